@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "agent/tick_row.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// Reads one source of samples of this node. For one thread.
+class Collector {
+ public:
+  virtual ~Collector() = default;
+
+  // Sets the columns of this tick. Rates are over the time since the call before, and missing at
+  // the first one and when a counter ran backwards. An error means that this source gave nothing
+  // now; the next call may work again.
+  virtual Status Collect(SteadyTime now, TickRow& row) = 0;
+};
+
+// A row of the collector table. `make` fails, with the reason, where the node has no such source.
+struct CollectorKind {
+  std::string_view name;
+  Result<std::unique_ptr<Collector>> (*make)(const std::string& root, TickRow& row);
+};
+
+std::span<const CollectorKind> CollectorTable();
+
+}  // namespace stepscope

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// A counter of the kernel that only grows until it is reset.
+class Counter {
+ public:
+  // How much it grew per second since the reading before; nothing at the first reading, when it ran
+  // backwards, and when no time passed.
+  std::optional<double> Rate(std::uint64_t value, SteadyTime now) {
+    const std::uint64_t before = value_;
+    const Duration elapsed = now - at_;
+    const bool usable = seen_ && value >= before && elapsed > 0ns;
+    seen_ = true;
+    value_ = value;
+    at_ = now;
+    if (!usable) return std::nullopt;
+    return static_cast<double>(value - before) / std::chrono::duration<double>(elapsed).count();
+  }
+
+ private:
+  bool seen_ = false;
+  std::uint64_t value_ = 0;
+  SteadyTime at_{};
+};
+
+}  // namespace stepscope

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+#include "core/model/step.h"
+
+namespace stepscope {
+
+struct IntakeOptions {
+  std::string socket_path;         // empty: DefaultSocketPath()
+  bool allow_other_users = false;  // else only processes of the agent's own user are heard
+  std::uint32_t user;              // whose processes are heard; the agent's own by default
+  std::size_t max_processes = 1024;
+  Duration read_interval = 500ms;  // how often rings are emptied between two drains
+
+  IntakeOptions();
+};
+
+// A rank that registered, or whose facts changed since (the loader's settings, marks lost).
+struct RankFacts {
+  std::int32_t rank = 0;
+  Time at{};
+  std::string facts;  // a JSON object: "pid", "local_rank", "world_size", "dropped", ...
+};
+
+struct RankEnd {
+  std::int32_t rank = 0;
+  Time at{};
+};
+
+// One name over one drain, of all processes and threads of a rank.
+struct AnnotationStatistic {
+  std::string name;  // valid UTF-8, at most 128 bytes
+  std::int64_t from_us = 0, to_us = 0;
+  std::int64_t count = 0;
+  std::int64_t sum_ns = 0, min_ns = 0, max_ns = 0;
+};
+
+struct RankMarks {
+  std::int32_t rank = 0;
+  std::vector<Step> steps;  // numbers and starts only grow, also across drains
+  std::vector<AnnotationStatistic> annotations;
+};
+
+// What came in since the last drain. To be reported in this order: started, marks, ended.
+struct IntakeBatch {
+  std::vector<RankFacts> rank_started;
+  std::vector<RankMarks> marks;  // at most one entry for each rank
+  std::vector<RankEnd> rank_ended;
+};
+
+// Listens for training processes on a unix socket and turns their marks into steps and statistics.
+// One thread of its own. Whatever a process sends, or stops to send, harms that process's marks
+// only: it is refused by name in the log. `clock` outlives it. Drain may be called from any thread.
+// The socket file is gone when it is destroyed.
+class Intake {
+ public:
+  // Unavailable when another agent listens there, Invalid for a path that cannot be used.
+  static Result<std::unique_ptr<Intake>> Start(const IntakeOptions& options, const Clock& clock);
+  ~Intake();
+  Intake(const Intake&) = delete;
+  Intake& operator=(const Intake&) = delete;
+
+  // Reads all rings to their end and takes out everything that is complete. A step is complete when
+  // its end was marked, so drains never cut one. At most 16,384 steps of a rank at a time.
+  IntakeBatch Drain();
+
+  // For STEPSCOPE_SOCKET in the environment of the training.
+  const std::string& socket_path() const;
+
+ private:
+  class Server;
+  explicit Intake(std::unique_ptr<Server> server);
+  std::unique_ptr<Server> server_;
+};
+
+// $XDG_RUNTIME_DIR/stepscope, /run/stepscope for root, else /tmp/stepscope-UID: `name`.sock in it.
+// With the job as name, an agent that is started again is found by the processes of that job. The
+// folder is made with mode 0700 when it is missing (0755 in /run) and refused when it is someone
+// else's.
+Result<std::string> DefaultSocketPath(const std::string& name = "agent");
+
+}  // namespace stepscope

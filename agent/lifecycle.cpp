@@ -1,0 +1,93 @@
+#include "agent/lifecycle.h"
+
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "agent/memory.h"
+#include "agent/source.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostWords = 64;
+constexpr std::size_t kLongestWord = 256;
+
+// A command line can be megabytes long; what people need to recognise it is not.
+Json ShortCommand(const std::vector<std::string>& command) {
+  Json words = Json::array();
+  for (std::size_t i = 0; i < std::min(command.size(), kMostWords); ++i) {
+    words.push_back(ValidUtf8(command[i].substr(0, kLongestWord)));
+  }
+  if (command.size() > kMostWords) words.push_back("...");
+  return words;
+}
+
+AbsentSource AbsentGpu(const std::string& root) {
+  const bool present = access((root + "/dev/nvidiactl").c_str(), F_OK) == 0 ||
+                       access((root + "/dev/kfd").c_str(), F_OK) == 0;
+  return {"gpu", present ? "this version of the agent does not read GPUs yet"
+                         : "this node has no GPU device"};
+}
+
+}  // namespace
+
+NodeFacts ReadNodeFacts(const std::string& root) {
+  NodeFacts facts;
+  facts.cores = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  if (auto source = Source::Open(root, "/proc/meminfo")) {
+    const auto text = source->Read();
+    const auto memory = text ? ParseMemory(*text) : Result<MemoryFigures>(text.error());
+    if (memory) facts.memory_bytes = memory->total_bytes;
+  }
+  utsname name{};
+  if (uname(&name) == 0) facts.kernel = name.release;
+  facts.absent.push_back(AbsentGpu(root));
+  return facts;
+}
+
+std::string StartedEvent(const JobStart& start) {
+  Json absent = Json::array();
+  for (const AbsentSource& one : start.facts.absent) {
+    absent.push_back({{"source", one.source}, {"reason", ValidUtf8(one.reason)}});
+  }
+  const Json facts = {{"cores", start.facts.cores},
+                      {"memory_bytes", start.facts.memory_bytes},
+                      {"gpus", Json::array()},
+                      {"kernel", ValidUtf8(start.facts.kernel)},
+                      {"agent_version", start.facts.agent_version},
+                      {"absent", absent}};
+  return Dump(Json{{"event", "started"},
+                   {"at_us", ToMicros(start.at)},
+                   {"group", start.group},
+                   {"interval_ms", start.interval / 1ms},
+                   {"command", ShortCommand(start.command)},
+                   {"facts", facts}});
+}
+
+std::string EndedEvent(Time at, const CommandEnd& end, const std::vector<std::string>& output) {
+  Json event = {{"event", "ended"}, {"at_us", ToMicros(at)}, {"output", output}};
+  if (end.signal != 0) {
+    event["signal"] = end.signal;
+  } else {
+    event["exit_code"] = end.exit_code;
+  }
+  return Dump(event);
+}
+
+std::string RankEvent(const RankFacts& rank) {
+  Json event = {{"event", "rank"}, {"at_us", ToMicros(rank.at)}, {"rank", rank.rank}};
+  const auto facts = ParseJson(rank.facts);
+  event["facts"] = facts && facts->is_object() ? *facts : Json::object();
+  return Dump(event);
+}
+
+std::string RankEndedEvent(const RankEnd& rank) {
+  return Dump(Json{{"event", "rank_ended"}, {"at_us", ToMicros(rank.at)}, {"rank", rank.rank}});
+}
+
+}  // namespace stepscope

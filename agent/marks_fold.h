@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/time.h"
+#include "core/model/step.h"
+#include "core/wire/mark.h"
+
+namespace stepscope {
+
+// Count, sum, least and most of the spans of one annotation.
+struct AnnotationSums {
+  Time from{}, to{};
+  std::int64_t count = 0;
+  Duration sum{}, least{}, most{};
+
+  void Add(Time start, Duration duration);
+  void Add(const AnnotationSums& other);
+};
+
+// The wall time of a mark; none when it lies outside the years 2000 to 2100, which only a fault
+// says.
+std::optional<Time> WallTime(const Mark& mark, Duration clock_base);
+
+// Folds the phases and step ends of one ring, in the order in which they ended, into steps. A phase
+// counts to the step in which it ends, without what lies before that step and without the phases
+// inside it, so the phases of a step never add up to more than its wall time. A step whose phases
+// are not all known, because marks were dropped or another agent has read them, is no step.
+class StepFold {
+ public:
+  explicit StepFold(bool cut) : cut_(cut) {}
+
+  void AddPhase(const Mark& mark);
+  std::optional<Step> End(const Mark& mark, Duration clock_base);
+
+  // Steps that ended without becoming one, since their phases or times are not known.
+  std::int64_t lost() const { return lost_; }
+
+ private:
+  struct Span {
+    std::uint64_t start_ns;
+    Duration length;
+  };
+  Duration TakeInside(std::uint64_t start_ns);
+
+  std::array<Duration, kPhaseCount> phases_{};
+  std::vector<Span> seen_;         // spans of this step that no other one encloses yet
+  std::uint64_t boundary_ns_ = 0;  // where the step before ended
+  bool cut_ = false;
+  std::int64_t lost_ = 0;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,161 @@
+#include "agent/run.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "agent/command.h"
+#include "agent/delivery.h"
+#include "agent/relay.h"
+#include "agent/startup_pages.h"
+#include "agent/uplink.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kLastWait = 10s;
+constexpr Duration kDrainWait = 2s;
+
+std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
+  if (!options.travelling_output) return nullptr;
+  auto relay = Relay::Start();
+  if (relay) return std::move(*relay);
+  LogWarning("the job's end will not show its output: {}", relay.error().message);
+  return nullptr;
+}
+
+// Named after the job, so that an agent that starts again is found where the first one was.
+Result<std::unique_ptr<Intake>> StartIntakeAt(const std::string& path, const std::string& name,
+                                              const Clock& clock) {
+  IntakeOptions options;
+  options.socket_path = path;
+  if (path.empty()) {
+    auto standard = DefaultSocketPath(name);
+    if (!standard) return standard.error();
+    options.socket_path = *standard;
+  }
+  return Intake::Start(options, clock);
+}
+
+std::unique_ptr<Intake> StartIntake(const RunOptions& options, const Clock& clock) {
+  auto intake = StartIntakeAt(options.socket, options.job, clock);
+  if (!intake && options.socket.empty()) {
+    intake = StartIntakeAt("", Format("{}-{}", options.job, getpid()), clock);
+  }
+  if (intake) return std::move(*intake);
+  LogWarning("training steps cannot be recorded: {}", intake.error().message);
+  return nullptr;
+}
+
+CommandOptions MakeCommand(const RunOptions& options, const Intake* intake, const Relay* relay) {
+  CommandOptions command{
+      .words = options.command,
+      .environment = {{"STEPSCOPE_JOB", options.job}, {"STEPSCOPE_NODE", options.node}}};
+  if (intake != nullptr)
+    command.environment.emplace_back("STEPSCOPE_SOCKET", intake->socket_path());
+  if (relay != nullptr) command.standard_error = relay->input();
+  return command;
+}
+
+JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
+  JobStart start{at, options.group, options.interval, options.command, ReadNodeFacts(options.root)};
+  start.facts.agent_version = options.agent_version;
+  for (const AbsentSource& absent : sampler.absent()) start.facts.absent.push_back(absent);
+  return start;
+}
+
+CommandEnd WaitForEnd(const Command& command, Signals& signals) {
+  for (;;) {
+    pollfd watched{signals.descriptor(), POLLIN, 0};
+    poll(&watched, 1, -1);
+    while (const auto arrival = signals.Next()) {
+      if (arrival->signal != SIGCHLD) command.Forward(*arrival);
+    }
+    if (const auto end = command.Ended()) return *end;
+  }
+}
+
+// False when the time is over, or somebody who does not want to wait interrupted.
+bool WaitForDelivery(const Delivery& delivery, Signals& signals, const Clock& clock) {
+  const SteadyTime until = clock.Steady() + kLastWait;
+  for (;;) {
+    const Duration left = until - clock.Steady();
+    if (left <= 0ns) return false;
+    pollfd watched[] = {{delivery.done_descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
+    poll(watched, 2, static_cast<int>(left / 1ms) + 1);
+    if (watched[0].revents != 0) return true;
+    while (const auto arrival = signals.Next()) {
+      const int signal = arrival->signal;
+      if (signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP)
+        return false;
+    }
+  }
+}
+
+std::string EndText(const CommandEnd& end) {
+  return end.signal != 0 ? Format("ended by signal {}", end.signal)
+                         : Format("ended with exit code {}", end.exit_code);
+}
+
+void SayHowItEnded(const std::string& job, const CommandEnd& end, const SpoolFigures& left,
+                   const std::string& reason) {
+  if (left.frames_waiting == 0) {
+    LogInfo("job {} {}", job, EndText(end));
+    return;
+  }
+  const std::string span =
+      left.to_us == 0 ? std::string("the job's events")
+                      : Format("samples from {} to {}", ToRfc3339(FromMicros(left.from_us)),
+                               ToRfc3339(FromMicros(left.to_us)));
+  LogWarning("job {} {}; not delivered: {} ({} frames){}{}", job, EndText(end), span,
+             left.frames_waiting, reason.empty() ? "" : ": ", reason);
+}
+
+int SayStartError(const Error& error) {
+  LogError("{}", error.message);
+  return error.code == Code::kNotFound ? 127 : 126;
+}
+
+}  // namespace
+
+int RunCommand(const RunOptions& options) {
+  auto uplink = Uplink::Make(options.server, options.ca_file, options.token_file);
+  if (!uplink) {
+    LogError("{}", uplink.error().message);
+    return 2;
+  }
+  Signals signals;
+  const SystemClock clock;
+  const auto relay = StartRelay(options);
+  const auto intake = StartIntake(options, clock);
+  auto command = Command::Start(MakeCommand(options, intake.get(), relay.get()), signals);
+  if (!command) return SayStartError(command.error());
+  if (relay) relay->CloseInput();
+
+  Sampler sampler(options.root, clock);
+  FrameStream stream(options.job, options.node, SpoolLimits{}, clock);
+  TickFramer ticks(stream);
+  MarkFramer marks(stream);
+  Sender sender(
+      stream, [&](std::string body) { return (*uplink)->Post(std::move(body)); }, clock);
+  stream.Append({.kind = FrameKind::kLifecycle,
+                 .payload = StartedEvent(StartOf(options, sampler, clock.Now()))});
+  LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
+
+  auto samples = std::make_unique<SampleLoop>(sampler, ticks, options.interval, clock);
+  Delivery delivery({stream, ticks, marks, sender, intake.get(), clock}, options.push);
+  ReleaseStartupPages();
+  const CommandEnd end = WaitForEnd(*command, signals);
+  const Time ended_at = clock.Now();
+  samples.reset();
+  const auto output = relay ? relay->Drain(kDrainWait) : std::vector<std::string>();
+  delivery.Finish(EndedEvent(ended_at, end, output));
+  if (!WaitForDelivery(delivery, signals, clock)) (*uplink)->Stop();
+  SayHowItEnded(options.job, end, stream.figures(), delivery.Reason());
+  return end.ShellCode();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,87 @@
+#include "agent/run_options.h"
+
+#include <unistd.h>
+
+#include "core/base/text.h"
+#include "core/http/url.h"
+#include "core/model/names.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Option kOptions[] = {
+    {"--server", "URL", "", "the Stepscope service, such as http://127.0.0.1:8080", true},
+    {"--job", "NAME", "", "name of the training run: letters, digits and '-'", true},
+    {"--group", "NAME", "", "what the job is listed under", false},
+    {"--node", "NAME", "", "name of this machine; its host name when not given", false},
+    {"--interval", "TIME", "500ms", "time between two samples, 100ms to 60s", false},
+    {"--push", "TIME", "2s", "time between two pushes to the service, 1s to 60s", false},
+    {"--socket", "PATH", "", "where training processes find the agent; one of the job by default",
+     false},
+    {"--root", "DIR", "", "read /proc and /sys of the machine below this folder", false},
+    {"--no-output", "", "", "do not send the last lines of standard error with the job's end",
+     false},
+    {"--ca-file", "FILE", "", "certificates to trust for https; the system's by default", false},
+    {"--token-file", "FILE", "", "file with the token for the service", false},
+    {"--log-level", "LEVEL", "info", "debug, info, warning or error", false},
+};
+
+std::string HostName() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  const std::string text = std::string(name).substr(0, 63);
+  return CheckLabel("node", text) ? text : "node";
+}
+
+Result<Duration> ReadDuration(const Arguments& arguments, std::string_view name, Duration least,
+                              Duration most) {
+  const auto value = ParseDuration(arguments[name]);
+  if (!value) return Invalid(Format("{}: {}", name, value.error().message));
+  if (*value >= least && *value <= most) return *value;
+  return Invalid(Format("{} {}: must be {} to {}", name, Printable(arguments[name], 40),
+                        ToText(least), ToText(most)));
+}
+
+Status CheckNames(const RunOptions& options) {
+  if (Status job = CheckJobName(options.job); !job) return job;
+  if (Status node = CheckLabel("--node", options.node); !node) return node;
+  return options.group.empty() ? Status() : CheckLabel("--group", options.group);
+}
+
+}  // namespace
+
+std::span<const Option> RunOptionTable() {
+  return kOptions;
+}
+
+Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
+  RunOptions options{.server = arguments["--server"],
+                     .job = arguments["--job"],
+                     .group = arguments["--group"],
+                     .node = arguments.Has("--node") ? arguments["--node"] : HostName(),
+                     .socket = arguments["--socket"],
+                     .root = arguments["--root"],
+                     .travelling_output = !arguments.Has("--no-output"),
+                     .ca_file = arguments["--ca-file"],
+                     .token_file = arguments["--token-file"],
+                     .command = arguments.rest};
+  if (auto url = ParseUrl(options.server); !url) {
+    return Invalid("--server: " + url.error().message);
+  }
+  if (Status names = CheckNames(options); !names) return names.error();
+  const auto interval = ReadDuration(arguments, "--interval", 100ms, 60s);
+  if (!interval) return interval.error();
+  const auto push = ReadDuration(arguments, "--push", 1s, 60s);
+  if (!push) return push.error();
+  const auto level = ParseLogLevel(arguments["--log-level"]);
+  if (!level) return level.error();
+  options.interval = *interval;
+  options.push = *push;
+  options.log_level = *level;
+  if (options.command.empty() || options.command[0].empty()) {
+    return Invalid("the command to run is missing: put it behind '--'");
+  }
+  return options;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace stepscope {
+
+// Reading the kernel's text files without copying: each function takes its piece off the front.
+
+// The next line, without its end. False at the end of the text.
+inline bool TakeLine(std::string_view& text, std::string_view& line) {
+  if (text.empty()) return false;
+  const std::size_t end = text.find('\n');
+  line = text.substr(0, end);
+  text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  return true;
+}
+
+// The next word between blanks; "" at the end.
+inline std::string_view TakeWord(std::string_view& line) {
+  const std::size_t begin = line.find_first_not_of(" \t");
+  if (begin == line.npos) return line = {}, line;
+  line.remove_prefix(begin);
+  const std::string_view word = line.substr(0, line.find_first_of(" \t"));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+// The next word as a whole number; nothing when it is none or does not fit.
+inline std::optional<std::uint64_t> TakeNumber(std::string_view& line) {
+  const std::string_view word = TakeWord(line);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/descriptor.h"
+#include "core/base/result.h"
+
+namespace stepscope {
+
+// One file of the kernel, kept open and read from its start each time. `root` stands in front of
+// its path, so that tests can show a node of their own. For one thread.
+class Source {
+ public:
+  // NotFound or Unavailable, naming the file.
+  static Result<Source> Open(const std::string& root, const std::string& path);
+
+  // The whole text, valid until the next Read. At most 16 MiB.
+  Result<std::string_view> Read();
+
+ private:
+  Source(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+
+  Descriptor file_;
+  std::string path_;
+  std::string buffer_;
+};
+
+}  // namespace stepscope

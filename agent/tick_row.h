@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/table.h"
+
+namespace stepscope {
+
+// The values of one tick. Columns are only ever added, so a collector keeps the numbers of its own.
+class TickRow {
+ public:
+  static constexpr std::size_t kNoColumn = SIZE_MAX;
+
+  // The column of a new series. `metric` is one of core/model/metric.h. kNoColumn when no more fit
+  // into a frame: setting that one does nothing.
+  std::size_t Add(std::string_view metric, std::string_view device = "");
+
+  void Set(std::size_t column, double value);
+
+  // Makes every value missing.
+  void Clear();
+
+  const std::vector<SeriesName>& series() const { return series_; }
+  std::size_t size() const { return series_.size(); }
+  std::uint8_t scale(std::size_t column) const { return scales_[column]; }
+  bool Has(std::size_t column) const { return present_[column] != 0; }
+  std::int64_t scaled(std::size_t column) const { return values_[column]; }
+
+  // The value of a series; NaN when it is missing or there is no such series.
+  double At(std::string_view metric, std::string_view device = "") const;
+
+ private:
+  std::vector<SeriesName> series_;
+  std::vector<std::uint8_t> scales_;
+  std::vector<std::int64_t> values_;
+  std::vector<std::uint8_t> present_;
+};
+
+}  // namespace stepscope

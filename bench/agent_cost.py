@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""What watching a host costs it: stepscope-agent, pushes included, against prometheus-node-exporter.
+
+Both sample at 2 Hz. The agent profiles `sleep` and pushes to a service on this machine, whose own cost is not
+counted; the exporter is scraped over one kept connection on 127.0.0.1. Counted are the CPU time of the process
+tree over the window, and its resident memory at the end of it.
+
+    bench/agent_cost.py [--rounds 3] [--seconds 30]       about 2 minutes a round at 30 s
+"""
+
+import argparse
+import functools
+import http.client
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+from harness import OUT, ROOT, Contender, Figure, compare, tree_cpu_seconds, tree_memory_bytes  # noqa: E402
+from processes import Children, Stopped, stop_on_signals  # noqa: E402
+
+os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
+from tests.support.service import Service, free_port, program, wait_for  # noqa: E402
+
+PACKAGE = "prometheus-node-exporter"
+INTERVAL = 0.5
+WARM_SECONDS = 4
+# What the agent samples too.
+MINIMAL = ["--collector.disable-defaults", "--web.disable-exporter-metrics"] + [
+    f"--collector.{name}" for name in ("cpu", "meminfo", "diskstats", "netdev", "loadavg", "pressure")
+]
+FIGURES = [
+    Figure("cpu", "% of a core", 0.06),
+    Figure("memory", "MB resident, shared pages once", 10, 1),
+    Figure("series", "series or samples a tick", digits=0),
+]
+
+
+def exporter():
+    """The exporter's program: the installed one, else unpacked from the distribution's package, not started."""
+    if found := shutil.which(PACKAGE):
+        return found
+    unpacked = OUT / PACKAGE / "usr" / "bin" / PACKAGE
+    if not unpacked.exists():
+        OUT.mkdir(exist_ok=True)
+        subprocess.run(["apt-get", "download", PACKAGE], cwd=OUT, check=True)
+        package = next(OUT.glob(f"{PACKAGE}_*.deb"))
+        subprocess.run(["dpkg", "-x", package, OUT / PACKAGE], check=True)
+    return str(unpacked)
+
+
+@contextmanager
+def running(children, command, log):
+    with open(log, "wb") as file:
+        process = children.start(command, file)
+    try:
+        yield process
+    finally:
+        children.stop(process)
+
+
+def window(process, seconds, tick, without=()):
+    """CPU and memory of a tree while `tick` is called at the interval."""
+    cpu, began = tree_cpu_seconds(process.pid, without), time.monotonic()
+    due = began
+    while due < began + seconds:
+        due += INTERVAL
+        tick()
+        time.sleep(max(0.0, due - time.monotonic()))
+    assert process.poll() is None, "the program ended too early"
+    used, took = tree_cpu_seconds(process.pid, without) - cpu, time.monotonic() - began
+    return {"cpu": 100 * used / took, "memory": tree_memory_bytes(process.pid, without) / 1e6}
+
+
+class Scraper:
+    """Prometheus, as far as the exporter can tell."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        self.samples = 0
+
+    def scrape(self):
+        self.connection.request("GET", "/metrics", headers={"Accept-Encoding": "identity"})
+        lines = self.connection.getresponse().read().splitlines()
+        self.samples = sum(not line.startswith(b"#") for line in lines)
+
+    def answers(self):
+        try:
+            self.scrape()
+            return True
+        except OSError:
+            self.connection.close()
+            return False
+
+
+def run_exporter(children, options, folder, flags):
+    port = free_port()
+    command = [exporter(), f"--web.listen-address=127.0.0.1:{port}", *flags]
+    with running(children, command, folder / "exporter.log") as process:
+        scraper = Scraper(port)
+        wait_for(scraper.answers, "the exporter answers", 20)
+        window(process, WARM_SECONDS, scraper.scrape)
+        return {**window(process, options.seconds, scraper.scrape), "series": scraper.samples}
+
+
+def sleeping_child(agent):
+    """The command that the agent runs: its own cost is not the agent's."""
+    from processes import descendants
+
+    for process in descendants(agent.pid):
+        try:
+            if Path(f"/proc/{process}/comm").read_text() == "sleep\n":
+                return process
+        except OSError:
+            pass
+    return 0
+
+
+def run_agent(children, options, folder, service):
+    job = f"cost-{time.time_ns()}"
+    duration = str(options.seconds + 4 * WARM_SECONDS)
+    command = [program("stepscope-agent"), "run", "--server", service.url, "--job", job, "--interval", "500ms"]
+    with running(children, [*command, "--", "sleep", duration], folder / "agent.log") as process:
+        sleep = wait_for(lambda: sleeping_child(process), "the agent starts the command", 20)
+        wait_for(lambda: service.get(f"/api/v1/jobs/{job}")[0] == 200, "the service knows the job", 20)
+        window(process, WARM_SECONDS, int, [sleep])
+        figures = window(process, options.seconds, int, [sleep])
+        series = service.get(f"/api/v1/jobs/{job}/metrics?points=10")[1]["series"]
+        return {**figures, "series": len(series)}
+
+
+def measure(options, children, folder):
+    service = Service(folder).start()
+    try:
+        compare("agent_cost", FIGURES, [
+            Contender("stepscope-agent", functools.partial(run_agent, children, options, folder, service)),
+            Contender("node_exporter, same sources", functools.partial(run_exporter, children, options, folder, MINIMAL)),
+            Contender("node_exporter, default", functools.partial(run_exporter, children, options, folder, [])),
+        ], options.rounds, {"seconds": options.seconds, "interval_seconds": INTERVAL})
+    finally:
+        service.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=30, help="of each window")
+    options = parser.parse_args()
+    stop_on_signals()
+    children = Children()
+    folder = Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
+    folder.chmod(0o711)
+    try:
+        measure(options, children, folder)
+        return 0
+    except Stopped as stopped:
+        return stopped.exit_code
+    finally:
+        children.end_all()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,247 @@
+// Writes the samples of a training cluster twice: as the pushes that agents would send, and as rows
+// for COPY. Both hold the same values, so what it costs to store them can be compared.
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <span>
+
+#include "core/base/options.h"
+#include "core/base/text.h"
+#include "core/model/metric.h"
+#include "core/wire/frame.h"
+#include "core/wire/table_codec.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kMicros = 1'000'000;
+constexpr std::int64_t kMostPercent = 10'000;  // 100 % at scale 2
+
+constexpr Option kOptions[] = {
+    {"--frames", "FILE", "", "Pushes: node number (u32), length (u32), body.", true},
+    {"--rows", "FILE", "", "Text for COPY: time, series number, value.", true},
+    {"--job", "NAME", "bench", "Name of the job."},
+    {"--nodes", "N", "20", "Nodes, each with a session of its own."},
+    {"--cores", "N", "64", "Cores of a node: two series each."},
+    {"--seconds", "N", "60", "Time that is sampled."},
+    {"--tick-ms", "N", "500", "Time between two ticks."},
+    {"--push-seconds", "N", "2", "Time that one push holds."},
+    {"--begin-us", "N", "1795205614000000", "Time of the first tick."},
+};
+
+struct Plan {
+  std::string job;
+  std::int64_t nodes = 0, cores = 0, ticks = 0, tick_us = 0, ticks_per_push = 0, begin_us = 0;
+};
+
+// One series that changes as its unit does: percentages drift, rates jump, totals stand still.
+struct Walk {
+  const Metric* metric = nullptr;
+  std::int64_t value = 0;
+
+  std::int64_t Next(std::mt19937_64& random) {
+    if (metric->unit == "%") {
+      value += static_cast<std::int64_t>(random() % 801) - 400;
+      value = std::min(std::max<std::int64_t>(value, 0), kMostPercent);
+    } else if (metric->unit == "bytes/s") {
+      value = static_cast<std::int64_t>(random() % 200'000'000);
+    } else if (random() % 4 == 0) {
+      value += static_cast<std::int64_t>(random() % 8192);
+    }
+    return value;
+  }
+};
+
+struct Node {
+  std::string name;
+  Session session = NewSession();
+  std::uint64_t sequence = 0;
+  std::vector<Walk> walks;
+  Table pending;
+};
+
+std::int64_t DeviceCount(DeviceKind kind, const Plan& plan) {
+  switch (kind) {
+    case DeviceKind::kNode:
+      return 1;
+    case DeviceKind::kCpu:
+      return plan.cores;
+    case DeviceKind::kGpu:
+      return 8;
+    case DeviceKind::kDisk:
+    case DeviceKind::kNetwork:
+      return 4;
+  }
+  return 0;
+}
+
+Schema MakeSchema(const Plan& plan) {
+  Schema schema;
+  schema.columns.push_back({"at_us", ""});
+  for (const Metric& metric : Metrics()) {
+    for (std::int64_t device = 0; device < DeviceCount(metric.device, plan); ++device) {
+      const bool node = metric.device == DeviceKind::kNode;
+      schema.columns.push_back(
+          {std::string(metric.name), node ? "" : Format("{}{}", ToText(metric.device), device)});
+    }
+  }
+  return schema;
+}
+
+Node MakeNode(std::int64_t number, const Schema& schema) {
+  Node node;
+  node.name = Format("node-{}", number);
+  for (std::size_t column = 1; column < schema.columns.size(); ++column) {
+    node.walks.push_back({FindMetric(schema.columns[column].metric), 5'000});
+  }
+  node.pending.columns.resize(schema.columns.size());
+  return node;
+}
+
+std::string TimeText(std::int64_t at_us) {
+  const std::time_t seconds = at_us / kMicros;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  return Format("{}.{:06}+00", std::string_view(text, size), at_us % kMicros);
+}
+
+// Takes one tick of a node into its pending table and writes it as rows.
+void AddTick(Node& node, std::int64_t number, std::int64_t at_us, std::mt19937_64& random,
+             std::ofstream& rows) {
+  const std::string time = TimeText(at_us);
+  node.pending.columns[0].values.push_back(at_us);
+  std::string text;
+  for (std::size_t index = 0; index < node.walks.size(); ++index) {
+    Column& column = node.pending.columns[index + 1];
+    column.scale = node.walks[index].metric->scale;
+    column.values.push_back(node.walks[index].Next(random));
+    const auto series =
+        number * static_cast<std::int64_t>(node.walks.size()) + static_cast<std::int64_t>(index);
+    text += Format("{}\t{}\t{}\n", time, series, column.At(column.values.size() - 1));
+  }
+  ++node.pending.rows;
+  rows << text;
+}
+
+Frame NextFrame(Node& node, FrameKind kind, const Plan& plan, std::int64_t at_us) {
+  Frame frame;
+  frame.head.kind = kind;
+  frame.head.session = node.session;
+  frame.head.sequence = ++node.sequence;
+  frame.head.created = FromMicros(at_us);
+  frame.head.job = plan.job;
+  frame.head.node = node.name;
+  return frame;
+}
+
+std::string StartedFrame(Node& node, const Plan& plan) {
+  Frame frame = NextFrame(node, FrameKind::kLifecycle, plan, plan.begin_us);
+  frame.payload = Format(
+      R"({{"event":"started","at_us":{},"group":"","interval_ms":{},"command":["train"],"facts":{{"cores":{}}}}})",
+      plan.begin_us, plan.tick_us / 1000, plan.cores);
+  return EncodeFrame(frame);
+}
+
+// The pending ticks as one push. The schema rides along in a node's first.
+std::string CutPush(Node& node, const Schema& schema, const Plan& plan, std::int64_t at_us) {
+  std::string push;
+  const bool first = node.sequence == 0;
+  if (first) AppendToPush(push, StartedFrame(node, plan));
+  Frame frame = NextFrame(node, FrameKind::kTicks, plan, at_us);
+  frame.head.schema_hash = HashSchema(schema);
+  if (first) frame.schema = schema;
+  frame.payload = EncodeTable(node.pending);
+  AppendToPush(push, EncodeFrame(frame));
+  node.pending = Table{};
+  node.pending.columns.resize(schema.columns.size());
+  return push;
+}
+
+void WritePush(std::ofstream& out, std::int64_t node, const std::string& push) {
+  const std::uint32_t head[] = {static_cast<std::uint32_t>(node),
+                                static_cast<std::uint32_t>(push.size())};
+  out.write(reinterpret_cast<const char*>(head), sizeof head);
+  out.write(push.data(), static_cast<std::streamsize>(push.size()));
+}
+
+bool Write(const Plan& plan, const std::string& frames_path, const std::string& rows_path) {
+  std::ofstream frames(frames_path, std::ios::binary), rows(rows_path);
+  std::mt19937_64 random(1);  // always the same samples
+  const Schema schema = MakeSchema(plan);
+  std::vector<Node> nodes;
+  for (std::int64_t number = 0; number < plan.nodes; ++number) {
+    nodes.push_back(MakeNode(number, schema));
+  }
+  std::int64_t pushes = 0;
+  for (std::int64_t tick = 0; tick < plan.ticks; ++tick) {
+    const std::int64_t at_us = plan.begin_us + tick * plan.tick_us;
+    const bool cut = (tick + 1) % plan.ticks_per_push == 0 || tick + 1 == plan.ticks;
+    for (std::int64_t number = 0; number < plan.nodes; ++number) {
+      Node& node = nodes[static_cast<std::size_t>(number)];
+      AddTick(node, number, at_us, random, rows);
+      if (!cut) continue;
+      WritePush(frames, number, CutPush(node, schema, plan, at_us));
+      ++pushes;
+    }
+  }
+  const auto series = static_cast<std::int64_t>(schema.columns.size() - 1);
+  std::printf(R"({"series":%lld,"samples":%lld,"pushes":%lld})"
+              "\n",
+              static_cast<long long>(series * plan.nodes),
+              static_cast<long long>(series * plan.nodes * plan.ticks),
+              static_cast<long long>(pushes));
+  return frames.good() && rows.good();
+}
+
+// A positive number; the error names the option.
+Result<std::int64_t> Number(const Arguments& arguments, std::string_view option) {
+  Result<std::int64_t> number = ParseInt(arguments[option], option);
+  if (number && *number <= 0) return Invalid(Format("{}: must be positive", option));
+  return number;
+}
+
+Result<Plan> ReadPlan(const Arguments& arguments) {
+  Plan plan;
+  plan.job = arguments["--job"];
+  std::int64_t seconds = 0, push_seconds = 0, tick_ms = 0;
+  const std::pair<std::string_view, std::int64_t*> numbers[] = {
+      {"--nodes", &plan.nodes}, {"--cores", &plan.cores},          {"--seconds", &seconds},
+      {"--tick-ms", &tick_ms},  {"--push-seconds", &push_seconds}, {"--begin-us", &plan.begin_us},
+  };
+  for (const auto& [option, place] : numbers) {
+    const Result<std::int64_t> number = Number(arguments, option);
+    if (!number) return number.error();
+    *place = *number;
+  }
+  plan.tick_us = tick_ms * 1000;
+  plan.ticks = std::max<std::int64_t>(1, seconds * 1000 / tick_ms);
+  plan.ticks_per_push = std::max<std::int64_t>(1, push_seconds * 1000 / tick_ms);
+  return plan;
+}
+
+int Main(std::span<const char* const> args) {
+  const Result<Arguments> arguments = ParseArguments(kOptions, args);
+  if (arguments && arguments->help) {
+    std::fputs(OptionsHelp(kOptions).c_str(), stdout);
+    return 0;
+  }
+  const Result<Plan> plan = arguments ? ReadPlan(*arguments) : Result<Plan>(arguments.error());
+  if (!plan) {
+    std::fprintf(stderr, "make_frames: %s\n", plan.error().message.c_str());
+    return 2;
+  }
+  if (Write(*plan, (*arguments)["--frames"], (*arguments)["--rows"])) return 0;
+  std::fputs("make_frames: cannot write the files\n", stderr);
+  return 1;
+}
+
+}  // namespace
+}  // namespace stepscope
+
+int main(int count, char** words) {
+  return stepscope::Main({words + 1, static_cast<std::size_t>(count - 1)});
+}

@@ -1,0 +1,28 @@
+#include "core/base/random.h"
+
+#include <sys/random.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace stepscope {
+
+std::string RandomBytes(std::size_t count) {
+  std::string bytes(count, '\0');
+  for (std::size_t done = 0; done < count;) {
+    const ssize_t got = getrandom(bytes.data() + done, count - done, 0);
+    if (got < 0 && errno != EINTR) std::abort();  // no kernel we run on is without it
+    if (got > 0) done += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+double RandomShare() {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, RandomBytes(sizeof(bits)).data(), sizeof(bits));
+  return static_cast<double>(bits >> 11) * 0x1.0p-53;
+}
+
+}  // namespace stepscope

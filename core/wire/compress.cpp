@@ -1,0 +1,45 @@
+#include "core/wire/compress.h"
+
+#include <zstd.h>
+
+#include <memory>
+
+namespace stepscope {
+namespace {
+
+struct Free {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+// Making a context costs more than compressing a small frame, so each thread keeps its own.
+ZSTD_CCtx& Compressor() {
+  thread_local const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
+  return *context;
+}
+
+ZSTD_DCtx& Decompressor() {
+  thread_local const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  return *context;
+}
+
+}  // namespace
+
+std::string Compress(std::string_view bytes) {
+  std::string out(ZSTD_compressBound(bytes.size()), '\0');
+  const std::size_t size =
+      ZSTD_compressCCtx(&Compressor(), out.data(), out.size(), bytes.data(), bytes.size(), 1);
+  assert(ZSTD_isError(size) == 0);
+  out.resize(size);
+  return out;
+}
+
+Result<std::string> Decompress(std::string_view bytes, std::size_t size) {
+  std::string out(size, '\0');
+  const std::size_t got =
+      ZSTD_decompressDCtx(&Decompressor(), out.data(), out.size(), bytes.data(), bytes.size());
+  if (ZSTD_isError(got) != 0 || got != size) return Invalid("compressed bytes: damaged");
+  return out;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,72 @@
+#include "core/wire/push_answer.h"
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+// Reads a whole number that is not negative; 0 and `ok` false when it is none.
+std::uint64_t Number(const Json& json, const char* key, bool& ok) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_number_unsigned()) {
+    ok = false;
+    return 0;
+  }
+  return found->get<std::uint64_t>();
+}
+
+std::string Text(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+}  // namespace
+
+std::string EncodePushAnswer(const PushAnswer& answer) {
+  OrderedJson json;
+  json["acknowledged"] = answer.acknowledged;
+  json["expected"] = answer.expected;
+  json["rejected"] = OrderedJson::array();
+  for (const RejectedFrame& frame : answer.rejected) {
+    json["rejected"].push_back(
+        {{"sequence", frame.sequence}, {"code", frame.code}, {"detail", frame.detail}});
+  }
+  json["server_time_us"] = ToMicros(answer.server_time);
+  return Dump(json);
+}
+
+Result<PushAnswer> DecodePushAnswer(std::string_view text) {
+  const Result<Json> json = ParseJson(text);
+  if (!json.ok()) return json.error();
+  bool ok = json->is_object();
+  if (!ok) return Invalid("answer: not a JSON object");
+  PushAnswer answer;
+  answer.acknowledged = Number(*json, "acknowledged", ok);
+  answer.expected = Number(*json, "expected", ok);
+  answer.server_time = FromMicros(static_cast<std::int64_t>(Number(*json, "server_time_us", ok)));
+  const auto rejected = json->find("rejected");
+  ok = ok && rejected != json->end() && rejected->is_array();
+  if (!ok) return Invalid("answer: not the answer of a Stepscope service");
+  for (const Json& frame : *rejected) {
+    if (!frame.is_object()) return Invalid("answer: a rejected frame that is no object");
+    answer.rejected.push_back(
+        {Number(frame, "sequence", ok), Text(frame, "code"), Text(frame, "detail")});
+  }
+  if (!ok) return Invalid("answer: a rejected frame without its number");
+  return answer;
+}
+
+Result<PushProblem> DecodePushProblem(std::string_view text) {
+  const Result<Json> json = ParseJson(text);
+  if (!json.ok()) return json.error();
+  if (!json->is_object() || Text(*json, "code").empty()) {
+    return Invalid("answer: not a problem of a Stepscope service");
+  }
+  bool has_expected = true;
+  PushProblem problem{Text(*json, "code"), Number(*json, "expected", has_expected),
+                      Text(*json, "detail")};
+  return problem;
+}
+
+}  // namespace stepscope

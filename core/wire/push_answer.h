@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// What the service says about one frame it refuses while the cursor moves past it.
+struct RejectedFrame {
+  std::uint64_t sequence = 0;
+  std::string code;    // "bad-table", "unknown-metric", "job-ended", ...
+  std::string detail;  // one sentence
+};
+
+// The 200 answer to a push. One push is of one session.
+struct PushAnswer {
+  std::uint64_t acknowledged = 0;  // the highest number stored, or moved past
+  std::uint64_t expected = 1;      // the next one wanted
+  std::vector<RejectedFrame> rejected;
+  Time server_time{};
+};
+
+std::string EncodePushAnswer(const PushAnswer& answer);
+
+// Invalid for anything that is not this answer, such as a proxy's HTML.
+Result<PushAnswer> DecodePushAnswer(std::string_view json);
+
+// What a refused push says: the problem's code ("gap", "unknown-schema", ...) and, for a gap, the
+// number wanted.
+struct PushProblem {
+  std::string code;
+  std::uint64_t expected = 0;
+  std::string detail;
+};
+Result<PushProblem> DecodePushProblem(std::string_view json);
+
+}  // namespace stepscope

@@ -1,0 +1,108 @@
+#include "core/wire/table_codec.h"
+
+#include "core/base/text.h"
+#include "core/wire/bytes.h"
+#include "core/wire/column_codec.h"
+#include "core/wire/compress.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+// Short tables are compressed as a whole: their columns are too small for zstd one by one, and
+// decoding all of them to read one costs little.
+constexpr std::size_t kShortRows = 64;
+enum Packing : std::uint8_t { kPlain = 0, kTogether = 1 };
+
+// The compressed size of a table bounds what it can hold: zstd reaches about 1 : 20,000 on zeros.
+constexpr std::size_t kLargestInner = 64 * 1024 * 1024;
+
+}  // namespace
+
+std::string EncodeTable(const Table& table) {
+  std::string directory, bodies;
+  for (const Column& column : table.columns) {
+    assert(column.values.size() == table.rows);
+    const std::size_t before = bodies.size();
+    EncodeColumn(column, bodies);
+    PutVarint(directory, bodies.size() - before);
+  }
+  std::string bytes;
+  Put(bytes, kVersion);
+  const std::string inner = directory + bodies;
+  const std::string smaller = table.rows <= kShortRows ? Compress(inner) : std::string();
+  const bool together = table.rows <= kShortRows && smaller.size() + 4 < inner.size();
+  Put<std::uint8_t>(bytes, together ? kTogether : kPlain);
+  PutVarint(bytes, table.rows);
+  PutVarint(bytes, table.columns.size());
+  if (together) PutVarint(bytes, inner.size());
+  return bytes + (together ? smaller : inner);
+}
+
+Result<TableReader> TableReader::Open(std::string_view bytes, const TableLimits& limits) {
+  ByteReader reader(bytes);
+  const auto version = reader.Take<std::uint8_t>();
+  const auto packing = reader.Take<std::uint8_t>();
+  const std::uint64_t rows = reader.TakeVarint();
+  const std::uint64_t columns = reader.TakeVarint();
+  if (!reader.ok()) return Invalid("table: cut short");
+  if (version != kVersion) return Invalid(Format("table: version {} is not known", version));
+  if (packing > kTogether) return Invalid("table: a packing that is not known");
+  if (rows > limits.rows || columns > limits.columns || rows * columns > limits.cells) {
+    return Invalid(Format("table: {} rows and {} columns are more than allowed", rows, columns));
+  }
+  TableReader table;
+  table.rows_ = static_cast<std::size_t>(rows);
+  if (packing == kTogether) {
+    const std::uint64_t size = reader.TakeVarint();
+    // A column of one row takes at most 40 bytes, a value 8 and a bit.
+    if (!reader.ok() || size > kLargestInner || size > columns * (40 + rows * 9)) {
+      return Invalid("table: a size that cannot be");
+    }
+    Result<std::string> inner = Decompress(reader.rest(), static_cast<std::size_t>(size));
+    if (!inner.ok()) return inner.error();
+    table.inner_ = std::move(*inner);
+  } else {
+    table.inner_ = std::string(reader.rest());
+  }
+  if (!table.ReadDirectory(static_cast<std::size_t>(columns))) {
+    return Invalid("table: a directory that does not fit");
+  }
+  return table;
+}
+
+bool TableReader::ReadDirectory(std::size_t columns) {
+  if (columns > inner_.size()) return false;
+  ByteReader directory(inner_);
+  std::vector<std::uint64_t> lengths(columns);
+  for (std::uint64_t& length : lengths) length = directory.TakeVarint();
+  if (!directory.ok()) return false;
+  std::size_t offset = inner_.size() - directory.left();
+  for (const std::uint64_t length : lengths) {
+    if (length > inner_.size() - offset) return false;
+    bodies_.push_back({offset, static_cast<std::size_t>(length)});
+    offset += static_cast<std::size_t>(length);
+  }
+  return offset == inner_.size();
+}
+
+Result<Column> TableReader::Read(std::size_t column) const {
+  assert(column < bodies_.size());
+  const Place& place = bodies_[column];
+  return DecodeColumn(std::string_view(inner_).substr(place.offset, place.length), rows_);
+}
+
+Result<Table> DecodeTable(std::string_view bytes, const TableLimits& limits) {
+  Result<TableReader> reader = TableReader::Open(bytes, limits);
+  if (!reader.ok()) return reader.error();
+  Table table;
+  table.rows = reader->rows();
+  for (std::size_t i = 0; i < reader->columns(); ++i) {
+    Result<Column> column = reader->Read(i);
+    if (!column.ok()) return column.error();
+    table.columns.push_back(std::move(*column));
+  }
+  return table;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/table.h"
+
+namespace stepscope {
+
+struct TableLimits {
+  std::size_t rows = 16'384;
+  std::size_t columns = 20'001;
+  std::size_t cells = 4 * 1024 * 1024;  // rows x columns
+};
+
+// The one codec for tables, on the wire and at rest. Each column is stored by itself as frame of
+// reference or deltas, divided by the greatest common divisor, in byte planes; small tables are
+// compressed by zstd as a whole, large columns one by one. See docs/wire.md for the layout.
+std::string EncodeTable(const Table& table);
+
+// Reads an encoded table column by column. Declared sizes are checked before anything is allocated;
+// hostile bytes give an Invalid error. Holds no reference to `bytes` after Open. Not for use by
+// several threads at once.
+class TableReader {
+ public:
+  static Result<TableReader> Open(std::string_view bytes, const TableLimits& limits = {});
+
+  std::size_t rows() const { return rows_; }
+  std::size_t columns() const { return bodies_.size(); }
+  Result<Column> Read(std::size_t column) const;
+
+ private:
+  struct Place {
+    std::size_t offset, length;
+  };
+  bool ReadDirectory(std::size_t columns);
+
+  std::size_t rows_ = 0;
+  std::string inner_;  // directory and bodies, not compressed as a whole any more
+  std::vector<Place> bodies_;
+};
+
+// All columns.
+Result<Table> DecodeTable(std::string_view bytes, const TableLimits& limits = {});
+
+}  // namespace stepscope

@@ -1,0 +1,259 @@
+"""The connection of this process to the agent. Nothing here waits, and nothing starts a thread.
+
+Each mark compares one number with the clock; at most once a second one of them looks after the
+connection, in microseconds. Its lock is tried, never waited for. Rings and names need none: they
+are taken by operations that the interpreter does not interrupt (next, setdefault, append, popleft),
+so no thread loses marks because another one was interrupted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import struct
+import threading
+from collections import deque
+from typing import Deque, Dict, List, Optional, Union
+
+from . import _place, _wire
+from ._ring import Ring, supported
+
+VERSION = "0.1.0"
+SECOND = 1_000_000_000
+_RETRY = 2 * SECOND
+_REFUSED_RETRY = 60 * SECOND
+_MAX_RINGS = 64
+_SEND_FLAGS = socket.MSG_NOSIGNAL if hasattr(socket, "MSG_NOSIGNAL") else 0
+
+
+class _Local(threading.local):
+    ring: Optional[Ring] = None
+    lease: Optional["_Lease"] = None
+
+
+class _Lease:
+    """Hands the ring of a thread that has ended to the next one."""
+
+    __slots__ = ("ring", "free")
+
+    def __init__(self, ring: Ring, free: Deque[Ring]) -> None:
+        self.ring = ring
+        self.free = free
+
+    def __del__(self) -> None:
+        self.free.append(self.ring)
+
+
+class Session:
+    """What this process keeps for the agent. A forked child makes itself a new one."""
+
+    def __init__(self) -> None:
+        self.path = os.environ.get("STEPSCOPE_SOCKET", "")
+        self.off = not self.path or not supported()
+        self.due = 0  # ns of the monotonic clock, when the connection is looked at again
+        self.local = _Local()
+        self.ids: Dict[str, int] = {}
+        self.reason = "" if self.path else "STEPSCOPE_SOCKET is not set"
+        if self.path and self.off:
+            self.reason = "this platform has no sealed shared memory"
+        self.socket: Optional[socket.socket] = None
+        self.rings: List[Ring] = []
+        self._free: Deque[Ring] = deque()
+        self._tickets = itertools.count()  # of rings
+        self._numbers = itertools.count(1)  # of names
+        self._announced = 0  # so many of the rings does the agent have
+        self._named = 0  # so many of the names does it know
+        self._facts: Dict[str, str] = {}
+        self._facts_sent = True
+        self._late = False  # the agent was looked for in vain before
+        self._unrecorded = 0
+        self._lock = threading.Lock()
+
+    def ring(self, now_ns: int) -> Optional[Ring]:
+        """The ring of the calling thread; none while there is no agent, or no room."""
+        if self.local.ring is None and self.rings:
+            self._lend()
+        if now_ns >= self.due:
+            self.tend(now_ns)
+        return self.local.ring
+
+    def tend(self, now_ns: int) -> None:
+        """Finds the agent, hears it, and sends what it does not know yet. Never waits."""
+        if self.off or not self._lock.acquire(False):
+            return
+        try:
+            self.due = now_ns + SECOND
+            if self.socket is None:
+                self._connect()
+            else:
+                self._listen(now_ns)
+            self._send()
+        except BlockingIOError:
+            pass  # the agent is busy or stopped; the next second will do
+        except Exception as problem:
+            self._part(str(problem), now_ns + _RETRY)
+        finally:
+            self._lock.release()
+
+    def name(self, named: object, now_ns: int) -> int:
+        """Declares a name that is not in `ids` and returns its id; 0 when there are too many."""
+        name = str(named)
+        if name in self.ids:
+            return self.ids[name]
+        number = next(self._numbers)
+        if number >= _wire.MAX_NAMES:
+            return 0
+        number = self.ids.setdefault(name, number)
+        self.due = 0  # so the next mark sends it when the lock is taken now
+        self.tend(now_ns)
+        return number
+
+    def add_facts(self, facts: Dict[str, str]) -> None:
+        self._facts.update(facts)
+        self._facts_sent = False
+        self.due = 0
+
+    def info(self) -> Dict[str, Union[str, int, bool]]:
+        return {
+            "version": VERSION,
+            "form": "pure Python",
+            "enabled": not self.off,
+            "connected": self.socket is not None,
+            "reason": self.reason,
+            "socket": self.path,
+            "rank": _place.rank(),
+            "rings": len(self.rings),
+            "names": len(self.ids),
+            "dropped": sum(ring.dropped() for ring in self.rings),
+            "unrecorded": self._unrecorded,
+        }
+
+    def bye(self) -> None:
+        """Says that this process ends. Marks that come later are lost."""
+        self.off = True
+        if self.socket is not None:
+            try:
+                self._send()
+                self.socket.send(_wire.bye(), _SEND_FLAGS)
+            except Exception:
+                pass
+            self.socket.close()
+            self.socket = None
+
+    def abandon(self) -> None:
+        """For a forked child: lets go of what belongs to its parent, without a word to anyone."""
+        self.off = True
+        for part in [self.socket, *self.rings]:
+            try:
+                if part is not None:
+                    part.close()
+            except Exception:
+                pass
+        self.socket = None
+        self.rings = []
+        self.local = _Local()
+
+    def _lend(self) -> None:
+        """Gives the calling thread a ring: one of a thread that has ended, else a new one."""
+        try:
+            ring = self._free.popleft()
+            ring.start = 0
+        except IndexError:
+            if next(self._tickets) >= _MAX_RINGS:
+                self._unrecorded += 1
+                return
+            ring = Ring()
+            ring.fresh = not self._late
+            self.rings.append(ring)
+            self.due = 0  # to be announced
+        self.local.ring = ring
+        self.local.lease = _Lease(ring, self._free)
+
+    def _connect(self) -> None:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            connection.setblocking(False)
+            connection.connect(self.path)
+            if not self.rings:
+                self._lend()
+            _send_ring(connection, self._hello(), self.rings[0])
+        except BaseException:
+            connection.close()
+            self._late = True
+            raise
+        self.socket = connection
+        self.reason = ""
+        self._announced, self._named, self._facts_sent = 1, 0, not self._facts
+
+    def _hello(self) -> bytes:
+        job = os.environ.get("STEPSCOPE_JOB", "")
+        texts = (job, _place.framework(), _place.python(), VERSION)
+        return _wire.hello(
+            os.getpid(), _place.rank(), _place.local_rank(), _place.world_size(), texts
+        )
+
+    def _send(self) -> None:
+        """Sends rings, names and facts that the agent does not have. Raises when it cannot."""
+        if self.socket is None:
+            return
+        while self._announced < len(self.rings):
+            _send_ring(self.socket, _wire.ring(self._announced), self.rings[self._announced])
+            self._announced += 1
+        if self._named < len(self.ids):
+            known = list(self.ids.items())
+            for message in _wire.names((number, name) for name, number in known[self._named :]):
+                self.socket.send(message, _SEND_FLAGS)
+            self._named = len(known)
+        if not self._facts_sent:
+            self.socket.send(_wire.facts(self._facts.items()), _SEND_FLAGS)
+            self._facts_sent = True
+
+    def _listen(self, now_ns: int) -> None:
+        """Takes what the agent said, at most eight messages."""
+        assert self.socket is not None
+        for _ in range(8):
+            try:
+                message = _receive(self.socket)
+            except BlockingIOError:
+                return
+            if not message:
+                self._part("the agent is gone", now_ns)
+                return
+            if not self._obey(message, now_ns):
+                return
+
+    def _obey(self, message: bytes, now_ns: int) -> bool:
+        """Whether the connection goes on after this message."""
+        kind = _wire.kind_of(message)
+        if kind == _wire.ANSWER:
+            _, refused = struct.unpack_from("<IH", message, 8)
+            if refused:
+                self._part("refused: " + _wire.read_text(message, 14)[0], now_ns + _REFUSED_RETRY)
+                return False
+        elif kind == _wire.COMMAND and self.socket is not None:
+            (number,) = struct.unpack_from("<I", message, 8)
+            reply = _wire.answer(number, True, "this version knows no commands")
+            self.socket.send(reply, _SEND_FLAGS)
+        return True
+
+    def _part(self, reason: str, retry_ns: int) -> None:
+        """Ends the connection; marks stay in the rings until the agent is found again."""
+        if self.socket is not None:
+            self.socket.close()
+        self.socket = None
+        self.reason = reason
+        self.due = retry_ns
+
+
+def _receive(connection: socket.socket) -> bytes:
+    try:
+        return connection.recv(_wire.MAX_MESSAGE_BYTES)
+    except ConnectionResetError:
+        # It comes once, in front of the reason for which the agent hung up.
+        return connection.recv(_wire.MAX_MESSAGE_BYTES)
+
+
+def _send_ring(connection: socket.socket, message: bytes, ring: Ring) -> None:
+    passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", ring.fd))]
+    connection.sendmsg([message], passed, _SEND_FLAGS)

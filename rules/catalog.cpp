@@ -1,0 +1,33 @@
+#include "rules/catalog.h"
+
+#include <algorithm>
+
+namespace stepscope {
+
+// Each is defined in the file with its name.
+RuleType LowGpuUtilization();
+RuleType CpuBottleneck();
+RuleType DataloaderBottleneck();
+RuleType OverallSystemUsage();
+
+std::span<const RuleType> Catalog() {
+  static const RuleType kRules[] = {
+      LowGpuUtilization(),
+      CpuBottleneck(),
+      DataloaderBottleneck(),
+      OverallSystemUsage(),
+  };
+  return kRules;
+}
+
+const RuleType* FindRule(std::string_view name) {
+  const auto rules = Catalog();
+  const auto found = std::ranges::find(rules, name, &RuleType::name);
+  return found == rules.end() ? nullptr : &*found;
+}
+
+Result<Json> CompleteParameters(const RuleType& rule, const Json& given) {
+  return CompleteParams(rule.name, rule.params, given);
+}
+
+}  // namespace stepscope

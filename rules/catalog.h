@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/base/json.h"
+#include "core/base/result.h"
+#include "rules/rule.h"
+
+namespace stepscope {
+
+// Every rule there is. A new one is a file, a row of the table in catalog.cpp, and a test.
+std::span<const RuleType> Catalog();
+
+// Null when there is no such rule.
+const RuleType* FindRule(std::string_view name);
+
+// `given` (an object, or null) with the defaults filled in. Every error names rule, parameter,
+// value and range.
+Result<Json> CompleteParameters(const RuleType& rule, const Json& given);
+
+}  // namespace stepscope

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rules/state.h"
+
+namespace stepscope {
+
+// The start of a job, which is not judged. It ends with the first training step; when no training
+// process has connected, after `patience` ticks of a node. A process that connects and never
+// reports a step (it may only annotate) is waited for at most kLongestWait.
+class Initialisation {
+ public:
+  static constexpr Duration kLongestWait = 20min;
+
+  Initialisation(std::int64_t patience, const JobFacts& facts)
+      : patience_(patience), first_rank_(facts.first_rank) {}
+
+  enum class Tick {
+    kNotJudged,
+    kFirstAfterStep,  // judged; whatever the node showed before this tick was initialisation
+    kJudged,
+  };
+  void Observe(const StepView& steps);
+  // Counts the next tick of the node and says whether it is judged.
+  Tick Observe(std::string_view node, Time at);
+
+  bool IsOver(std::string_view node) const;
+  // Why nothing is judged yet: "486 of 1,000 samples seen".
+  std::string Reason() const;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("first_step_end", first_step_end_);
+    state("nodes", nodes_, [] { return Node(); });
+  }
+
+ private:
+  struct Node {
+    std::int64_t seen = 0;
+    bool over = false;
+
+    template <typename State>
+    void Fields(State& state) {
+      state("seen", seen);
+      state("over", over);
+    }
+  };
+  bool IsStepExpected(Time at) const;
+
+  std::int64_t patience_;
+  std::optional<Time> first_rank_;
+  std::optional<Time> first_step_end_;
+  std::map<std::string, Node, std::less<>> nodes_;
+};
+
+}  // namespace stepscope

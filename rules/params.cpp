@@ -1,0 +1,111 @@
+#include "rules/params.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+bool IsWhole(const Param& param) {
+  return param.unit == "samples" || param.unit == "steps";
+}
+
+std::string Shown(const Json& value) {
+  return Printable(Dump(value), 60);
+}
+
+Error OutOfRange(std::string_view rule, const Param& param, const Json& value,
+                 std::string_view also) {
+  return Invalid(Format("{}: {} is {}, but must be {} from {} to {}{}{}{}", rule, param.name,
+                        Shown(value), IsWhole(param) ? "a whole number" : "a number", param.least,
+                        param.most, param.unit.empty() ? "" : " ", param.unit, also));
+}
+
+// The number a value stands for; time becomes samples at `interval`, clamped to the range.
+Result<double> Number(std::string_view rule, const Param& param, const Json& value,
+                      Duration interval) {
+  const bool timed = param.unit == "samples";
+  const std::string_view also = timed ? ", or a time such as \"250s\"" : "";
+  if (timed && value.is_string()) {
+    const auto time = ParseDuration(value.get_ref<const std::string&>());
+    if (!time.ok() || *time <= Duration::zero()) return OutOfRange(rule, param, value, also);
+    const double ticks =
+        std::ceil(static_cast<double>(time->count()) / static_cast<double>(interval.count()));
+    return std::clamp(ticks, param.least, param.most);
+  }
+  if (!value.is_number()) return OutOfRange(rule, param, value, also);
+  const auto number = value.get<double>();
+  const bool fits = number >= param.least && number <= param.most;  // false for NaN
+  if (!fits || (IsWhole(param) && number != std::floor(number))) {
+    return OutOfRange(rule, param, value, also);
+  }
+  return number;
+}
+
+Status CheckNames(std::string_view rule, std::span<const Param> table, const Json& given) {
+  if (!given.is_object()) {
+    return Invalid(Format("{}: parameters must be a JSON object, not {}", rule, Shown(given)));
+  }
+  for (const auto& [name, value] : given.items()) {
+    if (std::ranges::find(table, std::string_view(name), &Param::name) != table.end()) continue;
+    std::string known;
+    for (const Param& param : table) {
+      known += known.empty() ? "" : ", ";
+      known += param.name;
+    }
+    return Invalid(Format("{}: there is no parameter '{}'; it has {}", rule, Printable(name, 80),
+                          known.empty() ? "none" : known));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Json> CompleteParams(std::string_view rule, std::span<const Param> table,
+                            const Json& given) {
+  const Json object = given.is_null() ? Json::object() : given;
+  if (auto names = CheckNames(rule, table, object); !names.ok()) return names.error();
+  Json complete = Json::object();
+  for (const Param& param : table) {
+    const std::string name(param.name);
+    const auto found = object.find(name);
+    if (found == object.end()) {
+      const bool whole = param.fallback == std::floor(param.fallback);
+      complete[name] =
+          whole ? Json(static_cast<std::int64_t>(param.fallback)) : Json(param.fallback);
+      continue;
+    }
+    if (auto number = Number(rule, param, *found, 1s); !number.ok()) return number.error();
+    complete[name] = *found;
+  }
+  return complete;
+}
+
+Result<Params> Params::Read(std::string_view rule, std::span<const Param> table, const Json& given,
+                            Duration interval) {
+  auto complete = CompleteParams(rule, table, given);
+  if (!complete.ok()) return complete.error();
+  Params params;
+  for (const Param& param : table) {
+    const Json& value = (*complete)[std::string(param.name)];
+    auto number = Number(rule, param, value, std::max(interval, Duration(1ms)));
+    if (!number.ok()) return number.error();
+    params.values_.push_back({param.name, *number});
+  }
+  return params;
+}
+
+double Params::operator[](std::string_view name) const {
+  const auto found = std::ranges::find(values_, name, &Value::name);
+  assert(found != values_.end());
+  return found->number;
+}
+
+std::int64_t Params::Samples(std::string_view name) const {
+  return static_cast<std::int64_t>((*this)[name]);
+}
+
+}  // namespace stepscope

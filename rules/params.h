@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// One row of a rule's parameter table: checking, the API's catalog and the documentation read it.
+// The unit "samples" counts ticks: a whole number, or text with a unit ("250s") for a stretch of
+// time that means the same at every interval.
+struct Param {
+  std::string_view name;
+  double fallback = 0;
+  double least = 0, most = 0;  // both allowed
+  std::string_view unit;       // "%", "samples", "steps", ...
+  std::string_view help;
+};
+
+// The parameters with defaults filled in, as they are stored and shown. Each error is one sentence
+// with rule, parameter, value and range; a parameter that is not in the table is refused.
+Result<Json> CompleteParams(std::string_view rule, std::span<const Param> table, const Json& given);
+
+// Checked parameters, ready to use. Asking for a name that is not in the table is a bug.
+class Params {
+ public:
+  static Result<Params> Read(std::string_view rule, std::span<const Param> table, const Json& given,
+                             Duration interval);
+
+  double operator[](std::string_view name) const;
+  // Of a parameter in samples: how many ticks it is at the job's interval.
+  std::int64_t Samples(std::string_view name) const;
+
+ private:
+  struct Value {
+    std::string_view name;  // of the table, which outlives this
+    double number = 0;
+  };
+  std::vector<Value> values_;
+};
+
+}  // namespace stepscope

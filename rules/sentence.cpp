@@ -1,0 +1,35 @@
+#include "rules/sentence.h"
+
+#include <chrono>
+
+#include "core/base/text.h"
+
+namespace stepscope {
+
+std::string Grouped(std::int64_t number) {
+  std::string text = std::to_string(number);
+  const std::size_t first_digit = number < 0 ? 1 : 0;
+  for (std::size_t at = text.size(); at > first_digit + 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+std::string SamplesText(std::int64_t samples, Duration interval) {
+  const double seconds = std::chrono::duration<double>(interval * samples).count();
+  return Format("{} samples ({:.6g} s)", Grouped(samples), seconds);
+}
+
+std::string LengthText(Duration length) {
+  const double seconds = std::chrono::duration<double>(length).count();
+  if (seconds < 120) return Format("{:.0f} s", seconds);
+  if (seconds < 7200) return Format("{:.0f} min", seconds / 60);
+  return Format("{:.1f} h", seconds / 3600);
+}
+
+std::string CountText(std::int64_t count, const std::string& what) {
+  return Format("{} {}{}", Grouped(count), what, count == 1 ? "" : "s");
+}
+
+}  // namespace stepscope

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// 28766 -> "28,766".
+std::string Grouped(std::int64_t number);
+
+// "500 samples (250 s)": a count of ticks both ways.
+std::string SamplesText(std::int64_t samples, Duration interval);
+
+// A length of data time for a sentence: "40 s", "12 min", "3.5 h".
+std::string LengthText(Duration length);
+
+// 1 -> "1 GPU", 8 -> "8 GPUs".
+std::string CountText(std::int64_t count, const std::string& what);
+
+}  // namespace stepscope

@@ -1,0 +1,117 @@
+#include "rules/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/text.h"
+#include "rules/packing.h"
+
+namespace stepscope {
+namespace {
+
+constexpr double kAmountBinsPerDoubling = 32;
+
+}  // namespace
+
+std::uint32_t PercentBin(double percent) {
+  if (!(percent > 0)) return 0;
+  return static_cast<std::uint32_t>(std::lround(std::min(percent, 100.0) * 100));
+}
+
+std::uint32_t PercentBin(const Column& column, std::size_t row) {
+  if (column.scale != 2) return PercentBin(column.At(row));
+  const std::int64_t value = column.values[row];
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(value, 0, static_cast<std::int64_t>(kPercentBins) - 1));
+}
+
+std::uint32_t AmountBin(double amount) {
+  if (!(amount >= 1)) return 0;
+  const double bin = 1 + std::log2(amount) * kAmountBinsPerDoubling;
+  return static_cast<std::uint32_t>(std::min(bin, static_cast<double>(kAmountBins - 1)));
+}
+
+double BinAmount(std::uint32_t bin) {
+  return bin == 0 ? 0 : std::exp2((bin - 0.5) / kAmountBinsPerDoubling);
+}
+
+template <typename Count>
+std::uint32_t RankedBins<Count>::Percentile(double share) const {
+  if (total_ == 0) return 0;
+  const double rank = std::ceil(share * static_cast<double>(total_));
+  // How many values stand before the one that is wanted.
+  std::uint64_t before = std::min(rank < 1 ? 0 : static_cast<std::uint64_t>(rank) - 1, total_ - 1);
+  std::size_t block = 0;
+  for (; blocks_[block] <= before; ++block) before -= blocks_[block];
+  std::size_t bin = block << kBlockBits;
+  for (; counts_[bin] <= before; ++bin) before -= counts_[bin];
+  return static_cast<std::uint32_t>(bin);
+}
+
+// Only the bins in use: how far from the one before, and how many.
+template <typename Count>
+std::string RankedBins<Count>::Save() const {
+  std::vector<std::uint64_t> numbers;
+  std::size_t from = 0;
+  for (std::size_t bin = 0; bin < counts_.size(); ++bin) {
+    if (counts_[bin] == 0) continue;
+    numbers.push_back(bin - from);
+    numbers.push_back(counts_[bin]);
+    from = bin;
+  }
+  return PackNumbers(numbers);
+}
+
+template <typename Count>
+Status RankedBins<Count>::Load(const Json& packed) {
+  const auto numbers = UnpackNumbers(packed, 2 * counts_.size());
+  if (!numbers.ok()) return numbers.error();
+  *this = RankedBins(counts_.size());
+  std::uint64_t bin = 0;
+  for (std::size_t i = 0; i + 1 < numbers->size(); i += 2) {
+    const std::uint64_t gap = (*numbers)[i], count = (*numbers)[i + 1];
+    const std::uint64_t room = std::numeric_limits<Count>::max() - total_;
+    if ((i > 0 && gap == 0) || gap >= counts_.size() - bin || count > room) {
+      return Invalid("state: a histogram is out of its range");
+    }
+    bin += gap;
+    counts_[bin] = static_cast<Count>(count);
+    blocks_[bin >> kBlockBits] = static_cast<Count>(blocks_[bin >> kBlockBits] + count);
+    total_ += count;
+  }
+  return {};
+}
+
+template class RankedBins<std::uint16_t>;
+template class RankedBins<std::uint64_t>;
+
+SlidingPercentiles::SlidingPercentiles(std::size_t window)
+    : window_(std::clamp<std::size_t>(window, 1, kMostSamples)) {}
+
+void SlidingPercentiles::Clear() {
+  bins_ = RankedBins<std::uint16_t>(kPercentBins);
+  ring_.clear();
+  next_ = 0;
+}
+
+// Oldest first. Two bytes a sample: varints of values up to 10,000.
+std::string SlidingPercentiles::Save() const {
+  std::vector<std::uint64_t> numbers;
+  const std::size_t oldest = full() ? next_ : 0;
+  for (std::size_t i = 0; i < size(); ++i) numbers.push_back(ring_[(oldest + i) % window_]);
+  return PackNumbers(numbers);
+}
+
+Status SlidingPercentiles::Load(const Json& packed) {
+  const auto numbers = UnpackNumbers(packed, window_);
+  if (!numbers.ok()) return numbers.error();
+  Clear();
+  for (const std::uint64_t bin : *numbers) {
+    if (bin >= kPercentBins) return Invalid("state: a percentage is above 100 %");
+    Add(static_cast<std::uint32_t>(bin));
+  }
+  return {};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/result.h"
+#include "core/model/table.h"
+
+namespace stepscope {
+
+// Percentages are kept in bins of 0.01 %, both ends included.
+inline constexpr std::size_t kPercentBins = 10'001;
+
+// The bin of a percentage; below 0 counts as 0 and above 100 as 100.
+std::uint32_t PercentBin(double percent);
+std::uint32_t PercentBin(const Column& column, std::size_t row);
+inline double BinPercent(std::uint32_t bin) {
+  return bin / 100.0;
+}
+
+// Counts by bin, and by block of bins, so that a percentile costs a walk over the blocks and one
+// over the bins of a block: some 200 additions wherever the values moved to, and adding a value
+// costs two. Percentiles are by nearest rank: a value that occurred. `Count` bounds how many values
+// there may be in a block.
+template <typename Count>
+class RankedBins {
+ public:
+  explicit RankedBins(std::size_t bins) : counts_(bins), blocks_((bins >> kBlockBits) + 1) {}
+
+  void Add(std::uint32_t bin) {
+    ++counts_[bin];
+    ++blocks_[bin >> kBlockBits];
+    ++total_;
+  }
+  void Remove(std::uint32_t bin) {  // one that was added
+    --counts_[bin];
+    --blocks_[bin >> kBlockBits];
+    --total_;
+  }
+
+  std::uint64_t total() const { return total_; }
+  // The bin at the percentile, 0 to 1; 0 when there is nothing.
+  std::uint32_t Percentile(double share) const;
+
+  std::string Save() const;
+  Status Load(const Json& packed);
+
+ private:
+  static constexpr int kBlockBits = 7;
+
+  std::vector<Count> counts_, blocks_;
+  std::uint64_t total_ = 0;
+};
+
+extern template class RankedBins<std::uint16_t>;
+extern template class RankedBins<std::uint64_t>;
+
+// Percentiles over the last `window` percentages; adding one costs the same for every window.
+class SlidingPercentiles {
+ public:
+  static constexpr std::size_t kMostSamples = 65'000;  // so that a count can hold them all
+
+  explicit SlidingPercentiles(std::size_t window);
+
+  void Add(std::uint32_t bin) {
+    if (full()) bins_.Remove(ring_[next_]);
+    if (ring_.size() <= next_) ring_.resize(next_ + 1);
+    ring_[next_] = static_cast<std::uint16_t>(bin);
+    bins_.Add(bin);
+    next_ = next_ + 1 == window_ ? 0 : next_ + 1;
+  }
+  void Clear();
+
+  bool full() const { return bins_.total() == window_; }
+  std::size_t size() const { return static_cast<std::size_t>(bins_.total()); }
+  double Percentile(double share) const { return BinPercent(bins_.Percentile(share)); }
+
+  std::string Save() const;
+  Status Load(const Json& packed);
+
+ private:
+  std::size_t window_;
+  RankedBins<std::uint16_t> bins_{kPercentBins};
+  std::vector<std::uint16_t> ring_;  // grows to `window_` and no further
+  std::size_t next_ = 0;
+};
+
+// Bins for amounts without an upper end, such as bytes a second: each is 2.2 % wider than the one
+// before.
+inline constexpr std::size_t kAmountBins = 2'050;
+std::uint32_t AmountBin(double amount);
+double BinAmount(std::uint32_t bin);  // the middle of the bin
+
+}  // namespace stepscope

@@ -1,0 +1,197 @@
+"""Runs the suites: see scripts/test, which starts this."""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from building import ROOT, Failed, build, last_line, run, tail
+from counts import Counts, from_junit, from_node
+from processes import Children, Stopped, ignore_signals, stop_on_signals
+
+LIMIT_SECONDS = 900  # for one test program
+SAY_EVERY = 20
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "second_deadlock_stack=1",
+}
+
+
+def say(line=""):
+    print(line, flush=True)
+
+
+class Suites:
+    """The suites of one run. Each gives its Counts; logs lie in `folder`."""
+
+    def __init__(self, preset, children, folder):
+        self.preset, self.children, self.folder = preset, children, folder
+        self.programs = ROOT / "build" / preset
+        self.environment = {**os.environ, **SANITIZER_OPTIONS, "STEPSCOPE_BUILD": str(self.programs)}
+        self.environment["STEPSCOPE_BUILD_DIR"] = str(self.programs)
+
+    def build(self):
+        build(self.children, self.preset, [], self.folder, say)
+
+    def run_program(self, command, name):
+        """Runs to the end; (exit code or None when it took too long, log)."""
+        log_path = self.folder / f"{name}.log"
+        with open(log_path, "wb") as log:
+            process = self.children.start(command, log, cwd=ROOT, env=self.environment)
+        said = began = time.monotonic()
+        while process.poll() is None:
+            time.sleep(0.05)
+            now = time.monotonic()
+            if now - began > LIMIT_SECONDS:
+                self.children.stop(process, 10)
+                return None, log_path
+            if now - said > SAY_EVERY:
+                said = now
+                say(f"  {name}, {now - began:.0f} s: {last_line(log_path)[:100]}")
+        return process.returncode, log_path
+
+    def checked(self, name, code, log_path, read):
+        """The counts of a program; what it did not say itself is a failure of its own."""
+        try:
+            counts = read()
+        except (OSError, ValueError) as fault:
+            counts = Counts()
+            say(f"  {name}: {fault}")
+        if code is None:
+            counts.fail(f"{name}: did not end within {LIMIT_SECONDS} s")
+        elif code != 0 and not counts.failed:
+            counts.fail(f"{name}: ended with {code}")
+        if counts.total() == 0:
+            counts.fail(f"{name}: ran no test")
+        if counts.failed:
+            say(f"--- {name} ---\n{tail(log_path, 120)}\n---")
+        say(f"  {name}: {counts.line()}")
+        return counts
+
+    def gtest(self, program):
+        report = self.folder / f"{program.name}.xml"
+        command = [program, "--gtest_brief=1", f"--gtest_output=xml:{report}"]
+        code, log = self.run_program(command, program.name)
+        return self.checked(program.name, code, log, lambda: from_junit(report.read_text(errors="replace")))
+
+    def pytest(self, name, *places):
+        places = [place for place in places if (ROOT / place).exists()]
+        report = self.folder / f"{name}.xml"
+        command = [ROOT / ".venv/bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
+        code, log = self.run_program(command + places, name)
+        return self.checked(name, code, log, lambda: from_junit(report.read_text()))
+
+    def npm(self, name, folder):
+        self.npm_packages(folder)
+        code, log = self.run_program(["npm", "--prefix", folder, "test", "--silent"], name)
+        return self.checked(name, code, log, lambda: from_node(log.read_text(errors="replace")))
+
+    def npm_packages(self, folder):
+        """Installs the packages of a folder when its lock file is newer than what is installed."""
+        locked = ROOT / folder / "package-lock.json"
+        installed = ROOT / folder / "node_modules/.package-lock.json"
+        if not installed.exists() or installed.stat().st_mtime < locked.stat().st_mtime:
+            command = ["npm", "--prefix", folder, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+            run(self.children, command, self.folder / "npm.log", f"npm ci {folder}", say)
+            installed.touch()
+
+    def lint(self):
+        return self.pytest("lint", "tests/layers_test.py", "tests/lint_test.py")
+
+    def cpp(self):
+        programs = sorted(path for path in (self.programs / "tests").glob("test_*") if os.access(path, os.X_OK) and path.is_file())
+        counts = Counts()
+        pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        try:
+            for each in pool.map(self.gtest, programs):
+                counts.add(each)
+        except Stopped:
+            pool.shutdown(wait=False, cancel_futures=True)
+            self.children.end_all()
+            raise
+        return counts
+
+    def python(self):
+        return self.pytest("python", "tests/python")
+
+    def e2e(self):
+        self.npm_packages("tests/browser")  # one of them opens the page
+        return self.pytest("e2e", "tests/e2e", "tests/fault")
+
+    def contract(self):
+        return self.npm("contract", "tests/contract")
+
+    def web(self):
+        return self.npm("web", "web")
+
+    def browser(self):
+        return self.npm("browser", "tests/browser")
+
+
+ALL = ("lint", "cpp", "python", "web", "contract", "browser", "e2e")
+WITHOUT_BUILD = ("lint", "web")
+WITH_SANITIZER = ("cpp", "python", "contract", "e2e")
+
+
+def run_all(suites, names):
+    counts = Counts()
+    if any(name not in WITHOUT_BUILD for name in names):
+        say(f"test: builds {suites.preset}")
+        suites.build()
+    for name in names:
+        say(f"test: {name}")
+        try:
+            found = getattr(suites, name)()
+        except Failed as fault:
+            found = Counts()
+            found.fail(f"{name}: {fault}")
+        if found.total() == 0:
+            found.fail(f"{name}: ran no test")
+        counts.add(found)
+    return counts
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/test", add_help=False)
+    parser.add_argument("--asan", dest="preset", action="store_const", const="asan", default="dev")
+    parser.add_argument("--tsan", dest="preset", action="store_const", const="tsan")
+    parser.add_argument("--only", action="append", choices=ALL)
+    options = parser.parse_args()
+    usual = ALL if options.preset == "dev" else WITH_SANITIZER
+    options.names = options.only or list(usual)
+    return options
+
+
+def main():
+    stop_on_signals()
+    options = parse()
+    began = time.monotonic()
+    children = Children()
+    folder = Path(tempfile.mkdtemp(prefix="stepscope-test-"))
+    try:
+        counts = run_all(Suites(options.preset, children, folder), options.names)
+    except Stopped as stopped:
+        say(f"test: stopped by {stopped}")
+        return stopped.exit_code
+    except Failed as fault:
+        say(f"test: {fault}")
+        counts = Counts()
+        counts.fail("the build")
+    finally:
+        ignore_signals()
+        children.end_all()
+        shutil.rmtree(folder, ignore_errors=True)
+    say(f"test: took {time.monotonic() - began:.0f} s")
+    for name in counts.failures:
+        say(f"failed: {name}")
+    say(counts.line())
+    return 1 if counts.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

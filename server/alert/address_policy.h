@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/http/url.h"
+
+namespace stepscope {
+
+// A range of addresses: "10.20.0.0/16", "fd00::/8", or one address. IPv4 is kept as ::ffff:a.b.c.d.
+struct AddressRange {
+  std::array<std::uint8_t, 16> address{};
+  int bits = 0;  // of the 128
+
+  bool Contains(const std::array<std::uint8_t, 16>& other) const;
+};
+Result<AddressRange> ParseAddressRange(std::string_view text);
+
+// Where webhooks may go: to public addresses, and to those that the configuration names. Private,
+// link-local, loopback, multicast and reserved ones are refused, so that nobody can make the
+// service talk to its own network. Loopback and link-local are allowed only by a range inside of
+// them; a range as wide as 0.0.0.0/0 does not allow them. Safe from any thread.
+class AddressPolicy {
+ public:
+  AddressPolicy() = default;
+  // From ranges as they are configured; Invalid names the one that is none.
+  static Result<AddressPolicy> Read(const std::vector<std::string>& allowed);
+
+  // `address` is numeric. Invalid says which range it is in.
+  Status Check(const std::string& address) const;
+  // Whether the configuration names it.
+  bool Names(const std::string& address) const;
+
+ private:
+  std::vector<AddressRange> allowed_;
+};
+
+// All numeric addresses of a host. The system's resolver unless a test gives another.
+using Resolver = std::function<Result<std::vector<std::string>>(const std::string& host)>;
+Result<std::vector<std::string>> ResolveHost(const std::string& host);
+
+// What can be said of a webhook's URL without looking its name up: http or https, a port that
+// webhooks use, and no refused numeric address.
+Status CheckWebhookUrl(const std::string& text, const AddressPolicy& policy);
+
+// Where to connect to, and to nothing else: the checked address of the URL's host. Refused when any
+// of its addresses is. Unavailable when the name cannot be resolved now.
+struct WebhookTarget {
+  Url url;
+  std::string address;
+};
+Result<WebhookTarget> FindTarget(const std::string& text, const AddressPolicy& policy,
+                                 const Resolver& resolve);
+
+}  // namespace stepscope

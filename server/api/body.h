@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json.h"
+#include "server/edge/problem.h"
+
+namespace stepscope {
+
+// A JSON body being checked: every getter notes a fault with its JSON pointer and gives something
+// harmless. Use what was read only when there is no fault.
+class Body {
+ public:
+  // Faulty when the text is not JSON or not an object. An empty body counts as {}.
+  explicit Body(const Request& request);
+
+  const Json& root() const { return root_; }
+  const std::vector<Fault>& faults() const { return faults_; }
+  Reply Refusal(const Request& request) const;  // 400 with all faults
+  void Note(std::string pointer, const std::string& detail);
+
+  // Members of `object`, which stands at `pointer`. A member that is absent gives the fallback.
+  void AllowOnly(const Json& object, const std::string& pointer,
+                 std::initializer_list<std::string_view> names);
+  std::string Text(const Json& object, const std::string& pointer, const char* name,
+                   std::size_t most);
+  std::int64_t Integer(const Json& object, const std::string& pointer, const char* name,
+                       std::int64_t least, std::int64_t most, std::int64_t fallback);
+  Json Object(const Json& object, const std::string& pointer, const char* name);
+  Json Array(const Json& object, const std::string& pointer, const char* name, std::size_t most);
+
+ private:
+  Json root_ = Json::object();
+  std::vector<Fault> faults_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,65 @@
+// /deliveries: the log of what was sent.
+
+#include "server/api/answer.h"
+#include "server/api/body.h"
+#include "server/api/delivery_answer.h"
+#include "server/api/query.h"
+#include "server/api/routes.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kMostId = 999'999'999'999'999'999;
+constexpr QueryParameter kListQuery[] = {
+    {"webhook", QueryParameter::kInteger, 1, kMostId}, {"job"}, kCursorParameter, kLimitParameter};
+
+Result<Reply> ListAllDeliveries(const Api&, Connection& connection, const Request& request,
+                                const PathParameters&) {
+  const Query query(request, kListQuery);
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  if (query.Has("job")) {
+    const Result<JobRow> job = FindJob(connection, query.Text("job"));
+    if (!job) return job.error();
+  }
+  const Result<DeliveryPage> page =
+      ListDeliveries(connection, query.MaybeInt("webhook"), query.Text("job"), query.Text("cursor"),
+                     static_cast<int>(query.Int("limit", 50)));
+  if (!page && page.error().code == Code::kInvalid) {
+    return Query::Refuse(request, "cursor", "is not the cursor of such a list");
+  }
+  if (!page) return page.error();
+
+  OrderedJson items = OrderedJson::array();
+  for (const DeliveryRow& delivery : page->items) items.push_back(ToJson(delivery));
+  return JsonReply({{"items", items}, {"next", NullIfEmpty(page->next)}, {"total", page->total}});
+}
+
+Result<Reply> RetryOneDelivery(const Api&, Connection& connection, const Request& request,
+                               const PathParameters& path) {
+  const Query query(request, {});
+  Body body(request);
+  body.AllowOnly(body.root(), "", {});
+  const Result<std::int64_t> id = ReadId(path, "delivery");
+
+  if (!query.faults().empty()) return query.Refusal(request);
+  if (!body.faults().empty()) return body.Refusal(request);
+  if (!id) return id.error();
+
+  const Result<DeliveryRow> delivery = RetryDelivery(connection, *id);
+  if (!delivery && delivery.error().code == Code::kConflict) {
+    return ToReply(Problem{"delivery-waits", delivery.error().message, {}, {}}, request);
+  }
+  if (!delivery) return delivery.error();
+
+  return JsonReply(ToJson(*delivery), 202);
+}
+
+}  // namespace
+
+std::vector<Route> DeliveryRoutes(const Api& api) {
+  return {ForDatabase(api, "GET", "/api/v1/deliveries", ListAllDeliveries),
+          ForDatabase(api, "POST", "/api/v1/deliveries/{id}/retry", RetryOneDelivery)};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "server/edge/route.h"
+#include "server/store/jobs.h"
+
+namespace stepscope {
+
+// The job that the path names. Invalid for what cannot be a name, NotFound for one that is not
+// there.
+Result<JobRow> FindNamedJob(Connection& connection, const PathParameters& path);
+
+}  // namespace stepscope

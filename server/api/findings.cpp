@@ -1,0 +1,53 @@
+// GET /jobs/{name}/findings.
+
+#include "server/api/answer.h"
+#include "server/api/find_job.h"
+#include "server/api/query.h"
+#include "server/api/routes.h"
+#include "server/store/rules.h"
+
+namespace stepscope {
+namespace {
+
+constexpr QueryParameter kListQuery[] = {{"rule"}, kCursorParameter, kLimitParameter};
+
+OrderedJson ToJson(const FindingRow& finding) {
+  OrderedJson json = {{"rule_configuration_name", finding.rule_name}, {"finding", finding.finding}};
+  PutTime(json, "from", finding.from_us);
+  PutTime(json, "to", finding.to_us);
+  json["node"] = NullIfEmpty(finding.node);
+  json["device"] = NullIfEmpty(finding.device);
+  json["rank"] = finding.rank < 0 ? OrderedJson(nullptr) : OrderedJson(finding.rank);
+  json["sentence"] = finding.sentence;
+  json["evidence"] = finding.evidence.is_object() ? finding.evidence : Json::object();
+  return json;
+}
+
+Result<Reply> ListJobFindings(const Api&, Connection& connection, const Request& request,
+                              const PathParameters& path) {
+  const Query query(request, kListQuery);
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  const Result<JobRow> job = FindNamedJob(connection, path);
+  if (!job) return job.error();
+  const Result<FindingPage> page =
+      ListFindings(connection, job->job_id, query.Text("rule"), query.Text("cursor"),
+                   static_cast<int>(query.Int("limit", 50)));
+  if (!page && page.error().code == Code::kInvalid) {
+    return Query::Refuse(request, "cursor", "is not the cursor of such a list");
+  }
+  if (!page) return page.error();
+
+  OrderedJson items = OrderedJson::array();
+  for (const FindingRow& finding : page->items) items.push_back(ToJson(finding));
+  return JobReply(*job,
+                  {{"items", items}, {"next", NullIfEmpty(page->next)}, {"total", page->total}});
+}
+
+}  // namespace
+
+std::vector<Route> FindingRoutes(const Api& api) {
+  return {ForDatabase(api, "GET", "/api/v1/jobs/{name}/findings", ListJobFindings)};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,157 @@
+#include "server/api/job_summary.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "server/api/answer.h"
+#include "server/store/series.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostRemembered = 5'000;
+constexpr std::size_t kMostNodes = 4;
+constexpr std::int64_t kSecondUs = 1'000'000;
+constexpr std::int64_t kReadWholeUs = 600 * kSecondUs;
+constexpr std::int64_t kPieceUs = 10 * kSecondUs;
+
+struct Mean {
+  double sum = 0;
+  std::int64_t count = 0;
+
+  void Add(double value) {
+    sum += value;
+    ++count;
+  }
+  std::optional<double> Value() const {
+    return count == 0 ? std::nullopt : std::optional(Rounded(sum / double(count), 2));
+  }
+};
+
+// The job's time cut into equal parts, and what was seen in each.
+struct Parts {
+  std::int64_t from_us = 0, to_us = 0;
+  std::array<Mean, kSparkPoints> cpu, gpu;
+
+  std::int64_t Begin(std::size_t part) const {
+    return from_us +
+           (to_us - from_us) * static_cast<std::int64_t>(part) / std::int64_t(kSparkPoints);
+  }
+  std::size_t PartOf(std::int64_t at_us) const {
+    const double share =
+        double(at_us - from_us) / double(std::max<std::int64_t>(to_us - from_us, 1));
+    const auto part = static_cast<std::int64_t>(share * double(kSparkPoints));
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(part, 0, kSparkPoints - 1));
+  }
+};
+
+Status AddTicks(Connection& connection, const TickQuery& query, Parts& parts) {
+  const Result<TickTable> table = ReadTicks(connection, query);
+  if (!table) return table.error();
+  for (std::size_t column = 0; column < table->columns.size(); ++column) {
+    auto& means = table->series[column].metric == "gpu_util_percent" ? parts.gpu : parts.cpu;
+    for (std::size_t row = 0; row < table->at_us.size(); ++row) {
+      if (!table->columns[column].Has(row)) continue;
+      means[parts.PartOf(table->at_us[row])].Add(table->columns[column].At(row));
+    }
+  }
+  return {};
+}
+
+Status AddNode(Connection& connection, std::int64_t job_id, std::int64_t node_id, Parts& parts) {
+  TickQuery query{.job_id = job_id,
+                  .node_id = node_id,
+                  .after_us = parts.from_us - 1,
+                  .until_us = parts.to_us,
+                  .metrics = {"node_cpu_percent", "gpu_util_percent"},
+                  .device = {}};
+  if (parts.to_us - parts.from_us <= kReadWholeUs) return AddTicks(connection, query, parts);
+  for (std::size_t part = 0; part < kSparkPoints; ++part) {
+    query.after_us = (parts.Begin(part) + parts.Begin(part + 1)) / 2;
+    query.until_us = query.after_us + kPieceUs;
+    if (Status added = AddTicks(connection, query, parts); !added) return added;
+  }
+  return {};
+}
+
+std::optional<double> MeanOf(const std::array<Mean, kSparkPoints>& parts) {
+  Mean all;
+  for (const Mean& part : parts) {
+    all.sum += part.sum;
+    all.count += part.count;
+  }
+  return all.Value();
+}
+
+Status SummariseTicks(Connection& connection, std::int64_t job_id, JobSummary& summary) {
+  const Result<std::vector<TickRange>> ranges = ReadTickRanges(connection, job_id);
+  if (!ranges) return ranges.error();
+  if (ranges->empty()) return {};
+  Parts parts{.from_us = std::ranges::min(*ranges, {}, &TickRange::from_us).from_us,
+              .to_us = std::ranges::max(*ranges, {}, &TickRange::to_us).to_us,
+              .cpu = {},
+              .gpu = {}};
+  const std::size_t nodes = std::min(ranges->size(), kMostNodes);
+  for (std::size_t pick = 0; pick < nodes; ++pick) {
+    const TickRange& range = (*ranges)[pick * ranges->size() / nodes];
+    if (Status added = AddNode(connection, job_id, range.node_id, parts); !added) return added;
+  }
+  summary.mean_cpu_percent = MeanOf(parts.cpu);
+  summary.mean_gpu_percent = MeanOf(parts.gpu);
+  std::ranges::transform(parts.cpu, summary.cpu.begin(), &Mean::Value);
+  std::ranges::transform(parts.gpu, summary.gpu.begin(), &Mean::Value);
+  return {};
+}
+
+Status SummariseSteps(Connection& connection, const JobRow& job, std::int64_t now_us,
+                      JobSummary& summary) {
+  const Result<std::vector<RankRow>> ranks = ListRanks(connection, job.job_id);
+  if (!ranks) return ranks.error();
+  if (ranks->empty()) return {};
+  const std::int64_t end_us = job.ended_us.value_or(now_us);
+  const Result<std::vector<Step>> steps = ReadSteps(connection, {.job_id = job.job_id,
+                                                                 .rank = ranks->front().rank,
+                                                                 .after_us = end_us - kReadWholeUs,
+                                                                 .most_rows = 20'000});
+  if (!steps) return steps.error();
+  std::vector<Duration> walls;
+  for (const Step& step : *steps) walls.push_back(step.wall);
+  if (walls.empty()) return {};
+  const auto middle = walls.begin() + static_cast<std::ptrdiff_t>((walls.size() - 1) / 2);
+  std::ranges::nth_element(walls, middle);
+  summary.median_step_seconds = Rounded(std::chrono::duration<double>(*middle).count(), 6);
+  return {};
+}
+
+}  // namespace
+
+Result<JobSummary> JobSummaries::Of(Connection& connection, const JobRow& job) {
+  const SteadyTime now = clock_.Steady();
+  const auto fresh = entries_.Read([&](const auto& entries) -> std::optional<JobSummary> {
+    const auto found = entries.find(job.job_id);
+    if (found == entries.end() || found->second.until < now) return std::nullopt;
+    return found->second.summary;
+  });
+  if (fresh) return *fresh;
+  JobSummary summary;
+  Status read = SummariseTicks(connection, job.job_id, summary);
+  if (read) read = SummariseSteps(connection, job, ToMicros(clock_.Now()), summary);
+  if (!read) return read.error();
+  // The last samples of a job may arrive a little after its end.
+  const std::int64_t ended_us = job.ended_us.value_or(INT64_MAX);
+  const bool settled = HasEnded(job.status) && ended_us + 60 * kSecondUs < ToMicros(clock_.Now());
+  entries_.Change([&](auto& entries) {
+    if (entries.size() >= kMostRemembered) entries.clear();
+    entries[job.job_id] = {summary, now + (settled ? Duration(1h) : Duration(4s))};
+  });
+  return summary;
+}
+
+std::optional<JobSummary> JobSummaries::Remembered(std::int64_t job_id) const {
+  return entries_.Read([&](const auto& entries) -> std::optional<JobSummary> {
+    const auto found = entries.find(job_id);
+    return found == entries.end() ? std::nullopt : std::optional(found->second.summary);
+  });
+}
+
+}  // namespace stepscope

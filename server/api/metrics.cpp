@@ -1,0 +1,200 @@
+// GET /jobs/{name}/metrics: all charts of a page in one call.
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/text.h"
+#include "core/model/metric.h"
+#include "server/api/answer.h"
+#include "server/api/chart.h"
+#include "server/api/find_job.h"
+#include "server/api/query.h"
+#include "server/api/routes.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kLatestUs = (std::int64_t{1} << 53) - 1;
+constexpr QueryParameter kChartQuery[] = {
+    {"metric", QueryParameter::kTexts, 1, 64},
+    {"node"},
+    {"device"},
+    {"from_us", QueryParameter::kInteger, 0, kLatestUs},
+    {"to_us", QueryParameter::kInteger, 0, kLatestUs},
+    {"points", QueryParameter::kInteger, 1, 4'000},
+    {"since", QueryParameter::kCursor},
+};
+constexpr std::size_t kMostSeries = 2'000;
+constexpr std::int64_t kMostBins = 10'000;
+constexpr std::int64_t kSilentUs = 60'000'000;  // a node silent for longer holds no one back
+
+// The range of an answer and the grid of its bins.
+struct Grid {
+  std::int64_t from_us = 0, to_us = 0, bin_us = 1, interval_us = 1;
+};
+
+// Where an answer ended: its bins, and the one the next answer begins with.
+struct Cursor {
+  std::int64_t bin_us = 0, begin_us = 0;
+};
+
+std::string EncodeCursor(const Cursor& cursor) {
+  return ToBase64Url(Format("{}:{}", cursor.bin_us, cursor.begin_us));
+}
+
+std::optional<Cursor> DecodeCursor(const std::string& text) {
+  const Result<std::string> plain = FromBase64Url(text);
+  if (!plain) return std::nullopt;
+  const std::vector<std::string_view> parts = Split(*plain, ':');
+  if (parts.size() != 2) return std::nullopt;
+  const Result<std::int64_t> bin = ParseInt(parts[0], "bin"), begin = ParseInt(parts[1], "begin");
+  const bool good =
+      bin && begin && *bin > 0 && *bin <= kLatestUs && *begin >= 0 && *begin <= kLatestUs;
+  return good ? std::optional(Cursor{*bin, *begin}) : std::nullopt;
+}
+
+// Some nodes lag: the next answer begins where the slowest live one stands.
+std::int64_t SlowestLive(const std::vector<TickRange>& ranges) {
+  std::int64_t newest_us = 0, slowest_us = INT64_MAX;
+  for (const TickRange& range : ranges) newest_us = std::max(newest_us, range.to_us);
+  for (const TickRange& range : ranges) {
+    if (range.to_us + kSilentUs >= newest_us) slowest_us = std::min(slowest_us, range.to_us);
+  }
+  return ranges.empty() ? 0 : slowest_us;
+}
+
+std::int64_t IntervalUs(const JobRow& job) {
+  const Json interval = MemberInteger(job.configuration, "interval_ms");
+  return interval.is_null() ? 500'000
+                            : std::max<std::int64_t>(interval.get<std::int64_t>(), 1) * 1'000;
+}
+
+Grid ChooseGrid(const JobRow& job, const std::vector<TickRange>& ranges, const Query& query,
+                const std::optional<Cursor>& since) {
+  Grid grid{.from_us = INT64_MAX, .interval_us = IntervalUs(job)};
+  for (const TickRange& range : ranges) {
+    grid.from_us = std::min(grid.from_us, range.from_us);
+    grid.to_us = std::max(grid.to_us, range.to_us);
+  }
+  if (ranges.empty()) grid.from_us = grid.to_us = job.started_us.value_or(job.created_us);
+  grid.to_us = query.Int("to_us", grid.to_us);
+  if (since) {
+    grid.bin_us = since->bin_us;
+    grid.from_us = std::max(since->begin_us, query.Int("from_us", 0));
+    return grid;
+  }
+  grid.from_us = query.Int("from_us", grid.from_us);
+  const std::int64_t width = std::max<std::int64_t>(grid.to_us - grid.from_us, 0);
+  const std::int64_t intervals = width / (query.Int("points", 300) * grid.interval_us) + 1;
+  grid.bin_us = intervals * grid.interval_us;
+  grid.from_us -= grid.from_us % grid.bin_us;
+  return grid;
+}
+
+// What cannot be seen from one parameter alone; the parameter and what is wrong with it.
+std::optional<std::pair<std::string, std::string>> FindFault(const Query& query,
+                                                             const std::optional<Cursor>& since,
+                                                             const std::vector<NodeRow>& nodes) {
+  for (const std::string& metric : query.Texts("metric")) {
+    if (FindMetric(metric) || IsCustomMetric(metric)) continue;
+    return {{"metric", Format("there is no metric '{}'", Printable(metric, 64))}};
+  }
+  const std::string node = query.Text("node");
+  if (!node.empty() && std::ranges::count(nodes, node, &NodeRow::name) == 0) {
+    return {{"node", Format("the job has no node '{}'", Printable(node, 64))}};
+  }
+  if (query.Has("since") && !since) return {{"since", "is not the cursor of an answer"}};
+  if (query.Has("since") && query.Has("points")) {
+    return {{"points", "cannot be given with since, which goes on in the same bins"}};
+  }
+  return std::nullopt;
+}
+
+Status AddNode(Connection& connection, const Query& query, const Grid& grid, const NodeRow& node,
+               std::int64_t job_id, Chart& chart) {
+  TickQuery ticks{.job_id = job_id,
+                  .node_id = node.node_id,
+                  .after_us = grid.from_us - 1,
+                  .until_us = grid.to_us,
+                  .metrics = query.Texts("metric"),
+                  .device = {}};
+  if (query.Has("device")) ticks.device = query.Text("device");
+  while (true) {
+    const Result<TickTable> table = ReadTicks(connection, ticks);
+    if (!table) return table.error();
+    if (table->at_us.empty()) return {};
+    chart.Add(node.name, *table);
+    if (chart.series() > kMostSeries) {
+      return Invalid(
+          Format("more than {} series; choose metrics, a node or a device", kMostSeries));
+    }
+    ticks.after_us = table->at_us.back();
+  }
+}
+
+OrderedJson AgentsOf(const std::vector<NodeRow>& nodes) {
+  OrderedJson list = OrderedJson::array();
+  for (const NodeRow& node : nodes) {
+    OrderedJson json = {{"node", node.name}};
+    PutTime(json, "last_seen", node.last_seen_us);
+    list.push_back(json);
+  }
+  return list;
+}
+
+Result<Reply> DrawChart(Connection& connection, const Request& request, const JobRow& job,
+                        const Query& query) {
+  const Result<std::vector<NodeRow>> nodes = ListNodes(connection, job.job_id);
+  if (!nodes) return nodes.error();
+  const Result<std::vector<TickRange>> ranges = ReadTickRanges(connection, job.job_id);
+  if (!ranges) return ranges.error();
+  const std::optional<Cursor> since = DecodeCursor(query.Text("since"));
+  if (const auto fault = FindFault(query, since, *nodes)) {
+    return Query::Refuse(request, fault->first, fault->second);
+  }
+  const Grid grid = ChooseGrid(job, *ranges, query, since);
+  if ((grid.to_us - grid.from_us) / grid.bin_us > kMostBins) {
+    return Query::Refuse(request, "since", "is too old; ask again without it");
+  }
+
+  Chart chart(grid.bin_us, grid.interval_us);
+  for (const NodeRow& node : *nodes) {
+    if (query.Has("node") && node.name != query.Text("node")) continue;
+    const Status added = AddNode(connection, query, grid, node, job.job_id, chart);
+    if (!added && added.error().code == Code::kInvalid) {
+      return Query::Refuse(request, "metric", added.error().message);
+    }
+    if (!added) return added.error();
+  }
+
+  const std::int64_t stand_us = std::max(std::min(SlowestLive(*ranges), grid.to_us), grid.from_us);
+  return JobReply(job, {{"interval_ms", std::max<std::int64_t>(grid.interval_us / 1'000, 1)},
+                        {"bin_us", grid.bin_us},
+                        {"from_us", grid.from_us},
+                        {"to_us", std::max(grid.to_us, grid.from_us)},
+                        {"cursor", EncodeCursor({grid.bin_us, chart.BinOf(stand_us)})},
+                        {"agents", AgentsOf(*nodes)},
+                        {"series", chart.ToJson()}});
+}
+
+Result<Reply> ReadMetrics(const Api&, Connection& connection, const Request& request,
+                          const PathParameters& path) {
+  const Query query(request, kChartQuery);
+  if (!query.faults().empty()) return query.Refusal(request);
+  if (query.Has("from_us") && query.Has("to_us") &&
+      query.Int("from_us", 0) > query.Int("to_us", 0)) {
+    return Query::Refuse(request, "from_us", "is after to_us");
+  }
+
+  const Result<JobRow> job = FindNamedJob(connection, path);
+  if (!job) return job.error();
+  return DrawChart(connection, request, *job, query);
+}
+
+}  // namespace
+
+std::vector<Route> MetricRoutes(const Api& api) {
+  return {ForDatabase(api, "GET", "/api/v1/jobs/{name}/metrics", ReadMetrics)};
+}
+
+}  // namespace stepscope

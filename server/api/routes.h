@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "server/api/job_summary.h"
+#include "server/edge/route.h"
+#include "server/ingest/ingest.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// What the handlers work with. Outlives the server that calls them.
+struct Api {
+  Database& database;
+  const Clock& clock;
+  Ingest& ingest;
+  JobSummaries& summaries;
+  std::string public_url;  // without a slash at its end
+  std::string version;
+  std::string data_dir;  // whose free space counts
+  // Seals a webhook's secret for the database.
+  std::function<Result<std::string>(const std::string&)> seal;
+  // Whether messages may go to this URL; the error says why not.
+  std::function<Status(const std::string&)> check_target;
+  std::function<std::string()> further_metrics;  // Prometheus text of the other parts
+  const std::atomic<bool>& stopping;
+};
+
+// A handler that needs the database: its error becomes a problem, and a database that is away 503.
+using DatabaseCall =
+    std::function<Result<Reply>(const Api&, Connection&, const Request&, const PathParameters&)>;
+Route ForDatabase(const Api& api, std::string_view method, std::string_view pattern,
+                  DatabaseCall call);
+
+// All calls, in the order of openapi.yaml.
+std::vector<Route> ApiRoutes(const Api& api);
+
+// One file each.
+std::vector<Route> JobRoutes(const Api& api);
+std::vector<Route> MetricRoutes(const Api& api);
+std::vector<Route> StepRoutes(const Api& api);
+std::vector<Route> RuleRoutes(const Api& api);
+std::vector<Route> FindingRoutes(const Api& api);
+std::vector<Route> WebhookRoutes(const Api& api);
+std::vector<Route> DeliveryRoutes(const Api& api);
+std::vector<Route> IngestRoutes(const Api& api);
+std::vector<Route> HealthRoutes(const Api& api);
+std::vector<Route> PrometheusRoutes(const Api& api);
+
+// The web UI, where no route stands.
+Reply AnswerStatic(const Request& request);
+
+}  // namespace stepscope

@@ -1,0 +1,57 @@
+#include "server/api/rule_answer.h"
+
+#include "server/api/answer.h"
+
+namespace stepscope {
+namespace {
+
+std::string TextOf(const Json& object, const char* key) {
+  const Json member = MemberText(object, key);
+  return member.is_string() ? member.get<std::string>() : std::string();
+}
+
+// The sentence of the newest verdict while the rule is judged or has fired, for its numbers are
+// new; the sentence of the change for what is final.
+std::string Details(const RuleStateRow& state, std::span<const TransitionRow> transitions) {
+  std::string details = TextOf(state.verdict, "sentence");
+  if (state.status == RuleStatus::kInProgress || state.status == RuleStatus::kIssuesFound) {
+    return details;
+  }
+  for (const TransitionRow& transition : transitions) {
+    if (transition.rule_config_id == state.config.rule_config_id && !transition.detail.empty()) {
+      details = transition.detail;
+    }
+  }
+  return details;
+}
+
+// Low, medium or high; null for "none".
+OrderedJson SeverityOf(const Json& verdict) {
+  const std::string severity = TextOf(verdict, "severity");
+  return severity == "none" ? OrderedJson(nullptr) : NullIfEmpty(severity);
+}
+
+}  // namespace
+
+OrderedJson ToJson(const RuleStateRow& state, std::span<const TransitionRow> transitions) {
+  const Json& verdict = state.verdict;
+  const std::string kind = TextOf(verdict, "kind");
+  const bool judged = kind == "clear" || kind == "finding";
+  const std::string sentence = TextOf(verdict, "sentence");
+  OrderedJson json = {{"rule_configuration_name", state.config.name},
+                      {"rule", state.config.rule},
+                      {"rule_evaluation_status", ToText(state.status)},
+                      {"status_details", NullIfEmpty(Details(state, transitions))}};
+  PutTime(json, "last_modified_time", state.changed_us);
+  json["verdict"] = {{"kind", judged ? kind : "unknown"},
+                     {"sentence", sentence.empty() && !judged ? "not evaluated yet" : sentence}};
+  const auto share = verdict.find("share");
+  const bool has_share = judged && share != verdict.end() && share->is_number();
+  json["share"] = has_share ? OrderedJson(Rounded(share->get<double>())) : OrderedJson(nullptr);
+  json["severity"] = SeverityOf(verdict);
+  const auto active = verdict.find("active");
+  json["active"] = active != verdict.end() && active->is_boolean() && active->get<bool>();
+  return json;
+}
+
+}  // namespace stepscope

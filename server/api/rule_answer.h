@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+
+#include "core/base/json.h"
+#include "server/store/jobs.h"
+#include "server/store/rules.h"
+
+namespace stepscope {
+
+// A rule's status and verdict, as describe-job and /rules show it. `transitions` are those of the
+// job and all its rules, by time.
+OrderedJson ToJson(const RuleStateRow& state, std::span<const TransitionRow> transitions);
+
+}  // namespace stepscope

@@ -1,0 +1,68 @@
+// GET /rules, the catalog, and GET /jobs/{name}/rules, the verdicts.
+
+#include "rules/catalog.h"
+
+#include "server/api/answer.h"
+#include "server/api/find_job.h"
+#include "server/api/query.h"
+#include "server/api/routes.h"
+#include "server/api/rule_answer.h"
+
+namespace stepscope {
+namespace {
+
+OrderedJson ToJson(const Param& parameter) {
+  return {{"name", parameter.name},     {"default", parameter.fallback},
+          {"minimum", parameter.least}, {"maximum", parameter.most},
+          {"unit", parameter.unit},     {"help", parameter.help}};
+}
+
+Reply ListCatalog(const Request& request, const PathParameters&) {
+  const Query query(request, {});
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  OrderedJson items = OrderedJson::array();
+  for (const RuleType& rule : Catalog()) {
+    OrderedJson parameters = OrderedJson::array();
+    for (const Param& parameter : rule.params) parameters.push_back(ToJson(parameter));
+    items.push_back({{"name", rule.name}, {"sentence", rule.sentence}, {"parameters", parameters}});
+  }
+
+  return JsonReply({{"items", items}});
+}
+
+OrderedJson ToFullJson(const RuleStateRow& state, std::span<const TransitionRow> transitions) {
+  OrderedJson json = ToJson(state, transitions);
+  json["parameters"] = state.config.parameters;
+  const auto evidence = state.verdict.find("evidence");
+  const bool has_evidence = evidence != state.verdict.end() && evidence->is_object();
+  json["evidence"] = has_evidence ? *evidence : Json::object();
+  PutTime(json, "evaluated", state.evaluated_us);
+  return json;
+}
+
+Result<Reply> ListJobRules(const Api&, Connection& connection, const Request& request,
+                           const PathParameters& path) {
+  const Query query(request, {});
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  const Result<JobRow> job = FindNamedJob(connection, path);
+  if (!job) return job.error();
+  const Result<std::vector<RuleStateRow>> states = ListRuleStates(connection, job->job_id);
+  if (!states) return states.error();
+  const Result<std::vector<TransitionRow>> transitions = ListTransitions(connection, job->job_id);
+  if (!transitions) return transitions.error();
+
+  OrderedJson items = OrderedJson::array();
+  for (const RuleStateRow& state : *states) items.push_back(ToFullJson(state, *transitions));
+  return JobReply(*job, {{"items", items}});
+}
+
+}  // namespace
+
+std::vector<Route> RuleRoutes(const Api& api) {
+  return {ForDatabase(api, "GET", "/api/v1/jobs/{name}/rules", ListJobRules),
+          {.method = "GET", .pattern = "/api/v1/rules", .handler = ListCatalog}};
+}
+
+}  // namespace stepscope

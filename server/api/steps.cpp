@@ -1,0 +1,170 @@
+// GET /jobs/{name}/steps: a summary for each rank, or every step of one.
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/text.h"
+#include "server/api/answer.h"
+#include "server/api/find_job.h"
+#include "server/api/query.h"
+#include "server/api/routes.h"
+#include "server/api/step_summary.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kFormats[] = {"summary", "rows"};
+constexpr QueryParameter kStepQuery[] = {
+    {"rank", QueryParameter::kInteger, 0, 1'048'575},  {"bins", QueryParameter::kInteger, 1, 500},
+    {"format", QueryParameter::kWord, 1, 1, kFormats}, kCursorParameter,
+    {"limit", QueryParameter::kInteger, 1, 5'000},
+};
+constexpr std::size_t kMostRanks = 256;  // in one answer
+
+// A rank and the name of its node.
+struct RankOnNode {
+  int rank = 0;
+  OrderedJson node;
+};
+
+Result<std::vector<RankOnNode>> FindRanks(Connection& connection, const JobRow& job,
+                                          std::optional<std::int64_t> only) {
+  const Result<std::vector<NodeRow>> nodes = ListNodes(connection, job.job_id);
+  if (!nodes) return nodes.error();
+  const Result<std::vector<RankRow>> rows = ListRanks(connection, job.job_id);
+  if (!rows) return rows.error();
+  std::vector<RankOnNode> ranks;
+  for (const RankRow& row : *rows) {
+    if (only && *only != row.rank) continue;
+    const auto node = std::ranges::find(*nodes, row.node_id, &NodeRow::node_id);
+    ranks.push_back(
+        {row.rank, node == nodes->end() ? OrderedJson(nullptr) : OrderedJson(node->name)});
+  }
+  return ranks;
+}
+
+double Seconds(std::int64_t ns) {
+  return Rounded(double(ns) / 1e9, 9);
+}
+
+OrderedJson ToJson(const AnnotationRow& row) {
+  const double mean_ns = row.count > 0 ? double(row.sum_ns) / double(row.count) : 0;
+  return {{"name", row.name},
+          {"count", row.count},
+          {"total_seconds", Seconds(row.sum_ns)},
+          {"mean_seconds", Rounded(mean_ns / 1e9, 9)},
+          {"min_seconds", Seconds(row.min_ns)},
+          {"max_seconds", Seconds(row.max_ns)}};
+}
+
+Result<OrderedJson> Summarise(Connection& connection, std::int64_t job_id, const RankOnNode& rank,
+                              std::size_t bins) {
+  StepSummary summary;
+  StepQuery query{.job_id = job_id, .rank = rank.rank};
+  while (true) {
+    const Result<std::vector<Step>> steps = ReadSteps(connection, query);
+    if (!steps) return steps.error();
+    if (steps->empty()) break;
+    for (const Step& step : *steps) summary.Add(step);
+    query.after_us = ToMicros(steps->back().start);
+  }
+  const Result<std::vector<AnnotationRow>> annotations =
+      ReadAnnotations(connection, job_id, rank.rank);
+  if (!annotations) return annotations.error();
+  OrderedJson json = {{"rank", rank.rank}, {"node", rank.node}};
+  summary.Put(json, bins);
+  json["annotations"] = OrderedJson::array();
+  for (const AnnotationRow& row : *annotations) json["annotations"].push_back(ToJson(row));
+  return json;
+}
+
+Result<Reply> AnswerSummaries(Connection& connection, const Request& request, const JobRow& job,
+                              const Query& query, const std::vector<RankOnNode>& ranks) {
+  if (ranks.size() > kMostRanks) {
+    return Query::Refuse(request, "rank", Format("the job has {} ranks; choose one", ranks.size()));
+  }
+  OrderedJson list = OrderedJson::array();
+  for (const RankOnNode& rank : ranks) {
+    Result<OrderedJson> json =
+        Summarise(connection, job.job_id, rank, static_cast<std::size_t>(query.Int("bins", 50)));
+    if (!json) return json.error();
+    list.push_back(std::move(*json));
+  }
+  return JobReply(job, {{"ranks", std::move(list)}});
+}
+
+OrderedJson ToJson(const Step& step) {
+  OrderedJson json = {{"step", step.number}};
+  PutTime(json, "start", ToMicros(step.start));
+  json["wall_seconds"] = Seconds(step.wall.count());
+  json["phases_seconds"] = OrderedJson::object();
+  for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
+    if (step.phases[phase].count() == 0) continue;
+    const std::string name(ToText(static_cast<Phase>(phase)));
+    json["phases_seconds"][name] = Seconds(step.phases[phase].count());
+  }
+  return json;
+}
+
+// The cursor is the start of the last step that was shown.
+Result<std::int64_t> ReadCursor(const Query& query) {
+  if (!query.Has("cursor")) return 0;
+  const Result<std::string> plain = FromBase64Url(query.Text("cursor"));
+  if (!plain) return plain.error();
+  return ParseInt(*plain, "cursor");
+}
+
+Result<Reply> AnswerRows(Connection& connection, const Request& request, const JobRow& job,
+                         const Query& query, const std::vector<RankOnNode>& ranks) {
+  if (ranks.size() != 1) {
+    return Query::Refuse(request, "rank", Format("the job has {} ranks; choose one", ranks.size()));
+  }
+  const Result<std::int64_t> after_us = ReadCursor(query);
+  if (!after_us) return Query::Refuse(request, "cursor", "is not the cursor of such a list");
+  const auto limit = static_cast<std::size_t>(query.Int("limit", 500));
+  const Result<std::vector<Step>> steps = ReadSteps(connection, {.job_id = job.job_id,
+                                                                 .rank = ranks.front().rank,
+                                                                 .after_us = *after_us,
+                                                                 .most_rows = limit + 1});
+  if (!steps) return steps.error();
+  OrderedJson items = OrderedJson::array();
+  for (std::size_t at = 0; at < std::min(limit, steps->size()); ++at) {
+    items.push_back(ToJson((*steps)[at]));
+  }
+  OrderedJson next = nullptr;
+  if (steps->size() > limit) {
+    next = ToBase64Url(std::to_string(ToMicros((*steps)[limit - 1].start)));
+  }
+  return JobReply(job, {{"rank", ranks.front().rank},
+                        {"node", ranks.front().node},
+                        {"items", items},
+                        {"next", next}});
+}
+
+Result<Reply> ReadJobSteps(const Api&, Connection& connection, const Request& request,
+                           const PathParameters& path) {
+  const Query query(request, kStepQuery);
+  if (!query.faults().empty()) return query.Refusal(request);
+  const bool rows = query.Text("format") == "rows";
+  for (const char* name : {"cursor", "limit"}) {
+    if (!rows && query.Has(name)) return Query::Refuse(request, name, "only with format=rows");
+  }
+
+  const Result<JobRow> job = FindNamedJob(connection, path);
+  if (!job) return job.error();
+  const auto ranks = FindRanks(connection, *job, query.MaybeInt("rank"));
+  if (!ranks) return ranks.error();
+  if (query.Has("rank") && ranks->empty()) {
+    return Query::Refuse(request, "rank", Format("the job has no rank {}", query.Text("rank")));
+  }
+  return rows ? AnswerRows(connection, request, *job, query, *ranks)
+              : AnswerSummaries(connection, request, *job, query, *ranks);
+}
+
+}  // namespace
+
+std::vector<Route> StepRoutes(const Api& api) {
+  return {ForDatabase(api, "GET", "/api/v1/jobs/{name}/steps", ReadJobSteps)};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,187 @@
+#include "server/app/app.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "core/base/log.h"
+#include "server/api/new_job.h"
+#include "server/api/prometheus.h"
+#include "server/store/migrations.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kGrace = 8s;
+constexpr Duration kHousekeepingEvery = 30s;
+constexpr Duration kLostAfter = 10min;
+constexpr std::size_t kPageConnections = 16;
+constexpr std::size_t kFurtherConnections = 6;  // ingest, outbox, heartbeats, housekeeping
+
+Status MakeDataDir(const std::string& path) {
+  std::error_code fault;
+  const bool made = std::filesystem::create_directories(path, fault);
+  if (fault) {
+    return Invalid(Format("the data folder {} cannot be made: {}; choose another with --data-dir",
+                          path, fault.message()));
+  }
+  if (made) chmod(path.c_str(), 0700);
+  return {};
+}
+
+}  // namespace
+
+App::App(const Settings& settings, const Clock& clock, std::string version)
+    : settings_(settings), clock_(clock), version_(std::move(version)) {}
+
+App::~App() {
+  Stop();
+}
+
+Result<std::unique_ptr<App>> App::Start(const Settings& settings, const Clock& clock,
+                                        std::string version) {
+  Result<Socket> listener = ListenOn(settings.host, settings.port);
+  if (!listener) return listener.error();
+  std::unique_ptr<App> app(new App(settings, clock, std::move(version)));
+  app->url_ = settings.public_url.empty() ? HttpUrl(settings.host, LocalPort(*listener))
+                                          : settings.public_url;
+  Status started = MakeDataDir(settings.data_dir);
+  if (started) started = app->StartDatabase();
+  if (started) started = app->OpenAlerts();
+  if (!started) return started.error();
+  app->StartWork();
+  app->StartHttp(std::move(*listener));
+  return app;
+}
+
+Status App::StartDatabase() {
+  std::string url = settings_.database_url;
+  if (url.empty()) {
+    Result<std::unique_ptr<EmbeddedPostgres>> postgres = EmbeddedPostgres::Start(
+        {.data_dir = settings_.data_dir, .pg_bindir = settings_.pg_bindir, .settings = {}});
+    if (!postgres) return postgres.error();
+    postgres_ = std::move(*postgres);
+    url = postgres_->url();
+  }
+  work_database_ = std::make_unique<Database>(
+      url, static_cast<std::size_t>(settings_.evaluators) + kFurtherConnections);
+  page_database_ = std::make_unique<Database>(url, kPageConnections);
+  Result<Database::Lease> lease = work_database_->Acquire();
+  if (!lease) return lease.error();
+  return Migrate(**lease);
+}
+
+Status App::OpenAlerts() {
+  Result<AddressPolicy> targets = AddressPolicy::Read(settings_.webhook_allow);
+  if (!targets) return Invalid("--webhook-allow: " + targets.error().message);
+  targets_ = std::move(*targets);
+  Result<SecretBox> secrets = SecretBox::Open(settings_.data_dir + "/webhook.key");
+  if (!secrets) return secrets.error();
+  secrets_ = std::make_unique<SecretBox>(std::move(*secrets));
+  return {};
+}
+
+void App::StartWork() {
+  IngestOptions ingest;
+  ingest.default_rules = DefaultRules();
+  ingest.public_url = url_;
+  ingest_ = std::make_unique<Ingest>(*work_database_, clock_, std::move(ingest));
+  EvaluatorOptions evaluator;
+  evaluator.threads = settings_.evaluators;
+  evaluator.public_url = url_;
+  evaluator_ = std::make_unique<Evaluator>(*work_database_, clock_, std::move(evaluator));
+  OutboxOptions outbox;
+  outbox.policy = targets_;
+  outbox_ = std::make_unique<Outbox>(*work_database_, clock_, *secrets_, std::move(outbox));
+  housekeeping_ = std::make_unique<Worker>(
+      "housekeeping", [this](const std::stop_token& stop) { KeepHouse(stop); });
+}
+
+void App::KeepHouse(const std::stop_token& stop) {
+  while (SleepFor(stop, kHousekeepingEvery)) {
+    Result<Database::Lease> lease = work_database_->Acquire();
+    const Result<int> ended =
+        lease ? MarkLostAgents(**lease, kLostAfter, ToMicros(clock_.Now()), url_)
+              : Result<int>(lease.error());
+    if (!ended) LogWarning("housekeeping: {}", ended.error().message);
+    if (ended && *ended > 0) LogInfo("{} jobs ended: their agents are lost", *ended);
+  }
+}
+
+void App::StartHttp(Socket listener) {
+  summaries_ = std::make_unique<JobSummaries>(clock_);
+  api_ = std::unique_ptr<Api>(new Api{
+      .database = *page_database_,
+      .clock = clock_,
+      .ingest = *ingest_,
+      .summaries = *summaries_,
+      .public_url = url_,
+      .version = version_,
+      .data_dir = settings_.data_dir,
+      .seal = [this](const std::string& secret) { return secrets_->Seal(secret); },
+      .check_target = [this](const std::string& url) { return CheckWebhookUrl(url, targets_); },
+      .further_metrics = [this] { return FurtherMetrics(); },
+      .stopping = stopping_,
+  });
+  front_ = std::make_unique<Front>(ApiRoutes(*api_), AnswerStatic, HostsOf(settings_), clock_);
+  http_ = std::make_unique<HttpServer>(HttpOptions{}, *front_);
+  http_->Listen(std::move(listener));
+}
+
+void App::Stop(std::stop_token hurry) {
+  stopping_ = true;
+  if (http_) http_->Stop(kGrace, std::move(hurry));
+  http_.reset();
+  front_.reset();
+  housekeeping_.reset();
+  outbox_.reset();
+  evaluator_.reset();
+  ingest_.reset();
+  page_database_.reset();
+  work_database_.reset();
+  if (!postgres_) return;
+  if (const Status stopped = postgres_->Stop(); !stopped) LogError("{}", stopped.error().message);
+  postgres_.reset();
+}
+
+std::string App::FurtherMetrics() const {
+  PrometheusText out;
+  const HttpFigures http = front_->figures();
+  out.Describe("stepscope_http_requests_total", "counter", "Requests answered.");
+  for (std::size_t first = 1; first < http.answers.size(); ++first) {
+    out.Sample("stepscope_http_requests_total", Format("status=\"{}xx\"", first),
+               double(http.answers[first]));
+  }
+  out.Add("stepscope_http_busy_seconds_total", "counter", "Time in handlers of requests.",
+          double(http.answered_us) / 1e6);
+  out.Add("stepscope_http_body_bytes_total", "counter", "Bytes of bodies received.",
+          double(http.body_bytes));
+  out.Add("stepscope_http_connections", "gauge", "Connections being served.",
+          double(http_->connections()));
+  const EvaluatorFigures evaluator = evaluator_->figures();
+  out.Add("stepscope_evaluations_total", "counter", "Evaluations of rules.",
+          double(evaluator.evaluations));
+  out.Add("stepscope_evaluation_failures_total", "counter", "Evaluations that failed.",
+          double(evaluator.failures));
+  out.Add("stepscope_evaluation_conflicts_total", "counter",
+          "Evaluations thrown away because the task was no longer ours.",
+          double(evaluator.conflicts));
+  out.Add("stepscope_evaluation_rows_total", "counter", "Ticks and steps shown to rules.",
+          double(evaluator.rows));
+  out.Add("stepscope_evaluation_seconds_total", "counter", "Time in evaluations, of all threads.",
+          double(evaluator.busy_ns) / 1e9);
+  out.Add("stepscope_evaluation_lag_seconds", "gauge",
+          "How far the newest evaluation of a running job was behind.",
+          std::chrono::duration<double>(evaluator.lag).count());
+  const OutboxFigures outbox = outbox_->figures();
+  out.Add("stepscope_webhook_attempts_total", "counter", "Attempts to send a message.",
+          double(outbox.attempts));
+  out.Add("stepscope_webhook_delivered_total", "counter", "Messages that arrived.",
+          double(outbox.delivered));
+  out.Add("stepscope_webhook_retries_total", "counter", "Attempts that are made again.",
+          double(outbox.again));
+  out.Add("stepscope_webhook_dead_total", "counter", "Messages given up.", double(outbox.dead));
+  return out.text();
+}
+
+}  // namespace stepscope

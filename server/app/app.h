@@ -1,0 +1,67 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/base/worker.h"
+#include "server/alert/outbox.h"
+#include "server/api/routes.h"
+#include "server/app/settings.h"
+#include "server/edge/http_server.h"
+#include "server/evaluate/evaluator.h"
+#include "server/ingest/ingest.h"
+#include "server/store/embedded_postgres.h"
+
+namespace stepscope {
+
+// The whole service, built bottom up and stopped in reverse order: database, ingest, evaluators,
+// outbox, housekeeping, HTTP. Use from one thread.
+class App {
+ public:
+  // Serves when it returns. The error is one sentence that names the thing and the way out.
+  static Result<std::unique_ptr<App>> Start(const Settings& settings, const Clock& clock,
+                                            std::string version);
+  ~App();
+
+  // Where people find the page, without a slash at its end.
+  const std::string& url() const { return url_; }
+  int port() const { return http_->port(); }
+
+  // Not ready any more, no new connections; running requests get up to 8 s, unless `hurry` is
+  // asked for; what agents sent is committed, leases are given back, the database goes down.
+  void Stop(std::stop_token hurry = {});
+
+ private:
+  App(const Settings& settings, const Clock& clock, std::string version);
+  Status StartDatabase();
+  Status OpenAlerts();
+  void StartWork();
+  void StartHttp(Socket listener);
+  void KeepHouse(const std::stop_token& stop);
+  std::string FurtherMetrics() const;
+
+  const Settings settings_;
+  const Clock& clock_;
+  const std::string version_;
+  std::string url_;
+  std::atomic<bool> stopping_{false};
+  // Built in this order, destroyed in reverse.
+  std::unique_ptr<EmbeddedPostgres> postgres_;
+  std::unique_ptr<Database> work_database_;  // of ingest, evaluators, outbox, housekeeping
+  std::unique_ptr<Database> page_database_;  // of requests, so that pages never starve the work
+  std::unique_ptr<SecretBox> secrets_;
+  AddressPolicy targets_;
+  std::unique_ptr<Ingest> ingest_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<Outbox> outbox_;
+  std::unique_ptr<JobSummaries> summaries_;
+  std::unique_ptr<Worker> housekeeping_;
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<Front> front_;
+  std::unique_ptr<HttpServer> http_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,101 @@
+// stepscope-server: ingest, rules, webhooks, REST API and web page in one program.
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "core/base/log.h"
+#include "server/app/app.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  stepscope-server
+  stepscope-server --listen 127.0.0.1:9000 --data-dir /srv/stepscope
+  STEPSCOPE_DATABASE_URL=postgresql://stepscope@db/stepscope stepscope-server
+  stepscope-server --listen 0.0.0.0:8080 --insecure-open
+)";
+
+void Print(std::FILE* to, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), to);
+  std::fflush(to);
+}
+
+int Complain(const std::string& message, int code) {
+  Print(stderr, Format("stepscope-server: {}\n", message));
+  return code;
+}
+
+// Signals that end the program, blocked everywhere so that one thread can wait for them.
+sigset_t BlockSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  return set;
+}
+
+// True for a signal, false when the stop is asked for.
+bool WaitForSignal(const sigset_t& set, const std::stop_token& stop) {
+  const timespec slice{0, 200'000'000};
+  while (!stop.stop_requested()) {
+    if (sigtimedwait(&set, nullptr, &slice) > 0) return true;
+  }
+  return false;
+}
+
+int Serve(const Settings& settings) {
+  const sigset_t signals = BlockSignals();
+  StartLog("stepscope-server", settings.log_level);
+  const SystemClock clock;
+  Result<std::unique_ptr<App>> app = App::Start(settings, clock, STEPSCOPE_VERSION);
+  if (!app) return Complain(app.error().message, kFailed);
+  Print(stdout, Format("Stepscope is at {}/\n", (*app)->url()));
+  if (settings.insecure_open)
+    LogWarning("--insecure-open: everyone who reaches it may do everything");
+
+  WaitForSignal(signals, {});
+  LogInfo("stopping; a second signal makes it quicker");
+  std::stop_source hurry;
+  const Worker second("signals", [&](const std::stop_token& stop) {
+    if (WaitForSignal(signals, stop)) hurry.request_stop();
+    if (WaitForSignal(signals, stop)) _exit(kFailed);
+  });
+  (*app)->Stop(hurry.get_token());
+  return 0;
+}
+
+int Main(std::span<const char* const> args) {
+  const Result<Arguments> arguments = ParseArguments(ServerOptions(), args);
+  if (!arguments) return Complain(arguments.error().message, kUsage);
+  if (arguments->help) {
+    Print(stdout, Format("stepscope-server: where training jobs are watched, judged and shown.\n\n"
+                         "{}{}",
+                         OptionsHelp(ServerOptions()), kExamples));
+    return 0;
+  }
+  if (arguments->Has("--version")) {
+    Print(stdout, "stepscope-server " STEPSCOPE_VERSION "\n");
+    return 0;
+  }
+  const Result<Settings> settings = ReadSettings(*arguments);
+  if (!settings) return Complain(settings.error().message, kUsage);
+  return Serve(*settings);
+}
+
+}  // namespace
+}  // namespace stepscope
+
+int main(int count, char** words) {
+  const std::vector<const char*> args(words + 1, words + count);
+  return stepscope::Main(args);
+}

@@ -1,0 +1,69 @@
+#include "server/edge/finish.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "server/edge/gzip.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kAlways[] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "
+     "'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+     "require-trusted-types-for 'script'; trusted-types stepscope"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Permissions-Policy", "camera=(), geolocation=(), microphone=()"},
+};
+
+constexpr std::size_t kGzipFrom = 8 * 1024;
+
+std::string_view Find(const Reply& reply, std::string_view name) {
+  const auto found =
+      std::ranges::find(reply.headers, name, &std::pair<std::string, std::string>::first);
+  return found == reply.headers.end() ? std::string_view() : std::string_view(found->second);
+}
+
+bool Knows(const Request& request, std::string_view etag) {
+  for (const std::string_view part : Split(request.Header("if-none-match"), ',')) {
+    std::string_view known = Trim(part);
+    if (known.starts_with("W/")) known.remove_prefix(2);
+    if (known == etag || known == "*") return true;
+  }
+  return false;
+}
+
+void Shorten(const Request& request, Reply& reply) {
+  const std::string_view etag = Find(reply, "ETag");
+  if (reply.status != 200 || etag.empty() || !Knows(request, etag)) return;
+  reply.status = 304;
+  reply.body.clear();
+}
+
+void Compress(const Request& request, Reply& reply) {
+  if (!reply.content_type.starts_with("application/json")) return;
+  reply.headers.emplace_back("Vary", "Accept-Encoding");
+  if (reply.body.size() < kGzipFrom || !Accepts(request.Header("accept-encoding"), "gzip")) return;
+  std::optional<std::string> packed = Gzip(reply.body);
+  if (!packed) return;
+  reply.body = std::move(*packed);
+  reply.headers.emplace_back("Content-Encoding", "gzip");
+}
+
+}  // namespace
+
+void Finish(const Request& request, Duration took, Reply& reply) {
+  Shorten(request, reply);
+  Compress(request, reply);
+  for (const auto& [name, value] : kAlways) reply.headers.emplace_back(name, value);
+  if (Find(reply, "Cache-Control").empty()) reply.headers.emplace_back("Cache-Control", "no-store");
+  reply.headers.emplace_back("X-Request-Id", request.request_id);
+  const double milliseconds = std::chrono::duration<double, std::milli>(took).count();
+  reply.headers.emplace_back("Server-Timing", Format("app;dur={:.3f}", milliseconds));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/base/time.h"
+#include "server/edge/message.h"
+
+namespace stepscope {
+
+// What every answer gets (trust.md 3.8): security headers, request id, Server-Timing, no-store
+// unless the handler chose otherwise; 304 when the client has it already; gzip for large JSON.
+void Finish(const Request& request, Duration took, Reply& reply);
+
+}  // namespace stepscope

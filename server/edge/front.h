@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "server/edge/gate.h"
+#include "server/edge/route.h"
+
+namespace stepscope {
+
+struct HttpFigures {
+  std::array<std::uint64_t, 6> answers{};  // by first digit of the status
+  std::uint64_t answered_us = 0;           // time in handlers, summed
+  std::uint64_t body_bytes = 0;            // received
+};
+
+// From a checked request to a complete answer: gate, route, handler, and the headers of every
+// answer. An exception of a handler becomes a 500 here. Safe from any thread.
+class Front {
+ public:
+  using Handler = std::function<Reply(const Request&)>;
+
+  // `fallback` answers GET and HEAD where no route stands.
+  Front(std::vector<Route> routes, Handler fallback, HostNames hosts, const Clock& clock);
+
+  // The answer when the head alone is reason to refuse; the body is then not read.
+  std::optional<Reply> Refuse(const Request& head) const;
+
+  // Only for requests that were not refused.
+  Reply Answer(const Request& request);
+
+  // An answer to something that could not be read as a request.
+  Reply AnswerFault(const Request& request, std::string code, std::string detail);
+
+  HttpFigures figures() const;
+
+ private:
+  Reply Call(const Request& request) const;
+  void Count(const Request& request, const Reply& reply, Duration took);
+
+  const std::vector<Route> routes_;
+  const Handler fallback_;
+  const HostNames hosts_;
+  const Clock& clock_;
+  std::array<std::atomic<std::uint64_t>, 6> answers_{};
+  std::atomic<std::uint64_t> answered_us_{0}, body_bytes_{0};
+};
+
+}  // namespace stepscope

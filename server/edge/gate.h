@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/edge/problem.h"
+#include "server/edge/route.h"
+
+namespace stepscope {
+
+// What can be said against a request before its body is read.
+
+inline constexpr std::size_t kMostTarget = 2048;
+
+// Host names (without port) this service answers to; empty: any.
+using HostNames = std::vector<std::string>;
+
+// The target, the host, and how the body is framed: chunked and encoded bodies are not taken, a
+// body belongs to POST. `target_bytes` counts path and query.
+std::optional<Problem> CheckFraming(const Request& head, std::size_t target_bytes);
+
+// Keeps out pages that point their own name at this address.
+std::optional<Problem> CheckHost(const Request& head, const HostNames& hosts);
+
+// Pages of another origin change nothing here; programs, which name no origin, may.
+std::optional<Problem> CheckOrigin(const Request& head);
+
+// Size and type of the body against what the route takes.
+std::optional<Problem> CheckBody(const Request& head, const Route& route);
+
+// Content-Length; 0 when there is none or it is not a number.
+std::size_t BodyBytes(const Request& head);
+
+}  // namespace stepscope

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepscope {
+
+// A complete, checked HTTP request. Nothing in it refers to the library that read it.
+struct Request {
+  std::string method;                          // upper case
+  std::string path;                            // without the query, percent-decoding not applied
+  std::string query;                           // raw, without '?'
+  std::map<std::string, std::string> headers;  // names in lower case
+  std::string body;
+  std::string peer;        // address of the other end
+  std::string request_id;  // also sent back as X-Request-Id
+
+  std::string_view Header(std::string_view name) const;  // "" when absent
+};
+
+// What a handler answers. The edge adds the headers that every answer carries (trust.md 3.8).
+struct Reply {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+}  // namespace stepscope

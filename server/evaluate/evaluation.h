@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+
+#include "core/base/result.h"
+#include "server/evaluate/feed.h"
+#include "server/store/rules.h"
+
+namespace stepscope {
+
+struct EvaluationOptions {
+  FeedOptions feed;
+  Duration slot = 2s;      // between two evaluations of a rule
+  Duration silence = 60s;  // a node without frames for longer holds nobody up
+  // Steps are pushed with the ticks of their time or one push later, so the newest ticks wait.
+  Duration settle = 2s;
+};
+
+// One turn of a rule, ready to be written.
+struct Turn {
+  Evaluated evaluated;
+  std::size_t rows = 0;  // ticks and steps that were new
+  Duration lag{};        // how far the data seen is behind `now`; 0 once the job ended
+};
+
+// Goes on where the last turn of this rule stood: reads what is new, folds it, judges. Writes
+// nothing. `now` is the service's wall time. Errors: Unavailable when the database is; anything
+// else is a fault of this rule or its job.
+Result<Turn> EvaluateRule(Connection& connection, const RuleTask& task, Time now,
+                          const EvaluationOptions& options);
+
+}  // namespace stepscope

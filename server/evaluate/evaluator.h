@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/guarded.h"
+#include "core/base/worker.h"
+#include "server/evaluate/evaluation.h"
+
+namespace stepscope {
+
+struct EvaluatorOptions {
+  EvaluationOptions evaluation;
+  int threads = 2;
+  int tasks_at_once = 4;  // claimed by a thread in one call
+  Duration idle = 500ms;  // between two looks of a thread for work, +- 20 %
+  Duration lease = 30s;   // a dead evaluator's tasks are taken over after this
+  Duration heartbeat = 10s;
+  std::string name;        // unique among all evaluators of the database; empty: made here
+  std::string public_url;  // of the web page, for webhooks
+};
+
+// Of all threads since the start; lag is the newest evaluation's of a running job.
+struct EvaluatorFigures {
+  std::uint64_t evaluations = 0, failures = 0, conflicts = 0, rows = 0;
+  std::uint64_t busy_ns = 0;  // inside evaluations, all threads together
+  Duration lag{};
+};
+
+// Evaluates the rules of running jobs: threads claim tasks from the database, fold what is new, and
+// write the outcome under the task's fence, so any number of evaluators may share a database. A
+// rule that fails is tried again and ends in Error; it never stops another. While the database is
+// away nothing is lost: the tasks' leases end. Destroying it gives the tasks back.
+class Evaluator {
+ public:
+  // `database` has room for threads + 1 connections; both references outlive this.
+  Evaluator(Database& database, const Clock& clock, EvaluatorOptions options);
+  ~Evaluator();
+
+  EvaluatorFigures figures() const;
+
+ private:
+  void Work(const std::stop_token& stop, const std::string& worker);
+  bool WorkOnce(const std::stop_token& stop, const std::string& worker);
+  bool Evaluate(Connection& connection, const RuleTask& task);
+  Status EvaluateOrFail(Connection& connection, const RuleTask& task);
+  Result<Turn> TryEvaluate(Connection& connection, const RuleTask& task);
+  void Beat(const std::stop_token& stop);
+  void RenewAll();
+
+  Database& database_;
+  const Clock& clock_;
+  const EvaluatorOptions options_;
+  Guarded<std::map<std::int64_t, RuleTask>> held_;  // by task_id
+  Guarded<EvaluatorFigures> figures_;
+  std::vector<Worker> threads_;
+  Worker heartbeat_;  // last made, first stopped: see the destructor
+};
+
+}  // namespace stepscope

@@ -1,0 +1,195 @@
+#include "server/evaluate/feed.h"
+
+#include <algorithm>
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kLongestStep = std::chrono::hours(24 * 366);
+
+// How many ticks of a node are read at most.
+std::size_t RowsOfANode(const JobFacts& facts, const RuleType& rule, const FeedOptions& options) {
+  const bool cores = std::ranges::count(rule.metrics, "cpu_util_percent") > 0;
+  std::size_t columns = 1;
+  for (const NodeFacts& node : facts.nodes) {
+    columns += node.gpus + rule.metrics.size() + (cores ? static_cast<std::size_t>(node.cores) : 0);
+  }
+  return std::clamp<std::size_t>(options.cells / columns, 300, 100'000);
+}
+
+// Behind the last tick shown, and not before the last scan.
+Time StartOf(const std::string& node, Duration scan_interval, const Watermark& watermark) {
+  Time start = FromMicros(-1);
+  if (watermark.origin && watermark.scans > 0) {
+    start = *watermark.origin + scan_interval * watermark.scans - 1us;
+  }
+  const auto seen = watermark.nodes.find(node);
+  return seen == watermark.nodes.end() ? start : std::max(start, seen->second);
+}
+
+// Reads ticks of one node until `until` or enough; says up to where.
+Result<Time> ReadNode(Connection& connection, TickQuery query, Time until, std::size_t most,
+                      NewRows& rows, NewTicks& ticks) {
+  std::size_t read = 0;
+  query.until_us = ToMicros(until);
+  query.most_rows = most;
+  while (query.after_us < query.until_us && read < most) {
+    auto table = ReadTicks(connection, query);
+    if (!table.ok()) return table.error();
+    if (table->at_us.empty()) return until;
+    read += table->at_us.size();
+    query.after_us = table->at_us.back();
+    ticks.tables.push_back(std::move(*table));
+  }
+  rows.count += read;
+  return std::min(until, FromMicros(query.after_us));
+}
+
+Status ReadAllTicks(Connection& connection, const RuleType& rule, const JobView& view,
+                    const Watermark& watermark, Time horizon, const FeedOptions& options,
+                    NewRows& rows) {
+  const std::size_t most = RowsOfANode(view.facts, rule, options);
+  rows.until = horizon;
+  for (const NodePresence& node : view.nodes) {
+    if (!node.last) continue;
+    TickQuery query;
+    query.job_id = view.job.job_id;
+    query.node_id = node.node_id;
+    query.after_us = ToMicros(StartOf(node.name, options.scan_interval, watermark));
+    query.metrics.assign(rule.metrics.begin(), rule.metrics.end());
+    const Time until = std::min(horizon, *node.last);
+    NewTicks ticks{node.name, {}};
+    const auto reached = ReadNode(connection, std::move(query), until, most, rows, ticks);
+    if (!reached.ok()) return reached.error();
+    if (*reached < until) {
+      rows.full = true;
+      rows.until = std::min(*rows.until, *reached);
+    }
+    if (!ticks.tables.empty()) rows.ticks.push_back(std::move(ticks));
+  }
+  return {};
+}
+
+std::string NodeName(const JobView& view, std::int64_t node_id) {
+  const auto node = std::ranges::find(view.nodes, node_id, &NodePresence::node_id);
+  return node == view.nodes.end() ? "" : node->name;
+}
+
+Status ReadAllSteps(Connection& connection, const RuleType& rule, const JobView& view,
+                    const Watermark& watermark, const FeedOptions& options, NewRows& rows) {
+  const bool first_only = rule.steps == StepNeed::kFirst;
+  const std::size_t share = options.steps / std::max<std::size_t>(view.ranks.size(), 1);
+  for (const RankRow& rank : view.ranks) {
+    const auto seen = watermark.ranks.find(rank.rank);
+    if (first_only && seen != watermark.ranks.end()) continue;
+    StepQuery query;
+    query.job_id = view.job.job_id;
+    query.rank = rank.rank;
+    query.after_us = seen == watermark.ranks.end() ? -1 : ToMicros(seen->second);
+    query.until_us = ToMicros(kLatestTime);
+    query.most_rows = first_only ? 1 : std::max<std::size_t>(share, 100);
+    auto steps = ReadSteps(connection, query);
+    if (!steps.ok()) return steps.error();
+    if (steps->empty()) continue;
+    rows.count += steps->size();
+    rows.full = rows.full || (!first_only && steps->size() * 2 > query.most_rows);
+    rows.steps.push_back({rank.rank, NodeName(view, rank.node_id), std::move(*steps)});
+  }
+  return {};
+}
+
+void ShowSteps(const NewSteps& rank, Watermark& watermark, Fold& fold) {
+  // A process may say anything; a length that cannot be added to a time is none.
+  std::vector<Step> steps;
+  std::ranges::copy_if(rank.steps, std::back_inserter(steps), [](const Step& step) {
+    return step.wall >= Duration::zero() && step.wall < kLongestStep;
+  });
+  fold.Observe(StepView{rank.rank, rank.node, steps});
+  watermark.ranks[rank.rank] = rank.steps.back().start;
+}
+
+// All ticks of the node before `end`.
+void ShowTicks(NewTicks& ticks, Time end, Watermark& watermark, Fold& fold) {
+  while (ticks.Next() && *ticks.Next() < end) {
+    const TickTable& table = ticks.tables[ticks.table];
+    TickView view{ticks.node,    table.at_us, table.series,
+                  table.columns, ticks.row,   table.at_us.size()};
+    const auto behind = std::ranges::lower_bound(table.at_us, ToMicros(end));
+    view.end = static_cast<std::size_t>(behind - table.at_us.begin());
+    fold.Observe(view);
+    watermark.fresh = true;
+    watermark.nodes[ticks.node] = view.At(view.end - 1);
+    ticks.row = view.end;
+    if (ticks.row < table.at_us.size()) return;
+    ++ticks.table;
+    ticks.row = 0;
+  }
+}
+
+// The earliest tick that was not shown yet.
+std::optional<Time> NextTick(const NewRows& rows) {
+  std::optional<Time> earliest;
+  for (const NewTicks& ticks : rows.ticks) {
+    const auto next = ticks.Next();
+    if (next) earliest = std::min(earliest.value_or(*next), *next);
+  }
+  return earliest;
+}
+
+// Shows what lies before the next scan, and does that scan when its time has come; says whether it
+// may have one more to do.
+bool FeedPiece(NewRows& rows, Duration scan_interval, Watermark& watermark, Fold& fold) {
+  const Time until = *rows.until, origin = *watermark.origin;
+  const auto next = NextTick(rows);
+  // Without ticks since the last scan there is nothing to scan before the next tick.
+  if (!watermark.fresh) {
+    const Time jump = next ? std::min(*next, until) : until;
+    watermark.scans = std::max<std::int64_t>(watermark.scans, (jump - origin) / scan_interval);
+  }
+  const Time scan = origin + scan_interval * (watermark.scans + 1);
+  for (NewTicks& ticks : rows.ticks) {
+    ShowTicks(ticks, std::min(scan, until + 1us), watermark, fold);
+  }
+  if (scan > until || !watermark.fresh) return false;
+  fold.Scan(scan);
+  watermark.fresh = false;
+  ++watermark.scans;
+  return true;
+}
+
+}  // namespace
+
+std::optional<Time> NewTicks::Next() const {
+  if (table == tables.size()) return std::nullopt;
+  return FromMicros(tables[table].at_us[row]);
+}
+
+Result<NewRows> ReadNewRows(Connection& connection, const RuleType& rule, const JobView& view,
+                            const Watermark& watermark, std::optional<Time> horizon,
+                            const FeedOptions& options) {
+  NewRows rows;
+  // Ticks after steps: a step that ended is stored with the ticks of its time or before.
+  if (rule.steps != StepNeed::kNone) {
+    const Status read = ReadAllSteps(connection, rule, view, watermark, options, rows);
+    if (!read.ok()) return read.error();
+  }
+  if (!rule.metrics.empty() && horizon) {
+    const Status read = ReadAllTicks(connection, rule, view, watermark, *horizon, options, rows);
+    if (!read.ok()) return read.error();
+  }
+  return rows;
+}
+
+void FeedRows(NewRows& rows, Duration scan_interval, bool last, Watermark& watermark, Fold& fold) {
+  for (const NewSteps& rank : rows.steps) ShowSteps(rank, watermark, fold);
+  if (!rows.until) return;
+  if (!watermark.origin) watermark.origin = NextTick(rows);
+  if (!watermark.origin) return;
+  while (FeedPiece(rows, scan_interval, watermark, fold)) {
+  }
+  if (!last || !watermark.fresh) return;
+  fold.Scan(*rows.until + 1us);
+  watermark.fresh = false;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "rules/rule.h"
+#include "server/evaluate/presence.h"
+#include "server/evaluate/watermark.h"
+#include "server/store/series.h"
+
+namespace stepscope {
+
+struct FeedOptions {
+  Duration scan_interval = 60s;   // of data
+  std::size_t cells = 2'000'000;  // read in one turn: ticks x columns, of all nodes together
+  std::size_t steps = 50'000;     // read in one turn, of all ranks together
+};
+
+// Ticks of a node that are new to a rule, in time order.
+struct NewTicks {
+  std::string node;
+  std::vector<TickTable> tables;
+  std::size_t table = 0, row = 0;  // the next one to show
+
+  std::optional<Time> Next() const;  // nothing when all are shown
+};
+struct NewSteps {
+  int rank = 0;
+  std::string node;
+  std::vector<Step> steps;
+};
+// What is stored of a job and new to a rule, as much as one turn takes.
+struct NewRows {
+  std::vector<NewTicks> ticks;
+  std::vector<NewSteps> steps;
+  std::size_t count = 0;      // ticks and steps
+  std::optional<Time> until;  // every stored tick up to here is among them
+  bool full = false;          // there is more than one turn takes
+};
+
+// What an evaluation reads of its job, once.
+struct JobView {
+  JobRow job;
+  JobFacts facts;
+  std::vector<NodePresence> nodes;
+  std::vector<RankRow> ranks;
+};
+
+// Reads what lies behind the watermark: ticks up to `horizon`, and only the metrics that the rule
+// needs. Ticks from before the last scan came too late and are left out.
+Result<NewRows> ReadNewRows(Connection& connection, const RuleType& rule, const JobView& view,
+                            const Watermark& watermark, std::optional<Time> horizon,
+                            const FeedOptions& options);
+
+// Shows the rows to the fold, with a scan at each multiple of the interval since the job's first
+// tick, and moves the watermark. Pieces of time without ticks have no scan. `last` adds the scan at
+// the end of the job.
+void FeedRows(NewRows& rows, Duration scan_interval, bool last, Watermark& watermark, Fold& fold);
+
+}  // namespace stepscope

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "rules/state.h"
+
+namespace stepscope {
+
+// Up to where a rule has seen its job. Saved with the rule's state in one transaction.
+struct Watermark {
+  std::optional<Time> origin;  // the job's first tick; scans are due at multiples from here
+  std::int64_t scans = 0;      // multiples of the scan interval that are behind
+  bool fresh = false;          // ticks were shown since the last scan
+  std::map<std::string, Time, std::less<>> nodes;  // last tick shown, by name
+  std::map<int, Time, std::less<>> ranks;          // start of the last step shown
+
+  template <typename State>
+  void Fields(State& state) {
+    state("origin", origin);
+    state("scans", scans);
+    state("fresh", fresh);
+    state("nodes", nodes, [] { return Time(); });
+    state("ranks", ranks, [] { return Time(); });
+  }
+};
+
+}  // namespace stepscope

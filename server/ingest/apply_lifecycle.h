@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "server/ingest/checked_push.h"
+#include "server/store/jobs.h"
+
+namespace stepscope {
+
+// Who reported a frame.
+struct ReportedBy {
+  std::int64_t job_id = 0, node_id = 0;
+  std::string node;
+  std::int64_t now_us = 0;  // the service's clock
+  const std::string& public_url;
+};
+
+// What a lifecycle frame changes: facts, ranks, events, and the end of the job with its last node.
+Status ApplyLifecycle(Connection& connection, const ReportedBy& by, const Lifecycle& lifecycle);
+
+// What a table tells beyond its rows: the job's first sample, a rank that nobody announced. `job`
+// is brought up to date.
+Status ApplyTable(Connection& connection, const ReportedBy& by, const TableFrame& table,
+                  JobRow& job);
+
+}  // namespace stepscope

@@ -1,0 +1,187 @@
+// Everything about a table that the database would swallow and a reader choke on.
+
+#include "server/ingest/check_table.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/text.h"
+#include "core/model/metric.h"
+#include "core/model/names.h"
+#include "core/model/step.h"
+#include "core/wire/table_codec.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int32_t kLargestRank = 1'000'000;
+constexpr std::uint8_t kLargestScale = 9;
+constexpr std::int64_t kLargestAmount = std::int64_t{1} << 55;  // more than a year of nanoseconds
+constexpr char kWildAmount[] = "a number or duration below 0 or above 2^55";
+constexpr std::string_view kStepColumns[] = {"step", "start_us", "wall_ns"};
+constexpr std::string_view kAnnotationColumns[] = {"name",   "from_us", "to_us", "count",
+                                                   "sum_ns", "min_ns",  "max_ns"};
+
+TableFault BadSchema(std::string detail) {
+  return {"bad-schema", std::move(detail)};
+}
+TableFault BadTable(std::string detail) {
+  return {"bad-table", std::move(detail)};
+}
+
+std::optional<TableFault> CheckSeries(const SeriesName& series) {
+  if (!FindMetric(series.metric) && !IsCustomMetric(series.metric)) {
+    return TableFault{"unknown-metric", Format("metric '{}' is not known; custom metrics are named "
+                                               "user.*",
+                                               Printable(series.metric))};
+  }
+  if (series.device.empty()) return std::nullopt;
+  const Status device = CheckLabel("device", series.device);
+  return device ? std::nullopt : std::optional(BadSchema(device.error().message));
+}
+
+bool BeginsWith(const Schema& schema, std::span<const std::string_view> names) {
+  if (schema.columns.size() < names.size()) return false;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (schema.columns[i] != SeriesName{std::string(names[i]), ""}) return false;
+  }
+  return true;
+}
+
+std::optional<TableFault> CheckTickSchema(const Schema& schema) {
+  constexpr std::string_view kFirst[] = {"at_us"};
+  if (!BeginsWith(schema, kFirst) || schema.rank != -1) return BadSchema("not of ticks");
+  for (std::size_t i = 1; i < schema.columns.size(); ++i) {
+    if (auto fault = CheckSeries(schema.columns[i])) return fault;
+  }
+  return std::nullopt;
+}
+
+std::optional<TableFault> CheckRankSchema(FrameKind kind, const Schema& schema) {
+  if (schema.rank < 0 || schema.rank > kLargestRank) {
+    return BadSchema(Format("rank {} is not between 0 and {}", schema.rank, kLargestRank));
+  }
+  if (kind == FrameKind::kAnnotations) {
+    const bool fits = BeginsWith(schema, kAnnotationColumns) &&
+                      schema.columns.size() == std::size(kAnnotationColumns);
+    return fits ? std::nullopt : std::optional(BadSchema("not of annotations"));
+  }
+  if (!BeginsWith(schema, kStepColumns)) return BadSchema("not of steps");
+  for (std::size_t i = std::size(kStepColumns); i < schema.columns.size(); ++i) {
+    if (ParsePhase(schema.columns[i].metric) && schema.columns[i].device.empty()) continue;
+    return BadSchema(Format("phase '{}' is not known", Printable(schema.columns[i].metric)));
+  }
+  return std::nullopt;
+}
+
+bool IsWhole(const Column& column) {
+  return column.scale == 0 && column.present.empty();
+}
+
+bool AreSane(const Column& times) {
+  return std::ranges::all_of(times.values, IsSaneTime);
+}
+
+// Numbers and durations of steps and statistics: readers add them up.
+bool IsSaneAmount(std::int64_t value) {
+  return value >= 0 && value <= kLargestAmount;
+}
+bool HasWildAmounts(const Column& column) {
+  return !std::ranges::all_of(column.values, IsSaneAmount);
+}
+
+TableFault BadTime(std::string detail) {
+  return {"bad-time", std::move(detail)};
+}
+
+std::optional<TableFault> CheckTicks(const Table& table, TableFrame& frame) {
+  const Column& times = table.columns[0];
+  if (table.rows > kMaxRowsPerFrame)
+    return BadTable(Format("{} ticks, at most {} are allowed", table.rows, kMaxRowsPerFrame));
+  if (!IsWhole(times)) return BadTable("at_us: values are missing");
+  if (!AreSane(times)) return BadTime("at_us: outside the years 2000 to 2099");
+  if (std::ranges::adjacent_find(times.values, std::ranges::greater_equal()) !=
+      times.values.end()) {
+    return BadTime("at_us: not ascending");
+  }
+  frame.from_us = times.values.front();
+  frame.to_us = times.values.back();
+  return std::nullopt;
+}
+
+std::optional<TableFault> CheckSteps(const Table& table, TableFrame& frame) {
+  for (std::size_t i = 0; i < std::size(kStepColumns); ++i) {
+    if (!IsWhole(table.columns[i]))
+      return BadTable(Format("{}: values are missing", kStepColumns[i]));
+  }
+  const Column& starts = table.columns[1];
+  if (!AreSane(starts)) return BadTime("start_us: outside the years 2000 to 2099");
+  if (std::ranges::any_of(table.columns, HasWildAmounts)) return BadTable(kWildAmount);
+  for (const Column& column : table.columns) {
+    if (column.scale != 0) return BadTable("a duration with a scale");
+  }
+  // In any order: the wall clock may have been set back between two steps.
+  frame.from_us = std::ranges::min(starts.values);
+  frame.to_us = std::ranges::max(starts.values);
+  return std::nullopt;
+}
+
+std::optional<TableFault> CheckAnnotations(const Schema& schema, const Table& table,
+                                           TableFrame& frame) {
+  if (!std::ranges::all_of(table.columns, IsWhole)) return BadTable("values are missing");
+  if (std::ranges::any_of(table.columns, HasWildAmounts)) return BadTable(kWildAmount);
+  const Column &names = table.columns[0], &from = table.columns[1], &to = table.columns[2];
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    if (static_cast<std::size_t>(names.values[row]) >= schema.names.size()) {
+      return BadTable("name: not in the schema");
+    }
+    if (from.values[row] > to.values[row]) return BadTime("from_us: behind to_us");
+  }
+  if (!AreSane(from) || !AreSane(to)) return BadTime("from_us: outside the years 2000 to 2099");
+  frame.from_us = std::ranges::min(from.values);
+  frame.to_us = std::ranges::max(to.values);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TableFault> CheckSchema(FrameKind kind, const Schema& schema) {
+  std::set<SeriesName> seen;
+  for (const SeriesName& column : schema.columns) {
+    if (!seen.insert(column).second) {
+      return BadSchema(Format("column '{}' stands twice", Printable(column.metric)));
+    }
+  }
+  return kind == FrameKind::kTicks ? CheckTickSchema(schema) : CheckRankSchema(kind, schema);
+}
+
+std::optional<TableFault> CheckKind(FrameKind kind, const Schema& schema) {
+  const std::string_view first = kind == FrameKind::kTicks   ? "at_us"
+                                 : kind == FrameKind::kSteps ? kStepColumns[0]
+                                                             : kAnnotationColumns[0];
+  if (!schema.columns.empty() && schema.columns[0].metric == first) return std::nullopt;
+  return BadSchema(Format("not of {}", ToText(kind)));
+}
+
+std::optional<TableFault> CheckTable(const Schema& schema, TableFrame& frame) {
+  TableLimits limits;
+  limits.rows = kMaxStepsPerFrame;
+  const Result<Table> table = DecodeTable(frame.payload, limits);
+  if (!table) return BadTable(table.error().message);
+  if (table->rows == 0) return BadTable("no rows");
+  if (table->columns.size() != schema.columns.size()) {
+    return BadTable(
+        Format("{} columns, the schema has {}", table->columns.size(), schema.columns.size()));
+  }
+  for (const Column& column : table->columns) {
+    if (column.scale > kLargestScale) return BadTable(Format("a scale above {}", kLargestScale));
+  }
+  frame.rows = table->rows;
+  frame.samples = frame.rows * (schema.columns.size() - 1);
+  frame.rank = schema.rank;
+  if (frame.kind == FrameKind::kTicks) return CheckTicks(*table, frame);
+  if (frame.kind == FrameKind::kSteps) return CheckSteps(*table, frame);
+  return CheckAnnotations(schema, *table, frame);
+}
+
+}  // namespace stepscope

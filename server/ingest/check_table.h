@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/model/table.h"
+#include "core/wire/frame.h"
+#include "server/ingest/checked_push.h"
+
+namespace stepscope {
+
+// Whether a schema names columns that a table of this kind may have: known metrics or custom ones,
+// known phases, no column twice, sane names.
+struct TableFault {
+  std::string code;  // "unknown-metric", "bad-schema", "bad-table", "bad-time"
+  std::string detail;
+};
+std::optional<TableFault> CheckSchema(FrameKind kind, const Schema& schema);
+
+// Whether a schema that was checked before belongs to this kind.
+std::optional<TableFault> CheckKind(FrameKind kind, const Schema& schema);
+
+// Whether the payload decodes, every column of it, and holds what the schema says: as many columns,
+// times in order and sane. Fills rows, samples, rank and times.
+std::optional<TableFault> CheckTable(const Schema& schema, TableFrame& frame);
+
+}  // namespace stepscope

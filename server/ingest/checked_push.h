@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/wire/frame.h"
+#include "core/wire/push_answer.h"
+#include "server/ingest/lifecycle.h"
+
+namespace stepscope {
+
+// A frame with a table that decodes and fits its schema.
+struct TableFrame {
+  FrameKind kind = FrameKind::kTicks;
+  std::uint64_t schema_hash = 0;
+  std::shared_ptr<const std::string> schema;  // encoded, when it rode along with this push
+  std::string payload;
+  int rank = -1;
+  std::int64_t from_us = 0, to_us = 0;
+  std::size_t rows = 0, samples = 0;
+  bool clock_suspect = false;
+};
+
+// A frame, checked: it can be stored, or it is refused with a reason while the cursor moves past
+// it.
+struct CheckedFrame {
+  std::uint64_t sequence = 0;
+  std::uint64_t last = 0;  // the highest number it stands for: above `sequence` for a lost range
+  std::variant<TableFrame, Lifecycle, LostRange, RejectedFrame> content;
+};
+
+// The frames of one push: of one session, in order.
+struct CheckedPush {
+  std::string job, node, session;
+  std::int64_t clock_offset_us = 0, round_trip_us = 0;
+  std::vector<CheckedFrame> frames;
+};
+
+// Why a push is refused as a whole.
+struct PushRefusal {
+  int status = 400;
+  std::string code, detail;
+};
+
+// The schema of a hash, or null when nobody knows it; an error when the database cannot say.
+using FindKnownSchema = std::function<Result<std::shared_ptr<const Schema>>(const FrameHead& head)>;
+
+std::variant<CheckedPush, PushRefusal> CheckPush(std::string_view body,
+                                                 const FindKnownSchema& find_schema);
+
+}  // namespace stepscope

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/ingest/checked_push.h"
+#include "server/ingest/ingest.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// What became of a push.
+struct PushOutcome {
+  std::uint64_t cursor = 0;  // the stream's, after it
+  bool gap = false;          // a number is missing behind the cursor
+  bool unknown_job = false;
+  std::vector<RejectedFrame> rejected;
+  std::vector<const TableFrame*> with_schema;  // stored together with their schema
+  std::uint64_t frames = 0, samples = 0, bytes = 0, duplicates = 0, lost = 0, refused = 0;  // new
+};
+
+// A part of a push that is stored together with others: frames [from, to).
+struct GroupItem {
+  CheckedPush* push = nullptr;
+  std::size_t from = 0, to = 0;
+};
+
+// Stores the items in one transaction: streams locked in order, frames behind each cursor, what
+// lifecycle frames say, then the cursors. Nothing is written on an error; `outcomes` are valid only
+// without one. Items of one push come in order.
+Result<std::vector<PushOutcome>> StoreGroup(Connection& connection,
+                                            const std::vector<GroupItem>& items,
+                                            const IngestOptions& options, std::int64_t now_us);
+
+}  // namespace stepscope

@@ -1,0 +1,264 @@
+// The queue between the callers and the one thread that writes.
+
+#include "server/ingest/ingest.h"
+
+#include <deque>
+#include <future>
+
+#include "core/base/guarded.h"
+#include "core/base/log.h"
+#include "core/base/worker.h"
+#include "server/ingest/group.h"
+#include "server/ingest/known_schemas.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kQueueBytes = 256 * 1024 * 1024;
+
+struct Waiting {
+  CheckedPush push;
+  std::size_t bytes = 0;
+  std::promise<PushReply> reply;
+  PushOutcome outcome;  // of the parts stored so far
+};
+using Batch = std::vector<std::unique_ptr<Waiting>>;
+
+struct Queue {
+  std::deque<std::unique_ptr<Waiting>> waiting;
+  std::size_t frames = 0, bytes = 0;
+  bool closed = false;
+};
+
+PushReply Problem(int status, std::string code, std::string detail) {
+  PushReply reply;
+  reply.status = status;
+  reply.problem_code = std::move(code);
+  reply.detail = std::move(detail);
+  return reply;
+}
+
+PushReply ReplyOf(const Waiting& waiting, const Clock& clock) {
+  const PushOutcome& outcome = waiting.outcome;
+  const std::uint64_t expected = outcome.cursor + 1;
+  if (outcome.unknown_job) {
+    return Problem(410, "unknown-job", Format("job {} is not known here", waiting.push.job));
+  }
+  if (outcome.gap) {
+    PushReply reply = Problem(409, "gap", Format("frame {} is the next one wanted", expected));
+    reply.expected = expected;
+    return reply;
+  }
+  PushReply reply;
+  reply.answer = {outcome.cursor, expected, outcome.rejected, clock.Now()};
+  return reply;
+}
+
+void Add(PushOutcome& sum, const PushOutcome& part) {
+  sum.cursor = part.cursor;
+  sum.gap = part.gap;
+  sum.unknown_job = part.unknown_job;
+  sum.rejected.insert(sum.rejected.end(), part.rejected.begin(), part.rejected.end());
+  sum.with_schema.insert(sum.with_schema.end(), part.with_schema.begin(), part.with_schema.end());
+  sum.refused += part.refused;
+  sum.frames += part.frames;
+  sum.samples += part.samples;
+  sum.bytes += part.bytes;
+  sum.duplicates += part.duplicates;
+  sum.lost += part.lost;
+}
+
+}  // namespace
+
+struct Ingest::Core {
+  Database& database;
+  const Clock& clock;
+  const IngestOptions options;
+  KnownSchemas schemas;
+  Guarded<Queue> queue;
+  Guarded<IngestFigures> figures;
+  Worker writer;  // last: its thread uses the rest
+
+  Core(Database& db, const Clock& time, IngestOptions with)
+      : database(db), clock(time), options(std::move(with)) {}
+
+  void Run(std::stop_token stop);
+  Batch TakeBatch();
+  void Store(Batch batch);
+  Status StoreParts(Connection& connection, const std::vector<GroupItem>& items,
+                    const std::vector<Waiting*>& owners);
+  Status StoreCulprit(Connection& connection, const GroupItem& item, Waiting& owner,
+                      const Error& error);
+  void Count(const Batch& batch, Duration took, bool stored);
+};
+
+// Writes what waits; when the stop is asked for, until nothing waits.
+void Ingest::Core::Run(std::stop_token stop) {
+  for (;;) {
+    const auto some = [](const Queue& now) { return !now.waiting.empty(); };
+    if (!queue.Wait(stop, 1s, some)) {
+      if (stop.stop_requested() && !queue.Read(some)) return;
+      continue;
+    }
+    const auto full = [this](const Queue& now) { return now.frames >= options.group_frames; };
+    (void)queue.Wait(stop, options.group_wait, full);
+    Store(TakeBatch());
+  }
+}
+
+Batch Ingest::Core::TakeBatch() {
+  return queue.Change([this](Queue& now) {
+    Batch batch;
+    std::size_t frames = 0;
+    while (!now.waiting.empty()) {
+      const std::size_t more = now.waiting.front()->push.frames.size();
+      if (!batch.empty() && frames + more > options.group_frames) break;
+      frames += more;
+      now.frames -= more;
+      now.bytes -= now.waiting.front()->bytes;
+      batch.push_back(std::move(now.waiting.front()));
+      now.waiting.pop_front();
+    }
+    return batch;
+  });
+}
+
+void Ingest::Core::Store(Batch batch) {
+  const SteadyTime begun = clock.Steady();
+  Status stored;
+  Result<Database::Lease> connection = database.Acquire();
+  if (connection) {
+    std::vector<GroupItem> items;
+    std::vector<Waiting*> owners;
+    for (const auto& waiting : batch) {
+      items.push_back({&waiting->push, 0, waiting->push.frames.size()});
+      owners.push_back(waiting.get());
+    }
+    stored = StoreParts(**connection, items, owners);
+  } else {
+    stored = connection.error();
+  }
+  if (!stored) LogWarning("ingest: a group was not stored: {}", stored.error().message);
+  Count(batch, clock.Steady() - begun, stored.ok());
+  for (const auto& waiting : batch) {
+    if (stored) {
+      for (const TableFrame* table : waiting->outcome.with_schema) {
+        schemas.Remember(waiting->push, table->schema_hash, *table->schema);
+      }
+    }
+    waiting->reply.set_value(stored ? ReplyOf(*waiting, clock)
+                                    : Problem(503, "unavailable", stored.error().message));
+  }
+}
+
+// When PostgreSQL refuses the content of a group, it is halved until the culprit stands alone.
+// An error means that a part was not stored, and nobody of the group is told that it was.
+Status Ingest::Core::StoreParts(Connection& connection, const std::vector<GroupItem>& items,
+                                const std::vector<Waiting*>& owners) {
+  auto outcomes = StoreGroup(connection, items, options, ToMicros(clock.Now()));
+  if (outcomes) {
+    for (std::size_t i = 0; i < items.size(); ++i) Add(owners[i]->outcome, (*outcomes)[i]);
+    return {};
+  }
+  const Code code = outcomes.error().code;
+  if (code != Code::kInvalid && code != Code::kConflict) return outcomes.error();
+  std::size_t frames = 0;
+  for (const GroupItem& item : items) frames += item.to - item.from;
+  if (frames == 1) return StoreCulprit(connection, items[0], *owners[0], outcomes.error());
+  std::vector<GroupItem> parts[2];
+  std::vector<Waiting*> part_owners[2];
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::size_t length = items[i].to - items[i].from;
+    const std::size_t room = frames / 2 > seen ? frames / 2 - seen : 0;
+    const std::size_t middle = items[i].from + std::min(room, length);
+    const GroupItem halves[] = {{items[i].push, items[i].from, middle},
+                                {items[i].push, middle, items[i].to}};
+    for (std::size_t half = 0; half < 2; ++half) {
+      if (halves[half].from == halves[half].to) continue;
+      parts[half].push_back(halves[half]);
+      part_owners[half].push_back(owners[i]);
+    }
+    seen += length;
+  }
+  const Status first = StoreParts(connection, parts[0], part_owners[0]);
+  return first ? StoreParts(connection, parts[1], part_owners[1]) : first;
+}
+
+Status Ingest::Core::StoreCulprit(Connection& connection, const GroupItem& item, Waiting& owner,
+                                  const Error& error) {
+  CheckedFrame& frame = item.push->frames[item.from];
+  if (std::holds_alternative<RejectedFrame>(frame.content)) return error;
+  LogWarning("ingest: {} {} frame {} refused: {}", item.push->job, Printable(item.push->node),
+             frame.sequence, error.message);
+  frame.last = frame.sequence;
+  frame.content = RejectedFrame{frame.sequence, "refused", error.message};
+  auto outcomes = StoreGroup(connection, {item}, options, ToMicros(clock.Now()));
+  if (!outcomes) return outcomes.error();
+  Add(owner.outcome, (*outcomes)[0]);
+  return {};
+}
+
+void Ingest::Core::Count(const Batch& batch, Duration took, bool stored) {
+  figures.Change([&](IngestFigures& now) {
+    ++(stored ? now.groups : now.groups_failed);
+    now.commit_time += took;
+    now.last_commit = took;
+    if (!stored) return;
+    for (const auto& waiting : batch) {
+      const PushOutcome& outcome = waiting->outcome;
+      ++now.pushes;
+      now.frames += outcome.frames;
+      now.samples += outcome.samples;
+      now.bytes += outcome.bytes;
+      now.duplicates += outcome.duplicates;
+      now.rejected += outcome.refused;
+      now.lost += outcome.lost;
+    }
+  });
+}
+
+Ingest::Ingest(Database& database, const Clock& clock, IngestOptions options)
+    : core_(std::make_unique<Core>(database, clock, std::move(options))) {
+  Core& core = *core_;
+  core.writer = Worker("ingest", [&core](std::stop_token stop) { core.Run(stop); });
+}
+
+// What came before is written; what comes later is refused.
+Ingest::~Ingest() {
+  core_->queue.Change([](Queue& now) { now.closed = true; });
+  core_->writer.RequestStop();
+  core_->writer.Join();
+}
+
+PushReply Ingest::Push(std::string_view body) {
+  auto checked = CheckPush(
+      body, [this](const FrameHead& head) { return core_->schemas.Find(core_->database, head); });
+  if (const auto* refusal = std::get_if<PushRefusal>(&checked)) {
+    return Problem(refusal->status, refusal->code, refusal->detail);
+  }
+  auto waiting = std::make_unique<Waiting>();
+  waiting->push = std::move(std::get<CheckedPush>(checked));
+  waiting->bytes = body.size();
+  std::future<PushReply> reply = waiting->reply.get_future();
+  const bool taken = core_->queue.Change([&](Queue& now) {
+    if (now.closed || now.waiting.size() >= core_->options.queue_bound ||
+        now.bytes + waiting->bytes > kQueueBytes) {
+      return false;
+    }
+    now.frames += waiting->push.frames.size();
+    now.bytes += waiting->bytes;
+    now.waiting.push_back(std::move(waiting));
+    return true;
+  });
+  if (!taken) return Problem(503, "unavailable", "ingest: too many pushes wait; send it again");
+  return reply.get();
+}
+
+IngestFigures Ingest::figures() const {
+  IngestFigures now = core_->figures.Read([](const IngestFigures& value) { return value; });
+  now.queue_length = core_->queue.Read([](const Queue& queue) { return queue.waiting.size(); });
+  return now;
+}
+
+}  // namespace stepscope

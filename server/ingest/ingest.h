@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/wire/push_answer.h"
+#include "server/store/jobs.h"
+
+namespace stepscope {
+
+struct IngestOptions {
+  std::vector<NewJob::Rule> default_rules;  // of a job that its first `started` frame creates
+  std::string public_url;                   // in front of "/jobs/<name>", for webhooks
+  std::size_t queue_bound = 256;            // pushes that wait at once; more are refused with 503
+  std::size_t group_frames = 256;           // most frames in one transaction ...
+  Duration group_wait = 5ms;  // ... and how long the first of a group waits for others
+};
+
+// What a push is answered: 200 with `answer`, or a problem.
+struct PushReply {
+  int status = 200;
+  // 400 bad-frame, 409 gap, 409 unknown-schema, 410 unknown-job, 503 unavailable; "" for 200
+  std::string problem_code;
+  std::string detail;  // one sentence
+  PushAnswer answer;
+  std::uint64_t expected = 0;  // with "gap"
+};
+
+// What has happened since the start, for /metrics.
+struct IngestFigures {
+  std::uint64_t pushes = 0, frames = 0, samples = 0, bytes = 0;  // stored
+  std::uint64_t duplicates = 0, rejected = 0, lost = 0;          // frames
+  std::uint64_t groups = 0, groups_failed = 0;
+  std::uint64_t queue_length = 0;  // now
+  Duration commit_time{};          // spent in transactions, all together
+  Duration last_commit{};
+};
+
+// Takes the pushes of agents: checks everything, then stores the frames of many pushes in one
+// transaction (group commit) and answers when it is committed. A repeat is acknowledged again, a
+// hole is refused, nothing is stored twice.
+//
+// One thread of its own writes. Push may be called from any thread and blocks until its group is
+// committed or refused. When the object goes, what waits is still answered.
+class Ingest {
+ public:
+  Ingest(Database& database, const Clock& clock, IngestOptions options);
+  ~Ingest();
+
+  PushReply Push(std::string_view body);
+  IngestFigures figures() const;
+
+ private:
+  struct Core;
+  std::unique_ptr<Core> core_;
+};
+
+// Ends jobs whose nodes were all silent for so long: Failed, secondary status Interrupted, one
+// event. Called by housekeeping. Says how many.
+Result<int> MarkLostAgents(Connection& connection, Duration lost_after, std::int64_t now_us,
+                           const std::string& public_url);
+
+}  // namespace stepscope

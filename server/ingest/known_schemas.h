@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/base/guarded.h"
+#include "server/ingest/checked_push.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// The schemas of the sessions that are sending now, so that not every frame asks the database. Only
+// what is committed is remembered: a frame must never be stored without its schema. Bounded. Safe
+// from any thread.
+class KnownSchemas {
+ public:
+  // Null when neither memory nor the database knows it.
+  Result<std::shared_ptr<const Schema>> Find(Database& database, const FrameHead& head);
+
+  // One that rode along with a push and is now committed.
+  void Remember(const CheckedPush& push, std::uint64_t schema_hash, std::string_view encoded);
+
+ private:
+  using Key = std::pair<std::string, std::uint64_t>;  // session and job, hash
+  void Add(const Key& key, std::shared_ptr<const Schema> schema);
+
+  Guarded<std::map<Key, std::shared_ptr<const Schema>>> known_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/json.h"
+
+namespace stepscope {
+
+enum class LifecycleEvent { kStarted, kRank, kRankEnded, kEnded };
+
+// What an agent says about the command and its processes.
+struct Lifecycle {
+  LifecycleEvent event = LifecycleEvent::kStarted;
+  std::int64_t at_us = 0;
+  // started
+  std::string group;
+  std::optional<std::int64_t> interval_ms;
+  // started, rank: as they are stored
+  Json facts;
+  // rank, rank_ended
+  int rank = -1;
+  // ended: one of the two
+  std::optional<std::int64_t> exit_code, exit_signal;
+  Json output;
+};
+
+// Numbers that will never come.
+struct LostRange {
+  std::uint64_t last = 0;
+  Json detail;  // reason, times, samples, for the event
+};
+
+// Checked: types, ranges, sizes. Invalid says which field is wrong.
+Result<Lifecycle> ParseLifecycle(std::string_view payload);
+Result<LostRange> ParseLostRange(std::string_view payload, std::uint64_t sequence);
+
+// Whether a time lies in the years 2000 to 2099.
+bool IsSaneTime(std::int64_t at_us);
+
+}  // namespace stepscope

@@ -1,0 +1,283 @@
+// The one file that knows libpq. Nothing here blocks without a deadline: statements are sent, and
+// the socket is polled.
+
+#include "server/store/database.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "server/store/binary.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kConnectDeadline = 3s;
+constexpr int kBinary = 1;
+constexpr Oid kBool = 16, kJsonb = 3802;
+
+std::string OneLine(std::string_view text) {
+  std::string line(Trim(text));
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
+// Waits for the socket; false when the deadline has passed.
+bool AwaitSocket(int descriptor, short events, SteadyTime deadline) {
+  for (;;) {
+    const Duration left = std::max<Duration>(deadline - SystemClock().Steady(), 0s);
+    const auto millis = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+    pollfd socket{descriptor, events, 0};
+    const int ready = poll(&socket, 1, static_cast<int>(std::min<std::int64_t>(millis, 60'000)));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+    if (left == 0s) return false;
+  }
+}
+
+Code CodeOf(std::string_view sqlstate) {
+  const std::string_view kind = sqlstate.substr(0, 2);
+  if (sqlstate == "55P03" || sqlstate == "25006" || kind == "08" || kind == "40" || kind == "53" ||
+      kind == "57") {
+    return Code::kUnavailable;
+  }
+  if (kind == "22" || kind == "54") return Code::kInvalid;
+  if (kind == "23") return Code::kConflict;
+  return Code::kInternal;
+}
+
+}  // namespace
+
+struct Rows::Cells {
+  PGresult* result;
+  explicit Cells(PGresult* owned) : result(owned) {}
+  Cells(const Cells&) = delete;
+  ~Cells() { PQclear(result); }
+
+  std::string_view At(std::size_t row, std::size_t column) const {
+    const int r = static_cast<int>(row), c = static_cast<int>(column);
+    return {PQgetvalue(result, r, c), static_cast<std::size_t>(PQgetlength(result, r, c))};
+  }
+  Oid Type(std::size_t column) const { return PQftype(result, static_cast<int>(column)); }
+};
+
+std::size_t Rows::size() const {
+  return cells_ ? static_cast<std::size_t>(PQntuples(cells_->result)) : 0;
+}
+
+bool Rows::IsNull(std::size_t row, std::size_t column) const {
+  return PQgetisnull(cells_->result, static_cast<int>(row), static_cast<int>(column)) != 0;
+}
+
+std::string Rows::Text(std::size_t row, std::size_t column) const {
+  const std::string_view bytes = cells_->At(row, column);
+  const Oid type = cells_->Type(column);
+  if (IsNull(row, column)) return {};
+  if (type == kJsonb) return std::string(bytes.substr(1));  // behind the format's version
+  if (type == kBool) return bytes[0] != 0 ? "true" : "false";
+  if (IsInteger(type)) return std::to_string(Int(row, column));
+  if (IsReal(type)) return Format("{}", Real(row, column));
+  return std::string(bytes);
+}
+
+std::int64_t Rows::Int(std::size_t row, std::size_t column) const {
+  const std::string_view bytes = cells_->At(row, column);
+  const Oid type = cells_->Type(column);
+  if (IsNull(row, column)) return 0;
+  if (IsInteger(type)) return ReadBig(bytes.data(), static_cast<int>(bytes.size()));
+  if (IsReal(type)) return std::llround(ReadReal(type, bytes.data()));
+  const Result<std::int64_t> number = ParseInt(bytes, "cell");
+  return number ? *number : 0;
+}
+
+double Rows::Real(std::size_t row, std::size_t column) const {
+  const Oid type = cells_->Type(column);
+  if (IsNull(row, column)) return 0;
+  if (IsReal(type)) return ReadReal(type, cells_->At(row, column).data());
+  return static_cast<double>(Int(row, column));
+}
+
+bool Rows::Bool(std::size_t row, std::size_t column) const {
+  return Int(row, column) != 0;
+}
+
+std::string Rows::Bytes(std::size_t row, std::size_t column) const {
+  return std::string(cells_->At(row, column));
+}
+
+std::optional<std::int64_t> Rows::MaybeInt(std::size_t row, std::size_t column) const {
+  if (IsNull(row, column)) return std::nullopt;
+  return Int(row, column);
+}
+
+struct Connection::Session {
+  PGconn* connection = nullptr;
+  Duration deadline{};
+  std::string sqlstate;
+
+  ~Session() { Close(); }
+  void Close() {
+    if (connection) PQfinish(connection);
+    connection = nullptr;
+  }
+  Error Lost(std::string_view why) {
+    Close();
+    return Unavailable(Format("database: {}", why));
+  }
+
+  Status Connect(const std::string& url);
+  Status Flush(SteadyTime until);
+  Result<PGresult*> Receive(SteadyTime until);  // null after the last
+  Result<Rows> Answer();                        // to what was sent
+};
+
+// Our keywords stand before the URL's, so that the URL decides where both say something.
+Status Connection::Session::Connect(const std::string& url) {
+  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count();
+  const std::string options =
+      Format("-c statement_timeout={} -c idle_in_transaction_session_timeout=10000 -c jit=off",
+             std::max<std::int64_t>(millis - 500, 100));
+  const char* const names[] = {"connect_timeout",
+                               "keepalives_idle",
+                               "keepalives_interval",
+                               "keepalives_count",
+                               "tcp_user_timeout",
+                               "application_name",
+                               "client_encoding",
+                               "target_session_attrs",
+                               "options",
+                               "dbname",
+                               nullptr};
+  const char* const values[] = {
+      "3",         "10",   "5", "3", "10000", "stepscope", "UTF8", "read-write", options.c_str(),
+      url.c_str(), nullptr};
+  connection = PQconnectStartParams(names, values, 1);
+  if (!connection) return Unavailable("database: no memory for a connection");
+  PQsetNoticeReceiver(
+      connection, [](void*, const PGresult*) {}, nullptr);
+  const SteadyTime until = SystemClock().Steady() + kConnectDeadline;
+  PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+  while (PQstatus(connection) != CONNECTION_BAD) {
+    if (next == PGRES_POLLING_OK) break;
+    const short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+    if (next == PGRES_POLLING_FAILED) break;
+    if (!AwaitSocket(PQsocket(connection), events, until)) return Lost("does not answer for 3 s");
+    next = PQconnectPoll(connection);
+  }
+  if (PQstatus(connection) != CONNECTION_OK) return Lost(OneLine(PQerrorMessage(connection)));
+  PQsetnonblocking(connection, 1);
+  return {};
+}
+
+Status Connection::Session::Flush(SteadyTime until) {
+  for (;;) {
+    const int left = PQflush(connection);
+    if (left == 0) return {};
+    if (left < 0) return Lost(OneLine(PQerrorMessage(connection)));
+    if (!AwaitSocket(PQsocket(connection), POLLIN | POLLOUT, until)) {
+      return Lost("no answer before the deadline");
+    }
+    if (!PQconsumeInput(connection)) return Lost(OneLine(PQerrorMessage(connection)));
+  }
+}
+
+Result<PGresult*> Connection::Session::Receive(SteadyTime until) {
+  while (PQisBusy(connection)) {
+    if (!AwaitSocket(PQsocket(connection), POLLIN, until)) {
+      return Lost("no answer before the deadline");
+    }
+    if (!PQconsumeInput(connection)) return Lost(OneLine(PQerrorMessage(connection)));
+  }
+  return PQgetResult(connection);
+}
+
+// The last result of what was sent, or its first error.
+Result<Rows> Connection::Session::Answer() {
+  const SteadyTime until = SystemClock().Steady() + deadline;
+  if (Status flushed = Flush(until); !flushed) return flushed.error();
+  Rows rows;
+  std::optional<Error> error;
+  for (;;) {
+    const Result<PGresult*> received = Receive(until);
+    if (!received) return received.error();
+    if (*received == nullptr) break;
+    const auto cells = std::make_shared<const Rows::Cells>(*received);
+    const ExecStatusType status = PQresultStatus(cells->result);
+    if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY) {
+      rows.cells_ = cells;
+      rows.affected_ = std::strtoll(PQcmdTuples(cells->result), nullptr, 10);
+      continue;
+    }
+    if (status != PGRES_FATAL_ERROR) return Lost("unexpected copy");
+    if (error) continue;
+    const char* state = PQresultErrorField(cells->result, PG_DIAG_SQLSTATE);
+    const char* message = PQresultErrorField(cells->result, PG_DIAG_MESSAGE_PRIMARY);
+    sqlstate = state ? state : "";
+    error = Error{state ? CodeOf(state) : Code::kUnavailable,
+                  Format("database: {} ({})", message ? message : "connection lost",
+                         state ? state : "no state")};
+  }
+  if (error) return *error;
+  return rows;
+}
+
+Connection::Connection() : session_(std::make_unique<Session>()) {}
+Connection::~Connection() = default;
+
+Result<std::unique_ptr<Connection>> Connection::Open(const std::string& url, Duration deadline) {
+  std::unique_ptr<Connection> connection(new Connection());
+  connection->session_->deadline = deadline;
+  if (Status connected = connection->session_->Connect(url); !connected) return connected.error();
+  return connection;
+}
+
+Result<Rows> Connection::Query(const std::string& sql, std::span<const Parameter> parameters) {
+  if (broken()) return Unavailable("database: the connection is lost");
+  std::vector<Oid> types;
+  std::vector<const char*> values;
+  std::vector<int> lengths, formats;
+  for (const Parameter& parameter : parameters) {
+    const std::optional<std::string>& value = parameter.value();
+    if (value && !parameter.binary() && value->find('\0') != std::string::npos) {
+      return Invalid("database: text with a NUL character");
+    }
+    types.push_back(parameter.type());
+    values.push_back(value ? value->data() : nullptr);
+    lengths.push_back(value ? static_cast<int>(value->size()) : 0);
+    formats.push_back(parameter.binary() ? 1 : 0);
+  }
+  session_->sqlstate.clear();
+  if (!PQsendQueryParams(session_->connection, sql.c_str(), static_cast<int>(types.size()),
+                         types.data(), values.data(), lengths.data(), formats.data(), kBinary)) {
+    return session_->Lost(OneLine(PQerrorMessage(session_->connection)));
+  }
+  return session_->Answer();
+}
+
+Status Connection::Execute(const std::string& script) {
+  if (broken()) return Unavailable("database: the connection is lost");
+  session_->sqlstate.clear();
+  if (!PQsendQuery(session_->connection, script.c_str())) {
+    return session_->Lost(OneLine(PQerrorMessage(session_->connection)));
+  }
+  Result<Rows> answer = session_->Answer();
+  return answer ? Status() : Status(answer.error());
+}
+
+// Nothing comes unasked but the end of the session, so a readable socket is a lost one.
+bool Connection::broken() const {
+  PGconn* connection = session_->connection;
+  if (!connection || PQstatus(connection) != CONNECTION_OK) return true;
+  return AwaitSocket(PQsocket(connection), POLLIN, SystemClock().Steady());
+}
+
+std::string Connection::last_sqlstate() const {
+  return session_->sqlstate;
+}
+
+}  // namespace stepscope

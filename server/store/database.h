@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/guarded.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// A value bound to a statement. Text takes the type that the statement expects there (text, jsonb,
+// ...) and must not hold NUL; whole numbers are bigint, real ones float8. Arrays are made by the
+// functions below and arrive as bigint[], text[] and bytea[].
+class Parameter {
+ public:
+  Parameter(std::nullptr_t);
+  Parameter(std::int64_t value);
+  Parameter(int value);
+  Parameter(bool value);
+  Parameter(double value);
+  Parameter(std::string text);
+  Parameter(const char* text);
+  Parameter(std::string_view text);
+  static Parameter Bytes(std::string_view bytes);  // bytea
+  static Parameter Array(std::span<const std::int64_t> values);
+  static Parameter Array(std::span<const std::string> texts);
+  static Parameter BytesArray(std::span<const std::string_view> values);
+  template <typename T>
+  Parameter(const std::optional<T>& value)
+      : Parameter(value ? Parameter(*value) : Parameter(nullptr)) {}
+
+  const std::optional<std::string>& value() const { return value_; }
+  unsigned type() const { return type_; }  // PostgreSQL's number of the type; 0 = as expected there
+  bool binary() const { return binary_; }  // sent in binary format
+
+ private:
+  Parameter(std::string bytes, unsigned type);  // binary
+  std::optional<std::string> value_;
+  unsigned type_ = 0;
+  bool binary_ = false;
+};
+
+// The rows of an answer, all in memory: every list has a limit. Cells may be integers, text, json,
+// bool, float8, numeric or bytea; cast what is something else to text in the statement.
+class Rows {
+ public:
+  std::size_t size() const;
+  bool empty() const { return size() == 0; }
+  bool IsNull(std::size_t row, std::size_t column) const;
+  std::string Text(std::size_t row, std::size_t column) const;
+  std::int64_t Int(std::size_t row, std::size_t column) const;
+  double Real(std::size_t row, std::size_t column) const;
+  bool Bool(std::size_t row, std::size_t column) const;
+  std::string Bytes(std::size_t row, std::size_t column) const;  // bytea
+  std::optional<std::int64_t> MaybeInt(std::size_t row, std::size_t column) const;
+  std::int64_t affected() const { return affected_; }  // rows changed
+
+  struct Cells;  // owns the libpq result
+
+ private:
+  friend class Connection;
+  std::shared_ptr<const Cells>
+      cells_;  // shared: Rows are copied out of Result, the cells never change
+  std::int64_t affected_ = 0;
+};
+
+// One session with PostgreSQL. Every call has a deadline; when it passes, the socket is closed and
+// the outcome is unknown (trust.md 3.11). Errors: Unavailable (no connection, deadline, SQLSTATE
+// 08, 25006, 40, 53, 55P03, 57), Invalid (22, 54), Conflict (23), Internal (the rest). Messages
+// hold no SQL. Not for several threads at once.
+class Connection {
+ public:
+  // Connects within 3 s; each call takes at most `deadline`.
+  static Result<std::unique_ptr<Connection>> Open(const std::string& url,
+                                                  Duration deadline = std::chrono::seconds(10));
+  ~Connection();
+
+  Result<Rows> Query(const std::string& sql, std::span<const Parameter> parameters = {});
+  Result<Rows> Query(const std::string& sql, std::initializer_list<Parameter> parameters) {
+    return Query(sql, std::span(parameters.begin(), parameters.size()));
+  }
+  // Several statements without parameters, as one transaction unless one is open.
+  Status Execute(const std::string& script);
+
+  bool broken() const;
+  // Of the last call: empty when it went well or nobody answered.
+  std::string last_sqlstate() const;
+
+ private:
+  Connection();
+  struct Session;
+  std::unique_ptr<Session> session_;
+};
+
+// Rolled back unless committed.
+class Transaction {
+ public:
+  static Result<Transaction> Begin(Connection& connection);
+  Transaction(Transaction&& other) noexcept;
+  ~Transaction();
+  // Unavailable with a broken connection: whether it is committed is unknown.
+  Status Commit();
+
+ private:
+  explicit Transaction(Connection& connection) : connection_(&connection) {}
+  Connection* connection_;  // null once committed or moved from
+};
+
+// Connections to one database, lent one at a time to whoever asks. Safe from any thread.
+class Database {
+ public:
+  Database(std::string url, std::size_t most);
+
+  // A connection for the caller alone; goes back when the pointer is dropped, is closed when
+  // broken.
+  class Lease {
+   public:
+    Connection& operator*() { return *connection_; }
+    Connection* operator->() { return connection_.get(); }
+    Lease(Lease&&) noexcept;
+    ~Lease();
+
+   private:
+    friend class Database;
+    Lease(Database& home, std::unique_ptr<Connection> connection);
+    Database* home_;
+    std::unique_ptr<Connection> connection_;
+  };
+  // Waits at most 3 s for a free one, then Unavailable.
+  Result<Lease> Acquire();
+
+ private:
+  struct Pool {
+    std::vector<std::unique_ptr<Connection>> idle;
+    std::size_t out = 0;
+  };
+  std::string url_;
+  std::size_t most_;
+  Guarded<Pool> pool_;
+};
+
+}  // namespace stepscope

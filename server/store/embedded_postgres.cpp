@@ -1,0 +1,214 @@
+#include "server/store/embedded_postgres.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+
+#include "core/base/clock.h"
+#include "core/base/guarded.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/base/worker.h"
+#include "server/store/database.h"
+#include "server/store/postgres_folder.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kReadyWithin = 60s, kWatch = 50ms, kLongestPause = 30s;
+constexpr std::uintmax_t kLongLog = 16 * 1024 * 1024;
+constexpr char kFindDatabase[] = "select 1 from pg_database where datname = 'stepscope'";
+
+constexpr const char* kSettings[] = {"listen_addresses=",
+                                     "port=5432",
+                                     "unix_socket_permissions=0700",
+                                     "fsync=on",
+                                     "full_page_writes=on",
+                                     "synchronous_commit=on",
+                                     "jit=off",
+                                     "shared_buffers=128MB",
+                                     "max_connections=40",
+                                     "max_wal_size=1GB",
+                                     "restart_after_crash=on",
+                                     "data_sync_retry=off",
+                                     "log_min_messages=warning",
+                                     "logging_collector=off",
+                                     "timezone=UTC",
+                                     "log_timezone=UTC",
+                                     "idle_in_transaction_session_timeout=10s",
+                                     "dynamic_shared_memory_type=posix"};
+
+// A path as a value of a URL.
+std::string UrlEncoded(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.';
+    out += plain ? std::string(1, c) : "%" + ToHex({&c, 1});
+  }
+  return out;
+}
+
+// One that has grown too long gets the name of the one before.
+void TurnLog(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (!error && size > kLongLog) std::filesystem::rename(path, path + ".1", error);
+}
+
+}  // namespace
+
+struct EmbeddedPostgres::Life {
+  PostgresFolder folder;
+  std::vector<std::string> settings;
+  struct State {
+    pid_t child = 0;
+    bool failed = false;
+    std::string why;
+  };
+  Guarded<State> state;
+  Worker worker;  // last: its thread uses the rest
+
+  Life(PostgresFolder owned, std::vector<std::string> more)
+      : folder(std::move(owned)), settings(std::move(more)) {}
+
+  std::string Url(std::string_view database) const {
+    return Format("postgresql:///{}?host={}&port=5432&user=stepscope", database,
+                  UrlEncoded(folder.socket_dir()));
+  }
+
+  Result<pid_t> StartServer() const;
+  void ShutDown(pid_t child) const;
+  bool Watch(std::stop_token stop, pid_t child);
+  void Run(std::stop_token stop);
+  Status AwaitReady() const;
+  Status MakeDatabase() const;
+};
+
+Result<pid_t> EmbeddedPostgres::Life::StartServer() const {
+  const Result<std::string> take_over = folder.PrepareStart();
+  if (!take_over) return take_over.error();
+  TurnLog(folder.log_path());
+  ProgramCall call;
+  call.arguments = {folder.programs().folder + "/postgres", "-D", folder.cluster()};
+  const auto set = [&](std::string setting) {
+    call.arguments.push_back("-c");
+    call.arguments.push_back(std::move(setting));
+  };
+  for (const char* setting : kSettings) set(setting);
+  set("unix_socket_directories=" + folder.socket_dir());
+  set("hba_file=" + folder.hba_path());
+  set("ident_file=" + folder.ident_path());
+  for (const std::string& setting : settings) set(setting);
+  call.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
+  if (!take_over->empty()) call.environment.push_back(*take_over);
+  call.log_path = folder.log_path();
+  call.user = folder.user();
+  call.ends_with_us = true;
+  return StartProgram(call);
+}
+
+void EmbeddedPostgres::Life::ShutDown(pid_t child) const {
+  kill(child, SIGINT);
+  if (AwaitEnd(child, 30s, nullptr)) return;
+  LogWarning("postgres does not end; quitting it");
+  kill(child, SIGQUIT);
+  if (AwaitEnd(child, 10s, nullptr)) return;
+  kill(-child, SIGKILL);
+  (void)AwaitEnd(child, 10s, nullptr);
+}
+
+// Until the server ends or the stop is asked for; false then.
+bool EmbeddedPostgres::Life::Watch(std::stop_token stop, pid_t child) {
+  std::string exit;
+  while (SleepFor(stop, kWatch)) {
+    if (!HasEnded(child, &exit)) continue;
+    const std::string why = Format("postgres ended ({}): {}", exit, folder.LastLogLines());
+    LogError("{}", why);
+    state.Change([&](State& now) { now = {0, true, why}; });
+    return true;
+  }
+  ShutDown(child);
+  state.Change([](State& now) { now.child = 0; });
+  return false;
+}
+
+void EmbeddedPostgres::Life::Run(std::stop_token stop) {
+  Duration pause = 1s;
+  do {
+    const SteadyTime begun = SystemClock().Steady();
+    const Result<pid_t> child = StartServer();
+    if (child) {
+      state.Change([&](State& now) { now = {*child, false, ""}; });
+      if (!Watch(stop, *child)) return;
+    } else {
+      LogError("{}", child.error().message);
+      state.Change([&](State& now) { now = {0, true, child.error().message}; });
+    }
+    if (SystemClock().Steady() - begun > kReadyWithin) pause = 1s;
+    pause = std::min(pause * 2, kLongestPause);
+  } while (SleepFor(stop, pause / 2));
+}
+
+// It answers "starting up" (57P03) while it recovers.
+Status EmbeddedPostgres::Life::AwaitReady() const {
+  const SteadyTime until = SystemClock().Steady() + kReadyWithin;
+  std::string last = "it was not started";
+  while (SystemClock().Steady() < until) {
+    const State now = state.Read([](const State& value) { return value; });
+    if (now.failed) return Unavailable(now.why);
+    if (now.child != 0) {
+      Result<std::unique_ptr<Connection>> open = Connection::Open(Url("postgres"));
+      if (open) return {};
+      last = open.error().message;
+    }
+    (void)state.Wait({}, 20ms, [](const State& value) { return value.failed; });
+  }
+  return Unavailable(Format("postgres is not ready after 60 s: {}", last));
+}
+
+Status EmbeddedPostgres::Life::MakeDatabase() const {
+  Result<std::unique_ptr<Connection>> open = Connection::Open(Url("postgres"));
+  if (!open) return open.error();
+  const Result<Rows> found = (*open)->Query(kFindDatabase);
+  if (!found) return found.error();
+  return found->empty() ? (*open)->Execute("create database stepscope") : Status();
+}
+
+EmbeddedPostgres::EmbeddedPostgres() = default;
+
+EmbeddedPostgres::~EmbeddedPostgres() {
+  (void)Stop();
+}
+
+Result<std::unique_ptr<EmbeddedPostgres>> EmbeddedPostgres::Start(
+    const EmbeddedPostgresOptions& options) {
+  Result<PostgresFolder> folder = PostgresFolder::Open(
+      options.data_dir, options.pg_bindir, std::ranges::count(options.settings, "fsync=off") == 0);
+  if (!folder) return folder.error();
+  std::unique_ptr<EmbeddedPostgres> postgres(new EmbeddedPostgres());
+  postgres->life_ = std::make_unique<Life>(std::move(*folder), options.settings);
+  Life& life = *postgres->life_;
+  life.worker = Worker("postgres", [&life](std::stop_token stop) { life.Run(stop); });
+  if (Status ready = life.AwaitReady(); !ready) return ready.error();
+  if (Status made = life.MakeDatabase(); !made) return made.error();
+  return postgres;
+}
+
+std::string EmbeddedPostgres::url() const {
+  return life_->Url("stepscope");
+}
+
+int EmbeddedPostgres::pid() const {
+  return life_->state.Read([](const Life::State& now) { return now.child; });
+}
+
+Status EmbeddedPostgres::Stop() {
+  life_->worker.RequestStop();
+  life_->worker.Join();
+  return {};
+}
+
+}  // namespace stepscope

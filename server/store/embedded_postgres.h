@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+struct EmbeddedPostgresOptions {
+  std::string data_dir;   // made when missing; the cluster lives in its folder "postgres"
+  std::string pg_bindir;  // where initdb and postgres are; empty = the newest that is installed
+  std::vector<std::string> settings;  // further "name=value", for tests
+};
+
+// A PostgreSQL of our own: a cluster in our data folder, on a unix socket only, run as a child of
+// this process. When it dies it is started again with a growing pause; when this process dies,
+// however that happens, the kernel tells it to shut down. Run as root, it drops to a user that owns
+// the folder.
+//
+// A thread of its own makes and watches the child, because the kernel's signal is bound to the
+// thread that forked. Use from one thread.
+class EmbeddedPostgres {
+ public:
+  // Ready for connections when it returns. Unavailable: the folder is in use, or the server did not
+  // start; Invalid: no PostgreSQL, the wrong version, or a folder that cannot be used.
+  static Result<std::unique_ptr<EmbeddedPostgres>> Start(const EmbeddedPostgresOptions& options);
+  ~EmbeddedPostgres();
+
+  std::string url() const;
+  int pid() const;  // of the server now; 0 while it is down
+
+  // Fast shutdown; after 30 s at once, after 10 s more with SIGKILL. Also done by the destructor.
+  Status Stop();
+
+ private:
+  EmbeddedPostgres();
+  struct Life;
+  std::unique_ptr<Life> life_;
+};
+
+}  // namespace stepscope

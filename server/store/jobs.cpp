@@ -1,0 +1,174 @@
+#include "server/store/jobs.h"
+
+#include "core/base/text.h"
+#include "server/store/cells.h"
+#include "server/store/job_rows.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kInsertJob[] = R"(
+insert into jobs (name, job_group, configuration, created_us)
+values ($1, $2, $3, $4)
+on conflict (name) do nothing
+returning job_id)";
+constexpr char kInsertConfigs[] = R"(
+insert into rule_configs (job_id, name, rule, parameters)
+select $1, name, rule, parameters::jsonb
+from unnest($2::text[], $3::text[], $4::text[]) as given (name, rule, parameters)
+returning rule_config_id)";
+constexpr char kInsertStates[] = R"(
+insert into rule_states (job_id, rule_config_id, changed_us)
+select $1, rule_config_id, $3
+from unnest($2::bigint[]) as given (rule_config_id))";
+constexpr char kInsertTasks[] = R"(
+insert into rule_tasks (job_id, rule_config_id, due_us)
+select $1, rule_config_id, (extract(epoch from clock_timestamp()) * 1000000)::bigint
+from unnest($2::bigint[]) as given (rule_config_id))";
+constexpr char kInsertTransition[] = R"(
+insert into status_transitions (job_id, version, status, secondary_status, at_us)
+values ($1, 1, 'InProgress', 'Starting', $2))";
+constexpr char kListNodes[] = R"(
+select node_id, name, facts, first_seen_us, last_seen_us, clock_offset_us, round_trip_us,
+    ended_us, exit_code, exit_signal, output
+from nodes
+where job_id = $1
+order by name
+limit 10000)";
+constexpr char kListRanks[] = R"(
+select rank, node_id, facts, first_seen_us, ended_us
+from ranks
+where job_id = $1
+order by rank
+limit 100000)";
+constexpr char kListTransitions[] = R"(
+select rule_config_id, version, status, secondary_status, detail, at_us
+from status_transitions
+where job_id = $1
+order by at_us, rule_config_id, version
+limit 100000)";
+
+Result<JobRow> One(Result<Rows> rows, const std::string& what) {
+  if (!rows) return rows.error();
+  if (rows->empty()) return NotFound(Format("job {} not found", what));
+  return ReadJob(*rows, 0);
+}
+
+Status CreateRules(Connection& connection, std::int64_t job_id,
+                   const std::vector<NewJob::Rule>& rules, std::int64_t now_us) {
+  std::vector<std::string> names, words, parameters;
+  for (const NewJob::Rule& rule : rules) {
+    names.push_back(rule.name);
+    words.push_back(rule.rule);
+    parameters.push_back(Dump(rule.parameters));
+  }
+  const Result<Rows> rows = connection.Query(
+      kInsertConfigs,
+      {job_id, Parameter::Array(names), Parameter::Array(words), Parameter::Array(parameters)});
+  if (!rows) return rows.error();
+  std::vector<std::int64_t> ids;
+  for (std::size_t i = 0; i < rows->size(); ++i) ids.push_back(rows->Int(i, 0));
+  const Parameter array = Parameter::Array(ids);
+  Status done = Done(connection.Query(kInsertStates, {job_id, array, now_us}));
+  return done ? Done(connection.Query(kInsertTasks, {job_id, array})) : done;
+}
+
+}  // namespace
+
+JobRow ReadJob(const Rows& rows, std::size_t row) {
+  JobRow job;
+  job.job_id = rows.Int(row, 0);
+  job.name = rows.Text(row, 1);
+  job.group = rows.Text(row, 2);
+  job.status = ParseJobStatus(rows.Text(row, 3)).value_or(JobStatus::kInProgress);
+  job.secondary_status = rows.Text(row, 4);
+  job.configuration = ReadJson(rows, row, 5);
+  job.created_us = rows.Int(row, 6);
+  job.started_us = rows.MaybeInt(row, 7);
+  job.ended_us = rows.MaybeInt(row, 8);
+  job.failure = ReadJson(rows, row, 9);
+  return job;
+}
+
+Result<CreatedJob> CreateJob(Connection& connection, const NewJob& job, std::int64_t now_us) {
+  const Json configuration = job.configuration.is_object() ? job.configuration : Json::object();
+  const Result<Rows> inserted =
+      connection.Query(kInsertJob, {job.name, job.group, Dump(configuration), now_us});
+  if (!inserted) return inserted.error();
+  if (!inserted->empty()) {
+    const std::int64_t job_id = inserted->Int(0, 0);
+    if (Status made = CreateRules(connection, job_id, job.rules, now_us); !made)
+      return made.error();
+    const Status noted = Done(connection.Query(kInsertTransition, {job_id, now_us}));
+    if (!noted) return noted.error();
+  }
+  Result<JobRow> stands = FindJob(connection, job.name);
+  if (!stands) return stands.error();
+  return CreatedJob{std::move(*stands), !inserted->empty()};
+}
+
+Result<JobRow> FindJob(Connection& connection, const std::string& name) {
+  static const std::string sql = Format("select {} from jobs where name = $1", kJobColumns);
+  return One(connection.Query(sql, {name}), Printable(name));
+}
+
+Result<JobRow> LoadJob(Connection& connection, std::int64_t job_id) {
+  static const std::string sql = Format("select {} from jobs where job_id = $1", kJobColumns);
+  return One(connection.Query(sql, {job_id}), Format("{}", job_id));
+}
+
+Result<std::vector<JobRow>> FindJobs(Connection& connection,
+                                     const std::vector<std::string>& names) {
+  static const std::string sql =
+      Format("select {} from jobs where name = any($1) order by name limit 10000", kJobColumns);
+  const Result<Rows> rows = connection.Query(sql, {Parameter::Array(names)});
+  if (!rows) return rows.error();
+  std::vector<JobRow> jobs;
+  for (std::size_t i = 0; i < rows->size(); ++i) jobs.push_back(ReadJob(*rows, i));
+  return jobs;
+}
+
+Result<std::vector<NodeRow>> ListNodes(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.Query(kListNodes, {job_id});
+  if (!rows) return rows.error();
+  std::vector<NodeRow> nodes;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    NodeRow& node = nodes.emplace_back();
+    node.node_id = rows->Int(i, 0);
+    node.name = rows->Text(i, 1);
+    node.facts = ReadJson(*rows, i, 2);
+    node.first_seen_us = rows->Int(i, 3);
+    node.last_seen_us = rows->Int(i, 4);
+    node.clock_offset_us = rows->Int(i, 5);
+    node.round_trip_us = rows->Int(i, 6);
+    node.ended_us = rows->MaybeInt(i, 7);
+    node.exit_code = rows->MaybeInt(i, 8);
+    node.exit_signal = rows->MaybeInt(i, 9);
+    node.output = ReadJson(*rows, i, 10);
+  }
+  return nodes;
+}
+
+Result<std::vector<RankRow>> ListRanks(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.Query(kListRanks, {job_id});
+  if (!rows) return rows.error();
+  std::vector<RankRow> ranks;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    ranks.push_back({static_cast<int>(rows->Int(i, 0)), rows->Int(i, 1), ReadJson(*rows, i, 2),
+                     rows->Int(i, 3), rows->MaybeInt(i, 4)});
+  }
+  return ranks;
+}
+
+Result<std::vector<TransitionRow>> ListTransitions(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.Query(kListTransitions, {job_id});
+  if (!rows) return rows.error();
+  std::vector<TransitionRow> transitions;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    transitions.push_back({rows->Int(i, 0), rows->Int(i, 1), rows->Text(i, 2), rows->Text(i, 3),
+                           rows->Text(i, 4), rows->Int(i, 5)});
+  }
+  return transitions;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/model/status.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+
+struct JobRow {
+  std::int64_t job_id = 0;
+  std::string name, group;
+  JobStatus status = JobStatus::kInProgress;
+  std::string secondary_status;
+  Json configuration;
+  std::int64_t created_us = 0;
+  std::optional<std::int64_t> started_us, ended_us;
+  Json failure;  // null when there is none
+};
+
+struct NodeRow {
+  std::int64_t node_id = 0;
+  std::string name;
+  Json facts;
+  std::int64_t first_seen_us = 0, last_seen_us = 0, clock_offset_us = 0, round_trip_us = 0;
+  std::optional<std::int64_t> ended_us, exit_code, exit_signal;
+  Json output;
+};
+
+struct RankRow {
+  int rank = 0;
+  std::int64_t node_id = 0;
+  Json facts;
+  std::int64_t first_seen_us = 0;
+  std::optional<std::int64_t> ended_us;
+};
+
+struct TransitionRow {
+  std::int64_t rule_config_id = 0, version = 0;
+  std::string status, secondary_status, detail;
+  std::int64_t at_us = 0;
+};
+
+struct NewJob {
+  std::string name, group;
+  Json configuration;  // {"interval_ms", "tags", "rules": [{"name", "rule", "parameters"}]},
+                       // checked by the caller
+  struct Rule {
+    std::string name, rule;
+    Json parameters;  // complete, defaults filled in
+  };
+  std::vector<Rule> rules;
+};
+
+// Creates the job with its rule configurations, states, tasks and first transition, in the caller's
+// transaction. When the name is taken: the job that stands, `created` false, nothing changed.
+struct CreatedJob {
+  JobRow job;
+  bool created = false;
+};
+Result<CreatedJob> CreateJob(Connection&, const NewJob&, std::int64_t now_us);
+
+// NotFound names the job.
+Result<JobRow> FindJob(Connection&, const std::string& name);
+Result<JobRow> LoadJob(Connection&, std::int64_t job_id);
+// Those that exist, by name.
+Result<std::vector<JobRow>> FindJobs(Connection&, const std::vector<std::string>& names);
+
+struct JobFilter {
+  std::string name_contains, group, rule;
+  std::vector<JobStatus> statuses;        // empty = all
+  std::optional<RuleStatus> rule_status;  // with `rule`, or of any rule
+  std::optional<std::int64_t> created_after_us, created_before_us;
+  std::string sort = "-created";  // created, name, status; '-' = descending
+  std::string after;              // cursor: opaque, made by ListJobs; Invalid for another sort
+  int limit = 50;
+};
+struct JobListItem {
+  JobRow job;
+  std::vector<std::string> rules_in_trouble;  // names with IssuesFound or Error
+  int nodes = 0, gpus = 0;
+};
+struct JobPage {
+  std::vector<JobListItem> items;
+  std::string next;        // "" at the end
+  std::int64_t total = 0;  // of the filter, all pages
+};
+Result<JobPage> ListJobs(Connection&, const JobFilter&);
+
+Result<std::vector<NodeRow>> ListNodes(Connection&, std::int64_t job_id);
+Result<std::vector<RankRow>> ListRanks(Connection&, std::int64_t job_id);
+Result<std::vector<TransitionRow>> ListTransitions(
+    Connection&, std::int64_t job_id);  // of job and rules, by time
+
+// Changes a job's status in the caller's transaction: row, transition, webhook deliveries
+// (job.completed, job.failed). Nothing happens when it already has this status and secondary
+// status, or has ended.
+struct JobChange {
+  JobStatus status = JobStatus::kInProgress;
+  std::string secondary_status, detail;
+  Json failure;
+  std::int64_t at_us = 0;  // also the job's end when the status is a final one
+};
+Status ChangeJob(Connection&, std::int64_t job_id, const JobChange&, const std::string& public_url);
+
+}  // namespace stepscope

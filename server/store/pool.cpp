@@ -1,0 +1,81 @@
+// Transactions, and the pool of connections.
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kWait = 3s;
+
+}  // namespace
+
+Result<Transaction> Transaction::Begin(Connection& connection) {
+  Result<Rows> begun = connection.Query("begin");
+  if (!begun) return begun.error();
+  return Transaction(connection);
+}
+
+Transaction::Transaction(Transaction&& other) noexcept
+    : connection_(std::exchange(other.connection_, nullptr)) {}
+
+// What cannot be rolled back is on a broken connection, which PostgreSQL rolls back by itself.
+Transaction::~Transaction() {
+  if (connection_ && !connection_->broken()) (void)connection_->Query("rollback");
+}
+
+// A failed transaction answers "rollback" to commit without an error; statements before it failed,
+// so callers never come here with one.
+Status Transaction::Commit() {
+  Connection& connection = *std::exchange(connection_, nullptr);
+  Result<Rows> committed = connection.Query("commit");
+  if (!committed) return committed.error();
+  return {};
+}
+
+Database::Database(std::string url, std::size_t most) : url_(std::move(url)), most_(most) {}
+
+Database::Lease::Lease(Database& home, std::unique_ptr<Connection> connection)
+    : home_(&home), connection_(std::move(connection)) {}
+
+Database::Lease::Lease(Lease&& other) noexcept
+    : home_(std::exchange(other.home_, nullptr)), connection_(std::move(other.connection_)) {}
+
+Database::Lease::~Lease() {
+  if (!home_) return;
+  if (connection_ && connection_->broken()) connection_.reset();
+  home_->pool_.Change([&](Pool& pool) {
+    --pool.out;
+    if (connection_) pool.idle.push_back(std::move(connection_));
+  });
+}
+
+Result<Database::Lease> Database::Acquire() {
+  const auto free = [this](const Pool& pool) { return pool.out < most_; };
+  std::unique_ptr<Connection> connection;
+  bool lent = false;
+  const SteadyTime until = SystemClock().Steady() + kWait;
+  // Several waiters may see the same free place; the losers wait again.
+  while (!lent) {
+    if (!pool_.Wait({}, until - SystemClock().Steady(), free)) {
+      return Unavailable(Format("database: all {} connections are busy", most_));
+    }
+    lent = pool_.Change([&](Pool& pool) {
+      if (pool.out >= most_) return false;
+      ++pool.out;
+      if (pool.idle.empty()) return true;
+      connection = std::move(pool.idle.back());
+      pool.idle.pop_back();
+      return true;
+    });
+  }
+  Lease lease(*this, std::move(connection));
+  if (lease.connection_ && !lease.connection_->broken()) return lease;
+  Result<std::unique_ptr<Connection>> opened = Connection::Open(url_);
+  if (!opened) return opened.error();
+  lease.connection_ = std::move(*opened);
+  return lease;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+#include "server/store/postgres_process.h"
+#include "server/store/postgres_programs.h"
+
+namespace stepscope {
+
+// The data folder of the embedded PostgreSQL, locked for this process while the object lives.
+//   postgres/       the cluster, owned by the service user
+//   socket/         its unix socket
+//   postgres.log    its output
+//   postgres.lock   locked by the process that uses the folder; holds its number
+//   postgres_*.conf who may connect
+class PostgresFolder {
+ public:
+  // Makes what is missing, cluster included. A kill in the middle leaves nothing half made: the
+  // cluster gets its name when it is complete.
+  // Not `durable` (for tests): a new cluster is not flushed to the disk.
+  static Result<PostgresFolder> Open(const std::string& data_dir, const std::string& pg_bindir,
+                                     bool durable = true);
+  PostgresFolder(PostgresFolder&& other) noexcept;
+  ~PostgresFolder();
+
+  const PostgresPrograms& programs() const { return programs_; }
+  const ServiceUser& user() const { return user_; }
+  std::string cluster() const { return root_ + "/postgres"; }
+  std::string socket_dir() const { return root_ + "/socket"; }
+  std::string log_path() const { return root_ + "/postgres.log"; }
+  std::string hba_path() const { return root_ + "/postgres_hba.conf"; }
+  std::string ident_path() const { return root_ + "/postgres_ident.conf"; }
+
+  // Ends a server and backends that were left in the cluster, and clears what would keep a new one
+  // from starting. What the new one's environment must hold: "" or "PG_GRANDPARENT_PID=<n>", which
+  // makes it take over a pid file whose number now belongs to someone else.
+  Result<std::string> PrepareStart() const;
+
+  // The last lines of the log, on one line, for an error.
+  std::string LastLogLines() const;
+
+ private:
+  PostgresFolder() = default;
+  Status Lock();
+  Status Prepare(const std::string& pg_bindir);
+  Status MakeCluster() const;
+  Status WriteAccess() const;
+
+  std::string root_;
+  bool durable_ = true;
+  int lock_ = -1;
+  PostgresPrograms programs_;
+  ServiceUser user_;
+};
+
+}  // namespace stepscope

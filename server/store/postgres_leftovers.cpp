@@ -1,0 +1,80 @@
+// What an earlier server may have left in the cluster (trust.md 3.10, step 4).
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "server/store/postgres_folder.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool AwaitNobody(const std::string& cluster, Duration at_most) {
+  const SteadyTime until = SystemClock().Steady() + at_most;
+  while (!ProcessesIn(cluster).empty()) {
+    if (SystemClock().Steady() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
+void SignalAll(const std::string& cluster, int signal) {
+  for (const pid_t pid : ProcessesIn(cluster)) kill(pid, signal);
+}
+
+// The number in the first line of the pid file; 0 when there is none.
+pid_t ServerOf(const std::string& pid_path) {
+  std::ifstream file(pid_path);
+  std::string line;
+  std::getline(file, line);
+  const Result<std::int64_t> pid = ParseInt(Trim(line), "pid");
+  return pid && *pid > 1 ? static_cast<pid_t>(*pid) : 0;
+}
+
+// Gently first: the server, then everyone, then without asking. Backends whose server died keep the
+// shared memory, and a new server does not start beside them.
+Status EndEveryone(const std::string& cluster, pid_t server) {
+  const std::vector<pid_t> left = ProcessesIn(cluster);
+  if (left.empty()) return {};
+  LogWarning("{}: ending {} processes of an earlier server", cluster, left.size());
+  for (const pid_t pid : left) {
+    if (pid == server) kill(pid, SIGINT);
+  }
+  if (AwaitNobody(cluster, 10s)) return {};
+  SignalAll(cluster, SIGQUIT);
+  if (AwaitNobody(cluster, 5s)) return {};
+  SignalAll(cluster, SIGKILL);
+  if (AwaitNobody(cluster, 5s)) return {};
+  const std::vector<pid_t> stuck = ProcessesIn(cluster);
+  return Unavailable(Format("{}: process {} of an earlier server cannot be ended", cluster,
+                            stuck.empty() ? 0 : stuck.front()));
+}
+
+}  // namespace
+
+Result<std::string> PostgresFolder::PrepareStart() const {
+  const std::string pid_path = cluster() + "/postmaster.pid";
+  const pid_t server = ServerOf(pid_path);
+  if (Status ended = EndEveryone(cluster(), server); !ended) return ended.error();
+  std::error_code error;
+  for (const char* name : {"/.s.PGSQL.5432", "/.s.PGSQL.5432.lock"}) {
+    fs::remove(socket_dir() + name, error);  // nobody listens: the folder is ours alone
+  }
+  if (!fs::exists(pid_path, error)) return std::string();
+  if (fs::file_size(pid_path, error) == 0) {
+    fs::remove(pid_path, error);  // PostgreSQL refuses an empty one
+    return std::string();
+  }
+  if (server != 0 && IsTaken(server)) return Format("PG_GRANDPARENT_PID={}", server);
+  return std::string();
+}
+
+}  // namespace stepscope

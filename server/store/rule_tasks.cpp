@@ -1,0 +1,68 @@
+// The queue of evaluations: claimed with a lease, written under a fence (trust.md 3.5).
+
+#include "core/base/text.h"
+#include "server/store/cells.h"
+#include "server/store/rules.h"
+
+namespace stepscope {
+namespace {
+
+// A plain "in (select ... limit for update)" may be run again by a nested loop and lock too many
+// rows.
+constexpr char kClaim[] = R"(
+with clock as materialized (
+    select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
+), claimed as materialized (
+    select task_id
+    from rule_tasks t, clock
+    where state in ('ready', 'running') and due_us <= now_us
+        and (state = 'ready' or lease_until_us < now_us)
+    order by due_us, task_id
+    limit $2
+    for update of t skip locked
+)
+update rule_tasks t
+set state = 'running', worker = $1, fence = fence + 1, attempt = attempt + 1,
+    lease_until_us = now_us + $3
+from claimed c, clock
+where t.task_id = c.task_id
+returning t.task_id, job_id, rule_config_id, fence, attempt)";
+constexpr char kRenew[] = R"(
+update rule_tasks
+set lease_until_us = (extract(epoch from clock_timestamp()) * 1000000)::bigint + $3
+where task_id = $1 and fence = $2 and state = 'running')";
+constexpr char kRelease[] = R"(
+update rule_tasks
+set state = 'ready', due_us = (extract(epoch from clock_timestamp()) * 1000000)::bigint,
+    fence = fence + 1, attempt = greatest(attempt - 1, 0)
+where worker = $1 and state = 'running')";
+
+std::int64_t Micros(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+}
+
+}  // namespace
+
+Result<std::vector<RuleTask>> ClaimRuleTasks(Connection& connection, const std::string& worker,
+                                             int most, Duration lease) {
+  const Result<Rows> rows = connection.Query(kClaim, {worker, most, Micros(lease)});
+  if (!rows) return rows.error();
+  std::vector<RuleTask> tasks;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    tasks.push_back({rows->Int(i, 0), rows->Int(i, 1), rows->Int(i, 2), rows->Int(i, 3),
+                     static_cast<int>(rows->Int(i, 4))});
+  }
+  return tasks;
+}
+
+Result<bool> RenewRuleTask(Connection& connection, const RuleTask& task, Duration lease) {
+  const Result<Rows> renewed = connection.Query(kRenew, {task.task_id, task.fence, Micros(lease)});
+  if (!renewed) return renewed.error();
+  return renewed->affected() == 1;
+}
+
+Status ReleaseRuleTasks(Connection& connection, const std::string& worker) {
+  return Done(connection.Query(kRelease, {worker}));
+}
+
+}  // namespace stepscope

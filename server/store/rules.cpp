@@ -1,0 +1,115 @@
+// Reading what the rules of a job say.
+
+#include "server/store/rules.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "server/store/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kList[] = R"(
+select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revision,
+    s.changed_us, s.evaluated_us, s.verdict
+from rule_configs c
+join rule_states s using (job_id, rule_config_id)
+where job_id = $1
+order by c.name
+limit 1000)";
+constexpr char kLoad[] = R"(
+select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revision,
+    s.changed_us, s.evaluated_us, s.verdict, s.state, s.watermark
+from rule_configs c
+join rule_states s using (job_id, rule_config_id)
+where job_id = $1 and rule_config_id = $2)";
+constexpr char kFindingsFilter[] = R"(
+from findings f
+join rule_configs c using (job_id, rule_config_id)
+where job_id = $1 and ($2 = '' or c.name = $2))";
+
+RuleStateRow ReadState(const Rows& rows, std::size_t row, std::int64_t job_id) {
+  RuleStateRow state;
+  state.config = {job_id, rows.Int(row, 0), rows.Text(row, 1), rows.Text(row, 2),
+                  ReadJson(rows, row, 3)};
+  state.status = ParseRuleStatus(rows.Text(row, 4)).value_or(RuleStatus::kInProgress);
+  state.version = rows.Int(row, 5);
+  state.revision = rows.Int(row, 6);
+  state.changed_us = rows.Int(row, 7);
+  state.evaluated_us = rows.MaybeInt(row, 8);
+  state.verdict = ReadJson(rows, row, 9);
+  return state;
+}
+
+FindingRow ReadFinding(const Rows& rows, std::size_t row) {
+  FindingRow finding;
+  finding.rule_config_id = rows.Int(row, 0);
+  finding.finding = rows.Int(row, 1);
+  finding.from_us = rows.Int(row, 2);
+  finding.to_us = rows.Int(row, 3);
+  finding.rule_name = rows.Text(row, 4);
+  finding.node = rows.Text(row, 5);
+  finding.device = rows.Text(row, 6);
+  finding.sentence = rows.Text(row, 7);
+  finding.rank = static_cast<int>(rows.Int(row, 8));
+  finding.evidence = ReadJson(rows, row, 9);
+  return finding;
+}
+
+}  // namespace
+
+Result<std::vector<RuleStateRow>> ListRuleStates(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.Query(kList, {job_id});
+  if (!rows) return rows.error();
+  std::vector<RuleStateRow> states;
+  for (std::size_t i = 0; i < rows->size(); ++i) states.push_back(ReadState(*rows, i, job_id));
+  return states;
+}
+
+Result<RuleStateRow> LoadRuleState(Connection& connection, std::int64_t job_id,
+                                   std::int64_t rule_config_id) {
+  const Result<Rows> rows = connection.Query(kLoad, {job_id, rule_config_id});
+  if (!rows) return rows.error();
+  if (rows->empty()) return NotFound(Format("rule {} of job {} not found", rule_config_id, job_id));
+  RuleStateRow state = ReadState(*rows, 0, job_id);
+  state.state = ReadJson(*rows, 0, 10);
+  state.watermark = ReadJson(*rows, 0, 11);
+  return state;
+}
+
+// By time; the place of a cursor is (from, rule, number).
+Result<FindingPage> ListFindings(Connection& connection, std::int64_t job_id,
+                                 const std::string& rule_name, const std::string& after,
+                                 int limit) {
+  Json place = Json::array({INT64_MIN, 0, 0});
+  if (!after.empty()) {
+    const Result<Json> given = DecodeCursor(after, place);
+    if (!given) return given.error();
+    place = *given;
+  }
+  const Result<Rows> total =
+      connection.Query(std::string("select count(*) ") + kFindingsFilter, {job_id, rule_name});
+  if (!total) return total.error();
+  const Result<Rows> rows = connection.Query(
+      Format(
+          "select rule_config_id, finding, from_us, to_us, c.name, node, device, sentence, rank, "
+          "evidence {} and (from_us, rule_config_id, finding) > ($3, $4, $5) "
+          "order by from_us, rule_config_id, finding limit {}",
+          kFindingsFilter, limit + 1),
+      {job_id, rule_name, place[0].get<std::int64_t>(), place[1].get<std::int64_t>(),
+       place[2].get<std::int64_t>()});
+  if (!rows) return rows.error();
+  FindingPage page;
+  page.total = total->Int(0, 0);
+  const std::size_t most = static_cast<std::size_t>(limit);
+  for (std::size_t i = 0; i < std::min(rows->size(), most); ++i) {
+    page.items.push_back(ReadFinding(*rows, i));
+  }
+  if (rows->size() <= most) return page;
+  const FindingRow& last = page.items.back();
+  page.next = EncodeCursor(Json::array({last.from_us, last.rule_config_id, last.finding}));
+  return page;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/model/status.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+
+struct RuleConfigRow {
+  std::int64_t job_id = 0, rule_config_id = 0;
+  std::string name, rule;
+  Json parameters;
+};
+
+struct RuleStateRow {
+  RuleConfigRow config;
+  RuleStatus status = RuleStatus::kInProgress;
+  std::int64_t version = 0, revision = 0, changed_us = 0;
+  std::optional<std::int64_t> evaluated_us;
+  Json state, watermark, verdict;  // state is null before the first evaluation
+};
+Result<std::vector<RuleStateRow>> ListRuleStates(
+    Connection&, std::int64_t job_id);  // without state and watermark
+Result<RuleStateRow> LoadRuleState(Connection&, std::int64_t job_id, std::int64_t rule_config_id);
+
+struct FindingRow {
+  std::int64_t rule_config_id = 0, finding = 0, from_us = 0, to_us = 0;
+  std::string rule_name;  // of the configuration
+  std::string node, device, sentence;
+  int rank = -1;
+  Json evidence;
+};
+struct FindingPage {
+  std::vector<FindingRow> items;
+  std::string next;
+  std::int64_t total = 0;
+};
+Result<FindingPage> ListFindings(Connection&, std::int64_t job_id, const std::string& rule_name,
+                                 const std::string& after, int limit);
+
+// The queue. Times are the database's clock, read inside. An expired lease is found by the next
+// claim.
+inline constexpr int kMostAttempts = 5;
+struct RuleTask {
+  std::int64_t task_id = 0, job_id = 0, rule_config_id = 0, fence = 0;
+  int attempt = 0;  // from 1; above kMostAttempts it has killed its evaluators: fail it
+};
+Result<std::vector<RuleTask>> ClaimRuleTasks(Connection&, const std::string& worker, int most,
+                                             Duration lease);
+Result<bool> RenewRuleTask(Connection&, const RuleTask&, Duration lease);  // false = no longer ours
+Status ReleaseRuleTasks(Connection&,
+                        const std::string& worker);  // at shutdown: due now, no attempt counted
+
+// One evaluation's outcome, written in one transaction under the task's fence and the state's
+// revision: state, watermark, verdict, findings (inserted or replaced by number), and when the
+// status is another: transition and deliveries (rule.issues_found, rule.error; rule.cleared when
+// the verdict's "active" turns from true to false). Conflict = the task or the state is no longer
+// ours, nothing was written.
+struct Evaluated {
+  RuleTask task;
+  std::int64_t revision = 0;  // as loaded
+  Json state, watermark, verdict;
+  std::vector<FindingRow> findings;
+  RuleStatus status = RuleStatus::kInProgress;
+  std::string detail;      // StatusDetails
+  std::int64_t at_us = 0;  // of the status change, in data time where it has one
+  bool last = false;       // nothing more will come: the task is done
+  Duration next_in{};      // else due again after this
+};
+Status FinishRuleTask(Connection&, const Evaluated&, const std::string& public_url);
+
+// The evaluation failed: again after a back-off, `Error` after the fifth attempt.
+Status FailRuleTask(Connection&, const RuleTask&, const std::string& error,
+                    const std::string& public_url);
+
+}  // namespace stepscope

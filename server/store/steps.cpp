@@ -1,0 +1,148 @@
+// Steps and annotation statistics of a rank, put together from frames.
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/wire/table_codec.h"
+#include "server/store/series.h"
+#include "server/store/stored_frames.h"
+
+namespace stepscope {
+namespace {
+
+// Calls take(schema, table) for each of the first `count` frames.
+template <typename Take>
+Status ForEachTable(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
+                    std::size_t count, Take&& take) {
+  const auto schemas = LoadSchemas(connection, job_id, keys, count);
+  if (!schemas) return schemas.error();
+  for (std::size_t from = 0; from < count; from += kPayloadsAtOnce) {
+    const std::size_t some = std::min(kPayloadsAtOnce, count - from);
+    const auto payloads = LoadPayloads(connection, job_id, keys, from, some);
+    if (!payloads) return payloads.error();
+    for (std::size_t i = 0; i < some; ++i) {
+      const auto schema = schemas->find(keys[from + i].schema_hash);
+      if ((*payloads)[i].empty() || schema == schemas->end()) continue;
+      const Result<Table> table = DecodeTable((*payloads)[i]);
+      if (!table) return table.error();
+      if (table->columns.size() != schema->second.columns.size()) {
+        return Internal("frame: not as its schema says");
+      }
+      take(schema->second, *table);
+    }
+  }
+  return {};
+}
+
+// Columns: step, start_us, wall_ns, phases.
+void AddSteps(const Schema& schema, const Table& table, const StepQuery& query,
+              std::int64_t before_us, std::vector<Step>& steps) {
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    const std::int64_t start_us = table.columns[1].values[row];
+    if (start_us <= query.after_us || start_us > query.until_us || start_us >= before_us) continue;
+    Step& step = steps.emplace_back();
+    step.number = table.columns[0].values[row];
+    step.start = FromMicros(start_us);
+    step.wall = Duration(table.columns[2].values[row]);
+    for (std::size_t i = 3; i < table.columns.size(); ++i) {
+      const std::optional<Phase> phase = ParsePhase(schema.columns[i].metric);
+      if (!phase || !table.columns[i].Has(row)) continue;
+      step.phases[static_cast<std::size_t>(*phase)] = Duration(table.columns[i].values[row]);
+    }
+  }
+}
+
+// Cut to so many, but never between two that start at one instant: the caller goes on behind it.
+void CutSteps(std::vector<Step>& steps, std::size_t most) {
+  if (steps.size() <= most) return;
+  std::size_t end = most;
+  while (end > 0 && steps[end - 1].start == steps[end].start) --end;
+  if (end == 0) {
+    end = most;
+    while (end < steps.size() && steps[end].start == steps[0].start) ++end;
+  }
+  steps.resize(end);
+}
+
+std::int64_t CappedSum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+// Columns: name, from_us, to_us, count, sum_ns, min_ns, max_ns.
+void AddAnnotations(const Schema& schema, const Table& table,
+                    std::map<std::string, AnnotationRow>& rows) {
+  const auto value = [&](std::size_t column, std::size_t row) {
+    return table.columns[column].values[row];
+  };
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    const std::uint64_t name = static_cast<std::uint64_t>(value(0, row));
+    if (name >= schema.names.size()) continue;
+    AnnotationRow& sum = rows[schema.names[name]];
+    sum.min_ns = sum.count == 0 ? value(5, row) : std::min(sum.min_ns, value(5, row));
+    sum.max_ns = std::max(sum.max_ns, value(6, row));
+    sum.count = CappedSum(sum.count, value(3, row));
+    sum.sum_ns = CappedSum(sum.sum_ns, value(4, row));
+  }
+}
+
+// Sorted, each once.
+Result<std::vector<Step>> ReadChosen(Connection& connection, const StepQuery& query,
+                                     const std::vector<FrameKey>& keys, const FrameChoice& choice) {
+  std::vector<Step> steps;
+  const auto take = [&](const Schema& schema, const Table& table) {
+    AddSteps(schema, table, query, choice.complete_before_us, steps);
+  };
+  const Status read = ForEachTable(connection, query.job_id, keys, choice.count, take);
+  if (!read) return read.error();
+  const auto key = [](const Step& step) { return std::tuple(step.start, step.number); };
+  std::ranges::stable_sort(steps, {}, key);
+  const auto again = std::ranges::unique(steps, {}, key);
+  steps.erase(again.begin(), again.end());
+  CutSteps(steps, query.most_rows);
+  return steps;
+}
+
+}  // namespace
+
+Result<std::vector<Step>> ReadSteps(Connection& connection, const StepQuery& query) {
+  FrameQuery wanted;
+  wanted.job_id = query.job_id;
+  wanted.kind = FrameKind::kSteps;
+  wanted.rank = query.rank;
+  wanted.after_us = query.after_us;
+  wanted.until_us = query.until_us;
+  const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
+  if (!keys) return keys.error();
+  // Frames that overlap may leave nothing that is complete; then more of them are read.
+  for (std::size_t budget = query.most_rows;; budget *= 2) {
+    const FrameChoice choice = ChooseFrames(*keys, budget, query.after_us);
+    Result<std::vector<Step>> steps = ReadChosen(connection, query, *keys, choice);
+    if (!steps || !steps->empty() || choice.count == keys->size()) return steps;
+  }
+}
+
+Result<std::vector<AnnotationRow>> ReadAnnotations(Connection& connection, std::int64_t job_id,
+                                                   int rank) {
+  FrameQuery wanted;
+  wanted.job_id = job_id;
+  wanted.kind = FrameKind::kAnnotations;
+  wanted.rank = rank;
+  wanted.after_us = INT64_MIN;
+  const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
+  if (!keys) return keys.error();
+  std::map<std::string, AnnotationRow> rows;
+  const Status read = ForEachTable(
+      connection, job_id, *keys, keys->size(),
+      [&](const Schema& schema, const Table& table) { AddAnnotations(schema, table, rows); });
+  if (!read) return read.error();
+  std::vector<AnnotationRow> list;
+  for (auto& [name, row] : rows) {
+    row.name = name;
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,98 @@
+#include "server/store/stored_frames.h"
+
+#include <algorithm>
+#include <set>
+
+namespace stepscope {
+namespace {
+
+constexpr char kList[] = R"(
+select from_us, rows, sequence, schema_hash, session
+from frames
+where job_id = $1 and kind = $2 and ($3::bigint is null or node_id = $3)
+    and ($4::bigint is null or rank = $4) and to_us > $5 and from_us <= $6
+order by from_us, session, sequence
+limit 500000)";
+constexpr char kPayloads[] = R"(
+select place, payload
+from unnest($2::bytea[], $3::bigint[]) with ordinality as wanted (session, sequence, place)
+join frames using (session, sequence)
+where job_id = $1
+order by place
+limit 1000)";
+constexpr char kSchemas[] = R"(
+select schema_hash, content
+from schemas
+where job_id = $1 and schema_hash = any($2::bigint[])
+order by schema_hash
+limit 10000)";
+
+}  // namespace
+
+Result<std::vector<FrameKey>> ListFrames(Connection& connection, const FrameQuery& query) {
+  const Result<Rows> rows =
+      connection.Query(kList, {query.job_id, static_cast<int>(query.kind), query.node_id,
+                               query.rank, query.after_us, query.until_us});
+  if (!rows) return rows.error();
+  std::vector<FrameKey> keys;
+  keys.reserve(rows->size());
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    keys.push_back(
+        {rows->Int(i, 0), rows->Int(i, 1), rows->Int(i, 2), rows->Int(i, 3), rows->Bytes(i, 4)});
+  }
+  return keys;
+}
+
+FrameChoice ChooseFrames(const std::vector<FrameKey>& keys, std::size_t most_rows,
+                         std::int64_t after_us) {
+  FrameChoice choice;
+  std::size_t rows = 0;
+  for (; choice.count < keys.size(); ++choice.count) {
+    const std::int64_t from_us = keys[choice.count].from_us;
+    const bool forward = choice.count > 0 && from_us > after_us && from_us > keys[0].from_us;
+    if (rows > most_rows && forward) {
+      choice.complete_before_us = from_us;
+      break;
+    }
+    rows += static_cast<std::size_t>(keys[choice.count].rows);
+  }
+  return choice;
+}
+
+Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64_t job_id,
+                                              const std::vector<FrameKey>& keys, std::size_t from,
+                                              std::size_t count) {
+  std::vector<std::string_view> sessions;
+  std::vector<std::int64_t> sequences;
+  for (std::size_t i = from; i < from + count; ++i) {
+    sessions.push_back(keys[i].session);
+    sequences.push_back(keys[i].sequence);
+  }
+  const Result<Rows> rows = connection.Query(
+      kPayloads, {job_id, Parameter::BytesArray(sessions), Parameter::Array(sequences)});
+  if (!rows) return rows.error();
+  std::vector<std::string> payloads(count);
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    payloads[static_cast<std::size_t>(rows->Int(i, 0)) - 1] = rows->Bytes(i, 1);
+  }
+  return payloads;
+}
+
+Result<std::map<std::int64_t, Schema>> LoadSchemas(Connection& connection, std::int64_t job_id,
+                                                   const std::vector<FrameKey>& keys,
+                                                   std::size_t count) {
+  std::set<std::int64_t> hashes;
+  for (std::size_t i = 0; i < count; ++i) hashes.insert(keys[i].schema_hash);
+  const std::vector<std::int64_t> wanted(hashes.begin(), hashes.end());
+  const Result<Rows> rows = connection.Query(kSchemas, {job_id, Parameter::Array(wanted)});
+  if (!rows) return rows.error();
+  std::map<std::int64_t, Schema> schemas;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    Result<Schema> schema = DecodeSchema(rows->Bytes(i, 1));
+    if (!schema) return Internal("schema: " + schema.error().message);
+    schemas.emplace(rows->Int(i, 0), std::move(*schema));
+  }
+  return schemas;
+}
+
+}  // namespace stepscope

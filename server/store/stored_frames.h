@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/table.h"
+#include "core/wire/frame.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// Frames of one node or rank as they lie in the database, for the readers of series.
+struct FrameQuery {
+  std::int64_t job_id = 0;
+  FrameKind kind = FrameKind::kTicks;
+  std::optional<std::int64_t> node_id;
+  std::optional<int> rank;
+  std::int64_t after_us = 0;          // a frame counts when it has a row behind this ...
+  std::int64_t until_us = INT64_MAX;  // ... and one not behind that
+};
+
+struct FrameKey {
+  std::int64_t from_us = 0, rows = 0, sequence = 0, schema_hash = 0;
+  std::string session;
+};
+// By the time of their first row.
+Result<std::vector<FrameKey>> ListFrames(Connection& connection, const FrameQuery& query);
+
+// As many of the oldest as have `most_rows` rows together, and how far they tell everything: a
+// frame that is not among them may start at `complete_before_us`. At least as many as that it moves
+// forward.
+struct FrameChoice {
+  std::size_t count = 0;
+  std::int64_t complete_before_us = INT64_MAX;
+};
+FrameChoice ChooseFrames(const std::vector<FrameKey>& keys, std::size_t most_rows,
+                         std::int64_t after_us);
+
+// The payloads of some frames, in the order of the keys; "" for a frame that is gone.
+Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64_t job_id,
+                                              const std::vector<FrameKey>& keys, std::size_t from,
+                                              std::size_t count);
+
+// The schemas that the keys name.
+Result<std::map<std::int64_t, Schema>> LoadSchemas(Connection& connection, std::int64_t job_id,
+                                                   const std::vector<FrameKey>& keys,
+                                                   std::size_t count);
+
+// How many payloads are read at once.
+inline constexpr std::size_t kPayloadsAtOnce = 256;
+
+}  // namespace stepscope

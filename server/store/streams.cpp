@@ -1,0 +1,188 @@
+#include "server/store/streams.h"
+
+#include <map>
+
+#include "server/store/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kFindSchema[] = R"(
+select content
+from schemas
+where job_id = (select job_id from jobs where name = $1) and schema_hash = $2)";
+constexpr char kSaveNodes[] = R"(
+insert into nodes (job_id, name, first_seen_us, last_seen_us, clock_offset_us, round_trip_us)
+select job_id, name, seen_us, seen_us, clock_offset_us, round_trip_us
+from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+    as given (job_id, name, seen_us, clock_offset_us, round_trip_us)
+on conflict (job_id, name) do update
+set last_seen_us = greatest(nodes.last_seen_us, excluded.last_seen_us),
+    clock_offset_us = case when excluded.round_trip_us > 0 then excluded.clock_offset_us
+        else nodes.clock_offset_us end,
+    round_trip_us = case when excluded.round_trip_us > 0 then excluded.round_trip_us
+        else nodes.round_trip_us end
+returning job_id, name, node_id)";
+constexpr char kAddStreams[] = R"(
+insert into streams (job_id, node_id, session, created_us)
+select job_id, node_id, session, $4
+from unnest($1::bigint[], $2::bigint[], $3::bytea[]) as given (job_id, node_id, session)
+order by job_id, session
+on conflict do nothing)";
+constexpr char kExistingStreams[] = R"(
+select place
+from unnest($1::bigint[], $2::bytea[]) with ordinality as wanted (job_id, session, place)
+join streams using (job_id, session)
+order by place
+limit 10000)";
+constexpr char kLockStreams[] = R"(
+select place, stored
+from unnest($1::bigint[], $2::bytea[]) with ordinality as wanted (job_id, session, place)
+join streams using (job_id, session)
+order by job_id, session
+for update of streams)";
+constexpr char kAdvanceStreams[] = R"(
+update streams s
+set stored = given.stored, lost = s.lost + given.lost, rejected = s.rejected + given.rejected
+from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[])
+    as given (job_id, session, stored, lost, rejected)
+where s.job_id = given.job_id and s.session = given.session)";
+constexpr char kInsertFrames[] = R"(
+insert into frames (job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us,
+    rows, clock_suspect, payload)
+select job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us, rows,
+    clock_suspect <> 0, payload
+from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[],
+    $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bytea[])
+    as given (job_id, node_id, session, sequence, kind, rank, schema_hash, from_us, to_us, rows,
+        clock_suspect, payload))";
+constexpr char kInsertSchemas[] = R"(
+insert into schemas (job_id, schema_hash, content)
+select job_id, schema_hash, content
+from unnest($1::bigint[], $2::bigint[], $3::bytea[]) as given (job_id, schema_hash, content)
+order by job_id, schema_hash
+on conflict do nothing)";
+
+// One field of each row, as an array.
+template <typename Row, typename Field>
+Parameter Numbers(std::span<const Row> rows, Field&& field) {
+  std::vector<std::int64_t> values;
+  for (const Row& row : rows) values.push_back(static_cast<std::int64_t>(field(row)));
+  return Parameter::Array(values);
+}
+template <typename Row, typename Field>
+Parameter Blobs(std::span<const Row> rows, Field&& field) {
+  std::vector<std::string_view> values;
+  for (const Row& row : rows) values.push_back(field(row));
+  return Parameter::BytesArray(values);
+}
+
+std::string_view SessionOf(const StreamKey& key) {
+  return key.session;
+}
+
+std::vector<Parameter> KeysOf(std::span<const StreamKey> streams) {
+  return {Numbers(streams, [](const StreamKey& s) { return s.job_id; }), Blobs(streams, SessionOf)};
+}
+
+}  // namespace
+
+Result<std::optional<Schema>> FindSchema(Connection& connection, const std::string& job,
+                                         std::uint64_t schema_hash) {
+  const Result<Rows> rows =
+      connection.Query(kFindSchema, {job, static_cast<std::int64_t>(schema_hash)});
+  if (!rows) return rows.error();
+  if (rows->empty()) return std::optional<Schema>();
+  Result<Schema> schema = DecodeSchema(rows->Bytes(0, 0));
+  if (!schema) return Internal("stored schema: " + schema.error().message);
+  return std::optional<Schema>(std::move(*schema));
+}
+
+Result<std::vector<std::int64_t>> SaveNodes(Connection& connection,
+                                            std::span<const NodeSeen> nodes) {
+  std::vector<std::string> names;
+  for (const NodeSeen& node : nodes) names.push_back(node.name);
+  const Result<Rows> rows = connection.Query(
+      kSaveNodes,
+      {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }), Parameter::Array(names),
+       Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; }),
+       Numbers(nodes, [](const NodeSeen& n) { return n.clock_offset_us; }),
+       Numbers(nodes, [](const NodeSeen& n) { return n.round_trip_us; })});
+  if (!rows) return rows.error();
+  std::map<std::pair<std::int64_t, std::string>, std::int64_t> found;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    found[{rows->Int(i, 0), rows->Text(i, 1)}] = rows->Int(i, 2);
+  }
+  std::vector<std::int64_t> ids;
+  for (const NodeSeen& node : nodes) ids.push_back(found[{node.job_id, node.name}]);
+  return ids;
+}
+
+Status AddStreams(Connection& connection, std::span<const StreamKey> streams, std::int64_t now_us) {
+  return Done(
+      connection.Query(kAddStreams, {Numbers(streams, [](const StreamKey& s) { return s.job_id; }),
+                                     Numbers(streams, [](const StreamKey& s) { return s.node_id; }),
+                                     Blobs(streams, SessionOf), now_us}));
+}
+
+Result<std::vector<bool>> ExistingStreams(Connection& connection,
+                                          std::span<const StreamKey> streams) {
+  const Result<Rows> rows = connection.Query(kExistingStreams, KeysOf(streams));
+  if (!rows) return rows.error();
+  std::vector<bool> exist(streams.size());
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    exist[static_cast<std::size_t>(rows->Int(i, 0)) - 1] = true;
+  }
+  return exist;
+}
+
+Result<std::vector<std::int64_t>> LockStreams(Connection& connection,
+                                              std::span<const StreamKey> streams) {
+  const Result<Rows> rows = connection.Query(kLockStreams, KeysOf(streams));
+  if (!rows) return rows.error();
+  if (rows->size() != streams.size()) return Internal("streams: one that was just made is gone");
+  std::vector<std::int64_t> stored(streams.size());
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    stored[static_cast<std::size_t>(rows->Int(i, 0)) - 1] = rows->Int(i, 1);
+  }
+  return stored;
+}
+
+Status AdvanceStreams(Connection& connection, std::span<const StreamAdvance> streams) {
+  using Row = StreamAdvance;
+  return Done(connection.Query(
+      kAdvanceStreams, {Numbers(streams, [](const Row& s) { return s.job_id; }),
+                        Blobs(streams, [](const Row& s) -> std::string_view { return s.session; }),
+                        Numbers(streams, [](const Row& s) { return s.stored; }),
+                        Numbers(streams, [](const Row& s) { return s.lost; }),
+                        Numbers(streams, [](const Row& s) { return s.rejected; })}));
+}
+
+Status InsertFrames(Connection& connection, std::span<const NewFrame> frames) {
+  if (frames.empty()) return {};
+  using Row = NewFrame;
+  return Done(connection.Query(
+      kInsertFrames, {Numbers(frames, [](const Row& f) { return f.job_id; }),
+                      Numbers(frames, [](const Row& f) { return f.node_id; }),
+                      Blobs(frames, [](const Row& f) { return f.session; }),
+                      Numbers(frames, [](const Row& f) { return f.sequence; }),
+                      Numbers(frames, [](const Row& f) { return f.kind; }),
+                      Numbers(frames, [](const Row& f) { return f.rank; }),
+                      Numbers(frames, [](const Row& f) { return f.schema_hash; }),
+                      Numbers(frames, [](const Row& f) { return f.from_us; }),
+                      Numbers(frames, [](const Row& f) { return f.to_us; }),
+                      Numbers(frames, [](const Row& f) { return f.rows; }),
+                      Numbers(frames, [](const Row& f) { return f.clock_suspect ? 1 : 0; }),
+                      Blobs(frames, [](const Row& f) { return f.payload; })}));
+}
+
+Status InsertSchemas(Connection& connection, std::span<const NewSchema> schemas) {
+  if (schemas.empty()) return {};
+  using Row = NewSchema;
+  return Done(connection.Query(kInsertSchemas,
+                               {Numbers(schemas, [](const Row& s) { return s.job_id; }),
+                                Numbers(schemas, [](const Row& s) { return s.schema_hash; }),
+                                Blobs(schemas, [](const Row& s) { return s.content; })}));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/table.h"
+#include "core/wire/frame.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// What ingest writes, in the caller's transaction. Lists come sorted by job and then by name or
+// session, so that two servers lock in the same order.
+
+// Of a job, by its name; nothing when the job or the schema is not known.
+Result<std::optional<Schema>> FindSchema(Connection& connection, const std::string& job,
+                                         std::uint64_t schema_hash);
+
+struct NodeSeen {
+  std::int64_t job_id = 0;
+  std::string name;
+  std::int64_t seen_us = 0, clock_offset_us = 0;
+  std::int64_t round_trip_us = 0;  // 0 = the offset was not measured, what stands stays
+};
+// The nodes' numbers, in the order of the list. What is new is made.
+Result<std::vector<std::int64_t>> SaveNodes(Connection& connection,
+                                            std::span<const NodeSeen> nodes);
+
+struct StreamKey {
+  std::int64_t job_id = 0, node_id = 0;
+  std::string session;
+};
+Status AddStreams(Connection& connection, std::span<const StreamKey> streams, std::int64_t now_us);
+Result<std::vector<bool>> ExistingStreams(Connection& connection,
+                                          std::span<const StreamKey> streams);
+// Locks streams that exist until the transaction ends. The highest stored number of each.
+Result<std::vector<std::int64_t>> LockStreams(Connection& connection,
+                                              std::span<const StreamKey> streams);
+struct StreamAdvance {
+  std::int64_t job_id = 0, stored = 0, lost = 0, rejected = 0;  // the last two are added
+  std::string session;
+};
+Status AdvanceStreams(Connection& connection, std::span<const StreamAdvance> streams);
+
+struct NewFrame {
+  std::int64_t job_id = 0, node_id = 0, sequence = 0, schema_hash = 0, from_us = 0, to_us = 0,
+               rows = 0;
+  FrameKind kind = FrameKind::kTicks;
+  int rank = -1;
+  bool clock_suspect = false;
+  std::string_view session, payload;
+};
+Status InsertFrames(Connection& connection, std::span<const NewFrame> frames);
+
+struct NewSchema {
+  std::int64_t job_id = 0, schema_hash = 0;
+  std::string_view content;
+};
+Status InsertSchemas(Connection& connection, std::span<const NewSchema> schemas);
+
+}  // namespace stepscope

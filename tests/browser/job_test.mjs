@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { assertClean, launch, openPage, pixelsNear } from "./support/chromium.mjs";
+import { MockService } from "./support/mock_service.mjs";
+import { rule, sampleJob } from "./support/sample_jobs.mjs";
+
+const kStart = Math.floor(Date.now() / 1000 - 3600) * 1e6;
+const kBlue = "#0b5cad";
+let service, browser, page;
+
+before(async () => {
+  service = await new MockService().start();
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  await service.stop();
+});
+beforeEach(async () => {
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120 })]);
+  page = await openPage(browser);
+});
+afterEach(async () => {
+  await assertClean(page);
+  await page.context().close();
+});
+
+async function open(query = "", name = "mlp-demo") {
+  await page.goto(`${service.url}/jobs/${encodeURIComponent(name)}${query}`);
+  await page.locator("#chart-steps").waitFor();
+  await page.locator("#chart-cpu").waitFor();
+}
+const chart = (id) => page.locator(".chart", { has: page.locator(`#chart-${id}`) });
+const plot = (id) => chart(id).locator(".plot");
+const runningJob = (seconds, more = {}) =>
+  sampleJob({ name: "mlp-demo", startedUs: Date.now() * 1000 - seconds * 1e6, seconds, status: "InProgress", ...more });
+
+test("a job opens on its rules: trouble first, unknown grey with the reason", async () => {
+  await open();
+  const rules = page.locator(".rule");
+  assert.match(await rules.nth(0).textContent(), /IssuesFound.*DataloaderBottleneck.*waited for data in 63 %.*in 62 % of the judged time · high severity · still active/s);
+  const last = rules.nth(3);
+  assert.match(await last.textContent(), /LowGPUUtilization.*Not judged: no GPU on any node/s);
+  assert.match(await last.locator(".status").getAttribute("class"), /tone-grey/);
+  assert.match(await page.locator(".section-head").textContent(), /1 of 4 rules found issues · 1 not judged/);
+});
+
+test("every chart is drawn, with one call for all metrics", async () => {
+  await open();
+  for (const id of ["steps", "cpu", "memory", "disk", "network", "pressure", "load"]) {
+    await plot(id).locator("canvas").waitFor();
+    assert.ok((await pixelsNear(page, id, kBlue)) > 100, `${id} has its line`);
+  }
+  assert.ok((await pixelsNear(page, "cpu", "#8a5300")) > 20, "the threshold of CPUBottleneck is drawn");
+  assert.equal(service.calls(/\/metrics\?/).length, 1);
+  assert.equal(service.calls(/\/api\//).length, 4);
+});
+
+test("each chart has a sentence with its numbers, tied to it", async () => {
+  await open();
+  const id = await plot("cpu").getAttribute("aria-describedby");
+  assert.match(await page.locator(`#${id}`).textContent(), /^In use: mean 5\d %, above 90 % for 0 % of the time, highest 75 % at [\d:]+( s)?;/);
+});
+
+test("a gap stays a gap", async () => {
+  service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, gap: [40, 80] })];
+  await open();
+  assert.match(await chart("cpu").locator(".summary").textContent(), /nothing measured for 4[01]\.\d s/);
+  const blank = await plot("memory").evaluate((box) => {
+    const canvas = box.querySelector("canvas");
+    const over = box.querySelector(".u-over").getBoundingClientRect();
+    const left = over.left - canvas.getBoundingClientRect().left;
+    const scale = canvas.width / canvas.clientWidth;
+    const column = canvas.getContext("2d").getImageData(Math.round((left + over.width / 2) * scale), 0, 1, Math.round((over.height + 8) * scale)).data;
+    for (let i = 0; i < column.length; i += 4) if (column[i] < 60 && column[i + 3] > 200) return false;
+    return true;
+  });
+  assert.ok(blank, "no line is drawn where nothing was measured");
+});
+
+test("dragging zooms all charts by the link, Back undoes one zoom, 0 shows all", async () => {
+  await open();
+  const box = await plot("cpu").locator(".u-over").boundingBox();
+  await page.mouse.move(box.x + box.width * 0.25, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 50, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForURL(/from=\d+&to=\d+/);
+  const zoom = new URL(page.url()).searchParams;
+  assert.ok(Math.abs(Number(zoom.get("from")) - 30_000) < 1500, zoom.get("from"));
+  assert.ok(Math.abs(Number(zoom.get("to")) - 60_000) < 1500, zoom.get("to"));
+  await page.waitForFunction(() => document.querySelectorAll(".toolbar-span")[0].textContent.startsWith("30 s") || !/Whole/.test(document.querySelector(".toolbar-span").textContent));
+  await page.waitForTimeout(0);
+  assert.ok(service.calls(/metrics\?.*from_us=/).length <= 1, "one call, not one for each chart");
+  await page.goBack();
+  await page.getByText("Whole job").waitFor();
+  await page.goForward();
+  await page.getByText("Whole job").waitFor({ state: "detached" });
+  await page.keyboard.press("0");
+  await page.getByText("Whole job").waitFor();
+});
+
+test("a link to a zoom opens it", async () => {
+  await open("?from=20000&to=40000");
+  assert.match(await page.locator(".toolbar-span").textContent(), /^20 s to 40 s$/);
+  assert.match(await chart("cpu").locator(".summary").textContent(), /mean/);
+  await page.getByRole("button", { name: "Zoom out" }).click();
+  assert.match(await page.locator(".toolbar-span").textContent(), /^10 s to 50 s$/);
+});
+
+test("the cursor walks with the keys and its values are said", async () => {
+  await open();
+  await plot("cpu").focus();
+  await page.keyboard.press("Home");
+  const first = await plot("cpu").getAttribute("aria-valuetext");
+  assert.match(first, /^0\.0 s: In use 55 % \(5\.0 % to 98 %\), I\/O wait 8\.0 %$/);
+  await page.keyboard.press("Shift+ArrowRight");
+  assert.match(await plot("cpu").getAttribute("aria-valuetext"), /^5\.0 s: /);
+  assert.match(await chart("memory").locator(".legend").textContent(), /\(/, "the cursor is on all charts at once");
+  await page.keyboard.press("+");
+  await page.waitForURL(/from=/);
+});
+
+test("the table has the same numbers, and CSV has all of them", async () => {
+  await open();
+  await page.getByRole("button", { name: "Table of Memory" }).click();
+  const table = page.getByRole("region", { name: "Memory as a table" });
+  assert.deepEqual(await table.locator("thead th").allTextContents(), ["Time", "In use", "In use, lowest", "In use, highest"]);
+  assert.match(await table.locator("tbody tr").nth(0).textContent(), /^0\.0 s22 %20 %45 %$/);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV of Memory" }).click()]);
+  assert.equal(download.suggestedFilename(), "mlp-demo-memory.csv");
+  const lines = (await readFile(await download.path(), "utf8")).trim().split("\n");
+  assert.equal(lines[0], 'time,"In use (%)","In use, lowest (%)","In use, highest (%)"');
+  assert.equal(lines.length, 242);
+});
+
+test("a running job is followed by the cursor, hover does not pause it", async () => {
+  service.jobs = [runningJob(60)];
+  await page.clock.install();
+  await open();
+  assert.match(await page.locator(".toolbar-span").textContent(), /0 s to 1:00/);
+  const box = await plot("cpu").locator(".u-over").boundingBox();
+  await page.mouse.move(box.x + 100, box.y + 50);
+  service.jobs[0].seconds = 75;
+  await page.clock.runFor(2500);
+  await page.getByText("0 s to 1:15").waitFor();
+  assert.ok(service.calls(/metrics\?.*since=/).length >= 1);
+  assert.equal(service.calls(/metrics\?.*points=/).length, 1, "only what is new is asked for");
+});
+
+test("following costs at most one call a second, pausing and finishing cost none", async () => {
+  service.jobs = [runningJob(60)];
+  await page.clock.install();
+  await open();
+  const count = async (ms) => {
+    const from = service.calls(/\/api\//).length;
+    for (let at = 0; at < ms; at += 500) {
+      await page.clock.runFor(500);
+      await page.evaluate(() => fetch("/assets/none").catch(() => {}));
+    }
+    return service.calls(/\/api\//).length - from;
+  };
+  page.expected.push(/404/);
+  assert.ok((await count(20_000)) <= 20);
+  await page.keyboard.press("L");
+  await page.getByRole("button", { name: /Paused/ }).waitFor();
+  await count(5000);
+  const paused = service.calls(/metrics|steps/).length;
+  await count(10_000);
+  assert.equal(service.calls(/metrics|steps/).length, paused);
+  await page.keyboard.press("L");
+  Object.assign(service.jobs[0], { status: "Completed", secondary: "Completed", seconds: 80 });
+  await count(10_000);
+  await page.getByText("Finished").waitFor();
+  assert.equal(await count(15_000), 0);
+});
+
+test("a silent node is named", async () => {
+  service.jobs = [runningJob(60, { startedUs: Date.now() * 1000 - 200e6 })];
+  service.jobs[0].startedUs = Date.now() * 1000 - 200e6;
+  await open();
+  assert.match(await page.locator(".chip-red").textContent(), /^host-1 silent since \d\d:\d\d:\d\d UTC$/);
+});
+
+test("a failed job shows the last lines it wrote", async () => {
+  service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 20, status: "Failed",
+    failure: { node: "host-1", exit_code: 1, signal: null, output: ["Traceback:", "RuntimeError: <b>nan</b>"] } })];
+  await open();
+  await page.getByRole("heading", { name: "The command on host-1 ended with exit code 1" }).waitFor();
+  assert.equal(await page.locator(".failure pre").textContent(), "Traceback:\nRuntimeError: <b>nan</b>");
+});
+
+test("no samples yet: says what is awaited; no steps: says how to send them", async () => {
+  service.jobs = [runningJob(5, { silent: true })];
+  await page.goto(`${service.url}/jobs/mlp-demo`);
+  await page.getByRole("heading", { name: "Waiting for the first sample from host-1" }).waitFor();
+  service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 20, steps: false })];
+  await open();
+  assert.match(await chart("steps").textContent(), /No step marks: call stepscope\.step\(\)/);
+});
+
+test("half of the nodes: the data and a line that says so", async () => {
+  service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 20, nodes: 2, gpus: 16 })];
+  service.fail(/none/, {});
+  await page.route(/\/metrics\?/, async (route) => {
+    const reply = await route.fetch();
+    const body = await reply.json();
+    body.series = body.series.filter(({ node }) => node === "host-1");
+    await route.fulfill({ response: reply, json: body });
+  });
+  await open();
+  assert.match(await page.locator(".notice-amber").textContent(), /1 of 2 nodes .* Missing: host-2/);
+});
+
+test("a failing part says why, the others stay alive, and it recovers", async () => {
+  page.expected.push(/status of 500/);
+  service.fail(/\/metrics/, { times: 1 });
+  await page.goto(`${service.url}/jobs/mlp-demo`);
+  await page.getByText("The charts could not be loaded.").waitFor();
+  assert.equal(await page.locator(".rule").count(), 4);
+  await page.getByRole("button", { name: "Retry now" }).click();
+  await plot("cpu").locator("canvas").waitFor();
+});
+
+test("a job that is not there says so and leads back", async () => {
+  page.expected.push(/404/);
+  await page.goto(`${service.url}/jobs/nope`);
+  await page.getByRole("heading", { name: "No such job" }).waitFor();
+  await page.locator("main").getByRole("link", { name: "the jobs" }).click();
+  await page.getByRole("link", { name: "mlp-demo" }).waitFor();
+});
+
+test("text of jobs, nodes and rules stays text on the page and in the charts", async () => {
+  const evil = '"><img src=x onerror="window.hit=1">';
+  service.jobs = [sampleJob({ name: evil, startedUs: kStart, seconds: 20, node: evil, rules: [rule(evil, "finding", { status_details: evil, verdict: { kind: "finding", sentence: evil } })] })];
+  await open("", evil);
+  assert.equal(await page.locator("h1").textContent(), evil);
+  assert.equal(await page.locator(".rule h3").textContent(), evil);
+  assert.equal(await page.evaluate(() => window.hit), undefined);
+  assert.equal(await page.locator("main img").count(), 0);
+});
+
+test("times can be written in UTC", async () => {
+  await open();
+  await page.getByLabel("Times").selectOption("utc");
+  assert.equal(new URL(page.url()).search, "?tz=utc");
+  assert.match(await page.locator(".toolbar-span").textContent(), /\d\d:\d\d:\d\d to \d\d:\d\d:\d\d/);
+});

@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { assertClean, launch, openPage } from "./support/chromium.mjs";
+import { MockService } from "./support/mock_service.mjs";
+import { rule, sampleJob } from "./support/sample_jobs.mjs";
+
+const kNow = Date.now() * 1000;
+const kClear = [rule("CPUBottleneck", "clear")];
+let service, browser, page;
+
+before(async () => {
+  service = await new MockService().start();
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  await service.stop();
+});
+beforeEach(async () => {
+  service.reset([
+    sampleJob({ name: "mlp-demo", startedUs: kNow - 60e6, seconds: 60, status: "InProgress", group: "nightly" }),
+    sampleJob({ name: "albef-1000", startedUs: kNow - 3600e6, seconds: 900, gpus: 16, nodes: 2, rules: kClear }),
+    sampleJob({ name: "albef-1007", startedUs: kNow - 40 * 86400e6, seconds: 900, status: "Failed" }),
+  ]);
+  page = await openPage(browser);
+});
+afterEach(async () => {
+  await assertClean(page);
+  await page.context().close();
+});
+
+const names = () => page.locator(".job-link").allTextContents();
+async function open(query = "") {
+  await page.goto(`${service.url}/jobs${query}`);
+  await page.locator(".job-link, .empty, .notice").first().waitFor();
+}
+const until = (want) => page.waitForFunction((list) => JSON.stringify([...document.querySelectorAll(".job-link")].map((link) => link.textContent)) === list, JSON.stringify(want));
+
+test("the list shows each job with its numbers in units", async () => {
+  await open();
+  const row = page.locator("tr", { hasText: "mlp-demo" });
+  for (const text of ["InProgress", "(Training)", "1 node", "61 %", "41.2 ms", "DataloaderBottleneck"]) {
+    assert.match(await row.textContent(), new RegExp(text.replace(/[()]/g, "\\$&")));
+  }
+  assert.match(await page.locator("tr", { hasText: "albef-1000" }).textContent(), /2 × 8 GPUs.*41 %/);
+  assert.match(await page.locator(".list-note").textContent(), /^3 jobs · updated/);
+  assert.equal(service.calls(/\/api\/v1\/jobs/).length, 1);
+});
+
+test("typing searches at the service, the link keeps it, Back undoes it", async () => {
+  await open();
+  await page.locator("#search").pressSequentially("albef", { delay: 20 });
+  await until(["albef-1000", "albef-1007"]);
+  assert.match(page.url(), /\?q=albef$/);
+  assert.ok(service.calls(/name_contains=/).length <= 2, "one call after the pause, not one for each letter");
+  await page.goBack();
+  await until(["mlp-demo", "albef-1000", "albef-1007"]);
+  assert.equal(await page.locator("#search").inputValue(), "albef", "a field in use is not changed under the hand");
+});
+
+test("filters by status, issue and time combine, and a reload shows the same", async () => {
+  await open("?v=9");
+  await page.getByLabel("Status").selectOption("Failed");
+  await until(["albef-1007"]);
+  await page.getByLabel("Status").selectOption("");
+  await page.getByLabel("Issue").selectOption("DataloaderBottleneck");
+  await until(["mlp-demo", "albef-1007"]);
+  await page.getByLabel("Created").selectOption("now-7d");
+  await until(["mlp-demo"]);
+  assert.equal(new URL(page.url()).search, "?issue=DataloaderBottleneck&after=now-7d&v=9");
+  await page.reload();
+  await until(["mlp-demo"]);
+});
+
+test("days can be chosen one by one", async () => {
+  await open();
+  await page.getByLabel("Created").selectOption("between");
+  const day = new Date(Date.now() - 30 * 86400e3).toISOString().slice(0, 10);
+  await page.getByLabel("Until").fill(day);
+  await until(["albef-1007"]);
+  assert.match(page.url(), new RegExp(`before=${day}`));
+});
+
+test("columns sort both ways", async () => {
+  await open();
+  await page.getByRole("link", { name: "Name" }).click();
+  await until(["albef-1000", "albef-1007", "mlp-demo"]);
+  assert.equal(await page.locator("th[aria-sort]").getAttribute("aria-sort"), "ascending");
+  await page.getByRole("link", { name: "Name" }).click();
+  await until(["mlp-demo", "albef-1007", "albef-1000"]);
+});
+
+test("pages follow the cursor, and the first one is a click away", async () => {
+  service.jobs = Array.from({ length: 120 }, (_, i) => sampleJob({ name: `job-${i}`, startedUs: kNow - i * 1e6, seconds: 60 }));
+  await open();
+  assert.equal((await names()).length, 50);
+  assert.match(await page.locator(".list-note").textContent(), /^50 of 120 jobs/);
+  await page.getByRole("link", { name: "Next page" }).click();
+  await page.getByRole("link", { name: "job-50", exact: true }).waitFor();
+  await page.getByRole("link", { name: "Next page" }).click();
+  await page.getByRole("link", { name: "job-119", exact: true }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "Next page" }).count(), 0);
+  await page.getByRole("link", { name: "First page" }).click();
+  await page.getByRole("link", { name: "job-0", exact: true }).waitFor();
+});
+
+test("new jobs wait for a click, rows that are shown are brought up to date in place", async () => {
+  await page.clock.install();
+  await open();
+  service.jobs = [
+    ...service.jobs.map((job) => (job.name === "mlp-demo" ? { ...job, status: "Completed", secondary: "Completed" } : job)),
+    ...["new-1", "new-2", "new-3"].map((name) => sampleJob({ name, startedUs: kNow, seconds: 1 })),
+  ];
+  await page.clock.runFor(6000);
+  const button = page.getByRole("button", { name: "3 new jobs · show" });
+  await button.waitFor();
+  assert.equal((await names())[0], "mlp-demo");
+  await page.locator("tr", { hasText: "mlp-demo" }).getByText("Completed", { exact: true }).waitFor();
+  await button.click();
+  assert.equal((await names()).length, 6);
+});
+
+test("the first start says how to send a job", async () => {
+  service.jobs = [];
+  await open();
+  await page.getByRole("heading", { name: "No jobs yet" }).waitFor();
+  const lines = await page.locator(".empty pre").textContent();
+  assert.match(lines, new RegExp(`stepscope-agent run --server ${service.url} --job \\S+ -- python`));
+});
+
+test("no hit says what was looked for and clears in one click", async () => {
+  await open("?q=nothing&status=Failed");
+  await page.getByRole("heading", { name: "No job matches a name with “nothing”, status Failed" }).waitFor();
+  await page.getByRole("link", { name: "Clear the filters" }).click();
+  await until(["mlp-demo", "albef-1000", "albef-1007"]);
+  assert.equal(new URL(page.url()).search, "");
+});
+
+test("an error names status and request, and retry brings the list", async () => {
+  page.expected.push(/status of 503/);
+  service.fail(/\/api\/v1\/jobs/, { status: 503, times: 1 });
+  await open();
+  const notice = page.locator(".notice");
+  assert.match(await notice.textContent(), /could not be loaded.*database is away.*HTTP 503, request 5f0c2b1a9d3e4f60/s);
+  await page.getByRole("button", { name: "Retry now" }).click();
+  await until(["mlp-demo", "albef-1000", "albef-1007"]);
+  assert.equal(await notice.count(), 0);
+});
+
+test("when the service goes away the last list stays, marked, and comes back by itself", async () => {
+  page.expected.push(/ERR_|status of 500/);
+  await page.clock.install();
+  await open();
+  await page.route(/\/api\/v1\/jobs/, (route) => route.abort("connectionrefused"), { times: 1 });
+  await page.clock.runFor(6000);
+  await page.getByText("not up to date").waitFor();
+  assert.match(await page.locator(".notice").textContent(), /cannot be reached.*Last answer/s);
+  assert.equal((await names()).length, 3);
+  await page.clock.runFor(3000);
+  await page.locator(".notice").waitFor({ state: "detached" });
+});
+
+test("a slow service shows blocks at once and words after a while", async () => {
+  service.fail(/\/api\/v1\/jobs/, { status: 200, times: 1, delayMs: 900 });
+  await page.goto(`${service.url}/jobs`);
+  await page.getByText("Loading the jobs …").waitFor();
+  await until(["mlp-demo", "albef-1000", "albef-1007"]);
+});
+
+test("with the keyboard alone: search, walk, open, come back", async () => {
+  await open();
+  await page.keyboard.press("/");
+  await page.keyboard.type("albef");
+  await until(["albef-1000", "albef-1007"]);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "albef-1000");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/jobs\/albef-1000/);
+  await page.getByRole("heading", { name: "albef-1000" }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("j");
+  await page.waitForURL(/\/jobs$/);
+});
+
+test("keys are listed, and can be switched off", async () => {
+  await open();
+  await page.keyboard.press("?");
+  const dialog = page.getByRole("dialog");
+  assert.match(await dialog.textContent(), /Search by name/);
+  await dialog.getByRole("checkbox").uncheck();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.keyboard.press("/");
+  assert.notEqual(await page.evaluate(() => document.activeElement.id), "search");
+});
+
+test("names from outside stay text", async () => {
+  const evil = '<img src=x onerror="window.hit=1">';
+  service.jobs = [
+    sampleJob({ name: "evil", group: evil, startedUs: kNow, seconds: 5, rules: [rule(`"><script>window.hit=1</script>`, "finding")] }),
+    sampleJob({ name: `</a>${evil}`, startedUs: kNow - 1e6, seconds: 5 }),
+  ];
+  await open();
+  assert.equal(await page.locator(".group").textContent(), evil);
+  assert.deepEqual(await names(), ["evil", `</a>${evil}`]);
+  assert.equal(await page.evaluate(() => window.hit), undefined);
+  assert.equal(await page.locator("main img, main script").count(), 0);
+});

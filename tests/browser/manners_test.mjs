@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { assertClean, axeViolations, launch, layoutShift, openPage, sidewaysScroll } from "./support/chromium.mjs";
+import { MockService } from "./support/mock_service.mjs";
+import { sampleJob } from "./support/sample_jobs.mjs";
+
+const kStart = Date.now() * 1000 - 3600e6;
+let service, browser;
+
+before(async () => {
+  service = await new MockService().start();
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  await service.stop();
+});
+beforeEach(() => service.reset(kJobs()));
+
+const kJobs = () => [
+  sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, group: "nightly", gap: [40, 60] }),
+  sampleJob({ name: "bert-large-uncased-finetune-with-a-long-name-0000000000000007", startedUs: kStart, seconds: 30, status: "Failed", failure: { node: "host-1", exit_code: 1, signal: null, output: ["RuntimeError: loss is nan"] } }),
+  sampleJob({ name: "albef-1000", startedUs: kStart, seconds: 3000, nodes: 2, gpus: 16 }),
+];
+
+/** What the service is like, and what must be on screen before the page is looked at. */
+const kStates = {
+  list: {
+    path: "/jobs",
+    data: [() => {}, ".job-link"],
+    empty: [() => (service.jobs = []), ".empty"],
+    error: [() => service.fail(/\/api\/v1\/jobs/), ".notice"],
+  },
+  job: {
+    path: "/jobs/mlp-demo",
+    data: [() => {}, ".plot canvas"],
+    empty: [() => (service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 20, silent: true, rules: [] })]), ".empty"],
+    error: [() => service.fail(/\/api\/v1\/jobs/), ".notice"],
+  },
+};
+
+for (const [name, { path, ...states }] of Object.entries(kStates)) {
+  for (const [state, [prepare, ready]] of Object.entries(states)) {
+    for (const width of [1280, 390]) {
+      for (const theme of ["light", "dark"]) {
+        test(`${name}, ${state}, ${width} px, ${theme}: axe finds nothing, nothing sticks out or jumps`, async () => {
+          prepare();
+          const page = await openPage(browser, { width, theme });
+          page.expected.push(/status of 500/);
+          await page.goto(service.url + path);
+          await page.locator(ready).first().waitFor();
+          await page.waitForLoadState("networkidle");
+          assert.deepEqual(await axeViolations(page), []);
+          assert.ok((await sidewaysScroll(page)) <= 0, "the page scrolls sideways");
+          assert.ok((await layoutShift(page)) <= 0.01, `layout shift ${await layoutShift(page)}`);
+          await assertClean(page);
+          await page.context().close();
+        });
+      }
+    }
+  }
+}
+
+test("nothing sticks out at 768 and 1920 px, and no target is smaller than 24 px", async () => {
+  for (const width of [390, 768, 1920]) {
+    const page = await openPage(browser, { width });
+    for (const path of ["/jobs", "/jobs/albef-1000", "/jobs/bert-large-uncased-finetune-with-a-long-name-0000000000000007"]) {
+      await page.goto(service.url + path);
+      await page.locator(".job-link, .plot canvas").first().waitFor();
+      assert.ok((await sidewaysScroll(page)) <= 0, `${path} at ${width}`);
+      const small = await page.evaluate(() =>
+        [...document.querySelectorAll("button, select, input, .sort, .job-link, .bar a")]
+          .map((target) => [target.className || target.tagName, target.getBoundingClientRect()])
+          .filter(([, box]) => box.height > 0 && box.height < 23.9)
+          .map(([target]) => target));
+      assert.deepEqual(small, []);
+    }
+    await page.context().close();
+  }
+});
+
+test("the theme follows the system until a choice is made, and the choice is kept", async () => {
+  const page = await openPage(browser, { theme: "dark" });
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  await page.goto(`${service.url}/jobs/mlp-demo`);
+  await page.locator(".plot canvas").first().waitFor();
+  assert.equal(await theme(), "dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
+  await page.keyboard.press("T");
+  await page.keyboard.press("T");
+  assert.equal(await theme(), "dark");
+  await page.reload();
+  await page.locator(".plot canvas").first().waitFor();
+  assert.equal(await theme(), "dark");
+  await assertClean(page);
+  await page.context().close();
+});
+
+test("the first Tab leads past the frame", async () => {
+  const page = await openPage(browser);
+  await page.goto(`${service.url}/jobs`);
+  await page.locator(".job-link").first().waitFor();
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the content");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "content");
+  await page.context().close();
+});
+
+test("an unknown path is a page that says so", async () => {
+  const page = await openPage(browser);
+  page.expected.push(/404/);
+  const reply = await page.goto(`${service.url}/nothing/here`);
+  assert.equal(reply.status(), 404);
+  await page.getByRole("heading", { name: "Page not found" }).waitFor();
+  assert.deepEqual(await axeViolations(page), []);
+  await assertClean(page);
+  await page.context().close();
+});
+
+test("an error of the page itself shows a bar with its words", async () => {
+  const page = await openPage(browser);
+  await page.goto(`${service.url}/jobs`);
+  await page.locator(".job-link").first().waitFor();
+  await page.evaluate(() => void setTimeout(() => { throw new Error("broken <b>on purpose</b>"); }, 0));
+  const bar = page.locator(".fault-bar");
+  await bar.waitFor();
+  assert.match(await bar.textContent(), /Something in this page failed\. broken <b>on purpose<\/b>/);
+  await bar.getByRole("button", { name: "Dismiss" }).click();
+  await bar.waitFor({ state: "detached" });
+  assert.equal(page.faults.length, 1);
+  await page.context().close();
+});
+
+test("ten tabs open at once all load", async () => {
+  const pages = await Promise.all(Array.from({ length: 10 }, () => openPage(browser)));
+  await Promise.all(pages.map((page) => page.goto(`${service.url}/jobs/mlp-demo`)));
+  await Promise.all(pages.map((page) => page.locator(".plot canvas").first().waitFor()));
+  await Promise.all(pages.map((page) => page.context().close()));
+});
+
+test("on paper there are no controls", async () => {
+  const page = await openPage(browser);
+  await page.goto(`${service.url}/jobs/mlp-demo`);
+  await page.locator(".plot canvas").first().waitFor();
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.locator(".toolbar").isVisible(), false);
+  assert.equal(await page.locator(".rules").isVisible(), true);
+  await page.context().close();
+});

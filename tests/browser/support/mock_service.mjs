@@ -1,0 +1,117 @@
+// The service as the page sees it: the built files with the real headers, and scripted answers.
+
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname, join } from "node:path";
+import { description, judged, listItem, metrics, steps } from "./sample_jobs.mjs";
+
+const kDist = new URL("../../../web/dist", import.meta.url).pathname;
+const kTypes = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
+const kHeaders = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types stepscope",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+function problem(reply, status, title, detail) {
+  const body = { type: "urn:stepscope:problem:test", title, status, code: "test", detail, request_id: "5f0c2b1a9d3e4f60" };
+  reply.writeHead(status, { ...kHeaders, "content-type": "application/problem+json", "x-request-id": body.request_id });
+  reply.end(JSON.stringify(body));
+}
+
+function sendFile(reply, path, status) {
+  try {
+    const body = readFileSync(join(kDist, path));
+    reply.writeHead(status, { ...kHeaders, "content-type": kTypes[extname(path)] ?? "application/octet-stream", "cache-control": "no-cache" });
+    reply.end(body);
+  } catch {
+    problem(reply, 404, "Not found", path);
+  }
+}
+
+function listed(jobs, query) {
+  const has = (key) => query.get(key) ?? "";
+  const after = Date.parse(has("created_after")) * 1000 || 0;
+  const before = Date.parse(has("created_before")) * 1000 || Infinity;
+  const found = jobs
+    .map(listItem)
+    .filter((job) => job.name.toLowerCase().includes(has("name_contains").toLowerCase()))
+    .filter((job) => has("status") === "" || has("status").split(",").includes(job.status))
+    .filter((job) => has("rule") === "" || job.rules_in_trouble.includes(has("rule")))
+    .filter((job) => has("rule_status") === "" || job.rules_in_trouble.length > 0)
+    .filter((job) => job.created_us >= after && job.created_us < before);
+  const sort = has("sort") || "-created";
+  const key = (job) => (sort.endsWith("created") ? job.created_us : job[sort.replace("-", "")]);
+  const turn = sort.startsWith("-") ? -1 : 1;
+  found.sort((a, b) => (key(a) < key(b) ? -turn : key(a) > key(b) ? turn : 0));
+  const from = Number(has("cursor") || 0);
+  const next = from + 50 < found.length ? String(from + 50) : null;
+  return { items: found.slice(from, from + 50), next, total: found.length };
+}
+
+export class MockService {
+  jobs = [];
+  requests = [];
+  faults = []; // {match: RegExp, status, times, delayMs}
+  #server = createServer((request, reply) => void this.#answer(request, reply));
+
+  async start() {
+    await new Promise((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    this.url = `http://127.0.0.1:${this.#server.address().port}`;
+    return this;
+  }
+
+  stop() {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  reset(jobs = []) {
+    this.jobs = jobs;
+    this.requests = [];
+    this.faults = [];
+  }
+
+  /** The next `times` requests whose address matches are answered like this. */
+  fail(match, { status = 500, times = Infinity, delayMs = 0 } = {}) {
+    this.faults.push({ match, status, times, delayMs });
+  }
+
+  calls(match) {
+    return this.requests.filter((url) => match.test(url));
+  }
+
+  async #answer(request, reply) {
+    const url = new URL(request.url, "http://mock");
+    this.requests.push(request.url);
+    const fault = this.faults.find(({ match, times }) => times > 0 && match.test(request.url));
+    if (fault) {
+      fault.times -= 1;
+      await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
+      if (fault.status === 0) return request.socket.destroy();
+      if (fault.status !== 200) return problem(reply, fault.status, "The database is away", "no connection within 3 s");
+    }
+    if (url.pathname.startsWith("/api/v1/")) return this.#api(url, reply);
+    if (url.pathname.startsWith("/assets/")) return sendFile(reply, url.pathname, 200);
+    const known = /^\/(jobs(\/.*)?)?$/.test(url.pathname);
+    return sendFile(reply, "/index.html", known ? 200 : 404);
+  }
+
+  #api(url, reply) {
+    const [, , , thing, name, part] = url.pathname.split("/");
+    const json = (body) => {
+      reply.writeHead(200, { ...kHeaders, "content-type": "application/json", "cache-control": "no-store" });
+      reply.end(JSON.stringify(body));
+    };
+    if (thing === "rules") return json({ items: ["CPUBottleneck", "DataloaderBottleneck", "LowGPUUtilization", "OverallSystemUsage"].map((rule) => ({ name: rule, sentence: "", parameters: [] })) });
+    if (name === undefined) return json(listed(this.jobs, url.searchParams));
+    const job = this.jobs.find((each) => each.name === decodeURIComponent(name));
+    if (!job) return problem(reply, 404, "No such job", `there is no job ${name}`);
+    const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job), rules: () => judged(job) };
+    return json(part === undefined ? description(job) : parts[part]());
+  }
+}

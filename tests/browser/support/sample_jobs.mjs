@@ -1,0 +1,198 @@
+// Jobs as the service would answer them. Everything is computed, so that a test knows each number.
+
+export const kInterval = 500_000; // us
+
+const kRules = {
+  finding: ["IssuesFound", "finding", "rank 0 waited for data in 63 % of each step (median of 812 steps, threshold 20 %)"],
+  clear: ["NoIssuesFound", "clear", "no core was above 90 % while a GPU was idle"],
+  open: ["InProgress", "unknown", "486 of 1,000 samples seen"],
+  unknown: ["NoIssuesFound", "unknown", "no GPU on any node"],
+  error: ["Error", "unknown", "state of version 3 cannot be read"],
+};
+
+export function rule(name, what, more = {}) {
+  const [status, kind, sentence] = kRules[what];
+  return {
+    rule_configuration_name: name,
+    rule: name,
+    rule_evaluation_status: status,
+    status_details: kind === "unknown" ? `not judged: ${sentence}` : sentence,
+    last_modified_time: "2026-11-20T20:13:40.000000Z",
+    last_modified_time_us: 1795205620000000,
+    verdict: { kind, sentence },
+    share: what === "finding" ? 0.62 : null,
+    severity: what === "finding" ? "high" : null,
+    active: what === "finding",
+    ...more,
+  };
+}
+
+const iso = (us) => (us === null ? null : new Date(us / 1000).toISOString().replace("Z", "000Z"));
+
+/** A job that started `startedUs` and has run `seconds`; it ended when `status` says so. */
+export function sampleJob(options) {
+  const { name, startedUs, seconds = 120, status = "Completed", gpus = 0, rules, node = "host-1" } = options;
+  const running = status === "InProgress";
+  const job = {
+    name, status, seconds, gpus, startedUs, node,
+    group: options.group ?? "",
+    secondary: running ? "Training" : status,
+    createdUs: startedUs - 500_000,
+    failure: options.failure ?? null,
+    nodes: options.nodes ?? 1,
+    gap: options.gap ?? null, // [from, to] in s
+    silent: options.silent ?? false, // no samples at all
+    steps: options.steps ?? true,
+    rules: rules ?? [
+      rule("DataloaderBottleneck", "finding"),
+      rule("CPUBottleneck", "clear"),
+      rule("LowGPUUtilization", "unknown"),
+      rule("OverallSystemUsage", running ? "open" : "clear"),
+    ],
+  };
+  return job;
+}
+
+const endedUs = (job) => (job.status === "InProgress" ? null : job.startedUs + job.seconds * 1e6);
+
+export function listItem(job) {
+  const spark = Array.from({ length: 24 }, (_, i) => (job.silent || i === 7 ? null : 20 + ((i * 13) % 60)));
+  const trouble = job.rules.filter(({ rule_evaluation_status: s }) => s === "IssuesFound" || s === "Error");
+  return {
+    name: job.name, group: job.group, status: job.status, secondary_status: job.secondary,
+    created: iso(job.createdUs), created_us: job.createdUs,
+    started: iso(job.startedUs), started_us: job.startedUs,
+    ended: iso(endedUs(job)), ended_us: endedUs(job),
+    duration_seconds: job.seconds, nodes: job.nodes, gpus: job.gpus,
+    mean_gpu_util_percent: job.gpus > 0 ? 41.2 : null,
+    gpu_util_sparkline: job.gpus > 0 ? spark : spark.map(() => null),
+    mean_cpu_util_percent: job.silent ? null : 61.24,
+    cpu_util_sparkline: spark,
+    median_step_seconds: job.steps && !job.silent ? 0.0412 : null,
+    rules_in_trouble: trouble.map(({ rule_configuration_name: name }) => name),
+  };
+}
+
+const nodeNames = (job) => Array.from({ length: job.nodes }, (_, i) => (i === 0 ? job.node : `host-${i + 1}`));
+
+export function description(job) {
+  const { name, group, status, secondary_status, created, created_us, started, started_us, ended, ended_us } = listItem(job);
+  return {
+    name, group, status, secondary_status, created, created_us, started, started_us, ended, ended_us,
+    failure: job.failure,
+    configuration: { interval_ms: 500 },
+    nodes: nodeNames(job).map((node) => ({
+      name: node, cores: 2, memory_bytes: 8254390272, gpus: Array(job.gpus / job.nodes).fill({ name: "NVIDIA A100" }),
+      last_seen: iso(lastUs(job)), last_seen_us: lastUs(job), ended, ended_us,
+      exit_code: ended === null ? null : status === "Failed" ? 1 : 0, signal: null,
+      clock_offset_us: 120, round_trip_us: 840,
+      absent: job.gpus > 0 ? [] : [{ source: "gpu", reason: "no libnvidia-ml.so.1" }],
+      facts: { kernel: "6.1.0", agent_version: "0.1.0", command: ["python3", "train.py", "--epochs", "3"] },
+    })),
+    ranks: job.steps ? [{ rank: 0, node: job.node, pid: 4711, local_rank: 0, world_size: 1, framework: "numpy", dropped: 0, ended, ended_us, facts: {} }] : [],
+    secondary_status_transitions: [
+      { status: "InProgress", secondary_status: "Starting", start_time: created, start_time_us: created_us, message: "" },
+      { status: "InProgress", secondary_status: "Training", start_time: started, start_time_us: started_us + 2e6, message: "first step of rank 0" },
+      ...(ended === null ? [] : [{ status, secondary_status: status, start_time: ended, start_time_us: ended_us, message: "all 1 nodes ended" }]),
+    ],
+    profiler_rule_evaluation_statuses: job.rules,
+    url: `http://127.0.0.1/jobs/${encodeURIComponent(name)}`,
+  };
+}
+
+export const lastUs = (job) => job.startedUs + job.seconds * 1e6;
+
+/** What a metric was at a second of the job: [min, mean, max]. */
+const kShapes = {
+  node_cpu_percent: (t) => [30, 55 + 20 * Math.sin(t / 9), 97],
+  node_iowait_percent: (t) => [0, 8 + 4 * Math.sin(t / 5), 20],
+  cpu_util_percent: (t, d) => [5 + 10 * d, 50 + 15 * d + 20 * Math.sin(t / 9), 80 + 18 * d],
+  memory_used_percent: (t) => [20, 22 + Math.min(20, t / 20), 45],
+  disk_read_bytes_per_second: (t) => [0, 40e6 + 30e6 * Math.sin(t / 4), 90e6],
+  disk_write_bytes_per_second: () => [0, 1.5e6, 4e6],
+  network_receive_bytes_per_second: (t) => [0, 20e3 + 9e3 * Math.cos(t / 3), 40e3],
+  network_send_bytes_per_second: () => [0, 12e3, 20e3],
+  pressure_cpu_percent: (t) => [0, 12 + 8 * Math.sin(t / 7), 30],
+  pressure_memory_percent: () => [0, 0, 0],
+  pressure_io_percent: (t) => [0, 18 + 9 * Math.sin(t / 6), 40],
+  load_1m: (t) => [0.5, 1.5 + Math.min(1, t / 60), 3],
+  gpu_util_percent: (t, d) => [0, 41 + 10 * d + 20 * Math.sin(t / 8), 95],
+  gpu_memory_used_percent: (t, d) => [60, 62 + d, 64],
+};
+const kDevices = {
+  cpu_util_percent: () => ["0", "1"],
+  disk_read_bytes_per_second: () => ["nvme0n1"],
+  disk_write_bytes_per_second: () => ["nvme0n1"],
+  network_receive_bytes_per_second: () => ["eth0"],
+  network_send_bytes_per_second: () => ["eth0"],
+  gpu_util_percent: (job) => Array.from({ length: job.gpus / job.nodes }, (_, i) => String(i)),
+  gpu_memory_used_percent: (job) => Array.from({ length: job.gpus / job.nodes }, (_, i) => String(i)),
+};
+const unitOf = (metric) => (metric.endsWith("percent") ? "%" : metric.endsWith("per_second") ? "bytes/s" : "");
+
+function columns(job, metric, number, binUs, fromUs, toUs) {
+  const series = { times_us: [], min: [], mean: [], max: [] };
+  let inGap = false;
+  for (let at = Math.ceil(fromUs / binUs) * binUs; at <= toUs; at += binUs) {
+    const t = (at - job.startedUs) / 1e6;
+    const gap = job.gap && t > job.gap[0] && t < job.gap[1];
+    if (gap && inGap) continue;
+    inGap = Boolean(gap);
+    const values = gap ? [null, null, null] : kShapes[metric](t, number).map((v) => Math.round(v * 100) / 100);
+    series.times_us.push(at);
+    ["min", "mean", "max"].forEach((column, i) => series[column].push(values[i]));
+  }
+  return series;
+}
+
+export function metrics(job, query) {
+  const names = (query.get("metric") ?? Object.keys(kShapes).join(",")).split(",");
+  const since = query.get("since");
+  const [sinceBin, sinceUs] = since ? since.split("-").map(Number) : [];
+  const fromUs = sinceUs ?? Math.max(job.startedUs, Number(query.get("from_us") ?? 0));
+  const toUs = Math.min(lastUs(job), Number(query.get("to_us") ?? Infinity));
+  const bins = Number(query.get("points") ?? 300);
+  const binUs = sinceBin ?? Math.max(1, Math.ceil((toUs - fromUs) / bins / kInterval)) * kInterval;
+  const series = job.silent ? [] : names.flatMap((metric) => nodeNames(job).flatMap((node, n) =>
+    (kDevices[metric]?.(job) ?? [""]).map((device, d) => ({
+      metric, node, device, unit: unitOf(metric), ...columns(job, metric, d + n, binUs, fromUs, toUs),
+    }))));
+  return {
+    interval_ms: 500, bin_us: binUs, from_us: fromUs, to_us: toUs,
+    cursor: `${binUs}-${Math.floor(toUs / binUs) * binUs}`,
+    agents: nodeNames(job).map((node) => ({ node, last_seen: iso(lastUs(job)), last_seen_us: lastUs(job) })),
+    series,
+  };
+}
+
+export function steps(job) {
+  if (!job.steps || job.silent) return { ranks: [] };
+  const many = Math.min(500, Math.floor(job.seconds));
+  const index = Array.from({ length: many }, (_, i) => i);
+  const wall = index.map((i) => 0.04 + 0.004 * Math.sin(i / 5) + (i % 25 === 0 ? 0.03 : 0));
+  return {
+    ranks: [{
+      rank: 0, node: job.node, steps: many * 20, first_step: 0, last_step: many * 20 - 1,
+      wall_seconds: { mean: 0.042, max: 0.074, p99: 0.071, p95: 0.049, p50: 0.0412, min: 0.036 },
+      histogram: { edges_seconds: [0.03, 0.05, 0.08], counts: [many * 19, many] },
+      phases: [
+        { phase: "data", total_seconds: many * 0.6, share_percent: 63.1 },
+        { phase: "unnamed", total_seconds: many * 0.3, share_percent: 36.9 },
+      ],
+      series: {
+        steps_per_point: 20, step: index.map((i) => i * 20), start_us: index.map((i) => job.startedUs + Math.round((i * job.seconds * 1e6) / many)),
+        wall_seconds: wall, data_seconds: wall.map((v) => v * 0.63),
+      },
+      annotations: [],
+    }],
+  };
+}
+
+export function judged(job) {
+  const parameters = { CPUBottleneck: { threshold: 50, cpu_threshold: 90 }, LowGPUUtilization: { threshold_p95: 70 } };
+  return {
+    items: job.rules.map((each) => ({
+      ...each, parameters: parameters[each.rule] ?? {}, evidence: {}, evaluated: null, evaluated_us: null,
+    })),
+  };
+}

@@ -1,0 +1,223 @@
+// Every answer of a running service against openapi.yaml: each operation, well and badly asked.
+
+import assert from 'node:assert/strict';
+import {createHmac} from 'node:crypto';
+import {createServer} from 'node:http';
+import {after, before, test} from 'node:test';
+import {setTimeout} from 'node:timers/promises';
+
+import {check, contract, operations, resolve, startService} from './support.mjs';
+
+let service;
+const seen = new Set();
+
+before(async () => {
+  service = await startService();
+});
+after(async () => {
+  await service.stop();
+});
+
+/** Asks, holds the answer against the document, and gives status and JSON. */
+async function ask(method, path, {parameters = {}, query = '', body, headers = {}} = {}) {
+  const target = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(parameters[name]));
+  const options = {method: method.toUpperCase(), headers};
+  if (body !== undefined) {
+    options.body = typeof body === 'string' ? body : JSON.stringify(body);
+    options.headers = {'content-type': 'application/json', ...headers};
+  }
+  const answer = await fetch(service.url + target + query, options);
+  const text = await answer.text();
+  await check(method, path, answer, text);
+  seen.add(`${method} ${path} ${answer.status}`);
+  const json = answer.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text;
+  return {status: answer.status, json, headers: answer.headers};
+}
+
+/** Waits until it holds; at most ten seconds. */
+async function until(holds) {
+  for (const end = Date.now() + 10_000; !(await holds()); await setTimeout(50)) {
+    assert.ok(Date.now() < end, 'it did not come to hold');
+  }
+}
+
+/** Standard Webhooks: HMAC-SHA256 over id, time and body. */
+function assertSigned({headers, body}, secret) {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  assert.equal(headers['webhook-signature'], 'v1,' + createHmac('sha256', key).update(text).digest('base64'));
+}
+
+const job = {parameters: {name: 'contract-job'}};
+
+test('a job is created, repeated, refused, listed and described', async () => {
+  const body = {name: 'contract-job', group: 'contract', configuration: {interval_ms: 500, tags: {a: 'b'}}};
+  const first = await ask('post', '/api/v1/jobs', {body});
+  const second = await ask('post', '/api/v1/jobs', {body});
+  assert.equal(first.status, 201);
+  assert.deepEqual(second.json, first.json);
+  assert.equal((await ask('post', '/api/v1/jobs', {body: {...body, group: 'other'}})).status, 409);
+  assert.equal((await ask('get', '/api/v1/jobs', {query: '?group=contract'})).json.total, 1);
+  assert.equal((await ask('get', '/api/v1/jobs/{name}', job)).json.name, 'contract-job');
+  for (const call of ['metrics', 'steps', 'rules', 'findings']) {
+    assert.equal((await ask('get', `/api/v1/jobs/{name}/${call}`, job)).status, 200);
+  }
+});
+
+test('the rules of the catalog can be given to a job as they are listed', async () => {
+  const {items} = (await ask('get', '/api/v1/rules')).json;
+  const rules = items.map(({name, parameters}) => ({
+    rule: name,
+    parameters: Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter.default])),
+  }));
+  const made = await ask('post', '/api/v1/jobs', {body: {name: 'all-rules', configuration: {rules}}});
+  assert.equal(made.status, 201);
+});
+
+test('webhooks are made, shown without their secret, tested and deleted; messages arrive signed', async () => {
+  const received = [];
+  const receiver = createServer((request, answer) => {
+    let body = '';
+    request.on('data', (text) => (body += text));
+    request.on('end', () => {
+      received.push({headers: request.headers, body});
+      answer.end();
+    });
+  });
+  await new Promise((good) => receiver.listen(0, '127.0.0.1', good));
+  receiver.unref(); // a test that fails shall end nevertheless
+  const url = `http://127.0.0.1:${receiver.address().port}/hook`;
+  const made = await ask('post', '/api/v1/webhooks', {body: {url, events: ['job.failed']}});
+  const hook = {parameters: {id: made.json.id}};
+  assert.equal((await ask('post', '/api/v1/webhooks', {body: {url}})).status, 409);
+  assert.equal((await ask('get', '/api/v1/webhooks')).json.items.length, 1);
+  assert.equal((await ask('get', '/api/v1/webhooks/{id}', hook)).json.url, url);
+  const sent = await ask('post', '/api/v1/webhooks/{id}/test', hook);
+  assert.equal(sent.status, 202);
+  await until(async () => (await ask('get', '/api/v1/deliveries')).json.items[0].state === 'delivered');
+  assertSigned(received[0], made.json.secret);
+  const again = {parameters: {id: sent.json.id}};
+  assert.equal((await ask('post', '/api/v1/deliveries/{id}/retry', again)).status, 202);
+  await until(() => received.length === 2);
+  assert.equal(received[1].headers['webhook-id'], received[0].headers['webhook-id']);
+  receiver.close();
+  assert.equal((await ask('delete', '/api/v1/webhooks/{id}', hook)).status, 204);
+});
+
+test('deliveries are listed, and only what exists is sent again', async () => {
+  assert.ok(Array.isArray((await ask('get', '/api/v1/deliveries')).json.items));
+  assert.equal((await ask('post', '/api/v1/deliveries/{id}/retry', {parameters: {id: '999999'}})).status, 404);
+});
+
+test('frames that are none are refused', async () => {
+  const headers = {'content-type': 'application/vnd.stepscope.frames'};
+  assert.equal((await ask('post', '/api/v1/ingest/frames', {body: 'nonsense', headers})).status, 400);
+});
+
+test('health, readiness and figures', async () => {
+  assert.equal((await ask('get', '/healthz')).json.status, 'ok');
+  assert.equal((await ask('get', '/readyz')).json.status, 'ready');
+  assert.match((await ask('get', '/metrics')).json, /^# HELP stepscope_info/);
+});
+
+/** A value for each path parameter that stands for nothing. */
+const nothing = {name: 'no-such-job', id: '999999'};
+/** Ways of asking any operation badly, and the status that follows. */
+const badly = [
+  ['an unknown parameter', {query: '?nonsense=1'}, [400]],
+  ['a query that is no percent-encoding', {query: '?a=%zz'}, [400]],
+];
+for (const [method, path] of operations()) {
+  for (const [how, options, statuses] of badly) {
+    test(`${method} ${path} with ${how}`, async () => {
+      const answer = await ask(method, path, {parameters: nothing, ...options});
+      assert.ok(statuses.includes(answer.status), `${answer.status}`);
+    });
+  }
+}
+
+for (const [method, path] of operations().filter(([, path]) => path.includes('{'))) {
+  test(`${method} ${path} of something that is not there`, async () => {
+    assert.equal((await ask(method, path, {parameters: nothing})).status, 404);
+  });
+}
+
+for (const [method, path] of operations().filter(([method]) => method !== 'get')) {
+  test(`${method} ${path} from a page of another origin`, async () => {
+    const headers = {origin: 'http://evil.example.com'};
+    assert.equal((await ask(method, path, {parameters: nothing, headers})).status, 403);
+  });
+}
+
+for (const [method, path] of operations().filter(([method]) => method === 'post')) {
+  test(`${method} ${path} with a body of another type, and one that is too large`, async () => {
+    const other = {'content-type': 'text/plain'};
+    assert.equal((await ask(method, path, {parameters: nothing, body: 'x', headers: other})).status, 415);
+    const large = 'x'.repeat(4 * 1024 * 1024 + 1);
+    assert.equal((await ask(method, path, {parameters: nothing, body: large})).status, 413);
+  });
+}
+
+/** Values of a parameter that its schema refuses. */
+function wrongValues(schema) {
+  const rule = resolve(schema);
+  if (rule.type === 'integer') return [String(rule.minimum - 1), String(rule.maximum + 1), 'x', '1.5', '', '1e3'];
+  if (rule.enum) return ['nonsense', '', rule.enum[0].toUpperCase() + 'x'];
+  if (rule.format === 'date-time') return ['yesterday', '2026-13-01T00:00:00Z', '2026-11-20', ''];
+  if (rule.type === 'array') return [''];
+  return rule.maxLength ? ['', 'x'.repeat(rule.maxLength + 1), '%00', '%ff'] : ['!!'];
+}
+
+test('every parameter refuses what its schema refuses, by name', async () => {
+  for (const [method, path, operation] of operations()) {
+    for (const reference of operation.parameters ?? []) {
+      const {name, in: place, schema} = resolve(reference);
+      if (place !== 'query') continue;
+      for (const value of wrongValues(schema)) {
+        const answer = await ask(method, path, {...job, query: `?${name}=${value}`});
+        assert.equal(answer.status, 400, `${path}?${name}=${value}`);
+      }
+    }
+  }
+});
+
+test('every documented parameter is taken as its example says', async () => {
+  for (const [method, path, operation] of operations()) {
+    for (const reference of operation.parameters ?? []) {
+      const {name, in: place, schema, example} = resolve(reference);
+      if (place !== 'query' || name === 'cursor' || name === 'since') continue;
+      const value = [example ?? resolve(schema).default].flat().join(',');
+      const answer = await ask(method, path, {...job, query: `?${name}=${encodeURIComponent(value)}`});
+      if (answer.status === 400) assert.match(answer.json.detail, /only with|has no|not one of/, `${path}?${name}=${value}`);
+    }
+  }
+});
+
+test('every body refuses a member too many, a missing one and a wrong type', async () => {
+  for (const [method, path, operation] of operations()) {
+    const content = operation.requestBody?.content?.['application/json'];
+    if (!content) continue;
+    const good = content.example;
+    const schema = resolve(content.schema);
+    const bad = [{...good, nonsense: 1}, [], null, 'x', 1, '{', '{"a":1,"a":2}', ''];
+    for (const name of schema.required) bad.push(Object.fromEntries(Object.entries(good).filter(([key]) => key !== name)));
+    for (const name of Object.keys(good)) for (const value of [null, 1, [1], {a: {}}]) bad.push({...good, [name]: value});
+    for (const body of bad) {
+      const answer = await ask(method, path, {body});
+      assert.equal(answer.status, 400, JSON.stringify(body));
+      assert.equal(answer.json.code, 'invalid-body');
+    }
+  }
+});
+
+test('every operation was seen with its success', () => {
+  const missing = [];
+  for (const [method, path, operation] of operations()) {
+    const wanted = Object.keys(operation.responses).filter((status) => status.startsWith('2'));
+    if (!wanted.some((status) => seen.has(`${method} ${path} ${status}`))) missing.push(`${method} ${path}`);
+  }
+  // This needs frames: the tests of server/api have them.
+  const elsewhere = ['post /api/v1/ingest/frames'];
+  assert.deepEqual(missing.filter((name) => !elsewhere.includes(name)), []);
+  assert.ok(contract.openapi.startsWith('3.1'));
+});

@@ -1,0 +1,298 @@
+#include "core/http/client.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "core/base/clock.h"
+#include "tests/support/scripted_server.h"
+
+namespace stepscope {
+namespace {
+
+using test::Peer;
+using test::ScriptedServer;
+
+std::unique_ptr<HttpClient> ClientOf(const ScriptedServer& server, HttpClientOptions options = {}) {
+  auto client = HttpClient::Make(*ParseUrl(server.url("/base")), std::move(options));
+  EXPECT_TRUE(client.ok());
+  return std::move(*client);
+}
+
+std::string ErrorOf(ScriptedServer::Script script, HttpClientOptions options = {}) {
+  ScriptedServer server(std::move(script));
+  auto answer = ClientOf(server, options)->Send({.body = "x"});
+  if (answer.ok()) return Format("answered {}", answer->status);
+  EXPECT_EQ(answer.error().code, Code::kUnavailable);
+  return answer.error().message;
+}
+
+void ServeAll(Peer& peer, std::string_view body) {
+  while (peer.Read()) peer.Reply(200, body);
+}
+
+TEST(HttpClient, SendsMethodTargetHeadersAndBody) {
+  std::optional<test::SeenRequest> seen;
+  ScriptedServer server([&](Peer& peer) {
+    seen = peer.Read();
+    peer.Reply(201, "made", "X-Note: yes\r\n");
+    peer.WaitClosed();
+  });
+  auto client = ClientOf(server);
+  const auto answer = client->Send({.target = "/a?b=%20c",
+                                    .headers = {{"Content-Type", "text/x"}, {"X-Mine", "1"}},
+                                    .body = std::string("a\0b", 3)});
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->status, 201);
+  EXPECT_EQ(answer->body, "made");
+  EXPECT_EQ(answer->Header("x-note"), "yes");
+  ASSERT_TRUE(seen);
+  EXPECT_TRUE(seen->head.starts_with("POST /a?b=%20c HTTP/1.1\r\n"));
+  EXPECT_NE(seen->head.find(Format("Host: 127.0.0.1:{}", server.port())), std::string::npos);
+  EXPECT_NE(seen->head.find("X-Mine: 1"), std::string::npos);
+  EXPECT_EQ(seen->body, std::string("a\0b", 3));
+}
+
+TEST(HttpClient, KeepsItsConnection) {
+  ScriptedServer server([](Peer& peer) { ServeAll(peer, "ok"); });
+  auto client = ClientOf(server);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(client->Send({.method = "GET"}).ok());
+  EXPECT_EQ(server.connections(), 1);
+}
+
+TEST(HttpClient, ConnectsAgainAfterTheServerClosedItsConnection) {
+  ScriptedServer server([](Peer& peer) {
+    if (peer.Read()) peer.Reply(200, "once");
+  });
+  auto client = ClientOf(server);
+  for (int i = 0; i < 3; ++i) {
+    const auto answer = client->Send({.body = "x"});
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+  }
+  EXPECT_EQ(server.connections(), 3);
+}
+
+TEST(HttpClient, DropsAConnectionThatSaidMoreThanItsAnswer) {
+  ScriptedServer server([](Peer& peer) {
+    while (peer.Read())
+      peer.Write("HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 X\r\n");
+  });
+  auto client = ClientOf(server);
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = client->Send({.body = "x"});
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    EXPECT_EQ(answer->status, 200);
+  }
+  EXPECT_EQ(server.connections(), 2);
+}
+
+TEST(HttpClient, SaysThatNobodyListens) {
+  std::string url;
+  {
+    url = ScriptedServer([](Peer&) {}).url();
+  }
+  auto client = HttpClient::Make(*ParseUrl(url));
+  const auto answer = (*client)->Send({});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().message, "cannot connect: Connection refused");
+}
+
+TEST(HttpClient, NamesAHostThatIsNotFound) {
+  auto client = HttpClient::Make(*ParseUrl("http://no-such-host.invalid"));
+  const auto answer = (*client)->Send({});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_NE(answer.error().message.find("no-such-host.invalid"), std::string::npos);
+}
+
+TEST(HttpClient, EndsAtItsDeadlineUnderADrippedHeader) {
+  const auto error = ErrorOf(
+      [](Peer& peer) {
+        peer.Write("HTTP/1.1 200 X\r\nX: ");
+        while (peer.Pause(5) && peer.Write("y")) {
+        }
+      },
+      {.request_limit = 200ms});
+  EXPECT_EQ(error, "not done within its time");
+}
+
+TEST(HttpClient, EndsAtItsDeadlineUnderADrippedBody) {
+  const auto error = ErrorOf(
+      [](Peer& peer) {
+        peer.Write("HTTP/1.1 200 X\r\nContent-Length: 60000\r\n\r\n");
+        while (peer.Pause(5) && peer.Write("y")) {
+        }
+      },
+      {.request_limit = 200ms});
+  EXPECT_EQ(error, "not done within its time");
+}
+
+TEST(HttpClient, EndsAtItsDeadlineWhenNothingIsReadOrAnswered) {
+  ScriptedServer server([](Peer& peer) {
+    while (peer.Pause(1000)) {
+    }
+  });
+  auto client = ClientOf(server, {.request_limit = 200ms});
+  const auto answer = client->Send({.body = std::string(32 << 20, 'x')});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().message, "not done within its time");
+}
+
+TEST(HttpClient, CutsAnEndlessHeader) {
+  const auto error = ErrorOf([](Peer& peer) {
+    peer.Write("HTTP/1.1 200 X\r\nX: ");
+    while (peer.Write(std::string(65536, 'y'))) {
+    }
+  });
+  EXPECT_EQ(error, "the answer is larger than allowed");
+}
+
+TEST(HttpClient, CutsEndlessHeadersAndEndlessContinues) {
+  for (const char* piece : {"X: y\r\n", "HTTP/1.1 100 Continue\r\n\r\n"}) {
+    const auto error = ErrorOf([&](Peer& peer) {
+      if (piece[0] == 'X') peer.Write("HTTP/1.1 200 X\r\n");
+      while (peer.Write(piece)) {
+      }
+    });
+    EXPECT_EQ(error, "the answer is larger than allowed") << piece;
+  }
+}
+
+TEST(HttpClient, CutsAnEndlessBodyHoweverItIsFramed) {
+  for (const char* head :
+       {"HTTP/1.1 200 X\r\n\r\n", "HTTP/1.1 200 X\r\nContent-Length: 99999999999\r\n\r\n",
+        "HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"}) {
+    const auto error = ErrorOf([&](Peer& peer) {
+      peer.Write(head);
+      while (peer.Write(std::string(65536, 'y'))) {
+      }
+    });
+    EXPECT_EQ(error, "the answer is larger than allowed") << head;
+  }
+}
+
+TEST(HttpClient, NeverDecompresses) {
+  ScriptedServer server([](Peer& peer) {
+    while (peer.Read()) peer.Reply(200, "\x1f\x8b not inflated", "Content-Encoding: gzip\r\n");
+  });
+  const auto answer = ClientOf(server)->Send({.body = "x"});
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->body, "\x1f\x8b not inflated");
+}
+
+TEST(HttpClient, DoesNotFollowARedirect) {
+  ScriptedServer elsewhere([](Peer& peer) { ServeAll(peer, "lured"); });
+  ScriptedServer server([&](Peer& peer) {
+    while (peer.Read()) peer.Reply(307, "go", Format("Location: {}\r\n", elsewhere.url("/")));
+  });
+  const auto answer = ClientOf(server)->Send({.body = "x"});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->status, 307);
+  EXPECT_EQ(elsewhere.connections(), 0);
+}
+
+TEST(HttpClient, SaysThatTheConnectionWasClosedMidWay) {
+  EXPECT_EQ(ErrorOf([](Peer& peer) {
+              peer.Read();
+              peer.Write("HTTP/1.1 200 X\r\nContent-Length: 10\r\n\r\nhalf");
+            }),
+            "the connection was closed in the middle of the answer");
+  EXPECT_EQ(ErrorOf([](Peer& peer) { peer.Read(); }),
+            "the connection was closed without an answer");
+}
+
+TEST(HttpClient, RefusesWhatIsNotHttp) {
+  for (const char* text : {"SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 abc\r\n\r\n", "\r\n\r\n",
+                           "<html></html>\r\n\r\n", "HTTP/9.9 200 X\r\n\r\n"}) {
+    const auto error = ErrorOf([&](Peer& peer) {
+      peer.Read();
+      peer.Write(text);
+    });
+    EXPECT_TRUE(error.find("answer") != error.npos && !error.starts_with("answered")) << error;
+  }
+}
+
+TEST(HttpClient, SurvivesBrokenNumbersInTheAnswer) {
+  for (const char* head :
+       {"Content-Length: abc", "Content-Length: -5", "Content-Length: 99999999999999999999999",
+        "Transfer-Encoding: chunked\r\n\r\n-2\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n"}) {
+    ScriptedServer server([&](Peer& peer) {
+      peer.Read();
+      peer.Write(Format("HTTP/1.1 200 X\r\n{}\r\n\r\nbody", head));
+    });
+    const auto answer = ClientOf(server)->Send({.body = "x"});
+    EXPECT_LE(answer.ok() ? answer->body.size() : 0u, 65536u);
+  }
+}
+
+TEST(HttpClient, HearsTheRefusalOfABodyThatIsNotRead) {
+  ScriptedServer server([](Peer& peer) {
+    peer.Reply(413, "too large", "Connection: close\r\n");
+    peer.WaitClosed();
+  });
+  const auto answer = ClientOf(server)->Send({.body = std::string(32 << 20, 'x')});
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->status, 413);
+}
+
+TEST(HttpClient, StopsARequestInFlightAndEveryLaterOne) {
+  std::atomic<bool> arrived = false;
+  ScriptedServer server([&](Peer& peer) {
+    peer.Read();
+    arrived = true;
+    arrived.notify_all();
+    peer.WaitClosed();
+  });
+  auto client = ClientOf(server);
+  std::thread stopper([&] {
+    arrived.wait(false);
+    client->Stop();
+  });
+  const auto answer = client->Send({.body = "x"});
+  stopper.join();
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().message, "stopped");
+  EXPECT_EQ(client->Send({.body = "x"}).error().message, "stopped");
+}
+
+TEST(HttpClient, ConnectsToThePinnedAddressAndKeepsTheName) {
+  std::optional<test::SeenRequest> seen;
+  ScriptedServer server([&](Peer& peer) {
+    seen = peer.Read();
+    peer.Reply(200, "");
+    peer.WaitClosed();
+  });
+  {
+    auto client = HttpClient::Make(*ParseUrl(Format("http://pinned.invalid:{}/", server.port())),
+                                   {.address = "127.0.0.1"});
+    ASSERT_TRUE((*client)->Send({.body = "x"}).ok());
+  }
+  EXPECT_NE(seen->head.find("Host: pinned.invalid"), std::string::npos);
+  EXPECT_FALSE(HttpClient::Make(*ParseUrl("http://h"), {.address = "not-an-address"}).ok());
+}
+
+TEST(HttpClient, IgnoresAProxyOfTheEnvironment) {
+  ScriptedServer proxy([](Peer& peer) { ServeAll(peer, "proxied"); });
+  ScriptedServer server([](Peer& peer) { ServeAll(peer, "direct"); });
+  setenv("http_proxy", proxy.url().c_str(), 1);
+  const auto answer = ClientOf(server)->Send({.body = "x"});
+  unsetenv("http_proxy");
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->body, "direct");
+  EXPECT_EQ(proxy.connections(), 0);
+}
+
+TEST(HttpClient, RefusesRequestsThatWouldSplit) {
+  ScriptedServer server([](Peer& peer) { ServeAll(peer, ""); });
+  auto client = ClientOf(server);
+  EXPECT_EQ(client->Send({.headers = {{"X", "a\r\nY: b"}}}).error().code, Code::kInvalid);
+  EXPECT_EQ(client->Send({.headers = {{"X\n", "a"}}}).error().code, Code::kInvalid);
+  EXPECT_EQ(client->Send({.target = "/a b"}).error().code, Code::kInvalid);
+  EXPECT_EQ(client->Send({.target = "http://other/"}).error().code, Code::kInvalid);
+  EXPECT_EQ(client->Send({.method = "GET / HTTP/1.1\r\nX:"}).error().code, Code::kInvalid);
+  EXPECT_EQ(server.connections(), 0);
+}
+
+}  // namespace
+}  // namespace stepscope

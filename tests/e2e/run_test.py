@@ -1,0 +1,106 @@
+"""A command under the agent, with the real service: what describe-job, the metrics and the page say of it."""
+
+import os
+import shutil
+import signal
+import subprocess
+from contextlib import contextmanager
+
+import pytest
+
+from tests.support.service import ROOT, program, wait_for
+
+PYTHON = ROOT / ".venv/bin/python"
+BROWSER = ROOT / "tests/browser"
+
+
+def agent(service, job, *command, **options):
+    words = [program("stepscope-agent"), "run", "--server", service.url, "--job", job, "--push", "1s", "--", *map(str, command)]
+    return subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
+
+
+@contextmanager
+def running(*given, **options):
+    process = agent(*given, **options)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.communicate(timeout=60)
+
+
+def finish(process):
+    """(exit code, standard error)"""
+    errors = process.communicate(timeout=120)[1]
+    return process.returncode, errors
+
+
+def described(service, job, status):
+    """describe-job, once its status is as wanted."""
+    def now():
+        code, answer = service.get(f"/api/v1/jobs/{job}")
+        return answer if code == 200 and answer["status"] == status else None
+
+    return wait_for(now, f"{job} is {status}")
+
+
+def test_a_command_that_succeeds_completes_its_job(service):
+    assert finish(agent(service, "fine", "sleep", "3"))[0] == 0
+    job = described(service, "fine", "Completed")
+    assert job["failure"] is None and job["nodes"][0]["exit_code"] == 0
+    assert [each["status"] for each in job["secondary_status_transitions"]][-1] == "Completed"
+
+
+def test_exit_code_and_last_words_of_a_command_that_fails_are_told(service):
+    code, errors = finish(agent(service, "broken", "sh", "-c", "sleep 1; echo out of luck >&2; exit 7"))
+    assert code == 7 and "out of luck" in errors
+    failure = described(service, "broken", "Failed")["failure"]
+    assert failure["exit_code"] == 7 and failure["output"] == ["out of luck"]
+
+
+def test_a_signal_reaches_the_command_and_is_told(service):
+    with running(service, "stopped", "sleep", "300") as process:
+        described(service, "stopped", "InProgress")
+        process.send_signal(signal.SIGTERM)
+        assert finish(process)[0] == 128 + signal.SIGTERM
+    assert described(service, "stopped", "Failed")["failure"]["signal"] == signal.SIGTERM
+
+
+def test_a_command_that_is_not_there_is_named(service):
+    code, errors = finish(agent(service, "nothing", "/no/such/program"))
+    assert code == 127 and "/no/such/program" in errors
+
+
+def test_without_a_service_the_command_runs_all_the_same(folder):
+    class Nowhere:
+        url = "http://127.0.0.1:9"
+
+    code, _ = finish(agent(Nowhere, "alone", "sh", "-c", f"sleep 1; touch {folder}/done; exit 3"))
+    assert code == 3 and (folder / "done").exists()
+
+
+def test_samples_of_the_machine_arrive_while_the_command_runs(service):
+    with running(service, "live", "sleep", "300"):
+        def series():
+            code, answer = service.get("/api/v1/jobs/live/metrics?metric=node_cpu_percent,memory_used_bytes&points=100")
+            enough = code == 200 and len(answer["series"]) == 2 and all(len(each["times_us"]) > 4 for each in answer["series"])
+            return answer["series"] if enough else None
+
+        for each in wait_for(series, "two series with samples"):
+            known = [value for value in each["mean"] if value is not None]
+            assert known and all(value >= 0 for value in known)
+            assert each["metric"] != "node_cpu_percent" or max(known) <= 100
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node is not here")
+def test_the_page_shows_a_training_while_it_runs(service):
+    if not (BROWSER / "node_modules").exists():
+        pytest.skip("npm --prefix tests/browser ci was not run")
+    with running(service, "training", PYTHON, ROOT / "examples/slow_loader.py", "--seconds", "120", stdout=subprocess.DEVNULL):
+        wait_for(lambda: (ranks := service.get("/api/v1/jobs/training/steps")[1].get("ranks")) and ranks[0]["steps"] > 5, "steps")
+        out = subprocess.run(
+            ["node", "--test", "real_service_test.mjs"], cwd=BROWSER, capture_output=True, text=True, timeout=120,
+            env={**os.environ, "STEPSCOPE_URL": service.url, "STEPSCOPE_JOB": "training"},
+        )
+        assert out.returncode == 0, out.stdout + out.stderr

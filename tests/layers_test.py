@@ -1,0 +1,182 @@
+"""The law of layers: who may include whom, which file knows which library, how long a file may be.
+
+The table follows docs/decisions/0001-first-slice.md. A layer is a folder. What a test finds is a sentence that
+names the file and the line.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACES = ("core", "rules", "agent", "server")
+MOST_LINES = 300
+
+CORE = ("core/base", "core/model", "core/wire")
+STORE = (*CORE, "server/store")
+# Layer -> the layers it may include. A folder that is not here has no place yet.
+LAYERS = {
+    "core/base": (),
+    "core/http": ("core/base",),
+    "core/model": ("core/base",),
+    "core/wire": ("core/base", "core/model"),
+    "rules": ("core/base", "core/model"),
+    "agent": (*CORE, "core/http"),
+    "server/edge": ("core/base",),
+    "server/store": CORE,
+    "server/ingest": STORE,
+    "server/compact": STORE,
+    "server/evaluate": (*STORE, "rules"),
+    "server/report": (*STORE, "rules"),
+    "server/alert": (*STORE, "core/http"),
+    "server/api": (
+        *STORE, "rules", "server/edge", "server/ingest", "server/compact", "server/evaluate", "server/alert", "server/report",
+    ),
+    "server/app": (
+        *STORE, "rules", "core/http", "server/edge", "server/ingest", "server/compact", "server/evaluate", "server/alert",
+        "server/report", "server/api",
+    ),
+}
+
+# Library -> how its headers begin, and the layers in which ONE file may include it.
+LIBRARIES = {
+    "cpp-httplib": (r"httplib\.h", ("core/http", "server/edge")),
+    "nlohmann-json": (r"nlohmann/", ("core/base",)),
+    "spdlog": (r"spdlog/", ("core/base",)),
+    "fmt": (r"fmt/", ("core/base",)),
+    "libpq": (r"(libpq-fe\.h|postgresql/)", ("server/store",)),
+    "zstd": (r"zstd", ("core/wire",)),
+    "zlib": (r"zlib\.h", ("server/edge",)),
+}
+# OpenSSL is both a TLS library and a set of single functions (hash, signature, seal), so several files know it.
+MANY_FILES = {"OpenSSL": (r"openssl/", ("core/http", "core/wire", "server/edge", "server/store", "server/alert"))}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def layer_of(path):
+    """The layer of a path such as core/base/text.h: the longest folder in the table, else its own folder."""
+    folder = str(Path(path).parent)
+    while folder not in LAYERS and "/" in folder:
+        folder = str(Path(folder).parent)
+    return folder if folder in LAYERS else str(Path(path).parent)
+
+
+def sources(root):
+    return sorted(path for place in PLACES for path in (root / place).rglob("*") if path.suffix in (".h", ".cpp"))
+
+
+def includes(root):
+    """(file, line, whether it is one of ours, header) of every include."""
+    for path in sources(root):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if found := INCLUDE.match(line):
+                yield str(path.relative_to(root)), number, found[1] == '"', found[2]
+
+
+def layer_faults(root):
+    for file, line, ours, header in includes(root):
+        layer, other = layer_of(file), layer_of(header)
+        if layer not in LAYERS:
+            yield f"{file}: the folder is not in the table of layers"
+        elif ours and not (root / header).is_file():
+            yield f"{file}:{line}: there is no {header} (write the path from the root)"
+        elif ours and other != layer and other not in LAYERS[layer]:
+            yield f"{file}:{line}: {layer} must not include {other} ({header})"
+
+
+def library_faults(root):
+    users = {}
+    for file, line, ours, header in includes(root):
+        for library, (beginning, layers) in {**LIBRARIES, **MANY_FILES}.items():
+            if ours or not re.match(beginning, header):
+                continue
+            if layer_of(file) not in layers:
+                yield f"{file}:{line}: {layer_of(file)} must not include {library} ({header})"
+            users.setdefault((layer_of(file), library), set()).add(file)
+    for (layer, library), files in sorted(users.items()):
+        if library in LIBRARIES and len(files) > 1:
+            yield f"{library} is included by more than one file of {layer}: {', '.join(sorted(files))}"
+
+
+def cycle(edges):
+    """A way of folders that ends where it began; empty when there is none."""
+    done = set()
+
+    def walk(node, way):
+        if node in way:
+            return [*way[way.index(node):], node]
+        if node in done:
+            return []
+        for following in sorted(edges.get(node, ())):
+            if found := walk(following, [*way, node]):
+                return found
+        done.add(node)
+        return []
+
+    return next((found for node in sorted(edges) if (found := walk(node, []))), [])
+
+
+def cycle_faults(root):
+    edges = {}
+    for file, _, ours, header in includes(root):
+        one, other = str(Path(file).parent), str(Path(header).parent)
+        if ours and one != other:
+            edges.setdefault(one, set()).add(other)
+    if way := cycle(edges):
+        yield "folders include each other: " + " -> ".join(way)
+
+
+def length_faults(root):
+    for path in sources(root):
+        lines = len(path.read_text().splitlines())
+        if lines > MOST_LINES:
+            yield f"{path.relative_to(root)}: {lines} lines, more than {MOST_LINES}; split it"
+
+
+CHECKS = (layer_faults, library_faults, cycle_faults, length_faults)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_tree_keeps_the_law(check):
+    assert list(check(ROOT)) == []
+
+
+def test_every_layer_of_the_table_allows_only_layers_of_the_table():
+    assert [other for allowed in LAYERS.values() for other in allowed if other not in LAYERS] == []
+
+
+# What stands in a tree, and what the law says of it.
+BROKEN = [
+    (layer_faults, {"core/base/a.h": '#include "rules/b.h"\n', "rules/b.h": ""},
+     "core/base/a.h:1: core/base must not include rules (rules/b.h)"),
+    (layer_faults, {"agent/a.cpp": '\n#include "server/store/b.h"\n', "server/store/b.h": ""},
+     "agent/a.cpp:2: agent must not include server/store (server/store/b.h)"),
+    (layer_faults, {"server/ingest/a.cpp": '#include "server/alert/b.h"\n', "server/alert/b.h": ""},
+     "server/ingest/a.cpp:1: server/ingest must not include server/alert (server/alert/b.h)"),
+    (layer_faults, {"rules/a.cpp": '#include "core/base/none.h"\n'},
+     "rules/a.cpp:1: there is no core/base/none.h (write the path from the root)"),
+    (layer_faults, {"server/magic/a.cpp": "#include <vector>\n"},
+     "server/magic/a.cpp: the folder is not in the table of layers"),
+    (library_faults, {"server/api/a.cpp": "#include <httplib.h>\n"},
+     "server/api/a.cpp:1: server/api must not include cpp-httplib (httplib.h)"),
+    (library_faults, {"server/store/a.cpp": "#include <libpq-fe.h>\n", "server/store/b.cpp": "#include <libpq-fe.h>\n"},
+     "libpq is included by more than one file of server/store: server/store/a.cpp, server/store/b.cpp"),
+    (cycle_faults, {"rules/a.h": '#include "core/base/b.h"\n', "core/base/b.h": '#include "rules/a.h"\n'},
+     "folders include each other: core/base -> rules -> core/base"),
+    (length_faults, {"agent/a.cpp": "\n" * 301}, "agent/a.cpp: 301 lines, more than 300; split it"),
+]
+
+
+@pytest.mark.parametrize("check, tree, sentence", BROKEN, ids=[sentence for _, _, sentence in BROKEN])
+def test_a_broken_tree_is_named(tmp_path, check, tree, sentence):
+    for name, text in tree.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert sentence in list(check(tmp_path))
+
+
+def test_the_walk_sees_the_whole_tree():
+    files = {file for file, *_ in includes(ROOT)}
+    assert {"core/base/text.h", "rules/catalog.cpp", "agent/intake.cpp", "server/store/database.cpp"} <= files

@@ -1,0 +1,76 @@
+"""The agent's end of the mark socket as a process, and trainings as processes that mark."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.service import program, wait_for
+
+PACKAGE = Path(__file__).resolve().parents[2] / "python"
+
+
+class Intake:
+    """The real intake (tests/support/intake_probe.cpp). Keeps everything that it drained."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.process = None
+        self.started, self.ended, self.steps, self.annotations = [], [], [], {}
+
+    def start(self):
+        command = [program("tests/intake_probe"), str(self.path)]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+        assert self.process.stdout.readline() == "listening\n"
+        return self
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            self.process.wait()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def drain(self):
+        self.process.stdin.write("drain\n")
+        self.process.stdin.flush()
+        batch = json.loads(self.process.stdout.readline())
+        self.started += batch["started"]
+        self.ended += batch["ended"]
+        for marks in batch["marks"]:
+            self.steps += marks["steps"]
+            for name, row in marks["annotations"].items():
+                self.annotations[name] = self.annotations.get(name, 0) + row["count"]
+        return self
+
+    def drain_until(self, condition, what: str):
+        wait_for(lambda: condition(self.drain()), what, pause=0.01)
+        return self
+
+    def facts(self):
+        return self.started[-1]["facts"]
+
+
+def training(code: str, socket: Path, **environment) -> subprocess.Popen:
+    """Runs code in a Python that finds the package and, at `socket`, its agent."""
+    env = {**os.environ, "PYTHONPATH": str(PACKAGE), "STEPSCOPE_SOCKET": str(socket), **environment}
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", code]
+    return subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def finish(process: subprocess.Popen, code: int = 0) -> str:
+    """What it printed, after it ended as it should and without a word on standard error."""
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (code, "")
+    return out

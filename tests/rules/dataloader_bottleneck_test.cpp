@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/replay.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr std::string_view kRule = "DataloaderBottleneck";
+
+Scenario Steps(std::initializer_list<scenarios::Steps> ranks) {
+  Scenario scenario;
+  scenario.stretches = {{10}};
+  scenario.ranks = ranks;
+  return scenario;
+}
+
+TEST(DataloaderBottleneck, NamesTheShareOfTime) {
+  const auto outcome = Judge(kRule, MakeJob(Steps({{5s, 412, 100ms, 57.3, 0}})));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
+  EXPECT_EQ(outcome.verdict.sentence,
+            "The training process waited 57.3 % of each step (median of 412 steps, rank 0) for its "
+            "next batch; the threshold is 20 %.");
+  EXPECT_EQ(outcome.verdict.severity, Severity::kHigh);
+  EXPECT_EQ(outcome.verdict.share, 1);
+  EXPECT_TRUE(outcome.verdict.active);
+  EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  EXPECT_EQ(outcome.findings[0].subject.rank, 0);
+  EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs) + 5s);
+}
+
+TEST(DataloaderBottleneck, IsClearBelowTheThreshold) {
+  const auto verdict = Judge(kRule, MakeJob(Steps({{5s, 100, 100ms, 2, 1}}))).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear);
+  EXPECT_EQ(verdict.severity, Severity::kNone);
+}
+
+TEST(DataloaderBottleneck, IsWorthALookBetweenModerateAndThreshold) {
+  const auto verdict = Judge(kRule, MakeJob(Steps({{5s, 100, 100ms, 12, 0}}))).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear);
+  EXPECT_EQ(verdict.severity, Severity::kLow);
+  EXPECT_NE(verdict.sentence.find("worth a look"), std::string::npos) << verdict.sentence;
+}
+
+TEST(DataloaderBottleneck, IsUnknownBeforeEnoughSteps) {
+  EXPECT_EQ(Judge(kRule, MakeJob(Steps({}))).verdict.sentence, "no steps reported");
+  const auto verdict = Judge(kRule, MakeJob(Steps({{5s, 19, 100ms, 90, 0}}))).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
+  EXPECT_EQ(verdict.sentence, "19 of 20 steps seen");
+  EXPECT_EQ(Judge(kRule, MakeJob(Steps({{5s, 20, 100ms, 90, 0}}))).verdict.kind,
+            VerdictKind::kFinding);
+}
+
+TEST(DataloaderBottleneck, NamesTheWorstRank) {
+  const auto verdict =
+      Judge(kRule,
+            MakeJob(Steps({{5s, 100, 100ms, 3, 1}, {5s, 100, 100ms, 40, 0}, {5s, 9, 1s, 99, 0}})))
+          .verdict;
+  EXPECT_NE(verdict.sentence.find("rank 1"), std::string::npos) << verdict.sentence;
+  EXPECT_NE(verdict.sentence.find("1 of 3 ranks fired"), std::string::npos) << verdict.sentence;
+}
+
+TEST(DataloaderBottleneck, StaysFoundAndSaysThatItIsOver) {
+  Job job = MakeJob(Steps({{5s, 60, 100ms, 50, 0}}));
+  const Job fast = MakeJob(Steps({{100s, 400, 100ms, 1, 0}}));
+  job.ranks[0].steps.insert(job.ranks[0].steps.end(), fast.ranks[0].steps.begin(),
+                            fast.ranks[0].steps.end());
+  const auto outcome = Judge(kRule, job);
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
+  EXPECT_FALSE(outcome.verdict.active);
+  EXPECT_LT(outcome.verdict.share, 0.2);
+  EXPECT_NE(outcome.verdict.sentence.find("The newest 20 steps are not above it."),
+            std::string::npos)
+      << outcome.verdict.sentence;
+  EXPECT_EQ(outcome.verdict.fired, outcome.verdict.fired);
+  ASSERT_EQ(outcome.findings.size(), 1u);
+}
+
+TEST(DataloaderBottleneck, IsNotFooledByHostileSteps) {
+  Job job = MakeJob(Steps({{5s, 30, 100ms, 1, 0}}));
+  job.ranks[0].steps[3].wall = 0s;
+  job.ranks[0].steps[4].wall = -5s;
+  job.ranks[0].steps[5].phases[0] = 1h;   // longer than its step
+  job.ranks[0].steps[6].phases[0] = -1h;  // less than nothing
+  const auto verdict = Judge(kRule, job).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear);
+  EXPECT_EQ(verdict.evidence["ranks"][0]["steps"], 28);
+}
+
+}  // namespace
+}  // namespace stepscope::scenarios

@@ -1,0 +1,67 @@
+// How a job was sliced never changes what a rule says of it.
+
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/replay.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+// Small windows, so that a short job has all parts of a long one.
+Json SmallParameters(const RuleType& rule) {
+  if (rule.name == "LowGPUUtilization") return {{"window", 100}, {"patience", 150}};
+  if (rule.name == "CPUBottleneck") return {{"patience", "60s"}};
+  return Json::object();
+}
+
+Scenario Eventful(std::uint64_t seed) {
+  Scenario scenario;
+  scenario.seed = seed;
+  scenario.nodes = 1 + seed % 3;
+  scenario.gpus = seed % 5 == 0 ? 0 : 2;
+  scenario.missing = seed % 4 == 0 ? 0.2 : 0;
+  scenario.stretches = {{200 + seed * 7, 5, 95, 10, 2, 8},
+                        {400, 90, 50, 10, 2, 15},
+                        {300 + seed, 8, 97, 30, 10, 10},
+                        {130, 60, 91, 40, 1, 9}};
+  if (seed % 2 == 0) {
+    scenario.ranks = {{20s, 900, 300ms, 18, 15}, {21s, 60, 5s, 30, 20}, {22s, 7, 1s, 90, 5}};
+  }
+  return scenario;
+}
+
+class Slices : public testing::TestWithParam<RuleType> {};
+
+TEST_P(Slices, DoNotChangeTheVerdict) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Job job = MakeJob(Eventful(seed));
+    const Json parameters = SmallParameters(GetParam());
+    const std::string whole = ToText(Judge(GetParam().name, job, parameters));
+    for (std::uint64_t slicing = 1; slicing <= 4; ++slicing) {
+      ASSERT_EQ(whole, ToText(Judge(GetParam().name, job, parameters, slicing)))
+          << "job " << seed << ", slicing " << slicing;
+    }
+  }
+}
+
+TEST_P(Slices, StateIsRefusedWhenAMemberIsGone) {
+  const JobFacts facts;
+  const RuleType& rule = GetParam();
+  const auto params = Params::Read(rule.name, rule.params, nullptr, facts.interval);
+  const Json state = rule.make(*params, facts)->Save();
+  for (const auto& [name, value] : state.items()) {
+    Json broken = state;
+    broken[name] = "x";
+    EXPECT_FALSE(rule.make(*params, facts)->Load(broken).ok()) << name;
+    broken.erase(name);
+    const bool optional = value.is_null();
+    EXPECT_TRUE(optional || !rule.make(*params, facts)->Load(broken).ok()) << name;
+  }
+  EXPECT_FALSE(rule.make(*params, facts)->Load(Json::array()).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryRule, Slices, testing::ValuesIn(Catalog().begin(), Catalog().end()),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace stepscope::scenarios

@@ -1,0 +1,92 @@
+#include "tests/server/api/api_test.h"
+
+namespace stepscope {
+namespace {
+
+class MetricsTest : public ApiTest {
+ protected:
+  MetricsTest() { Push(agent_.Started(kStartUs)); }
+
+  // One sample of 500 ms each, from a time on.
+  void Sample(std::int64_t from_us, std::size_t count, double percent) {
+    std::vector<std::int64_t> at_us;
+    for (std::size_t tick = 0; tick < count; ++tick) {
+      at_us.push_back(from_us + static_cast<std::int64_t>(tick) * 500'000);
+    }
+    Push(agent_.Ticks(at_us, std::vector<double>(count, percent)));
+  }
+  Json Ask(const std::string& query = "") {
+    return service_.GetJson("/api/v1/jobs/mlp/metrics" + query);
+  }
+
+  TestAgent agent_{"mlp"};
+};
+
+TEST_F(MetricsTest, EachSampleIsABinWhenThereIsRoom) {
+  Sample(kStartUs, 4, 25.5);
+  const Json answer = Ask();
+  EXPECT_EQ(answer["bin_us"], 500'000);
+  EXPECT_EQ(answer["interval_ms"], 500);
+  const Json& series = answer["series"][0];
+  EXPECT_EQ(series["metric"], "node_cpu_percent");
+  EXPECT_EQ(series["unit"], "%");
+  EXPECT_EQ(series["mean"], Json({25.5, 25.5, 25.5, 25.5}));
+  EXPECT_EQ(series["times_us"][3], kStartUs + 1'500'000);
+  EXPECT_EQ(answer["agents"][0]["node"], "host-1");
+}
+
+TEST_F(MetricsTest, BinsHaveLeastMeanAndGreatest) {
+  Sample(kStartUs, 2, 10);
+  Sample(kStartUs + kSecondUs, 2, 30);
+  const Json series = Ask("?points=1")["series"][0];
+  EXPECT_EQ(series["min"], Json({10.0}));
+  EXPECT_EQ(series["mean"], Json({20.0}));
+  EXPECT_EQ(series["max"], Json({30.0}));
+}
+
+TEST_F(MetricsTest, AGapOfMoreThanTwoIntervalsIsOneNull) {
+  Sample(kStartUs, 2, 10);
+  Sample(kStartUs + 10 * kSecondUs, 2, 10);
+  EXPECT_EQ(Ask()["series"][0]["mean"], Json({10.0, 10.0, nullptr, 10.0, 10.0}));
+}
+
+TEST_F(MetricsTest, FollowingWithTheCursorGivesTheSameBins) {
+  Sample(kStartUs, 100, 10);
+  const Json first = Ask("?points=10");
+  Sample(kStartUs + 50 * kSecondUs, 20, 20);
+  const Json next = Ask("?since=" + first["cursor"].get<std::string>());
+  const Json whole = Ask("?points=12");
+  EXPECT_EQ(next["bin_us"], first["bin_us"]);
+  EXPECT_EQ(next["series"][0]["times_us"][0], first["series"][0]["times_us"].back());
+  EXPECT_EQ(whole["bin_us"], first["bin_us"]);
+  EXPECT_EQ(next["series"][0]["mean"].back(), whole["series"][0]["mean"].back());
+}
+
+TEST_F(MetricsTest, RangesAndFiltersChooseSamples) {
+  Sample(kStartUs, 20, 10);
+  const std::string from = std::to_string(kStartUs + 2 * kSecondUs);
+  const std::string to = std::to_string(kStartUs + 3 * kSecondUs);
+  EXPECT_EQ(Ask("?from_us=" + from + "&to_us=" + to)["series"][0]["mean"].size(), 3U);
+  EXPECT_EQ(Ask("?metric=memory_used_percent")["series"], Json::array());
+  EXPECT_EQ(Ask("?metric=node_cpu_percent,memory_used_percent&node=host-1")["series"].size(), 1U);
+  EXPECT_EQ(Ask("?device=0")["series"], Json::array());
+}
+
+TEST_F(MetricsTest, WrongQueriesAreRefusedByName) {
+  Sample(kStartUs, 2, 10);
+  for (const std::string query :
+       {"metric=nope", "metric=", "node=other", "points=0", "points=4001", "from_us=-1",
+        "from_us=2&to_us=1", "since=abc", "since=MTox&points=5", "to_us=1e9", "bins=3"}) {
+    const std::string answer = service_.Get("/api/v1/jobs/mlp/metrics?" + query);
+    EXPECT_EQ(StatusOf(answer), 400) << query << answer;
+    EXPECT_EQ(ApiService::JsonOf(answer)["code"], "invalid-parameter");
+  }
+}
+
+TEST_F(MetricsTest, AJobWithoutSamplesHasNoSeries) {
+  EXPECT_EQ(Ask()["series"], Json::array());
+  EXPECT_EQ(Ask("?since=" + Ask()["cursor"].get<std::string>())["series"], Json::array());
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,83 @@
+#include "tests/server/api/api_test.h"
+
+namespace stepscope {
+namespace {
+
+class StepsTest : public ApiTest {
+ protected:
+  StepsTest() {
+    Push(agent_.Started(kStartUs));
+    Push(agent_.Rank(kStartUs, 0));
+  }
+  Json Ask(const std::string& query = "") {
+    return service_.GetJson("/api/v1/jobs/mlp/steps" + query);
+  }
+
+  TestAgent agent_{"mlp"};
+};
+
+TEST_F(StepsTest, PercentilesPhasesAndHistogramAddUp) {
+  Push(agent_.Steps(0, kStartUs, {100, 200, 300, 400}, 0.25));
+  const Json rank = Ask("?bins=3")["ranks"][0];
+  EXPECT_EQ(rank["steps"], 4);
+  EXPECT_EQ(rank["node"], "host-1");
+  EXPECT_EQ(rank["wall_seconds"]["min"], 0.1);
+  EXPECT_EQ(rank["wall_seconds"]["p50"], 0.2);
+  EXPECT_EQ(rank["wall_seconds"]["max"], 0.4);
+  EXPECT_EQ(rank["wall_seconds"]["mean"], 0.25);
+  EXPECT_EQ(rank["histogram"]["edges_seconds"], Json({0.1, 0.2, 0.3, 0.4}));
+  EXPECT_EQ(rank["histogram"]["counts"], Json({1, 1, 2}));
+  EXPECT_EQ(rank["phases"][0]["phase"], "data");
+  EXPECT_EQ(rank["phases"][0]["share_percent"], 25);
+  EXPECT_EQ(rank["phases"][1]["phase"], "unnamed");
+  EXPECT_EQ(rank["phases"][1]["share_percent"], 75);
+  EXPECT_EQ(rank["series"]["wall_seconds"], Json({0.1, 0.2, 0.3, 0.4}));
+  EXPECT_EQ(rank["series"]["data_seconds"][0], 0.025);
+}
+
+TEST_F(StepsTest, ALongRunIsDrawnInAtMostFiveHundredPoints) {
+  Push(agent_.Steps(0, kStartUs, std::vector<std::int64_t>(3'000, 10), 0.5));
+  const Json series = Ask()["ranks"][0]["series"];
+  EXPECT_EQ(series["steps_per_point"], 8);
+  EXPECT_EQ(series["step"].size(), 375U);
+  EXPECT_EQ(series["step"][1], 9);
+  EXPECT_EQ(series["wall_seconds"][374], 0.01);
+}
+
+TEST_F(StepsTest, RowsPageThroughEveryStepOnce) {
+  Push(agent_.Steps(0, kStartUs, std::vector<std::int64_t>(25, 10), 0.5));
+  std::vector<int> steps;
+  std::string cursor;
+  for (int pages = 0; pages < 3; ++pages) {
+    const Json page = Ask("?format=rows&limit=10" + cursor);
+    for (const Json& row : page["items"]) steps.push_back(row["step"]);
+    if (page["next"].is_null()) break;
+    cursor = "&cursor=" + page["next"].get<std::string>();
+  }
+  ASSERT_EQ(steps.size(), 25U);
+  EXPECT_EQ(steps.front(), 1);
+  EXPECT_EQ(steps.back(), 25);
+}
+
+TEST_F(StepsTest, ARankWithoutStepsSaysSo) {
+  const Json rank = Ask()["ranks"][0];
+  EXPECT_EQ(rank["steps"], 0);
+  EXPECT_EQ(rank["wall_seconds"], nullptr);
+  EXPECT_EQ(rank["histogram"]["counts"], Json::array());
+}
+
+TEST_F(StepsTest, EqualStepsAreOneBin) {
+  Push(agent_.Steps(0, kStartUs, {100, 100, 100}, 0.5));
+  EXPECT_EQ(Ask()["ranks"][0]["histogram"]["counts"], Json({3}));
+}
+
+TEST_F(StepsTest, WrongQueriesAreRefusedByName) {
+  for (const std::string query : {"rank=7", "rank=-1", "bins=0", "format=csv", "limit=5",
+                                  "cursor=MTIz", "format=rows&cursor=AAAA"}) {
+    const std::string answer = service_.Get("/api/v1/jobs/mlp/steps?" + query);
+    EXPECT_EQ(StatusOf(answer), 400) << query << answer;
+  }
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,75 @@
+#include "tests/server/api/api_test.h"
+
+namespace stepscope {
+namespace {
+
+class WebhooksTest : public ApiTest {
+ protected:
+  Json Register(const std::string& url) {
+    return ApiService::JsonOf(service_.Post("/api/v1/webhooks", Dump(Json{{"url", url}})));
+  }
+};
+
+TEST_F(WebhooksTest, TheSecretIsShownOnce) {
+  const Json made = Register("https://example.com/hook");
+  EXPECT_TRUE(made["secret"].get<std::string>().starts_with("whsec_")) << made;
+  const std::string id = made["id"];
+  EXPECT_EQ(service_.Get("/api/v1/webhooks").find("whsec_"), std::string::npos);
+  EXPECT_EQ(service_.Get("/api/v1/webhooks/" + id).find("whsec_"), std::string::npos);
+}
+
+TEST_F(WebhooksTest, AnAddressIsRegisteredOnce) {
+  Register("https://example.com/hook");
+  ExpectProblem(service_.Post("/api/v1/webhooks", R"({"url":"https://example.com/hook"})"), 409,
+                "webhook-exists");
+}
+
+TEST_F(WebhooksTest, WrongBodiesAreRefused) {
+  for (const char* body :
+       {"{}", R"({"url":"http://127.0.0.1/"})", R"({"url":"https://a.b/","events":["nope"]})",
+        R"({"url":"https://a.b/","events":"rule.error"})", R"({"url":"https://a.b/","secret":"x"})",
+        R"({"url":"https://a.b/","events":["rule.error","rule.error"]})"}) {
+    ExpectProblem(service_.Post("/api/v1/webhooks", body), 400, "invalid-body");
+  }
+  EXPECT_EQ(service_.GetJson("/api/v1/webhooks")["items"], Json::array());
+}
+
+TEST_F(WebhooksTest, ATestMessageStandsInTheLog) {
+  const std::string id = Register("https://example.com/hook")["id"];
+  const std::string answer = service_.Post("/api/v1/webhooks/" + id + "/test", "{}");
+  EXPECT_EQ(StatusOf(answer), 202) << answer;
+  const Json log = service_.GetJson("/api/v1/deliveries?webhook=" + id);
+  EXPECT_EQ(log["total"], 1);
+  EXPECT_EQ(log["items"][0]["event"], "webhook.test");
+  EXPECT_EQ(log["items"][0]["state"], "ready");
+}
+
+TEST_F(WebhooksTest, OnlyWhatIsDoneMayBeSentAgain) {
+  const std::string id = Register("https://example.com/hook")["id"];
+  const std::string delivery =
+      ApiService::JsonOf(service_.Post("/api/v1/webhooks/" + id + "/test", ""))["id"];
+  const std::string retry = "/api/v1/deliveries/" + delivery + "/retry";
+  ExpectProblem(service_.Post(retry, ""), 409, "delivery-waits");
+  service_.database().Connect()->Query("update deliveries set state = 'dead'").ok();
+  const std::string answer = service_.Post(retry, "");
+  EXPECT_EQ(StatusOf(answer), 202) << answer;
+  EXPECT_EQ(ApiService::JsonOf(answer)["state"], "ready");
+}
+
+TEST_F(WebhooksTest, DeletedOnesAreGone) {
+  const std::string id = Register("https://example.com/hook")["id"];
+  EXPECT_EQ(StatusOf(service_.Ask("DELETE", "/api/v1/webhooks/" + id)), 204);
+  ExpectProblem(service_.Ask("DELETE", "/api/v1/webhooks/" + id), 404, "not-found");
+  ExpectProblem(service_.Post("/api/v1/webhooks/" + id + "/test", ""), 404, "not-found");
+}
+
+TEST_F(WebhooksTest, NumbersThatAreNoneAreNotFound) {
+  for (const std::string id : {"0", "-1", "01", "x", "1e3", "99999999999999999999"}) {
+    ExpectProblem(service_.Get("/api/v1/webhooks/" + id), 404, "not-found");
+  }
+  ExpectProblem(service_.Get("/api/v1/deliveries?webhook=0"), 400, "invalid-parameter");
+  ExpectProblem(service_.Get("/api/v1/deliveries?job=nobody"), 404, "not-found");
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,124 @@
+// The whole service on a real PostgreSQL: starts, serves, stops, starts again.
+
+#include "server/app/app.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "tests/support/postgres.h"
+#include "tests/support/pushes.h"
+#include "tests/support/raw_client.h"
+
+namespace stepscope {
+namespace {
+
+class AppTest : public testing::Test {
+ protected:
+  AppTest() {
+    char pattern[] = "/tmp/stepscope-app-XXXXXX";
+    folder_ = mkdtemp(pattern);
+    settings_.port = 0;
+    settings_.data_dir = folder_ + "/data";
+    settings_.database_url = database_.url();
+    settings_.evaluators = 1;
+  }
+  ~AppTest() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<App> Start() {
+    Result<std::unique_ptr<App>> app = App::Start(settings_, clock_, "0.0.0");
+    EXPECT_TRUE(app.ok()) << app.error().message;
+    return std::move(*app);
+  }
+  static std::string Ask(const App& app, const std::string& request) {
+    RawClient client(app.port());
+    client.Send(request);
+    return client.ReadAnswer();
+  }
+  static std::string Get(const App& app, const std::string& target) {
+    return Ask(app, "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+  static std::string Push(const App& app, const std::string& push) {
+    return Ask(app, "POST /api/v1/ingest/frames HTTP/1.1\r\nHost: localhost\r\nContent-Type: " +
+                        std::string(kFramesContentType) +
+                        "\r\nContent-Length: " + std::to_string(push.size()) + "\r\n\r\n" + push);
+  }
+
+  TestDatabase database_;
+  SystemClock clock_;
+  std::string folder_;
+  Settings settings_;
+};
+
+TEST_F(AppTest, ServesWhenItHasStartedAndKeepsWhatItWasTold) {
+  TestAgent agent("mlp");
+  {
+    const std::unique_ptr<App> app = Start();
+    EXPECT_EQ(StatusOf(Get(*app, "/readyz")), 200);
+    EXPECT_EQ(StatusOf(Push(*app, agent.Started(1'795'205'614'000'000))), 200);
+  }
+  const std::unique_ptr<App> again = Start();
+  EXPECT_EQ(StatusOf(Get(*again, "/api/v1/jobs/mlp")), 200);
+}
+
+TEST_F(AppTest, StopsWhileClientsAreSlowAndIdle) {
+  const std::unique_ptr<App> app = Start();
+  RawClient idle(app->port()), slow(app->port());
+  idle.Send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(StatusOf(idle.ReadAnswer()), 200);
+  slow.Send("POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n");
+  std::stop_source hurry;
+  hurry.request_stop();
+  app->Stop(hurry.get_token());
+  EXPECT_TRUE(idle.IsClosed());
+}
+
+TEST_F(AppTest, AnOccupiedPortIsOneClearSentence) {
+  const std::unique_ptr<App> app = Start();
+  settings_.port = app->port();
+  const Result<std::unique_ptr<App>> second = App::Start(settings_, clock_, "0.0.0");
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().message,
+            "127.0.0.1:" + std::to_string(app->port()) +
+                " is in use by another program; stop it or choose another with --listen");
+}
+
+TEST_F(AppTest, AMissingDatabaseIsSaidWithoutItsPassword) {
+  settings_.database_url = "postgresql://someone:hunter2@127.0.0.1:1/nothing";
+  const Result<std::unique_ptr<App>> app = App::Start(settings_, clock_, "0.0.0");
+  ASSERT_FALSE(app.ok());
+  EXPECT_EQ(app.error().message.find("hunter2"), std::string::npos) << app.error().message;
+  EXPECT_EQ(app.error().message.find('\n'), std::string::npos) << app.error().message;
+}
+
+TEST_F(AppTest, AFolderThatCannotBeMadeIsNamed) {
+  settings_.data_dir = "/proc/nothing/here";
+  const Result<std::unique_ptr<App>> app = App::Start(settings_, clock_, "0.0.0");
+  ASSERT_FALSE(app.ok());
+  EXPECT_NE(app.error().message.find("/proc/nothing/here"), std::string::npos);
+}
+
+TEST_F(AppTest, AWrongAddressRangeIsNamed) {
+  settings_.webhook_allow = {"10.0.0.0/33"};
+  const Result<std::unique_ptr<App>> app = App::Start(settings_, clock_, "0.0.0");
+  ASSERT_FALSE(app.ok());
+  EXPECT_NE(app.error().message.find("--webhook-allow"), std::string::npos);
+}
+
+TEST_F(AppTest, LostSessionsWithTheDatabaseHealByThemselves) {
+  const std::unique_ptr<App> app = Start();
+  TestAgent agent("mlp");
+  database_.EndSessions();
+  const std::string push = agent.Started(1'795'205'614'000'000);
+  int status = 0;
+  for (int count = 0; count < 20 && status != 200; ++count) {
+    status = StatusOf(Push(*app, push));
+    EXPECT_TRUE(status == 200 || status == 503) << status;
+  }
+  EXPECT_EQ(status, 200);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "core/base/json.h"
+#include "server/edge/http_server.h"
+#include "tests/support/raw_client.h"
+
+namespace stepscope {
+inline std::vector<Route> TestRoutes() {
+  return {
+      {.method = "GET",
+       .pattern = "/echo/{name}",
+       .handler =
+           [](const Request& request, const PathParameters& parameters) {
+             return Reply{.status = 200,
+                          .content_type = "text/plain",
+                          .body = parameters.at("name") + "|" + request.query + "|" +
+                                  std::string(request.Header("x-mark")),
+                          .headers = {}};
+           }},
+      {.method = "POST",
+       .pattern = "/size",
+       .handler =
+           [](const Request& request, const PathParameters&) {
+             return Reply{.status = 200,
+                          .content_type = "text/plain",
+                          .body = std::to_string(request.body.size()),
+                          .headers = {}};
+           }},
+      {.method = "GET",
+       .pattern = "/throws",
+       .handler = [](const Request&, const PathParameters&) -> Reply {
+         throw std::runtime_error("select secret from table");
+       }},
+      {.method = "GET",
+       .pattern = "/large",
+       .handler =
+           [](const Request&, const PathParameters&) {
+             return Reply{.status = 200,
+                          .content_type = "application/json",
+                          .body = "[" + std::string(100'000, ' ') + "]",
+                          .headers = {{"ETag", "\"one\""}}};
+           }},
+  };
+}
+
+class HttpServerTest : public testing::Test {
+ protected:
+  explicit HttpServerTest(HttpOptions options = {}) : server_(options, front_) {
+    const Status listening = server_.Listen("127.0.0.1", 0);
+    EXPECT_TRUE(listening.ok());
+  }
+
+  std::string Ask(const std::string& request) {
+    RawClient client(server_.port());
+    client.Send(request);
+    return client.ReadAnswer();
+  }
+  std::string Get(const std::string& target, const std::string& more = "") {
+    return Ask("GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + more + "\r\n");
+  }
+  std::string Post(const std::string& headers, const std::string& body) {
+    return Ask("POST /size HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n" + body);
+  }
+  static void ExpectProblem(const std::string& answer, int status, const std::string& code) {
+    EXPECT_EQ(StatusOf(answer), status) << answer.substr(0, 500);
+    EXPECT_EQ(HeaderOf(answer, "content-type"), "application/problem+json");
+    const Result<Json> problem = ParseJson(BodyOf(answer));
+    ASSERT_TRUE(problem.ok()) << answer;
+    EXPECT_EQ((*problem)["code"], code);
+    EXPECT_EQ((*problem)["request_id"], HeaderOf(answer, "x-request-id"));
+  }
+
+  SystemClock clock_;
+  Front front_{TestRoutes(), nullptr, {"localhost", "127.0.0.1", "[::1]"}, clock_};
+  HttpServer server_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,225 @@
+#include "server/evaluate/evaluation.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/replay.h"
+#include "tests/scenarios/stored_job.h"
+#include "tests/support/postgres.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr const char* kGpuRule = "LowGPUUtilization";
+
+Scenario Small(std::size_t nodes = 2) {
+  Scenario scenario;
+  scenario.nodes = nodes;
+  scenario.stretches = {{300, 4, 95, 10, 2, 3}, {400, 90, 50}, {330, 5, 97, 10, 2, 3}};
+  scenario.ranks = {{20s, 400, 300ms, 30, 10}, {21s, 60, 5s, 3, 1}};
+  return scenario;
+}
+const Json kSmallParameters = {{"LowGPUUtilization", {{"window", 100}, {"patience", 150}}},
+                               {"CPUBottleneck", {{"patience", "60s"}}}};
+
+class Evaluation : public testing::Test {
+ protected:
+  Evaluation() : connection_(database_.Connect()) {}
+
+  // One turn of a rule, at the given time of the service; written.
+  Turn Evaluate(std::int64_t job_id, const std::string& rule, Time now) {
+    EXPECT_TRUE(connection_->Execute("update rule_tasks set due_us = 0, state = 'ready'").ok());
+    const auto rows = ListRuleStates(*connection_, job_id);
+    const auto tasks = ClaimRuleTasks(*connection_, "test", 100, 30s);
+    for (const auto& row : *rows) {
+      for (const RuleTask& task : *tasks) {
+        const bool wanted =
+            row.config.name == rule && task.rule_config_id == row.config.rule_config_id;
+        if (!wanted) continue;
+        auto turn = EvaluateRule(*connection_, task, now, options_);
+        EXPECT_TRUE(turn.ok()) << turn.error().message;
+        const Status written = FinishRuleTask(*connection_, turn->evaluated, "http://here");
+        EXPECT_TRUE(written.ok()) << written.error().message;
+        return *turn;
+      }
+    }
+    ADD_FAILURE() << "no task for " << rule;
+    return {};
+  }
+  // Until the rule's last turn.
+  Turn Finish(std::int64_t job_id, const std::string& rule, Time now) {
+    for (int turn = 0; turn < 100; ++turn) {
+      const Turn done = Evaluate(job_id, rule, now);
+      if (done.evaluated.last) return done;
+      EXPECT_EQ(done.evaluated.next_in, 0s);
+    }
+    ADD_FAILURE() << "never ends";
+    return {};
+  }
+
+  TestDatabase database_;
+  std::unique_ptr<stepscope::Connection> connection_;
+  EvaluationOptions options_;
+};
+
+Time After(double seconds) {
+  return FromMicros(kOriginUs + static_cast<std::int64_t>(seconds * 1e6));
+}
+
+// Watching a job live, in any pieces, tells what replaying it tells.
+TEST_F(Evaluation, LivePiecesTellWhatTheWholeJobTells) {
+  const Job job = MakeJob(Small());
+  for (const RuleType& rule : Catalog()) {
+    const std::string name(rule.name);
+    const Json parameters = kSmallParameters.value(name, Json::object());
+    const Outcome whole = Judge(name, job, parameters);
+    for (int seed = 1; seed <= 2; ++seed) {
+      StoredJob stored(*connection_, job, kSmallParameters, Format("{}-{}", name, seed));
+      std::mt19937 random(static_cast<unsigned>(seed));
+      for (double at = 1; at < 520; at += 1 + static_cast<double>(random() % 60)) {
+        for (std::size_t node = 0; node < 2; ++node) {
+          stored.Seen(node, After(at));
+          for (std::size_t rank = 0; rank < 2; ++rank) stored.StoreSteps(rank, After(at + 2));
+          stored.StoreTicks(node, After(at - static_cast<double>(random() % 3)));
+        }
+        Evaluate(stored.job_id(), name, After(at));
+      }
+      stored.StoreUntil(After(9000));
+      stored.EndJob();
+      const Turn last = Finish(stored.job_id(), name, After(9000));
+      const Json& verdict = last.evaluated.verdict;
+      EXPECT_EQ(verdict["kind"], ToText(whole.verdict.kind)) << name;
+      EXPECT_EQ(verdict["sentence"], whole.verdict.sentence) << name;
+      EXPECT_EQ(verdict["evidence"], whole.verdict.evidence) << name;
+      const auto findings = ListFindings(*connection_, stored.job_id(), "", "", 100);
+      EXPECT_EQ(findings->items.size(), whole.findings.size()) << name;
+    }
+  }
+}
+
+TEST_F(Evaluation, FiresWhileTheJobRuns) {
+  const Job job = MakeJob(Small());
+  StoredJob stored(*connection_, job);
+  stored.StoreUntil(After(40));
+  for (std::size_t node = 0; node < 2; ++node) stored.Seen(node, After(40));
+  const Turn turn = Evaluate(stored.job_id(), "DataloaderBottleneck", After(40));
+  EXPECT_EQ(turn.evaluated.status, RuleStatus::kIssuesFound);
+  EXPECT_NE(turn.evaluated.detail.find("The training process waited"), std::string::npos);
+  EXPECT_FALSE(turn.evaluated.last);
+  EXPECT_LT(turn.evaluated.at_us, ToMicros(After(40)));
+  EXPECT_EQ(turn.evaluated.next_in, 2s);
+}
+
+TEST_F(Evaluation, SaysAtTheEndWhatItCouldNotJudge) {
+  Scenario scenario = Small();
+  scenario.gpus = 0;
+  const Job job = MakeJob(scenario);
+  StoredJob stored(*connection_, job);
+  stored.StoreUntil(After(9000));
+  stored.EndJob();
+  const Turn last = Finish(stored.job_id(), kGpuRule, After(9000));
+  EXPECT_EQ(last.evaluated.status, RuleStatus::kNoIssuesFound);
+  EXPECT_EQ(last.evaluated.detail, "not judged: no GPU on any node");
+  EXPECT_EQ(last.evaluated.verdict["kind"], "unknown");
+}
+
+TEST_F(Evaluation, AJobWithoutAnyDataEndsToo) {
+  const Job job = MakeJob({});
+  StoredJob stored(*connection_, job);
+  stored.EndJob(JobStatus::kStopped);
+  for (const RuleType& rule : Catalog()) {
+    const Turn last = Finish(stored.job_id(), std::string(rule.name), After(9000));
+    EXPECT_EQ(last.evaluated.status, RuleStatus::kStopped) << rule.name;
+    EXPECT_TRUE(last.evaluated.detail.starts_with("not judged: ")) << last.evaluated.detail;
+  }
+}
+
+TEST_F(Evaluation, WaitsForTheSlowestLiveNode) {
+  const Job job = MakeJob(Small());
+  StoredJob stored(*connection_, job, kSmallParameters);
+  stored.StoreTicks(0, After(200));
+  stored.StoreTicks(1, After(30));
+  for (std::size_t node = 0; node < 2; ++node) stored.Seen(node, After(200));
+  Evaluate(stored.job_id(), kGpuRule, After(200));
+  const auto rows = connection_->Query(
+      "select (watermark->>'scans')::bigint from rule_states s join rule_configs c using "
+      "(rule_config_id) where c.name = 'LowGPUUtilization'");
+  EXPECT_EQ(rows->Int(0, 0), 0);
+}
+
+TEST_F(Evaluation, LeavesOutASilentNodeAndNamesIt) {
+  const Job job = MakeJob(Small());
+  StoredJob stored(*connection_, job, kSmallParameters);
+  stored.StoreTicks(0, After(200));
+  stored.StoreTicks(1, After(30));
+  stored.Seen(0, After(200));
+  stored.Seen(1, After(30));
+  Turn turn = Evaluate(stored.job_id(), kGpuRule, After(200));
+  EXPECT_NE(turn.evaluated.detail.find("Node node-1 is left out: silent since"), std::string::npos)
+      << turn.evaluated.detail;
+  EXPECT_EQ(turn.evaluated.watermark["scans"], 3);
+  // It comes back: what lies before the last scan is too late, the rest is judged.
+  stored.StoreTicks(1, After(200));
+  stored.Seen(1, After(200));
+  turn = Evaluate(stored.job_id(), kGpuRule, After(200));
+  EXPECT_EQ(turn.evaluated.detail.find("left out"), std::string::npos) << turn.evaluated.detail;
+  EXPECT_GT(turn.rows, 20u);
+  EXPECT_LT(turn.rows, 60u);
+}
+
+TEST_F(Evaluation, AnEndedNodeHoldsNobodyUp) {
+  const Job job = MakeJob(Small());
+  StoredJob stored(*connection_, job, kSmallParameters);
+  stored.StoreTicks(0, After(200));
+  stored.StoreTicks(1, After(30));
+  for (std::size_t node = 0; node < 2; ++node) stored.Seen(node, After(200));
+  stored.EndNode(1);
+  const Turn turn = Evaluate(stored.job_id(), kGpuRule, After(200));
+  EXPECT_EQ(turn.evaluated.watermark["scans"], 3);
+  EXPECT_EQ(turn.evaluated.detail.find("left out"), std::string::npos) << turn.evaluated.detail;
+}
+
+// A clock that stands in 1970 holds nobody up, and decades without ticks cost nothing.
+TEST_F(Evaluation, SurvivesClocksThatAreDecadesOff) {
+  Job job = MakeJob(Small());
+  for (std::size_t i = 0; i < job.nodes[1].at_us.size(); ++i) {
+    job.nodes[1].at_us[i] -= kOriginUs;
+  }
+  StoredJob stored(*connection_, job, kSmallParameters);
+  stored.StoreUntil(After(9000));
+  stored.Seen(0, After(300));
+  stored.Seen(1, After(300), kOriginUs);
+  const Turn turn = Evaluate(stored.job_id(), kGpuRule, After(300));
+  EXPECT_NE(turn.evaluated.detail.find("Node node-1 is left out: its clock is off by"),
+            std::string::npos)
+      << turn.evaluated.detail;
+  EXPECT_EQ(turn.rows, 2 * 1030u - 4 + 2);  // ticks but those that settle, and two first steps
+}
+
+TEST_F(Evaluation, DoesLargeWorkInManyTurns) {
+  const Job job = MakeJob(Small());
+  StoredJob stored(*connection_, job, kSmallParameters);
+  stored.StoreUntil(After(9000));
+  stored.EndJob();
+  options_.feed.cells = 1;
+  options_.feed.steps = 1;
+  const Json parameters = kSmallParameters[kGpuRule];
+  const Turn first = Evaluate(stored.job_id(), kGpuRule, After(9000));
+  EXPECT_LT(first.rows, 1500u);
+  const Turn last = Finish(stored.job_id(), kGpuRule, After(9000));
+  EXPECT_EQ(last.evaluated.verdict["sentence"], Judge(kGpuRule, job, parameters).verdict.sentence);
+}
+
+TEST_F(Evaluation, AStateOfAnotherShapeIsAFaultOfTheRule) {
+  const Job job = MakeJob(Small());
+  StoredJob stored(*connection_, job);
+  ASSERT_TRUE(connection_->Execute("update rule_states set state = '{\"start\": 17}'").ok());
+  const auto tasks = ClaimRuleTasks(*connection_, "test", 100, 30s);
+  for (const RuleTask& task : *tasks) {
+    const auto turn = EvaluateRule(*connection_, task, After(1), options_);
+    ASSERT_FALSE(turn.ok());
+    EXPECT_EQ(turn.error().code, Code::kInternal) << turn.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace stepscope::scenarios

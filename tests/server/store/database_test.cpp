@@ -1,0 +1,151 @@
+#include "server/store/database.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/clock.h"
+#include "tests/support/postgres.h"
+
+namespace stepscope {
+namespace {
+
+TEST(Connection, BringsBackWhatWasBound) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  const std::string bytes("\0\xff'\\", 4);
+  const auto rows = connection->Query(
+      "select $1 + 1, $2::text, $3, $4, $5, $6::text, sum(x)::numeric from generate_series(1, 3) x",
+      {std::int64_t{1} << 60, "it's", Parameter::Bytes(bytes), true, 0.1, nullptr});
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(rows->Int(0, 0), (std::int64_t{1} << 60) + 1);
+  EXPECT_EQ(rows->Text(0, 1), "it's");
+  EXPECT_EQ(rows->Bytes(0, 2), bytes);
+  EXPECT_TRUE(rows->Bool(0, 3));
+  EXPECT_EQ(rows->Real(0, 4), 0.1);
+  EXPECT_TRUE(rows->IsNull(0, 5));
+  EXPECT_EQ(rows->Int(0, 6), 6);
+}
+
+TEST(Connection, BringsBackArrays) {
+  const TestDatabase database;
+  const std::vector<std::int64_t> numbers = {INT64_MIN, 0, INT64_MAX};
+  const std::vector<std::string> texts = {"", "a,\"b\"", "{}"};
+  const std::string blob("\0x", 2);
+  const std::vector<std::string_view> blobs = {blob, "", "y"};
+  const auto rows = database.Connect()->Query(
+      "select * from unnest($1::bigint[], $2::text[], $3::bytea[])",
+      {Parameter::Array(numbers), Parameter::Array(texts), Parameter::BytesArray(blobs)});
+  ASSERT_TRUE(rows) << rows.error().message;
+  ASSERT_EQ(rows->size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(rows->Int(i, 0), numbers[i]);
+    EXPECT_EQ(rows->Text(i, 1), texts[i]);
+    EXPECT_EQ(rows->Bytes(i, 2), blobs[i]);
+  }
+  const std::vector<std::int64_t> none;
+  EXPECT_EQ(database.Connect()
+                ->Query("select cardinality($1::bigint[])", {Parameter::Array(none)})
+                ->Int(0, 0),
+            0);
+}
+
+TEST(Connection, SaysWhatTheCallerCanDoAboutAnError) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  const std::pair<const char*, Code> cases[] = {
+      {"select 1 / 0", Code::kInvalid},
+      {"insert into jobs (name, created_us) values (null, 1)", Code::kConflict},
+      {"select nothing from nowhere", Code::kInternal},
+      {"do $$ begin raise sqlstate '40001'; end $$", Code::kUnavailable},
+      {"do $$ begin raise sqlstate '25006'; end $$", Code::kUnavailable},
+  };
+  for (const auto& [sql, code] : cases) {
+    const auto rows = connection->Query(sql);
+    ASSERT_FALSE(rows) << sql;
+    EXPECT_EQ(rows.error().code, code) << sql;
+    EXPECT_EQ(connection->last_sqlstate().size(), 5u);
+  }
+  EXPECT_TRUE(connection->Query("select 1"));
+  EXPECT_EQ(connection->last_sqlstate(), "");
+}
+
+TEST(Connection, TextWithNulIsRefusedNotCut) {
+  const TestDatabase database;
+  const auto rows = database.Connect()->Query("select $1::text", {std::string("a\0b", 3)});
+  ASSERT_FALSE(rows);
+  EXPECT_EQ(rows.error().code, Code::kInvalid);
+}
+
+TEST(Connection, DeadlineClosesTheSocket) {
+  const TestDatabase database;
+  auto connection = Connection::Open(database.url(), 1s);
+  ASSERT_TRUE(connection) << connection.error().message;
+  // statement_timeout cannot help where the server does not see it: it is switched off here.
+  ASSERT_TRUE((*connection)->Execute("set statement_timeout = 0"));
+  const auto rows = (*connection)->Query("select pg_sleep(60)");
+  ASSERT_FALSE(rows);
+  EXPECT_EQ(rows.error().code, Code::kUnavailable);
+  EXPECT_TRUE((*connection)->broken());
+  EXPECT_EQ((*connection)->Query("select 1").error().code, Code::kUnavailable);
+}
+
+TEST(Connection, StatementTimeoutComesBeforeTheDeadline) {
+  const TestDatabase database;
+  auto connection = Connection::Open(database.url(), 1s);
+  const auto rows = (*connection)->Query("select pg_sleep(60)");
+  ASSERT_FALSE(rows);
+  EXPECT_EQ((*connection)->last_sqlstate(), "57014");
+  EXPECT_FALSE((*connection)->broken());
+}
+
+TEST(Connection, ServerThatIsNotThereIsUnavailable) {
+  const auto connection = Connection::Open("postgresql:///x?host=/nonexistent", 1s);
+  ASSERT_FALSE(connection);
+  EXPECT_EQ(connection.error().code, Code::kUnavailable);
+  EXPECT_EQ(connection.error().message.find('\n'), std::string::npos);
+}
+
+TEST(Transaction, IsRolledBackUnlessCommitted) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  ASSERT_TRUE(connection->Execute("create table things (a integer)"));
+  {
+    auto transaction = Transaction::Begin(*connection);
+    ASSERT_TRUE(transaction && connection->Query("insert into things values (1)"));
+  }
+  EXPECT_EQ(connection->Query("select count(*) from things")->Int(0, 0), 0);
+  {
+    auto transaction = Transaction::Begin(*connection);
+    ASSERT_TRUE(transaction && connection->Query("insert into things values (1)"));
+    EXPECT_TRUE(transaction->Commit());
+  }
+  EXPECT_EQ(connection->Query("select count(*) from things")->Int(0, 0), 1);
+}
+
+TEST(Database, LendsNoMoreThanItHasAndTakesBack) {
+  const TestDatabase postgres;
+  Database database(postgres.url(), 1);
+  {
+    auto first = database.Acquire();
+    ASSERT_TRUE(first);
+    const auto second = database.Acquire();
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Code::kUnavailable);
+  }
+  EXPECT_TRUE(database.Acquire());
+}
+
+TEST(Database, ReplacesConnectionsThatWereKilled) {
+  const TestDatabase postgres;
+  Database database(postgres.url(), 2);
+  {
+    auto lease = database.Acquire();
+    ASSERT_TRUE(lease && (*lease)->Query("select 1"));
+  }
+  EXPECT_EQ(postgres.EndSessions(), 1);
+  auto lease = database.Acquire();
+  ASSERT_TRUE(lease);
+  EXPECT_TRUE((*lease)->Query("select 1"));
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,141 @@
+#include "server/store/migrations.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cctype>
+#include <thread>
+
+#include "core/base/text.h"
+#include "tests/support/postgres.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Migration kFirst = {1, "first",
+                              "create table a (x integer); create table b (x integer);"};
+constexpr Migration kSecond = {2, "second", "alter table a add y integer;"};
+constexpr Migration kBoth[] = {kFirst, kSecond};
+
+std::int64_t Applied(Connection& connection) {
+  return connection.Query("select count(*) from schema_migrations")->Int(0, 0);
+}
+
+TEST(Migrate, AppliesWhatIsMissingOnce) {
+  const TestDatabase database = TestDatabase::Empty();
+  const auto connection = database.Connect();
+  ASSERT_TRUE(Migrate(*connection, std::span(kBoth, 1)));
+  EXPECT_EQ(Applied(*connection), 1);
+  ASSERT_TRUE(Migrate(*connection, kBoth));
+  ASSERT_TRUE(Migrate(*connection, kBoth));
+  EXPECT_EQ(Applied(*connection), 2);
+  EXPECT_TRUE(connection->Query("select y from a"));
+}
+
+TEST(Migrate, RefusesADatabaseThatIsNewer) {
+  const TestDatabase database = TestDatabase::Empty();
+  const auto connection = database.Connect();
+  ASSERT_TRUE(Migrate(*connection, kBoth));
+  const Status older = Migrate(*connection, std::span(kBoth, 1));
+  ASSERT_FALSE(older);
+  EXPECT_EQ(older.error().code, Code::kConflict);
+  EXPECT_NE(older.error().message.find("newer"), std::string::npos);
+}
+
+TEST(Migrate, RefusesAFileThatWasChanged) {
+  const TestDatabase database = TestDatabase::Empty();
+  const auto connection = database.Connect();
+  ASSERT_TRUE(Migrate(*connection, kBoth));
+  const Migration changed[] = {{1, "first", "create table other (x integer)"}, kSecond};
+  const Status refused = Migrate(*connection, changed);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("1_first"), std::string::npos);
+}
+
+TEST(Migrate, RefusesGaps) {
+  const TestDatabase database = TestDatabase::Empty();
+  const auto connection = database.Connect();
+  const Migration hole[] = {kFirst, {3, "third", "select 1"}};
+  EXPECT_FALSE(Migrate(*connection, hole));
+  ASSERT_TRUE(Migrate(*connection, kBoth));
+  ASSERT_TRUE(connection->Execute("delete from schema_migrations where version = 1"));
+  EXPECT_EQ(Migrate(*connection, kBoth).error().code, Code::kConflict);
+}
+
+TEST(Migrate, LeavesNothingOfAFileThatFails) {
+  const TestDatabase database = TestDatabase::Empty();
+  const auto connection = database.Connect();
+  const Migration bad[] = {kFirst, {2, "bad", "create table c (x integer); select 1 / 0;"}};
+  const Status failed = Migrate(*connection, bad);
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find("2_bad"), std::string::npos);
+  EXPECT_EQ(Applied(*connection), 1);
+  EXPECT_FALSE(connection->Query("select * from c"));
+}
+
+TEST(Migrate, NamesWhoHoldsTheLock) {
+  const TestDatabase database = TestDatabase::Empty();
+  const auto holder = database.Connect(), other = database.Connect();
+  ASSERT_TRUE(holder->Query("select pg_advisory_lock(8319674129446367088)"));
+  const auto pid = holder->Query("select pg_backend_pid()")->Int(0, 0);
+  const Status waited = Migrate(*other, kBoth, 150ms);
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code, Code::kUnavailable);
+  EXPECT_NE(waited.error().message.find(Format("process {}", pid)), std::string::npos)
+      << waited.error().message;
+}
+
+TEST(Migrate, ServersMayStartTogether) {
+  const TestDatabase database = TestDatabase::Empty();
+  std::atomic<int> done = 0;
+  std::vector<std::jthread> servers;
+  for (int i = 0; i < 4; ++i) {
+    servers.emplace_back([&] { done += Migrate(*database.Connect()).ok() ? 1 : 0; });
+  }
+  servers.clear();
+  EXPECT_EQ(done, 4);
+  EXPECT_EQ(Applied(*database.Connect()), static_cast<std::int64_t>(Migrations().size()));
+}
+
+// The words of a file in lower case, one blank between them, without comments.
+std::string Words(std::string_view sql) {
+  std::string words = " ";
+  for (const std::string_view line : Split(sql, '\n')) {
+    for (const char c : line.substr(0, line.find("--"))) {
+      const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      const bool word = std::isalnum(static_cast<unsigned char>(lower)) || lower == '_';
+      if (word || words.back() != ' ') words.push_back(word ? lower : ' ');
+    }
+    if (words.back() != ' ') words.push_back(' ');
+  }
+  return words;
+}
+
+// What the design forbids, so that one schema serves PostgreSQL and Citus.
+TEST(Migrations, HoldNothingThatCitusCannotDo) {
+  for (const Migration& migration : Migrations()) {
+    const std::string words = Words(migration.sql);
+    EXPECT_NE(words.find(" create table "), std::string::npos);
+    for (const char* forbidden : {" references ", " foreign key ", " trigger ", " serial ",
+                                  " bigserial ", " now ", " current_timestamp ", " delete "}) {
+      EXPECT_EQ(words.find(forbidden), std::string::npos) << migration.name << forbidden;
+    }
+  }
+}
+
+TEST(Migrations, HaveTheJobFirstInEachKeyOfABulkTable) {
+  const TestDatabase database;
+  const auto rows = database.Connect()->Query(R"(
+select c.relname || ': ' || pg_get_indexdef(i.indexrelid)
+from pg_index i
+join pg_class c on c.oid = i.indrelid
+join pg_namespace n on n.oid = c.relnamespace
+join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+where n.nspname = 'public' and i.indisunique and a.attname <> 'job_id'
+    and c.relname not in ('jobs', 'rule_tasks', 'webhooks', 'deliveries', 'schema_migrations'))");
+  ASSERT_TRUE(rows) << rows.error().message;
+  for (std::size_t i = 0; i < rows->size(); ++i) ADD_FAILURE() << rows->Text(i, 0);
+}
+
+}  // namespace
+}  // namespace stepscope

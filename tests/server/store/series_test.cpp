@@ -1,0 +1,216 @@
+#include "server/store/series.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "server/store/job_facts.h"
+#include "server/store/jobs.h"
+#include "server/store/streams.h"
+#include "tests/support/frames.h"
+#include "tests/support/postgres.h"
+
+namespace stepscope {
+namespace {
+
+class Series : public ::testing::Test {
+ protected:
+  Series() : connection_(database_.Connect()) {
+    NewJob job;
+    job.name = "train";
+    job_id_ = CreateJob(*connection_, job, 1)->job.job_id;
+    const NodeSeen node{job_id_, "n1", 1, 0, 0};
+    node_id_ = SaveNodes(*connection_, std::span(&node, 1)).value().at(0);
+  }
+
+  void Store(FrameKind kind, const Schema& schema, const Table& table, std::size_t time_column) {
+    const std::string payload = EncodeTable(table), content = EncodeSchema(schema);
+    const auto hash = static_cast<std::int64_t>(HashSchema(schema));
+    const std::vector<std::int64_t>& times = table.columns[time_column].values;
+    NewFrame frame;
+    frame.job_id = job_id_;
+    frame.node_id = node_id_;
+    frame.sequence = ++sequence_;
+    frame.schema_hash = hash;
+    frame.from_us = std::ranges::min(times);
+    frame.to_us = std::ranges::max(times);
+    frame.rows = static_cast<std::int64_t>(table.rows);
+    frame.kind = kind;
+    frame.rank = schema.rank;
+    frame.session = "sixteen bytes ok";
+    frame.payload = payload;
+    const NewSchema row{job_id_, hash, content};
+    ASSERT_TRUE(InsertSchemas(*connection_, std::span(&row, 1)));
+    const Status stored = InsertFrames(*connection_, std::span(&frame, 1));
+    ASSERT_TRUE(stored) << stored.error().message;
+  }
+  // A series whose value is its time.
+  void StoreTicks(const SeriesName& series, std::vector<std::int64_t> at_us,
+                  std::uint8_t scale = 0) {
+    const Schema schema{-1, {{"at_us", ""}, series}, {}};
+    const std::size_t rows = at_us.size();
+    Store(FrameKind::kTicks, schema, {rows, {{0, at_us, {}}, {scale, at_us, {}}}}, 0);
+  }
+  void StoreSteps(int rank, const std::vector<std::pair<std::int64_t, std::int64_t>>& steps) {
+    const Schema schema{rank, {{"step", ""}, {"start_us", ""}, {"wall_ns", ""}, {"data", ""}}, {}};
+    Table table{steps.size(), std::vector<Column>(4)};
+    for (const auto& [number, start_us] : steps) {
+      table.columns[0].values.push_back(number);
+      table.columns[1].values.push_back(start_us);
+      table.columns[2].values.push_back(100);
+      table.columns[3].values.push_back(40);
+    }
+    Store(FrameKind::kSteps, schema, table, 1);
+  }
+  TickTable Read(TickQuery query = {}) {
+    query.job_id = job_id_;
+    query.node_id = node_id_;
+    auto table = ReadTicks(*connection_, query);
+    EXPECT_TRUE(table) << table.error().message;
+    return table ? std::move(*table) : TickTable();
+  }
+
+  TestDatabase database_;
+  std::unique_ptr<Connection> connection_;
+  std::int64_t job_id_ = 0, node_id_ = 0, sequence_ = 0;
+};
+
+using Times = std::vector<std::int64_t>;
+
+TEST_F(Series, OverlappingFramesBecomeOneSeriesInOrder) {
+  StoreTicks({"user.a", ""}, {10, 30, 50});
+  StoreTicks({"user.a", ""}, {20, 30, 40});
+  StoreTicks({"user.a", ""}, {1, 60});
+  const TickTable table = Read();
+  EXPECT_EQ(table.at_us, (Times{1, 10, 20, 30, 40, 50, 60}));
+  EXPECT_EQ(table.columns.at(0).values, table.at_us);
+  EXPECT_TRUE(table.columns[0].present.empty());
+}
+
+TEST_F(Series, RangeIsOpenAtItsBeginning) {
+  StoreTicks({"user.a", ""}, {10, 20, 30, 40});
+  EXPECT_EQ(Read({.after_us = 10, .until_us = 30, .metrics = {}, .device = {}}).at_us,
+            (Times{20, 30}));
+  EXPECT_TRUE(Read({.after_us = 40, .metrics = {}, .device = {}}).at_us.empty());
+}
+
+TEST_F(Series, NodeWithoutASeriesHasItMissing) {
+  StoreTicks({"user.a", "gpu0"}, {10});
+  StoreTicks({"user.b", ""}, {20});
+  const TickTable table = Read();
+  ASSERT_EQ(table.series.size(), 2u);
+  EXPECT_TRUE(table.columns[0].Has(0));
+  EXPECT_FALSE(table.columns[0].Has(1));
+  EXPECT_FALSE(table.columns[1].Has(0));
+}
+
+TEST_F(Series, OnlyWhatIsAskedForIsRead) {
+  StoreTicks({"user.a", "gpu0"}, {10});
+  StoreTicks({"user.a", "gpu1"}, {20});
+  StoreTicks({"user.b", "gpu1"}, {30});
+  const TickTable table = Read({.metrics = {"user.a"}, .device = "gpu1"});
+  EXPECT_EQ(table.series, (std::vector<SeriesName>{{"user.a", "gpu1"}}));
+  EXPECT_EQ(table.at_us, (Times{10, 20, 30}));
+}
+
+TEST_F(Series, ScalesAreMadeEqual) {
+  StoreTicks({"user.a", ""}, {10}, 0);
+  StoreTicks({"user.a", ""}, {2000}, 2);
+  const TickTable table = Read();
+  EXPECT_EQ(table.columns[0].At(0), 10);
+  EXPECT_EQ(table.columns[0].At(1), 20);
+}
+
+// Whatever the frames and the sizes of the slices: each instant comes once, in order.
+TEST_F(Series, SlicesTogetherGiveTheWholeSeries) {
+  std::mt19937 dice(7);
+  Times all;
+  for (int frame = 0; frame < 40; ++frame) {
+    Times times;
+    const std::int64_t from = 1 + dice() % 300;
+    for (std::size_t i = 0; i < 1 + dice() % 9; ++i) {
+      times.push_back(from + static_cast<std::int64_t>(i * (1 + frame % 30)));
+    }
+    all.insert(all.end(), times.begin(), times.end());
+    StoreTicks({"user.a", ""}, times);
+  }
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  for (const std::size_t most : {1u, 3u, 10u, 1000u}) {
+    Times seen;
+    for (TickQuery query{.metrics = {}, .device = {}, .most_rows = most};;) {
+      const TickTable table = Read(query);
+      ASSERT_LE(table.at_us.size(), most);
+      if (table.at_us.empty()) break;
+      seen.insert(seen.end(), table.at_us.begin(), table.at_us.end());
+      query.after_us = table.at_us.back();
+    }
+    EXPECT_EQ(seen, all) << most;
+  }
+}
+
+TEST_F(Series, StepsComeOnceInOrderOfTheirStart) {
+  StoreSteps(0, {{3, 30}, {1, 10}});
+  StoreSteps(0, {{2, 20}, {3, 30}});
+  StoreSteps(1, {{1, 15}});
+  const auto steps = ReadSteps(*connection_, {.job_id = job_id_, .rank = 0});
+  ASSERT_TRUE(steps) << steps.error().message;
+  ASSERT_EQ(steps->size(), 3u);
+  EXPECT_EQ((*steps)[1].number, 2);
+  EXPECT_EQ((*steps)[1].phase(Phase::kData), 40ns);
+  EXPECT_EQ((*steps)[2].start, FromMicros(30));
+}
+
+TEST_F(Series, SlicesNeverCutBetweenStepsOfOneInstant) {
+  StoreSteps(0, {{1, 10}, {2, 20}, {3, 20}, {4, 20}, {5, 30}});
+  std::vector<std::int64_t> seen;
+  for (StepQuery query{.job_id = job_id_, .rank = 0, .most_rows = 2};;) {
+    const auto steps = ReadSteps(*connection_, query);
+    ASSERT_TRUE(steps) << steps.error().message;
+    if (steps->empty()) break;
+    for (const Step& step : *steps) seen.push_back(step.number);
+    query.after_us = ToMicros(steps->back().start);
+  }
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
+}
+
+TEST_F(Series, AnnotationsAreSummedOverFrames) {
+  const Schema schema{0,
+                      {{"name", ""},
+                       {"from_us", ""},
+                       {"to_us", ""},
+                       {"count", ""},
+                       {"sum_ns", ""},
+                       {"min_ns", ""},
+                       {"max_ns", ""}},
+                      {"load", "save"}};
+  for (const std::int64_t sum : {100, 300}) {
+    Table table{2, std::vector<Column>(7)};
+    for (std::int64_t name = 0; name < 2; ++name) {
+      const std::int64_t row[] = {name, 10, 20, 2, sum, sum / 4, sum / 2};
+      for (std::size_t i = 0; i < 7; ++i) table.columns[i].values.push_back(row[i]);
+    }
+    Store(FrameKind::kAnnotations, schema, table, 1);
+  }
+  const auto rows = ReadAnnotations(*connection_, job_id_, 0);
+  ASSERT_TRUE(rows && rows->size() == 2);
+  EXPECT_EQ((*rows)[0].name, "load");
+  EXPECT_EQ((*rows)[0].count, 4);
+  EXPECT_EQ((*rows)[0].sum_ns, 400);
+  EXPECT_EQ((*rows)[0].min_ns, 25);
+  EXPECT_EQ((*rows)[0].max_ns, 150);
+}
+
+TEST_F(Series, RangeOfANodeIsItsFirstAndLastTick) {
+  EXPECT_TRUE(ReadTickRanges(*connection_, job_id_)->empty());
+  StoreTicks({"user.a", ""}, {50, 70});
+  StoreTicks({"user.a", ""}, {10, 30});
+  const auto ranges = ReadTickRanges(*connection_, job_id_);
+  ASSERT_TRUE(ranges && ranges->size() == 1);
+  EXPECT_EQ((*ranges)[0].from_us, 10);
+  EXPECT_EQ((*ranges)[0].to_us, 70);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <string_view>
+
+#include "core/base/json.h"
+#include "core/wire/frame.h"
+#include "server/api/new_job.h"
+#include "server/api/routes.h"
+#include "server/edge/http_server.h"
+#include "tests/support/postgres.h"
+#include "tests/support/raw_client.h"
+
+namespace stepscope {
+
+// The API as it runs: real PostgreSQL, real ingest, real HTTP on a free port; without evaluators
+// and outbox.
+class ApiService {
+ public:
+  ApiService() { server_.Listen("127.0.0.1", 0).ok(); }
+
+  int port() const { return server_.port(); }
+  TestDatabase& database() { return test_database_; }
+  const Api& api() const { return api_; }
+
+  std::string Ask(std::string_view method, const std::string& target, const std::string& body = "",
+                  const std::string& headers = "Content-Type: application/json\r\n") {
+    RawClient client(port());
+    const std::string length =
+        method == "POST" ? "Content-Length: " + std::to_string(body.size()) + "\r\n" + headers : "";
+    client.Send(std::string(method) + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + length +
+                "\r\n" + body);
+    return client.ReadAnswer();
+  }
+  std::string Get(const std::string& target) { return Ask("GET", target); }
+  std::string Post(const std::string& target, const std::string& body) {
+    return Ask("POST", target, body);
+  }
+  std::string Push(const std::string& body) {
+    return Ask("POST", "/api/v1/ingest/frames", body,
+               "Content-Type: " + std::string(kFramesContentType) + "\r\n");
+  }
+  // The body of the answer; null when it is not JSON.
+  Json GetJson(const std::string& target) { return JsonOf(Get(target)); }
+  static Json JsonOf(const std::string& answer) {
+    Result<Json> json =
+        ParseJson(BodyOf(answer), {.bytes = 64'000'000, .depth = 64, .values = 10'000'000});
+    return json ? *json : Json();
+  }
+
+ private:
+  IngestOptions WithRules() {
+    IngestOptions options;
+    options.default_rules = DefaultRules();
+    return options;
+  }
+
+  TestDatabase test_database_;
+  SystemClock clock_;
+  Database database_{test_database_.url(), 4};
+  Ingest ingest_{database_, clock_, WithRules()};
+  JobSummaries summaries_{clock_};
+  std::atomic<bool> stopping_{false};
+  const Api api_{.database = database_,
+                 .clock = clock_,
+                 .ingest = ingest_,
+                 .summaries = summaries_,
+                 .public_url = "http://localhost",
+                 .version = "0.0.0",
+                 .data_dir = "/",
+                 .seal = [](const std::string& secret) { return Result<std::string>(secret); },
+                 .check_target =
+                     [](const std::string& url) {
+                       return url.starts_with("https://") ? Status() : Invalid("https is wanted");
+                     },
+                 .further_metrics = [] { return std::string(); },
+                 .stopping = stopping_};
+  Front front_{ApiRoutes(api_), AnswerStatic, {"localhost"}, clock_};
+  HttpServer server_{{.threads = 4}, front_};
+};
+
+}  // namespace stepscope

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/wire/frame.h"
+#include "core/wire/push_answer.h"
+#include "tests/support/scripted_server.h"
+
+namespace stepscope::test {
+
+// A service over real HTTP that takes every frame, keeps one cursor for each session, and remembers
+// what came. For tests of the agent.
+class FakeIngest {
+ public:
+  FakeIngest() : server_([this](Peer& peer) { Serve(peer); }) {}
+
+  std::string url() const { return server_.url(); }
+  int connections() const { return server_.connections(); }
+
+  std::vector<Frame> frames() const {
+    std::lock_guard lock(mutex_);
+    return frames_;
+  }
+
+  // Payloads of lifecycle frames that contain `text`.
+  std::vector<std::string> Events(std::string_view text) const {
+    std::vector<std::string> events;
+    for (const Frame& frame : frames()) {
+      if (frame.head.kind == FrameKind::kLifecycle &&
+          frame.payload.find(text) != std::string::npos) {
+        events.push_back(frame.payload);
+      }
+    }
+    return events;
+  }
+
+ private:
+  void Serve(Peer& peer) {
+    while (const auto request = peer.Read()) {
+      const auto split = SplitPush(request->body);
+      if (!split) {
+        peer.Reply(400, R"({"code":"bad-frame","detail":"not a push"})");
+        continue;
+      }
+      std::lock_guard lock(mutex_);
+      std::uint64_t cursor = 0;
+      for (const std::string_view bytes : *split) {
+        if (auto frame = DecodeFrame(bytes)) cursor = Take(*frame);
+      }
+      peer.Reply(200, EncodePushAnswer({cursor, cursor + 1, {}, SystemClock().Now()}));
+    }
+  }
+
+  std::uint64_t Take(const Frame& frame) {
+    std::uint64_t& cursor = cursors_[frame.head.session];
+    if (frame.head.sequence == cursor + 1) {
+      cursor = frame.head.sequence;
+      frames_.push_back(frame);
+    }
+    return cursor;
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<Frame> frames_;
+  std::map<Session, std::uint64_t> cursors_;
+  ScriptedServer server_;
+};
+
+}  // namespace stepscope::test

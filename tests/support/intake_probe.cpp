@@ -1,0 +1,66 @@
+// The agent's intake as a program, for tests of the Python package: listens on the given path,
+// drains for each line of standard input and answers with one line of JSON. Ends with its input.
+
+#include <iostream>
+#include <string>
+
+#include "agent/intake.h"
+#include "core/base/json.h"
+
+namespace {
+
+using stepscope::Json;
+
+Json ToJson(const stepscope::Step& step) {
+  Json phases = Json::object();
+  for (std::size_t i = 0; i < stepscope::kPhaseCount; ++i) {
+    const auto phase = static_cast<stepscope::Phase>(i);
+    if (step.phase(phase).count() > 0) {
+      phases[std::string(ToText(phase))] = step.phase(phase).count();
+    }
+  }
+  return {{"step", step.number},
+          {"start_us", stepscope::ToMicros(step.start)},
+          {"wall_ns", step.wall.count()},
+          {"phases", phases}};
+}
+
+Json ToJson(const stepscope::RankMarks& marks) {
+  Json steps = Json::array(), annotations = Json::object();
+  for (const auto& step : marks.steps) steps.push_back(ToJson(step));
+  for (const auto& row : marks.annotations) {
+    annotations[row.name] = {{"count", row.count},     {"sum_ns", row.sum_ns},
+                             {"min_ns", row.min_ns},   {"max_ns", row.max_ns},
+                             {"from_us", row.from_us}, {"to_us", row.to_us}};
+  }
+  return {{"rank", marks.rank}, {"steps", steps}, {"annotations", annotations}};
+}
+
+Json ToJson(const stepscope::IntakeBatch& batch) {
+  Json started = Json::array(), marks = Json::array(), ended = Json::array();
+  for (const auto& rank : batch.rank_started) {
+    started.push_back({{"rank", rank.rank}, {"facts", *stepscope::ParseJson(rank.facts)}});
+  }
+  for (const auto& rank : batch.marks) marks.push_back(ToJson(rank));
+  for (const auto& rank : batch.rank_ended) ended.push_back(rank.rank);
+  return {{"started", started}, {"marks", marks}, {"ended", ended}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const stepscope::SystemClock clock;
+  stepscope::IntakeOptions options;
+  options.socket_path = argv[1];
+  const auto intake = stepscope::Intake::Start(options, clock);
+  if (!intake) {
+    std::cerr << intake.error().message << "\n";
+    return 1;
+  }
+  std::cout << "listening" << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::cout << stepscope::Dump(ToJson(intake.value()->Drain())) << std::endl;
+  }
+  return 0;
+}

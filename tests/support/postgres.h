@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// A fresh, migrated database for one test, on a real PostgreSQL: one cluster for each test program,
+// started at first use in a temporary folder, or the server of STEPSCOPE_TEST_DATABASE_URL. Dropped
+// with the object; connections that are still open are closed then. A cluster that cannot be
+// started ends the program with the reason.
+class TestDatabase {
+ public:
+  TestDatabase();
+  // Without the migrations.
+  static TestDatabase Empty();
+  TestDatabase(TestDatabase&&) = delete;
+  ~TestDatabase();
+
+  const std::string& url() const { return url_; }
+  std::unique_ptr<Connection> Connect() const;  // ends the program when it cannot
+
+  // Ends every session with this database, as a crash of PostgreSQL would. Says how many.
+  int EndSessions() const;
+
+ private:
+  explicit TestDatabase(const std::string& pattern);
+  std::string name_, url_;
+};
+
+}  // namespace stepscope

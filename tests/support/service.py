@@ -1,0 +1,111 @@
+"""The real programs, started and ended by tests: always on loopback, each in a folder of its own."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def program(name: str) -> str:
+    """The built program: from STEPSCOPE_BUILD, else the newest of the usual build folders."""
+    if given := os.environ.get("STEPSCOPE_BUILD"):
+        return str(Path(given).resolve() / name)
+    built = [path for path in ROOT.glob(f"build/*/{name}") if path.is_file()]
+    if not built:
+        raise FileNotFoundError(f"{name} is not built: run scripts/test, or cmake --build --preset release")
+    return str(max(built, key=lambda path: path.stat().st_mtime))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(condition, what: str, seconds: float = 60, pause: float = 0.05):
+    """Polls until `condition()` is true and returns it; fails with `what` when the time is over."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(pause)
+    raise AssertionError(f"{what}: not within {seconds} s")
+
+
+class Service:
+    """A stepscope-server with its embedded PostgreSQL."""
+
+    def __init__(self, folder: Path, *options: str):
+        self.data_dir = folder / "data"
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.options = options
+        self.log = folder / "server.log"
+        self.process = None
+
+    def start(self, seconds: float = 90):
+        command = [program("stepscope-server"), "--listen", f"127.0.0.1:{self.port}", "--data-dir", str(self.data_dir)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(command + list(self.options), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_for(lambda: self.process.poll() is not None or self.ready(), "service ready", seconds)
+        assert self.process.poll() is None, f"the service ended: {self.log.read_text()[-2000:]}"
+        return self
+
+    def ready(self) -> bool:
+        try:
+            return self.get("/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def request(self, method: str, path: str, body=None, content_type="application/json", timeout=15):
+        """(status, parsed JSON or text). Connection faults are OSError."""
+        data = json.dumps(body).encode() if isinstance(body, (dict, list)) else body
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": content_type}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
+                status, text = answer.status, answer.read().decode()
+        except urllib.error.HTTPError as problem:
+            status, text = problem.code, problem.read().decode()
+        try:
+            return status, json.loads(text)
+        except ValueError:
+            return status, text
+
+    def get(self, path: str):
+        return self.request("GET", path)
+
+    def postmaster(self) -> int:
+        """The process of its PostgreSQL; 0 while there is none."""
+        try:
+            pid = int((self.data_dir / "postgres" / "postmaster.pid").read_text().split("\n")[0])
+            os.kill(pid, 0)
+            return pid
+        except (OSError, ValueError):
+            return 0
+
+    def sql(self, statement: str):
+        """Rows of text, straight from the database."""
+        command = ["psql", f"host={self.data_dir}/socket user=stepscope dbname=stepscope", "-XAtc", statement]
+        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return [line.split("|") for line in out.splitlines()]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError("the service did not end within 30 s of SIGTERM") from None

@@ -1,0 +1,154 @@
+// Units become words here and nowhere else.
+
+export type TimeZone = "relative" | "utc" | "local";
+
+export const kNothing = "–";
+const kThin = "\u202f";
+
+function fixed(value: number, digits: number): string {
+  return value.toFixed(digits).replace(/^-(0(\.0+)?)$/, "$1");
+}
+
+/** 2 111: groups of three with a narrow space. */
+export function count(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return kNothing;
+  return fixed(value, 0).replace(/\B(?=(\d{3})+$)/g, kThin);
+}
+
+/** A plain number with three significant digits. */
+export function number(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return kNothing;
+  const size = Math.abs(value);
+  if (size >= 1000) return count(value);
+  return fixed(value, size >= 100 ? 0 : size >= 10 ? 1 : 2);
+}
+
+/** Percent, without decimals from 10 on. */
+export function percent(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return kNothing;
+  const digits = Math.abs(value) >= 9.95 || value === 0 ? 0 : 1;
+  return `${fixed(value, digits)} %`;
+}
+
+/** A share from 0 to 1 as percent. */
+export function share(value: number | null | undefined): string {
+  return percent(value === null || value === undefined ? null : value * 100);
+}
+
+const kByteUnits = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+export function bytes(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return kNothing;
+  let size = value;
+  let unit = 0;
+  while (Math.abs(size) >= 1000 && unit < kByteUnits.length - 1) {
+    size /= 1024;
+    unit += 1;
+  }
+  const text = fixed(size, unit === 0 || Math.abs(size) >= 99.5 ? 0 : 1).replace(/\.0$/, "");
+  return `${text} ${kByteUnits[unit]}`;
+}
+
+export function byteRate(value: number | null | undefined): string {
+  const text = bytes(value);
+  return text === kNothing ? text : `${text}/s`;
+}
+
+function two(value: number): string {
+  return String(Math.floor(value)).padStart(2, "0");
+}
+
+/** A duration: 812 µs, 13.4 ms, 0.68 s, 42 s, 1 m 20 s, 13 h 52 m, 2 d 03 h. */
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return kNothing;
+  if (seconds < 0) return `−${duration(-seconds)}`;
+  if (seconds === 0) return "0 s";
+  if (seconds < 0.0009995) return `${fixed(seconds * 1e6, 0)} µs`;
+  if (seconds < 0.09995) return `${fixed(seconds * 1e3, 1)} ms`;
+  if (seconds < 9.995) return `${fixed(seconds, 2)} s`;
+  if (seconds < 59.95) return `${fixed(seconds, 1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} m ${two(whole % 60)} s`;
+  if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${two((whole % 3600) / 60)} m`;
+  return `${Math.floor(whole / 86_400)} d ${two((whole % 86_400) / 3600)} h`;
+}
+
+/** A duration that people watch grow: whole seconds only. */
+export function elapsed(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return kNothing;
+  return seconds < 60 ? `${Math.floor(Math.max(0, seconds))} s` : duration(Math.floor(seconds));
+}
+
+export function ago(seconds: number): string {
+  return seconds < 1 ? "just now" : `${elapsed(seconds)} ago`;
+}
+
+function dateParts(ms: number, zone: TimeZone): readonly [string, string, string] {
+  const date = new Date(zone === "local" ? ms - new Date(ms).getTimezoneOffset() * 60_000 : ms);
+  const text = date.toISOString();
+  return [text.slice(0, 10), text.slice(11, 19), text.slice(20, 23)];
+}
+
+function known(us: number | null | undefined): us is number {
+  return us !== null && us !== undefined && Math.abs(us / 1000) <= 8.64e15;
+}
+
+/** 2026-11-10 00:12:31, with the zone named unless it is in the column's title. */
+export function dateTime(us: number | null | undefined, zone: TimeZone, named = true): string {
+  if (!known(us)) return kNothing;
+  const [day, time] = dateParts(us / 1000, zone);
+  const suffix = zone === "local" ? " local" : " UTC";
+  return `${day} ${time}${named ? suffix : ""}`;
+}
+
+/** A time since the job's start, as axis and tooltip write it: 20 s, 1:20, 1:02:03. */
+export function sinceStart(ms: number, decimals = 0): string {
+  const sign = ms < 0 ? "−" : "";
+  const unit = 10 ** (3 - decimals);
+  const total = Math.round(Math.abs(ms) / unit) * unit;
+  const seconds = total / 1000;
+  if (seconds < 60) return `${sign}${fixed(seconds, decimals)} s`;
+  const rest = seconds % 60;
+  const tail = fixed(rest, decimals).padStart(decimals === 0 ? 2 : 3 + decimals, "0");
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${sign}${minutes}:${tail}`;
+  return `${sign}${Math.floor(minutes / 60)}:${two(minutes % 60)}:${tail}`;
+}
+
+/** The clock time of an instant; tenths of a second when `decimals` is 1. */
+export function clockTime(ms: number, zone: TimeZone, decimals = 0): string {
+  const [, time, fraction] = dateParts(ms, zone);
+  return decimals === 0 ? time : `${time}.${fraction.slice(0, decimals)}`;
+}
+
+/** An instant of a job in the zone that the reader chose. */
+export function instant(ms: number, startMs: number, zone: TimeZone, decimals = 0): string {
+  return zone === "relative" ? sinceStart(ms - startMs, decimals) : clockTime(ms, zone, decimals);
+}
+
+export function plural(many: number, one: string, several = `${one}s`): string {
+  return `${count(many)} ${many === 1 ? one : several}`;
+}
+
+/** "2 × 8 GPUs", "1 node". */
+export function hardware(nodes: number, gpus: number): string {
+  if (nodes <= 0) return kNothing;
+  if (gpus <= 0) return plural(nodes, "node");
+  const each = gpus / nodes;
+  const text = Number.isInteger(each) ? count(each) : `${count(gpus)} in all`;
+  return `${count(nodes)} × ${text} ${gpus === 1 ? "GPU" : "GPUs"}`;
+}
+
+/** As `metric`, for round values: without zeros after the point. */
+export function axisValue(value: number, unit: string): string {
+  return metric(value, unit).replace(/\.0+(?=\s|$)/, "");
+}
+
+/** The value of a metric in its own unit. */
+export function metric(value: number | null | undefined, unit: string): string {
+  if (unit === "%") return percent(value);
+  if (unit === "bytes") return bytes(value);
+  if (unit === "bytes/s") return byteRate(value);
+  if (unit === "s") return duration(value);
+  return number(value);
+}

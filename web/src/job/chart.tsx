@@ -1,0 +1,198 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { instant, metric, type TimeZone } from "../format";
+import { kPalettes } from "../palette";
+import { theme } from "../settings";
+import { ChartTable, csvOf } from "./chart_table";
+import type { Panel } from "./panels";
+import { type Actions, columnsOf, kHeight, optionsOf } from "./plot";
+import { meanOf, summaryOf } from "./summary";
+import type { Trace } from "./traces";
+import type { Span } from "./view";
+
+export interface ChartProps {
+  readonly panel: Panel;
+  readonly span: Span;
+  readonly startMs: number;
+  readonly zone: TimeZone;
+  readonly sync: string;
+  readonly job: string;
+  readonly zoom: (span: Span) => void;
+  readonly zoomBy: (by: number, aroundMs?: number) => void;
+  readonly reset: () => void;
+}
+
+/** Everything that needs a new canvas; samples and the span do not. */
+function shapeOf({ panel, zone, startMs }: ChartProps): string {
+  const lines = panel.traces.map(({ label, tone, low }) => [label, tone, low !== null]);
+  return JSON.stringify([panel.id, lines, panel.threshold, zone, startMs, theme.value]);
+}
+
+function usePlot(props: ChartProps, moved: (index: number | null) => void) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const shape = shapeOf(props);
+  const data = useMemo(() => columnsOf(props.panel.traces), [props.panel]);
+  const { fromMs: min, toMs: max } = props.span;
+
+  useEffect(() => {
+    const box = place.current;
+    if (!box) return undefined;
+    const { panel, zone, startMs, sync } = latest.current;
+    const act: Actions = {
+      zoom: (fromMs, toMs) => latest.current.zoom({ fromMs, toMs }),
+      reset: () => latest.current.reset(),
+      moved,
+    };
+    const look = { palette: kPalettes[theme.peek()], zone, startMs };
+    const made = new uPlot(optionsOf(panel, look, box.clientWidth, sync, act), data, box);
+    plot.current = made;
+    const watch = new ResizeObserver(() => made.setSize({ width: box.clientWidth, height: kHeight }));
+    watch.observe(box);
+    return () => {
+      watch.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [shape]);
+
+  useEffect(() => {
+    plot.current?.batch((u: uPlot) => {
+      u.setData(data, false);
+      u.setScale("x", { min, max });
+      u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    });
+    performance.mark("chart");
+  }, [data, min, max, shape]);
+  return { place, plot, data };
+}
+
+/** Moves the cursor of this chart and of all that share it. The third argument is not in uPlot's types. */
+function moveCursor(u: uPlot, left: number): void {
+  const move = u.setCursor as (at: { left: number; top: number }, fire: boolean, share: boolean) => void;
+  move({ left, top: left < 0 ? -10 : 0 }, true, true);
+}
+
+/** The row of the chart's data under the cursor, or null. Walks with the arrow keys. */
+function walk(u: uPlot, index: number | null, by: number, span: Span): void {
+  const times = u.data[0];
+  const first = times.findIndex((ms) => ms >= span.fromMs);
+  const after = times.findIndex((ms) => ms > span.toMs);
+  const last = (after < 0 ? times.length : after) - 1;
+  const start = index ?? (by > 0 ? first - 1 : last + 1);
+  const to = Math.max(first, Math.min(last, start + by));
+  const ms = times[to];
+  if (ms !== undefined) moveCursor(u, u.valToPos(ms, "x"));
+}
+
+function valueAt(trace: Trace, ms: number | undefined, unit: string): string {
+  const row = ms === undefined ? -1 : trace.timesMs.indexOf(ms);
+  if (row < 0) return "";
+  const value = trace.mean[row] ?? null;
+  if (value === null) return "no sample";
+  const band = trace.low && trace.high ? ` (${metric(trace.low[row], unit)} to ${metric(trace.high[row], unit)})` : "";
+  return metric(value, unit) + band;
+}
+
+function Legend({ panel, span, ms }: { panel: Panel; span: Span; ms: number | undefined }) {
+  return (
+    <ul class="legend">
+      {panel.traces.map((trace) => (
+        <li key={trace.label}>
+          <span class={`swatch swatch-${trace.tone}`} aria-hidden="true" />
+          <span class="legend-label">{trace.label}</span>{" "}
+          <span class="legend-value">
+            {(ms === undefined ? null : valueAt(trace, ms, panel.unit)) || `mean ${metric(meanOf(trace, span), panel.unit)}`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function words(panel: Panel, ms: number | undefined, props: ChartProps): string {
+  if (ms === undefined) return "no moment chosen; left and right arrow walk along the chart";
+  const values = panel.traces.map((trace) => `${trace.label} ${valueAt(trace, ms, panel.unit) || "no value"}`);
+  return `${instant(ms, props.startMs, props.zone, 1)}: ${values.join(", ")}`;
+}
+
+function Canvas(props: ChartProps & { readonly titleId: string; readonly summaryId: string }) {
+  const { panel, span } = props;
+  const index = useSignal<number | null>(null);
+  const { place, plot, data } = usePlot(props, (to) => (index.value = to));
+  const ms = index.value === null ? undefined : data[0][index.value];
+  const onKeyDown = (event: KeyboardEvent) => {
+    const u = plot.current;
+    const far = event.shiftKey ? 10 : 1;
+    const moves: Readonly<Record<string, number>> = {
+      ArrowLeft: -far, ArrowRight: far, PageUp: -10, PageDown: 10, Home: -1e9, End: 1e9,
+    };
+    const by = moves[event.key];
+    if (u && by !== undefined) walk(u, index.value, by, span);
+    else if (u && event.key === "Escape") moveCursor(u, -10);
+    else if (event.key === "+") props.zoomBy(0.5, ms);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <Legend panel={panel} span={span} ms={ms} />
+      <div
+        ref={place}
+        class="plot"
+        tabIndex={0}
+        role="slider"
+        aria-labelledby={props.titleId}
+        aria-describedby={props.summaryId}
+        aria-valuemin={0}
+        aria-valuemax={Math.round((span.toMs - span.fromMs) / 1000)}
+        aria-valuenow={ms === undefined ? 0 : Math.round((ms - span.fromMs) / 1000)}
+        aria-valuetext={words(panel, ms, props)}
+        onKeyDown={onKeyDown}
+      />
+    </>
+  );
+}
+
+function saveCsv({ panel, job, span }: ChartProps): void {
+  const url = URL.createObjectURL(new Blob([csvOf(panel, span)], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${job}-${panel.id}.csv`;
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+export function Chart(props: ChartProps) {
+  const { panel, span, zone, startMs } = props;
+  const table = useSignal(false);
+  const has = panel.traces.length > 0;
+  const sentence = useMemo(() => summaryOf(panel, span, zone, startMs), [panel, span.fromMs, span.toMs, zone, startMs]);
+  const titleId = `chart-${panel.id}`;
+  const summaryId = `${titleId}-summary`;
+  return (
+    <section class={`card chart${has ? "" : " chart-empty"}`} aria-labelledby={titleId}>
+      <div class="chart-head">
+        <h3 id={titleId}>{panel.title}</h3>
+        <span class="chart-note">{panel.note}</span>
+        {has ? (
+          <span class="chart-menu">
+            <button type="button" aria-pressed={table.value} onClick={() => (table.value = !table.value)}>
+              Table<span class="unseen"> of {panel.title}</span>
+            </button>
+            <button type="button" onClick={() => saveCsv(props)}>
+              CSV<span class="unseen"> of {panel.title}</span>
+            </button>
+          </span>
+        ) : null}
+      </div>
+      {!has ? <div class="plot-empty"><p id={summaryId}>{sentence}</p></div> : null}
+      {has && table.value ? <ChartTable panel={panel} span={span} startMs={startMs} zone={zone} /> : null}
+      {has && !table.value ? <Canvas {...props} titleId={titleId} summaryId={summaryId} /> : null}
+      {has ? <p class="summary" id={summaryId}>{sentence}</p> : null}
+    </section>
+  );
+}

@@ -1,0 +1,110 @@
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
+import { describeJob, listJudged, readMetrics, readSteps } from "../api";
+import type { Job, JudgedRule, Metrics, Steps } from "../model";
+import { type Poll, poll } from "../poll";
+import { valueOf } from "../query";
+import { search } from "../router";
+import { metricsOf } from "./panels";
+import { append } from "./traces";
+import { isRunning, startMs, zoomOf } from "./view";
+
+// What a job's page knows, and how it stays fresh. Three calls follow a running job, each at its own
+// pace, together at most one a second. Steps and metrics of a zoom into the past are asked for once.
+
+const kPoints = 360;
+const kPeriodMs = 4000;
+const kLeastPeriodMs = 2000;
+
+export interface JobData {
+  readonly job: ReadonlySignal<Job | null>;
+  readonly rules: ReadonlySignal<readonly JudgedRule[]>;
+  readonly metrics: ReadonlySignal<Metrics | null>;
+  readonly steps: ReadonlySignal<Steps | null>;
+  readonly jobPoll: Poll;
+  readonly metricsPoll: ReadonlySignal<Poll | null>;
+  readonly stepsPoll: ReadonlySignal<Poll | null>;
+  stop(): void;
+}
+
+export const paused = computed(() => valueOf(search.value, "live") === "0");
+const zoomKey = computed(() => {
+  const zoom = zoomOf(search.value);
+  return zoom === null ? "" : `${zoom.fromMs} ${zoom.toMs}`;
+});
+
+/** The window of a call: the zoom and a little more on both sides, so that its edges are drawn. */
+function windowOf(job: Job): { from_us?: number; to_us?: number } {
+  const zoom = zoomOf(search.peek());
+  if (zoom === null) return {};
+  const start = startMs(job);
+  const margin = (zoom.toMs - zoom.fromMs) / 20;
+  const from = Math.max(0, Math.round((start + zoom.fromMs - margin) * 1000));
+  return { from_us: from, to_us: Math.max(from + 1, Math.round((start + zoom.toMs + margin) * 1000)) };
+}
+
+function longest(metrics: Metrics): number {
+  return metrics.series.reduce((most, series) => Math.max(most, series.times_us.length), 0);
+}
+
+/** Follows by the cursor; asks for all again when there is none, or when the bins became too many. */
+async function nextMetrics(job: Job, shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
+  const metric = metricsOf(job).join(",");
+  if (shown !== null && shown.cursor !== null && longest(shown) < 2 * kPoints) {
+    return append(shown, await readMetrics(job.name, { metric, since: shown.cursor }, stop));
+  }
+  return readMetrics(job.name, { metric, points: kPoints, ...windowOf(job) }, stop);
+}
+
+export function openJob(name: string): JobData {
+  const job = signal<Job | null>(null);
+  const rules = signal<readonly JudgedRule[]>([]);
+  const metrics = signal<Metrics | null>(null);
+  const steps = signal<Steps | null>(null);
+  const metricsPoll = signal<Poll | null>(null);
+  const stepsPoll = signal<Poll | null>(null);
+  const stopper = new AbortController();
+
+  const live = () => job.peek() !== null && isRunning(job.peek() as Job) && !paused.peek();
+  const describe = async (stop: AbortSignal) => {
+    const before = job.peek();
+    job.value = await describeJob(name, stop);
+    // Parameters never change while a job runs; without them a chart only lacks its threshold.
+    if (before === null) listJudged(name, stop).then((found) => (rules.value = found), () => {});
+  };
+  const jobPoll = poll(describe, () => (job.peek() && isRunning(job.peek() as Job) ? kPeriodMs : null));
+
+  // The end of the job asks for everything once more.
+  const phase = computed(() => (job.value === null ? "unknown" : isRunning(job.value) ? "running" : "ended"));
+  const endMetrics = effect(() => {
+    const zoom = zoomKey.value;
+    const follow = !paused.value && zoom === "";
+    if (phase.value === "unknown") return undefined;
+    let shown: Metrics | null = null;
+    const ask = async (stop: AbortSignal) => {
+      shown = await nextMetrics(job.peek() as Job, shown, stop);
+      metrics.value = shown;
+    };
+    const period = () => (follow && live() ? Math.max(kLeastPeriodMs, shown?.interval_ms ?? 0) : null);
+    const opened = poll(ask, period);
+    metricsPoll.value = opened;
+    return () => opened.stop();
+  });
+  const endSteps = effect(() => {
+    const follow = !paused.value;
+    if (phase.value === "unknown") return undefined;
+    const ask = async (stop: AbortSignal) => {
+      steps.value = await readSteps(name, {}, stop);
+    };
+    const opened = poll(ask, () => (follow && live() ? kPeriodMs : null));
+    stepsPoll.value = opened;
+    return () => opened.stop();
+  });
+
+  const stop = () => {
+    stopper.abort();
+    endMetrics();
+    endSteps();
+    jobPoll.stop();
+  };
+  return { job, rules, metrics, steps, jobPoll, metricsPoll, stepsPoll, stop };
+}

@@ -1,0 +1,112 @@
+import type { ComponentChildren } from "preact";
+import { bytes, count, dateTime, duration, instant, type TimeZone } from "../format";
+import type { Job, JobNode } from "../model";
+import { JobState } from "../status";
+import { startMs } from "./view";
+
+// What describe-job says beyond the rules: configuration, nodes, and the way the job went.
+
+function Fact({ word, children }: { readonly word: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{word}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function commandOf(job: Job): string | null {
+  const command = job.nodes.map((node) => node.facts["command"]).find(Array.isArray);
+  return command ? command.map(String).join(" ") : null;
+}
+
+function endOf(node: JobNode): string {
+  if (node.signal !== null) return `signal ${node.signal}`;
+  if (node.exit_code !== null) return `exit code ${node.exit_code}`;
+  return node.ended_us === null ? "running" : "ended";
+}
+
+const text = (value: unknown): string => (typeof value === "string" && value !== "" ? value : "–");
+
+function Nodes({ job }: { readonly job: Job }) {
+  if (job.nodes.length === 0) return <p class="faint">No agent has reported yet.</p>;
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Nodes">
+      <table>
+        <thead>
+          <tr>
+            {["Node", "Cores", "Memory", "GPUs", "State", "Clock offset", "Agent", "Not measured"].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {job.nodes.map((node) => (
+            <tr key={node.name}>
+              <th scope="row">{node.name}</th>
+              <td>{count(node.cores)}</td>
+              <td>{bytes(node.memory_bytes)}</td>
+              <td>{count(node.gpus?.length ?? 0)}</td>
+              <td>{endOf(node)}</td>
+              <td>{duration((node.clock_offset_us ?? 0) / 1e6)}</td>
+              <td>{text(node.facts["agent_version"])}</td>
+              <td class="wrap">{(node.absent ?? []).map(({ source, reason }) => `${source}: ${reason}`).join("; ") || "–"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Transitions({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
+  const rows = job.secondary_status_transitions;
+  return (
+    <ol class="transitions">
+      {rows.map((row, i) => {
+        const next = rows[i + 1];
+        const lasted = next ? (next.start_time_us - row.start_time_us) / 1e6 : null;
+        return (
+          <li key={`${row.start_time_us} ${row.status} ${row.secondary_status}`}>
+            <time dateTime={new Date(row.start_time_us / 1000).toISOString()} title={dateTime(row.start_time_us, "utc")}>
+              {instant(row.start_time_us / 1000, startMs(job), zone, zone === "relative" ? 1 : 0)}
+            </time>
+            <JobState status={row.status as Job["status"]} secondary={row.secondary_status} />
+            {lasted === null ? null : <span class="faint">for {duration(lasted)}</span>}
+            {row.message ? <span class="transition-words">{row.message}</span> : null}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+export function Facts({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
+  const interval = job.configuration?.["interval_ms"];
+  const command = commandOf(job);
+  const clock = zone === "local" ? "local" : "utc";
+  return (
+    <section class="card facts" aria-labelledby="facts-title">
+      <h2 id="facts-title">Job</h2>
+      <dl>
+        {job.group ? <Fact word="Group">{job.group}</Fact> : null}
+        {command === null ? null : (
+          <Fact word="Command">
+            <code>{command}</code>
+          </Fact>
+        )}
+        <Fact word="Created">{dateTime(job.created_us, clock)}</Fact>
+        <Fact word="Started">{dateTime(job.started_us, clock)}</Fact>
+        <Fact word="Ended">{dateTime(job.ended_us, clock)}</Fact>
+        {typeof interval === "number" ? <Fact word="Sampled every">{duration(interval / 1000)}</Fact> : null}
+        <Fact word="Ranks">{count(job.ranks.length)}</Fact>
+      </dl>
+      <h3>Nodes</h3>
+      <Nodes job={job} />
+      <h3>What happened</h3>
+      {job.secondary_status_transitions.length === 0 ? <p class="faint">No change of status yet.</p> : <Transitions job={job} zone={zone} />}
+    </section>
+  );
+}

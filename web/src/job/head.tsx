@@ -1,0 +1,96 @@
+import { clockAheadMs } from "../api";
+import { ago, clockTime, dateTime, duration, elapsed, hardware } from "../format";
+import type { Job } from "../model";
+import { now } from "../settings";
+import { JobState } from "../status";
+import { isRunning, startMs } from "./view";
+
+// Who the job is, how it does, and how fresh the picture is.
+
+function gpusOf(job: Job): number {
+  return job.nodes.reduce((total, node) => total + (node.gpus?.length ?? 0), 0);
+}
+
+function gpuNames(job: Job): string {
+  const names = job.nodes.flatMap((node) => node.gpus ?? []).map((gpu) => {
+    const name = typeof gpu === "object" && gpu !== null ? Reflect.get(gpu, "name") : gpu;
+    return typeof name === "string" ? name : "";
+  });
+  return [...new Set(names.filter((name) => name !== ""))].join(", ");
+}
+
+const kAmberS = 10;
+const kRedS = 30;
+
+/** The age of the newest push of the node that is silent the longest. */
+function Freshness({ job }: { readonly job: Job }) {
+  const nodes = job.nodes.filter((node) => node.ended_us === null && node.last_seen_us !== null);
+  const [oldest] = [...nodes].sort((a, b) => (a.last_seen_us ?? 0) - (b.last_seen_us ?? 0));
+  if (!isRunning(job) || !oldest) return null;
+  const seenMs = (oldest.last_seen_us ?? 0) / 1000;
+  const seconds = Math.max(0, (now.value + clockAheadMs.value - seenMs) / 1000);
+  const tone = seconds > kRedS ? "red" : seconds > kAmberS ? "amber" : "green";
+  const words =
+    seconds > kRedS ? `${oldest.name} silent since ${clockTime(seenMs, "utc")} UTC` : `Last samples ${ago(seconds)}`;
+  return <span class={`chip chip-${tone}`}>{words}</span>;
+}
+
+function runTime(job: Job): string {
+  if (job.started_us === null) return "not started";
+  if (job.ended_us !== null) return duration((job.ended_us - job.started_us) / 1e6);
+  return elapsed((now.value + clockAheadMs.value - startMs(job)) / 1000);
+}
+
+export function Crumbs({ group }: { readonly group: string }) {
+  return (
+    <nav class="crumbs" aria-label="Where you are">
+      <a href="/jobs">Jobs</a> {group === "" ? null : <span>/ {group}</span>}
+    </nav>
+  );
+}
+
+export function Head({ job }: { readonly job: Job }) {
+  const gpus = gpuNames(job);
+  return (
+    <div class="job-head">
+      <Crumbs group={job.group ?? ""} />
+      <div class="job-title">
+        <h1>{job.name}</h1>
+        <JobState status={job.status} secondary={job.secondary_status} />
+        <Freshness job={job} />
+      </div>
+      <ul class="job-facts">
+        <li>
+          {hardware(job.nodes.length, gpusOf(job))}
+          {gpus === "" ? "" : ` · ${gpus}`}
+        </li>
+        <li>{runTime(job)}</li>
+        <li>
+          started <time dateTime={new Date(startMs(job)).toISOString()}>{dateTime(startMs(job) * 1000, "utc")}</time>
+        </li>
+      </ul>
+    </div>
+  );
+}
+
+/** Why a job failed, in its own last words. */
+export function FailureCard({ job }: { readonly job: Job }) {
+  const { failure } = job;
+  if (job.status !== "Failed" || failure === null) return null;
+  const ended = failure.signal !== null ? `was ended by signal ${failure.signal}` : `ended with exit code ${failure.exit_code ?? "unknown"}`;
+  return (
+    <section class="card failure" aria-labelledby="failure-title">
+      <h2 id="failure-title">
+        The command {failure.node ? `on ${failure.node} ` : ""}
+        {ended}
+      </h2>
+      {failure.output.length === 0 ? (
+        <p class="faint">It wrote nothing to its error output.</p>
+      ) : (
+        <pre tabIndex={0} aria-label="Last lines of its error output">
+          <code>{failure.output.join("\n")}</code>
+        </pre>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,182 @@
+import "uplot/dist/uPlot.min.css";
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { useShortcuts } from "../keys";
+import type { Job, Metrics, Steps } from "../model";
+import { numberOf } from "../query";
+import { navigate, search, setKeys } from "../router";
+import { now, zoneOf } from "../settings";
+import { Empty, Fault, Loading } from "../states";
+import { elapsed } from "../format";
+import { Chart, type ChartProps } from "./chart";
+import { type JobData, openJob, paused } from "./data";
+import { Facts } from "./facts";
+import { Figures } from "./figures";
+import { Crumbs, FailureCard, Head } from "./head";
+import { panelCount, panelsOf, stepPanel } from "./panels";
+import { Rules } from "./rules";
+import { Toolbar, toggleLive } from "./toolbar";
+import { resetZoom, shownOf, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
+
+function ChartsLoading({ job }: { readonly job: Job }) {
+  return (
+    <div class="charts">
+      {Array.from({ length: panelCount(job) + 1 }, (_, i) => (
+        <Loading key={i} what="the chart" class="card loading-chart" />
+      ))}
+    </div>
+  );
+}
+
+/** No sample at all: what is awaited, and after a minute what to look at. */
+function NoSamples({ job }: { readonly job: Job }) {
+  const seconds = (now.value - job.created_us / 1000) / 1000;
+  if (job.ended_us !== null) return <Empty title="No samples"><p>The job ended before its agents sent any.</p></Empty>;
+  return (
+    <Empty title={`Waiting for the first sample${job.nodes[0] ? ` from ${job.nodes[0].name}` : ""}`}>
+      <p>The job was created {elapsed(seconds)} ago. Samples arrive every 2 s once its agent runs.</p>
+      {seconds < 60 ? null : (
+        <ul>
+          <li>Does the agent run, with this job’s name?</li>
+          <li>Can it reach this service at {window.location.origin}?</li>
+          <li>Is the clock of its node right?</li>
+        </ul>
+      )}
+    </Empty>
+  );
+}
+
+function RankChoice({ steps, rank }: { readonly steps: Steps; readonly rank: number }) {
+  if (steps.ranks.length < 2) return null;
+  return (
+    <label class="rank-choice">
+      <span>Steps of rank</span>
+      <select value={String(rank)} onChange={(event) => setKeys({ rank: event.currentTarget.value }, true)}>
+        {steps.ranks.map((each) => (
+          <option key={each.rank} value={String(each.rank)}>
+            {each.rank}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Partial({ job, metrics }: { readonly job: Job; readonly metrics: Metrics }) {
+  const seen = new Set(metrics.series.map(({ node }) => node));
+  const missing = job.nodes.filter(({ name }) => !seen.has(name)).map(({ name }) => name);
+  if (missing.length === 0 || seen.size === 0) return null;
+  return (
+    <p class="notice notice-amber" role="status">
+      {seen.size} of {job.nodes.length} nodes have samples in this span of time. Missing: {missing.join(", ")}.
+    </p>
+  );
+}
+
+function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
+  const metrics = data.metrics.value;
+  const steps = data.steps.value;
+  const rules = data.rules.value;
+  const zone = zoneOf("relative");
+  const whole = wholeOf(job, metrics, steps);
+  const shown = shownOf(search.value, job, whole);
+  const rank = numberOf(search.value, "rank") ?? steps?.ranks[0]?.rank ?? 0;
+  const zoomed = zoomOf(search.value) !== null;
+
+  const panels = useMemo(() => (metrics === null ? [] : panelsOf(job, metrics, rules)), [job, metrics, rules]);
+  const stepsPanel = useMemo(() => (steps === null ? null : stepPanel(steps, rank)), [steps, rank]);
+  const shared: Omit<ChartProps, "panel"> = {
+    span: shown, startMs: startMs(job), zone, sync: job.name, job: job.name,
+    zoom: (span) => zoomTo(job, whole, span),
+    zoomBy: (by, aroundMs) => zoomBy(job, whole, by, aroundMs),
+    reset: resetZoom,
+  };
+  const keys = useMemo(
+    () => [
+      { keys: "0", help: "Show the whole job", act: resetZoom },
+      { keys: "-", help: "Zoom out", act: () => zoomBy(data.job.peek() as Job, wholeOf(data.job.peek() as Job, data.metrics.peek(), data.steps.peek()), 2) },
+      { keys: "L", help: "Follow live, or pause", act: () => (zoomOf(search.peek()) ? setKeys({ live: null, from: null, to: null }) : toggleLive()) },
+    ],
+    [data],
+  );
+  useShortcuts(keys);
+  // Below the charts, so it waits until their height is known.
+  const settled = metrics !== null || data.metricsPoll.value?.state.value.error;
+  const none = metrics !== null && metrics.series.length === 0 && !zoomed;
+
+  return (
+    <>
+      <Head job={job} />
+      <Fault what="The job" poll={data.jobPoll} />
+      <FailureCard job={job} />
+      <Rules job={job} />
+      <Figures job={job} metrics={metrics} steps={steps} span={shown} rank={rank} />
+      <section aria-labelledby="charts-title">
+        <h2 id="charts-title" class="unseen">
+          Charts
+        </h2>
+        <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value}>
+          {steps === null ? null : <RankChoice steps={steps} rank={rank} />}
+        </Toolbar>
+        {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}
+        {data.stepsPoll.value ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}
+        {metrics === null ? null : <Partial job={job} metrics={metrics} />}
+        {metrics === null && !data.metricsPoll.value?.state.value.error ? <ChartsLoading job={job} /> : null}
+        {none ? <NoSamples job={job} /> : null}
+        {metrics !== null && !none ? (
+          <div class="charts" data-live={paused.value || zoomed ? "no" : "yes"}>
+            {stepsPanel !== null ? <Chart key="steps" panel={stepsPanel} {...shared} /> : null}
+            {stepsPanel === null && !data.stepsPoll.value?.state.value.error ? (
+              <Loading what="the step times" class="card loading-chart" />
+            ) : null}
+            {panels.map((panel) => (
+              <Chart key={panel.id} panel={panel} {...shared} />
+            ))}
+          </div>
+        ) : null}
+      </section>
+      {settled ? <Facts job={job} zone={zone} /> : null}
+    </>
+  );
+}
+
+function NoJob({ name }: { readonly name: string }) {
+  return (
+    <Empty title="No such job" whole>
+      <p>
+        There is no job named “{name}”. It may have been deleted. Go to <a href="/jobs">the jobs</a>.
+      </p>
+    </Empty>
+  );
+}
+
+const kKeys = [
+  { keys: "/", help: "Search jobs", act: () => (navigate("/jobs"), window.setTimeout(() => document.getElementById("search")?.focus(), 50)) },
+  { keys: "Escape", help: "Leave the chart or the field", act: () => (document.activeElement as HTMLElement).blur() },
+];
+
+export function JobPage({ name }: { readonly name: string }) {
+  const data = useSignal<JobData | null>(null);
+  useShortcuts(kKeys);
+  useEffect(() => {
+    document.title = `${name} · Stepscope`;
+    const opened = openJob(name);
+    data.value = opened;
+    return () => opened.stop();
+  }, [name, data]);
+
+  const opened = data.value;
+  const job = opened?.job.value ?? null;
+  if (opened !== null && job !== null) return <Loaded data={opened} job={job} />;
+  const error = opened?.jobPoll.state.value.error ?? null;
+  if (error?.status === 404) return <NoJob name={name} />;
+  return (
+    <>
+      <div class="job-head">
+        <Crumbs group="" />
+        <h1>{name}</h1>
+      </div>
+      {opened === null || error === null ? <Loading what="the job" class="loading-page" /> : <Fault what="The job" poll={opened.jobPoll} />}
+    </>
+  );
+}

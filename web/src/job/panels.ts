@@ -1,0 +1,220 @@
+import type { Job, JudgedRule, Metrics, RankSteps, Series, Steps } from "../model";
+import { align, type Fold, fold, highest, lowest, mean, sum, type Trace } from "./traces";
+
+// The charts of a job as a table of rows: what each shows and how its lines come from the series.
+
+export interface Threshold {
+  readonly rule: string;
+  readonly value: number;
+  readonly beyond: "above" | "below";
+}
+
+export interface Panel {
+  readonly id: string;
+  readonly title: string;
+  readonly note: string;
+  readonly unit: string;
+  readonly traces: readonly Trace[];
+  readonly threshold: Threshold | null;
+  readonly empty: string;
+}
+
+/** Up to this many cores are asked for one by one; above, the node's own mean speaks for them. */
+export const kMostCores = 32;
+const kMostLines = 5;
+
+type Source = readonly Series[];
+
+function of(source: Source, metric: string): readonly Series[] {
+  return source.filter((series) => series.metric === metric && series.times_us.length > 0);
+}
+
+function line(series: readonly Series[], label: string, tone: number, how: Fold): Trace {
+  const aligned = align(series);
+  return { label, tone, timesMs: aligned.timesMs, mean: fold(aligned, "mean", how), low: null, high: null };
+}
+
+/** One trace with the lowest and highest of `around` as its band. */
+function banded(series: readonly Series[], around: readonly Series[], label: string): Trace {
+  const trace = line(series, label, 0, mean);
+  const aligned = align([...series, ...around]);
+  const times = new Map(aligned.timesMs.map((ms, row) => [ms, row]));
+  const band = (column: "min" | "max", how: Fold) => {
+    const values = fold(aligned, column, how);
+    return trace.timesMs.map((ms) => values[times.get(ms) ?? -1] ?? null);
+  };
+  return { ...trace, low: band("min", lowest), high: band("max", highest) };
+}
+
+const nameOf = ({ node, device }: Series) => (device === "" ? node : `${node} ${device}`);
+
+/** One series: its band. A few: a line each. Many: their mean and their band. */
+function spread(series: readonly Series[], one: string): readonly Trace[] {
+  if (series.length === 0) return [];
+  if (series.length === 1) return [banded(series, series, one)];
+  if (series.length > kMostLines) return [banded(series, series, `Mean of ${series.length}`)];
+  return series.map((each, tone) => line([each], nameOf(each), tone, mean));
+}
+
+function cpuTraces(source: Source): readonly Trace[] {
+  const nodes = of(source, "node_cpu_percent");
+  const cores = of(source, "cpu_util_percent");
+  if (nodes.length !== 1) return spread(nodes, "CPU");
+  const wait = of(source, "node_iowait_percent").map((series) => line([series], "I/O wait", 1, mean));
+  return [banded(nodes, cores.length > 0 ? cores : nodes, "In use"), ...wait];
+}
+
+function pair(source: Source, first: readonly [string, string], second: readonly [string, string]): readonly Trace[] {
+  return [first, second].flatMap(([metric, label], tone) => {
+    const series = of(source, metric);
+    return series.length === 0 ? [] : [line(series, label, tone, sum)];
+  });
+}
+
+function threeOf(source: Source, rows: readonly (readonly [string, string])[]): readonly Trace[] {
+  return rows.flatMap(([metric, label], tone) => {
+    const series = of(source, metric);
+    return series.length === 0 ? [] : [line(series, label, tone, mean)];
+  });
+}
+
+interface Row {
+  readonly id: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly metrics: readonly string[];
+  readonly traces: (source: Source) => readonly Trace[];
+  readonly note: (source: Source) => string;
+  readonly rule?: readonly [rule: string, parameter: string, beyond: "above" | "below"];
+  readonly gpu?: boolean;
+}
+
+const several = (source: Source, metric: string, what: string): string => {
+  const found = of(source, metric);
+  return found.length > 1 ? `sum of ${found.length} ${what}` : (found[0]?.device ?? "");
+};
+
+function cpuNote(source: Source): string {
+  const cores = of(source, "cpu_util_percent").length;
+  if (of(source, "node_cpu_percent").length > 1) return "mean of each node's cores";
+  return cores > 0 ? `mean of ${cores} cores, band from the lowest to the highest core` : "mean of all cores, band = min–max";
+}
+
+const kRows: readonly Row[] = [
+  {
+    id: "gpu", title: "GPU utilisation", unit: "%", metrics: ["gpu_util_percent"], gpu: true,
+    traces: (source) => spread(of(source, "gpu_util_percent"), "GPU"),
+    note: () => "time in which any kernel ran", rule: ["LowGPUUtilization", "threshold_p95", "below"],
+  },
+  {
+    id: "gpumem", title: "GPU memory", unit: "%", metrics: ["gpu_memory_used_percent"], gpu: true,
+    traces: (source) => spread(of(source, "gpu_memory_used_percent"), "GPU"),
+    note: () => "allocated, of each GPU's total",
+  },
+  {
+    id: "cpu", title: "CPU", unit: "%", metrics: ["node_cpu_percent", "node_iowait_percent"],
+    traces: cpuTraces, note: cpuNote, rule: ["CPUBottleneck", "cpu_threshold", "above"],
+  },
+  {
+    id: "memory", title: "Memory", unit: "%", metrics: ["memory_used_percent"],
+    traces: (source) => spread(of(source, "memory_used_percent"), "In use"),
+    note: () => "not available, of the total",
+  },
+  {
+    id: "disk", title: "Disk", unit: "bytes/s",
+    metrics: ["disk_read_bytes_per_second", "disk_write_bytes_per_second"],
+    traces: (source) =>
+      pair(source, ["disk_read_bytes_per_second", "Read"], ["disk_write_bytes_per_second", "Write"]),
+    note: (source) => several(source, "disk_read_bytes_per_second", "disks"),
+  },
+  {
+    id: "network", title: "Network", unit: "bytes/s",
+    metrics: ["network_receive_bytes_per_second", "network_send_bytes_per_second"],
+    traces: (source) =>
+      pair(source, ["network_receive_bytes_per_second", "Receive"], ["network_send_bytes_per_second", "Send"]),
+    note: (source) => several(source, "network_receive_bytes_per_second", "interfaces"),
+  },
+  {
+    id: "pressure", title: "Pressure", unit: "%",
+    metrics: ["pressure_cpu_percent", "pressure_memory_percent", "pressure_io_percent"],
+    traces: (source) =>
+      threeOf(source, [
+        ["pressure_cpu_percent", "CPU"],
+        ["pressure_memory_percent", "Memory"],
+        ["pressure_io_percent", "Disk"],
+      ]),
+    note: () => "time in which some task waited",
+  },
+  {
+    id: "load", title: "Load", unit: "", metrics: ["load_1m"],
+    traces: (source) => spread(of(source, "load_1m"), "Tasks"),
+    note: () => "runnable and blocked tasks, 1 min average",
+  },
+];
+
+export const hasGpus = (job: Job) => job.nodes.some((node) => (node.gpus?.length ?? 0) > 0);
+const rowsOf = (job: Job) => kRows.filter((row) => !row.gpu || hasGpus(job));
+
+export function panelCount(job: Job): number {
+  return rowsOf(job).length;
+}
+
+/** The metrics that the page of this job asks for, all in one call. */
+export function metricsOf(job: Job): readonly string[] {
+  const cores = job.nodes.reduce((total, node) => total + (node.cores ?? 0), 0);
+  const each = job.nodes.length === 1 && cores <= kMostCores ? ["cpu_util_percent"] : [];
+  return [...rowsOf(job).flatMap((row) => row.metrics), ...each];
+}
+
+function thresholdOf(rules: readonly JudgedRule[], row: Row): Threshold | null {
+  if (!row.rule) return null;
+  const [name, parameter, beyond] = row.rule;
+  const value = rules.find((each) => each.rule === name)?.parameters[parameter];
+  return typeof value === "number" ? { rule: name, value, beyond } : null;
+}
+
+function why(job: Job, metrics: Metrics, row: Row): string {
+  const word = row.id.startsWith("gpu") ? "gpu" : row.id;
+  const reasons = job.nodes.flatMap(({ name, absent }) =>
+    (absent ?? []).filter(({ source }) => source.includes(word)).map(({ reason }) => `${name}: ${reason}`));
+  if (reasons.length > 0) return reasons.join("; ");
+  return metrics.series.length === 0 ? "No samples in this span of time." : "Not measured on these nodes.";
+}
+
+export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[]): readonly Panel[] {
+  return rowsOf(job).map((row) => ({
+    id: row.id,
+    title: row.title,
+    unit: row.unit,
+    note: row.note(metrics.series),
+    traces: row.traces(metrics.series),
+    threshold: thresholdOf(rules, row),
+    empty: why(job, metrics, row),
+  }));
+}
+
+function stepNote({ rank, node, series }: RankSteps): string {
+  const many = series.steps_per_point;
+  return `rank ${rank}${node === null ? "" : ` on ${node}`}${many > 1 ? `, mean of ${many} steps a point` : ""}`;
+}
+
+export function stepPanel(steps: Steps, rank: number): Panel {
+  const found = steps.ranks.find((each) => each.rank === rank) ?? steps.ranks[0];
+  const timesMs = (found?.series.start_us ?? []).map((us) => us / 1000);
+  const shared = { timesMs, low: null, high: null };
+  const traces: readonly Trace[] = found && timesMs.length > 0
+    ? [
+        { ...shared, label: "Whole step", tone: 0, mean: found.series.wall_seconds },
+        { ...shared, label: "Waiting for data", tone: 1, mean: found.series.data_seconds, filled: true },
+      ]
+    : [];
+  return {
+    id: "steps",
+    title: "Step time",
+    unit: "s",
+    note: found ? stepNote(found) : "",
+    traces,
+    threshold: null,
+    empty: "No step marks: call stepscope.step() once per step, or wrap the loader, to see step times here.",
+  };
+}

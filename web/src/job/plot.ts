@@ -1,0 +1,208 @@
+import uPlot from "uplot";
+import { axisValue, instant, metric, type TimeZone } from "../format";
+import { faint, type Palette } from "../palette";
+import type { Panel, Threshold } from "./panels";
+import type { Trace } from "./traces";
+
+// How a panel is drawn. All that the canvas shows is decided here.
+
+export interface Look {
+  readonly palette: Palette;
+  readonly zone: TimeZone;
+  readonly startMs: number;
+}
+
+export interface Actions {
+  readonly zoom: (fromMs: number, toMs: number) => void;
+  readonly reset: () => void;
+  readonly moved: (index: number | null) => void;
+}
+
+export const kHeight = 168;
+const kFont = "12px system-ui, sans-serif";
+const kIncrsMs = [
+  100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 108e5,
+  216e5, 432e5, 864e5, 1728e5, 6048e5,
+];
+const kByteIncrs = Array.from({ length: 6 }, (_, power) =>
+  [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * 1024 ** power)).flat();
+const kLeastTop: Readonly<Record<string, number>> = { "bytes/s": 1024, s: 0.001, "": 1 };
+
+export function toneOf(tone: number, palette: Palette): string {
+  return palette.series[tone] ?? palette.neutral;
+}
+
+/** One x axis for all traces. undefined = this trace has no point here; null = a gap. */
+export function columnsOf(traces: readonly Trace[]): uPlot.AlignedData {
+  const times = [...new Set(traces.flatMap((trace) => trace.timesMs))].sort((a, b) => a - b);
+  const rows = new Map(times.map((ms, row) => [ms, row]));
+  const place = (trace: Trace, values: readonly (number | null)[]) => {
+    const column = new Array<number | null | undefined>(times.length).fill(undefined);
+    trace.timesMs.forEach((ms, i) => (column[rows.get(ms) ?? 0] = values[i] ?? null));
+    return column;
+  };
+  const columns = traces.flatMap((trace) => {
+    const lines = [place(trace, trace.mean)];
+    if (trace.low && trace.high) lines.push(place(trace, trace.low), place(trace, trace.high));
+    return lines;
+  });
+  return [times, ...columns] as uPlot.AlignedData;
+}
+
+function seriesOf(traces: readonly Trace[], palette: Palette): { series: uPlot.Series[]; bands: uPlot.Band[] } {
+  const series: uPlot.Series[] = [{}];
+  const bands: uPlot.Band[] = [];
+  for (const trace of traces) {
+    const stroke = toneOf(trace.tone, palette);
+    const fill = trace.filled ? { fill: faint(stroke, 0.22) } : {};
+    const dash = trace.dashed ? { dash: [6, 4] } : {};
+    series.push({ stroke, width: 1.5, points: { show: false }, ...fill, ...dash });
+    if (!trace.low || !trace.high) continue;
+    const edge: uPlot.Series = { stroke: "transparent", width: 0, points: { show: false } };
+    series.push(edge, edge);
+    bands.push({ series: [series.length - 1, series.length - 2], fill: faint(stroke, 0.18) });
+  }
+  return { series, bands };
+}
+
+function drawThreshold(u: uPlot, { rule, value, beyond }: Threshold, unit: string, palette: Palette): void {
+  const { ctx } = u;
+  const { left, top, width, height } = u.bbox;
+  const y = Math.round(u.valToPos(value, "y", true));
+  const text = `${rule} ${metric(value, unit)}`;
+  ctx.save();
+  ctx.strokeStyle = palette.threshold;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
+  ctx.beginPath();
+  ctx.moveTo(left, y);
+  ctx.lineTo(left + width, y);
+  ctx.stroke();
+  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textAlign = "right";
+  ctx.textBaseline = y - top > 16 * devicePixelRatio ? "bottom" : "top";
+  const shift = (ctx.textBaseline === "bottom" ? -2 : 3) * devicePixelRatio;
+  const right = left + width - 4 * devicePixelRatio;
+  const wide = ctx.measureText(text).width;
+  const high = 13 * devicePixelRatio;
+  ctx.fillStyle = faint(palette.panel, 0.8);
+  ctx.fillRect(right - wide - high / 4, y + shift - (shift < 0 ? high : 0), wide + high / 2, high);
+  ctx.fillStyle = palette.threshold;
+  ctx.fillText(text, right, y + shift);
+  ctx.fillStyle = faint(palette.threshold, 0.06);
+  if (beyond === "above") ctx.fillRect(left, top, width, y - top);
+  else ctx.fillRect(left, y, width, top + height - y);
+  ctx.restore();
+}
+
+/** Light hatching where the first trace has no value between two that it has. */
+function drawGaps(u: uPlot, trace: Trace | undefined, colour: string): void {
+  if (!trace) return;
+  const { ctx } = u;
+  const { left, top, width, height } = u.bbox;
+  let last: number | null = null;
+  let open = false;
+  ctx.save();
+  ctx.beginPath();
+  trace.timesMs.forEach((ms, i) => {
+    if ((trace.mean[i] ?? null) === null) open = true;
+    else {
+      if (open && last !== null) {
+        const from = Math.max(left, u.valToPos(last, "x", true));
+        const to = Math.min(left + width, u.valToPos(ms, "x", true));
+        if (to > from) ctx.rect(from, top, to - from, height);
+      }
+      [open, last] = [false, ms];
+    }
+  });
+  ctx.clip();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.beginPath();
+  for (let x = left - height; x < left + width; x += 7 * devicePixelRatio) {
+    ctx.moveTo(x, top + height);
+    ctx.lineTo(x + height, top);
+  }
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** Ticks at round times: since the job's start, or of the clock. */
+function timeSplits(min: number, max: number, incr: number, look: Look): number[] {
+  const zoneMs = look.zone === "local" ? new Date(min).getTimezoneOffset() * 60_000 : 0;
+  const base = look.zone === "relative" ? look.startMs : zoneMs;
+  const splits: number[] = [];
+  for (let at = base + Math.ceil((min - base) / incr) * incr; at <= max; at += incr) splits.push(at);
+  return splits;
+}
+
+function axesOf(panel: Panel, look: Look): uPlot.Axis[] {
+  const { palette } = look;
+  const shared = {
+    stroke: palette.muted,
+    font: kFont,
+    grid: { stroke: palette.line, width: 1 },
+    ticks: { show: false },
+  };
+  return [
+    {
+      ...shared,
+      grid: { show: false },
+      ticks: { stroke: palette.line, width: 1, size: 4 },
+      size: 28,
+      space: 76,
+      incrs: kIncrsMs,
+      splits: (_u, _axis, min, max, incr) => timeSplits(min, max, incr, look),
+      values: (_u, splits, _axis, _space, incr) =>
+        splits.map((ms) => instant(ms, look.startMs, look.zone, incr < 1000 ? 1 : 0)),
+    },
+    {
+      ...shared,
+      size: 74,
+      space: 34,
+      ...(panel.unit === "%" ? { splits: () => [0, 25, 50, 75, 100] } : {}),
+      ...(panel.unit === "bytes/s" ? { incrs: kByteIncrs } : {}),
+      values: (_u, splits) => splits.map((value) => axisValue(value, panel.unit)),
+    },
+  ];
+}
+
+function topOf(panel: Panel, max: number | null): number {
+  if (panel.unit === "%") return 100;
+  return Math.max(kLeastTop[panel.unit] ?? 0, (max ?? 0) * 1.08);
+}
+
+export function optionsOf(panel: Panel, look: Look, width: number, sync: string, act: Actions): uPlot.Options {
+  const { series, bands } = seriesOf(panel.traces, look.palette);
+  return {
+    width,
+    height: kHeight,
+    padding: [8, 22, 0, 0],
+    legend: { show: false },
+    series,
+    bands,
+    axes: axesOf(panel, look),
+    scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, topOf(panel, max)] } },
+    cursor: {
+      y: false,
+      drag: { x: true, y: false, setScale: false },
+      points: { show: false },
+      // Only the pointer's place is shared: a drag that all charts heard would zoom once for each.
+      sync: { key: sync, setSeries: false, scales: ["x", null], filters: { pub: (type) => /move|leave/.test(type) } },
+      bind: { dblclick: () => () => (act.reset(), null) },
+    },
+    hooks: {
+      drawClear: [(u) => drawGaps(u, panel.id === "steps" ? undefined : panel.traces[0], look.palette.line)],
+      draw: [(u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, look.palette)],
+      setCursor: [(u) => act.moved(u.cursor.idx ?? null)],
+      setSelect: [
+        (u) => {
+          const { left, width: wide } = u.select;
+          if (wide < 4) return;
+          act.zoom(u.posToVal(left, "x"), u.posToVal(left + wide, "x"));
+          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        },
+      ],
+    },
+  };
+}

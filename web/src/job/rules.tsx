@@ -1,0 +1,87 @@
+import { count, plural, share } from "../format";
+import type { Job, RuleEvaluation } from "../model";
+import { isUnknown, RuleState } from "../status";
+
+// What the rules say: trouble first, then errors, then what is still open, then what is well.
+
+export function rankOf(rule: RuleEvaluation): number {
+  const status = rule.rule_evaluation_status;
+  if (status === "IssuesFound") return rule.active ? 0 : 1;
+  if (status === "Error") return 2;
+  if (isUnknown(rule)) return 5;
+  return status === "NoIssuesFound" ? 4 : 3;
+}
+
+function sentenceOf(rule: RuleEvaluation): string {
+  return rule.verdict?.sentence || rule.status_details || "Not evaluated yet.";
+}
+
+/** The status's own words, where they say more than the verdict. */
+function detailsOf(rule: RuleEvaluation): string | null {
+  const details = rule.status_details;
+  if (!details || details.includes(sentenceOf(rule))) return null;
+  return details;
+}
+
+function notesOf(rule: RuleEvaluation): readonly string[] {
+  if (rule.rule_evaluation_status !== "IssuesFound") return [];
+  const notes: string[] = [];
+  if (rule.share !== null) notes.push(`in ${share(rule.share)} of the judged time`);
+  if (rule.severity) notes.push(`${rule.severity} severity`);
+  if (rule.active !== null) notes.push(rule.active ? "still active" : "no longer active");
+  return notes;
+}
+
+function Rule({ rule }: { readonly rule: RuleEvaluation }) {
+  const notes = notesOf(rule);
+  const details = detailsOf(rule);
+  const named = rule.rule_configuration_name === rule.rule ? null : rule.rule;
+  return (
+    <li class={`rule${isUnknown(rule) ? " rule-unknown" : ""}`}>
+      <RuleState rule={rule} />
+      <div class="rule-words">
+        <h3>
+          {rule.rule_configuration_name}
+          {named === null ? null : <span class="rule-type"> ({named})</span>}
+        </h3>
+        <p>
+          {isUnknown(rule) ? <span class="rule-open">Not judged: </span> : null}
+          {sentenceOf(rule)}
+        </p>
+        {details === null ? null : <p class="rule-details">{details}</p>}
+        {notes.length === 0 ? null : <p class="rule-notes">{notes.join(" · ")}</p>}
+      </div>
+    </li>
+  );
+}
+
+function headline(rules: readonly RuleEvaluation[]): string {
+  const found = rules.filter((rule) => rankOf(rule) < 2).length;
+  const broken = rules.filter((rule) => rankOf(rule) === 2).length;
+  const open = rules.filter((rule) => rankOf(rule) === 5).length;
+  const parts = [found === 0 ? `None of ${plural(rules.length, "rule")} found an issue` : `${count(found)} of ${plural(rules.length, "rule")} found issues`];
+  if (broken > 0) parts.push(`${count(broken)} failed`);
+  if (open > 0) parts.push(`${count(open)} not judged`);
+  return parts.join(" · ");
+}
+
+export function Rules({ job }: { readonly job: Job }) {
+  const rules = [...job.profiler_rule_evaluation_statuses].sort((a, b) => rankOf(a) - rankOf(b));
+  return (
+    <section class="card rules" aria-labelledby="rules-title">
+      <div class="section-head">
+        <h2 id="rules-title">Rules</h2>
+        {rules.length === 0 ? null : <p>{headline(rules)}</p>}
+      </div>
+      {rules.length === 0 ? (
+        <p class="faint">No rule judges this job. Rules are chosen when a job is created.</p>
+      ) : (
+        <ul>
+          {rules.map((rule) => (
+            <Rule key={rule.rule_configuration_name} rule={rule} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

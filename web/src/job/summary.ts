@@ -1,0 +1,74 @@
+import { duration, instant, metric, percent, type TimeZone } from "../format";
+import type { Panel, Threshold } from "./panels";
+import type { Trace } from "./traces";
+import type { Span } from "./view";
+
+// One sentence with numbers for each chart: its caption, and what a screen reader says of it.
+
+interface Figures {
+  readonly mean: number;
+  readonly top: number;
+  readonly topAtMs: number;
+  readonly beyondShare: number;
+}
+
+function figuresOf(trace: Trace, span: Span, threshold: Threshold | null): Figures | null {
+  let total = 0;
+  let many = 0;
+  let beyond = 0;
+  let top = -Infinity;
+  let topAtMs = 0;
+  trace.timesMs.forEach((ms, i) => {
+    const value = trace.mean[i] ?? null;
+    if (value === null || ms < span.fromMs || ms > span.toMs) return;
+    total += value;
+    many += 1;
+    if (threshold && (threshold.beyond === "above" ? value > threshold.value : value < threshold.value)) beyond += 1;
+    if (value > top) [top, topAtMs] = [value, ms];
+  });
+  return many === 0 ? null : { mean: total / many, top, topAtMs, beyondShare: beyond / many };
+}
+
+export function meanOf(trace: Trace, span: Span): number | null {
+  return figuresOf(trace, span, null)?.mean ?? null;
+}
+
+/** How long nothing was measured inside the span, between the first and the last sample. */
+export function gapsMs(trace: Trace, span: Span): number {
+  let gaps = 0;
+  let last: number | null = null;
+  let open = false;
+  trace.timesMs.forEach((ms, i) => {
+    if (ms < span.fromMs || ms > span.toMs) return;
+    if ((trace.mean[i] ?? null) === null) {
+      open = true;
+      return;
+    }
+    if (open && last !== null) gaps += ms - last;
+    [open, last] = [false, ms];
+  });
+  return gaps;
+}
+
+function clause(trace: Trace, panel: Panel, span: Span, zone: TimeZone, start: number): string {
+  const threshold = trace.tone === 0 ? panel.threshold : null;
+  const figures = figuresOf(trace, span, threshold);
+  if (figures === null) return `${trace.label}: no samples here`;
+  const at = instant(figures.topAtMs, start, zone);
+  const parts = [`mean ${metric(figures.mean, panel.unit)}`];
+  if (threshold) {
+    const limit = metric(threshold.value, panel.unit);
+    parts.push(`${threshold.beyond} ${limit} for ${percent(figures.beyondShare * 100)} of the time`);
+  }
+  parts.push(`highest ${metric(figures.top, panel.unit)} at ${at}`);
+  return `${trace.label}: ${parts.join(", ")}`;
+}
+
+export function summaryOf(panel: Panel, span: Span, zone: TimeZone, start: number): string {
+  const [first] = panel.traces;
+  if (!first) return panel.empty;
+  const clauses = panel.traces.map((trace) => clause(trace, panel, span, zone, start));
+  const gaps = panel.id === "steps" ? 0 : gapsMs(first, span);
+  if (gaps > 0) clauses.push(`nothing measured for ${duration(gaps / 1000)}`);
+  return `${clauses.join("; ")}.`;
+}

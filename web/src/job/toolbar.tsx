@@ -1,0 +1,69 @@
+import type { ComponentChildren } from "preact";
+import { ago, instant, type TimeZone } from "../format";
+import type { Job } from "../model";
+import { setKeys } from "../router";
+import { now } from "../settings";
+import type { Poll } from "../poll";
+import { paused } from "./data";
+import { isRunning, resetZoom, type Span, startMs, zoomBy } from "./view";
+
+// Which part of the job is on screen, and whether it moves on by itself.
+
+export function toggleLive(): void {
+  setKeys({ live: paused.peek() ? null : "0" });
+}
+
+/** Back to the newest samples of the whole job. */
+function resume(): void {
+  setKeys({ live: null, from: null, to: null });
+}
+
+function Live({ job, zoomed, poll }: { job: Job; zoomed: boolean; poll: Poll | null }) {
+  if (!isRunning(job)) return <span class="chip">Finished: nothing more will come</span>;
+  if (paused.value || zoomed) {
+    const okAt = poll?.state.value.okAt ?? null;
+    return (
+      <button type="button" class="chip chip-amber" onClick={resume}>
+        Paused{okAt === null ? "" : `, picture from ${ago((now.value - okAt) / 1000)}`} · Resume <kbd>L</kbd>
+      </button>
+    );
+  }
+  return (
+    <button type="button" class="chip chip-live" onClick={toggleLive} aria-label="Live. Pause">
+      <span class="pulse" aria-hidden="true" /> Live
+    </button>
+  );
+}
+
+export interface ToolbarProps {
+  readonly job: Job;
+  readonly whole: Span;
+  readonly shown: Span;
+  readonly zoomed: boolean;
+  readonly zone: TimeZone;
+  readonly poll: Poll | null;
+  readonly children?: ComponentChildren;
+}
+
+export function Toolbar({ job, whole, shown, zoomed, zone, poll, children }: ToolbarProps) {
+  const at = (ms: number) => instant(ms, startMs(job), zone);
+  return (
+    <div class="toolbar" role="group" aria-label="Span of time">
+      <span class="toolbar-span">
+        {zoomed ? `${at(shown.fromMs)} to ${at(shown.toMs)}` : `Whole job, ${at(shown.fromMs)} to ${at(shown.toMs)}`}
+      </span>
+      <button type="button" disabled={!zoomed} onClick={() => zoomBy(job, whole, 2)}>
+        Zoom out
+      </button>
+      <button type="button" onClick={() => zoomBy(job, whole, 0.5)}>
+        Zoom in
+      </button>
+      <button type="button" disabled={!zoomed} onClick={resetZoom}>
+        Reset
+      </button>
+      {children}
+      <span class="toolbar-hint">Drag on a chart to zoom</span>
+      <Live job={job} zoomed={zoomed} poll={poll} />
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+import type { Metrics, Series, Values } from "../model";
+
+// From the columns of the service to the lines of a chart. Nothing is joined that was not measured:
+// a gap stays null.
+
+export interface Trace {
+  readonly label: string;
+  readonly tone: number; // colour of the palette; -1 is neutral
+  readonly timesMs: readonly number[];
+  readonly mean: Values;
+  readonly low: Values | null;
+  readonly high: Values | null;
+  readonly filled?: boolean;
+  readonly dashed?: boolean;
+}
+
+type Column = "min" | "mean" | "max";
+
+export interface Aligned {
+  readonly timesMs: readonly number[];
+  /** The values of one column of every series at one of `timesMs`, without the gaps. */
+  readonly at: (row: number, column: Column) => readonly number[];
+}
+
+/** Puts series on one time axis. The bins of one answer lie on one grid, so equal times meet. */
+export function align(series: readonly Series[]): Aligned {
+  const rows = new Map<number, (readonly [Series, number])[]>();
+  for (const one of series) {
+    one.times_us.forEach((us, i) => {
+      const ms = us / 1000;
+      const row = rows.get(ms);
+      if (row) row.push([one, i]);
+      else rows.set(ms, [[one, i]]);
+    });
+  }
+  const timesMs = [...rows.keys()].sort((a, b) => a - b);
+  const at = (row: number, column: Column) => {
+    const cells = rows.get(timesMs[row] ?? NaN) ?? [];
+    return cells.map(([one, i]) => one[column][i] ?? null).filter((value) => value !== null);
+  };
+  return { timesMs, at };
+}
+
+export type Fold = (values: readonly number[]) => number;
+export const sum: Fold = (values) => values.reduce((total, value) => total + value, 0);
+export const mean: Fold = (values) => sum(values) / values.length;
+export const lowest: Fold = (values) => Math.min(...values);
+export const highest: Fold = (values) => Math.max(...values);
+
+/** One column from many series; null where none of them was measured. */
+export function fold(aligned: Aligned, column: Column, how: Fold): (number | null)[] {
+  return aligned.timesMs.map((_, row) => {
+    const values = aligned.at(row, column);
+    return values.length === 0 ? null : how(values);
+  });
+}
+
+const keyOf = ({ metric, node, device }: Series) => `${metric}\n${node}\n${device}`;
+
+/** What was shown with what is new: the answer's first bin replaces the one that was still filling. */
+export function append(shown: Metrics, more: Metrics): Metrics {
+  const news = new Map(more.series.map((series) => [keyOf(series), series]));
+  const series = shown.series.map((old) => {
+    const add = news.get(keyOf(old));
+    news.delete(keyOf(old));
+    const first = add?.times_us[0];
+    if (!add || first === undefined) return old;
+    const end = old.times_us.findIndex((us) => us >= first);
+    const keep = end < 0 ? old.times_us.length : end;
+    const join = <T>(a: readonly T[], b: readonly T[]): readonly T[] => [...a.slice(0, keep), ...b];
+    return {
+      ...old,
+      times_us: join(old.times_us, add.times_us),
+      min: join(old.min, add.min),
+      mean: join(old.mean, add.mean),
+      max: join(old.max, add.max),
+    };
+  });
+  return { ...more, from_us: shown.from_us, series: [...series, ...news.values()] };
+}

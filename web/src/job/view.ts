@@ -1,0 +1,71 @@
+import type { Job, Metrics, Steps } from "../model";
+import { numberOf } from "../query";
+import { search, setKeys } from "../router";
+
+// The span of time on screen. All charts of a page show the same one, and the link carries it: `from`
+// and `to` in ms from the job's start.
+
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const kLeastMs = 1000;
+
+export function startMs(job: Job): number {
+  return (job.started_us ?? job.created_us) / 1000;
+}
+
+export function isRunning(job: Job): boolean {
+  return job.status === "InProgress" || job.status === "Stopping";
+}
+
+/** The zoom of a link, as ms from the job's start; null shows the whole job. */
+export function zoomOf(query: string): Span | null {
+  const fromMs = numberOf(query, "from");
+  const toMs = numberOf(query, "to");
+  return fromMs !== null && toMs !== null && toMs - fromMs >= kLeastMs / 10 ? { fromMs, toMs } : null;
+}
+
+function lastOf(times: readonly number[]): number {
+  return (times[times.length - 1] ?? 0) / 1000;
+}
+
+/** The whole job, in ms since the epoch; while it runs, up to the newest sample. */
+export function wholeOf(job: Job, metrics: Metrics | null, steps: Steps | null): Span {
+  const fromMs = startMs(job);
+  const ends = (metrics?.series ?? []).map((series) => lastOf(series.times_us));
+  const starts = (steps?.ranks ?? []).map((rank) => lastOf(rank.series.start_us));
+  const toMs = Math.max(fromMs + 10 * kLeastMs, (job.ended_us ?? 0) / 1000, ...ends, ...starts);
+  return { fromMs, toMs };
+}
+
+export function shownOf(query: string, job: Job, whole: Span): Span {
+  const zoom = zoomOf(query);
+  if (zoom === null) return whole;
+  return { fromMs: startMs(job) + zoom.fromMs, toMs: startMs(job) + zoom.toMs };
+}
+
+export function resetZoom(): void {
+  setKeys({ from: null, to: null });
+}
+
+/** Shows a span (ms since the epoch), as one step of the history. Covering the whole job is no zoom. */
+export function zoomTo(job: Job, whole: Span, wanted: Span): void {
+  const half = Math.max(kLeastMs, wanted.toMs - wanted.fromMs) / 2;
+  const middle = (wanted.fromMs + wanted.toMs) / 2;
+  const fromMs = Math.max(whole.fromMs, middle - half);
+  const toMs = Math.min(whole.toMs, middle + half);
+  if (fromMs <= whole.fromMs && toMs >= whole.toMs) return resetZoom();
+  const start = startMs(job);
+  setKeys({ from: String(Math.round(fromMs - start)), to: String(Math.round(toMs - start)) });
+}
+
+/** Zooms around a moment; `by` 2 shows twice as much. */
+export function zoomBy(job: Job, whole: Span, by: number, aroundMs?: number): void {
+  const shown = shownOf(search.peek(), job, whole);
+  const middle = aroundMs ?? (shown.fromMs + shown.toMs) / 2;
+  const part = (middle - shown.fromMs) / (shown.toMs - shown.fromMs);
+  const width = (shown.toMs - shown.fromMs) * by;
+  zoomTo(job, whole, { fromMs: middle - width * part, toMs: middle + width * (1 - part) });
+}

@@ -1,0 +1,149 @@
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { listRules } from "../api";
+import { Icon } from "../icons";
+import { valueOf } from "../query";
+import { search, setKeys } from "../router";
+import { kAnyRule, kSpans, kStatuses } from "./filters";
+
+const kTypingPauseMs = 150;
+
+/** The first letter makes an entry for Back, the rest of the word changes it. */
+function searchFor(text: string): void {
+  const before = valueOf(search.peek(), "q");
+  setKeys({ q: text, cursor: null }, before !== "" && text !== "");
+}
+
+function Search() {
+  const field = useRef<HTMLInputElement>(null);
+  const timer = useRef(0);
+  useSignalEffect(() => {
+    const wanted = valueOf(search.value, "q");
+    if (field.current && document.activeElement !== field.current) field.current.value = wanted;
+  });
+  const type = (text: string) => {
+    window.clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => searchFor(text.trim()), kTypingPauseMs);
+  };
+  return (
+    <label class="search">
+      <span class="unseen">Name contains</span>
+      <Icon name="search" />
+      <input
+        ref={field}
+        id="search"
+        type="search"
+        placeholder="Name contains …"
+        maxLength={63}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => type(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") event.currentTarget.blur();
+        }}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </label>
+  );
+}
+
+function RuleFilter() {
+  const rules = useSignal<readonly string[]>([]);
+  useEffect(() => {
+    const stopper = new AbortController();
+    // Without the catalog "any rule" still works, and the list says when the service is away.
+    listRules(stopper.signal).then((found) => (rules.value = found.map(({ name }) => name)), () => {});
+    return () => stopper.abort();
+  }, [rules]);
+  const chosen = valueOf(search.value, "issue");
+  const names = rules.value.includes(chosen) || ["", kAnyRule].includes(chosen) ? rules.value : [...rules.value, chosen];
+  return (
+    <label>
+      <span>Issue</span>
+      <select value={chosen} onChange={(event) => setKeys({ issue: event.currentTarget.value, cursor: null })}>
+        <option value="">all jobs</option>
+        <option value={kAnyRule}>any rule</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function StatusFilter() {
+  const chosen = valueOf(search.value, "status");
+  const known = chosen === "" || (kStatuses as readonly string[]).includes(chosen);
+  return (
+    <label>
+      <span>Status</span>
+      <select value={chosen} onChange={(event) => setKeys({ status: event.currentTarget.value, cursor: null })}>
+        <option value="">all</option>
+        {known ? null : <option value={chosen}>{chosen}</option>}
+        {kStatuses.map((status) => (
+          <option key={status} value={status}>
+            {status}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Day({ label, name }: { readonly label: string; readonly name: "after" | "before" }) {
+  const value = valueOf(search.value, name);
+  return (
+    <label>
+      <span>{label}</span>
+      <input
+        type="date"
+        value={/^\d{4}-\d\d-\d\d/.exec(value)?.[0] ?? ""}
+        onChange={(event) => setKeys({ [name]: event.currentTarget.value, cursor: null })}
+      />
+    </label>
+  );
+}
+
+const kBetween = "between";
+
+function Created() {
+  const after = valueOf(search.value, "after");
+  const before = valueOf(search.value, "before");
+  const open = useSignal(false);
+  const isSpan = before === "" && kSpans.some(({ value }) => value === after);
+  const between = !isSpan || open.value;
+  const choose = (value: string) => {
+    open.value = value === kBetween;
+    if (value !== kBetween) setKeys({ after: value, before: null, cursor: null });
+  };
+  return (
+    <>
+      <label>
+        <span>Created</span>
+        <select value={between ? kBetween : after} onChange={(event) => choose(event.currentTarget.value)}>
+          {kSpans.map(({ value, word }) => (
+            <option key={value} value={value}>
+              {word}
+            </option>
+          ))}
+          <option value={kBetween}>between days (UTC)</option>
+        </select>
+      </label>
+      {between ? <Day label="From" name="after" /> : null}
+      {between ? <Day label="Until" name="before" /> : null}
+    </>
+  );
+}
+
+export function FilterBar() {
+  return (
+    <form class="filters" role="search" aria-label="Jobs" onSubmit={(event) => event.preventDefault()}>
+      <Search />
+      <StatusFilter />
+      <RuleFilter />
+      <Created />
+    </form>
+  );
+}

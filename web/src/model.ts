@@ -1,0 +1,141 @@
+// The answers of the service, as openapi.yaml says. null in a list of numbers is a gap.
+
+export type JobStatus = "InProgress" | "Completed" | "Failed" | "Stopping" | "Stopped";
+export type RuleStatus =
+  "InProgress" | "NoIssuesFound" | "IssuesFound" | "Error" | "Stopping" | "Stopped";
+export type Values = readonly (number | null)[];
+
+export interface JobItem {
+  readonly name: string;
+  readonly group: string | null;
+  readonly status: JobStatus;
+  readonly secondary_status: string | null;
+  readonly created_us: number;
+  readonly started_us: number | null;
+  readonly ended_us: number | null;
+  readonly duration_seconds: number | null;
+  readonly nodes: number;
+  readonly gpus: number;
+  readonly mean_gpu_util_percent: number | null;
+  readonly gpu_util_sparkline: Values | null;
+  readonly mean_cpu_util_percent: number | null;
+  readonly cpu_util_sparkline: Values | null;
+  readonly median_step_seconds: number | null;
+  readonly rules_in_trouble: readonly string[];
+}
+
+export interface JobPage {
+  readonly items: readonly JobItem[];
+  readonly next: string | null;
+  readonly total: number;
+}
+
+export interface Failure {
+  readonly node: string | null;
+  readonly exit_code: number | null;
+  readonly signal: number | null;
+  readonly output: readonly string[];
+}
+
+export interface JobNode {
+  readonly name: string;
+  readonly cores: number | null;
+  readonly memory_bytes: number | null;
+  readonly gpus: readonly unknown[] | null;
+  readonly last_seen_us: number | null;
+  readonly ended_us: number | null;
+  readonly exit_code: number | null;
+  readonly signal: number | null;
+  readonly clock_offset_us: number | null;
+  readonly absent: readonly { readonly source: string; readonly reason: string }[] | null;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+export interface Transition {
+  readonly status: string;
+  readonly secondary_status: string | null;
+  readonly start_time_us: number;
+  readonly message: string | null;
+}
+
+export interface RuleEvaluation {
+  readonly rule_configuration_name: string;
+  readonly rule: string;
+  readonly rule_evaluation_status: RuleStatus;
+  readonly status_details: string | null;
+  readonly last_modified_time_us: number | null;
+  readonly verdict: { readonly kind: string; readonly sentence: string } | null;
+  readonly share: number | null;
+  readonly severity: string | null;
+  readonly active: boolean | null;
+}
+
+export interface JudgedRule extends RuleEvaluation {
+  readonly parameters: Readonly<Record<string, number | string>>;
+}
+
+export interface Job {
+  readonly name: string;
+  readonly group: string | null;
+  readonly status: JobStatus;
+  readonly secondary_status: string | null;
+  readonly created_us: number;
+  readonly started_us: number | null;
+  readonly ended_us: number | null;
+  readonly failure: Failure | null;
+  readonly configuration: Readonly<Record<string, unknown>> | null;
+  readonly nodes: readonly JobNode[];
+  readonly ranks: readonly { readonly rank: number; readonly node: string | null; readonly framework?: string | null }[];
+  readonly secondary_status_transitions: readonly Transition[];
+  readonly profiler_rule_evaluation_statuses: readonly RuleEvaluation[];
+}
+
+export interface Series {
+  readonly metric: string;
+  readonly node: string;
+  readonly device: string;
+  readonly unit: string;
+  readonly times_us: readonly number[];
+  readonly min: Values;
+  readonly mean: Values;
+  readonly max: Values;
+}
+
+export interface Metrics {
+  readonly interval_ms: number;
+  readonly bin_us: number;
+  readonly from_us: number | null;
+  readonly to_us: number | null;
+  readonly cursor: string | null;
+  readonly agents: readonly { readonly node: string; readonly last_seen_us: number | null }[];
+  readonly series: readonly Series[];
+}
+
+export interface RankSteps {
+  readonly rank: number;
+  readonly node: string | null;
+  readonly steps: number;
+  readonly wall_seconds: Readonly<
+    Record<"mean" | "max" | "p99" | "p95" | "p50" | "min", number | null>> | null;
+  readonly phases: readonly {
+    readonly phase: string;
+    readonly total_seconds: number;
+    readonly share_percent: number;
+  }[];
+  readonly series: {
+    readonly steps_per_point: number;
+    readonly step: readonly number[];
+    readonly start_us: readonly number[];
+    readonly wall_seconds: Values;
+    readonly data_seconds: Values;
+  };
+}
+
+export interface Steps {
+  readonly ranks: readonly RankSteps[];
+}
+
+export interface RuleType {
+  readonly name: string;
+  readonly sentence?: string;
+}

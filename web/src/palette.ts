@@ -1,0 +1,41 @@
+// Colours that are drawn on canvas. style.css holds the same values for text and boxes; a test keeps
+// the two together and measures contrast and distance, also for colour-blind eyes.
+
+export type Theme = "light" | "dark";
+
+export interface Palette {
+  readonly panel: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly line: string;
+  readonly neutral: string;
+  readonly threshold: string;
+  readonly series: readonly [string, string, string, string, string];
+}
+
+export const kPalettes: Readonly<Record<Theme, Palette>> = {
+  light: {
+    panel: "#ffffff",
+    text: "#16202b",
+    muted: "#55606b",
+    line: "#e1e5ea",
+    neutral: "#5f6b76",
+    threshold: "#8a5300",
+    series: ["#0b5cad", "#b67a20", "#e0347f", "#2b1038", "#841812"],
+  },
+  dark: {
+    panel: "#171d24",
+    text: "#e6eaee",
+    muted: "#a4afbb",
+    line: "#2c3540",
+    neutral: "#a4afbb",
+    threshold: "#f0b429",
+    series: ["#6cb2ff", "#ffc08f", "#d0498f", "#d9f24f", "#8f5bff"],
+  },
+};
+
+/** A colour of the palette with an opacity from 0 to 1, for fills. */
+export function faint(colour: string, opacity: number): string {
+  const byte = Math.round(opacity * 255).toString(16).padStart(2, "0");
+  return `${colour}${byte}`;
+}

@@ -1,0 +1,56 @@
+import { computed, signal } from "@preact/signals";
+import { type Changes, withKeys } from "./query";
+
+// Paths are things, queries are views of them. A link inside the page is an ordinary <a>; the click
+// is taken over here, so that opening in a new tab and copying keep working.
+
+export type Route =
+  | { readonly page: "jobs" }
+  | { readonly page: "job"; readonly name: string }
+  | { readonly page: "none" };
+
+export function match(path: string): Route {
+  if (path === "/" || path === "/jobs" || path === "/jobs/") return { page: "jobs" };
+  const name = /^\/jobs\/([^/]+)\/?$/.exec(path)?.[1];
+  if (name === undefined) return { page: "none" };
+  try {
+    return { page: "job", name: decodeURIComponent(name) };
+  } catch {
+    return { page: "none" };
+  }
+}
+
+const here = () => ({ path: window.location.pathname, search: window.location.search });
+
+export const place = signal({ path: "/", search: "" });
+export const search = computed(() => place.value.search);
+export const path = computed(() => place.value.path);
+
+export function navigate(url: string, replace = false): void {
+  if (url === window.location.pathname + window.location.search) return;
+  window.history[replace ? "replaceState" : "pushState"](null, "", url);
+  place.value = here();
+}
+
+/** Changes keys of the query; `replace` leaves no entry for Back. */
+export function setKeys(changes: Changes, replace = false): void {
+  const { pathname, search: now } = window.location;
+  navigate(pathname + withKeys(now, changes), replace);
+}
+
+function onClick(event: MouseEvent): void {
+  const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (!plain || event.defaultPrevented || !link || link.target || link.hasAttribute("download")) return;
+  const url = new URL(link.href, window.location.href);
+  if (url.origin !== window.location.origin || url.hash || match(url.pathname).page === "none") return;
+  event.preventDefault();
+  navigate(url.pathname + url.search);
+  window.scrollTo(0, 0);
+}
+
+export function startRouter(): void {
+  place.value = here();
+  window.addEventListener("popstate", () => (place.value = here()));
+  document.addEventListener("click", onClick);
+}

@@ -1,0 +1,68 @@
+import { computed, signal } from "@preact/signals";
+import type { TimeZone } from "./format";
+import type { Theme } from "./palette";
+import { valueOf } from "./query";
+import { search } from "./router";
+
+// What belongs to the reader and not to the view: kept in this browser, if it lets us.
+
+export type ThemeChoice = "system" | Theme;
+
+function stored(key: string): string | null {
+  try {
+    return window.localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function store(key: string, value: string): void {
+  try {
+    window.localStorage.setItem(key, value);
+  } catch {
+    // A browser without storage forgets the choice; that is all.
+  }
+}
+
+function media(query: string) {
+  const list = window.matchMedia(query);
+  const matches = signal(list.matches);
+  list.addEventListener("change", () => (matches.value = list.matches));
+  return matches;
+}
+
+const kChoices: readonly ThemeChoice[] = ["system", "light", "dark"];
+const systemDark = media("(prefers-color-scheme: dark)");
+export const narrow = media("(max-width: 719px)");
+
+const asked = stored("stepscope.theme") as ThemeChoice;
+export const themeChoice = signal<ThemeChoice>(kChoices.includes(asked) ? asked : "system");
+export const theme = computed<Theme>(() => {
+  if (themeChoice.value !== "system") return themeChoice.value;
+  return systemDark.value ? "dark" : "light";
+});
+theme.subscribe((value) => (document.documentElement.dataset.theme = value));
+
+export function nextTheme(): void {
+  const next = kChoices[(kChoices.indexOf(themeChoice.value) + 1) % kChoices.length] ?? "system";
+  themeChoice.value = next;
+  store("stepscope.theme", next);
+}
+
+export const keysOn = signal(stored("stepscope.keys") !== "off");
+export function setKeysOn(on: boolean): void {
+  keysOn.value = on;
+  store("stepscope.keys", on ? "on" : "off");
+}
+
+/** The time zone of the view: from the link, else the page's own. */
+export function zoneOf(fallback: TimeZone): TimeZone {
+  const text = valueOf(search.value, "tz");
+  return text === "utc" || text === "local" || text === "relative" ? text : fallback;
+}
+
+/** The present, in ms since the epoch; ticks once a second while the page can be seen. */
+export const now = signal(Date.now());
+window.setInterval(() => {
+  if (!document.hidden) now.value = Date.now();
+}, 1000);

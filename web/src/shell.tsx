@@ -1,0 +1,96 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import type { TimeZone } from "./format";
+import { Help } from "./help";
+import { Icon } from "./icons";
+import { useShortcuts } from "./keys";
+import { match, navigate, path, setKeys } from "./router";
+import { nextTheme, themeChoice, zoneOf } from "./settings";
+import { FaultBar } from "./states";
+
+const kThemeIcons = { system: "half", light: "sun", dark: "moon" } as const;
+const kZones: readonly (readonly [TimeZone, string])[] = [
+  ["relative", "Relative"],
+  ["utc", "UTC"],
+  ["local", "Local"],
+];
+
+/** Which way a page writes times when the link does not say. */
+export function homeZone(): TimeZone {
+  return match(path.value).page === "job" ? "relative" : "utc";
+}
+
+function setZone(zone: string): void {
+  setKeys({ tz: zone === homeZone() ? null : zone }, true);
+}
+
+function Zone() {
+  return (
+    <label class="zone">
+      <span class="unseen">Times</span>
+      <select value={zoneOf(homeZone())} onChange={(event) => setZone(event.currentTarget.value)}>
+        {kZones.map(([zone, word]) => (
+          <option key={zone} value={zone}>
+            {word}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Bar({ showHelp }: { readonly showHelp: () => void }) {
+  const jobs = match(path.value).page === "jobs";
+  return (
+    <header class="bar">
+      <a class="brand" href="/jobs">
+        <svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true">
+          <rect width="16" height="16" rx="4" fill="currentColor" />
+          <path class="brand-line" d="M3 11h3V8h3V5h4" fill="none" stroke-width="2" />
+        </svg>
+        Stepscope
+      </a>
+      <nav aria-label="Pages">
+        <a href="/jobs" aria-current={jobs ? "page" : undefined}>
+          Jobs
+        </a>
+      </nav>
+      <div class="bar-tools">
+        <Zone />
+        <button type="button" class="tool" onClick={nextTheme} aria-label={`Theme: ${themeChoice.value}`}>
+          <Icon name={kThemeIcons[themeChoice.value]} />
+        </button>
+        <button type="button" class="tool" onClick={showHelp} aria-label="Keys">
+          ?
+        </button>
+      </div>
+    </header>
+  );
+}
+
+export function Shell({ children }: { readonly children: ComponentChildren }) {
+  const help = useSignal(false);
+  const keys = useMemo(
+    () => [
+      { keys: "?", help: "Show this list", act: () => (help.value = true) },
+      { keys: "g j", help: "Go to the jobs", act: () => navigate("/jobs") },
+      { keys: "T", help: "Next theme: system, light, dark", act: nextTheme },
+    ],
+    [help],
+  );
+  useShortcuts(keys);
+  return (
+    <>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <Bar showHelp={() => (help.value = true)} />
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <FaultBar />
+      {help.value ? <Help close={() => (help.value = false)} /> : null}
+    </>
+  );
+}

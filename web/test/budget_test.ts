@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+
+// Kilobytes of JavaScript, gzip, that a page needs before it can show anything.
+
+interface Chunk {
+  readonly file: string;
+  readonly imports?: readonly string[];
+}
+const manifest = JSON.parse(readFileSync("dist/manifest.json", "utf8")) as Record<string, Chunk>;
+
+function kilobytes(...names: readonly string[]): number {
+  const seen = new Set<string>();
+  const visit = (name: string) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    manifest[name]?.imports?.forEach(visit);
+  };
+  names.forEach(visit);
+  const files = [...seen].map((name) => manifest[name]?.file ?? assert.fail(name));
+  return files.reduce((sum, file) => sum + gzipSync(readFileSync(`dist/${file}`), { level: 9 }).length, 0) / 1024;
+}
+
+const kEntry = "index.html";
+
+test("the entry is at most 20 KB, the job page at most 50, all at most 120", () => {
+  assert.ok(kilobytes(kEntry) <= 20, `entry: ${kilobytes(kEntry).toFixed(1)}`);
+  const list = kilobytes(kEntry, "src/jobs/page.tsx");
+  assert.ok(list <= 50, `list: ${list.toFixed(1)}`);
+  const job = kilobytes(kEntry, "src/job/page.tsx");
+  assert.ok(job <= 50, `job: ${job.toFixed(1)}`);
+  assert.ok(kilobytes(...Object.keys(manifest)) <= 120);
+});
+
+test("nothing inline and nothing from elsewhere is in the page", () => {
+  const html = readFileSync("dist/index.html", "utf8");
+  assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=/);
+  for (const [, attributes, body] of html.matchAll(/<script([^>]*)>([^<]*)</g)) {
+    assert.match(attributes ?? "", /src="\/assets\//);
+    assert.equal(body, "");
+  }
+  assert.doesNotMatch(html.replaceAll("http://www.w3.org/2000/svg", ""), /(src|href)="https?:/);
+});
+
+test("no built script writes markup from text", () => {
+  for (const { file } of Object.values(manifest)) {
+    if (!file.endsWith(".js")) continue;
+    const code = readFileSync(`dist/${file}`, "utf8");
+    assert.doesNotMatch(code, /\.outerHTML\s*=|insertAdjacentHTML|document\.write|\beval\(/, file);
+  }
+});

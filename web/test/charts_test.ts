@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { columnsOf } from "../src/job/plot";
+import { metricsOf, panelsOf, stepPanel } from "../src/job/panels";
+import { gapsMs, summaryOf } from "../src/job/summary";
+import { append } from "../src/job/traces";
+import { csvOf } from "../src/job/chart_table";
+import { wholeOf, zoomOf } from "../src/job/view";
+import type { Job, JudgedRule, Metrics, Series, Steps } from "../src/model";
+
+const series = (metric: string, node: string, device: string, times: number[], mean: (number | null)[], unit = "%"): Series => ({
+  metric, node, device, unit,
+  times_us: times.map((s) => s * 1e6),
+  mean,
+  min: mean.map((v) => (v === null ? null : v - 1)),
+  max: mean.map((v) => (v === null ? null : v + 1)),
+});
+const metrics = (...list: Series[]): Metrics => ({
+  interval_ms: 500, bin_us: 1e6, from_us: 0, to_us: 3e6, cursor: "c", agents: [], series: list,
+});
+const node = (name: string, cores = 2, gpus = 0) => ({ name, cores, gpus: Array(gpus).fill({}), absent: [{ source: "gpu", reason: "no driver" }], facts: {} });
+const job = (nodes = [node("n1")]) =>
+  ({ name: "j", created_us: 0, started_us: 0, ended_us: null, status: "InProgress", nodes, profiler_rule_evaluation_statuses: [] }) as unknown as Job;
+const panel = (id: string, m: Metrics, j = job(), rules: JudgedRule[] = []) => {
+  const found = panelsOf(j, m, rules).find((each) => each.id === id);
+  assert.ok(found);
+  return found;
+};
+
+test("the CPU band reaches from the lowest to the highest core", () => {
+  const cpu = panel("cpu", metrics(
+    series("node_cpu_percent", "n1", "", [0, 1], [50, 60]),
+    series("cpu_util_percent", "n1", "0", [0, 1], [10, 20]),
+    series("cpu_util_percent", "n1", "1", [0, 1], [90, 95]),
+  ));
+  assert.deepEqual(cpu.traces[0]?.mean, [50, 60]);
+  assert.deepEqual(cpu.traces[0]?.low, [9, 19]);
+  assert.deepEqual(cpu.traces[0]?.high, [91, 96]);
+});
+
+test("disks are added up, not averaged, and a gap of one is the other's value", () => {
+  const disk = panel("disk", metrics(
+    series("disk_read_bytes_per_second", "n1", "sda", [0, 1, 2], [10, 20, null], "bytes/s"),
+    series("disk_read_bytes_per_second", "n1", "sdb", [0, 1, 2], [1, null, null], "bytes/s"),
+  ));
+  assert.deepEqual(disk.traces[0]?.mean, [11, 20, null]);
+  assert.equal(disk.note, "sum of 2 disks");
+});
+
+test("a few nodes have a line each, many have one band", () => {
+  const of = (many: number) => panel("memory", metrics(
+    ...Array.from({ length: many }, (_, i) => series("memory_used_percent", `n${i}`, "", [0], [10 * i]))));
+  assert.deepEqual(of(3).traces.map(({ label }) => label), ["n0", "n1", "n2"]);
+  assert.equal(of(8).traces.length, 1);
+  assert.deepEqual([of(8).traces[0]?.mean[0], of(8).traces[0]?.low?.[0], of(8).traces[0]?.high?.[0]], [35, -1, 71]);
+});
+
+test("a missing GPU is explained, and not asked for when there is none", () => {
+  assert.equal(panel("gpu", metrics(), job([node("n1", 2, 1)])).empty, "n1: no driver");
+  assert.ok(!metricsOf(job()).some((name) => name.startsWith("gpu")));
+  assert.ok(metricsOf(job([node("n1", 2, 1)])).includes("gpu_util_percent"));
+});
+
+test("the cores of a large node are not asked for one by one", () => {
+  assert.ok(metricsOf(job()).includes("cpu_util_percent"));
+  assert.ok(!metricsOf(job([node("n1", 192)])).includes("cpu_util_percent"));
+});
+
+test("a threshold comes from the parameters of the job's own rule", () => {
+  const rules = [{ rule: "CPUBottleneck", parameters: { cpu_threshold: 85 } }] as unknown as JudgedRule[];
+  const cpu = panel("cpu", metrics(series("node_cpu_percent", "n1", "", [0], [50])), job(), rules);
+  assert.deepEqual(cpu.threshold, { rule: "CPUBottleneck", value: 85, beyond: "above" });
+  assert.equal(panel("cpu", metrics()).threshold, null);
+});
+
+test("what follows replaces the bin that was still filling", () => {
+  const old = metrics(series("load_1m", "n1", "", [0, 1, 2], [1, 2, 2.5], ""));
+  const more = metrics(series("load_1m", "n1", "", [2, 3], [3, 4], ""), series("load_1m", "n2", "", [3], [9], ""));
+  const joined = append(old, more);
+  assert.deepEqual(joined.series[0]?.times_us, [0, 1e6, 2e6, 3e6]);
+  assert.deepEqual(joined.series[0]?.mean, [1, 2, 3, 4]);
+  assert.equal(joined.series[1]?.node, "n2");
+});
+
+test("columns tell a gap from a trace that has no point at this time", () => {
+  const [times, a, b] = columnsOf([
+    { label: "a", tone: 0, timesMs: [0, 2], mean: [1, null], low: null, high: null },
+    { label: "b", tone: 1, timesMs: [1], mean: [5], low: null, high: null },
+  ]);
+  assert.deepEqual(times, [0, 1, 2]);
+  assert.deepEqual(a, [1, undefined, null]);
+  assert.deepEqual(b, [undefined, 5, undefined]);
+});
+
+test("the sentence has the numbers of what is shown, and names what was not measured", () => {
+  const rules = [{ rule: "CPUBottleneck", parameters: { cpu_threshold: 90 } }] as unknown as JudgedRule[];
+  const cpu = panel("cpu", metrics(series("node_cpu_percent", "n1", "", [0, 1, 2, 8], [40, 100, null, 40])), job(), rules);
+  const span = { fromMs: 0, toMs: 10_000 };
+  assert.equal(
+    summaryOf(cpu, span, "relative", 0),
+    "In use: mean 60 %, above 90 % for 33 % of the time, highest 100 % at 1 s; nothing measured for 7.00 s.",
+  );
+  assert.equal(gapsMs(cpu.traces[0]!, span), 7000);
+  assert.match(summaryOf(cpu, { fromMs: 20_000, toMs: 30_000 }, "relative", 0), /no samples here/);
+});
+
+test("a table row has the time, mean, lowest and highest; a gap is an empty cell", () => {
+  const memory = panel("memory", metrics(series("memory_used_percent", "n1", "", [0, 1], [20, null])));
+  const lines = csvOf(memory, { fromMs: 0, toMs: 10_000 }).split("\n");
+  assert.equal(lines[0], 'time,"In use (%)","In use, lowest (%)","In use, highest (%)"');
+  assert.equal(lines[1], "1970-01-01T00:00:00.000Z,20,19,21");
+  assert.equal(lines[2], "1970-01-01T00:00:01.000Z,,,");
+});
+
+test("steps of an unknown rank show the first one; no step says what to do", () => {
+  const rank = { rank: 3, node: null, series: { steps_per_point: 1, step: [0], start_us: [1e6], wall_seconds: [0.1], data_seconds: [0.06] } };
+  assert.equal(stepPanel({ ranks: [rank] } as unknown as Steps, 9).traces.length, 2);
+  const none = stepPanel({ ranks: [] }, 0);
+  assert.equal(none.traces.length, 0);
+  assert.match(none.empty, /stepscope/);
+});
+
+test("a zoom needs two numbers in order; a running job reaches to its newest sample", () => {
+  assert.deepEqual(zoomOf("?from=1000&to=5000"), { fromMs: 1000, toMs: 5000 });
+  for (const bad of ["", "?from=1000", "?from=5&to=1", "?from=a&to=b"]) assert.equal(zoomOf(bad), null);
+  const long = metrics(series("load_1m", "n1", "", [0, 80], [1, 2], ""));
+  assert.deepEqual(wholeOf(job(), long, null), { fromMs: 0, toMs: 80_000 });
+});
