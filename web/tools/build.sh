@@ -6,9 +6,12 @@ set -eu
 cd "$(dirname "$0")/.."
 output=${1:-}
 
+# `npm ci` of npm 11 refuses a lock file that lacks the builds of esbuild and rollup for other systems, and
+# npm leaves those out of the lock file when a mirror does not have them; `npm install` takes the locked
+# versions all the same, and --no-save lets neither file change.
 install_packages() {
   if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
-    npm ci --ignore-scripts --no-progress
+    npm install --no-save --ignore-scripts --no-audit --no-fund --no-progress
   fi
 }
 
