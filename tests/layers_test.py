@@ -25,16 +25,18 @@ LAYERS = {
     "agent": (*CORE, "core/http"),
     "server/edge": ("core/base",),
     "server/store": CORE,
+    "server/access": STORE,
+    "server/front": (*STORE, "server/edge", "server/access"),
     "server/ingest": STORE,
     "server/compact": STORE,
     "server/evaluate": (*STORE, "rules"),
     "server/report": (*STORE, "rules"),
     "server/alert": (*STORE, "core/http"),
     "server/api": (
-        *STORE, "rules", "server/edge", "server/ingest", "server/compact", "server/evaluate", "server/alert", "server/report",
+        *STORE, "rules", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert", "server/report",
     ),
     "server/app": (
-        *STORE, "rules", "core/http", "server/edge", "server/ingest", "server/compact", "server/evaluate", "server/alert",
+        *STORE, "rules", "core/http", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert",
         "server/report", "server/api",
     ),
 }
@@ -47,10 +49,10 @@ LIBRARIES = {
     "fmt": (r"fmt/", ("core/base",)),
     "libpq": (r"(libpq-fe\.h|postgresql/)", ("server/store",)),
     "zstd": (r"zstd", ("core/wire",)),
-    "zlib": (r"zlib\.h", ("server/edge",)),
+    "zlib": (r"zlib\.h", ("server/edge", "server/front")),
 }
 # OpenSSL is both a TLS library and a set of single functions (hash, signature, seal), so several files know it.
-MANY_FILES = {"OpenSSL": (r"openssl/", ("core/http", "core/wire", "server/edge", "server/store", "server/alert"))}
+MANY_FILES = {"OpenSSL": (r"openssl/", ("core/http", "core/wire", "server/edge", "server/store", "server/access", "server/alert"))}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

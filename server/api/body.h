@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "server/edge/problem.h"
+#include "server/front/problem.h"
 
 namespace stepscope {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/json.h"
-#include "server/edge/route.h"
+#include "server/front/route.h"
 #include "server/store/webhooks.h"
 
 namespace stepscope {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/edge/route.h"
+#include "server/front/route.h"
 #include "server/store/jobs.h"
 
 namespace stepscope {

@@ -8,7 +8,7 @@
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/api/rule_answer.h"
-#include "server/edge/problem.h"
+#include "server/front/problem.h"
 #include "server/store/job_rows.h"
 
 namespace stepscope {

@@ -7,7 +7,7 @@
 #include "server/api/new_job.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/edge/problem.h"
+#include "server/front/problem.h"
 #include "server/store/job_rows.h"
 
 namespace stepscope {

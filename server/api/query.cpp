@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "server/edge/target.h"
+#include "server/front/target.h"
 
 namespace stepscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/time.h"
-#include "server/edge/problem.h"
+#include "server/front/problem.h"
 
 namespace stepscope {
 

@@ -1,6 +1,6 @@
 #include "server/api/routes.h"
 
-#include "server/edge/problem.h"
+#include "server/front/problem.h"
 
 namespace stepscope {
 

@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "server/api/job_summary.h"
-#include "server/edge/route.h"
+#include "server/front/route.h"
 #include "server/ingest/ingest.h"
 #include "server/store/database.h"
 

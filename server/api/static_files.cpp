@@ -4,8 +4,8 @@
 
 #include "server/api/routes.h"
 #include "server/api/static_file_table.h"
-#include "server/edge/gzip.h"
-#include "server/edge/problem.h"
+#include "server/front/gzip.h"
+#include "server/front/problem.h"
 
 namespace stepscope {
 namespace {

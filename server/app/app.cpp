@@ -124,7 +124,7 @@ void App::StartHttp(Socket listener) {
       .stopping = stopping_,
   });
   front_ = std::make_unique<Front>(ApiRoutes(*api_), AnswerStatic, HostsOf(settings_), clock_);
-  http_ = std::make_unique<HttpServer>(HttpOptions{}, *front_);
+  http_ = std::make_unique<HttpServer>(HttpOptions{}, front_->Handlers());
   http_->Listen(std::move(listener));
 }
 

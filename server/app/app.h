@@ -12,6 +12,7 @@
 #include "server/app/settings.h"
 #include "server/edge/http_server.h"
 #include "server/evaluate/evaluator.h"
+#include "server/front/front.h"
 #include "server/ingest/ingest.h"
 #include "server/store/embedded_postgres.h"
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <vector>
 
 #include "core/base/log.h"
@@ -115,6 +116,14 @@ Request ToRequest(const httplib::Request& raw, const std::string& peer) {
   return request;
 }
 
+// Content-Length; the head was checked, or is refused.
+std::size_t BodyBytes(const Request& head) {
+  const std::string_view length = head.Header("content-length");
+  std::size_t bytes = 0;
+  std::from_chars(length.data(), length.data() + length.size(), bytes);
+  return bytes;
+}
+
 void Write(Reply reply, httplib::Response& to) {
   to.status = reply.status;
   for (const auto& [name, value] : reply.headers) to.set_header(name, value);
@@ -127,8 +136,8 @@ void Write(Reply reply, httplib::Response& to) {
 // The library for one connection.
 class HttpCore::Library : public httplib::Server {
  public:
-  Library(Front& front, Socket& socket, const HttpOptions& options)
-      : front_(front), stream_(socket), peer_(socket.Peer()), options_(options) {
+  Library(const EdgeHandlers& handlers, Socket& socket, const HttpOptions& options)
+      : handlers_(handlers), stream_(socket), peer_(socket.Peer()), options_(options) {
     set_keep_alive_timeout(
         std::chrono::duration_cast<std::chrono::seconds>(options.idle_within).count());
     set_keep_alive_max_count(static_cast<std::size_t>(options.requests_per_connection));
@@ -136,7 +145,7 @@ class HttpCore::Library : public httplib::Server {
     set_pre_routing_handler([this](const auto&, auto& response) { return BeforeBody(response); });
     Post("/", [this](const httplib::Request& raw, httplib::Response& response) {
       request_.body = raw.body;
-      Write(front_.Answer(request_), response);
+      Write(handlers_.answer(request_), response);
       answered_ = true;
     });
     const HandlerWithResponse at_fault = [this](const auto&, httplib::Response& response) {
@@ -184,8 +193,8 @@ class HttpCore::Library : public httplib::Server {
   void AfterHead(httplib::Request& raw) {
     const std::size_t headers = raw.headers.size();
     request_ = ToRequest(raw, peer_);
-    refused_ = headers > kMostHeaders + kShadows.size() || front_.Refuse(request_).has_value();
-    too_many_headers_ = headers > kMostHeaders + kShadows.size();
+    verdict_ = CheckHead(headers);
+    refused_ = verdict_.kind == HeadVerdict::kRefuse;
     const std::size_t bytes = refused_ ? 0 : BodyBytes(request_);
     const bool body = BodyBytes(request_) > 0 || request_.headers.contains("transfer-encoding");
     close_ = refused_ && body;
@@ -200,12 +209,19 @@ class HttpCore::Library : public httplib::Server {
     stream_.Allow(bytes, Now() + options_.body_within + 1s * (bytes / kBodyBytesPerSecond));
   }
 
+  HeadVerdict CheckHead(std::size_t headers) {
+    if (headers > kMostHeaders + kShadows.size()) {
+      return {
+          .kind = HeadVerdict::kRefuse,
+          .refusal = handlers_.fault(request_, "head-too-large", "the head has too many lines")};
+    }
+    HeadVerdict verdict = handlers_.check_head(request_);
+    return verdict.kind == HeadVerdict::kAsk ? handlers_.ask(request_) : verdict;
+  }
+
   HandlerResponse BeforeBody(httplib::Response& response) {
     if (!refused_ && BodyBytes(request_) > 0) return HandlerResponse::Unhandled;
-    Write(too_many_headers_
-              ? front_.AnswerFault(request_, "head-too-large", "the head has too many lines")
-              : front_.Answer(request_),
-          response);
+    Write(refused_ ? std::move(verdict_.refusal) : handlers_.answer(request_), response);
     answered_ = true;
     return HandlerResponse::Handled;
   }
@@ -213,7 +229,7 @@ class HttpCore::Library : public httplib::Server {
   // The library says nothing when not even the first line comes to its end.
   void AnswerUnread() {
     const auto [code, detail] = Fault(400);
-    const Reply reply = front_.AnswerFault(request_, code, detail);
+    const Reply reply = handlers_.fault(request_, code, detail);
     std::string text = Format("HTTP/1.1 {} {}\r\n", reply.status, code);
     for (const auto& [name, value] : reply.headers) text += Format("{}: {}\r\n", name, value);
     text += Format("Content-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
@@ -227,7 +243,7 @@ class HttpCore::Library : public httplib::Server {
     if (answered_) return HandlerResponse::Unhandled;
     answered_ = close_ = true;
     const auto [code, detail] = Fault(response.status);
-    Write(front_.AnswerFault(request_, code, detail), response);
+    Write(handlers_.fault(request_, code, detail), response);
     return HandlerResponse::Handled;
   }
 
@@ -240,16 +256,17 @@ class HttpCore::Library : public httplib::Server {
     return {"bad-request", "this cannot be read as an HTTP request"};
   }
 
-  Front& front_;
+  const EdgeHandlers& handlers_;
+  HeadVerdict verdict_;
   BoundedStream stream_;
   const std::string peer_;
   const HttpOptions& options_;
   Request request_;
-  bool refused_ = false, too_many_headers_ = false, answered_ = false, close_ = false;
+  bool refused_ = false, answered_ = false, close_ = false;
 };
 
-HttpCore::HttpCore(Front& front, Socket& socket, const HttpOptions& options)
-    : library_(std::make_unique<Library>(front, socket, options)) {}
+HttpCore::HttpCore(const EdgeHandlers& handlers, Socket& socket, const HttpOptions& options)
+    : library_(std::make_unique<Library>(handlers, socket, options)) {}
 
 HttpCore::~HttpCore() = default;
 

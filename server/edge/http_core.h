@@ -2,7 +2,8 @@
 
 #include <memory>
 
-#include "server/edge/front.h"
+#include "core/base/time.h"
+#include "server/edge/handlers.h"
 #include "server/edge/socket.h"
 
 namespace stepscope {
@@ -21,7 +22,7 @@ struct HttpOptions {
 // the options. For one thread; the references outlive it.
 class HttpCore {
  public:
-  HttpCore(Front& front, Socket& socket, const HttpOptions& options);
+  HttpCore(const EdgeHandlers& handlers, Socket& socket, const HttpOptions& options);
   ~HttpCore();
 
   // One request and its answer; says whether the connection may carry another. `last` tells the

@@ -13,7 +13,8 @@ SteadyTime Now() {
 
 }  // namespace
 
-HttpServer::HttpServer(HttpOptions options, Front& front) : options_(options), front_(front) {}
+HttpServer::HttpServer(HttpOptions options, EdgeHandlers handlers)
+    : options_(options), handlers_(std::move(handlers)) {}
 
 Status HttpServer::Listen(const std::string& host, int port) {
   Result<Socket> listener = ListenOn(host, port);
@@ -53,7 +54,7 @@ bool HttpServer::WaitForRequest(const Socket& socket) const {
 
 void HttpServer::Serve(Socket socket) {
   open_.Change([&](auto& open) { open.insert(&socket); });
-  HttpCore core(front_, socket, options_);
+  HttpCore core(handlers_, socket, options_);
   bool more = true;
   for (int count = 1; more; ++count) {
     more = core.buffered() || WaitForRequest(socket);

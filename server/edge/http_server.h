@@ -15,11 +15,11 @@
 namespace stepscope {
 
 // Speaks HTTP/1.1 with cpp-httplib over sockets of our own: accepts, hands each connection to a
-// thread, and gives the front what can be read as a request within bounds of time and size. Idle
+// thread, and gives the handlers what can be read as a request within bounds of time and size. Idle
 // connections are closed early when others wait.
 class HttpServer {
  public:
-  HttpServer(HttpOptions options, Front& front);
+  HttpServer(HttpOptions options, EdgeHandlers handlers);
   ~HttpServer() { Stop(Duration::zero()); }
 
   // Serves until Stop. Errors: the address is in use, or not ours.
@@ -39,7 +39,7 @@ class HttpServer {
   bool WaitForRequest(const Socket& socket) const;
 
   const HttpOptions options_;
-  Front& front_;
+  const EdgeHandlers handlers_;
   std::atomic<bool> stopping_{false};
   std::unique_ptr<Socket> listener_;
   int port_ = 0;

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace stepscope {
+
+struct Caller;  // who asks; the edge carries it and does not look inside
 
 // A complete, checked HTTP request. Nothing in it refers to the library that read it.
 struct Request {
@@ -14,7 +17,11 @@ struct Request {
   std::string query;                           // raw, without '?'
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
-  std::string peer;        // address of the other end
+  std::string peer;              // address of the other end; "unix" on a unix socket
+  bool secure = false;           // came over TLS
+  std::string certificate = {};  // the name in the client's verified certificate; "" without one
+  std::shared_ptr<const Caller> caller =
+      {};                  // set by the check of the head; shared by its requests
   std::string request_id;  // also sent back as X-Request-Id
 
   std::string_view Header(std::string_view name) const;  // "" when absent

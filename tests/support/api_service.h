@@ -9,6 +9,7 @@
 #include "server/api/new_job.h"
 #include "server/api/routes.h"
 #include "server/edge/http_server.h"
+#include "server/front/front.h"
 #include "tests/support/postgres.h"
 #include "tests/support/raw_client.h"
 
@@ -77,7 +78,7 @@ class ApiService {
                  .further_metrics = [] { return std::string(); },
                  .stopping = stopping_};
   Front front_{ApiRoutes(api_), AnswerStatic, {"localhost"}, clock_};
-  HttpServer server_{{.threads = 4}, front_};
+  HttpServer server_{{.threads = 4}, front_.Handlers()};
 };
 
 }  // namespace stepscope

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "server/edge/problem.h"
-#include "server/edge/route.h"
+#include "server/front/problem.h"
+#include "server/front/route.h"
 
 namespace stepscope {
 

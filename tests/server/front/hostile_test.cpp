@@ -1,6 +1,6 @@
 // Requests that mean harm, or are broken: the traps that this server cures.
 
-#include "tests/server/edge/http_server_test.h"
+#include "tests/server/front/http_server_test.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/edge/problem.h"
+#include "server/front/problem.h"
 
 #include <algorithm>
 

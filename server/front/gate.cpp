@@ -1,4 +1,4 @@
-#include "server/edge/gate.h"
+#include "server/front/gate.h"
 
 #include <algorithm>
 #include <cctype>

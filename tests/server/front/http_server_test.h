@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "server/edge/http_server.h"
+#include "server/front/front.h"
 #include "tests/support/raw_client.h"
 
 namespace stepscope {
@@ -49,7 +50,7 @@ inline std::vector<Route> TestRoutes() {
 
 class HttpServerTest : public testing::Test {
  protected:
-  explicit HttpServerTest(HttpOptions options = {}) : server_(options, front_) {
+  explicit HttpServerTest(HttpOptions options = {}) : server_(options, front_.Handlers()) {
     const Status listening = server_.Listen("127.0.0.1", 0);
     EXPECT_TRUE(listening.ok());
   }

@@ -1,4 +1,4 @@
-#include "server/edge/gzip.h"
+#include "server/front/gzip.h"
 
 #include <zlib.h>
 

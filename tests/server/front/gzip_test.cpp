@@ -1,4 +1,4 @@
-#include "server/edge/gzip.h"
+#include "server/front/gzip.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

@@ -1,9 +1,9 @@
-#include "server/edge/route.h"
+#include "server/front/route.h"
 
 #include <optional>
 
 #include "core/base/text.h"
-#include "server/edge/target.h"
+#include "server/front/target.h"
 
 namespace stepscope {
 namespace {

@@ -1,9 +1,9 @@
-#include "server/edge/finish.h"
+#include "server/front/finish.h"
 
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "server/edge/gzip.h"
+#include "server/front/gzip.h"
 
 namespace stepscope {
 namespace {

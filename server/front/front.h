@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "server/edge/gate.h"
-#include "server/edge/route.h"
+#include "server/edge/handlers.h"
+#include "server/front/gate.h"
+#include "server/front/route.h"
 
 namespace stepscope {
 
@@ -29,8 +30,11 @@ class Front {
   // `fallback` answers GET and HEAD where no route stands.
   Front(std::vector<Route> routes, Handler fallback, HostNames hosts, const Clock& clock);
 
-  // The answer when the head alone is reason to refuse; the body is then not read.
-  std::optional<Reply> Refuse(const Request& head) const;
+  // What the edge calls. They refer to this object.
+  EdgeHandlers Handlers();
+
+  // Refuses when the head alone is reason to; the body is then not read.
+  HeadVerdict CheckHead(Request& head);
 
   // Only for requests that were not refused.
   Reply Answer(const Request& request);
@@ -41,6 +45,7 @@ class Front {
   HttpFigures figures() const;
 
  private:
+  std::optional<Reply> Refuse(const Request& head, std::size_t& most_body) const;
   Reply Call(const Request& request) const;
   void Count(const Request& request, const Reply& reply, Duration took);
 

@@ -1,9 +1,9 @@
-#include "server/edge/front.h"
+#include "server/front/front.h"
 
 #include <exception>
 
 #include "core/base/log.h"
-#include "server/edge/finish.h"
+#include "server/front/finish.h"
 
 namespace stepscope {
 namespace {
@@ -38,11 +38,31 @@ Front::Front(std::vector<Route> routes, Handler fallback, HostNames hosts, const
       hosts_(std::move(hosts)),
       clock_(clock) {}
 
-std::optional<Reply> Front::Refuse(const Request& head) const {
+EdgeHandlers Front::Handlers() {
+  return {.check_head = [this](Request& head) { return CheckHead(head); },
+          .ask = [this](Request& head) { return CheckHead(head); },
+          .answer = [this](const Request& request) { return Answer(request); },
+          .fault =
+              [this](const Request& request, std::string code, std::string detail) {
+                return AnswerFault(request, std::move(code), std::move(detail));
+              }};
+}
+
+HeadVerdict Front::CheckHead(Request& head) {
+  HeadVerdict verdict;
+  std::optional<Reply> refusal = Refuse(head, verdict.most_body);
+  if (!refusal) return verdict;
+  Finish(head, Duration::zero(), *refusal);
+  Count(head, *refusal, Duration::zero());
+  return {.kind = HeadVerdict::kRefuse, .refusal = std::move(*refusal)};
+}
+
+std::optional<Reply> Front::Refuse(const Request& head, std::size_t& most_body) const {
   if (const auto problem = CheckRequest(head, hosts_)) return ToReply(*problem, head);
   const Result<Match> match = FindRoute(routes_, head.method, head.path);
   if (!match) return ToReply(match.error(), head);
   if (match->route) {
+    most_body = match->route->most_body;
     const auto problem = CheckBody(head, *match->route);
     return problem ? std::optional(ToReply(*problem, head)) : std::nullopt;
   }
@@ -62,8 +82,7 @@ Reply Front::Answer(const Request& request) {
   const SteadyTime start = clock_.Steady();
   Reply reply;
   try {
-    std::optional<Reply> refusal = Refuse(request);
-    reply = refusal ? std::move(*refusal) : Call(request);
+    reply = Call(request);
   } catch (const std::exception& fault) {  // of a library, or out of memory
     reply = ToReply(Internal(fault.what()), request);
   }

@@ -1,4 +1,4 @@
-#include "server/edge/target.h"
+#include "server/front/target.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Claims about the server as a client on the wire sees it.
 
-#include "tests/server/edge/http_server_test.h"
+#include "tests/server/front/http_server_test.h"
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST_F(HttpServerTest, WhatTheClientHasIsNotSentAgain) {
 }
 
 TEST_F(HttpServerTest, ASecondServerOnTheSamePortIsRefused) {
-  HttpServer second({}, front_);
+  HttpServer second({}, front_.Handlers());
   const Status listening = second.Listen("127.0.0.1", server_.port());
   ASSERT_FALSE(listening.ok());
   EXPECT_NE(listening.error().message.find("is in use"), std::string::npos);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "server/edge/message.h"
+
+namespace stepscope {
+
+// What is said of a request when only its head has come.
+struct HeadVerdict {
+  enum Kind {
+    kPass,    // read the body, then answer
+    kRefuse,  // send `refusal`; the body is not read
+    kAsk,     // the question needs a database: put it to `ask`
+  };
+  Kind kind = kPass;
+  Reply refusal = {};
+  std::size_t most_body = 0;  // bytes the body may have, after it was decoded
+};
+
+// What the edge calls for each request. It knows nothing of what they decide; each may change the
+// head (set its caller, drop headers). All are called from several threads at once, and none
+// throws.
+struct EdgeHandlers {
+  std::function<HeadVerdict(Request& head)> check_head;  // on the edge's own thread: never waits
+  std::function<HeadVerdict(Request& head)> ask;         // on a worker: passes or refuses
+  std::function<Reply(const Request&)> answer;           // on a worker; only what passed
+  // To something that could not be read as a request, or not in time. On the edge's thread.
+  std::function<Reply(const Request&, std::string code, std::string detail)> fault;
+};
+
+}  // namespace stepscope
