@@ -4,17 +4,15 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <vector>
 
 #include "core/base/log.h"
 #include "server/app/app.h"
+#include "server/app/command.h"
 
 namespace stepscope {
 namespace {
-
-constexpr int kFailed = 1;
-constexpr int kUsage = 2;
 
 constexpr std::string_view kExamples = R"(
 Examples:
@@ -23,16 +21,6 @@ Examples:
   STEPSCOPE_DATABASE_URL=postgresql://stepscope@db/stepscope stepscope-server
   stepscope-server --listen 0.0.0.0:8080 --insecure-open
 )";
-
-void Print(std::FILE* to, std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), to);
-  std::fflush(to);
-}
-
-int Complain(const std::string& message, int code) {
-  Print(stderr, Format("stepscope-server: {}\n", message));
-  return code;
-}
 
 // Signals that end the program, blocked everywhere so that one thread can wait for them.
 sigset_t BlockSignals() {
@@ -74,15 +62,25 @@ int Serve(const Settings& settings) {
   return 0;
 }
 
-int Main(std::span<const char* const> args) {
-  const Result<Arguments> arguments = ParseArguments(ServerOptions(), args);
-  if (!arguments) return Complain(arguments.error().message, kUsage);
-  if (arguments->help) {
-    Print(stdout, Format("stepscope-server: where training jobs are watched, judged and shown.\n\n"
-                         "{}{}",
-                         OptionsHelp(ServerOptions()), kExamples));
-    return 0;
+// A row for each command; what begins with a dash, or is not there, serves.
+std::vector<Command> Commands() {
+  return {};
+}
+
+int Help() {
+  Print(stdout, "stepscope-server: where training jobs are watched, judged and shown.\n\n");
+  Print(stdout, OptionsHelp(ServerOptions()));
+  for (const Command& command : Commands()) {
+    Print(stdout, Format("\n  stepscope-server {:<10} {}", command.name, command.sentence));
   }
+  Print(stdout, kExamples);
+  return 0;
+}
+
+int RunServer(Words words) {
+  const Result<Arguments> arguments = ParseArguments(ServerOptions(), words);
+  if (!arguments) return Complain(arguments.error().message, kUsage);
+  if (arguments->help) return Help();
   if (arguments->Has("--version")) {
     Print(stdout, "stepscope-server " STEPSCOPE_VERSION "\n");
     return 0;
@@ -90,6 +88,14 @@ int Main(std::span<const char* const> args) {
   const Result<Settings> settings = ReadSettings(*arguments);
   if (!settings) return Complain(settings.error().message, kUsage);
   return Serve(*settings);
+}
+
+int Main(Words words) {
+  if (words.empty() || words[0][0] == '-') return RunServer(words);
+  const std::vector<Command> commands = Commands();
+  const auto found = std::ranges::find(commands, std::string_view(words[0]), &Command::name);
+  if (found != commands.end()) return found->run(words.subspan(1));
+  return Complain(Format("there is no command '{}'; see --help", Printable(words[0], 40)), kUsage);
 }
 
 }  // namespace
