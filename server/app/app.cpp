@@ -40,11 +40,10 @@ App::~App() {
 
 Result<std::unique_ptr<App>> App::Start(const Settings& settings, const Clock& clock,
                                         std::string version) {
-  Result<Socket> listener = ListenOn(settings.host, settings.port);
+  Result<Socket> listener = ListenOn(settings.listen[0].host, settings.listen[0].port);
   if (!listener) return listener.error();
   std::unique_ptr<App> app(new App(settings, clock, std::move(version)));
-  app->url_ = settings.public_url.empty() ? HttpUrl(settings.host, LocalPort(*listener))
-                                          : settings.public_url;
+  app->url_ = ServiceUrl(settings, LocalPort(*listener));
   Status started = MakeDataDir(settings.data_dir);
   if (started) started = app->StartDatabase();
   if (started) started = app->OpenAlerts();

@@ -19,7 +19,8 @@ Examples:
   stepscope-server
   stepscope-server --listen 127.0.0.1:9000 --data-dir /srv/stepscope
   STEPSCOPE_DATABASE_URL=postgresql://stepscope@db/stepscope stepscope-server
-  stepscope-server --listen 0.0.0.0:8080 --insecure-open
+  stepscope-server --listen 0.0.0.0:8443 --tls-cert server.crt --tls-key server.key
+  stepscope-server --listen 127.0.0.1:8080,unix:/run/stepscope/http.sock --require-tokens
 )";
 
 // Signals that end the program, blocked everywhere so that one thread can wait for them.
@@ -48,8 +49,9 @@ int Serve(const Settings& settings) {
   Result<std::unique_ptr<App>> app = App::Start(settings, clock, STEPSCOPE_VERSION);
   if (!app) return Complain(app.error().message, kFailed);
   Print(stdout, Format("Stepscope is at {}/\n", (*app)->url()));
-  if (settings.insecure_open)
-    LogWarning("--insecure-open: everyone who reaches it may do everything");
+  if (settings.demands_tokens() && !settings.tls()) {
+    LogWarning("no TLS: tokens travel in the clear on every way that is not this machine's own");
+  }
 
   WaitForSignal(signals, {});
   LogInfo("stopping; a second signal makes it quicker");

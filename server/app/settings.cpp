@@ -1,10 +1,10 @@
 #include "server/app/settings.h"
 
-#include <arpa/inet.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <optional>
 
 #include "core/base/text.h"
 #include "core/http/url.h"
@@ -12,53 +12,37 @@
 namespace stepscope {
 namespace {
 
-constexpr Option kOptions[] = {
-    {"--listen", "HOST:PORT", "127.0.0.1:8080", "Address of the web page, the API and the agents."},
-    {"--data-dir", "DIR", "",
-     "Folder of the database and the key; $XDG_DATA_HOME/stepscope or ~/.local/share/stepscope "
-     "when "
-     "left out; /var/lib/stepscope for root."},
-    {"--database-url", "URL", "",
-     "A PostgreSQL of your own, as postgresql://user@host/name; also from STEPSCOPE_DATABASE_URL. "
-     "Left out: a private PostgreSQL in the data folder."},
-    {"--pg-bindir", "DIR", "",
-     "Where initdb and postgres are; the newest installed when left out."},
-    {"--public-url", "URL", "", "Address of the web page as people see it, for links in messages."},
-    {"--webhook-allow", "CIDR[,..]", "",
-     "Private address ranges that webhooks may be sent to, such as 10.20.0.0/16."},
-    {"--evaluators", "N", "2", "Threads that judge jobs by their rules, 1 to 16."},
-    {"--insecure-open", "", "",
-     "Allow an address other than loopback although there is no access control yet: whoever "
-     "reaches "
-     "it reads and changes everything."},
-    {"--log-level", "LEVEL", "info", "debug, info, warning or error."},
-    {"--version", "", "", "Print the version and end."},
-};
-
-Status ReadListen(const std::string& text, Settings& settings) {
-  const std::size_t colon = text.rfind(':');
-  const Error wrong =
-      Invalid(Format("--listen {}: HOST:PORT is wanted, such as 127.0.0.1:8080", Printable(text)));
-  if (colon == std::string::npos || colon == 0) return wrong;
-  settings.host = text.substr(0, colon);
-  if (settings.host.starts_with('[') && settings.host.ends_with(']')) {
-    settings.host = settings.host.substr(1, settings.host.size() - 2);
-  }
-  const Result<std::int64_t> port = ParseInt(text.substr(colon + 1), "port");
-  if (!port || *port < 0 || *port > 65'535 || settings.host.empty()) return wrong;
-  settings.port = static_cast<int>(*port);
-  return {};
-}
-
-bool IsLoopback(const std::string& host) {
-  in_addr address{};
-  if (inet_pton(AF_INET, host.c_str(), &address) == 1) return ntohl(address.s_addr) >> 24 == 127;
-  return host == "localhost" || host == "::1";
-}
-
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
+}
+
+std::string OwnHostName() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 && name[0] ? name.data() : "localhost";
+}
+
+bool IsAny(const std::string& host) {
+  return host == "0.0.0.0" || host == "::";
+}
+
+std::vector<std::string> ReadList(const std::string& text) {
+  std::vector<std::string> list;
+  for (const std::string_view part : Split(text, ',')) {
+    if (!Trim(part).empty()) list.emplace_back(Trim(part));
+  }
+  return list;
+}
+
+Result<std::vector<ListenAddress>> ReadListen(const std::string& text) {
+  std::vector<ListenAddress> addresses;
+  for (const std::string& part : ReadList(text)) {
+    Result<ListenAddress> address = ParseListenAddress(part);
+    if (!address) return Invalid("--listen " + address.error().message);
+    addresses.push_back(std::move(*address));
+  }
+  if (addresses.empty()) return Invalid("--listen: HOST:PORT is wanted, such as 127.0.0.1:8080");
+  return addresses;
 }
 
 Result<std::string> FindDataDir(const std::string& given) {
@@ -87,12 +71,36 @@ Result<int> ReadEvaluators(const std::string& text) {
   return Invalid(Format("--evaluators {}: a number from 1 to 16 is wanted", Printable(text)));
 }
 
+Status CheckTls(const Settings& settings) {
+  if (settings.tls_cert.empty() != settings.tls_key.empty()) {
+    return Invalid("--tls-cert and --tls-key belong together");
+  }
+  if (!settings.tls() && !settings.client_ca.empty()) {
+    return Invalid("--client-ca: certificates come with TLS; give --tls-cert and --tls-key");
+  }
+  if (settings.require_client_cert && settings.client_ca.empty()) {
+    return Invalid("--require-client-cert: say with --client-ca whose certificates");
+  }
+  return {};
+}
+
+// Nobody shall find a service open, or a token readable on the way, that was not said aloud.
 Status CheckOpen(const Settings& settings) {
-  if (IsLoopback(settings.host) || settings.insecure_open) return {};
-  return Invalid(
-      Format("--listen {}: there is no access control yet; listen on 127.0.0.1, or say "
-             "--insecure-open when everyone who reaches this address may do everything",
-             settings.host));
+  if (settings.tls() || settings.insecure_http) return {};
+  const auto open = std::ranges::find_if_not(settings.listen, &ListenAddress::local);
+  if (open == settings.listen.end()) return {};
+  return Invalid(Format(
+      "--listen {}: others reach this address, so tokens travel over it; give --tls-cert and "
+      "--tls-key (stepscope-server tls self-signed makes a first set), or say --insecure-http",
+      open->text()));
+}
+
+Status CheckProxy(const Settings& settings) {
+  if (settings.trusted_proxy.empty() || !settings.proxy_secret_file.empty() ||
+      !settings.client_ca.empty()) {
+    return {};
+  }
+  return Invalid("--trusted-proxy: an address proves little; give --proxy-secret-file too");
 }
 
 template <typename T>
@@ -102,24 +110,40 @@ Status Take(Result<T> from, T& to) {
   return {};
 }
 
+void ReadTexts(const Arguments& arguments, Settings& settings) {
+  settings.tls_cert = arguments["--tls-cert"];
+  settings.tls_key = arguments["--tls-key"];
+  settings.client_ca = arguments["--client-ca"];
+  settings.require_client_cert = arguments.Has("--require-client-cert");
+  settings.insecure_http = arguments.Has("--insecure-http");
+  settings.require_tokens = arguments.Has("--require-tokens");
+  settings.hosts = ReadList(arguments["--host"]);
+  settings.trusted_proxy = ReadList(arguments["--trusted-proxy"]);
+  settings.proxy_secret_file = arguments["--proxy-secret-file"];
+  settings.webhook_allow = ReadList(arguments["--webhook-allow"]);
+}
+
 }  // namespace
 
-std::span<const Option> ServerOptions() {
-  return kOptions;
+bool Settings::demands_tokens() const {
+  return require_tokens || !std::ranges::all_of(listen, &ListenAddress::local);
+}
+
+Status ReadDataSettings(const Arguments& arguments, Settings& settings) {
+  settings.pg_bindir = arguments["--pg-bindir"];
+  settings.database_url = arguments["--database-url"];
+  if (settings.database_url.empty()) settings.database_url = Environment("STEPSCOPE_DATABASE_URL");
+  return Take(FindDataDir(arguments["--data-dir"]), settings.data_dir);
 }
 
 Result<Settings> ReadSettings(const Arguments& arguments) {
   Settings settings;
-  settings.insecure_open = arguments.Has("--insecure-open");
-  settings.pg_bindir = arguments["--pg-bindir"];
-  settings.database_url = arguments["--database-url"];
-  if (settings.database_url.empty()) settings.database_url = Environment("STEPSCOPE_DATABASE_URL");
-  for (const std::string_view range : Split(arguments["--webhook-allow"], ',')) {
-    if (!Trim(range).empty()) settings.webhook_allow.emplace_back(Trim(range));
-  }
-  Status read = ReadListen(arguments["--listen"], settings);
+  ReadTexts(arguments, settings);
+  Status read = Take(ReadListen(arguments["--listen"]), settings.listen);
+  if (read) read = CheckTls(settings);
   if (read) read = CheckOpen(settings);
-  if (read) read = Take(FindDataDir(arguments["--data-dir"]), settings.data_dir);
+  if (read) read = CheckProxy(settings);
+  if (read) read = ReadDataSettings(arguments, settings);
   if (read) read = Take(ReadPublicUrl(arguments["--public-url"]), settings.public_url);
   if (read) read = Take(ReadEvaluators(arguments["--evaluators"]), settings.evaluators);
   if (read) read = Take(ParseLogLevel(arguments["--log-level"]), settings.log_level);
@@ -127,17 +151,23 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
   return settings;
 }
 
-std::string HttpUrl(const std::string& host, int port) {
-  const bool any = host == "0.0.0.0" || host == "::";
-  const bool six = host.find(':') != std::string::npos;
-  const std::string name = any ? "127.0.0.1" : six ? "[" + host + "]" : host;
-  return Format("http://{}:{}", name, port);
+std::string ServiceUrl(const Settings& settings, int port) {
+  if (!settings.public_url.empty()) return settings.public_url;
+  const std::string scheme = settings.tls() ? "https://" : "http://";
+  for (const ListenAddress& address : settings.listen) {
+    if (!address.path.empty()) continue;
+    const std::string host = IsAny(address.host) ? OwnHostName() : address.host;
+    return scheme + ListenAddress{.host = host, .port = port}.text();
+  }
+  return scheme + "localhost";
 }
 
 std::vector<std::string> HostsOf(const Settings& settings) {
-  if (!IsLoopback(settings.host)) return {};
-  std::vector<std::string> hosts = {"localhost", "127.0.0.1", "[::1]"};
-  if (settings.host.find(':') == std::string::npos) hosts.push_back(settings.host);
+  std::vector<std::string> hosts = {"localhost", OwnHostName()};
+  for (const ListenAddress& address : settings.listen) {
+    if (!address.host.empty()) hosts.push_back(address.host);
+  }
+  hosts.insert(hosts.end(), settings.hosts.begin(), settings.hosts.end());
   const Result<Url> url = ParseUrl(settings.public_url);
   if (url) hosts.push_back(url->host);
   return hosts;

@@ -6,34 +6,49 @@
 
 #include "core/base/log.h"
 #include "core/base/options.h"
+#include "server/edge/address.h"
 
 namespace stepscope {
 
 // What the service was started with, checked.
 struct Settings {
-  std::string host = "127.0.0.1";  // an IPv6 address without its brackets
-  int port = 8080;
+  std::vector<ListenAddress> listen;
+  std::string tls_cert, tls_key;           // PEM files; both or none
+  std::string client_ca;                   // PEM file: agents may come with certificates of it
+  bool require_client_cert = false;        // and nobody comes without one
+  bool insecure_http = false;              // tokens may travel in the clear
+  bool require_tokens = false;             // on loopback too
+  std::vector<std::string> hosts;          // further names in Host headers
+  std::vector<std::string> trusted_proxy;  // address ranges
+  std::string proxy_secret_file;
   std::string data_dir;
   std::string database_url;  // empty: the embedded PostgreSQL; never logged
   std::string pg_bindir;
   std::string public_url;                  // empty: where it listens
   std::vector<std::string> webhook_allow;  // address ranges, "10.20.0.0/16"
   int evaluators = 2;
-  bool insecure_open = false;
   LogLevel log_level = LogLevel::kInfo;
+
+  bool tls() const { return !tls_cert.empty(); }
+  // Whether callers have to say who they are: everywhere but on loopback and unix sockets.
+  bool demands_tokens() const;
 };
 
 // The options of stepscope-server; --help shows the same rows.
 std::span<const Option> ServerOptions();
 
+// Those that say where the data is, for commands that read it as well.
+std::span<const Option> DataOptions();
+Status ReadDataSettings(const Arguments& arguments, Settings& settings);
+
 // Reads the environment too: STEPSCOPE_DATABASE_URL, XDG_DATA_HOME, HOME. Errors name the option
 // and the way out.
 Result<Settings> ReadSettings(const Arguments& arguments);
 
-// "http://127.0.0.1:8080", without a slash at its end.
-std::string HttpUrl(const std::string& host, int port);
+// "https://train-7:8080", without a slash at its end; `port` is the one really listened on.
+std::string ServiceUrl(const Settings& settings, int port);
 
-// The names in a Host header that this service answers to; none = any.
+// The names in a Host header that this service answers to.
 std::vector<std::string> HostsOf(const Settings& settings);
 
 }  // namespace stepscope

@@ -1,6 +1,9 @@
 #include "server/front/gate.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -29,6 +32,15 @@ bool IsSafe(std::string_view method) {
 std::string_view HostName(std::string_view host) {
   if (host.starts_with('[')) return host.substr(0, std::min(host.find(']') + 1, host.size()));
   return host.substr(0, host.find(':'));
+}
+
+// Addresses pass: a page can point a name of its own at this service, but no address.
+bool IsAddress(std::string_view name) {
+  if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
+  const std::string text(name);
+  std::array<unsigned char, sizeof(in6_addr)> address{};
+  return inet_pton(AF_INET, text.c_str(), address.data()) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), address.data()) == 1;
 }
 
 std::optional<Problem> Refuse(std::string code, std::string detail) {
@@ -70,9 +82,10 @@ std::optional<Problem> CheckFraming(const Request& head, std::size_t target_byte
 std::optional<Problem> CheckHost(const Request& head, const HostNames& hosts) {
   const std::string host = Lower(head.Header("host"));
   if (host.empty()) return Refuse("bad-request", "the Host header is missing");
-  if (hosts.empty() || std::ranges::count(hosts, HostName(host)) > 0) return std::nullopt;
-  return Refuse("misdirected", Format("this service does not answer to the host name {}",
-                                      Printable(HostName(host), 100)));
+  const std::string_view name = HostName(host);
+  if (IsAddress(name) || std::ranges::count(hosts, name) > 0) return std::nullopt;
+  return Refuse("misdirected",
+                Format("this service does not answer to the host name {}", Printable(name, 100)));
 }
 
 std::optional<Problem> CheckOrigin(const Request& head) {

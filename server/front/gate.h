@@ -14,7 +14,7 @@ namespace stepscope {
 
 inline constexpr std::size_t kMostTarget = 2048;
 
-// Host names (without port) this service answers to; empty: any.
+// Host names (without port, lower case) this service answers to; addresses always pass.
 using HostNames = std::vector<std::string>;
 
 // The target, the host, and how the body is framed: chunked and encoded bodies are not taken, a

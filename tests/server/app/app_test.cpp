@@ -20,7 +20,7 @@ class AppTest : public testing::Test {
   AppTest() {
     char pattern[] = "/tmp/stepscope-app-XXXXXX";
     folder_ = mkdtemp(pattern);
-    settings_.port = 0;
+    settings_.listen = {{.host = "127.0.0.1"}};
     settings_.data_dir = folder_ + "/data";
     settings_.database_url = database_.url();
     settings_.evaluators = 1;
@@ -77,7 +77,7 @@ TEST_F(AppTest, StopsWhileClientsAreSlowAndIdle) {
 
 TEST_F(AppTest, AnOccupiedPortIsOneClearSentence) {
   const std::unique_ptr<App> app = Start();
-  settings_.port = app->port();
+  settings_.listen[0].port = app->port();
   const Result<std::unique_ptr<App>> second = App::Start(settings_, clock_, "0.0.0");
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().message,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace stepscope {
@@ -20,27 +21,47 @@ std::string ErrorOf(std::vector<const char*> args) {
 
 TEST(Settings, DefaultsAreLoopbackAndEmbedded) {
   const Settings settings = *Read({});
-  EXPECT_EQ(settings.host, "127.0.0.1");
-  EXPECT_EQ(settings.port, 8080);
+  ASSERT_EQ(settings.listen.size(), 1u);
+  EXPECT_EQ(settings.listen[0].text(), "127.0.0.1:8080");
+  EXPECT_FALSE(settings.tls());
+  EXPECT_FALSE(settings.demands_tokens());
   EXPECT_EQ(settings.database_url, "");
   EXPECT_EQ(settings.evaluators, 2);
 }
 
-TEST(Settings, ListenTakesNamesAndBothKindsOfAddresses) {
-  EXPECT_EQ(Read({"--listen", "[::1]:0"})->host, "::1");
-  EXPECT_EQ(Read({"--listen", "localhost:9000"})->port, 9000);
-  EXPECT_EQ(Read({"--listen", "127.0.0.2:1"})->host, "127.0.0.2");
-  for (const char* text : {"8080", ":8080", "host:", "host:x", "host:65536", "host:-1", "[]:1"}) {
+TEST(Settings, ListensOnSeveralAddressesOfAllKinds) {
+  const Settings settings = *Read({"--listen", "[::1]:0, localhost:9000,unix:/run/steps"});
+  ASSERT_EQ(settings.listen.size(), 3u);
+  EXPECT_EQ(settings.listen[0].host, "::1");
+  EXPECT_EQ(settings.listen[1].port, 9000);
+  EXPECT_EQ(settings.listen[2].path, "/run/steps");
+  for (const char* text : {"8080", "", ",", "127.0.0.1:1,x"}) {
     EXPECT_NE(ErrorOf({"--listen", text}).find("--listen"), std::string::npos) << text;
   }
 }
 
-TEST(Settings, OpenAddressesNeedTheOptionThatSaysSo) {
-  EXPECT_NE(ErrorOf({"--listen", "0.0.0.0:8080"}).find("--insecure-open"), std::string::npos);
-  EXPECT_NE(ErrorOf({"--listen", "[::]:8080"}).find("--insecure-open"), std::string::npos);
-  EXPECT_NE(ErrorOf({"--listen", "127.0.0.1.example.com:8080"}).find("--insecure-open"),
-            std::string::npos);
-  EXPECT_TRUE(Read({"--listen", "0.0.0.0:8080", "--insecure-open"}).ok());
+TEST(Settings, OpenAddressesWantTlsOrTheOptionThatSaysOtherwise) {
+  for (const char* text :
+       {"0.0.0.0:8080", "[::]:1", "127.0.0.1.example.com:1", "127.0.0.1:1,10.0.0.1:1"}) {
+    EXPECT_NE(ErrorOf({"--listen", text}).find("--insecure-http"), std::string::npos) << text;
+  }
+  EXPECT_TRUE(Read({"--listen", "0.0.0.0:8080", "--insecure-http"}).ok());
+  EXPECT_TRUE(Read({"--listen", "0.0.0.0:1", "--tls-cert", "c", "--tls-key", "k"}).ok());
+}
+
+TEST(Settings, TokensAreDemandedWhereOthersReachTheService) {
+  EXPECT_TRUE(Read({"--listen", "0.0.0.0:1", "--insecure-http"})->demands_tokens());
+  EXPECT_TRUE(Read({"--listen", "127.0.0.1:1,10.0.0.1:1", "--insecure-http"})->demands_tokens());
+  EXPECT_TRUE(Read({"--require-tokens"})->demands_tokens());
+  EXPECT_FALSE(Read({"--listen", "127.0.0.1:1,unix:/a", "--insecure-http"})->demands_tokens());
+}
+
+TEST(Settings, WhatBelongsTogetherIsWantedTogether) {
+  EXPECT_NE(ErrorOf({"--tls-cert", "c"}), "");
+  EXPECT_NE(ErrorOf({"--client-ca", "ca"}), "");
+  EXPECT_NE(ErrorOf({"--tls-cert", "c", "--tls-key", "k", "--require-client-cert"}), "");
+  EXPECT_NE(ErrorOf({"--trusted-proxy", "10.0.0.0/8"}), "");
+  EXPECT_EQ(ErrorOf({"--trusted-proxy", "10.0.0.0/8", "--proxy-secret-file", "s"}), "");
 }
 
 TEST(Settings, WrongValuesNameTheirOption) {
@@ -58,18 +79,20 @@ TEST(Settings, TheDatabaseMayComeFromTheEnvironment) {
   unsetenv("STEPSCOPE_DATABASE_URL");
 }
 
-TEST(Settings, OnLoopbackOnlyItsOwnNamesAreAnswered) {
-  const Settings settings = *Read({"--public-url", "https://steps.example.com/"});
-  EXPECT_EQ(settings.public_url, "https://steps.example.com");
-  EXPECT_EQ(HostsOf(settings), (std::vector<std::string>{"localhost", "127.0.0.1", "[::1]",
-                                                         "127.0.0.1", "steps.example.com"}));
-  EXPECT_TRUE(HostsOf(*Read({"--listen", "0.0.0.0:1", "--insecure-open"})).empty());
+TEST(Settings, AnswersToItsOwnNames) {
+  const std::vector<std::string> hosts =
+      HostsOf(*Read({"--public-url", "https://steps.example.com/", "--host", "train-7, steps"}));
+  for (const char* name : {"localhost", "127.0.0.1", "train-7", "steps", "steps.example.com"}) {
+    EXPECT_EQ(std::ranges::count(hosts, name), 1) << name;
+  }
 }
 
-TEST(HttpUrl, IsWhatABrowserTakes) {
-  EXPECT_EQ(HttpUrl("127.0.0.1", 80), "http://127.0.0.1:80");
-  EXPECT_EQ(HttpUrl("::1", 8080), "http://[::1]:8080");
-  EXPECT_EQ(HttpUrl("0.0.0.0", 8080), "http://127.0.0.1:8080");
+TEST(ServiceUrl, IsWhatABrowserTakes) {
+  EXPECT_EQ(ServiceUrl(*Read({}), 80), "http://127.0.0.1:80");
+  EXPECT_EQ(ServiceUrl(*Read({"--listen", "unix:/a,[::1]:0"}), 8080), "http://[::1]:8080");
+  EXPECT_EQ(ServiceUrl(*Read({"--tls-cert", "c", "--tls-key", "k"}), 1), "https://127.0.0.1:1");
+  EXPECT_EQ(ServiceUrl(*Read({"--public-url", "https://steps.example/"}), 1),
+            "https://steps.example");
 }
 
 }  // namespace

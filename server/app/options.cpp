@@ -1,0 +1,65 @@
+// The option table of stepscope-server.
+
+#include <array>
+
+#include "server/app/settings.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::array kDataOptions = {
+    Option{"--data-dir", "DIR", "",
+           "Folder of the database and the key; $XDG_DATA_HOME/stepscope or "
+           "~/.local/share/stepscope when left out; /var/lib/stepscope for root."},
+    Option{"--database-url", "URL", "",
+           "A PostgreSQL of your own, as postgresql://user@host/name; also from "
+           "STEPSCOPE_DATABASE_URL. Left out: a private PostgreSQL in the data folder."},
+    Option{"--pg-bindir", "DIR", "",
+           "Where initdb and postgres are; the newest installed when left out."},
+};
+
+constexpr std::array kOptions = {
+    Option{"--listen", "ADDRESS[,..]", "127.0.0.1:8080",
+           "Where the web page, the API and the agents come in: HOST:PORT, [IPV6]:PORT or "
+           "unix:/PATH. Any address but loopback demands tokens, and TLS or --insecure-http."},
+    Option{"--tls-cert", "FILE", "",
+           "Certificate chain in PEM; read again on SIGHUP. For a first one: stepscope-server tls "
+           "self-signed."},
+    Option{"--tls-key", "FILE", "", "Its private key in PEM."},
+    Option{"--client-ca", "FILE", "",
+           "Agents may show a certificate of this CA instead of a token."},
+    Option{"--require-client-cert", "", "", "Refuse whoever shows no such certificate."},
+    Option{"--insecure-http", "", "",
+           "Listen without TLS on an address that others reach: tokens then travel in the clear. "
+           "For a network you trust, or behind a proxy that speaks TLS."},
+    Option{"--require-tokens", "", "", "Demand tokens on loopback too."},
+    Option{"--host", "NAME[,..]", "",
+           "Further names under which people and agents reach this service."},
+    Option{"--trusted-proxy", "CIDR[,..]", "",
+           "Proxies whose X-Forwarded-* and X-Stepscope-* headers are believed, such as "
+           "10.0.0.0/8; wants --proxy-secret-file or --client-ca."},
+    Option{"--proxy-secret-file", "FILE", "",
+           "What such a proxy sends as X-Stepscope-Proxy-Secret."},
+    kDataOptions[0],
+    kDataOptions[1],
+    kDataOptions[2],
+    Option{"--public-url", "URL", "",
+           "Address of the web page as people see it, for links in messages."},
+    Option{"--webhook-allow", "CIDR[,..]", "",
+           "Private address ranges that webhooks may be sent to, such as 10.20.0.0/16."},
+    Option{"--evaluators", "N", "2", "Threads that judge jobs by their rules, 1 to 16."},
+    Option{"--log-level", "LEVEL", "info", "debug, info, warning or error."},
+    Option{"--version", "", "", "Print the version and end."},
+};
+
+}  // namespace
+
+std::span<const Option> ServerOptions() {
+  return kOptions;
+}
+
+std::span<const Option> DataOptions() {
+  return kDataOptions;
+}
+
+}  // namespace stepscope
