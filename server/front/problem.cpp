@@ -39,8 +39,10 @@ constexpr Kind kKinds[] = {
     {"misdirected", 421, "Misdirected request"},
     {"head-too-large", 431, "Request head too large"},
     {"internal", 500, "Internal error"},
+    {"not-implemented", 501, "Not implemented"},
     {"unavailable", 503, "Temporarily unavailable"},
     {"storage-low", 503, "Storage is low"},
+    {"version-not-supported", 505, "HTTP version not supported"},
 };
 
 const Kind& FindKind(std::string_view code) {
