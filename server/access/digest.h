@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+
+namespace stepscope {
+
+// SHA-256, 32 bytes. A fast hash is right here: what is hashed was drawn at random, nobody can
+// guess it.
+std::string Sha256(std::string_view text);
+
+// Whether two digests are the same; takes as long when they differ at the first byte.
+bool SameDigest(std::string_view one, std::string_view other);
+
+// Letters and digits, each drawn evenly by the generator of OpenSSL: 5.95 bits apiece.
+Result<std::string> RandomBase62(std::size_t letters);
+
+// Whether there are only letters and digits.
+bool IsBase62(std::string_view text) noexcept;
+
+}  // namespace stepscope
