@@ -58,8 +58,9 @@ Result<Reply> RetryOneDelivery(const Api&, Connection& connection, const Request
 }  // namespace
 
 std::vector<Route> DeliveryRoutes(const Api& api) {
-  return {ForDatabase(api, "GET", "/api/v1/deliveries", ListAllDeliveries),
-          ForDatabase(api, "POST", "/api/v1/deliveries/{id}/retry", RetryOneDelivery)};
+  return {
+      ForDatabase(api, Right::kAlert, "GET", "/api/v1/deliveries", ListAllDeliveries),
+      ForDatabase(api, Right::kAlert, "POST", "/api/v1/deliveries/{id}/retry", RetryOneDelivery)};
 }
 
 }  // namespace stepscope

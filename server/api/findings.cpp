@@ -47,7 +47,7 @@ Result<Reply> ListJobFindings(const Api&, Connection& connection, const Request&
 }  // namespace
 
 std::vector<Route> FindingRoutes(const Api& api) {
-  return {ForDatabase(api, "GET", "/api/v1/jobs/{name}/findings", ListJobFindings)};
+  return {ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/findings", ListJobFindings)};
 }
 
 }  // namespace stepscope

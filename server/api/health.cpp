@@ -83,12 +83,12 @@ Reply AnswerReadiness(const Api& api, const Request& request) {
 }  // namespace
 
 std::vector<Route> HealthRoutes(const Api& api) {
-  return {{.method = "GET", .pattern = "/healthz", .handler = AnswerHealth},
+  return {{.method = "GET", .pattern = "/healthz", .handler = AnswerHealth, .right = Right::kOpen},
           {.method = "GET",
            .pattern = "/readyz",
-           .handler = [&api](const Request& request, const PathParameters&) {
-             return AnswerReadiness(api, request);
-           }}};
+           .handler = [&api](const Request& request,
+                             const PathParameters&) { return AnswerReadiness(api, request); },
+           .right = Right::kProbe}};
 }
 
 }  // namespace stepscope

@@ -34,7 +34,8 @@ std::vector<Route> IngestRoutes(const Api& api) {
                  return ToReply(api.ingest.Push(request.body), request);
                },
            .body_type = kFramesContentType,
-           .most_body = kMaxPushBytes}};
+           .most_body = kMaxPushBytes,
+           .right = Right::kSend}};
 }
 
 }  // namespace stepscope

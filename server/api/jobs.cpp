@@ -162,9 +162,9 @@ Result<Reply> CreateOneJob(const Api& api, Connection& connection, const Request
 }  // namespace
 
 std::vector<Route> JobRoutes(const Api& api) {
-  return {ForDatabase(api, "GET", "/api/v1/jobs", ListAllJobs),
-          ForDatabase(api, "POST", "/api/v1/jobs", CreateOneJob),
-          ForDatabase(api, "GET", "/api/v1/jobs/{name}", DescribeJob)};
+  return {ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs", ListAllJobs),
+          ForDatabase(api, Right::kSend, "POST", "/api/v1/jobs", CreateOneJob),
+          ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}", DescribeJob)};
 }
 
 }  // namespace stepscope

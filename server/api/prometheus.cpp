@@ -90,9 +90,9 @@ void PrometheusText::Add(std::string_view name, std::string_view type, std::stri
 std::vector<Route> PrometheusRoutes(const Api& api) {
   return {{.method = "GET",
            .pattern = "/metrics",
-           .handler = [&api](const Request& request, const PathParameters&) {
-             return AnswerMetrics(api, request);
-           }}};
+           .handler = [&api](const Request& request,
+                             const PathParameters&) { return AnswerMetrics(api, request); },
+           .right = Right::kObserve}};
 }
 
 }  // namespace stepscope

@@ -34,7 +34,7 @@ struct Api {
 // A handler that needs the database: its error becomes a problem, and a database that is away 503.
 using DatabaseCall =
     std::function<Result<Reply>(const Api&, Connection&, const Request&, const PathParameters&)>;
-Route ForDatabase(const Api& api, std::string_view method, std::string_view pattern,
+Route ForDatabase(const Api& api, Right right, std::string_view method, std::string_view pattern,
                   DatabaseCall call);
 
 // All calls, in the order of openapi.yaml.

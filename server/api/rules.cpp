@@ -61,8 +61,9 @@ Result<Reply> ListJobRules(const Api&, Connection& connection, const Request& re
 }  // namespace
 
 std::vector<Route> RuleRoutes(const Api& api) {
-  return {ForDatabase(api, "GET", "/api/v1/jobs/{name}/rules", ListJobRules),
-          {.method = "GET", .pattern = "/api/v1/rules", .handler = ListCatalog}};
+  return {
+      ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/rules", ListJobRules),
+      {.method = "GET", .pattern = "/api/v1/rules", .handler = ListCatalog, .right = Right::kRead}};
 }
 
 }  // namespace stepscope

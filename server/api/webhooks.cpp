@@ -146,11 +146,11 @@ Result<Reply> TestOneWebhook(const Api& api, Connection& connection, const Reque
 }  // namespace
 
 std::vector<Route> WebhookRoutes(const Api& api) {
-  return {ForDatabase(api, "GET", "/api/v1/webhooks", ListAllWebhooks),
-          ForDatabase(api, "POST", "/api/v1/webhooks", CreateOneWebhook),
-          ForDatabase(api, "GET", "/api/v1/webhooks/{id}", GetOneWebhook),
-          ForDatabase(api, "DELETE", "/api/v1/webhooks/{id}", DeleteOneWebhook),
-          ForDatabase(api, "POST", "/api/v1/webhooks/{id}/test", TestOneWebhook)};
+  return {ForDatabase(api, Right::kAlert, "GET", "/api/v1/webhooks", ListAllWebhooks),
+          ForDatabase(api, Right::kAlert, "POST", "/api/v1/webhooks", CreateOneWebhook),
+          ForDatabase(api, Right::kAlert, "GET", "/api/v1/webhooks/{id}", GetOneWebhook),
+          ForDatabase(api, Right::kAlert, "DELETE", "/api/v1/webhooks/{id}", DeleteOneWebhook),
+          ForDatabase(api, Right::kAlert, "POST", "/api/v1/webhooks/{id}/test", TestOneWebhook)};
 }
 
 }  // namespace stepscope

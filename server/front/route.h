@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "server/access/right.h"
 #include "server/edge/message.h"
 
 namespace stepscope {
@@ -26,6 +27,7 @@ struct Route {
   std::function<Reply(const Request&, const PathParameters&)> handler;
   std::string_view body_type = kJsonType;  // the only content type a body may have
   std::size_t most_body = kMostJsonBody;   // bytes
+  Right right = Right::kAdminister;        // what it needs; one that says nothing is for admins
 };
 
 // What a method and a path lead to.

@@ -16,28 +16,34 @@ bool IsMethod(std::string_view word) {
   return word == "get" || word == "post" || word == "delete" || word == "put" || word == "patch";
 }
 
-// "GET /api/v1/jobs" for each operation of openapi.yaml, by its indentation: two blanks before a
-// path, four before a method.
+// "GET /api/v1/jobs read" for each operation of openapi.yaml, by its indentation: two blanks before
+// a path, four before a method, six before the right that it needs.
 std::set<std::string> DocumentedCalls() {
+  constexpr std::string_view kRight = "      x-stepscope-right: ";
   std::ifstream file(STEPSCOPE_SOURCE_DIR "/openapi.yaml");
   std::set<std::string> calls;
-  std::string path;
+  std::string path, call;
   for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(kRight) && calls.erase(call) > 0) {
+      calls.insert(call + line.substr(kRight.size()));
+    }
     if (!line.ends_with(':')) continue;
     const std::size_t indent = line.find_first_not_of(' ');
     std::string word = line.substr(indent, line.size() - indent - 1);
     if (indent == 2 && word.starts_with('/')) path = word;
     if (indent != 4 || !IsMethod(word)) continue;
     for (char& letter : word) letter = static_cast<char>(std::toupper(letter));
-    calls.insert(word + " " + path);
+    call = word + " " + path + " ";
+    calls.insert(call);
   }
   return calls;
 }
 
-TEST_F(ServiceTest, RoutesAndDocumentedCallsAreTheSame) {
+TEST_F(ServiceTest, RoutesAndDocumentedCallsAreTheSameAndNeedTheSameRights) {
   std::set<std::string> routes;
   for (const Route& route : ApiRoutes(service_.api())) {
-    routes.insert(std::string(route.method) + " " + std::string(route.pattern));
+    routes.insert(std::string(route.method) + " " + std::string(route.pattern) + " " +
+                  std::string(RowOf(route.right).word));
   }
   EXPECT_EQ(routes, DocumentedCalls());
 }
