@@ -79,7 +79,8 @@ void BodyReader::Refuse(Refusal refusal) {
   refusal_ = std::move(refusal);
   progress_ = Progress::kFault;
   inflater_.reset();
-  body_ = std::string();
+  body_.clear();
+  body_.shrink_to_fit();
 }
 
 std::size_t BodyReader::held_bytes() const {

@@ -178,6 +178,9 @@ void HeadReader::EndMethod() {
 
 void HeadReader::EndTarget() {
   const bool whole_server = text_ == "*" && head_.method == "OPTIONS";
+  if (text_ == "*" && head_.method == "PRI") {
+    return Refuse("version-not-supported", "HTTP/2 on a port that speaks HTTP/1.1 and HTTP/1.0");
+  }
   if (!text_.starts_with('/') && !whole_server) {
     return Refuse("bad-request", "the request target does not begin with /");
   }
@@ -191,8 +194,8 @@ void HeadReader::EndTarget() {
 }
 
 void HeadReader::EndVersion() {
+  if (!IsVersion(text_)) return Refuse("bad-request", "this is not an HTTP request line");
   if (text_ != "HTTP/1.1" && text_ != "HTTP/1.0") {
-    if (!IsVersion(text_)) return Refuse("bad-request", "this is not an HTTP request line");
     return Refuse("version-not-supported", "this service speaks HTTP/1.1 and HTTP/1.0");
   }
   head_.minor_version = text_.back() - '0';
@@ -216,7 +219,8 @@ void HeadReader::EndValue() {
   if (!added && StandsOnce(name_)) {
     return Refuse("bad-request", Format("the header {} stands twice", name_));
   }
-  if (!added) header->second.append(", ").append(value);
+  std::string& joined = header->second;
+  if (!added && !value.empty()) joined.append(joined.empty() ? "" : ", ").append(value);
   part_ = Part::kLineEnd;
 }
 
