@@ -4,12 +4,14 @@
 
 #include <deque>
 #include <future>
+#include <optional>
 
 #include "core/base/guarded.h"
 #include "core/base/log.h"
 #include "core/base/worker.h"
 #include "server/ingest/group.h"
 #include "server/ingest/known_schemas.h"
+#include "server/ingest/recent.h"
 
 namespace stepscope {
 namespace {
@@ -21,6 +23,12 @@ struct Waiting {
   std::size_t bytes = 0;
   std::promise<PushReply> reply;
   PushOutcome outcome;  // of the parts stored so far
+};
+
+// The transactions of the last minute, and since when one runs.
+struct Commits {
+  RecentTimes recent;
+  std::optional<SteadyTime> running;
 };
 using Batch = std::vector<std::unique_ptr<Waiting>>;
 
@@ -77,6 +85,7 @@ struct Ingest::Core {
   KnownSchemas schemas;
   Guarded<Queue> queue;
   Guarded<IngestFigures> figures;
+  Guarded<Commits> commits;
   Worker writer;  // last: its thread uses the rest
 
   Core(Database& db, const Clock& time, IngestOptions with)
@@ -125,6 +134,7 @@ Batch Ingest::Core::TakeBatch() {
 
 void Ingest::Core::Store(Batch batch) {
   const SteadyTime begun = clock.Steady();
+  commits.Change([&](Commits& now) { now.running = begun; });
   Status stored;
   Result<Database::Lease> connection = database.Acquire();
   if (connection) {
@@ -200,6 +210,10 @@ Status Ingest::Core::StoreCulprit(Connection& connection, const GroupItem& item,
 }
 
 void Ingest::Core::Count(const Batch& batch, Duration took, bool stored) {
+  commits.Change([&](Commits& now) {
+    now.recent.Add(clock.Steady(), took);
+    now.running.reset();
+  });
   figures.Change([&](IngestFigures& now) {
     ++(stored ? now.groups : now.groups_failed);
     now.commit_time += took;
@@ -257,6 +271,11 @@ PushReply Ingest::Push(std::string_view body) {
 
 IngestFigures Ingest::figures() const {
   IngestFigures now = core_->figures.Read([](const IngestFigures& value) { return value; });
+  now.commit_p95 = core_->commits.Read([this](const Commits& commits) {
+    const SteadyTime at = core_->clock.Steady();
+    const Duration running = commits.running ? at - *commits.running : Duration::zero();
+    return std::max(commits.recent.P95(at), running);
+  });
   now.queue_length = core_->queue.Read([](const Queue& queue) { return queue.waiting.size(); });
   return now;
 }

@@ -38,6 +38,8 @@ struct IngestFigures {
   std::uint64_t queue_length = 0;  // now
   Duration commit_time{};          // spent in transactions, all together
   Duration last_commit{};
+  // 95 of 100 transactions of the last minute took at most this; more when one runs for longer.
+  Duration commit_p95{};
 };
 
 // Takes the pushes of agents: checks everything, then stores the frames of many pushes in one

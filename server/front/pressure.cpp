@@ -1,0 +1,67 @@
+#include "server/front/pressure.h"
+
+#include <array>
+
+namespace stepscope {
+namespace {
+
+// trust.md 3.13: bulk readers go when half is used or commits take a second; frames when nearly all
+// is used or commits take five.
+constexpr double kBulkShare = 0.5, kFramesShare = 0.9;
+constexpr Duration kBulkCommit = 1s, kFramesCommit = 5s;
+
+Pressure OfShare(double share) {
+  if (share >= kFramesShare) return Pressure::kFrames;
+  return share >= kBulkShare ? Pressure::kBulk : Pressure::kNone;
+}
+
+Pressure OfCommits(Duration p95) {
+  if (p95 >= kFramesCommit) return Pressure::kFrames;
+  return p95 >= kBulkCommit ? Pressure::kBulk : Pressure::kNone;
+}
+
+// Idle connections cost next to nothing, and the edge sheds them itself: they never stop frames.
+Pressure OfConnections(double share) {
+  return share >= kFramesShare ? Pressure::kBulk : Pressure::kNone;
+}
+
+}  // namespace
+
+std::string_view ToText(Shortage shortage) {
+  constexpr std::array<std::string_view, 6> kTexts = {"",       "storage", "queue",
+                                                      "bodies", "commits", "connections"};
+  return kTexts[static_cast<std::size_t>(shortage)];
+}
+
+Judgement Judge(const Load& load) {
+  const std::array<Judgement, 5> judgements = {{
+      {load.storage_low ? Pressure::kFrames : Pressure::kNone, Shortage::kStorage},
+      {OfShare(load.queue), Shortage::kQueue},
+      {OfShare(load.bodies), Shortage::kBodies},
+      {OfCommits(load.commit_p95), Shortage::kCommits},
+      {OfConnections(load.connections), Shortage::kConnections},
+  }};
+  Judgement worst;
+  for (const Judgement& one : judgements) {
+    if (one.pressure > worst.pressure) worst = one;
+  }
+  return worst;
+}
+
+void PressureGauge::Update() {
+  judgement_ = Judge(look_());
+}
+
+bool PressureGauge::Refuses(Traffic traffic) {
+  const Pressure now = judgement_.load().pressure;
+  if (traffic == Traffic::kBulk && now >= Pressure::kBulk) return ++bulk_, true;
+  if (traffic == Traffic::kFrames && now >= Pressure::kFrames) return ++frames_, true;
+  return false;
+}
+
+std::uint64_t PressureGauge::refused(Traffic traffic) const {
+  if (traffic == Traffic::kBulk) return bulk_;
+  return traffic == Traffic::kFrames ? frames_.load() : 0;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// What the service may run short of, as seen now.
+struct Load {
+  double queue = 0;        // requests that wait for a worker, as a share of what may
+  double bodies = 0;       // bytes of bodies in flight, as a share of what may be
+  double connections = 0;  // as a share of what may be
+  Duration commit_p95{};   // of ingest
+  bool storage_low = false;
+};
+
+// What kind of answer a call wants, and so when it is refused: bulk readers first, frames last,
+// people's pages never.
+enum class Traffic { kPeople, kBulk, kFrames };
+
+// How much the service refuses, and what it is short of.
+enum class Pressure : std::uint8_t { kNone, kBulk, kFrames };
+enum class Shortage : std::uint8_t { kNone, kStorage, kQueue, kBodies, kCommits, kConnections };
+struct Judgement {
+  Pressure pressure = Pressure::kNone;
+  Shortage shortage = Shortage::kNone;
+};
+std::string_view ToText(Shortage shortage);
+
+Judgement Judge(const Load& load);
+
+// Asked for each request, so it only looks at what was judged last. Any thread.
+class PressureGauge {
+ public:
+  explicit PressureGauge(std::function<Load()> look) : look_(std::move(look)) {}
+
+  // Looks again; call it a few times a second.
+  void Update();
+
+  Judgement judgement() const { return judgement_; }
+  Load load() const { return look_(); }
+
+  // Counts the call when it is to be refused.
+  bool Refuses(Traffic traffic);
+  std::uint64_t refused(Traffic traffic) const;
+
+ private:
+  const std::function<Load()> look_;
+  std::atomic<Judgement> judgement_{};
+  std::atomic<std::uint64_t> bulk_{0}, frames_{0};
+};
+
+}  // namespace stepscope

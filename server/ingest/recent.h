@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// How long the newest things took, of those not older than a minute. For one thread.
+class RecentTimes {
+ public:
+  void Add(SteadyTime ended, Duration took);
+
+  // 95 of 100 took at most this; zero when there is nothing recent.
+  Duration P95(SteadyTime now) const;
+
+ private:
+  struct Entry {
+    SteadyTime ended{};
+    Duration took{};
+  };
+  std::array<Entry, 128> entries_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace stepscope
