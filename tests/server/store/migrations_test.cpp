@@ -132,7 +132,8 @@ join pg_class c on c.oid = i.indrelid
 join pg_namespace n on n.oid = c.relnamespace
 join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
 where n.nspname = 'public' and i.indisunique and a.attname <> 'job_id'
-    and c.relname not in ('jobs', 'rule_tasks', 'webhooks', 'deliveries', 'schema_migrations'))");
+    and c.relname not in ('jobs', 'rule_tasks', 'webhooks', 'deliveries', 'schema_migrations',
+        'tokens', 'sessions', 'audit', 'node_bindings'))");
   ASSERT_TRUE(rows) << rows.error().message;
   for (std::size_t i = 0; i < rows->size(); ++i) ADD_FAILURE() << rows->Text(i, 0);
 }
