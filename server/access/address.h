@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace stepscope {
+
+// An address as text -> 16 bytes, IPv4 mapped into IPv6. Invalid for anything else.
+using PeerAddress = std::array<unsigned char, 16>;
+Result<PeerAddress> ParsePeer(std::string_view text);
+
+// Whether a request that came from there was made on this machine: loopback, or a unix socket
+// ("unix").
+bool IsThisMachine(std::string_view peer);
+
+// What is counted as one address: an IPv4 address, or the /64 of an IPv6 one, which is what one
+// person gets. Other text stands for itself.
+std::string AddressKey(std::string_view peer);
+
+// "10.20.0.0/16", "::1", "fd00::/8".
+struct PeerRange {
+  PeerAddress address{};
+  int bits = 128;
+
+  bool Holds(const PeerAddress& other) const;
+};
+Result<PeerRange> ParsePeerRange(std::string_view text);
+
+}  // namespace stepscope

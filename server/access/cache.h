@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/base/guarded.h"
+#include "core/base/time.h"
+#include "server/access/caller.h"
+
+namespace stepscope {
+
+// Who stands behind a credential, by the SHA-256 of its text, for 30 s: so long may a token that
+// was revoked by another replica still work here. Credentials that were bad are remembered as well,
+// apart, so that they push out no good one. Bounded. Safe from any thread, never waits.
+class CallerCache {
+ public:
+  static constexpr Duration kFresh = 30s;
+  // A credential that was good so lately is put to the database even while its address is kept out
+  // for bad ones.
+  static constexpr Duration kTrusted = 3600s;
+  static constexpr std::size_t kMost = 10'000, kMostBad = 10'000;
+
+  enum Known { kNotKnown, kGood, kWasGood, kBad };
+  struct Found {
+    Known known = kNotKnown;
+    std::shared_ptr<const Caller> caller;  // of kGood; shared with the requests it makes
+  };
+  Found Find(const std::string& digest, SteadyTime now) const;
+
+  // What the database said. Nothing is kept when something was forgotten after `generation` was
+  // read: the answer may be older than that.
+  std::uint64_t generation() const;
+  void PutGood(const std::string& digest, std::shared_ptr<const Caller> caller, SteadyTime now,
+               std::uint64_t generation);
+  void PutBad(const std::string& digest, SteadyTime now);
+
+  // At once: everything that came with this token, or this one credential.
+  void ForgetToken(const std::string& token_id);
+  void ForgetCredential(const std::string& digest);
+
+  std::size_t size() const;  // of both kinds
+
+ private:
+  struct Entry {
+    std::shared_ptr<const Caller> caller;
+    SteadyTime put{};
+  };
+  struct State {
+    std::map<std::string, Entry> good;
+    std::map<std::string, SteadyTime> bad;
+    std::uint64_t generation = 0;
+  };
+  Guarded<State> state_;
+};
+
+}  // namespace stepscope

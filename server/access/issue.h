@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/access/right.h"
+#include "server/store/tokens.h"
+
+namespace stepscope {
+
+inline constexpr int kMostTokenDays = 365;
+
+// A token that is asked for.
+struct TokenOrder {
+  std::string name;  // of the person or machine, 1 to 63 bytes
+  Role role = Role::kNone;
+  std::vector<std::string> scopes = {};  // empty = all jobs; an admin has none
+  std::int64_t expires_days = kMostTokenDays;
+};
+
+// What is wrong with it, if anything; the message begins with the field.
+Status CheckOrder(const TokenOrder& order);
+
+struct IssuedToken {
+  TokenRow row;
+  std::string text;  // shown once
+};
+// Makes and stores it, in the caller's transaction.
+Result<IssuedToken> IssueToken(Connection& connection, const TokenOrder& order,
+                               const std::string& created_by, std::int64_t now_us);
+
+}  // namespace stepscope
