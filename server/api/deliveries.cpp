@@ -58,9 +58,9 @@ Result<Reply> RetryOneDelivery(const Api&, Connection& connection, const Request
 }  // namespace
 
 std::vector<Route> DeliveryRoutes(const Api& api) {
-  return {
-      ForDatabase(api, Right::kAlert, "GET", "/api/v1/deliveries", ListAllDeliveries),
-      ForDatabase(api, Right::kAlert, "POST", "/api/v1/deliveries/{id}/retry", RetryOneDelivery)};
+  return {ForDatabase(api, Right::kAlert, "GET", "/api/v1/deliveries", ListAllDeliveries),
+          ForChange(api, Right::kAlert, "POST", "/api/v1/deliveries/{id}/retry", "delivery.retry",
+                    RetryOneDelivery)};
 }
 
 }  // namespace stepscope

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "server/access/scope.h"
 #include "server/api/answer.h"
 #include "server/api/new_job.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
+#include "server/front/denial.h"
 #include "server/front/problem.h"
 #include "server/store/job_rows.h"
 
@@ -38,8 +40,9 @@ constexpr QueryParameter kListQuery[] = {
 // Time that the summaries of one page may take; the rest of them come with the next call.
 constexpr Duration kSummariesWithin = 1s;
 
-JobFilter ToFilter(const Query& query) {
+JobFilter ToFilter(const Query& query, const Caller& caller) {
   JobFilter filter;
+  filter.scopes = caller.scopes;
   filter.name_contains = query.Text("name_contains");
   filter.group = query.Text("group");
   filter.rule = query.Text("rule");
@@ -103,7 +106,7 @@ Result<Reply> ListAllJobs(const Api& api, Connection& connection, const Request&
   const Query query(request, kListQuery);
   if (!query.faults().empty()) return query.Refusal(request);
 
-  const Result<JobPage> page = ListJobs(connection, ToFilter(query));
+  const Result<JobPage> page = ListJobs(connection, ToFilter(query, *request.caller));
   if (!page && page.error().code == Code::kInvalid) {
     return Query::Refuse(request, "cursor", "is not the cursor of such a list");
   }
@@ -123,15 +126,6 @@ bool IsSame(const JobRow& stands, const NewJob& asked) {
   return stands.group == asked.group && stands.configuration == asked.configuration;
 }
 
-Result<JobRow> CreateCommitted(const Api& api, Connection& connection, const NewJob& job) {
-  Result<Transaction> transaction = Transaction::Begin(connection);
-  if (!transaction) return transaction.error();
-  Result<CreatedJob> created = CreateJob(connection, job, ToMicros(api.clock.Now()));
-  if (!created) return created.error();
-  if (const Status committed = transaction->Commit(); !committed) return committed.error();
-  return std::move(created->job);
-}
-
 Result<Reply> CreateOneJob(const Api& api, Connection& connection, const Request& request,
                            const PathParameters&) {
   Query query(request, {});
@@ -141,8 +135,12 @@ Result<Reply> CreateOneJob(const Api& api, Connection& connection, const Request
   if (!query.faults().empty()) return query.Refusal(request);
   if (!body.faults().empty()) return body.Refusal(request);
 
-  const Result<JobRow> job = CreateCommitted(api, connection, asked);
-  if (!job) return job.error();
+  if (!Covers(request.caller->scopes, asked.name)) {
+    return Forbid(request, Format("the token is not for job {}", asked.name));
+  }
+  const Result<CreatedJob> created = CreateJob(connection, asked, ToMicros(api.clock.Now()));
+  if (!created) return created.error();
+  const JobRow* job = &created->job;
   if (!IsSame(*job, asked)) {
     const std::string detail =
         Format("job {} was created at {} with another group or configuration; choose another name",
@@ -163,7 +161,7 @@ Result<Reply> CreateOneJob(const Api& api, Connection& connection, const Request
 
 std::vector<Route> JobRoutes(const Api& api) {
   return {ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs", ListAllJobs),
-          ForDatabase(api, Right::kSend, "POST", "/api/v1/jobs", CreateOneJob),
+          ForChange(api, Right::kSend, "POST", "/api/v1/jobs", "job.create", CreateOneJob),
           ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}", DescribeJob)};
 }
 

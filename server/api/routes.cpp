@@ -1,8 +1,38 @@
 #include "server/api/routes.h"
 
+#include <algorithm>
+
 #include "server/front/problem.h"
+#include "server/store/audit.h"
 
 namespace stepscope {
+namespace {
+
+// What the path names, or where the new thing stands.
+std::string TargetOf(const PathParameters& path, const Reply& reply) {
+  if (!path.empty()) return path.begin()->second;
+  const auto location =
+      std::ranges::find(reply.headers, "Location", &std::pair<std::string, std::string>::first);
+  if (location == reply.headers.end()) return "";
+  return location->second.substr(location->second.rfind('/') + 1);
+}
+
+Result<Reply> Change(const Api& api, Connection& connection, const Request& request,
+                     const PathParameters& path, std::string_view action,
+                     const DatabaseCall& call) {
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
+  Result<Reply> reply = call(api, connection, request, path);
+  if (!reply || reply->status >= 300) return reply;
+  const Status noted = InsertAudit(
+      connection, {0, ToMicros(api.clock.Now()), request.caller->token_id, request.caller->name,
+                   std::string(action), TargetOf(path, *reply), request.request_id});
+  if (!noted) return noted.error();
+  if (const Status committed = transaction->Commit(); !committed) return committed.error();
+  return reply;
+}
+
+}  // namespace
 
 Route ForDatabase(const Api& api, Right right, std::string_view method, std::string_view pattern,
                   DatabaseCall call) {
@@ -19,11 +49,22 @@ Route ForDatabase(const Api& api, Right right, std::string_view method, std::str
       .right = right};
 }
 
+Route ForChange(const Api& api, Right right, std::string_view method, std::string_view pattern,
+                std::string_view action, DatabaseCall call) {
+  return ForDatabase(
+      api, right, method, pattern,
+      [action, call = std::move(call)](const Api& with, Connection& connection,
+                                       const Request& request, const PathParameters& path) {
+        return Change(with, connection, request, path, action, call);
+      });
+}
+
 std::vector<Route> ApiRoutes(const Api& api) {
   std::vector<Route> routes;
-  for (const auto& part : {JobRoutes(api), MetricRoutes(api), StepRoutes(api), RuleRoutes(api),
-                           FindingRoutes(api), WebhookRoutes(api), DeliveryRoutes(api),
-                           IngestRoutes(api), HealthRoutes(api), PrometheusRoutes(api)}) {
+  for (const auto& part :
+       {JobRoutes(api), MetricRoutes(api), StepRoutes(api), RuleRoutes(api), FindingRoutes(api),
+        WebhookRoutes(api), DeliveryRoutes(api), TokenRoutes(api), SessionRoutes(api),
+        AuditRoutes(api), IngestRoutes(api), HealthRoutes(api), PrometheusRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }
   return routes;

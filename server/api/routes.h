@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
+#include "server/access/access.h"
 #include "server/api/job_summary.h"
 #include "server/front/route.h"
 #include "server/ingest/ingest.h"
@@ -20,6 +21,7 @@ struct Api {
   const Clock& clock;
   Ingest& ingest;
   JobSummaries& summaries;
+  Access& access;
   std::string public_url;  // without a slash at its end
   std::string version;
   std::string data_dir;  // whose free space counts
@@ -37,6 +39,11 @@ using DatabaseCall =
 Route ForDatabase(const Api& api, Right right, std::string_view method, std::string_view pattern,
                   DatabaseCall call);
 
+// The same for one that changes something: all it does is one transaction, together with a row that
+// says who did it (`action`: "webhook.create"). Rolled back when the answer is not a success.
+Route ForChange(const Api& api, Right right, std::string_view method, std::string_view pattern,
+                std::string_view action, DatabaseCall call);
+
 // All calls, in the order of openapi.yaml.
 std::vector<Route> ApiRoutes(const Api& api);
 
@@ -48,6 +55,9 @@ std::vector<Route> RuleRoutes(const Api& api);
 std::vector<Route> FindingRoutes(const Api& api);
 std::vector<Route> WebhookRoutes(const Api& api);
 std::vector<Route> DeliveryRoutes(const Api& api);
+std::vector<Route> TokenRoutes(const Api& api);
+std::vector<Route> SessionRoutes(const Api& api);
+std::vector<Route> AuditRoutes(const Api& api);
 std::vector<Route> IngestRoutes(const Api& api);
 std::vector<Route> HealthRoutes(const Api& api);
 std::vector<Route> PrometheusRoutes(const Api& api);

@@ -146,11 +146,14 @@ Result<Reply> TestOneWebhook(const Api& api, Connection& connection, const Reque
 }  // namespace
 
 std::vector<Route> WebhookRoutes(const Api& api) {
-  return {ForDatabase(api, Right::kAlert, "GET", "/api/v1/webhooks", ListAllWebhooks),
-          ForDatabase(api, Right::kAlert, "POST", "/api/v1/webhooks", CreateOneWebhook),
-          ForDatabase(api, Right::kAlert, "GET", "/api/v1/webhooks/{id}", GetOneWebhook),
-          ForDatabase(api, Right::kAlert, "DELETE", "/api/v1/webhooks/{id}", DeleteOneWebhook),
-          ForDatabase(api, Right::kAlert, "POST", "/api/v1/webhooks/{id}/test", TestOneWebhook)};
+  return {
+      ForDatabase(api, Right::kAlert, "GET", "/api/v1/webhooks", ListAllWebhooks),
+      ForChange(api, Right::kAlert, "POST", "/api/v1/webhooks", "webhook.create", CreateOneWebhook),
+      ForDatabase(api, Right::kAlert, "GET", "/api/v1/webhooks/{id}", GetOneWebhook),
+      ForChange(api, Right::kAlert, "DELETE", "/api/v1/webhooks/{id}", "webhook.delete",
+                DeleteOneWebhook),
+      ForChange(api, Right::kAlert, "POST", "/api/v1/webhooks/{id}/test", "webhook.test",
+                TestOneWebhook)};
 }
 
 }  // namespace stepscope

@@ -7,6 +7,7 @@
 #include "core/base/log.h"
 #include "server/api/new_job.h"
 #include "server/api/prometheus.h"
+#include "server/app/proxy_trust.h"
 #include "server/store/migrations.h"
 
 namespace stepscope {
@@ -77,6 +78,9 @@ Status App::OpenAlerts() {
   Result<SecretBox> secrets = SecretBox::Open(settings_.data_dir + "/webhook.key");
   if (!secrets) return secrets.error();
   secrets_ = std::make_unique<SecretBox>(std::move(*secrets));
+  Result<ProxyTrust> proxies = LoadProxyTrust(settings_);
+  if (!proxies) return proxies.error();
+  proxies_ = std::move(*proxies);
   return {};
 }
 
@@ -109,11 +113,13 @@ void App::KeepHouse(const std::stop_token& stop) {
 
 void App::StartHttp(Socket listener) {
   summaries_ = std::make_unique<JobSummaries>(clock_);
+  access_ = std::make_unique<Access>(*page_database_, clock_, settings_.demands_tokens());
   api_ = std::unique_ptr<Api>(new Api{
       .database = *page_database_,
       .clock = clock_,
       .ingest = *ingest_,
       .summaries = *summaries_,
+      .access = *access_,
       .public_url = url_,
       .version = version_,
       .data_dir = settings_.data_dir,
@@ -122,7 +128,8 @@ void App::StartHttp(Socket listener) {
       .further_metrics = [this] { return FurtherMetrics(); },
       .stopping = stopping_,
   });
-  front_ = std::make_unique<Front>(ApiRoutes(*api_), AnswerStatic, HostsOf(settings_), clock_);
+  front_ = std::make_unique<Front>(ApiRoutes(*api_), AnswerStatic,
+                                   FrontSettings{HostsOf(settings_), proxies_}, *access_, clock_);
   http_ = std::make_unique<HttpServer>(HttpOptions{}, front_->Handlers());
   http_->Listen(std::move(listener));
 }

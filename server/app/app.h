@@ -55,11 +55,13 @@ class App {
   std::unique_ptr<Database> page_database_;  // of requests, so that pages never starve the work
   std::unique_ptr<SecretBox> secrets_;
   AddressPolicy targets_;
+  ProxyTrust proxies_;
   std::unique_ptr<Ingest> ingest_;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<JobSummaries> summaries_;
   std::unique_ptr<Worker> housekeeping_;
+  std::unique_ptr<Access> access_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<Front> front_;
   std::unique_ptr<HttpServer> http_;

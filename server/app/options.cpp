@@ -37,9 +37,11 @@ constexpr std::array kOptions = {
            "Further names under which people and agents reach this service."},
     Option{"--trusted-proxy", "CIDR[,..]", "",
            "Proxies whose X-Forwarded-* and X-Stepscope-* headers are believed, such as "
-           "10.0.0.0/8; wants --proxy-secret-file or --client-ca."},
+           "10.0.0.0/8, or \"unix\"; wants one of the next two."},
     Option{"--proxy-secret-file", "FILE", "",
-           "What such a proxy sends as X-Stepscope-Proxy-Secret."},
+           "What such a proxy sends as X-Stepscope-Proxy-Secret, at least 16 bytes."},
+    Option{"--proxy-certificate", "NAME", "",
+           "The name in the client certificate of such a proxy."},
     kDataOptions[0],
     kDataOptions[1],
     kDataOptions[2],

@@ -97,7 +97,7 @@ Status CheckOpen(const Settings& settings) {
 
 Status CheckProxy(const Settings& settings) {
   if (settings.trusted_proxy.empty() || !settings.proxy_secret_file.empty() ||
-      !settings.client_ca.empty()) {
+      !settings.proxy_certificate.empty()) {
     return {};
   }
   return Invalid("--trusted-proxy: an address proves little; give --proxy-secret-file too");
@@ -120,6 +120,7 @@ void ReadTexts(const Arguments& arguments, Settings& settings) {
   settings.hosts = ReadList(arguments["--host"]);
   settings.trusted_proxy = ReadList(arguments["--trusted-proxy"]);
   settings.proxy_secret_file = arguments["--proxy-secret-file"];
+  settings.proxy_certificate = arguments["--proxy-certificate"];
   settings.webhook_allow = ReadList(arguments["--webhook-allow"]);
 }
 

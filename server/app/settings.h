@@ -20,7 +20,7 @@ struct Settings {
   bool require_tokens = false;             // on loopback too
   std::vector<std::string> hosts;          // further names in Host headers
   std::vector<std::string> trusted_proxy;  // address ranges
-  std::string proxy_secret_file;
+  std::string proxy_secret_file, proxy_certificate;  // how such a proxy is known
   std::string data_dir;
   std::string database_url;  // empty: the embedded PostgreSQL; never logged
   std::string pg_bindir;

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "core/base/log.h"
+#include "server/front/admission.h"
 #include "server/front/finish.h"
 
 namespace stepscope {
@@ -19,10 +20,10 @@ Reply MethodNotAllowed(const Request& head, const Match& match) {
   return reply;
 }
 
-std::optional<Problem> CheckRequest(const Request& head, const HostNames& hosts) {
+std::optional<Problem> CheckRequest(Request& head, const FrontSettings& settings) {
   std::optional<Problem> problem = CheckFraming(head, head.path.size() + head.query.size());
-  if (!problem) problem = CheckHost(head, hosts);
-  if (!problem) problem = CheckOrigin(head);
+  if (!problem) problem = ResolveProxy(settings.proxies, head);
+  if (!problem) problem = CheckHost(head, settings.hosts);
   return problem;
 }
 
@@ -32,15 +33,17 @@ bool HasFallback(const Request& head) {
 
 }  // namespace
 
-Front::Front(std::vector<Route> routes, Handler fallback, HostNames hosts, const Clock& clock)
+Front::Front(std::vector<Route> routes, Handler fallback, FrontSettings settings, Access& access,
+             const Clock& clock)
     : routes_(std::move(routes)),
       fallback_(std::move(fallback)),
-      hosts_(std::move(hosts)),
+      settings_(std::move(settings)),
+      access_(access),
       clock_(clock) {}
 
 EdgeHandlers Front::Handlers() {
   return {.check_head = [this](Request& head) { return CheckHead(head); },
-          .ask = [this](Request& head) { return CheckHead(head); },
+          .ask = [this](Request& head) { return Ask(head); },
           .answer = [this](const Request& request) { return Answer(request); },
           .fault =
               [this](const Request& request, std::string code, std::string detail) {
@@ -49,26 +52,39 @@ EdgeHandlers Front::Handlers() {
 }
 
 HeadVerdict Front::CheckHead(Request& head) {
-  HeadVerdict verdict;
-  std::optional<Reply> refusal = Refuse(head, verdict.most_body);
-  if (!refusal) return verdict;
-  Finish(head, Duration::zero(), *refusal);
-  Count(head, *refusal, Duration::zero());
-  return {.kind = HeadVerdict::kRefuse, .refusal = std::move(*refusal)};
+  head.caller.reset();
+  if (const auto problem = CheckRequest(head, settings_)) {
+    return Refuse(head, ToReply(*problem, head));
+  }
+  return Judge(head, false);
 }
 
-std::optional<Reply> Front::Refuse(const Request& head, std::size_t& most_body) const {
-  if (const auto problem = CheckRequest(head, hosts_)) return ToReply(*problem, head);
+HeadVerdict Front::Ask(Request& head) {
+  return Judge(head, true);
+}
+
+HeadVerdict Front::Judge(Request& head, bool may_wait) {
   const Result<Match> match = FindRoute(routes_, head.method, head.path);
-  if (!match) return ToReply(match.error(), head);
-  if (match->route) {
-    most_body = match->route->most_body;
-    const auto problem = CheckBody(head, *match->route);
-    return problem ? std::optional(ToReply(*problem, head)) : std::nullopt;
+  if (!match) return Refuse(head, ToReply(match.error(), head));
+  if (!match->route) {
+    if (!match->methods.empty()) return Refuse(head, MethodNotAllowed(head, *match));
+    if (fallback_ && HasFallback(head)) return {};
+    return Refuse(head,
+                  ToReply(Problem{"not-found", "there is nothing at this path", {}, {}}, head));
   }
-  if (!match->methods.empty()) return MethodNotAllowed(head, *match);
-  if (fallback_ && HasFallback(head)) return std::nullopt;
-  return ToReply(Problem{"not-found", "there is nothing at this path", {}, {}}, head);
+  Admission admission = Admit(access_, head, *match, may_wait);
+  if (admission.kind == Admission::kAsk) return {.kind = HeadVerdict::kAsk};
+  if (admission.kind == Admission::kRefuse) return Refuse(head, std::move(admission.refusal));
+  if (const auto problem = CheckBody(head, *match->route)) {
+    return Refuse(head, ToReply(*problem, head));
+  }
+  return {.most_body = match->route->most_body};
+}
+
+HeadVerdict Front::Refuse(const Request& head, Reply refusal) {
+  Finish(head, Duration::zero(), refusal);
+  Count(head, refusal, Duration::zero());
+  return {.kind = HeadVerdict::kRefuse, .refusal = std::move(refusal)};
 }
 
 Reply Front::Call(const Request& request) const {

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "server/access/access.h"
 #include "server/edge/handlers.h"
 #include "server/front/gate.h"
+#include "server/front/proxy.h"
 #include "server/front/route.h"
 
 namespace stepscope {
@@ -21,20 +23,28 @@ struct HttpFigures {
   std::uint64_t body_bytes = 0;            // received
 };
 
-// From a checked request to a complete answer: gate, route, handler, and the headers of every
-// answer. An exception of a handler becomes a 500 here. Safe from any thread.
+struct FrontSettings {
+  HostNames hosts;
+  ProxyTrust proxies = {};
+};
+
+// From a checked request to a complete answer: gate, route, access, handler, and the headers of
+// every answer. An exception of a handler becomes a 500 here. Safe from any thread.
 class Front {
  public:
   using Handler = std::function<Reply(const Request&)>;
 
-  // `fallback` answers GET and HEAD where no route stands.
-  Front(std::vector<Route> routes, Handler fallback, HostNames hosts, const Clock& clock);
+  // `fallback` answers GET and HEAD where no route stands, to everyone.
+  Front(std::vector<Route> routes, Handler fallback, FrontSettings settings, Access& access,
+        const Clock& clock);
 
   // What the edge calls. They refer to this object.
   EdgeHandlers Handlers();
 
-  // Refuses when the head alone is reason to; the body is then not read.
+  // Refuses when the head alone is reason to; the body is then not read. Never waits.
   HeadVerdict CheckHead(Request& head);
+  // After CheckHead said kAsk: may wait for the database.
+  HeadVerdict Ask(Request& head);
 
   // Only for requests that were not refused.
   Reply Answer(const Request& request);
@@ -45,13 +55,15 @@ class Front {
   HttpFigures figures() const;
 
  private:
-  std::optional<Reply> Refuse(const Request& head, std::size_t& most_body) const;
+  HeadVerdict Judge(Request& head, bool may_wait);
+  HeadVerdict Refuse(const Request& head, Reply refusal);
   Reply Call(const Request& request) const;
   void Count(const Request& request, const Reply& reply, Duration took);
 
   const std::vector<Route> routes_;
   const Handler fallback_;
-  const HostNames hosts_;
+  const FrontSettings settings_;
+  Access& access_;
   const Clock& clock_;
   std::array<std::atomic<std::uint64_t>, 6> answers_{};
   std::atomic<std::uint64_t> answered_us_{0}, body_bytes_{0};

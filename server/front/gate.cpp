@@ -43,6 +43,12 @@ bool IsAddress(std::string_view name) {
          inet_pton(AF_INET6, text.c_str(), address.data()) == 1;
 }
 
+// Without its parameters.
+std::string TypeOf(const Request& head) {
+  const std::string_view type = head.Header("content-type");
+  return Lower(Trim(type.substr(0, type.find(';'))));
+}
+
 std::optional<Problem> Refuse(std::string code, std::string detail) {
   return Problem{std::move(code), std::move(detail), {}, {}};
 }
@@ -88,16 +94,22 @@ std::optional<Problem> CheckHost(const Request& head, const HostNames& hosts) {
                 Format("this service does not answer to the host name {}", Printable(name, 100)));
 }
 
-std::optional<Problem> CheckOrigin(const Request& head) {
+std::optional<Problem> CheckOrigin(const Request& head, bool ambient) {
   if (IsSafe(head.method)) return std::nullopt;
   const std::string_view site = head.Header("sec-fetch-site");
   const std::string_view origin = head.Header("origin");
   const std::size_t scheme = origin.find("://");
-  const bool same =
-      origin.empty() || (scheme != std::string_view::npos &&
-                         Lower(origin.substr(scheme + 3)) == Lower(head.Header("host")));
-  if (same && (site.empty() || site == "same-origin" || site == "none")) return std::nullopt;
-  return Refuse("foreign-origin", "pages of another origin may not change anything here");
+  const bool ours = scheme != std::string_view::npos &&
+                    Lower(origin.substr(scheme + 3)) == Lower(head.Header("host"));
+  const bool foreign =
+      (!origin.empty() && !ours) || (!site.empty() && site != "same-origin" && site != "none");
+  if (foreign || (ambient && !ours && site != "same-origin")) {
+    return Refuse("foreign-origin", "pages of another origin may not change anything here");
+  }
+  if (ambient && head.method == "POST" && TypeOf(head) != kJsonType) {
+    return Refuse("unsupported-media-type", Format("the body must be {}", kJsonType));
+  }
+  return std::nullopt;
 }
 
 std::optional<Problem> CheckBody(const Request& head, const Route& route) {
@@ -106,10 +118,8 @@ std::optional<Problem> CheckBody(const Request& head, const Route& route) {
     return Refuse("too-large",
                   Format("the body has {} bytes, at most {} are taken", bytes, route.most_body));
   }
-  const std::string_view type = head.Header("content-type");
-  if (bytes == 0 && type.empty()) return std::nullopt;
-  const std::string named = Lower(Trim(type.substr(0, type.find(';'))));
-  if (head.method != "POST" || named == route.body_type) return std::nullopt;
+  if (bytes == 0 && head.Header("content-type").empty()) return std::nullopt;
+  if (head.method != "POST" || TypeOf(head) == route.body_type) return std::nullopt;
   return Refuse("unsupported-media-type", Format("the body must be {}", route.body_type));
 }
 

@@ -24,8 +24,10 @@ std::optional<Problem> CheckFraming(const Request& head, std::size_t target_byte
 // Keeps out pages that point their own name at this address.
 std::optional<Problem> CheckHost(const Request& head, const HostNames& hosts);
 
-// Pages of another origin change nothing here; programs, which name no origin, may.
-std::optional<Problem> CheckOrigin(const Request& head);
+// Pages of another origin change nothing here; programs, which name no origin, may. Where the
+// browser itself says who asks (`ambient`: a cookie, a proxy's login), a change has to come from a
+// page of ours and to be JSON, which no foreign form can send.
+std::optional<Problem> CheckOrigin(const Request& head, bool ambient);
 
 // Size and type of the body against what the route takes.
 std::optional<Problem> CheckBody(const Request& head, const Route& route);

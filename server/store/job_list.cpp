@@ -23,7 +23,8 @@ where ($1 = '' or position(lower($1) in lower(name)) > 0)
         join rule_states s using (job_id, rule_config_id)
         where c.job_id = jobs.job_id
             and ($6 = '' or c.rule = $6 or c.name = $6)
-            and ($7 = '' or s.status = $7))))";
+            and ($7 = '' or s.status = $7)))
+    and ($8 or name = any($9) or name like any($10)))";
 constexpr char kTrouble[] = R"(
 select job_id, name
 from rule_configs
@@ -55,9 +56,9 @@ struct Order {
   std::string By() const {
     return Format("order by {0} {1}, job_id {1}", sort.column, descending ? "desc" : "asc");
   }
-  // Behind the place of a cursor, which is bound as $8 and $9.
+  // Behind the place of a cursor, which is bound as $11 and $12.
   std::string Behind() const {
-    return Format("and ({}, job_id) {} ($8::{}, $9::bigint)", sort.column, descending ? "<" : ">",
+    return Format("and ({}, job_id) {} ($11::{}, $12::bigint)", sort.column, descending ? "<" : ">",
                   sort.type);
   }
   Json Place(const std::string& word, const JobRow& job) const {
@@ -80,13 +81,22 @@ Result<Order> ParseOrder(std::string_view word) {
 std::vector<Parameter> FilterParameters(const JobFilter& filter) {
   std::vector<std::string> statuses;
   for (const JobStatus status : filter.statuses) statuses.emplace_back(ToText(status));
+  std::vector<std::string> names, beginnings;  // names of jobs hold nothing that "like" would read
+  for (const std::string& scope : filter.scopes) {
+    const bool beginning = scope.ends_with('*');
+    if (!beginning) names.push_back(scope);
+    if (beginning) beginnings.push_back(scope.substr(0, scope.size() - 1) + "%");
+  }
   return {filter.name_contains,
           filter.group,
           Parameter::Array(statuses),
           filter.created_after_us,
           filter.created_before_us,
           filter.rule,
-          std::string(filter.rule_status ? ToText(*filter.rule_status) : "")};
+          std::string(filter.rule_status ? ToText(*filter.rule_status) : ""),
+          filter.scopes.empty(),
+          Parameter::Array(names),
+          Parameter::Array(beginnings)};
 }
 
 // One more than a page, to know whether another follows.

@@ -75,8 +75,9 @@ struct JobFilter {
   std::vector<JobStatus> statuses;        // empty = all
   std::optional<RuleStatus> rule_status;  // with `rule`, or of any rule
   std::optional<std::int64_t> created_after_us, created_before_us;
-  std::string sort = "-created";  // created, name, status; '-' = descending
-  std::string after;              // cursor: opaque, made by ListJobs; Invalid for another sort
+  std::vector<std::string> scopes;  // names, or beginnings and '*'; empty = all
+  std::string sort = "-created";    // created, name, status; '-' = descending
+  std::string after;                // cursor: opaque, made by ListJobs; Invalid for another sort
   int limit = 50;
 };
 struct JobListItem {

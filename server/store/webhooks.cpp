@@ -73,13 +73,10 @@ Result<WebhookRow> LoadWebhook(Connection& connection, std::int64_t webhook_id) 
 }
 
 Status DeleteWebhook(Connection& connection, std::int64_t webhook_id) {
-  Result<Transaction> transaction = Transaction::Begin(connection);
-  if (!transaction) return transaction.error();
   const Result<Rows> deleted = connection.Query(kDelete, {webhook_id});
   if (!deleted) return deleted.error();
   if (deleted->affected() == 0) return NoWebhook(webhook_id);
-  if (Status buried = Done(connection.Query(kBury, {webhook_id})); !buried) return buried;
-  return transaction->Commit();
+  return Done(connection.Query(kBury, {webhook_id}));
 }
 
 Status DisableWebhook(Connection& connection, std::int64_t webhook_id, const std::string& note) {

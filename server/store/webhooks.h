@@ -24,6 +24,7 @@ struct WebhookRow {
 Result<WebhookRow> CreateWebhook(Connection&, const WebhookRow&);
 Result<std::vector<WebhookRow>> ListWebhooks(Connection&);
 Result<WebhookRow> LoadWebhook(Connection&, std::int64_t webhook_id);
+// In the caller's transaction.
 Status DeleteWebhook(Connection&, std::int64_t webhook_id);
 Status DisableWebhook(Connection&, std::int64_t webhook_id, const std::string& note);
 

@@ -109,6 +109,28 @@ test('deliveries are listed, and only what exists is sent again', async () => {
   assert.equal((await ask('post', '/api/v1/deliveries/{id}/retry', {parameters: {id: '999999'}})).status, 404);
 });
 
+test('tokens are made once, listed without their text, sign a browser in, and end it when revoked', async () => {
+  const made = await ask('post', '/api/v1/tokens', {body: {name: 'contract', role: 'reader', scopes: ['contract-*'], expires_days: 1}});
+  assert.equal(made.status, 201);
+  const listed = (await ask('get', '/api/v1/tokens')).json.tokens.find(({id}) => id === made.json.id);
+  assert.equal(listed.token, undefined);
+  const entered = await ask('post', '/api/v1/session', {body: {token: made.json.token}});
+  assert.deepEqual(entered.json.scopes, ['contract-*']);
+  assert.equal((await ask('get', '/api/v1/session')).json.access, 'open');
+  const cookie = entered.headers.get('set-cookie').split(';')[0];
+  const headers = {cookie, 'sec-fetch-site': 'same-origin'};
+  assert.equal((await ask('delete', '/api/v1/session', {headers})).status, 204);
+  assert.equal((await ask('delete', '/api/v1/tokens/{id}', {parameters: {id: made.json.id}})).status, 204);
+  assert.equal((await ask('post', '/api/v1/session', {body: {token: made.json.token}})).status, 401);
+});
+
+test('changes are written down, newest first', async () => {
+  const made = await ask('post', '/api/v1/tokens', {body: {name: 'noted', role: 'agent'}});
+  const {items} = (await ask('get', '/api/v1/audit', {query: '?limit=1'})).json;
+  assert.deepEqual([items[0].action, items[0].target, items[0].name], ['token.create', made.json.id, 'local']);
+  assert.equal(items[0].request_id, made.headers.get('x-request-id'));
+});
+
 test('frames that are none are refused', async () => {
   const headers = {'content-type': 'application/vnd.stepscope.frames'};
   assert.equal((await ask('post', '/api/v1/ingest/frames', {body: 'nonsense', headers})).status, 400);

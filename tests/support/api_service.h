@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/wire/frame.h"
+#include "server/access/issue.h"
 #include "server/api/new_job.h"
 #include "server/api/routes.h"
 #include "server/edge/http_server.h"
@@ -19,19 +20,39 @@ namespace stepscope {
 // and outbox.
 class ApiService {
  public:
-  ApiService() { server_.Listen("127.0.0.1", 0).ok(); }
+  static constexpr const char* kJsonHeader = "Content-Type: application/json\r\n";
+
+  explicit ApiService(bool demand_tokens = false) : access_(database_, clock_, demand_tokens) {
+    server_.Listen("127.0.0.1", 0).ok();
+  }
 
   int port() const { return server_.port(); }
   TestDatabase& database() { return test_database_; }
   const Api& api() const { return api_; }
 
+  // A token as the command line would make it.
+  IssuedToken Token(const TokenOrder& order) {
+    Result<IssuedToken> issued =
+        IssueToken(*test_database_.Connect(), order, "test", ToMicros(clock_.Now()));
+    return issued ? *issued : IssuedToken();
+  }
+  std::string Token(Role role, std::vector<std::string> scopes = {}) {
+    return Token({.name = "a " + std::string(ToText(role)), .role = role, .scopes = scopes}).text;
+  }
+  // Says the token too; "" for none.
+  std::string AskAs(const std::string& token, std::string_view method, const std::string& target,
+                    const std::string& body = "", const std::string& headers = kJsonHeader) {
+    return Ask(method, target, body,
+               headers + (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n"));
+  }
+
   std::string Ask(std::string_view method, const std::string& target, const std::string& body = "",
-                  const std::string& headers = "Content-Type: application/json\r\n") {
+                  const std::string& headers = kJsonHeader) {
     RawClient client(port());
     const std::string length =
-        method == "POST" ? "Content-Length: " + std::to_string(body.size()) + "\r\n" + headers : "";
+        method == "POST" ? "Content-Length: " + std::to_string(body.size()) + "\r\n" : "";
     client.Send(std::string(method) + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + length +
-                "\r\n" + body);
+                headers + "\r\n" + body);
     return client.ReadAnswer();
   }
   std::string Get(const std::string& target) { return Ask("GET", target); }
@@ -62,11 +83,13 @@ class ApiService {
   Database database_{test_database_.url(), 4};
   Ingest ingest_{database_, clock_, WithRules()};
   JobSummaries summaries_{clock_};
+  Access access_;
   std::atomic<bool> stopping_{false};
   const Api api_{.database = database_,
                  .clock = clock_,
                  .ingest = ingest_,
                  .summaries = summaries_,
+                 .access = access_,
                  .public_url = "http://localhost",
                  .version = "0.0.0",
                  .data_dir = "/",
@@ -77,7 +100,7 @@ class ApiService {
                      },
                  .further_metrics = [] { return std::string(); },
                  .stopping = stopping_};
-  Front front_{ApiRoutes(api_), AnswerStatic, {"localhost"}, clock_};
+  Front front_{ApiRoutes(api_), AnswerStatic, {{"localhost"}}, access_, clock_};
   HttpServer server_{{.threads = 4}, front_.Handlers()};
 };
 

@@ -20,6 +20,14 @@ std::unique_ptr<HttpClient> ClientOf(const ScriptedServer& server, HttpClientOpt
   return std::move(*client);
 }
 
+std::string ErrorOf(ScriptedServer::Script script, HttpClientOptions options = {}) {
+  ScriptedServer server(std::move(script));
+  auto answer = ClientOf(server, options)->Send({.body = "x"});
+  if (answer.ok()) return Format("answered {}", answer->status);
+  EXPECT_EQ(answer.error().code, Code::kUnavailable);
+  return answer.error().message;
+}
+
 void ServeAll(Peer& peer, std::string_view body) {
   while (peer.Read()) peer.Reply(200, body);
 }
@@ -95,6 +103,137 @@ TEST(HttpClient, NamesAHostThatIsNotFound) {
   const auto answer = (*client)->Send({});
   ASSERT_FALSE(answer.ok());
   EXPECT_NE(answer.error().message.find("no-such-host.invalid"), std::string::npos);
+}
+
+TEST(HttpClient, EndsAtItsDeadlineUnderADrippedHeader) {
+  const auto error = ErrorOf(
+      [](Peer& peer) {
+        peer.Write("HTTP/1.1 200 X\r\nX: ");
+        while (peer.Pause(5) && peer.Write("y")) {
+        }
+      },
+      {.request_limit = 200ms});
+  EXPECT_EQ(error, "not done within its time");
+}
+
+TEST(HttpClient, EndsAtItsDeadlineUnderADrippedBody) {
+  const auto error = ErrorOf(
+      [](Peer& peer) {
+        peer.Write("HTTP/1.1 200 X\r\nContent-Length: 60000\r\n\r\n");
+        while (peer.Pause(5) && peer.Write("y")) {
+        }
+      },
+      {.request_limit = 200ms});
+  EXPECT_EQ(error, "not done within its time");
+}
+
+TEST(HttpClient, EndsAtItsDeadlineWhenNothingIsReadOrAnswered) {
+  ScriptedServer server([](Peer& peer) {
+    while (peer.Pause(1000)) {
+    }
+  });
+  auto client = ClientOf(server, {.request_limit = 200ms});
+  const auto answer = client->Send({.body = std::string(32 << 20, 'x')});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().message, "not done within its time");
+}
+
+TEST(HttpClient, CutsAnEndlessHeader) {
+  const auto error = ErrorOf([](Peer& peer) {
+    peer.Write("HTTP/1.1 200 X\r\nX: ");
+    while (peer.Write(std::string(65536, 'y'))) {
+    }
+  });
+  EXPECT_EQ(error, "the answer is larger than allowed");
+}
+
+TEST(HttpClient, CutsEndlessHeadersAndEndlessContinues) {
+  for (const char* piece : {"X: y\r\n", "HTTP/1.1 100 Continue\r\n\r\n"}) {
+    const auto error = ErrorOf([&](Peer& peer) {
+      if (piece[0] == 'X') peer.Write("HTTP/1.1 200 X\r\n");
+      while (peer.Write(piece)) {
+      }
+    });
+    EXPECT_EQ(error, "the answer is larger than allowed") << piece;
+  }
+}
+
+TEST(HttpClient, CutsAnEndlessBodyHoweverItIsFramed) {
+  for (const char* head :
+       {"HTTP/1.1 200 X\r\n\r\n", "HTTP/1.1 200 X\r\nContent-Length: 99999999999\r\n\r\n",
+        "HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"}) {
+    const auto error = ErrorOf([&](Peer& peer) {
+      peer.Write(head);
+      while (peer.Write(std::string(65536, 'y'))) {
+      }
+    });
+    EXPECT_EQ(error, "the answer is larger than allowed") << head;
+  }
+}
+
+TEST(HttpClient, NeverDecompresses) {
+  ScriptedServer server([](Peer& peer) {
+    while (peer.Read()) peer.Reply(200, "\x1f\x8b not inflated", "Content-Encoding: gzip\r\n");
+  });
+  const auto answer = ClientOf(server)->Send({.body = "x"});
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->body, "\x1f\x8b not inflated");
+}
+
+TEST(HttpClient, DoesNotFollowARedirect) {
+  ScriptedServer elsewhere([](Peer& peer) { ServeAll(peer, "lured"); });
+  ScriptedServer server([&](Peer& peer) {
+    while (peer.Read()) peer.Reply(307, "go", Format("Location: {}\r\n", elsewhere.url("/")));
+  });
+  const auto answer = ClientOf(server)->Send({.body = "x"});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->status, 307);
+  EXPECT_EQ(elsewhere.connections(), 0);
+}
+
+TEST(HttpClient, SaysThatTheConnectionWasClosedMidWay) {
+  EXPECT_EQ(ErrorOf([](Peer& peer) {
+              peer.Read();
+              peer.Write("HTTP/1.1 200 X\r\nContent-Length: 10\r\n\r\nhalf");
+            }),
+            "the connection was closed in the middle of the answer");
+  EXPECT_EQ(ErrorOf([](Peer& peer) { peer.Read(); }),
+            "the connection was closed without an answer");
+}
+
+TEST(HttpClient, RefusesWhatIsNotHttp) {
+  for (const char* text : {"SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 abc\r\n\r\n", "\r\n\r\n",
+                           "<html></html>\r\n\r\n", "HTTP/9.9 200 X\r\n\r\n"}) {
+    const auto error = ErrorOf([&](Peer& peer) {
+      peer.Read();
+      peer.Write(text);
+    });
+    EXPECT_TRUE(error.find("answer") != error.npos && !error.starts_with("answered")) << error;
+  }
+}
+
+TEST(HttpClient, SurvivesBrokenNumbersInTheAnswer) {
+  for (const char* head :
+       {"Content-Length: abc", "Content-Length: -5", "Content-Length: 99999999999999999999999",
+        "Transfer-Encoding: chunked\r\n\r\n-2\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n"}) {
+    ScriptedServer server([&](Peer& peer) {
+      peer.Read();
+      peer.Write(Format("HTTP/1.1 200 X\r\n{}\r\n\r\nbody", head));
+    });
+    const auto answer = ClientOf(server)->Send({.body = "x"});
+    EXPECT_LE(answer.ok() ? answer->body.size() : 0u, 65536u);
+  }
+}
+
+TEST(HttpClient, HearsTheRefusalOfABodyThatIsNotRead) {
+  ScriptedServer server([](Peer& peer) {
+    peer.Reply(413, "too large", "Connection: close\r\n");
+    peer.WaitClosed();
+  });
+  const auto answer = ClientOf(server)->Send({.body = std::string(32 << 20, 'x')});
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->status, 413);
 }
 
 TEST(HttpClient, StopsARequestInFlightAndEveryLaterOne) {

@@ -12,6 +12,8 @@ inline constexpr std::int64_t kSecondUs = 1'000'000;
 
 class ApiTest : public testing::Test {
  protected:
+  explicit ApiTest(bool demand_tokens = false) : service_(demand_tokens) {}
+
   void ExpectProblem(const std::string& answer, int status, const std::string& code,
                      const std::string& words = "") {
     EXPECT_EQ(StatusOf(answer), status) << answer;

@@ -76,7 +76,9 @@ class HttpServerTest : public testing::Test {
   }
 
   SystemClock clock_;
-  Front front_{TestRoutes(), nullptr, {"localhost", "127.0.0.1", "[::1]"}, clock_};
+  Database nobody_asks_{"", 1};
+  Access access_{nobody_asks_, clock_, false};
+  Front front_{TestRoutes(), nullptr, {{"localhost", "127.0.0.1", "[::1]"}}, access_, clock_};
   HttpServer server_;
 };
 

@@ -1,0 +1,48 @@
+// GET /audit: who changed what.
+
+#include "server/store/audit.h"
+
+#include "server/api/answer.h"
+#include "server/api/query.h"
+#include "server/api/routes.h"
+
+namespace stepscope {
+namespace {
+
+constexpr QueryParameter kListQuery[] = {kCursorParameter, kLimitParameter};
+
+OrderedJson ToJson(const AuditRow& row) {
+  OrderedJson json = OrderedJson::object();
+  PutTime(json, "at", row.at_us);
+  json["token_id"] = NullIfEmpty(row.token_id);
+  json["name"] = row.name;
+  json["action"] = row.action;
+  json["target"] = row.target;
+  json["request_id"] = NullIfEmpty(row.request_id);
+  return json;
+}
+
+Result<Reply> ListChanges(const Api&, Connection& connection, const Request& request,
+                          const PathParameters&) {
+  const Query query(request, kListQuery);
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  const Result<AuditPage> page =
+      ListAudit(connection, query.Text("cursor"), static_cast<int>(query.Int("limit", 50)));
+  if (!page && page.error().code == Code::kInvalid) {
+    return Query::Refuse(request, "cursor", "is not the cursor of such a list");
+  }
+  if (!page) return page.error();
+
+  OrderedJson items = OrderedJson::array();
+  for (const AuditRow& row : page->items) items.push_back(ToJson(row));
+  return JsonReply({{"items", items}, {"next", NullIfEmpty(page->next)}, {"total", page->total}});
+}
+
+}  // namespace
+
+std::vector<Route> AuditRoutes(const Api& api) {
+  return {ForDatabase(api, Right::kAdminister, "GET", "/api/v1/audit", ListChanges)};
+}
+
+}  // namespace stepscope

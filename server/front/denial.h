@@ -1,0 +1,15 @@
+#pragma once
+
+#include "server/access/access.h"
+#include "server/edge/message.h"
+
+namespace stepscope {
+
+// 401, 429 or 503 to someone who is not known. The text is the same for a token that is unknown,
+// expired or revoked. A cookie that is no good any more is taken back.
+Reply Deny(const Identity& identity, const Request& head);
+
+// 403 to a caller whose role or scopes are not enough.
+Reply Forbid(const Request& head, std::string detail);
+
+}  // namespace stepscope

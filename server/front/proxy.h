@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/access/address.h"
+#include "server/front/problem.h"
+
+namespace stepscope {
+
+// Whose word about a client is taken. It has to come from one of the addresses and to show the
+// secret in X-Stepscope-Proxy-Secret, or a client certificate of this name.
+struct ProxyTrust {
+  std::vector<PeerRange> ranges;
+  bool unix_sockets = false;  // a proxy on this machine that comes over a unix socket
+  std::string secret;         // "" = no secret is enough
+  std::string certificate;    // "" = no certificate is enough
+};
+
+// Reads "10.0.0.0/8", "::1" or "unix"; a secret is trimmed and needs 16 bytes. Errors name the
+// thing.
+Result<ProxyTrust> ReadProxyTrust(const std::vector<std::string>& ranges, std::string_view secret,
+                                  std::string certificate);
+
+// Replaces what a trusted proxy says about its client: the peer (X-Forwarded-For), whether it came
+// over TLS (X-Forwarded-Proto), and the caller (X-Stepscope-User, X-Stepscope-Role, "reader" when
+// left out). These headers, in any spelling, are removed from every request, so that nobody after
+// this can mistake them. What came through a proxy never counts as from this machine.
+std::optional<Problem> ResolveProxy(const ProxyTrust& trust, Request& head);
+
+}  // namespace stepscope
