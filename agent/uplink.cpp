@@ -34,7 +34,7 @@ Result<std::unique_ptr<Uplink>> Uplink::Make(const std::string& server, const st
   if (!token_file.empty()) {
     if (auto token = ReadToken(token_file); !token) return token.error();
   }
-  auto client = HttpClient::Make(*url, {.ca_file = ca_file});
+  auto client = HttpClient::Make(*url, {.tls = {.ca_file = ca_file}});
   if (!client) return client.error();
   return std::unique_ptr<Uplink>(new Uplink(std::move(*client), std::move(base), token_file));
 }

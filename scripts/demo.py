@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from building import ROOT, Failed, build, tail
+from demo_security import Security
 from description import FINAL_JOB, describe, is_over, rule_status
 from processes import Children, Stopped, ignore_signals, stop_on_signals
 from service_client import Client, Refused
@@ -67,10 +68,12 @@ class Demo:
 
     def start_service(self):
         address = f"127.0.0.1:{free_port(self.options.port)}"
-        self.client = Client(f"http://{address}")
+        self.security = Security(self.programs, self.folder, say) if self.options.secure else None
+        self.client = self.make_client(address)
         command = [self.programs / "stepscope-server", "--listen", address, "--data-dir", self.folder / "data"]
         # The receiver of this demo is on loopback, which no webhook may call unless it is named.
         command += ["--webhook-allow", "127.0.0.1/32"]
+        command += self.security.server_options() if self.security else []
         self.service = self.start(command, "server")
         deadline = time.monotonic() + START_SECONDS
         while not self.client.ready():
@@ -78,6 +81,14 @@ class Demo:
                 raise Failed(f"the service did not start:\n{tail(self.folder / 'server.log')}")
             time.sleep(0.1)
         say(f"  serves {self.client.url}")
+        if self.security:
+            self.client.token = self.security.token("admin", "demo")
+
+    def make_client(self, address):
+        if not self.security:
+            return Client(f"http://{address}")
+        self.security.make_certificate()
+        return Client(f"https://{address}", self.security.ca)
 
     def register_webhook(self):
         body = {"url": self.receiver.url, "events": [EVENT, "job.completed"]}
@@ -87,8 +98,9 @@ class Demo:
 
     def train(self):
         say(f"  page: {self.client.url}/jobs/{self.job}")
-        command = [self.programs / "stepscope-agent", "run", "--server", self.client.url, "--job", self.job, "--"]
-        command += [ROOT / ".venv/bin/python", ROOT / "examples/slow_loader.py", "--seconds", self.options.seconds]
+        command = [self.programs / "stepscope-agent", "run", "--server", self.client.url, "--job", self.job]
+        command += self.security.agent_options() if self.security else []
+        command += ["--", ROOT / ".venv/bin/python", ROOT / "examples/slow_loader.py", "--seconds", self.options.seconds]
         self.agent = self.start(command, "training", cwd=self.folder)
         deadline = time.monotonic() + 2 * self.options.seconds + 120
         self.watch(lambda job: self.agent.poll() is not None, deadline)
@@ -140,6 +152,8 @@ class Demo:
         say()
         say("took " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in self.parts))
         say(f"page: {self.client.url}/jobs/{self.job}")
+        if self.security and not self.options.once:
+            say(f"sign in with: {self.security.token('reader', 'demo-page')}")
 
     def missing(self):
         """What the run should have shown and did not."""
@@ -175,6 +189,7 @@ class Demo:
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/demo", add_help=False)
     parser.add_argument("--once", action="store_true")
+    parser.add_argument("--secure", action="store_true")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--seconds", type=int, default=75)
     parser.add_argument("--setup-seconds", type=float, default=0)

@@ -1,11 +1,9 @@
 """The service's REST calls as the scripts need them. Faults are OSError; problems are Refused."""
 
 import json
+import ssl
 import urllib.error
 import urllib.request
-
-# Loopback must not go through a proxy of the environment.
-OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Refused(Exception):
@@ -13,15 +11,24 @@ class Refused(Exception):
 
 
 class Client:
-    def __init__(self, url):
+    def __init__(self, url, ca_file=None):
+        """Over TLS only the certificates of `ca_file` are believed."""
         self.url = url
+        self.token = None
+        # Loopback must not go through a proxy of the environment.
+        handlers = [urllib.request.ProxyHandler({})]
+        if ca_file:
+            handlers.append(urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=ca_file)))
+        self.opener = urllib.request.build_opener(*handlers)
 
     def call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", "Connection": "close"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
         request = urllib.request.Request(self.url + path, data, headers, method=method)
         try:
-            with OPENER.open(request, timeout=10) as answer:
+            with self.opener.open(request, timeout=10) as answer:
                 return json.loads(answer.read() or b"null")
         except urllib.error.HTTPError as problem:
             text = problem.read().decode(errors="replace")
@@ -31,7 +38,7 @@ class Client:
 
     def ready(self):
         try:
-            with OPENER.open(self.url + "/readyz", timeout=5) as answer:
+            with self.opener.open(self.url + "/readyz", timeout=5) as answer:
                 return answer.status == 200
         except OSError:
             return False

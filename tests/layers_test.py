@@ -52,7 +52,7 @@ LIBRARIES = {
     "zlib": (r"zlib\.h", ("server/edge", "server/front")),
 }
 # OpenSSL is both a TLS library and a set of single functions (hash, signature, seal), so several files know it.
-MANY_FILES = {"OpenSSL": (r"openssl/", ("core/http", "core/wire", "server/edge", "server/store", "server/access", "server/alert"))}
+MANY_FILES = {"OpenSSL": (r"openssl/", ("core/http", "core/wire", "server/edge", "server/store", "server/access", "server/alert", "server/app"))}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

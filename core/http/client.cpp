@@ -1,6 +1,5 @@
 #include "core/http/client.h"
 
-#include <openssl/ssl.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -43,24 +42,6 @@ Status CheckRequest(const HttpRequest& request) {
 
 }  // namespace
 
-struct HttpClient::Tls {
-  SSL_CTX* context = SSL_CTX_new(TLS_client_method());
-  Tls() = default;
-  Tls(const Tls&) = delete;
-  Tls& operator=(const Tls&) = delete;
-  ~Tls() { SSL_CTX_free(context); }
-
-  Status Trust(const std::string& ca_file) {
-    SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    if (ca_file.empty()) return SSL_CTX_set_default_verify_paths(context), Status();
-    if (SSL_CTX_load_verify_locations(context, ca_file.c_str(), nullptr) == 1) return {};
-    return Invalid(
-        Format("CA file '{}' cannot be read or holds no certificate", Printable(ca_file)));
-  }
-};
-
 std::string_view HttpAnswer::Header(std::string_view name) const {
   for (const auto& [given, value] : headers) {
     if (SameName(given, name)) return value;
@@ -73,29 +54,26 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Make(Url url, HttpClientOptions 
     return Invalid(Format("pinned address '{}' is no IP address", Printable(options.address)));
   }
   std::unique_ptr<HttpClient> client(new HttpClient(std::move(url), std::move(options)));
-  if (client->stop_event_ < 0) return Internal("HTTP client: no event descriptor");
+  if (!client->stop_event_) return Internal("HTTP client: no event descriptor");
   if (!client->url_.secure) return client;
-  client->tls_ = std::make_unique<Tls>();
-  if (client->tls_->context == nullptr) return Internal("TLS: out of memory");
-  if (Status trusted = client->tls_->Trust(client->options_.ca_file); !trusted) {
-    return trusted.error();
-  }
+  auto tls = TlsClient::Make(client->options_.tls);
+  if (!tls) return tls.error();
+  client->tls_ = std::move(*tls);
   return client;
 }
 
 HttpClient::HttpClient(Url url, HttpClientOptions options)
     : url_(std::move(url)),
       options_(std::move(options)),
+      lookup_(options_.resolve),
       stop_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-HttpClient::~HttpClient() {
-  if (stop_event_ >= 0) close(stop_event_);
-}
+HttpClient::~HttpClient() = default;
 
 void HttpClient::Stop() {
   // Never read again, so it stays readable for every later wait.
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(stop_event_, &one, sizeof one);
+  [[maybe_unused]] const auto written = write(stop_event_.get(), &one, sizeof one);
 }
 
 Result<HttpAnswer> HttpClient::Send(const HttpRequest& request) {
@@ -108,6 +86,23 @@ Result<HttpAnswer> HttpClient::Send(const HttpRequest& request) {
   return answer;
 }
 
+Result<std::unique_ptr<HttpConnection>> HttpClient::Connect(SteadyTime deadline) {
+  const WaitLimit limit{std::min(deadline, SystemClock().Steady() + options_.connect_limit),
+                        stop_event_.get()};
+  if (url_.secure && !tls_) {
+    auto tls = TlsClient::Make(options_.tls);
+    if (!tls) return Unavailable(tls.error().message);
+    tls_ = std::move(*tls);
+  }
+  auto addresses = options_.address.empty() ? lookup_.Find(url_.host, limit)
+                                            : std::vector<std::string>{options_.address};
+  if (!addresses) return addresses.error();
+  auto opened = HttpConnection::Open(url_, *addresses, tls_.get(), limit);
+  if (opened) return opened;
+  tls_.reset();  // the next attempt reads its files again
+  return Unavailable(opened.error().message);
+}
+
 Result<HttpAnswer> HttpClient::SendOnce(const HttpRequest& request, SteadyTime deadline,
                                         bool& stale) {
   stale = false;
@@ -115,16 +110,13 @@ Result<HttpAnswer> HttpClient::SendOnce(const HttpRequest& request, SteadyTime d
   if (connection && !connection->Reusable()) connection.reset();
   const bool kept = connection != nullptr;
   if (!kept) {
-    const SteadyTime connected_by =
-        std::min(deadline, SystemClock().Steady() + options_.connect_limit);
-    auto opened = HttpConnection::Open(url_, options_.address, tls_ ? tls_->context : nullptr,
-                                       {connected_by, stop_event_});
+    auto opened = Connect(deadline);
     if (!opened) return opened.error();
     connection = std::move(*opened);
   }
   bool answered = false;
-  auto done = Exchange(*connection, url_, request, options_.answer_bytes, {deadline, stop_event_},
-                       answered);
+  const AnswerLimit most{options_.answer_bytes, options_.cut_answer};
+  auto done = Exchange(*connection, url_, request, most, {deadline, stop_event_.get()}, answered);
   if (!done) {
     stale = kept && !answered && SystemClock().Steady() < deadline;
     return done.error();

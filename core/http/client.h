@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "core/base/time.h"
+#include "core/http/lookup.h"
+#include "core/http/tls.h"
 #include "core/http/url.h"
 
 namespace stepscope {
@@ -16,9 +19,11 @@ namespace stepscope {
 struct HttpClientOptions {
   Duration connect_limit = 5s;   // TCP and TLS, all addresses together
   Duration request_limit = 30s;  // from Send to the last byte of the answer, connecting included
-  std::size_t answer_bytes = 64 * 1024;  // of the answer's body; more is an error
-  std::string ca_file{};  // PEM file with the authorities to trust; empty: those of the system
+  std::size_t answer_bytes = 64 * 1024;  // of the answer's body
+  bool cut_answer = false;  // of a longer body take the beginning; otherwise it is an error
+  TlsFiles tls{};
   std::string address{};  // connect to this numeric address, whatever the host's name resolves to
+  Resolver resolve = ResolveHost;
 };
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
@@ -43,16 +48,17 @@ class HttpConnection;
 
 // Sends requests to one server, one at a time, over a connection that is kept while it can be.
 //
-// Nothing the server does costs more than the limits: every wait ends at an absolute deadline, an
-// answer is cut at its limit and never decompressed, redirects are answers like others, proxies of
-// the environment are not used. Only the resolver's own limits bound the time of looking up a name.
-// Errors are Unavailable and say what happened in one sentence without the URL; Invalid when the
-// request itself cannot be sent. Any HTTP status is an answer, not an error.
+// Nothing the server does costs more than the limits: every wait, that for the resolver among them,
+// ends at an absolute deadline, an answer is cut at its limit and never decompressed, redirects are
+// answers like others, proxies of the environment are not used. TLS files are read again after a
+// failure, so that replaced ones are used. Errors are Unavailable and say what happened in one
+// sentence without the URL; Invalid when the request itself cannot be sent. Any HTTP status is an
+// answer, not an error.
 //
 // One thread sends; Stop may be called from any other.
 class HttpClient {
  public:
-  // Reads the CA file. Errors: Invalid, naming the file.
+  // Reads the TLS files. Errors: Invalid, naming the file.
   static Result<std::unique_ptr<HttpClient>> Make(Url url, HttpClientOptions options = {});
   ~HttpClient();
 
@@ -64,17 +70,17 @@ class HttpClient {
   const Url& url() const { return url_; }
 
  private:
-  struct Tls;
-
   HttpClient(Url url, HttpClientOptions options);
 
+  Result<std::unique_ptr<HttpConnection>> Connect(SteadyTime deadline);
   Result<HttpAnswer> SendOnce(const HttpRequest& request, SteadyTime deadline, bool& stale);
 
   const Url url_;
   const HttpClientOptions options_;
-  std::unique_ptr<Tls> tls_;  // null for http
+  NameLookup lookup_;
+  std::unique_ptr<TlsClient> tls_;  // null for http, and after a failure
   std::unique_ptr<HttpConnection> connection_;
-  int stop_event_ = -1;
+  const Descriptor stop_event_;
 };
 
 }  // namespace stepscope

@@ -1,33 +1,28 @@
 #pragma once
 
-#include <openssl/ssl.h>
-
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
-#include "core/base/time.h"
+#include "core/http/tls.h"
 #include "core/http/url.h"
+#include "core/http/wait.h"
 
 namespace stepscope {
-
-// What every wait watches: an instant of the steady clock, and a descriptor that becomes readable
-// when all is to stop.
-struct WaitLimit {
-  SteadyTime deadline;
-  int stop_event = -1;
-};
 
 // One TCP connection, with TLS or without. Never blocks past its limit and never raises SIGPIPE.
 // Errors are Unavailable. For one thread.
 class HttpConnection {
  public:
-  // Tries the host's addresses in turn, or only `address`. `tls` may be null for http.
-  static Result<std::unique_ptr<HttpConnection>> Open(const Url& url, const std::string& address,
-                                                      SSL_CTX* tls, const WaitLimit& limit);
-  ~HttpConnection();
+  // To the first of the numeric addresses that takes it. `tls` is null for http, else outlives it.
+  // Errors: Invalid too, when a file of `tls` is no good any more.
+  static Result<std::unique_ptr<HttpConnection>> Open(const Url& url,
+                                                      const std::vector<std::string>& addresses,
+                                                      TlsClient* tls, const WaitLimit& limit);
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
@@ -39,20 +34,28 @@ class HttpConnection {
   Result<std::size_t> Read(char* to, std::size_t size, const WaitLimit& limit);
 
   // Whether it can carry another request: open, and nothing came unasked.
-  bool Reusable() const;
+  bool Reusable();
 
  private:
-  HttpConnection(int socket, SSL* ssl) : socket_(socket), ssl_(ssl) {}
+  // What one call did: moved bytes, or else the events to wait for; neither: the end.
+  struct Step {
+    std::size_t bytes = 0;
+    short events = 0;
+  };
+
+  explicit HttpConnection(Descriptor socket) : socket_(std::move(socket)) {}
 
   Status Handshake(const WaitLimit& limit);
-  Status WriteSome(std::string_view& bytes, const WaitLimit& limit);
+  Step TryWrite(std::string_view bytes);
+  Result<Step> TryRead(char* to, std::size_t size);
+  Step TlsStep(int result) const;
+  bool Answered();
 
-  int socket_ = -1;
-  SSL* ssl_ = nullptr;
+  const Descriptor socket_;
+  TlsSocket below_tls_;
+  TlsTrouble trouble_;
+  TlsSide tls_;  // null for http
   bool broken_ = false;
 };
-
-// Waits until the descriptor has one of the poll events; says which came.
-Result<short> WaitFor(int socket, short events, const WaitLimit& limit);
 
 }  // namespace stepscope

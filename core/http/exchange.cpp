@@ -51,6 +51,8 @@ class BoundedStream : public httplib::Stream {
   bool answered() const { return answered_; }
   bool at_end() const { return at_end_; }
   bool drained() const { return begin_ == end_; }
+  // What TLS begins with: a handshake record or an alert, of version 3.
+  bool is_tls() const { return (first_[0] == 0x15 || first_[0] == 0x16) && first_[1] == 0x03; }
 
  private:
   // The request goes out in one piece when the library first asks for the answer.
@@ -68,6 +70,7 @@ class BoundedStream : public httplib::Stream {
     begin_ = 0;
     end_ = *count;
     left_ -= *count;
+    if (!answered_) std::copy_n(buffer_.begin(), first_.size(), first_.begin());
     answered_ = answered_ || *count > 0;
     at_end_ = *count == 0;
     return *count > 0;
@@ -77,7 +80,8 @@ class BoundedStream : public httplib::Stream {
   const WaitLimit limit_;
   std::size_t left_;
   std::string unsent_;
-  std::array<char, 4096> buffer_;
+  std::array<char, 4096> buffer_{};
+  std::array<char, 2> first_{};
   std::size_t begin_ = 0, end_ = 0;
   Status failure_;
   bool answered_ = false, at_end_ = false;
@@ -118,25 +122,44 @@ bool SaysClose(const httplib::Response& response) {
 
 Error Failure(const BoundedStream& stream, bool too_large) {
   if (too_large) return Unavailable("the answer is larger than allowed");
+  if (stream.is_tls()) return Unavailable("it speaks TLS there; is it https:// ?");
   if (!stream.failure()) return stream.failure().error();
   if (!stream.answered()) return Unavailable("the connection was closed without an answer");
   if (stream.at_end()) return Unavailable("the connection was closed in the middle of the answer");
   return Unavailable("the answer is not HTTP");
 }
 
+// Receives the body up to the limit.
+class BodyTaker {
+ public:
+  BodyTaker(std::string& body, std::size_t at_most) : body_(body), at_most_(at_most) {}
+
+  bool Take(const char* bytes, std::size_t size) {
+    const std::size_t room = at_most_ - body_.size();
+    body_.append(bytes, std::min(size, room));
+    full_ = size > room;
+    return !full_;
+  }
+  // There was more than the limit.
+  bool full() const { return full_; }
+
+ private:
+  std::string& body_;
+  const std::size_t at_most_;
+  bool full_ = false;
+};
+
 }  // namespace
 
 Result<Exchanged> Exchange(HttpConnection& connection, const Url& url, const HttpRequest& from,
-                           std::size_t answer_bytes, const WaitLimit& limit, bool& answered) {
-  BoundedStream stream(connection, limit, answer_bytes + kHeadBytes);
+                           const AnswerLimit& most, const WaitLimit& limit, bool& answered) {
+  BoundedStream stream(connection, limit, most.bytes + kHeadBytes);
   httplib::Request request = Prepare(url, from);
   httplib::Response response;
   Exchanged done;
-  bool too_large = false;
+  BodyTaker body(done.answer.body, most.bytes);
   request.content_receiver = [&](const char* bytes, std::size_t size, auto, auto) {
-    too_large = done.answer.body.size() + size > answer_bytes;
-    if (!too_large) done.answer.body.append(bytes, size);
-    return !too_large;
+    return body.Take(bytes, size);
   };
   bool spoken = false;
   try {
@@ -146,10 +169,10 @@ Result<Exchanged> Exchange(HttpConnection& connection, const Url& url, const Htt
     // The library throws at some malformed answers.
   }
   answered = stream.answered();
-  if (!spoken) return Failure(stream, too_large);
+  if (!spoken && !(body.full() && most.cut)) return Failure(stream, body.full());
   done.answer.status = response.status;
   for (auto& [name, value] : response.headers) done.answer.headers.emplace_back(name, value);
-  done.reusable = !SaysClose(response) && !stream.at_end() && stream.drained();
+  done.reusable = spoken && !SaysClose(response) && !stream.at_end() && stream.drained();
   return done;
 }
 

@@ -9,6 +9,11 @@
 
 namespace stepscope {
 
+struct AnswerLimit {
+  std::size_t bytes;  // of the body
+  bool cut;           // take the beginning of a longer one; otherwise it is an error
+};
+
 struct Exchanged {
   HttpAnswer answer;
   bool reusable = false;  // the connection stands at the start of a next answer
@@ -17,6 +22,6 @@ struct Exchanged {
 // Sends one request over an open connection and reads its answer. `answered` says whether any byte
 // came back, also when it failed.
 Result<Exchanged> Exchange(HttpConnection& connection, const Url& url, const HttpRequest& request,
-                           std::size_t answer_bytes, const WaitLimit& limit, bool& answered);
+                           const AnswerLimit& most, const WaitLimit& limit, bool& answered);
 
 }  // namespace stepscope

@@ -1,7 +1,6 @@
 #include "server/alert/address_policy.h"
 
 #include <arpa/inet.h>
-#include <netdb.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -137,22 +136,6 @@ Status AddressPolicy::Check(const std::string& text) const {
     }
   }
   return {};
-}
-
-Result<std::vector<std::string>> ResolveHost(const std::string& host) {
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM;
-  const int failed = getaddrinfo(host.c_str(), nullptr, &hints, &found);
-  if (failed != 0) return Unavailable(Format("cannot resolve {}: {}", host, gai_strerror(failed)));
-  std::vector<std::string> addresses;
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    char text[NI_MAXHOST];
-    const int named =
-        getnameinfo(each->ai_addr, each->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
-    if (named == 0) addresses.emplace_back(text);
-  }
-  freeaddrinfo(found);
-  return addresses;
 }
 
 Status CheckWebhookUrl(const std::string& text, const AddressPolicy& policy) {

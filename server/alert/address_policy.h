@@ -2,12 +2,12 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/http/lookup.h"
 #include "core/http/url.h"
 
 namespace stepscope {
@@ -39,10 +39,6 @@ class AddressPolicy {
  private:
   std::vector<AddressRange> allowed_;
 };
-
-// All numeric addresses of a host. The system's resolver unless a test gives another.
-using Resolver = std::function<Result<std::vector<std::string>>(const std::string& host)>;
-Result<std::vector<std::string>> ResolveHost(const std::string& host);
 
 // What can be said of a webhook's URL without looking its name up: http or https, a port that
 // webhooks use, and no refused numeric address.

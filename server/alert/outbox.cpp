@@ -107,7 +107,7 @@ Result<HttpAnswer> Outbox::Post(const std::stop_token& stop, const WebhookRow& w
 
   HttpClientOptions options;
   options.request_limit = options_.deadline;
-  options.ca_file = options_.ca_file;
+  options.tls.ca_file = options_.ca_file;
   options.address = target->address;
   const auto client = HttpClient::Make(std::move(target->url), std::move(options));
   if (!client.ok()) return client.error();

@@ -1,21 +1,16 @@
 // /healthz and /readyz.
 
-#include <filesystem>
-
 #include "core/base/text.h"
 #include "server/access/address.h"
 #include "server/access/caller.h"
 #include "server/api/answer.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
+#include "server/front/storage.h"
 #include "server/store/migrations.h"
 
 namespace stepscope {
 namespace {
-
-constexpr double kGiB = 1024.0 * 1024 * 1024;
-constexpr double kLeastFreeShare = 0.1;
-constexpr double kLeastFreeBytes = 2 * kGiB;
 
 struct Check {
   std::string_view name;
@@ -49,14 +44,10 @@ Check CheckMigrations(const Api& api) {
   return {"migrations", false, Format("at {}, {} is wanted", at, wanted)};
 }
 
-// Low space is less than a tenth and less than 2 GiB: what PostgreSQL needs to live on.
 Check CheckDisk(const Api& api) {
-  std::error_code fault;
-  const std::filesystem::space_info space = std::filesystem::space(api.data_dir, fault);
-  if (fault) return {"disk", false, "the data folder cannot be looked at"};
-  const double free = double(space.available), all = double(space.capacity);
-  const bool low = free < kLeastFreeBytes && free < kLeastFreeShare * all;
-  return {"disk", !low, Format("{:.1f} GiB free of {:.1f} GiB", free / kGiB, all / kGiB)};
+  const Result<Storage> storage = LookAtStorage(api.data_dir);
+  if (!storage) return {"disk", false, storage.error().message};
+  return {"disk", !storage->low(), storage->text()};
 }
 
 Reply AnswerHealth(const Request& request, const PathParameters&) {

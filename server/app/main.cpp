@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "server/app/app.h"
 #include "server/app/command.h"
+#include "server/app/tls_command.h"
 
 namespace stepscope {
 namespace {
@@ -66,7 +67,7 @@ int Serve(const Settings& settings) {
 
 // A row for each command; what begins with a dash, or is not there, serves.
 std::vector<Command> Commands() {
-  return {};
+  return {{"tls", "certificates for a first set-up (tls --help)", RunTls}};
 }
 
 int Help() {

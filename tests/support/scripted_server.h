@@ -1,8 +1,12 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -30,6 +34,23 @@ class Peer {
  public:
   Peer(int socket, int stop_event, int which)
       : number(which), socket_(socket), stop_event_(stop_event) {}
+  ~Peer() { SSL_free(ssl_); }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  // From here on all is said over TLS; false when the handshake failed.
+  bool StartTls(SSL_CTX* context) {
+    fcntl(socket_, F_SETFL, O_NONBLOCK);
+    ssl_ = SSL_new(context);
+    SSL_set_mode(ssl_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_set_fd(ssl_, socket_);
+    return TlsCall([&] { return SSL_accept(ssl_); }) == 1;
+  }
+  SSL* ssl() const { return ssl_; }
+  // Sends the tickets that were asked for by SSL_new_session_ticket.
+  bool WriteTickets() {
+    return TlsCall([&] { return SSL_do_handshake(ssl_); }) == 1;
+  }
 
   // The next request; nothing when the other side closed.
   std::optional<SeenRequest> Read() {
@@ -51,8 +72,9 @@ class Peer {
   // False when the other side is gone.
   bool Write(std::string_view bytes) {
     while (!bytes.empty()) {
-      if (!Wait(POLLOUT, -1)) return false;
-      const ssize_t count = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      const ssize_t count = ssl_ == nullptr ? SendSome(bytes) : TlsCall([&] {
+        return SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size()));
+      });
       if (count <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(count));
     }
@@ -68,9 +90,6 @@ class Peer {
   void WaitClosed() {
     while (Receive()) received_.clear();
   }
-
-  // For scripts that speak something else over it, such as TLS.
-  int socket() const { return socket_; }
 
   // A pause between dripped bytes that ends early with the server.
   bool Pause(int milliseconds) {
@@ -97,16 +116,40 @@ class Peer {
     return poll(watched, 2, milliseconds) > 0 && watched[1].revents == 0;
   }
 
+  ssize_t SendSome(std::string_view bytes) {
+    if (!Wait(POLLOUT, -1)) return -1;
+    return send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+
+  // Until the call is done or fails. SIGPIPE is blocked: the library writes without MSG_NOSIGNAL.
+  template <typename Call>
+  int TlsCall(Call call) {
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
+    for (;;) {
+      ERR_clear_error();
+      const int result = call();
+      const int error = SSL_get_error(ssl_, result);
+      const bool later = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
+      if (!later || !Wait(error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, -1)) return result;
+    }
+  }
+
   bool Receive() {
     char bytes[65536];
-    if (!Wait(POLLIN, -1)) return false;
-    const ssize_t count = recv(socket_, bytes, sizeof bytes, 0);
+    if (ssl_ == nullptr && !Wait(POLLIN, -1)) return false;
+    const ssize_t count = ssl_ == nullptr ? recv(socket_, bytes, sizeof bytes, 0) : TlsCall([&] {
+      return SSL_read(ssl_, bytes, static_cast<int>(sizeof bytes));
+    });
     if (count > 0) received_.append(bytes, static_cast<std::size_t>(count));
     return count > 0;
   }
 
   const int socket_;
   const int stop_event_;
+  SSL* ssl_ = nullptr;
   std::string received_;
 };
 

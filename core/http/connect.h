@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/descriptor.h"
+#include "core/base/result.h"
+#include "core/http/wait.h"
+
+namespace stepscope {
+
+// A TCP connection to the first of these numeric addresses that takes it. Each has a fair share of
+// the time that is left, so that one that never answers does not use it all.
+Result<Descriptor> Connect(const std::vector<std::string>& addresses, std::uint16_t port,
+                           const WaitLimit& limit);
+
+}  // namespace stepscope

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+#include "core/base/time.h"
+#include "server/app/tls_certificate.h"
+
+namespace stepscope {
+
+// Certificates in a folder: ca.crt and ca.key, server.crt and server.key, ...
+
+inline constexpr std::string_view kTlsFolder = "stepscope-tls";
+
+// The authority in the folder. NotFound names the file that is missing.
+Result<Credentials> LoadAuthority(const std::string& folder);
+
+// The same, or a new one where there is none. Half of one is an error, no reason to replace the
+// other half.
+Result<Credentials> FindAuthority(const std::string& folder, Time now);
+
+// path.key, for the owner alone, and path.crt. Conflict when one is there and not to be replaced.
+Status SaveCredentials(const std::string& path, const Credentials& made, bool replace);
+
+// The value of --days.
+Result<int> ReadDays(const std::string& text);
+
+std::string AbsolutePath(const std::string& path);
+std::string HostName();
+
+}  // namespace stepscope

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+
+namespace stepscope {
+
+// Space on the file system of a folder.
+struct Storage {
+  double free_bytes = 0, all_bytes = 0;
+
+  // Less than a tenth and less than 2 GiB: what PostgreSQL needs to live on.
+  bool low() const;
+  std::string text() const;  // "7.2 GiB free of 20.0 GiB"
+};
+
+Result<Storage> LookAtStorage(const std::string& folder);
+
+}  // namespace stepscope
