@@ -143,7 +143,8 @@ std::string HeadReader::WhyNot(char byte) const {
   if (part_ == Part::kName && (byte == ' ' || byte == '\t')) {
     return text_.empty() ? "a header is folded" : "a blank stands before the colon of a header";
   }
-  if (byte == kFirstOfTls && head_.bytes == 0) return "TLS on a port that speaks HTTP without it";
+  if (byte == kFirstOfTls && part_ == Part::kMethod && text_.empty())
+    return "TLS on a port that speaks HTTP without it";
   return Format("the byte 0x{:02x} in {}", static_cast<unsigned char>(byte), ShapeOf(part_).what);
 }
 

@@ -110,6 +110,7 @@ TEST(HeadReader, RefusesBrokenRequestLines) {
       {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "version-not-supported",
        "HTTP/2 on a port that speaks HTTP/1.1"},
       {"\x16\x03\x01\x02", "bad-request", "TLS on a port that speaks HTTP without it"},
+      {"OP\x16h", "bad-request", "the byte 0x16 in the method"},
   };
   for (const Refused& refused : all) ExpectRefused(refused);
 }
