@@ -1,0 +1,146 @@
+"""Writes the beginnings of the corpora, tests/fuzz/corpus/<target>/seed-<number>.
+
+    python3 tests/fuzz/seeds.py
+
+What else lies in a corpus was found by libFuzzer from these: scripts/fuzz --keep puts it there.
+"""
+
+import gzip
+import json
+import struct
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))
+from tests.support import wire  # noqa: E402
+
+START_US = 1_795_205_614_000_000
+
+
+def request(line="GET / HTTP/1.1", *headers, body=b""):
+    return "\r\n".join([line, "Host: localhost:8080", *headers, "", ""]).encode() + body
+
+
+def packed(data):
+    return gzip.compress(data, mtime=0)
+
+
+def chunks(data, size):
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+
+
+def requests():
+    text = b'{"name": "mlp"}'
+    coded = packed(text * 9)
+    yield request()
+    yield request("\r\nGET /api/v1/jobs?page=2&q=a%20b HTTP/1.0", "Connection: keep-alive")
+    yield request("OPTIONS * HTTP/1.1", "Connection: close, TE", "TE: trailers")
+    yield request("POST /api/v1/jobs HTTP/1.1", f"Content-Length: {len(text)}", "Content-Type: application/json", body=text + b"GET /")
+    yield request("POST / HTTP/1.1", "Transfer-Encoding: chunked", "Expect: 100-continue", body=chunks(text, 4) + b"GET /")
+    yield request("PUT / HTTP/1.1", "Content-Encoding: gzip", f"Content-Length: {len(coded)}", body=coded)
+    yield request("POST / HTTP/1.1", "Content-Encoding: gzip", "Transfer-Encoding: chunked", body=chunks(coded, 7))
+    yield request("GET / HTTP/1.1", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABk")
+    yield request("GET / HTTP/1.1", "Authorization: Bearer st_x%63", "Range: bytes=0-,0-", "REMOTE_ADDR: 10.0.0.1", "X:\t a \t", "x: b")
+    yield request("POST / HTTP/1.1", "Content-Length: 3", "Content-Length: 3", body=b"abc")
+    yield request("POST / HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked", body=b"0\r\n\r\n")
+    yield b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+
+def bodies():
+    text = b"a text that is long enough, " * 5
+    yield b"\0\5\0hello and more"
+    yield b"\1\0\0" + chunks(text, 11) + b"more"
+    yield b"\1\0\0A\r\n0123456789\r\n00000000\r\n\r\n"
+    yield b"\1\0\0" + b"5;x=y\r\nhello\r\n0\r\nX: y\r\n\r\n"
+    yield b"\1\0\0-2\r\nab\r\n"
+    yield b"\1\0\0ffffffff\r\n"
+    yield b"\2" + struct.pack("<H", len(packed(text))) + packed(text)
+    yield b"\3\0\0" + chunks(packed(text), 13)
+
+
+def inflations():
+    for data in (b"", b"text", bytes(range(256)) * 2, b"\0" * 15_000, b"\0" * 30_000):
+        yield b"\0" + packed(data)
+        yield b"\1" + packed(data)[10:]
+    yield b"\0" + packed(b"one") + packed(b"two")
+
+
+def queries():
+    yield from (b"", b"a=b=c&empty=&flag&d=e+f%26", b"a=1&a=2", b"a=%00", b"q=%C3%A4&page=2", b"=1&&b=%", b"%41+%2b")
+
+
+def urls():
+    for url in ("http://a.example/hook?x=1", "https://[2001:db8::1]:8443/", "http://127.0.0.1:80/", "http://0x7f.1/",
+                "http://user@a/", "https://a.example.:443/%2e", "http://[::ffff:10.0.0.1]/", "HTTP://A.Example", "http://2130706433/"):
+        yield url.encode() + b"\n93.184.216.34\n2606:2800:220:1::1"
+        yield url.encode() + b"\n93.184.216.34\n64:ff9b::a00:1"
+        yield url.encode() + b"\n2002:7f00:1::\n::ffff:192.168.0.1\n::1"
+
+
+def tokens():
+    for role in ("agent", "reader", "operator", "admin", "none"):
+        yield f"st_{role}_0123abcd_{'Ab3' * 10}xy".encode()
+    yield b"team-a-*team-a-mlp"
+    yield b"mlp-7mlp-7"
+
+
+def jsons():
+    yield json.dumps({"a": [1, -2.5, None, True, "text \u00e4 \\ \""], "b": {"c": {}}}).encode()
+    yield json.dumps({"acknowledged": 7, "expected": 8, "server_time_us": START_US,
+                      "rejected": [{"sequence": 5, "code": "bad-table", "detail": "why"}]}).encode()
+    yield b'{"type": "urn:x", "status": 409, "code": "gap", "detail": "d", "expected": 12}'
+    yield from (b'{"a":1,"a":2}', b"[" * 40, b"1e400", b"9007199254740993", b'"\\ud800"', b'"\\u0000"', b"\xef\xbb\xbf[]")
+
+
+def frames():
+    columns = wire.schema([("at_us", ""), ("node_cpu_percent", ""), ("gpu_memory_bytes", "gpu0")])
+    table = wire.row([START_US, 4127, 1 << 33], [0, 2, 0])
+    session = bytes(range(16))
+    ticks = wire.frame(wire.TICKS, session, 1, START_US, "mlp", "n1", table, columns, wire.schema_hash(columns))
+    known = wire.frame(wire.TICKS, session, 2, START_US, "mlp", "n1", table, b"", wire.schema_hash(columns))
+    life = wire.frame(wire.LIFECYCLE, session, 3, START_US, "mlp", "n1", b'{"event": "started", "at_us": 1}')
+    for one in (ticks, known, life):
+        yield b"\0" + one
+        yield b"\1" + one[:-4]
+    yield b"\0" + wire.push([ticks, known, life])
+    yield b"\0" + columns
+
+
+def columns():
+    yield b"\0" + struct.pack("<6q", 1, 2, 3, 5, 8, -(1 << 62))
+    yield b"\xff" + struct.pack("<6q", 100, 300, 200, 0, 0, 700)
+    yield b"\x12" + b"".join(struct.pack("<q", START_US + at * 500_000) for at in range(40))
+    yield b"\1\0\2" + wire.varint(wire.zigzag(4127)) + wire.varint(0)  # a constant column
+    yield b"\1\1\0" + wire.varint(5) + wire.varint(2) + wire.varint(1) + b"\1\1\2"
+    yield wire.row([START_US, 4127, 1 << 33], [0, 2, 0])
+
+
+def marks():
+    golden = json.loads((HERE.parent / "core/wire/mark_golden.json").read_text())
+    for message in golden["messages"].values():
+        yield bytes.fromhex(message)
+    slots = [bytes.fromhex(slot) for slot in golden["slots"].values()]
+    yield b"".join(slots)
+    # Phases within steps, as a training writes them; the first byte says how many.
+    yield b"\x0c" + b"".join(slots[at] for at in (0, 0, 4, 0, 1, 4, 0, 3, 4, 0, 2, 4))[1:]
+
+
+TARGETS = {"request": requests, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
+           "json": jsons, "frame": frames, "column": columns, "marks": marks}
+
+
+def main():
+    if len(sys.argv) > 1:
+        print(__doc__)
+        return
+    for target, seeds in TARGETS.items():
+        folder = HERE / "corpus" / target
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, seed in enumerate(seeds(), 1):
+            (folder / f"seed-{number:02}").write_bytes(seed)
+
+
+if __name__ == "__main__":
+    main()
