@@ -11,6 +11,7 @@ from pathlib import Path
 
 from building import ROOT, Failed, build, last_line, run, tail
 from counts import Counts, from_junit, from_node
+from fuzzing import suite as fuzz_suite
 from processes import Children, Stopped, ignore_signals, stop_on_signals
 
 LIMIT_SECONDS = 900  # for one test program
@@ -29,8 +30,8 @@ def say(line=""):
 class Suites:
     """The suites of one run. Each gives its Counts; logs lie in `folder`."""
 
-    def __init__(self, preset, children, folder):
-        self.preset, self.children, self.folder = preset, children, folder
+    def __init__(self, preset, children, folder, fuzz_seconds):
+        self.preset, self.children, self.folder, self.fuzz_seconds = preset, children, folder, fuzz_seconds
         self.programs = ROOT / "build" / preset
         self.environment = {**os.environ, **SANITIZER_OPTIONS, "STEPSCOPE_BUILD": str(self.programs)}
         self.environment["STEPSCOPE_BUILD_DIR"] = str(self.programs)
@@ -116,6 +117,9 @@ class Suites:
             raise
         return counts
 
+    def fuzz(self):
+        return fuzz_suite(self.children, self.folder, self.programs, self.fuzz_seconds)
+
     def python(self):
         return self.pytest("python", "tests/python")
 
@@ -133,7 +137,7 @@ class Suites:
         return self.npm("browser", "tests/browser")
 
 
-ALL = ("lint", "cpp", "python", "web", "contract", "browser", "e2e")
+ALL = ("lint", "cpp", "fuzz", "python", "web", "contract", "browser", "e2e")
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e")
 
@@ -161,6 +165,7 @@ def parse():
     parser.add_argument("--asan", dest="preset", action="store_const", const="asan", default="dev")
     parser.add_argument("--tsan", dest="preset", action="store_const", const="tsan")
     parser.add_argument("--only", action="append", choices=ALL)
+    parser.add_argument("--fuzz-seconds", type=int, default=30)
     options = parser.parse_args()
     usual = ALL if options.preset == "dev" else WITH_SANITIZER
     options.names = options.only or list(usual)
@@ -174,7 +179,7 @@ def main():
     children = Children()
     folder = Path(tempfile.mkdtemp(prefix="stepscope-test-"))
     try:
-        counts = run_all(Suites(options.preset, children, folder), options.names)
+        counts = run_all(Suites(options.preset, children, folder, options.fuzz_seconds), options.names)
     except Stopped as stopped:
         say(f"test: stopped by {stopped}")
         return stopped.exit_code
