@@ -1,5 +1,6 @@
 #include "core/base/text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -66,6 +67,15 @@ bool IsDropped(char c) {
   return (Byte(c) < 0x20 && c != '\t' && c != '\n') || c == 0x7f;
 }
 
+// Whether the UTF-8 sequence speaks to a terminal instead of standing in it: a control character,
+// U+0080 to U+009F too, or one that turns the direction of what follows.
+bool IsControl(std::string_view sequence) {
+  if (sequence.size() == 1) return Byte(sequence[0]) < 0x20 || sequence[0] == 0x7f;
+  if (sequence.size() == 2) return sequence[0] == '\xc2' && Byte(sequence[1]) < 0xa0;
+  return (sequence >= "\u202a" && sequence <= "\u202e") ||
+         (sequence >= "\u2066" && sequence <= "\u2069");
+}
+
 }  // namespace
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
@@ -96,12 +106,15 @@ Result<std::int64_t> ParseInt(std::string_view text, std::string_view what) {
 
 std::string Printable(std::string_view text, std::size_t limit) {
   std::string safe;
-  for (const char c : text.substr(0, limit)) {
-    if (Byte(c) < 0x20 || c == 0x7f) {
-      safe += Format("\\x{:02x}", Byte(c));
+  std::string_view left = text.substr(0, limit);
+  while (!left.empty()) {
+    const std::string_view next = left.substr(0, std::max<std::size_t>(SequenceLength(left), 1));
+    if (IsControl(next)) {
+      for (const char c : next) safe += Format("\\x{:02x}", Byte(c));
     } else {
-      safe += c;
+      safe += next;
     }
+    left.remove_prefix(next.size());
   }
   if (text.size() > limit) safe += "...";
   return ValidUtf8(safe);

@@ -27,8 +27,8 @@ std::string_view Trim(std::string_view text);
 // A whole decimal number, nothing before or after it. The error names `what` and the text.
 Result<std::int64_t> ParseInt(std::string_view text, std::string_view what);
 
-// Text from outside made safe for a log line or a terminal: control bytes become \xNN, at most
-// `limit` bytes.
+// Text from outside made safe for a log line or a terminal: control characters, and those that turn
+// the direction of text, become \xNN; at most `limit` bytes.
 std::string Printable(std::string_view text, std::size_t limit = 200);
 
 // Invalid UTF-8 sequences become U+FFFD, and NUL and other control characters but tab and line end

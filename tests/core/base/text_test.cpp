@@ -26,6 +26,11 @@ TEST(ParseInt, RefusesWhatIsNotAWholeNumber) {
 
 TEST(Printable, ShowsControlBytesAndStops) {
   EXPECT_EQ(Printable("a\n\x1b[31m"), "a\\x0a\\x1b[31m");
+  EXPECT_EQ(Printable("a\xc2\x9b"
+                      "31m"),
+            "a\\xc2\\x9b31m");  // CSI in one character
+  EXPECT_EQ(Printable("a\u202eb"), "a\\xe2\\x80\\xaeb");
+  EXPECT_EQ(Printable("gr\u00fc\u00df \u2028\xff"), "gr\u00fc\u00df \u2028\xef\xbf\xbd");
   EXPECT_EQ(Printable("abcdef", 3), "abc...");
 }
 
