@@ -33,6 +33,7 @@ constexpr Kind kKinds[] = {
     {"delivery-waits", 409, "The message waits already"},
     {"gap", 409, "Numbers are missing"},
     {"unknown-schema", 409, "The schema is not known"},
+    {"unknown-job", 410, "The job is not known"},
     {"length-required", 411, "Length required"},
     {"too-large", 413, "Body too large"},
     {"target-too-long", 414, "Request target too long"},

@@ -48,6 +48,11 @@ TEST_F(ServiceTest, RoutesAndDocumentedCallsAreTheSameAndNeedTheSameRights) {
   EXPECT_EQ(routes, DocumentedCalls());
 }
 
+TEST_F(ServiceTest, APushForAJobThatNobodyStartedSaysSo) {
+  TestAgent agent("stranger");
+  ExpectProblem(service_.Push(agent.Ticks({kStartUs}, {50.0})), 410, "unknown-job", "stranger");
+}
+
 TEST_F(ServiceTest, ARepeatedPushIsAcknowledgedAgain) {
   TestAgent agent("mlp");
   const std::string push = agent.Started(kStartUs);
