@@ -21,7 +21,7 @@ constexpr std::int64_t kMostPercent = 10'000;  // 100 % at scale 2
 
 constexpr Option kOptions[] = {
     {"--frames", "FILE", "", "Pushes: node number (u32), length (u32), body.", true},
-    {"--rows", "FILE", "", "Text for COPY: time, series number, value.", true},
+    {"--rows", "FILE", "", "Text for COPY: time, series number, value; none when left out."},
     {"--job", "NAME", "bench", "Name of the job."},
     {"--nodes", "N", "20", "Nodes, each with a session of its own."},
     {"--cores", "N", "64", "Cores of a node: two series each."},
@@ -112,13 +112,14 @@ std::string TimeText(std::int64_t at_us) {
 // Takes one tick of a node into its pending table and writes it as rows.
 void AddTick(Node& node, std::int64_t number, std::int64_t at_us, std::mt19937_64& random,
              std::ofstream& rows) {
-  const std::string time = TimeText(at_us);
+  const std::string time = rows.is_open() ? TimeText(at_us) : "";
   node.pending.columns[0].values.push_back(at_us);
   std::string text;
   for (std::size_t index = 0; index < node.walks.size(); ++index) {
     Column& column = node.pending.columns[index + 1];
     column.scale = node.walks[index].metric->scale;
     column.values.push_back(node.walks[index].Next(random));
+    if (!rows.is_open()) continue;
     const auto series =
         number * static_cast<std::int64_t>(node.walks.size()) + static_cast<std::int64_t>(index);
     text += Format("{}\t{}\t{}\n", time, series, column.At(column.values.size() - 1));
@@ -169,7 +170,8 @@ void WritePush(std::ofstream& out, std::int64_t node, const std::string& push) {
 }
 
 bool Write(const Plan& plan, const std::string& frames_path, const std::string& rows_path) {
-  std::ofstream frames(frames_path, std::ios::binary), rows(rows_path);
+  std::ofstream frames(frames_path, std::ios::binary), rows;
+  if (!rows_path.empty()) rows.open(rows_path);
   std::mt19937_64 random(1);  // always the same samples
   const Schema schema = MakeSchema(plan);
   std::vector<Node> nodes;
