@@ -11,6 +11,7 @@
 #include "server/app/app.h"
 #include "server/app/command.h"
 #include "server/app/tls_command.h"
+#include "server/app/token_command.h"
 
 namespace stepscope {
 namespace {
@@ -67,7 +68,8 @@ int Serve(const Settings& settings) {
 
 // A row for each command; what begins with a dash, or is not there, serves.
 std::vector<Command> Commands() {
-  return {{"tls", "certificates for a first set-up (tls --help)", RunTls}};
+  return {{"tls", "certificates for a first set-up (tls --help)", RunTls},
+          {"token", "who may do what: make, list and revoke tokens (token --help)", RunToken}};
 }
 
 int Help() {

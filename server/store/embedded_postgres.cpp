@@ -51,6 +51,11 @@ std::string UrlEncoded(std::string_view text) {
   return out;
 }
 
+std::string UrlOf(const std::string& socket_dir, std::string_view database) {
+  return Format("postgresql:///{}?host={}&port=5432&user=stepscope", database,
+                UrlEncoded(socket_dir));
+}
+
 // One that has grown too long gets the name of the one before.
 void TurnLog(const std::string& path) {
   std::error_code error;
@@ -74,10 +79,7 @@ struct EmbeddedPostgres::Life {
   Life(PostgresFolder owned, std::vector<std::string> more)
       : folder(std::move(owned)), settings(std::move(more)) {}
 
-  std::string Url(std::string_view database) const {
-    return Format("postgresql:///{}?host={}&port=5432&user=stepscope", database,
-                  UrlEncoded(folder.socket_dir()));
-  }
+  std::string Url(std::string_view database) const { return UrlOf(folder.socket_dir(), database); }
 
   Result<pid_t> StartServer() const;
   void ShutDown(pid_t child) const;
@@ -199,6 +201,12 @@ Result<std::unique_ptr<EmbeddedPostgres>> EmbeddedPostgres::Start(
 
 std::string EmbeddedPostgres::url() const {
   return life_->Url("stepscope");
+}
+
+std::string EmbeddedPostgres::UrlIn(const std::string& data_dir) {
+  std::error_code error;
+  const std::filesystem::path root = std::filesystem::weakly_canonical(data_dir, error);
+  return UrlOf(PostgresFolder::SocketDir(root.string()), "stepscope");
 }
 
 int EmbeddedPostgres::pid() const {

@@ -30,6 +30,8 @@ class EmbeddedPostgres {
   ~EmbeddedPostgres();
 
   std::string url() const;
+  // Where the one of this folder is reached while some process runs it.
+  static std::string UrlIn(const std::string& data_dir);
   int pid() const;  // of the server now; 0 while it is down
 
   // Fast shutdown; after 30 s at once, after 10 s more with SIGKILL. Also done by the destructor.

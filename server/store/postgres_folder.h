@@ -27,7 +27,8 @@ class PostgresFolder {
   const PostgresPrograms& programs() const { return programs_; }
   const ServiceUser& user() const { return user_; }
   std::string cluster() const { return root_ + "/postgres"; }
-  std::string socket_dir() const { return root_ + "/socket"; }
+  static std::string SocketDir(const std::string& root) { return root + "/socket"; }
+  std::string socket_dir() const { return SocketDir(root_); }
   std::string log_path() const { return root_ + "/postgres.log"; }
   std::string hba_path() const { return root_ + "/postgres_hba.conf"; }
   std::string ident_path() const { return root_ + "/postgres_ident.conf"; }

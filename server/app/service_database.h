@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+
+#include "server/app/settings.h"
+#include "server/store/database.h"
+#include "server/store/embedded_postgres.h"
+
+namespace stepscope {
+
+// The database of the service, for a command beside it: the one of --database-url, the embedded one
+// of a service that runs, or else that one started for the moment. Migrated. Its parts end in
+// reverse order.
+struct ServiceDatabase {
+  std::unique_ptr<EmbeddedPostgres> postgres;  // null unless it was started
+  std::unique_ptr<Connection> connection;
+};
+Result<ServiceDatabase> OpenServiceDatabase(const Settings& settings);
+
+}  // namespace stepscope

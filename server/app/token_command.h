@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "core/base/options.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+#include "server/app/command.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// "stepscope-server token create|list|revoke ...": tokens, made where the data is; this is how the
+// first one comes to be. Works beside a running service and without one. Returns the exit code.
+int RunToken(Words words);
+
+// What a command does in the database, and what it says.
+struct TokenAnswer {
+  std::string out;   // the token, or the list, alone
+  std::string note;  // for people, on standard error
+};
+Result<TokenAnswer> CreateToken(Connection& connection, const Arguments& arguments, Time now);
+Result<TokenAnswer> ListAllTokens(Connection& connection, const Arguments& arguments, Time now);
+Result<TokenAnswer> RevokeOneToken(Connection& connection, const Arguments& arguments, Time now);
+
+}  // namespace stepscope
