@@ -30,6 +30,24 @@ Status MakeDataDir(const std::string& path) {
   return {};
 }
 
+// Before anything else starts, so that a taken port is told at once.
+Result<std::vector<Listener>> OpenAll(const std::vector<ListenAddress>& addresses) {
+  std::vector<Listener> listeners;
+  for (const ListenAddress& address : addresses) {
+    Result<Listener> listener = Listener::Open(address);
+    if (!listener) return listener.error();
+    listeners.push_back(std::move(*listener));
+  }
+  return listeners;
+}
+
+int PortOf(const std::vector<Listener>& listeners) {
+  for (const Listener& listener : listeners) {
+    if (listener.port() != 0) return listener.port();
+  }
+  return 0;
+}
+
 }  // namespace
 
 App::App(const Settings& settings, const Clock& clock, std::string version)
@@ -41,16 +59,17 @@ App::~App() {
 
 Result<std::unique_ptr<App>> App::Start(const Settings& settings, const Clock& clock,
                                         std::string version) {
-  Result<Socket> listener = ListenOn(settings.listen[0].host, settings.listen[0].port);
-  if (!listener) return listener.error();
+  Result<std::vector<Listener>> listeners = OpenAll(settings.listen);
+  if (!listeners) return listeners.error();
   std::unique_ptr<App> app(new App(settings, clock, std::move(version)));
-  app->url_ = ServiceUrl(settings, LocalPort(*listener));
+  app->url_ = ServiceUrl(settings, PortOf(*listeners));
   Status started = MakeDataDir(settings.data_dir);
   if (started) started = app->StartDatabase();
   if (started) started = app->OpenAlerts();
   if (!started) return started.error();
   app->StartWork();
-  app->StartHttp(std::move(*listener));
+  started = app->StartHttp(std::move(*listeners));
+  if (!started) return started.error();
   return app;
 }
 
@@ -111,7 +130,7 @@ void App::KeepHouse(const std::stop_token& stop) {
   }
 }
 
-void App::StartHttp(Socket listener) {
+Status App::StartHttp(std::vector<Listener> listeners) {
   summaries_ = std::make_unique<JobSummaries>(clock_);
   access_ = std::make_unique<Access>(*page_database_, clock_, settings_.demands_tokens());
   api_ = std::unique_ptr<Api>(new Api{
@@ -130,8 +149,16 @@ void App::StartHttp(Socket listener) {
   });
   front_ = std::make_unique<Front>(ApiRoutes(*api_), AnswerStatic,
                                    FrontSettings{HostsOf(settings_), proxies_}, *access_, clock_);
-  http_ = std::make_unique<HttpServer>(HttpOptions{}, front_->Handlers());
-  http_->Listen(std::move(listener));
+  http_ = std::make_unique<Edge>(EdgeOptions{}, front_->Handlers());
+  if (settings_.tls()) {
+    const Status tls = http_->UseTls({.certificate = settings_.tls_cert,
+                                      .key = settings_.tls_key,
+                                      .client_ca = settings_.client_ca,
+                                      .require_client_certificate = settings_.require_client_cert});
+    if (!tls) return tls;
+  }
+  for (Listener& listener : listeners) http_->Listen(std::move(listener));
+  return {};
 }
 
 void App::Stop(std::stop_token hurry) {
@@ -163,7 +190,7 @@ std::string App::FurtherMetrics() const {
   out.Add("stepscope_http_body_bytes_total", "counter", "Bytes of bodies received.",
           double(http.body_bytes));
   out.Add("stepscope_http_connections", "gauge", "Connections being served.",
-          double(http_->connections()));
+          double(http_->figures().open()));
   const EvaluatorFigures evaluator = evaluator_->figures();
   out.Add("stepscope_evaluations_total", "counter", "Evaluations of rules.",
           double(evaluator.evaluations));

@@ -10,7 +10,7 @@
 #include "server/alert/outbox.h"
 #include "server/api/routes.h"
 #include "server/app/settings.h"
-#include "server/edge/http_server.h"
+#include "server/edge/edge.h"
 #include "server/evaluate/evaluator.h"
 #include "server/front/front.h"
 #include "server/ingest/ingest.h"
@@ -40,7 +40,7 @@ class App {
   Status StartDatabase();
   Status OpenAlerts();
   void StartWork();
-  void StartHttp(Socket listener);
+  Status StartHttp(std::vector<Listener> listeners);
   void KeepHouse(const std::stop_token& stop);
   std::string FurtherMetrics() const;
 
@@ -64,7 +64,7 @@ class App {
   std::unique_ptr<Access> access_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<Front> front_;
-  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<Edge> http_;
 };
 
 }  // namespace stepscope

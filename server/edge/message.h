@@ -17,6 +17,7 @@ struct Request {
   std::string query;                           // raw, without '?'
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
+  bool has_body = false;         // the head announces one
   std::string peer;              // address of the other end; "unix" on a unix socket
   bool secure = false;           // came over TLS
   std::string certificate = {};  // the name in the client's verified certificate; "" without one

@@ -68,19 +68,8 @@ std::optional<Problem> CheckFraming(const Request& head, std::size_t target_byte
                                             target_bytes, kMostTarget));
   }
   if (!head.path.starts_with('/')) return Refuse("bad-request", "the path does not begin with /");
-  if (!head.Header("transfer-encoding").empty()) {
-    return Refuse("length-required", "send the body with Content-Length, not in chunks");
-  }
-  const std::string_view length = head.Header("content-length");
-  if (!length.empty() && !IsLength(length)) {
-    return Refuse("bad-request", "Content-Length is not one number");
-  }
-  if (head.method != "POST" && BodyBytes(head) > 0) {
+  if (head.method != "POST" && head.has_body) {
     return Refuse("bad-request", Format("a {} request has no body", Printable(head.method, 16)));
-  }
-  const std::string_view encoding = head.Header("content-encoding");
-  if (!encoding.empty() && encoding != "identity") {
-    return Refuse("unsupported-media-type", "the body must not be encoded");
   }
   return std::nullopt;
 }
@@ -118,7 +107,7 @@ std::optional<Problem> CheckBody(const Request& head, const Route& route) {
     return Refuse("too-large",
                   Format("the body has {} bytes, at most {} are taken", bytes, route.most_body));
   }
-  if (bytes == 0 && head.Header("content-type").empty()) return std::nullopt;
+  if (!head.has_body && head.Header("content-type").empty()) return std::nullopt;
   if (head.method != "POST" || TypeOf(head) == route.body_type) return std::nullopt;
   return Refuse("unsupported-media-type", Format("the body must be {}", route.body_type));
 }

@@ -17,8 +17,7 @@ inline constexpr std::size_t kMostTarget = 2048;
 // Host names (without port, lower case) this service answers to; addresses always pass.
 using HostNames = std::vector<std::string>;
 
-// The target, the host, and how the body is framed: chunked and encoded bodies are not taken, a
-// body belongs to POST. `target_bytes` counts path and query.
+// The target, and that a body belongs to POST. `target_bytes` counts path and query.
 std::optional<Problem> CheckFraming(const Request& head, std::size_t target_bytes);
 
 // Keeps out pages that point their own name at this address.

@@ -9,7 +9,7 @@
 #include "server/access/issue.h"
 #include "server/api/new_job.h"
 #include "server/api/routes.h"
-#include "server/edge/http_server.h"
+#include "server/edge/edge.h"
 #include "server/front/front.h"
 #include "tests/support/postgres.h"
 #include "tests/support/raw_client.h"
@@ -23,7 +23,7 @@ class ApiService {
   static constexpr const char* kJsonHeader = "Content-Type: application/json\r\n";
 
   explicit ApiService(bool demand_tokens = false) : access_(database_, clock_, demand_tokens) {
-    server_.Listen("127.0.0.1", 0).ok();
+    server_.Listen({.host = "127.0.0.1"}).ok();
   }
 
   int port() const { return server_.port(); }
@@ -101,7 +101,7 @@ class ApiService {
                  .further_metrics = [] { return std::string(); },
                  .stopping = stopping_};
   Front front_{ApiRoutes(api_), AnswerStatic, {{"localhost"}}, access_, clock_};
-  HttpServer server_{{.threads = 4}, front_.Handlers()};
+  Edge server_{{.workers = 4, .most_per_address = 0}, front_.Handlers()};
 };
 
 }  // namespace stepscope

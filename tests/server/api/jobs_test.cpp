@@ -97,7 +97,7 @@ TEST_F(JobsTest, WrongQueriesAreRefusedByName) {
     const std::string answer = service_.Get("/api/v1/jobs?" + query);
     ExpectProblem(answer, 400, "invalid-parameter", query.substr(0, query.find('=')));
   }
-  ExpectProblem(service_.Get("/api/v1/jobs?a=%zz"), 400, "invalid-parameter");
+  ExpectProblem(service_.Get("/api/v1/jobs?a=%zz"), 400, "bad-request");
 }
 
 TEST_F(JobsTest, DescribeTellsTheWholeStory) {

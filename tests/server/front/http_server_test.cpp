@@ -81,8 +81,8 @@ TEST_F(HttpServerTest, WhatTheClientHasIsNotSentAgain) {
 }
 
 TEST_F(HttpServerTest, ASecondServerOnTheSamePortIsRefused) {
-  HttpServer second({}, front_.Handlers());
-  const Status listening = second.Listen("127.0.0.1", server_.port());
+  Edge second({}, front_.Handlers());
+  const Status listening = second.Listen({.host = "127.0.0.1", .port = server_.port()});
   ASSERT_FALSE(listening.ok());
   EXPECT_NE(listening.error().message.find("is in use"), std::string::npos);
 }
@@ -94,19 +94,17 @@ TEST_F(HttpServerTest, StopEndsSlowAndIdleConnections) {
   slow.Send("GET /echo/a HTT");
   server_.Stop(std::chrono::milliseconds(50));
   EXPECT_TRUE(idle.IsClosed());
-  EXPECT_EQ(server_.connections(), 0U);
+  EXPECT_EQ(server_.figures().open(), 0U);
 }
 
 class SmallServerTest : public HttpServerTest {
  protected:
   SmallServerTest()
-      : HttpServerTest({.threads = 2,
-                        .most_waiting = 64,
+      : HttpServerTest({.workers = 2,
                         .head_within = 300ms,
                         .body_within = 300ms,
                         .write_within = 1s,
-                        .idle_within = 60s,
-                        .requests_per_connection = 100}) {}
+                        .idle_within = 60s}) {}
 };
 
 TEST_F(SmallServerTest, IdleConnectionsMakeRoomForOthers) {

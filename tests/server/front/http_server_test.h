@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "core/base/json.h"
-#include "server/edge/http_server.h"
+#include "server/edge/edge.h"
 #include "server/front/front.h"
 #include "tests/support/raw_client.h"
 
@@ -50,8 +50,8 @@ inline std::vector<Route> TestRoutes() {
 
 class HttpServerTest : public testing::Test {
  protected:
-  explicit HttpServerTest(HttpOptions options = {}) : server_(options, front_.Handlers()) {
-    const Status listening = server_.Listen("127.0.0.1", 0);
+  explicit HttpServerTest(EdgeOptions options = {}) : server_(options, front_.Handlers()) {
+    const Status listening = server_.Listen({.host = "127.0.0.1"});
     EXPECT_TRUE(listening.ok());
   }
 
@@ -79,7 +79,7 @@ class HttpServerTest : public testing::Test {
   Database nobody_asks_{"", 1};
   Access access_{nobody_asks_, clock_, false};
   Front front_{TestRoutes(), nullptr, {{"localhost", "127.0.0.1", "[::1]"}}, access_, clock_};
-  HttpServer server_;
+  Edge server_;
 };
 
 }  // namespace stepscope

@@ -1,0 +1,119 @@
+// The only file of the server that knows cpp-httplib.
+
+#include "server/edge/answer_writer.h"
+
+#include <httplib.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "core/base/log.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kGet = "GET / HTTP/1.1\r\n\r\n", kHead = "HEAD / HTTP/1.1\r\n\r\n";
+constexpr std::string_view kFailed =
+    "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+// What the library reads from and writes to.
+class MemoryStream : public httplib::Stream {
+ public:
+  explicit MemoryStream(std::string_view in) : in_(in) {}
+  std::string Take() { return std::move(out_); }
+
+  ssize_t read(char* to, std::size_t size) override {
+    const std::size_t count = in_.copy(to, size);
+    in_.remove_prefix(count);
+    return static_cast<ssize_t>(count);
+  }
+  ssize_t write(const char* from, std::size_t size) override {
+    out_.append(from, size);
+    return static_cast<ssize_t>(size);
+  }
+  bool is_readable() const override { return true; }
+  bool is_writable() const override { return true; }
+  bool wait_readable() const { return true; }  // these three are virtual in newer versions
+  bool wait_writable() const { return true; }
+  time_t duration() const { return 0; }
+  void get_remote_ip_and_port(std::string&, int&) const override {}
+  void get_local_ip_and_port(std::string&, int&) const override {}
+  socket_t socket() const override { return -1; }
+
+ private:
+  std::string_view in_;
+  std::string out_;
+};
+
+// The library promises a number of requests that we do not count.
+void DropKeepAlive(std::string& answer) {
+  const std::size_t from = answer.find("\r\nKeep-Alive: ");
+  if (from >= answer.find("\r\n\r\n")) return;
+  answer.erase(from, answer.find("\r\n", from + 2) - from);
+}
+
+}  // namespace
+
+class AnswerWriter::Library : public httplib::Server {
+ public:
+  Library() {
+    set_pre_routing_handler([this](const httplib::Request&, httplib::Response& response) {
+      Fill(response);
+      return HandlerResponse::Handled;
+    });
+  }
+
+  bool Write(Reply reply, const AnswerForm& form, std::string& answer) {
+    reply_ = std::move(reply);
+    say_keep_ = form.say_keep && !form.close;
+    MemoryStream stream(form.head_only ? kHead : kGet);
+    bool closed = false;
+    const bool written = Process(stream, form.close, closed);
+    answer = stream.Take();
+    DropKeepAlive(answer);
+    return written;
+  }
+
+ private:
+  // The signature of process_request differs between versions of the library.
+  template <typename S>
+  bool Process(S& stream, bool close, bool& closed) {
+    const std::function<void(httplib::Request&)> setup;
+    if constexpr (requires(Library & core) {
+                    core.Library::process_request(stream, close, closed, setup);
+                  }) {
+      return this->process_request(stream, close, closed, setup);
+    } else {
+      return this->process_request(stream, std::string(), 0, std::string(), 0, close, closed,
+                                   setup);
+    }
+  }
+
+  void Fill(httplib::Response& to) {
+    to.status = reply_.status;
+    for (const auto& [name, value] : reply_.headers) to.set_header(name, value);
+    if (!reply_.body.empty()) to.set_header("Content-Type", reply_.content_type);
+    if (say_keep_) to.set_header("Connection", "keep-alive");
+    to.body = std::move(reply_.body);
+  }
+
+  Reply reply_;
+  bool say_keep_ = false;
+};
+
+AnswerWriter::AnswerWriter() : library_(std::make_unique<Library>()) {}
+
+AnswerWriter::~AnswerWriter() = default;
+
+std::string AnswerWriter::Write(Reply reply, AnswerForm& form) {
+  std::string answer;
+  try {
+    if (library_->Write(std::move(reply), form, answer)) return answer;
+  } catch (const std::exception& fault) {  // of the library, or out of memory
+    LogError("an answer could not be written: {}", fault.what());
+  }
+  form.close = true;
+  return std::string(kFailed);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace stepscope {
+
+// Bytes that many share. Safe from any thread.
+class Budget {
+ public:
+  explicit Budget(std::size_t most) : most_(most) {}
+
+  std::size_t used() const { return used_; }
+
+  // A part of it, given back when destroyed.
+  class Hold {
+   public:
+    Hold() = default;
+    explicit Hold(Budget& budget) : budget_(&budget) {}
+    Hold(Hold&& other) noexcept
+        : budget_(std::exchange(other.budget_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Hold& operator=(Hold&& other) noexcept {
+      std::swap(budget_, other.budget_);
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
+    ~Hold() { Set(0); }
+
+    // Grows or shrinks; says whether all parts together are still within the budget.
+    bool Set(std::size_t bytes) {
+      if (!budget_) return true;
+      const std::size_t used = budget_->used_ += bytes - bytes_;  // wraps when it shrinks
+      const bool grew = bytes > std::exchange(bytes_, bytes);
+      return !grew || used <= budget_->most_;
+    }
+
+   private:
+    Budget* budget_ = nullptr;
+    std::size_t bytes_ = 0;
+  };
+
+ private:
+  const std::size_t most_;
+  std::atomic<std::size_t> used_{0};
+};
+
+}  // namespace stepscope

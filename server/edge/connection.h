@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/descriptor.h"
+#include "server/edge/deadlines.h"
+#include "server/edge/exchange.h"
+#include "server/edge/figures.h"
+#include "server/edge/transport.h"
+#include "server/edge/workers.h"
+
+namespace stepscope {
+
+// What the connections of an edge share. For the edge's thread, but for what is safe from any.
+struct EdgeCore {
+  const EdgeOptions& options;
+  const EdgeHandlers& handlers;
+  const std::atomic<bool>& stopping;
+  EdgeCounters& counters;
+  Budget& bodies;
+  Budget& answers;
+  Workers& workers;
+  SteadyTime now = {};
+  AnswerWriter writer = {};
+  Deadlines deadlines = {}, idle = {};
+  std::array<char, 16 * 1024> buffer = {};  // for what is being read right now
+};
+
+// A connection from its first byte to its end: request by request, one at a time. While a request
+// is with the workers or its answer is not sent, nothing more is read, so that memory has a bound.
+// Never waits: it says what it waits for. For the edge's thread.
+class EdgeConnection {
+ public:
+  EdgeConnection(EdgeCore& core, std::uint64_t id, Descriptor socket,
+                 std::unique_ptr<Transport> transport, std::string peer);
+  ~EdgeConnection();
+  EdgeConnection(const EdgeConnection&) = delete;
+  EdgeConnection& operator=(const EdgeConnection&) = delete;
+
+  // Each does all that can be done at once, within a bound.
+  void Run();            // the socket is ready, or `ready`
+  void Take(Done done);  // from a worker
+  void Expire();         // its deadline has come
+  void Stop();           // the edge stops: ends unless a request is under way
+
+  void Close();
+
+  int socket() const { return socket_.get(); }
+  bool closed() const { return closed_; }
+  bool ready() const { return ready_; }  // could go on, but others come first
+  bool wants_read() const;
+  bool wants_write() const;
+  bool known() const { return known_; }  // a request of it has had a caller
+
+ private:
+  void Enter(ConnectionState state);
+  std::optional<SteadyTime> Deadline();
+  void SetDeadline();
+  bool reads() const;
+
+  // Each says whether to go on.
+  bool Step();
+  bool Handshake();
+  bool Read();
+  bool Flush();
+  void EndOfInput();
+  void AfterAnswer();
+
+  std::size_t Consume(std::string_view bytes);
+  std::size_t ConsumeHead(std::string_view bytes);
+  std::size_t ConsumeBody(std::string_view bytes);
+  void Begin();
+  void Judge(HeadVerdict verdict);
+  void Proceed(Progress body);
+  void Submit(bool ask);
+  void Fault(std::string_view code, std::string detail);
+  void AnswerHere(Reply reply, bool close);
+  void Send(std::string answer, bool close);
+  void AnswerForeign();
+
+  EdgeCore& core_;
+  const std::uint64_t id_;
+  const Descriptor socket_;
+  std::unique_ptr<Transport> transport_;
+  const std::string peer_;
+  ConnectionState state_;
+  SteadyTime entered_;                         // the state
+  SteadyTime progress_;                        // the client last took bytes
+  std::optional<SteadyTime> deadline_, idle_;  // as the two Deadlines have them
+  Exchange exchange_;
+  std::string certificate_;
+  std::string pending_;  // read, and not yet consumed
+  std::string out_;
+  std::size_t sent_ = 0;  // of out_
+  Budget::Hold answer_;
+  std::size_t dropped_bytes_ = 0;
+  std::uint64_t ticket_ = 0;
+  Io read_io_ = Io::kWantRead, write_io_ = Io::kDone;
+  bool close_ = false;  // after the answer
+  bool ended_ = false;  // the other side sends nothing more
+  bool known_ = false, ready_ = false, closed_ = false;
+};
+
+}  // namespace stepscope

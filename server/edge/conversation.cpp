@@ -1,0 +1,148 @@
+// What happens to each request of a connection, and what it is told.
+
+#include "core/base/log.h"
+#include "core/base/random.h"
+#include "core/base/text.h"
+#include "server/edge/connection.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr std::size_t kSmallAnswer = 16 * 1024;  // always fits
+
+}  // namespace
+
+// The first byte of a request is here.
+void EdgeConnection::Begin() {
+  Request& request = exchange_.request();
+  request.peer = peer_;
+  request.secure = transport_->secure();
+  request.certificate = certificate_;
+  request.request_id = ToHex(RandomBytes(8));
+  Enter(ConnectionState::kHead);
+}
+
+std::size_t EdgeConnection::ConsumeHead(std::string_view bytes) {
+  std::size_t consumed = 0;
+  const Progress progress = exchange_.FeedHead(bytes, consumed);
+  if (progress == Progress::kMore) return consumed;
+  if (progress == Progress::kFault) {
+    Fault(exchange_.refusal().code, exchange_.refusal().detail);
+  } else {
+    core_.counters.requests++;
+    Judge(core_.handlers.check_head(exchange_.request()));
+  }
+  return consumed;
+}
+
+void EdgeConnection::Judge(HeadVerdict verdict) {
+  switch (verdict.kind) {
+    case HeadVerdict::kRefuse:
+      core_.counters.refused++;
+      return AnswerHere(std::move(verdict.refusal), false);
+    case HeadVerdict::kAsk:
+      return Submit(true);
+    case HeadVerdict::kPass:
+      known_ = known_ || exchange_.request().caller != nullptr;
+      const Progress body = exchange_.StartBody(verdict.most_body);
+      if (body == Progress::kMore) {
+        if (exchange_.expects_continue()) out_ += kContinue;
+        Enter(ConnectionState::kBody);
+      }
+      return Proceed(body);
+  }
+}
+
+std::size_t EdgeConnection::ConsumeBody(std::string_view bytes) {
+  std::size_t consumed = 0;
+  const Progress progress = exchange_.FeedBody(bytes, consumed);
+  if (progress == Progress::kMore) SetDeadline();
+  Proceed(progress);
+  return consumed;
+}
+
+void EdgeConnection::Proceed(Progress body) {
+  if (body == Progress::kFault) Fault(exchange_.refusal().code, exchange_.refusal().detail);
+  if (body == Progress::kDone) Submit(false);
+}
+
+void EdgeConnection::Submit(bool ask) {
+  Task task{.connection = id_,
+            .ticket = ++ticket_,
+            .ask = ask,
+            .request = {},
+            .body = {},
+            .form = exchange_.Form()};
+  if (!ask) task.body = exchange_.TakeHold();
+  task.request = exchange_.Take();
+  if (!core_.workers.Add(task)) return Fault("busy", "too many requests wait to be answered");
+  Enter(ask ? ConnectionState::kAsking : ConnectionState::kAnswering);
+}
+
+void EdgeConnection::Take(Done done) {
+  if (closed_ || done.ticket != ticket_) return;  // it came too late
+  if (!done.ask) {
+    Send(std::move(done.answer), done.close);
+  } else if (done.verdict.kind == HeadVerdict::kAsk) {
+    LogError("a question about a head was answered with a question");
+    Fault("internal", "the service failed; its log names this request");
+  } else {
+    exchange_.request() = std::move(done.request);
+    Judge(std::move(done.verdict));
+  }
+  Run();
+}
+
+void EdgeConnection::Expire() {
+  core_.counters.timeouts[static_cast<std::size_t>(state_)]++;
+  if (state_ == ConnectionState::kHead || state_ == ConnectionState::kBody) {
+    Fault("timeout", "the request did not arrive in time");
+  } else if (state_ == ConnectionState::kAsking || state_ == ConnectionState::kAnswering) {
+    ++ticket_;
+    Fault("busy", "the answer took too long");
+  } else {
+    if (state_ == ConnectionState::kIdle) transport_->EndWriting();
+    Close();
+  }
+  Run();
+}
+
+// To what could not be read, which ends the connection, or came at a bad time.
+void EdgeConnection::Fault(std::string_view code, std::string detail) {
+  const bool busy = code == "busy";
+  (busy ? core_.counters.busy : core_.counters.refused)++;
+  Reply reply = core_.handlers.fault(exchange_.request(), std::string(code), std::move(detail));
+  if (busy) reply.headers.emplace_back("Retry-After", "1");
+  AnswerHere(std::move(reply), !busy);
+}
+
+void EdgeConnection::AnswerHere(Reply reply, bool close) {
+  AnswerForm form = exchange_.Form();
+  form.close = form.close || close || core_.stopping;
+  std::string answer = core_.writer.Write(std::move(reply), form);
+  Send(std::move(answer), form.close);
+}
+
+void EdgeConnection::Send(std::string answer, bool close) {
+  if (!answer_.Set(answer.size()) && answer.size() > kSmallAnswer) {
+    answer_.Set(0);
+    return Fault("busy", "too many large answers wait to be read");
+  }
+  out_ = out_.empty() ? std::move(answer) : out_ + answer;
+  close_ = close;
+  progress_ = core_.now;
+  Enter(ConnectionState::kWriting);
+}
+
+// HTTP without TLS where TLS is spoken: says so, once.
+void EdgeConnection::AnswerForeign() {
+  transport_ = std::make_unique<PlainTransport>(socket_.get());
+  AnswerHere({.status = 400,
+              .content_type = "text/plain",
+              .body = "This port speaks TLS: use https://\n",
+              .headers = {}},
+             true);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// Who is to be woken when, in the order of time; at most one deadline each. For one thread.
+class Deadlines {
+ public:
+  // Replaces the one that stands at `at`. No time: none from now on. The caller remembers `at`.
+  void Move(std::uint64_t id, std::optional<SteadyTime>& at, std::optional<SteadyTime> to) {
+    if (at == to) return;
+    if (at) ordered_.erase({*at, id});
+    if (to) ordered_.insert({*to, id});
+    at = to;
+  }
+
+  // The earliest; none when nobody waits.
+  std::optional<std::pair<SteadyTime, std::uint64_t>> First() const {
+    if (ordered_.empty()) return std::nullopt;
+    return *ordered_.begin();
+  }
+
+ private:
+  std::set<std::pair<SteadyTime, std::uint64_t>> ordered_;
+};
+
+}  // namespace stepscope

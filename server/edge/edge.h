@@ -1,0 +1,66 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "core/base/guarded.h"
+#include "core/base/worker.h"
+#include "server/edge/address.h"
+#include "server/edge/budget.h"
+#include "server/edge/figures.h"
+#include "server/edge/handlers.h"
+#include "server/edge/listener.h"
+#include "server/edge/loop.h"
+#include "server/edge/options.h"
+#include "server/edge/tls.h"
+
+namespace stepscope {
+
+// Where the world comes in: speaks HTTP/1.1 over sockets of its own, with TLS or without, and gives
+// the handlers what is complete, within bounds of time and size, and can be understood in one way
+// only. One thread moves all bytes; the handlers run on workers, but for those that never wait.
+// All functions are safe from any thread; only one may call Stop.
+class Edge {
+ public:
+  Edge(EdgeOptions options, EdgeHandlers handlers);
+  ~Edge() { Stop(Duration::zero()); }
+  Edge(const Edge&) = delete;
+  Edge& operator=(const Edge&) = delete;
+
+  // From now on accepted connections speak TLS, but for those of unix sockets. Errors name the
+  // file, and everything stays as it was.
+  Status UseTls(const EdgeTlsFiles& files);
+  Status ReloadTls();  // the same files, which have changed
+
+  // Serves until Stop; may be called for several addresses.
+  Status Listen(const ListenAddress& address);
+  void Listen(Listener listener);
+  int port() const { return port_; }  // of the first that has one
+
+  // Accepts no more and closes what is idle. Requests whose heads are complete are answered within
+  // the grace; then, or when `hurry` is asked for, their connections are cut. Returns when no
+  // handler runs any more.
+  void Stop(Duration grace, std::stop_token hurry = {});
+
+  EdgeFigures figures() const;
+
+ private:
+  LoopParts Parts();
+
+  const EdgeOptions options_;
+  const EdgeHandlers handlers_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<int> port_{0};
+  EdgeCounters counters_;
+  Budget bodies_, answers_;
+  Guarded<std::shared_ptr<const TlsContext>> tls_;
+  Guarded<EdgeTlsFiles> tls_files_;
+  Mailbox mailbox_;
+  Guarded<bool> ended_;
+  Workers workers_;
+  Worker thread_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+
+#include "server/edge/answer_writer.h"
+#include "server/edge/body.h"
+#include "server/edge/budget.h"
+#include "server/edge/head.h"
+#include "server/edge/message.h"
+#include "server/edge/options.h"
+
+namespace stepscope {
+
+// One request as its bytes come: first the head, then, once it was allowed, the body. For one
+// thread.
+class Exchange {
+ public:
+  Exchange(const EdgeOptions& options, Budget& bodies)
+      : options_(&options), head_(options.head), held_(bodies) {}
+
+  // Each takes a beginning of `bytes` and says how much. The request is complete but for its body
+  // when the head is done, and complete when the body is.
+  Progress FeedHead(std::string_view bytes, std::size_t& consumed);
+  Progress StartBody(std::size_t most_bytes);
+  Progress FeedBody(std::string_view bytes, std::size_t& consumed);
+
+  const Refusal& refusal() const { return refusal_; }  // after kFault
+  Request& request() { return request_; }
+
+  bool expects_continue() { return head_.head().expects_continue; }
+  bool unread() const { return !read_; }  // the end of the body has not come
+  AnswerForm Form();
+
+  // When the body has to be complete, if it began at that time.
+  SteadyTime BodyDeadline(SteadyTime began);
+
+  // The request, and the memory that it holds. What is left here can be answered with a fault.
+  Request Take();
+  Budget::Hold TakeHold() { return std::move(held_); }
+
+ private:
+  const EdgeOptions* options_;
+  HeadReader head_;
+  std::optional<BodyReader> body_;
+  Request request_;
+  Refusal refusal_;
+  Budget::Hold held_;
+  std::size_t received_bytes_ = 0;  // of the body
+  bool read_ = false;               // head and body, to the end
+};
+
+}  // namespace stepscope

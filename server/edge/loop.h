@@ -1,0 +1,83 @@
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "server/edge/addresses.h"
+#include "server/edge/connection.h"
+#include "server/edge/listener.h"
+#include "server/edge/mailbox.h"
+#include "server/edge/tls.h"
+
+namespace stepscope {
+
+// What the loop needs from the edge it belongs to.
+struct LoopParts {
+  const EdgeOptions& options;
+  const EdgeHandlers& handlers;
+  const std::atomic<bool>& stopping;
+  EdgeCounters& counters;
+  Budget& bodies;
+  Budget& answers;
+  Workers& workers;
+  Mailbox& mailbox;
+  const Guarded<std::shared_ptr<const TlsContext>>& tls;  // null: none is spoken
+};
+
+// The thread of the edge: accepts, and gives each connection its turns. Nothing in it waits but
+// for all of them together.
+class Loop {
+ public:
+  explicit Loop(const LoopParts& parts);
+
+  // Serves until the edge stops and nothing is under way any more, or until it is cut.
+  void Run();
+
+ private:
+  struct Entry {
+    std::unique_ptr<EdgeConnection> connection;
+    std::uint32_t interest = 0;  // of epoll
+    std::string address;         // that it counts for; "" when for none
+  };
+  using Entries = std::unordered_map<std::uint64_t, Entry>;
+
+  // Ids of epoll: the mailbox, then listeners by their place, then connections.
+  static constexpr std::uint64_t kMailboxId = 0, kFirstListener = 1, kFirstConnection = 1'000;
+
+  static Descriptor OpenReserve();
+  void Wait();
+  int WaitTime() const;  // in ms
+  void OnEvent(const epoll_event& event);
+  void ReadMail();
+  void AcceptFrom(const Listener& listener);
+  void Add(Accepted accepted, bool plain);
+  std::unique_ptr<Transport> TransportFor(int socket, bool plain) const;
+  bool MakeRoom();
+  bool Shed(const Listener& listener);
+  void Pause(bool pause);
+  void OnConnection(std::uint64_t id, std::uint32_t events);
+  void GoOn();
+  void Expire();
+  void StopAll();
+  void Settle(Entries::iterator entry, std::uint32_t events = 0);
+
+  const LoopParts parts_;
+  const SystemClock clock_;
+  EdgeCore core_;
+  Addresses addresses_;
+  Descriptor epoll_;
+  Descriptor reserve_;  // given up to turn one away when there are no more
+  std::vector<Listener> listeners_;
+  Entries entries_;
+  std::vector<std::uint64_t> ready_;  // connections that can go on at once
+  std::uint64_t next_id_;
+  std::optional<SteadyTime> paused_until_;  // accepting
+  bool stopped_ = false, cut_ = false;
+};
+
+}  // namespace stepscope

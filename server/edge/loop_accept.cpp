@@ -1,0 +1,99 @@
+// How the loop lets connections in, and turns them away.
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/base/log.h"
+#include "server/edge/loop.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kMostAccepts = 64;  // of one listener in one turn
+constexpr Duration kPause = 100ms;
+
+bool IsExhausted(int fault) {
+  return fault == EMFILE || fault == ENFILE || fault == ENOBUFS || fault == ENOMEM;
+}
+
+}  // namespace
+
+Descriptor Loop::OpenReserve() {
+  return Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+// No error of accept() ends a listener: most are about the one connection that just broke.
+void Loop::AcceptFrom(const Listener& listener) {
+  for (int count = 0; count < kMostAccepts; ++count) {
+    Accepted accepted = listener.Accept();
+    if (accepted.descriptor) {
+      Add(std::move(accepted), listener.local_file());
+      continue;
+    }
+    if (accepted.fault == EAGAIN || accepted.fault == EWOULDBLOCK) return;
+    core_.counters.accept_failures++;
+    LogDebug("accept: {}", std::strerror(accepted.fault));
+    if (IsExhausted(accepted.fault) && !MakeRoom() && !Shed(listener)) return Pause(true);
+  }
+}
+
+// Closes the connection that has been idle for the longest time. False when none is.
+bool Loop::MakeRoom() {
+  const auto oldest = core_.idle.First();
+  if (!oldest) return false;
+  const auto entry = entries_.find(oldest->second);
+  entry->second.connection->Stop();
+  Settle(entry);
+  core_.counters.shed++;
+  return true;
+}
+
+// Out of descriptors: takes the next connection with the reserve, to close it. One that is only
+// left waiting would never learn that it has to try again.
+bool Loop::Shed(const Listener& listener) {
+  if (!reserve_) return false;
+  { const Descriptor freed(reserve_.Release()); }
+  const bool shed = bool(listener.Accept().descriptor);
+  reserve_ = OpenReserve();
+  if (shed) core_.counters.shed++;
+  return shed;
+}
+
+// Listeners that cannot be served would wake the loop again and again.
+void Loop::Pause(bool pause) {
+  paused_until_ = pause ? std::optional(core_.now + kPause) : std::nullopt;
+  std::uint64_t id = kFirstListener;
+  for (const Listener& listener : listeners_) {
+    epoll_event event{.events = pause ? 0U : std::uint32_t{EPOLLIN}, .data = {.u64 = id++}};
+    epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener.descriptor(), &event);
+  }
+  if (!pause && !reserve_) reserve_ = OpenReserve();
+}
+
+std::unique_ptr<Transport> Loop::TransportFor(int socket, bool plain) const {
+  const auto tls = parts_.tls.Read([](const auto& context) { return context; });
+  if (plain || !tls) return std::make_unique<PlainTransport>(socket);
+  return tls->Accept(socket);
+}
+
+void Loop::Add(Accepted accepted, bool plain) {
+  core_.counters.accepted++;
+  const int socket = accepted.descriptor.get();
+  Entry entry{.connection = {}, .interest = EPOLLIN, .address = {}};
+  std::unique_ptr<Transport> transport = TransportFor(socket, plain);
+  const bool room = entries_.size() < core_.options.most_connections || MakeRoom();
+  const std::uint64_t id = next_id_++;
+  epoll_event event{.events = EPOLLIN, .data = {.u64 = id}};
+  if (!room || !transport || !addresses_.Add(accepted.peer, entry.address)) {
+    core_.counters.shed++;
+    return;
+  }
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &event);
+  entry.connection = std::make_unique<EdgeConnection>(
+      core_, id, std::move(accepted.descriptor), std::move(transport), std::move(accepted.peer));
+  entries_.emplace(id, std::move(entry));
+}
+
+}  // namespace stepscope

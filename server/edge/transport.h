@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stepscope {
+
+// What became of moving bytes, and what to wait for otherwise.
+enum class Io {
+  kDone,
+  kWantRead,   // call again when the socket can be read
+  kWantWrite,  // call again when it can be written
+  kEnd,        // the other side sends nothing more
+  kForeign,    // what came is no TLS
+  kBroken,
+};
+
+struct Moved {
+  Io io = Io::kDone;
+  std::size_t bytes = 0;  // only with kDone, and then not 0
+};
+
+// Bytes to and from the other side of a connection, over TLS or not. Never waits. A virtual seam,
+// so that the rest of the edge does not care. For one thread; the socket is the caller's.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual Io Handshake() = 0;
+  virtual Moved Read(std::span<char> to) = 0;
+  virtual Moved Write(std::string_view bytes) = 0;
+  virtual void EndWriting() = 0;
+  virtual bool secure() const { return false; }
+  virtual std::string certificate() const { return ""; }  // see Request
+};
+
+class PlainTransport : public Transport {
+ public:
+  explicit PlainTransport(int socket) : socket_(socket) {}
+  Io Handshake() override { return Io::kDone; }
+  Moved Read(std::span<char> to) override;
+  Moved Write(std::string_view bytes) override;
+  void EndWriting() override;
+
+ private:
+  int socket_;
+};
+
+}  // namespace stepscope

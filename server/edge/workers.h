@@ -1,0 +1,78 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "server/edge/answer_writer.h"
+#include "server/edge/budget.h"
+#include "server/edge/handlers.h"
+
+namespace stepscope {
+
+// A request on its way to a worker.
+struct Task {
+  std::uint64_t connection = 0;
+  std::uint64_t ticket = 0;  // which of the connection's tasks
+  bool ask = false;          // about the head; otherwise the whole is to be answered
+  Request request;
+  Budget::Hold body;
+  AnswerForm form;
+};
+
+// And back. The body is given up on the way.
+struct Done {
+  std::uint64_t connection = 0, ticket = 0;
+  bool ask = false;
+  Request request;      // of `ask`: as it was changed
+  HeadVerdict verdict;  // of `ask`
+  std::string answer;   // otherwise: its bytes,
+  bool close = false;   // after which the connection ends
+};
+
+// Threads that call the handlers, with a stack of 8 MB whatever the shell's limit says (parsers of
+// libraries recurse), and with a queue that has a bound. An exception of a handler becomes a 500
+// here.
+class Workers {
+ public:
+  // `done` is called on the workers' threads. While `stopping`, answers close the connection.
+  Workers(std::size_t threads, std::size_t most_queued, const EdgeHandlers& handlers,
+          const std::atomic<bool>& stopping, std::function<void(Done)> done);
+  ~Workers() { Stop(); }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  // False, and the task is as it was, when too many wait. Safe from any thread, as all here.
+  bool Add(Task& task);
+
+  std::size_t queued() const;
+
+  // Waits for the calls that run; those that wait are forgotten. From one thread.
+  void Stop();
+
+ private:
+  static void* Start(void* workers);
+  void Run();
+  bool Next(Task& task);  // waits; false when stopped
+  Done Ask(Task task) const;
+  Done Answer(Task task, AnswerWriter& writer) const;
+
+  const std::size_t most_queued_;
+  const EdgeHandlers& handlers_;
+  const std::atomic<bool>& stopping_;
+  const std::function<void(Done)> done_;
+  // Not a Guarded: that wakes everyone for each task, and here one is enough.
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> queue_;
+  bool stopped_ = false;
+  std::vector<pthread_t> threads_;
+};
+
+}  // namespace stepscope
