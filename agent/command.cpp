@@ -35,6 +35,7 @@ std::vector<std::string> Environment(const CommandOptions& options) {
     const std::size_t equals = text.find('=');
     if (equals != text.npos) entries.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
+  for (const std::string& name : options.hidden) entries.erase(name);
   for (const auto& [name, value] : options.environment) entries[name] = value;
   std::vector<std::string> environment;
   for (const auto& [name, value] : entries) environment.push_back(name + "=" + value);

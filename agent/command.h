@@ -41,6 +41,7 @@ class Signals {
 struct CommandOptions {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> environment;  // on top of ours
+  std::vector<std::string> hidden{};                             // names it does not get of ours
   int standard_error = -1;                                       // -1: ours
 };
 

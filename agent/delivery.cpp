@@ -75,7 +75,8 @@ void Delivery::CutAll() {
 
 // False when nothing is left to be sent, or never will be.
 bool Delivery::SendDue(bool finishing, SteadyTime now) {
-  if (now < next_send_) return true;
+  const bool due = now >= next_send_ || (parts_.sender.forbidden() && parts_.new_token());
+  if (!due) return true;
   Duration wait = parts_.sender.Send();
   state_.Change([&](State& state) { state.reason = parts_.sender.reason(); });
   if (wait == Sender::kNothingWaits) return next_send_ = now, false;

@@ -39,6 +39,8 @@ struct DeliveryParts {
   Sender& sender;
   Intake* intake;  // null when no training process can be heard
   const Clock& clock;
+  // Whether there is another token than the one that was refused.
+  std::function<bool()> new_token = [] { return false; };
 };
 
 // Cuts frames at each push interval and sends them, until the end is said and delivered. One thread

@@ -30,7 +30,9 @@ PushOutcome OutcomeOfProblem(int status, const PushProblem* problem) {
   if (status == 401 || status == 403) return PushOutcome::kForbidden;
   if (problem == nullptr) return PushOutcome::kSick;
   if (status == 409) return OutcomeOfConflict(problem->code);
-  if (status == 400 || status == 415) return PushOutcome::kBadBody;
+  // Other codes of 400 are about the request, and no reason to throw a frame away.
+  if (status == 400 && problem->code == "bad-frame") return PushOutcome::kBadBody;
+  if (status == 415) return PushOutcome::kBadBody;
   if (status == 410) return PushOutcome::kOver;
   return PushOutcome::kSick;
 }

@@ -53,7 +53,8 @@ std::unique_ptr<Intake> StartIntake(const RunOptions& options, const Clock& cloc
 CommandOptions MakeCommand(const RunOptions& options, const Intake* intake, const Relay* relay) {
   CommandOptions command{
       .words = options.command,
-      .environment = {{"STEPSCOPE_JOB", options.job}, {"STEPSCOPE_NODE", options.node}}};
+      .environment = {{"STEPSCOPE_JOB", options.job}, {"STEPSCOPE_NODE", options.node}},
+      .hidden = {kTokenVariable}};
   if (intake != nullptr)
     command.environment.emplace_back("STEPSCOPE_SOCKET", intake->socket_path());
   if (relay != nullptr) command.standard_error = relay->input();
@@ -114,6 +115,12 @@ void SayHowItEnded(const std::string& job, const CommandEnd& end, const SpoolFig
              left.frames_waiting, reason.empty() ? "" : ": ", reason);
 }
 
+void WarnOfOpenFiles(const UplinkOptions& options) {
+  for (const std::string& path : {options.token_file, options.key_file}) {
+    if (Status kept = CheckPrivate(path); !kept) LogWarning("{}", kept.error().message);
+  }
+}
+
 int SayStartError(const Error& error) {
   LogError("{}", error.message);
   return error.code == Code::kNotFound ? 127 : 126;
@@ -122,11 +129,12 @@ int SayStartError(const Error& error) {
 }  // namespace
 
 int RunCommand(const RunOptions& options) {
-  auto uplink = Uplink::Make(options.server, options.ca_file, options.token_file);
+  auto uplink = Uplink::Make(options.uplink);
   if (!uplink) {
     LogError("{}", uplink.error().message);
     return 2;
   }
+  WarnOfOpenFiles(options.uplink);
   Signals signals;
   const SystemClock clock;
   const auto relay = StartRelay(options);
@@ -146,7 +154,9 @@ int RunCommand(const RunOptions& options) {
   LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
 
   auto samples = std::make_unique<SampleLoop>(sampler, ticks, options.interval, clock);
-  Delivery delivery({stream, ticks, marks, sender, intake.get(), clock}, options.push);
+  Delivery delivery({stream, ticks, marks, sender, intake.get(), clock,
+                     [&] { return (*uplink)->RefreshToken(); }},
+                    options.push);
   ReleaseStartupPages();
   const CommandEnd end = WaitForEnd(*command, signals);
   const Time ended_at = clock.Now();

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "core/base/text.h"
 #include "core/http/url.h"
 #include "core/model/names.h"
@@ -21,8 +23,16 @@ constexpr Option kOptions[] = {
     {"--root", "DIR", "", "read /proc and /sys of the machine below this folder", false},
     {"--no-output", "", "", "do not send the last lines of standard error with the job's end",
      false},
-    {"--ca-file", "FILE", "", "certificates to trust for https; the system's by default", false},
-    {"--token-file", "FILE", "", "file with the token for the service", false},
+    {"--ca-file", "FILE", "",
+     "certificates to trust for https; also from STEPSCOPE_CA_FILE; the system's by default",
+     false},
+    {"--token-file", "FILE", "",
+     "file with the token for the service, read again when it is replaced; without it the token is "
+     "STEPSCOPE_TOKEN",
+     false},
+    {"--cert", "FILE", "", "certificate that shows the service who this node is", false},
+    {"--key", "FILE", "", "its private key", false},
+    {"--insecure-http", "", "", "let the token travel in the clear to an http:// service", false},
     {"--log-level", "LEVEL", "info", "debug, info, warning or error", false},
 };
 
@@ -42,6 +52,22 @@ Result<Duration> ReadDuration(const Arguments& arguments, std::string_view name,
                         ToText(least), ToText(most)));
 }
 
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+UplinkOptions ReadUplink(const Arguments& arguments) {
+  const std::string ca_file = arguments["--ca-file"];
+  return {.server = arguments["--server"],
+          .ca_file = ca_file.empty() ? Environment("STEPSCOPE_CA_FILE") : ca_file,
+          .cert_file = arguments["--cert"],
+          .key_file = arguments["--key"],
+          .token_file = arguments["--token-file"],
+          .token = Environment(kTokenVariable),
+          .insecure_http = arguments.Has("--insecure-http")};
+}
+
 Status CheckNames(const RunOptions& options) {
   if (Status job = CheckJobName(options.job); !job) return job;
   if (Status node = CheckLabel("--node", options.node); !node) return node;
@@ -55,17 +81,15 @@ std::span<const Option> RunOptionTable() {
 }
 
 Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
-  RunOptions options{.server = arguments["--server"],
-                     .job = arguments["--job"],
+  RunOptions options{.job = arguments["--job"],
                      .group = arguments["--group"],
                      .node = arguments.Has("--node") ? arguments["--node"] : HostName(),
                      .socket = arguments["--socket"],
                      .root = arguments["--root"],
                      .travelling_output = !arguments.Has("--no-output"),
-                     .ca_file = arguments["--ca-file"],
-                     .token_file = arguments["--token-file"],
+                     .uplink = ReadUplink(arguments),
                      .command = arguments.rest};
-  if (auto url = ParseUrl(options.server); !url) {
+  if (auto url = ParseUrl(options.uplink.server); !url) {
     return Invalid("--server: " + url.error().message);
   }
   if (Status names = CheckNames(options); !names) return names.error();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/uplink.h"
 #include "core/base/log.h"
 #include "core/base/options.h"
 #include "core/base/result.h"
@@ -13,21 +14,25 @@ namespace stepscope {
 
 // What `stepscope-agent run` was told, checked.
 struct RunOptions {
-  std::string server, job, group, node;
+  std::string job, group, node;
   Duration interval = 500ms;
   Duration push = 2s;
   std::string socket;  // empty: one of the job's own
   std::string root;    // empty: the node's own
   bool travelling_output = true;
-  std::string ca_file, token_file;
+  UplinkOptions uplink{};
   LogLevel log_level = LogLevel::kInfo;
   std::vector<std::string> command;
   std::string agent_version{};  // for the service
 };
 
+// Holds the token where no file can; nobody but the agent gets to see it.
+inline constexpr const char* kTokenVariable = "STEPSCOPE_TOKEN";
+
 std::span<const Option> RunOptionTable();
 
-// Every error names the option or the name that is wrong.
+// Reads the environment too: kTokenVariable, STEPSCOPE_CA_FILE; options go before. Every error
+// names the option or the name that is wrong.
 Result<RunOptions> ReadRunOptions(const Arguments& arguments);
 
 }  // namespace stepscope

@@ -1,6 +1,7 @@
 #include "agent/sender.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/log.h"
 #include "core/base/random.h"
@@ -13,6 +14,7 @@ constexpr std::size_t kPushBytes = 1024 * 1024;
 constexpr Duration kFirstRetry = 500ms;
 constexpr Duration kLongestRetry = 30s;
 constexpr Duration kForbiddenRetry = 60s;
+constexpr Duration kBetweenWarnings = 60s;
 // A service that asks for one number after the other is not well.
 constexpr int kMostGaps = 8;
 
@@ -116,13 +118,22 @@ Duration Sender::End(std::string_view reason) {
 
 Duration Sender::Retry(Trouble trouble, std::string_view reason, Duration retry_after) {
   reason_ = reason;
-  if (trouble_ != trouble) {
-    trouble_ = trouble;
-    LogWarning("the service does not take samples: {}; they are kept and sent later", reason);
-  }
+  Say(trouble);
   if (trouble == Trouble::kForbidden) return Share(kForbiddenRetry, 0.5 + RandomShare());
   const Duration most = std::min(kLongestRetry, kFirstRetry * (1 << std::min(failures_++, 6)));
   return std::max(Share(most, RandomShare()), retry_after);
+}
+
+// Once when it begins, and what it has become, but not more often than people read.
+void Sender::Say(Trouble trouble) {
+  const SteadyTime now = clock_.Steady();
+  const bool other = reason_ != said_ && now - said_at_ >= kBetweenWarnings;
+  if (trouble == std::exchange(trouble_, trouble) && !other) return;
+  said_ = reason_;
+  said_at_ = now;
+  const std::string_view when =
+      trouble == Trouble::kForbidden ? "when --token-file holds a token that it takes" : "later";
+  LogWarning("the service does not take samples: {}; they are kept and sent {}", reason_, when);
 }
 
 void Sender::NoteWell() {

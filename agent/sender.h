@@ -37,7 +37,7 @@ struct PushReading {
 PushReading ReadPushAnswer(const Result<HttpAnswer>& answer);
 
 // Sends the frames of a stream, one push at a time, and does what the answers ask for. What it
-// meets is logged once when it begins and once when it ends. For one thread. The references outlive
+// meets is logged when it begins, changes and ends. For one thread. The references outlive
 // it.
 class Sender {
  public:
@@ -67,6 +67,7 @@ class Sender {
   Duration FollowGap(const PushReading& reading);
   Duration End(std::string_view reason);
   Duration Retry(Trouble trouble, std::string_view reason, Duration retry_after = {});
+  void Say(Trouble trouble);
   void NoteWell();
 
   FrameStream& stream_;
@@ -80,6 +81,8 @@ class Sender {
   Trouble trouble_ = Trouble::kNone;
   bool over_ = false;
   std::string reason_;
+  std::string said_;
+  SteadyTime said_at_{};
 };
 
 }  // namespace stepscope

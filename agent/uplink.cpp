@@ -1,54 +1,71 @@
 #include "agent/uplink.h"
 
-#include <algorithm>
-#include <fstream>
-
 #include "core/base/text.h"
 #include "core/wire/frame.h"
 
 namespace stepscope {
+namespace {
 
-Result<std::string> ReadToken(const std::string& path) {
-  std::ifstream file(path);
-  std::string text(1025, '\0');
-  if (!file) return Invalid(Format("token file '{}' cannot be read", Printable(path)));
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  const std::string token(Trim(text));
-  const bool visible = std::ranges::all_of(token, [](char c) { return c > 0x20 && c < 0x7f; });
-  if (token.empty() || token.size() > 512 || !visible) {
-    return Invalid(Format("token file '{}' must hold one token and nothing else", Printable(path)));
+Status CheckUrl(const Url& url, const UplinkOptions& options, const Token& token) {
+  const std::string shown = Printable(options.server);
+  if (url.target.find('?') != url.target.npos) {
+    return Invalid(Format("--server: URL '{}' must not have a query", shown));
   }
-  return token;
+  if (!url.secure && !options.cert_file.empty()) {
+    return Invalid(Format("--cert: URL '{}' is not https://", shown));
+  }
+  const bool clear = !url.secure && !token.text().empty() && !IsLoopbackHost(url.host);
+  if (!clear || options.insecure_http) return {};
+  return Invalid(
+      Format("--server: the token would travel in the clear to '{}'; use https://, or "
+             "--insecure-http on a network that you trust",
+             shown));
 }
 
-Result<std::unique_ptr<Uplink>> Uplink::Make(const std::string& server, const std::string& ca_file,
-                                             const std::string& token_file) {
-  auto url = ParseUrl(server);
+std::string WayOut(const UplinkOptions& options) {
+  if (options.ca_file.empty()) return "give its CA with --ca-file FILE";
+  return Format("it is not signed by the CA in '{}'", Printable(options.ca_file));
+}
+
+bool IsRefused(const Result<HttpAnswer>& answer) {
+  return answer && (answer->status == 401 || answer->status == 403);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Uplink>> Uplink::Make(const UplinkOptions& options) {
+  auto url = ParseUrl(options.server);
   if (!url) return Invalid("--server: " + url.error().message);
-  if (url->target.find('?') != url->target.npos) {
-    return Invalid(Format("--server: URL '{}' must not have a query", Printable(server)));
+  if (options.cert_file.empty() != options.key_file.empty()) {
+    return Invalid("--cert and --key: give both or none");
   }
+  auto token = Token::Make(options.token_file, options.token);
+  if (!token) return token.error();
+  if (Status good = CheckUrl(*url, options, *token); !good) return good.error();
   std::string base = url->target;
   while (base.ends_with('/')) base.pop_back();
-  if (!token_file.empty()) {
-    if (auto token = ReadToken(token_file); !token) return token.error();
-  }
-  auto client = HttpClient::Make(*url, {.tls = {.ca_file = ca_file}});
+  auto client = HttpClient::Make(*url, {.tls = {.ca_file = options.ca_file,
+                                                .cert_file = options.cert_file,
+                                                .key_file = options.key_file,
+                                                .way_out = WayOut(options)}});
   if (!client) return client.error();
-  return std::unique_ptr<Uplink>(new Uplink(std::move(*client), std::move(base), token_file));
+  return std::unique_ptr<Uplink>(
+      new Uplink(std::move(*client), std::move(base), std::move(*token)));
+}
+
+Result<HttpAnswer> Uplink::Send(HttpRequest& request) {
+  request.headers = {{"Content-Type", std::string(kFramesContentType)}};
+  if (!token_.text().empty()) {
+    request.headers.emplace_back("Authorization", "Bearer " + token_.text());
+  }
+  return client_->Send(request);
 }
 
 Result<HttpAnswer> Uplink::Post(std::string body) {
-  HttpRequest request{.target = base_ + "/api/v1/ingest/frames",
-                      .headers = {{"Content-Type", std::string(kFramesContentType)}},
-                      .body = std::move(body)};
-  if (!token_file_.empty()) {
-    auto token = ReadToken(token_file_);
-    if (!token) return Unavailable(token.error().message);
-    request.headers.emplace_back("Authorization", "Bearer " + *token);
-  }
-  return client_->Send(request);
+  HttpRequest request{.target = base_ + "/api/v1/ingest/frames", .body = std::move(body)};
+  auto answer = Send(request);
+  if (IsRefused(answer) && token_.Refresh()) answer = Send(request);
+  return answer;
 }
 
 std::string Uplink::PageOf(const std::string& job) const {

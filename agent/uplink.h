@@ -3,35 +3,47 @@
 #include <memory>
 #include <string>
 
+#include "agent/token.h"
 #include "core/base/result.h"
 #include "core/http/client.h"
 
 namespace stepscope {
 
-// The way to the service: where pushes go, with the token that is in the token file at that time.
-// One thread posts; Stop may be called from any.
+// Where the service is, and how to show who we are.
+struct UplinkOptions {
+  std::string server{};
+  std::string ca_file{}, cert_file{}, key_file{};  // for https
+  std::string token_file{}, token{};               // the file goes before
+  bool insecure_http = false;  // a token may travel in the clear, also to another machine
+};
+
+// The way to the service: where pushes go, with the token. One thread posts and refreshes; Stop may
+// be called from any.
 class Uplink {
  public:
-  // Invalid when the URL, the CA file or the token file is no good.
-  static Result<std::unique_ptr<Uplink>> Make(const std::string& server, const std::string& ca_file,
-                                              const std::string& token_file);
+  // Invalid when the URL or a file is no good, or the token would travel in the clear.
+  static Result<std::unique_ptr<Uplink>> Make(const UplinkOptions& options);
 
+  // Where the token was replaced in its file since, the new one is tried at once.
   Result<HttpAnswer> Post(std::string body);
+
+  // Whether the file holds another token than the one that was shown last.
+  bool RefreshToken() { return token_.Refresh(); }
+
   void Stop() { client_->Stop(); }
 
   // Where people look at the job.
   std::string PageOf(const std::string& job) const;
 
  private:
-  Uplink(std::unique_ptr<HttpClient> client, std::string base, std::string token_file)
-      : client_(std::move(client)), base_(std::move(base)), token_file_(std::move(token_file)) {}
+  Uplink(std::unique_ptr<HttpClient> client, std::string base, Token token)
+      : client_(std::move(client)), base_(std::move(base)), token_(std::move(token)) {}
+
+  Result<HttpAnswer> Send(HttpRequest& request);
 
   std::unique_ptr<HttpClient> client_;
   std::string base_;  // the path of the server's URL, without '/' at its end
-  std::string token_file_;
+  Token token_;
 };
-
-// The token in a file: one line of visible characters.
-Result<std::string> ReadToken(const std::string& path);
 
 }  // namespace stepscope

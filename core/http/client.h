@@ -21,7 +21,7 @@ struct HttpClientOptions {
   Duration request_limit = 30s;  // from Send to the last byte of the answer, connecting included
   std::size_t answer_bytes = 64 * 1024;  // of the answer's body
   bool cut_answer = false;  // of a longer body take the beginning; otherwise it is an error
-  TlsFiles tls{};
+  TlsOptions tls{};
   std::string address{};  // connect to this numeric address, whatever the host's name resolves to
   Resolver resolve = ResolveHost;
 };

@@ -20,8 +20,8 @@ void ExpectName(SSL* ssl, const Url& url) {
 
 }  // namespace
 
-Result<std::unique_ptr<TlsClient>> TlsClient::Make(const TlsFiles& files) {
-  std::unique_ptr<TlsClient> client(new TlsClient(files));
+Result<std::unique_ptr<TlsClient>> TlsClient::Make(const TlsOptions& options) {
+  std::unique_ptr<TlsClient> client(new TlsClient(options));
   if (!client->context_ || !client->socket_method_) return Internal("TLS: out of memory");
   if (Status prepared = client->Prepare(); !prepared) return prepared.error();
   // Tells at the start what would fail at the first connection.
@@ -45,10 +45,10 @@ Status TlsClient::Prepare() {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE);
   SSL_CTX_set_app_data(context, this);
   SSL_CTX_sess_set_new_cb(context, Keep);
-  if (files_.ca_file.empty()) return SSL_CTX_set_default_verify_paths(context), Status();
-  if (SSL_CTX_load_verify_locations(context, files_.ca_file.c_str(), nullptr) == 1) return {};
+  if (options_.ca_file.empty()) return SSL_CTX_set_default_verify_paths(context), Status();
+  if (SSL_CTX_load_verify_locations(context, options_.ca_file.c_str(), nullptr) == 1) return {};
   return Invalid(
-      Format("CA file '{}' cannot be read or holds no certificate", Printable(files_.ca_file)));
+      Format("CA file '{}' cannot be read or holds no certificate", Printable(options_.ca_file)));
 }
 
 int TlsClient::Keep(SSL* ssl, SSL_SESSION* session) {
@@ -58,15 +58,15 @@ int TlsClient::Keep(SSL* ssl, SSL_SESSION* session) {
 }
 
 Status TlsClient::Identify(SSL* ssl) const {
-  if (files_.cert_file.empty()) return {};
-  if (SSL_use_certificate_chain_file(ssl, files_.cert_file.c_str()) != 1) {
+  if (options_.cert_file.empty()) return {};
+  if (SSL_use_certificate_chain_file(ssl, options_.cert_file.c_str()) != 1) {
     return Invalid(Format("certificate file '{}' cannot be read or holds no certificate",
-                          Printable(files_.cert_file)));
+                          Printable(options_.cert_file)));
   }
-  if (SSL_use_PrivateKey_file(ssl, files_.key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
+  if (SSL_use_PrivateKey_file(ssl, options_.key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
       SSL_check_private_key(ssl) != 1) {
     return Invalid(Format("key file '{}' cannot be read, is encrypted, or is not the key of '{}'",
-                          Printable(files_.key_file), Printable(files_.cert_file)));
+                          Printable(options_.key_file), Printable(options_.cert_file)));
   }
   return {};
 }
@@ -76,7 +76,7 @@ Result<TlsSide> TlsClient::Open(const Url& url, TlsSocket& socket, TlsTrouble& t
   TlsSide side(SSL_new(context_.get()));
   if (!side) return Internal("TLS: out of memory");
   if (Status identified = Identify(side.get()); !identified) return identified.error();
-  trouble = {.host = url.host};
+  trouble = {.host = url.host, .way_out = options_.way_out};
   SSL_set_app_data(side.get(), &trouble);
   BIO* bio = MakeTlsSocketBio(socket_method_.get(), socket);
   if (bio == nullptr) return Internal("TLS: out of memory");

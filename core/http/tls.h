@@ -11,16 +11,18 @@
 
 namespace stepscope {
 
-// The PEM files that one side of TLS has.
-struct TlsFiles {
+// The PEM files of a client, and what people are told.
+struct TlsOptions {
   std::string ca_file{};    // the authorities to trust; empty: those of the system
   std::string cert_file{};  // our certificate and its chain; empty: none
   std::string key_file{};   // its key, unencrypted
+  std::string way_out{};    // said behind "the certificate is not trusted"
 };
 
 // What is wrong with the certificate of a host; found while it is verified.
 struct TlsTrouble {
   std::string host{};
+  std::string way_out{};
   std::string certificate{};  // one sentence; empty: nothing
 };
 
@@ -39,7 +41,7 @@ using TlsSide = std::unique_ptr<SSL, FreeTlsSide>;
 class TlsClient {
  public:
   // Invalid names the file that is no good.
-  static Result<std::unique_ptr<TlsClient>> Make(const TlsFiles& files);
+  static Result<std::unique_ptr<TlsClient>> Make(const TlsOptions& options);
   TlsClient(const TlsClient&) = delete;
   TlsClient& operator=(const TlsClient&) = delete;
 
@@ -53,12 +55,12 @@ class TlsClient {
     void operator()(SSL_SESSION* session) const { SSL_SESSION_free(session); }
   };
 
-  explicit TlsClient(TlsFiles files) : files_(std::move(files)) {}
+  explicit TlsClient(TlsOptions options) : options_(std::move(options)) {}
   Status Prepare();
   Status Identify(SSL* ssl) const;
   static int Keep(SSL* ssl, SSL_SESSION* session);
 
-  const TlsFiles files_;
+  const TlsOptions options_;
   const BioMethod socket_method_ = MakeTlsSocketMethod();
   std::unique_ptr<SSL_CTX, Free> context_{SSL_CTX_new(TLS_client_method())};
   std::unique_ptr<SSL_SESSION, Free> session_;

@@ -63,7 +63,8 @@ std::string Names(const X509* certificate) {
   return text.empty() ? "no name" : Printable(text, kMost);
 }
 
-std::string Judge(int error, const X509* certificate, const std::string& host) {
+std::string Judge(int error, const X509* certificate, const TlsTrouble& trouble) {
+  const std::string host = Printable(trouble.host);
   switch (error) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
@@ -75,8 +76,9 @@ std::string Judge(int error, const X509* certificate, const std::string& host) {
       return Format("the certificate of '{}' is good from {} on: are the clocks right?", host,
                     Text(X509_get0_notBefore(certificate)));
     default:
-      return Format("the certificate of '{}' is not trusted ({})", host,
-                    X509_verify_cert_error_string(error));
+      return Format("the certificate of '{}' is not trusted ({}){}{}", host,
+                    X509_verify_cert_error_string(error), trouble.way_out.empty() ? "" : ": ",
+                    trouble.way_out);
   }
 }
 
@@ -87,8 +89,8 @@ int NoteCertificate(int good, X509_STORE_CTX* store) {
   auto* ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, index));
   auto* trouble = static_cast<TlsTrouble*>(SSL_get_app_data(ssl));
   if (good == 1 || trouble == nullptr) return good;
-  trouble->certificate = Judge(X509_STORE_CTX_get_error(store),
-                               X509_STORE_CTX_get_current_cert(store), Printable(trouble->host));
+  trouble->certificate =
+      Judge(X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_current_cert(store), *trouble);
   return good;
 }
 

@@ -114,6 +114,10 @@ Result<Url> ParseUrl(std::string_view text) {
   return url;
 }
 
+bool IsLoopbackHost(const std::string& host) {
+  return host == "localhost" || host == "::1" || (IsIPv4(host) && host.starts_with("127."));
+}
+
 bool IsNumericHost(const std::string& host) {
   return IsIPv4(host) || IsIPv6(host);
 }

@@ -29,4 +29,7 @@ Result<Url> ParseUrl(std::string_view text);
 // Whether the host is an IPv4 or IPv6 address rather than a name.
 bool IsNumericHost(const std::string& host);
 
+// Whether it is this machine itself: 127.0.0.0/8, ::1 or "localhost".
+bool IsLoopbackHost(const std::string& host);
+
 }  // namespace stepscope

@@ -52,6 +52,7 @@ TEST(ReadPushAnswer, HalvesOnlyForBadBodies) {
   EXPECT_EQ(Read(413, "<html>nginx</html>").outcome, PushOutcome::kBadBody);
   EXPECT_FALSE(Read(413, "<html>nginx</html>").ours);
   EXPECT_EQ(Read(400, "<html>").outcome, PushOutcome::kSick);
+  EXPECT_EQ(Read(400, Problem("bad-request")).outcome, PushOutcome::kSick);
 }
 
 TEST(ReadPushAnswer, RespectsRetryAfterWithinReason) {

@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "agent/uplink.h"
-#include "tests/support/fake_root.h"
+#include <cstdlib>
 
 namespace stepscope {
 namespace {
@@ -55,33 +52,23 @@ TEST(RunOptions, WantsServerAndJob) {
             std::string::npos);
 }
 
-TEST(ReadToken, TakesOneLineAndNothingElse) {
-  const test::FakeRoot folder;
-  const std::string path = folder.path() + "/token";
-  EXPECT_FALSE(ReadToken(path).ok());
-  for (const auto& [text, good] :
-       std::initializer_list<std::pair<std::string, bool>>{{"st_agent_abc\n", true},
-                                                           {"", false},
-                                                           {"two words", false},
-                                                           {"two\nlines", false},
-                                                           {"a\r\nX: y", false},
-                                                           {std::string(600, 'x'), false},
-                                                           {std::string(100'000, 'x'), false}}) {
-    folder.Write("/token", text);
-    EXPECT_EQ(ReadToken(path).ok(), good) << text.substr(0, 20);
-  }
-}
-
-TEST(Uplink, RefusesWhatItCannotUse) {
-  EXPECT_FALSE(Uplink::Make("ftp://h", "", "").ok());
-  EXPECT_FALSE(Uplink::Make("http://h/?q=1", "", "").ok());
-  EXPECT_FALSE(Uplink::Make("http://h", "", "/nowhere/token").ok());
-  const auto bad_ca = Uplink::Make("https://h", "/nowhere/ca.pem", "");
-  ASSERT_FALSE(bad_ca.ok());
-  EXPECT_NE(bad_ca.error().message.find("/nowhere/ca.pem"), std::string::npos);
-  const auto uplink = Uplink::Make("http://h:81/base/", "", "");
-  ASSERT_TRUE(uplink.ok());
-  EXPECT_EQ((*uplink)->PageOf("j"), "http://h:81/base/jobs/j");
+TEST(RunOptions, TakeWhatIsSecretFromTheEnvironment) {
+  setenv("STEPSCOPE_TOKEN", "st_agent_x", 1);
+  setenv("STEPSCOPE_CA_FILE", "/env/ca.crt", 1);
+  const auto silent = Read({"--server", "https://h", "--job", "j", "--", "x"});
+  const auto said = Read({"--server", "https://h", "--job", "j", "--ca-file", "/said/ca.crt",
+                          "--cert", "c", "--key", "k", "--insecure-http", "--", "x"});
+  unsetenv("STEPSCOPE_TOKEN");
+  unsetenv("STEPSCOPE_CA_FILE");
+  ASSERT_TRUE(silent.ok() && said.ok());
+  EXPECT_EQ(silent->uplink.token, "st_agent_x");
+  EXPECT_EQ(silent->uplink.ca_file, "/env/ca.crt");
+  EXPECT_EQ(said->uplink.ca_file, "/said/ca.crt");
+  EXPECT_EQ(said->uplink.cert_file, "c");
+  EXPECT_EQ(said->uplink.key_file, "k");
+  EXPECT_FALSE(silent->uplink.insecure_http);
+  EXPECT_TRUE(said->uplink.insecure_http);
+  EXPECT_NE(ErrorOf({"--token", "st_agent_x", "--", "x"}).find("--token"), std::string::npos);
 }
 
 }  // namespace

@@ -324,5 +324,29 @@ TEST_F(SenderTest, SurvivesRandomFaults) {
   }
 }
 
+struct SenderWarningTest : SenderTest {
+  static void SetUpTestSuite() { StartLog("sender_warning_test", LogLevel::kWarning); }
+};
+
+TEST_F(SenderWarningTest, WarnsOnceOfARefusedTokenAndAgainWhenTheReasonIsAnother) {
+  const auto warnings = [&](HttpAnswer answer, int times) {
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < times; ++i) {
+      service.scripted = {answer};
+      sender.Send();
+      clock.Advance(61s);
+    }
+    return testing::internal::GetCapturedStderr();
+  };
+  Append(1);
+  const std::string first = warnings(Problem(401, "unauthorized"), 10);
+  EXPECT_EQ(std::ranges::count(first, '\n'), 1) << first;
+  EXPECT_NE(first.find("when --token-file holds a token that it takes"), std::string::npos);
+  const std::string second =
+      warnings({403, {}, R"({"code":"node-bound","detail":"the node is of another token"})"}, 10);
+  EXPECT_EQ(std::ranges::count(second, '\n'), 1) << second;
+  EXPECT_NE(second.find("the node is of another token"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -17,9 +17,20 @@ namespace stepscope::test {
 // what came. For tests of the agent.
 class FakeIngest {
  public:
-  FakeIngest() : server_([this](Peer& peer) { Serve(peer); }) {}
+  // Over TLS when there is a context for it.
+  explicit FakeIngest(SSL_CTX* tls = nullptr)
+      : tls_(tls), server_([this](Peer& peer) {
+          if (tls_ == nullptr || peer.StartTls(tls_)) Serve(peer);
+        }) {}
 
-  std::string url() const { return server_.url(); }
+  std::string url() const {
+    return Format("{}://127.0.0.1:{}", tls_ != nullptr ? "https" : "http", server_.port());
+  }
+  // From now on only pushes with this token are taken.
+  void Demand(std::string token) {
+    std::lock_guard lock(mutex_);
+    token_ = std::move(token);
+  }
   int connections() const { return server_.connections(); }
 
   std::vector<Frame> frames() const {
@@ -42,6 +53,10 @@ class FakeIngest {
  private:
   void Serve(Peer& peer) {
     while (const auto request = peer.Read()) {
+      if (!Knows(request->head)) {
+        peer.Reply(401, R"({"code":"unauthorized","detail":"the token is not valid"})");
+        continue;
+      }
       const auto split = SplitPush(request->body);
       if (!split) {
         peer.Reply(400, R"({"code":"bad-frame","detail":"not a push"})");
@@ -56,6 +71,11 @@ class FakeIngest {
     }
   }
 
+  bool Knows(std::string_view head) const {
+    std::lock_guard lock(mutex_);
+    return token_.empty() || head.find("\r\nAuthorization: Bearer " + token_ + "\r\n") != head.npos;
+  }
+
   std::uint64_t Take(const Frame& frame) {
     std::uint64_t& cursor = cursors_[frame.head.session];
     if (frame.head.sequence == cursor + 1) {
@@ -68,6 +88,8 @@ class FakeIngest {
   mutable std::mutex mutex_;
   std::vector<Frame> frames_;
   std::map<Session, std::uint64_t> cursors_;
+  std::string token_;
+  SSL_CTX* const tls_;
   ScriptedServer server_;
 };
 

@@ -144,7 +144,7 @@ TEST_F(TlsTest, NamesAFileThatIsNoGood) {
   Identity("other.test").SaveKey(key);
   identity.SaveKey(locked, "password");
   const std::string nowhere = folder.path() + "/nowhere.pem", junk = folder.path() + "/junk.pem";
-  const std::pair<TlsFiles, std::string> wrong[] = {
+  const std::pair<TlsOptions, std::string> wrong[] = {
       {{.ca_file = nowhere}, nowhere},
       {{.ca_file = junk}, junk},
       {{.cert_file = nowhere, .key_file = key}, nowhere},
@@ -171,7 +171,7 @@ struct ClientCertificateTest : TlsTest {
     own.Save(files().cert_file);
     own.SaveKey(files().key_file);
   }
-  TlsFiles files() const {
+  TlsOptions files() const {
     return {ca_file, folder.path() + "/node.pem", folder.path() + "/node-key.pem"};
   }
   HttpClientOptions Identified() const { return {.tls = files(), .address = "127.0.0.1"}; }

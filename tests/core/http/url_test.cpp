@@ -72,6 +72,16 @@ TEST(ParseUrl, RefusesWhatOthersWouldReadDifferently) {
   EXPECT_FALSE(ParseUrl("http://" + std::string(300, 'a')).ok());
 }
 
+TEST(IsLoopbackHost, IsTrueOfThisMachineAlone) {
+  for (const char* host : {"localhost", "127.0.0.1", "127.9.9.9", "::1"}) {
+    EXPECT_TRUE(IsLoopbackHost(host)) << host;
+  }
+  for (const char* host :
+       {"127.evil.org", "localhost.evil.org", "10.0.0.1", "::2", "0.0.0.0", ""}) {
+    EXPECT_FALSE(IsLoopbackHost(host)) << host;
+  }
+}
+
 TEST(ParseUrl, NamesTheRuleThatIsBroken) {
   EXPECT_NE(ParseUrl("http://u:p@h").error().message.find("user name"), std::string::npos);
   EXPECT_NE(ParseUrl("http://h:99999").error().message.find("port"), std::string::npos);
