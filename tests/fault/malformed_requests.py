@@ -139,8 +139,6 @@ def mutants(count, seed):
         data, names = dice.choice(bases), []
         for _ in range(dice.choice((1, 1, 1, 2, 3))):
             mutation = dice.choice(MUTATIONS)
-            data, names = mutation(dice, data), [*names, mutation.__name__]
-            if not data:
-                break
+            data, names = mutation(dice, data) or b"\0", [*names, mutation.__name__]
         throws.append(Thrown(data, " ".join(names), pieces=dice.choice((1, 1, 2, 7)), half_closes=dice.random() < 0.96))
     return throws
