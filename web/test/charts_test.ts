@@ -112,6 +112,13 @@ test("a table row has the time, mean, lowest and highest; a gap is an empty cell
   assert.equal(lines[2], "1970-01-01T00:00:01.000Z,,,");
 });
 
+test("a name that looks like a formula is a text in the table file", () => {
+  const named = (label: string) => ({ label, tone: 0, timesMs: [0], mean: [1], low: null, high: null });
+  const names = ["=HYPERLINK(\"x\")", "@SUM(A1)", "+1", "-1", "host-1", 'a"b'];
+  const head = csvOf({ ...panel("memory", metrics()), unit: "", traces: names.map(named) }, { fromMs: 0, toMs: 1 }).split("\n")[0];
+  assert.equal(head, `time,"'=HYPERLINK(""x"")","'@SUM(A1)","'+1","'-1","host-1","a""b"`);
+});
+
 test("steps of an unknown rank show the first one; no step says what to do", () => {
   const rank = { rank: 3, node: null, series: { steps_per_point: 1, step: [0], start_us: [1e6], wall_seconds: [0.1], data_seconds: [0.06] } };
   assert.equal(stepPanel({ ranks: [rank] } as unknown as Steps, 9).traces.length, 2);

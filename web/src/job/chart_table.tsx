@@ -36,9 +36,13 @@ function columnsOf(trace: Trace): readonly (readonly [string, Trace["mean"]])[] 
 
 const at = (values: Trace["mean"], row: number | undefined) => (row === undefined ? null : (values[row] ?? null));
 
+/** A text of a table file. An apostrophe keeps a spreadsheet from reading a name as a formula. */
+function quote(text: string): string {
+  return `"${text.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`;
+}
+
 /** Times in ISO 8601 and UTC, numbers in their own unit, gaps empty. */
 export function csvOf(panel: Panel, span: Span): string {
-  const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const heads = panel.traces.flatMap((trace) => columnsOf(trace).map(([head]) => quote(panel.unit ? `${head} (${panel.unit})` : head)));
   const lines = linesOf(panel, span).map(({ ms, cells }) => {
     const values = cells.flatMap(({ trace, row }) => columnsOf(trace).map(([, column]) => at(column, row) ?? ""));
