@@ -54,7 +54,7 @@ test("every chart is drawn, with one call for all metrics", async () => {
   }
   assert.ok((await pixelsNear(page, "cpu", "#8a5300")) > 20, "the threshold of CPUBottleneck is drawn");
   assert.equal(service.calls(/\/metrics\?/).length, 1);
-  assert.equal(service.calls(/\/api\//).length, 4);
+  assert.equal(service.calls(/\/api\//).length, 5, "who asks, the job, its rules, metrics and steps");
 });
 
 test("each chart has a sentence with its numbers, tied to it", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { assertClean, axeViolations, launch, layoutShift, openPage, sidewaysScroll } from "./support/chromium.mjs";
+import { sampleChange, sampleToken } from "./support/mock_access.mjs";
 import { MockService } from "./support/mock_service.mjs";
 import { sampleJob } from "./support/sample_jobs.mjs";
 
@@ -23,6 +24,16 @@ const kJobs = () => [
   sampleJob({ name: "albef-1000", startedUs: kStart, seconds: 3000, nodes: 2, gpus: 16 }),
 ];
 
+const kTokens = () => {
+  const now = Date.now() * 1000;
+  return [
+    sampleToken("k3Jd92Qa", { name: "anna", scopes: ["mlp-*", "bert-large-uncased-finetune-with-a-long-name-0000000000000007"] }),
+    sampleToken("b7Xe01Lz", { name: "the-daemon-set-of-the-large-gpu-farm-in-the-second-hall-00000001", role: "agent", last_used_us: null, expires_us: now + 5 * 86_400e6 }),
+    sampleToken("Zq8sT4mm", { name: "old", role: "operator", expires_us: now - 86_400e6 }),
+    sampleToken("p0OiU7yt", { name: "gone", role: "admin", revoked_us: now - 86_400e6 }),
+  ];
+};
+
 /** What the service is like, and what must be on screen before the page is looked at. */
 const kStates = {
   list: {
@@ -37,6 +48,17 @@ const kStates = {
     empty: [() => (service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 20, silent: true, rules: [] })]), ".empty"],
     error: [() => service.fail(/\/api\/v1\/jobs/), ".notice"],
   },
+  tokens: {
+    path: "/tokens",
+    data: [() => Object.assign(service.access, { tokens: kTokens(), changes: [1, 2, 3].map((at) => sampleChange(at)) }), ".changes li"],
+    empty: [() => {}, ".empty"],
+    error: [() => service.fail(/\/api\/v1\/tokens/), ".notice"],
+    forbidden: [() => service.fail(/\/api\/v1\/tokens/, { status: 403, words: ["Forbidden", "not for readers"] }), ".empty"],
+  },
+  login: {
+    path: "/jobs",
+    data: [() => service.access.demand({ st_reader_x: { name: "x", role: "reader" } }), "#token"],
+  },
 };
 
 for (const [name, { path, ...states }] of Object.entries(kStates)) {
@@ -46,7 +68,7 @@ for (const [name, { path, ...states }] of Object.entries(kStates)) {
         test(`${name}, ${state}, ${width} px, ${theme}: axe finds nothing, nothing sticks out or jumps`, async () => {
           prepare();
           const page = await openPage(browser, { width, theme });
-          page.expected.push(/status of 500/);
+          page.expected.push(/status of (401|403|500)/);
           await page.goto(service.url + path);
           await page.locator(ready).first().waitFor();
           await page.waitForLoadState("networkidle");
@@ -64,9 +86,10 @@ for (const [name, { path, ...states }] of Object.entries(kStates)) {
 test("nothing sticks out at 768 and 1920 px, and no target is smaller than 24 px", async () => {
   for (const width of [390, 768, 1920]) {
     const page = await openPage(browser, { width });
-    for (const path of ["/jobs", "/jobs/albef-1000", "/jobs/bert-large-uncased-finetune-with-a-long-name-0000000000000007"]) {
+    service.access.tokens = kTokens();
+    for (const path of ["/jobs", "/tokens", "/jobs/albef-1000", "/jobs/bert-large-uncased-finetune-with-a-long-name-0000000000000007"]) {
       await page.goto(service.url + path);
-      await page.locator(".job-link, .plot canvas").first().waitFor();
+      await page.locator(".job-link, .plot canvas, .token-form").first().waitFor();
       assert.ok((await sidewaysScroll(page)) <= 0, `${path} at ${width}`);
       const small = await page.evaluate(() =>
         [...document.querySelectorAll("button, select, input, .sort, .job-link, .bar a")]

@@ -11,6 +11,7 @@ export class ApiError extends Error {
     readonly sentence: string,
     readonly status: number | null,
     readonly requestId: string | null,
+    readonly waitMs = 0, // that the service wants before the next try
   ) {
     super(sentence);
   }
@@ -19,9 +20,12 @@ export class ApiError extends Error {
 /** How far the service's clock is ahead of this browser's, when it matters (over 3 s). */
 export const clockAheadMs = signal(0);
 
+/** The service answered that it does not know who asks. */
+export const signedOut = signal(false);
+
 type Parameters = Readonly<Record<string, string | number | null | undefined>>;
 
-function address(path: string, parameters: Parameters): string {
+export function address(path: string, parameters: Parameters = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
@@ -32,13 +36,14 @@ function address(path: string, parameters: Parameters): string {
 
 async function problem(reply: Response): Promise<ApiError> {
   const id = reply.headers.get("x-request-id");
+  const waitMs = Number(reply.headers.get("retry-after") ?? 0) * 1000 || 0;
   try {
     const body = (await reply.json()) as { title?: unknown; detail?: unknown; request_id?: unknown };
     const words = [body.title, body.detail].filter((text) => typeof text === "string" && text !== "");
     const named = typeof body.request_id === "string" ? body.request_id : id;
-    return new ApiError(words.join(": ") || "The service refused the request", reply.status, named);
+    return new ApiError(words.join(": ") || "The service refused the request", reply.status, named, waitMs);
   } catch {
-    return new ApiError("The service answered without saying why", reply.status, id);
+    return new ApiError("The service answered without saying why", reply.status, id, waitMs);
   }
 }
 
@@ -49,55 +54,69 @@ function noteClock(reply: Response): void {
   clockAheadMs.value = Math.abs(ahead) > 3000 ? ahead : 0;
 }
 
-async function get<T>(url: string, list: string, signalFromCaller: AbortSignal): Promise<T> {
+async function bodyOf(reply: Response, what: string): Promise<unknown> {
+  if (reply.status === 204) return null;
+  const body: unknown = await reply.json();
+  const part: unknown = typeof body === "object" && body !== null ? Reflect.get(body, what) : undefined;
+  if (Array.isArray(part) || typeof part === "string") return body;
+  throw new ApiError(`The answer has no “${what}”`, reply.status, reply.headers.get("x-request-id"));
+}
+
+interface Call {
+  readonly method?: "POST" | "DELETE";
+  readonly body?: unknown;
+  readonly stop?: AbortSignal;
+}
+
+/** One call; `what` is the list or the word that a good answer must have. */
+export async function ask<T>(url: string, what: string, { method, body, stop }: Call = {}): Promise<T> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), kDeadlineMs);
-  const stop = () => deadline.abort();
-  signalFromCaller.addEventListener("abort", stop);
+  const abort = () => deadline.abort();
+  stop?.addEventListener("abort", abort);
   try {
-    const headers = { accept: "application/json" };
-    const reply = await fetch(url, { headers, signal: deadline.signal, cache: "no-cache" });
+    const headers: HeadersInit = { accept: "application/json" };
+    if (body !== undefined) headers["content-type"] = "application/json";
+    const text = body === undefined ? null : JSON.stringify(body);
+    const reply = await fetch(url, { method, headers, body: text, signal: deadline.signal, cache: "no-cache" });
     noteClock(reply);
-    if (!reply.ok) throw await problem(reply);
-    const body: unknown = await reply.json();
-    const found = typeof body === "object" && body !== null && Array.isArray(Reflect.get(body, list));
-    if (found) return body as T;
-    throw new ApiError(`The answer has no list “${list}”`, reply.status, reply.headers.get("x-request-id"));
+    if (reply.ok) return (await bodyOf(reply, what)) as T;
+    if (reply.status === 401 && !stop?.aborted) signedOut.value = true;
+    throw await problem(reply);
   } catch (fault) {
-    if (fault instanceof ApiError || signalFromCaller.aborted) throw fault;
+    if (fault instanceof ApiError || stop?.aborted) throw fault;
     if (deadline.signal.aborted) throw new ApiError("No answer within 15 s", null, null);
     if (fault instanceof SyntaxError) throw new ApiError("The answer is not JSON", null, null);
     throw new ApiError("The service cannot be reached", null, null);
   } finally {
     clearTimeout(timer);
-    signalFromCaller.removeEventListener("abort", stop);
+    stop?.removeEventListener("abort", abort);
   }
 }
 
 const jobPath = (name: string) => `/jobs/${encodeURIComponent(name)}`;
 
 export function listJobs(parameters: Parameters, stop: AbortSignal): Promise<JobPage> {
-  return get(address("/jobs", parameters), "items", stop);
+  return ask(address("/jobs", parameters), "items", { stop });
 }
 
 export function describeJob(name: string, stop: AbortSignal): Promise<Job> {
-  return get(address(jobPath(name), {}), "profiler_rule_evaluation_statuses", stop);
+  return ask(address(jobPath(name)), "profiler_rule_evaluation_statuses", { stop });
 }
 
 export function readMetrics(name: string, parameters: Parameters, stop: AbortSignal): Promise<Metrics> {
-  return get(address(`${jobPath(name)}/metrics`, parameters), "series", stop);
+  return ask(address(`${jobPath(name)}/metrics`, parameters), "series", { stop });
 }
 
 export function readSteps(name: string, parameters: Parameters, stop: AbortSignal): Promise<Steps> {
-  return get(address(`${jobPath(name)}/steps`, parameters), "ranks", stop);
+  return ask(address(`${jobPath(name)}/steps`, parameters), "ranks", { stop });
 }
 
 export async function listJudged(name: string, stop: AbortSignal): Promise<readonly JudgedRule[]> {
-  const url = address(`${jobPath(name)}/rules`, {});
-  return (await get<{ items: readonly JudgedRule[] }>(url, "items", stop)).items;
+  const url = address(`${jobPath(name)}/rules`);
+  return (await ask<{ items: readonly JudgedRule[] }>(url, "items", { stop })).items;
 }
 
 export async function listRules(stop: AbortSignal): Promise<readonly RuleType[]> {
-  const answer = await get<{ items: readonly RuleType[] }>(address("/rules", {}), "items", stop);
-  return answer.items;
+  return (await ask<{ items: readonly RuleType[] }>(address("/rules"), "items", { stop })).items;
 }

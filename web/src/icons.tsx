@@ -39,6 +39,14 @@ const kShapes = {
     />
   ),
   moon: <path d="M12.8 9.6A5.4 5.4 0 0 1 6.4 3.2a5.4 5.4 0 1 0 6.4 6.4z" fill="currentColor" />,
+  person: (
+    <path
+      d="M8 2.2a2.9 2.9 0 1 0 0 5.8 2.9 2.9 0 0 0 0-5.8zM2.6 14a5.4 4.4 0 0 1 10.8 0"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.5"
+    />
+  ),
   search: (
     <>
       <circle cx="7" cy="7" r="4.2" fill="none" stroke="currentColor" stroke-width="1.6" />

@@ -1,8 +1,10 @@
 import { signal } from "@preact/signals";
 import { type FunctionComponent, render } from "preact";
 import { useEffect } from "preact/hooks";
+import { signedOut } from "./api";
 import { startKeys } from "./keys";
 import { match, path, startRouter } from "./router";
+import { startSession } from "./session";
 import { Shell } from "./shell";
 import { Empty, Loading, reportFault, watchFaults } from "./states";
 import "./style.css";
@@ -10,6 +12,8 @@ import "./style.css";
 interface Pages {
   jobs: FunctionComponent;
   job: FunctionComponent<{ readonly name: string }>;
+  tokens: FunctionComponent;
+  login: FunctionComponent;
 }
 const pages = signal<Partial<Pages>>({});
 
@@ -17,6 +21,8 @@ const pages = signal<Partial<Pages>>({});
 const kLoaders = {
   jobs: async () => ({ jobs: (await import("./jobs/page")).JobsPage }),
   job: async () => ({ job: (await import("./job/page")).JobPage }),
+  tokens: async () => ({ tokens: (await import("./tokens/page")).TokensPage }),
+  login: async () => ({ login: (await import("./login/page")).LoginPage }),
 };
 const asked = new Set<keyof Pages>();
 
@@ -42,12 +48,13 @@ function NotFound() {
   );
 }
 
+/** The page of this address, or the one that asks who is there: the address stays, to go on from. */
 function Page() {
   const route = match(path.value);
   if (route.page === "none") return <NotFound />;
-  if (route.page === "jobs") {
-    const Jobs = pageOf("jobs");
-    return Jobs ? <Jobs /> : <Loading what="the jobs" class="loading-page" />;
+  if (signedOut.value || route.page !== "job") {
+    const Found = pageOf(signedOut.value ? "login" : (route.page as "jobs" | "tokens"));
+    return Found ? <Found /> : <Loading what="the page" class="loading-page" />;
   }
   const Job = pageOf("job");
   return Job ? <Job key={route.name} name={route.name} /> : <Loading what="the job" class="loading-page" />;
@@ -68,6 +75,7 @@ function App() {
 
 watchFaults();
 startRouter();
+startSession();
 startKeys();
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -139,3 +139,13 @@ export interface RuleType {
   readonly name: string;
   readonly sentence?: string;
 }
+
+export type Role = "agent" | "reader" | "operator" | "admin";
+
+export interface Session {
+  readonly name: string;
+  readonly role: Role;
+  readonly scopes: readonly string[]; // none: all jobs
+  readonly expires_us: number | null;
+  readonly access?: "tokens" | "open"; // open: nobody has to sign in
+}

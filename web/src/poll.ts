@@ -2,7 +2,8 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { ApiError } from "./api";
 
 // Asks again and again while the page can be seen: after `periodMs`, or after a fault with growing
-// pauses up to 30 s. A period of null means that the answer will not change any more.
+// pauses up to 30 s. A period of null means that the answer will not change any more; so does the
+// answer that whoever asks is not known, or may not.
 
 export interface PollState {
   readonly okAt: number | null;
@@ -17,6 +18,7 @@ export interface Poll {
 }
 
 const kMostPauseMs = 30_000;
+const kFinal: readonly (number | null)[] = [401, 403];
 
 function asApiError(fault: unknown): ApiError {
   if (fault instanceof ApiError) return fault;
@@ -43,21 +45,27 @@ export function poll(
   const round = async () => {
     if (busy || stopper.signal.aborted) return;
     busy = true;
+    let pauseMs: number | null;
     try {
       await ask(stopper.signal);
       faults = 0;
       state.value = { okAt: Date.now(), error: null, retryAt: null };
+      pauseMs = periodMs();
     } catch (fault) {
-      if (!stopper.signal.aborted) fail(asApiError(fault));
+      pauseMs = fail(asApiError(fault));
     }
     busy = false;
-    if (!stopper.signal.aborted) plan(faults === 0 ? periodMs() : pause());
+    if (!stopper.signal.aborted) plan(pauseMs);
   };
 
-  const pause = () => Math.min(kMostPauseMs, 1000 * 2 ** faults);
   const fail = (error: ApiError) => {
     faults += 1;
-    state.value = { ...state.value, error, retryAt: Date.now() + pause() };
+    const backOff = Math.max(error.waitMs, Math.min(kMostPauseMs, 1000 * 2 ** faults));
+    const pauseMs = kFinal.includes(error.status) ? null : backOff;
+    if (!stopper.signal.aborted) {
+      state.value = { ...state.value, error, retryAt: pauseMs === null ? null : Date.now() + pauseMs };
+    }
+    return pauseMs;
   };
   const onVisible = () => {
     if (document.hidden) window.clearTimeout(timer);

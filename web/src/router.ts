@@ -7,10 +7,12 @@ import { type Changes, withKeys } from "./query";
 export type Route =
   | { readonly page: "jobs" }
   | { readonly page: "job"; readonly name: string }
+  | { readonly page: "tokens" }
   | { readonly page: "none" };
 
 export function match(path: string): Route {
   if (path === "/" || path === "/jobs" || path === "/jobs/") return { page: "jobs" };
+  if (path === "/tokens") return { page: "tokens" };
   const name = /^\/jobs\/([^/]+)\/?$/.exec(path)?.[1];
   if (name === undefined) return { page: "none" };
   try {

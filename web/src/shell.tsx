@@ -1,11 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { Account } from "./account";
+import { signedOut } from "./api";
 import type { TimeZone } from "./format";
 import { Help } from "./help";
 import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
 import { match, navigate, path, setKeys } from "./router";
+import { isAdmin } from "./session";
 import { nextTheme, themeChoice, zoneOf } from "./settings";
 import { FaultBar } from "./states";
 
@@ -40,24 +43,32 @@ function Zone() {
   );
 }
 
+function NavLink({ href, word, here }: { href: string; word: string; here: boolean }) {
+  return (
+    <a href={href} aria-current={here ? "page" : undefined}>
+      {word}
+    </a>
+  );
+}
+
 function Bar({ showHelp }: { readonly showHelp: () => void }) {
-  const jobs = match(path.value).page === "jobs";
+  const { page } = match(path.value);
   return (
     <header class="bar">
-      <a class="brand" href="/jobs">
+      <a class="brand" href="/jobs" aria-label="Stepscope">
         <svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true">
           <rect width="16" height="16" rx="4" fill="currentColor" />
           <path class="brand-line" d="M3 11h3V8h3V5h4" fill="none" stroke-width="2" />
         </svg>
-        Stepscope
+        <span class="brand-word">Stepscope</span>
       </a>
       <nav aria-label="Pages">
-        <a href="/jobs" aria-current={jobs ? "page" : undefined}>
-          Jobs
-        </a>
+        {signedOut.value ? null : <NavLink href="/jobs" word="Jobs" here={page === "jobs"} />}
+        {isAdmin.value && !signedOut.value ? <NavLink href="/tokens" word="Tokens" here={page === "tokens"} /> : null}
       </nav>
       <div class="bar-tools">
-        <Zone />
+        <Account />
+        {signedOut.value ? null : <Zone />}
         <button type="button" class="tool" onClick={nextTheme} aria-label={`Theme: ${themeChoice.value}`}>
           <Icon name={kThemeIcons[themeChoice.value]} />
         </button>

@@ -42,7 +42,7 @@ export function Fault({ what, poll }: { readonly what: string; readonly poll: Po
       </p>
       <p class="notice-way">
         {okAt === null ? null : <span>Last answer {ago((now.value - okAt) / 1000)}.</span>}
-        <span>{wait > 0 ? `Retrying in ${elapsed(wait)}` : "Retrying …"}</span>
+        {retryAt === null ? null : <span>{wait > 0 ? `Retrying in ${elapsed(wait)}` : "Retrying …"}</span>}
         <button type="button" onClick={() => poll.retry()}>
           Retry now
         </button>

@@ -4,7 +4,7 @@ import type { JobStatus, RuleEvaluation, RuleStatus } from "./model";
 // Status: icon, word and colour, in this order of importance.
 
 type Tone = "blue" | "green" | "red" | "amber" | "grey";
-interface Look {
+export interface Look {
   readonly icon: IconName;
   readonly tone: Tone;
 }
@@ -26,9 +26,9 @@ const kRuleLooks: Readonly<Record<RuleStatus, Look>> = {
   Stopped: { icon: "square", tone: "grey" },
 };
 
-const kUnknownLook: Look = { icon: "dash", tone: "grey" };
+export const kGreyLook: Look = { icon: "dash", tone: "grey" };
 
-function Status({ look, word, more }: { look: Look; word: string; more?: string | null }) {
+export function Status({ look, word, more }: { look: Look; word: string; more?: string | null }) {
   return (
     <span class={`status tone-${look.tone}`}>
       <Icon name={look.icon} />
@@ -41,7 +41,7 @@ function Status({ look, word, more }: { look: Look; word: string; more?: string 
 /** The secondary status is left out where it only repeats the first. */
 export function JobState({ status, secondary }: { status: JobStatus; secondary?: string | null }) {
   const more = secondary === status ? null : secondary;
-  return <Status look={kJobLooks[status] ?? kUnknownLook} word={status} more={more} />;
+  return <Status look={kJobLooks[status] ?? kGreyLook} word={status} more={more} />;
 }
 
 /** Not judged: shown grey, whatever the status says, never as if all were well. */
@@ -51,6 +51,6 @@ export function isUnknown(rule: RuleEvaluation): boolean {
 
 export function RuleState({ rule }: { readonly rule: RuleEvaluation }) {
   const status = rule.rule_evaluation_status;
-  const look = isUnknown(rule) && status === "NoIssuesFound" ? kUnknownLook : kRuleLooks[status];
-  return <Status look={look ?? kUnknownLook} word={status} />;
+  const look = isUnknown(rule) && status === "NoIssuesFound" ? kGreyLook : kRuleLooks[status];
+  return <Status look={look ?? kGreyLook} word={status} />;
 }

@@ -3,11 +3,12 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
+import { MockAccess } from "./mock_access.mjs";
 import { description, judged, listItem, metrics, steps } from "./sample_jobs.mjs";
 
 const kDist = new URL("../../../web/dist", import.meta.url).pathname;
 const kTypes = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
-const kHeaders = {
+export const kHeaders = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types stepscope",
@@ -15,11 +16,12 @@ const kHeaders = {
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=()",
 };
 
-function problem(reply, status, title, detail) {
+function problem(reply, status, title, detail, more = {}) {
   const body = { type: "urn:stepscope:problem:test", title, status, code: "test", detail, request_id: "5f0c2b1a9d3e4f60" };
-  reply.writeHead(status, { ...kHeaders, "content-type": "application/problem+json", "x-request-id": body.request_id });
+  reply.writeHead(status, { ...kHeaders, "content-type": "application/problem+json", "x-request-id": body.request_id, ...more });
   reply.end(JSON.stringify(body));
 }
 
@@ -56,7 +58,9 @@ function listed(jobs, query) {
 export class MockService {
   jobs = [];
   requests = [];
-  faults = []; // {match: RegExp, status, times, delayMs}
+  faults = []; // {match: RegExp, status, times, delayMs, words, headers}
+  access = new MockAccess();
+  change = (_url, body) => body; // what becomes of an answer on its way
   #server = createServer((request, reply) => void this.#answer(request, reply));
 
   async start() {
@@ -74,11 +78,13 @@ export class MockService {
     this.jobs = jobs;
     this.requests = [];
     this.faults = [];
+    this.access = new MockAccess();
+    this.change = (_url, body) => body;
   }
 
   /** The next `times` requests whose address matches are answered like this. */
-  fail(match, { status = 500, times = Infinity, delayMs = 0 } = {}) {
-    this.faults.push({ match, status, times, delayMs });
+  fail(match, { status = 500, times = Infinity, delayMs = 0, words = ["The database is away", "no connection within 3 s"], headers = {} } = {}) {
+    this.faults.push({ match, status, times, delayMs, words, headers });
   }
 
   calls(match) {
@@ -93,20 +99,24 @@ export class MockService {
       fault.times -= 1;
       await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
       if (fault.status === 0) return request.socket.destroy();
-      if (fault.status !== 200) return problem(reply, fault.status, "The database is away", "no connection within 3 s");
+      if (fault.status !== 200) return problem(reply, fault.status, ...fault.words, fault.headers);
     }
-    if (url.pathname.startsWith("/api/v1/")) return this.#api(url, reply);
+    if (url.pathname.startsWith("/api/v1/")) return this.#api(url, request, reply);
     if (url.pathname.startsWith("/assets/")) return sendFile(reply, url.pathname, 200);
-    const known = /^\/(jobs(\/.*)?)?$/.test(url.pathname);
+    const known = /^\/(jobs(\/.*)?|tokens)?$/.test(url.pathname);
     return sendFile(reply, "/index.html", known ? 200 : 404);
   }
 
-  #api(url, reply) {
+  async #api(url, request, reply) {
     const [, , , thing, name, part] = url.pathname.split("/");
-    const json = (body) => {
-      reply.writeHead(200, { ...kHeaders, "content-type": "application/json", "cache-control": "no-store" });
-      reply.end(JSON.stringify(body));
+    const json = (body, status = 200, more = {}) => {
+      reply.writeHead(status, { ...kHeaders, "content-type": "application/json", "cache-control": "no-store", ...more });
+      reply.end(status === 204 ? "" : JSON.stringify(this.change(url, body)));
     };
+    const refuse = (...words) => problem(reply, ...words);
+    const knocks = thing === "session" && request.method === "POST";
+    if (!knocks && this.access.caller(request) === null) return refuse(401, "A token is wanted", 'this call needs a token, as "Authorization: Bearer st_..."');
+    if ((await this.access.answer(request, thing, name, json, refuse)) !== false) return undefined;
     if (thing === "rules") return json({ items: ["CPUBottleneck", "DataloaderBottleneck", "LowGPUUtilization", "OverallSystemUsage"].map((rule) => ({ name: rule, sentence: "", parameters: [] })) });
     if (name === undefined) return json(listed(this.jobs, url.searchParams));
     const job = this.jobs.find((each) => each.name === decodeURIComponent(name));

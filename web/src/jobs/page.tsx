@@ -4,6 +4,7 @@ import { ago, count, plural } from "../format";
 import { useShortcuts } from "../keys";
 import { valueOf, withKeys } from "../query";
 import { search } from "../router";
+import { session } from "../session";
 import { now } from "../settings";
 import { Empty, Fault, Loading } from "../states";
 import { FilterBar } from "./filter_bar";
@@ -27,13 +28,16 @@ const kKeys = [
 ];
 
 function FirstJob() {
-  const origin = window.location.origin;
+  const { origin } = window.location;
+  const found = session.value;
+  const token = found === null || found.access === "open" ? "" : "--token-file agent.token ";
   return (
     <Empty title="No jobs yet">
+      {found === null || found.scopes.length === 0 ? null : <p>Your token shows only the jobs {found.scopes.join(", ")}.</p>}
       <p>Run a training under the agent and it appears here, live:</p>
       <pre tabIndex={0} aria-label="Three lines to send a first job">
         <code>
-          {`stepscope-agent run --server ${origin} --job my-first-job -- python train.py\n\n`}
+          {`stepscope-agent run --server ${origin} ${token}--job my-first-job -- python train.py\n\n`}
           {`import stepscope                       # in train.py, for step times\n`}
           {`for batch in stepscope.loader(batches): # the wait for data; stepscope.step() ends a step`}
         </code>

@@ -1,0 +1,38 @@
+import { computed, signal } from "@preact/signals";
+import { ask, address, signedOut } from "./api";
+import type { Session } from "./model";
+import { type Poll, poll } from "./poll";
+
+// Who looks at the page. The service decides what they may do; the page only leaves out what it would
+// refuse. All tabs of the browser share one session, so each tells the others when it changes.
+
+/** The last one that was known; null until the service has said. */
+export const session = signal<Session | null>(null);
+export const isAdmin = computed(() => session.value?.role === "admin");
+
+const tabs = new BroadcastChannel("stepscope.session");
+let asked: Poll | null = null;
+
+/** Asks who is there. */
+export function startSession(): void {
+  tabs.onmessage = startSession;
+  asked?.stop();
+  const read = async (stop: AbortSignal) => {
+    session.value = await ask<Session>(address("/session"), "role", { stop });
+    signedOut.value = false;
+  };
+  asked = poll(read, () => null);
+}
+
+export function enter(found: Session): void {
+  session.value = found;
+  signedOut.value = false;
+  tabs.postMessage("in");
+}
+
+export async function leave(): Promise<void> {
+  await ask<null>(address("/session"), "", { method: "DELETE" });
+  session.value = null;
+  signedOut.value = true;
+  tabs.postMessage("out");
+}
