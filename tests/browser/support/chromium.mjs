@@ -28,6 +28,10 @@ export async function openPage(browser, { width = 1280, height = 900, theme = "l
   page.on("console", (message) => {
     if (message.type() === "error" && !page.expected.some((text) => text.test(message.text()))) faults.push(`console: ${message.text()}`);
   });
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss().catch(() => {});
+  });
   page.on("request", (request) => {
     const { hostname, protocol } = new URL(request.url());
     if (/^http/.test(protocol) && hostname !== "127.0.0.1" && hostname !== "localhost") faults.push(`request to ${hostname}`);

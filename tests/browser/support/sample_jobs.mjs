@@ -86,7 +86,7 @@ export function description(job) {
       last_seen: iso(lastUs(job)), last_seen_us: lastUs(job), ended, ended_us,
       exit_code: ended === null ? null : status === "Failed" ? 1 : 0, signal: null,
       clock_offset_us: 120, round_trip_us: 840,
-      absent: job.gpus > 0 ? [] : [{ source: "gpu", reason: "no libnvidia-ml.so.1" }],
+      absent: job.gpus > 0 ? [{ source: "infiniband", reason: "no such device" }] : [{ source: "gpu", reason: "no libnvidia-ml.so.1" }],
       facts: { kernel: "6.1.0", agent_version: "0.1.0", command: ["python3", "train.py", "--epochs", "3"] },
     })),
     ranks: job.steps ? [{ rank: 0, node: job.node, pid: 4711, local_rank: 0, world_size: 1, framework: "numpy", dropped: 0, ended, ended_us, facts: {} }] : [],
