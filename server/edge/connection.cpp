@@ -26,6 +26,7 @@ EdgeConnection::EdgeConnection(EdgeCore& core, std::uint64_t id, Descriptor sock
   core_.counters.connections[static_cast<std::size_t>(state_)]++;
   entered_ = core_.now;
   SetDeadline();
+  TakePlace();
 }
 
 EdgeConnection::~EdgeConnection() {
@@ -38,6 +39,8 @@ void EdgeConnection::Close() {
   core_.counters.connections[static_cast<std::size_t>(state_)]--;
   core_.deadlines.Move(id_, deadline_, std::nullopt);
   core_.idle.Move(id_, idle_, std::nullopt);
+  core_.silent.Move(id_, silent_, std::nullopt);
+  core_.slow.Move(id_, slow_, std::nullopt);
 }
 
 void EdgeConnection::Enter(ConnectionState state) {
@@ -46,6 +49,7 @@ void EdgeConnection::Enter(ConnectionState state) {
   state_ = state;
   entered_ = core_.now;
   SetDeadline();
+  TakePlace();
 }
 
 std::optional<SteadyTime> EdgeConnection::Deadline() {
@@ -79,6 +83,15 @@ void EdgeConnection::SetDeadline() {
                   idle ? std::optional(entered_ + core_.options.idle_within) : std::nullopt);
 }
 
+// Among those that may be ended for others. What a worker has is let through: it is soon over.
+void EdgeConnection::TakePlace() {
+  const bool idle = state_ == ConnectionState::kIdle;
+  const bool served = state_ == ConnectionState::kAsking || state_ == ConnectionState::kAnswering;
+  const std::optional<SteadyTime> since = known_ ? std::nullopt : std::optional(entered_);
+  core_.silent.Move(id_, silent_, idle ? since : std::nullopt);
+  core_.slow.Move(id_, slow_, idle || served ? std::nullopt : since);
+}
+
 bool EdgeConnection::reads() const {
   return state_ != ConnectionState::kAsking && state_ != ConnectionState::kAnswering &&
          state_ != ConnectionState::kWriting;
@@ -95,9 +108,16 @@ bool EdgeConnection::wants_write() const {
 void EdgeConnection::Run() {
   ready_ = false;
   for (int steps = 0; steps < kMostSteps; ++steps) {
-    if (!Step()) return;
+    if (!Step()) return core_.stopping ? EndIdle() : void();
   }
   ready_ = true;
+}
+
+// Once the edge stops: what was sent before is here by now, for the socket was read to its end.
+void EdgeConnection::EndIdle() {
+  const bool incomplete = state_ == ConnectionState::kHandshake ||
+                          state_ == ConnectionState::kIdle || state_ == ConnectionState::kHead;
+  if (incomplete) Shed();
 }
 
 bool EdgeConnection::Step() {
@@ -167,7 +187,7 @@ bool EdgeConnection::Flush() {
 
 void EdgeConnection::AfterAnswer() {
   exchange_ = Exchange(core_.options, core_.bodies);
-  if (!close_ && !core_.stopping) return Enter(ConnectionState::kIdle);
+  if (!close_) return Enter(ConnectionState::kIdle);
   transport_->EndWriting();
   // A reset while the client still sends would take the answer from it.
   return ended_ ? Close() : Enter(ConnectionState::kDraining);
@@ -182,12 +202,10 @@ std::size_t EdgeConnection::Consume(std::string_view bytes) {
   return bytes.size();
 }
 
-void EdgeConnection::Stop() {
-  if (state_ != ConnectionState::kIdle && state_ != ConnectionState::kHead &&
-      state_ != ConnectionState::kHandshake) {
-    return;
-  }
-  if (state_ != ConnectionState::kHandshake) transport_->EndWriting();
+void EdgeConnection::Shed() {
+  if (closed_) return;
+  const bool cut = state_ == ConnectionState::kHandshake || !out_.empty();
+  if (!cut) transport_->EndWriting();
   Close();
 }
 

@@ -27,6 +27,8 @@ struct EdgeCore {
   SteadyTime now = {};
   AnswerWriter writer = {};
   Deadlines deadlines = {}, idle = {};
+  // Since when connections that never had a caller have sent nothing, or been busy with one thing.
+  Deadlines silent = {}, slow = {};
   std::array<char, 16 * 1024> buffer = {};  // for what is being read right now
 };
 
@@ -42,11 +44,10 @@ class EdgeConnection {
   EdgeConnection& operator=(const EdgeConnection&) = delete;
 
   // Each does all that can be done at once, within a bound.
-  void Run();            // the socket is ready, or `ready`
+  void Run();            // the socket is ready, or `ready`, or the edge stops
   void Take(Done done);  // from a worker
   void Expire();         // its deadline has come
-  void Stop();           // the edge stops: ends unless a request is under way
-
+  void Shed();           // another one needs the room
   void Close();
 
   int socket() const { return socket_.get(); }
@@ -60,6 +61,7 @@ class EdgeConnection {
   void Enter(ConnectionState state);
   std::optional<SteadyTime> Deadline();
   void SetDeadline();
+  void TakePlace();
   bool reads() const;
 
   // Each says whether to go on.
@@ -67,6 +69,7 @@ class EdgeConnection {
   bool Handshake();
   bool Read();
   bool Flush();
+  void EndIdle();
   void EndOfInput();
   void AfterAnswer();
 
@@ -88,9 +91,9 @@ class EdgeConnection {
   std::unique_ptr<Transport> transport_;
   const std::string peer_;
   ConnectionState state_;
-  SteadyTime entered_;                         // the state
-  SteadyTime progress_;                        // the client last took bytes
-  std::optional<SteadyTime> deadline_, idle_;  // as the two Deadlines have them
+  SteadyTime entered_;                                         // the state
+  SteadyTime progress_;                                        // the client last took bytes
+  std::optional<SteadyTime> deadline_, idle_, silent_, slow_;  // as the core has them
   Exchange exchange_;
   std::string certificate_;
   std::string pending_;  // read, and not yet consumed
@@ -99,6 +102,7 @@ class EdgeConnection {
   Budget::Hold answer_;
   std::size_t dropped_bytes_ = 0;
   std::uint64_t ticket_ = 0;
+  Lane lane_ = Lane::kAll;  // of the present request
   Io read_io_ = Io::kWantRead, write_io_ = Io::kDone;
   bool close_ = false;  // after the answer
   bool ended_ = false;  // the other side sends nothing more

@@ -37,6 +37,7 @@ std::size_t EdgeConnection::ConsumeHead(std::string_view bytes) {
 }
 
 void EdgeConnection::Judge(HeadVerdict verdict) {
+  lane_ = verdict.lane;
   switch (verdict.kind) {
     case HeadVerdict::kRefuse:
       core_.counters.refused++;
@@ -71,6 +72,7 @@ void EdgeConnection::Submit(bool ask) {
   Task task{.connection = id_,
             .ticket = ++ticket_,
             .ask = ask,
+            .lane = lane_,
             .request = {},
             .body = {},
             .form = exchange_.Form()};

@@ -10,7 +10,7 @@
 
 namespace stepscope {
 
-// Who is to be woken when, in the order of time; at most one deadline each. For one thread.
+// Whose turn it is when, in the order of time; each stands in it at most once. For one thread.
 class Deadlines {
  public:
   // Replaces the one that stands at `at`. No time: none from now on. The caller remembers `at`.

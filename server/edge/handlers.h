@@ -8,6 +8,13 @@
 
 namespace stepscope {
 
+// How much of the workers, and of their queue, requests of one kind may take together.
+enum class Lane {
+  kAll,
+  kMost,  // three quarters: for what waits long, so that others always find a worker
+};
+inline constexpr std::size_t kLanes = 2;
+
 // What is said of a request when only its head has come.
 struct HeadVerdict {
   enum Kind {
@@ -18,6 +25,7 @@ struct HeadVerdict {
   Kind kind = kPass;
   Reply refusal = {};
   std::size_t most_body = 0;  // bytes the body may have, after it was decoded
+  Lane lane = Lane::kAll;     // for the answer, or for the question
 };
 
 // What the edge calls for each request. It knows nothing of what they decide; each may change the

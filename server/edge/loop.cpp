@@ -9,6 +9,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kMostEvents = 256;
+constexpr int kMostLastTurns = 20;  // of accepting, when stopping: more than a queue holds
 
 bool Watch(const Descriptor& epoll, int operation, int descriptor, std::uint32_t events,
            std::uint64_t id) {
@@ -72,7 +73,7 @@ void Loop::ReadMail() {
   Mail mail = parts_.mailbox.Take();
   cut_ = cut_ || mail.cut;
   for (Listener& listener : mail.listeners) {
-    if (parts_.stopping) break;
+    if (stopped_) break;
     listeners_.push_back(std::move(listener));
     Watch(epoll_, EPOLL_CTL_ADD, listeners_.back().descriptor(), EPOLLIN,
           kFirstListener + listeners_.size() - 1);
@@ -121,12 +122,23 @@ void Loop::Expire() {
   if (paused_until_ && *paused_until_ <= core_.now) Pause(false);
 }
 
+// Whoever was told before now that it is connected is served: those in the queues of the listeners
+// are let in, as far as a queue is long.
 void Loop::StopAll() {
   stopped_ = true;
+  StopIdle();
+  for (const Listener& listener : listeners_) {
+    for (int turn = 0; turn < kMostLastTurns && !AcceptFrom(listener); ++turn) {
+    }
+  }
   listeners_.clear();
+  StopIdle();
+}
+
+void Loop::StopIdle() {
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto next = std::next(entry);
-    entry->second.connection->Stop();
+    entry->second.connection->Run();
     Settle(entry);
     entry = next;
   }

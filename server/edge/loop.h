@@ -54,9 +54,10 @@ class Loop {
   int WaitTime() const;  // in ms
   void OnEvent(const epoll_event& event);
   void ReadMail();
-  void AcceptFrom(const Listener& listener);
+  bool AcceptFrom(const Listener& listener);
   void Add(Accepted accepted, bool plain);
   std::unique_ptr<Transport> TransportFor(int socket, bool plain) const;
+  const Deadlines* LeastDeserving() const;
   bool MakeRoom();
   bool Shed(const Listener& listener);
   void Pause(bool pause);
@@ -64,6 +65,7 @@ class Loop {
   void GoOn();
   void Expire();
   void StopAll();
+  void StopIdle();
   void Settle(Entries::iterator entry, std::uint32_t events = 0);
 
   const LoopParts parts_;

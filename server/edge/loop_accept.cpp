@@ -24,27 +24,38 @@ Descriptor Loop::OpenReserve() {
   return Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
-// No error of accept() ends a listener: most are about the one connection that just broke.
-void Loop::AcceptFrom(const Listener& listener) {
+// No error of accept() ends a listener: most are about the one connection that just broke. False
+// when more may wait.
+bool Loop::AcceptFrom(const Listener& listener) {
   for (int count = 0; count < kMostAccepts; ++count) {
     Accepted accepted = listener.Accept();
     if (accepted.descriptor) {
       Add(std::move(accepted), listener.local_file());
       continue;
     }
-    if (accepted.fault == EAGAIN || accepted.fault == EWOULDBLOCK) return;
+    if (accepted.fault == EAGAIN || accepted.fault == EWOULDBLOCK) return true;
     core_.counters.accept_failures++;
     LogDebug("accept: {}", std::strerror(accepted.fault));
-    if (IsExhausted(accepted.fault) && !MakeRoom() && !Shed(listener)) return Pause(true);
+    if (IsExhausted(accepted.fault) && !MakeRoom() && !Shed(listener)) return Pause(true), true;
   }
+  return false;
 }
 
-// Closes the connection that has been idle for the longest time. False when none is.
+// Whoever showed once whose it is comes last: as many silent or dripping connections as there may
+// be lock nobody out.
+const Deadlines* Loop::LeastDeserving() const {
+  for (const Deadlines* some : {&core_.silent, &core_.slow, &core_.idle}) {
+    if (some->First()) return some;
+  }
+  return nullptr;
+}
+
+// Ends a connection for the next one. False when all are at work.
 bool Loop::MakeRoom() {
-  const auto oldest = core_.idle.First();
-  if (!oldest) return false;
-  const auto entry = entries_.find(oldest->second);
-  entry->second.connection->Stop();
+  const Deadlines* const some = LeastDeserving();
+  if (!some) return false;
+  const auto entry = entries_.find(some->First()->second);
+  entry->second.connection->Shed();
   Settle(entry);
   core_.counters.shed++;
   return true;

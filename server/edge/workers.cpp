@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "core/base/log.h"
@@ -10,6 +11,10 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kStackBytes = 8 * 1024 * 1024;
+
+std::size_t MostOf(std::size_t all) {
+  return std::max<std::size_t>(1, all * 3 / 4);
+}
 
 void LogFault(const std::exception& fault, const std::string& request_id) {
   LogError("a handler failed: {}, request {}", fault.what(), request_id);
@@ -23,7 +28,10 @@ Reply Failed() {
 
 Workers::Workers(std::size_t threads, std::size_t most_queued, const EdgeHandlers& handlers,
                  const std::atomic<bool>& stopping, std::function<void(Done)> done)
-    : most_queued_(most_queued), handlers_(handlers), stopping_(stopping), done_(std::move(done)) {
+    : handlers_(handlers), stopping_(stopping), done_(std::move(done)) {
+  QueueOf(Lane::kAll) = {.waiting = {}, .most_waiting = most_queued, .most_running = threads};
+  QueueOf(Lane::kMost) = {
+      .waiting = {}, .most_waiting = MostOf(most_queued), .most_running = MostOf(threads)};
   sigset_t all, before;  // signals go to the main thread only
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -57,24 +65,52 @@ void* Workers::Start(void* workers) {
 
 bool Workers::Add(Task& task) {
   std::lock_guard lock(mutex_);
-  if (stopped_ || queue_.size() >= most_queued_) return false;
-  queue_.push_back(std::move(task));
+  Queue& queue = QueueOf(task.lane);
+  const bool full =
+      waiting() >= QueueOf(Lane::kAll).most_waiting || queue.waiting.size() >= queue.most_waiting;
+  if (stopped_ || full) return false;
+  queue.waiting.push_back({next_place_++, std::move(task)});
   changed_.notify_one();
   return true;
 }
 
 std::size_t Workers::queued() const {
   std::lock_guard lock(mutex_);
-  return queue_.size();
+  return waiting();
+}
+
+std::size_t Workers::waiting() const {
+  std::size_t sum = 0;
+  for (const Queue& queue : queues_) sum += queue.waiting.size();
+  return sum;
+}
+
+// The one whose first task came first, of those that may run another; null when none may.
+Workers::Queue* Workers::First() {
+  Queue* first = nullptr;
+  for (Queue& queue : queues_) {
+    if (!queue.CanRun()) continue;
+    if (!first || queue.waiting.front().place < first->waiting.front().place) first = &queue;
+  }
+  return first;
 }
 
 bool Workers::Next(Task& task) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return stopped_ || !queue_.empty(); });
+  Queue* queue = nullptr;
+  changed_.wait(lock, [&] { return stopped_ || (queue = First()) != nullptr; });
   if (stopped_) return false;
-  task = std::move(queue_.front());
-  queue_.pop_front();
+  task = std::move(queue->waiting.front().task);
+  queue->waiting.pop_front();
+  queue->running++;
   return true;
+}
+
+// One that was held back by its lane may go on now, even if this worker takes another.
+void Workers::Leave(Lane lane) {
+  std::lock_guard lock(mutex_);
+  Queue& queue = QueueOf(lane);
+  if (queue.running-- == queue.most_running && !queue.waiting.empty()) changed_.notify_one();
 }
 
 void Workers::Run() {
@@ -82,7 +118,9 @@ void Workers::Run() {
   while (true) {
     Task task;
     if (!Next(task)) return;
+    const Lane lane = task.lane;
     done_(task.ask ? Ask(std::move(task)) : Answer(std::move(task), writer));
+    Leave(lane);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -21,6 +22,7 @@ struct Task {
   std::uint64_t connection = 0;
   std::uint64_t ticket = 0;  // which of the connection's tasks
   bool ask = false;          // about the head; otherwise the whole is to be answered
+  Lane lane = Lane::kAll;
   Request request;
   Budget::Hold body;
   AnswerForm form;
@@ -37,8 +39,8 @@ struct Done {
 };
 
 // Threads that call the handlers, with a stack of 8 MB whatever the shell's limit says (parsers of
-// libraries recurse), and with a queue that has a bound. An exception of a handler becomes a 500
-// here.
+// libraries recurse), and with a queue that has a bound. Each lane keeps to its share; within that,
+// first come, first served. An exception of a handler becomes a 500 here.
 class Workers {
  public:
   // `done` is called on the workers' threads. While `stopping`, answers close the connection.
@@ -48,7 +50,8 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // False, and the task is as it was, when too many wait. Safe from any thread, as all here.
+  // False, and the task is as it was, when too many wait, or too many of its lane. Safe from any
+  // thread, as all here.
   bool Add(Task& task);
 
   std::size_t queued() const;
@@ -57,20 +60,36 @@ class Workers {
   void Stop();
 
  private:
+  struct Waiting {
+    std::uint64_t place = 0;  // in the order of arrival
+    Task task;
+  };
+  struct Queue {
+    std::deque<Waiting> waiting;
+    std::size_t running = 0;
+    std::size_t most_waiting = 0, most_running = 0;
+
+    bool CanRun() const { return !waiting.empty() && running < most_running; }
+  };
+
   static void* Start(void* workers);
   void Run();
   bool Next(Task& task);  // waits; false when stopped
+  void Leave(Lane lane);
+  Queue* First();
+  Queue& QueueOf(Lane lane) { return queues_[static_cast<std::size_t>(lane)]; }
+  std::size_t waiting() const;
   Done Ask(Task task) const;
   Done Answer(Task task, AnswerWriter& writer) const;
 
-  const std::size_t most_queued_;
   const EdgeHandlers& handlers_;
   const std::atomic<bool>& stopping_;
   const std::function<void(Done)> done_;
   // Not a Guarded: that wakes everyone for each task, and here one is enough.
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Task> queue_;
+  std::array<Queue, kLanes> queues_;
+  std::uint64_t next_place_ = 0;
   bool stopped_ = false;
   std::vector<pthread_t> threads_;
 };

@@ -1,15 +1,26 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
 namespace stepscope {
 
+// Connects, as a client that comes from this address or reaches for this one. -1 when refused.
+int ConnectTo(int port, const std::string& from = "127.0.0.1");
+int ConnectTo6(int port);  // of [::1]
+int ConnectToFile(const std::string& path);
+
 // A client that says exactly what it is told to, byte by byte. Waits at most 10 s for anything.
 class RawClient {
  public:
-  explicit RawClient(int port);
-  ~RawClient();
+  explicit RawClient(int port) : RawClient(Socket{ConnectTo(port)}) {}
+  struct Socket {
+    int descriptor;
+  };
+  explicit RawClient(Socket connected);  // which it then owns
+  virtual ~RawClient();
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
 
@@ -18,6 +29,13 @@ class RawClient {
   std::string ReadAnswer();           // one answer, head and body by Content-Length
   std::string ReadToEnd();
   bool IsClosed();  // waits for the end of the connection; false when 10 s pass or bytes come
+  bool HasNews(int within_ms);  // bytes or the end
+  void Break();                 // by a reset
+
+ protected:
+  virtual ssize_t Put(std::string_view bytes);
+  virtual ssize_t Get(char* to, std::size_t size);
+  int socket() const { return socket_; }
 
  private:
   bool Fill();

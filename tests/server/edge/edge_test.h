@@ -1,0 +1,120 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "core/base/text.h"
+#include "server/edge/edge.h"
+#include "tests/support/eventually.h"
+#include "tests/support/raw_client.h"
+
+namespace stepscope {
+
+inline Reply TextReply(int status, std::string body) {
+  return {.status = status, .content_type = "text/plain", .body = std::move(body), .headers = {}};
+}
+
+inline int StatusOfFault(std::string_view code) {
+  if (code == "too-large") return 413;
+  if (code == "busy") return 503;
+  return code == "timeout" ? 408 : 400;
+}
+
+// An edge whose handlers do what the path says. Everything listens on loopback.
+class EdgeTest : public testing::Test {
+ protected:
+  explicit EdgeTest(EdgeOptions options = {.workers = 2}) : edge_(options, Handlers()) {
+    EXPECT_TRUE(edge_.Listen({.host = "127.0.0.1"}).ok());
+  }
+  ~EdgeTest() override { OpenGate(); }
+
+  // Requests for /hold wait in their handlers until the gate opens.
+  void OpenGate() {
+    gate_.Change([](Gate& gate) { gate.open = true; });
+  }
+  bool AreHeld(int count) const {
+    return gate_.Wait({}, 10s, [&](const Gate& gate) { return gate.inside >= count; });
+  }
+
+  static std::string Get(const std::string& target, const std::string& more = "") {
+    return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + more + "\r\n";
+  }
+  static std::string Post(const std::string& more, const std::string& body) {
+    return "POST /echo HTTP/1.1\r\nHost: a\r\n" + more + "\r\n" + body;
+  }
+  std::string Ask(const std::string& request) const {
+    RawClient client(edge_.port());
+    client.Send(request);
+    return client.ReadAnswer();
+  }
+  // A connection with a caller, and so one that is worth more.
+  std::unique_ptr<RawClient> KnownClient() const {
+    auto client = std::make_unique<RawClient>(edge_.port());
+    client->Send(Get("/known"));
+    EXPECT_EQ(StatusOf(client->ReadAnswer()), 200);
+    return client;
+  }
+  std::uint64_t Timeouts(ConnectionState state) const {
+    return edge_.figures().timeouts[static_cast<std::size_t>(state)];
+  }
+  std::uint64_t Count(ConnectionState state) const {
+    return edge_.figures().connections[static_cast<std::size_t>(state)];
+  }
+
+ private:
+  struct Gate {
+    int inside = 0;
+    bool open = false;
+  };
+
+  EdgeHandlers Handlers();
+  HeadVerdict Check(Request& head, bool asked) const;
+  Reply Answer(const Request& request);
+
+  Guarded<Gate> gate_;
+
+ protected:
+  Edge edge_;
+};
+
+inline EdgeHandlers EdgeTest::Handlers() {
+  return {.check_head = [this](Request& head) { return Check(head, false); },
+          .ask = [this](Request& head) { return Check(head, true); },
+          .answer = [this](const Request& request) { return Answer(request); },
+          .fault =
+              [](const Request&, std::string code, std::string detail) {
+                return TextReply(StatusOfFault(code), code + ": " + detail);
+              }};
+}
+
+inline HeadVerdict EdgeTest::Check(Request& head, bool asked) const {
+  HeadVerdict verdict{.most_body = 4 * 1024 * 1024};
+  if (head.path == "/ask" && !asked) verdict.kind = HeadVerdict::kAsk;
+  if (head.path == "/refuse") {
+    verdict.kind = HeadVerdict::kRefuse;
+    verdict.refusal = TextReply(403, "refused");
+  }
+  if (head.path == "/hold" && head.query == "most") verdict.lane = Lane::kMost;
+  if (head.path == "/known") {  // whoever it is: the edge does not look
+    const auto owner = std::make_shared<int>(0);
+    head.caller = {owner, reinterpret_cast<const Caller*>(owner.get())};
+  }
+  return verdict;
+}
+
+inline Reply EdgeTest::Answer(const Request& request) {
+  if (request.path == "/echo") return TextReply(200, request.body);
+  if (request.path == "/throws") throw std::runtime_error("a secret");
+  if (request.path == "/large") return TextReply(200, std::string(std::stoul(request.query), 'x'));
+  if (request.path == "/peer") {
+    return TextReply(200, Format("{} {} {}", request.peer, request.secure, request.certificate));
+  }
+  if (request.path == "/hold") {
+    gate_.Change([](Gate& gate) { gate.inside++; });
+    gate_.Wait({}, 10s, [](const Gate& gate) { return gate.open; });
+  }
+  return TextReply(200, request.method + " " + request.path + "?" + request.query);
+}
+
+}  // namespace stepscope

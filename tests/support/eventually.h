@@ -1,0 +1,20 @@
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+
+namespace stepscope {
+
+// Waits for what another thread does and tells nobody; says whether it came true within 10 s.
+template <typename F>
+bool Eventually(F&& holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    poll(nullptr, 0, 1);
+  }
+  return true;
+}
+
+}  // namespace stepscope
