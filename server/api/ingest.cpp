@@ -35,7 +35,8 @@ std::vector<Route> IngestRoutes(const Api& api) {
                },
            .body_type = kFramesContentType,
            .most_body = kMaxPushBytes,
-           .right = Right::kSend}};
+           .right = Right::kSend,
+           .traffic = Traffic::kFrames}};
 }
 
 }  // namespace stepscope

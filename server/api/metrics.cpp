@@ -194,7 +194,7 @@ Result<Reply> ReadMetrics(const Api&, Connection& connection, const Request& req
 }  // namespace
 
 std::vector<Route> MetricRoutes(const Api& api) {
-  return {ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/metrics", ReadMetrics)};
+  return {Bulk(ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/metrics", ReadMetrics))};
 }
 
 }  // namespace stepscope

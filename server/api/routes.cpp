@@ -49,6 +49,11 @@ Route ForDatabase(const Api& api, Right right, std::string_view method, std::str
       .right = right};
 }
 
+Route Bulk(Route route) {
+  route.traffic = Traffic::kBulk;
+  return route;
+}
+
 Route ForChange(const Api& api, Right right, std::string_view method, std::string_view pattern,
                 std::string_view action, DatabaseCall call) {
   return ForDatabase(

@@ -39,6 +39,9 @@ using DatabaseCall =
 Route ForDatabase(const Api& api, Right right, std::string_view method, std::string_view pattern,
                   DatabaseCall call);
 
+// A call that programs use to read much: refused first when the service is short.
+Route Bulk(Route route);
+
 // The same for one that changes something: all it does is one transaction, together with a row that
 // says who did it (`action`: "webhook.create"). Rolled back when the answer is not a success.
 Route ForChange(const Api& api, Right right, std::string_view method, std::string_view pattern,

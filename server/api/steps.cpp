@@ -164,7 +164,7 @@ Result<Reply> ReadJobSteps(const Api&, Connection& connection, const Request& re
 }  // namespace
 
 std::vector<Route> StepRoutes(const Api& api) {
-  return {ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/steps", ReadJobSteps)};
+  return {Bulk(ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/steps", ReadJobSteps))};
 }
 
 }  // namespace stepscope

@@ -27,6 +27,28 @@ std::optional<Problem> CheckRequest(Request& head, const FrontSettings& settings
   return problem;
 }
 
+// What the page asks for is for people, whatever the call.
+Traffic TrafficOf(const Request& head, const Route& route) {
+  const bool page = head.Header("sec-fetch-site") == "same-origin";
+  return page && route.traffic == Traffic::kBulk ? Traffic::kPeople : route.traffic;
+}
+
+std::optional<Reply> CheckPressure(const Request& head, const Route& route,
+                                   const FrontSettings& settings) {
+  PressureGauge* const gauge = settings.pressure;
+  if (!gauge || !gauge->Refuses(TrafficOf(head, route))) return std::nullopt;
+  const Shortage shortage = gauge->judgement().shortage;
+  if (shortage == Shortage::kStorage && route.traffic == Traffic::kFrames) {
+    return ToReply(Problem{"storage-low", "there is no room; agents keep their data", {}, {}},
+                   head);
+  }
+  std::string detail = Format("the service is short ({}); try again", ToText(shortage));
+  if (route.traffic == Traffic::kFrames) return Busy(head, std::move(detail));
+  Reply reply = ToReply(Problem{"too-many-requests", std::move(detail), {}, {}}, head);
+  reply.headers.emplace_back("Retry-After", "5");
+  return reply;
+}
+
 bool HasFallback(const Request& head) {
   return (head.method == "GET" || head.method == "HEAD") && !head.path.starts_with("/api/");
 }
@@ -71,6 +93,9 @@ HeadVerdict Front::Judge(Request& head, bool may_wait) {
     if (fallback_ && HasFallback(head)) return {};
     return Refuse(head,
                   ToReply(Problem{"not-found", "there is nothing at this path", {}, {}}, head));
+  }
+  if (auto refusal = CheckPressure(head, *match->route, settings_)) {
+    return Refuse(head, std::move(*refusal));
   }
   Admission admission = Admit(access_, head, *match, may_wait);
   if (admission.kind == Admission::kAsk) return {.kind = HeadVerdict::kAsk};

@@ -26,6 +26,7 @@ struct HttpFigures {
 struct FrontSettings {
   HostNames hosts;
   ProxyTrust proxies = {};
+  PressureGauge* pressure = nullptr;  // none: nobody is refused for it
 };
 
 // From a checked request to a complete answer: gate, route, access, handler, and the headers of

@@ -10,6 +10,7 @@
 #include "core/base/result.h"
 #include "server/access/right.h"
 #include "server/edge/message.h"
+#include "server/front/pressure.h"
 
 namespace stepscope {
 
@@ -28,6 +29,7 @@ struct Route {
   std::string_view body_type = kJsonType;  // the only content type a body may have
   std::size_t most_body = kMostJsonBody;   // bytes
   Right right = Right::kAdminister;        // what it needs; one that says nothing is for admins
+  Traffic traffic = Traffic::kPeople;      // who is refused first when the service is short
 };
 
 // What a method and a path lead to.

@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "server/front/front.h"
+
+namespace stepscope {
+namespace {
+
+Route MakeRoute(std::string_view pattern, Traffic traffic) {
+  return {.method = "GET",
+          .pattern = pattern,
+          .handler = [](const Request&, const PathParameters&) { return Reply{}; },
+          .right = Right::kOpen,
+          .traffic = traffic};
+}
+
+class PressureRefusal : public testing::Test {
+ protected:
+  HeadVerdict Check(const std::string& path, std::map<std::string, std::string> headers = {}) {
+    headers["host"] = "localhost";
+    Request head{.method = "GET",
+                 .path = path,
+                 .query = "",
+                 .headers = std::move(headers),
+                 .body = "",
+                 .peer = "127.0.0.1",
+                 .request_id = "1"};
+    return front_.CheckHead(head);
+  }
+  void Press(Load load) {
+    load_ = load;
+    gauge_.Update();
+  }
+
+  Load load_;
+  PressureGauge gauge_{[this] { return load_; }};
+  SystemClock clock_;
+  Database nobody_asks_{"", 1};
+  Access access_{nobody_asks_, clock_, false};
+  Front front_{{MakeRoute("/page", Traffic::kPeople), MakeRoute("/bulk", Traffic::kBulk),
+                MakeRoute("/frames", Traffic::kFrames)},
+               nullptr,
+               {.hosts = {"localhost"}, .pressure = &gauge_},
+               access_,
+               clock_};
+};
+
+TEST_F(PressureRefusal, NobodyIsRefusedAtRest) {
+  for (const char* path : {"/page", "/bulk", "/frames"}) {
+    EXPECT_EQ(Check(path).kind, HeadVerdict::kPass) << path;
+  }
+}
+
+TEST_F(PressureRefusal, BulkReadersAreToldToComeBack) {
+  Press({.queue = 0.6});
+  const HeadVerdict verdict = Check("/bulk");
+  EXPECT_EQ(verdict.refusal.status, 429);
+  EXPECT_EQ(std::ranges::count(verdict.refusal.headers,
+                               std::pair<std::string, std::string>("Retry-After", "5")),
+            1);
+  EXPECT_EQ(Check("/frames").kind, HeadVerdict::kPass);
+  EXPECT_EQ(Check("/page").kind, HeadVerdict::kPass);
+}
+
+TEST_F(PressureRefusal, ThePageReadsOnWhereProgramsAreRefused) {
+  Press({.queue = 0.6});
+  EXPECT_EQ(Check("/bulk", {{"sec-fetch-site", "same-origin"}}).kind, HeadVerdict::kPass);
+  EXPECT_EQ(Check("/bulk", {{"sec-fetch-site", "cross-site"}}).kind, HeadVerdict::kRefuse);
+}
+
+TEST_F(PressureRefusal, FramesAreRefusedLastAndSayWhy) {
+  Press({.queue = 0.95});
+  EXPECT_EQ(Check("/frames").refusal.status, 503);
+  EXPECT_NE(Check("/frames").refusal.body.find("queue"), std::string::npos);
+  EXPECT_EQ(Check("/frames", {{"sec-fetch-site", "same-origin"}}).refusal.status, 503);
+  Press({.storage_low = true});
+  EXPECT_NE(Check("/frames").refusal.body.find("storage-low"), std::string::npos);
+  EXPECT_EQ(Check("/page").kind, HeadVerdict::kPass);
+}
+
+}  // namespace
+}  // namespace stepscope
