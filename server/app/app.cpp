@@ -6,8 +6,8 @@
 
 #include "core/base/log.h"
 #include "server/api/new_job.h"
-#include "server/api/prometheus.h"
 #include "server/app/proxy_trust.h"
+#include "server/app/service_metrics.h"
 #include "server/store/migrations.h"
 
 namespace stepscope {
@@ -107,7 +107,10 @@ void App::StartWork() {
   IngestOptions ingest;
   ingest.default_rules = DefaultRules();
   ingest.public_url = url_;
-  ingest_ = std::make_unique<Ingest>(*work_database_, clock_, std::move(ingest));
+  ingest_ = std::make_unique<Ingest>(*work_database_, clock_, ingest);
+  // The storage of a database elsewhere cannot be seen from here.
+  pressure_ =
+      std::make_unique<PressureWatch>(*ingest_, ingest, postgres_ ? settings_.data_dir : "");
   EvaluatorOptions evaluator;
   evaluator.threads = settings_.evaluators;
   evaluator.public_url = url_;
@@ -148,8 +151,10 @@ Status App::StartHttp(std::vector<Listener> listeners) {
       .stopping = stopping_,
   });
   front_ = std::make_unique<Front>(ApiRoutes(*api_), AnswerStatic,
-                                   FrontSettings{HostsOf(settings_), proxies_}, *access_, clock_);
-  http_ = std::make_unique<Edge>(EdgeOptions{}, front_->Handlers());
+                                   FrontSettings{HostsOf(settings_), proxies_, &pressure_->gauge()},
+                                   *access_, clock_);
+  const EdgeOptions bounds;
+  http_ = std::make_unique<Edge>(bounds, front_->Handlers());
   if (settings_.tls()) {
     const Status tls = http_->UseTls({.certificate = settings_.tls_cert,
                                       .key = settings_.tls_key,
@@ -158,17 +163,20 @@ Status App::StartHttp(std::vector<Listener> listeners) {
     if (!tls) return tls;
   }
   for (Listener& listener : listeners) http_->Listen(std::move(listener));
+  pressure_->Start(*http_, bounds);
   return {};
 }
 
 void App::Stop(std::stop_token hurry) {
   stopping_ = true;
   if (http_) http_->Stop(kGrace, std::move(hurry));
+  if (pressure_) pressure_->Stop();
   http_.reset();
   front_.reset();
   housekeeping_.reset();
   outbox_.reset();
   evaluator_.reset();
+  pressure_.reset();
   ingest_.reset();
   page_database_.reset();
   work_database_.reset();
@@ -178,43 +186,11 @@ void App::Stop(std::stop_token hurry) {
 }
 
 std::string App::FurtherMetrics() const {
-  PrometheusText out;
-  const HttpFigures http = front_->figures();
-  out.Describe("stepscope_http_requests_total", "counter", "Requests answered.");
-  for (std::size_t first = 1; first < http.answers.size(); ++first) {
-    out.Sample("stepscope_http_requests_total", Format("status=\"{}xx\"", first),
-               double(http.answers[first]));
-  }
-  out.Add("stepscope_http_busy_seconds_total", "counter", "Time in handlers of requests.",
-          double(http.answered_us) / 1e6);
-  out.Add("stepscope_http_body_bytes_total", "counter", "Bytes of bodies received.",
-          double(http.body_bytes));
-  out.Add("stepscope_http_connections", "gauge", "Connections being served.",
-          double(http_->figures().open()));
-  const EvaluatorFigures evaluator = evaluator_->figures();
-  out.Add("stepscope_evaluations_total", "counter", "Evaluations of rules.",
-          double(evaluator.evaluations));
-  out.Add("stepscope_evaluation_failures_total", "counter", "Evaluations that failed.",
-          double(evaluator.failures));
-  out.Add("stepscope_evaluation_conflicts_total", "counter",
-          "Evaluations thrown away because the task was no longer ours.",
-          double(evaluator.conflicts));
-  out.Add("stepscope_evaluation_rows_total", "counter", "Ticks and steps shown to rules.",
-          double(evaluator.rows));
-  out.Add("stepscope_evaluation_seconds_total", "counter", "Time in evaluations, of all threads.",
-          double(evaluator.busy_ns) / 1e9);
-  out.Add("stepscope_evaluation_lag_seconds", "gauge",
-          "How far the newest evaluation of a running job was behind.",
-          std::chrono::duration<double>(evaluator.lag).count());
-  const OutboxFigures outbox = outbox_->figures();
-  out.Add("stepscope_webhook_attempts_total", "counter", "Attempts to send a message.",
-          double(outbox.attempts));
-  out.Add("stepscope_webhook_delivered_total", "counter", "Messages that arrived.",
-          double(outbox.delivered));
-  out.Add("stepscope_webhook_retries_total", "counter", "Attempts that are made again.",
-          double(outbox.again));
-  out.Add("stepscope_webhook_dead_total", "counter", "Messages given up.", double(outbox.dead));
-  return out.text();
+  return ServiceMetrics({.front = *front_,
+                         .edge = *http_,
+                         .pressure = pressure_->gauge(),
+                         .evaluator = *evaluator_,
+                         .outbox = *outbox_});
 }
 
 }  // namespace stepscope

@@ -9,6 +9,7 @@
 #include "core/base/worker.h"
 #include "server/alert/outbox.h"
 #include "server/api/routes.h"
+#include "server/app/pressure_watch.h"
 #include "server/app/settings.h"
 #include "server/edge/edge.h"
 #include "server/evaluate/evaluator.h"
@@ -57,6 +58,7 @@ class App {
   AddressPolicy targets_;
   ProxyTrust proxies_;
   std::unique_ptr<Ingest> ingest_;
+  std::unique_ptr<PressureWatch> pressure_;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<JobSummaries> summaries_;

@@ -75,6 +75,23 @@ TEST_F(AppTest, StopsWhileClientsAreSlowAndIdle) {
   EXPECT_TRUE(idle.IsClosed());
 }
 
+TEST_F(AppTest, MetricsShowWhatTheServiceMayRunShortOf) {
+  const std::unique_ptr<App> app = Start();
+  RawClient idle(app->port());
+  idle.Send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(StatusOf(idle.ReadAnswer()), 200);
+  const std::string metrics = Get(*app, "/metrics");
+  for (const std::string line :
+       {"stepscope_pressure 0", "stepscope_pressure_load{of=\"queue\"} 0",
+        "stepscope_pressure_load{of=\"bodies\"} ", "stepscope_pressure_commit_p95_seconds 0",
+        "stepscope_pressure_refused_total{traffic=\"frames\"} 0",
+        "stepscope_http_connections{state=\"idle\"} 1",
+        "stepscope_http_connections{state=\"answering\"} 1", "stepscope_http_accepted_total 2",
+        "stepscope_http_queue_length 0", "stepscope_http_body_bytes "}) {
+    EXPECT_NE(metrics.find("\n" + line), std::string::npos) << line << " is not in\n" << metrics;
+  }
+}
+
 TEST_F(AppTest, AnOccupiedPortIsOneClearSentence) {
   const std::unique_ptr<App> app = Start();
   settings_.listen[0].port = app->port();

@@ -1,0 +1,73 @@
+#include "server/app/pressure_watch.h"
+
+#include <algorithm>
+
+#include "core/base/log.h"
+#include "server/front/storage.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kEvery = 500ms;
+
+double ShareOf(double used, std::size_t most) {
+  return most == 0 ? 0 : used / static_cast<double>(most);
+}
+
+// A folder that cannot be looked at is told by /readyz; it is no reason to refuse anybody.
+bool IsLow(const std::string& folder) {
+  if (folder.empty()) return false;
+  const Result<Storage> storage = LookAtStorage(folder);
+  return storage && storage->low();
+}
+
+void Tell(Judgement before, Judgement now) {
+  if (before.pressure == now.pressure) return;
+  switch (now.pressure) {
+    case Pressure::kNone:
+      return LogInfo("pressure is over; everybody is answered again");
+    case Pressure::kBulk:
+      return LogWarning("short of {}: bulk readers are refused", ToText(now.shortage));
+    case Pressure::kFrames:
+      return LogWarning("short of {}: frames are refused, agents keep them", ToText(now.shortage));
+  }
+}
+
+}  // namespace
+
+PressureWatch::PressureWatch(const Ingest& ingest, const IngestOptions& ingest_bounds,
+                             std::string storage)
+    : ingest_(ingest),
+      most_pushes_(ingest_bounds.queue_bound),
+      storage_(std::move(storage)),
+      gauge_([this] { return Look(); }) {}
+
+void PressureWatch::Start(const Edge& edge, const EdgeOptions& bounds) {
+  edge_ = &edge;
+  bounds_ = bounds;
+  worker_ = Worker("pressure", [this](const std::stop_token& stop) {
+    do {
+      const Judgement before = gauge_.judgement();
+      gauge_.Update();
+      Tell(before, gauge_.judgement());
+    } while (SleepFor(stop, kEvery));
+  });
+}
+
+void PressureWatch::Stop() {
+  worker_ = Worker();
+}
+
+Load PressureWatch::Look() const {
+  const EdgeFigures edge = edge_ ? edge_->figures() : EdgeFigures{};
+  const IngestFigures ingest = ingest_.figures();
+  const double requests = ShareOf(double(edge.queued), bounds_.most_queued);
+  const double pushes = ShareOf(double(ingest.queue_length), most_pushes_);
+  return {.queue = std::max(requests, pushes),
+          .bodies = ShareOf(double(edge.body_bytes), bounds_.most_body_bytes),
+          .connections = ShareOf(double(edge.open()), bounds_.most_connections),
+          .commit_p95 = ingest.commit_p95,
+          .storage_low = IsLow(storage_)};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "server/alert/outbox.h"
+#include "server/edge/edge.h"
+#include "server/evaluate/evaluator.h"
+#include "server/front/front.h"
+#include "server/front/pressure.h"
+
+namespace stepscope {
+
+// The parts whose figures /metrics shows beside those of ingest and database.
+struct MeasuredParts {
+  const Front& front;
+  const Edge& edge;
+  const PressureGauge& pressure;
+  const Evaluator& evaluator;
+  const Outbox& outbox;
+};
+
+// Prometheus text.
+std::string ServiceMetrics(const MeasuredParts& parts);
+
+}  // namespace stepscope
