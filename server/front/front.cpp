@@ -49,6 +49,11 @@ std::optional<Reply> CheckPressure(const Request& head, const Route& route,
   return reply;
 }
 
+// Frames wait for the commit of many: pages must find a worker meanwhile.
+Lane LaneOf(const Route& route) {
+  return route.traffic == Traffic::kFrames ? Lane::kMost : Lane::kAll;
+}
+
 bool HasFallback(const Request& head) {
   return (head.method == "GET" || head.method == "HEAD") && !head.path.starts_with("/api/");
 }
@@ -98,12 +103,13 @@ HeadVerdict Front::Judge(Request& head, bool may_wait) {
     return Refuse(head, std::move(*refusal));
   }
   Admission admission = Admit(access_, head, *match, may_wait);
-  if (admission.kind == Admission::kAsk) return {.kind = HeadVerdict::kAsk};
+  const Lane lane = LaneOf(*match->route);
+  if (admission.kind == Admission::kAsk) return {.kind = HeadVerdict::kAsk, .lane = lane};
   if (admission.kind == Admission::kRefuse) return Refuse(head, std::move(admission.refusal));
   if (const auto problem = CheckBody(head, *match->route)) {
     return Refuse(head, ToReply(*problem, head));
   }
-  return {.most_body = match->route->most_body};
+  return {.most_body = match->route->most_body, .lane = lane};
 }
 
 HeadVerdict Front::Refuse(const Request& head, Reply refusal) {

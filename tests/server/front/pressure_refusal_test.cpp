@@ -79,5 +79,11 @@ TEST_F(PressureRefusal, FramesAreRefusedLastAndSayWhy) {
   EXPECT_EQ(Check("/page").kind, HeadVerdict::kPass);
 }
 
+TEST_F(PressureRefusal, FramesLeaveSomeWorkersToOthers) {
+  EXPECT_EQ(Check("/frames").lane, Lane::kMost);
+  EXPECT_EQ(Check("/page").lane, Lane::kAll);
+  EXPECT_EQ(Check("/bulk").lane, Lane::kAll);
+}
+
 }  // namespace
 }  // namespace stepscope
