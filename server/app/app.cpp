@@ -167,6 +167,13 @@ Status App::StartHttp(std::vector<Listener> listeners) {
   return {};
 }
 
+void App::ReloadTls() {
+  if (!settings_.tls()) return LogInfo("nothing to read again: the service runs without TLS");
+  const Status loaded = http_->ReloadTls();
+  if (!loaded) return LogError("the TLS files stay as they were: {}", loaded.error().message);
+  LogInfo("read {} and {} again; new connections get them", settings_.tls_cert, settings_.tls_key);
+}
+
 void App::Stop(std::stop_token hurry) {
   stopping_ = true;
   if (http_) http_->Stop(kGrace, std::move(hurry));

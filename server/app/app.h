@@ -32,6 +32,10 @@ class App {
   const std::string& url() const { return url_; }
   int port() const { return http_->port(); }
 
+  // Reads the TLS files again, for new connections. The log says what came of it; when a file is
+  // bad, the old ones stay.
+  void ReloadTls();
+
   // Not ready any more, no new connections; running requests get up to 8 s, unless `hurry` is
   // asked for; what agents sent is committed, leases are given back, the database goes down.
   void Stop(std::stop_token hurry = {});

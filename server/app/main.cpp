@@ -1,7 +1,5 @@
 // stepscope-server: ingest, rules, webhooks, REST API and web page in one program.
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +8,8 @@
 #include "core/base/log.h"
 #include "server/app/app.h"
 #include "server/app/command.h"
+#include "server/app/open_files.h"
+#include "server/app/signals.h"
 #include "server/app/tls_command.h"
 #include "server/app/token_command.h"
 
@@ -23,30 +23,17 @@ Examples:
   STEPSCOPE_DATABASE_URL=postgresql://stepscope@db/stepscope stepscope-server
   stepscope-server --listen 0.0.0.0:8443 --tls-cert server.crt --tls-key server.key
   stepscope-server --listen 127.0.0.1:8080,unix:/run/stepscope/http.sock --require-tokens
+
+Signals:
+  TERM, INT  stop: requests that came before are answered, in 10 s at most; the second one is quicker
+  HUP        read the files of --tls-cert, --tls-key and --client-ca again, for new connections; when
+             one of them is bad, the log says so and the old ones stay
 )";
 
-// Signals that end the program, blocked everywhere so that one thread can wait for them.
-sigset_t BlockSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  return set;
-}
-
-// True for a signal, false when the stop is asked for.
-bool WaitForSignal(const sigset_t& set, const std::stop_token& stop) {
-  const timespec slice{0, 200'000'000};
-  while (!stop.stop_requested()) {
-    if (sigtimedwait(&set, nullptr, &slice) > 0) return true;
-  }
-  return false;
-}
-
 int Serve(const Settings& settings) {
-  const sigset_t signals = BlockSignals();
+  const Signals signals;
   StartLog("stepscope-server", settings.log_level);
+  RaiseOpenFiles();
   const SystemClock clock;
   Result<std::unique_ptr<App>> app = App::Start(settings, clock, STEPSCOPE_VERSION);
   if (!app) return Complain(app.error().message, kFailed);
@@ -55,12 +42,12 @@ int Serve(const Settings& settings) {
     LogWarning("no TLS: tokens travel in the clear on every way that is not this machine's own");
   }
 
-  WaitForSignal(signals, {});
+  signals.WaitForEnd({}, [&] { (*app)->ReloadTls(); });
   LogInfo("stopping; a second signal makes it quicker");
   std::stop_source hurry;
   const Worker second("signals", [&](const std::stop_token& stop) {
-    if (WaitForSignal(signals, stop)) hurry.request_stop();
-    if (WaitForSignal(signals, stop)) _exit(kFailed);
+    if (signals.WaitForEnd(stop)) hurry.request_stop();
+    if (signals.WaitForEnd(stop)) _exit(kFailed);
   });
   (*app)->Stop(hurry.get_token());
   return 0;

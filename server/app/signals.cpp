@@ -1,0 +1,24 @@
+#include "server/app/signals.h"
+
+#include <pthread.h>
+
+namespace stepscope {
+
+Signals::Signals() {
+  sigemptyset(&set_);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, number);
+  pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+bool Signals::WaitForEnd(const std::stop_token& stop, const std::function<void()>& hangup) const {
+  const timespec slice{0, 200'000'000};
+  while (!stop.stop_requested()) {
+    const int number = sigtimedwait(&set_, nullptr, &slice);
+    if (number == SIGHUP && hangup) hangup();
+    if (number == SIGINT || number == SIGTERM) return true;
+  }
+  return false;
+}
+
+}  // namespace stepscope

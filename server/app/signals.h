@@ -1,0 +1,24 @@
+#pragma once
+
+#include <signal.h>
+
+#include <functional>
+#include <stop_token>
+
+namespace stepscope {
+
+// The signals that mean something to the service, blocked in the thread that makes this and in all
+// that it starts, so that whoever waits for one gets it. A closed pipe never ends the program.
+class Signals {
+ public:
+  Signals();
+
+  // Waits for SIGINT or SIGTERM, and calls `hangup` for each SIGHUP. False when the stop is asked
+  // for first.
+  bool WaitForEnd(const std::stop_token& stop, const std::function<void()>& hangup = {}) const;
+
+ private:
+  sigset_t set_;
+};
+
+}  // namespace stepscope
