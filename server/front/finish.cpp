@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/front/gzip.h"
+#include "server/front/host.h"
 
 namespace stepscope {
 namespace {
@@ -54,12 +55,20 @@ void Compress(const Request& request, Reply& reply) {
   reply.headers.emplace_back("Content-Encoding", "gzip");
 }
 
+// A browser remembers it for the name, so it is not for names that mean another machine tomorrow.
+void KeepToTls(const Request& request, Reply& reply) {
+  const std::string_view name = HostName(request.Header("host"));
+  if (!request.secure || IsHostAddress(name) || name.find('.') == std::string_view::npos) return;
+  reply.headers.emplace_back("Strict-Transport-Security", "max-age=31536000");
+}
+
 }  // namespace
 
 void Finish(const Request& request, Duration took, Reply& reply) {
   Shorten(request, reply);
   Compress(request, reply);
   for (const auto& [name, value] : kAlways) reply.headers.emplace_back(name, value);
+  KeepToTls(request, reply);
   if (Find(reply, "Cache-Control").empty()) reply.headers.emplace_back("Cache-Control", "no-store");
   reply.headers.emplace_back("X-Request-Id", request.request_id);
   const double milliseconds = std::chrono::duration<double, std::milli>(took).count();

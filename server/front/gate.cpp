@@ -1,13 +1,11 @@
 #include "server/front/gate.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 
 #include "core/base/text.h"
+#include "server/front/host.h"
 
 namespace stepscope {
 namespace {
@@ -26,21 +24,6 @@ bool IsLength(std::string_view text) {
 
 bool IsSafe(std::string_view method) {
   return method == "GET" || method == "HEAD";
-}
-
-// The name in "name:port", "[::1]:port".
-std::string_view HostName(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(0, std::min(host.find(']') + 1, host.size()));
-  return host.substr(0, host.find(':'));
-}
-
-// Addresses pass: a page can point a name of its own at this service, but no address.
-bool IsAddress(std::string_view name) {
-  if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
-  const std::string text(name);
-  std::array<unsigned char, sizeof(in6_addr)> address{};
-  return inet_pton(AF_INET, text.c_str(), address.data()) == 1 ||
-         inet_pton(AF_INET6, text.c_str(), address.data()) == 1;
 }
 
 // Without its parameters.
@@ -78,7 +61,7 @@ std::optional<Problem> CheckHost(const Request& head, const HostNames& hosts) {
   const std::string host = Lower(head.Header("host"));
   if (host.empty()) return Refuse("bad-request", "the Host header is missing");
   const std::string_view name = HostName(host);
-  if (IsAddress(name) || std::ranges::count(hosts, name) > 0) return std::nullopt;
+  if (IsHostAddress(name) || std::ranges::count(hosts, name) > 0) return std::nullopt;
   return Refuse("misdirected",
                 Format("this service does not answer to the host name {}", Printable(name, 100)));
 }
