@@ -80,6 +80,14 @@ test("name, role and jobs stand in the header, and Sign out leads out", async ()
   assert.equal(service.calls(/session/).length, 3);
 });
 
+test("whom a proxy has let in is not offered a way out that leads nowhere", async () => {
+  service.access.demand({ st_reader_anna: { name: "anna", role: "reader", expires_us: null } });
+  await page.goto(`${service.url}/jobs`);
+  await signIn();
+  await account().click();
+  assert.match(await page.locator("#account").textContent(), /^Signed in as anna with the role reader, for all jobs\.$/);
+});
+
 test("a wrong token is refused in the service's words, and can be mended", async () => {
   await page.goto(`${service.url}/jobs`);
   await signIn("st_reader_wrong");

@@ -5,7 +5,10 @@ import { Icon } from "./icons";
 import { leave, session } from "./session";
 import { faultWords } from "./states";
 
-/** Who is signed in, and the way out. Nothing where nobody has to sign in. */
+/**
+ * Who is signed in, and the way out of a session: a proxy or a certificate lets in without one.
+ * Nothing where nobody has to sign in.
+ */
 export function Account() {
   const fault = useSignal("");
   const found = session.value;
@@ -31,9 +34,11 @@ export function Account() {
           {found.expires_us === null ? "" : `, until ${dateTime(found.expires_us, "utc")}`}.
         </p>
         {fault.value === "" ? null : <p role="alert">{fault.value}</p>}
-        <button type="button" onClick={signOut}>
-          Sign out
-        </button>
+        {found.expires_us === null ? null : (
+          <button type="button" onClick={signOut}>
+            Sign out
+          </button>
+        )}
       </div>
     </>
   );
