@@ -79,7 +79,8 @@ export class XssRun {
   }
 
   async assertNoTrespass(what = `round ${this.round}`) {
-    assert.deepEqual(await this.page.evaluate(trespasses), [], what);
+    const refused = await this.page.evaluate(() => window.noted.csp);
+    assert.deepEqual([...(await this.page.evaluate(trespasses)), ...refused], [], what);
   }
 
   /** Nothing ran, nothing came in, and these texts are on the page as they were sent. */
