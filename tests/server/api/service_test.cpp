@@ -117,6 +117,7 @@ TEST_F(ServiceTest, LostConnectionsToTheDatabaseHealByThemselves) {
 TEST_F(ServiceTest, KnownPagesAreTheShellAndNothingElseIs) {
   EXPECT_EQ(StatusOf(service_.Get("/")), 200);
   EXPECT_EQ(StatusOf(service_.Get("/jobs/mlp?from=1")), 200);
+  EXPECT_EQ(StatusOf(service_.Get("/tokens")), 200);
   EXPECT_NE(HeaderOf(service_.Get("/jobs"), "etag"), "");
   ExpectProblem(service_.Get("/nothing"), 404, "not-found");
   ExpectProblem(service_.Get("/assets/nothing.js"), 404, "not-found");
