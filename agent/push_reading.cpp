@@ -1,7 +1,5 @@
 // ReadPushAnswer of sender.h: from an HTTP answer to what it means.
 
-#include <algorithm>
-
 #include "agent/sender.h"
 #include "core/base/text.h"
 
@@ -9,13 +7,6 @@ namespace stepscope {
 namespace {
 
 constexpr Duration kLongestRetryAfter = 300s;
-
-Duration RetryAfter(const HttpAnswer& answer) {
-  const std::string_view text = Trim(answer.Header("Retry-After"));
-  const auto seconds = text.size() <= 9 ? ParseInt(text, "Retry-After") : Result<std::int64_t>(0);
-  if (!seconds || *seconds <= 0) return {};
-  return std::min<Duration>(std::chrono::seconds(*seconds), kLongestRetryAfter);
-}
 
 PushOutcome OutcomeOfConflict(std::string_view code) {
   if (code == "gap") return PushOutcome::kGap;
@@ -62,7 +53,7 @@ PushReading ReadPushAnswer(const Result<HttpAnswer>& result) {
   if (answer.status == 200) return ReadTaken(answer);
   const auto problem = DecodePushProblem(answer.body);
   reading.ours = problem.ok();
-  reading.retry_after = RetryAfter(answer);
+  reading.retry_after = answer.RetryAfter(kLongestRetryAfter);
   reading.outcome = OutcomeOfProblem(answer.status, problem ? &*problem : nullptr);
   if (problem) reading.expected = problem->expected;
   reading.reason = problem && !problem->detail.empty()

@@ -1,8 +1,5 @@
 #include "core/http/client.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 
@@ -49,12 +46,20 @@ std::string_view HttpAnswer::Header(std::string_view name) const {
   return {};
 }
 
+Duration HttpAnswer::RetryAfter(Duration most) const {
+  const std::string_view text = Trim(Header("Retry-After"));
+  const auto seconds = text.size() <= 9 ? ParseInt(text, "Retry-After") : Result<std::int64_t>(0);
+  if (!seconds || *seconds <= 0) return {};
+  return std::min<Duration>(std::chrono::seconds(*seconds), most);
+}
+
 Result<std::unique_ptr<HttpClient>> HttpClient::Make(Url url, HttpClientOptions options) {
-  if (!options.address.empty() && !IsNumericHost(options.address)) {
-    return Invalid(Format("pinned address '{}' is no IP address", Printable(options.address)));
+  for (const std::string& address : options.addresses) {
+    if (IsNumericHost(address)) continue;
+    return Invalid(Format("pinned address '{}' is no IP address", Printable(address)));
   }
   std::unique_ptr<HttpClient> client(new HttpClient(std::move(url), std::move(options)));
-  if (!client->stop_event_) return Internal("HTTP client: no event descriptor");
+  if (!client->stop_) return Internal("HTTP client: no event descriptor");
   if (!client->url_.secure) return client;
   auto tls = TlsClient::Make(client->options_.tls);
   if (!tls) return tls.error();
@@ -63,17 +68,12 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Make(Url url, HttpClientOptions 
 }
 
 HttpClient::HttpClient(Url url, HttpClientOptions options)
-    : url_(std::move(url)),
-      options_(std::move(options)),
-      lookup_(options_.resolve),
-      stop_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    : url_(std::move(url)), options_(std::move(options)), lookup_(options_.resolve) {}
 
 HttpClient::~HttpClient() = default;
 
 void HttpClient::Stop() {
-  // Never read again, so it stays readable for every later wait.
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(stop_event_.get(), &one, sizeof one);
+  stop_.Set();
 }
 
 Result<HttpAnswer> HttpClient::Send(const HttpRequest& request) {
@@ -88,14 +88,14 @@ Result<HttpAnswer> HttpClient::Send(const HttpRequest& request) {
 
 Result<std::unique_ptr<HttpConnection>> HttpClient::Connect(SteadyTime deadline) {
   const WaitLimit limit{std::min(deadline, SystemClock().Steady() + options_.connect_limit),
-                        stop_event_.get()};
+                        stop_.descriptor()};
   if (url_.secure && !tls_) {
     auto tls = TlsClient::Make(options_.tls);
     if (!tls) return Unavailable(tls.error().message);
     tls_ = std::move(*tls);
   }
-  auto addresses = options_.address.empty() ? lookup_.Find(url_.host, limit)
-                                            : std::vector<std::string>{options_.address};
+  auto addresses =
+      options_.addresses.empty() ? lookup_.Find(url_.host, limit) : Result(options_.addresses);
   if (!addresses) return addresses.error();
   auto opened = HttpConnection::Open(url_, *addresses, tls_.get(), limit);
   if (opened) return opened;
@@ -116,7 +116,7 @@ Result<HttpAnswer> HttpClient::SendOnce(const HttpRequest& request, SteadyTime d
   }
   bool answered = false;
   const AnswerLimit most{options_.answer_bytes, options_.cut_answer};
-  auto done = Exchange(*connection, url_, request, most, {deadline, stop_event_.get()}, answered);
+  auto done = Exchange(*connection, url_, request, most, {deadline, stop_.descriptor()}, answered);
   if (!done) {
     stale = kept && !answered && SystemClock().Steady() < deadline;
     return done.error();

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/descriptor.h"
+#include "core/base/event.h"
 #include "core/base/result.h"
 #include "core/base/time.h"
 #include "core/http/lookup.h"
@@ -22,7 +22,8 @@ struct HttpClientOptions {
   std::size_t answer_bytes = 64 * 1024;  // of the answer's body
   bool cut_answer = false;  // of a longer body take the beginning; otherwise it is an error
   TlsOptions tls{};
-  std::string address{};  // connect to this numeric address, whatever the host's name resolves to
+  // Connect to one of these numeric ones, whatever the host's name resolves to.
+  std::vector<std::string> addresses{};
   Resolver resolve = ResolveHost;
 };
 
@@ -42,6 +43,9 @@ struct HttpAnswer {
 
   // The first header of this name, whatever its case; "" when there is none.
   std::string_view Header(std::string_view name) const;
+
+  // The time for which it asks to be left alone, in seconds; 0 when it does not, or in words.
+  Duration RetryAfter(Duration most) const;
 };
 
 class HttpConnection;
@@ -80,7 +84,7 @@ class HttpClient {
   NameLookup lookup_;
   std::unique_ptr<TlsClient> tls_;  // null for http, and after a failure
   std::unique_ptr<HttpConnection> connection_;
-  const Descriptor stop_event_;
+  const Event stop_;
 };
 
 }  // namespace stepscope

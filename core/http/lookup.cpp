@@ -4,9 +4,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -14,7 +12,7 @@
 #include <thread>
 
 #include "core/base/clock.h"
-#include "core/base/descriptor.h"
+#include "core/base/event.h"
 #include "core/base/text.h"
 #include "core/http/url.h"
 
@@ -50,13 +48,10 @@ struct NameLookup::Lookup {
     SteadyTime at{};
   };
 
-  Lookup() : done(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-
   void Finish(Result<Addresses> answer) {
     const SteadyTime now = SystemClock().Steady();
     outcome.Change([&](Outcome& value) { value = {std::move(answer), now}; });
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = write(done.get(), &one, sizeof one);
+    done.Set();
   }
   bool Running() const {
     return outcome.Read([](const Outcome& value) { return !value.answer; });
@@ -68,7 +63,7 @@ struct NameLookup::Lookup {
   }
 
   Guarded<Outcome> outcome;
-  Descriptor done;  // readable, for ever, when there is an answer
+  Event done;  // there is an answer
 };
 
 Result<Addresses> ResolveHost(const std::string& host) {
@@ -112,7 +107,7 @@ Result<Addresses> NameLookup::Find(const std::string& host, const WaitLimit& lim
   if (IsNumericHost(host)) return Addresses{host};
   const auto lookup = Join(host);
   if (!lookup) return lookup.error();
-  const auto ready = WaitFor((*lookup)->done.get(), POLLIN, limit);
+  const auto ready = WaitFor((*lookup)->done.descriptor(), POLLIN, limit);
   if (!ready) {
     return Unavailable(Format("host '{}' not found: {}", Printable(host), ready.error().message));
   }

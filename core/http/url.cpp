@@ -46,6 +46,9 @@ const char* HostProblem(const std::string& host, bool bracketed) {
   if (bracketed) return IsIPv6(host) ? nullptr : "has no IPv6 address in its brackets";
   if (host.empty()) return "has no host";
   if (host.size() > kLongestHost) return "has a host of more than 253 characters";
+  if (host.starts_with('.') || host.ends_with('.') || host.find("..") != host.npos) {
+    return "has a host with an empty label";
+  }
   if (!std::ranges::all_of(host, IsHostByte)) return "has a character in its host that is none";
   if (LooksNumeric(host) && !IsIPv4(host)) return "has a numeric host that is no IPv4 address";
   return nullptr;

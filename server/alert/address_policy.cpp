@@ -27,13 +27,25 @@ constexpr Refused kRefused[] = {
     {"169.254.0.0/16", "link-local", true},
     {"172.16.0.0/12", "private"},
     {"192.0.0.0/24", "reserved"},
+    {"192.0.2.0/24", "for documentation"},
+    {"192.88.99.0/24", "reserved"},
     {"192.168.0.0/16", "private"},
     {"198.18.0.0/15", "for benchmarks"},
+    {"198.51.100.0/24", "for documentation"},
+    {"203.0.113.0/24", "for documentation"},
     {"224.0.0.0/3", "multicast or reserved"},
     {"::/96", "reserved"},
     {"::1/128", "loopback", true},
+    {"::ffff:0:0:0/96", "reserved"},
+    {"64:ff9b:1::/48", "for translation at this site"},
+    {"100::/64", "reserved"},
+    {"2001::/23", "reserved"},
+    {"2001:db8::/32", "for documentation"},
+    {"3fff::/20", "for documentation"},
+    {"5f00::/16", "reserved"},
     {"fc00::/7", "private"},
     {"fe80::/10", "link-local", true},
+    {"fec0::/10", "private"},
     {"ff00::/8", "multicast"},
 };
 constexpr std::uint16_t kPorts[] = {80, 443, 8080, 8443};
@@ -66,13 +78,23 @@ std::optional<Address> Inner(const Address& address) {
   return std::nullopt;
 }
 
-bool PortFits(const Url& url, const std::string& address, const AddressPolicy& policy) {
-  return std::ranges::count(kPorts, url.port) > 0 || policy.Names(address);
+// The address of a host that no resolver is asked about; "" = ask one.
+std::string KnownAddress(const std::string& host) {
+  if (IsNumericHost(host)) return host;
+  return host == "localhost" || host.ends_with(".localhost") ? "127.0.0.1" : "";
 }
 
 Error WrongPort(const Url& url) {
   return Invalid(
       Format("webhook {}: port {} is not 80, 443, 8080 or 8443", url.ToText(), url.port));
+}
+
+Status CheckAddress(const Url& url, const std::string& address, const AddressPolicy& policy) {
+  if (Status checked = policy.Check(address); !checked) {
+    return Invalid(Format("webhook {}: {}", url.ToText(), checked.error().message));
+  }
+  if (std::ranges::count(kPorts, url.port) > 0 || policy.Names(address)) return {};
+  return WrongPort(url);
 }
 
 }  // namespace
@@ -141,31 +163,25 @@ Status AddressPolicy::Check(const std::string& text) const {
 Status CheckWebhookUrl(const std::string& text, const AddressPolicy& policy) {
   const auto url = ParseUrl(text);
   if (!url.ok()) return url.error();
-  const bool numeric = IsNumericHost(url->host);
-  if (!PortFits(*url, numeric ? url->host : "", policy)) return WrongPort(*url);
-  if (!numeric) return {};
-  const Status checked = policy.Check(url->host);
-  if (checked.ok()) return {};
-  return Invalid(Format("webhook {}: {}", url->ToText(), checked.error().message));
+  const std::string address = KnownAddress(url->host);
+  if (!address.empty()) return CheckAddress(*url, address, policy);
+  const bool usual = std::ranges::count(kPorts, url->port) > 0;
+  return usual || policy.NamesAny() ? Status() : Status(WrongPort(*url));
 }
 
 Result<WebhookTarget> FindTarget(const std::string& text, const AddressPolicy& policy,
                                  const Resolver& resolve) {
+  if (Status taken = CheckWebhookUrl(text, policy); !taken) return taken.error();
   auto url = ParseUrl(text);
   if (!url.ok()) return url.error();
-  auto addresses = IsNumericHost(url->host)
-                       ? Result<std::vector<std::string>>(std::vector{url->host})
-                       : resolve(url->host);
+  const std::string known = KnownAddress(url->host);
+  auto addresses = known.empty() ? resolve(url->host) : Result(std::vector{known});
   if (!addresses.ok()) return addresses.error();
   if (addresses->empty()) return Unavailable(Format("{} has no address", url->host));
   for (const std::string& address : *addresses) {
-    const Status checked = policy.Check(address);
-    if (!checked.ok()) {
-      return Invalid(Format("webhook {}: {}", url->ToText(), checked.error().message));
-    }
-    if (!PortFits(*url, address, policy)) return WrongPort(*url);
+    if (Status checked = CheckAddress(*url, address, policy); !checked) return checked.error();
   }
-  return WebhookTarget{std::move(*url), addresses->front()};
+  return WebhookTarget{std::move(*url), std::move(*addresses)};
 }
 
 }  // namespace stepscope

@@ -35,20 +35,22 @@ class AddressPolicy {
   Status Check(const std::string& address) const;
   // Whether the configuration names it.
   bool Names(const std::string& address) const;
+  bool NamesAny() const { return !allowed_.empty(); }
 
  private:
   std::vector<AddressRange> allowed_;
 };
 
 // What can be said of a webhook's URL without looking its name up: http or https, a port that
-// webhooks use, and no refused numeric address.
+// webhooks use (any other is for addresses that the configuration names), and no refused numeric
+// address. "localhost" counts as one.
 Status CheckWebhookUrl(const std::string& text, const AddressPolicy& policy);
 
-// Where to connect to, and to nothing else: the checked address of the URL's host. Refused when any
-// of its addresses is. Unavailable when the name cannot be resolved now.
+// Where to connect to, and to nothing else: the checked addresses of the URL's host, which is
+// looked up once. Refused when any of them is. Unavailable when the name cannot be resolved now.
 struct WebhookTarget {
   Url url;
-  std::string address;
+  std::vector<std::string> addresses;
 };
 Result<WebhookTarget> FindTarget(const std::string& text, const AddressPolicy& policy,
                                  const Resolver& resolve);

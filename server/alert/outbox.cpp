@@ -5,10 +5,13 @@
 
 #include "core/base/log.h"
 #include "core/base/random.h"
+#include "server/alert/post.h"
 #include "server/alert/sign.h"
 
 namespace stepscope {
 namespace {
+
+constexpr Duration kLongestRetryAfter = 1h;
 
 // 1 +- 20 %, so that many messages do not come back together.
 double Stretch() {
@@ -23,7 +26,11 @@ std::int64_t SecondsOf(Time time) {
 
 Outbox::Outbox(Database& database, const Clock& clock, const SecretBox& secrets,
                OutboxOptions options)
-    : database_(database), clock_(clock), secrets_(secrets), options_(std::move(options)) {
+    : database_(database),
+      clock_(clock),
+      secrets_(secrets),
+      options_(std::move(options)),
+      lookup_(options_.resolve) {
   for (int i = 0; i < options_.threads; ++i) {
     threads_.emplace_back(Format("outbox-{}", i),
                           [this](const std::stop_token& stop) { Work(stop); });
@@ -87,6 +94,7 @@ Attempt Outbox::Send(const std::stop_token& stop, const WebhookRow& webhook,
   attempt.took = clock_.Steady() - start;
   if (answer.ok()) {
     attempt.status = answer->status;
+    attempt.retry_after = answer->RetryAfter(kLongestRetryAfter);
     attempt.answer = std::move(answer->body);
   } else {
     attempt.error = answer.error().message;
@@ -98,20 +106,11 @@ Result<HttpAnswer> Outbox::Post(const std::stop_token& stop, const WebhookRow& w
                                 const DeliveryRow& delivery) {
   const auto secret = secrets_.Unseal(webhook.secret_sealed);
   if (!secret.ok()) return secret.error();
-  auto target = FindTarget(webhook.url, options_.policy, options_.resolve);
-  if (!target.ok()) return target.error();
   const std::string id = std::to_string(delivery.delivery_id);
   const std::int64_t timestamp = SecondsOf(clock_.Now());
   const auto signature = SignWebhook(*secret, id, timestamp, delivery.body);
   if (!signature.ok()) return signature.error();
 
-  HttpClientOptions options;
-  options.request_limit = options_.deadline;
-  options.tls.ca_file = options_.ca_file;
-  options.address = target->address;
-  const auto client = HttpClient::Make(std::move(target->url), std::move(options));
-  if (!client.ok()) return client.error();
-  const std::stop_callback cut(stop, [&] { (*client)->Stop(); });
   HttpRequest request;
   request.body = delivery.body;
   request.headers = {{"Content-Type", "application/json"},
@@ -119,7 +118,8 @@ Result<HttpAnswer> Outbox::Post(const std::stop_token& stop, const WebhookRow& w
                      {"webhook-id", id},
                      {"webhook-timestamp", std::to_string(timestamp)},
                      {"webhook-signature", *signature}};
-  return (*client)->Send(request);
+  const PostOptions options{options_.policy, options_.ca_file, options_.deadline};
+  return PostToTarget(webhook.url, request, options, lookup_, stop);
 }
 
 void Outbox::Finish(const DeliveryRow& delivery, const Attempt& attempt, const Decision& decision) {

@@ -8,6 +8,7 @@
 #include "core/base/guarded.h"
 #include "core/base/worker.h"
 #include "core/http/client.h"
+#include "core/http/lookup.h"
 #include "server/alert/address_policy.h"
 #include "server/alert/retry.h"
 #include "server/alert/secrets.h"
@@ -22,7 +23,7 @@ struct OutboxOptions {
   std::string ca_file;      // authorities to trust; empty: those of the system
   int threads = 2;          // so that one slow target does not hold up the others
   Duration idle = 500ms;    // between two looks of a thread for work, +- 20 %
-  Duration deadline = 10s;  // of one attempt
+  Duration deadline = 10s;  // of one attempt, the lookup of the name included
   Duration lease = 30s;     // a dead outbox's message is sent again after this
 };
 
@@ -32,7 +33,7 @@ struct OutboxFigures {
 
 // Sends the messages that status changes left in the database, signed (Standard Webhooks), each at
 // least once and with the same webhook-id at every attempt. Only to addresses that the policy
-// allows, and to exactly the one that was checked; redirects are answers like others. Several may
+// allows, and to one of those that were checked; redirects are answers like others. Several may
 // share a database. Destroying it ends a request in flight; that message is sent again later.
 class Outbox {
  public:
@@ -55,6 +56,7 @@ class Outbox {
   const Clock& clock_;
   const SecretBox& secrets_;
   const OutboxOptions options_;
+  NameLookup lookup_;
   Guarded<OutboxFigures> figures_;
   std::vector<Worker> threads_;
 };

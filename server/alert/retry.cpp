@@ -47,7 +47,7 @@ Decision Decide(const Attempt& attempt, const Json& before, double stretch) {
   if (IsRefusal(attempt.status) && Refusals(before) + 1 >= kMostRefusals) return {"dead"};
   if (before.size() >= std::size(kWaits)) return {"dead"};
   const auto wait = static_cast<double>(kWaits[before.size()].count()) * stretch;
-  return {"ready", Duration(static_cast<std::int64_t>(wait))};
+  return {"ready", std::max(Duration(static_cast<std::int64_t>(wait)), attempt.retry_after)};
 }
 
 }  // namespace stepscope

@@ -60,11 +60,12 @@ void CheckTarget(const std::string& text, const std::vector<std::string>& addres
   const Result<WebhookTarget> target = FindTarget(text, policy, resolver);
   if (!target) return;
   Require(CheckWebhookUrl(text, policy).ok(), "a target is one that could be configured");
-  Require(!IsOurs(target->address), "no target is in a network of ours", target->address);
-  if (IsNumericHost(target->url.host)) return;
-  for (const std::string& address : addresses) {
-    Require(!IsOurs(address), "one refused address refuses the name", address);
+  Require(!target->addresses.empty(), "a target has an address");
+  for (const std::string& address : target->addresses) {
+    Require(!IsOurs(address), "no target is in a network of ours", address);
   }
+  if (IsNumericHost(target->url.host)) return;
+  Require(target->addresses == addresses, "no address of a name is left out");
 }
 
 }  // namespace

@@ -159,13 +159,14 @@ class ScriptedServer {
  public:
   using Script = std::function<void(Peer&)>;
 
-  explicit ScriptedServer(Script script, int port = 0) : script_(std::move(script)) {
+  explicit ScriptedServer(Script script, int port = 0, const char* loopback = "127.0.0.1")
+      : script_(std::move(script)) {
     listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int on = 1;
     setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    inet_pton(AF_INET, loopback, &address.sin_addr);
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     socklen_t size = sizeof address;
     if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||

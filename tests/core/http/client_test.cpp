@@ -117,7 +117,7 @@ TEST(HttpClient, StopsARequestInFlightAndEveryLaterOne) {
   EXPECT_EQ(client->Send({.body = "x"}).error().message, "stopped");
 }
 
-TEST(HttpClient, ConnectsToThePinnedAddressAndKeepsTheName) {
+TEST(HttpClient, ConnectsToAPinnedAddressAndKeepsTheName) {
   std::optional<test::SeenRequest> seen;
   ScriptedServer server([&](Peer& peer) {
     seen = peer.Read();
@@ -126,11 +126,20 @@ TEST(HttpClient, ConnectsToThePinnedAddressAndKeepsTheName) {
   });
   {
     auto client = HttpClient::Make(*ParseUrl(Format("http://pinned.invalid:{}/", server.port())),
-                                   {.address = "127.0.0.1"});
+                                   {.addresses = {"127.0.0.9", "127.0.0.1"}});
     ASSERT_TRUE((*client)->Send({.body = "x"}).ok());
   }
   EXPECT_NE(seen->head.find("Host: pinned.invalid"), std::string::npos);
-  EXPECT_FALSE(HttpClient::Make(*ParseUrl("http://h"), {.address = "not-an-address"}).ok());
+  EXPECT_FALSE(HttpClient::Make(*ParseUrl("http://h"), {.addresses = {"not-an-address"}}).ok());
+}
+
+TEST(HttpAnswer, ReadsHowLongItIsToBeLeftAloneWithinReason) {
+  const std::pair<const char*, Duration> said[] = {
+      {"120", 2min}, {" 7 ", 7s},  {"999999", 1h}, {"99999999999999999999", 0s},
+      {"-5", 0s},    {"soon", 0s}, {"", 0s},       {"Wed, 21 Oct 2026 07:28:00 GMT", 0s}};
+  for (const auto& [value, time] : said) {
+    EXPECT_EQ((HttpAnswer{503, {{"retry-after", value}}, ""}).RetryAfter(1h), time) << value;
+  }
 }
 
 TEST(HttpClient, IgnoresAProxyOfTheEnvironment) {

@@ -59,7 +59,7 @@ struct TlsTest : testing::Test {
     return answer.ok() ? "answered" : answer.error().message;
   }
   HttpClientOptions Trusting() const {
-    return {.tls = {.ca_file = ca_file}, .address = "127.0.0.1"};
+    return {.tls = {.ca_file = ca_file}, .addresses = {"127.0.0.1"}};
   }
 
   test::FakeRoot folder;
@@ -109,7 +109,8 @@ TEST_F(TlsTest, RefusesAnotherName) {
 TEST_F(TlsTest, RefusesAnAuthorityItDoesNotKnow) {
   Identity("right.test").Save(folder.path() + "/other.pem");
   for (const std::string& file : {std::string(), folder.path() + "/other.pem"}) {
-    const auto error = ErrorOf("right.test", {.tls = {.ca_file = file}, .address = "127.0.0.1"});
+    const auto error =
+        ErrorOf("right.test", {.tls = {.ca_file = file}, .addresses = {"127.0.0.1"}});
     EXPECT_TRUE(error.starts_with("the certificate of 'right.test' is not trusted (")) << error;
   }
 }
@@ -174,7 +175,7 @@ struct ClientCertificateTest : TlsTest {
   TlsOptions files() const {
     return {ca_file, folder.path() + "/node.pem", folder.path() + "/node-key.pem"};
   }
-  HttpClientOptions Identified() const { return {.tls = files(), .address = "127.0.0.1"}; }
+  HttpClientOptions Identified() const { return {.tls = files(), .addresses = {"127.0.0.1"}}; }
 
   Identity node{Identity::Spec{.name = "node-1", .signer = &identity}};
 };

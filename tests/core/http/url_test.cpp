@@ -61,6 +61,10 @@ TEST(ParseUrl, RefusesWhatOthersWouldReadDifferently) {
       "http://[nope]",
       "http://[::1]8080",
       "http://%31.org",
+      "http://host.",
+      "http://.host",
+      "http://host..org",
+      "http://127.0.0.1.",
   };
   for (const char* text : bad) {
     const auto url = ParseUrl(text);

@@ -117,10 +117,10 @@ TEST(FindTarget, RefusesANameWithOnePrivateAddressAmongMany) {
   EXPECT_EQ(target.error().code, Code::kInvalid);
 }
 
-TEST(FindTarget, GivesTheAddressThatWasChecked) {
+TEST(FindTarget, GivesTheAddressesThatWereChecked) {
   const auto target = FindTarget("https://good.example/", {}, Always({"8.8.8.8", "8.8.4.4"}));
   ASSERT_TRUE(target.ok());
-  EXPECT_EQ(target->address, "8.8.8.8");
+  EXPECT_EQ(target->addresses, (std::vector<std::string>{"8.8.8.8", "8.8.4.4"}));
   EXPECT_EQ(target->url.host, "good.example");
   EXPECT_EQ(FindTarget("https://none.example/", {}, Always({})).error().code, Code::kUnavailable);
 }
@@ -129,6 +129,11 @@ TEST(FindTarget, OddPortsAreForNamedAddresses) {
   EXPECT_FALSE(FindTarget("http://127.0.0.1:9000/", {}, ResolveHost).ok());
   EXPECT_TRUE(FindTarget("http://127.0.0.1:9000/", Allow({"127.0.0.0/8"}), ResolveHost).ok());
   EXPECT_FALSE(FindTarget("http://x.example:9000/", {}, Always({"8.8.8.8"})).ok());
+  const auto policy = Allow({"10.20.0.0/16"});
+  EXPECT_TRUE(CheckWebhookUrl("http://x.example:9000/", policy).ok());
+  EXPECT_TRUE(FindTarget("http://x.example:9000/", policy, Always({"10.20.0.1"})).ok());
+  EXPECT_FALSE(FindTarget("http://x.example:9000/", policy, Always({"8.8.8.8"})).ok());
+  EXPECT_TRUE(CheckWebhookUrl("http://localhost:9000/", Allow({"127.0.0.1"})).ok());
 }
 
 }  // namespace

@@ -36,6 +36,13 @@ TEST(Retry, WaitsLongerEachTimeAndGivesUpAfterADay) {
   EXPECT_EQ(Decide(Answered(0), Before({}), 1.2).again_in, 6s);
 }
 
+TEST(Retry, WaitsAsLongAsTheTargetAsksFor) {
+  Attempt busy = Answered(429);
+  busy.retry_after = 90s;
+  EXPECT_EQ(Decide(busy, Before({}), 1).again_in, 90s);
+  EXPECT_EQ(Decide(busy, Before({429, 429}), 1).again_in, 5min);
+}
+
 TEST(Retry, RedirectsAreNoSuccess) {
   EXPECT_EQ(Decide(Answered(302), Before({}), 1).state, "ready");
 }
