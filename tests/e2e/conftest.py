@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,19 @@ import pytest
 from tests.support.service import Service
 
 
-@pytest.fixture
-def folder():
+@contextmanager
+def passable_folder():
     """Not tmp_path: started by root, PostgreSQL runs as another user, who must get through."""
     made = Path(tempfile.mkdtemp(prefix="stepscope-e2e-"))
     made.chmod(0o711)
     yield made
     shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture
+def folder():
+    with passable_folder() as made:
+        yield made
 
 
 @pytest.fixture

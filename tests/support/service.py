@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import socket
+import ssl
 import subprocess
 import time
 import urllib.error
@@ -47,12 +48,14 @@ def wait_for(condition, what: str, seconds: float = 60, pause: float = 0.05):
 
 
 class Service:
-    """A stepscope-server with its embedded PostgreSQL."""
+    """A stepscope-server with its embedded PostgreSQL; over TLS when there is an authority to trust."""
 
-    def __init__(self, folder: Path, *options: str):
+    def __init__(self, folder: Path, *options: str, ca_file=None):
         self.data_dir = folder / "data"
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if ca_file else 'http'}://127.0.0.1:{self.port}"
+        self.trust = ssl.create_default_context(cafile=ca_file) if ca_file else None
+        self.token = None
         self.options = options
         self.log = folder / "server.log"
         self.process = None
@@ -75,8 +78,10 @@ class Service:
         """(status, parsed JSON or text). Connection faults are OSError."""
         data = json.dumps(body).encode() if isinstance(body, (dict, list)) else body
         request = urllib.request.Request(self.url + path, data, {"Content-Type": content_type}, method=method)
+        if self.token:
+            request.add_header("Authorization", f"Bearer {self.token}")
         try:
-            with urllib.request.urlopen(request, timeout=timeout) as answer:
+            with urllib.request.urlopen(request, timeout=timeout, context=self.trust) as answer:
                 status, text = answer.status, answer.read().decode()
         except urllib.error.HTTPError as problem:
             status, text = problem.code, problem.read().decode()
