@@ -16,6 +16,7 @@ test("the real service serves the list and the charts of a job", { skip: kUrl ? 
     assert.match(reply.headers()["content-security-policy"], /trusted-types stepscope/);
     const link = kName ? page.getByRole("link", { name: kName, exact: true }) : page.locator(".job-link").first();
     await link.waitFor();
+    assert.equal(await page.locator("#token, .account").count(), 0, "nobody has to sign in");
     assert.deepEqual(await axeViolations(page), []);
     await link.click();
     await page.locator("#chart-cpu").waitFor();

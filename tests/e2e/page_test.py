@@ -14,27 +14,46 @@ BROWSER = ROOT / "tests/browser"
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="Node is not here")
 
 
+def admin_token(service):
+    command = [program("stepscope-server"), "token", "create", "--role", "admin", "--name", "root", "--data-dir", str(service.data_dir)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+
+
 @pytest.fixture
 def guarded(folder):
-    """(service, token of an admin)"""
     service = Service(folder, "--require-tokens").start()
-    command = [program("stepscope-server"), "token", "create", "--role", "admin", "--name", "root", "--data-dir", str(service.data_dir)]
-    yield service, subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+    yield service
     service.stop()
 
 
-def in_browser(test, service, token):
+@pytest.fixture
+def over_tls(folder, monkeypatch):
+    files = folder / "tls"
+    subprocess.run([program("stepscope-server"), "tls", "self-signed", "--out", str(files)], check=True, capture_output=True, timeout=30)
+    monkeypatch.setenv("SSL_CERT_FILE", str(files / "ca.crt"))
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(files / "ca.crt"))
+    service = Service(folder, "--require-tokens", "--tls-cert", str(files / "server.crt"), "--tls-key", str(files / "server.key"))
+    service.url = f"https://127.0.0.1:{service.port}"
+    yield service.start()
+    service.stop()
+
+
+def in_browser(test, service):
     if not (BROWSER / "node_modules").exists():
         pytest.skip("npm --prefix tests/browser ci was not run")
-    environment = {**os.environ, "STEPSCOPE_URL": service.url, "STEPSCOPE_TOKEN": token}
+    environment = {**os.environ, "STEPSCOPE_URL": service.url, "STEPSCOPE_TOKEN": admin_token(service)}
     out = subprocess.run(["node", "--test", test], cwd=BROWSER, capture_output=True, text=True, timeout=600, env=environment)
     assert out.returncode == 0, (out.stdout + out.stderr)[-20_000:]
     assert re.search(r"\bpass [1-9]", out.stdout) and re.search(r"\bskipped 0\b", out.stdout), out.stdout
 
 
 def test_people_sign_in_and_out_and_admins_rule_tokens(guarded):
-    in_browser("real_access_test.mjs", *guarded)
+    in_browser("real_access_test.mjs", guarded)
+
+
+def test_people_sign_in_over_tls(over_tls):
+    in_browser("real_access_test.mjs", over_tls)
 
 
 def test_texts_from_outside_stay_texts_on_every_page(guarded):
-    in_browser("real_xss_test.mjs", *guarded)
+    in_browser("real_xss_test.mjs", guarded)
