@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -125,6 +126,11 @@ int Listener::port() const {
   if (address.ss_family == AF_INET) return ntohs(reinterpret_cast<sockaddr_in&>(address).sin_port);
   if (address.ss_family != AF_INET6) return 0;
   return ntohs(reinterpret_cast<sockaddr_in6&>(address).sin6_port);
+}
+
+bool Listener::HasNext() const {
+  pollfd watched{descriptor(), POLLIN, 0};
+  return poll(&watched, 1, 0) > 0;
 }
 
 Accepted Listener::Accept() const {

@@ -31,6 +31,8 @@ class Listener {
   bool local_file() const { return !address_.path.empty(); }
   int port() const;  // that it really listens on; 0 of a unix socket
 
+  bool HasNext() const;
+
   // The next connection, non-blocking and without delay for small answers.
   Accepted Accept() const;
 

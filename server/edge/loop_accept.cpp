@@ -33,10 +33,13 @@ bool Loop::AcceptFrom(const Listener& listener) {
       Add(std::move(accepted), listener.local_file());
       continue;
     }
+    const bool exhausted = IsExhausted(accepted.fault);
     if (accepted.fault == EAGAIN || accepted.fault == EWOULDBLOCK) return true;
+    // Without a descriptor the kernel does not even look whether somebody waits.
+    if (exhausted && !listener.HasNext()) return true;
     core_.counters.accept_failures++;
     LogDebug("accept: {}", std::strerror(accepted.fault));
-    if (IsExhausted(accepted.fault) && !MakeRoom() && !Shed(listener)) return Pause(true), true;
+    if (exhausted && !MakeRoom() && !Shed(listener)) return Pause(true), true;
   }
   return false;
 }

@@ -1,5 +1,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -86,6 +87,11 @@ bool RawClient::Send(std::string_view bytes) {
 bool RawClient::HasNews(int within_ms) {
   pollfd watched{socket_, POLLIN, 0};
   return !buffer_.empty() || poll(&watched, 1, within_ms) > 0;
+}
+
+void RawClient::SendAtOnce() {
+  const int on = 1;
+  setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 void RawClient::Break() {

@@ -30,6 +30,7 @@ class RawClient {
   std::string ReadToEnd();
   bool IsClosed();  // waits for the end of the connection; false when 10 s pass or bytes come
   bool HasNews(int within_ms);  // bytes or the end
+  void SendAtOnce();            // from now on, each piece in a segment of its own
   void Break();                 // by a reset
 
  protected:

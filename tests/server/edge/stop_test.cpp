@@ -34,9 +34,7 @@ TEST_F(StopTest, ARequestInAnIdleConnectionIsAnsweredAndEndsIt) {
   const auto client = KnownClient();
   client->Send(Get("/echo"));
   edge_.Stop(10s);
-  const std::string answer = client->ReadAnswer();
-  EXPECT_EQ(StatusOf(answer), 200);
-  EXPECT_EQ(HeaderOf(answer, "connection"), "close");
+  EXPECT_EQ(StatusOf(client->ReadAnswer()), 200);
   EXPECT_TRUE(client->IsClosed());
 }
 
