@@ -21,7 +21,7 @@ struct OutboxOptions {
   AddressPolicy policy;
   Resolver resolve = ResolveHost;
   std::string ca_file;      // authorities to trust; empty: those of the system
-  int threads = 2;          // so that one slow target does not hold up the others
+  int threads = 2;          // one slow target has one of them at most
   Duration idle = 500ms;    // between two looks of a thread for work, +- 20 %
   Duration deadline = 10s;  // of one attempt, the lookup of the name included
   Duration lease = 30s;     // a dead outbox's message is sent again after this

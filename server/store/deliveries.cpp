@@ -31,7 +31,8 @@ select webhook_id, 'webhook.test', $2, (extract(epoch from clock_timestamp()) * 
 from webhooks
 where webhook_id = $1
 returning delivery_id)";
-// A later message of a job waits until the earlier one was tried three times.
+// A later message of a job waits until the earlier one was tried three times, and all of a webhook
+// while one is under way, so that a slow target holds up nobody but itself.
 constexpr char kClaim[] = R"(
 with clock as materialized (
     select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
@@ -48,6 +49,11 @@ with clock as materialized (
                 and earlier.delivery_id < d.delivery_id
                 and earlier.state in ('ready', 'running')
                 and jsonb_array_length(earlier.attempts) < 3)
+        and not exists (
+            select 1
+            from deliveries other
+            where other.webhook_id = d.webhook_id and other.delivery_id <> d.delivery_id
+                and other.state = 'running' and other.lease_until_us >= now_us)
     order by due_us, delivery_id
     limit $1
     for update of d skip locked

@@ -206,6 +206,24 @@ TEST_F(OutboxSends, EndsAtOnceAlthoughATargetHangs) {
   EXPECT_EQ(row->attempts.size(), 0u);
 }
 
+TEST_F(OutboxSends, ASlowTargetHoldsUpNobodyButItself) {
+  Guarded<bool> asked;
+  ScriptedServer slow([&](Peer& peer) {
+    peer.Read();
+    asked.Change([](bool& value) { value = true; });
+    peer.WaitClosed();
+  });
+  ScriptedServer good(Answers({200}));
+  options_.deadline = 1h;
+  const auto hangs = AddWebhook(slow.url("/")), answers = AddWebhook(good.url("/"));
+  Enqueue(hangs);
+  Start();
+  ASSERT_TRUE(asked.Wait({}, 60s, [](bool value) { return value; }));
+  for (int i = 0; i < 5; ++i) Enqueue(hangs);
+  WaitFor(Enqueue(answers), "delivered");
+  EXPECT_EQ(slow.connections(), 1);
+}
+
 TEST_F(OutboxSends, DropsMessagesOfAWebhookThatIsGone) {
   ScriptedServer target(Answers({200}));
   const auto webhook = AddWebhook(target.url("/"));

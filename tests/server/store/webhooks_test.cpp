@@ -66,6 +66,19 @@ TEST_F(Deliveries, LaterOneOfAJobWaitsUntilTheFirstWasTriedThrice) {
   EXPECT_EQ(Claim().size(), 2u);
 }
 
+TEST_F(Deliveries, OfASlowTargetHoldUpNoOther) {
+  const std::int64_t slow = AddWebhook(), other = AddWebhook();
+  for (const std::int64_t webhook_id : {slow, slow, other}) {
+    ASSERT_TRUE(EnqueueTest(*connection_, webhook_id, {{"type", "webhook.test"}}, 5));
+  }
+  const DeliveryRow first = Claim(1).at(0);
+  EXPECT_EQ(first.webhook_id, slow);
+  EXPECT_EQ(Claim(1).at(0).webhook_id, other);
+  EXPECT_TRUE(Claim(1).empty());
+  ASSERT_TRUE(Finish(first, "delivered"));
+  EXPECT_EQ(Claim(1).at(0).webhook_id, slow);
+}
+
 TEST_F(Deliveries, StaleFenceWritesNothing) {
   AddWebhook();
   ASSERT_TRUE(Enqueue("job.failed"));
