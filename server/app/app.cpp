@@ -14,6 +14,8 @@ namespace stepscope {
 namespace {
 
 constexpr Duration kGrace = 8s;
+constexpr Duration kCutAfter = 9s;  // of a stop, whatever the database still does
+constexpr Duration kCutAfterSecondSignal = 1s;
 constexpr Duration kHousekeepingEvery = 30s;
 constexpr Duration kLostAfter = 10min;
 constexpr std::size_t kPageConnections = 16;
@@ -174,9 +176,22 @@ void App::ReloadTls() {
   LogInfo("read {} and {} again; new connections get them", settings_.tls_cert, settings_.tls_key);
 }
 
+// Whatever waits for the database then, ends: its outcome is unknown, as after kill -9.
+void App::CutDatabase(const std::stop_token& stopped, const std::stop_token& hurry) {
+  std::stop_source either;
+  const std::stop_callback done(stopped, [&] { either.request_stop(); });
+  const std::stop_callback soon(hurry, [&] { either.request_stop(); });
+  SleepFor(either.get_token(), kCutAfter);
+  if (hurry.stop_requested()) SleepFor(stopped, kCutAfterSecondSignal);
+  if (stopped.stop_requested()) return;
+  if (page_database_) page_database_->Cut();
+  if (work_database_) work_database_->Cut();
+}
+
 void App::Stop(std::stop_token hurry) {
   stopping_ = true;
-  if (http_) http_->Stop(kGrace, std::move(hurry));
+  Worker limit("limit", [&](const std::stop_token& stopped) { CutDatabase(stopped, hurry); });
+  if (http_) http_->Stop(kGrace, hurry);
   if (pressure_) pressure_->Stop();
   http_.reset();
   front_.reset();
@@ -185,6 +200,8 @@ void App::Stop(std::stop_token hurry) {
   evaluator_.reset();
   pressure_.reset();
   ingest_.reset();
+  limit.RequestStop();
+  limit.Join();
   page_database_.reset();
   work_database_.reset();
   if (!postgres_) return;

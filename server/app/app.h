@@ -47,6 +47,7 @@ class App {
   void StartWork();
   Status StartHttp(std::vector<Listener> listeners);
   void KeepHouse(const std::stop_token& stop);
+  void CutDatabase(const std::stop_token& stopped, const std::stop_token& hurry);
   std::string FurtherMetrics() const;
 
   const Settings settings_;

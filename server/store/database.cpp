@@ -7,6 +7,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 
@@ -27,14 +28,15 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-// Waits for the socket; false when the deadline has passed.
-bool AwaitSocket(int descriptor, short events, SteadyTime deadline) {
+// Waits for the socket; false when the deadline has passed, or `cut` (-1: none) is readable.
+bool AwaitSocket(int descriptor, short events, SteadyTime deadline, int cut) {
   for (;;) {
     const Duration left = std::max<Duration>(deadline - SystemClock().Steady(), 0s);
     const auto millis = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-    pollfd socket{descriptor, events, 0};
-    const int ready = poll(&socket, 1, static_cast<int>(std::min<std::int64_t>(millis, 60'000)));
-    if (ready > 0) return true;
+    std::array<pollfd, 2> polled{{{descriptor, events, 0}, {cut, POLLIN, 0}}};
+    const int ready =
+        poll(polled.data(), 2, static_cast<int>(std::min<std::int64_t>(millis, 60'000)));
+    if (ready > 0) return polled[1].revents == 0;
     if (ready < 0 && errno != EINTR) return false;
     if (left == 0s) return false;
   }
@@ -118,6 +120,7 @@ std::optional<std::int64_t> Rows::MaybeInt(std::size_t row, std::size_t column) 
 struct Connection::Session {
   PGconn* connection = nullptr;
   Duration deadline{};
+  int cut = -1;
   std::string sqlstate;
 
   ~Session() { Close(); }
@@ -130,6 +133,9 @@ struct Connection::Session {
     return Unavailable(Format("database: {}", why));
   }
 
+  bool Await(short events, SteadyTime until) const {
+    return AwaitSocket(PQsocket(connection), events, until, cut);
+  }
   Status Connect(const std::string& url);
   Status Flush(SteadyTime until);
   Result<PGresult*> Receive(SteadyTime until);  // null after the last
@@ -166,7 +172,7 @@ Status Connection::Session::Connect(const std::string& url) {
     if (next == PGRES_POLLING_OK) break;
     const short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
     if (next == PGRES_POLLING_FAILED) break;
-    if (!AwaitSocket(PQsocket(connection), events, until)) return Lost("does not answer for 3 s");
+    if (!Await(events, until)) return Lost("does not answer for 3 s");
     next = PQconnectPoll(connection);
   }
   if (PQstatus(connection) != CONNECTION_OK) return Lost(OneLine(PQerrorMessage(connection)));
@@ -179,7 +185,7 @@ Status Connection::Session::Flush(SteadyTime until) {
     const int left = PQflush(connection);
     if (left == 0) return {};
     if (left < 0) return Lost(OneLine(PQerrorMessage(connection)));
-    if (!AwaitSocket(PQsocket(connection), POLLIN | POLLOUT, until)) {
+    if (!Await(POLLIN | POLLOUT, until)) {
       return Lost("no answer before the deadline");
     }
     if (!PQconsumeInput(connection)) return Lost(OneLine(PQerrorMessage(connection)));
@@ -188,7 +194,7 @@ Status Connection::Session::Flush(SteadyTime until) {
 
 Result<PGresult*> Connection::Session::Receive(SteadyTime until) {
   while (PQisBusy(connection)) {
-    if (!AwaitSocket(PQsocket(connection), POLLIN, until)) {
+    if (!Await(POLLIN, until)) {
       return Lost("no answer before the deadline");
     }
     if (!PQconsumeInput(connection)) return Lost(OneLine(PQerrorMessage(connection)));
@@ -229,9 +235,11 @@ Result<Rows> Connection::Session::Answer() {
 Connection::Connection() : session_(std::make_unique<Session>()) {}
 Connection::~Connection() = default;
 
-Result<std::unique_ptr<Connection>> Connection::Open(const std::string& url, Duration deadline) {
+Result<std::unique_ptr<Connection>> Connection::Open(const std::string& url, Duration deadline,
+                                                     int cut) {
   std::unique_ptr<Connection> connection(new Connection());
   connection->session_->deadline = deadline;
+  connection->session_->cut = cut;
   if (Status connected = connection->session_->Connect(url); !connected) return connected.error();
   return connection;
 }
@@ -273,7 +281,7 @@ Status Connection::Execute(const std::string& script) {
 bool Connection::broken() const {
   PGconn* connection = session_->connection;
   if (!connection || PQstatus(connection) != CONNECTION_OK) return true;
-  return AwaitSocket(PQsocket(connection), POLLIN, SystemClock().Steady());
+  return session_->Await(POLLIN, SystemClock().Steady());
 }
 
 std::string Connection::last_sqlstate() const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/descriptor.h"
 #include "core/base/guarded.h"
 #include "core/base/result.h"
 #include "core/base/time.h"
@@ -76,9 +77,10 @@ class Rows {
 // hold no SQL. Not for several threads at once.
 class Connection {
  public:
-  // Connects within 3 s; each call takes at most `deadline`.
+  // Connects within 3 s; each call takes at most `deadline`, and ends when `cut` becomes readable.
   static Result<std::unique_ptr<Connection>> Open(const std::string& url,
-                                                  Duration deadline = std::chrono::seconds(10));
+                                                  Duration deadline = std::chrono::seconds(10),
+                                                  int cut = -1);
   ~Connection();
 
   Result<Rows> Query(const std::string& sql, std::span<const Parameter> parameters = {});
@@ -135,6 +137,9 @@ class Database {
   // Waits at most 3 s for a free one, then Unavailable.
   Result<Lease> Acquire();
 
+  // For a stop that cannot wait: calls that wait for PostgreSQL end, and so do later ones.
+  void Cut();
+
  private:
   struct Pool {
     std::vector<std::unique_ptr<Connection>> idle;
@@ -142,6 +147,7 @@ class Database {
   };
   std::string url_;
   std::size_t most_;
+  Descriptor cut_;  // readable once it is cut
   Guarded<Pool> pool_;
 };
 

@@ -1,5 +1,7 @@
 // Transactions, and the pool of connections.
 
+#include <sys/eventfd.h>
+
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "server/store/database.h"
@@ -8,6 +10,7 @@ namespace stepscope {
 namespace {
 
 constexpr Duration kWait = 3s;
+constexpr Duration kDeadline = 10s;  // of one call
 
 }  // namespace
 
@@ -34,7 +37,12 @@ Status Transaction::Commit() {
   return {};
 }
 
-Database::Database(std::string url, std::size_t most) : url_(std::move(url)), most_(most) {}
+Database::Database(std::string url, std::size_t most)
+    : url_(std::move(url)), most_(most), cut_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+
+void Database::Cut() {
+  eventfd_write(cut_.get(), 1);
+}
 
 Database::Lease::Lease(Database& home, std::unique_ptr<Connection> connection)
     : home_(&home), connection_(std::move(connection)) {}
@@ -72,7 +80,7 @@ Result<Database::Lease> Database::Acquire() {
   }
   Lease lease(*this, std::move(connection));
   if (lease.connection_ && !lease.connection_->broken()) return lease;
-  Result<std::unique_ptr<Connection>> opened = Connection::Open(url_);
+  Result<std::unique_ptr<Connection>> opened = Connection::Open(url_, kDeadline, cut_.get());
   if (!opened) return opened.error();
   lease.connection_ = std::move(*opened);
   return lease;

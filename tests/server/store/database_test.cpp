@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/base/clock.h"
+#include "core/base/worker.h"
+#include "tests/support/eventually.h"
 #include "tests/support/postgres.h"
 
 namespace stepscope {
@@ -132,6 +134,29 @@ TEST(Database, LendsNoMoreThanItHasAndTakesBack) {
     EXPECT_EQ(second.error().code, Code::kUnavailable);
   }
   EXPECT_TRUE(database.Acquire());
+}
+
+TEST(Database, ACutEndsWhatWaitsForPostgres) {
+  const TestDatabase postgres;
+  Database database(postgres.url(), 1);
+  auto lease = database.Acquire();
+  ASSERT_TRUE(lease);
+  const auto locker = postgres.Connect();
+  ASSERT_TRUE(locker->Execute("begin; lock table jobs in access exclusive mode"));
+  std::optional<Result<Rows>> answer;
+  {
+    const Worker waits("waits", [&](const std::stop_token&) {
+      answer = (*lease)->Query("select count(*) from jobs");
+    });
+    ASSERT_TRUE(Eventually([&] {
+      return !postgres.Connect()->Query("select 1 from pg_locks where not granted")->empty();
+    }));
+    database.Cut();
+  }
+  ASSERT_TRUE(answer && !*answer);
+  EXPECT_EQ(answer->error().code, Code::kUnavailable);
+  EXPECT_TRUE((*lease)->broken());
+  EXPECT_TRUE(locker->Query("rollback"));  // nobody else is cut off
 }
 
 TEST(Database, ReplacesConnectionsThatWereKilled) {
