@@ -1,5 +1,5 @@
 // The one file that knows libpq. Nothing here blocks without a deadline: statements are sent, and
-// the socket is polled.
+// the socket is both.
 
 #include "server/store/database.h"
 
@@ -33,10 +33,10 @@ bool AwaitSocket(int descriptor, short events, SteadyTime deadline, int cut) {
   for (;;) {
     const Duration left = std::max<Duration>(deadline - SystemClock().Steady(), 0s);
     const auto millis = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-    std::array<pollfd, 2> polled{{{descriptor, events, 0}, {cut, POLLIN, 0}}};
+    std::array<pollfd, 2> both{{{descriptor, events, 0}, {cut, POLLIN, 0}}};
     const int ready =
-        poll(polled.data(), 2, static_cast<int>(std::min<std::int64_t>(millis, 60'000)));
-    if (ready > 0) return polled[1].revents == 0;
+        poll(both.data(), 2, static_cast<int>(std::min<std::int64_t>(millis, 60'000)));
+    if (ready > 0) return both[1].revents == 0;
     if (ready < 0 && errno != EINTR) return false;
     if (left == 0s) return false;
   }
@@ -142,8 +142,18 @@ struct Connection::Session {
   Result<Rows> Answer();                        // to what was sent
 };
 
+// What libpq says of an address that it cannot read repeats it, and the password is in there.
+bool IsReadable(const std::string& url) {
+  PQconninfoOption* const parts = PQconninfoParse(url.c_str(), nullptr);
+  PQconninfoFree(parts);
+  return parts != nullptr;
+}
+
 // Our keywords stand before the URL's, so that the URL decides where both say something.
 Status Connection::Session::Connect(const std::string& url) {
+  if (!IsReadable(url)) {
+    return Invalid("database: its address is not like postgresql://user:password@host/name");
+  }
   const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count();
   const std::string options =
       Format("-c statement_timeout={} -c idle_in_transaction_session_timeout=10000 -c jit=off",
@@ -185,18 +195,14 @@ Status Connection::Session::Flush(SteadyTime until) {
     const int left = PQflush(connection);
     if (left == 0) return {};
     if (left < 0) return Lost(OneLine(PQerrorMessage(connection)));
-    if (!Await(POLLIN | POLLOUT, until)) {
-      return Lost("no answer before the deadline");
-    }
+    if (!Await(POLLIN | POLLOUT, until)) return Lost("no answer before the deadline");
     if (!PQconsumeInput(connection)) return Lost(OneLine(PQerrorMessage(connection)));
   }
 }
 
 Result<PGresult*> Connection::Session::Receive(SteadyTime until) {
   while (PQisBusy(connection)) {
-    if (!Await(POLLIN, until)) {
-      return Lost("no answer before the deadline");
-    }
+    if (!Await(POLLIN, until)) return Lost("no answer before the deadline");
     if (!PQconsumeInput(connection)) return Lost(OneLine(PQerrorMessage(connection)));
   }
   return PQgetResult(connection);

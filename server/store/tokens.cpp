@@ -64,7 +64,8 @@ Status RevokeToken(Connection& connection, const std::string& token_id, std::int
   const Result<Rows> revoked = connection.Query(kRevoke, {token_id, now_us});
   if (!revoked) return revoked.error();
   if (revoked->affected() > 0) return {};
-  return NotFound(Format("token {} not found", Printable(token_id, 64)));
+  constexpr std::size_t kShown = 8;  // no more than an id has: people paste the whole token
+  return NotFound(Format("token {} not found", Printable(token_id, kShown)));
 }
 
 Result<TokenPage> ListTokens(Connection& connection, const std::string& after, int limit) {

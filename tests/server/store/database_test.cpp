@@ -123,6 +123,16 @@ TEST(Transaction, IsRolledBackUnlessCommitted) {
   EXPECT_EQ(connection->Query("select count(*) from things")->Int(0, 0), 1);
 }
 
+TEST(Connection, DoesNotRepeatAnAddressThatCannotBeRead) {
+  for (const char* url : {"postgresql://me:secret%zz@127.0.0.1/x", "me:secret@127.0.0.1/x",
+                          "postgresql://me:secret@[::1/x", "password=secret host"}) {
+    const auto connection = Connection::Open(url);
+    ASSERT_FALSE(connection) << url;
+    EXPECT_EQ(connection.error().code, Code::kInvalid) << url;
+    EXPECT_EQ(connection.error().message.find("secret"), std::string::npos) << url;
+  }
+}
+
 TEST(Database, LendsNoMoreThanItHasAndTakesBack) {
   const TestDatabase postgres;
   Database database(postgres.url(), 1);
