@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Requests a second and CPU per request: the service against stock cpp-httplib and nginx, on this machine.
 
-Each answers GET with the same small JSON over kept connections; wrk asks with one thread. nginx answers from its
+GET asks for the same small JSON over kept connections, POST brings 16 KiB; wrk asks with one thread. nginx answers from its
 configuration (`return 200`) and is the floor: it has no routes, no checks, and a third of our headers. The stock server runs as any
-tutorial has it, and tuned: TCP_NODELAY, and no limit of requests for a connection. CPU is that of the server alone.
+tutorial has it, and tuned: TCP_NODELAY, and no limit of requests for a connection. To POST those two say 200 to any bytes; the service
+looks at them as at a push of an agent, and refuses them with 400. CPU is that of the server alone.
 
-    bench/edge/requests.py [--rounds 5] [--seconds 5]
+    bench/edge/requests.py [--rounds 3] [--seconds 5]
 """
 
 import argparse
@@ -28,12 +29,18 @@ os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from tests.support.raw_http import RawClient  # noqa: E402
 from tests.support.service import Service, free_port, program, wait_for  # noqa: E402
 
-CONNECTIONS = (8, 50)
-FIGURES = [figure for count in CONNECTIONS for figure in (
-    Figure(f"requests_{count}", f"requests a second over {count} connections", digits=0),
-    Figure(f"cpu_{count}", f"us of the server's CPU per request, {count} connections", digits=1),
-    Figure(f"p99_{count}", f"ms until the answer, p99, {count} connections", digits=2),
+WINDOWS = (("get", 8), ("get", 50), ("post", 50))  # how many connections
+WORDS = {"get": "GET", "post": "POST of 16 KiB"}
+FIGURES = [figure for kind, count in WINDOWS for figure in (
+    Figure(f"{kind}_{count}_rate", f"{WORDS[kind]}, {count} connections: answers a second", digits=0),
+    Figure(f"{kind}_{count}_cpu", f"{WORDS[kind]}, {count} connections: us of the server's CPU for each", digits=1),
+    Figure(f"{kind}_{count}_p99", f"{WORDS[kind]}, {count} connections: ms until the answer, p99", digits=2),
 )]
+POST = """
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "application/vnd.stepscope.frames"
+wrk.body = string.rep("x", 16384)
+"""
 NGINX = """
 daemon off; worker_processes auto; pid {folder}/nginx.pid; error_log {folder}/error.log;
 events {{ worker_connections 1024; }}
@@ -50,24 +57,27 @@ def milliseconds(text):
     return float(number) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60_000}[unit]
 
 
-def ask(port, connections, seconds):
-    """(requests a second, all requests, p99 in ms) of wrk; whatever is not a 200 is a fault."""
-    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "--timeout", "20s", f"http://127.0.0.1:{port}/healthz"]
+def ask(folder, url, kind, connections, seconds):
+    """(answers a second, all answers, p99 in ms) of wrk; a GET that is not answered with 200 is a fault."""
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "--timeout", "20s", url]
+    if kind == "post":
+        (folder / "post.lua").write_text(POST)
+        command[1:1] = ["-s", str(folder / "post.lua")]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert "Non-2xx" not in out, out
+    assert kind == "post" or "Non-2xx" not in out, out
     all_of_them = int(re.search(r"(\d+) requests in", out)[1])
     return float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1]), all_of_them, milliseconds(re.search(r"99%\s+(\S+)", out)[1])
 
 
-def measure(process, port, seconds, alone=True):
-    figures = {}
-    ask(port, CONNECTIONS[0], 1)
-    for count in CONNECTIONS:
+def measure(folder, process, port, post_path, seconds, alone=True):
+    figures, paths = {}, {"get": "/healthz", "post": post_path}
+    ask(folder, f"http://127.0.0.1:{port}/healthz", "get", 8, 1)
+    for kind, count in WINDOWS:
         ours = [process.pid] if alone else tree(process.pid)
         before = sum(map(own_cpu_seconds, ours))
-        rate, requests, p99 = ask(port, count, seconds)
+        rate, answers, p99 = ask(folder, f"http://127.0.0.1:{port}{paths[kind]}", kind, count, seconds)
         used = sum(map(own_cpu_seconds, ours)) - before
-        figures |= {f"requests_{count}": rate, f"cpu_{count}": 1e6 * used / requests, f"p99_{count}": p99}
+        figures |= {f"{kind}_{count}_rate": rate, f"{kind}_{count}_cpu": 1e6 * used / answers, f"{kind}_{count}_p99": p99}
     return figures
 
 
@@ -85,7 +95,7 @@ def running(children, command, port, log):
 def run_other(children, options, folder, make_command, alone):
     port = free_port()
     with running(children, make_command(port), port, folder / "other.log") as process:
-        return measure(process, port, options.seconds, alone)
+        return measure(folder, process, port, "/size", options.seconds, alone)
 
 
 def nginx(folder, port):
@@ -99,7 +109,7 @@ def run(options, children, folder):
     other = functools.partial(run_other, children, options, folder)
     try:
         compare("edge_requests", FIGURES, [
-            Contender("stepscope", lambda: measure(service.process, service.port, options.seconds)),
+            Contender("stepscope", lambda: measure(folder, service.process, service.port, "/api/v1/ingest/frames", options.seconds)),
             Contender("cpp-httplib, stock", lambda: other(lambda port: [stock, port], True)),
             Contender("cpp-httplib, tuned", lambda: other(lambda port: [stock, port, folder, "tuned"], True)),
             Contender("nginx, return 200", lambda: other(functools.partial(nginx, folder), False)),
@@ -110,7 +120,7 @@ def run(options, children, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=5, help="of each window")
     options = parser.parse_args()
     if missing := [name for name in ("wrk", "nginx") if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]:
