@@ -18,6 +18,7 @@ class Identity {
     std::string name = "right.test";
     long from_seconds = -60, until_seconds = 3600;  // from now
     const Identity* signer = nullptr;
+    std::string uri = "";  // a further name
   };
 
   explicit Identity(const std::string& name) : Identity(Spec{.name = name}) {}
@@ -34,7 +35,8 @@ class Identity {
                                0);
     const Identity& signer = spec.signer != nullptr ? *spec.signer : *this;
     X509_set_issuer_name(certificate, X509_get_subject_name(signer.certificate()));
-    Extend(NID_subject_alt_name, "DNS:" + spec.name + ",IP:127.0.0.1");
+    const std::string uri = spec.uri.empty() ? "" : ",URI:" + spec.uri;
+    Extend(NID_subject_alt_name, "DNS:" + spec.name + ",IP:127.0.0.1" + uri);
     if (spec.signer == nullptr) Extend(NID_basic_constraints, "critical,CA:TRUE");
     X509_sign(certificate, signer.key(), EVP_sha256());
   }

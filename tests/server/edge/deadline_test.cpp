@@ -82,18 +82,17 @@ TEST_F(DeadlineTest, WhoNeverEndsAfterTheLastAnswerIsCut) {
   EXPECT_TRUE(Eventually([&] { return edge_.figures().open() == 0; }));
 }
 
-TEST_F(DeadlineTest, AClientThatNeverReadsIsGivenUp) {
+class SlowReaderTest : public DeadlineTest {
+ protected:
+  SlowReaderTest() : DeadlineTest({.workers = 2, .write_within = 300ms}) {}
+};
+
+TEST_F(SlowReaderTest, AClientThatNeverReadsIsGivenUp) {
   RawClient client(edge_.port());
   client.Send(Get("/large?20000000"));
   EXPECT_TRUE(Eventually([&] { return Timeouts(ConnectionState::kWriting) == 1; }));
   EXPECT_EQ(edge_.figures().answer_bytes, 0U);
 }
-
-class SlowReaderTest : public DeadlineTest {
- protected:
-  // Reading is never too slow between two reads; 20 MB may take 300 ms and a fair share.
-  SlowReaderTest() : DeadlineTest({.workers = 2, .write_within = 300ms}) {}
-};
 
 TEST_F(SlowReaderTest, AClientThatReadsSteadilyGetsALargeAnswer) {
   RawClient client(edge_.port());
