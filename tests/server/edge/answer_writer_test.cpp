@@ -1,0 +1,81 @@
+#include "server/edge/answer_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/raw_client.h"
+
+namespace stepscope {
+namespace {
+
+class AnswerWriterTest : public testing::Test {
+ protected:
+  static Reply ReplyWith(int status, std::string body) {
+    return {.status = status, .content_type = "text/plain", .body = std::move(body), .headers = {}};
+  }
+  std::string Write(Reply reply, AnswerForm form = {}) {
+    return writer_.Write(std::move(reply), form);
+  }
+
+  AnswerWriter writer_;
+};
+
+TEST_F(AnswerWriterTest, WritesExactlyStatusHeadersAndBody) {
+  Reply reply = ReplyWith(201, "a body");
+  reply.headers.emplace_back("Location", "/there");
+  const std::string answer = Write(std::move(reply));
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 201 ")) << answer;
+  EXPECT_EQ(HeaderOf(answer, "location"), "/there");
+  EXPECT_EQ(HeaderOf(answer, "content-type"), "text/plain");
+  EXPECT_EQ(HeaderOf(answer, "content-length"), "6");
+  EXPECT_EQ(BodyOf(answer), "a body");
+}
+
+TEST_F(AnswerWriterTest, PromisesNothingThatIsNotKept) {
+  const std::string answer = Write(ReplyWith(200, "x"));
+  for (const char* name : {"keep-alive", "server", "accept-ranges", "date", "connection"}) {
+    EXPECT_EQ(HeaderOf(answer, name), "") << name;
+  }
+  EXPECT_EQ(HeaderOf(Write(ReplyWith(200, "x"), {.close = true}), "connection"), "close");
+  EXPECT_EQ(HeaderOf(Write(ReplyWith(200, "x"), {.say_keep = true}), "connection"), "keep-alive");
+}
+
+TEST_F(AnswerWriterTest, HeadHasTheLengthAndNoBody) {
+  const std::string answer = Write(ReplyWith(200, "a body"), {.head_only = true});
+  EXPECT_EQ(HeaderOf(answer, "content-length"), "6");
+  EXPECT_EQ(BodyOf(answer), "");
+}
+
+TEST_F(AnswerWriterTest, NoContentHasNoBody) {
+  for (const int status : {204, 304}) {
+    const std::string answer = Write(ReplyWith(status, ""));
+    EXPECT_EQ(StatusOf(answer), status);
+    EXPECT_EQ(BodyOf(answer), "");
+  }
+}
+
+TEST_F(AnswerWriterTest, ABodyOfAnyBytesIsWrittenAsItIs) {
+  std::string body;
+  for (int byte = 0; byte < 256; ++byte) body += static_cast<char>(byte);
+  EXPECT_EQ(BodyOf(Write(ReplyWith(200, body))), body);
+  EXPECT_EQ(BodyOf(Write(ReplyWith(200, std::string(5'000'000, 'x')))).size(), 5'000'000U);
+}
+
+TEST_F(AnswerWriterTest, ALineBreakInAHeaderMakesNoSecondOne) {
+  Reply reply = ReplyWith(200, "x");
+  reply.headers.emplace_back("X-One", "1\r\nX-Two: 2");
+  EXPECT_EQ(HeaderOf(Write(std::move(reply)), "x-two"), "");
+}
+
+TEST_F(AnswerWriterTest, OneAnswerLeavesNothingInTheNext) {
+  Reply reply = ReplyWith(404, "first");
+  reply.headers.emplace_back("X-First", "1");
+  Write(std::move(reply), {.close = true});
+  const std::string second = Write(ReplyWith(200, ""));
+  EXPECT_EQ(StatusOf(second), 200);
+  EXPECT_EQ(HeaderOf(second, "x-first"), "");
+  EXPECT_EQ(HeaderOf(second, "connection"), "");
+  EXPECT_EQ(BodyOf(second), "");
+}
+
+}  // namespace
+}  // namespace stepscope
