@@ -66,7 +66,7 @@ export class MockAccess {
     const found = this.#secrets.get(token);
     if (!found) return problem(401, "A token is wanted", "the token is not valid");
     const id = randomUUID();
-    const session = { scopes: [], expires_us: Date.now() * 1000 + 7 * kDay, ...found };
+    const session = { name: found.name, role: found.role, scopes: [], expires_us: Date.now() * 1000 + 7 * kDay, ...found };
     this.#sessions.set(id, { ...session, access: "tokens" });
     return json(session, 200, { "set-cookie": `st=${id}; HttpOnly; SameSite=Strict; Path=/` });
   }
