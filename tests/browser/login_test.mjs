@@ -137,6 +137,19 @@ test("a session that ends asks again, once, without calls in between", async () 
   await page.locator(".job-link").waitFor();
 });
 
+test("a refusal from before the sign-in does not end the session", async () => {
+  service.fail(/session/, { status: 401, times: 1, delayMs: 1500, words: ["A token is wanted", "late"] });
+  const asked = (request) => request.method() === "GET" && /session/.test(request.url());
+  const over = Promise.race(["requestfinished", "requestfailed"].map((event) => page.waitForEvent(event, asked)));
+  await page.goto(`${service.url}/jobs`);
+  await signIn();
+  await page.locator(".job-link").waitFor();
+  await over;
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+  assert.equal(await field().count(), 0);
+  assert.equal(await page.locator(".job-link").count(), 1);
+});
+
 test("all tabs of a browser come in and go out together", async () => {
   const other = await page.context().newPage();
   await page.goto(`${service.url}/jobs`);

@@ -25,6 +25,7 @@ export function startSession(): void {
 }
 
 export function enter(found: Session): void {
+  asked?.stop(); // a late answer to it would be about the time before
   session.value = found;
   signedOut.value = false;
   tabs.postMessage("in");
