@@ -140,7 +140,10 @@ Reply Front::Answer(const Request& request) {
 }
 
 Reply Front::AnswerFault(const Request& request, std::string code, std::string detail) {
+  const bool busy = code == "busy";  // the edge's own word, and it says itself when to come back
+  if (busy) code = "unavailable";
   Reply reply = ToReply(Problem{std::move(code), std::move(detail), {}, {}}, request);
+  if (busy) std::erase_if(reply.headers, [](auto& one) { return one.first == "Retry-After"; });
   Finish(request, Duration::zero(), reply);
   Count(request, reply, Duration::zero());
   return reply;

@@ -69,6 +69,22 @@ TEST_F(PressureRefusal, ThePageReadsOnWhereProgramsAreRefused) {
   EXPECT_EQ(Check("/bulk", {{"sec-fetch-site", "cross-site"}}).kind, HeadVerdict::kRefuse);
 }
 
+TEST_F(PressureRefusal, AFullEdgeIsNoFaultOfTheService) {
+  Request head{.method = "GET",
+               .path = "/page",
+               .query = "",
+               .headers = {},
+               .body = "",
+               .peer = "127.0.0.1",
+               .request_id = "1"};
+  const Reply reply = front_.Handlers().fault(head, "busy", "too many requests wait");
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_NE(reply.body.find("\"unavailable\""), std::string::npos);
+  EXPECT_TRUE(std::ranges::none_of(reply.headers, [](const auto& header) {
+    return header.first == "Retry-After";
+  })) << "the edge adds it";
+}
+
 TEST_F(PressureRefusal, FramesAreRefusedLastAndSayWhy) {
   Press({.queue = 0.95});
   EXPECT_EQ(Check("/frames").refusal.status, 503);
