@@ -121,7 +121,7 @@ def run(service, folder, seconds):
     stored, lost, rejected = stored_frames(service, job)
     return {
         "seconds": seconds, "peak_memory_bytes": peak_memory_bytes(process), "descriptors_before": before, "descriptors_after": after,
-        "person_answered": looked["answered"], "person_faults": looked["faults"], "person_p50_ms": statistics.median(looked["milliseconds"]),
+        "person_answered": looked["answered"], "person_faults": looked["faults"], "person_busy": looked["busy"], "person_p50_ms": statistics.median(looked["milliseconds"]),
         "person_p99_ms": quantile(looked["milliseconds"], 0.99), "person_max_ms": max(looked["milliseconds"]),
         "pushes": pushed, "stored": stored, "lost": lost, "rejected": rejected, "connections": held, "bombs": thrown,
     }

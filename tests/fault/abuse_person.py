@@ -2,7 +2,7 @@
 
     python -m tests.fault.abuse_person PORT JOB LARGE-PATH SECONDS [TOKEN-FILE]
 
-Prints {"answered", "faults", "milliseconds"} as one line of JSON at the end.
+Prints {"answered", "faults", "busy", "milliseconds"} as one line of JSON at the end.
 """
 
 import http.client
@@ -11,6 +11,7 @@ import sys
 import time
 
 PAUSE = 0.02
+TRIES = 5  # of one page, while it is told to come back
 
 
 def pages(job, large):
@@ -21,25 +22,30 @@ def pages(job, large):
 
 
 def fetch(port, path, kept):
-    """(connection, "" or what went wrong). A new connection when there is none."""
+    """(connection, status, "" or what went wrong). A new connection when there is none."""
     connection = kept or http.client.HTTPConnection("127.0.0.1", port, timeout=30, source_address=("127.7.0.1", 0))
     try:
-        connection.request("GET", path)
+        connection.request("GET", path, headers={"Sec-Fetch-Site": "same-origin"})
         answer = connection.getresponse()
         answer.read()
-        return connection, "" if answer.status == 200 else f"{path}: {answer.status}"
+        return connection, answer.status, "" if answer.status == 200 else f"{path}: {answer.status}"
     except (OSError, http.client.HTTPException) as fault:
         connection.close()
-        return None, f"{path}: {fault!r}"
+        return None, 0, f"{path}: {fault!r}"
 
 
 def main():
     port, job, large, seconds = int(sys.argv[1]), sys.argv[2], sys.argv[3], float(sys.argv[4])
-    end, milliseconds, faults, kept, number = time.monotonic() + seconds, [], [], None, 0
+    end, milliseconds, faults, busy, kept, number = time.monotonic() + seconds, [], [], 0, None, 0
     while time.monotonic() < end:
         for path in pages(job, large):
             began = time.monotonic()
-            kept, fault = fetch(port, path, kept)
+            for _ in range(TRIES):
+                kept, status, fault = fetch(port, path, kept)
+                if status != 503:
+                    break
+                busy += 1
+                time.sleep(1)  # as Retry-After says
             milliseconds.append((time.monotonic() - began) * 1000)
             faults += [fault] if fault else []
             time.sleep(PAUSE)
@@ -47,7 +53,7 @@ def main():
         if kept and number % 2:  # a browser opens new connections now and then
             kept.close()
             kept = None
-    print(json.dumps({"answered": len(milliseconds) - len(faults), "faults": faults, "milliseconds": milliseconds}))
+    print(json.dumps({"answered": len(milliseconds) - len(faults), "faults": faults, "busy": busy, "milliseconds": milliseconds}))
 
 
 if __name__ == "__main__":
