@@ -92,18 +92,21 @@ std::unique_ptr<Transport> Loop::TransportFor(int socket, bool plain) const {
   return tls->Accept(socket);
 }
 
+// Nobody is ended for one that is not let in.
 void Loop::Add(Accepted accepted, bool plain) {
   core_.counters.accepted++;
   const int socket = accepted.descriptor.get();
   Entry entry{.connection = {}, .interest = EPOLLIN, .address = {}};
   std::unique_ptr<Transport> transport = TransportFor(socket, plain);
-  const bool room = entries_.size() < core_.options.most_connections || MakeRoom();
-  const std::uint64_t id = next_id_++;
-  epoll_event event{.events = EPOLLIN, .data = {.u64 = id}};
-  if (!room || !transport || !addresses_.Add(accepted.peer, entry.address)) {
+  const bool welcome = transport && addresses_.Add(accepted.peer, entry.address);
+  const bool full = entries_.size() >= core_.options.most_connections;
+  if (!welcome || (full && !MakeRoom())) {
     core_.counters.shed++;
+    addresses_.Remove(entry.address);
     return;
   }
+  const std::uint64_t id = next_id_++;
+  epoll_event event{.events = EPOLLIN, .data = {.u64 = id}};
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &event);
   entry.connection = std::make_unique<EdgeConnection>(
       core_, id, std::move(accepted.descriptor), std::move(transport), std::move(accepted.peer));

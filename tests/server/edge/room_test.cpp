@@ -7,7 +7,8 @@ namespace {
 
 class RoomTest : public EdgeTest {
  protected:
-  RoomTest() : EdgeTest({.workers = 2, .most_connections = 3, .most_per_address = 0}) {}
+  explicit RoomTest(std::size_t most_per_address = 0)
+      : EdgeTest({.workers = 2, .most_connections = 3, .most_per_address = most_per_address}) {}
 
   std::unique_ptr<RawClient> Connect(ConnectionState as, const std::string& first = "") {
     const std::uint64_t before = Count(as);
@@ -84,6 +85,19 @@ TEST_F(RoomTest, NobodyIsEndedWhoseRequestIsAtWork) {
   for (RawClient* client : {&first, &second, &third}) {
     EXPECT_EQ(StatusOf(client->ReadAnswer()), 200);
   }
+}
+
+class CrowdedRoomTest : public RoomTest {
+ protected:
+  CrowdedRoomTest() : RoomTest(2) {}
+};
+
+TEST_F(CrowdedRoomTest, NobodyIsEndedForOneWhoseAddressHasEnough) {
+  RawClient other(RawClient::Socket{ConnectTo(edge_.port(), "127.0.0.2")});
+  EXPECT_TRUE(Eventually([&] { return Count(ConnectionState::kIdle) == 1; }));
+  RawClient first(edge_.port()), second(edge_.port());
+  for (int count = 0; count < 5; ++count) EXPECT_TRUE(RawClient(edge_.port()).IsClosed());
+  for (RawClient* client : {&other, &first, &second}) ExpectServed(*client);
 }
 
 TEST_F(RoomTest, AHundredSilentConnectionsLockNobodyOut) {
