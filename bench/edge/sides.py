@@ -43,6 +43,8 @@ class Side:
 
     def end_word(self):
         """"" while it lives, else how it ended."""
+        if self.peak_megabytes() is None:  # it has no memory any more, but may not be quite at its end
+            self.process.wait(20)
         code = self.process.poll()
         return "" if code is None else f"died of signal {-code}" if code < 0 else f"ended with {code}"
 

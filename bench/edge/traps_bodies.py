@@ -24,7 +24,7 @@ def pour(side, head, piece, most, end=b""):
 
 def cost(side, before):
     peak = side.peak_megabytes()
-    return (f"{peak} MB", peak - before <= GROWTH) if peak else (side.end_word(), False)
+    return (f"peak {peak} MB", peak - before <= GROWTH) if peak else (f"the server {side.end_word()}", False)
 
 
 def told(answer):
@@ -43,7 +43,7 @@ def large_bodies(side):
         before = side.peak_megabytes()
         answer, sent = pour(side, request("POST", side.body, [("Content-Type", side.body_type), framing]), piece, 1 << 30, end)
         memory, small = cost(side, before)
-        said.append(f"{name}: {told(answer)} after {sent // MEGABYTE:,} MB, peak {memory}")
+        said.append(f"{name}: {told(answer)} after {sent // MEGABYTE:,} MB, {memory}")
         held = held and small and sent < 1 << 30
         if side.end_word():
             break
@@ -71,7 +71,7 @@ def gzip_bomb(side):
         answer = client.read_answer(SEND_SECONDS)
     memory, small = cost(side, before)
     took = time.monotonic() - began
-    return f"{told(answer)} after {min(sent, len(body)) / MEGABYTE:.1f} of {len(body) / MEGABYTE:.1f} MB and {took:.1f} s, peak {memory}", small and alive(side)
+    return f"{told(answer)} after {min(sent, len(body)) / MEGABYTE:.1f} of {len(body) / MEGABYTE:.1f} MB and {took:.1f} s, {memory}", small and alive(side)
 
 
 def post_json(side, body, seconds=20):
@@ -103,7 +103,7 @@ def costly_json(side):
     before = side.peak_megabytes()
     answer = post_json(side, b"[" + b"{}," * (7 * MEGABYTE // 3) + b"{}]")
     memory, small = cost(side, before)
-    return f"{told(answer)}, peak {memory}", small and alive(side)
+    return f"{told(answer)}, {memory}", small and alive(side)
 
 
 TRAPS = (

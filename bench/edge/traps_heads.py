@@ -15,7 +15,7 @@ def endless_heads(side):
         before = side.peak_megabytes()
         answer, sent = pour(side, head, piece, megabytes * MEGABYTE, b"\r\n\r\n")
         memory, small = cost(side, before)
-        said.append(f"{name}: {told(answer)} after {sent / MEGABYTE:.0f} MB, peak {memory}")
+        said.append(f"{name}: {told(answer)} after {sent / MEGABYTE:.0f} MB, {memory}")
         held = held and small
     return "; ".join(said), held and alive(side)
 
@@ -25,7 +25,7 @@ def range_bomb(side):
     ranges = "bytes=0-" + ",0-" * 2_499
     answer = side.get(side.large, 20, [("Range", ranges)])
     memory, small = cost(side, before)
-    return f"{told(answer)} after {time.monotonic() - began:.1f} s, peak {memory}", small and alive(side)
+    return f"{told(answer)} after {time.monotonic() - began:.1f} s, {memory}", small and alive(side)
 
 
 def long_path(side):

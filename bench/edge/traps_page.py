@@ -2,12 +2,14 @@
 
 from harness import ROOT
 
+from bench.edge.figures_page import figures
+
 PAGE = ROOT / "docs" / "traps.md"
 
 HEAD = """# Traps
 
 What a plain cpp-httplib 0.11.4 server (Debian 12, as in any tutorial, its body limit set to 8 MB) does when these are thrown at it, and what `stepscope-server` does.
-Each trap meets a server that was just started, and that may use 3 GiB of addresses. Both columns were measured in one run on {machine}; this page is made of
+Each trap meets a server that was just started, and that may use 3 GiB of addresses. It meets both one after the other, on {machine}; this page is made of
 `bench/results/traps.json` by the program that measures:
 
 ```
@@ -97,7 +99,7 @@ def page(rows):
     caught = {side: sum(row["held"] is False for row in rows if row["side"] == side) for side in ("stock", "ours")}
     total = f"\n{len(names)} traps: {caught['stock']} catch the stock server, {caught['ours']} catch Stepscope.\n"
     others = OTHERS_HEAD + "".join(f"| {name} | {what} | {how} | {test(name)} |\n" for name, (what, how) in OTHERS.items())
-    return HEAD.format(machine=rows[0]["machine"]) + "\n".join(lines) + "\n" + total + others
+    return HEAD.format(machine=rows[0]["machine"]) + "\n".join(lines) + "\n" + total + others + figures()
 
 
 def write(rows):
