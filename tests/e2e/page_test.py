@@ -21,7 +21,7 @@ def admin_token(service):
 
 @pytest.fixture
 def guarded(folder):
-    service = Service(folder, "--require-tokens").start()
+    service = Service(folder, "--require-tokens", "--webhook-allow", "203.0.113.0/24").start()
     yield service
     service.stop()
 
