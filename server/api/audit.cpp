@@ -16,6 +16,7 @@ OrderedJson ToJson(const AuditRow& row) {
   PutTime(json, "at", row.at_us);
   json["token_id"] = NullIfEmpty(row.token_id);
   json["name"] = row.name;
+  json["peer"] = NullIfEmpty(row.peer);
   json["action"] = row.action;
   json["target"] = row.target;
   json["request_id"] = NullIfEmpty(row.request_id);

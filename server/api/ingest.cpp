@@ -6,9 +6,12 @@
 #include "server/api/answer.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
+#include "server/front/denial.h"
 
 namespace stepscope {
 namespace {
+
+constexpr const char* kAskAgainSeconds = "600";  // where a day's worth is used up
 
 Reply ToReply(const PushReply& push, const Request& request) {
   if (push.status == 200) {
@@ -19,7 +22,32 @@ Reply ToReply(const PushReply& push, const Request& request) {
   }
   Problem problem{push.problem_code, push.detail, {}, {}};
   if (push.problem_code == "gap") problem.expected = push.expected;
-  return ToReply(problem, request);
+  Reply reply = ToReply(problem, request);
+  if (push.status == 429) reply.headers.emplace_back("Retry-After", kAskAgainSeconds);
+  return reply;
+}
+
+// All frames of a push are of one job and node, which ingest sees to: the first says which. Nothing
+// for a push that cannot be read; ingest says what is wrong with it.
+std::optional<Sending> WhatIsSent(std::string_view body) {
+  const auto frames = SplitPush(body);
+  if (!frames || frames->empty()) return std::nullopt;
+  const Result<FrameHead> head = PeekHead(frames->front());
+  if (!head) return std::nullopt;
+  return Sending{head->job, head->node, body.size(), head->kind == FrameKind::kLifecycle};
+}
+
+Reply Push(const Api& api, const Request& request) {
+  const Query query(request, {});
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  if (const auto sending = WhatIsSent(request.body)) {
+    const auto refused = api.senders.Check(*request.caller, *sending);
+    if (!refused) return ToReply(refused.error(), request);
+    if (*refused) return ToReply(**refused, request);
+  }
+
+  return ToReply(api.ingest.Push(request.body, MakerOf(*request.caller)), request);
 }
 
 }  // namespace
@@ -27,12 +55,8 @@ Reply ToReply(const PushReply& push, const Request& request) {
 std::vector<Route> IngestRoutes(const Api& api) {
   return {{.method = "POST",
            .pattern = "/api/v1/ingest/frames",
-           .handler =
-               [&api](const Request& request, const PathParameters&) {
-                 const Query query(request, {});
-                 if (!query.faults().empty()) return query.Refusal(request);
-                 return ToReply(api.ingest.Push(request.body), request);
-               },
+           .handler = [&api](const Request& request,
+                             const PathParameters&) { return Push(api, request); },
            .body_type = kFramesContentType,
            .most_body = kMaxPushBytes,
            .right = Right::kSend,

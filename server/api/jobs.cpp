@@ -130,7 +130,7 @@ Result<Reply> CreateOneJob(const Api& api, Connection& connection, const Request
                            const PathParameters&) {
   Query query(request, {});
   Body body(request);
-  const NewJob asked = ReadNewJob(body);
+  NewJob asked = ReadNewJob(body);
 
   if (!query.faults().empty()) return query.Refusal(request);
   if (!body.faults().empty()) return body.Refusal(request);
@@ -138,6 +138,10 @@ Result<Reply> CreateOneJob(const Api& api, Connection& connection, const Request
   if (!Covers(request.caller->scopes, asked.name)) {
     return Forbid(request, Format("the token is not for job {}", asked.name));
   }
+  const auto refused = api.senders.CheckNewJob(connection, *request.caller, asked.name);
+  if (!refused) return refused.error();
+  if (*refused) return ToReply(**refused, request);
+  asked.created_by = MakerOf(*request.caller);
   const Result<CreatedJob> created = CreateJob(connection, asked, ToMicros(api.clock.Now()));
   if (!created) return created.error();
   const JobRow* job = &created->job;

@@ -26,7 +26,7 @@ Result<Reply> Change(const Api& api, Connection& connection, const Request& requ
   if (!reply || reply->status >= 300) return reply;
   const Status noted = InsertAudit(
       connection, {0, ToMicros(api.clock.Now()), request.caller->token_id, request.caller->name,
-                   std::string(action), TargetOf(path, *reply), request.request_id});
+                   std::string(action), TargetOf(path, *reply), request.request_id, request.peer});
   if (!noted) return noted.error();
   if (const Status committed = transaction->Commit(); !committed) return committed.error();
   return reply;
@@ -66,10 +66,10 @@ Route ForChange(const Api& api, Right right, std::string_view method, std::strin
 
 std::vector<Route> ApiRoutes(const Api& api) {
   std::vector<Route> routes;
-  for (const auto& part :
-       {JobRoutes(api), MetricRoutes(api), StepRoutes(api), RuleRoutes(api), FindingRoutes(api),
-        WebhookRoutes(api), DeliveryRoutes(api), TokenRoutes(api), SessionRoutes(api),
-        AuditRoutes(api), IngestRoutes(api), HealthRoutes(api), PrometheusRoutes(api)}) {
+  for (const auto& part : {JobRoutes(api), MetricRoutes(api), StepRoutes(api), RuleRoutes(api),
+                           FindingRoutes(api), WebhookRoutes(api), DeliveryRoutes(api),
+                           TokenRoutes(api), SessionRoutes(api), AuditRoutes(api), NodeRoutes(api),
+                           IngestRoutes(api), HealthRoutes(api), PrometheusRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }
   return routes;

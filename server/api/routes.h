@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "server/access/access.h"
+#include "server/access/senders.h"
 #include "server/api/job_summary.h"
 #include "server/front/route.h"
 #include "server/ingest/ingest.h"
@@ -22,6 +23,7 @@ struct Api {
   Ingest& ingest;
   JobSummaries& summaries;
   Access& access;
+  Senders& senders;
   std::string public_url;  // without a slash at its end
   std::string version;
   std::string data_dir;  // whose free space counts
@@ -61,6 +63,7 @@ std::vector<Route> DeliveryRoutes(const Api& api);
 std::vector<Route> TokenRoutes(const Api& api);
 std::vector<Route> SessionRoutes(const Api& api);
 std::vector<Route> AuditRoutes(const Api& api);
+std::vector<Route> NodeRoutes(const Api& api);
 std::vector<Route> IngestRoutes(const Api& api);
 std::vector<Route> HealthRoutes(const Api& api);
 std::vector<Route> PrometheusRoutes(const Api& api);

@@ -138,12 +138,14 @@ void App::KeepHouse(const std::stop_token& stop) {
 Status App::StartHttp(std::vector<Listener> listeners) {
   summaries_ = std::make_unique<JobSummaries>(clock_);
   access_ = std::make_unique<Access>(*page_database_, clock_, settings_.demands_tokens());
+  senders_ = std::make_unique<Senders>(*page_database_, clock_);
   api_ = std::unique_ptr<Api>(new Api{
       .database = *page_database_,
       .clock = clock_,
       .ingest = *ingest_,
       .summaries = *summaries_,
       .access = *access_,
+      .senders = *senders_,
       .public_url = url_,
       .version = version_,
       .data_dir = settings_.data_dir,

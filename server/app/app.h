@@ -69,6 +69,7 @@ class App {
   std::unique_ptr<JobSummaries> summaries_;
   std::unique_ptr<Worker> housekeeping_;
   std::unique_ptr<Access> access_;
+  std::unique_ptr<Senders> senders_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<Front> front_;
   std::unique_ptr<Edge> http_;

@@ -24,8 +24,8 @@ std::string UserName() {
 }
 
 Status Note(Connection& connection, std::string action, std::string target, Time now) {
-  return InsertAudit(connection,
-                     {0, ToMicros(now), "", UserName(), std::move(action), std::move(target), ""});
+  return InsertAudit(
+      connection, {0, ToMicros(now), "", UserName(), std::move(action), std::move(target), "", ""});
 }
 
 Result<TokenOrder> ReadOrder(const Arguments& arguments) {

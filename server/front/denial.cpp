@@ -13,6 +13,12 @@ Reply Unauthorized(const Request& head, std::string detail) {
   return reply;
 }
 
+Reply WithWait(Reply reply, Duration wait) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+  reply.headers.emplace_back("Retry-After", std::to_string(seconds));
+  return reply;
+}
+
 }  // namespace
 
 Reply Deny(const Identity& identity, const Request& head) {
@@ -20,11 +26,10 @@ Reply Deny(const Identity& identity, const Request& head) {
     return Busy(head, "who asks cannot be looked up now; try again");
   }
   if (identity.kind == Identity::kTooMany) {
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(identity.retry_after).count();
-    Reply reply = ToReply(
-        Problem{"too-many-requests", "too many bad tokens from this address", {}, {}}, head);
-    reply.headers.emplace_back("Retry-After", std::to_string(seconds));
-    return reply;
+    return WithWait(
+        ToReply(Problem{"too-many-requests", "too many bad tokens from this address", {}, {}},
+                head),
+        identity.retry_after);
   }
   if (identity.kind == Identity::kNobody) {
     return Unauthorized(head, "this call needs a token, as \"Authorization: Bearer st_...\"");
@@ -35,6 +40,12 @@ Reply Deny(const Identity& identity, const Request& head) {
     reply.headers.emplace_back("Set-Cookie", SessionCookie(head, "", 0));
   }
   return reply;
+}
+
+Reply ToReply(const SendRefusal& refusal, const Request& head) {
+  Reply reply = ToReply(Problem{refusal.code, refusal.detail, {}, {}}, head);
+  if (refusal.retry_after == Duration::zero()) return reply;
+  return WithWait(std::move(reply), refusal.retry_after);
 }
 
 Reply Forbid(const Request& head, std::string detail) {

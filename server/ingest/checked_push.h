@@ -40,6 +40,7 @@ struct CheckedPush {
   std::string job, node, session;
   std::int64_t clock_offset_us = 0, round_trip_us = 0;
   std::vector<CheckedFrame> frames;
+  std::string sender = {};  // name of the token; "" where tokens are not demanded
 };
 
 // Why a push is refused as a whole.

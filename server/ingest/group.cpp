@@ -43,21 +43,25 @@ const Lifecycle* StartOf(const GroupItem& item) {
 
 // Finds each item's job; what an agent starts and nobody knows is made, in the order of names.
 Status FindJobs(Group& group, const std::vector<GroupItem>& items) {
-  std::map<std::string, const Lifecycle*> wanted;
+  struct Wanted {
+    const Lifecycle* start = nullptr;  // null: it is not made
+    std::string sender;
+  };
+  std::map<std::string, Wanted> wanted;
   for (const GroupItem& item : items) {
-    const Lifecycle* start = StartOf(item);
-    const auto [place, fresh] = wanted.emplace(item.push->job, start);
-    if (!fresh && !place->second) place->second = start;
+    Wanted& first = wanted[item.push->job];
+    if (!first.start) first = {StartOf(item), item.push->sender};
   }
   std::vector<std::string> names;
-  for (const auto& [name, start] : wanted) names.push_back(name);
+  for (const auto& [name, first] : wanted) names.push_back(name);
   Result<std::vector<JobRow>> found = FindJobs(group.connection, names);
   if (!found) return found.error();
   for (JobRow& job : *found) group.jobs.emplace(job.name, std::move(job));
-  for (const auto& [name, start] : wanted) {
-    if (group.jobs.contains(name) || !start) continue;
-    NewJob fresh{name, start->group, Json::object(), group.options.default_rules};
-    if (start->interval_ms) fresh.configuration["interval_ms"] = *start->interval_ms;
+  for (const auto& [name, first] : wanted) {
+    if (group.jobs.contains(name) || !first.start) continue;
+    NewJob fresh{name, first.start->group, Json::object(), group.options.default_rules,
+                 first.sender};
+    if (first.start->interval_ms) fresh.configuration["interval_ms"] = *first.start->interval_ms;
     Result<CreatedJob> created = CreateJob(group.connection, fresh, group.now_us);
     if (!created) return created.error();
     group.jobs.emplace(name, std::move(created->job));

@@ -12,6 +12,7 @@
 #include "server/ingest/group.h"
 #include "server/ingest/known_schemas.h"
 #include "server/ingest/recent.h"
+#include "server/ingest/series_names.h"
 
 namespace stepscope {
 namespace {
@@ -83,13 +84,14 @@ struct Ingest::Core {
   const Clock& clock;
   const IngestOptions options;
   KnownSchemas schemas;
+  SeriesNames series;
   Guarded<Queue> queue;
   Guarded<IngestFigures> figures;
   Guarded<Commits> commits;
   Worker writer;  // last: its thread uses the rest
 
   Core(Database& db, const Clock& time, IngestOptions with)
-      : database(db), clock(time), options(std::move(with)) {}
+      : database(db), clock(time), options(std::move(with)), series(options.most_new_series) {}
 
   void Run(std::stop_token stop);
   Batch TakeBatch();
@@ -245,7 +247,7 @@ Ingest::~Ingest() {
   core_->writer.Join();
 }
 
-PushReply Ingest::Push(std::string_view body) {
+PushReply Ingest::Push(std::string_view body, std::string sender) {
   auto checked = CheckPush(
       body, [this](const FrameHead& head) { return core_->schemas.Find(core_->database, head); });
   if (const auto* refusal = std::get_if<PushRefusal>(&checked)) {
@@ -253,7 +255,13 @@ PushReply Ingest::Push(std::string_view body) {
   }
   auto waiting = std::make_unique<Waiting>();
   waiting->push = std::move(std::get<CheckedPush>(checked));
+  waiting->push.sender = std::move(sender);
   waiting->bytes = body.size();
+  if (!core_->series.Take(waiting->push, core_->clock.Steady())) {
+    return Problem(429, "limit-series",
+                   Format("{} series were new within 24 hours, which is the most for one token",
+                          core_->options.most_new_series));
+  }
   std::future<PushReply> reply = waiting->reply.get_future();
   const bool taken = core_->queue.Change([&](Queue& now) {
     if (now.closed || now.waiting.size() >= core_->options.queue_bound ||

@@ -16,6 +16,7 @@ struct IngestOptions {
   std::vector<NewJob::Rule> default_rules;  // of a job that its first `started` frame creates
   std::string public_url;                   // in front of "/jobs/<name>", for webhooks
   std::size_t queue_bound = 256;            // pushes that wait at once; more are refused with 503
+  std::int64_t most_new_series = 100'000;   // of one sender within 24 hours
   std::size_t group_frames = 256;           // most frames in one transaction ...
   Duration group_wait = 5ms;  // ... and how long the first of a group waits for others
 };
@@ -23,7 +24,8 @@ struct IngestOptions {
 // What a push is answered: 200 with `answer`, or a problem.
 struct PushReply {
   int status = 200;
-  // 400 bad-frame, 409 gap, 409 unknown-schema, 410 unknown-job, 503 unavailable; "" for 200
+  // 400 bad-frame, 409 gap, 409 unknown-schema, 410 unknown-job, 429 limit-series, 503 unavailable;
+  // "" for 200
   std::string problem_code;
   std::string detail;  // one sentence
   PushAnswer answer;
@@ -53,7 +55,8 @@ class Ingest {
   Ingest(Database& database, const Clock& clock, IngestOptions options);
   ~Ingest();
 
-  PushReply Push(std::string_view body);
+  // `sender` is the name of the token that it came with; "" where tokens are not demanded.
+  PushReply Push(std::string_view body, std::string sender = "");
   IngestFigures figures() const;
 
  private:

@@ -9,10 +9,10 @@ namespace stepscope {
 namespace {
 
 constexpr char kInsert[] = R"(
-insert into audit (at_us, token_id, name, action, target, request_id)
-values ($1, $2, $3, $4, $5, $6))";
+insert into audit (at_us, token_id, name, action, target, request_id, peer)
+values ($1, $2, $3, $4, $5, $6, $7))";
 constexpr char kList[] = R"(
-select audit_id, at_us, token_id, name, action, target, request_id
+select audit_id, at_us, token_id, name, action, target, request_id, peer
 from audit
 where audit_id < $1
 order by audit_id desc
@@ -21,8 +21,8 @@ limit $2)";
 }  // namespace
 
 Status InsertAudit(Connection& connection, const AuditRow& row) {
-  return Done(connection.Query(
-      kInsert, {row.at_us, row.token_id, row.name, row.action, row.target, row.request_id}));
+  return Done(connection.Query(kInsert, {row.at_us, row.token_id, row.name, row.action, row.target,
+                                         row.request_id, row.peer}));
 }
 
 Result<AuditPage> ListAudit(Connection& connection, const std::string& after, int limit) {
@@ -41,7 +41,7 @@ Result<AuditPage> ListAudit(Connection& connection, const std::string& after, in
   const std::size_t most = static_cast<std::size_t>(limit);
   for (std::size_t i = 0; i < std::min(rows->size(), most); ++i) {
     page.items.push_back({rows->Int(i, 0), rows->Int(i, 1), rows->Text(i, 2), rows->Text(i, 3),
-                          rows->Text(i, 4), rows->Text(i, 5), rows->Text(i, 6)});
+                          rows->Text(i, 4), rows->Text(i, 5), rows->Text(i, 6), rows->Text(i, 7)});
   }
   if (rows->size() > most) page.next = EncodeCursor(Json::array({page.items.back().audit_id}));
   return page;

@@ -15,6 +15,7 @@ struct AuditRow {
   std::string action;          // "token.revoke"
   std::string target;          // name or number of what was changed
   std::string request_id;
+  std::string peer;  // address of the client; "" at the command line
 };
 
 // In the transaction of the change: neither stands without the other.

@@ -8,10 +8,14 @@ namespace stepscope {
 namespace {
 
 constexpr char kInsertJob[] = R"(
-insert into jobs (name, job_group, configuration, created_us)
-values ($1, $2, $3, $4)
+insert into jobs (name, job_group, configuration, created_us, created_by)
+values ($1, $2, $3, $4, $5)
 on conflict (name) do nothing
 returning job_id)";
+constexpr char kCountNewJobs[] = R"(
+select count(*)
+from jobs
+where created_by = $1 and created_by <> '' and created_us > $2)";
 constexpr char kInsertConfigs[] = R"(
 insert into rule_configs (job_id, name, rule, parameters)
 select $1, name, rule, parameters::jsonb
@@ -92,8 +96,8 @@ JobRow ReadJob(const Rows& rows, std::size_t row) {
 
 Result<CreatedJob> CreateJob(Connection& connection, const NewJob& job, std::int64_t now_us) {
   const Json configuration = job.configuration.is_object() ? job.configuration : Json::object();
-  const Result<Rows> inserted =
-      connection.Query(kInsertJob, {job.name, job.group, Dump(configuration), now_us});
+  const Result<Rows> inserted = connection.Query(
+      kInsertJob, {job.name, job.group, Dump(configuration), now_us, job.created_by});
   if (!inserted) return inserted.error();
   if (!inserted->empty()) {
     const std::int64_t job_id = inserted->Int(0, 0);
@@ -105,6 +109,12 @@ Result<CreatedJob> CreateJob(Connection& connection, const NewJob& job, std::int
   Result<JobRow> stands = FindJob(connection, job.name);
   if (!stands) return stands.error();
   return CreatedJob{std::move(*stands), !inserted->empty()};
+}
+
+Result<std::int64_t> CountNewJobs(Connection& connection, const std::string& created_by,
+                                  std::int64_t since_us) {
+  const Result<Rows> rows = connection.Query(kCountNewJobs, {created_by, since_us});
+  return rows ? Result<std::int64_t>(rows->Int(0, 0)) : rows.error();
 }
 
 Result<JobRow> FindJob(Connection& connection, const std::string& name) {

@@ -54,6 +54,7 @@ struct NewJob {
     Json parameters;  // complete, defaults filled in
   };
   std::vector<Rule> rules;
+  std::string created_by = {};  // name of the token; "" where tokens are not demanded
 };
 
 // Creates the job with its rule configurations, states, tasks and first transition, in the caller's
@@ -63,6 +64,10 @@ struct CreatedJob {
   bool created = false;
 };
 Result<CreatedJob> CreateJob(Connection&, const NewJob&, std::int64_t now_us);
+
+// How many were made by this name since then.
+Result<std::int64_t> CountNewJobs(Connection&, const std::string& created_by,
+                                  std::int64_t since_us);
 
 // NotFound names the job.
 Result<JobRow> FindJob(Connection&, const std::string& name);

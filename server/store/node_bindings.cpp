@@ -13,6 +13,10 @@ constexpr char kLoad[] = R"(
 select token_name, bound_us
 from node_bindings
 where node = $1)";
+constexpr char kCount[] = R"(
+select count(*)
+from node_bindings
+where token_name = $1 and bound_us > $2)";
 constexpr char kDelete[] = "delete from node_bindings where node = $1";
 
 Error NotBound(const std::string& node) {
@@ -28,6 +32,12 @@ Result<NodeBinding> BindNode(Connection& connection, const std::string& node,
   Result<NodeBinding> binding = LoadNodeBinding(connection, node);
   if (binding) binding->made = made->affected() > 0;
   return binding;
+}
+
+Result<std::int64_t> CountNewNodes(Connection& connection, const std::string& token_name,
+                                   std::int64_t since_us) {
+  const Result<Rows> rows = connection.Query(kCount, {token_name, since_us});
+  return rows ? Result<std::int64_t>(rows->Int(0, 0)) : rows.error();
 }
 
 Result<NodeBinding> LoadNodeBinding(Connection& connection, const std::string& node) {

@@ -19,6 +19,10 @@ struct NodeBinding {
 Result<NodeBinding> BindNode(Connection&, const std::string& node, const std::string& token_name,
                              std::int64_t now_us);
 
+// How many became this name's since then.
+Result<std::int64_t> CountNewNodes(Connection&, const std::string& token_name,
+                                   std::int64_t since_us);
+
 // NotFound names the node.
 Result<NodeBinding> LoadNodeBinding(Connection&, const std::string& node);
 Status DeleteNodeBinding(Connection&, const std::string& node);

@@ -128,6 +128,7 @@ test('changes are written down, newest first', async () => {
   const made = await ask('post', '/api/v1/tokens', {body: {name: 'noted', role: 'agent'}});
   const {items} = (await ask('get', '/api/v1/audit', {query: '?limit=1'})).json;
   assert.deepEqual([items[0].action, items[0].target, items[0].name], ['token.create', made.json.id, 'local']);
+  assert.equal(items[0].peer, '127.0.0.1');
   assert.equal(items[0].request_id, made.headers.get('x-request-id'));
 });
 

@@ -20,6 +20,10 @@ namespace stepscope {
 // and outbox.
 class ApiService {
  public:
+  // Whoever shows it is believed to be a proxy.
+  static constexpr const char* kProxySecret = "0123456789abcdef";
+  static constexpr std::int64_t kMostNewJobs = 12, kMostNewNodes = 12;
+  static constexpr const char* kFramesHeader = "Content-Type: application/vnd.stepscope.frames\r\n";
   static constexpr const char* kJsonHeader = "Content-Type: application/json\r\n";
 
   explicit ApiService(bool demand_tokens = false) : access_(database_, clock_, demand_tokens) {
@@ -59,9 +63,9 @@ class ApiService {
   std::string Post(const std::string& target, const std::string& body) {
     return Ask("POST", target, body);
   }
-  std::string Push(const std::string& body) {
-    return Ask("POST", "/api/v1/ingest/frames", body,
-               "Content-Type: " + std::string(kFramesContentType) + "\r\n");
+  std::string Push(const std::string& body) { return PushAs("", body); }
+  std::string PushAs(const std::string& token, const std::string& body) {
+    return AskAs(token, "POST", "/api/v1/ingest/frames", body, kFramesHeader);
   }
   // The body of the answer; null when it is not JSON.
   Json GetJson(const std::string& target) { return JsonOf(Get(target)); }
@@ -84,12 +88,14 @@ class ApiService {
   Ingest ingest_{database_, clock_, WithRules()};
   JobSummaries summaries_{clock_};
   Access access_;
+  Senders senders_{database_, clock_, {.new_jobs = kMostNewJobs, .new_nodes = kMostNewNodes}};
   std::atomic<bool> stopping_{false};
   const Api api_{.database = database_,
                  .clock = clock_,
                  .ingest = ingest_,
                  .summaries = summaries_,
                  .access = access_,
+                 .senders = senders_,
                  .public_url = "http://localhost",
                  .version = "0.0.0",
                  .data_dir = "/",
@@ -100,7 +106,11 @@ class ApiService {
                      },
                  .further_metrics = [] { return std::string(); },
                  .stopping = stopping_};
-  Front front_{ApiRoutes(api_), AnswerStatic, {{"localhost"}}, access_, clock_};
+  Front front_{ApiRoutes(api_),
+               AnswerStatic,
+               {{"localhost"}, *ReadProxyTrust({"127.0.0.0/8"}, kProxySecret, "")},
+               access_,
+               clock_};
   Edge server_{{.workers = 4, .most_per_address = 0}, front_.Handlers()};
 };
 

@@ -115,7 +115,7 @@ std::string Words(std::string_view sql) {
 TEST(Migrations, HoldNothingThatCitusCannotDo) {
   for (const Migration& migration : Migrations()) {
     const std::string words = Words(migration.sql);
-    EXPECT_NE(words.find(" create table "), std::string::npos);
+    EXPECT_NE(words.find(" table "), std::string::npos);
     for (const char* forbidden : {" references ", " foreign key ", " trigger ", " serial ",
                                   " bigserial ", " now ", " current_timestamp ", " delete "}) {
       EXPECT_EQ(words.find(forbidden), std::string::npos) << migration.name << forbidden;

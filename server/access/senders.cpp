@@ -1,0 +1,105 @@
+#include "server/access/senders.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "server/access/scope.h"
+#include "server/store/jobs.h"
+
+namespace stepscope {
+namespace {
+
+using Checked = Result<std::optional<SendRefusal>>;
+
+constexpr std::int64_t kDayUs = 86'400'000'000;
+constexpr Duration kAskAgain = 10min;  // where a day's worth is used up
+
+Checked May() {
+  return std::optional<SendRefusal>();
+}
+
+Checked Refuse(std::string code, std::string detail, Duration retry_after = {}) {
+  return std::optional(SendRefusal{std::move(code), std::move(detail), retry_after});
+}
+
+}  // namespace
+
+std::string MakerOf(const Caller& caller) {
+  return caller.how == Caller::kOpen ? "" : caller.name;
+}
+
+Senders::Senders(Database& database, const Clock& clock, SendLimits limits)
+    : database_(database),
+      clock_(clock),
+      limits_(limits),
+      owners_(database, clock, limits.new_nodes),
+      node_pushes_(limits.node_pushes),
+      pushes_(limits.pushes),
+      bytes_(limits.bytes) {}
+
+Checked Senders::Check(const Caller& caller, const Sending& sending) {
+  if (caller.how == Caller::kOpen) return May();
+  if (!Covers(caller.scopes, sending.job)) {
+    return Refuse("forbidden", Format("the token is not for job {}", Printable(sending.job, 64)));
+  }
+  if (const Duration wait = Wait(caller, sending); wait > Duration::zero()) {
+    return Refuse("too-many-requests", "one token may not send so much", wait);
+  }
+  if (Checked node = CheckNode(caller, sending.node); !node || *node) return node;
+  if (const Duration wait = node_pushes_.Take(sending.node, 1, clock_.Steady());
+      wait > Duration::zero()) {
+    return Refuse("too-many-requests", "one node may not send so often", wait);
+  }
+  return sending.opens ? CheckOpening(caller, sending.job) : May();
+}
+
+// A certificate is for the node whose name it carries.
+Checked Senders::CheckNode(const Caller& caller, const std::string& node) {
+  if (caller.how == Caller::kCertificate && node != caller.name) {
+    return Refuse("node-bound", Format("the certificate is not for node {}", Printable(node, 64)));
+  }
+  const Result<NodeOwners::Claim> claim = owners_.Ask(node, caller.name);
+  if (!claim) return claim.error();
+  if (*claim == NodeOwners::kTooMany) {
+    return Refuse("limit-nodes",
+                  Format("{} nodes were new within 24 hours, which is the most for one token",
+                         limits_.new_nodes),
+                  kAskAgain);
+  }
+  if (*claim == NodeOwners::kOwn) return May();
+  return Refuse("node-bound", Format("node {} belongs to the token of another name; an admin can "
+                                     "release it",
+                                     Printable(node, 64)));
+}
+
+Duration Senders::Wait(const Caller& caller, const Sending& sending) {
+  const SteadyTime now = clock_.Steady();
+  const Duration wait = pushes_.Take(caller.name, 1, now);
+  if (wait > Duration::zero()) return wait;
+  const double most = limits_.bytes.burst;
+  return bytes_.Take(caller.name, std::min(static_cast<double>(sending.bytes), most), now);
+}
+
+Checked Senders::CheckOpening(const Caller& caller, const std::string& job) {
+  Result<Database::Lease> lease = database_.Acquire();
+  if (!lease) return lease.error();
+  return CheckNewJob(**lease, caller, job);
+}
+
+Checked Senders::CheckNewJob(Connection& connection, const Caller& caller,
+                             const std::string& job) const {
+  if (caller.how == Caller::kOpen) return May();
+  const Result<JobRow> stands = FindJob(connection, job);
+  if (stands) return May();
+  if (stands.error().code != Code::kNotFound) return stands.error();
+  const Result<std::int64_t> today =
+      CountNewJobs(connection, caller.name, ToMicros(clock_.Now()) - kDayUs);
+  if (!today) return today.error();
+  if (*today < limits_.new_jobs) return May();
+  return Refuse("limit-jobs",
+                Format("{} jobs were made within 24 hours, which is the most for one token",
+                       limits_.new_jobs),
+                kAskAgain);
+}
+
+}  // namespace stepscope

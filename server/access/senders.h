@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "server/access/caller.h"
+#include "server/access/node_owners.h"
+#include "server/access/rates.h"
+
+namespace stepscope {
+
+// How much one token's name may send, and what it may bring anew within 24 hours.
+struct SendLimits {
+  Rates::Rate node_pushes{10, 40};
+  Rates::Rate pushes{5'000, 10'000};
+  Rates::Rate bytes{200.0 * 1024 * 1024, 400.0 * 1024 * 1024};
+  std::int64_t new_jobs = 1'000, new_nodes = 10'000;
+};
+
+// What a push says it is about.
+struct Sending {
+  std::string job, node;
+  std::size_t bytes = 0;
+  bool opens = false;  // it begins a session: the job may be new
+};
+
+// Why something may not be sent: a problem's code and words.
+struct SendRefusal {
+  std::string code, detail;
+  Duration retry_after{};  // zero: it does not help to wait
+};
+
+// Whether a caller may send this: the jobs of its scopes, the nodes of its name, and not more than
+// it may. Where nobody has to say who they are, everything. Safe from any thread.
+class Senders {
+ public:
+  Senders(Database& database, const Clock& clock, SendLimits limits = {});
+
+  // Nothing when it may. An error when the database has to be asked and does not answer.
+  Result<std::optional<SendRefusal>> Check(const Caller& caller, const Sending& sending);
+
+  // The same for a job that is about to be made.
+  Result<std::optional<SendRefusal>> CheckNewJob(Connection& connection, const Caller& caller,
+                                                 const std::string& job) const;
+
+  void ForgetNode(const std::string& node) { owners_.Forget(node); }
+
+ private:
+  Duration Wait(const Caller& caller, const Sending& sending);
+  Result<std::optional<SendRefusal>> CheckNode(const Caller& caller, const std::string& node);
+  Result<std::optional<SendRefusal>> CheckOpening(const Caller& caller, const std::string& job);
+
+  Database& database_;
+  const Clock& clock_;
+  const SendLimits limits_;
+  NodeOwners owners_;
+  Rates node_pushes_, pushes_, bytes_;
+};
+
+// The name under which what this caller makes is kept; "" where nobody has to say who they are.
+std::string MakerOf(const Caller& caller);
+
+}  // namespace stepscope

@@ -1,0 +1,38 @@
+// DELETE /nodes/{id}/binding: a node changes hands.
+
+#include "server/api/query.h"
+#include "server/api/routes.h"
+#include "server/store/node_bindings.h"
+
+namespace stepscope {
+namespace {
+
+Result<Reply> ReleaseNode(const Api&, Connection& connection, const Request& request,
+                          const PathParameters& path) {
+  const Query query(request, {});
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  const Status released = DeleteNodeBinding(connection, path.at("id"));
+  if (!released) return released.error();
+  return Reply{.status = 204, .content_type = "", .body = "", .headers = {}};
+}
+
+// After the change is committed, as with tokens.
+Route Forgetting(const Api& api, Route route) {
+  route.handler = [&api, release = std::move(route.handler)](const Request& request,
+                                                             const PathParameters& path) {
+    Reply reply = release(request, path);
+    api.senders.ForgetNode(path.at("id"));
+    return reply;
+  };
+  return route;
+}
+
+}  // namespace
+
+std::vector<Route> NodeRoutes(const Api& api) {
+  return {Forgetting(api, ForChange(api, Right::kAdminister, "DELETE", "/api/v1/nodes/{id}/binding",
+                                    "node.release", ReleaseNode))};
+}
+
+}  // namespace stepscope

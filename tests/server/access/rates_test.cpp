@@ -1,0 +1,42 @@
+#include "server/access/rates.h"
+
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+const SteadyTime kStart{1h};
+
+TEST(Rates, ABurstGoesAtOnceAndThenAsMuchAsFlowsIn) {
+  Rates rates({.per_second = 10, .burst = 4});
+  for (int count = 0; count < 4; ++count) EXPECT_EQ(rates.Take("a", 1, kStart), 0s);
+  EXPECT_EQ(rates.Take("a", 1, kStart), 100ms);
+  EXPECT_EQ(rates.Take("a", 1, kStart + 50ms), 50ms);
+  EXPECT_EQ(rates.Take("a", 1, kStart + 100ms), 0s);
+  EXPECT_EQ(rates.Take("b", 1, kStart), 0s);
+}
+
+TEST(Rates, ABucketHoldsNoMoreThanItsBurst) {
+  Rates rates({.per_second = 10, .burst = 4});
+  EXPECT_EQ(rates.Take("a", 4, kStart), 0s);
+  EXPECT_EQ(rates.Take("a", 4, kStart + 1h), 0s);
+  EXPECT_GT(rates.Take("a", 1, kStart + 1h), 0s);
+}
+
+TEST(Rates, WhatIsRefusedTakesNothing) {
+  Rates rates({.per_second = 1, .burst = 10});
+  EXPECT_EQ(rates.Take("a", 8, kStart), 0s);
+  EXPECT_EQ(rates.Take("a", 5, kStart), 3s);
+  EXPECT_EQ(rates.Take("a", 2, kStart), 0s);
+}
+
+TEST(Rates, RemembersABoundedNumberOfKeys) {
+  Rates rates({.per_second = 1, .burst = 1});
+  for (std::size_t key = 0; key < 3 * Rates::kMostKeys; ++key) {
+    rates.Take(std::to_string(key), 1, kStart);
+    ASSERT_LE(rates.size(), Rates::kMostKeys);
+  }
+}
+
+}  // namespace
+}  // namespace stepscope
