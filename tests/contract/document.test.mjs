@@ -49,6 +49,15 @@ test('every body that is sent as JSON has an example that fits', () => {
   }
 });
 
+test('every call that needs a right says how it is refused to those who have it not', () => {
+  for (const [method, path, operation] of operations()) {
+    const right = operation['x-stepscope-right'];
+    assert.ok(right, `${method} ${path}`);
+    const statuses = right === 'open' || right === 'probe' ? [] : ['401', '403', '429', '503'];
+    for (const status of statuses) assert.ok(operation.responses[status], `${method} ${path} does not say ${status}`);
+  }
+});
+
 test('examples of problems carry the status they stand under', () => {
   for (const [method, path, operation] of operations()) {
     for (const [status, reference] of Object.entries(operation.responses)) {
