@@ -37,7 +37,7 @@ struct TlsCertificateTest : testing::Test {
       if (peer.StartTls(context.get()) && peer.Read()) peer.Reply(200, "ok");
       peer.WaitClosed();
     });
-    HttpClientOptions options{.tls = {.ca_file = Path("ca.crt")}, .address = "127.0.0.1"};
+    HttpClientOptions options{.tls = {.ca_file = Path("ca.crt")}, .addresses = {"127.0.0.1"}};
     if (!agent.empty()) {
       options.tls.cert_file = Path(agent + ".crt");
       options.tls.key_file = Path(agent + ".key");
