@@ -21,7 +21,7 @@ def test_people_and_agents_are_served_while_others_do_harm(service, folder, caps
     # sent = stored + lost + rejected; each agent's first push holds two frames.
     assert (seen["stored"], seen["lost"], seen["rejected"]) == (pushes["due"] + AGENTS, 0, 0)
     assert pushes["acknowledged_frames"] == seen["stored"]
-    assert seen["descriptors_after"] == seen["descriptors_before"]
+    assert seen["descriptors_after"] <= seen["descriptors_before"]
     assert SANITIZED or seen["peak_memory_bytes"] <= MOST_MEMORY
     assert sum(each["most_open"] for each in seen["connections"]) > 4_000, "the harm was not done"
     assert all(sum(statuses.values()) > 0 for statuses in seen["bombs"].values()), "a bomb was not thrown"
