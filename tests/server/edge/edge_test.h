@@ -29,7 +29,8 @@ class EdgeTest : public testing::Test {
   }
   ~EdgeTest() override { OpenGate(); }
 
-  // Requests for /hold wait in their handlers until the gate opens.
+  // Requests for /hold wait in their handlers until the gate opens, and for /stall on the thread of
+  // the edge itself.
   void OpenGate() {
     gate_.Change([](Gate& gate) { gate.open = true; });
   }
@@ -69,8 +70,9 @@ class EdgeTest : public testing::Test {
   };
 
   EdgeHandlers Handlers();
-  HeadVerdict Check(Request& head, bool asked) const;
+  HeadVerdict Check(Request& head, bool asked);
   Reply Answer(const Request& request);
+  void WaitAtGate();
 
   Guarded<Gate> gate_;
 
@@ -88,8 +90,14 @@ inline EdgeHandlers EdgeTest::Handlers() {
               }};
 }
 
-inline HeadVerdict EdgeTest::Check(Request& head, bool asked) const {
+inline void EdgeTest::WaitAtGate() {
+  gate_.Change([](Gate& gate) { gate.inside++; });
+  gate_.Wait({}, 10s, [](const Gate& gate) { return gate.open; });
+}
+
+inline HeadVerdict EdgeTest::Check(Request& head, bool asked) {
   HeadVerdict verdict{.most_body = 4 * 1024 * 1024};
+  if (head.path == "/stall") WaitAtGate();
   if (head.path == "/ask" && !asked) verdict.kind = HeadVerdict::kAsk;
   if (head.path == "/refuse") {
     verdict.kind = HeadVerdict::kRefuse;
@@ -110,10 +118,7 @@ inline Reply EdgeTest::Answer(const Request& request) {
   if (request.path == "/peer") {
     return TextReply(200, Format("{} {} {}", request.peer, request.secure, request.certificate));
   }
-  if (request.path == "/hold") {
-    gate_.Change([](Gate& gate) { gate.inside++; });
-    gate_.Wait({}, 10s, [](const Gate& gate) { return gate.open; });
-  }
+  if (request.path == "/hold") WaitAtGate();
   return TextReply(200, request.method + " " + request.path + "?" + request.query);
 }
 

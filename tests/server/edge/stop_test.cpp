@@ -30,6 +30,22 @@ TEST_F(StopTest, EveryRequestSentBeforeIsAnswered) {
   for (const auto& client : clients) EXPECT_EQ(StatusOf(client->ReadAnswer()), 200);
 }
 
+TEST_F(StopTest, WhoStillWaitsToBeLetInIsAnsweredToo) {
+  RawClient stalling(edge_.port());
+  stalling.Send(Get("/stall"));
+  EXPECT_TRUE(AreHeld(1));
+  std::vector<std::unique_ptr<RawClient>> waiting;
+  for (int count = 0; count < 100; ++count) {
+    waiting.push_back(std::make_unique<RawClient>(edge_.port()));
+    waiting.back()->Send(Get("/echo"));
+  }
+  StopWhile([&] {
+    EXPECT_FALSE(stalling.HasNews(50)) << "the edge had time to be told";
+    OpenGate();
+    for (const auto& client : waiting) EXPECT_EQ(StatusOf(client->ReadAnswer()), 200);
+  });
+}
+
 TEST_F(StopTest, ARequestInAnIdleConnectionIsAnsweredAndEndsIt) {
   const auto client = KnownClient();
   client->Send(Get("/echo"));
