@@ -14,7 +14,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Duration kAgain = 100ms;
+constexpr Duration kAgain = 1s;  // as Retry-After says
 
 sockaddr_in Address(std::uint32_t host, int port) {
   sockaddr_in address{};
@@ -115,7 +115,7 @@ void LoadAgent::Read(SteadyTime now) {
 void LoadAgent::Take(int status, const std::string& body, SteadyTime now) {
   if (status == 429 || status == 503) {
     ++figures_.busy;
-    wake_ = now + kAgain;
+    wake_ = now + kAgain + 10ms * (number_ % 100);  // not all at once
   } else if (status == 200) {
     ++figures_.answered;
     figures_.latencies_us.push_back(Micros(now) - Micros(due_));
