@@ -130,7 +130,7 @@ TEST_F(RunTest, RunsTheCommandWhateverAnswersInPlaceOfTheService) {
   });
   AgentProcess agent(Run(proxy.url(), "echo $$; exit 0"));
   ASSERT_TRUE(agent.WaitForErr("not a Stepscope service"));
-  agent.Signal(SIGINT);
+  ASSERT_TRUE(agent.WaitForOut("\n"));
   while (kill(std::stoi(agent.out()), 0) == 0) std::this_thread::yield();
   agent.Signal(SIGINT);
   EXPECT_EQ(agent.Wait(), 0);
