@@ -18,7 +18,8 @@
 namespace stepscope {
 namespace {
 
-constexpr int kBacklog = 1024;
+constexpr int kBacklog =
+    4'096;  // as many connections as there may be: who finds it full waits for a second
 constexpr mode_t kFileMode = 0660;
 constexpr int kTypeFlags = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 

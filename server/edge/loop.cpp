@@ -9,7 +9,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kMostEvents = 256;
-constexpr int kMostLastTurns = 20;  // of accepting, when stopping: more than a queue holds
+constexpr int kMostLastTurns = 80;  // of accepting, when stopping: more than a queue holds
 
 bool Watch(const Descriptor& epoll, int operation, int descriptor, std::uint32_t events,
            std::uint64_t id) {
