@@ -53,7 +53,9 @@ http {{
 
 
 def milliseconds(text):
-    number, unit = re.fullmatch(r"([\d.]+)(us|ms|s|m)", text).groups()
+    found = re.fullmatch(r"([\d.]+)(us|ms|s|m)", text)
+    assert found, f"wrk says {text}"
+    number, unit = found.groups()
     return float(number) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60_000}[unit]
 
 
