@@ -18,8 +18,8 @@
 namespace stepscope {
 namespace {
 
-constexpr int kBacklog =
-    4'096;  // as many connections as there may be: who finds it full waits for a second
+// As many as there may be connections: who finds it full is let in a second later at best.
+constexpr int kBacklog = 4'096;
 constexpr mode_t kFileMode = 0660;
 constexpr int kTypeFlags = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
