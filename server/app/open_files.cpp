@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr rlim_t kWanted = EdgeOptions{}.most_connections + 512;  // with those of the database
+const rlim_t kWanted = EdgeOptions{}.most_connections + 512;  // with those of the database
 
 }  // namespace
 

@@ -18,6 +18,7 @@ std::string NetworkOf(const std::string& peer) {
 bool Addresses::Add(const std::string& peer, std::string& key) {
   key.clear();
   if (most_ == 0 || peer == "unix") return true;
+  if (speaks_for_many_ && speaks_for_many_(peer)) return true;
   const std::string network = NetworkOf(peer);
   std::size_t& count = counts_[network];
   if (count >= most_) return false;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace stepscope {
 
@@ -10,7 +12,10 @@ namespace stepscope {
 // 64 bits counts as one address: its owner has all of them. For one thread.
 class Addresses {
  public:
-  explicit Addresses(std::size_t most) : most_(most) {}  // 0: no limit
+  // `most`: 0 for no limit. `speaks_for_many`: addresses that do not count, such as a proxy's.
+  explicit Addresses(std::size_t most,
+                     std::function<bool(const std::string&)> speaks_for_many = nullptr)
+      : most_(most), speaks_for_many_(std::move(speaks_for_many)) {}
 
   // False when the address has too many already. What is added is `key`, "" for nothing.
   bool Add(const std::string& peer, std::string& key);
@@ -18,6 +23,7 @@ class Addresses {
 
  private:
   const std::size_t most_;
+  const std::function<bool(const std::string&)> speaks_for_many_;
   std::unordered_map<std::string, std::size_t> counts_;
 };
 

@@ -28,7 +28,7 @@ Loop::Loop(const LoopParts& parts)
             .bodies = parts.bodies,
             .answers = parts.answers,
             .workers = parts.workers},
-      addresses_(parts.options.most_per_address),
+      addresses_(parts.options.most_per_address, parts.options.speaks_for_many),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       reserve_(OpenReserve()),
       next_id_(kFirstConnection) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <string>
 
 #include "core/base/time.h"
 #include "server/edge/head.h"
@@ -15,7 +17,8 @@ struct EdgeOptions {
   // with 16, 1,000 agents waited for seconds. Pages wait for connections of their own meanwhile.
   std::size_t workers = 48;
   std::size_t most_connections = 4'096;
-  std::size_t most_per_address = 64;                  // that never had a caller; 0: no limit
+  std::size_t most_per_address = 64;  // that never had a caller; 0: no limit
+  std::function<bool(const std::string&)> speaks_for_many = {};  // addresses without that limit
   std::size_t most_queued = 256;                      // requests beyond those that workers have
   std::size_t most_body_bytes = 256 * 1024 * 1024;    // of all requests at once
   std::size_t most_answer_bytes = 256 * 1024 * 1024;  // not sent yet, of all connections at once

@@ -55,16 +55,8 @@ std::string_view Find(const Headers& headers, std::string_view name) {
   return found == headers.end() ? std::string_view() : std::string_view(found->second);
 }
 
-bool IsFromRange(const ProxyTrust& trust, const std::string& peer) {
-  if (peer == "unix") return trust.unix_sockets;
-  const Result<PeerAddress> address = ParsePeer(peer);
-  return address && std::ranges::any_of(trust.ranges, [&](const PeerRange& range) {
-           return range.Holds(*address);
-         });
-}
-
 bool IsTrusted(const ProxyTrust& trust, const Request& head, const Headers& theirs) {
-  if (!IsFromRange(trust, head.peer)) return false;
+  if (!IsProxyAddress(trust, head.peer)) return false;
   const std::string_view secret = Find(theirs, kSecret);
   const bool knows = !trust.secret.empty() && SameDigest(Sha256(secret), Sha256(trust.secret));
   return knows || (!trust.certificate.empty() && head.certificate == trust.certificate);
@@ -89,7 +81,7 @@ std::optional<Problem> TakeClient(const ProxyTrust& trust, std::string_view forw
   for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
     client = Trim(*hop);
     if (!ParsePeer(client)) return Refuse("X-Forwarded-For", "holds something else than addresses");
-    if (!IsFromRange(trust, client)) break;
+    if (!IsProxyAddress(trust, client)) break;
   }
   if (!IsThisMachine(client)) head.peer = client;
   return std::nullopt;
@@ -109,6 +101,14 @@ std::optional<Problem> TakeCaller(const Headers& theirs, Request& head) {
 }
 
 }  // namespace
+
+bool IsProxyAddress(const ProxyTrust& trust, const std::string& peer) {
+  if (peer == "unix") return trust.unix_sockets;
+  const Result<PeerAddress> address = ParsePeer(peer);
+  return address && std::ranges::any_of(trust.ranges, [&](const PeerRange& range) {
+           return range.Holds(*address);
+         });
+}
 
 Result<ProxyTrust> ReadProxyTrust(const std::vector<std::string>& ranges, std::string_view secret,
                                   std::string certificate) {

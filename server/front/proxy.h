@@ -23,6 +23,9 @@ struct ProxyTrust {
 Result<ProxyTrust> ReadProxyTrust(const std::vector<std::string>& ranges, std::string_view secret,
                                   std::string certificate);
 
+// Whether a proxy may come from there; what it says is believed only when it proves itself as well.
+bool IsProxyAddress(const ProxyTrust& trust, const std::string& peer);
+
 // Replaces what a trusted proxy says about its client: the peer (X-Forwarded-For), whether it came
 // over TLS (X-Forwarded-Proto), and the caller (X-Stepscope-User, X-Stepscope-Role, "reader" when
 // left out). These headers, in any spelling, are removed from every request, so that nobody after

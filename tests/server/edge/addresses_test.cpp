@@ -31,6 +31,14 @@ TEST(Addresses, UnixSocketsAndNoLimitCountNobody) {
   }
 }
 
+TEST(Addresses, WhoSpeaksForManyDoesNotCount) {
+  Addresses addresses(1, [](const std::string& peer) { return peer == "192.0.2.1"; });
+  std::string key;
+  for (int count = 0; count < 3; ++count) EXPECT_TRUE(addresses.Add("192.0.2.1", key));
+  EXPECT_TRUE(addresses.Add("192.0.2.2", key));
+  EXPECT_FALSE(addresses.Add("192.0.2.2", key));
+}
+
 class AddressLimitTest : public EdgeTest {
  protected:
   AddressLimitTest() : EdgeTest({.workers = 2, .most_per_address = 2}) {}

@@ -5,14 +5,14 @@
 namespace stepscope {
 namespace {
 
-constexpr EdgeOptions kShort{.workers = 2,
-                             .head_within = 200ms,
-                             .body_within = 200ms,
-                             .body_slack = 200ms,
-                             .answer_within = 200ms,
-                             .write_within = 300ms,
-                             .idle_within = 200ms,
-                             .drain_within = 200ms};
+const EdgeOptions kShort{.workers = 2,
+                         .head_within = 200ms,
+                         .body_within = 200ms,
+                         .body_slack = 200ms,
+                         .answer_within = 200ms,
+                         .write_within = 300ms,
+                         .idle_within = 200ms,
+                         .drain_within = 200ms};
 
 class DeadlineTest : public EdgeTest {
  protected:
