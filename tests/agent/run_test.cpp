@@ -117,10 +117,10 @@ TEST_F(RunTest, RunsTheCommandWhenTheServiceIsAway) {
   ASSERT_TRUE(agent.WaitForOut("\n"));
   const pid_t command = std::stoi(agent.out());
   while (kill(command, 0) == 0) std::this_thread::yield();
+  EXPECT_TRUE(agent.WaitForErr("cannot connect: Connection refused"));
   // It would wait ten seconds for the service; whoever interrupts need not.
   agent.Signal(SIGINT);
   EXPECT_EQ(agent.Wait(), 4);
-  EXPECT_TRUE(agent.WaitForErr("cannot connect: Connection refused"));
   EXPECT_TRUE(agent.WaitForErr("not delivered: "));
 }
 
