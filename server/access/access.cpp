@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/log.h"
-#include "server/access/address.h"
+#include "core/base/peer_address.h"
 #include "server/access/digest.h"
 #include "server/access/token.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/access/address.h"
+#include "core/base/peer_address.h"
 
 namespace stepscope {
 

@@ -1,7 +1,7 @@
 // /healthz and /readyz.
 
+#include "core/base/peer_address.h"
 #include "core/base/text.h"
-#include "server/access/address.h"
 #include "server/access/caller.h"
 #include "server/api/answer.h"
 #include "server/api/query.h"

@@ -1,7 +1,7 @@
 #include "server/front/admission.h"
 
+#include "core/base/peer_address.h"
 #include "core/base/text.h"
-#include "server/access/address.h"
 #include "server/access/scope.h"
 #include "server/front/credentials.h"
 #include "server/front/denial.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "server/access/address.h"
+#include "core/base/peer_address.h"
 #include "server/front/problem.h"
 
 namespace stepscope {

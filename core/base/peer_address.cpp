@@ -1,4 +1,4 @@
-#include "server/access/address.h"
+#include "core/base/peer_address.h"
 
 #include <arpa/inet.h>
 
@@ -21,12 +21,12 @@ bool IsMapped(const PeerAddress& address) {
 }  // namespace
 
 Result<PeerAddress> ParsePeer(std::string_view text) {
-  const Error wrong = Invalid(Format("'{}' is not an address", Printable(text, 64)));
-  if (text.size() > kLongest) return wrong;
-  const std::string line(text);
+  const std::string line(text.substr(0, kLongest + 1));
   PeerAddress address{};
   if (inet_pton(AF_INET6, line.c_str(), address.data()) == 1) return address;
-  if (inet_pton(AF_INET, line.c_str(), address.data() + 12) != 1) return wrong;
+  if (inet_pton(AF_INET, line.c_str(), address.data() + 12) != 1) {
+    return Invalid(Format("'{}' is not an address", Printable(text, 64)));
+  }
   address[10] = address[11] = 0xff;
   return address;
 }
