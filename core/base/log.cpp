@@ -45,6 +45,10 @@ Result<LogLevel> ParseLogLevel(std::string_view text) {
       Format("log level '{}': must be debug, info, warning or error", Printable(text, 40)));
 }
 
+bool Logs(LogLevel level) {
+  return spdlog::should_log(ToSpdlog(level));
+}
+
 void LogLine(LogLevel level, std::string_view line) {
   spdlog::log(ToSpdlog(level), "{}", line);
 }

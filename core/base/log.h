@@ -16,23 +16,29 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 void StartLog(std::string_view program, LogLevel level);
 Result<LogLevel> ParseLogLevel(std::string_view text);
 
+// Whether lines of the level are written; ask before building a costly one.
+bool Logs(LogLevel level);
+
 void LogLine(LogLevel level, std::string_view line);
 
 template <typename... Args>
 void LogInfo(fmt::format_string<Args...> pattern, Args&&... args) {
-  LogLine(LogLevel::kInfo, Format(pattern, std::forward<Args>(args)...));
+  if (Logs(LogLevel::kInfo)) LogLine(LogLevel::kInfo, Format(pattern, std::forward<Args>(args)...));
 }
 template <typename... Args>
 void LogWarning(fmt::format_string<Args...> pattern, Args&&... args) {
-  LogLine(LogLevel::kWarning, Format(pattern, std::forward<Args>(args)...));
+  if (Logs(LogLevel::kWarning))
+    LogLine(LogLevel::kWarning, Format(pattern, std::forward<Args>(args)...));
 }
 template <typename... Args>
 void LogError(fmt::format_string<Args...> pattern, Args&&... args) {
-  LogLine(LogLevel::kError, Format(pattern, std::forward<Args>(args)...));
+  if (Logs(LogLevel::kError))
+    LogLine(LogLevel::kError, Format(pattern, std::forward<Args>(args)...));
 }
 template <typename... Args>
 void LogDebug(fmt::format_string<Args...> pattern, Args&&... args) {
-  LogLine(LogLevel::kDebug, Format(pattern, std::forward<Args>(args)...));
+  if (Logs(LogLevel::kDebug))
+    LogLine(LogLevel::kDebug, Format(pattern, std::forward<Args>(args)...));
 }
 
 }  // namespace stepscope

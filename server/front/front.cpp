@@ -154,6 +154,7 @@ void Front::Count(const Request& request, const Reply& reply, Duration took) {
   const auto took_us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
   answered_us_ += static_cast<std::uint64_t>(took_us);
   body_bytes_ += request.body.size();
+  if (!Logs(LogLevel::kDebug)) return;
   LogDebug("{} {} {} -> {} in {} us, request {}", request.peer, Printable(request.method, 16),
            Printable(request.path), reply.status, took_us, request.request_id);
 }
