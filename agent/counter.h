@@ -20,7 +20,7 @@ class Counter {
     value_ = value;
     at_ = now;
     if (!usable) return std::nullopt;
-    return static_cast<double>(value - before) / std::chrono::duration<double>(elapsed).count();
+    return static_cast<double>(value - before) / ToSeconds(elapsed);
   }
 
  private:

@@ -25,6 +25,10 @@ inline Time FromMicros(std::int64_t micros) {
   return Time(std::chrono::microseconds(micros));
 }
 
+inline double ToSeconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 // 2026-11-20T20:13:34.123456Z
 std::string ToRfc3339(Time time);
 

@@ -6,7 +6,7 @@
 namespace stepscope {
 
 double Rates::LeftOf(const Bucket& bucket, SteadyTime now) const {
-  const double seconds = std::chrono::duration<double>(now - bucket.at).count();
+  const double seconds = ToSeconds(now - bucket.at);
   return std::min(rate_.burst, bucket.left + std::max(seconds, 0.0) * rate_.per_second);
 }
 

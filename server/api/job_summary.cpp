@@ -119,7 +119,7 @@ Status SummariseSteps(Connection& connection, const JobRow& job, std::int64_t no
   if (walls.empty()) return {};
   const auto middle = walls.begin() + static_cast<std::ptrdiff_t>((walls.size() - 1) / 2);
   std::ranges::nth_element(walls, middle);
-  summary.median_step_seconds = Rounded(std::chrono::duration<double>(*middle).count(), 6);
+  summary.median_step_seconds = Rounded(ToSeconds(*middle), 6);
   return {};
 }
 

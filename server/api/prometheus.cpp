@@ -9,10 +9,6 @@
 namespace stepscope {
 namespace {
 
-double Seconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 void AddIngest(const IngestFigures& figures, PrometheusText& out) {
   const auto count = [&](std::string_view name, std::string_view help, std::uint64_t value) {
     out.Add(Format("stepscope_ingest_{}_total", name), "counter", help, double(value));
@@ -27,9 +23,9 @@ void AddIngest(const IngestFigures& figures, PrometheusText& out) {
   count("groups", "Transactions of ingest.", figures.groups);
   count("failed_groups", "Transactions of ingest that failed.", figures.groups_failed);
   out.Add("stepscope_ingest_commit_seconds_total", "counter", "Time in transactions of ingest.",
-          Seconds(figures.commit_time));
+          ToSeconds(figures.commit_time));
   out.Add("stepscope_ingest_last_commit_seconds", "gauge", "Time of the last transaction.",
-          Seconds(figures.last_commit));
+          ToSeconds(figures.last_commit));
   out.Add("stepscope_ingest_queue_length", "gauge", "Pushes that wait.",
           double(figures.queue_length));
 }

@@ -8,10 +8,6 @@
 namespace stepscope {
 namespace {
 
-double Seconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 void AddFront(const HttpFigures& http, PrometheusText& out) {
   out.Describe("stepscope_http_requests_total", "counter", "Requests answered.");
   for (std::size_t first = 1; first < http.answers.size(); ++first) {
@@ -80,7 +76,7 @@ void AddPressure(const PressureGauge& gauge, PrometheusText& out) {
   out.Sample("stepscope_pressure_load", "of=\"connections\"", load.connections);
   out.Add("stepscope_pressure_commit_p95_seconds", "gauge",
           "95 of 100 transactions of ingest in the last minute took at most this.",
-          Seconds(load.commit_p95));
+          ToSeconds(load.commit_p95));
   out.Add("stepscope_pressure_storage_low", "gauge", "Whether the disk is nearly full.",
           load.storage_low ? 1 : 0);
   out.Describe("stepscope_pressure_refused_total", "counter", "Requests refused for pressure.");
@@ -103,7 +99,7 @@ void AddEvaluator(const EvaluatorFigures& evaluator, PrometheusText& out) {
   out.Add("stepscope_evaluation_seconds_total", "counter", "Time in evaluations, of all threads.",
           double(evaluator.busy_ns) / 1e9);
   out.Add("stepscope_evaluation_lag_seconds", "gauge",
-          "How far the newest evaluation of a running job was behind.", Seconds(evaluator.lag));
+          "How far the newest evaluation of a running job was behind.", ToSeconds(evaluator.lag));
 }
 
 void AddOutbox(const OutboxFigures& outbox, PrometheusText& out) {
