@@ -3,6 +3,7 @@
 #include "server/store/audit.h"
 
 #include "server/api/answer.h"
+#include "server/api/page.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
 
@@ -30,14 +31,8 @@ Result<Reply> ListChanges(const Api&, Connection& connection, const Request& req
 
   const Result<AuditPage> page =
       ListAudit(connection, query.Text("cursor"), static_cast<int>(query.Int("limit", 50)));
-  if (!page && page.error().code == Code::kInvalid) {
-    return Query::Refuse(request, "cursor", "is not the cursor of such a list");
-  }
-  if (!page) return page.error();
-
-  OrderedJson items = OrderedJson::array();
-  for (const AuditRow& row : page->items) items.push_back(ToJson(row));
-  return JsonReply({{"items", items}, {"next", NullIfEmpty(page->next)}, {"total", page->total}});
+  if (!page) return PageFault(request, page.error());
+  return JsonReply(PageJson(*page, ToJson));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "server/api/answer.h"
 #include "server/api/body.h"
 #include "server/api/delivery_answer.h"
+#include "server/api/page.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
 
@@ -25,14 +26,8 @@ Result<Reply> ListAllDeliveries(const Api&, Connection& connection, const Reques
   const Result<DeliveryPage> page =
       ListDeliveries(connection, query.MaybeInt("webhook"), query.Text("job"), query.Text("cursor"),
                      static_cast<int>(query.Int("limit", 50)));
-  if (!page && page.error().code == Code::kInvalid) {
-    return Query::Refuse(request, "cursor", "is not the cursor of such a list");
-  }
-  if (!page) return page.error();
-
-  OrderedJson items = OrderedJson::array();
-  for (const DeliveryRow& delivery : page->items) items.push_back(ToJson(delivery));
-  return JsonReply({{"items", items}, {"next", NullIfEmpty(page->next)}, {"total", page->total}});
+  if (!page) return PageFault(request, page.error());
+  return JsonReply(PageJson(*page, ToJson));
 }
 
 Result<Reply> RetryOneDelivery(const Api&, Connection& connection, const Request& request,

@@ -2,6 +2,7 @@
 
 #include "server/api/answer.h"
 #include "server/api/find_job.h"
+#include "server/api/page.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/store/rules.h"
@@ -33,15 +34,8 @@ Result<Reply> ListJobFindings(const Api&, Connection& connection, const Request&
   const Result<FindingPage> page =
       ListFindings(connection, job->job_id, query.Text("rule"), query.Text("cursor"),
                    static_cast<int>(query.Int("limit", 50)));
-  if (!page && page.error().code == Code::kInvalid) {
-    return Query::Refuse(request, "cursor", "is not the cursor of such a list");
-  }
-  if (!page) return page.error();
-
-  OrderedJson items = OrderedJson::array();
-  for (const FindingRow& finding : page->items) items.push_back(ToJson(finding));
-  return JobReply(*job,
-                  {{"items", items}, {"next", NullIfEmpty(page->next)}, {"total", page->total}});
+  if (!page) return PageFault(request, page.error());
+  return JobReply(*job, PageJson(*page, ToJson));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "server/access/scope.h"
 #include "server/api/answer.h"
 #include "server/api/new_job.h"
+#include "server/api/page.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/front/denial.h"
@@ -107,10 +108,7 @@ Result<Reply> ListAllJobs(const Api& api, Connection& connection, const Request&
   if (!query.faults().empty()) return query.Refusal(request);
 
   const Result<JobPage> page = ListJobs(connection, ToFilter(query, *request.caller));
-  if (!page && page.error().code == Code::kInvalid) {
-    return Query::Refuse(request, "cursor", "is not the cursor of such a list");
-  }
-  if (!page) return page.error();
+  if (!page) return PageFault(request, page.error());
   const SteadyTime until = api.clock.Steady() + kSummariesWithin;
   OrderedJson items = OrderedJson::array();
   for (const JobListItem& item : page->items) {

@@ -17,22 +17,12 @@ Result<Reply> ReleaseNode(const Api&, Connection& connection, const Request& req
   return Reply{.status = 204, .content_type = "", .body = "", .headers = {}};
 }
 
-// After the change is committed, as with tokens.
-Route Forgetting(const Api& api, Route route) {
-  route.handler = [&api, release = std::move(route.handler)](const Request& request,
-                                                             const PathParameters& path) {
-    Reply reply = release(request, path);
-    api.senders.ForgetNode(path.at("id"));
-    return reply;
-  };
-  return route;
-}
-
 }  // namespace
 
 std::vector<Route> NodeRoutes(const Api& api) {
-  return {Forgetting(api, ForChange(api, Right::kAdminister, "DELETE", "/api/v1/nodes/{id}/binding",
-                                    "node.release", ReleaseNode))};
+  return {Forgetting(ForChange(api, Right::kAdminister, "DELETE", "/api/v1/nodes/{id}/binding",
+                               "node.release", ReleaseNode),
+                     [&api](const std::string& id) { api.senders.ForgetNode(id); })};
 }
 
 }  // namespace stepscope

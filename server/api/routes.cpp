@@ -64,6 +64,16 @@ Route ForChange(const Api& api, Right right, std::string_view method, std::strin
       });
 }
 
+Route Forgetting(Route route, std::function<void(const std::string& id)> forget) {
+  route.handler = [change = std::move(route.handler), forget = std::move(forget)](
+                      const Request& request, const PathParameters& path) {
+    Reply reply = change(request, path);
+    forget(path.at("id"));
+    return reply;
+  };
+  return route;
+}
+
 std::vector<Route> ApiRoutes(const Api& api) {
   std::vector<Route> routes;
   for (const auto& part : {JobRoutes(api), MetricRoutes(api), StepRoutes(api), RuleRoutes(api),

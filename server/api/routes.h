@@ -49,6 +49,10 @@ Route Bulk(Route route);
 Route ForChange(const Api& api, Right right, std::string_view method, std::string_view pattern,
                 std::string_view action, DatabaseCall call);
 
+// What this process remembers is forgotten when the change is committed, not before: another
+// request could else remember it once more. `forget` gets the {id} of the path.
+Route Forgetting(Route route, std::function<void(const std::string& id)> forget);
+
 // All calls, in the order of openapi.yaml.
 std::vector<Route> ApiRoutes(const Api& api);
 

@@ -8,6 +8,7 @@
 #include "server/access/scope.h"
 #include "server/api/answer.h"
 #include "server/api/body.h"
+#include "server/api/page.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
 
@@ -82,14 +83,9 @@ Result<Reply> ListAllTokens(const Api&, Connection& connection, const Request& r
 
   const Result<TokenPage> page =
       ListTokens(connection, query.Text("cursor"), static_cast<int>(query.Int("limit", 50)));
-  if (!page && page.error().code == Code::kInvalid) {
-    return Query::Refuse(request, "cursor", "is not the cursor of such a list");
-  }
-  if (!page) return page.error();
-
-  OrderedJson tokens = OrderedJson::array();
-  for (const TokenRow& token : page->items) tokens.push_back(ToJson(token));
-  return JsonReply({{"tokens", tokens}, {"next", NullIfEmpty(page->next)}, {"total", page->total}});
+  if (!page) return PageFault(request, page.error());
+  return JsonReply(PageJson(
+      *page, [](const TokenRow& token) { return ToJson(token); }, "tokens"));
 }
 
 Result<Reply> RevokeOneToken(const Api& api, Connection& connection, const Request& request,
@@ -102,26 +98,15 @@ Result<Reply> RevokeOneToken(const Api& api, Connection& connection, const Reque
   return Reply{.status = 204, .content_type = "", .body = "", .headers = {}};
 }
 
-// What this process remembers is forgotten when the change is committed, not before: another
-// request could else remember the token once more.
-Route Forgetting(const Api& api, Route route) {
-  route.handler = [&api, revoke = std::move(route.handler)](const Request& request,
-                                                            const PathParameters& path) {
-    Reply reply = revoke(request, path);
-    api.access.ForgetToken(path.at("id"));
-    return reply;
-  };
-  return route;
-}
-
 }  // namespace
 
 std::vector<Route> TokenRoutes(const Api& api) {
   return {
       ForDatabase(api, Right::kAdminister, "GET", "/api/v1/tokens", ListAllTokens),
       ForChange(api, Right::kAdminister, "POST", "/api/v1/tokens", "token.create", CreateOneToken),
-      Forgetting(api, ForChange(api, Right::kAdminister, "DELETE", "/api/v1/tokens/{id}",
-                                "token.revoke", RevokeOneToken))};
+      Forgetting(ForChange(api, Right::kAdminister, "DELETE", "/api/v1/tokens/{id}", "token.revoke",
+                           RevokeOneToken),
+                 [&api](const std::string& id) { api.access.ForgetToken(id); })};
 }
 
 }  // namespace stepscope
