@@ -102,7 +102,7 @@ class Suites:
             installed.touch()
 
     def lint(self):
-        return self.pytest("lint", "tests/layers_test.py", "tests/lint_test.py", "tests/traps_page_test.py")
+        return self.pytest("lint", *(f"tests/{name}_test.py" for name in ("layers", "lint", "sql_rules", "sql_refused", "traps_page")))
 
     def cpp(self):
         programs = sorted(path for path in (self.programs / "tests").glob("test_*") if os.access(path, os.X_OK) and path.is_file())

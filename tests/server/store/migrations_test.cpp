@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cctype>
 #include <thread>
 
 #include "core/base/text.h"
@@ -95,47 +94,6 @@ TEST(Migrate, ServersMayStartTogether) {
   servers.clear();
   EXPECT_EQ(done, 4);
   EXPECT_EQ(Applied(*database.Connect()), static_cast<std::int64_t>(Migrations().size()));
-}
-
-// The words of a file in lower case, one blank between them, without comments.
-std::string Words(std::string_view sql) {
-  std::string words = " ";
-  for (const std::string_view line : Split(sql, '\n')) {
-    for (const char c : line.substr(0, line.find("--"))) {
-      const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      const bool word = std::isalnum(static_cast<unsigned char>(lower)) || lower == '_';
-      if (word || words.back() != ' ') words.push_back(word ? lower : ' ');
-    }
-    if (words.back() != ' ') words.push_back(' ');
-  }
-  return words;
-}
-
-// What the design forbids, so that one schema serves PostgreSQL and Citus.
-TEST(Migrations, HoldNothingThatCitusCannotDo) {
-  for (const Migration& migration : Migrations()) {
-    const std::string words = Words(migration.sql);
-    EXPECT_NE(words.find(" table "), std::string::npos);
-    for (const char* forbidden : {" references ", " foreign key ", " trigger ", " serial ",
-                                  " bigserial ", " now ", " current_timestamp ", " delete "}) {
-      EXPECT_EQ(words.find(forbidden), std::string::npos) << migration.name << forbidden;
-    }
-  }
-}
-
-TEST(Migrations, HaveTheJobFirstInEachKeyOfABulkTable) {
-  const TestDatabase database;
-  const auto rows = database.Connect()->Query(R"(
-select c.relname || ': ' || pg_get_indexdef(i.indexrelid)
-from pg_index i
-join pg_class c on c.oid = i.indrelid
-join pg_namespace n on n.oid = c.relnamespace
-join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
-where n.nspname = 'public' and i.indisunique and a.attname <> 'job_id'
-    and c.relname not in ('jobs', 'rule_tasks', 'webhooks', 'deliveries', 'schema_migrations',
-        'tokens', 'sessions', 'audit', 'node_bindings'))");
-  ASSERT_TRUE(rows) << rows.error().message;
-  for (std::size_t i = 0; i < rows->size(); ++i) ADD_FAILURE() << rows->Text(i, 0);
 }
 
 }  // namespace

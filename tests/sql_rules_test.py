@@ -1,0 +1,239 @@
+"""One SQL for PostgreSQL and Citus: which class each table is, and what statements over it may not do.
+
+Citus itself is not part of any test: these are its published limits (docs/decisions/0008-citus.md), held against every migration
+and every statement in the C++ source. sql_refused_test.py shows each rule a text that it must refuse.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support import sql
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Spread over the machines by job_id; a copy on each machine; on the coordinator alone. A table that is not here has no place yet.
+DISTRIBUTED, REFERENCE, LOCAL = "distributed", "reference", "local"
+CLASSES = {
+    "nodes": DISTRIBUTED,
+    "ranks": DISTRIBUTED,
+    "schemas": DISTRIBUTED,
+    "streams": DISTRIBUTED,
+    "frames": DISTRIBUTED,
+    "blocks": DISTRIBUTED,
+    "rollups": DISTRIBUTED,
+    "step_blocks": DISTRIBUTED,
+    "rule_configs": DISTRIBUTED,
+    "rule_states": DISTRIBUTED,
+    "findings": DISTRIBUTED,
+    "status_transitions": DISTRIBUTED,
+    "events": DISTRIBUTED,
+    "jobs": REFERENCE,  # their names are unique
+    "rule_tasks": LOCAL,
+    "compact_tasks": LOCAL,
+    "webhooks": LOCAL,
+    "deliveries": LOCAL,
+    "tokens": LOCAL,
+    "sessions": LOCAL,
+    "audit": LOCAL,
+    "node_bindings": LOCAL,
+    "schema_migrations": LOCAL,
+}
+PAYLOAD = "payload"  # compressed already: PostgreSQL must not try again
+
+# (file, beginning of the sentence): what breaks a rule today. The decision says what would have to change.
+STANDING = [("server/store/streams.cpp", "locks rows of streams without `job_id = $n`")]
+
+OUR_TIME = r"\b(now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday)\(|\bcurrent_(timestamp|time|date)\b"
+VOLATILE = r"\b(clock_timestamp|timeofday|random|gen_random_uuid|nextval)\("
+
+
+def of_class(statement, *classes):
+    return sorted(name for name in statement.names() if CLASSES.get(name) in classes)
+
+
+# Rules of one statement, of a migration or of the program: each yields sentences.
+
+
+def has_a_class(statement):
+    for name in sorted(statement.names() - CLASSES.keys()):
+        if not name.startswith("pg_"):
+            yield f"{name} has no row in the table of classes"
+
+
+def keys_hold_the_job(statement):
+    for key in sql.keys_of(statement):
+        if CLASSES.get(key.table) != DISTRIBUTED:
+            continue
+        if key.kind == "primary" and key.columns[0] != "job_id":
+            yield f"the primary key of {key.table} does not begin with job_id"
+        elif "job_id" not in key.columns:
+            yield f"a unique key of {key.table} lacks job_id"
+
+
+def has_a_primary_key(statement):
+    made = re.match(r"create table (?:if not exists )?(\w+) \(", statement.text)
+    if made and not any(key.kind == "primary" for key in sql.keys_of(statement)):
+        yield f"{made[1]} has no primary key"
+
+
+def has_no_foreign_key(statement):
+    if re.search(r"\breferences\b|\bforeign key\b", statement.text):
+        yield "has a foreign key"
+
+
+def has_no_trigger(statement):
+    if re.search(r"\btrigger\b", statement.text):
+        yield "has a trigger"
+
+
+def identities_are_bigint(statement):
+    for name, definition in sql.columns_of(statement):
+        if re.search(r"\bserial\b|\w+serial\b", definition) or ("as identity" in definition and not definition.startswith("bigint")):
+            yield f"{name} is an identity that is not a bigint"
+
+
+def conflicts_know_no_clock(statement):
+    behind = statement.text.partition(" on conflict ")[2]
+    if re.search(OUR_TIME, behind):
+        yield "reads a clock in `on conflict`: bind the time"
+
+
+def writes_are_not_volatile(statement):
+    spread = CLASSES.get(statement.target()) == DISTRIBUTED
+    if spread and re.search(rf"\b(update|delete from) {statement.target()}\b", statement.text) and re.search(VOLATILE, statement.text):
+        yield f"changes {statement.target()} by a volatile function"
+
+
+def skips_locks_on_local_tables(statement):
+    if "skip locked" in statement.text and (others := of_class(statement, DISTRIBUTED, REFERENCE)):
+        yield f"`skip locked` beside {', '.join(others)}: only local tables"
+
+
+def locks_one_job(statement):
+    if not re.search(r"\bfor (no key )?(update|share)\b", statement.text):
+        return
+    for name in of_class(statement, DISTRIBUTED):
+        if not re.search(r"\bjob_id = \$\d", statement.text):
+            yield f"locks rows of {name} without `job_id = $n`"
+
+
+def notifies_alone(statement):
+    if re.search(r"\bpg_notify\b|^notify\b", statement.text) and (bulk := of_class(statement, DISTRIBUTED)):
+        yield f"pg_notify beside {', '.join(bulk)}"
+
+
+def groups_plainly(statement):
+    if re.search(r"\bgrouping sets\b|\b(cube|rollup) ?\(", statement.text):
+        yield "grouping sets, cube or rollup"
+
+
+def joins_by_job(statement):
+    spread = [found for found in statement.tables() if CLASSES.get(found[2]) == DISTRIBUTED]
+    if statement.text.startswith("insert into"):
+        spread = spread[1:]
+    for number, (begin, word, name) in enumerate(spread[1:], 2):
+        end = spread[number][0] if number < len(spread) else len(statement.text)
+        behind = statement.text[begin:end]
+        if word == "join":
+            behind = re.split(r" (?:where|order by|group by|limit|(?:left |inner |cross )?join) ", behind.removeprefix("join "))[0]
+        if not re.search(r"using \([^)]*\bjob_id\b|\.job_id = \w+\.job_id|\bjob_id = \$\d", behind):
+            yield f"joins {name} without job_id"
+
+
+def keeps_the_job(statement):
+    for change in re.finditer(r"\bset (.*?)(?= where | from | returning |$)", statement.text):
+        if any(re.match(r"\(?(\w+\.)?job_id\b.*=", piece.strip()) for piece in sql.split(change[1], ",")):
+            yield "sets job_id"
+
+
+def writes_one_class(statement):
+    target = statement.target()
+    if CLASSES.get(target) == LOCAL and (spread := of_class(statement, DISTRIBUTED)):
+        yield f"writes {target}, which is local, from {', '.join(spread)}"
+    if CLASSES.get(target) in (DISTRIBUTED, REFERENCE) and (local := of_class(statement, LOCAL)):
+        yield f"writes {target} from {', '.join(local)}, which is local"
+
+
+def looks_inward_alone(statement):
+    """A subquery over a distributed table does not name a column of a reference table outside of it."""
+    for at in (found.start() for found in re.finditer(r"\((?=select )", statement.text)):
+        inner = sql.Statement("", sql.bracket(statement.text, at))
+        outer = set(of_class(statement, REFERENCE)) - inner.names()
+        for name in sorted(outer) if of_class(inner, DISTRIBUTED) else ():
+            alias = re.search(rf"\b(?:from|join) {name}(?: as)? (\w+)", statement.text)
+            if re.search(rf"\b({name}|{alias[1] if alias else name})\.", inner.text):
+                yield f"a subquery over {', '.join(of_class(inner, DISTRIBUTED))} depends on {name}"
+
+
+def is_in_lower_case(statement):
+    if found := re.search(r"\b[A-Z]+\b", re.sub(r'"[^"]*"|E?\'\'', "", statement.text)):
+        yield f"{found[0]} is not in lower case"
+
+
+RULES = (
+    has_a_class, keys_hold_the_job, has_a_primary_key, has_no_foreign_key, has_no_trigger, identities_are_bigint, conflicts_know_no_clock,
+    writes_are_not_volatile, skips_locks_on_local_tables, locks_one_job, notifies_alone, groups_plainly, joins_by_job, keeps_the_job,
+    writes_one_class, looks_inward_alone, is_in_lower_case,
+)
+
+
+# Rules of all migrations together.
+
+
+def classes_have_tables(statements):
+    made = {found[1] for each in statements if (found := re.match(r"create table (?:if not exists )?(\w+)", each.text))}
+    for name in sorted(CLASSES.keys() - made):
+        yield f"{name} is in the table of classes, but nothing makes it"
+
+
+def payloads_are_external(statements):
+    for each, following in zip(statements, [*statements[1:], sql.Statement("", "")]):
+        made = re.match(r"create table (\w+)", each.text)
+        if made and PAYLOAD in dict(sql.columns_of(each)) and following.text != f"alter table {made[1]} alter column {PAYLOAD} set storage external":
+            yield f"{made[1]}: `alter column {PAYLOAD} set storage external` does not come right after it is made"
+
+
+WHOLE = (classes_have_tables, payloads_are_external)
+
+
+def in_migrations():
+    files = sorted((ROOT / "migrations").glob("*.sql"))
+    return [each for file in files for each in sql.migration(f"migrations/{file.name}", file.read_text())]
+
+
+def in_the_program():
+    files = sorted((ROOT / "server").rglob("*.cpp")) + sorted((ROOT / "server").rglob("*.h"))
+    return [each for file in files for each in sql.cpp_statements(str(file.relative_to(ROOT)), file.read_text())]
+
+
+ALL = in_migrations() + in_the_program()
+
+
+def stands(statement, sentence):
+    return any(statement.place.startswith(file + ":") and sentence.startswith(begin) for file, begin in STANDING)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_statement_keeps_the_rule(rule):
+    faults = [f"{each.place}: {sentence}" for each in ALL for sentence in rule(each) if not stands(each, sentence)]
+    assert faults == []
+
+
+@pytest.mark.parametrize("rule", WHOLE, ids=lambda rule: rule.__name__)
+def test_the_migrations_keep_the_rule(rule):
+    assert list(rule(ALL)) == []
+
+
+def test_what_stands_still_breaks_its_rule():
+    broken = [(each, sentence) for each in ALL for rule in RULES for sentence in rule(each)]
+    idle = [row for row in STANDING if not any(each.place.startswith(row[0]) and sentence.startswith(row[1]) for each, sentence in broken)]
+    assert idle == [], "fixed: take the row out"
+
+
+def test_the_walk_sees_the_statements():
+    program = in_the_program()
+    assert len(program) >= 90, "the program has more statements than that"
+    assert {"frames", "streams", "jobs", "tokens", "rule_tasks", "deliveries"} <= {each.target() for each in program}
+    assert any("skip locked" in each.text for each in program)
