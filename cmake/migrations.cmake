@@ -1,5 +1,6 @@
 # The SQL files become part of server_store.
-file(GLOB migrations CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/migrations/*.sql)
+file(GLOB migrations CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/migrations/*.sql
+     ${CMAKE_SOURCE_DIR}/migrations/citus/*.sql)
 set(migrations_source ${CMAKE_BINARY_DIR}/migrations.cpp)
 add_custom_command(
   OUTPUT ${migrations_source}

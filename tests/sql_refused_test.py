@@ -3,7 +3,7 @@
 import pytest
 
 from tests.sql_rules_test import (
-    RULES, classes_have_tables, conflicts_know_no_clock, groups_plainly, has_a_class, has_a_primary_key, has_no_foreign_key, has_no_trigger,
+    RULES, citus_faults, classes_have_tables, conflicts_know_no_clock, groups_plainly, has_a_class, has_a_primary_key, has_no_foreign_key, has_no_trigger,
     identities_are_bigint, is_in_lower_case, joins_by_job, keeps_the_job, keys_hold_the_job, locks_one_job, looks_inward_alone, notifies_alone,
     payloads_are_external, skips_locks_on_local_tables, writes_are_not_volatile, writes_one_class,
 )
@@ -83,6 +83,20 @@ def test_each_rule_of_a_statement_is_shown_what_it_refuses():
 
 def test_a_class_without_a_table_is_named():
     assert "nodes is in the table of classes, but nothing makes it" in list(classes_have_tables(sql.migration("", PAYLOAD_TABLE)))
+
+
+@pytest.mark.parametrize("text, sentence", [
+    ("", "migrations/citus does not make jobs reference"),
+    ("select create_distributed_table('tokens', 'job_id', colocate_with => 'nodes');", "migrations/citus does not make tokens local"),
+    ("select create_distributed_table('ranks', 'job_id');", "migrations/citus does not make ranks distributed"),
+    ("select create_distributed_table('ranks', 'rank');",
+     "migrations/citus does more than to distribute tables: select create_distributed_table('ranks', 'rank')"),
+    ("drop table ranks;", "migrations/citus does more than to distribute tables: drop table ranks"),
+    ("select create_reference_table('jobs');" * 2, "jobs is distributed twice"),
+    ("select create_reference_table('spans');", "migrations/citus names spans, which has no row in the table of classes"),
+])
+def test_files_for_citus_that_say_otherwise_are_named(text, sentence):
+    assert sentence in list(citus_faults(text))
 
 
 @pytest.mark.parametrize("behind", ["", "; create table other (job_id bigint)", "; alter table frames alter column payload set storage main"])

@@ -39,7 +39,9 @@ CLASSES = {
     "audit": LOCAL,
     "node_bindings": LOCAL,
     "schema_migrations": LOCAL,
+    "schema_migrations_citus": LOCAL,
 }
+MADE_BY_THE_PROGRAM = {"schema_migrations", "schema_migrations_citus"}  # server/store/migrations.cpp
 PAYLOAD = "payload"  # compressed already: PostgreSQL must not try again
 
 # (file, beginning of the sentence): what breaks a rule today. The decision says what would have to change.
@@ -184,7 +186,7 @@ RULES = (
 
 def classes_have_tables(statements):
     made = {found[1] for each in statements if (found := re.match(r"create table (?:if not exists )?(\w+)", each.text))}
-    for name in sorted(CLASSES.keys() - made):
+    for name in sorted(CLASSES.keys() - made - MADE_BY_THE_PROGRAM):
         yield f"{name} is in the table of classes, but nothing makes it"
 
 
@@ -196,6 +198,29 @@ def payloads_are_external(statements):
 
 
 WHOLE = (classes_have_tables, payloads_are_external)
+
+
+def citus_faults(text):
+    """What the files of migrations/citus say otherwise than the table of classes."""
+    made = {}
+    for statement in sql.split(re.sub(r"--[^\n]*", "", text), ";"):
+        words = " ".join(statement.split())
+        if call := re.fullmatch(r"select create_reference_table\('(\w+)'\)", words):
+            kind = REFERENCE
+        elif call := re.fullmatch(r"select create_distributed_table\('(\w+)', 'job_id'(, colocate_with => 'nodes')?\)", words):
+            kind = DISTRIBUTED if call[2] or call[1] == "nodes" else "apart from nodes"
+        elif re.fullmatch(r"set local citus\.\w+ to '\w+'", words):
+            continue
+        else:
+            yield f"migrations/citus does more than to distribute tables: {words}"
+            continue
+        if call[1] in made:
+            yield f"{call[1]} is distributed twice"
+        made[call[1]] = kind
+    for name, kind in CLASSES.items():
+        if made.pop(name, LOCAL) != kind:
+            yield f"migrations/citus does not make {name} {kind}"
+    yield from (f"migrations/citus names {name}, which has no row in the table of classes" for name in made)
 
 
 def in_migrations():
@@ -224,6 +249,12 @@ def test_every_statement_keeps_the_rule(rule):
 @pytest.mark.parametrize("rule", WHOLE, ids=lambda rule: rule.__name__)
 def test_the_migrations_keep_the_rule(rule):
     assert list(rule(ALL)) == []
+
+
+def test_the_files_for_citus_keep_the_classes():
+    files = sorted((ROOT / "migrations/citus").glob("*.sql"))
+    assert [int(file.name[:4]) for file in files] == list(range(1, len(files) + 1))
+    assert list(citus_faults("".join(file.read_text() for file in files))) == []
 
 
 def test_what_stands_still_breaks_its_rule():

@@ -11,8 +11,11 @@
 namespace stepscope {
 namespace {
 
+// Where it is recorded what was applied.
+constexpr std::string_view kTable = "schema_migrations";
+constexpr std::string_view kCitusTable = "schema_migrations_citus";
 constexpr char kCreateTable[] = R"(
-create table if not exists schema_migrations (
+create table if not exists {} (
     version integer primary key,
     name text not null,
     sha256 text not null,
@@ -21,11 +24,11 @@ create table if not exists schema_migrations (
 ))";
 constexpr char kListApplied[] = R"(
 select version, name, sha256
-from schema_migrations
+from {}
 order by version
 limit 10000)";
 constexpr char kRecord[] = R"(
-insert into schema_migrations (version, name, sha256, applied_us, server_version)
+insert into {} (version, name, sha256, applied_us, server_version)
 values ($1, $2, $3, (extract(epoch from clock_timestamp()) * 1000000)::bigint,
     current_setting('server_version')))";
 // "stepscop" as a number; the lock belongs to the session, so a killed server frees it.
@@ -38,7 +41,9 @@ from pg_locks
 join pg_stat_activity using (pid)
 where locktype = 'advisory' and granted
     and (classid::bigint << 32 | objid::bigint) = 8319674129446367088)";
+constexpr char kFindCitus[] = "select 1 from pg_extension where extname = 'citus'";
 constexpr Duration kPoll = 100ms;
+constexpr Duration kLockWait = 60s;
 constexpr int kTries = 10;
 
 std::string Sha256(std::string_view text) {
@@ -85,21 +90,21 @@ Result<std::size_t> CountApplied(const Rows& applied, std::span<const Migration>
   return applied.size();
 }
 
-Status ApplyOnce(Connection& connection, const Migration& migration) {
+Status ApplyOnce(Connection& connection, std::string_view table, const Migration& migration) {
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute("set local lock_timeout = '3s'"); !set) return set;
   if (Status done = connection.Execute(std::string(migration.sql)); !done) return done;
-  const Result<Rows> recorded =
-      connection.Query(kRecord, {migration.version, migration.name, Sha256(migration.sql)});
+  const Result<Rows> recorded = connection.Query(
+      Format(kRecord, table), {migration.version, migration.name, Sha256(migration.sql)});
   if (!recorded) return recorded.error();
   return transaction->Commit();
 }
 
 // Again while only a lock was in the way.
-Status Apply(Connection& connection, const Migration& migration) {
+Status Apply(Connection& connection, std::string_view table, const Migration& migration) {
   for (int tried = 1;; ++tried) {
-    const Status applied = ApplyOnce(connection, migration);
+    const Status applied = ApplyOnce(connection, table, migration);
     if (applied) {
       LogInfo("migration {}_{} applied", migration.version, migration.name);
       return {};
@@ -110,34 +115,55 @@ Status Apply(Connection& connection, const Migration& migration) {
   }
 }
 
-Status ApplyMissing(Connection& connection, std::span<const Migration> migrations) {
-  if (Status created = connection.Execute(kCreateTable); !created) return created;
-  const Result<Rows> applied = connection.Query(kListApplied);
+Status ApplyMissing(Connection& connection, std::string_view table,
+                    std::span<const Migration> migrations) {
+  if (Status created = connection.Execute(Format(kCreateTable, table)); !created) return created;
+  const Result<Rows> applied = connection.Query(Format(kListApplied, table));
   if (!applied) return applied.error();
   const Result<std::size_t> count = CountApplied(*applied, migrations);
   if (!count) return count.error();
   for (const Migration& migration : migrations.subspan(*count)) {
-    if (Status done = Apply(connection, migration); !done) return done;
+    if (Status done = Apply(connection, table, migration); !done) return done;
   }
   return {};
 }
 
-}  // namespace
-
-Status Migrate(Connection& connection) {
-  return Migrate(connection, Migrations());
+Status Distribute(Connection& connection) {
+  const Result<Rows> citus = connection.Query(kFindCitus);
+  if (!citus) return citus.error();
+  return citus->empty() ? Status() : ApplyMissing(connection, kCitusTable, CitusMigrations());
 }
 
-Status Migrate(Connection& connection, std::span<const Migration> migrations, Duration lock_wait) {
+Status CheckNumbers(std::span<const Migration> migrations) {
   for (std::size_t i = 0; i < migrations.size(); ++i) {
     if (migrations[i].version != static_cast<int>(i) + 1) {
       return Internal(Format("migrations: file {} is missing", i + 1));
     }
   }
-  if (Status locked = Lock(connection, lock_wait); !locked) return locked;
-  const Status applied = ApplyMissing(connection, migrations);
+  return {};
+}
+
+template <typename Work>
+Status UnderLock(Connection& connection, Duration wait, Work&& work) {
+  if (Status locked = Lock(connection, wait); !locked) return locked;
+  const Status done = work();
   if (!connection.broken()) (void)connection.Query(kUnlock);
-  return applied;
+  return done;
+}
+
+}  // namespace
+
+Status Migrate(Connection& connection) {
+  return UnderLock(connection, kLockWait, [&] {
+    const Status applied = ApplyMissing(connection, kTable, Migrations());
+    return applied ? Distribute(connection) : applied;
+  });
+}
+
+Status Migrate(Connection& connection, std::span<const Migration> migrations, Duration lock_wait) {
+  if (Status complete = CheckNumbers(migrations); !complete) return complete;
+  return UnderLock(connection, lock_wait,
+                   [&] { return ApplyMissing(connection, kTable, migrations); });
 }
 
 }  // namespace stepscope

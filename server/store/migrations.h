@@ -14,14 +14,16 @@ struct Migration {
   std::string_view sql;
 };
 std::span<const Migration> Migrations();
+// Those of migrations/citus/.
+std::span<const Migration> CitusMigrations();
 
 // Brings the database to the newest schema: each file in a transaction of its own, under an
 // advisory lock that is polled for 60 s, so that several servers may start together. Refuses
 // (Conflict) a database that is newer than this program, has a gap, or was made from files that
-// differ.
+// differ. Where the extension citus is installed, the tables are distributed then.
 Status Migrate(Connection& connection);
 
-// The same with a list of one's own.
+// The same with a list of one's own, and without Citus.
 Status Migrate(Connection& connection, std::span<const Migration> migrations,
                Duration lock_wait = std::chrono::seconds(60));
 

@@ -96,5 +96,43 @@ TEST(Migrate, ServersMayStartTogether) {
   EXPECT_EQ(Applied(*database.Connect()), static_cast<std::int64_t>(Migrations().size()));
 }
 
+// Citus cannot be installed here. What stands in for it is what the service looks at, a row of
+// pg_extension, and functions that write down how they are called.
+constexpr char kStandIn[] = R"(
+create table calls (call bigint generated always as identity, said text);
+create function create_reference_table(table_name regclass) returns void language sql
+    as 'insert into calls (said) values (table_name::text)';
+create function create_distributed_table(table_name regclass, distribution_column text,
+    colocate_with text default 'default') returns void language sql
+    as 'insert into calls (said) values (concat_ws('' '', table_name, distribution_column, colocate_with))';
+insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+select 16000, 'citus', usesysid, 'public'::regnamespace, false, 'stand-in'
+from pg_user
+where usename = current_user;)";
+
+TEST(Migrate, DistributesTheTablesOnceWhereCitusIsInstalled) {
+  const TestDatabase database = TestDatabase::Empty();
+  const auto connection = database.Connect();
+  ASSERT_TRUE(connection->Execute(kStandIn));
+  ASSERT_TRUE(Migrate(*connection));
+  ASSERT_TRUE(Migrate(*connection));
+  const auto calls = connection->Query("select said from calls order by call");
+  ASSERT_EQ(calls->size(), 14u);
+  EXPECT_EQ(calls->Text(0, 0), "jobs");
+  EXPECT_EQ(calls->Text(1, 0), "nodes job_id default");
+  EXPECT_EQ(calls->Text(2, 0), "ranks job_id nodes");
+  EXPECT_EQ(Applied(*connection), static_cast<std::int64_t>(Migrations().size()));
+}
+
+TEST(Migrate, DistributesADatabaseThatGetsCitusLater) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  EXPECT_FALSE(connection->Query("select 1 from schema_migrations_citus"));
+  ASSERT_TRUE(connection->Execute(kStandIn));
+  ASSERT_TRUE(Migrate(*connection));
+  EXPECT_EQ(connection->Query("select version, name from schema_migrations_citus")->Text(0, 1),
+            "distribute");
+}
+
 }  // namespace
 }  // namespace stepscope
