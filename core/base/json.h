@@ -27,6 +27,27 @@ struct JsonLimits {
 // itself.
 Result<Json> ParseJson(std::string_view text, const JsonLimits& limits = {});
 
+// What stands in a JSON text, in its order: for bodies that are too large to be built as a whole. A
+// call that says false ends the reading. Texts are valid for the call.
+class JsonSink {
+ public:
+  virtual ~JsonSink() = default;
+  virtual bool Null() = 0;
+  virtual bool Flag(bool value) = 0;
+  virtual bool Integer(std::int64_t value) = 0;
+  virtual bool Decimal(double value, std::string_view text) = 0;  // has a point or an exponent
+  virtual bool Text(std::string_view text) = 0;
+  virtual bool Key(std::string_view name) = 0;
+  virtual bool BeginObject() = 0;
+  virtual bool EndObject() = 0;
+  virtual bool BeginArray() = 0;
+  virtual bool EndArray() = 0;
+};
+
+// Shows the text to the sink, once and in one pass, and refuses what ParseJson refuses. The sink
+// may have seen a part by then. Why a sink ended the reading only the sink knows.
+Status ReadJson(std::string_view text, JsonSink& sink, const JsonLimits& limits = {});
+
 // Never throws: invalid UTF-8 becomes U+FFFD.
 std::string Dump(const Json& json);
 std::string Dump(const OrderedJson& json);
