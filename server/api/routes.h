@@ -68,6 +68,7 @@ std::vector<Route> TokenRoutes(const Api& api);
 std::vector<Route> SessionRoutes(const Api& api);
 std::vector<Route> AuditRoutes(const Api& api);
 std::vector<Route> NodeRoutes(const Api& api);
+std::vector<Route> SampleRoutes(const Api& api);
 std::vector<Route> IngestRoutes(const Api& api);
 std::vector<Route> HealthRoutes(const Api& api);
 std::vector<Route> PrometheusRoutes(const Api& api);

@@ -49,9 +49,10 @@ std::optional<Reply> CheckPressure(const Request& head, const Route& route,
   return reply;
 }
 
-// Frames wait for the commit of many: pages must find a worker meanwhile.
+// Frames and samples wait for the commit of many: pages must find a worker meanwhile.
 Lane LaneOf(const Route& route) {
-  return route.traffic == Traffic::kFrames ? Lane::kMost : Lane::kAll;
+  const bool waits = route.traffic == Traffic::kFrames || route.traffic == Traffic::kSamples;
+  return waits ? Lane::kMost : Lane::kAll;
 }
 
 bool HasFallback(const Request& head) {

@@ -54,7 +54,8 @@ void PressureGauge::Update() {
 
 bool PressureGauge::Refuses(Traffic traffic) {
   const Pressure now = judgement_.load().pressure;
-  if (traffic == Traffic::kBulk && now >= Pressure::kBulk) return ++bulk_, true;
+  const bool bulk = traffic == Traffic::kBulk || traffic == Traffic::kSamples;
+  if (bulk && now >= Pressure::kBulk) return ++bulk_, true;
   if (traffic == Traffic::kFrames && now >= Pressure::kFrames) return ++frames_, true;
   return false;
 }

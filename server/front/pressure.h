@@ -18,9 +18,9 @@ struct Load {
   bool storage_low = false;
 };
 
-// What kind of answer a call wants, and so when it is refused: bulk readers first, frames last,
-// people's pages never.
-enum class Traffic { kPeople, kBulk, kFrames };
+// What kind of answer a call wants, and so when it is refused: bulk readers and samples that nobody
+// keeps first, frames last, people's pages never.
+enum class Traffic { kPeople, kBulk, kSamples, kFrames };
 
 // How much the service refuses, and what it is short of.
 enum class Pressure : std::uint8_t { kNone, kBulk, kFrames };

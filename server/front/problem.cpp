@@ -41,6 +41,7 @@ constexpr Kind kKinds[] = {
     {"range-not-satisfiable", 416, "Range not satisfiable"},
     {"expectation-failed", 417, "Expectation failed"},
     {"misdirected", 421, "Misdirected request"},
+    {"unknown-metric", 422, "The metric is not known"},
     {"too-many-requests", 429, "Too many requests"},
     {"limit-jobs", 429, "Too many new jobs today"},
     {"limit-nodes", 429, "Too many new nodes today"},

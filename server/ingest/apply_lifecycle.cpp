@@ -25,11 +25,16 @@ Status ApplyRank(Connection& connection, const ReportedBy& by, const Lifecycle& 
                   by.node, {{"rank", rank.rank}});
 }
 
+// Samples may name a node on which no agent runs a command.
+bool HasAgent(const NodeRow& node) {
+  return !node.facts.empty();
+}
+
 // The node that failed first, or null.
 const NodeRow* FirstFailed(const std::vector<NodeRow>& nodes) {
   const NodeRow* first = nullptr;
   for (const NodeRow& node : nodes) {
-    if (node.exit_code == 0) continue;
+    if (!HasAgent(node) || node.exit_code == 0) continue;
     if (!first || node.ended_us < first->ended_us) first = &node;
   }
   return first;
@@ -58,7 +63,7 @@ JobChange ChangeOf(const NodeRow* failed, std::int64_t ended_us) {
   return change;
 }
 
-// The job ends with the last of the nodes that it knows.
+// The job ends with the last of the nodes that run its command.
 Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle& ended) {
   const NodeEnd end{ended.at_us, ended.exit_code, ended.exit_signal, ended.output};
   if (Status done = NodeEnded(connection, by.job_id, by.node_id, end); !done) return done;
@@ -70,7 +75,7 @@ Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle&
   }
   const Result<std::vector<NodeRow>> nodes = ListNodes(connection, by.job_id);
   if (!nodes) return nodes.error();
-  const auto running = [](const NodeRow& node) { return !node.ended_us.has_value(); };
+  const auto running = [](const NodeRow& node) { return HasAgent(node) && !node.ended_us; };
   if (std::ranges::any_of(*nodes, running)) return {};
   const auto last = std::ranges::max_element(*nodes, {}, &NodeRow::ended_us);
   return ChangeJob(connection, by.job_id, ChangeOf(FirstFailed(*nodes), *last->ended_us),

@@ -29,17 +29,6 @@ TableFault BadTable(std::string detail) {
   return {"bad-table", std::move(detail)};
 }
 
-std::optional<TableFault> CheckSeries(const SeriesName& series) {
-  if (!FindMetric(series.metric) && !IsCustomMetric(series.metric)) {
-    return TableFault{"unknown-metric", Format("metric '{}' is not known; custom metrics are named "
-                                               "user.*",
-                                               Printable(series.metric))};
-  }
-  if (series.device.empty()) return std::nullopt;
-  const Status device = CheckLabel("device", series.device);
-  return device ? std::nullopt : std::optional(BadSchema(device.error().message));
-}
-
 bool BeginsWith(const Schema& schema, std::span<const std::string_view> names) {
   if (schema.columns.size() < names.size()) return false;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -144,6 +133,17 @@ std::optional<TableFault> CheckAnnotations(const Schema& schema, const Table& ta
 }
 
 }  // namespace
+
+std::optional<TableFault> CheckSeries(const SeriesName& series) {
+  if (!FindMetric(series.metric) && !IsCustomMetric(series.metric)) {
+    return TableFault{"unknown-metric", Format("metric '{}' is not known; custom metrics are named "
+                                               "user.*",
+                                               Printable(series.metric))};
+  }
+  if (series.device.empty()) return std::nullopt;
+  const Status device = CheckLabel("device", series.device);
+  return device ? std::nullopt : std::optional(BadSchema(device.error().message));
+}
 
 std::optional<TableFault> CheckSchema(FrameKind kind, const Schema& schema) {
   std::set<SeriesName> seen;

@@ -6,12 +6,16 @@
 
 namespace stepscope {
 
-// Whether a schema names columns that a table of this kind may have: known metrics or custom ones,
-// known phases, no column twice, sane names.
 struct TableFault {
   std::string code;  // "unknown-metric", "bad-schema", "bad-table", "bad-time"
   std::string detail;
 };
+
+// One column of ticks: "unknown-metric", or "bad-schema" for its device.
+std::optional<TableFault> CheckSeries(const SeriesName& series);
+
+// Whether a schema names columns that a table of this kind may have: known metrics or custom ones,
+// known phases, no column twice, sane names.
 std::optional<TableFault> CheckSchema(FrameKind kind, const Schema& schema);
 
 // Whether a schema that was checked before belongs to this kind.

@@ -41,6 +41,7 @@ struct CheckedPush {
   std::int64_t clock_offset_us = 0, round_trip_us = 0;
   std::vector<CheckedFrame> frames;
   std::string sender = {};  // name of the token; "" where tokens are not demanded
+  bool numbered = true;  // false: each frame gets the next number of its stream when it is stored
 };
 
 // Why a push is refused as a whole.

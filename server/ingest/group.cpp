@@ -30,8 +30,8 @@ struct Group {
   std::map<std::string, JobRow> jobs;  // by name; only those that exist
   std::map<std::pair<std::int64_t, std::string>, Stream> streams;
   std::vector<NewFrame> frames;
-  std::vector<NewSchema> schemas;
-  std::map<std::pair<std::int64_t, int>, RankSighting> ranks;  // that have steps
+  std::map<std::pair<std::int64_t, std::int64_t>, NewSchema> schemas;  // by job and hash
+  std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // that have steps
 };
 
 const Lifecycle* StartOf(const GroupItem& item) {
@@ -69,8 +69,8 @@ Status FindJobs(Group& group, const std::vector<GroupItem>& items) {
   return {};
 }
 
-// The streams of the items. A job that has ended takes no new session; those it knows may still
-// drain.
+// The streams of the items. A job that has ended takes no new session and no samples without
+// numbers; sessions it knows may still drain.
 Status FindStreams(Group& group, const std::vector<GroupItem>& items) {
   std::vector<StreamKey> ended;
   for (const GroupItem& item : items) {
@@ -82,7 +82,9 @@ Status FindStreams(Group& group, const std::vector<GroupItem>& items) {
     stream.key = {job_id, 0, item.push->session};
     stream.job = &job->second;
     stream.push = item.push;
-    if (fresh && HasEnded(job->second.status)) ended.push_back(stream.key);
+    if (!fresh || !HasEnded(job->second.status)) continue;
+    if (item.push->numbered) ended.push_back(stream.key);
+    stream.known = false;
   }
   if (ended.empty()) return {};
   const Result<std::vector<bool>> exist = ExistingStreams(group.connection, ended);
@@ -133,12 +135,12 @@ Status LockCursors(Group& group) {
   return {};
 }
 
-void AddTable(Group& group, const Stream& stream, const CheckedFrame& frame,
-              const TableFrame& table, PushOutcome& outcome) {
+// The cursor stands at the frame's number.
+void AddTable(Group& group, const Stream& stream, const TableFrame& table, PushOutcome& outcome) {
   NewFrame row;
   row.job_id = stream.key.job_id;
   row.node_id = stream.key.node_id;
-  row.sequence = static_cast<std::int64_t>(frame.sequence);
+  row.sequence = static_cast<std::int64_t>(stream.cursor);
   row.schema_hash = static_cast<std::int64_t>(table.schema_hash);
   row.from_us = table.from_us;
   row.to_us = table.to_us;
@@ -150,8 +152,9 @@ void AddTable(Group& group, const Stream& stream, const CheckedFrame& frame,
   row.payload = table.payload;
   group.frames.push_back(row);
   if (table.schema) {
-    group.schemas.push_back({row.job_id, row.schema_hash, *table.schema});
-    outcome.with_schema.push_back(&table);
+    group.schemas.try_emplace({row.job_id, row.schema_hash},
+                              NewSchema{row.job_id, row.schema_hash, *table.schema});
+    if (stream.push->numbered) outcome.with_schema.push_back(&table);
   }
   if (table.kind == FrameKind::kSteps) {
     group.ranks.emplace(std::pair(row.job_id, row.rank),
@@ -165,10 +168,11 @@ void AddTable(Group& group, const Stream& stream, const CheckedFrame& frame,
 Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome& outcome) {
   const ReportedBy by{stream.key.job_id, stream.key.node_id, stream.push->node, group.now_us,
                       group.options.public_url};
-  const std::uint64_t before = std::exchange(stream.cursor, frame.last);
+  const std::uint64_t before = stream.cursor;
+  stream.cursor = stream.push->numbered ? frame.last : before + 1;
   ++outcome.frames;
   if (const auto* table = std::get_if<TableFrame>(&frame.content)) {
-    AddTable(group, stream, frame, *table, outcome);
+    AddTable(group, stream, *table, outcome);
     return ApplyTable(group.connection, by, *table, *stream.job);
   }
   if (const auto* lifecycle = std::get_if<Lifecycle>(&frame.content)) {
@@ -214,12 +218,12 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
       continue;
     }
     outcome.cursor = stream.cursor;
-    if (frames[i].sequence > stream.cursor + 1) {
+    if (item.push->numbered && frames[i].sequence > stream.cursor + 1) {
       outcome.gap = true;
       break;
     }
     NoteRejected(frames[i], outcome);
-    if (frames[i].last <= stream.cursor) {
+    if (item.push->numbered && frames[i].last <= stream.cursor) {
       ++outcome.duplicates;
       continue;
     }
@@ -230,7 +234,9 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
 }
 
 Status Write(Group& group) {
-  if (Status done = InsertSchemas(group.connection, group.schemas); !done) return done;
+  std::vector<NewSchema> schemas;
+  for (const auto& [key, schema] : group.schemas) schemas.push_back(schema);
+  if (Status done = InsertSchemas(group.connection, schemas); !done) return done;
   if (Status done = InsertFrames(group.connection, group.frames); !done) return done;
   std::vector<RankSighting> ranks;
   for (const auto& [key, rank] : group.ranks) ranks.push_back(rank);

@@ -12,6 +12,8 @@
 #include "server/ingest/group.h"
 #include "server/ingest/known_schemas.h"
 #include "server/ingest/recent.h"
+#include "server/ingest/replies.h"
+#include "server/ingest/sample_sessions.h"
 #include "server/ingest/series_names.h"
 
 namespace stepscope {
@@ -39,30 +41,6 @@ struct Queue {
   bool closed = false;
 };
 
-PushReply Problem(int status, std::string code, std::string detail) {
-  PushReply reply;
-  reply.status = status;
-  reply.problem_code = std::move(code);
-  reply.detail = std::move(detail);
-  return reply;
-}
-
-PushReply ReplyOf(const Waiting& waiting, const Clock& clock) {
-  const PushOutcome& outcome = waiting.outcome;
-  const std::uint64_t expected = outcome.cursor + 1;
-  if (outcome.unknown_job) {
-    return Problem(410, "unknown-job", Format("job {} is not known here", waiting.push.job));
-  }
-  if (outcome.gap) {
-    PushReply reply = Problem(409, "gap", Format("frame {} is the next one wanted", expected));
-    reply.expected = expected;
-    return reply;
-  }
-  PushReply reply;
-  reply.answer = {outcome.cursor, expected, outcome.rejected, clock.Now()};
-  return reply;
-}
-
 void Add(PushOutcome& sum, const PushOutcome& part) {
   sum.cursor = part.cursor;
   sum.gap = part.gap;
@@ -85,6 +63,7 @@ struct Ingest::Core {
   const IngestOptions options;
   KnownSchemas schemas;
   SeriesNames series;
+  SampleSessions sessions;
   Guarded<Queue> queue;
   Guarded<IngestFigures> figures;
   Guarded<Commits> commits;
@@ -158,8 +137,8 @@ void Ingest::Core::Store(Batch batch) {
         schemas.Remember(waiting->push, table->schema_hash, *table->schema);
       }
     }
-    waiting->reply.set_value(stored ? ReplyOf(*waiting, clock)
-                                    : Problem(503, "unavailable", stored.error().message));
+    waiting->reply.set_value(stored ? ReplyTo(waiting->push, waiting->outcome, clock.Now())
+                                    : Refused(503, "unavailable", stored.error().message));
   }
 }
 
@@ -251,14 +230,32 @@ PushReply Ingest::Push(std::string_view body, std::string sender) {
   auto checked = CheckPush(
       body, [this](const FrameHead& head) { return core_->schemas.Find(core_->database, head); });
   if (const auto* refusal = std::get_if<PushRefusal>(&checked)) {
-    return Problem(refusal->status, refusal->code, refusal->detail);
+    return Refused(refusal->status, refusal->code, refusal->detail);
   }
+  return Enqueue(std::move(std::get<CheckedPush>(checked)), body.size(), std::move(sender));
+}
+
+PushReply Ingest::PushSamples(std::string job, const Samples& samples, std::string sender) {
+  CheckedPush push;
+  push.job = std::move(job);
+  push.node = samples.node;
+  push.session = core_->sessions.Of(samples.node);
+  push.frames = ToFrames(samples);
+  push.numbered = false;
+  std::size_t bytes = 0;
+  for (const CheckedFrame& frame : push.frames) {
+    bytes += std::get<TableFrame>(frame.content).payload.size();
+  }
+  return Enqueue(std::move(push), bytes, std::move(sender));
+}
+
+PushReply Ingest::Enqueue(CheckedPush push, std::size_t bytes, std::string sender) {
   auto waiting = std::make_unique<Waiting>();
-  waiting->push = std::move(std::get<CheckedPush>(checked));
+  waiting->push = std::move(push);
   waiting->push.sender = std::move(sender);
-  waiting->bytes = body.size();
+  waiting->bytes = bytes;
   if (!core_->series.Take(waiting->push, core_->clock.Steady())) {
-    return Problem(429, "limit-series",
+    return Refused(429, "limit-series",
                    Format("{} series were new within 24 hours, which is the most for one token",
                           core_->options.most_new_series));
   }
@@ -273,7 +270,7 @@ PushReply Ingest::Push(std::string_view body, std::string sender) {
     now.waiting.push_back(std::move(waiting));
     return true;
   });
-  if (!taken) return Problem(503, "unavailable", "ingest: too many pushes wait; send it again");
+  if (!taken) return Refused(503, "unavailable", "ingest: too many pushes wait; send it again");
   return reply.get();
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/wire/push_answer.h"
+#include "server/ingest/samples.h"
 #include "server/store/jobs.h"
 
 namespace stepscope {
@@ -30,6 +31,7 @@ struct PushReply {
   std::string detail;  // one sentence
   PushAnswer answer;
   std::uint64_t expected = 0;  // with "gap"
+  std::uint64_t samples = 0;   // stored by this push
 };
 
 // What has happened since the start, for /metrics.
@@ -57,10 +59,16 @@ class Ingest {
 
   // `sender` is the name of the token that it came with; "" where tokens are not demanded.
   PushReply Push(std::string_view body, std::string sender = "");
+
+  // Samples of a job that exists: the same, without numbers, so nothing is recognised as a repeat;
+  // readers give each sample once. 409 job-ended, 410 unknown-job, 429 limit-series, 503
+  // unavailable.
+  PushReply PushSamples(std::string job, const Samples& samples, std::string sender = "");
   IngestFigures figures() const;
 
  private:
   struct Core;
+  PushReply Enqueue(CheckedPush push, std::size_t bytes, std::string sender);
   std::unique_ptr<Core> core_;
 };
 

@@ -5,10 +5,10 @@
 namespace stepscope {
 
 SeriesNames::Names SeriesNames::NamesIn(const CheckedPush& push) {
-  Names names;
+  Names names, seen;  // frames of one push mostly share a schema
   for (const CheckedFrame& frame : push.frames) {
     const auto* table = std::get_if<TableFrame>(&frame.content);
-    if (!table || !table->schema) continue;
+    if (!table || !table->schema || !seen.insert(table->schema_hash).second) continue;
     const Result<Schema> schema = DecodeSchema(*table->schema);
     if (!schema) continue;
     for (const auto& column : schema->columns) {

@@ -64,6 +64,16 @@ test('a job is created, repeated, refused, listed and described', async () => {
   }
 });
 
+test('samples of anyone are stored, drawn, and refused by name', async () => {
+  const at = 1_795_205_614_000_000;
+  const body = {node: 'train-7', times_us: [at, at + 500_000], series: [{metric: 'user.loss', device: 'head', values: [2.5, null]}]};
+  assert.deepEqual((await ask('post', '/api/v1/jobs/{name}/samples', {...job, body})).json, {stored: 1, node: 'train-7'});
+  const {series} = (await ask('get', '/api/v1/jobs/{name}/metrics', {...job, query: '?metric=user.loss'})).json;
+  assert.deepEqual([series[0].node, series[0].device, series[0].max[0]], ['train-7', 'head', 2.5]);
+  const unknown = {...body, series: [{metric: 'loss', values: [1, 2]}]};
+  assert.equal((await ask('post', '/api/v1/jobs/{name}/samples', {...job, body: unknown})).status, 422);
+});
+
 test('the rules of the catalog can be given to a job as they are listed', async () => {
   const {items} = (await ask('get', '/api/v1/rules')).json;
   const rules = items.map(({name, parameters}) => ({
@@ -159,9 +169,10 @@ for (const [method, path] of operations()) {
   }
 }
 
-for (const [method, path] of operations().filter(([, path]) => path.includes('{'))) {
+for (const [method, path, operation] of operations().filter(([, path]) => path.includes('{'))) {
   test(`${method} ${path} of something that is not there`, async () => {
-    assert.equal((await ask(method, path, {parameters: nothing})).status, 404);
+    const body = operation.requestBody?.content['application/json']?.example;
+    assert.equal((await ask(method, path, {parameters: nothing, body})).status, 404);
   });
 }
 

@@ -94,6 +94,16 @@ def jsons():
     yield from (b'{"a":1,"a":2}', b"[" * 40, b"1e400", b"9007199254740993", b'"\\ud800"', b'"\\u0000"', b"\xef\xbb\xbf[]")
 
 
+def samples():
+    times = [START_US, START_US - 500_000, START_US]
+    series = [{"metric": "user.loss", "values": [2.5, None, 3e-7]}, {"metric": "gpu_util_percent", "device": "gpu0", "values": [97, 95.5, -0.0]}]
+    yield json.dumps({"node": "n1", "times_us": times, "series": series}).encode()
+    yield json.dumps({"series": series[:1], "times_us": times[:2], "node": "n1"}).encode()
+    yield json.dumps({"node": "n1", "times_us": [START_US + at for at in range(700)], "series": [{"metric": "user.a", "values": list(range(700))}]}).encode()
+    for value in ("9e18", "9.1e18", "9007199254740993", "1e-300", "null", "0.30000000000000004", "1e400"):
+        yield f'{{"node":"n","times_us":[{START_US}],"series":[{{"metric":"user.a","values":[{value}]}}]}}'.encode()
+
+
 def frames():
     columns = wire.schema([("at_us", ""), ("node_cpu_percent", ""), ("gpu_memory_bytes", "gpu0")])
     table = wire.row([START_US, 4127, 1 << 33], [0, 2, 0])
@@ -128,7 +138,7 @@ def marks():
 
 
 TARGETS = {"request": requests, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
-           "json": jsons, "frame": frames, "column": columns, "marks": marks}
+           "json": jsons, "samples": samples, "frame": frames, "column": columns, "marks": marks}
 
 
 def main():

@@ -8,9 +8,10 @@
 namespace stepscope {
 namespace {
 
-// Signing in and out concerns the caller alone; agents send all the time.
+// Signing in and out concerns the caller alone; agents and others send all the time.
 const std::set<std::string> kNotWrittenDown = {"POST /api/v1/session", "DELETE /api/v1/session",
-                                               "POST /api/v1/ingest/frames"};
+                                               "POST /api/v1/ingest/frames",
+                                               "POST /api/v1/jobs/{name}/samples"};
 
 struct Change {
   const char* call;  // of the route table

@@ -42,6 +42,7 @@ constexpr Row kRows[] = {
     {"POST /api/v1/jobs", "uyfffyfyyuuf", 201},
     {"GET /api/v1/jobs/{name}", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/metrics", "uffyfyfyyuuy", 200},
+    {"POST /api/v1/jobs/{name}/samples", "uyfffyfyyuuf", 200},
     {"GET /api/v1/jobs/{name}/steps", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/findings", "uffyfyfyyuuy", 200},
@@ -128,6 +129,11 @@ class RolesTest : public ApiTest {
     }
     if (call == "POST /api/v1/tokens") return Dump(Json{{"name", "x"}, {"role", "reader"}});
     if (call == "POST /api/v1/session") return Dump(Json{{"token", admin_}});
+    if (call.ends_with("/samples")) {
+      return Format(
+          R"({{"node":"{}","times_us":[{}],"series":[{{"metric":"user.a","values":[1]}}]}})", fresh,
+          kStartUs);
+    }
     if (call == "POST /api/v1/ingest/frames") return TestAgent("mlp", fresh).Started(kStartUs);
     return "";
   }

@@ -39,7 +39,7 @@ class PressureRefusal : public testing::Test {
   Database nobody_asks_{"", 1};
   Access access_{nobody_asks_, clock_, false};
   Front front_{{MakeRoute("/page", Traffic::kPeople), MakeRoute("/bulk", Traffic::kBulk),
-                MakeRoute("/frames", Traffic::kFrames)},
+                MakeRoute("/samples", Traffic::kSamples), MakeRoute("/frames", Traffic::kFrames)},
                nullptr,
                {.hosts = {"localhost"}, .pressure = &gauge_},
                access_,
@@ -67,6 +67,12 @@ TEST_F(PressureRefusal, ThePageReadsOnWhereProgramsAreRefused) {
   Press({.queue = 0.6});
   EXPECT_EQ(Check("/bulk", {{"sec-fetch-site", "same-origin"}}).kind, HeadVerdict::kPass);
   EXPECT_EQ(Check("/bulk", {{"sec-fetch-site", "cross-site"}}).kind, HeadVerdict::kRefuse);
+}
+
+TEST_F(PressureRefusal, SamplesComeBackLaterWhoeverSendsThem) {
+  EXPECT_EQ(Check("/samples").kind, HeadVerdict::kPass);
+  Press({.queue = 0.6});
+  EXPECT_EQ(Check("/samples", {{"sec-fetch-site", "same-origin"}}).refusal.status, 429);
 }
 
 TEST_F(PressureRefusal, AFullEdgeIsNoFaultOfTheService) {
@@ -97,6 +103,7 @@ TEST_F(PressureRefusal, FramesAreRefusedLastAndSayWhy) {
 
 TEST_F(PressureRefusal, FramesLeaveSomeWorkersToOthers) {
   EXPECT_EQ(Check("/frames").lane, Lane::kMost);
+  EXPECT_EQ(Check("/samples").lane, Lane::kMost);
   EXPECT_EQ(Check("/page").lane, Lane::kAll);
   EXPECT_EQ(Check("/bulk").lane, Lane::kAll);
 }

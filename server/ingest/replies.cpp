@@ -1,0 +1,45 @@
+#include "server/ingest/replies.h"
+
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+// Samples were checked before: what is refused now is refused for the job's end, or by a fault of
+// ours.
+PushReply ReplyToSamples(const PushOutcome& outcome) {
+  PushReply reply;
+  reply.samples = outcome.samples;
+  if (outcome.rejected.empty()) return reply;
+  const RejectedFrame& first = outcome.rejected.front();
+  const bool ended = first.code == "job-ended";
+  return Refused(ended ? 409 : 500, ended ? first.code : "internal", first.detail);
+}
+
+}  // namespace
+
+PushReply Refused(int status, std::string code, std::string detail) {
+  PushReply reply;
+  reply.status = status;
+  reply.problem_code = std::move(code);
+  reply.detail = std::move(detail);
+  return reply;
+}
+
+PushReply ReplyTo(const CheckedPush& push, const PushOutcome& outcome, Time now) {
+  const std::uint64_t expected = outcome.cursor + 1;
+  if (outcome.unknown_job) {
+    return Refused(410, "unknown-job", Format("job {} is not known here", push.job));
+  }
+  if (!push.numbered) return ReplyToSamples(outcome);
+  if (outcome.gap) {
+    PushReply reply = Refused(409, "gap", Format("frame {} is the next one wanted", expected));
+    reply.expected = expected;
+    return reply;
+  }
+  PushReply reply;
+  reply.answer = {outcome.cursor, expected, outcome.rejected, now};
+  return reply;
+}
+
+}  // namespace stepscope
