@@ -5,6 +5,7 @@ import threading
 import time
 
 from tests.support import wire
+from tests.support.service import wait_for
 
 COLUMNS = [("at_us", ""), ("node_cpu_percent", ""), ("memory_used_bytes", "")]
 SCALES = [0, 2, 0]
@@ -65,3 +66,31 @@ class Pusher(threading.Thread):
             self.ended.set()
         else:
             time.sleep(0.05)
+
+
+class IdleGpus(Pusher):
+    """Ticks of a node whose GPU waits for a core that is always busy: from its first tick on a finding."""
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.columns = wire.schema([("at_us", ""), ("cpu_util_percent", "0"), ("gpu_util_percent", "0")])
+        self.begin_us -= 5 * 3_600_000_000  # the ticks come faster than time goes by, and stay in the past
+
+    def payload(self, number):
+        return wire.row([self.begin_us + number * INTERVAL_US, 9_500 + number % 500, number % 700], [0, 2, 2])
+
+    def take(self, *answered):
+        super().take(*answered)
+        time.sleep(0.01)
+
+    def finish(self):
+        """The training has ended well; said until it is acknowledged."""
+        number = self.acknowledged + 1
+        ended = b'{"event":"ended","at_us":%d,"exit_code":0}' % (self.begin_us + number * INTERVAL_US)
+        frame = wire.frame(wire.LIFECYCLE, self.session, number, self.begin_us, self.job, "node-1", ended)
+
+        def said():
+            status, answer = self.service.request("POST", "/api/v1/ingest/frames", wire.push([frame]), "application/vnd.stepscope.frames")
+            return status == 200 and answer["acknowledged"] == number
+
+        wait_for(said, "the end is acknowledged", 30)

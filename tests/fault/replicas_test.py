@@ -1,0 +1,185 @@
+"""Two services on one database: started together on an empty one, both used, one killed at any moment. Each does its share, none
+does the other's again, and what either acknowledged is stored."""
+
+import base64
+import json
+import os
+import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.fault.kill_test import check_pushed, check_streams
+from tests.fault.pusher import IdleGpus, Pusher
+from tests.support.postgres import Postgres
+from tests.support.service import ROOT, Service, wait_for
+
+sys.path.insert(0, str(ROOT / "scripts"))
+from webhook_receiver import Receiver  # noqa: E402
+
+SEED = int(os.environ.get("STEPSCOPE_SEED", "20261121"))
+KILLS = int(os.environ.get("STEPSCOPE_REPLICA_KILLS", "8"))
+JUDGED, RULE = "judged", "CPUBottleneck"
+OF_JUDGED = f"where job_id = (select job_id from jobs where name = '{JUDGED}')"
+
+
+class Replica(Service):
+    """A service on a database that is not its own."""
+
+    def __init__(self, folder, postgres):
+        folder.mkdir()
+        super().__init__(folder, "--database-url", postgres.url, "--webhook-allow", "127.0.0.1/32", "--evaluators", "2")
+        self.sql = postgres.sql
+
+
+class Either:
+    """What a load balancer does: one of the services, and the other when that one is away."""
+
+    def __init__(self, services, dice):
+        self.services, self.dice = list(services), dice
+        self.served = dict.fromkeys(services, 0)
+
+    def request(self, *words):
+        service = self.dice.choice(self.services)
+        answer = service.request(*words)  # an OSError makes the pusher try again
+        self.served[service] += 1
+        return answer
+
+
+class Listener(Receiver):
+    """Remembers under which number each message came: one that is sent again has the same."""
+
+    def __init__(self):
+        super().__init__(say=lambda line: None)
+        self.events = {}  # webhook-id -> (type, job)
+
+    def take(self, headers, body):
+        status = super().take(headers, body)
+        if status == 204:
+            message = json.loads(body)
+            self.events[headers["webhook-id"]] = (message["type"], message["data"].get("job"))
+        return status
+
+
+@pytest.fixture
+def postgres(folder):
+    (folder / "postgres").mkdir()
+    running = Postgres(folder / "postgres").start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def replicas(folder, postgres):
+    made = [Replica(folder / name, postgres) for name in ("a", "b")]
+    key = base64.b64encode(os.urandom(32)) + b"\n"
+    for each in made:  # both seal and open the secrets of webhooks
+        each.data_dir.mkdir(mode=0o700)
+        file = each.data_dir / "webhook.key"
+        file.write_bytes(key)
+        file.chmod(0o600)
+    with ThreadPoolExecutor(len(made)) as pool:
+        list(pool.map(lambda each: each.start(), made))
+    yield made
+    for each in made:
+        each.stop()
+
+
+@pytest.fixture
+def listener():
+    receiver = Listener()
+    yield receiver
+    receiver.close()
+
+
+def prepare(replicas, listener):
+    """A webhook, told to one replica, and a job with one rule, told to the other."""
+    status, webhook = replicas[0].request("POST", "/api/v1/webhooks", {"url": listener.url})
+    assert status == 201, webhook
+    listener.secret = webhook["secret"]
+    rules = [{"rule": RULE, "parameters": {"patience": 0}}]
+    status, job = replicas[1].request("POST", "/api/v1/jobs", {"name": JUDGED, "configuration": {"rules": rules}})
+    assert status == 201, job
+
+
+def kill_one(replicas, pushers, dice):
+    """At a random push; the other goes on, and then the killed one comes back."""
+    pushed = lambda: sum(each.acknowledged for each in pushers)
+    broken = lambda: any(each.ended.is_set() for each in pushers)
+    goal = pushed() + dice.randrange(200, 600)
+    wait_for(lambda: pushed() > goal or broken(), "pushes before a kill", pause=0.001)
+    victim, other = dice.sample(replicas, 2)
+    victim.kill()
+    goal = pushed() + 200
+    wait_for(lambda: pushed() > goal or broken(), "the other takes pushes")
+    assert other.get("/readyz")[0] == 200 and other.get(f"/api/v1/jobs/{JUDGED}")[0] == 200
+    victim.start()
+
+
+def rule_of(replica):
+    return replica.get(f"/api/v1/jobs/{JUDGED}")[1]["profiler_rule_evaluation_statuses"][0]
+
+
+def test_migrations_are_applied_once_by_replicas_that_start_together(replicas, postgres):
+    names = [path.stem for path in sorted((ROOT / "migrations").glob("*.sql"))]
+    logs = [each.log.read_text() for each in replicas]
+    for number, name in enumerate(names, 1):
+        line = f"migration {number}_{name[5:]} applied"
+        assert sum(log.count(line) for log in logs) == 1, line
+    assert postgres.sql("select count(*) from schema_migrations") == [[str(len(names))]]
+
+
+def test_one_of_two_replicas_is_killed_and_nothing_is_lost_or_done_twice(replicas, listener, postgres):
+    dice = random.Random(SEED)
+    prepare(replicas, listener)
+    both = Either(replicas, random.Random(SEED + 1))
+    judged, others = IdleGpus(both, JUDGED), [Pusher(both, "killed"), Pusher(both, "other")]
+    pushers = [judged, *others]
+    for each in pushers:
+        each.start()
+    try:
+        for _ in range(KILLS):
+            kill_one(replicas, pushers, dice)
+        wait_for(lambda: rule_of(replicas[0])["rule_evaluation_status"] == "IssuesFound", "the rule has fired")
+    finally:
+        for each in pushers:
+            each.ended.set()
+        for each in pushers:
+            each.join(30)
+    assert [each.surprises for each in pushers] == [[], [], []]
+    assert min(both.served.values()) > 100, "both were used"
+    ticks = judged.acknowledged - 1
+    judged.finish()
+
+    check_judged_once(replicas, postgres, ticks)
+    check_told_once(listener, postgres)
+    check_pushed(replicas[0], others[0])
+    check_streams(replicas[0])
+    for pusher in pushers:
+        rows = postgres.sql(f"select stored from streams join jobs using (job_id) where name = '{pusher.job}'")
+        assert len(rows) == 1 and int(rows[0][0]) >= pusher.acknowledged, f"{pusher.job}: acknowledged, and not there"
+
+
+def check_judged_once(replicas, postgres, ticks):
+    """Each tick went into the verdict once, and both replicas show the same; its status changed one step after the other."""
+    judged = lambda: postgres.sql(f"select coalesce((verdict -> 'evidence' ->> 'judged')::bigint, 0) from rule_states {OF_JUDGED}")
+    wait_for(lambda: judged() == [[str(ticks)]], f"{ticks} ticks are judged, a dead replica's lease of 30 s included")
+    assert rule_of(replicas[0]) == rule_of(replicas[1])
+    assert rule_of(replicas[0])["rule_evaluation_status"] == "IssuesFound"
+    changes = postgres.sql(f"select version, status from status_transitions {OF_JUDGED} and rule_config_id > 0 order by version")
+    statuses = [status for _, status in changes]
+    assert [int(version) for version, _ in changes] == list(range(1, len(changes) + 1))
+    assert statuses.count("IssuesFound") == 1, changes
+    findings = postgres.sql(f"select from_us, to_us from findings {OF_JUDGED}")
+    assert len(findings) == 1, f"one stretch of time, one finding: {findings}"
+
+
+def check_told_once(listener, postgres):
+    """Each event stands once in the outbox and came under one number."""
+    told = lambda: {("rule.issues_found", JUDGED), ("job.completed", JUDGED)} <= set(listener.events.values())
+    wait_for(told, "the messages came")
+    rows = postgres.sql(f"select event, count(*) from deliveries {OF_JUDGED} group by event")
+    assert dict(rows)["rule.issues_found"] == "1" and dict(rows)["job.completed"] == "1", rows
+    about = sorted(listener.events.values())
+    assert about == sorted(set(about)), "told twice, under two numbers"
