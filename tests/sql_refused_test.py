@@ -3,9 +3,9 @@
 import pytest
 
 from tests.sql_rules_test import (
-    RULES, citus_faults, classes_have_tables, conflicts_know_no_clock, groups_plainly, has_a_class, has_a_primary_key, has_no_foreign_key, has_no_trigger,
-    identities_are_bigint, is_in_lower_case, joins_by_job, keeps_the_job, keys_hold_the_job, locks_one_job, looks_inward_alone, notifies_alone,
-    payloads_are_external, skips_locks_on_local_tables, writes_are_not_volatile, writes_one_class,
+    RULES, changes_one_class, citus_faults, classes_have_tables, conflicts_know_no_clock, groups_plainly, has_a_class, has_a_primary_key,
+    has_no_foreign_key, has_no_trigger, identities_are_bigint, is_in_lower_case, joins_by_job, keeps_the_job, keys_hold_the_job, locks_one_job, looks_inward_alone, notifies_alone,
+    payloads_are_external, skips_locks_on_local_tables, writes_are_not_volatile,
 )
 from tests.support import sql
 
@@ -44,8 +44,9 @@ REFUSED = [
     (joins_by_job, "insert into findings select 1 from nodes n, ranks r where n.node_id = r.node_id", "joins ranks without job_id"),
     (keeps_the_job, "update nodes set name = $1, job_id = $2 where node_id = $3", "sets job_id"),
     (keeps_the_job, "insert into nodes values ($1) on conflict (name) do update set job_id = excluded.job_id", "sets job_id"),
-    (writes_one_class, "insert into rule_tasks (job_id) select job_id from rule_configs", "writes rule_tasks, which is local, from rule_configs"),
-    (writes_one_class, "update nodes set name = '' from tokens where token_id = $1", "writes nodes from tokens, which is local"),
+    (changes_one_class, "update rule_tasks set state = 'done' from rule_configs c where name = $1", "changes rule_tasks, which is local, by rule_configs"),
+    (changes_one_class, "delete from compact_tasks where job_id in (select job_id from frames)", "changes compact_tasks, which is local, by frames"),
+    (changes_one_class, "update nodes set name = '' from tokens where token_id = $1", "changes nodes by tokens, which is local"),
     (looks_inward_alone, "select 1 from jobs where exists (select 1 from nodes n where n.job_id = jobs.job_id)", "a subquery over nodes depends on jobs"),
     (looks_inward_alone, "select (select count(*) from nodes n where n.job_id = j.job_id) from jobs j", "a subquery over nodes depends on jobs"),
     (is_in_lower_case, "select 1 FROM nodes", "FROM is not in lower case"),
@@ -62,6 +63,7 @@ KEPT = [
     (joins_by_job, "select 1 from nodes n join ranks r on r.job_id = n.job_id"),
     (joins_by_job, "select 1 from nodes join jobs using (name)"),
     (keeps_the_job, "update nodes set name = $1 where job_id = $2"),
+    (changes_one_class, "insert into rule_tasks (job_id) select job_id from rule_configs"),
     (looks_inward_alone, "select 1 from jobs where job_id in (select job_id from nodes)"),
     (is_in_lower_case, "select 1 from jobs where status = 'InProgress'"),
 ]

@@ -150,12 +150,15 @@ def keeps_the_job(statement):
             yield "sets job_id"
 
 
-def writes_one_class(statement):
+def changes_one_class(statement):
+    """`insert ... select` may cross, by way of the coordinator; `update` and `delete` may not."""
+    if statement.text.startswith("insert into"):
+        return
     target = statement.target()
     if CLASSES.get(target) == LOCAL and (spread := of_class(statement, DISTRIBUTED)):
-        yield f"writes {target}, which is local, from {', '.join(spread)}"
+        yield f"changes {target}, which is local, by {', '.join(spread)}"
     if CLASSES.get(target) in (DISTRIBUTED, REFERENCE) and (local := of_class(statement, LOCAL)):
-        yield f"writes {target} from {', '.join(local)}, which is local"
+        yield f"changes {target} by {', '.join(local)}, which is local"
 
 
 def looks_inward_alone(statement):
@@ -177,7 +180,7 @@ def is_in_lower_case(statement):
 RULES = (
     has_a_class, keys_hold_the_job, has_a_primary_key, has_no_foreign_key, has_no_trigger, identities_are_bigint, conflicts_know_no_clock,
     writes_are_not_volatile, skips_locks_on_local_tables, locks_one_job, notifies_alone, groups_plainly, joins_by_job, keeps_the_job,
-    writes_one_class, looks_inward_alone, is_in_lower_case,
+    changes_one_class, looks_inward_alone, is_in_lower_case,
 )
 
 
