@@ -19,7 +19,7 @@ SAY_EVERY = 20
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
-    "TSAN_OPTIONS": "second_deadlock_stack=1",
+    "TSAN_OPTIONS": "second_deadlock_stack=1:die_after_fork=0",
 }
 
 
