@@ -50,6 +50,9 @@ struct Schema {
 // 10^scale for scales 0 to 18.
 std::int64_t PowerOfTen(std::uint8_t scale);
 
+// The same value at another scale, rounded towards zero; cut at the ends of int64.
+std::int64_t Rescaled(std::int64_t value, std::uint8_t from, std::uint8_t to);
+
 // The integer nearest to value x 10^scale, clamped to int64; what a collector puts into a column.
 std::int64_t ToScaled(double value, std::uint8_t scale);
 

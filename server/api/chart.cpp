@@ -13,35 +13,62 @@ void Chart::Add(const std::string& node, const TickTable& table) {
     const Column& values = table.columns[column];
     Line& line = series_[{name.metric, node, name.device}];
     for (std::size_t row = 0; row < table.at_us.size(); ++row) {
-      if (values.Has(row)) Add(line, table.at_us[row], values.At(row));
+      if (!values.Has(row)) continue;
+      const std::int64_t at_us = table.at_us[row];
+      const double value = values.At(row);
+      Merge(line, {BinOf(at_us), at_us, at_us, 1, value, value, value});
     }
   }
 }
 
-void Chart::Add(Line& line, std::int64_t at_us, double value) const {
-  const std::int64_t begin_us = BinOf(at_us);
-  if (line.bins.empty() || line.bins.back().at_us != begin_us) {
-    const bool gap = !line.bins.empty() && at_us - line.last_us > 2 * interval_us_ &&
-                     begin_us - line.bins.back().at_us > bin_us_;
-    if (gap) line.bins.push_back({.at_us = line.bins.back().at_us + bin_us_});
-    line.bins.push_back({.at_us = begin_us, .count = 0, .sum = 0, .least = value, .most = value});
+void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
+                std::int64_t from_us, std::int64_t to_us) {
+  const TickTable& bins = rollup.bins;
+  // Sorted by name, so the four of a device stand so many places apart.
+  const std::size_t devices = bins.series.size() / 4;
+  for (std::size_t i = 0; i < devices; ++i) {
+    const Column &count = bins.columns[i], &most = bins.columns[devices + i],
+                 &least = bins.columns[2 * devices + i], &sum = bins.columns[3 * devices + i];
+    Line& line = series_[{rollup.metric, node, bins.series[i].device}];
+    for (std::size_t row = 0; row < bins.at_us.size(); ++row) {
+      const std::int64_t at_us = bins.at_us[row];
+      if (!count.Has(row) || at_us < from_us || at_us > to_us) continue;
+      Merge(line, {BinOf(at_us), at_us, at_us + rollup_bin_us - interval_us_, count.At(row),
+                   sum.At(row), least.At(row), most.At(row)});
+    }
   }
-  Bin& bin = line.bins.back();
-  ++bin.count;
-  bin.sum += value;
-  bin.least = std::min(bin.least, value);
-  bin.most = std::max(bin.most, value);
-  line.last_us = at_us;
 }
 
-OrderedJson Chart::ToJson(const Place& place, const Line& line) {
+// Nearly always into the last bin or behind it.
+void Chart::Merge(Line& line, const Bin& more) const {
+  auto bin = line.end();
+  while (bin != line.begin() && std::prev(bin)->at_us >= more.at_us) --bin;
+  if (bin == line.end() || bin->at_us != more.at_us) {
+    line.insert(bin, more);
+    return;
+  }
+  bin->first_us = std::min(bin->first_us, more.first_us);
+  bin->last_us = std::max(bin->last_us, more.last_us);
+  bin->count += more.count;
+  bin->sum += more.sum;
+  bin->least = std::min(bin->least, more.least);
+  bin->most = std::max(bin->most, more.most);
+}
+
+OrderedJson Chart::ToJson(const Place& place, const Line& line) const {
   OrderedJson times = OrderedJson::array(), least = times, mean = times, most = times;
-  for (const Bin& bin : line.bins) {
-    const bool gap = bin.count == 0;
+  const Bin* before = nullptr;
+  for (const Bin& bin : line) {
+    if (before && bin.first_us - before->last_us > 2 * interval_us_ &&
+        bin.at_us - before->at_us > bin_us_) {
+      times.push_back(before->at_us + bin_us_);
+      for (OrderedJson* values : {&least, &mean, &most}) values->push_back(nullptr);
+    }
     times.push_back(bin.at_us);
-    least.push_back(gap ? OrderedJson(nullptr) : OrderedJson(Rounded(bin.least)));
-    mean.push_back(gap ? OrderedJson(nullptr) : OrderedJson(Rounded(bin.sum / double(bin.count))));
-    most.push_back(gap ? OrderedJson(nullptr) : OrderedJson(Rounded(bin.most)));
+    least.push_back(Rounded(bin.least));
+    mean.push_back(Rounded(bin.sum / bin.count));
+    most.push_back(Rounded(bin.most));
+    before = &bin;
   }
   const Metric* metric = FindMetric(place.metric);
   return {{"metric", place.metric},       {"node", place.node},
@@ -53,7 +80,7 @@ OrderedJson Chart::ToJson(const Place& place, const Line& line) {
 OrderedJson Chart::ToJson() const {
   OrderedJson list = OrderedJson::array();
   for (const auto& [place, line] : series_) {
-    if (!line.bins.empty()) list.push_back(ToJson(place, line));
+    if (!line.empty()) list.push_back(ToJson(place, line));
   }
   return list;
 }

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "server/store/series.h"
+#include "server/store/rollups.h"
+#include "server/store/tick_table.h"
 
 namespace stepscope {
 
@@ -17,8 +18,11 @@ class Chart {
   Chart(std::int64_t bin_us, std::int64_t interval_us)
       : bin_us_(bin_us), interval_us_(interval_us) {}
 
-  // Ticks of a node; those of one node come in the order of time.
+  // Ticks of a node.
   void Add(const std::string& node, const TickTable& table);
+  // Rollups of a metric of a node, those in [from, to]. Their bins divide those of the chart.
+  void Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
+           std::int64_t from_us, std::int64_t to_us);
 
   std::size_t series() const { return series_.size(); }
 
@@ -29,19 +33,16 @@ class Chart {
 
  private:
   struct Bin {
-    std::int64_t at_us = 0, count = 0;  // no sample: a gap
-    double sum = 0, least = 0, most = 0;
+    std::int64_t at_us = 0, first_us = 0, last_us = 0;  // its begin, and the samples in it
+    double count = 0, sum = 0, least = 0, most = 0;
   };
-  struct Line {
-    std::vector<Bin> bins;
-    std::int64_t last_us = 0;  // the newest sample
-  };
+  using Line = std::vector<Bin>;  // in the order of time
   struct Place {
     std::string metric, node, device;
     auto operator<=>(const Place&) const = default;
   };
-  void Add(Line& line, std::int64_t at_us, double value) const;
-  static OrderedJson ToJson(const Place& place, const Line& line);
+  void Merge(Line& line, const Bin& more) const;
+  OrderedJson ToJson(const Place& place, const Line& line) const;
 
   const std::int64_t bin_us_, interval_us_;
   std::map<Place, Line> series_;

@@ -63,8 +63,7 @@ Status AddNode(Connection& connection, std::int64_t job_id, std::int64_t node_id
                   .node_id = node_id,
                   .after_us = parts.from_us - 1,
                   .until_us = parts.to_us,
-                  .metrics = {"node_cpu_percent", "gpu_util_percent"},
-                  .device = {}};
+                  .filter = {{"node_cpu_percent", "gpu_util_percent"}, {}}};
   if (parts.to_us - parts.from_us <= kReadWholeUs) return AddTicks(connection, query, parts);
   for (std::size_t part = 0; part < kSparkPoints; ++part) {
     query.after_us = (parts.Begin(part) + parts.Begin(part + 1)) / 2;

@@ -1,15 +1,15 @@
 // GET /jobs/{name}/metrics: all charts of a page in one call.
 
 #include <algorithm>
-#include <map>
 
 #include "core/base/text.h"
 #include "core/model/metric.h"
 #include "server/api/answer.h"
-#include "server/api/chart.h"
+#include "server/api/chart_data.h"
 #include "server/api/find_job.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
+#include "server/store/series.h"
 
 namespace stepscope {
 namespace {
@@ -24,7 +24,6 @@ constexpr QueryParameter kChartQuery[] = {
     {"points", QueryParameter::kInteger, 1, 4'000},
     {"since", QueryParameter::kCursor},
 };
-constexpr std::size_t kMostSeries = 2'000;
 constexpr std::int64_t kMostBins = 10'000;
 constexpr std::int64_t kSilentUs = 60'000'000;  // a node silent for longer holds no one back
 
@@ -86,7 +85,7 @@ Grid ChooseGrid(const JobRow& job, const std::vector<TickRange>& ranges, const Q
   grid.from_us = query.Int("from_us", grid.from_us);
   const std::int64_t width = std::max<std::int64_t>(grid.to_us - grid.from_us, 0);
   const std::int64_t intervals = width / (query.Int("points", 300) * grid.interval_us) + 1;
-  grid.bin_us = intervals * grid.interval_us;
+  grid.bin_us = ChartBin(intervals * grid.interval_us);
   grid.from_us -= grid.from_us % grid.bin_us;
   return grid;
 }
@@ -110,26 +109,20 @@ std::optional<std::pair<std::string, std::string>> FindFault(const Query& query,
   return std::nullopt;
 }
 
-Status AddNode(Connection& connection, const Query& query, const Grid& grid, const NodeRow& node,
-               std::int64_t job_id, Chart& chart) {
-  TickQuery ticks{.job_id = job_id,
-                  .node_id = node.node_id,
-                  .after_us = grid.from_us - 1,
-                  .until_us = grid.to_us,
-                  .metrics = query.Texts("metric"),
-                  .device = {}};
-  if (query.Has("device")) ticks.device = query.Text("device");
-  while (true) {
-    const Result<TickTable> table = ReadTicks(connection, ticks);
-    if (!table) return table.error();
-    if (table->at_us.empty()) return {};
-    chart.Add(node.name, *table);
-    if (chart.series() > kMostSeries) {
-      return Invalid(
-          Format("more than {} series; choose metrics, a node or a device", kMostSeries));
-    }
-    ticks.after_us = table->at_us.back();
+ChartQuery ToChartQuery(const Query& query, const Grid& grid, const JobRow& job,
+                        const std::vector<NodeRow>& nodes) {
+  ChartQuery chart{.job_id = job.job_id,
+                   .nodes = nodes,
+                   .from_us = grid.from_us,
+                   .to_us = grid.to_us,
+                   .bin_us = grid.bin_us,
+                   .filter = {query.Texts("metric"), {}}};
+  if (query.Has("device")) chart.filter.device = query.Text("device");
+  if (query.Has("node")) {
+    std::erase_if(chart.nodes,
+                  [&](const NodeRow& node) { return node.name != query.Text("node"); });
   }
+  return chart;
 }
 
 OrderedJson AgentsOf(const std::vector<NodeRow>& nodes) {
@@ -158,14 +151,11 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   }
 
   Chart chart(grid.bin_us, grid.interval_us);
-  for (const NodeRow& node : *nodes) {
-    if (query.Has("node") && node.name != query.Text("node")) continue;
-    const Status added = AddNode(connection, query, grid, node, job.job_id, chart);
-    if (!added && added.error().code == Code::kInvalid) {
-      return Query::Refuse(request, "metric", added.error().message);
-    }
-    if (!added) return added.error();
+  const Status filled = FillChart(connection, ToChartQuery(query, grid, job, *nodes), chart);
+  if (!filled && filled.error().code == Code::kInvalid) {
+    return Query::Refuse(request, "metric", filled.error().message);
   }
+  if (!filled) return filled.error();
 
   const std::int64_t stand_us = std::max(std::min(SlowestLive(*ranges), grid.to_us), grid.from_us);
   return JobReply(job, {{"interval_ms", std::max<std::int64_t>(grid.interval_us / 1'000, 1)},

@@ -38,10 +38,10 @@ Result<Time> ReadNode(Connection& connection, TickQuery query, Time until, std::
     if (!table.ok()) return table.error();
     if (table->at_us.empty()) return until;
     read += table->at_us.size();
-    query.after_us = table->at_us.back();
+    rows.count += table->at_us.size();
+    query.after_us = table->complete ? query.until_us : table->at_us.back();
     ticks.tables.push_back(std::move(*table));
   }
-  rows.count += read;
   return std::min(until, FromMicros(query.after_us));
 }
 
@@ -56,7 +56,7 @@ Status ReadAllTicks(Connection& connection, const RuleType& rule, const JobView&
     query.job_id = view.job.job_id;
     query.node_id = node.node_id;
     query.after_us = ToMicros(StartOf(node.name, options.scan_interval, watermark));
-    query.metrics.assign(rule.metrics.begin(), rule.metrics.end());
+    query.filter.metrics.assign(rule.metrics.begin(), rule.metrics.end());
     const Time until = std::min(horizon, *node.last);
     NewTicks ticks{node.name, {}};
     const auto reached = ReadNode(connection, std::move(query), until, most, rows, ticks);

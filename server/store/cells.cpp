@@ -4,6 +4,11 @@
 
 namespace stepscope {
 
+std::optional<std::int64_t> Rows::MaybeInt(std::size_t row, std::size_t column) const {
+  if (IsNull(row, column)) return std::nullopt;
+  return Int(row, column);
+}
+
 Json ReadJson(const Rows& rows, std::size_t row, std::size_t column) {
   if (rows.IsNull(row, column)) return nullptr;
   Json json = Json::parse(rows.Text(row, column), nullptr, false);

@@ -108,13 +108,12 @@ bool Rows::Bool(std::size_t row, std::size_t column) const {
   return Int(row, column) != 0;
 }
 
-std::string Rows::Bytes(std::size_t row, std::size_t column) const {
-  return std::string(cells_->At(row, column));
+std::string_view Rows::BytesView(std::size_t row, std::size_t column) const {
+  return cells_->At(row, column);
 }
 
-std::optional<std::int64_t> Rows::MaybeInt(std::size_t row, std::size_t column) const {
-  if (IsNull(row, column)) return std::nullopt;
-  return Int(row, column);
+std::string Rows::Bytes(std::size_t row, std::size_t column) const {
+  return std::string(cells_->At(row, column));
 }
 
 struct Connection::Session {

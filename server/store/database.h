@@ -58,7 +58,8 @@ class Rows {
   std::int64_t Int(std::size_t row, std::size_t column) const;
   double Real(std::size_t row, std::size_t column) const;
   bool Bool(std::size_t row, std::size_t column) const;
-  std::string Bytes(std::size_t row, std::size_t column) const;  // bytea
+  std::string Bytes(std::size_t row, std::size_t column) const;           // bytea
+  std::string_view BytesView(std::size_t row, std::size_t column) const;  // while the rows live
   std::optional<std::int64_t> MaybeInt(std::size_t row, std::size_t column) const;
   std::int64_t affected() const { return affected_; }  // rows changed
 
@@ -104,6 +105,8 @@ class Connection {
 class Transaction {
  public:
   static Result<Transaction> Begin(Connection& connection);
+  // Reads only, and all of it as of one instant.
+  static Result<Transaction> Snapshot(Connection& connection);
   Transaction(Transaction&& other) noexcept;
   ~Transaction();
   // Unavailable with a broken connection: whether it is committed is unknown.

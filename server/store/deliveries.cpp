@@ -103,10 +103,6 @@ DeliveryRow ReadDelivery(const Rows& rows, std::size_t row) {
   return delivery;
 }
 
-std::int64_t Micros(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
-}
-
 }  // namespace
 
 Status EnqueueDeliveries(Connection& connection, std::int64_t job_id, const std::string& event,

@@ -20,6 +20,12 @@ Result<Transaction> Transaction::Begin(Connection& connection) {
   return Transaction(connection);
 }
 
+Result<Transaction> Transaction::Snapshot(Connection& connection) {
+  Result<Rows> begun = connection.Query("begin isolation level repeatable read read only");
+  if (!begun) return begun.error();
+  return Transaction(connection);
+}
+
 Transaction::Transaction(Transaction&& other) noexcept
     : connection_(std::exchange(other.connection_, nullptr)) {}
 

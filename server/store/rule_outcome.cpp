@@ -54,10 +54,6 @@ set from_us = excluded.from_us, to_us = excluded.to_us, node = excluded.node,
     device = excluded.device, rank = excluded.rank, sentence = excluded.sentence,
     evidence = excluded.evidence)";
 
-std::int64_t Micros(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
-}
-
 // What stands before the change, locked.
 struct Before {
   RuleStatus status = RuleStatus::kInProgress;

@@ -37,10 +37,6 @@ set state = 'ready', due_us = (extract(epoch from clock_timestamp()) * 1000000):
     fence = fence + 1, attempt = greatest(attempt - 1, 0)
 where worker = $1 and state = 'running')";
 
-std::int64_t Micros(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
-}
-
 }  // namespace
 
 Result<std::vector<RuleTask>> ClaimRuleTasks(Connection& connection, const std::string& worker,

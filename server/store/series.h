@@ -8,27 +8,29 @@
 #include "core/model/step.h"
 #include "core/model/table.h"
 #include "server/store/database.h"
+#include "server/store/tick_table.h"
 
 namespace stepscope {
 
 // Ticks and steps as they were measured. Everyone who reads samples comes through these functions:
-// they will see blocks and the frames that are not compacted yet as one, each sample once.
+// they see blocks and the frames that are not compacted yet as one, each sample once.
 
 struct TickQuery {
   std::int64_t job_id = 0;
   std::int64_t node_id = 0;
   std::int64_t after_us = 0;          // exclusive
   std::int64_t until_us = INT64_MAX;  // inclusive
-  std::vector<std::string> metrics;   // empty = all
-  std::optional<std::string> device;
+  TickFilter filter;
   std::size_t most_rows = 100'000;  // oldest first; the rest with the next call
 };
-struct TickTable {
-  std::vector<std::int64_t> at_us;  // ascending, each once
-  std::vector<SeriesName> series;   // sorted
-  std::vector<Column> columns;      // one for each series; missing where the node did not have it
-};
 Result<TickTable> ReadTicks(Connection&, const TickQuery&);
+
+// The same of what is not compacted yet, of one node or (node 0) of each.
+struct NodeTicks {
+  std::int64_t node_id = 0;
+  TickTable ticks;
+};
+Result<std::vector<NodeTicks>> ReadFreshTicks(Connection&, const TickQuery&);
 
 struct StepQuery {
   std::int64_t job_id = 0;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "core/wire/table_codec.h"
 #include "server/store/series.h"
+#include "server/store/step_blocks.h"
 #include "server/store/stored_frames.h"
 
 namespace stepscope {
@@ -35,22 +35,13 @@ Status ForEachTable(Connection& connection, std::int64_t job_id, const std::vect
   return {};
 }
 
-// Columns: step, start_us, wall_ns, phases.
 void AddSteps(const Schema& schema, const Table& table, const StepQuery& query,
               std::int64_t before_us, std::vector<Step>& steps) {
-  for (std::size_t row = 0; row < table.rows; ++row) {
-    const std::int64_t start_us = table.columns[1].values[row];
-    if (start_us <= query.after_us || start_us > query.until_us || start_us >= before_us) continue;
-    Step& step = steps.emplace_back();
-    step.number = table.columns[0].values[row];
-    step.start = FromMicros(start_us);
-    step.wall = Duration(table.columns[2].values[row]);
-    for (std::size_t i = 3; i < table.columns.size(); ++i) {
-      const std::optional<Phase> phase = ParsePhase(schema.columns[i].metric);
-      if (!phase || !table.columns[i].Has(row)) continue;
-      step.phases[static_cast<std::size_t>(*phase)] = Duration(table.columns[i].values[row]);
-    }
-  }
+  const std::vector<Step> all = StepsOf(schema, table);
+  std::ranges::copy_if(all, std::back_inserter(steps), [&](const Step& step) {
+    const std::int64_t start_us = ToMicros(step.start);
+    return start_us > query.after_us && start_us <= query.until_us && start_us < before_us;
+  });
 }
 
 // Cut to so many, but never between two that start at one instant: the caller goes on behind it.
@@ -87,20 +78,28 @@ void AddAnnotations(const Schema& schema, const Table& table,
   }
 }
 
-// Sorted, each once.
+// Sorted, each once. What is compacted meanwhile is in frames and blocks, so frames come first.
 Result<std::vector<Step>> ReadChosen(Connection& connection, const StepQuery& query,
-                                     const std::vector<FrameKey>& keys, const FrameChoice& choice) {
+                                     const std::vector<FrameKey>& keys, std::size_t budget,
+                                     bool& all) {
+  const FrameChoice choice = ChooseFrames(keys, budget, query.after_us);
   std::vector<Step> steps;
   const auto take = [&](const Schema& schema, const Table& table) {
     AddSteps(schema, table, query, choice.complete_before_us, steps);
   };
   const Status read = ForEachTable(connection, query.job_id, keys, choice.count, take);
   if (!read) return read.error();
-  const auto key = [](const Step& step) { return std::tuple(step.start, step.number); };
-  std::ranges::stable_sort(steps, {}, key);
-  const auto again = std::ranges::unique(steps, {}, key);
-  steps.erase(again.begin(), again.end());
+  const auto blocks = LoadStepBlocks(connection, query, budget);
+  if (!blocks) return blocks.error();
+  const std::int64_t before_us = std::min(choice.complete_before_us, blocks->complete_before_us);
+  for (const Step& step : blocks->steps) {
+    const std::int64_t start_us = ToMicros(step.start);
+    if (start_us > query.after_us && start_us <= query.until_us) steps.push_back(step);
+  }
+  std::erase_if(steps, [&](const Step& step) { return ToMicros(step.start) >= before_us; });
+  SortSteps(steps);
   CutSteps(steps, query.most_rows);
+  all = choice.count == keys.size() && blocks->complete_before_us == INT64_MAX;
   return steps;
 }
 
@@ -113,13 +112,13 @@ Result<std::vector<Step>> ReadSteps(Connection& connection, const StepQuery& que
   wanted.rank = query.rank;
   wanted.after_us = query.after_us;
   wanted.until_us = query.until_us;
-  const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
-  if (!keys) return keys.error();
   // Frames that overlap may leave nothing that is complete; then more of them are read.
   for (std::size_t budget = query.most_rows;; budget *= 2) {
-    const FrameChoice choice = ChooseFrames(*keys, budget, query.after_us);
-    Result<std::vector<Step>> steps = ReadChosen(connection, query, *keys, choice);
-    if (!steps || !steps->empty() || choice.count == keys->size()) return steps;
+    const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
+    if (!keys) return keys.error();
+    bool all = false;
+    Result<std::vector<Step>> steps = ReadChosen(connection, query, *keys, budget, all);
+    if (!steps || !steps->empty() || all) return steps;
   }
 }
 

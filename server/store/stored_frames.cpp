@@ -1,13 +1,13 @@
 #include "server/store/stored_frames.h"
 
 #include <algorithm>
-#include <set>
+#include <span>
 
 namespace stepscope {
 namespace {
 
 constexpr char kList[] = R"(
-select from_us, rows, sequence, schema_hash, session
+select node_id, from_us, rows, sequence, schema_hash, clock_suspect, session
 from frames
 where job_id = $1 and kind = $2 and ($3::bigint is null or node_id = $3)
     and ($4::bigint is null or rank = $4) and to_us > $5 and from_us <= $6
@@ -20,12 +20,27 @@ join frames using (session, sequence)
 where job_id = $1
 order by place
 limit 1000)";
+constexpr char kDelete[] = R"(
+delete from frames f
+using unnest($2::bytea[], $3::bigint[]) as gone (session, sequence)
+where f.job_id = $1 and f.session = gone.session and f.sequence = gone.sequence)";
 constexpr char kSchemas[] = R"(
 select schema_hash, content
 from schemas
 where job_id = $1 and schema_hash = any($2::bigint[])
 order by schema_hash
-limit 10000)";
+limit 100000)";
+
+// The keys as two arrays.
+std::pair<std::vector<std::string_view>, std::vector<std::int64_t>> NamesOf(
+    std::span<const FrameKey> keys) {
+  std::pair<std::vector<std::string_view>, std::vector<std::int64_t>> names;
+  for (const FrameKey& key : keys) {
+    names.first.push_back(key.session);
+    names.second.push_back(key.sequence);
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -37,8 +52,8 @@ Result<std::vector<FrameKey>> ListFrames(Connection& connection, const FrameQuer
   std::vector<FrameKey> keys;
   keys.reserve(rows->size());
   for (std::size_t i = 0; i < rows->size(); ++i) {
-    keys.push_back(
-        {rows->Int(i, 0), rows->Int(i, 1), rows->Int(i, 2), rows->Int(i, 3), rows->Bytes(i, 4)});
+    keys.push_back({rows->Int(i, 0), rows->Int(i, 1), rows->Int(i, 2), rows->Int(i, 3),
+                    rows->Int(i, 4), rows->Bool(i, 5), rows->Bytes(i, 6)});
   }
   return keys;
 }
@@ -62,12 +77,7 @@ FrameChoice ChooseFrames(const std::vector<FrameKey>& keys, std::size_t most_row
 Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64_t job_id,
                                               const std::vector<FrameKey>& keys, std::size_t from,
                                               std::size_t count) {
-  std::vector<std::string_view> sessions;
-  std::vector<std::int64_t> sequences;
-  for (std::size_t i = from; i < from + count; ++i) {
-    sessions.push_back(keys[i].session);
-    sequences.push_back(keys[i].sequence);
-  }
+  const auto [sessions, sequences] = NamesOf(std::span(keys).subspan(from, count));
   const Result<Rows> rows = connection.Query(
       kPayloads, {job_id, Parameter::BytesArray(sessions), Parameter::Array(sequences)});
   if (!rows) return rows.error();
@@ -78,21 +88,35 @@ Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64
   return payloads;
 }
 
-Result<std::map<std::int64_t, Schema>> LoadSchemas(Connection& connection, std::int64_t job_id,
-                                                   const std::vector<FrameKey>& keys,
-                                                   std::size_t count) {
-  std::set<std::int64_t> hashes;
-  for (std::size_t i = 0; i < count; ++i) hashes.insert(keys[i].schema_hash);
+Result<std::size_t> DeleteFrames(Connection& connection, std::int64_t job_id,
+                                 const std::vector<FrameKey>& keys, std::size_t count) {
+  const auto [sessions, sequences] = NamesOf(std::span(keys).first(count));
+  const Result<Rows> deleted = connection.Query(
+      kDelete, {job_id, Parameter::BytesArray(sessions), Parameter::Array(sequences)});
+  if (!deleted) return deleted.error();
+  return static_cast<std::size_t>(deleted->affected());
+}
+
+Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,
+                            const std::set<std::int64_t>& hashes) {
+  if (hashes.empty()) return Schemas{};
   const std::vector<std::int64_t> wanted(hashes.begin(), hashes.end());
   const Result<Rows> rows = connection.Query(kSchemas, {job_id, Parameter::Array(wanted)});
   if (!rows) return rows.error();
-  std::map<std::int64_t, Schema> schemas;
+  Schemas schemas;
   for (std::size_t i = 0; i < rows->size(); ++i) {
     Result<Schema> schema = DecodeSchema(rows->Bytes(i, 1));
     if (!schema) return Internal("schema: " + schema.error().message);
     schemas.emplace(rows->Int(i, 0), std::move(*schema));
   }
   return schemas;
+}
+
+Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,
+                            const std::vector<FrameKey>& keys, std::size_t count) {
+  std::set<std::int64_t> hashes;
+  for (std::size_t i = 0; i < count; ++i) hashes.insert(keys[i].schema_hash);
+  return LoadSchemas(connection, job_id, hashes);
 }
 
 }  // namespace stepscope

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +23,8 @@ struct FrameQuery {
 };
 
 struct FrameKey {
-  std::int64_t from_us = 0, rows = 0, sequence = 0, schema_hash = 0;
+  std::int64_t node_id = 0, from_us = 0, rows = 0, sequence = 0, schema_hash = 0;
+  bool clock_suspect = false;
   std::string session;
 };
 // By the time of their first row.
@@ -44,10 +45,16 @@ Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64
                                               const std::vector<FrameKey>& keys, std::size_t from,
                                               std::size_t count);
 
-// The schemas that the keys name.
-Result<std::map<std::int64_t, Schema>> LoadSchemas(Connection& connection, std::int64_t job_id,
-                                                   const std::vector<FrameKey>& keys,
-                                                   std::size_t count);
+// Deletes those that are still there, in the caller's transaction; says how many.
+Result<std::size_t> DeleteFrames(Connection& connection, std::int64_t job_id,
+                                 const std::vector<FrameKey>& keys, std::size_t count);
+
+using Schemas = std::map<std::int64_t, Schema>;  // by hash
+Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,
+                            const std::set<std::int64_t>& hashes);
+// Those that the first keys name.
+Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,
+                            const std::vector<FrameKey>& keys, std::size_t count);
 
 // How many payloads are read at once.
 inline constexpr std::size_t kPayloadsAtOnce = 256;

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "server/store/arrays.h"
 #include "server/store/cells.h"
 
 namespace stepscope {
@@ -62,20 +63,6 @@ select job_id, schema_hash, content
 from unnest($1::bigint[], $2::bigint[], $3::bytea[]) as given (job_id, schema_hash, content)
 order by job_id, schema_hash
 on conflict do nothing)";
-
-// One field of each row, as an array.
-template <typename Row, typename Field>
-Parameter Numbers(std::span<const Row> rows, Field&& field) {
-  std::vector<std::int64_t> values;
-  for (const Row& row : rows) values.push_back(static_cast<std::int64_t>(field(row)));
-  return Parameter::Array(values);
-}
-template <typename Row, typename Field>
-Parameter Blobs(std::span<const Row> rows, Field&& field) {
-  std::vector<std::string_view> values;
-  for (const Row& row : rows) values.push_back(field(row));
-  return Parameter::BytesArray(values);
-}
 
 std::string_view SessionOf(const StreamKey& key) {
   return key.session;

@@ -60,6 +60,7 @@ struct NewSchema {
   std::int64_t job_id = 0, schema_hash = 0;
   std::string_view content;
 };
+// Those that are there already stay.
 Status InsertSchemas(Connection& connection, std::span<const NewSchema> schemas);
 
 }  // namespace stepscope

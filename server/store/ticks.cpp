@@ -1,10 +1,8 @@
-// Ticks of a node, put together from frames: sorted, each instant once, only the columns asked for.
+// Ticks of a node, put together from frames and blocks: each instant once, only what is asked for.
 
 #include <algorithm>
-#include <map>
 
-#include "core/base/text.h"
-#include "core/wire/table_codec.h"
+#include "server/store/blocks.h"
 #include "server/store/series.h"
 #include "server/store/stored_frames.h"
 
@@ -16,145 +14,80 @@ select node_id,
     (select from_us from frames f where f.job_id = n.job_id and kind = 1 and f.node_id = n.node_id
         order by to_us limit 1),
     (select to_us from frames f where f.job_id = n.job_id and kind = 1 and f.node_id = n.node_id
-        order by to_us desc limit 1)
+        order by to_us desc limit 1),
+    (select from_us from blocks b where b.job_id = n.job_id and b.node_id = n.node_id
+        and metric = '' order by window_us limit 1),
+    (select to_us from blocks b where b.job_id = n.job_id and b.node_id = n.node_id
+        and metric = '' order by window_us desc limit 1)
 from nodes n
 where job_id = $1
 order by node_id
 limit 10000)";
 
-using Places = std::map<SeriesName, std::size_t>;
+// A range that is not longer is read at once, without a look at how many rows it has.
+constexpr std::int64_t kShortUs = 4 * 3'600'000'000;
 
-bool IsWanted(const SeriesName& series, const TickQuery& query) {
-  if (query.device && series.device != *query.device) return false;
-  return query.metrics.empty() || std::ranges::count(query.metrics, series.metric) > 0;
-}
-
-// Where each wanted series stands in the answer.
-Places PlacesOf(const std::map<std::int64_t, Schema>& schemas, const TickQuery& query) {
-  Places places;
-  for (const auto& [hash, schema] : schemas) {
-    for (std::size_t i = 1; i < schema.columns.size(); ++i) {
-      if (IsWanted(schema.columns[i], query)) places[schema.columns[i]] = 0;
-    }
-  }
-  std::size_t next = 0;
-  for (auto& [series, place] : places) place = next++;
-  return places;
-}
-
-// One frame's part: its times, and the wanted columns with their place.
-struct Part {
-  std::vector<std::int64_t> at_us;
-  std::vector<std::pair<std::size_t, Column>> columns;
+// What lies in some blocks or frames, and up to where that is everything.
+struct Found {
+  std::vector<TickTable> tables;
+  std::int64_t complete_before_us = INT64_MAX;
+  bool all = true;  // nothing is left that was not read
 };
 
-Result<Part> ReadPart(const std::string& payload, const Schema& schema, const Places& places) {
-  const Result<TableReader> reader = TableReader::Open(payload);
-  if (!reader) return reader.error();
-  if (reader->columns() != schema.columns.size())
-    return Internal("ticks: not as their schema says");
-  Result<Column> times = reader->Read(0);
-  if (!times) return times.error();
-  Part part{std::move(times->values), {}};
-  for (std::size_t i = 1; i < schema.columns.size(); ++i) {
-    const auto place = places.find(schema.columns[i]);
-    if (place == places.end()) continue;
-    Result<Column> column = reader->Read(i);
-    if (!column) return column.error();
-    part.columns.emplace_back(place->second, std::move(*column));
-  }
-  return part;
-}
-
-Result<std::vector<Part>> ReadParts(Connection& connection, const TickQuery& query,
-                                    const std::vector<FrameKey>& keys, std::size_t count,
-                                    const std::map<std::int64_t, Schema>& schemas,
-                                    const Places& places) {
-  std::vector<Part> parts;
-  for (std::size_t from = 0; from < count; from += kPayloadsAtOnce) {
-    const std::size_t some = std::min(kPayloadsAtOnce, count - from);
+Status ReadFrames(Connection& connection, const TickQuery& query, const std::vector<FrameKey>& keys,
+                  std::size_t budget, Found& found) {
+  const FrameChoice choice = ChooseFrames(keys, budget, query.after_us);
+  found.complete_before_us = choice.complete_before_us;
+  found.all = choice.count == keys.size();
+  const Result<Schemas> schemas = LoadSchemas(connection, query.job_id, keys, choice.count);
+  if (!schemas) return schemas.error();
+  for (std::size_t from = 0; from < choice.count; from += kPayloadsAtOnce) {
+    const std::size_t some = std::min(kPayloadsAtOnce, choice.count - from);
     const auto payloads = LoadPayloads(connection, query.job_id, keys, from, some);
     if (!payloads) return payloads.error();
     for (std::size_t i = 0; i < some; ++i) {
-      const auto schema = schemas.find(keys[from + i].schema_hash);
-      if ((*payloads)[i].empty() || schema == schemas.end()) continue;
-      Result<Part> part = ReadPart((*payloads)[i], schema->second, places);
-      if (!part) return part.error();
-      parts.push_back(std::move(*part));
+      const auto schema = schemas->find(keys[from + i].schema_hash);
+      // A frame that is gone lies in blocks by now.
+      if ((*payloads)[i].empty() || schema == schemas->end()) continue;
+      Result<TickTable> table = DecodeTicks((*payloads)[i], schema->second, query.filter);
+      if (!table) return table.error();
+      found.tables.push_back(std::move(*table));
     }
   }
-  return parts;
+  return {};
 }
 
-struct Row {
-  std::int64_t at_us;
-  std::uint32_t part, row;
-};
+// How many of the oldest windows have enough rows.
+std::size_t ChooseWindows(const std::vector<Window>& windows, std::size_t budget) {
+  std::size_t count = 0, rows = 0;
+  while (count < windows.size() && (count == 0 || rows <= budget)) {
+    rows += static_cast<std::size_t>(windows[count++].rows);
+  }
+  return count;
+}
 
-// The rows of all parts in the range, by time; of several at one instant the first part's.
-std::vector<Row> OrderRows(const std::vector<Part>& parts, const TickQuery& query,
-                           std::int64_t before_us) {
-  std::vector<Row> rows;
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    for (std::size_t r = 0; r < parts[p].at_us.size(); ++r) {
-      const std::int64_t at_us = parts[p].at_us[r];
-      if (at_us <= query.after_us || at_us > query.until_us || at_us >= before_us) continue;
-      rows.push_back({at_us, static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(r)});
+Status ReadBlocks(Connection& connection, const TickQuery& query, std::size_t budget,
+                  Found& found) {
+  BlockQuery blocks{.job_id = query.job_id,
+                    .node_id = query.node_id,
+                    .from_us = std::max<std::int64_t>(query.after_us, 0),
+                    .until_us = query.until_us,
+                    .filter = query.filter};
+  if (blocks.until_us - blocks.from_us > kShortUs) {
+    const Result<std::vector<Window>> windows = ListWindows(connection, blocks);
+    if (!windows) return windows.error();
+    if (windows->empty()) return {};
+    const std::size_t count = ChooseWindows(*windows, budget);
+    blocks.until_us = (*windows)[count - 1].window_us;
+    if (count < windows->size()) {
+      found.all = false;
+      found.complete_before_us = std::min(found.complete_before_us, (*windows)[count].window_us);
     }
   }
-  std::ranges::stable_sort(rows, {}, &Row::at_us);
-  const auto again = std::ranges::unique(rows, {}, &Row::at_us);
-  rows.erase(again.begin(), again.end());
-  if (rows.size() > query.most_rows) rows.resize(query.most_rows);
-  return rows;
-}
-
-// The same value at another scale, as near as int64 allows.
-std::int64_t Rescaled(std::int64_t value, std::uint8_t from, std::uint8_t to) {
-  std::int64_t scaled = 0;
-  if (!__builtin_mul_overflow(value, PowerOfTen(static_cast<std::uint8_t>(to - from)), &scaled)) {
-    return scaled;
-  }
-  return value < 0 ? INT64_MIN : INT64_MAX;
-}
-
-void FillColumns(TickTable& table, const std::vector<Part>& parts, const std::vector<Row>& rows) {
-  for (const Part& part : parts) {
-    for (const auto& [place, column] : part.columns) {
-      table.columns[place].scale = std::max(table.columns[place].scale, column.scale);
-    }
-  }
-  for (Column& column : table.columns) {
-    column.values.assign(rows.size(), 0);
-    column.present.assign(rows.size(), 0);
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const auto& [place, column] : parts[rows[i].part].columns) {
-      if (!column.Has(rows[i].row)) continue;
-      Column& out = table.columns[place];
-      out.values[i] = Rescaled(column.values[rows[i].row], column.scale, out.scale);
-      out.present[i] = 1;
-    }
-  }
-  for (Column& column : table.columns) {
-    if (std::ranges::count(column.present, 0) == 0) column.present.clear();
-  }
-}
-
-Result<TickTable> ReadChosen(Connection& connection, const TickQuery& query,
-                             const std::vector<FrameKey>& keys, const FrameChoice& choice) {
-  const auto schemas = LoadSchemas(connection, query.job_id, keys, choice.count);
-  if (!schemas) return schemas.error();
-  const Places places = PlacesOf(*schemas, query);
-  const auto parts = ReadParts(connection, query, keys, choice.count, *schemas, places);
-  if (!parts) return parts.error();
-  const std::vector<Row> rows = OrderRows(*parts, query, choice.complete_before_us);
-  TickTable table;
-  table.columns.resize(places.size());
-  for (const auto& [series, place] : places) table.series.push_back(series);
-  for (const Row& row : rows) table.at_us.push_back(row.at_us);
-  FillColumns(table, *parts, rows);
-  return table;
+  Result<std::vector<TickTable>> tables = LoadBlocks(connection, blocks);
+  if (!tables) return tables.error();
+  std::ranges::move(*tables, std::back_inserter(found.tables));
+  return {};
 }
 
 }  // namespace
@@ -165,14 +98,45 @@ Result<TickTable> ReadTicks(Connection& connection, const TickQuery& query) {
   wanted.node_id = query.node_id;
   wanted.after_us = query.after_us;
   wanted.until_us = query.until_us;
-  const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
-  if (!keys) return keys.error();
-  // Frames that overlap may leave nothing that is complete; then more of them are read.
+  // Overlaps may leave nothing that is complete; then more is read.
   for (std::size_t budget = query.most_rows;; budget *= 2) {
-    const FrameChoice choice = ChooseFrames(*keys, budget, query.after_us);
-    Result<TickTable> table = ReadChosen(connection, query, *keys, choice);
-    if (!table || !table->at_us.empty() || choice.count == keys->size()) return table;
+    // Frames first: what is compacted meanwhile is in both, and not in none.
+    const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
+    if (!keys) return keys.error();
+    Found found;
+    if (Status read = ReadFrames(connection, query, *keys, budget, found); !read) {
+      return read.error();
+    }
+    if (Status read = ReadBlocks(connection, query, budget, found); !read) return read.error();
+    const std::int64_t until_us = std::min(query.until_us, found.complete_before_us - 1);
+    TickTable table =
+        JoinTicks(std::move(found.tables), {query.after_us, until_us, query.most_rows});
+    table.complete = found.all && table.at_us.size() < query.most_rows;
+    if (!table.at_us.empty() || found.all) return table;
   }
+}
+
+Result<std::vector<NodeTicks>> ReadFreshTicks(Connection& connection, const TickQuery& query) {
+  FrameQuery wanted;
+  wanted.job_id = query.job_id;
+  if (query.node_id != 0) wanted.node_id = query.node_id;
+  wanted.after_us = query.after_us;
+  wanted.until_us = query.until_us;
+  Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
+  if (!keys) return keys.error();
+  std::ranges::stable_sort(*keys, {}, &FrameKey::node_id);
+  std::vector<NodeTicks> nodes;
+  for (auto from = keys->begin(); from != keys->end();) {
+    const auto to = std::find_if(from, keys->end(),
+                                 [&](const FrameKey& key) { return key.node_id != from->node_id; });
+    Found found;
+    const Status read = ReadFrames(connection, query, {from, to}, SIZE_MAX, found);
+    if (!read) return read.error();
+    nodes.push_back({from->node_id, JoinTicks(std::move(found.tables),
+                                              {query.after_us, query.until_us, SIZE_MAX})});
+    from = to;
+  }
+  return nodes;
 }
 
 Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64_t job_id) {
@@ -180,8 +144,13 @@ Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64
   if (!rows) return rows.error();
   std::vector<TickRange> ranges;
   for (std::size_t i = 0; i < rows->size(); ++i) {
-    if (rows->IsNull(i, 1)) continue;
-    ranges.push_back({rows->Int(i, 0), rows->Int(i, 1), rows->Int(i, 2)});
+    TickRange range{rows->Int(i, 0), INT64_MAX, INT64_MIN};
+    for (const std::size_t column : {1, 3}) {
+      if (rows->IsNull(i, column)) continue;
+      range.from_us = std::min(range.from_us, rows->Int(i, column));
+      range.to_us = std::max(range.to_us, rows->Int(i, column + 1));
+    }
+    if (range.from_us <= range.to_us) ranges.push_back(range);
   }
   return ranges;
 }

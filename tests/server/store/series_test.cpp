@@ -6,9 +6,7 @@
 #include <random>
 
 #include "server/store/job_facts.h"
-#include "server/store/jobs.h"
-#include "server/store/streams.h"
-#include "tests/support/frames.h"
+#include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 
 namespace stepscope {
@@ -16,56 +14,18 @@ namespace {
 
 class Series : public ::testing::Test {
  protected:
-  Series() : connection_(database_.Connect()) {
-    NewJob job;
-    job.name = "train";
-    job_id_ = CreateJob(*connection_, job, 1)->job.job_id;
-    const NodeSeen node{job_id_, "n1", 1, 0, 0};
-    node_id_ = SaveNodes(*connection_, std::span(&node, 1)).value().at(0);
-  }
+  Series() : connection_(database_.Connect()), frames_(*connection_) {}
 
-  void Store(FrameKind kind, const Schema& schema, const Table& table, std::size_t time_column) {
-    const std::string payload = EncodeTable(table), content = EncodeSchema(schema);
-    const auto hash = static_cast<std::int64_t>(HashSchema(schema));
-    const std::vector<std::int64_t>& times = table.columns[time_column].values;
-    NewFrame frame;
-    frame.job_id = job_id_;
-    frame.node_id = node_id_;
-    frame.sequence = ++sequence_;
-    frame.schema_hash = hash;
-    frame.from_us = std::ranges::min(times);
-    frame.to_us = std::ranges::max(times);
-    frame.rows = static_cast<std::int64_t>(table.rows);
-    frame.kind = kind;
-    frame.rank = schema.rank;
-    frame.session = "sixteen bytes ok";
-    frame.payload = payload;
-    const NewSchema row{job_id_, hash, content};
-    ASSERT_TRUE(InsertSchemas(*connection_, std::span(&row, 1)));
-    const Status stored = InsertFrames(*connection_, std::span(&frame, 1));
-    ASSERT_TRUE(stored) << stored.error().message;
-  }
-  // A series whose value is its time.
-  void StoreTicks(const SeriesName& series, std::vector<std::int64_t> at_us,
+  void StoreTicks(const SeriesName& series, const std::vector<std::int64_t>& at_us,
                   std::uint8_t scale = 0) {
-    const Schema schema{-1, {{"at_us", ""}, series}, {}};
-    const std::size_t rows = at_us.size();
-    Store(FrameKind::kTicks, schema, {rows, {{0, at_us, {}}, {scale, at_us, {}}}}, 0);
+    frames_.StoreTicks(series, at_us, scale);
   }
   void StoreSteps(int rank, const std::vector<std::pair<std::int64_t, std::int64_t>>& steps) {
-    const Schema schema{rank, {{"step", ""}, {"start_us", ""}, {"wall_ns", ""}, {"data", ""}}, {}};
-    Table table{steps.size(), std::vector<Column>(4)};
-    for (const auto& [number, start_us] : steps) {
-      table.columns[0].values.push_back(number);
-      table.columns[1].values.push_back(start_us);
-      table.columns[2].values.push_back(100);
-      table.columns[3].values.push_back(40);
-    }
-    Store(FrameKind::kSteps, schema, table, 1);
+    frames_.StoreSteps(rank, steps);
   }
   TickTable Read(TickQuery query = {}) {
-    query.job_id = job_id_;
-    query.node_id = node_id_;
+    query.job_id = frames_.job_id();
+    query.node_id = frames_.node_id();
     auto table = ReadTicks(*connection_, query);
     EXPECT_TRUE(table) << table.error().message;
     return table ? std::move(*table) : TickTable();
@@ -73,7 +33,7 @@ class Series : public ::testing::Test {
 
   TestDatabase database_;
   std::unique_ptr<Connection> connection_;
-  std::int64_t job_id_ = 0, node_id_ = 0, sequence_ = 0;
+  JobFrames frames_;
 };
 
 using Times = std::vector<std::int64_t>;
@@ -90,9 +50,8 @@ TEST_F(Series, OverlappingFramesBecomeOneSeriesInOrder) {
 
 TEST_F(Series, RangeIsOpenAtItsBeginning) {
   StoreTicks({"user.a", ""}, {10, 20, 30, 40});
-  EXPECT_EQ(Read({.after_us = 10, .until_us = 30, .metrics = {}, .device = {}}).at_us,
-            (Times{20, 30}));
-  EXPECT_TRUE(Read({.after_us = 40, .metrics = {}, .device = {}}).at_us.empty());
+  EXPECT_EQ(Read({.after_us = 10, .until_us = 30, .filter = {}}).at_us, (Times{20, 30}));
+  EXPECT_TRUE(Read({.after_us = 40, .filter = {}}).at_us.empty());
 }
 
 TEST_F(Series, NodeWithoutASeriesHasItMissing) {
@@ -105,11 +64,20 @@ TEST_F(Series, NodeWithoutASeriesHasItMissing) {
   EXPECT_FALSE(table.columns[1].Has(0));
 }
 
+TEST_F(Series, TwoFramesMayHoldDifferentSeriesOfOneInstant) {
+  StoreTicks({"user.a", ""}, {10, 20});
+  StoreTicks({"user.b", ""}, {10, 30});
+  const TickTable table = Read();
+  ASSERT_EQ(table.at_us, (Times{10, 20, 30}));
+  EXPECT_TRUE(table.columns[0].Has(0));
+  EXPECT_TRUE(table.columns[1].Has(0));
+}
+
 TEST_F(Series, OnlyWhatIsAskedForIsRead) {
   StoreTicks({"user.a", "gpu0"}, {10});
   StoreTicks({"user.a", "gpu1"}, {20});
   StoreTicks({"user.b", "gpu1"}, {30});
-  const TickTable table = Read({.metrics = {"user.a"}, .device = "gpu1"});
+  const TickTable table = Read({.filter = {{"user.a"}, "gpu1"}});
   EXPECT_EQ(table.series, (std::vector<SeriesName>{{"user.a", "gpu1"}}));
   EXPECT_EQ(table.at_us, (Times{10, 20, 30}));
 }
@@ -139,7 +107,7 @@ TEST_F(Series, SlicesTogetherGiveTheWholeSeries) {
   all.erase(std::ranges::unique(all).begin(), all.end());
   for (const std::size_t most : {1u, 3u, 10u, 1000u}) {
     Times seen;
-    for (TickQuery query{.metrics = {}, .device = {}, .most_rows = most};;) {
+    for (TickQuery query{.filter = {}, .most_rows = most};;) {
       const TickTable table = Read(query);
       ASSERT_LE(table.at_us.size(), most);
       if (table.at_us.empty()) break;
@@ -154,7 +122,7 @@ TEST_F(Series, StepsComeOnceInOrderOfTheirStart) {
   StoreSteps(0, {{3, 30}, {1, 10}});
   StoreSteps(0, {{2, 20}, {3, 30}});
   StoreSteps(1, {{1, 15}});
-  const auto steps = ReadSteps(*connection_, {.job_id = job_id_, .rank = 0});
+  const auto steps = ReadSteps(*connection_, {.job_id = frames_.job_id(), .rank = 0});
   ASSERT_TRUE(steps) << steps.error().message;
   ASSERT_EQ(steps->size(), 3u);
   EXPECT_EQ((*steps)[1].number, 2);
@@ -165,7 +133,7 @@ TEST_F(Series, StepsComeOnceInOrderOfTheirStart) {
 TEST_F(Series, SlicesNeverCutBetweenStepsOfOneInstant) {
   StoreSteps(0, {{1, 10}, {2, 20}, {3, 20}, {4, 20}, {5, 30}});
   std::vector<std::int64_t> seen;
-  for (StepQuery query{.job_id = job_id_, .rank = 0, .most_rows = 2};;) {
+  for (StepQuery query{.job_id = frames_.job_id(), .rank = 0, .most_rows = 2};;) {
     const auto steps = ReadSteps(*connection_, query);
     ASSERT_TRUE(steps) << steps.error().message;
     if (steps->empty()) break;
@@ -191,9 +159,9 @@ TEST_F(Series, AnnotationsAreSummedOverFrames) {
       const std::int64_t row[] = {name, 10, 20, 2, sum, sum / 4, sum / 2};
       for (std::size_t i = 0; i < 7; ++i) table.columns[i].values.push_back(row[i]);
     }
-    Store(FrameKind::kAnnotations, schema, table, 1);
+    frames_.Store(FrameKind::kAnnotations, schema, table, 1);
   }
-  const auto rows = ReadAnnotations(*connection_, job_id_, 0);
+  const auto rows = ReadAnnotations(*connection_, frames_.job_id(), 0);
   ASSERT_TRUE(rows && rows->size() == 2);
   EXPECT_EQ((*rows)[0].name, "load");
   EXPECT_EQ((*rows)[0].count, 4);
@@ -203,10 +171,10 @@ TEST_F(Series, AnnotationsAreSummedOverFrames) {
 }
 
 TEST_F(Series, RangeOfANodeIsItsFirstAndLastTick) {
-  EXPECT_TRUE(ReadTickRanges(*connection_, job_id_)->empty());
+  EXPECT_TRUE(ReadTickRanges(*connection_, frames_.job_id())->empty());
   StoreTicks({"user.a", ""}, {50, 70});
   StoreTicks({"user.a", ""}, {10, 30});
-  const auto ranges = ReadTickRanges(*connection_, job_id_);
+  const auto ranges = ReadTickRanges(*connection_, frames_.job_id());
   ASSERT_TRUE(ranges && ranges->size() == 1);
   EXPECT_EQ((*ranges)[0].from_us, 10);
   EXPECT_EQ((*ranges)[0].to_us, 70);

@@ -1,0 +1,93 @@
+#include "server/api/chart_data.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/text.h"
+#include "server/store/rollups.h"
+#include "server/store/series.h"
+
+namespace stepscope {
+namespace {
+
+Status CheckSeries(const ChartQuery& query, const Chart& chart) {
+  if (chart.series() <= query.most_series) return {};
+  return Invalid(
+      Format("more than {} series; choose metrics, a node or a device", query.most_series));
+}
+
+// The coarsest rollup whose bins fall into one bin of the chart each; 0 when there is none.
+std::int64_t RollupBin(std::int64_t bin_us) {
+  std::int64_t best = 0;
+  for (const RollupLevel& level : kRollupLevels) {
+    if (bin_us % level.bin_us == 0) best = level.bin_us;
+  }
+  return best;
+}
+
+TickQuery TicksOf(const ChartQuery& query, std::int64_t node_id) {
+  return {.job_id = query.job_id,
+          .node_id = node_id,
+          .after_us = query.from_us - 1,
+          .until_us = query.to_us,
+          .filter = query.filter};
+}
+
+Status AddSamples(Connection& connection, const ChartQuery& query, Chart& chart) {
+  for (const NodeRow& node : query.nodes) {
+    TickQuery ticks = TicksOf(query, node.node_id);
+    for (;;) {
+      const Result<TickTable> table = ReadTicks(connection, ticks);
+      if (!table) return table.error();
+      chart.Add(node.name, *table);
+      if (Status good = CheckSeries(query, chart); !good) return good;
+      if (table->complete || table->at_us.empty()) break;
+      ticks.after_us = table->at_us.back();
+    }
+  }
+  return {};
+}
+
+// In one snapshot: a frame that is compacted meanwhile would else count twice.
+Status AddRollups(Connection& connection, const ChartQuery& query, std::int64_t bin_us,
+                  Chart& chart) {
+  const Result<Transaction> snapshot = Transaction::Snapshot(connection);
+  if (!snapshot) return snapshot.error();
+  std::map<std::int64_t, std::string> names;
+  for (const NodeRow& node : query.nodes) names[node.node_id] = node.name;
+  RollupQuery wanted{.job_id = query.job_id,
+                     .node_ids = {},
+                     .bin_us = bin_us,
+                     .from_us = query.from_us,
+                     .until_us = query.to_us,
+                     .filter = query.filter};
+  for (const auto& [node_id, name] : names) wanted.node_ids.push_back(node_id);
+  const Result<std::vector<NodeRollup>> rollups = LoadRollups(connection, wanted);
+  if (!rollups) return rollups.error();
+  for (const NodeRollup& rollup : *rollups) {
+    chart.Add(names[rollup.node_id], rollup, bin_us, query.from_us, query.to_us);
+  }
+  const std::int64_t only = query.nodes.size() == 1 ? query.nodes[0].node_id : 0;
+  const auto fresh = ReadFreshTicks(connection, TicksOf(query, only));
+  if (!fresh) return fresh.error();
+  for (const NodeTicks& node : *fresh) {
+    if (names.contains(node.node_id)) chart.Add(names[node.node_id], node.ticks);
+  }
+  return CheckSeries(query, chart);
+}
+
+}  // namespace
+
+std::int64_t ChartBin(std::int64_t bin_us) {
+  const RollupLevel* level = LevelFor(bin_us);
+  return level ? (bin_us + level->bin_us - 1) / level->bin_us * level->bin_us : bin_us;
+}
+
+Status FillChart(Connection& connection, const ChartQuery& query, Chart& chart) {
+  if (query.nodes.empty()) return {};
+  const std::int64_t bin_us = RollupBin(query.bin_us);
+  return bin_us == 0 ? AddSamples(connection, query, chart)
+                     : AddRollups(connection, query, bin_us, chart);
+}
+
+}  // namespace stepscope

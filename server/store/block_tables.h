@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "server/store/database.h"
+#include "server/store/tick_table.h"
+
+namespace stepscope {
+
+// The tables of an answer's rows: the schema's hash stands in `column`, the payload behind it.
+Result<std::vector<TickTable>> DecodeTables(Connection& connection, std::int64_t job_id,
+                                            const Rows& rows, std::size_t column,
+                                            const TickFilter& filter);
+
+Status SaveSchemas(Connection& connection, std::int64_t job_id,
+                   std::span<const EncodedTicks> tables);
+
+}  // namespace stepscope

@@ -1,0 +1,99 @@
+#include "server/store/blocks.h"
+
+#include "server/store/arrays.h"
+#include "server/store/block_tables.h"
+#include "server/store/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kWindows[] = R"(
+select window_us, rows
+from blocks
+where job_id = $1 and node_id = $2 and metric = '' and window_us between $3 and $4
+order by window_us
+limit 200000)";
+constexpr char kLoad[] = R"(
+select schema_hash, payload
+from blocks
+where job_id = $1 and node_id = $2 and window_us between $3 and $4
+    and (metric = '' or cardinality($5::text[]) = 0 or metric = any($5::text[]))
+order by window_us, metric
+limit 1000000)";
+constexpr char kLock[] = R"(
+select b.window_us, b.metric, b.clock_suspect, b.schema_hash, b.payload
+from blocks b
+join unnest($3::bigint[], $4::text[]) as wanted (window_us, metric)
+    on b.window_us = wanted.window_us and b.metric = wanted.metric
+where b.job_id = $1 and b.node_id = $2
+order by b.window_us, b.metric
+for update of b)";
+constexpr char kSave[] = R"(
+insert into blocks (job_id, node_id, window_us, metric, schema_hash, from_us, to_us, rows,
+    clock_suspect, payload)
+select $1::bigint, $2::bigint, window_us, metric, schema_hash, from_us, to_us, rows,
+    clock_suspect <> 0, payload
+from unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+    $9::bigint[], $10::bytea[])
+    as given (window_us, metric, schema_hash, from_us, to_us, rows, clock_suspect, payload)
+order by window_us, metric
+on conflict (job_id, node_id, window_us, metric) do update
+set schema_hash = excluded.schema_hash, from_us = excluded.from_us, to_us = excluded.to_us,
+    rows = excluded.rows, clock_suspect = excluded.clock_suspect, payload = excluded.payload)";
+
+}  // namespace
+
+Result<std::vector<Window>> ListWindows(Connection& connection, const BlockQuery& query) {
+  const Result<Rows> rows = connection.Query(
+      kWindows, {query.job_id, query.node_id, WindowOf(query.from_us), query.until_us});
+  if (!rows) return rows.error();
+  std::vector<Window> windows;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    windows.push_back({rows->Int(i, 0), rows->Int(i, 1)});
+  }
+  return windows;
+}
+
+Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query) {
+  const Result<Rows> rows =
+      connection.Query(kLoad, {query.job_id, query.node_id, WindowOf(query.from_us), query.until_us,
+                               Parameter::Array(query.filter.metrics)});
+  if (!rows) return rows.error();
+  return DecodeTables(connection, query.job_id, *rows, 0, query.filter);
+}
+
+Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t job_id,
+                                            std::int64_t node_id, std::span<const BlockKey> keys) {
+  const Result<Rows> rows = connection.Query(
+      kLock, {job_id, node_id, Numbers(keys, [](const BlockKey& key) { return key.window_us; }),
+              Texts(keys, [](const BlockKey& key) { return key.metric; })});
+  if (!rows) return rows.error();
+  Result<std::vector<TickTable>> tables = DecodeTables(connection, job_id, *rows, 3, {});
+  if (!tables) return tables.error();
+  std::vector<StoredBlock> blocks;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    blocks.push_back(
+        {{rows->Int(i, 0), rows->Text(i, 1)}, rows->Bool(i, 2), std::move((*tables)[i])});
+  }
+  return blocks;
+}
+
+Status SaveBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                  std::span<const StoredBlock> blocks) {
+  using Row = StoredBlock;
+  std::vector<EncodedTicks> encoded;
+  for (const Row& block : blocks) encoded.push_back(EncodeTicks(block.table));
+  if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done;
+  const std::span<const EncodedTicks> tables(encoded);
+  return Done(connection.Query(
+      kSave, {job_id, node_id, Numbers(blocks, [](const Row& b) { return b.key.window_us; }),
+              Texts(blocks, [](const Row& b) { return b.key.metric; }),
+              Numbers(tables, [](const EncodedTicks& t) { return t.schema_hash; }),
+              Numbers(blocks, [](const Row& b) { return b.table.at_us.front(); }),
+              Numbers(blocks, [](const Row& b) { return b.table.at_us.back(); }),
+              Numbers(blocks, [](const Row& b) { return b.table.at_us.size(); }),
+              Numbers(blocks, [](const Row& b) { return b.clock_suspect ? 1 : 0; }),
+              Blobs(tables, [](const EncodedTicks& t) { return std::string_view(t.payload); })}));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/store/database.h"
+#include "server/store/tick_table.h"
+
+namespace stepscope {
+
+// Blocks: one metric of one node, all its devices, in one window of 600 s since the epoch. The
+// block of the metric "" holds the times of all ticks, also of those that lack a metric.
+
+inline constexpr std::int64_t kWindowUs = 600'000'000;
+inline constexpr char kAllTicks[] = "";
+
+// Begin of the window that a time lies in.
+constexpr std::int64_t WindowOf(std::int64_t at_us) {
+  return at_us - at_us % kWindowUs;
+}
+
+struct BlockQuery {
+  std::int64_t job_id = 0, node_id = 0;
+  std::int64_t from_us = 0, until_us = INT64_MAX;  // windows that have a time in [from, until]
+  TickFilter filter;
+};
+struct Window {
+  std::int64_t window_us = 0, rows = 0;
+};
+// Windows that have blocks, oldest first.
+Result<std::vector<Window>> ListWindows(Connection& connection, const BlockQuery& query);
+
+// The blocks of the wanted metrics and of "", decoded.
+Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query);
+
+struct BlockKey {
+  std::int64_t window_us = 0;
+  std::string metric;
+
+  auto operator<=>(const BlockKey&) const = default;
+};
+struct StoredBlock {
+  BlockKey key;
+  bool clock_suspect = false;
+  TickTable table;
+};
+// Those of the keys that exist, locked until the caller's transaction ends.
+Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t job_id,
+                                            std::int64_t node_id, std::span<const BlockKey> keys);
+
+// Writes blocks, in the place of those that are there. Conflict: somebody else made one meanwhile
+// that `locked` does not name.
+Status SaveBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                  std::span<const StoredBlock> blocks);
+
+}  // namespace stepscope

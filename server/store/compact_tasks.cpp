@@ -1,0 +1,103 @@
+#include "server/store/compact_tasks.h"
+
+#include "server/store/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kFind[] = R"(
+insert into compact_tasks (job_id, due_us)
+select distinct job_id, 0
+from frames
+where kind in (1, 2)
+on conflict (job_id) do nothing)";
+constexpr char kClaim[] = R"(
+with clock as materialized (
+    select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
+), claimed as materialized (
+    select job_id
+    from compact_tasks t, clock
+    where due_us <= now_us and lease_until_us < now_us
+    order by due_us, job_id
+    limit 1
+    for update of t skip locked
+)
+update compact_tasks t
+set worker = $1, fence = fence + 1, lease_until_us = now_us + $2
+from claimed c, clock
+where t.job_id = c.job_id
+returning t.job_id, fence)";
+constexpr char kRenew[] = R"(
+update compact_tasks
+set lease_until_us = (extract(epoch from clock_timestamp()) * 1000000)::bigint + $3
+where job_id = $1 and fence = $2)";
+constexpr char kPutBack[] = R"(
+update compact_tasks
+set due_us = (extract(epoch from clock_timestamp()) * 1000000)::bigint + $3, lease_until_us = 0,
+    worker = ''
+where job_id = $1 and fence = $2)";
+constexpr char kEnd[] = "delete from compact_tasks where job_id = $1 and fence = $2";
+constexpr char kNodes[] = R"(
+select node_id
+from nodes n
+where job_id = $1 and exists (select 1 from frames f
+    where f.job_id = $1 and f.kind = 1 and f.node_id = n.node_id)
+order by node_id
+limit 10000)";
+constexpr char kRanks[] = R"(
+select rank
+from ranks r
+where job_id = $1 and exists (select 1 from frames f
+    where f.job_id = $1 and f.kind = 2 and f.node_id = r.node_id and f.rank = r.rank)
+order by rank
+limit 100000)";
+
+}  // namespace
+
+Result<int> FindCompactTasks(Connection& connection) {
+  const Result<Rows> made = connection.Query(kFind);
+  if (!made) return made.error();
+  return static_cast<int>(made->affected());
+}
+
+Result<std::vector<CompactTask>> ClaimCompactTask(Connection& connection, const std::string& worker,
+                                                  Duration lease) {
+  const Result<Rows> rows = connection.Query(kClaim, {worker, Micros(lease)});
+  if (!rows) return rows.error();
+  std::vector<CompactTask> tasks;
+  for (std::size_t i = 0; i < rows->size(); ++i)
+    tasks.push_back({rows->Int(i, 0), rows->Int(i, 1)});
+  return tasks;
+}
+
+Result<bool> RenewCompactTask(Connection& connection, const CompactTask& task, Duration lease) {
+  const Result<Rows> renewed = connection.Query(kRenew, {task.job_id, task.fence, Micros(lease)});
+  if (!renewed) return renewed.error();
+  return renewed->affected() == 1;
+}
+
+Status PutBackCompactTask(Connection& connection, const CompactTask& task, Duration pause) {
+  return Done(connection.Query(kPutBack, {task.job_id, task.fence, Micros(pause)}));
+}
+
+Status EndCompactTask(Connection& connection, const CompactTask& task) {
+  return Done(connection.Query(kEnd, {task.job_id, task.fence}));
+}
+
+Result<std::vector<std::int64_t>> NodesToCompact(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.Query(kNodes, {job_id});
+  if (!rows) return rows.error();
+  std::vector<std::int64_t> nodes;
+  for (std::size_t i = 0; i < rows->size(); ++i) nodes.push_back(rows->Int(i, 0));
+  return nodes;
+}
+
+Result<std::vector<int>> RanksToCompact(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.Query(kRanks, {job_id});
+  if (!rows) return rows.error();
+  std::vector<int> ranks;
+  for (std::size_t i = 0; i < rows->size(); ++i) ranks.push_back(static_cast<int>(rows->Int(i, 0)));
+  return ranks;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// The queue of jobs to compact. A lease keeps several compactors from the same work; that nothing
+// is taken twice is the transaction's business (server/compact/compact_node.h).
+
+struct CompactTask {
+  std::int64_t job_id = 0, fence = 0;
+};
+
+// Makes tasks for jobs that have frames and no task yet. Says how many.
+Result<int> FindCompactTasks(Connection& connection);
+
+// One that is due, leased to the worker; none when nothing is.
+Result<std::vector<CompactTask>> ClaimCompactTask(Connection& connection, const std::string& worker,
+                                                  Duration lease);
+// False: the task is somebody else's by now.
+Result<bool> RenewCompactTask(Connection& connection, const CompactTask& task, Duration lease);
+// Due again after `pause`.
+Status PutBackCompactTask(Connection& connection, const CompactTask& task, Duration pause);
+// A job that has no frames left and gets no more soon.
+Status EndCompactTask(Connection& connection, const CompactTask& task);
+
+// Nodes of a job that have frames with ticks, and ranks that have steps.
+Result<std::vector<std::int64_t>> NodesToCompact(Connection& connection, std::int64_t job_id);
+Result<std::vector<int>> RanksToCompact(Connection& connection, std::int64_t job_id);
+
+}  // namespace stepscope

@@ -1,0 +1,85 @@
+// From the values of a block to the bins of a rollup.
+
+#include <algorithm>
+
+#include "server/store/rollups.h"
+
+namespace stepscope {
+namespace {
+
+struct Bins {
+  Column count, least, greatest, sum;
+
+  explicit Bins(std::uint8_t scale) { least.scale = greatest.scale = sum.scale = scale; }
+
+  void Begin() {
+    for (Column* column : {&count, &least, &greatest, &sum}) {
+      column->values.push_back(0);
+      column->present.push_back(0);
+    }
+  }
+  void Add(std::int64_t value) {
+    const bool first = count.present.back() == 0;
+    std::int64_t& low = least.values.back();
+    std::int64_t& high = greatest.values.back();
+    std::int64_t& total = sum.values.back();
+    low = first ? value : std::min(low, value);
+    high = first ? value : std::max(high, value);
+    if (__builtin_add_overflow(total, value, &total)) total = value < 0 ? INT64_MIN : INT64_MAX;
+    ++count.values.back();
+    for (Column* column : {&count, &least, &greatest, &sum}) column->present.back() = 1;
+  }
+};
+
+Bins BinsOf(const TickTable& block, const Column& column, const std::vector<std::int64_t>& begins,
+            std::int64_t bin_us) {
+  Bins bins(column.scale);
+  std::size_t row = 0;
+  for (const std::int64_t begin_us : begins) {
+    bins.Begin();
+    for (; row < block.at_us.size() && block.at_us[row] < begin_us + bin_us; ++row) {
+      if (column.Has(row)) bins.Add(column.values[row]);
+    }
+  }
+  return bins;
+}
+
+void Put(TickTable& table, const char* what, const std::string& device, Column column) {
+  if (std::ranges::count(column.present, 0) == 0) column.present.clear();
+  table.series.push_back({what, device});
+  table.columns.push_back(std::move(column));
+}
+
+}  // namespace
+
+const RollupLevel* LevelFor(std::int64_t bin_us) {
+  const RollupLevel* best = nullptr;
+  for (const RollupLevel& level : kRollupLevels) {
+    if (level.bin_us <= bin_us) best = &level;
+  }
+  return best;
+}
+
+TickTable RollUp(const TickTable& block, std::int64_t bin_us) {
+  TickTable table;
+  for (const std::int64_t at_us : block.at_us) {
+    const std::int64_t begin_us = at_us - at_us % bin_us;
+    if (table.at_us.empty() || table.at_us.back() != begin_us) table.at_us.push_back(begin_us);
+  }
+  std::vector<Bins> devices;
+  for (const Column& column : block.columns) {
+    devices.push_back(BinsOf(block, column, table.at_us, bin_us));
+  }
+  const auto put = [&](const char* what, Column Bins::*column) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      Put(table, what, block.series[i].device, std::move(devices[i].*column));
+    }
+  };
+  put(kCount, &Bins::count);
+  put(kGreatest, &Bins::greatest);
+  put(kLeast, &Bins::least);
+  put(kSum, &Bins::sum);
+  return table;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,91 @@
+#include "server/store/rollups.h"
+
+#include "server/store/arrays.h"
+#include "server/store/block_tables.h"
+#include "server/store/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kLock[] = R"(
+select r.bin_us, r.metric, r.chunk_us, r.schema_hash, r.payload
+from rollups r
+join unnest($3::bigint[], $4::text[], $5::bigint[]) as wanted (bin_us, metric, chunk_us)
+    on r.bin_us = wanted.bin_us and r.metric = wanted.metric and r.chunk_us = wanted.chunk_us
+where r.job_id = $1 and r.node_id = $2
+order by r.bin_us, r.metric, r.chunk_us
+for update of r)";
+constexpr char kSave[] = R"(
+insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, payload)
+select $1::bigint, $2::bigint, bin_us, metric, chunk_us, schema_hash, payload
+from unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[])
+    as given (bin_us, metric, chunk_us, schema_hash, payload)
+order by bin_us, metric, chunk_us
+on conflict (job_id, bin_us, metric, node_id, chunk_us) do update
+set schema_hash = excluded.schema_hash, payload = excluded.payload)";
+constexpr char kLoad[] = R"(
+select node_id, metric, schema_hash, payload
+from rollups
+where job_id = $1 and bin_us = $2 and chunk_us between $3 and $4
+    and (cardinality($5::bigint[]) = 0 or node_id = any($5::bigint[]))
+    and (cardinality($6::text[]) = 0 or metric = any($6::text[]))
+order by metric, node_id, chunk_us
+limit 200000)";
+
+std::int64_t ChunkWidth(std::int64_t bin_us) {
+  const RollupLevel* level = LevelFor(bin_us);
+  return level ? level->chunk_us : bin_us;
+}
+
+}  // namespace
+
+Result<std::vector<StoredRollup>> LockRollups(Connection& connection, std::int64_t job_id,
+                                              std::int64_t node_id,
+                                              std::span<const RollupKey> keys) {
+  const Result<Rows> rows = connection.Query(
+      kLock, {job_id, node_id, Numbers(keys, [](const RollupKey& key) { return key.bin_us; }),
+              Texts(keys, [](const RollupKey& key) { return key.metric; }),
+              Numbers(keys, [](const RollupKey& key) { return key.chunk_us; })});
+  if (!rows) return rows.error();
+  Result<std::vector<TickTable>> tables = DecodeTables(connection, job_id, *rows, 3, {});
+  if (!tables) return tables.error();
+  std::vector<StoredRollup> rollups;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    rollups.push_back(
+        {{rows->Int(i, 0), rows->Text(i, 1), rows->Int(i, 2)}, std::move((*tables)[i])});
+  }
+  return rollups;
+}
+
+Status SaveRollups(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                   std::span<const StoredRollup> rollups) {
+  using Row = StoredRollup;
+  std::vector<EncodedTicks> encoded;
+  for (const Row& rollup : rollups) encoded.push_back(EncodeTicks(rollup.bins));
+  if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done;
+  const std::span<const EncodedTicks> tables(encoded);
+  return Done(connection.Query(
+      kSave, {job_id, node_id, Numbers(rollups, [](const Row& r) { return r.key.bin_us; }),
+              Texts(rollups, [](const Row& r) { return r.key.metric; }),
+              Numbers(rollups, [](const Row& r) { return r.key.chunk_us; }),
+              Numbers(tables, [](const EncodedTicks& t) { return t.schema_hash; }),
+              Blobs(tables, [](const EncodedTicks& t) { return std::string_view(t.payload); })}));
+}
+
+Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query) {
+  const Result<Rows> rows = connection.Query(
+      kLoad,
+      {query.job_id, query.bin_us, query.from_us - query.from_us % ChunkWidth(query.bin_us),
+       query.until_us, Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics)});
+  if (!rows) return rows.error();
+  Result<std::vector<TickTable>> tables =
+      DecodeTables(connection, query.job_id, *rows, 2, {{}, query.filter.device});
+  if (!tables) return tables.error();
+  std::vector<NodeRollup> rollups;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    rollups.push_back({rows->Int(i, 0), rows->Text(i, 1), std::move((*tables)[i])});
+  }
+  return rollups;
+}
+
+}  // namespace stepscope

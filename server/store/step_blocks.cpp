@@ -1,0 +1,185 @@
+#include "server/store/step_blocks.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "core/wire/frame.h"
+#include "core/wire/table_codec.h"
+#include "server/store/arrays.h"
+#include "server/store/cells.h"
+#include "server/store/stored_frames.h"
+#include "server/store/streams.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kList[] = R"(
+select step_block_id, from_us, rows
+from step_blocks
+where job_id = $1 and rank = $2 and to_us > $3 and from_us <= $4
+order by from_us, step_block_id
+limit 200000)";
+constexpr char kLoad[] = R"(
+select schema_hash, payload
+from step_blocks
+where job_id = $1 and step_block_id = any($2::bigint[])
+order by from_us, step_block_id
+limit 200000)";
+constexpr char kTouched[] = R"(
+select step_block_id
+from step_blocks
+where job_id = $1 and rank = $2 and (to_us >= $3 and from_us <= $4
+    or rows < $5 and to_us = (select max(to_us) from step_blocks where job_id = $1 and rank = $2))
+order by step_block_id
+limit 1000
+for update)";
+constexpr char kDelete[] = R"(
+delete from step_blocks
+where job_id = $1 and step_block_id = any($2::bigint[]))";
+constexpr char kInsert[] = R"(
+insert into step_blocks (job_id, rank, schema_hash, from_us, to_us, rows, payload)
+select $1::bigint, $2::integer, schema_hash, from_us, to_us, rows, payload
+from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[])
+    as given (schema_hash, from_us, to_us, rows, payload))";
+
+Result<std::vector<Step>> Load(Connection& connection, std::int64_t job_id,
+                               const std::vector<std::int64_t>& ids) {
+  if (ids.empty()) return std::vector<Step>{};
+  const Result<Rows> rows = connection.Query(kLoad, {job_id, Parameter::Array(ids)});
+  if (!rows) return rows.error();
+  std::set<std::int64_t> hashes;
+  for (std::size_t i = 0; i < rows->size(); ++i) hashes.insert(rows->Int(i, 0));
+  const Result<Schemas> schemas = LoadSchemas(connection, job_id, hashes);
+  if (!schemas) return schemas.error();
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const auto schema = schemas->find(rows->Int(i, 0));
+    const Result<Table> table = DecodeTable(rows->BytesView(i, 1));
+    if (!table) return table.error();
+    if (schema == schemas->end() || schema->second.columns.size() != table->columns.size()) {
+      return Internal("steps: not as their schema says");
+    }
+    std::ranges::copy(StepsOf(schema->second, *table), std::back_inserter(steps));
+  }
+  return steps;
+}
+
+struct NewBlock {
+  std::int64_t schema_hash = 0;
+  std::span<const Step> steps;
+  std::string schema, payload;
+};
+
+// Phases that no step has are not written: missing is zero.
+NewBlock Encode(std::span<const Step> steps, int rank) {
+  Schema schema{rank, {{"step", ""}, {"start_us", ""}, {"wall_ns", ""}}, {}};
+  Table table{steps.size(), std::vector<Column>(3)};
+  for (const Step& step : steps) {
+    table.columns[0].values.push_back(step.number);
+    table.columns[1].values.push_back(ToMicros(step.start));
+    table.columns[2].values.push_back(step.wall.count());
+  }
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    Column column;
+    for (const Step& step : steps) column.values.push_back(step.phases[i].count());
+    if (std::ranges::count(column.values, 0) == std::ssize(column.values)) continue;
+    schema.columns.push_back({std::string(ToText(static_cast<Phase>(i))), ""});
+    table.columns.push_back(std::move(column));
+  }
+  return {static_cast<std::int64_t>(HashSchema(schema)), steps, EncodeSchema(schema),
+          EncodeTable(table)};
+}
+
+}  // namespace
+
+std::vector<Step> StepsOf(const Schema& schema, const Table& table) {
+  std::vector<Step> steps(table.rows);
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    steps[row].number = table.columns[0].values[row];
+    steps[row].start = FromMicros(table.columns[1].values[row]);
+    steps[row].wall = Duration(table.columns[2].values[row]);
+  }
+  for (std::size_t i = 3; i < table.columns.size(); ++i) {
+    const std::optional<Phase> phase = ParsePhase(schema.columns[i].metric);
+    if (!phase) continue;
+    for (std::size_t row = 0; row < table.rows; ++row) {
+      if (!table.columns[i].Has(row)) continue;
+      steps[row].phases[static_cast<std::size_t>(*phase)] = Duration(table.columns[i].values[row]);
+    }
+  }
+  return steps;
+}
+
+void SortSteps(std::vector<Step>& steps) {
+  const auto key = [](const Step& step) { return std::tuple(step.start, step.number); };
+  std::ranges::stable_sort(steps, {}, key);
+  const auto again = std::ranges::unique(steps, {}, key);
+  steps.erase(again.begin(), again.end());
+}
+
+Result<StepBlocks> LoadStepBlocks(Connection& connection, const StepQuery& query,
+                                  std::size_t budget) {
+  const Result<Rows> rows =
+      connection.Query(kList, {query.job_id, query.rank, query.after_us, query.until_us});
+  if (!rows) return rows.error();
+  StepBlocks found;
+  std::vector<std::int64_t> ids;
+  std::size_t steps = 0;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const std::int64_t from_us = rows->Int(i, 1);
+    if (steps > budget && from_us > query.after_us && from_us > rows->Int(0, 1)) {
+      found.complete_before_us = from_us;
+      break;
+    }
+    ids.push_back(rows->Int(i, 0));
+    steps += static_cast<std::size_t>(rows->Int(i, 2));
+  }
+  Result<std::vector<Step>> loaded = Load(connection, query.job_id, ids);
+  if (!loaded) return loaded.error();
+  found.steps = std::move(*loaded);
+  return found;
+}
+
+Result<std::vector<Step>> TakeStepBlocks(Connection& connection, std::int64_t job_id, int rank,
+                                         std::int64_t from_us, std::int64_t to_us,
+                                         std::size_t most_blocks) {
+  const Result<Rows> rows = connection.Query(
+      kTouched, {job_id, rank, from_us, to_us, static_cast<std::int64_t>(kStepsPerBlock)});
+  if (!rows) return rows.error();
+  if (rows->size() > most_blocks) return std::vector<Step>{};
+  std::vector<std::int64_t> ids;
+  for (std::size_t i = 0; i < rows->size(); ++i) ids.push_back(rows->Int(i, 0));
+  Result<std::vector<Step>> steps = Load(connection, job_id, ids);
+  if (!steps || ids.empty()) return steps;
+  const Result<Rows> deleted = connection.Query(kDelete, {job_id, Parameter::Array(ids)});
+  if (!deleted) return deleted.error();
+  return steps;
+}
+
+Result<std::size_t> SaveStepBlocks(Connection& connection, std::int64_t job_id, int rank,
+                                   std::span<const Step> steps) {
+  std::vector<NewBlock> blocks;
+  for (std::size_t from = 0; from < steps.size(); from += kStepsPerBlock) {
+    blocks.push_back(
+        Encode(steps.subspan(from, std::min(kStepsPerBlock, steps.size() - from)), rank));
+  }
+  std::map<std::int64_t, NewSchema> schemas;
+  for (const NewBlock& block : blocks) {
+    schemas[block.schema_hash] = {job_id, block.schema_hash, block.schema};
+  }
+  std::vector<NewSchema> new_schemas;
+  for (const auto& [hash, schema] : schemas) new_schemas.push_back(schema);
+  if (Status done = InsertSchemas(connection, new_schemas); !done) return done.error();
+  const std::span<const NewBlock> rows(blocks);
+  const Result<Rows> inserted = connection.Query(
+      kInsert, {job_id, rank, Numbers(rows, [](const NewBlock& b) { return b.schema_hash; }),
+                Numbers(rows, [](const NewBlock& b) { return ToMicros(b.steps.front().start); }),
+                Numbers(rows, [](const NewBlock& b) { return ToMicros(b.steps.back().start); }),
+                Numbers(rows, [](const NewBlock& b) { return b.steps.size(); }),
+                Blobs(rows, [](const NewBlock& b) { return std::string_view(b.payload); })});
+  if (!inserted) return inserted.error();
+  return blocks.size();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,163 @@
+#include "server/store/tick_table.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/wire/frame.h"
+
+namespace stepscope {
+namespace {
+
+using Times = std::vector<std::int64_t>;
+
+// Adds the times of one more table, which seldom begins before the end of what is there.
+void Unite(Times& times, const Times& more, const TickBounds& bounds) {
+  const auto from = std::ranges::upper_bound(more, bounds.after_us);
+  const auto to = std::upper_bound(from, more.end(), bounds.until_us);
+  if (from == to) return;
+  const auto tail = std::ranges::lower_bound(times, *from);
+  if (to - from <= times.end() - tail && std::equal(from, to, tail)) return;
+  const Times old(tail, times.end());
+  times.erase(tail, times.end());
+  std::set_union(old.begin(), old.end(), from, to, std::back_inserter(times));
+}
+
+Times UniteAll(const std::vector<TickTable>& tables, const TickBounds& bounds) {
+  Times times;
+  for (const TickTable& table : tables) Unite(times, table.at_us, bounds);
+  if (times.size() > bounds.most_rows) times.resize(bounds.most_rows);
+  return times;
+}
+
+// Where each row of a table stands among the times; SIZE_MAX for those outside.
+std::vector<std::size_t> PlacesOf(const Times& rows, const Times& times) {
+  std::vector<std::size_t> places(rows.size(), SIZE_MAX);
+  std::size_t next = 0;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (next >= times.size() || times[next] != rows[row]) {
+      next = static_cast<std::size_t>(std::ranges::lower_bound(times, rows[row]) - times.begin());
+    }
+    if (next < times.size() && times[next] == rows[row]) places[row] = next++;
+  }
+  return places;
+}
+
+void Fill(Column& out, const Column& column, const std::vector<std::size_t>& places) {
+  const std::int64_t factor = PowerOfTen(static_cast<std::uint8_t>(out.scale - column.scale));
+  for (std::size_t row = 0; row < places.size(); ++row) {
+    const std::size_t place = places[row];
+    if (place == SIZE_MAX || !column.Has(row) || out.present[place] != 0) continue;
+    out.values[place] =
+        factor == 1 ? column.values[row] : Rescaled(column.values[row], column.scale, out.scale);
+    out.present[place] = 1;
+  }
+}
+
+std::map<SeriesName, std::size_t> SeriesOf(const std::vector<TickTable>& tables) {
+  std::map<SeriesName, std::size_t> series;
+  for (const TickTable& table : tables) {
+    for (const SeriesName& name : table.series) series[name] = 0;
+  }
+  std::size_t next = 0;
+  for (auto& [name, place] : series) place = next++;
+  return series;
+}
+
+}  // namespace
+
+bool TickFilter::Wants(const SeriesName& series) const {
+  if (device && series.device != *device) return false;
+  return metrics.empty() || std::ranges::count(metrics, series.metric) > 0;
+}
+
+Result<TickTable> DecodeTicks(std::string_view payload, const Schema& schema,
+                              const TickFilter& filter) {
+  const Result<TableReader> reader = TableReader::Open(payload, kBlockLimits);
+  if (!reader) return reader.error();
+  if (reader->columns() != schema.columns.size() || schema.columns.empty()) {
+    return Internal("ticks: not as their schema says");
+  }
+  Result<Column> times = reader->Read(0);
+  if (!times) return times.error();
+  TickTable table{std::move(times->values), {}, {}};
+  for (std::size_t i = 1; i < schema.columns.size(); ++i) {
+    if (!filter.Wants(schema.columns[i])) continue;
+    Result<Column> column = reader->Read(i);
+    if (!column) return column.error();
+    table.series.push_back(schema.columns[i]);
+    table.columns.push_back(std::move(*column));
+  }
+  return table;
+}
+
+EncodedTicks EncodeTicks(const TickTable& table) {
+  Schema schema{.rank = -1, .columns = {{"at_us", ""}}, .names = {}};
+  Table encoded{.rows = table.at_us.size(), .columns = {}};
+  encoded.columns.push_back({.scale = 0, .values = table.at_us, .present = {}});
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    schema.columns.push_back(table.series[i]);
+    encoded.columns.push_back(table.columns[i]);
+  }
+  return {static_cast<std::int64_t>(HashSchema(schema)), EncodeSchema(schema),
+          EncodeTable(encoded)};
+}
+
+TickTable JoinTicks(std::vector<TickTable> tables, const TickBounds& bounds) {
+  std::erase_if(tables, [](const TickTable& table) { return table.at_us.empty(); });
+  std::ranges::stable_sort(tables, {}, [](const TickTable& table) { return table.at_us.front(); });
+  TickTable joined;
+  joined.at_us = UniteAll(tables, bounds);
+  const std::map<SeriesName, std::size_t> series = SeriesOf(tables);
+  joined.columns.resize(series.size());
+  for (const auto& [name, place] : series) joined.series.push_back(name);
+  for (const TickTable& table : tables) {
+    for (std::size_t i = 0; i < table.series.size(); ++i) {
+      Column& out = joined.columns[series.at(table.series[i])];
+      out.scale = std::max(out.scale, table.columns[i].scale);
+    }
+  }
+  for (Column& column : joined.columns) {
+    column.values.assign(joined.at_us.size(), 0);
+    column.present.assign(joined.at_us.size(), 0);
+  }
+  for (const TickTable& table : tables) {
+    const std::vector<std::size_t> places = PlacesOf(table.at_us, joined.at_us);
+    for (std::size_t i = 0; i < table.series.size(); ++i) {
+      Fill(joined.columns[series.at(table.series[i])], table.columns[i], places);
+    }
+  }
+  for (Column& column : joined.columns) {
+    if (std::ranges::count(column.present, 0) == 0) column.present.clear();
+  }
+  return joined;
+}
+
+TickTable SliceTicks(const TickTable& table, std::size_t first, std::size_t last, std::size_t from,
+                     std::size_t to) {
+  TickTable slice;
+  std::vector<std::size_t> rows;
+  for (std::size_t row = from; row < to; ++row) {
+    bool some = first == last;
+    for (std::size_t i = first; i < last && !some; ++i) some = table.columns[i].Has(row);
+    if (some) rows.push_back(row);
+  }
+  for (const std::size_t row : rows) slice.at_us.push_back(table.at_us[row]);
+  for (std::size_t i = first; i < last; ++i) {
+    const Column& column = table.columns[i];
+    Column part{.scale = column.scale, .values = {}, .present = {}};
+    for (const std::size_t row : rows) part.values.push_back(column.values[row]);
+    if (!column.present.empty()) {
+      for (const std::size_t row : rows) part.present.push_back(column.present[row]);
+    }
+    if (std::ranges::count(part.present, 0) == 0) part.present.clear();
+    if (!rows.empty() && part.present.size() == rows.size() &&
+        std::ranges::count(part.present, 1) == 0) {
+      continue;  // a device without values has no series
+    }
+    slice.series.push_back(table.series[i]);
+    slice.columns.push_back(std::move(part));
+  }
+  return slice;
+}
+
+}  // namespace stepscope

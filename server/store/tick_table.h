@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/table.h"
+#include "core/wire/table_codec.h"
+
+namespace stepscope {
+
+// Series of one node over common times: what frames and blocks hold, and what readers get.
+struct TickTable {
+  std::vector<std::int64_t> at_us;  // ascending, each once
+  std::vector<SeriesName> series;   // sorted
+  std::vector<Column> columns;      // one for each series; missing where the node did not have it
+  bool complete = true;             // of a reader's answer: nothing more lies in the range
+};
+
+struct TickFilter {
+  std::vector<std::string> metrics;  // empty = all
+  std::optional<std::string> device;
+
+  bool Wants(const SeriesName& series) const;
+};
+
+// Bounds of a stored table. A frame keeps those of TableLimits.
+inline constexpr TableLimits kBlockLimits{
+    .rows = 1024 * 1024, .columns = 20'001, .cells = 16 * 1024 * 1024};
+
+// The times of an encoded table and the series of it that are wanted, in the order of the schema.
+Result<TickTable> DecodeTicks(std::string_view payload, const Schema& schema,
+                              const TickFilter& filter);
+
+struct EncodedTicks {
+  std::int64_t schema_hash = 0;
+  std::string schema, payload;
+};
+EncodedTicks EncodeTicks(const TickTable& table);
+
+struct TickBounds {
+  std::int64_t after_us = INT64_MIN;      // exclusive
+  std::int64_t until_us = INT64_MAX - 1;  // inclusive
+  std::size_t most_rows = SIZE_MAX;       // the oldest
+};
+// One table of several that may overlap: each instant once, and of several values of a series at
+// one instant the one of the table that begins first.
+TickTable JoinTicks(std::vector<TickTable> tables, const TickBounds& bounds);
+
+// The rows [from, to) of the series [first, last), without rows in which none of them has a value.
+TickTable SliceTicks(const TickTable& table, std::size_t first, std::size_t last, std::size_t from,
+                     std::size_t to);
+
+}  // namespace stepscope

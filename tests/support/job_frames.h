@@ -1,0 +1,91 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "server/store/jobs.h"
+#include "server/store/streams.h"
+#include "server/store/tick_table.h"
+
+namespace stepscope {
+
+// A job with one node, and frames that come into its store as ingest would write them.
+class JobFrames {
+ public:
+  explicit JobFrames(Connection& connection, const std::string& name = "train")
+      : connection_(connection) {
+    NewJob job;
+    job.name = name;
+    job_id_ = CreateJob(connection_, job, 1)->job.job_id;
+    node_id_ = AddNode("n1");
+  }
+  std::int64_t job_id() const { return job_id_; }
+  std::int64_t node_id() const { return node_id_; }
+
+  std::int64_t AddNode(const std::string& name) {
+    const NodeSeen node{job_id_, name, 1, 0, 0};
+    return SaveNodes(connection_, std::span(&node, 1)).value().at(0);
+  }
+  // `time_column` holds what orders the rows.
+  void Store(FrameKind kind, const Schema& schema, const Table& table, std::size_t time_column,
+             std::int64_t node_id) {
+    const std::string payload = EncodeTable(table), content = EncodeSchema(schema);
+    const auto hash = static_cast<std::int64_t>(HashSchema(schema));
+    const std::vector<std::int64_t>& times = table.columns[time_column].values;
+    NewFrame frame;
+    frame.job_id = job_id_;
+    frame.node_id = node_id;
+    frame.sequence = ++sequence_;
+    frame.schema_hash = hash;
+    frame.from_us = std::ranges::min(times);
+    frame.to_us = std::ranges::max(times);
+    frame.rows = static_cast<std::int64_t>(table.rows);
+    frame.kind = kind;
+    frame.rank = schema.rank;
+    frame.session = "sixteen bytes ok";
+    frame.payload = payload;
+    const NewSchema row{job_id_, hash, content};
+    ASSERT_TRUE(InsertSchemas(connection_, std::span(&row, 1)));
+    const Status stored = InsertFrames(connection_, std::span(&frame, 1));
+    ASSERT_TRUE(stored) << stored.error().message;
+  }
+  void Store(FrameKind kind, const Schema& schema, const Table& table, std::size_t time_column) {
+    Store(kind, schema, table, time_column, node_id_);
+  }
+  void StoreTicks(const TickTable& ticks, std::int64_t node_id) {
+    Schema schema{-1, {{"at_us", ""}}, {}};
+    Table table{ticks.at_us.size(), {{0, ticks.at_us, {}}}};
+    for (std::size_t i = 0; i < ticks.series.size(); ++i) {
+      schema.columns.push_back(ticks.series[i]);
+      table.columns.push_back(ticks.columns[i]);
+    }
+    Store(FrameKind::kTicks, schema, table, 0, node_id);
+  }
+  void StoreTicks(const TickTable& ticks) { StoreTicks(ticks, node_id_); }
+  // A series whose value is its time.
+  void StoreTicks(const SeriesName& series, const std::vector<std::int64_t>& at_us,
+                  std::uint8_t scale = 0) {
+    StoreTicks({at_us, {series}, {{scale, at_us, {}}}});
+  }
+  // Steps of {number, start_us}, 100 ns each, 40 of them phase data.
+  void StoreSteps(int rank, const std::vector<std::pair<std::int64_t, std::int64_t>>& steps) {
+    const Schema schema{rank, {{"step", ""}, {"start_us", ""}, {"wall_ns", ""}, {"data", ""}}, {}};
+    Table table{steps.size(), std::vector<Column>(4)};
+    for (const auto& [number, start_us] : steps) {
+      table.columns[0].values.push_back(number);
+      table.columns[1].values.push_back(start_us);
+      table.columns[2].values.push_back(100);
+      table.columns[3].values.push_back(40);
+    }
+    Store(FrameKind::kSteps, schema, table, 1);
+  }
+
+ private:
+  Connection& connection_;
+  std::int64_t job_id_ = 0, node_id_ = 0, sequence_ = 0;
+};
+
+}  // namespace stepscope
