@@ -19,7 +19,8 @@ constexpr Duration kCutAfterSecondSignal = 1s;
 constexpr Duration kHousekeepingEvery = 30s;
 constexpr Duration kLostAfter = 10min;
 constexpr std::size_t kPageConnections = 16;
-constexpr std::size_t kFurtherConnections = 6;  // ingest, outbox, heartbeats, housekeeping
+constexpr std::size_t kFurtherConnections =
+    7;  // ingest, outbox, heartbeats, compactor, housekeeping
 
 Status MakeDataDir(const std::string& path) {
   std::error_code fault;
@@ -117,6 +118,7 @@ void App::StartWork() {
   evaluator.threads = settings_.evaluators;
   evaluator.public_url = url_;
   evaluator_ = std::make_unique<Evaluator>(*work_database_, clock_, std::move(evaluator));
+  compactor_ = std::make_unique<Compactor>(*work_database_, clock_, CompactorOptions());
   OutboxOptions outbox;
   outbox.policy = targets_;
   outbox_ = std::make_unique<Outbox>(*work_database_, clock_, *secrets_, std::move(outbox));
@@ -201,6 +203,7 @@ void App::Stop(std::stop_token hurry) {
   front_.reset();
   housekeeping_.reset();
   outbox_.reset();
+  compactor_.reset();
   evaluator_.reset();
   pressure_.reset();
   ingest_.reset();
@@ -218,6 +221,7 @@ std::string App::FurtherMetrics() const {
                          .edge = *http_,
                          .pressure = pressure_->gauge(),
                          .evaluator = *evaluator_,
+                         .compactor = *compactor_,
                          .outbox = *outbox_});
 }
 

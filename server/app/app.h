@@ -11,6 +11,7 @@
 #include "server/api/routes.h"
 #include "server/app/pressure_watch.h"
 #include "server/app/settings.h"
+#include "server/compact/compactor.h"
 #include "server/edge/edge.h"
 #include "server/evaluate/evaluator.h"
 #include "server/front/front.h"
@@ -20,7 +21,7 @@
 namespace stepscope {
 
 // The whole service, built bottom up and stopped in reverse order: database, ingest, evaluators,
-// outbox, housekeeping, HTTP. Use from one thread.
+// compactor, outbox, housekeeping, HTTP. Use from one thread.
 class App {
  public:
   // Serves when it returns. The error is one sentence that names the thing and the way out.
@@ -65,6 +66,7 @@ class App {
   std::unique_ptr<Ingest> ingest_;
   std::unique_ptr<PressureWatch> pressure_;
   std::unique_ptr<Evaluator> evaluator_;
+  std::unique_ptr<Compactor> compactor_;
   std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<JobSummaries> summaries_;
   std::unique_ptr<Worker> housekeeping_;

@@ -86,6 +86,20 @@ void AddPressure(const PressureGauge& gauge, PrometheusText& out) {
              double(gauge.refused(Traffic::kFrames)));
 }
 
+void AddCompactor(const CompactorFigures& compactor, PrometheusText& out) {
+  out.Add("stepscope_compact_frames_total", "counter", "Frames turned into blocks.",
+          double(compactor.frames));
+  out.Add("stepscope_compact_blocks_total", "counter", "Blocks written, also again.",
+          double(compactor.blocks));
+  out.Add("stepscope_compact_failures_total", "counter",
+          "Nodes, ranks and jobs that could not be compacted in a turn.",
+          double(compactor.failures));
+  out.Add("stepscope_compact_rows_left_out_total", "counter",
+          "Rows that found no room in full blocks.", double(compactor.rows_left_out));
+  out.Add("stepscope_compact_busy_seconds_total", "counter", "Time in transactions that compact.",
+          double(compactor.busy_ns) / 1e9);
+}
+
 void AddEvaluator(const EvaluatorFigures& evaluator, PrometheusText& out) {
   out.Add("stepscope_evaluations_total", "counter", "Evaluations of rules.",
           double(evaluator.evaluations));
@@ -120,6 +134,7 @@ std::string ServiceMetrics(const MeasuredParts& parts) {
   AddEdge(parts.edge.figures(), out);
   AddPressure(parts.pressure, out);
   AddEvaluator(parts.evaluator.figures(), out);
+  AddCompactor(parts.compactor.figures(), out);
   AddOutbox(parts.outbox.figures(), out);
   return out.text();
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "server/alert/outbox.h"
+#include "server/compact/compactor.h"
 #include "server/edge/edge.h"
 #include "server/evaluate/evaluator.h"
 #include "server/front/front.h"
@@ -16,6 +17,7 @@ struct MeasuredParts {
   const Edge& edge;
   const PressureGauge& pressure;
   const Evaluator& evaluator;
+  const Compactor& compactor;
   const Outbox& outbox;
 };
 

@@ -1,0 +1,102 @@
+#include "server/compact/compact_node.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/text.h"
+#include "server/compact/new_blocks.h"
+#include "server/compact/transaction_limits.h"
+#include "server/store/stored_frames.h"
+
+namespace stepscope {
+namespace {
+
+// Cells decoded in one transaction: about 9 bytes each.
+constexpr std::size_t kMostCells = 8 * 1024 * 1024;
+constexpr std::size_t kMostFrames = 4'096;
+
+// As many of the oldest frames as fit into memory when all have the series of all; at least one.
+std::size_t ChooseSome(const std::vector<FrameKey>& keys, const Schemas& schemas) {
+  std::set<std::int64_t> seen;
+  std::set<SeriesName> series;
+  std::size_t rows = 0, count = 0;
+  for (; count < std::min(keys.size(), kMostFrames); ++count) {
+    rows += static_cast<std::size_t>(keys[count].rows);
+    const auto schema = schemas.find(keys[count].schema_hash);
+    if (schema != schemas.end() && seen.insert(schema->first).second) {
+      series.insert(schema->second.columns.begin(), schema->second.columns.end());
+    }
+    if (count > 0 && rows * series.size() > kMostCells) break;
+  }
+  return count;
+}
+
+Result<std::vector<TickTable>> ReadTables(Connection& connection, std::int64_t job_id,
+                                          const std::vector<FrameKey>& keys, std::size_t count,
+                                          const Schemas& schemas) {
+  std::vector<TickTable> tables;
+  for (std::size_t from = 0; from < count; from += kPayloadsAtOnce) {
+    const std::size_t some = std::min(kPayloadsAtOnce, count - from);
+    const auto payloads = LoadPayloads(connection, job_id, keys, from, some);
+    if (!payloads) return payloads.error();
+    for (std::size_t i = 0; i < some; ++i) {
+      const auto schema = schemas.find(keys[from + i].schema_hash);
+      if (schema == schemas.end()) return Internal("frame: its schema is gone");
+      if ((*payloads)[i].empty()) return Conflict(kTaken);
+      Result<TickTable> table = DecodeTicks((*payloads)[i], schema->second, {});
+      if (!table) return table.error();
+      tables.push_back(std::move(*table));
+    }
+  }
+  return tables;
+}
+
+// Merges the blocks with those that are there, and writes them and their rollups.
+Result<std::size_t> Save(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                         std::vector<StoredBlock> blocks) {
+  std::vector<BlockKey> keys;
+  for (const StoredBlock& block : blocks) keys.push_back(block.key);
+  Result<std::vector<StoredBlock>> stored = LockBlocks(connection, job_id, node_id, keys);
+  if (!stored) return stored.error();
+  const std::size_t left_out = MergeBlocks(blocks, std::move(*stored));
+  Result<std::vector<StoredRollup>> rollups =
+      LockRollups(connection, job_id, node_id, RollupsOf(blocks));
+  if (!rollups) return rollups.error();
+  const std::vector<StoredRollup> rolled = RollUpBlocks(blocks, std::move(*rollups));
+  if (Status done = SaveBlocks(connection, job_id, node_id, blocks); !done) return done.error();
+  if (Status done = SaveRollups(connection, job_id, node_id, rolled); !done) return done.error();
+  return left_out;
+}
+
+}  // namespace
+
+Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::int64_t node_id) {
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
+  if (Status set = connection.Execute(kCompactLimits); !set) return set.error();
+  FrameQuery wanted{.job_id = job_id, .node_id = node_id, .rank = {}, .after_us = INT64_MIN};
+  const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
+  if (!keys) return keys.error();
+  if (keys->empty()) return Compacted{};
+  const Result<Schemas> schemas = LoadSchemas(connection, job_id, *keys, keys->size());
+  if (!schemas) return schemas.error();
+  const std::size_t count = ChooseSome(*keys, *schemas);
+  Result<std::vector<TickTable>> tables = ReadTables(connection, job_id, *keys, count, *schemas);
+  if (!tables) return tables.error();
+  const Result<std::size_t> deleted = DeleteFrames(connection, job_id, *keys, count);
+  if (!deleted) return deleted.error();
+  if (*deleted != count) return Conflict(kTaken);
+
+  const bool suspect =
+      std::any_of(keys->begin(), keys->begin() + static_cast<std::ptrdiff_t>(count),
+                  [](const FrameKey& key) { return key.clock_suspect; });
+  std::vector<StoredBlock> blocks = CutBlocks(JoinTicks(std::move(*tables), {}), suspect);
+  Compacted done{.frames = count, .blocks = blocks.size(), .more = count < keys->size()};
+  const Result<std::size_t> left_out = Save(connection, job_id, node_id, std::move(blocks));
+  if (!left_out) return left_out.error();
+  done.rows_left_out = *left_out;
+  if (Status committed = transaction->Commit(); !committed) return committed.error();
+  return done;
+}
+
+}  // namespace stepscope

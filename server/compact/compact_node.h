@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// What one transaction of the compactor did.
+struct Compacted {
+  std::size_t frames = 0, blocks = 0, rows_left_out = 0;
+  bool more = false;  // frames were left for the next
+};
+
+// Turns the oldest frames of a node into blocks and rollups, in one transaction. Conflict: somebody
+// else took the frames meanwhile; nothing is changed.
+Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::int64_t node_id);
+
+}  // namespace stepscope

@@ -1,0 +1,113 @@
+#include "server/compact/compactor.h"
+
+#include "core/base/log.h"
+#include "core/base/random.h"
+#include "server/compact/compact_steps.h"
+#include "server/store/jobs.h"
+
+namespace stepscope {
+namespace {
+
+CompactorOptions Named(CompactorOptions options) {
+  if (options.name.empty()) options.name = "compactor-" + ToHex(RandomBytes(8));
+  return options;
+}
+
+}  // namespace
+
+Compactor::Compactor(Database& database, const Clock& clock, CompactorOptions options)
+    : database_(database), clock_(clock), options_(Named(std::move(options))) {
+  worker_ = Worker("compact", [this](const std::stop_token& stop) { Work(stop); });
+}
+
+CompactorFigures Compactor::figures() const {
+  return figures_.Read([](const CompactorFigures& figures) { return figures; });
+}
+
+void Compactor::Work(const std::stop_token& stop) {
+  while (SleepFor(stop, options_.look)) {
+    while (!stop.stop_requested() && WorkOnce(stop)) {
+    }
+  }
+}
+
+// One job; says whether there may be another.
+bool Compactor::WorkOnce(const std::stop_token& stop) {
+  auto connection = database_.Acquire();
+  if (!connection || !FindTasks(**connection)) return false;
+  const auto tasks = ClaimCompactTask(**connection, options_.name, options_.lease);
+  if (!tasks || tasks->empty()) return false;
+  const CompactTask task = tasks->front();
+  const Status done = CompactJob(stop, **connection, task);
+  if (done) return true;
+  LogWarning("job {} was not compacted: {}", task.job_id, done.error().message);
+  figures_.Change([](CompactorFigures& figures) { ++figures.failures; });
+  (void)PutBackCompactTask(**connection, task, options_.every);  // else its lease ends
+  return !(*connection)->broken();
+}
+
+// False when the database is away.
+bool Compactor::FindTasks(Connection& connection) {
+  if (clock_.Steady() < find_at_) return true;
+  find_at_ = clock_.Steady() + options_.find;
+  return FindCompactTasks(connection).ok();
+}
+
+Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection,
+                             const CompactTask& task) {
+  const auto nodes = NodesToCompact(connection, task.job_id);
+  if (!nodes) return nodes.error();
+  for (const std::int64_t node_id : *nodes) {
+    const Status done = Drain(stop, connection, task, Format("node {}", node_id),
+                              [&] { return CompactNode(connection, task.job_id, node_id); });
+    if (!done) return done;
+  }
+  const auto ranks = RanksToCompact(connection, task.job_id);
+  if (!ranks) return ranks.error();
+  for (const int rank : *ranks) {
+    const Status done = Drain(stop, connection, task, Format("rank {}", rank),
+                              [&] { return CompactSteps(connection, task.job_id, rank); });
+    if (!done) return done;
+  }
+  if (stop.stop_requested()) return PutBackCompactTask(connection, task, Duration::zero());
+  const bool idle = nodes->empty() && ranks->empty();
+  return idle ? EndCompactTask(connection, task)
+              : PutBackCompactTask(connection, task, options_.every);
+}
+
+// Until nothing is left. What cannot be compacted is said and left: the others go on.
+Status Compactor::Drain(const std::stop_token& stop, Connection& connection,
+                        const CompactTask& task, const std::string& what,
+                        const std::function<Result<Compacted>()>& compact) {
+  for (bool more = true; more && !stop.stop_requested();) {
+    const Result<bool> ours = RenewCompactTask(connection, task, options_.lease);
+    if (!ours) return ours.error();
+    if (!*ours) return Conflict("the lease went to another compactor");
+    const SteadyTime begun = clock_.Steady();
+    const Result<Compacted> done = compact();
+    if (!done) {
+      if (connection.broken()) return done.error();
+      LogWarning("job {}, {}: not compacted: {}", task.job_id, what, done.error().message);
+      figures_.Change([](CompactorFigures& figures) { ++figures.failures; });
+      return {};
+    }
+    Count(*done, clock_.Steady() - begun);
+    more = done->more;
+    if (done->rows_left_out > 0) {
+      LogWarning("job {}, {}: {} rows found no room in full blocks", task.job_id, what,
+                 done->rows_left_out);
+    }
+  }
+  return {};
+}
+
+void Compactor::Count(const Compacted& done, Duration took) {
+  figures_.Change([&](CompactorFigures& figures) {
+    figures.frames += done.frames;
+    figures.blocks += done.blocks;
+    figures.rows_left_out += done.rows_left_out;
+    figures.busy_ns += static_cast<std::uint64_t>(took.count());
+  });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/base/guarded.h"
+#include "core/base/worker.h"
+#include "server/compact/compact_node.h"
+#include "server/store/compact_tasks.h"
+
+namespace stepscope {
+
+struct CompactorOptions {
+  Duration every = 120s;  // between two turns of a job that runs
+  Duration look = 5s;     // between two looks for work
+  Duration find = 30s;    // between two searches for jobs with frames, which cost more
+  Duration lease = 120s;  // a dead compactor's job is taken over after this
+  std::string name;       // unique among all compactors of the database; empty: made here
+};
+
+// Since the start.
+struct CompactorFigures {
+  std::uint64_t frames = 0, blocks = 0, rows_left_out = 0, failures = 0;
+  std::uint64_t busy_ns = 0;
+};
+
+// Turns frames into blocks and rollups in the background: one thread that leases a job at a time,
+// so that any number of replicas share the work. While the database is away nothing is lost: frames
+// stay frames. A node that fails is said in the log, counted, and tried again with the next turn.
+class Compactor {
+ public:
+  // Both references outlive this.
+  Compactor(Database& database, const Clock& clock, CompactorOptions options);
+
+  CompactorFigures figures() const;
+
+ private:
+  void Work(const std::stop_token& stop);
+  bool WorkOnce(const std::stop_token& stop);
+  bool FindTasks(Connection& connection);
+  Status CompactJob(const std::stop_token& stop, Connection& connection, const CompactTask& task);
+  Status Drain(const std::stop_token& stop, Connection& connection, const CompactTask& task,
+               const std::string& what, const std::function<Result<Compacted>()>& compact);
+  void Count(const Compacted& done, Duration took);
+
+  Database& database_;
+  const Clock& clock_;
+  const CompactorOptions options_;
+  Guarded<CompactorFigures> figures_;
+  SteadyTime find_at_{};  // of the thread alone
+  Worker worker_;         // last: its thread uses the rest
+};
+
+}  // namespace stepscope

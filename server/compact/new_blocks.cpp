@@ -1,0 +1,160 @@
+#include "server/compact/new_blocks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostRolledDevices = 2'000;
+
+// The rows of each window: [from, to).
+struct Part {
+  std::int64_t window_us = 0;
+  std::size_t from = 0, to = 0;
+};
+
+std::vector<Part> PartsOf(const TickTable& ticks) {
+  std::vector<Part> parts;
+  for (std::size_t row = 0; row < ticks.at_us.size(); ++row) {
+    const std::int64_t window_us = WindowOf(ticks.at_us[row]);
+    if (parts.empty() || parts.back().window_us != window_us)
+      parts.push_back({window_us, row, row});
+    parts.back().to = row + 1;
+  }
+  return parts;
+}
+
+// Whether a table of both stays within what can be stored and read again.
+bool FitTogether(const TickTable& a, const TickTable& b) {
+  const std::size_t columns = a.columns.size() + b.columns.size() + 1;
+  return columns <= kBlockLimits.columns &&
+         (a.at_us.size() + b.at_us.size()) * columns <= 2 * kBlockLimits.cells;
+}
+
+std::size_t MostRows(const TickTable& table) {
+  return std::min(kBlockLimits.rows, kBlockLimits.cells / (table.columns.size() + 1));
+}
+
+TickTable WithoutTimes(TickTable table, std::int64_t from_us, std::int64_t to_us) {
+  const auto first = std::ranges::lower_bound(table.at_us, from_us) - table.at_us.begin();
+  const auto last = std::ranges::lower_bound(table.at_us, to_us) - table.at_us.begin();
+  const auto cut = [&](auto& values) {
+    if (!values.empty()) values.erase(values.begin() + first, values.begin() + last);
+  };
+  cut(table.at_us);
+  for (Column& column : table.columns) {
+    cut(column.values);
+    cut(column.present);
+  }
+  return table;
+}
+
+// Says how many rows found no room.
+std::size_t MergeInto(StoredBlock& block, StoredBlock stored) {
+  block.clock_suspect = block.clock_suspect || stored.clock_suspect;
+  if (!FitTogether(block.table, stored.table)) {
+    const std::size_t rows = block.table.at_us.size();
+    block.table = std::move(stored.table);
+    return rows;
+  }
+  std::vector<TickTable> tables;
+  tables.push_back(std::move(stored.table));
+  tables.push_back(std::move(block.table));
+  block.table = JoinTicks(std::move(tables), {});
+  return 0;
+}
+
+// Of a metric with thousands of devices there are no rollups: their rows could not be read again.
+bool HasRollups(const StoredBlock& block) {
+  return block.key.metric != kAllTicks && block.table.columns.size() <= kMostRolledDevices;
+}
+
+TickTable JoinBins(std::vector<TickTable> tables) {
+  TickTable joined = std::move(tables.front());
+  for (std::size_t i = 1; i < tables.size(); ++i) {
+    if (!FitTogether(joined, tables[i])) continue;
+    std::vector<TickTable> both;
+    both.push_back(std::move(joined));
+    both.push_back(std::move(tables[i]));
+    joined = JoinTicks(std::move(both), {});
+  }
+  return joined;
+}
+
+}  // namespace
+
+std::vector<StoredBlock> CutBlocks(const TickTable& ticks, bool clock_suspect) {
+  std::vector<StoredBlock> blocks;
+  for (const Part& part : PartsOf(ticks)) {
+    const auto add = [&](const std::string& metric, std::size_t first, std::size_t last) {
+      StoredBlock block{{part.window_us, metric},
+                        clock_suspect,
+                        SliceTicks(ticks, first, last, part.from, part.to)};
+      if (!block.table.at_us.empty()) blocks.push_back(std::move(block));
+    };
+    add(kAllTicks, 0, 0);
+    for (std::size_t first = 0; first < ticks.series.size();) {
+      const std::string& metric = ticks.series[first].metric;
+      std::size_t last = first;
+      while (last < ticks.series.size() && ticks.series[last].metric == metric) ++last;
+      add(metric, first, last);
+      first = last;
+    }
+  }
+  return blocks;
+}
+
+std::size_t MergeBlocks(std::vector<StoredBlock>& fresh, std::vector<StoredBlock> stored) {
+  std::map<BlockKey, StoredBlock*> known;
+  for (StoredBlock& block : stored) known[block.key] = &block;
+  std::size_t left_out = 0;
+  for (StoredBlock& block : fresh) {
+    if (const auto found = known.find(block.key); found != known.end()) {
+      left_out += MergeInto(block, std::move(*found->second));
+    }
+    const std::size_t rows = block.table.at_us.size(), most = MostRows(block.table);
+    if (rows <= most) continue;
+    left_out += rows - most;
+    block.table = SliceTicks(block.table, 0, block.table.series.size(), 0, most);
+  }
+  return left_out;
+}
+
+std::vector<RollupKey> RollupsOf(const std::vector<StoredBlock>& blocks) {
+  std::set<RollupKey> keys;
+  for (const StoredBlock& block : blocks) {
+    if (!HasRollups(block)) continue;
+    for (const RollupLevel& level : kRollupLevels) {
+      const std::int64_t chunk_us = block.key.window_us - block.key.window_us % level.chunk_us;
+      keys.insert({level.bin_us, block.key.metric, chunk_us});
+    }
+  }
+  return {keys.begin(), keys.end()};
+}
+
+std::vector<StoredRollup> RollUpBlocks(const std::vector<StoredBlock>& blocks,
+                                       std::vector<StoredRollup> stored) {
+  std::map<RollupKey, std::vector<TickTable>> rows;
+  for (StoredRollup& rollup : stored) {
+    TickTable bins = std::move(rollup.bins);
+    for (const StoredBlock& block : blocks) {
+      if (block.key.metric != rollup.key.metric) continue;
+      bins = WithoutTimes(std::move(bins), block.key.window_us, block.key.window_us + kWindowUs);
+    }
+    rows[rollup.key].push_back(std::move(bins));
+  }
+  for (const StoredBlock& block : blocks) {
+    if (!HasRollups(block)) continue;
+    for (const RollupLevel& level : kRollupLevels) {
+      const std::int64_t chunk_us = block.key.window_us - block.key.window_us % level.chunk_us;
+      rows[{level.bin_us, block.key.metric, chunk_us}].push_back(RollUp(block.table, level.bin_us));
+    }
+  }
+  std::vector<StoredRollup> rollups;
+  for (auto& [key, tables] : rows) rollups.push_back({key, JoinBins(std::move(tables))});
+  return rollups;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,75 @@
+#include "server/compact/compactor.h"
+
+#include <gtest/gtest.h>
+
+#include "server/store/series.h"
+#include "tests/support/eventually.h"
+#include "tests/support/job_frames.h"
+#include "tests/support/postgres.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kBegin = 1'795'205'400'000'000;
+
+class CompactorTest : public ::testing::Test {
+ protected:
+  CompactorTest() : store_(database_.url(), 4), connection_(database_.Connect()) {}
+
+  std::int64_t Count(const std::string& sql) {
+    return connection_->Query("select count(*) from " + sql)->Int(0, 0);
+  }
+
+  TestDatabase database_;
+  Database store_;
+  std::unique_ptr<Connection> connection_;
+  SystemClock clock_;
+};
+
+constexpr CompactorOptions kQuick{.every = 20ms, .look = 5ms, .find = 5ms, .lease = 5s, .name = ""};
+
+TEST_F(CompactorTest, CompactsEveryJobAndGoesOnWithWhatComes) {
+  JobFrames one(*connection_, "one"), two(*connection_, "two");
+  one.StoreTicks({"user.a", ""}, {kBegin, kBegin + 500'000});
+  two.StoreTicks({"user.a", ""}, {kBegin});
+  Compactor compactor(store_, clock_, kQuick);
+  EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
+  two.StoreTicks({"user.a", ""}, {kBegin + 500'000});
+  EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
+  EXPECT_EQ(Count("blocks where metric = 'user.a'"), 2);
+  EXPECT_TRUE(Eventually([&] { return compactor.figures().frames == 3; }));
+}
+
+TEST_F(CompactorTest, JobWithNothingLeftHasNoTask) {
+  JobFrames job(*connection_);
+  job.StoreTicks({"user.a", ""}, {kBegin});
+  Compactor compactor(store_, clock_, kQuick);
+  EXPECT_TRUE(Eventually([&] { return Count("frames") + Count("compact_tasks") == 0; }));
+}
+
+// A frame that cannot be read stays; the other nodes' go on.
+TEST_F(CompactorTest, NodeThatFailsIsCountedAndStopsNobody) {
+  JobFrames job(*connection_);
+  job.StoreTicks({"user.a", ""}, {kBegin});
+  ASSERT_TRUE(connection_->Execute("update frames set payload = 'broken'"));
+  const std::int64_t other = job.AddNode("n2");
+  job.StoreTicks({{kBegin}, {{"user.a", ""}}, {{0, {1}, {}}}}, other);
+  Compactor compactor(store_, clock_, kQuick);
+  EXPECT_TRUE(Eventually([&] { return Count("frames") == 1; }));
+  EXPECT_TRUE(Eventually([&] { return compactor.figures().failures > 0; }));
+}
+
+TEST_F(CompactorTest, SeveralShareTheWork) {
+  std::vector<std::unique_ptr<JobFrames>> jobs;
+  for (int i = 0; i < 12; ++i) {
+    jobs.push_back(std::make_unique<JobFrames>(*connection_, "job-" + std::to_string(i)));
+    jobs.back()->StoreTicks({"user.a", ""}, {kBegin, kBegin + 1});
+  }
+  Compactor one(store_, clock_, kQuick), two(store_, clock_, kQuick);
+  EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
+  EXPECT_TRUE(Eventually([&] { return one.figures().frames + two.figures().frames == 12; }));
+  EXPECT_EQ(one.figures().failures + two.figures().failures, 0u);
+}
+
+}  // namespace
+}  // namespace stepscope
