@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "server/store/binary.h"
+#include "server/store/sqlstate.h"
 
 namespace stepscope {
 namespace {
@@ -40,17 +41,6 @@ bool AwaitSocket(int descriptor, short events, SteadyTime deadline, int cut) {
     if (ready < 0 && errno != EINTR) return false;
     if (left == 0s) return false;
   }
-}
-
-Code CodeOf(std::string_view sqlstate) {
-  const std::string_view kind = sqlstate.substr(0, 2);
-  if (sqlstate == "55P03" || sqlstate == "25006" || kind == "08" || kind == "40" || kind == "53" ||
-      kind == "57") {
-    return Code::kUnavailable;
-  }
-  if (kind == "22" || kind == "54") return Code::kInvalid;
-  if (kind == "23") return Code::kConflict;
-  return Code::kInternal;
 }
 
 }  // namespace
