@@ -8,6 +8,7 @@
 #include "core/base/log.h"
 #include "server/app/app.h"
 #include "server/app/command.h"
+#include "server/app/dump_command.h"
 #include "server/app/open_files.h"
 #include "server/app/signals.h"
 #include "server/app/tls_command.h"
@@ -55,7 +56,9 @@ int Serve(const Settings& settings) {
 
 // A row for each command; what begins with a dash, or is not there, serves.
 std::vector<Command> Commands() {
-  return {{"tls", "certificates for a first set-up (tls --help)", RunTls},
+  return {{"dump", "write the database to a file, for a backup (dump --help)", RunDump},
+          {"restore", "fill an empty database from such a file (restore --help)", RunRestore},
+          {"tls", "certificates for a first set-up (tls --help)", RunTls},
           {"token", "who may do what: make, list and revoke tokens (token --help)", RunToken}};
 }
 

@@ -8,6 +8,7 @@ namespace stepscope {
 namespace {
 
 Status Connect(const std::string& url, ServiceDatabase& database) {
+  database.url = url;
   Result<std::unique_ptr<Connection>> open = Connection::Open(url);
   if (!open) return open.error();
   database.connection = std::move(*open);
@@ -26,12 +27,18 @@ Status OpenEmbedded(const Settings& settings, ServiceDatabase& database) {
 
 }  // namespace
 
-Result<ServiceDatabase> OpenServiceDatabase(const Settings& settings) {
+Result<ServiceDatabase> OpenUnchangedDatabase(const Settings& settings) {
   ServiceDatabase database;
   const Status open = settings.database_url.empty() ? OpenEmbedded(settings, database)
                                                     : Connect(settings.database_url, database);
   if (!open) return open.error();
-  if (const Status done = Migrate(*database.connection); !done) return done.error();
+  return database;
+}
+
+Result<ServiceDatabase> OpenServiceDatabase(const Settings& settings) {
+  Result<ServiceDatabase> database = OpenUnchangedDatabase(settings);
+  if (!database) return database;
+  if (const Status done = Migrate(*database->connection); !done) return done.error();
   return database;
 }
 

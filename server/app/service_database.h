@@ -9,12 +9,16 @@
 namespace stepscope {
 
 // The database of the service, for a command beside it: the one of --database-url, the embedded one
-// of a service that runs, or else that one started for the moment. Migrated. Its parts end in
-// reverse order.
+// of a service that runs, or else that one started for the moment. Its parts end in reverse order.
 struct ServiceDatabase {
+  std::string url;
   std::unique_ptr<EmbeddedPostgres> postgres;  // null unless it was started
   std::unique_ptr<Connection> connection;
 };
+// Migrated.
 Result<ServiceDatabase> OpenServiceDatabase(const Settings& settings);
+
+// As it stands.
+Result<ServiceDatabase> OpenUnchangedDatabase(const Settings& settings);
 
 }  // namespace stepscope

@@ -132,17 +132,22 @@ struct Connection::Session {
 };
 
 // What libpq says of an address that it cannot read repeats it, and the password is in there.
-bool IsReadable(const std::string& url) {
+Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url) {
   PQconninfoOption* const parts = PQconninfoParse(url.c_str(), nullptr);
+  if (!parts) {
+    return Invalid("database: its address is not like postgresql://user:password@host/name");
+  }
+  std::vector<std::string> variables;
+  for (const PQconninfoOption* part = parts; part->keyword; ++part) {
+    if (part->envvar && part->val) variables.push_back(Format("{}={}", part->envvar, part->val));
+  }
   PQconninfoFree(parts);
-  return parts != nullptr;
+  return variables;
 }
 
 // Our keywords stand before the URL's, so that the URL decides where both say something.
 Status Connection::Session::Connect(const std::string& url) {
-  if (!IsReadable(url)) {
-    return Invalid("database: its address is not like postgresql://user:password@host/name");
-  }
+  if (const auto readable = DatabaseEnvironment(url); !readable) return readable.error();
   const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count();
   const std::string options =
       Format("-c statement_timeout={} -c idle_in_transaction_session_timeout=10000 -c jit=off",

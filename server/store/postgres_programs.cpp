@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -54,11 +55,10 @@ bool IsProgram(const std::string& path) {
   return access(path.c_str(), X_OK) == 0;
 }
 
-// 0 when there is no PostgreSQL in the folder.
-int MajorIn(const std::string& folder) {
-  const std::string program = folder + "/postgres";
-  if (!IsProgram(program) || !IsProgram(folder + "/initdb")) return 0;
-  if (folder.find('\'') != std::string::npos) return 0;  // would end the quotes below
+// What a program of PostgreSQL says of itself; 0 when it is not there.
+int MajorOf(const std::string& program) {
+  if (!IsProgram(program)) return 0;
+  if (program.find('\'') != std::string::npos) return 0;  // would end the quotes below
   const auto close = [](FILE* stream) { pclose(stream); };
   const std::unique_ptr<FILE, decltype(close)> out(
       popen(Format("'{}' --version 2>/dev/null", program).c_str(), "re"), close);
@@ -67,12 +67,20 @@ int MajorIn(const std::string& folder) {
   return major;
 }
 
+// 0 when there is no PostgreSQL in the folder.
+int MajorIn(const std::string& folder) {
+  return IsProgram(folder + "/initdb") ? MajorOf(folder + "/postgres") : 0;
+}
+
+std::vector<std::string> FoldersFor(const std::string& folder) {
+  return folder.empty() ? Candidates() : std::vector<std::string>{folder};
+}
+
 }  // namespace
 
 Result<PostgresPrograms> FindPostgres(const std::string& folder, std::optional<int> major) {
   PostgresPrograms best;
-  const auto candidates = folder.empty() ? Candidates() : std::vector<std::string>{folder};
-  for (const std::string& candidate : candidates) {
+  for (const std::string& candidate : FoldersFor(folder)) {
     const int here = MajorIn(candidate);
     if (here > best.major && (!major || here == *major)) best = {candidate, here};
   }
@@ -90,6 +98,26 @@ Result<PostgresPrograms> FindPostgres(const std::string& folder, std::optional<i
       Format("no PostgreSQL {} or later found; install package postgresql (Debian, "
              "Ubuntu), postgresql-server (Fedora) or name its folder with --pg-bindir",
              kOldest));
+}
+
+Result<std::string> FindPostgresTool(const std::string& folder, const std::string& name,
+                                     int major) {
+  std::string best;
+  int best_major = 0;
+  for (const std::string& candidate : FoldersFor(folder)) {
+    const std::string program = candidate + "/" + name;
+    const int here = MajorOf(program);
+    if (here == major) return program;
+    if (here > std::max(best_major, major)) {
+      best = program;
+      best_major = here;
+    }
+  }
+  if (!best.empty()) return best;
+  return Invalid(
+      Format("no {0} of PostgreSQL {1} or later found{2}; install package postgresql-client-{1} "
+             "(Debian, Ubuntu), postgresql (Fedora) or name its folder with --pg-bindir",
+             name, major, folder.empty() ? "" : " in " + folder));
 }
 
 }  // namespace stepscope

@@ -1,0 +1,100 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/base/text.h"
+#include "server/app/backup_tool.h"
+#include "server/app/dump_command.h"
+#include "server/store/migrations.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kExamples = R"(
+The database must be empty: a new data folder, or a new database of your server. FILE.key goes into
+the data folder, unless a key is there. Start the service afterwards.
+
+  stepscope-server restore --data-dir /srv/stepscope-new /backup/stepscope.dump
+  STEPSCOPE_DATABASE_URL=postgresql://stepscope@db/new stepscope-server restore stepscope.dump
+)";
+
+constexpr char kTables[] = R"(
+select coalesce(string_agg(relname, ', ' order by relname), '')
+from pg_class
+where relkind in ('r', 'p') and relnamespace = any(
+    select oid
+    from pg_namespace
+    where nspname <> 'information_schema' and nspname !~ '^pg_')
+    and oid not in (select objid from pg_depend where deptype = 'e'))";
+constexpr char kCountJobs[] = "select count(*) from jobs";
+constexpr Duration kAnalyze = std::chrono::hours(1);
+
+Status CheckFiles(const Settings& settings, const std::string& file) {
+  if (access(file.c_str(), R_OK) != 0) return NotFound(Format("{} cannot be read", file));
+  const std::string key = KeyIn(settings.data_dir), copy = KeyBeside(file);
+  if (!fs::exists(key) || !fs::exists(copy) || FileText(key) == FileText(copy)) return {};
+  return Conflict(Format("{} is another key than {}; move it away first", key, copy));
+}
+
+Status CheckEmpty(Connection& connection) {
+  const Result<Rows> tables = connection.Query(kTables);
+  if (!tables) return tables.error();
+  const std::string names = tables->Text(0, 0);
+  if (names.empty()) return {};
+  return Conflict(
+      Format("the database has tables already ({}); choose an empty one: another "
+             "--data-dir, or a new database",
+             names.size() > 60 ? names.substr(0, 60) + "..." : names));
+}
+
+// All of it or nothing. The statistics are not in the file.
+Status Read(const Settings& settings, ServiceDatabase& database, const std::string& file) {
+  Status done = RunTool(settings, database, "pg_restore",
+                        {"--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges",
+                         "--dbname=postgresql://", file});
+  if (!done) return done;
+  Result<std::unique_ptr<Connection>> patient = Connection::Open(database.url, kAnalyze);
+  if (!patient) return patient.error();
+  done = (*patient)->Execute("analyze");
+  return done ? Migrate(**patient) : done;
+}
+
+Result<std::string> TakeKey(const Settings& settings, const std::string& file) {
+  const std::string key = KeyIn(settings.data_dir), copy = KeyBeside(file);
+  if (fs::exists(key)) return std::string();
+  if (!fs::exists(copy)) {
+    return Format(
+        "; there is no {}: put the key of the service that was dumped to {}, or make the "
+        "webhooks anew",
+        copy, key);
+  }
+  std::error_code made;
+  if (fs::create_directories(settings.data_dir, made)) chmod(settings.data_dir.c_str(), 0700);
+  if (Status copied = CopyKey(copy, key); !copied) return copied.error();
+  return Format(", and {}", key);
+}
+
+Result<std::string> Restore(const Settings& settings, const std::string& file) {
+  if (Status good = CheckFiles(settings, file); !good) return good.error();
+  Result<ServiceDatabase> database = OpenUnchangedDatabase(settings);
+  if (!database) return database.error();
+  if (Status empty = CheckEmpty(*database->connection); !empty) return empty.error();
+  if (Status read = Read(settings, *database, file); !read) return read.error();
+  const Result<std::string> key = TakeKey(settings, file);
+  if (!key) return key.error();
+  const Result<Rows> jobs = database->connection->Query(kCountJobs);
+  if (!jobs) return jobs.error();
+  return Format("restored {} jobs{}\n", jobs->Int(0, 0), *key);
+}
+
+}  // namespace
+
+int RunRestore(Words words) {
+  return RunBackup(
+      {"restore", "fill an empty database from a file of \"dump\"", kExamples, Restore}, words);
+}
+
+}  // namespace stepscope
