@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault.pusher import Pusher
+from tests.fault.pusher import INTERVAL_US, Pusher, value_of
 from tests.support.service import Service, program, wait_for
 
 ROUNDS = int(os.environ.get("STEPSCOPE_KILLS", "21"))
@@ -107,13 +107,26 @@ AGENT_STORED = "select coalesce(sum(stored), 0) from streams join jobs using (jo
 
 
 def check_pushed(service, pusher):
-    """Each acknowledged frame stands there once, with the bytes that were sent."""
-    rows = service.sql("select sequence, encode(payload, 'hex') from frames join jobs using (job_id) where name = 'killed' order by sequence")
-    numbers = [int(row[0]) for row in rows]
-    assert numbers == list(range(2, len(numbers) + 2)), "a frame is missing or doubled"
-    assert len(numbers) + 1 >= pusher.acknowledged, "an acknowledged frame is lost"
-    changed = [number for number, row in zip(numbers, rows) if bytes.fromhex(row[1]) != pusher.payload(number)]
-    assert changed == []
+    """Each acknowledged frame is there once, be it a frame still or in a block by now, with the value that was sent."""
+    found = {}
+    for first in range(0, pusher.acknowledged + WINDOW, WINDOW):
+        begin_us = pusher.begin_us + first * INTERVAL_US
+        span = f"from_us={begin_us}&to_us={begin_us + (WINDOW - 1) * INTERVAL_US}&points={WINDOW}"
+        for each in service.get(f"/api/v1/jobs/{pusher.job}/metrics?metric=memory_used_bytes&{span}")[1]["series"]:
+            for at_us, least, greatest in zip(each["times_us"], each["min"], each["max"]):
+                if least is not None:
+                    assert least == greatest
+                    found[(at_us - pusher.begin_us) // INTERVAL_US] = least
+    assert sorted(found) == list(range(2, len(found) + 2)), "a frame is missing"
+    assert len(found) + 1 >= pusher.acknowledged, "an acknowledged frame is lost"
+    assert [number for number, value in found.items() if value != value_of(number)] == [], "a value was changed"
+    assert service.sql(STORED_TICKS.format(pusher.job)) == [[str(len(found))]], "a frame is doubled"
+
+
+WINDOW = 1000  # ticks, few enough for a bin each
+STORED_TICKS = """
+    select (select count(*) from frames join jobs using (job_id) where name = '{0}' and kind = 1)
+        + (select coalesce(sum(rows), 0) from blocks join jobs using (job_id) where name = '{0}' and metric = 'memory_used_bytes')"""
 
 
 def check_streams(service):
