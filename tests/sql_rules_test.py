@@ -32,6 +32,7 @@ CLASSES = {
     "jobs": REFERENCE,  # their names are unique
     "rule_tasks": LOCAL,
     "compact_tasks": LOCAL,
+    "removals": LOCAL,
     "webhooks": LOCAL,
     "deliveries": LOCAL,
     "tokens": LOCAL,

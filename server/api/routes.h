@@ -58,6 +58,7 @@ std::vector<Route> ApiRoutes(const Api& api);
 
 // One file each.
 std::vector<Route> JobRoutes(const Api& api);
+std::vector<Route> RemovalRoutes(const Api& api);
 std::vector<Route> MetricRoutes(const Api& api);
 std::vector<Route> StepRoutes(const Api& api);
 std::vector<Route> RuleRoutes(const Api& api);

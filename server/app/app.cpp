@@ -19,8 +19,7 @@ constexpr Duration kCutAfterSecondSignal = 1s;
 constexpr Duration kHousekeepingEvery = 30s;
 constexpr Duration kLostAfter = 10min;
 constexpr std::size_t kPageConnections = 16;
-constexpr std::size_t kFurtherConnections =
-    7;  // ingest, outbox, heartbeats, compactor, housekeeping
+constexpr std::size_t kFurtherConnections = 8;  // ingest, outbox, heartbeats, compactor, ...
 
 Status MakeDataDir(const std::string& path) {
   std::error_code fault;
@@ -119,6 +118,10 @@ void App::StartWork() {
   evaluator.public_url = url_;
   evaluator_ = std::make_unique<Evaluator>(*work_database_, clock_, std::move(evaluator));
   compactor_ = std::make_unique<Compactor>(*work_database_, clock_, CompactorOptions());
+  RetentionOptions retention;
+  retention.keep_samples = std::chrono::hours(24) * settings_.keep_samples_days;
+  retention.keep_jobs = std::chrono::hours(24) * settings_.keep_jobs_days;
+  retention_ = std::make_unique<Retention>(*work_database_, clock_, retention);
   OutboxOptions outbox;
   outbox.policy = targets_;
   outbox_ = std::make_unique<Outbox>(*work_database_, clock_, *secrets_, std::move(outbox));
@@ -203,6 +206,7 @@ void App::Stop(std::stop_token hurry) {
   front_.reset();
   housekeeping_.reset();
   outbox_.reset();
+  retention_.reset();
   compactor_.reset();
   evaluator_.reset();
   pressure_.reset();
@@ -222,6 +226,7 @@ std::string App::FurtherMetrics() const {
                          .pressure = pressure_->gauge(),
                          .evaluator = *evaluator_,
                          .compactor = *compactor_,
+                         .retention = *retention_,
                          .outbox = *outbox_});
 }
 

@@ -12,6 +12,7 @@
 #include "server/app/pressure_watch.h"
 #include "server/app/settings.h"
 #include "server/compact/compactor.h"
+#include "server/compact/retention.h"
 #include "server/edge/edge.h"
 #include "server/evaluate/evaluator.h"
 #include "server/front/front.h"
@@ -21,7 +22,7 @@
 namespace stepscope {
 
 // The whole service, built bottom up and stopped in reverse order: database, ingest, evaluators,
-// compactor, outbox, housekeeping, HTTP. Use from one thread.
+// compactor, retention, outbox, housekeeping, HTTP. Use from one thread.
 class App {
  public:
   // Serves when it returns. The error is one sentence that names the thing and the way out.
@@ -67,6 +68,7 @@ class App {
   std::unique_ptr<PressureWatch> pressure_;
   std::unique_ptr<Evaluator> evaluator_;
   std::unique_ptr<Compactor> compactor_;
+  std::unique_ptr<Retention> retention_;
   std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<JobSummaries> summaries_;
   std::unique_ptr<Worker> housekeeping_;

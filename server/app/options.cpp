@@ -50,6 +50,10 @@ constexpr std::array kOptions = {
     Option{"--webhook-allow", "CIDR[,..]", "",
            "Private address ranges that webhooks may be sent to, such as 10.20.0.0/16."},
     Option{"--evaluators", "N", "2", "Threads that judge jobs by their rules, 1 to 16."},
+    Option{"--keep-samples", "DAYS", "30",
+           "Age at which samples and steps are removed, 0 to keep them; charts of wide ranges, "
+           "statuses and findings stay."},
+    Option{"--keep-jobs", "DAYS", "400", "Days after its end that a job is removed; 0 to keep it."},
     Option{"--log-level", "LEVEL", "info", "debug, info, warning or error."},
     Option{"--version", "", "", "Print the version and end."},
 };

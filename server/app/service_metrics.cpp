@@ -100,6 +100,15 @@ void AddCompactor(const CompactorFigures& compactor, PrometheusText& out) {
           double(compactor.busy_ns) / 1e9);
 }
 
+void AddRetention(const RetentionFigures& retention, PrometheusText& out) {
+  out.Add("stepscope_retention_jobs_total", "counter", "Jobs removed for their age.",
+          double(retention.jobs));
+  out.Add("stepscope_retention_rows_total", "counter",
+          "Rows removed, of deleted jobs or for their age.", double(retention.rows));
+  out.Add("stepscope_retention_bytes_total", "counter", "Bytes of samples in those rows.",
+          double(retention.bytes));
+}
+
 void AddEvaluator(const EvaluatorFigures& evaluator, PrometheusText& out) {
   out.Add("stepscope_evaluations_total", "counter", "Evaluations of rules.",
           double(evaluator.evaluations));
@@ -135,6 +144,7 @@ std::string ServiceMetrics(const MeasuredParts& parts) {
   AddPressure(parts.pressure, out);
   AddEvaluator(parts.evaluator.figures(), out);
   AddCompactor(parts.compactor.figures(), out);
+  AddRetention(parts.retention.figures(), out);
   AddOutbox(parts.outbox.figures(), out);
   return out.text();
 }

@@ -4,6 +4,7 @@
 
 #include "server/alert/outbox.h"
 #include "server/compact/compactor.h"
+#include "server/compact/retention.h"
 #include "server/edge/edge.h"
 #include "server/evaluate/evaluator.h"
 #include "server/front/front.h"
@@ -18,6 +19,7 @@ struct MeasuredParts {
   const PressureGauge& pressure;
   const Evaluator& evaluator;
   const Compactor& compactor;
+  const Retention& retention;
   const Outbox& outbox;
 };
 

@@ -65,6 +65,14 @@ Result<std::string> ReadPublicUrl(std::string text) {
   return text;
 }
 
+// Half a century is longer than anyone measures, and fits every calendar.
+Result<int> ReadDays(const Arguments& arguments, const std::string& option) {
+  const std::string& text = arguments[option];
+  const Result<std::int64_t> days = ParseInt(text, option);
+  if (days && *days >= 0 && *days <= 20'000) return static_cast<int>(*days);
+  return Invalid(Format("{} {}: days from 0 to 20000 are wanted", option, Printable(text)));
+}
+
 Result<int> ReadEvaluators(const std::string& text) {
   const Result<std::int64_t> number = ParseInt(text, "--evaluators");
   if (number && *number >= 1 && *number <= 16) return static_cast<int>(*number);
@@ -147,6 +155,8 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
   if (read) read = ReadDataSettings(arguments, settings);
   if (read) read = Take(ReadPublicUrl(arguments["--public-url"]), settings.public_url);
   if (read) read = Take(ReadEvaluators(arguments["--evaluators"]), settings.evaluators);
+  if (read) read = Take(ReadDays(arguments, "--keep-samples"), settings.keep_samples_days);
+  if (read) read = Take(ReadDays(arguments, "--keep-jobs"), settings.keep_jobs_days);
   if (read) read = Take(ParseLogLevel(arguments["--log-level"]), settings.log_level);
   if (!read) return read.error();
   return settings;

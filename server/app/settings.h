@@ -27,6 +27,7 @@ struct Settings {
   std::string public_url;                  // empty: where it listens
   std::vector<std::string> webhook_allow;  // address ranges, "10.20.0.0/16"
   int evaluators = 2;
+  int keep_samples_days = 30, keep_jobs_days = 400;  // 0: for ever
   LogLevel log_level = LogLevel::kInfo;
 
   bool tls() const { return !tls_cert.empty(); }

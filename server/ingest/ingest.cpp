@@ -132,6 +132,9 @@ void Ingest::Core::Store(Batch batch) {
   if (!stored) LogWarning("ingest: a group was not stored: {}", stored.error().message);
   Count(batch, clock.Steady() - begun, stored.ok());
   for (const auto& waiting : batch) {
+    if (stored && (waiting->outcome.gap || waiting->outcome.unknown_job)) {
+      schemas.Forget(waiting->push);
+    }
     if (stored) {
       for (const TableFrame* table : waiting->outcome.with_schema) {
         schemas.Remember(waiting->push, table->schema_hash, *table->schema);

@@ -36,6 +36,13 @@ void KnownSchemas::Remember(const CheckedPush& push, std::uint64_t schema_hash,
   Add({push.session + push.job, schema_hash}, std::make_shared<const Schema>(std::move(*schema)));
 }
 
+void KnownSchemas::Forget(const CheckedPush& push) {
+  known_.Change([&](auto& known) {
+    std::erase_if(known,
+                  [&](const auto& entry) { return entry.first.first == push.session + push.job; });
+  });
+}
+
 // When it is full it starts anew: the database still knows them all.
 void KnownSchemas::Add(const Key& key, std::shared_ptr<const Schema> schema) {
   known_.Change([&](auto& known) {

@@ -18,6 +18,9 @@ class KnownSchemas {
   // Null when neither memory nor the database knows it.
   Result<std::shared_ptr<const Schema>> Find(Database& database, const FrameHead& head);
 
+  // What was stored for the session is gone: its job was deleted, or made anew.
+  void Forget(const CheckedPush& push);
+
   // One that rode along with a push and is now committed.
   void Remember(const CheckedPush& push, std::uint64_t schema_hash, std::string_view encoded);
 

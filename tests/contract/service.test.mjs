@@ -74,6 +74,16 @@ test('samples of anyone are stored, drawn, and refused by name', async () => {
   assert.equal((await ask('post', '/api/v1/jobs/{name}/samples', {...job, body: unknown})).status, 422);
 });
 
+test('a deleted job is not there any more, and its name is free', async () => {
+  const gone = {parameters: {name: 'to-delete'}};
+  const body = {name: 'to-delete', group: 'first'};
+  assert.equal((await ask('post', '/api/v1/jobs', {body})).status, 201);
+  assert.equal((await ask('delete', '/api/v1/jobs/{name}', gone)).status, 204);
+  assert.equal((await ask('get', '/api/v1/jobs/{name}', gone)).status, 404);
+  assert.equal((await ask('delete', '/api/v1/jobs/{name}', gone)).status, 404);
+  assert.equal((await ask('post', '/api/v1/jobs', {body: {...body, group: 'second'}})).status, 201);
+});
+
 test('the rules of the catalog can be given to a job as they are listed', async () => {
   const {items} = (await ask('get', '/api/v1/rules')).json;
   const rules = items.map(({name, parameters}) => ({

@@ -1,0 +1,91 @@
+#include "server/compact/retention.h"
+
+#include "core/base/log.h"
+
+namespace stepscope {
+
+Retention::Retention(Database& database, const Clock& clock, RetentionOptions options)
+    : database_(database), clock_(clock), options_(options) {
+  worker_ = Worker("retention", [this](const std::stop_token& stop) { Work(stop); });
+}
+
+RetentionFigures Retention::figures() const {
+  return figures_.Read([](const RetentionFigures& figures) { return figures; });
+}
+
+void Retention::Work(const std::stop_token& stop) {
+  while (SleepFor(stop, options_.look)) {
+    auto connection = database_.Acquire();
+    if (!connection) continue;
+    const Status done = Turn(stop, **connection);
+    if (!done) LogWarning("retention: {}", done.error().message);
+  }
+}
+
+Status Retention::Turn(const std::stop_token& stop, Connection& connection) {
+  if (Status done = RemoveJobs(stop, connection); !done) return done;
+  if (clock_.Steady() < search_at_) return {};
+  search_at_ = clock_.Steady() + options_.search;
+  if (Status done = DeleteOldJobs(connection); !done) return done;
+  return RemoveOldSamples(stop, connection);
+}
+
+Status Retention::RemoveJobs(const std::stop_token& stop, Connection& connection) {
+  const auto jobs = ListRemovals(connection);
+  if (!jobs) return jobs.error();
+  for (const std::int64_t job_id : *jobs) {
+    for (bool some = true; some && !stop.stop_requested();) {
+      const Result<Removed> removed =
+          RemoveSome(connection, job_id, options_.rows_at_once, ToMicros(clock_.Now()));
+      if (!removed) return removed.error();
+      Count(*removed);
+      some = removed->rows > 0 && SleepFor(stop, options_.pause);
+    }
+  }
+  return {};
+}
+
+Status Retention::DeleteOldJobs(Connection& connection) {
+  if (options_.keep_jobs == Duration::zero()) return {};
+  const auto names = ListJobsEndedBefore(connection, ToMicros(clock_.Now() - options_.keep_jobs));
+  if (!names) return names.error();
+  for (const std::string& name : *names) {
+    Result<Transaction> transaction = Transaction::Begin(connection);
+    if (!transaction) return transaction.error();
+    const Status deleted = DeleteJob(connection, name, "age", ToMicros(clock_.Now()));
+    if (!deleted && deleted.error().code == Code::kNotFound) continue;  // another replica's
+    if (!deleted) return deleted;
+    if (Status committed = transaction->Commit(); !committed) return committed;
+    LogInfo("job {} ended long ago: removed", name);
+    figures_.Change([](RetentionFigures& figures) { ++figures.jobs; });
+  }
+  return {};
+}
+
+Status Retention::RemoveOldSamples(const std::stop_token& stop, Connection& connection) {
+  if (options_.keep_samples == Duration::zero()) return {};
+  const std::int64_t before_us = ToMicros(clock_.Now() - options_.keep_samples);
+  const auto jobs = ListJobsWithSamplesBefore(connection, before_us);
+  if (!jobs) return jobs.error();
+  for (const std::int64_t job_id : *jobs) {
+    for (bool some = true; some;) {
+      const Result<Removed> removed =
+          RemoveSamplesBefore(connection, job_id, before_us, options_.rows_at_once);
+      if (!removed) return removed.error();
+      Count(*removed);
+      some = removed->rows > 0;
+      if (some && !SleepFor(stop, options_.pause)) return {};
+    }
+    if (Status noted = NoteSamplesRemoved(connection, job_id, before_us); !noted) return noted;
+  }
+  return {};
+}
+
+void Retention::Count(const Removed& removed) {
+  figures_.Change([&](RetentionFigures& figures) {
+    figures.rows += static_cast<std::uint64_t>(removed.rows);
+    figures.bytes += static_cast<std::uint64_t>(removed.bytes);
+  });
+}
+
+}  // namespace stepscope

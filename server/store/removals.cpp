@@ -1,0 +1,233 @@
+#include "server/store/removals.h"
+
+#include "core/base/text.h"
+#include "server/store/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kQuietUs = 60'000'000;
+constexpr std::int64_t kDayUs = 86'400'000'000;
+
+constexpr char kDelete[] = "delete from jobs where name = $1 returning job_id";
+constexpr char kForgetRules[] = "delete from rule_tasks where job_id = $1";
+constexpr char kForgetCompaction[] = "delete from compact_tasks where job_id = $1";
+constexpr char kAsk[] = R"(
+insert into removals (job_id, name, reason, asked_us)
+values ($1, $2, $3, $4))";
+constexpr char kOpen[] = R"(
+select job_id
+from removals
+where ended_us is null
+order by asked_us
+limit 1000)";
+constexpr char kLock[] = "select pg_try_advisory_xact_lock(7382, $1::bigint::integer)";
+constexpr char kNote[] = R"(
+update removals
+set rows = rows + $2, bytes = bytes + $3,
+    ended_us = case when $2 = 0 and quiet_us < $4 - $5 then $4 end,
+    quiet_us = case when $2 = 0 then coalesce(quiet_us, $4) end
+where job_id = $1)";
+
+// Each removes up to $2 rows of a job, and says how many and their bytes. Those with payloads
+// first.
+constexpr const char* kPieces[] = {
+    R"(
+with gone as (
+    delete from frames
+    where job_id = $1 and (session, sequence) in (select session, sequence from frames
+        where job_id = $1 order by session, sequence limit $2)
+    returning octet_length(payload) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
+    delete from blocks
+    where job_id = $1 and (node_id, window_us, metric) in (select node_id, window_us, metric
+        from blocks where job_id = $1 order by node_id, window_us, metric limit $2)
+    returning octet_length(payload) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
+    delete from rollups
+    where job_id = $1 and (bin_us, metric, node_id, chunk_us) in (
+        select bin_us, metric, node_id, chunk_us from rollups
+        where job_id = $1 order by bin_us, metric, node_id, chunk_us limit $2)
+    returning octet_length(payload) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
+    delete from step_blocks
+    where job_id = $1 and step_block_id in (select step_block_id from step_blocks
+        where job_id = $1 order by step_block_id limit $2)
+    returning octet_length(payload) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
+    delete from findings
+    where job_id = $1 and (rule_config_id, finding) in (select rule_config_id, finding
+        from findings where job_id = $1 order by rule_config_id, finding limit $2)
+    returning 1
+)
+select count(*), 0::bigint from gone)",
+    R"(
+with gone as (
+    delete from events
+    where job_id = $1 and event_id in (select event_id from events
+        where job_id = $1 order by event_id limit $2)
+    returning 1
+)
+select count(*), 0::bigint from gone)",
+    R"(
+with gone as (
+    delete from streams
+    where job_id = $1 and session in (select session from streams
+        where job_id = $1 order by session limit $2)
+    returning 1
+)
+select count(*), 0::bigint from gone)",
+    R"(
+with gone as (
+    delete from schemas
+    where job_id = $1 and schema_hash in (select schema_hash from schemas
+        where job_id = $1 order by schema_hash limit $2)
+    returning octet_length(content) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    // Few rows each.
+    "with gone as (delete from nodes where job_id = $1 returning 1) "
+    "select count(*), least($2::bigint, 0) from gone",
+    "with gone as (delete from ranks where job_id = $1 returning 1) "
+    "select count(*), least($2::bigint, 0) from gone",
+    "with gone as (delete from rule_states where job_id = $1 returning 1) "
+    "select count(*), least($2::bigint, 0) from gone",
+    "with gone as (delete from rule_configs where job_id = $1 returning 1) "
+    "select count(*), least($2::bigint, 0) from gone",
+    "with gone as (delete from status_transitions where job_id = $1 returning 1) "
+    "select count(*), least($2::bigint, 0) from gone",
+};
+
+constexpr char kEndedBefore[] = R"(
+select name
+from jobs
+where ended_us < $1
+order by ended_us
+limit 100)";
+constexpr char kWithSamplesBefore[] = R"(
+select job_id
+from jobs
+where created_us < $1 and coalesce(samples_from_us, 0) < least($1 - $2, coalesce(ended_us, $1))
+order by created_us
+limit 1000)";
+constexpr const char* kOldPieces[] = {
+    R"(
+with gone as (
+    delete from blocks
+    where job_id = $1 and (node_id, window_us, metric) in (select node_id, window_us, metric
+        from blocks where job_id = $1 and to_us < $3 and metric <> ''
+        order by node_id, window_us, metric limit $2)
+    returning octet_length(payload) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
+    delete from step_blocks
+    where job_id = $1 and step_block_id in (select step_block_id from step_blocks
+        where job_id = $1 and to_us < $3 order by step_block_id limit $2)
+    returning octet_length(payload) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+};
+constexpr char kSamplesFrom[] = "select samples_from_us from jobs where job_id = $1";
+constexpr char kNoteSamplesFrom[] = "update jobs set samples_from_us = $2 where job_id = $1";
+
+// Runs the statements until one has removed something.
+Result<Removed> RunPieces(Connection& connection, std::span<const char* const> pieces,
+                          std::span<const Parameter> parameters) {
+  for (const char* piece : pieces) {
+    const Result<Rows> rows = connection.Query(piece, parameters);
+    if (!rows) return rows.error();
+    if (rows->Int(0, 0) > 0) return Removed{rows->Int(0, 0), rows->Int(0, 1)};
+  }
+  return Removed{};
+}
+
+template <typename T>
+Result<std::vector<T>> First(const Result<Rows>& rows) {
+  if (!rows) return rows.error();
+  std::vector<T> values;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      values.push_back(rows->Text(i, 0));
+    } else {
+      values.push_back(rows->Int(i, 0));
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+Status DeleteJob(Connection& connection, const std::string& name, const std::string& reason,
+                 std::int64_t now_us) {
+  const Result<Rows> job = connection.Query(kDelete, {name});
+  if (!job) return job.error();
+  if (job->empty()) return NotFound(Format("there is no job {}", Printable(name)));
+  const std::int64_t job_id = job->Int(0, 0);
+  for (const char* forget : {kForgetRules, kForgetCompaction}) {
+    if (Status done = Done(connection.Query(forget, {job_id})); !done) return done;
+  }
+  return Done(connection.Query(kAsk, {job_id, name, reason, now_us}));
+}
+
+Result<std::vector<std::int64_t>> ListRemovals(Connection& connection) {
+  return First<std::int64_t>(connection.Query(kOpen));
+}
+
+Result<Removed> RemoveSome(Connection& connection, std::int64_t job_id, std::int64_t most,
+                           std::int64_t now_us) {
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
+  const Result<Rows> locked = connection.Query(kLock, {job_id % INT32_MAX});
+  if (!locked) return locked.error();
+  if (!locked->Bool(0, 0)) return Removed{};  // another replica is at it
+  const Parameter parameters[] = {job_id, most};
+  const Result<Removed> removed = RunPieces(connection, kPieces, parameters);
+  if (!removed) return removed.error();
+  const Status noted =
+      Done(connection.Query(kNote, {job_id, removed->rows, removed->bytes, now_us, kQuietUs}));
+  if (!noted) return noted.error();
+  if (Status committed = transaction->Commit(); !committed) return committed.error();
+  return *removed;
+}
+
+Result<std::vector<std::string>> ListJobsEndedBefore(Connection& connection,
+                                                     std::int64_t before_us) {
+  return First<std::string>(connection.Query(kEndedBefore, {before_us}));
+}
+
+Result<std::vector<std::int64_t>> ListJobsWithSamplesBefore(Connection& connection,
+                                                            std::int64_t before_us) {
+  return First<std::int64_t>(connection.Query(kWithSamplesBefore, {before_us, kDayUs}));
+}
+
+Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
+                                    std::int64_t before_us, std::int64_t most) {
+  const Parameter parameters[] = {job_id, most, before_us};
+  return RunPieces(connection, kOldPieces, parameters);
+}
+
+Result<std::optional<std::int64_t>> SamplesFrom(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.Query(kSamplesFrom, {job_id});
+  if (!rows) return rows.error();
+  return rows->empty() ? std::nullopt : rows->MaybeInt(0, 0);
+}
+
+Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us) {
+  return Done(connection.Query(kNoteSamplesFrom, {job_id, before_us}));
+}
+
+}  // namespace stepscope

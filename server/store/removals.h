@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// Deleting a job takes its name away at once, in the caller's transaction; its rows are removed
+// piece by piece afterwards, so that nobody waits for it. NotFound names the job.
+Status DeleteJob(Connection& connection, const std::string& name, const std::string& reason,
+                 std::int64_t now_us);
+
+// Jobs whose rows are being removed, oldest first.
+Result<std::vector<std::int64_t>> ListRemovals(Connection& connection);
+
+struct Removed {
+  std::int64_t rows = 0, bytes = 0;  // bytes: of payloads
+};
+// Removes up to `most` rows of one table, in a transaction of its own. A removal ends when nothing
+// was left for a while: a push that was on its way may still have written something.
+Result<Removed> RemoveSome(Connection& connection, std::int64_t job_id, std::int64_t most,
+                           std::int64_t now_us);
+
+// Names of jobs that ended before a time, oldest first.
+Result<std::vector<std::string>> ListJobsEndedBefore(Connection& connection,
+                                                     std::int64_t before_us);
+
+// Jobs that have samples from before a time, and up to `most` rows of them removed: blocks and
+// steps go; the times of ticks and all rollups stay.
+Result<std::vector<std::int64_t>> ListJobsWithSamplesBefore(Connection& connection,
+                                                            std::int64_t before_us);
+Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
+                                    std::int64_t before_us, std::int64_t most);
+// From when on a job has samples again; nothing when none were removed.
+Result<std::optional<std::int64_t>> SamplesFrom(Connection& connection, std::int64_t job_id);
+Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us);
+
+}  // namespace stepscope

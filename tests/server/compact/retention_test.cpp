@@ -1,0 +1,127 @@
+#include "server/compact/retention.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/text.h"
+#include "server/compact/compact_node.h"
+#include "server/compact/compact_steps.h"
+#include "server/store/series.h"
+#include "tests/support/eventually.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/job_frames.h"
+#include "tests/support/postgres.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kDay = 86'400'000'000;
+constexpr std::int64_t kNow = 1'800'000'000'000'000;
+
+class RetentionTest : public ::testing::Test {
+ protected:
+  RetentionTest() : store_(database_.url(), 4), connection_(database_.Connect()) {}
+
+  std::int64_t Count(const std::string& from) {
+    return connection_->Query("select count(*) from " + from)->Int(0, 0);
+  }
+  std::int64_t RowsOf(const JobFrames& job) {
+    std::int64_t rows = 0;
+    for (const char* table : {"nodes", "schemas", "frames", "blocks", "rollups", "step_blocks",
+                              "status_transitions", "rule_configs", "rule_states"}) {
+      rows += Count(Format("{} where job_id = {}", table, job.job_id()));
+    }
+    return rows;
+  }
+  void Fill(JobFrames& job, std::int64_t at_us) {
+    job.StoreTicks({"user.a", ""}, {at_us, at_us + 500'000});
+    job.StoreSteps(0, {{1, at_us}, {2, at_us + 1'000}});
+    ASSERT_TRUE(CompactNode(*connection_, job.job_id(), job.node_id()));
+    ASSERT_TRUE(CompactSteps(*connection_, job.job_id(), 0));
+    job.StoreTicks({"user.b", ""}, {at_us + 1'000'000});
+  }
+
+  TestDatabase database_;
+  Database store_;
+  std::unique_ptr<Connection> connection_;
+  test::FakeClock clock_{FromMicros(kNow)};
+  const RetentionOptions quick_{.look = 5ms, .pause = 0ms, .search = 0ms, .rows_at_once = 1};
+};
+
+TEST_F(RetentionTest, DeletedJobLosesItsNameAtOnceAndItsRowsPieceByPiece) {
+  JobFrames gone(*connection_, "gone"), stays(*connection_, "stays");
+  Fill(gone, kNow - kDay);
+  Fill(stays, kNow - kDay);
+  const std::int64_t before = RowsOf(stays);
+  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
+  EXPECT_EQ(FindJob(*connection_, "gone").error().code, Code::kNotFound);
+  EXPECT_EQ(DeleteJob(*connection_, "gone", "deleted", kNow).error().code, Code::kNotFound);
+  Retention retention(store_, clock_, quick_);
+  EXPECT_TRUE(Eventually([&] { return RowsOf(gone) == 0; }));
+  EXPECT_EQ(RowsOf(stays), before);
+  EXPECT_TRUE(Eventually([&] { return retention.figures().bytes > 0; }));
+}
+
+// A push that had found the job before it was deleted may write once more.
+TEST_F(RetentionTest, WhatComesAfterwardsIsRemovedTooUntilItIsQuiet) {
+  JobFrames gone(*connection_, "gone");
+  Fill(gone, kNow - kDay);
+  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
+  Retention retention(store_, clock_, quick_);
+  EXPECT_TRUE(Eventually([&] { return RowsOf(gone) == 0; }));
+  gone.StoreTicks({"user.a", ""}, {kNow});
+  EXPECT_TRUE(Eventually([&] { return RowsOf(gone) == 0; }));
+  EXPECT_TRUE(Eventually([&] { return Count("removals where quiet_us is not null") == 1; }));
+  EXPECT_EQ(Count("removals where ended_us is null"), 1);
+  clock_.Advance(61s);
+  EXPECT_TRUE(Eventually([&] { return Count("removals where ended_us is null") == 0; }));
+}
+
+TEST_F(RetentionTest, OldSamplesGoWhileRollupsAndTimesStay) {
+  JobFrames job(*connection_);
+  Fill(job, kNow - 40 * kDay);
+  Fill(job, kNow - kDay);
+  ASSERT_TRUE(CompactNode(*connection_, job.job_id(), job.node_id()));
+  const std::int64_t rollups = Count("rollups");
+  Retention retention(store_, clock_, quick_);
+  EXPECT_TRUE(Eventually([&] { return Count("jobs where samples_from_us is not null") == 1; }));
+  EXPECT_EQ(Count("rollups"), rollups);
+  EXPECT_EQ(Count("step_blocks"), 1);
+  const auto ranges = ReadTickRanges(*connection_, job.job_id());
+  ASSERT_TRUE(ranges && ranges->size() == 1);
+  EXPECT_EQ(ranges->front().from_us, kNow - 40 * kDay);
+  const auto ticks = ReadTicks(*connection_, {.job_id = job.job_id(),
+                                              .node_id = job.node_id(),
+                                              .until_us = kNow - 30 * kDay,
+                                              .filter = {{"user.a"}, {}}});
+  ASSERT_TRUE(ticks);
+  EXPECT_TRUE(ticks->series.empty());
+}
+
+TEST_F(RetentionTest, JobsThatEndedLongAgoGo) {
+  JobFrames old(*connection_, "old"), fresh(*connection_, "fresh"), runs(*connection_, "runs");
+  ASSERT_TRUE(connection_->Execute(
+      Format("update jobs set ended_us = {} where name = 'old'; update jobs set ended_us = {} "
+             "where name = 'fresh'",
+             kNow - 401 * kDay, kNow - 399 * kDay)));
+  Retention retention(store_, clock_, quick_);
+  EXPECT_TRUE(Eventually([&] { return Count("jobs") == 2 && RowsOf(old) == 0; }));
+  EXPECT_EQ(Count("jobs where name = 'old'"), 0);
+  EXPECT_EQ(retention.figures().jobs, 1u);
+}
+
+TEST_F(RetentionTest, ZeroKeepsForEver) {
+  JobFrames old(*connection_, "old");
+  Fill(old, kNow - 900 * kDay);
+  ASSERT_TRUE(connection_->Execute("update jobs set ended_us = 1"));
+  RetentionOptions for_ever = quick_;
+  for_ever.keep_samples = for_ever.keep_jobs = Duration::zero();
+  const std::int64_t before = RowsOf(old);
+  JobFrames gone(*connection_, "gone");
+  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
+  Retention retention(store_, clock_, for_ever);
+  EXPECT_TRUE(Eventually([&] { return Count("removals where quiet_us is not null") == 1; }));
+  EXPECT_EQ(RowsOf(old), before);
+}
+
+}  // namespace
+}  // namespace stepscope
