@@ -1,12 +1,16 @@
-// Writes the samples of a training cluster twice: as the pushes that agents would send, and as rows
-// for COPY. Both hold the same values, so what it costs to store them can be compared.
+// Writes the samples of a training cluster: as the pushes that agents would send, as rows for COPY
+// and as lines for VictoriaMetrics. All hold the same values, so what it costs to store them can be
+// compared.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <random>
 #include <span>
 
+#include "bench/import_lines.h"
+#include "bench/series.h"
 #include "core/base/options.h"
 #include "core/base/text.h"
 #include "core/model/metric.h"
@@ -17,11 +21,13 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kMicros = 1'000'000;
-constexpr std::int64_t kMostPercent = 10'000;  // 100 % at scale 2
 
 constexpr Option kOptions[] = {
     {"--frames", "FILE", "", "Pushes: node number (u32), length (u32), body.", true},
     {"--rows", "FILE", "", "Text for COPY: time, series number, value; none when left out."},
+    {"--import", "FILE", "",
+     "Lines for VictoriaMetrics, framed as the pushes; none when left out."},
+    {"--metric", "NAME", "", "The only metric; all when left out."},
     {"--job", "NAME", "bench", "Name of the job."},
     {"--nodes", "N", "20", "Nodes, each with a session of its own."},
     {"--cores", "N", "64", "Cores of a node: two series each."},
@@ -32,33 +38,15 @@ constexpr Option kOptions[] = {
 };
 
 struct Plan {
-  std::string job;
+  std::string job, metric;
   std::int64_t nodes = 0, cores = 0, ticks = 0, tick_us = 0, ticks_per_push = 0, begin_us = 0;
-};
-
-// One series that changes as its unit does: percentages drift, rates jump, totals stand still.
-struct Walk {
-  const Metric* metric = nullptr;
-  std::int64_t value = 0;
-
-  std::int64_t Next(std::mt19937_64& random) {
-    if (metric->unit == "%") {
-      value += static_cast<std::int64_t>(random() % 801) - 400;
-      value = std::min(std::max<std::int64_t>(value, 0), kMostPercent);
-    } else if (metric->unit == "bytes/s") {
-      value = static_cast<std::int64_t>(random() % 200'000'000);
-    } else if (random() % 4 == 0) {
-      value += static_cast<std::int64_t>(random() % 8192);
-    }
-    return value;
-  }
 };
 
 struct Node {
   std::string name;
   Session session = NewSession();
   std::uint64_t sequence = 0;
-  std::vector<Walk> walks;
+  std::vector<SampledSeries> series;
   Table pending;
 };
 
@@ -80,7 +68,8 @@ std::int64_t DeviceCount(DeviceKind kind, const Plan& plan) {
 Schema MakeSchema(const Plan& plan) {
   Schema schema;
   schema.columns.push_back({"at_us", ""});
-  for (const Metric& metric : Metrics()) {
+  for (const Metric& metric : SampledMetrics()) {
+    if (!plan.metric.empty() && metric.name != plan.metric) continue;
     for (std::int64_t device = 0; device < DeviceCount(metric.device, plan); ++device) {
       const bool node = metric.device == DeviceKind::kNode;
       schema.columns.push_back(
@@ -90,11 +79,13 @@ Schema MakeSchema(const Plan& plan) {
   return schema;
 }
 
-Node MakeNode(std::int64_t number, const Schema& schema) {
+Node MakeNode(std::int64_t number, const Schema& schema, std::mt19937_64& random) {
+  const std::vector<Metric> metrics = SampledMetrics();
   Node node;
   node.name = Format("node-{}", number);
   for (std::size_t column = 1; column < schema.columns.size(); ++column) {
-    node.walks.push_back({FindMetric(schema.columns[column].metric), 5'000});
+    node.series.emplace_back(
+        *std::ranges::find(metrics, schema.columns[column].metric, &Metric::name), random);
   }
   node.pending.columns.resize(schema.columns.size());
   return node;
@@ -110,18 +101,17 @@ std::string TimeText(std::int64_t at_us) {
 }
 
 // Takes one tick of a node into its pending table and writes it as rows.
-void AddTick(Node& node, std::int64_t number, std::int64_t at_us, std::mt19937_64& random,
-             std::ofstream& rows) {
+void AddTick(Node& node, std::int64_t number, std::int64_t at_us, std::ofstream& rows) {
   const std::string time = rows.is_open() ? TimeText(at_us) : "";
   node.pending.columns[0].values.push_back(at_us);
   std::string text;
-  for (std::size_t index = 0; index < node.walks.size(); ++index) {
+  for (std::size_t index = 0; index < node.series.size(); ++index) {
     Column& column = node.pending.columns[index + 1];
-    column.scale = node.walks[index].metric->scale;
-    column.values.push_back(node.walks[index].Next(random));
+    column.scale = node.series[index].scale();
+    column.values.push_back(node.series[index].Next());
     if (!rows.is_open()) continue;
     const auto series =
-        number * static_cast<std::int64_t>(node.walks.size()) + static_cast<std::int64_t>(index);
+        number * static_cast<std::int64_t>(node.series.size()) + static_cast<std::int64_t>(index);
     text += Format("{}\t{}\t{}\n", time, series, column.At(column.values.size() - 1));
   }
   ++node.pending.rows;
@@ -169,14 +159,15 @@ void WritePush(std::ofstream& out, std::int64_t node, const std::string& push) {
   out.write(push.data(), static_cast<std::streamsize>(push.size()));
 }
 
-bool Write(const Plan& plan, const std::string& frames_path, const std::string& rows_path) {
-  std::ofstream frames(frames_path, std::ios::binary), rows;
-  if (!rows_path.empty()) rows.open(rows_path);
+bool Write(const Plan& plan, const Arguments& paths) {
+  std::ofstream frames(paths["--frames"], std::ios::binary), rows, lines;
+  if (!paths["--rows"].empty()) rows.open(paths["--rows"]);
+  if (!paths["--import"].empty()) lines.open(paths["--import"], std::ios::binary);
   std::mt19937_64 random(1);  // always the same samples
   const Schema schema = MakeSchema(plan);
   std::vector<Node> nodes;
   for (std::int64_t number = 0; number < plan.nodes; ++number) {
-    nodes.push_back(MakeNode(number, schema));
+    nodes.push_back(MakeNode(number, schema, random));
   }
   std::int64_t pushes = 0;
   for (std::int64_t tick = 0; tick < plan.ticks; ++tick) {
@@ -184,8 +175,10 @@ bool Write(const Plan& plan, const std::string& frames_path, const std::string& 
     const bool cut = (tick + 1) % plan.ticks_per_push == 0 || tick + 1 == plan.ticks;
     for (std::int64_t number = 0; number < plan.nodes; ++number) {
       Node& node = nodes[static_cast<std::size_t>(number)];
-      AddTick(node, number, at_us, random, rows);
+      AddTick(node, number, at_us, rows);
       if (!cut) continue;
+      if (lines.is_open())
+        WritePush(lines, number, ImportLines(schema, node.pending, plan.job, node.name));
       WritePush(frames, number, CutPush(node, schema, plan, at_us));
       ++pushes;
     }
@@ -196,7 +189,7 @@ bool Write(const Plan& plan, const std::string& frames_path, const std::string& 
               static_cast<long long>(series * plan.nodes),
               static_cast<long long>(series * plan.nodes * plan.ticks),
               static_cast<long long>(pushes));
-  return frames.good() && rows.good();
+  return frames.good() && rows.good() && lines.good();
 }
 
 // A positive number; the error names the option.
@@ -209,6 +202,7 @@ Result<std::int64_t> Number(const Arguments& arguments, std::string_view option)
 Result<Plan> ReadPlan(const Arguments& arguments) {
   Plan plan;
   plan.job = arguments["--job"];
+  plan.metric = arguments["--metric"];
   std::int64_t seconds = 0, push_seconds = 0, tick_ms = 0;
   const std::pair<std::string_view, std::int64_t*> numbers[] = {
       {"--nodes", &plan.nodes}, {"--cores", &plan.cores},          {"--seconds", &seconds},
@@ -236,7 +230,7 @@ int Main(std::span<const char* const> args) {
     std::fprintf(stderr, "make_frames: %s\n", plan.error().message.c_str());
     return 2;
   }
-  if (Write(*plan, (*arguments)["--frames"], (*arguments)["--rows"])) return 0;
+  if (Write(*plan, *arguments)) return 0;
   std::fputs("make_frames: cannot write the files\n", stderr);
   return 1;
 }
