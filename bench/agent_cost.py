@@ -13,7 +13,6 @@ import functools
 import http.client
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
-from harness import OUT, ROOT, Contender, Figure, compare, tree_cpu_seconds, tree_memory_bytes  # noqa: E402
+from harness import ROOT, Contender, Figure, compare, peer_program, tree_cpu_seconds, tree_memory_bytes  # noqa: E402
 from processes import Children, Stopped, stop_on_signals  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
@@ -39,19 +38,6 @@ FIGURES = [
     Figure("memory", "MB resident, shared pages once", 10, 1),
     Figure("series", "series or samples a tick", digits=0),
 ]
-
-
-def exporter():
-    """The exporter's program: the installed one, else unpacked from the distribution's package, not started."""
-    if found := shutil.which(PACKAGE):
-        return found
-    unpacked = OUT / PACKAGE / "usr" / "bin" / PACKAGE
-    if not unpacked.exists():
-        OUT.mkdir(exist_ok=True)
-        subprocess.run(["apt-get", "download", PACKAGE], cwd=OUT, check=True)
-        package = next(OUT.glob(f"{PACKAGE}_*.deb"))
-        subprocess.run(["dpkg", "-x", package, OUT / PACKAGE], check=True)
-    return str(unpacked)
 
 
 @contextmanager
@@ -100,7 +86,7 @@ class Scraper:
 
 def run_exporter(children, options, folder, flags):
     port = free_port()
-    command = [exporter(), f"--web.listen-address=127.0.0.1:{port}", *flags]
+    command = [peer_program(PACKAGE), f"--web.listen-address=127.0.0.1:{port}", *flags]
     with running(children, command, folder / "exporter.log") as process:
         scraper = Scraper(port)
         wait_for(scraper.answers, "the exporter answers", 20)

@@ -8,7 +8,9 @@ the machine does. Wall time is shown only where it is the question.
 import json
 import os
 import platform
+import shutil
 import statistics
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -23,6 +25,19 @@ from processes import descendants  # noqa: E402
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 CPUCLOCK_SCHED = 2
+
+
+def peer_program(package):
+    """The peer's program, named like its package: the installed one, else unpacked from the distribution's package."""
+    if found := shutil.which(package):
+        return found
+    unpacked = OUT / package / "usr" / "bin" / package
+    if not unpacked.exists():
+        OUT.mkdir(exist_ok=True)
+        subprocess.run(["apt-get", "download", package], cwd=OUT, check=True)
+        archive = next(OUT.glob(f"{package}_*.deb"))
+        subprocess.run(["dpkg", "-x", archive, OUT / package], check=True)
+    return str(unpacked)
 
 
 def own_cpu_seconds(process):

@@ -65,20 +65,20 @@ def read_pushes(path):
 class Sender(threading.Thread):
     """Sends the pushes of some nodes in order over one connection, as their agents would."""
 
-    def __init__(self, port, pushes):
+    def __init__(self, port, pushes, path=PATH, headers=HEADERS):
         super().__init__(daemon=True)
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        self.pushes = pushes
+        self.pushes, self.path, self.headers = pushes, path, headers
         self.fault = None
 
     def send(self, body):
-        self.connection.request("POST", PATH, body, HEADERS)
+        self.connection.request("POST", self.path, body, self.headers)
         reply = self.connection.getresponse()
         answer = reply.read()
         if reply.status == 503:  # busy: the agent would come again
             time.sleep(0.05)
             return self.send(body)
-        if reply.status != 200 or json.loads(answer)["rejected"]:
+        if reply.status != 204 and (reply.status != 200 or json.loads(answer)["rejected"]):
             self.fault = f"{reply.status} {answer[:300]}"
         return None
 
@@ -92,17 +92,33 @@ class Sender(threading.Thread):
             self.fault = str(fault)
 
 
+def send_all(senders):
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+    faults = [sender.fault for sender in senders if sender.fault]
+    assert not faults, faults[0]
+
+
 def interleaved(queues):
     """The first of each queue, then the second of each."""
     return [queue[index] for index in range(max(map(len, queues), default=0)) for queue in queues if index < len(queue)]
 
 
-def counted(service, samples, work):
-    """The figures of `work`, CPU of the service and its PostgreSQL."""
-    cpu, began = tree_cpu_seconds(service.process.pid), time.monotonic()
+def queues_of(path, connections):
+    """What each connection sends: the pushes of some nodes, in turn."""
+    pushes = read_pushes(path)
+    queues = [[pushes[node] for node in pushes if node % connections == each] for each in range(connections)]
+    return [interleaved(queue) for queue in queues if queue]
+
+
+def counted(side, samples, work):
+    """The figures of `work`, CPU of the whole tree: the service's PostgreSQL too."""
+    cpu, began = tree_cpu_seconds(side.process.pid), time.monotonic()
     work()
     wall = time.monotonic() - began
-    used = tree_cpu_seconds(service.process.pid) - cpu
+    used = tree_cpu_seconds(side.process.pid) - cpu
     return {"cpu": used * 1e6 / samples, "wall": wall * 1e6 / samples}
 
 
@@ -118,20 +134,9 @@ def push_frames(options, folder, service, push_seconds):
     # A job without rules: what judging costs is another question.
     status, answer = service.request("POST", "/api/v1/jobs", {"name": job, "configuration": {"rules": []}})
     assert status in (200, 201), answer
-    pushes = read_pushes(folder / "frames")
-    queues = [[pushes[node] for node in pushes if node % options.connections == each] for each in range(options.connections)]
-    senders = [Sender(service.port, interleaved(queue)) for queue in queues]
+    senders = [Sender(service.port, queue) for queue in queues_of(folder / "frames", options.connections)]
     before = table_bytes(service, "frames")
-
-    def work():
-        for sender in senders:
-            sender.start()
-        for sender in senders:
-            sender.join()
-
-    figures = counted(service, made["samples"], work)
-    faults = [sender.fault for sender in senders if sender.fault]
-    assert not faults, faults[0]
+    figures = counted(service, made["samples"], lambda: send_all(senders))
     return {**figures, "disk": (table_bytes(service, "frames") - before) / made["samples"]}
 
 

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""What it costs to take samples and to keep them: the service with its PostgreSQL against VictoriaMetrics.
+
+The same samples go to both over 8 kept connections, each side in a fresh folder every round. Ours is durable with
+each answer; VictoriaMetrics writes to its disk within seconds, which are waited for. Only then comes the
+compaction (there: the merge), all at once, and with --turn-seconds also the way it happens while a job runs: a turn
+whenever so much time has come. Sizes are of tables with their indexes after a vacuum, without the write-ahead log;
+there of the folder.
+
+    bench/store/ingest.py [--rounds 3] [--nodes 20] [--seconds 3600]        about 5 minutes a round
+"""
+
+import argparse
+import functools
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
+from harness import ROOT, Contender, Figure, compare  # noqa: E402
+from ingest_cost import counted  # noqa: E402
+from processes import Children, Stopped, stop_on_signals  # noqa: E402
+
+os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
+from bench.store.sides import Stepscope, Victoria, make_samples, send  # noqa: E402
+
+FIGURES = [
+    Figure("ingest", "CPU-seconds per million samples, to where they are durable", 0.15),
+    Figure("compact", "CPU-seconds per million samples, compaction"),
+    Figure("disk_before", "bytes per sample before compaction", 1.5, 2),
+    Figure("disk", "bytes per sample after compaction", 1.0, 2),
+    Figure("disk_blocks", "bytes per sample, blocks", digits=2),
+    Figure("disk_rollups", "bytes per sample, rollups", digits=2),
+]
+
+
+def begin_us(seconds):
+    """Of samples that ended lately, on a whole hour."""
+    return (int(time.time()) // 3600 * 3600 - seconds) * 10**6
+
+
+def whole(options, start, push_seconds, folder):
+    """All samples, then one compaction."""
+    made = make_samples(
+        folder, "whole", nodes=options.nodes, seconds=options.seconds, push_seconds=push_seconds, begin_us=begin_us(options.seconds)
+    )
+    side, samples = start(folder), made["samples"]
+    try:
+        side.add_job("whole")
+        taken = counted(side, samples, lambda: send(side, folder, options.connections))
+        before = side.bytes()
+        compacted = counted(side, samples, side.compact)
+        after = side.bytes()
+    finally:
+        side.stop()
+    sizes = {f"disk_{what}": size / samples for what, size in after.items() if what != "all"}
+    return {
+        "ingest": taken["cpu"], "compact": compacted["cpu"],
+        "disk_before": before["all"] / samples, "disk": after["all"] / samples, **sizes,
+    }
+
+
+def in_turns(options, start, folder):
+    """As it happens while a job runs: a window of blocks is written again with each turn that falls into it."""
+    side, samples, taken, compacted = start(folder), 0, 0, 0
+    try:
+        side.add_job("turns")
+        began = begin_us(options.turn_seconds * options.turns)
+        for turn in range(options.turns):
+            made = make_samples(
+                folder, "turns", nodes=options.turn_nodes, seconds=options.turn_seconds, push_seconds=10,
+                begin_us=began + turn * options.turn_seconds * 10**6,
+            )
+            samples += made["samples"]
+            taken += counted(side, 1e6, lambda: send(side, folder, options.connections))["cpu"]
+            compacted += counted(side, 1e6, side.compact)["cpu"]
+        after = side.bytes()
+    finally:
+        side.stop()
+    sizes = {f"disk_{what}": size / samples for what, size in after.items() if what != "all"}
+    return {"ingest": taken * 1e6 / samples, "compact": compacted * 1e6 / samples, "disk": after["all"] / samples, **sizes}
+
+
+def in_fresh_folder(measure):
+    folder = Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
+    folder.chmod(0o711)
+    try:
+        return measure(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def contenders(options, children):
+    ways = {
+        "stepscope, pushes of 10 s": functools.partial(whole, options, Stepscope, 10),
+        "stepscope, pushes of 2 s": functools.partial(whole, options, Stepscope, 2),
+        f"stepscope, a turn each {options.turn_seconds} s": functools.partial(in_turns, options, Stepscope),
+        "VictoriaMetrics": functools.partial(whole, options, lambda folder: Victoria(folder, children), 10),
+    }
+    return [Contender(name, functools.partial(in_fresh_folder, way)) for name, way in ways.items()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--nodes", type=int, default=20)
+    parser.add_argument("--seconds", type=int, default=3600, help="of samples, at 2 Hz")
+    parser.add_argument("--turns", type=int, default=10)
+    parser.add_argument("--turn-seconds", type=int, default=120)
+    parser.add_argument("--turn-nodes", type=int, default=20)
+    parser.add_argument("--connections", type=int, default=8)
+    options = parser.parse_args()
+    stop_on_signals()
+    children = Children()
+    try:
+        shown = ("nodes", "seconds", "turns", "turn_nodes", "connections")
+        compare("store_ingest", FIGURES, contenders(options, children), options.rounds, {key: getattr(options, key) for key in shown})
+        return 0
+    except Stopped as stopped:
+        return stopped.exit_code
+    finally:
+        children.end_all()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
