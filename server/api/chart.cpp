@@ -24,17 +24,13 @@ void Chart::Add(const std::string& node, const TickTable& table) {
 void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
                 std::int64_t from_us, std::int64_t to_us) {
   const TickTable& bins = rollup.bins;
-  // Sorted by name, so the four of a device stand so many places apart.
-  const std::size_t devices = bins.series.size() / 4;
-  for (std::size_t i = 0; i < devices; ++i) {
-    const Column &count = bins.columns[i], &most = bins.columns[devices + i],
-                 &least = bins.columns[2 * devices + i], &sum = bins.columns[3 * devices + i];
-    Line& line = series_[{rollup.metric, node, bins.series[i].device}];
+  for (const RollupDevice& device : DevicesOf(bins)) {
+    Line& line = series_[{rollup.metric, node, *device.device}];
     for (std::size_t row = 0; row < bins.at_us.size(); ++row) {
       const std::int64_t at_us = bins.at_us[row];
-      if (!count.Has(row) || at_us < from_us || at_us > to_us) continue;
-      Merge(line, {BinOf(at_us), at_us, at_us + rollup_bin_us - interval_us_, count.At(row),
-                   sum.At(row), least.At(row), most.At(row)});
+      if (!device.count->Has(row) || at_us < from_us || at_us > to_us) continue;
+      Merge(line, {BinOf(at_us), at_us, at_us + rollup_bin_us - interval_us_, device.count->At(row),
+                   device.sum->At(row), device.least->At(row), device.greatest->At(row)});
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "server/api/answer.h"
+#include "server/store/rollups.h"
 #include "server/store/series.h"
 
 namespace stepscope {
@@ -12,16 +13,18 @@ namespace {
 constexpr std::size_t kMostRemembered = 5'000;
 constexpr std::size_t kMostNodes = 4;
 constexpr std::int64_t kSecondUs = 1'000'000;
+// At least so many bins in all, so that their borders are near those of the parts.
+constexpr std::int64_t kRollupsInAll = 60;
 constexpr std::int64_t kReadWholeUs = 600 * kSecondUs;
-constexpr std::int64_t kPieceUs = 10 * kSecondUs;
+constexpr char kCpu[] = "node_cpu_percent", kGpu[] = "gpu_util_percent";
 
 struct Mean {
   double sum = 0;
   std::int64_t count = 0;
 
-  void Add(double value) {
-    sum += value;
-    ++count;
+  void Add(double total, std::int64_t more) {
+    sum += total;
+    count += more;
   }
   std::optional<double> Value() const {
     return count == 0 ? std::nullopt : std::optional(Rounded(sum / double(count), 2));
@@ -33,10 +36,6 @@ struct Parts {
   std::int64_t from_us = 0, to_us = 0;
   std::array<Mean, kSparkPoints> cpu, gpu;
 
-  std::int64_t Begin(std::size_t part) const {
-    return from_us +
-           (to_us - from_us) * static_cast<std::int64_t>(part) / std::int64_t(kSparkPoints);
-  }
   std::size_t PartOf(std::int64_t at_us) const {
     const double share =
         double(at_us - from_us) / double(std::max<std::int64_t>(to_us - from_us, 1));
@@ -45,31 +44,62 @@ struct Parts {
   }
 };
 
-Status AddTicks(Connection& connection, const TickQuery& query, Parts& parts) {
-  const Result<TickTable> table = ReadTicks(connection, query);
-  if (!table) return table.error();
-  for (std::size_t column = 0; column < table->columns.size(); ++column) {
-    auto& means = table->series[column].metric == "gpu_util_percent" ? parts.gpu : parts.cpu;
-    for (std::size_t row = 0; row < table->at_us.size(); ++row) {
-      if (!table->columns[column].Has(row)) continue;
-      means[parts.PartOf(table->at_us[row])].Add(table->columns[column].At(row));
-    }
-  }
-  return {};
+std::array<Mean, kSparkPoints>& MeansOf(const std::string& metric, Parts& parts) {
+  return metric == kGpu ? parts.gpu : parts.cpu;
 }
 
-Status AddNode(Connection& connection, std::int64_t job_id, std::int64_t node_id, Parts& parts) {
+void AddTicks(const TickTable& table, Parts& parts) {
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    auto& means = MeansOf(table.series[column].metric, parts);
+    for (std::size_t row = 0; row < table.at_us.size(); ++row) {
+      if (!table.columns[column].Has(row)) continue;
+      means[parts.PartOf(table.at_us[row])].Add(table.columns[column].At(row), 1);
+    }
+  }
+}
+
+void AddRollup(const NodeRollup& rollup, std::int64_t bin_us, Parts& parts) {
+  auto& means = MeansOf(rollup.metric, parts);
+  for (const RollupDevice& device : DevicesOf(rollup.bins)) {
+    for (std::size_t row = 0; row < rollup.bins.at_us.size(); ++row) {
+      const std::int64_t at_us = rollup.bins.at_us[row];
+      const bool inside = at_us + bin_us > parts.from_us && at_us <= parts.to_us;
+      if (!inside || !device.count->Has(row)) continue;
+      means[parts.PartOf(at_us)].Add(device.sum->At(row), device.count->values[row]);
+    }
+  }
+}
+
+// From every sample while that is little, else from rollups and what is not in them yet.
+Status AddNodes(Connection& connection, std::int64_t job_id,
+                const std::vector<std::int64_t>& node_ids, Parts& parts) {
   TickQuery query{.job_id = job_id,
-                  .node_id = node_id,
                   .after_us = parts.from_us - 1,
                   .until_us = parts.to_us,
-                  .filter = {{"node_cpu_percent", "gpu_util_percent"}, {}}};
-  if (parts.to_us - parts.from_us <= kReadWholeUs) return AddTicks(connection, query, parts);
-  for (std::size_t part = 0; part < kSparkPoints; ++part) {
-    query.after_us = (parts.Begin(part) + parts.Begin(part + 1)) / 2;
-    query.until_us = query.after_us + kPieceUs;
-    if (Status added = AddTicks(connection, query, parts); !added) return added;
+                  .filter = {{kCpu, kGpu}, {}}};
+  const bool whole = parts.to_us - parts.from_us <= kReadWholeUs;
+  for (const std::int64_t node_id : node_ids) {
+    query.node_id = node_id;
+    if (whole) {
+      const Result<TickTable> table = ReadTicks(connection, query);
+      if (!table) return table.error();
+      AddTicks(*table, parts);
+      continue;
+    }
+    const auto fresh = ReadFreshTicks(connection, query);
+    if (!fresh) return fresh.error();
+    for (const NodeTicks& node : *fresh) AddTicks(node.ticks, parts);
   }
+  if (whole) return {};
+  const RollupLevel* level = LevelFor((parts.to_us - parts.from_us) / kRollupsInAll);
+  const auto rollups = LoadRollups(connection, {.job_id = job_id,
+                                                .node_ids = node_ids,
+                                                .bin_us = level->bin_us,
+                                                .from_us = parts.from_us,
+                                                .until_us = parts.to_us,
+                                                .filter = query.filter});
+  if (!rollups) return rollups.error();
+  for (const NodeRollup& rollup : *rollups) AddRollup(rollup, level->bin_us, parts);
   return {};
 }
 
@@ -91,10 +121,13 @@ Status SummariseTicks(Connection& connection, std::int64_t job_id, JobSummary& s
               .cpu = {},
               .gpu = {}};
   const std::size_t nodes = std::min(ranges->size(), kMostNodes);
+  std::vector<std::int64_t> node_ids;
   for (std::size_t pick = 0; pick < nodes; ++pick) {
-    const TickRange& range = (*ranges)[pick * ranges->size() / nodes];
-    if (Status added = AddNode(connection, job_id, range.node_id, parts); !added) return added;
+    node_ids.push_back((*ranges)[pick * ranges->size() / nodes].node_id);
   }
+  const Result<Transaction> snapshot = Transaction::Snapshot(connection);
+  if (!snapshot) return snapshot.error();
+  if (Status added = AddNodes(connection, job_id, node_ids, parts); !added) return added;
   summary.mean_cpu_percent = MeanOf(parts.cpu);
   summary.mean_gpu_percent = MeanOf(parts.gpu);
   std::ranges::transform(parts.cpu, summary.cpu.begin(), &Mean::Value);

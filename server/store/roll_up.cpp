@@ -82,4 +82,15 @@ TickTable RollUp(const TickTable& block, std::int64_t bin_us) {
   return table;
 }
 
+// Sorted by name, so the four of a device stand as many places apart as there are devices.
+std::vector<RollupDevice> DevicesOf(const TickTable& bins) {
+  const std::size_t devices = bins.columns.size() / 4;
+  std::vector<RollupDevice> list;
+  for (std::size_t i = 0; i < devices; ++i) {
+    list.push_back({&bins.series[i].device, &bins.columns[i], &bins.columns[2 * devices + i],
+                    &bins.columns[devices + i], &bins.columns[3 * devices + i]});
+  }
+  return list;
+}
+
 }  // namespace stepscope

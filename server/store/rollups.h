@@ -30,6 +30,13 @@ const RollupLevel* LevelFor(std::int64_t bin_us);
 // The bins of a block.
 TickTable RollUp(const TickTable& block, std::int64_t bin_us);
 
+// The four columns of each device of such a table.
+struct RollupDevice {
+  const std::string* device;
+  const Column *count, *least, *greatest, *sum;
+};
+std::vector<RollupDevice> DevicesOf(const TickTable& bins);
+
 struct RollupKey {
   std::int64_t bin_us = 0;
   std::string metric;
