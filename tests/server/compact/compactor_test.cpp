@@ -71,5 +71,35 @@ TEST_F(CompactorTest, SeveralShareTheWork) {
   EXPECT_EQ(one.figures().failures + two.figures().failures, 0u);
 }
 
+// PostgreSQL's sessions end again and again, in the middle of whatever they do.
+TEST_F(CompactorTest, SessionsThatEndLoseAndDoubleNothing) {
+  constexpr std::int64_t kFrames = 200;
+  std::vector<std::int64_t> expected;
+  std::int64_t job_id = 0, node_id = 0;
+  {
+    JobFrames job(*connection_);
+    job_id = job.job_id();
+    node_id = job.node_id();
+    for (std::int64_t i = 0; i < kFrames; ++i) {
+      expected.push_back(kBegin + i * 10'000'000);
+      job.StoreTicks({"user.a", ""}, {expected.back()});
+    }
+  }
+  const auto read = [&](Connection& connection) {
+    return ReadTicks(connection, {.job_id = job_id, .node_id = node_id, .filter = {}});
+  };
+  Compactor one(store_, clock_, kQuick), two(store_, clock_, kQuick);
+  for (int turn = 0; turn < 25; ++turn) {
+    database_.EndSessions();
+    const auto own = database_.Connect();
+    const auto ticks = read(*own);
+    ASSERT_TRUE(ticks) << ticks.error().message;
+    ASSERT_EQ(ticks->at_us, expected) << turn;
+  }
+  connection_ = database_.Connect();
+  EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
+  EXPECT_EQ(read(*connection_)->at_us, expected);
+}
+
 }  // namespace
 }  // namespace stepscope
