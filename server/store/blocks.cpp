@@ -17,6 +17,7 @@ constexpr char kLoad[] = R"(
 select schema_hash, payload
 from blocks
 where job_id = $1 and node_id = $2 and window_us between $3 and $4
+    and to_us >= $6
     and (metric = '' or cardinality($5::text[]) = 0 or metric = any($5::text[]))
 order by window_us, metric
 limit 1000000)";
@@ -57,7 +58,7 @@ Result<std::vector<Window>> ListWindows(Connection& connection, const BlockQuery
 Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query) {
   const Result<Rows> rows =
       connection.Query(kLoad, {query.job_id, query.node_id, WindowOf(query.from_us), query.until_us,
-                               Parameter::Array(query.filter.metrics)});
+                               Parameter::Array(query.filter.metrics), query.from_us});
   if (!rows) return rows.error();
   return DecodeTables(connection, query.job_id, *rows, 0, query.filter);
 }
