@@ -29,7 +29,12 @@ Reply JsonReply(const OrderedJson& json, int status) {
 }
 
 Reply JobReply(const JobRow& job, const OrderedJson& json) {
-  Reply reply = JsonReply(json);
+  return JobReply(job, Dump(json));
+}
+
+Reply JobReply(const JobRow& job, std::string json) {
+  Reply reply{
+      .status = 200, .content_type = "application/json", .body = std::move(json), .headers = {}};
   if (!HasEnded(job.status)) return reply;
   reply.headers.emplace_back("ETag", Format("\"{:016x}\"", HashText(reply.body)));
   reply.headers.emplace_back("Cache-Control", "private, no-cache");

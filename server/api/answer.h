@@ -17,6 +17,7 @@ Reply JsonReply(const OrderedJson& json, int status = 200);
 
 // An answer about a job: with an ETag once the job has ended, never stored before.
 Reply JobReply(const JobRow& job, const OrderedJson& json);
+Reply JobReply(const JobRow& job, std::string json);
 
 // `key` as RFC 3339 and `key`_us as an integer; both null when there is none.
 void PutTime(OrderedJson& json, const std::string& key, std::optional<std::int64_t> at_us);

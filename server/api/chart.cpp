@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "core/base/json.h"
 #include "core/model/metric.h"
-#include "server/api/answer.h"
+#include "server/api/json_text.h"
 
 namespace stepscope {
 
@@ -51,34 +52,40 @@ void Chart::Merge(Line& line, const Bin& more) const {
   bin->most = std::max(bin->most, more.most);
 }
 
-OrderedJson Chart::ToJson(const Place& place, const Line& line) const {
-  OrderedJson times = OrderedJson::array(), least = times, mean = times, most = times;
+void Chart::Write(const Place& place, const Line& line, std::string& out) const {
+  std::string times, least, mean, most;
   const Bin* before = nullptr;
   for (const Bin& bin : line) {
     if (before && bin.first_us - before->last_us > 2 * interval_us_ &&
         bin.at_us - before->at_us > bin_us_) {
-      times.push_back(before->at_us + bin_us_);
-      for (OrderedJson* values : {&least, &mean, &most}) values->push_back(nullptr);
+      AppendInt(times, before->at_us + bin_us_);
+      for (std::string* values : {&least, &mean, &most}) AppendNull(*values);
     }
-    times.push_back(bin.at_us);
-    least.push_back(Rounded(bin.least));
-    mean.push_back(Rounded(bin.sum / bin.count));
-    most.push_back(Rounded(bin.most));
+    AppendInt(times, bin.at_us);
+    AppendReal(least, bin.least);
+    AppendReal(mean, bin.sum / bin.count);
+    AppendReal(most, bin.most);
     before = &bin;
   }
   const Metric* metric = FindMetric(place.metric);
-  return {{"metric", place.metric},       {"node", place.node},
-          {"device", place.device},       {"unit", metric ? metric->unit : ""},
-          {"times_us", std::move(times)}, {"min", std::move(least)},
-          {"mean", std::move(mean)},      {"max", std::move(most)}};
+  const OrderedJson head = {{"metric", place.metric},
+                            {"node", place.node},
+                            {"device", place.device},
+                            {"unit", metric ? metric->unit : ""}};
+  out += WithMembers(Dump(head), {{"times_us", "[" + times + "]"},
+                                  {"min", "[" + least + "]"},
+                                  {"mean", "[" + mean + "]"},
+                                  {"max", "[" + most + "]"}});
 }
 
-OrderedJson Chart::ToJson() const {
-  OrderedJson list = OrderedJson::array();
+std::string Chart::ToText() const {
+  std::string text;
   for (const auto& [place, line] : series_) {
-    if (!line.empty()) list.push_back(ToJson(place, line));
+    if (line.empty()) continue;
+    if (!text.empty()) text += ',';
+    Write(place, line, text);
   }
-  return list;
+  return "[" + text + "]";
 }
 
 }  // namespace stepscope

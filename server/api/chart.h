@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json.h"
 #include "server/store/rollups.h"
 #include "server/store/tick_table.h"
 
@@ -26,8 +25,9 @@ class Chart {
 
   std::size_t series() const { return series_.size(); }
 
-  // In the order of metric, node and device.
-  OrderedJson ToJson() const;
+  // The series as JSON text, in the order of metric, node and device: charts are most of what the
+  // service writes, and a tree of their numbers would cost more than reading them.
+  std::string ToText() const;
 
   std::int64_t BinOf(std::int64_t at_us) const { return at_us - at_us % bin_us_; }
 
@@ -42,7 +42,7 @@ class Chart {
     auto operator<=>(const Place&) const = default;
   };
   void Merge(Line& line, const Bin& more) const;
-  OrderedJson ToJson(const Place& place, const Line& line) const;
+  void Write(const Place& place, const Line& line, std::string& out) const;
 
   const std::int64_t bin_us_, interval_us_;
   std::map<Place, Line> series_;

@@ -7,6 +7,7 @@
 #include "server/api/answer.h"
 #include "server/api/chart_data.h"
 #include "server/api/find_job.h"
+#include "server/api/json_text.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/store/series.h"
@@ -158,13 +159,13 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   if (!filled) return filled.error();
 
   const std::int64_t stand_us = std::max(std::min(SlowestLive(*ranges), grid.to_us), grid.from_us);
-  return JobReply(job, {{"interval_ms", std::max<std::int64_t>(grid.interval_us / 1'000, 1)},
-                        {"bin_us", grid.bin_us},
-                        {"from_us", grid.from_us},
-                        {"to_us", std::max(grid.to_us, grid.from_us)},
-                        {"cursor", EncodeCursor({grid.bin_us, chart.BinOf(stand_us)})},
-                        {"agents", AgentsOf(*nodes)},
-                        {"series", chart.ToJson()}});
+  const OrderedJson head = {{"interval_ms", std::max<std::int64_t>(grid.interval_us / 1'000, 1)},
+                            {"bin_us", grid.bin_us},
+                            {"from_us", grid.from_us},
+                            {"to_us", std::max(grid.to_us, grid.from_us)},
+                            {"cursor", EncodeCursor({grid.bin_us, chart.BinOf(stand_us)})},
+                            {"agents", AgentsOf(*nodes)}};
+  return JobReply(job, WithMembers(Dump(head), {{"series", chart.ToText()}}));
 }
 
 Result<Reply> ReadMetrics(const Api&, Connection& connection, const Request& request,
