@@ -3,19 +3,17 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "core/model/metric.h"
 #include "server/api/answer.h"
 #include "server/api/chart_data.h"
 #include "server/api/find_job.h"
 #include "server/api/json_text.h"
-#include "server/api/query.h"
 #include "server/api/routes.h"
+#include "server/api/series_range.h"
 #include "server/store/series.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kLatestUs = (std::int64_t{1} << 53) - 1;
 constexpr QueryParameter kChartQuery[] = {
     {"metric", QueryParameter::kTexts, 1, 64},
     {"node"},
@@ -63,12 +61,6 @@ std::int64_t SlowestLive(const std::vector<TickRange>& ranges) {
   return ranges.empty() ? 0 : slowest_us;
 }
 
-std::int64_t IntervalUs(const JobRow& job) {
-  const Json interval = MemberInteger(job.configuration, "interval_ms");
-  return interval.is_null() ? 500'000
-                            : std::max<std::int64_t>(interval.get<std::int64_t>(), 1) * 1'000;
-}
-
 Grid ChooseGrid(const JobRow& job, const std::vector<TickRange>& ranges, const Query& query,
                 const std::optional<Cursor>& since) {
   Grid grid{.from_us = INT64_MAX, .interval_us = IntervalUs(job)};
@@ -91,18 +83,10 @@ Grid ChooseGrid(const JobRow& job, const std::vector<TickRange>& ranges, const Q
   return grid;
 }
 
-// What cannot be seen from one parameter alone; the parameter and what is wrong with it.
-std::optional<std::pair<std::string, std::string>> FindFault(const Query& query,
-                                                             const std::optional<Cursor>& since,
-                                                             const std::vector<NodeRow>& nodes) {
-  for (const std::string& metric : query.Texts("metric")) {
-    if (FindMetric(metric) || IsCustomMetric(metric)) continue;
-    return {{"metric", Format("there is no metric '{}'", Printable(metric, 64))}};
-  }
-  const std::string node = query.Text("node");
-  if (!node.empty() && std::ranges::count(nodes, node, &NodeRow::name) == 0) {
-    return {{"node", Format("the job has no node '{}'", Printable(node, 64))}};
-  }
+// What cannot be seen from one parameter alone.
+std::optional<SeriesFault> FindFault(const Query& query, const std::optional<Cursor>& since,
+                                     const std::vector<NodeRow>& nodes) {
+  if (auto fault = FindSeriesFault(query, nodes)) return fault;
   if (query.Has("since") && !since) return {{"since", "is not the cursor of an answer"}};
   if (query.Has("since") && query.Has("points")) {
     return {{"points", "cannot be given with since, which goes on in the same bins"}};
@@ -144,7 +128,7 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   if (!ranges) return ranges.error();
   const std::optional<Cursor> since = DecodeCursor(query.Text("since"));
   if (const auto fault = FindFault(query, since, *nodes)) {
-    return Query::Refuse(request, fault->first, fault->second);
+    return Query::Refuse(request, fault->parameter, fault->detail);
   }
   const Grid grid = ChooseGrid(job, *ranges, query, since);
   if ((grid.to_us - grid.from_us) / grid.bin_us > kMostBins) {

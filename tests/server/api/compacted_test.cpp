@@ -55,8 +55,9 @@ class CompactedTest : public ApiTest {
 
   std::vector<Json> Answers() {
     std::vector<Json> answers;
-    for (const std::string call : {"/metrics", "/metrics?points=60", "/metrics?points=4000",
-                                   "/metrics?points=7", "/steps"}) {
+    for (const std::string call :
+         {"/metrics", "/metrics?points=60", "/metrics?points=4000", "/metrics?points=7", "/steps",
+          "/percentiles", "/percentiles?window=0"}) {
       answers.push_back(service_.GetJson("/api/v1/jobs/mlp" + call));
     }
     return answers;

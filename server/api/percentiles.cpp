@@ -1,0 +1,157 @@
+// GET /jobs/{name}/percentiles: percentiles of the samples of each series, sliding or as a whole.
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "core/base/text.h"
+#include "core/model/metric.h"
+#include "server/api/answer.h"
+#include "server/api/node_samples.h"
+#include "server/api/routes.h"
+#include "server/api/series_range.h"
+#include "server/api/sliding.h"
+
+namespace stepscope {
+namespace {
+
+constexpr QueryParameter kPercentileQuery[] = {
+    {"metric", QueryParameter::kTexts, 1, 64},
+    {"node"},
+    {"device"},
+    {"from_us", QueryParameter::kInteger, 0, kLatestUs},
+    {"to_us", QueryParameter::kInteger, 0, kLatestUs},
+    {"window", QueryParameter::kInteger, 0, kMostWindow},
+    {"points", QueryParameter::kInteger, 1, 4'000},
+};
+constexpr double kShares[] = {0.05, 0.50, 0.95};
+constexpr const char* kNames[] = {"p5", "p50", "p95"};
+constexpr std::size_t kMostEntries = 1'000'000;  // of all series of an answer
+
+using Answers = std::map<std::tuple<std::string, std::string, std::string>, OrderedJson>;
+
+// Which samples get an entry, and where an empty one says that nothing was measured.
+struct Entries {
+  std::vector<std::size_t> ends;
+  std::vector<std::int64_t> gap_after_us;  // for each end: where the gap behind it is drawn; or -1
+};
+
+Entries ChooseEntries(const SampleSeries& series, const SeriesRange& range, std::size_t points,
+                      bool whole) {
+  const auto begin = std::ranges::lower_bound(series.at_us, range.from_us);
+  const auto first = static_cast<std::size_t>(begin - series.at_us.begin());
+  Entries entries;
+  entries.ends = EvenEnds(first, series.at_us.size(), whole ? 1 : points);
+  // A gap that is narrower than the entries are apart would not be seen.
+  const std::int64_t apart_us = (range.to_us - range.from_us) / static_cast<std::int64_t>(points);
+  const std::int64_t least_us = std::max(2 * range.interval_us, apart_us);
+  std::size_t at = first;
+  for (std::size_t i = 0; i < entries.ends.size(); ++i) {
+    entries.gap_after_us.push_back(-1);
+    for (; at < entries.ends[i]; ++at) {
+      const bool gap = at > first && series.at_us[at] - series.at_us[at - 1] > least_us;
+      if (gap && i > 0) entries.gap_after_us[i - 1] = series.at_us[at - 1] + range.interval_us;
+    }
+  }
+  return entries;
+}
+
+// One more entry, empty, where a gap is.
+OrderedJson WithGaps(const Entries& entries, const std::function<OrderedJson(std::size_t)>& entry,
+                     bool times = false) {
+  OrderedJson list = OrderedJson::array();
+  for (std::size_t i = 0; i < entries.ends.size(); ++i) {
+    list.push_back(entry(i));
+    const std::int64_t gap_us = entries.gap_after_us[i];
+    if (gap_us >= 0) list.push_back(times ? OrderedJson(gap_us) : OrderedJson(nullptr));
+  }
+  return list;
+}
+
+OrderedJson Describe(const std::string& node, const SampleSeries& series, const Entries& entries,
+                     const std::vector<std::vector<std::int64_t>>& rows) {
+  const Metric* metric = FindMetric(series.metric);
+  OrderedJson json = {{"metric", series.metric},
+                      {"node", node},
+                      {"device", series.device},
+                      {"unit", metric ? metric->unit : ""}};
+  json["times_us"] = WithGaps(
+      entries, [&](std::size_t i) { return series.at_us[entries.ends[i] - 1]; }, true);
+  const auto one = static_cast<double>(PowerOfTen(series.scale));
+  for (std::size_t share = 0; share < std::size(kShares); ++share) {
+    json[kNames[share]] = WithGaps(entries, [&](std::size_t i) {
+      return Rounded(static_cast<double>(rows[share][i]) / one, series.scale);
+    });
+  }
+  return json;
+}
+
+std::vector<std::vector<std::int64_t>> Calculate(const SampleSeries& series, const Entries& entries,
+                                                 std::size_t window) {
+  if (window > 0) return SlidePercentiles(series.values, window, entries.ends, kShares);
+  std::vector<std::vector<std::int64_t>> rows;
+  for (const std::int64_t value : PercentilesOf(series.values, kShares)) rows.push_back({value});
+  return rows;
+}
+
+// Before the range stand the samples that the first windows reach back to.
+TickQuery TicksOf(const SeriesRange& range, const NodeRow& node, std::int64_t window) {
+  const std::int64_t before_us = std::min(range.from_us, window * range.interval_us);
+  return {.job_id = range.job.job_id,
+          .node_id = node.node_id,
+          .after_us = range.from_us - before_us - 1,
+          .until_us = range.to_us,
+          .filter = range.filter};
+}
+
+Result<Reply> AnswerPercentiles(Connection& connection, const Request& request,
+                                const SeriesRange& range, const Query& query) {
+  const std::int64_t window = query.Int("window", 500);
+  const auto points = static_cast<std::size_t>(query.Int("points", 300));
+  ReadBudget budget;
+  std::size_t entries_left = kMostEntries;
+  Answers answers;
+  for (const NodeRow& node : range.nodes) {
+    const auto read = ReadSamples(connection, TicksOf(range, node, window), budget);
+    if (!read && read.error().code == Code::kInvalid) {
+      return Query::Refuse(request, "metric", read.error().message);
+    }
+    if (!read) return read.error();
+    for (const SampleSeries& series : *read) {
+      const Entries entries = ChooseEntries(series, range, points, window == 0);
+      if (entries.ends.empty()) continue;  // all before the range
+      if (entries.ends.size() > entries_left) {
+        return Query::Refuse(request, "points", "are too many for so many series");
+      }
+      entries_left -= entries.ends.size();
+      answers[{series.metric, node.name, series.device}] = Describe(
+          node.name, series, entries, Calculate(series, entries, static_cast<std::size_t>(window)));
+    }
+  }
+  OrderedJson list = OrderedJson::array();
+  for (auto& [place, series] : answers) list.push_back(std::move(series));
+  const OrderedJson json = {{"interval_ms", std::max<std::int64_t>(range.interval_us / 1'000, 1)},
+                            {"from_us", range.from_us},
+                            {"to_us", range.to_us},
+                            {"window", window},
+                            {"series", std::move(list)}};
+  return JobReply(range.job, json);
+}
+
+Result<Reply> ReadPercentiles(const Api&, Connection& connection, const Request& request,
+                              const PathParameters& path) {
+  return ForSeries(connection, request, path, kPercentileQuery,
+                   [&](const SeriesRange& range, const Query& query) {
+                     return AnswerPercentiles(connection, request, range, query);
+                   });
+}
+
+}  // namespace
+
+std::vector<Route> PercentileRoutes(const Api& api) {
+  return {Bulk(
+      ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/percentiles", ReadPercentiles))};
+}
+
+}  // namespace stepscope

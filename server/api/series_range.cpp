@@ -1,0 +1,73 @@
+#include "server/api/series_range.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/model/metric.h"
+#include "server/api/answer.h"
+#include "server/api/find_job.h"
+#include "server/store/series.h"
+
+namespace stepscope {
+namespace {
+
+void ChooseTimes(const std::vector<TickRange>& ranges, const Query& query, SeriesRange& range) {
+  range.from_us = range.to_us = range.job.started_us.value_or(range.job.created_us);
+  if (!ranges.empty()) {
+    range.from_us = std::ranges::min_element(ranges, {}, &TickRange::from_us)->from_us;
+    range.to_us = std::ranges::max_element(ranges, {}, &TickRange::to_us)->to_us;
+  }
+  range.from_us = query.Int("from_us", range.from_us);
+  range.to_us = std::max(query.Int("to_us", range.to_us), range.from_us);
+}
+
+}  // namespace
+
+std::int64_t IntervalUs(const JobRow& job) {
+  const Json interval = MemberInteger(job.configuration, "interval_ms");
+  return interval.is_null() ? 500'000
+                            : std::max<std::int64_t>(interval.get<std::int64_t>(), 1) * 1'000;
+}
+
+std::optional<SeriesFault> FindSeriesFault(const Query& query, const std::vector<NodeRow>& nodes) {
+  for (const std::string& metric : query.Texts("metric")) {
+    if (FindMetric(metric) || IsCustomMetric(metric)) continue;
+    return {{"metric", Format("there is no metric '{}'", Printable(metric, 64))}};
+  }
+  const std::string node = query.Text("node");
+  if (!node.empty() && std::ranges::count(nodes, node, &NodeRow::name) == 0) {
+    return {{"node", Format("the job has no node '{}'", Printable(node, 64))}};
+  }
+  return std::nullopt;
+}
+
+Result<Reply> ForSeries(Connection& connection, const Request& request, const PathParameters& path,
+                        std::span<const QueryParameter> table, const SeriesCall& call) {
+  const Query query(request, table);
+  if (!query.faults().empty()) return query.Refusal(request);
+  if (query.Has("from_us") && query.Has("to_us") &&
+      query.Int("from_us", 0) > query.Int("to_us", 0)) {
+    return Query::Refuse(request, "from_us", "is after to_us");
+  }
+
+  Result<JobRow> job = FindNamedJob(connection, path);
+  if (!job) return job.error();
+  Result<std::vector<NodeRow>> nodes = ListNodes(connection, job->job_id);
+  if (!nodes) return nodes.error();
+  const Result<std::vector<TickRange>> ranges = ReadTickRanges(connection, job->job_id);
+  if (!ranges) return ranges.error();
+  if (const auto fault = FindSeriesFault(query, *nodes)) {
+    return Query::Refuse(request, fault->parameter, fault->detail);
+  }
+
+  SeriesRange range{std::move(*job), std::move(*nodes), {query.Texts("metric"), {}}};
+  range.interval_us = IntervalUs(range.job);
+  ChooseTimes(*ranges, query, range);
+  if (query.Has("device")) range.filter.device = query.Text("device");
+  if (query.Has("node")) {
+    std::erase_if(range.nodes, [&](const NodeRow& row) { return row.name != query.Text("node"); });
+  }
+  return call(range, query);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "server/api/query.h"
+#include "server/front/route.h"
+#include "server/store/jobs.h"
+#include "server/store/tick_table.h"
+
+namespace stepscope {
+
+// What the calls that read series have in common.
+
+inline constexpr std::int64_t kLatestUs = (std::int64_t{1} << 53) - 1;
+
+// Time between two samples, as the job was told to measure.
+std::int64_t IntervalUs(const JobRow& job);
+
+// A `metric` or `node` of the query that there is not: the parameter, and what is wrong with it.
+struct SeriesFault {
+  std::string parameter, detail;
+};
+std::optional<SeriesFault> FindSeriesFault(const Query& query, const std::vector<NodeRow>& nodes);
+
+// The series of a job that a query asks for, and the stretch of time: all there is when left out.
+struct SeriesRange {
+  JobRow job;
+  std::vector<NodeRow> nodes;
+  TickFilter filter;
+  std::int64_t from_us = 0, to_us = 0, interval_us = 1;
+};
+using SeriesCall = std::function<Result<Reply>(const SeriesRange&, const Query&)>;
+
+// Reads and checks job and query (metric, node, device, from_us and to_us, where its table has
+// them), refuses what is wrong, else calls.
+Result<Reply> ForSeries(Connection& connection, const Request& request, const PathParameters& path,
+                        std::span<const QueryParameter> table, const SeriesCall& call);
+
+}  // namespace stepscope
