@@ -44,6 +44,7 @@ constexpr Row kRows[] = {
     {"DELETE /api/v1/jobs/{name}", "uffffyfyyuuf", 204},
     {"GET /api/v1/jobs/{name}/metrics", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/percentiles", "uffyfyfyyuuy", 200},
+    {"GET /api/v1/jobs/{name}/usage", "uffyfyfyyuuy", 200},
     {"POST /api/v1/jobs/{name}/samples", "uyfffyfyyuuf", 200},
     {"GET /api/v1/jobs/{name}/steps", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},

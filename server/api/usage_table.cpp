@@ -1,0 +1,149 @@
+#include "server/api/usage_table.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/base/text.h"
+#include "rules/catalog.h"
+#include "server/api/usage_pool.h"
+#include "server/store/rollups.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostMeans = 2'000'000;
+
+using Pools = std::map<std::string, UsagePool>;  // by metric
+
+std::vector<std::string> UsageMetrics() {
+  const auto metrics = FindRule("OverallSystemUsage")->metrics;
+  return {metrics.begin(), metrics.end()};
+}
+
+void AppendRows(const NodeRow& node, const std::vector<std::string>& metrics, Pools& pools,
+                UsageTable& table) {
+  for (const std::string& metric : metrics) {
+    if (auto row = std::move(pools[metric]).Row(node.name, metric)) table.rows.push_back(*row);
+  }
+}
+
+TickQuery TicksOf(const SeriesRange& range, const NodeRow& node) {
+  return {.job_id = range.job.job_id,
+          .node_id = node.node_id,
+          .after_us = range.from_us - 1,
+          .until_us = range.to_us,
+          .filter = {UsageMetrics(), {}}};
+}
+
+Result<UsageTable> UsageOfSamples(Connection& connection, const SeriesRange& range,
+                                  ReadBudget budget) {
+  UsageTable table;
+  for (const NodeRow& node : range.nodes) {
+    const auto read = ReadSamples(connection, TicksOf(range, node), budget);
+    if (!read) return read.error();
+    Pools pools;
+    for (const SampleSeries& series : *read) {
+      UsagePool& pool = pools[series.metric];
+      pool.BeginDevice();
+      const auto one = static_cast<double>(PowerOfTen(series.scale));
+      for (std::size_t i = 0; i < series.values.size(); ++i) {
+        const double value = static_cast<double>(series.values[i]) / one;
+        pool.Add(series.at_us[i], value, value, value);
+      }
+    }
+    AppendRows(node, UsageMetrics(), pools, table);
+  }
+  return table;
+}
+
+// How many values there would be if each metric had one device.
+double Expected(const SeriesRange& range, std::int64_t width_us) {
+  return static_cast<double>(range.to_us - range.from_us) / static_cast<double>(width_us) *
+         static_cast<double>(range.nodes.size() * UsageMetrics().size());
+}
+
+std::int64_t ChooseLevel(const SeriesRange& range) {
+  for (const RollupLevel& level : kRollupLevels) {
+    if (Expected(range, level.bin_us) <= double(kMostMeans)) return level.bin_us;
+  }
+  return std::end(kRollupLevels)[-1].bin_us;
+}
+
+// Of one node: the means of bins that begin in [from_us, to_us].
+struct Means {
+  std::int64_t bin_us = 0, from_us = 0, to_us = 0;
+  Pools pools;
+  std::set<SeriesName> devices;  // met so far
+
+  void Add(const std::string& metric, const TickTable& bins) {
+    UsagePool& pool = pools[metric];
+    for (const RollupDevice& device : DevicesOf(bins)) {
+      if (devices.insert({metric, *device.device}).second) pool.BeginDevice();
+      for (std::size_t row = 0; row < bins.at_us.size(); ++row) {
+        const std::int64_t at_us = bins.at_us[row];
+        if (!device.count->Has(row) || at_us < from_us || at_us > to_us) continue;
+        pool.Add(at_us, device.sum->At(row) / device.count->At(row), device.least->At(row),
+                 device.greatest->At(row));
+      }
+    }
+  }
+  // What is in no rollup yet.
+  void AddFresh(const TickTable& ticks) {
+    for (std::size_t first = 0, last = 0; first < ticks.series.size(); first = last) {
+      const std::string& metric = ticks.series[first].metric;
+      while (last < ticks.series.size() && ticks.series[last].metric == metric) ++last;
+      Add(metric, RollUp(SliceTicks(ticks, first, last, 0, ticks.at_us.size()), bin_us));
+    }
+  }
+  std::size_t size() const {
+    std::size_t size = 0;
+    for (const auto& [metric, pool] : pools) size += pool.size();
+    return size;
+  }
+};
+
+Status ReadMeans(Connection& connection, const SeriesRange& range, const NodeRow& node,
+                 Means& means) {
+  const auto rollups = LoadRollups(connection, {.job_id = range.job.job_id,
+                                                .node_ids = {node.node_id},
+                                                .bin_us = means.bin_us,
+                                                .from_us = means.from_us,
+                                                .until_us = means.to_us,
+                                                .filter = {UsageMetrics(), {}}});
+  if (!rollups) return rollups.error();
+  for (const NodeRollup& rollup : *rollups) means.Add(rollup.metric, rollup.bins);
+  const auto fresh = ReadFreshTicks(connection, TicksOf(range, node));
+  if (!fresh) return fresh.error();
+  for (const NodeTicks& ticks : *fresh) means.AddFresh(ticks.ticks);
+  return {};
+}
+
+// In one snapshot: a frame that is compacted meanwhile would else count twice.
+Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range) {
+  const Result<Transaction> snapshot = Transaction::Snapshot(connection);
+  if (!snapshot) return snapshot.error();
+  const std::int64_t bin_us = ChooseLevel(range);
+  UsageTable table{.of = Format("means of {} s", bin_us / 1'000'000), .rows = {}};
+  std::size_t left = 2 * kMostMeans;
+  for (const NodeRow& node : range.nodes) {
+    Means means{bin_us, range.from_us - range.from_us % bin_us, range.to_us, {}, {}};
+    if (Status read = ReadMeans(connection, range, node, means); !read) return read.error();
+    if (means.size() > left) return Invalid("more than one table is made of; choose a node");
+    left -= means.size();
+    AppendRows(node, UsageMetrics(), means.pools, table);
+  }
+  return table;
+}
+
+}  // namespace
+
+Result<UsageTable> ReadUsage(Connection& connection, const SeriesRange& range, ReadBudget budget) {
+  if (Expected(range, range.interval_us) <= static_cast<double>(budget.samples)) {
+    Result<UsageTable> table = UsageOfSamples(connection, range, budget);
+    if (table || table.error().code != Code::kInvalid) return table;
+  }
+  return UsageOfMeans(connection, range);
+}
+
+}  // namespace stepscope

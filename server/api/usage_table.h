@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/api/node_samples.h"
+#include "server/api/series_range.h"
+
+namespace stepscope {
+
+// How busy a node was in one respect, all its devices together: each GPU's samples count by
+// themselves, the rates of network interfaces add up.
+struct UsageRow {
+  std::string node, metric;
+  std::size_t count = 0;  // of samples, or of means
+  double max = 0, p99 = 0, p95 = 0, p90 = 0, p50 = 0, min = 0;
+};
+
+struct UsageTable {
+  std::string of = "samples";  // or "means of 10 s"
+  std::vector<UsageRow> rows;  // in the order of the nodes, then of the metrics
+};
+
+// The metrics of the rule OverallSystemUsage, of the nodes and the time of the range. From samples
+// while they are within the budget, else from rollups. Invalid when these are too many as well.
+Result<UsageTable> ReadUsage(Connection& connection, const SeriesRange& range,
+                             ReadBudget budget = {});
+
+}  // namespace stepscope

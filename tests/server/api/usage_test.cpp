@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <random>
+
+#include "core/base/text.h"
+#include "server/api/usage_table.h"
+#include "server/compact/compact_node.h"
+#include "server/store/jobs.h"
+#include "tests/server/api/api_test.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kTickUs = 500'000;
+
+class UsageTest : public ApiTest {
+ protected:
+  UsageTest() { Create("mlp"); }
+
+  struct Device {
+    std::string metric, device;
+    std::vector<double> values;
+  };
+  void Sample(const std::string& node, std::size_t ticks, const std::vector<Device>& devices) {
+    Json times = Json::array(), series = Json::array();
+    for (std::size_t i = 0; i < ticks; ++i) {
+      times.push_back(kStartUs + static_cast<std::int64_t>(i) * kTickUs);
+    }
+    for (const Device& device : devices) {
+      series.push_back(
+          {{"metric", device.metric}, {"device", device.device}, {"values", device.values}});
+    }
+    const Json body = {{"node", node}, {"times_us", times}, {"series", series}};
+    const std::string answer = service_.Post("/api/v1/jobs/mlp/samples", Dump(body));
+    ASSERT_EQ(StatusOf(answer), 200) << answer;
+  }
+  Json Ask(const std::string& query = "") {
+    return service_.GetJson("/api/v1/jobs/mlp/usage" + query);
+  }
+  std::vector<double> Noise(std::size_t count) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(double(dice_() % 10'000) / 100);
+    return values;
+  }
+  static void ExpectRow(const Json& row, std::vector<double> values) {
+    std::ranges::sort(values);
+    EXPECT_EQ(row["count"], values.size());
+    EXPECT_DOUBLE_EQ(row["max"], values.back());
+    EXPECT_DOUBLE_EQ(row["min"], values.front());
+    for (const std::size_t share : {50U, 90U, 95U, 99U}) {
+      EXPECT_DOUBLE_EQ(row["p" + std::to_string(share)],
+                       values[(values.size() * share + 99) / 100 - 1])
+          << share;
+    }
+  }
+  // The table of rollups: as when there is no room for samples.
+  UsageTable FromMeans() {
+    const auto connection = service_.database().Connect();
+    SeriesRange range;
+    range.job = FindJob(*connection, "mlp").value();
+    range.nodes = ListNodes(*connection, range.job.job_id).value();
+    range.from_us = kStartUs;
+    range.to_us = kStartUs + 1'200 * kTickUs;
+    range.interval_us = kTickUs;
+    const Result<UsageTable> table = ReadUsage(*connection, range, {.series = 9, .samples = 99});
+    EXPECT_TRUE(table) << table.error().message;
+    return table ? *table : UsageTable();
+  }
+  void Compact() {
+    const auto connection = service_.database().Connect();
+    const std::int64_t job_id = FindJob(*connection, "mlp")->job_id;
+    for (const NodeRow& node : ListNodes(*connection, job_id).value()) {
+      ASSERT_TRUE(CompactNode(*connection, job_id, node.node_id));
+    }
+  }
+
+  std::mt19937 dice_{7};
+};
+
+TEST_F(UsageTest, PercentagesOfDevicesCountEachByItself) {
+  const std::vector<double> one = Noise(300), other = Noise(300), cpu = Noise(300);
+  Sample("n1", 300,
+         {{"gpu_util_percent", "0", one},
+          {"gpu_util_percent", "1", other},
+          {"node_cpu_percent", "", cpu}});
+  const Json answer = Ask();
+  EXPECT_EQ(answer["of"], "samples");
+  ASSERT_EQ(answer["rows"].size(), 2U);
+  EXPECT_EQ(answer["rows"][0]["metric"], "node_cpu_percent");
+  ExpectRow(answer["rows"][0], cpu);
+  EXPECT_EQ(answer["rows"][1]["unit"], "%");
+  std::vector<double> both = one;
+  both.insert(both.end(), other.begin(), other.end());
+  ExpectRow(answer["rows"][1], both);
+}
+
+TEST_F(UsageTest, RatesOfInterfacesAddUp) {
+  Sample("n1", 3,
+         {{"network_send_bytes_per_second", "eth0", {1, 2, 3}},
+          {"network_send_bytes_per_second", "eth1", {30, 20, 10}}});
+  ExpectRow(Ask()["rows"][0], {31, 22, 13});
+}
+
+TEST_F(UsageTest, OtherMetricsAndNodesAndTimesAreLeftOut) {
+  Sample("n1", 2, {{"user.a", "", {1, 2}}, {"node_cpu_percent", "", {1, 2}}});
+  Sample("n2", 2, {{"node_cpu_percent", "", {3, 4}}});
+  EXPECT_EQ(Ask()["rows"].size(), 2U);
+  ASSERT_EQ(Ask("?node=n2")["rows"].size(), 1U);
+  ExpectRow(Ask("?node=n2")["rows"][0], {3, 4});
+  ExpectRow(Ask("?to_us=" + std::to_string(kStartUs))["rows"][0], {1});
+  EXPECT_EQ(Ask("?to_us=1&from_us=1")["rows"], Json::array());
+}
+
+TEST_F(UsageTest, LongJobsAreReadFromMeansWithTheTrueEnds) {
+  const std::vector<double> values = Noise(1'200);
+  Sample("n1", 1'200, {{"gpu_util_percent", "0", values}});
+  const auto check = [&](const UsageTable& table) {
+    EXPECT_EQ(table.of, "means of 10 s");
+    ASSERT_EQ(table.rows.size(), 1U);
+    EXPECT_EQ(table.rows[0].max, std::ranges::max(values));
+    EXPECT_EQ(table.rows[0].min, std::ranges::min(values));
+    EXPECT_NEAR(double(table.rows[0].count), 60, 1);
+    EXPECT_NEAR(table.rows[0].p50, 50, 5);  // means of 20 vary less than samples
+    EXPECT_LT(table.rows[0].p99, 75);
+  };
+  check(FromMeans());
+  Compact();
+  check(FromMeans());
+}
+
+TEST_F(UsageTest, RatesInMeansAddUpAlike) {
+  std::vector<double> one(1'200, 5), other(1'200, 70);
+  Sample("n1", 1'200,
+         {{"network_receive_bytes_per_second", "eth0", one},
+          {"network_receive_bytes_per_second", "eth1", other}});
+  Compact();
+  const UsageTable table = FromMeans();
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0].min, 75);
+  EXPECT_EQ(table.rows[0].max, 75);
+}
+
+TEST_F(UsageTest, WrongQueriesAreRefusedByName) {
+  for (const std::string query : {"node=other", "from_us=2&to_us=1", "to_us=x", "metric=user.a"}) {
+    ExpectProblem(service_.Get("/api/v1/jobs/mlp/usage?" + query), 400, "invalid-parameter");
+  }
+}
+
+TEST_F(UsageTest, AJobWithoutSamplesHasNoRows) {
+  EXPECT_EQ(Ask()["rows"], Json::array());
+}
+
+}  // namespace
+}  // namespace stepscope
