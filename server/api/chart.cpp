@@ -88,4 +88,23 @@ std::string Chart::ToText() const {
   return "[" + text + "]";
 }
 
+std::vector<HeatRow> Chart::Means(const std::vector<std::int64_t>& times) const {
+  std::vector<HeatRow> rows;
+  for (const auto& [place, line] : series_) {
+    if (line.empty()) continue;
+    HeatRow row{place.node, place.device, {}};
+    auto bin = line.begin();
+    for (const std::int64_t at_us : times) {
+      while (bin != line.end() && bin->at_us < at_us) ++bin;
+      const bool here = bin != line.end() && bin->at_us == at_us;
+      const bool between = !here && bin != line.begin() && bin != line.end() &&
+                           bin->first_us - std::prev(bin)->last_us <= 2 * interval_us_;
+      const Bin* shown = here ? &*bin : between ? &*std::prev(bin) : nullptr;
+      row.values.push_back(shown ? std::optional(shown->sum / shown->count) : std::nullopt);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/api/heat_matrix.h"
 #include "server/store/rollups.h"
 #include "server/store/tick_table.h"
 
@@ -28,6 +29,10 @@ class Chart {
   // The series as JSON text, in the order of metric, node and device: charts are most of what the
   // service writes, and a tree of their numbers would cost more than reading them.
   std::string ToText() const;
+
+  // Means by bin, for bins that begin at these times, of all series (of one metric, in no order).
+  // Where a bin without samples is no gap the one before it counts.
+  std::vector<HeatRow> Means(const std::vector<std::int64_t>& times) const;
 
   std::int64_t BinOf(std::int64_t at_us) const { return at_us - at_us % bin_us_; }
 

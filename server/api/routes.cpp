@@ -78,9 +78,9 @@ std::vector<Route> ApiRoutes(const Api& api) {
   std::vector<Route> routes;
   for (const auto& part :
        {JobRoutes(api), RemovalRoutes(api), MetricRoutes(api), PercentileRoutes(api),
-        UsageRoutes(api), SampleRoutes(api), StepRoutes(api), RuleRoutes(api), FindingRoutes(api),
-        WebhookRoutes(api), DeliveryRoutes(api), TokenRoutes(api), SessionRoutes(api),
-        AuditRoutes(api), NodeRoutes(api), IngestRoutes(api), HealthRoutes(api),
+        UsageRoutes(api), HeatmapRoutes(api), SampleRoutes(api), StepRoutes(api), RuleRoutes(api),
+        FindingRoutes(api), WebhookRoutes(api), DeliveryRoutes(api), TokenRoutes(api),
+        SessionRoutes(api), AuditRoutes(api), NodeRoutes(api), IngestRoutes(api), HealthRoutes(api),
         PrometheusRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }

@@ -62,6 +62,7 @@ std::vector<Route> RemovalRoutes(const Api& api);
 std::vector<Route> MetricRoutes(const Api& api);
 std::vector<Route> PercentileRoutes(const Api& api);
 std::vector<Route> UsageRoutes(const Api& api);
+std::vector<Route> HeatmapRoutes(const Api& api);
 std::vector<Route> StepRoutes(const Api& api);
 std::vector<Route> RuleRoutes(const Api& api);
 std::vector<Route> FindingRoutes(const Api& api);

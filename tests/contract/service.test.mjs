@@ -70,6 +70,8 @@ test('samples of anyone are stored, drawn, and refused by name', async () => {
   assert.deepEqual((await ask('post', '/api/v1/jobs/{name}/samples', {...job, body})).json, {stored: 1, node: 'train-7'});
   const {series} = (await ask('get', '/api/v1/jobs/{name}/metrics', {...job, query: '?metric=user.loss'})).json;
   assert.deepEqual([series[0].node, series[0].device, series[0].max[0]], ['train-7', 'head', 2.5]);
+  const heat = (await ask('get', '/api/v1/jobs/{name}/heatmap', {...job, query: '?metric=user.loss'})).json;
+  assert.deepEqual([heat.rows, heat.matrix], [[{node: 'train-7', device: 'head'}], 'AA==']);
   const unknown = {...body, series: [{metric: 'loss', values: [1, 2]}]};
   assert.equal((await ask('post', '/api/v1/jobs/{name}/samples', {...job, body: unknown})).status, 422);
 });
@@ -226,13 +228,14 @@ test('every parameter refuses what its schema refuses, by name', async () => {
 });
 
 test('every documented parameter is taken as its example says', async () => {
+  const write = ({name, schema, example}) => `${name}=${encodeURIComponent([example ?? resolve(schema).default].flat().join(','))}`;
   for (const [method, path, operation] of operations()) {
-    for (const reference of operation.parameters ?? []) {
-      const {name, in: place, schema, example} = resolve(reference);
-      if (place !== 'query' || name === 'cursor' || name === 'since') continue;
-      const value = [example ?? resolve(schema).default].flat().join(',');
-      const answer = await ask(method, path, {...job, query: `?${name}=${encodeURIComponent(value)}`});
-      if (answer.status === 400) assert.match(answer.json.detail, /only with|has no|not one of/, `${path}?${name}=${value}`);
+    const parameters = (operation.parameters ?? []).map(resolve).filter((parameter) => parameter.in === 'query');
+    for (const parameter of parameters) {
+      if (parameter.name === 'cursor' || parameter.name === 'since') continue;
+      const given = parameters.filter((other) => other === parameter || other.required).map(write);
+      const answer = await ask(method, path, {...job, query: `?${given.join('&')}`});
+      if (answer.status === 400) assert.match(answer.json.detail, /only with|has no|not one of/, `${path}?${given.join('&')}`);
     }
   }
 });

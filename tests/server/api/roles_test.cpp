@@ -45,6 +45,7 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}/metrics", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/percentiles", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/usage", "uffyfyfyyuuy", 200},
+    {"GET /api/v1/jobs/{name}/heatmap", "uffyfyfyyuuy", 200},
     {"POST /api/v1/jobs/{name}/samples", "uyfffyfyyuuf", 200},
     {"GET /api/v1/jobs/{name}/steps", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},
@@ -125,6 +126,7 @@ class RolesTest : public ApiTest {
       const std::size_t at = pattern.find(name);
       if (at != std::string::npos) pattern.replace(at, name.size(), value);
     }
+    if (pattern.ends_with("/heatmap")) pattern += "?metric=node_cpu_percent";
     return pattern;
   }
   // A body that is good, another one each time where that is needed.
