@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 
 #include "core/base/log.h"
 
@@ -9,6 +10,8 @@ namespace stepscope {
 namespace {
 
 constexpr int kMostEvents = 256;
+// What was sent before the stop may still be on its way through the kernel of a busy machine.
+constexpr Duration kLastBytes = 20ms;
 constexpr int kMostLastTurns = 80;  // of accepting, when stopping: more than a queue holds
 
 bool Watch(const Descriptor& epoll, int operation, int descriptor, std::uint32_t events,
@@ -126,6 +129,7 @@ void Loop::Expire() {
 // are let in, as far as a queue is long.
 void Loop::StopAll() {
   stopped_ = true;
+  std::this_thread::sleep_for(kLastBytes);
   StopIdle();
   for (const Listener& listener : listeners_) {
     for (int turn = 0; turn < kMostLastTurns && !AcceptFrom(listener); ++turn) {
