@@ -14,6 +14,8 @@
 namespace stepscope {
 namespace {
 
+constexpr int kMostTurns = 10;  // of listing blocks and finding them merged
+
 constexpr char kList[] = R"(
 select step_block_id, from_us, rows
 from step_blocks
@@ -43,11 +45,13 @@ select $1::bigint, $2::integer, schema_hash, from_us, to_us, rows, payload
 from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[])
     as given (schema_hash, from_us, to_us, rows, payload))";
 
+// Conflict: some of them were merged into others meanwhile.
 Result<std::vector<Step>> Load(Connection& connection, std::int64_t job_id,
                                const std::vector<std::int64_t>& ids) {
   if (ids.empty()) return std::vector<Step>{};
   const Result<Rows> rows = connection.Query(kLoad, {job_id, Parameter::Array(ids)});
   if (!rows) return rows.error();
+  if (rows->size() != ids.size()) return Conflict("steps: blocks were merged meanwhile");
   std::set<std::int64_t> hashes;
   for (std::size_t i = 0; i < rows->size(); ++i) hashes.insert(rows->Int(i, 0));
   const Result<Schemas> schemas = LoadSchemas(connection, job_id, hashes);
@@ -91,6 +95,28 @@ NewBlock Encode(std::span<const Step> steps, int rank) {
           EncodeTable(table)};
 }
 
+Result<StepBlocks> LoadListed(Connection& connection, const StepQuery& query, std::size_t budget) {
+  const Result<Rows> rows =
+      connection.Query(kList, {query.job_id, query.rank, query.after_us, query.until_us});
+  if (!rows) return rows.error();
+  StepBlocks found;
+  std::vector<std::int64_t> ids;
+  std::size_t steps = 0;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const std::int64_t from_us = rows->Int(i, 1);
+    if (steps > budget && from_us > query.after_us && from_us > rows->Int(0, 1)) {
+      found.complete_before_us = from_us;
+      break;
+    }
+    ids.push_back(rows->Int(i, 0));
+    steps += static_cast<std::size_t>(rows->Int(i, 2));
+  }
+  Result<std::vector<Step>> loaded = Load(connection, query.job_id, ids);
+  if (!loaded) return loaded.error();
+  found.steps = std::move(*loaded);
+  return found;
+}
+
 }  // namespace
 
 std::vector<Step> StepsOf(const Schema& schema, const Table& table) {
@@ -120,25 +146,11 @@ void SortSteps(std::vector<Step>& steps) {
 
 Result<StepBlocks> LoadStepBlocks(Connection& connection, const StepQuery& query,
                                   std::size_t budget) {
-  const Result<Rows> rows =
-      connection.Query(kList, {query.job_id, query.rank, query.after_us, query.until_us});
-  if (!rows) return rows.error();
-  StepBlocks found;
-  std::vector<std::int64_t> ids;
-  std::size_t steps = 0;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    const std::int64_t from_us = rows->Int(i, 1);
-    if (steps > budget && from_us > query.after_us && from_us > rows->Int(0, 1)) {
-      found.complete_before_us = from_us;
-      break;
-    }
-    ids.push_back(rows->Int(i, 0));
-    steps += static_cast<std::size_t>(rows->Int(i, 2));
+  for (int turn = 1;; ++turn) {
+    Result<StepBlocks> found = LoadListed(connection, query, budget);
+    const bool merged = !found && found.error().code == Code::kConflict;
+    if (!merged || turn == kMostTurns) return found;
   }
-  Result<std::vector<Step>> loaded = Load(connection, query.job_id, ids);
-  if (!loaded) return loaded.error();
-  found.steps = std::move(*loaded);
-  return found;
 }
 
 Result<std::vector<Step>> TakeStepBlocks(Connection& connection, std::int64_t job_id, int rank,

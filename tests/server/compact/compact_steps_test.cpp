@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
+#include <thread>
 
 #include "server/store/series.h"
 #include "server/store/step_blocks.h"
@@ -84,6 +84,29 @@ TEST_F(CompactStepsTest, LateAndRepeatedStepsComeOnceInTheirPlace) {
   Compact();
   EXPECT_EQ(Read(), Steps(0, 9'300));
   EXPECT_EQ(Count("frames"), 0);
+}
+
+TEST_F(CompactStepsTest, WhoReadsWhileItCompactsSeesEachStepOnce) {
+  constexpr std::int64_t kSteps = 6'000;
+  const Numbered expected = Steps(0, kSteps);
+  std::jthread reader([&](const std::stop_token& stop) {
+    const auto own = database_.Connect();
+    std::size_t seen = 0;
+    while (!stop.stop_requested()) {
+      const auto steps = ReadSteps(*own, {.job_id = frames_.job_id(), .rank = 0});
+      ASSERT_TRUE(steps) << steps.error().message;
+      ASSERT_GE(steps->size(), seen);
+      seen = steps->size();
+      for (std::size_t i = 0; i < seen; ++i) ASSERT_EQ((*steps)[i].number, expected[i].first);
+    }
+  });
+  for (std::int64_t first = 0; first < kSteps; first += 20) {
+    frames_.StoreSteps(0, Steps(first, 20));
+    Compact();
+  }
+  reader.request_stop();
+  reader.join();
+  EXPECT_EQ(Read(), expected);
 }
 
 }  // namespace
