@@ -35,19 +35,16 @@ Result<std::vector<TickTable>> ReadTables(Connection& connection, std::int64_t j
                                           const std::vector<FrameKey>& keys, std::size_t count,
                                           const Schemas& schemas) {
   std::vector<TickTable> tables;
-  for (std::size_t from = 0; from < count; from += kPayloadsAtOnce) {
-    const std::size_t some = std::min(kPayloadsAtOnce, count - from);
-    const auto payloads = LoadPayloads(connection, job_id, keys, from, some);
-    if (!payloads) return payloads.error();
-    for (std::size_t i = 0; i < some; ++i) {
-      const auto schema = schemas.find(keys[from + i].schema_hash);
-      if (schema == schemas.end()) return Internal("frame: its schema is gone");
-      if ((*payloads)[i].empty()) return Conflict(kTaken);
-      Result<TickTable> table = DecodeTicks((*payloads)[i], schema->second, {});
-      if (!table) return table.error();
-      tables.push_back(std::move(*table));
-    }
-  }
+  const auto take = [&](const Schema* schema, const std::string& payload) -> Status {
+    if (!schema) return Internal("frame: its schema is gone");
+    if (payload.empty()) return Conflict(kTaken);
+    Result<TickTable> table = DecodeTicks(payload, *schema, {});
+    if (!table) return table.error();
+    tables.push_back(std::move(*table));
+    return {};
+  };
+  const Status read = ForEachFrame(connection, job_id, keys, count, schemas, take);
+  if (!read) return read.error();
   return tables;
 }
 

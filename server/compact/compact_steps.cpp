@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/wire/table_codec.h"
 #include "server/compact/transaction_limits.h"
 #include "server/store/step_blocks.h"
 #include "server/store/stored_frames.h"
@@ -28,21 +27,16 @@ Result<std::vector<Step>> ReadFrames(Connection& connection, std::int64_t job_id
   const Result<Schemas> schemas = LoadSchemas(connection, job_id, keys, count);
   if (!schemas) return schemas.error();
   std::vector<Step> steps;
-  for (std::size_t from = 0; from < count; from += kPayloadsAtOnce) {
-    const std::size_t some = std::min(kPayloadsAtOnce, count - from);
-    const auto payloads = LoadPayloads(connection, job_id, keys, from, some);
-    if (!payloads) return payloads.error();
-    for (std::size_t i = 0; i < some; ++i) {
-      const auto schema = schemas->find(keys[from + i].schema_hash);
-      if ((*payloads)[i].empty()) return Conflict(kTaken);
-      const Result<Table> table = DecodeTable((*payloads)[i]);
-      if (!table) return table.error();
-      if (schema == schemas->end() || schema->second.columns.size() != table->columns.size()) {
-        return Internal("frame: not as its schema says");
-      }
-      std::ranges::copy(StepsOf(schema->second, *table), std::back_inserter(steps));
-    }
-  }
+  const auto take = [&](const Schema* schema, const std::string& payload) -> Status {
+    if (!schema) return Internal("frame: its schema is gone");
+    if (payload.empty()) return Conflict(kTaken);
+    const Result<std::vector<Step>> some = DecodeSteps(payload, *schema);
+    if (!some) return some.error();
+    std::ranges::copy(*some, std::back_inserter(steps));
+    return {};
+  };
+  const Status read = ForEachFrame(connection, job_id, keys, count, *schemas, take);
+  if (!read) return read.error();
   return steps;
 }
 

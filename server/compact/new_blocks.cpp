@@ -71,6 +71,10 @@ bool HasRollups(const StoredBlock& block) {
   return block.key.metric != kAllTicks && block.table.columns.size() <= kMostRolledDevices;
 }
 
+RollupKey RollupOf(const BlockKey& block, const RollupLevel& level) {
+  return {level.bin_us, block.metric, block.window_us - block.window_us % level.chunk_us};
+}
+
 TickTable JoinBins(std::vector<TickTable> tables) {
   TickTable joined = std::move(tables.front());
   for (std::size_t i = 1; i < tables.size(); ++i) {
@@ -127,8 +131,7 @@ std::vector<RollupKey> RollupsOf(const std::vector<StoredBlock>& blocks) {
   for (const StoredBlock& block : blocks) {
     if (!HasRollups(block)) continue;
     for (const RollupLevel& level : kRollupLevels) {
-      const std::int64_t chunk_us = block.key.window_us - block.key.window_us % level.chunk_us;
-      keys.insert({level.bin_us, block.key.metric, chunk_us});
+      keys.insert(RollupOf(block.key, level));
     }
   }
   return {keys.begin(), keys.end()};
@@ -148,8 +151,7 @@ std::vector<StoredRollup> RollUpBlocks(const std::vector<StoredBlock>& blocks,
   for (const StoredBlock& block : blocks) {
     if (!HasRollups(block)) continue;
     for (const RollupLevel& level : kRollupLevels) {
-      const std::int64_t chunk_us = block.key.window_us - block.key.window_us % level.chunk_us;
-      rows[{level.bin_us, block.key.metric, chunk_us}].push_back(RollUp(block.table, level.bin_us));
+      rows[RollupOf(block.key, level)].push_back(RollUp(block.table, level.bin_us));
     }
   }
   std::vector<StoredRollup> rollups;

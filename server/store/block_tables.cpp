@@ -27,9 +27,9 @@ Result<std::vector<TickTable>> DecodeTables(Connection& connection, std::int64_t
 }
 
 Status SaveSchemas(Connection& connection, std::int64_t job_id,
-                   std::span<const EncodedTicks> tables) {
+                   std::span<const EncodedTable> tables) {
   std::map<std::int64_t, NewSchema> schemas;
-  for (const EncodedTicks& table : tables) {
+  for (const EncodedTable& table : tables) {
     schemas[table.schema_hash] = {job_id, table.schema_hash, table.schema};
   }
   std::vector<NewSchema> rows;

@@ -13,7 +13,8 @@ Result<std::vector<TickTable>> DecodeTables(Connection& connection, std::int64_t
                                             const Rows& rows, std::size_t column,
                                             const TickFilter& filter);
 
+// Those that are there already stay.
 Status SaveSchemas(Connection& connection, std::int64_t job_id,
-                   std::span<const EncodedTicks> tables);
+                   std::span<const EncodedTable> tables);
 
 }  // namespace stepscope

@@ -82,19 +82,19 @@ Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t
 Status SaveBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                   std::span<const StoredBlock> blocks) {
   using Row = StoredBlock;
-  std::vector<EncodedTicks> encoded;
+  std::vector<EncodedTable> encoded;
   for (const Row& block : blocks) encoded.push_back(EncodeTicks(block.table));
   if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done;
-  const std::span<const EncodedTicks> tables(encoded);
+  const std::span<const EncodedTable> tables(encoded);
   return Done(connection.Query(
       kSave, {job_id, node_id, Numbers(blocks, [](const Row& b) { return b.key.window_us; }),
               Texts(blocks, [](const Row& b) { return b.key.metric; }),
-              Numbers(tables, [](const EncodedTicks& t) { return t.schema_hash; }),
+              Numbers(tables, [](const EncodedTable& t) { return t.schema_hash; }),
               Numbers(blocks, [](const Row& b) { return b.table.at_us.front(); }),
               Numbers(blocks, [](const Row& b) { return b.table.at_us.back(); }),
               Numbers(blocks, [](const Row& b) { return b.table.at_us.size(); }),
               Numbers(blocks, [](const Row& b) { return b.clock_suspect ? 1 : 0; }),
-              Blobs(tables, [](const EncodedTicks& t) { return std::string_view(t.payload); })}));
+              Blobs(tables, [](const EncodedTable& t) { return std::string_view(t.payload); })}));
 }
 
 }  // namespace stepscope

@@ -51,8 +51,7 @@ struct StoredBlock {
 Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t job_id,
                                             std::int64_t node_id, std::span<const BlockKey> keys);
 
-// Writes blocks, in the place of those that are there. Conflict: somebody else made one meanwhile
-// that `locked` does not name.
+// Writes blocks, in the place of those that are there; lock and merge those first.
 Status SaveBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                   std::span<const StoredBlock> blocks);
 

@@ -141,8 +141,7 @@ with gone as (
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
 };
-constexpr char kSamplesFrom[] = "select samples_from_us from jobs where job_id = $1";
-constexpr char kNoteSamplesFrom[] = "update jobs set samples_from_us = $2 where job_id = $1";
+constexpr char kSamplesFrom[] = "update jobs set samples_from_us = $2 where job_id = $1";
 
 // Runs the statements until one has removed something.
 Result<Removed> RunPieces(Connection& connection, std::span<const char* const> pieces,
@@ -220,14 +219,8 @@ Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
   return RunPieces(connection, kOldPieces, parameters);
 }
 
-Result<std::optional<std::int64_t>> SamplesFrom(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.Query(kSamplesFrom, {job_id});
-  if (!rows) return rows.error();
-  return rows->empty() ? std::nullopt : rows->MaybeInt(0, 0);
-}
-
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us) {
-  return Done(connection.Query(kNoteSamplesFrom, {job_id, before_us}));
+  return Done(connection.Query(kSamplesFrom, {job_id, before_us}));
 }
 
 }  // namespace stepscope

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +34,6 @@ Result<std::vector<std::int64_t>> ListJobsWithSamplesBefore(Connection& connecti
                                                             std::int64_t before_us);
 Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
                                     std::int64_t before_us, std::int64_t most);
-// From when on a job has samples again; nothing when none were removed.
-Result<std::optional<std::int64_t>> SamplesFrom(Connection& connection, std::int64_t job_id);
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us);
 
 }  // namespace stepscope

@@ -60,16 +60,16 @@ Result<std::vector<StoredRollup>> LockRollups(Connection& connection, std::int64
 Status SaveRollups(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                    std::span<const StoredRollup> rollups) {
   using Row = StoredRollup;
-  std::vector<EncodedTicks> encoded;
+  std::vector<EncodedTable> encoded;
   for (const Row& rollup : rollups) encoded.push_back(EncodeTicks(rollup.bins));
   if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done;
-  const std::span<const EncodedTicks> tables(encoded);
+  const std::span<const EncodedTable> tables(encoded);
   return Done(connection.Query(
       kSave, {job_id, node_id, Numbers(rollups, [](const Row& r) { return r.key.bin_us; }),
               Texts(rollups, [](const Row& r) { return r.key.metric; }),
               Numbers(rollups, [](const Row& r) { return r.key.chunk_us; }),
-              Numbers(tables, [](const EncodedTicks& t) { return t.schema_hash; }),
-              Blobs(tables, [](const EncodedTicks& t) { return std::string_view(t.payload); })}));
+              Numbers(tables, [](const EncodedTable& t) { return t.schema_hash; }),
+              Blobs(tables, [](const EncodedTable& t) { return std::string_view(t.payload); })}));
 }
 
 Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query) {

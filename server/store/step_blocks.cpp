@@ -7,9 +7,9 @@
 #include "core/wire/frame.h"
 #include "core/wire/table_codec.h"
 #include "server/store/arrays.h"
+#include "server/store/block_tables.h"
 #include "server/store/cells.h"
 #include "server/store/stored_frames.h"
-#include "server/store/streams.h"
 
 namespace stepscope {
 namespace {
@@ -59,24 +59,16 @@ Result<std::vector<Step>> Load(Connection& connection, std::int64_t job_id,
   std::vector<Step> steps;
   for (std::size_t i = 0; i < rows->size(); ++i) {
     const auto schema = schemas->find(rows->Int(i, 0));
-    const Result<Table> table = DecodeTable(rows->BytesView(i, 1));
-    if (!table) return table.error();
-    if (schema == schemas->end() || schema->second.columns.size() != table->columns.size()) {
-      return Internal("steps: not as their schema says");
-    }
-    std::ranges::copy(StepsOf(schema->second, *table), std::back_inserter(steps));
+    if (schema == schemas->end()) return Internal("steps: their schema is gone");
+    const Result<std::vector<Step>> some = DecodeSteps(rows->BytesView(i, 1), schema->second);
+    if (!some) return some.error();
+    std::ranges::copy(*some, std::back_inserter(steps));
   }
   return steps;
 }
 
-struct NewBlock {
-  std::int64_t schema_hash = 0;
-  std::span<const Step> steps;
-  std::string schema, payload;
-};
-
 // Phases that no step has are not written: missing is zero.
-NewBlock Encode(std::span<const Step> steps, int rank) {
+EncodedTable Encode(std::span<const Step> steps, int rank) {
   Schema schema{rank, {{"step", ""}, {"start_us", ""}, {"wall_ns", ""}}, {}};
   Table table{steps.size(), std::vector<Column>(3)};
   for (const Step& step : steps) {
@@ -91,8 +83,7 @@ NewBlock Encode(std::span<const Step> steps, int rank) {
     schema.columns.push_back({std::string(ToText(static_cast<Phase>(i))), ""});
     table.columns.push_back(std::move(column));
   }
-  return {static_cast<std::int64_t>(HashSchema(schema)), steps, EncodeSchema(schema),
-          EncodeTable(table)};
+  return {static_cast<std::int64_t>(HashSchema(schema)), EncodeSchema(schema), EncodeTable(table)};
 }
 
 Result<StepBlocks> LoadListed(Connection& connection, const StepQuery& query, std::size_t budget) {
@@ -137,6 +128,15 @@ std::vector<Step> StepsOf(const Schema& schema, const Table& table) {
   return steps;
 }
 
+Result<std::vector<Step>> DecodeSteps(std::string_view payload, const Schema& schema) {
+  const Result<Table> table = DecodeTable(payload);
+  if (!table) return table.error();
+  if (table->columns.size() != schema.columns.size()) {
+    return Internal("steps: not as their schema says");
+  }
+  return StepsOf(schema, *table);
+}
+
 void SortSteps(std::vector<Step>& steps) {
   const auto key = [](const Step& step) { return std::tuple(step.start, step.number); };
   std::ranges::stable_sort(steps, {}, key);
@@ -171,27 +171,24 @@ Result<std::vector<Step>> TakeStepBlocks(Connection& connection, std::int64_t jo
 
 Result<std::size_t> SaveStepBlocks(Connection& connection, std::int64_t job_id, int rank,
                                    std::span<const Step> steps) {
-  std::vector<NewBlock> blocks;
+  std::vector<std::span<const Step>> pieces;
+  std::vector<EncodedTable> encoded;
   for (std::size_t from = 0; from < steps.size(); from += kStepsPerBlock) {
-    blocks.push_back(
-        Encode(steps.subspan(from, std::min(kStepsPerBlock, steps.size() - from)), rank));
+    pieces.push_back(steps.subspan(from, std::min(kStepsPerBlock, steps.size() - from)));
+    encoded.push_back(Encode(pieces.back(), rank));
   }
-  std::map<std::int64_t, NewSchema> schemas;
-  for (const NewBlock& block : blocks) {
-    schemas[block.schema_hash] = {job_id, block.schema_hash, block.schema};
-  }
-  std::vector<NewSchema> new_schemas;
-  for (const auto& [hash, schema] : schemas) new_schemas.push_back(schema);
-  if (Status done = InsertSchemas(connection, new_schemas); !done) return done.error();
-  const std::span<const NewBlock> rows(blocks);
+  if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done.error();
+  using Piece = std::span<const Step>;
+  const std::span<const Piece> rows(pieces);
+  const std::span<const EncodedTable> tables(encoded);
   const Result<Rows> inserted = connection.Query(
-      kInsert, {job_id, rank, Numbers(rows, [](const NewBlock& b) { return b.schema_hash; }),
-                Numbers(rows, [](const NewBlock& b) { return ToMicros(b.steps.front().start); }),
-                Numbers(rows, [](const NewBlock& b) { return ToMicros(b.steps.back().start); }),
-                Numbers(rows, [](const NewBlock& b) { return b.steps.size(); }),
-                Blobs(rows, [](const NewBlock& b) { return std::string_view(b.payload); })});
+      kInsert, {job_id, rank, Numbers(tables, [](const EncodedTable& t) { return t.schema_hash; }),
+                Numbers(rows, [](const Piece& p) { return ToMicros(p.front().start); }),
+                Numbers(rows, [](const Piece& p) { return ToMicros(p.back().start); }),
+                Numbers(rows, [](const Piece& p) { return p.size(); }),
+                Blobs(tables, [](const EncodedTable& t) { return std::string_view(t.payload); })});
   if (!inserted) return inserted.error();
-  return blocks.size();
+  return pieces.size();
 }
 
 }  // namespace stepscope

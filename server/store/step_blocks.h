@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/model/step.h"
@@ -17,6 +18,8 @@ inline constexpr std::size_t kStepsPerBlock = 4'096;
 
 // The rows of a table of steps: step, start_us, wall_ns, then phases.
 std::vector<Step> StepsOf(const Schema& schema, const Table& table);
+
+Result<std::vector<Step>> DecodeSteps(std::string_view payload, const Schema& schema);
 
 // By start and number, each once.
 void SortSteps(std::vector<Step>& steps);

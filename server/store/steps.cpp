@@ -11,28 +11,23 @@
 namespace stepscope {
 namespace {
 
-// Calls take(schema, table) for each of the first `count` frames.
+// Calls take(schema, table) for each of the first `count` frames that are there.
 template <typename Take>
 Status ForEachTable(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
                     std::size_t count, Take&& take) {
-  const auto schemas = LoadSchemas(connection, job_id, keys, count);
+  const Result<Schemas> schemas = LoadSchemas(connection, job_id, keys, count);
   if (!schemas) return schemas.error();
-  for (std::size_t from = 0; from < count; from += kPayloadsAtOnce) {
-    const std::size_t some = std::min(kPayloadsAtOnce, count - from);
-    const auto payloads = LoadPayloads(connection, job_id, keys, from, some);
-    if (!payloads) return payloads.error();
-    for (std::size_t i = 0; i < some; ++i) {
-      const auto schema = schemas->find(keys[from + i].schema_hash);
-      if ((*payloads)[i].empty() || schema == schemas->end()) continue;
-      const Result<Table> table = DecodeTable((*payloads)[i]);
-      if (!table) return table.error();
-      if (table->columns.size() != schema->second.columns.size()) {
-        return Internal("frame: not as its schema says");
-      }
-      take(schema->second, *table);
+  const auto decode = [&](const Schema* schema, const std::string& payload) -> Status {
+    if (!schema || payload.empty()) return {};
+    const Result<Table> table = DecodeTable(payload);
+    if (!table) return table.error();
+    if (table->columns.size() != schema->columns.size()) {
+      return Internal("frame: not as its schema says");
     }
-  }
-  return {};
+    take(*schema, *table);
+    return {};
+  };
+  return ForEachFrame(connection, job_id, keys, count, *schemas, decode);
 }
 
 void AddSteps(const Schema& schema, const Table& table, const StepQuery& query,

@@ -6,6 +6,8 @@
 namespace stepscope {
 namespace {
 
+constexpr std::size_t kPayloadsAtOnce = 256;
+
 constexpr char kList[] = R"(
 select node_id, from_us, rows, sequence, schema_hash, clock_suspect, session
 from frames
@@ -42,6 +44,21 @@ std::pair<std::vector<std::string_view>, std::vector<std::int64_t>> NamesOf(
   return names;
 }
 
+// In the order of the keys; "" for a frame that is gone.
+Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64_t job_id,
+                                              const std::vector<FrameKey>& keys, std::size_t from,
+                                              std::size_t count) {
+  const auto [sessions, sequences] = NamesOf(std::span(keys).subspan(from, count));
+  const Result<Rows> rows = connection.Query(
+      kPayloads, {job_id, Parameter::BytesArray(sessions), Parameter::Array(sequences)});
+  if (!rows) return rows.error();
+  std::vector<std::string> payloads(count);
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    payloads[static_cast<std::size_t>(rows->Int(i, 0)) - 1] = rows->Bytes(i, 1);
+  }
+  return payloads;
+}
+
 }  // namespace
 
 Result<std::vector<FrameKey>> ListFrames(Connection& connection, const FrameQuery& query) {
@@ -74,20 +91,6 @@ FrameChoice ChooseFrames(const std::vector<FrameKey>& keys, std::size_t most_row
   return choice;
 }
 
-Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64_t job_id,
-                                              const std::vector<FrameKey>& keys, std::size_t from,
-                                              std::size_t count) {
-  const auto [sessions, sequences] = NamesOf(std::span(keys).subspan(from, count));
-  const Result<Rows> rows = connection.Query(
-      kPayloads, {job_id, Parameter::BytesArray(sessions), Parameter::Array(sequences)});
-  if (!rows) return rows.error();
-  std::vector<std::string> payloads(count);
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    payloads[static_cast<std::size_t>(rows->Int(i, 0)) - 1] = rows->Bytes(i, 1);
-  }
-  return payloads;
-}
-
 Result<std::size_t> DeleteFrames(Connection& connection, std::int64_t job_id,
                                  const std::vector<FrameKey>& keys, std::size_t count) {
   const auto [sessions, sequences] = NamesOf(std::span(keys).first(count));
@@ -117,6 +120,22 @@ Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,
   std::set<std::int64_t> hashes;
   for (std::size_t i = 0; i < count; ++i) hashes.insert(keys[i].schema_hash);
   return LoadSchemas(connection, job_id, hashes);
+}
+
+Status ForEachFrame(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
+                    std::size_t count, const Schemas& schemas, const TakeFrame& take) {
+  for (std::size_t from = 0; from < count; from += kPayloadsAtOnce) {
+    const std::size_t some = std::min(kPayloadsAtOnce, count - from);
+    const auto payloads = LoadPayloads(connection, job_id, keys, from, some);
+    if (!payloads) return payloads.error();
+    for (std::size_t i = 0; i < some; ++i) {
+      const auto schema = schemas.find(keys[from + i].schema_hash);
+      const Status taken =
+          take(schema == schemas.end() ? nullptr : &schema->second, (*payloads)[i]);
+      if (!taken) return taken;
+    }
+  }
+  return {};
 }
 
 }  // namespace stepscope

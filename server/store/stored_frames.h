@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,11 +41,6 @@ struct FrameChoice {
 FrameChoice ChooseFrames(const std::vector<FrameKey>& keys, std::size_t most_rows,
                          std::int64_t after_us);
 
-// The payloads of some frames, in the order of the keys; "" for a frame that is gone.
-Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64_t job_id,
-                                              const std::vector<FrameKey>& keys, std::size_t from,
-                                              std::size_t count);
-
 // Deletes those that are still there, in the caller's transaction; says how many.
 Result<std::size_t> DeleteFrames(Connection& connection, std::int64_t job_id,
                                  const std::vector<FrameKey>& keys, std::size_t count);
@@ -56,7 +52,10 @@ Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,
 Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,
                             const std::vector<FrameKey>& keys, std::size_t count);
 
-// How many payloads are read at once.
-inline constexpr std::size_t kPayloadsAtOnce = 256;
+// Calls `take` for each of the first keys, some hundred payloads in memory at once. The schema is
+// null where it is not stored, the payload "" where the frame is gone. Ends with its first error.
+using TakeFrame = std::function<Status(const Schema* schema, const std::string& payload)>;
+Status ForEachFrame(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
+                    std::size_t count, const Schemas& schemas, const TakeFrame& take);
 
 }  // namespace stepscope

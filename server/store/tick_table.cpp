@@ -90,7 +90,7 @@ Result<TickTable> DecodeTicks(std::string_view payload, const Schema& schema,
   return table;
 }
 
-EncodedTicks EncodeTicks(const TickTable& table) {
+EncodedTable EncodeTicks(const TickTable& table) {
   Schema schema{.rank = -1, .columns = {{"at_us", ""}}, .names = {}};
   Table encoded{.rows = table.at_us.size(), .columns = {}};
   encoded.columns.push_back({.scale = 0, .values = table.at_us, .present = {}});

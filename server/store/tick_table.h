@@ -35,11 +35,12 @@ inline constexpr TableLimits kBlockLimits{
 Result<TickTable> DecodeTicks(std::string_view payload, const Schema& schema,
                               const TickFilter& filter);
 
-struct EncodedTicks {
+// A table as it is stored, with what its columns are.
+struct EncodedTable {
   std::int64_t schema_hash = 0;
   std::string schema, payload;
 };
-EncodedTicks EncodeTicks(const TickTable& table);
+EncodedTable EncodeTicks(const TickTable& table);
 
 struct TickBounds {
   std::int64_t after_us = INT64_MIN;      // exclusive

@@ -41,20 +41,14 @@ Status ReadFrames(Connection& connection, const TickQuery& query, const std::vec
   found.all = choice.count == keys.size();
   const Result<Schemas> schemas = LoadSchemas(connection, query.job_id, keys, choice.count);
   if (!schemas) return schemas.error();
-  for (std::size_t from = 0; from < choice.count; from += kPayloadsAtOnce) {
-    const std::size_t some = std::min(kPayloadsAtOnce, choice.count - from);
-    const auto payloads = LoadPayloads(connection, query.job_id, keys, from, some);
-    if (!payloads) return payloads.error();
-    for (std::size_t i = 0; i < some; ++i) {
-      const auto schema = schemas->find(keys[from + i].schema_hash);
-      // A frame that is gone lies in blocks by now.
-      if ((*payloads)[i].empty() || schema == schemas->end()) continue;
-      Result<TickTable> table = DecodeTicks((*payloads)[i], schema->second, query.filter);
-      if (!table) return table.error();
-      found.tables.push_back(std::move(*table));
-    }
-  }
-  return {};
+  const auto take = [&](const Schema* schema, const std::string& payload) -> Status {
+    if (!schema || payload.empty()) return {};  // one that is gone lies in blocks by now
+    Result<TickTable> table = DecodeTicks(payload, *schema, query.filter);
+    if (!table) return table.error();
+    found.tables.push_back(std::move(*table));
+    return {};
+  };
+  return ForEachFrame(connection, query.job_id, keys, choice.count, *schemas, take);
 }
 
 // How many of the oldest windows have enough rows.
