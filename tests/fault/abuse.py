@@ -21,8 +21,16 @@ HEAD_START = 3  # seconds for the connections to come up before the person looks
 def descriptors(process):
     """How many it holds, but for its connections to the database, of which there are as many as were needed at once."""
     unix = {line.split()[6] for line in Path("/proc/net/unix").read_text().splitlines()[1:]}
-    held = [os.readlink(each) for each in Path(f"/proc/{process}/fd").iterdir() if each.is_symlink()]
-    return sum(name[len("socket:[") : -1] not in unix for name in held)
+    held = [target(each) for each in Path(f"/proc/{process}/fd").iterdir()]
+    return sum(name[len("socket:[") : -1] not in unix for name in held if name)
+
+
+def target(descriptor):
+    """What a descriptor of another process stands for; "" once that has closed it, which may be at any moment."""
+    try:
+        return os.readlink(descriptor)
+    except FileNotFoundError:
+        return ""
 
 
 def peak_memory_bytes(process):

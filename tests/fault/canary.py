@@ -118,8 +118,14 @@ class World:
                 pass  # ended
         for process in ours:
             for child in descendants(process.pid):
-                if os.readlink(f"/proc/{child}/exe") != os.readlink(f"/proc/{process.pid}/exe"):  # else a part of ourselves
-                    self.keep(f"environment of {child}, started by {process.pid}", Path(f"/proc/{child}/environ").read_bytes())
+                self.look_at_child(process.pid, child)
+
+    def look_at_child(self, parent, child):
+        try:
+            if os.readlink(f"/proc/{child}/exe") != os.readlink(f"/proc/{parent}/exe"):  # else a part of ourselves
+                self.keep(f"environment of {child}, started by {parent}", Path(f"/proc/{child}/environ").read_bytes())
+        except OSError:
+            pass  # ended
 
     def dump(self):
         command = ["pg_dump", "--inserts", f"host={self.database.data_dir}/socket user=stepscope dbname=canary"]
