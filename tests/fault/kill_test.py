@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault.pusher import INTERVAL_US, Pusher, value_of
+from tests.fault.law import check_law
+from tests.fault.pusher import Pusher
 from tests.support.service import Service, program, wait_for
 
 ROUNDS = int(os.environ.get("STEPSCOPE_KILLS", "21"))
@@ -97,48 +98,8 @@ def test_killed_at_random_nothing_is_lost_or_doubled(service):
         pusher.ended.set()
         pusher.join(30)
         agent.end()
-    assert pusher.surprises == []
-    check_pushed(service, pusher)
-    check_streams(service)
+    check_law(service, [pusher])
     assert service.get("/api/v1/jobs/killed")[1]["status"] == "InProgress"
 
 
 AGENT_STORED = "select coalesce(sum(stored), 0) from streams join jobs using (job_id) where name = 'killed-agent'"
-
-
-def check_pushed(service, pusher):
-    """Each acknowledged frame is there once, be it a frame still or in a block by now, with the value that was sent."""
-    found = {}
-    for first in range(0, pusher.acknowledged + WINDOW, WINDOW):
-        begin_us = pusher.begin_us + first * INTERVAL_US
-        span = f"from_us={begin_us}&to_us={begin_us + (WINDOW - 1) * INTERVAL_US}&points={WINDOW}"
-        for each in service.get(f"/api/v1/jobs/{pusher.job}/metrics?metric=memory_used_bytes&{span}")[1]["series"]:
-            for at_us, least, greatest in zip(each["times_us"], each["min"], each["max"]):
-                if least is not None:
-                    assert least == greatest
-                    found[(at_us - pusher.begin_us) // INTERVAL_US] = least
-    assert sorted(found) == list(range(2, len(found) + 2)), "a frame is missing"
-    assert len(found) + 1 >= pusher.acknowledged, "an acknowledged frame is lost"
-    assert [number for number, value in found.items() if value != value_of(number)] == [], "a value was changed"
-    assert service.sql(STORED_TICKS.format(pusher.job)) == [[str(len(found))]], "a frame is doubled"
-
-
-WINDOW = 1000  # ticks, few enough for a bin each
-STORED_TICKS = """
-    select (select count(*) from frames join jobs using (job_id) where name = '{0}' and kind = 1)
-        + (select coalesce(sum(rows), 0) from blocks join jobs using (job_id) where name = '{0}' and metric = 'memory_used_bytes')"""
-
-
-def check_streams(service):
-    """sent = stored + lost + rejected, by number, in every session; and no node has one instant twice."""
-    holes = service.sql("""
-        select s.session, s.stored, s.lost, s.rejected, count(f.sequence), max(f.sequence)
-        from streams s left join frames f using (job_id, session)
-        group by s.job_id, s.session, s.stored, s.lost, s.rejected
-        having s.rejected <> 0 or coalesce(max(f.sequence), 0) > s.stored""")
-    assert holes == []
-    overlaps = service.sql("""
-        select a.job_id, a.sequence, b.sequence from frames a join frames b
-        on a.job_id = b.job_id and a.node_id = b.node_id and a.kind = 1 and b.kind = 1
-        and (a.session, a.sequence) < (b.session, b.sequence) and a.from_us <= b.to_us and b.from_us <= a.to_us limit 5""")
-    assert overlaps == []

@@ -1,0 +1,55 @@
+"""The law after every fault: sent = stored + reported lost + reported rejected, in each stream, by number and by value."""
+
+from tests.fault.pusher import INTERVAL_US, LOST, REJECTED, TICK
+
+WINDOW = 1000  # ticks, few enough for a bin each
+STREAMS = """
+    select encode(s.session, 'hex'), s.stored, s.lost, s.rejected, count(f.sequence), coalesce(max(f.sequence), 0)
+    from streams s left join frames f using (job_id, session)
+    group by s.job_id, s.session, s.stored, s.lost, s.rejected"""
+OVERLAPS = """
+    select a.job_id, a.sequence, b.sequence from frames a join frames b
+    on a.job_id = b.job_id and a.node_id = b.node_id and a.kind = 1 and b.kind = 1
+    and (a.session, a.sequence) < (b.session, b.sequence) and a.from_us <= b.to_us and b.from_us <= a.to_us limit 5"""
+STORED_TICKS = """
+    select (select count(*) from frames join jobs using (job_id) where name = '{0}' and kind = 1)
+        + (select coalesce(sum(rows), 0) from blocks join jobs using (job_id) where name = '{0}' and metric = '{1}')"""
+
+
+def check_law(service, pushers=()):
+    """Of every stream in the database; of those of the pushers, whose numbers and values are known, all of it."""
+    streams = {session: tuple(map(int, numbers)) for session, *numbers in service.sql(STREAMS)}
+    for session, (cursor, lost, rejected, frames, newest) in streams.items():
+        assert newest <= cursor and frames + lost + rejected <= cursor, f"stream {session}: more than was sent"
+    assert service.sql(OVERLAPS) == [], "a node has an instant twice"
+    for pusher in pushers:
+        check_pusher(service, pusher, streams.pop(pusher.session.hex(), (0, 0, 0, 0, 0)))
+    assert [each for each in streams.values() if each[2] != 0] == [], "what an agent sent was rejected"
+
+
+def check_pusher(service, pusher, stream):
+    cursor, lost, rejected, _, _ = stream
+    assert pusher.surprises == []
+    assert pusher.acknowledged <= cursor <= pusher.sent, f"{pusher.job}: at {cursor}, acknowledged {pusher.acknowledged}, sent {pusher.sent}"
+    sent = {content: [n for n in range(1, cursor + 1) if pusher.content(n) == content] for content in (TICK, LOST, REJECTED)}
+    assert (lost, rejected) == (len(sent[LOST]), len(sent[REJECTED])), f"{pusher.job}: lost and rejected"
+    assert {n for n in sent[REJECTED] if n <= pusher.acknowledged} <= pusher.rejected, f"{pusher.job}: rejected and not reported"
+    found = ticks_of(service, pusher, cursor)
+    assert sorted(found) == sent[TICK], f"{pusher.job}: missing {set(sent[TICK]) - set(found)}, too many {set(found) - set(sent[TICK])}"
+    assert [n for n, value in found.items() if value != pusher.value(n)] == [], f"{pusher.job}: a value was changed"
+    stored = service.sql(STORED_TICKS.format(pusher.job, pusher.metric))
+    assert stored == [[str(len(found))]], f"{pusher.job}: a frame is doubled"
+
+
+def ticks_of(service, pusher, cursor):
+    """{number: value} of what is stored, be it a frame still or in a block by now."""
+    found = {}
+    for first in range(0, cursor + WINDOW, WINDOW):
+        begin_us = pusher.begin_us + first * INTERVAL_US
+        span = f"from_us={begin_us}&to_us={begin_us + (WINDOW - 1) * INTERVAL_US}&points={WINDOW}"
+        for each in service.get(f"/api/v1/jobs/{pusher.job}/metrics?metric={pusher.metric}&{span}")[1]["series"]:
+            for at_us, least, greatest in zip(each["times_us"], each["min"], each["max"]):
+                if least is not None:
+                    assert least == greatest
+                    found[(at_us - pusher.begin_us) // INTERVAL_US] = least
+    return found
