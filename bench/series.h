@@ -33,6 +33,7 @@ class SampledSeries {
 
   std::int64_t Next();
   std::uint8_t scale() const { return scale_; }
+  Course course() const { return shape_.course; }
 
  private:
   std::int64_t Below(std::int64_t end);  // a random number from 0 on

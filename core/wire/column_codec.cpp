@@ -5,8 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "core/wire/compress.h"
-
 namespace stepscope {
 namespace {
 
@@ -158,7 +156,7 @@ Column Spread(const Numbers& numbers, std::size_t rows, std::vector<std::uint8_t
 
 }  // namespace
 
-void EncodeColumn(const Column& column, std::string& bytes) {
+void EncodeColumn(const Column& column, std::string& bytes, int level) {
   const Numbers numbers = PresentValues(column);
   Packed packed = Pack(numbers);
   std::uint8_t tag = numbers.size() == column.values.size() ? 0 : kPresence;
@@ -172,7 +170,7 @@ void EncodeColumn(const Column& column, std::string& bytes) {
   }
   std::string planes = ToPlanes(packed);
   if (planes.size() >= kWorthCompressing) {
-    if (std::string smaller = Compress(planes); smaller.size() < planes.size()) {
+    if (std::string smaller = Compress(planes, level); smaller.size() < planes.size()) {
       planes = std::move(smaller);
       tag |= kCompressed;
     }

@@ -25,10 +25,10 @@ ZSTD_DCtx& Decompressor() {
 
 }  // namespace
 
-std::string Compress(std::string_view bytes) {
+std::string Compress(std::string_view bytes, int level) {
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
   const std::size_t size =
-      ZSTD_compressCCtx(&Compressor(), out.data(), out.size(), bytes.data(), bytes.size(), 1);
+      ZSTD_compressCCtx(&Compressor(), out.data(), out.size(), bytes.data(), bytes.size(), level);
   assert(ZSTD_isError(size) == 0);
   out.resize(size);
   return out;

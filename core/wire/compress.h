@@ -8,8 +8,10 @@
 
 namespace stepscope {
 
-// zstd at level 1: higher levels buy less than 1.5 % on our columns.
-std::string Compress(std::string_view bytes);
+// Higher levels of zstd buy little on our columns: docs/wire.md has the figures.
+constexpr int kCompressionLevel = 1;
+
+std::string Compress(std::string_view bytes, int level = kCompressionLevel);
 
 // The bytes again, which must be exactly `size` long; nothing larger is allocated, whatever the
 // header says.
