@@ -105,6 +105,8 @@ create function create_reference_table(table_name regclass) returns void languag
 create function create_distributed_table(table_name regclass, distribution_column text,
     colocate_with text default 'default') returns void language sql
     as 'insert into calls (said) values (concat_ws('' '', table_name, distribution_column, colocate_with))';
+create function citus_total_relation_size(name regclass) returns bigint language sql
+    as 'select 42::bigint';
 insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
 select 16000, 'citus', usesysid, 'public'::regnamespace, false, 'stand-in'
 from pg_user
@@ -122,6 +124,7 @@ TEST(Migrate, DistributesTheTablesOnceWhereCitusIsInstalled) {
   EXPECT_EQ(calls->Text(1, 0), "nodes job_id default");
   EXPECT_EQ(calls->Text(2, 0), "ranks job_id nodes");
   EXPECT_EQ(Applied(*connection), static_cast<std::int64_t>(Migrations().size()));
+  EXPECT_EQ(connection->Query("select table_bytes('frames')")->Int(0, 0), 42);
 }
 
 TEST(Migrate, DistributesADatabaseThatGetsCitusLater) {
