@@ -121,6 +121,7 @@ void App::StartWork() {
   RetentionOptions retention;
   retention.keep_samples = std::chrono::hours(24) * settings_.keep_samples_days;
   retention.keep_jobs = std::chrono::hours(24) * settings_.keep_jobs_days;
+  retention.keep_bytes = settings_.keep_bytes;
   retention_ = std::make_unique<Retention>(*work_database_, clock_, retention);
   OutboxOptions outbox;
   outbox.policy = targets_;

@@ -101,12 +101,20 @@ void AddCompactor(const CompactorFigures& compactor, PrometheusText& out) {
 }
 
 void AddRetention(const RetentionFigures& retention, PrometheusText& out) {
-  out.Add("stepscope_retention_jobs_total", "counter", "Jobs removed for their age.",
-          double(retention.jobs));
+  out.Add("stepscope_retention_jobs_total", "counter",
+          "Jobs removed for their age or for the size of all.", double(retention.jobs));
   out.Add("stepscope_retention_rows_total", "counter",
-          "Rows removed, of deleted jobs or for their age.", double(retention.rows));
+          "Rows removed, of deleted jobs, for their age or for the size of all.",
+          double(retention.rows));
   out.Add("stepscope_retention_bytes_total", "counter", "Bytes of samples in those rows.",
           double(retention.bytes));
+  if (retention.stored_bytes == 0) return;  // never measured: there is no limit
+  out.Add("stepscope_retention_stored_bytes", "gauge",
+          "What the rows of all jobs take, when last measured: what --keep-size limits.",
+          double(retention.stored_bytes));
+  out.Add("stepscope_retention_file_bytes", "gauge",
+          "What their tables take on disk, with the space that removed rows left.",
+          double(retention.file_bytes));
 }
 
 void AddEvaluator(const EvaluatorFigures& evaluator, PrometheusText& out) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/http/url.h"
@@ -71,6 +72,20 @@ Result<int> ReadDays(const Arguments& arguments, const std::string& option) {
   const Result<std::int64_t> days = ParseInt(text, option);
   if (days && *days >= 0 && *days <= 20'000) return static_cast<int>(*days);
   return Invalid(Format("{} {}: days from 0 to 20000 are wanted", option, Printable(text)));
+}
+
+Result<std::int64_t> ReadSize(const Arguments& arguments, const std::string& option) {
+  const std::string& text = arguments[option];
+  if (text == "0") return 0;
+  static constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
+      {"MB", 1'000'000}, {"GB", 1'000'000'000}, {"TB", 1'000'000'000'000}};
+  for (const auto& [unit, bytes] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const auto number = ParseInt(text.substr(0, text.size() - unit.size()), option);
+    if (number && *number >= 1 && *number <= 1'000'000) return *number * bytes;
+  }
+  return Invalid(
+      Format("{} {}: 0, or a size such as 500MB, 200GB or 2TB is wanted", option, Printable(text)));
 }
 
 Result<int> ReadEvaluators(const std::string& text) {
@@ -157,6 +172,7 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
   if (read) read = Take(ReadEvaluators(arguments["--evaluators"]), settings.evaluators);
   if (read) read = Take(ReadDays(arguments, "--keep-samples"), settings.keep_samples_days);
   if (read) read = Take(ReadDays(arguments, "--keep-jobs"), settings.keep_jobs_days);
+  if (read) read = Take(ReadSize(arguments, "--keep-size"), settings.keep_bytes);
   if (read) read = Take(ParseLogLevel(arguments["--log-level"]), settings.log_level);
   if (!read) return read.error();
   return settings;

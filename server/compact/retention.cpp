@@ -24,10 +24,12 @@ void Retention::Work(const std::stop_token& stop) {
 
 Status Retention::Turn(const std::stop_token& stop, Connection& connection) {
   if (Status done = RemoveJobs(stop, connection); !done) return done;
-  if (clock_.Steady() < search_at_) return {};
-  search_at_ = clock_.Steady() + options_.search;
-  if (Status done = DeleteOldJobs(connection); !done) return done;
-  return RemoveOldSamples(stop, connection);
+  if (clock_.Steady() >= search_at_) {
+    search_at_ = clock_.Steady() + options_.search;
+    if (Status done = DeleteOldJobs(connection); !done) return done;
+    if (Status done = RemoveOldSamples(stop, connection); !done) return done;
+  }
+  return KeepSize(stop, connection);
 }
 
 Status Retention::RemoveJobs(const std::stop_token& stop, Connection& connection) {
@@ -47,19 +49,27 @@ Status Retention::RemoveJobs(const std::stop_token& stop, Connection& connection
 
 Status Retention::DeleteOldJobs(Connection& connection) {
   if (options_.keep_jobs == Duration::zero()) return {};
-  const auto names = ListJobsEndedBefore(connection, ToMicros(clock_.Now() - options_.keep_jobs));
-  if (!names) return names.error();
-  for (const std::string& name : *names) {
-    Result<Transaction> transaction = Transaction::Begin(connection);
-    if (!transaction) return transaction.error();
-    const Status deleted = DeleteJob(connection, name, "age", ToMicros(clock_.Now()));
-    if (!deleted && deleted.error().code == Code::kNotFound) continue;  // another replica's
-    if (!deleted) return deleted;
-    if (Status committed = transaction->Commit(); !committed) return committed;
-    LogInfo("job {} ended long ago: removed", name);
-    figures_.Change([](RetentionFigures& figures) { ++figures.jobs; });
+  const auto jobs = ListJobsEndedBefore(connection, ToMicros(clock_.Now() - options_.keep_jobs));
+  if (!jobs) return jobs.error();
+  for (const EndedJob& job : *jobs) {
+    const Result<bool> deleted = Delete(connection, job.name, "age");
+    if (!deleted) return deleted.error();
+    if (*deleted) LogInfo("job {} ended long ago: removed", job.name);
   }
   return {};
+}
+
+// False: another replica was faster.
+Result<bool> Retention::Delete(Connection& connection, const std::string& name,
+                               const std::string& reason) {
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
+  const Status deleted = DeleteJob(connection, name, reason, ToMicros(clock_.Now()));
+  if (!deleted && deleted.error().code == Code::kNotFound) return false;
+  if (!deleted) return deleted.error();
+  if (Status committed = transaction->Commit(); !committed) return committed.error();
+  figures_.Change([](RetentionFigures& figures) { ++figures.jobs; });
+  return true;
 }
 
 Status Retention::RemoveOldSamples(const std::stop_token& stop, Connection& connection) {
@@ -68,17 +78,27 @@ Status Retention::RemoveOldSamples(const std::stop_token& stop, Connection& conn
   const auto jobs = ListJobsWithSamplesBefore(connection, before_us);
   if (!jobs) return jobs.error();
   for (const std::int64_t job_id : *jobs) {
-    for (bool some = true; some;) {
-      const Result<Removed> removed =
-          RemoveSamplesBefore(connection, job_id, before_us, options_.rows_at_once);
-      if (!removed) return removed.error();
-      Count(*removed);
-      some = removed->rows > 0;
-      if (some && !SleepFor(stop, options_.pause)) return {};
-    }
+    const Result<std::int64_t> rows = RemoveSamples(stop, connection, job_id, before_us);
+    if (!rows) return rows.error();
+    if (stop.stop_requested()) return {};
     if (Status noted = NoteSamplesRemoved(connection, job_id, before_us); !noted) return noted;
   }
   return {};
+}
+
+// Says how many rows went.
+Result<std::int64_t> Retention::RemoveSamples(const std::stop_token& stop, Connection& connection,
+                                              std::int64_t job_id, std::int64_t before_us) {
+  std::int64_t rows = 0;
+  for (bool some = true; some && !stop.stop_requested();) {
+    const Result<Removed> removed =
+        RemoveSamplesBefore(connection, job_id, before_us, options_.rows_at_once);
+    if (!removed) return removed.error();
+    Count(*removed);
+    rows += removed->rows;
+    some = removed->rows > 0 && SleepFor(stop, options_.pause);
+  }
+  return rows;
 }
 
 void Retention::Count(const Removed& removed) {

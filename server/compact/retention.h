@@ -6,25 +6,31 @@
 #include "core/base/guarded.h"
 #include "core/base/worker.h"
 #include "server/store/removals.h"
+#include "server/store/stored_bytes.h"
 
 namespace stepscope {
 
 struct RetentionOptions {
   Duration keep_samples = std::chrono::hours(24) * 30;  // zero: for ever
   Duration keep_jobs = std::chrono::hours(24) * 400;    // after their end; zero: for ever
+  std::int64_t keep_bytes = 0;                          // of all jobs; zero: no limit
+  Duration keep_always = std::chrono::hours(1);         // is never removed for the size of all
   Duration look = 5s;                                   // between two looks for work
   Duration pause = 20ms;                                // between two pieces: ingest goes first
   Duration search = std::chrono::hours(1);              // between two searches for what is old
+  Duration measure = std::chrono::minutes(10);          // between two looks at the size
   std::int64_t rows_at_once = 500;
 };
 
 // Since the start.
 struct RetentionFigures {
-  std::uint64_t jobs = 0, rows = 0, bytes = 0;  // jobs: those too old, not those people deleted
+  std::uint64_t jobs = 0, rows = 0, bytes = 0;    // jobs: not those that people deleted
+  std::int64_t stored_bytes = 0, file_bytes = 0;  // when last measured; 0 without a limit
 };
 
-// Removes what people deleted and what is too old, in the background and in small transactions.
-// Any number of replicas may do it: a piece that one is at is left out by the others.
+// Removes what people deleted, what is too old, and the oldest of what is too much, in the
+// background and in small transactions. Any number of replicas may do it: a piece that one is at is
+// left out by the others.
 class Retention {
  public:
   // Both references outlive this.
@@ -38,14 +44,26 @@ class Retention {
   Status RemoveJobs(const std::stop_token& stop, Connection& connection);
   Status RemoveOldSamples(const std::stop_token& stop, Connection& connection);
   Status DeleteOldJobs(Connection& connection);
+  Result<bool> Delete(Connection& connection, const std::string& name, const std::string& reason);
+  Result<std::int64_t> RemoveSamples(const std::stop_token& stop, Connection& connection,
+                                     std::int64_t job_id, std::int64_t before_us);
+  Status KeepSize(const std::stop_token& stop, Connection& connection);
+  Status Shrink(const std::stop_token& stop, Connection& connection);
+  Result<StoredBytes> Measure(Connection& connection);
+  std::int64_t TooMuch(const StoredBytes& stored) const;
+  Status RemoveSamplesOfAll(const std::stop_token& stop, Connection& connection,
+                            std::int64_t before_us);
+  Result<std::int64_t> DeleteOldestJobs(const std::stop_token& stop, Connection& connection,
+                                        std::int64_t bytes);
   void Count(const Removed& removed);
 
   Database& database_;
   const Clock& clock_;
   const RetentionOptions options_;
   Guarded<RetentionFigures> figures_;
-  SteadyTime search_at_{};  // of the thread alone
-  Worker worker_;           // last: its thread uses the rest
+  SteadyTime search_at_{}, measure_at_{};  // of the thread alone
+  bool said_too_much_ = false;
+  Worker worker_;  // last: its thread uses the rest
 };
 
 }  // namespace stepscope

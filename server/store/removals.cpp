@@ -21,6 +21,11 @@ from removals
 where ended_us is null
 order by asked_us
 limit 1000)";
+constexpr char kGoOn[] = R"(
+select 1
+from removals
+where ended_us is null and quiet_us is null
+limit 1)";
 constexpr char kLock[] = "select pg_try_advisory_xact_lock(7382, $1::bigint::integer)";
 constexpr char kNote[] = R"(
 update removals
@@ -111,7 +116,7 @@ select count(*), coalesce(sum(size), 0)::bigint from gone)",
 };
 
 constexpr char kEndedBefore[] = R"(
-select name
+select job_id, name
 from jobs
 where ended_us < $1
 order by ended_us
@@ -122,12 +127,18 @@ from jobs
 where created_us < $1 and coalesce(samples_from_us, 0) < least($1 - $2, coalesce(ended_us, $1))
 order by created_us
 limit 1000)";
+constexpr char kCreatedBefore[] = R"(
+select job_id
+from jobs
+where created_us < $1 and job_id > $2
+order by job_id
+limit 1000)";
 constexpr const char* kOldPieces[] = {
     R"(
 with gone as (
     delete from blocks
     where job_id = $1 and (node_id, window_us, metric) in (select node_id, window_us, metric
-        from blocks where job_id = $1 and to_us < $3 and metric <> ''
+        from blocks where job_id = $1 and window_us < $3 and to_us < $3 and metric <> ''
         order by node_id, window_us, metric limit $2)
     returning octet_length(payload) as size
 )
@@ -141,7 +152,10 @@ with gone as (
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
 };
-constexpr char kSamplesFrom[] = "update jobs set samples_from_us = $2 where job_id = $1";
+constexpr char kSamplesFrom[] = R"(
+update jobs
+set samples_from_us = greatest(samples_from_us, $2)
+where job_id = $1)";
 
 // Runs the statements until one has removed something.
 Result<Removed> RunPieces(Connection& connection, std::span<const char* const> pieces,
@@ -154,18 +168,11 @@ Result<Removed> RunPieces(Connection& connection, std::span<const char* const> p
   return Removed{};
 }
 
-template <typename T>
-Result<std::vector<T>> First(const Result<Rows>& rows) {
+Result<std::vector<std::int64_t>> Numbers(const Result<Rows>& rows) {
   if (!rows) return rows.error();
-  std::vector<T> values;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    if constexpr (std::is_same_v<T, std::string>) {
-      values.push_back(rows->Text(i, 0));
-    } else {
-      values.push_back(rows->Int(i, 0));
-    }
-  }
-  return values;
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = 0; i < rows->size(); ++i) numbers.push_back(rows->Int(i, 0));
+  return numbers;
 }
 
 }  // namespace
@@ -183,7 +190,13 @@ Status DeleteJob(Connection& connection, const std::string& name, const std::str
 }
 
 Result<std::vector<std::int64_t>> ListRemovals(Connection& connection) {
-  return First<std::int64_t>(connection.Query(kOpen));
+  return Numbers(connection.Query(kOpen));
+}
+
+Result<bool> RemovalsGoOn(Connection& connection) {
+  const Result<Rows> rows = connection.Query(kGoOn);
+  if (!rows) return rows.error();
+  return !rows->empty();
 }
 
 Result<Removed> RemoveSome(Connection& connection, std::int64_t job_id, std::int64_t most,
@@ -203,14 +216,24 @@ Result<Removed> RemoveSome(Connection& connection, std::int64_t job_id, std::int
   return *removed;
 }
 
-Result<std::vector<std::string>> ListJobsEndedBefore(Connection& connection,
-                                                     std::int64_t before_us) {
-  return First<std::string>(connection.Query(kEndedBefore, {before_us}));
+Result<std::vector<EndedJob>> ListJobsEndedBefore(Connection& connection, std::int64_t before_us) {
+  const Result<Rows> rows = connection.Query(kEndedBefore, {before_us});
+  if (!rows) return rows.error();
+  std::vector<EndedJob> jobs;
+  for (std::size_t i = 0; i < rows->size(); ++i)
+    jobs.push_back({rows->Int(i, 0), rows->Text(i, 1)});
+  return jobs;
 }
 
 Result<std::vector<std::int64_t>> ListJobsWithSamplesBefore(Connection& connection,
                                                             std::int64_t before_us) {
-  return First<std::int64_t>(connection.Query(kWithSamplesBefore, {before_us, kDayUs}));
+  return Numbers(connection.Query(kWithSamplesBefore, {before_us, kDayUs}));
+}
+
+Result<std::vector<std::int64_t>> ListJobsCreatedBefore(Connection& connection,
+                                                        std::int64_t before_us,
+                                                        std::int64_t after_job_id) {
+  return Numbers(connection.Query(kCreatedBefore, {before_us, after_job_id}));
 }
 
 Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,

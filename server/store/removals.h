@@ -16,6 +16,9 @@ Status DeleteJob(Connection& connection, const std::string& name, const std::str
 // Jobs whose rows are being removed, oldest first.
 Result<std::vector<std::int64_t>> ListRemovals(Connection& connection);
 
+// Whether rows of some are still being removed.
+Result<bool> RemovalsGoOn(Connection& connection);
+
 struct Removed {
   std::int64_t rows = 0, bytes = 0;  // bytes: of payloads
 };
@@ -24,14 +27,21 @@ struct Removed {
 Result<Removed> RemoveSome(Connection& connection, std::int64_t job_id, std::int64_t most,
                            std::int64_t now_us);
 
-// Names of jobs that ended before a time, oldest first.
-Result<std::vector<std::string>> ListJobsEndedBefore(Connection& connection,
-                                                     std::int64_t before_us);
+struct EndedJob {
+  std::int64_t job_id = 0;
+  std::string name;
+};
+// Jobs that ended before a time, oldest first.
+Result<std::vector<EndedJob>> ListJobsEndedBefore(Connection& connection, std::int64_t before_us);
 
-// Jobs that have samples from before a time, and up to `most` rows of them removed: blocks and
+// Jobs that have samples from before a time and were not asked for them lately; jobs that may have
+// some, a page at a time by number; and up to `most` rows of them removed: blocks and
 // steps go; the times of ticks and all rollups stay.
 Result<std::vector<std::int64_t>> ListJobsWithSamplesBefore(Connection& connection,
                                                             std::int64_t before_us);
+Result<std::vector<std::int64_t>> ListJobsCreatedBefore(Connection& connection,
+                                                        std::int64_t before_us,
+                                                        std::int64_t after_job_id);
 Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
                                     std::int64_t before_us, std::int64_t most);
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us);

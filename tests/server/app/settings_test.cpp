@@ -64,6 +64,16 @@ TEST(Settings, WhatBelongsTogetherIsWantedTogether) {
   EXPECT_EQ(ErrorOf({"--trusted-proxy", "10.0.0.0/8", "--proxy-secret-file", "s"}), "");
 }
 
+TEST(Settings, KeepSizeIsASizeWithItsUnit) {
+  EXPECT_EQ(Read({})->keep_bytes, 0);
+  EXPECT_EQ(Read({"--keep-size", "0"})->keep_bytes, 0);
+  EXPECT_EQ(Read({"--keep-size", "500MB"})->keep_bytes, 500'000'000);
+  EXPECT_EQ(Read({"--keep-size", "2TB"})->keep_bytes, 2'000'000'000'000);
+  for (const char* text : {"", "200", "0GB", "-1GB", "GB", "1.5GB", "2 GB", "9999999TB", "1gb"}) {
+    EXPECT_NE(ErrorOf({"--keep-size", text}).find("500MB"), std::string::npos) << text;
+  }
+}
+
 TEST(Settings, WrongValuesNameTheirOption) {
   EXPECT_NE(ErrorOf({"--evaluators", "0"}).find("--evaluators"), std::string::npos);
   EXPECT_NE(ErrorOf({"--evaluators", "many"}).find("--evaluators"), std::string::npos);
