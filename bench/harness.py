@@ -27,11 +27,12 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 CPUCLOCK_SCHED = 2
 
 
-def peer_program(package):
-    """The peer's program, named like its package: the installed one, else unpacked from the distribution's package."""
-    if found := shutil.which(package):
+def peer_program(package, name=None):
+    """The peer's program, named like its package or else: the installed one, else unpacked from the distribution's package."""
+    name = name or package
+    if found := shutil.which(name):
         return found
-    unpacked = OUT / package / "usr" / "bin" / package
+    unpacked = OUT / package / "usr" / "bin" / name
     if not unpacked.exists():
         OUT.mkdir(exist_ok=True)
         subprocess.run(["apt-get", "download", package], cwd=OUT, check=True)
@@ -153,7 +154,8 @@ def write_results(name, rows, conditions):
 
 
 def compare(name, figures, contenders, rounds, conditions):
-    """The whole of a benchmark."""
+    """The whole of a benchmark. Without a name nothing is written."""
     rows = summaries(figures, take_turns(contenders, rounds))
     print_table(figures, rows)
-    write_results(name, rows, conditions)
+    if name:
+        write_results(name, rows, conditions)

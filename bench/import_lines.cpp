@@ -1,4 +1,4 @@
-#include "bench/import_lines.h"
+#include "bench/peer_bodies.h"
 
 #include "core/base/text.h"
 

@@ -54,7 +54,7 @@ def make_samples(options, folder, job, push_seconds=2):
 
 def read_pushes(path):
     """{node: its pushes in order}"""
-    pushes, content, at = {}, path.read_bytes(), 0
+    pushes, content, at = {}, memoryview(path.read_bytes()), 0
     while at < len(content):
         node, length = struct.unpack_from("<II", content, at)
         pushes.setdefault(node, []).append(content[at + 8 : at + 8 + length])

@@ -1,6 +1,6 @@
 // Writes the samples of a training cluster: as the pushes that agents would send, as rows for COPY
-// and as lines for VictoriaMetrics. All hold the same values, so what it costs to store them can be
-// compared.
+// and as the requests of other stores. All hold the same values, so what it costs to store them can
+// be compared. A file may be a pipe: nothing is kept.
 
 #include <algorithm>
 #include <cstdio>
@@ -9,7 +9,7 @@
 #include <random>
 #include <span>
 
-#include "bench/import_lines.h"
+#include "bench/peer_bodies.h"
 #include "bench/series.h"
 #include "core/base/options.h"
 #include "core/base/text.h"
@@ -23,10 +23,11 @@ namespace {
 constexpr std::int64_t kMicros = 1'000'000;
 
 constexpr Option kOptions[] = {
-    {"--frames", "FILE", "", "Pushes: node number (u32), length (u32), body.", true},
-    {"--rows", "FILE", "", "Text for COPY: time, series number, value; none when left out."},
-    {"--import", "FILE", "",
-     "Lines for VictoriaMetrics, framed as the pushes; none when left out."},
+    {"--frames", "FILE", "", "Pushes: node number (u32), length (u32), body."},
+    {"--rows", "FILE", "", "Text for COPY: time, series number, value."},
+    {"--import", "FILE", "", "Bodies for VictoriaMetrics, framed as the pushes."},
+    {"--remote-write", "FILE", "", "The same for Prometheus."},
+    {"--influx", "FILE", "", "The same for InfluxDB."},
     {"--metric", "NAME", "", "The only metric; all when left out."},
     {"--job", "NAME", "bench", "Name of the job."},
     {"--nodes", "N", "20", "Nodes, each with a session of its own."},
@@ -36,6 +37,12 @@ constexpr Option kOptions[] = {
     {"--push-seconds", "N", "2", "Time that one push holds."},
     {"--begin-us", "N", "1795205614000000", "Time of the first tick."},
 };
+
+constexpr struct {
+  std::string_view option;
+  std::string (*body)(const Schema&, const Table&, const std::string& job, const std::string& node);
+} kPeers[] = {
+    {"--import", ImportLines}, {"--remote-write", RemoteWrite}, {"--influx", InfluxLines}};
 
 struct Plan {
   std::string job, metric;
@@ -147,8 +154,6 @@ std::string CutPush(Node& node, const Schema& schema, const Plan& plan, std::int
   if (first) frame.schema = schema;
   frame.payload = EncodeTable(node.pending);
   AppendToPush(push, EncodeFrame(frame));
-  node.pending = Table{};
-  node.pending.columns.resize(schema.columns.size());
   return push;
 }
 
@@ -159,10 +164,38 @@ void WritePush(std::ofstream& out, std::int64_t node, const std::string& push) {
   out.write(push.data(), static_cast<std::streamsize>(push.size()));
 }
 
+std::ofstream Open(const std::string& path) {
+  return path.empty() ? std::ofstream() : std::ofstream(path, std::ios::binary);
+}
+
+// Where the samples go; what was not asked for stays closed.
+struct Files {
+  explicit Files(const Arguments& paths)
+      : frames(Open(paths["--frames"])), rows(Open(paths["--rows"])) {
+    for (const auto& peer : kPeers) peers.push_back(Open(paths[peer.option]));
+  }
+  bool good() const {
+    return frames.good() && rows.good() && std::ranges::all_of(peers, &std::ofstream::good);
+  }
+
+  std::ofstream frames, rows;
+  std::vector<std::ofstream> peers;
+};
+
+void WritePending(Node& node, std::int64_t number, const Schema& schema, const Plan& plan,
+                  std::int64_t at_us, Files& files) {
+  for (std::size_t peer = 0; peer < std::size(kPeers); ++peer) {
+    if (!files.peers[peer].is_open()) continue;
+    WritePush(files.peers[peer], number,
+              kPeers[peer].body(schema, node.pending, plan.job, node.name));
+  }
+  if (files.frames.is_open()) WritePush(files.frames, number, CutPush(node, schema, plan, at_us));
+  node.pending = Table{};
+  node.pending.columns.resize(schema.columns.size());
+}
+
 bool Write(const Plan& plan, const Arguments& paths) {
-  std::ofstream frames(paths["--frames"], std::ios::binary), rows, lines;
-  if (!paths["--rows"].empty()) rows.open(paths["--rows"]);
-  if (!paths["--import"].empty()) lines.open(paths["--import"], std::ios::binary);
+  Files files(paths);
   std::mt19937_64 random(1);  // always the same samples
   const Schema schema = MakeSchema(plan);
   std::vector<Node> nodes;
@@ -170,16 +203,14 @@ bool Write(const Plan& plan, const Arguments& paths) {
     nodes.push_back(MakeNode(number, schema, random));
   }
   std::int64_t pushes = 0;
-  for (std::int64_t tick = 0; tick < plan.ticks; ++tick) {
+  for (std::int64_t tick = 0; tick < plan.ticks && files.good(); ++tick) {
     const std::int64_t at_us = plan.begin_us + tick * plan.tick_us;
     const bool cut = (tick + 1) % plan.ticks_per_push == 0 || tick + 1 == plan.ticks;
     for (std::int64_t number = 0; number < plan.nodes; ++number) {
       Node& node = nodes[static_cast<std::size_t>(number)];
-      AddTick(node, number, at_us, rows);
+      AddTick(node, number, at_us, files.rows);
       if (!cut) continue;
-      if (lines.is_open())
-        WritePush(lines, number, ImportLines(schema, node.pending, plan.job, node.name));
-      WritePush(frames, number, CutPush(node, schema, plan, at_us));
+      WritePending(node, number, schema, plan, at_us, files);
       ++pushes;
     }
   }
@@ -189,7 +220,7 @@ bool Write(const Plan& plan, const Arguments& paths) {
               static_cast<long long>(series * plan.nodes),
               static_cast<long long>(series * plan.nodes * plan.ticks),
               static_cast<long long>(pushes));
-  return frames.good() && rows.good() && lines.good();
+  return files.good();
 }
 
 // A positive number; the error names the option.

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""What it costs to take samples and to keep them: the service with its PostgreSQL against VictoriaMetrics.
+"""What it costs to take samples and to keep them: the service with its PostgreSQL against VictoriaMetrics, Prometheus
+and InfluxDB.
 
-The same samples go to both over 8 kept connections, each side in a fresh folder every round. Ours is durable with
-each answer; VictoriaMetrics writes to its disk within seconds, which are waited for. Only then comes the
-compaction (there: the merge), all at once, and with --turn-seconds also the way it happens while a job runs: a turn
-whenever so much time has come. Sizes are of tables with their indexes after a vacuum, without the write-ahead log;
-there of the folder.
+The same samples go to all over 8 kept connections (Prometheus: one), each side in a fresh folder every round. Ours
+and InfluxDB are durable with each answer; VictoriaMetrics writes to its disk within seconds, which are waited for;
+Prometheus leaves that to the kernel. Only then comes the compaction (there: the merge; the snapshot; a cold shard), all
+at once, and with --turn-seconds also the way it happens while a job runs: a turn whenever so much time has come. Sizes
+are of tables with their indexes after a vacuum, without the write-ahead log; there of the folder, log included;
+Prometheus's after compaction is that of a snapshot.
 
-    bench/store/ingest.py [--rounds 3] [--nodes 20] [--seconds 3600]        about 5 minutes a round
+    bench/store/ingest.py [--rounds 3] [--nodes 20] [--seconds 3600]        about 8 minutes a round
 """
 
 import argparse
@@ -25,7 +27,8 @@ from ingest_cost import counted  # noqa: E402
 from processes import Children, Stopped, stop_on_signals  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
-from bench.store.sides import Stepscope, Victoria, make_samples, send  # noqa: E402
+from bench.store.peers import PEERS  # noqa: E402
+from bench.store.sides import Stepscope, make_samples, send  # noqa: E402
 
 FIGURES = [
     Figure("ingest", "CPU-seconds per million samples, to where they are durable", 0.15),
@@ -44,13 +47,14 @@ def begin_us(seconds):
 
 def whole(options, start, push_seconds, folder):
     """All samples, then one compaction."""
-    made = make_samples(
-        folder, "whole", nodes=options.nodes, seconds=options.seconds, push_seconds=push_seconds, begin_us=begin_us(options.seconds)
-    )
-    side, samples = start(folder), made["samples"]
+    side = start(folder)
     try:
+        samples = make_samples(
+            folder, "whole", side.body, nodes=options.nodes, seconds=options.seconds, push_seconds=push_seconds, begin_us=begin_us(options.seconds)
+        )["samples"]
         side.add_job("whole")
         taken = counted(side, samples, lambda: send(side, folder, options.connections))
+        assert side.stored() in (None, samples), f"{samples} sent, {side.stored()} stored"
         before = side.bytes()
         compacted = counted(side, samples, side.compact)
         after = side.bytes()
@@ -71,7 +75,7 @@ def in_turns(options, start, folder):
         began = begin_us(options.turn_seconds * options.turns)
         for turn in range(options.turns):
             made = make_samples(
-                folder, "turns", nodes=options.turn_nodes, seconds=options.turn_seconds, push_seconds=10,
+                folder, "turns", side.body, nodes=options.turn_nodes, seconds=options.turn_seconds, push_seconds=10,
                 begin_us=began + turn * options.turn_seconds * 10**6,
             )
             samples += made["samples"]
@@ -98,9 +102,10 @@ def contenders(options, children):
         "stepscope, pushes of 10 s": functools.partial(whole, options, Stepscope, 10),
         "stepscope, pushes of 2 s": functools.partial(whole, options, Stepscope, 2),
         f"stepscope, a turn each {options.turn_seconds} s": functools.partial(in_turns, options, Stepscope),
-        "VictoriaMetrics": functools.partial(whole, options, lambda folder: Victoria(folder, children), 10),
     }
-    return [Contender(name, functools.partial(in_fresh_folder, way)) for name, way in ways.items()]
+    for name, peer in PEERS.items():
+        ways[name] = functools.partial(whole, options, functools.partial(peer, children=children), 10)
+    return [Contender(name, functools.partial(in_fresh_folder, way)) for name, way in ways.items() if options.only in name]
 
 
 def main():
@@ -112,12 +117,14 @@ def main():
     parser.add_argument("--turn-seconds", type=int, default=120)
     parser.add_argument("--turn-nodes", type=int, default=20)
     parser.add_argument("--connections", type=int, default=8)
+    parser.add_argument("--only", default="", help="contenders with this in their names; nothing is written then")
     options = parser.parse_args()
     stop_on_signals()
     children = Children()
     try:
         shown = ("nodes", "seconds", "turns", "turn_nodes", "connections")
-        compare("store_ingest", FIGURES, contenders(options, children), options.rounds, {key: getattr(options, key) for key in shown})
+        name = "" if options.only else "store_ingest"
+        compare(name, FIGURES, contenders(options, children), options.rounds, {key: getattr(options, key) for key in shown})
         return 0
     except Stopped as stopped:
         return stopped.exit_code

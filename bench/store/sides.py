@@ -1,30 +1,85 @@
-"""The two stores that are compared, each empty at its start: the service with its PostgreSQL, and VictoriaMetrics."""
+"""What is common to the stores that are compared, and the service with its PostgreSQL as one of them."""
 
-import http.client
 import json
+import os
+import queue
+import struct
 import subprocess
-import time
 
-from harness import peer_program
 from ingest_cost import Sender, queues_of, send_all, table_bytes
-from tests.support.service import Service, free_port, program, wait_for
+from tests.support.service import Service, program, wait_for
 
 NEVER_US = 1 << 60
 TABLES = ("frames", "blocks", "rollups", "schemas")
+AHEAD = 8  # pushes of a connection that are made before they are sent
 
 
-def make_samples(folder, job, **options):
-    """Writes folder/frames and folder/lines, the same samples; returns how many of what. The options are make_frames's."""
-    command = [program("bench/make_frames"), "--frames", folder / "frames", "--import", folder / "lines", "--job", job]
+def sampler(job, body, path, options):
+    """The command that writes a job's samples to a file; the options are make_frames's."""
+    command = [program("bench/make_frames"), f"--{body}", path, "--job", job]
     for name, value in options.items():
         command += [f"--{name.replace('_', '-')}", value]
-    return json.loads(subprocess.run([str(word) for word in command], check=True, capture_output=True).stdout)
+    return [str(word) for word in command]
+
+
+def make_samples(folder, job, body, **options):
+    """Writes folder/BODY; returns how many of what."""
+    return json.loads(subprocess.run(sampler(job, body, folder / body, options), check=True, capture_output=True).stdout)
+
+
+def send(side, folder, connections=8):
+    """All pushes of folder, up to where they are durable."""
+    send_all(side.senders(queues_of(folder / side.body, min(connections, side.most_connections))))
+    side.make_durable()
+
+
+def offer(waiting, item, sender):
+    """Puts it into the sender's queue, unless the sender failed."""
+    while True:
+        assert not sender.fault, sender.fault
+        try:
+            return waiting.put(item, timeout=1)
+        except queue.Full:
+            pass
+
+
+def hand_out(pipe, queues, senders):
+    """The pushes of the pipe, each to its node's connection; then the end."""
+    while head := pipe.read(8):
+        node, length = struct.unpack("<II", head)
+        which = node % len(queues)
+        offer(queues[which], pipe.read(length), senders[which])
+    for waiting, sender in zip(queues, senders):
+        offer(waiting, None, sender)
+
+
+def stream(side, job, connections=8, **options):
+    """Makes samples and sends them meanwhile: nothing is kept. Returns how many of what."""
+    reading, writing = os.pipe()
+    command = sampler(job, side.body, f"/dev/fd/{writing}", options)
+    maker = subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[writing])
+    os.close(writing)
+    queues = [queue.Queue(AHEAD) for _ in range(min(connections, side.most_connections))]
+    senders = side.senders([iter(each.get, None) for each in queues])
+    for sender in senders:
+        sender.start()
+    try:
+        with os.fdopen(reading, "rb", buffering=1 << 20) as pipe:
+            hand_out(pipe, queues, senders)
+        for sender in senders:
+            sender.join()
+            assert not sender.fault, sender.fault
+    finally:
+        made = maker.communicate()[0]
+    side.make_durable()
+    return json.loads(made)
 
 
 class Stepscope(Service):
     """The compactor waits until it is told to begin, so that what it costs stands apart."""
 
-    file = "frames"
+    body = "frames"
+    most_connections = 64
 
     def __init__(self, folder):
         super().__init__(folder)
@@ -49,6 +104,9 @@ class Stepscope(Service):
     def make_durable(self):
         """It is, with each answer."""
 
+    def stored(self):
+        """Each answer tells what was not."""
+
     def compacted_frames(self):
         lines = self.get("/metrics")[1].splitlines()
         return next(int(float(line.split()[1])) for line in lines if line.startswith("stepscope_compact_frames_total"))
@@ -65,63 +123,3 @@ class Stepscope(Service):
         self.sql("vacuum")
         tables = {name: table_bytes(self, name) - self.empty[name] for name in TABLES}
         return {"all": sum(tables.values()), "blocks": tables["blocks"], "rollups": tables["rollups"]}
-
-
-class Victoria:
-    """Its import in lines of JSON, many samples each. It answers before anything is on the disk: that comes within
-    seconds."""
-
-    file = "lines"
-
-    def __init__(self, folder, children):
-        folder.mkdir(exist_ok=True)
-        self.data, self.port, self.children = folder / "victoria", free_port(), children
-        command = [peer_program("victoria-metrics"), f"-storageDataPath={self.data}", f"-httpListenAddr=127.0.0.1:{self.port}", "-retentionPeriod=12"]
-        with open(folder / "victoria.log", "wb") as log:
-            self.process = children.start(command, log)
-        wait_for(self.ready, "VictoriaMetrics answers", 30)
-
-    def get(self, path):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
-        connection.request("GET", path)
-        reply = connection.getresponse()
-        return reply.status, reply.read()
-
-    def ready(self):
-        try:
-            return self.get("/health")[0] == 200
-        except OSError:
-            return False
-
-    def add_job(self, name, interval_ms=500):
-        """It knows none."""
-
-    def senders(self, queues):
-        return [Sender(self.port, queue, "/api/v1/import", {}) for queue in queues]
-
-    def make_durable(self):
-        self.get("/internal/force_flush")
-        time.sleep(6)  # it goes to the disk in the background
-
-    def compact(self):
-        self.get("/internal/force_merge")
-        time.sleep(2)
-        wait_for(lambda: self.merging() == 0, "parts are merged", 300, 0.5)
-        time.sleep(2)  # the old parts go
-
-    def merging(self):
-        lines = self.get("/metrics")[1].decode().splitlines()
-        return sum(float(line.split()[-1]) for line in lines if line.startswith("vm_active_merges"))
-
-    def bytes(self):
-        used = subprocess.run(["du", "-s", "--block-size=1", self.data], check=True, capture_output=True, text=True).stdout
-        return {"all": int(used.split()[0])}
-
-    def stop(self):
-        self.children.stop(self.process)
-
-
-def send(side, folder, connections=8):
-    """All pushes of folder, up to where they are durable."""
-    send_all(side.senders(queues_of(folder / side.file, connections)))
-    side.make_durable()
