@@ -6,7 +6,7 @@ All hold the same samples, compacted (Prometheus keeps the last hours in memory,
 at random, without their caches of answers. Before anything is timed, the answers are compared, number by number.
 VictoriaMetrics gives least, mean and greatest by its function rollup(), Prometheus by three functions in one request;
 one series raw comes from /api/v1/export and from a range. The service answers at most 4,000 points a series, so the
-hour that is read raw was sampled at 1 Hz, the rest at 2 Hz.
+hour that is read raw, and that percentiles slide over, was sampled at 1 Hz, the rest at 2 Hz.
 
     bench/store/queries.py [--rounds 3] [--days 7] [--only VictoriaMetrics,Prometheus]
 
@@ -49,6 +49,7 @@ def charts(days):
     return [
         Chart("week", f"64 series, {days} days, 1,008 points", 40, "week", "gpu_util_percent", week, now - 4 * HOUR - days * DAY, "", "", days * DAY, 1010, step),
         Chart("raw", "1 series, 1 h, every sample", 0.6, "node", "cpu_util_percent", slow, now - 4 * HOUR, "node-1", "cpu5"),
+        Chart("percentiles", "1 series, 1 h, p5, p50 and p95 of 501 samples", 3, "node", "user.gpu_power_watts", slow, now - 4 * HOUR, "node-1", "gpu5", step=1, window=501),
         Chart("eight", "8 series, 1 h, 900 points of 1,000", 2.5, "eight", "user.gpu_power_watts", node, now - 2 * HOUR, "node-2", "", HOUR, 1000, 4),
     ]
 
