@@ -12,6 +12,11 @@
 namespace stepscope {
 namespace {
 
+constexpr Duration kAtMost = 1s;
+constexpr char kLook[] = R"(
+select current_setting('transaction_read_only'), coalesce(max(version), 0)
+from schema_migrations)";
+
 struct Check {
   std::string_view name;
   bool ok = false;
@@ -23,25 +28,27 @@ Check CheckService(const Api& api) {
   return {"service", true, "running"};
 }
 
-Check CheckDatabase(const Api& api) {
-  const SteadyTime start = api.clock.Steady();
-  Result<Database::Lease> lease = api.database.Acquire();
-  const Result<Rows> rows = lease ? (*lease)->Query("select 1") : Result<Rows>(lease.error());
-  if (!rows) return {"database", false, "the database does not answer"};
-  const auto took = std::chrono::duration<double, std::milli>(api.clock.Steady() - start);
-  return {"database", true, Format("answers in {:.1f} ms", took.count())};
+Check Unanswered(const Error& error) {
+  std::string_view why = error.message;
+  if (why.starts_with("database: ")) why.remove_prefix(10);
+  return {"database", false, Format("the database does not answer: {}", why)};
 }
 
-Check CheckMigrations(const Api& api) {
+// Through one connection, and soon: who asks must hear that the database hangs.
+std::vector<Check> CheckDatabase(const Api& api) {
   const int wanted = Migrations().empty() ? 0 : Migrations().back().version;
-  Result<Database::Lease> lease = api.database.Acquire();
-  const Result<Rows> rows =
-      lease ? (*lease)->Query("select coalesce(max(version), 0) from schema_migrations")
-            : Result<Rows>(lease.error());
-  if (!rows || rows->empty()) return {"migrations", false, "not known"};
-  const std::int64_t at = rows->Int(0, 0);
-  if (at >= wanted) return {"migrations", true, Format("at {}", at)};
-  return {"migrations", false, Format("at {}, {} is wanted", at, wanted)};
+  const SteadyTime start = api.clock.Steady();
+  Result<Database::Lease> lease = api.database.Acquire(kAtMost, kAtMost);
+  const Result<Rows> rows = lease ? (*lease)->Query(kLook) : Result<Rows>(lease.error());
+  if (!rows) return {Unanswered(rows.error()), {"migrations", false, "not known"}};
+  const auto took = std::chrono::duration<double, std::milli>(api.clock.Steady() - start);
+  const bool reads_only = rows->Text(0, 0) == "on";
+  const Check answers{"database", !reads_only,
+                      reads_only ? "the database takes nothing: it is read-only"
+                                 : Format("answers in {:.1f} ms", took.count())};
+  const std::int64_t at = rows->Int(0, 1);
+  if (at >= wanted) return {answers, {"migrations", true, Format("at {}", at)}};
+  return {answers, {"migrations", false, Format("at {}, {} is wanted", at, wanted)}};
 }
 
 Check CheckDisk(const Api& api) {
@@ -60,10 +67,12 @@ Reply AnswerReadiness(const Api& api, const Request& request) {
   const Query query(request, {});
   if (!query.faults().empty()) return query.Refusal(request);
 
+  std::vector<Check> all = CheckDatabase(api);
+  all.insert(all.begin(), CheckService(api));
+  all.push_back(CheckDisk(api));
   bool ready = true;
   OrderedJson checks = OrderedJson::array();
-  for (const Check& check :
-       {CheckService(api), CheckDatabase(api), CheckMigrations(api), CheckDisk(api)}) {
+  for (const Check& check : all) {
     ready = ready && check.ok;
     checks.push_back({{"name", check.name}, {"ok", check.ok}, {"detail", check.detail}});
   }

@@ -28,7 +28,7 @@ struct Waiting {
   PushOutcome outcome;  // of the parts stored so far
 };
 
-// The transactions of the last minute, and since when one runs.
+// The transactions of the last minute that were committed, and since when one runs.
 struct Commits {
   RecentTimes recent;
   std::optional<SteadyTime> running;
@@ -195,7 +195,7 @@ Status Ingest::Core::StoreCulprit(Connection& connection, const GroupItem& item,
 
 void Ingest::Core::Count(const Batch& batch, Duration took, bool stored) {
   commits.Change([&](Commits& now) {
-    now.recent.Add(clock.Steady(), took);
+    if (stored) now.recent.Add(clock.Steady(), took);
     now.running.reset();
   });
   figures.Change([&](IngestFigures& now) {
@@ -274,6 +274,9 @@ PushReply Ingest::Enqueue(CheckedPush push, std::size_t bytes, std::string sende
     return true;
   });
   if (!taken) return Refused(503, "unavailable", "ingest: too many pushes wait; send it again");
+  if (reply.wait_for(core_->options.answer_within) == std::future_status::timeout) {
+    return Refused(503, "unavailable", "ingest: the database takes long; send it again");
+  }
   return reply.get();
 }
 

@@ -19,7 +19,9 @@ struct IngestOptions {
   std::size_t queue_bound = 256;            // pushes that wait at once; more are refused with 503
   std::int64_t most_new_series = 100'000;   // of one sender within 24 hours
   std::size_t group_frames = 256;           // most frames in one transaction ...
-  Duration group_wait = 5ms;  // ... and how long the first of a group waits for others
+  Duration group_wait = 5ms;    // ... and how long the first of a group waits for others
+  Duration answer_within = 4s;  // a push waits so long for its commit; then 503, and it may be sent
+                                // again: what was committed meanwhile is recognised
 };
 
 // What a push is answered: 200 with `answer`, or a problem.

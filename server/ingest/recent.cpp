@@ -19,8 +19,8 @@ Duration RecentTimes::P95(SteadyTime now) const {
   for (std::size_t at = 0; at < std::min(count_, entries_.size()); ++at) {
     if (now - entries_[at].ended <= kRecent) times.push_back(entries_[at].took);
   }
-  if (times.empty()) return Duration::zero();
-  const std::size_t rank = (times.size() * 95 + 99) / 100 - 1;
+  if (times.size() < 2) return Duration::zero();
+  const std::size_t rank = times.size() * 95 / 100 - 1;
   std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(rank));
   return times[rank];
 }

@@ -12,7 +12,8 @@ class RecentTimes {
  public:
   void Add(SteadyTime ended, Duration took);
 
-  // 95 of 100 took at most this; zero when there is nothing recent.
+  // 95 of 100 took at most this. The slowest alone says nothing: it may be the only one for long,
+  // and who acts on it would keep others from showing that it is over.
   Duration P95(SteadyTime now) const;
 
  private:

@@ -284,6 +284,10 @@ bool Connection::broken() const {
   return session_->Await(POLLIN, SystemClock().Steady());
 }
 
+void Connection::set_deadline(Duration deadline) {
+  session_->deadline = deadline;
+}
+
 std::string Connection::last_sqlstate() const {
   return session_->sqlstate;
 }

@@ -95,6 +95,9 @@ class Connection {
   // Several statements without parameters, as one transaction unless one is open.
   Status Execute(const std::string& script);
 
+  // Of the calls from now on.
+  void set_deadline(Duration deadline);
+
   bool broken() const;
   // Of the last call: empty when it went well or nobody answered.
   std::string last_sqlstate() const;
@@ -141,8 +144,9 @@ class Database {
     Database* home_;
     std::unique_ptr<Connection> connection_;
   };
-  // Waits at most 3 s for a free one, then Unavailable.
-  Result<Lease> Acquire();
+  // Waits so long for a free one, then Unavailable. Each of its calls takes at most `deadline`.
+  Result<Lease> Acquire(Duration wait = std::chrono::seconds(3),
+                        Duration deadline = std::chrono::seconds(10));
 
   // For a stop that cannot wait: calls that wait for PostgreSQL end, and so do later ones.
   void Cut();

@@ -9,8 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Duration kWait = 3s;
-constexpr Duration kDeadline = 10s;  // of one call
+constexpr Duration kDeadline = 10s;  // of what the server lets a statement take
 
 }  // namespace
 
@@ -65,11 +64,11 @@ Database::Lease::~Lease() {
   });
 }
 
-Result<Database::Lease> Database::Acquire() {
+Result<Database::Lease> Database::Acquire(Duration wait, Duration deadline) {
   const auto free = [this](const Pool& pool) { return pool.out < most_; };
   std::unique_ptr<Connection> connection;
   bool lent = false;
-  const SteadyTime until = SystemClock().Steady() + kWait;
+  const SteadyTime until = SystemClock().Steady() + wait;
   // Several waiters may see the same free place; the losers wait again.
   while (!lent) {
     if (!pool_.Wait({}, until - SystemClock().Steady(), free)) {
@@ -85,10 +84,12 @@ Result<Database::Lease> Database::Acquire() {
     });
   }
   Lease lease(*this, std::move(connection));
-  if (lease.connection_ && !lease.connection_->broken()) return lease;
-  Result<std::unique_ptr<Connection>> opened = Connection::Open(url_, kDeadline, cut_.get());
-  if (!opened) return opened.error();
-  lease.connection_ = std::move(*opened);
+  if (!lease.connection_ || lease.connection_->broken()) {
+    Result<std::unique_ptr<Connection>> opened = Connection::Open(url_, kDeadline, cut_.get());
+    if (!opened) return opened.error();
+    lease.connection_ = std::move(*opened);
+  }
+  lease.connection_->set_deadline(deadline);
   return lease;
 }
 

@@ -17,9 +17,21 @@ TEST(RecentTimes, NineteenOfTwentyTookAtMostP95) {
   EXPECT_EQ(times.P95(kStart), 19ms);
 }
 
+TEST(RecentTimes, OneSlowOneAmongFewIsNoMeasure) {
+  RecentTimes times;
+  times.Add(kStart, 9s);
+  EXPECT_EQ(times.P95(kStart), Duration::zero());
+  times.Add(kStart, 1ms);
+  EXPECT_EQ(times.P95(kStart), 1ms);
+  times.Add(kStart, 8s);
+  EXPECT_EQ(times.P95(kStart), 8s);
+}
+
 TEST(RecentTimes, ForgetsWhatIsOlderThanAMinute) {
   RecentTimes times;
   times.Add(kStart, 5s);
+  times.Add(kStart, 5s);
+  times.Add(kStart + 59s, 1ms);
   times.Add(kStart + 59s, 1ms);
   EXPECT_EQ(times.P95(kStart + 60s), 5s);
   EXPECT_EQ(times.P95(kStart + 61s), 1ms);
