@@ -73,14 +73,19 @@ class Pusher(threading.Thread):
         while len(numbers) < count:
             numbers.append(self.last(numbers[-1]) + 1)
         self.sent = max(self.sent, self.last(numbers[-1]))
-        body = wire.push([self.frame(number) for number in numbers])
+        return self.send(wire.push([self.frame(number) for number in numbers]))
+
+    def send(self, body: bytes):
         return self.service.request("POST", "/api/v1/ingest/frames", body, "application/vnd.stepscope.frames")
+
+    def count(self) -> int:
+        """Of frames in the next push."""
+        return 1 + self.acknowledged % 7
 
     def run(self):
         while not self.ended.is_set():
-            count = 1 + self.acknowledged % 7
             try:
-                status, answer = self.push(self.acknowledged + 1, count)
+                status, answer = self.push(self.acknowledged + 1, self.count())
             except OSError:
                 time.sleep(0.05)
                 continue
