@@ -135,6 +135,12 @@ Result<Description> LoadDescription(Connection& connection, const std::string& n
   return found;
 }
 
+// Only of a job that began before: age is noted of others too.
+std::optional<std::int64_t> SamplesFrom(const JobRow& job) {
+  const std::int64_t began_us = job.started_us.value_or(job.created_us);
+  return job.samples_from_us > began_us ? job.samples_from_us : std::nullopt;
+}
+
 OrderedJson ToJson(const Description& found, const std::string& url) {
   const JobRow& job = found.job;
   NodeNames names;
@@ -146,6 +152,7 @@ OrderedJson ToJson(const Description& found, const std::string& url) {
   PutTime(json, "created", job.created_us);
   PutTime(json, "started", job.started_us);
   PutTime(json, "ended", job.ended_us);
+  PutTime(json, "samples_from", SamplesFrom(job));
   json["failure"] = FailureOf(job.failure);
   json["configuration"] = ConfigurationOf(job);
   for (const char* list : {"nodes", "ranks"}) json[list] = OrderedJson::array();

@@ -9,6 +9,7 @@
 #include "server/api/json_text.h"
 #include "server/api/routes.h"
 #include "server/api/series_range.h"
+#include "server/store/rollups.h"
 #include "server/store/series.h"
 
 namespace stepscope {
@@ -78,7 +79,12 @@ Grid ChooseGrid(const JobRow& job, const std::vector<TickRange>& ranges, const Q
   grid.from_us = query.Int("from_us", grid.from_us);
   const std::int64_t width = std::max<std::int64_t>(grid.to_us - grid.from_us, 0);
   const std::int64_t intervals = width / (query.Int("points", 300) * grid.interval_us) + 1;
-  grid.bin_us = ChartBin(intervals * grid.interval_us);
+  grid.bin_us = intervals * grid.interval_us;
+  // Samples that were removed have left their rollups.
+  if (grid.from_us < job.samples_from_us) {
+    grid.bin_us = std::max(grid.bin_us, kRollupLevels[0].bin_us);
+  }
+  grid.bin_us = ChartBin(grid.bin_us);
   grid.from_us -= grid.from_us % grid.bin_us;
   return grid;
 }

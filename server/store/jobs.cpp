@@ -91,6 +91,7 @@ JobRow ReadJob(const Rows& rows, std::size_t row) {
   job.started_us = rows.MaybeInt(row, 7);
   job.ended_us = rows.MaybeInt(row, 8);
   job.failure = ReadJson(rows, row, 9);
+  job.samples_from_us = rows.MaybeInt(row, 10);
   return job;
 }
 

@@ -19,7 +19,8 @@ struct JobRow {
   Json configuration;
   std::int64_t created_us = 0;
   std::optional<std::int64_t> started_us, ended_us;
-  Json failure;  // null when there is none
+  Json failure;                                 // null when there is none
+  std::optional<std::int64_t> samples_from_us;  // earlier ones were removed; rollups stay
 };
 
 struct NodeRow {

@@ -4,9 +4,12 @@
 
 #include <random>
 
+#include "core/base/text.h"
 #include "server/compact/compact_node.h"
 #include "server/compact/compact_steps.h"
+#include "server/store/blocks.h"
 #include "server/store/jobs.h"
+#include "server/store/removals.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {
@@ -84,6 +87,29 @@ TEST_F(CompactedTest, ChartsAndStepsAreTheSame) {
     SCOPED_TRACE(i);
     ExpectNear(before[i], after[i]);
   }
+}
+
+TEST_F(CompactedTest, RemovedSamplesAreSaidAndTheirRollupsShown) {
+  EXPECT_TRUE(service_.GetJson("/api/v1/jobs/mlp").at("samples_from").is_null());
+  Compact();
+  const auto connection = service_.database().Connect();
+  const std::int64_t job_id = FindJob(*connection, "mlp")->job_id;
+  const std::int64_t until_us = WindowOf(kStartUs) + 3 * kWindowUs;
+  while (RemoveSamplesBefore(*connection, job_id, until_us, 100)->rows > 0) {
+  }
+  ASSERT_TRUE(NoteSamplesRemoved(*connection, job_id, kStartUs - 1));  // nothing went then
+  EXPECT_TRUE(service_.GetJson("/api/v1/jobs/mlp").at("samples_from_us").is_null());
+  ASSERT_TRUE(NoteSamplesRemoved(*connection, job_id, until_us));
+  EXPECT_EQ(service_.GetJson("/api/v1/jobs/mlp").at("samples_from_us"), until_us);
+
+  const auto minute = [&](std::int64_t from_us) {
+    return service_.GetJson(
+        Format("/api/v1/jobs/mlp/metrics?from_us={}&to_us={}", from_us, from_us + 59'999'999));
+  };
+  const Json removed = minute(kStartUs), kept = minute(until_us);
+  EXPECT_EQ(removed["bin_us"], 10'000'000);
+  EXPECT_TRUE(removed["series"][0]["max"][1].is_number());
+  EXPECT_EQ(kept["bin_us"], kTickUs);
 }
 
 TEST_F(CompactedTest, ListOfJobsShowsTheSame) {
