@@ -106,3 +106,20 @@ test("an admin makes a token, copies it once, and revokes it after a question", 
   await changes.filter({ hasText: "token.revoke" }).filter({ hasText: token.split("_")[2] }).waitFor();
   await changes.filter({ hasText: "token.create" }).filter({ hasText: "root" }).first().waitFor();
 });
+
+test("an operator deletes a job by its name, and it is gone for everybody", { skip: kSkip }, async () => {
+  const node = new NodeFrames("gone-1", "host-1").lifecycle(kBegin, { event: "started", group: "", interval_ms: 500, command: ["train"], facts: {} });
+  await service.push(node.tick(kBegin, [["node_cpu_percent", "", 1]]));
+  const operator = await service.makeToken({ name: "otto", role: "operator" });
+  await page.goto(`${service.url}/jobs/gone-1`);
+  await signIn(page, operator.token);
+  await page.getByRole("button", { name: "Delete this job…" }).click();
+  await page.keyboard.type("gone-1");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/jobs$/);
+  await page.getByRole("link", { name: "mlp-1" }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "gone-1" }).count(), 0);
+  await service.do("GET", "/jobs/gone-1", undefined, 404);
+  const { items } = await service.do("GET", "/audit");
+  assert.deepEqual([items[0].action, items[0].target, items[0].name], ["job.delete", "gone-1", "otto"]);
+});

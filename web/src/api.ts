@@ -104,6 +104,10 @@ export function describeJob(name: string, stop: AbortSignal): Promise<Job> {
   return ask(address(jobPath(name)), "profiler_rule_evaluation_statuses", { stop });
 }
 
+export function deleteJob(name: string): Promise<null> {
+  return ask(address(jobPath(name)), "", { method: "DELETE" });
+}
+
 export function readMetrics(name: string, parameters: Parameters, stop: AbortSignal): Promise<Metrics> {
   return ask(address(`${jobPath(name)}/metrics`, parameters), "series", { stop });
 }

@@ -82,6 +82,7 @@ export interface Job {
   readonly created_us: number;
   readonly started_us: number | null;
   readonly ended_us: number | null;
+  readonly samples_from_us: number | null; // earlier ones were removed
   readonly failure: Failure | null;
   readonly configuration: Readonly<Record<string, unknown>> | null;
   readonly nodes: readonly JobNode[];

@@ -9,6 +9,7 @@ import { type Poll, poll } from "./poll";
 /** The last one that was known; null until the service has said. */
 export const session = signal<Session | null>(null);
 export const isAdmin = computed(() => session.value?.role === "admin");
+export const mayChange = computed(() => isAdmin.value || session.value?.role === "operator");
 
 const tabs = new BroadcastChannel("stepscope.session");
 let asked: Poll | null = null;

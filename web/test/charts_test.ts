@@ -5,7 +5,7 @@ import { metricsOf, panelsOf, stepPanel } from "../src/job/panels";
 import { gapsMs, summaryOf } from "../src/job/summary";
 import { append } from "../src/job/traces";
 import { csvOf } from "../src/job/chart_table";
-import { wholeOf, zoomOf } from "../src/job/view";
+import { removedUntilUs, wholeOf, zoomOf } from "../src/job/view";
 import type { Job, JudgedRule, Metrics, Series, Steps } from "../src/model";
 
 const series = (metric: string, node: string, device: string, times: number[], mean: (number | null)[], unit = "%"): Series => ({
@@ -132,4 +132,11 @@ test("a zoom needs two numbers in order; a running job reaches to its newest sam
   for (const bad of ["", "?from=1000", "?from=5&to=1", "?from=a&to=b"]) assert.equal(zoomOf(bad), null);
   const long = metrics(series("load_1m", "n1", "", [0, 80], [1, 2], ""));
   assert.deepEqual(wholeOf(job(), long, null), { fromMs: 0, toMs: 80_000 });
+});
+
+test("removed samples are spoken of where the span begins before them", () => {
+  const removed = { ...job(), samples_from_us: 50e6 };
+  assert.equal(removedUntilUs({ ...job(), samples_from_us: null }, { fromMs: 0, toMs: 9 }), null);
+  assert.equal(removedUntilUs(removed, { fromMs: 49_999, toMs: 60_000 }), 50e6);
+  assert.equal(removedUntilUs(removed, { fromMs: 50_000, toMs: 60_000 }), null);
 });

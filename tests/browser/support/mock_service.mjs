@@ -107,6 +107,12 @@ export class MockService {
     return sendFile(reply, "/index.html", known ? 200 : 404);
   }
 
+  #delete(job, request, json, refuse) {
+    if (!["operator", "admin"].includes(this.access.caller(request).role)) return refuse(403, "Not allowed", "the role may not do this");
+    this.jobs = this.jobs.filter((each) => each !== job);
+    return json(null, 204);
+  }
+
   async #api(url, request, reply) {
     const [, , , thing, name, part] = url.pathname.split("/");
     const json = (body, status = 200, more = {}) => {
@@ -121,6 +127,7 @@ export class MockService {
     if (name === undefined) return json(listed(this.jobs, url.searchParams));
     const job = this.jobs.find((each) => each.name === decodeURIComponent(name));
     if (!job) return problem(reply, 404, "No such job", `there is no job ${name}`);
+    if (request.method === "DELETE") return this.#delete(job, request, json, refuse);
     const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job), rules: () => judged(job) };
     return json(part === undefined ? description(job) : parts[part]());
   }

@@ -39,6 +39,7 @@ export function sampleJob(options) {
     secondary: running ? "Training" : status,
     createdUs: startedUs - 500_000,
     failure: options.failure ?? null,
+    samplesFromUs: options.samplesFromUs ?? null, // earlier ones were removed
     nodes: options.nodes ?? 1,
     gap: options.gap ?? null, // [from, to] in s
     silent: options.silent ?? false, // no samples at all
@@ -79,6 +80,7 @@ export function description(job) {
   const { name, group, status, secondary_status, created, created_us, started, started_us, ended, ended_us } = listItem(job);
   return {
     name, group, status, secondary_status, created, created_us, started, started_us, ended, ended_us,
+    samples_from: iso(job.samplesFromUs), samples_from_us: job.samplesFromUs,
     failure: job.failure,
     configuration: { interval_ms: 500 },
     nodes: nodeNames(job).map((node) => ({

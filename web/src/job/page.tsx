@@ -7,16 +7,17 @@ import { numberOf } from "../query";
 import { navigate, search, setKeys } from "../router";
 import { now, zoneOf } from "../settings";
 import { Empty, Fault, Loading } from "../states";
-import { elapsed } from "../format";
+import { dateTime, elapsed, type TimeZone } from "../format";
 import { Chart, type ChartProps } from "./chart";
 import { type JobData, openJob, paused } from "./data";
 import { Facts } from "./facts";
 import { Figures } from "./figures";
 import { Crumbs, FailureCard, Head } from "./head";
 import { panelCount, panelsOf, stepPanel } from "./panels";
+import { Remove } from "./remove";
 import { Rules } from "./rules";
 import { Toolbar, toggleLive } from "./toolbar";
-import { resetZoom, shownOf, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
+import { removedUntilUs, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
 
 function ChartsLoading({ job }: { readonly job: Job }) {
   return (
@@ -73,6 +74,18 @@ function Partial({ job, metrics }: { readonly job: Job; readonly metrics: Metric
   );
 }
 
+/** Where nothing finer than rollups is left. */
+function Removed({ job, span, zone }: { readonly job: Job; readonly span: Span; readonly zone: TimeZone }) {
+  const us = removedUntilUs(job, span);
+  if (us === null) return null;
+  return (
+    <p class="notice notice-grey" role="status">
+      Samples and steps before {dateTime(us, zone === "local" ? "local" : "utc")} were removed. What is kept of samples is the least, mean and
+      greatest value of each 10 s.
+    </p>
+  );
+}
+
 function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
   const metrics = data.metrics.value;
   const steps = data.steps.value;
@@ -120,6 +133,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
         </Toolbar>
         {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}
         {data.stepsPoll.value ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}
+        <Removed job={job} span={shown} zone={zone} />
         {metrics === null ? null : <Partial job={job} metrics={metrics} />}
         {metrics === null && !data.metricsPoll.value?.state.value.error ? <ChartsLoading job={job} /> : null}
         {none ? <NoSamples job={job} /> : null}
@@ -136,6 +150,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
         ) : null}
       </section>
       {settled ? <Facts job={job} zone={zone} /> : null}
+      {settled ? <Remove job={job} /> : null}
     </>
   );
 }

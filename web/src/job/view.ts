@@ -20,6 +20,12 @@ export function isRunning(job: Job): boolean {
   return job.status === "InProgress" || job.status === "Stopping";
 }
 
+/** The time before which samples were removed, when the span begins before it. */
+export function removedUntilUs(job: Job, span: Span): number | null {
+  const us = job.samples_from_us;
+  return us !== null && span.fromMs < us / 1000 ? us : null;
+}
+
 /** The zoom of a link, as ms from the job's start; null shows the whole job. */
 export function zoomOf(query: string): Span | null {
   const fromMs = numberOf(query, "from");

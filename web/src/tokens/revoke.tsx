@@ -29,7 +29,7 @@ export function Revoke({ token, close, revoked }: RevokeProps) {
     busy.value = false;
   };
   return (
-    <dialog ref={dialog} class="revoke" aria-labelledby="revoke-title" onClose={close}>
+    <dialog ref={dialog} class="question" aria-labelledby="revoke-title" onClose={close}>
       <h2 id="revoke-title">Revoke “{token.name}”?</h2>
       <p>
         Whoever uses this {token.role} token is refused within 30 s, and it never works again.
