@@ -10,7 +10,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 from bench.edge import traps_page  # noqa: E402
 
 RESULTS = json.loads((ROOT / "bench/results/traps.json").read_text())
-NOT_OURS_TO_TEST = {"T27", "T30", "T33"}  # the page says why
+NOT_OURS_TO_TEST = {"T27", "T33"}  # the page says why
 
 
 def test_the_page_is_made_of_the_results():

@@ -54,6 +54,7 @@ TESTS = {
     "T28": "tests/server/store/embedded_postgres_test.cpp::KilledServerIsStartedAgain",
     "T29": "tests/server/store/embedded_postgres_test.cpp::KilledBackendOnlyEndsSessions",
     "T31": "tests/server/alert/secrets_test.cpp::RefusesAFileWithoutAKey",
+    "T30": "tests/fault/full_disk_test.py::test_the_ballast_brings_postgresql_back_when_the_disk_is_full",
     "T32": "tests/fault/kill_test.py::test_killed_at_random_nothing_is_lost_or_doubled",
 }
 
@@ -64,7 +65,7 @@ OTHERS = {
     "T27": ("libfaketime with a faked monotonic clock", "no test fakes that clock; time comes in as an argument"),
     "T28": ("PostgreSQL killed and started again at once", "the private PostgreSQL is looked after"),
     "T29": ("one backend of PostgreSQL killed", "its sessions end, and are opened again"),
-    "T30": ("the disk of PostgreSQL is full", "pushes are refused before that (`storage-low`); a full disk under PostgreSQL itself is not tested yet"),
+    "T30": ("the disk of PostgreSQL is full", "pushes are refused before that (`storage-low`); when it is full all the same, a ballast brings PostgreSQL back"),
     "T31": ("a file of our own with random bytes in it", "what is read back is checked first"),
     "T32": ("at least once without a cursor doubles rows", "a cursor for each stream in the transaction"),
     "T33": ("the disk of a test machine caches", "the figures of this machine say nothing about other disks, and none about durability is claimed"),

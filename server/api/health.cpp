@@ -6,7 +6,7 @@
 #include "server/api/answer.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/front/storage.h"
+#include "server/store/ballast.h"
 #include "server/store/migrations.h"
 
 namespace stepscope {
@@ -54,7 +54,11 @@ std::vector<Check> CheckDatabase(const Api& api) {
 Check CheckDisk(const Api& api) {
   const Result<Storage> storage = LookAtStorage(api.data_dir);
   if (!storage) return {"disk", false, storage.error().message};
-  return {"disk", !storage->low(), storage->text()};
+  if (!IsBallastSpent(api.data_dir)) return {"disk", !storage->low(), storage->text()};
+  return {"disk", false,
+          Format("it was full and the ballast was given up; no frames are taken until there is "
+                 "room for it again: {}",
+                 storage->text())};
 }
 
 Reply AnswerHealth(const Request& request, const PathParameters&) {

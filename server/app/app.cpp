@@ -8,6 +8,7 @@
 #include "server/api/new_job.h"
 #include "server/app/proxy_trust.h"
 #include "server/app/service_metrics.h"
+#include "server/store/ballast.h"
 #include "server/store/migrations.h"
 
 namespace stepscope {
@@ -79,7 +80,10 @@ Status App::StartDatabase() {
   std::string url = settings_.database_url;
   if (url.empty()) {
     Result<std::unique_ptr<EmbeddedPostgres>> postgres = EmbeddedPostgres::Start(
-        {.data_dir = settings_.data_dir, .pg_bindir = settings_.pg_bindir, .settings = {}});
+        {.data_dir = settings_.data_dir,
+         .pg_bindir = settings_.pg_bindir,
+         .settings = {},
+         .ballast_bytes = static_cast<std::uint64_t>(settings_.ballast_bytes)});
     if (!postgres) return postgres.error();
     postgres_ = std::move(*postgres);
     url = postgres_->url();
@@ -174,8 +178,8 @@ Status App::StartHttp(std::vector<Listener> listeners) {
                                       .require_client_certificate = settings_.require_client_cert});
     if (!tls) return tls;
   }
-  for (Listener& listener : listeners) http_->Listen(std::move(listener));
   pressure_->Start(*http_, bounds);
+  for (Listener& listener : listeners) http_->Listen(std::move(listener));
   return {};
 }
 
@@ -225,6 +229,7 @@ std::string App::FurtherMetrics() const {
   return ServiceMetrics({.front = *front_,
                          .edge = *http_,
                          .pressure = pressure_->gauge(),
+                         .ballast_bytes = postgres_ ? BallastHeld(settings_.data_dir) : 0,
                          .evaluator = *evaluator_,
                          .compactor = *compactor_,
                          .retention = *retention_,

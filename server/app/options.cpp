@@ -57,6 +57,10 @@ constexpr std::array kOptions = {
     Option{"--keep-size", "SIZE", "0",
            "What all jobs may take, such as 200GB; 0 for any size. Above it the oldest samples of "
            "all jobs are removed, then the oldest jobs that have ended."},
+    Option{
+        "--ballast", "SIZE", "256MB",
+        "Disk kept back for the private PostgreSQL, which needs it to come up again when the disk "
+        "was full; on a small disk 5 % of it, but 64MB. 0 for none."},
     Option{"--log-level", "LEVEL", "info", "debug, info, warning or error."},
     Option{"--version", "", "", "Print the version and end."},
 };

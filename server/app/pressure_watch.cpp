@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/log.h"
-#include "server/front/storage.h"
+#include "server/store/ballast.h"
 
 namespace stepscope {
 namespace {
@@ -18,7 +18,7 @@ double ShareOf(double used, std::size_t most) {
 bool IsLow(const std::string& folder) {
   if (folder.empty()) return false;
   const Result<Storage> storage = LookAtStorage(folder);
-  return storage && storage->low();
+  return (storage && storage->low()) || IsBallastSpent(folder);
 }
 
 void Tell(Judgement before, Judgement now) {
@@ -45,6 +45,7 @@ PressureWatch::PressureWatch(const Ingest& ingest, const IngestOptions& ingest_b
 void PressureWatch::Start(const Edge& edge, const EdgeOptions& bounds) {
   edge_ = &edge;
   bounds_ = bounds;
+  gauge_.Update();  // before the first request comes
   worker_ = Worker("pressure", [this](const std::stop_token& stop) {
     do {
       const Judgement before = gauge_.judgement();

@@ -86,6 +86,12 @@ void AddPressure(const PressureGauge& gauge, PrometheusText& out) {
              double(gauge.refused(Traffic::kFrames)));
 }
 
+void AddBallast(std::uint64_t bytes, PrometheusText& out) {
+  out.Add("stepscope_ballast_bytes", "gauge",
+          "Bytes of disk kept back for PostgreSQL; 0 once they were given up because it was full.",
+          double(bytes));
+}
+
 void AddCompactor(const CompactorFigures& compactor, PrometheusText& out) {
   out.Add("stepscope_compact_frames_total", "counter", "Frames turned into blocks.",
           double(compactor.frames));
@@ -150,6 +156,7 @@ std::string ServiceMetrics(const MeasuredParts& parts) {
   AddFront(parts.front.figures(), out);
   AddEdge(parts.edge.figures(), out);
   AddPressure(parts.pressure, out);
+  AddBallast(parts.ballast_bytes, out);
   AddEvaluator(parts.evaluator.figures(), out);
   AddCompactor(parts.compactor.figures(), out);
   AddRetention(parts.retention.figures(), out);

@@ -17,6 +17,7 @@ struct MeasuredParts {
   const Front& front;
   const Edge& edge;
   const PressureGauge& pressure;
+  std::uint64_t ballast_bytes;
   const Evaluator& evaluator;
   const Compactor& compactor;
   const Retention& retention;

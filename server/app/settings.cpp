@@ -173,6 +173,7 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
   if (read) read = Take(ReadDays(arguments, "--keep-samples"), settings.keep_samples_days);
   if (read) read = Take(ReadDays(arguments, "--keep-jobs"), settings.keep_jobs_days);
   if (read) read = Take(ReadSize(arguments, "--keep-size"), settings.keep_bytes);
+  if (read) read = Take(ReadSize(arguments, "--ballast"), settings.ballast_bytes);
   if (read) read = Take(ParseLogLevel(arguments["--log-level"]), settings.log_level);
   if (!read) return read.error();
   return settings;

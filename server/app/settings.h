@@ -29,7 +29,8 @@ struct Settings {
   std::vector<std::string> webhook_allow;  // address ranges, "10.20.0.0/16"
   int evaluators = 2;
   int keep_samples_days = 30, keep_jobs_days = 400;  // 0: for ever
-  std::int64_t keep_bytes = 0;                       // 0: no limit
+  std::int64_t ballast_bytes = 0;
+  std::int64_t keep_bytes = 0;  // 0: no limit
   LogLevel log_level = LogLevel::kInfo;
 
   bool tls() const { return !tls_cert.empty(); }

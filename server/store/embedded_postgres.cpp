@@ -11,6 +11,7 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/base/worker.h"
+#include "server/store/ballast.h"
 #include "server/store/database.h"
 #include "server/store/postgres_folder.h"
 
@@ -18,6 +19,7 @@ namespace stepscope {
 namespace {
 
 constexpr Duration kReadyWithin = 60s, kWatch = 50ms, kLongestPause = 30s;
+constexpr Duration kLookAtDisk = 1s;
 constexpr std::uintmax_t kLongLog = 16 * 1024 * 1024;
 constexpr char kFindDatabase[] = "select 1 from pg_database where datname = 'stepscope'";
 
@@ -68,6 +70,9 @@ void TurnLog(const std::string& path) {
 struct EmbeddedPostgres::Life {
   PostgresFolder folder;
   std::vector<std::string> settings;
+  std::optional<std::uint64_t> ballast_bytes;
+  std::uintmax_t log_read = 0;  // bytes of the log that were looked at
+  bool ballast_missed = false;  // and said so
   struct State {
     pid_t child = 0;
     bool failed = false;
@@ -76,23 +81,29 @@ struct EmbeddedPostgres::Life {
   Guarded<State> state;
   Worker worker;  // last: its thread uses the rest
 
-  Life(PostgresFolder owned, std::vector<std::string> more)
-      : folder(std::move(owned)), settings(std::move(more)) {}
+  Life(PostgresFolder owned, const EmbeddedPostgresOptions& options)
+      : folder(std::move(owned)),
+        settings(options.settings),
+        ballast_bytes(options.ballast_bytes) {}
 
   std::string Url(std::string_view database) const { return UrlOf(folder.socket_dir(), database); }
 
-  Result<pid_t> StartServer() const;
+  Result<pid_t> StartServer();
   void ShutDown(pid_t child) const;
+  bool MakeRoom();
+  void LookAtDisk();
+  void Ended(const std::string& exit);
   bool Watch(std::stop_token stop, pid_t child);
   void Run(std::stop_token stop);
   Status AwaitReady() const;
   Status MakeDatabase() const;
 };
 
-Result<pid_t> EmbeddedPostgres::Life::StartServer() const {
+Result<pid_t> EmbeddedPostgres::Life::StartServer() {
   const Result<std::string> take_over = folder.PrepareStart();
   if (!take_over) return take_over.error();
   TurnLog(folder.log_path());
+  (void)folder.OutOfRoom(log_read = 0);
   ProgramCall call;
   call.arguments = {folder.programs().folder + "/postgres", "-D", folder.cluster()};
   const auto set = [&](std::string setting) {
@@ -122,15 +133,40 @@ void EmbeddedPostgres::Life::ShutDown(pid_t child) const {
   (void)AwaitEnd(child, 10s, nullptr);
 }
 
+// Gives the ballast up if PostgreSQL ended, wholly or to begin anew, for want of room. Its log may
+// have found no room either.
+bool EmbeddedPostgres::Life::MakeRoom() {
+  const std::string line = folder.OutOfRoom(log_read);
+  return line.empty() ? false : SpendBallast(folder.root(), line);
+}
+
+void EmbeddedPostgres::Life::LookAtDisk() {
+  if (MakeRoom() || !ballast_bytes) return;
+  const Status kept = KeepBallast(folder.root(), *ballast_bytes);
+  if (!kept && !ballast_missed) LogWarning("{}", kept.error().message);
+  ballast_missed = !kept;
+}
+
+// Not failed if there is room now that there was not.
+void EmbeddedPostgres::Life::Ended(const std::string& exit) {
+  const std::string why = Format("postgres ended ({}): {}", exit, folder.LastLogLines());
+  LogError("{}", why);
+  const bool has_room = MakeRoom() || SpendBallastWhenFull(folder.root());
+  state.Change([&](State& now) { now = {0, !has_room, why}; });
+}
+
 // Until the server ends or the stop is asked for; false then.
 bool EmbeddedPostgres::Life::Watch(std::stop_token stop, pid_t child) {
   std::string exit;
+  SteadyTime looked{};
   while (SleepFor(stop, kWatch)) {
-    if (!HasEnded(child, &exit)) continue;
-    const std::string why = Format("postgres ended ({}): {}", exit, folder.LastLogLines());
-    LogError("{}", why);
-    state.Change([&](State& now) { now = {0, true, why}; });
-    return true;
+    if (HasEnded(child, &exit)) {
+      Ended(exit);
+      return true;
+    }
+    if (SystemClock().Steady() - looked < kLookAtDisk) continue;
+    looked = SystemClock().Steady();
+    LookAtDisk();
   }
   ShutDown(child);
   state.Change([](State& now) { now.child = 0; });
@@ -191,7 +227,7 @@ Result<std::unique_ptr<EmbeddedPostgres>> EmbeddedPostgres::Start(
       options.data_dir, options.pg_bindir, std::ranges::count(options.settings, "fsync=off") == 0);
   if (!folder) return folder.error();
   std::unique_ptr<EmbeddedPostgres> postgres(new EmbeddedPostgres());
-  postgres->life_ = std::make_unique<Life>(std::move(*folder), options.settings);
+  postgres->life_ = std::make_unique<Life>(std::move(*folder), options);
   Life& life = *postgres->life_;
   life.worker = Worker("postgres", [&life](std::stop_token stop) { life.Run(stop); });
   if (Status ready = life.AwaitReady(); !ready) return ready.error();

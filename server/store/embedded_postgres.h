@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +14,17 @@ namespace stepscope {
 struct EmbeddedPostgresOptions {
   std::string data_dir;   // made when missing; the cluster lives in its folder "postgres"
   std::string pg_bindir;  // where initdb and postgres are; empty = the newest that is installed
-  std::vector<std::string> settings;  // further "name=value", for tests
+  std::vector<std::string> settings;                          // further "name=value", for tests
+  std::optional<std::uint64_t> ballast_bytes = std::nullopt;  // nullopt: left as it is
 };
 
 // A PostgreSQL of our own: a cluster in our data folder, on a unix socket only, run as a child of
 // this process. When it dies it is started again with a growing pause; when this process dies,
 // however that happens, the kernel tells it to shut down. Run as root, it drops to a user that owns
 // the folder.
+//
+// It also keeps the ballast: when the server ends because the disk is full, it is given up and the
+// server comes up in its place (docs/decisions/0009-full-disk.md).
 //
 // A thread of its own makes and watches the child, because the kernel's signal is bound to the
 // thread that forked. Use from one thread.

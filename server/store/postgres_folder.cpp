@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "core/base/text.h"
+#include "server/store/ballast.h"
 
 namespace stepscope {
 namespace {
@@ -111,6 +112,7 @@ Status PostgresFolder::Lock() {
     return Unavailable(
         Format("data folder {} is in use by process {}", root_, Printable(Trim(ReadText(path)))));
   }
+  SpendBallastWhenFull(root_);  // what follows writes a few bytes, and so does every start
   const std::string pid = Format("{}\n", getpid());
   if (ftruncate(lock_, 0) != 0 || pwrite(lock_, pid.data(), pid.size(), 0) < 0) {
     return Wrong(path, std::strerror(errno));
@@ -192,6 +194,18 @@ Status PostgresFolder::WriteAccess() const {
     if (chmod(path.c_str(), 0644) != 0) return Wrong(path, std::strerror(errno));
   }
   return {};
+}
+
+std::string PostgresFolder::OutOfRoom(std::uintmax_t& read) const {
+  std::ifstream file(log_path(), std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(read));
+  std::string found;
+  for (std::string line; std::getline(file, line);) {
+    read += line.size() + (file.eof() ? 0 : 1);
+    const bool ends = line.find("PANIC:") != line.npos || line.find("FATAL:") != line.npos;
+    if (ends && line.find(std::strerror(ENOSPC)) != line.npos) found = line;
+  }
+  return found;
 }
 
 std::string PostgresFolder::LastLogLines() const {

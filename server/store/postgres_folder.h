@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/base/result.h"
@@ -14,6 +15,7 @@ namespace stepscope {
 //   postgres.log    its output
 //   postgres.lock   locked by the process that uses the folder; holds its number
 //   postgres_*.conf who may connect
+//   ballast         room for the day the disk is full: see ballast.h
 class PostgresFolder {
  public:
   // Makes what is missing, cluster included. A kill in the middle leaves nothing half made: the
@@ -26,6 +28,7 @@ class PostgresFolder {
 
   const PostgresPrograms& programs() const { return programs_; }
   const ServiceUser& user() const { return user_; }
+  const std::string& root() const { return root_; }
   std::string cluster() const { return root_ + "/postgres"; }
   static std::string SocketDir(const std::string& root) { return root + "/socket"; }
   std::string socket_dir() const { return SocketDir(root_); }
@@ -37,6 +40,10 @@ class PostgresFolder {
   // from starting. What the new one's environment must hold: "" or "PG_GRANDPARENT_PID=<n>", which
   // makes it take over a pid file whose number now belongs to someone else.
   Result<std::string> PrepareStart() const;
+
+  // The line of the log, behind `read` bytes of it, by which PostgreSQL ended for want of room; "".
+  // `read` then stands at the end.
+  std::string OutOfRoom(std::uintmax_t& read) const;
 
   // The last lines of the log, on one line, for an error.
   std::string LastLogLines() const;

@@ -29,6 +29,13 @@ TEST(Settings, DefaultsAreLoopbackAndEmbedded) {
   EXPECT_EQ(settings.evaluators, 2);
 }
 
+TEST(Settings, KeepsABallastUnlessNoneIsWanted) {
+  EXPECT_EQ(Read({})->ballast_bytes, 256'000'000);
+  EXPECT_EQ(Read({"--ballast", "0"})->ballast_bytes, 0);
+  EXPECT_EQ(Read({"--ballast", "1GB"})->ballast_bytes, 1'000'000'000);
+  EXPECT_NE(ErrorOf({"--ballast", "some"}).find("--ballast"), std::string::npos);
+}
+
 TEST(Settings, ListensOnSeveralAddressesOfAllKinds) {
   const Settings settings = *Read({"--listen", "[::1]:0, localhost:9000,unix:/run/steps"});
   ASSERT_EQ(settings.listen.size(), 3u);

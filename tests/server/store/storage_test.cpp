@@ -1,4 +1,4 @@
-#include "server/front/storage.h"
+#include "server/store/storage.h"
 
 #include <gtest/gtest.h>
 
