@@ -39,11 +39,17 @@ class Postgres:
         with self.log.open("ab") as log:
             command = [programs() / "initdb", "-D", self.cluster, "-U", "stepscope", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"]
             subprocess.run(command, check=True, stdout=log, stderr=log, cwd="/", **self.user)
-            words = [word for setting in (*FAST, f"unix_socket_directories={self.folder}") for word in ("-c", setting)]
-            self.process = subprocess.Popen([programs() / "postgres", "-D", self.cluster, *words], stdout=log, stderr=log, cwd="/", **self.user)
-        wait_for(lambda: self.psql("postgres", "select 1").returncode == 0, "PostgreSQL answers")
+        self.run()
         self.psql("postgres", "create database stepscope").check_returncode()
         return self
+
+    def run(self):
+        """Its server; again, after it was killed."""
+        words = [word for setting in (*FAST, f"unix_socket_directories={self.folder}") for word in ("-c", setting)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen([programs() / "postgres", "-D", self.cluster, *words], stdout=log, stderr=log, cwd="/", **self.user)
+        wait_for(lambda: self.process.poll() is not None or self.psql("postgres", "select 1").returncode == 0, "PostgreSQL answers")
+        assert self.process.poll() is None, f"PostgreSQL does not start: {self.log.read_text()[-1000:]}"
 
     def psql(self, database, statement):
         command = ["psql", f"host={self.folder} user=stepscope dbname={database}", "-XAtqc", statement]
