@@ -1,19 +1,13 @@
 #include "server/api/answer.h"
 
 #include <cmath>
+#include <functional>
 
 #include "core/base/text.h"
 #include "core/base/time.h"
 
 namespace stepscope {
 namespace {
-
-// FNV-1a: names a content, does not protect it.
-std::uint64_t HashText(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
 
 template <typename Holds>
 Json Member(const Json& object, const char* key, Holds holds, Json otherwise) {
@@ -36,7 +30,8 @@ Reply JobReply(const JobRow& job, std::string json) {
   Reply reply{
       .status = 200, .content_type = "application/json", .body = std::move(json), .headers = {}};
   if (!HasEnded(job.status)) return reply;
-  reply.headers.emplace_back("ETag", Format("\"{:016x}\"", HashText(reply.body)));
+  reply.headers.emplace_back("ETag",
+                             Format("\"{:016x}\"", std::hash<std::string_view>()(reply.body)));
   reply.headers.emplace_back("Cache-Control", "private, no-cache");
   return reply;
 }

@@ -12,13 +12,26 @@ void Chart::Add(const std::string& node, const TickTable& table) {
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const SeriesName& name = table.series[column];
     const Column& values = table.columns[column];
+    const auto one = static_cast<double>(PowerOfTen(values.scale));
     Line& line = series_[{name.metric, node, name.device}];
+    Bin bin;
     for (std::size_t row = 0; row < table.at_us.size(); ++row) {
       if (!values.Has(row)) continue;
       const std::int64_t at_us = table.at_us[row];
-      const double value = values.At(row);
-      Merge(line, {BinOf(at_us), at_us, at_us, 1, value, value, value});
+      const double value = static_cast<double>(values.values[row]) / one;
+      if (bin.count > 0 && at_us >= bin.at_us + bin_us_) {
+        Merge(line, bin);
+        bin.count = 0;
+      }
+      const std::int64_t begin_us = bin.count > 0 ? bin.at_us : BinOf(at_us);
+      const Bin sample{begin_us, at_us, at_us, 1, value, value, value};
+      if (bin.count > 0) {
+        Unite(bin, sample);
+      } else {
+        bin = sample;
+      }
     }
+    if (bin.count > 0) Merge(line, bin);
   }
 }
 
@@ -36,6 +49,15 @@ void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t 
   }
 }
 
+void Chart::Unite(Bin& bin, const Bin& more) {
+  bin.first_us = std::min(bin.first_us, more.first_us);
+  bin.last_us = std::max(bin.last_us, more.last_us);
+  bin.count += more.count;
+  bin.sum += more.sum;
+  bin.least = std::min(bin.least, more.least);
+  bin.most = std::max(bin.most, more.most);
+}
+
 // Nearly always into the last bin or behind it.
 void Chart::Merge(Line& line, const Bin& more) const {
   auto bin = line.end();
@@ -44,48 +66,54 @@ void Chart::Merge(Line& line, const Bin& more) const {
     line.insert(bin, more);
     return;
   }
-  bin->first_us = std::min(bin->first_us, more.first_us);
-  bin->last_us = std::max(bin->last_us, more.last_us);
-  bin->count += more.count;
-  bin->sum += more.sum;
-  bin->least = std::min(bin->least, more.least);
-  bin->most = std::max(bin->most, more.most);
+  Unite(*bin, more);
 }
 
-void Chart::Write(const Place& place, const Line& line, std::string& out) const {
-  std::string times, least, mean, most;
-  const Bin* before = nullptr;
-  for (const Bin& bin : line) {
-    if (before && bin.first_us - before->last_us > 2 * interval_us_ &&
-        bin.at_us - before->at_us > bin_us_) {
-      AppendInt(times, before->at_us + bin_us_);
-      for (std::string* values : {&least, &mean, &most}) AppendNull(*values);
-    }
-    AppendInt(times, bin.at_us);
-    AppendReal(least, bin.least);
-    AppendReal(mean, bin.sum / bin.count);
-    AppendReal(most, bin.most);
-    before = &bin;
+bool Chart::GapBefore(const Line& line, Line::const_iterator bin) const {
+  if (bin == line.begin()) return false;
+  const auto before = std::prev(bin);
+  return bin->first_us - before->last_us > 2 * interval_us_ && bin->at_us - before->at_us > bin_us_;
+}
+
+// take(time, bin) for each bin, and with null for the empty one in each gap.
+template <typename Take>
+void Chart::ForEachEntry(const Line& line, Take take) const {
+  for (auto bin = line.begin(); bin != line.end(); ++bin) {
+    if (GapBefore(line, bin)) take(std::prev(bin)->at_us + bin_us_, nullptr);
+    take(bin->at_us, &*bin);
   }
+}
+
+void Chart::Write(const Place& place, const Line& line, std::string& list) const {
   const Metric* metric = FindMetric(place.metric);
   const OrderedJson head = {{"metric", place.metric},
                             {"node", place.node},
                             {"device", place.device},
                             {"unit", metric ? metric->unit : ""}};
-  out += WithMembers(Dump(head), {{"times_us", "[" + times + "]"},
-                                  {"min", "[" + least + "]"},
-                                  {"mean", "[" + mean + "]"},
-                                  {"max", "[" + most + "]"}});
+  OpenObject(list, Dump(head));
+  OpenList(list, "times_us");
+  ForEachEntry(line, [&](std::int64_t at_us, const Bin*) { AppendInt(list, at_us); });
+  const auto write = [&](const char* name, auto value) {
+    list += ']';
+    OpenList(list, name);
+    ForEachEntry(line, [&](std::int64_t, const Bin* bin) {
+      bin ? AppendReal(list, value(*bin)) : AppendNull(list);
+    });
+  };
+  write("min", [](const Bin& bin) { return bin.least; });
+  write("mean", [](const Bin& bin) { return bin.sum / bin.count; });
+  write("max", [](const Bin& bin) { return bin.most; });
+  list += "]}";
 }
 
-std::string Chart::ToText() const {
-  std::string text;
+void Chart::AppendTo(std::string& list) const {
+  constexpr std::size_t kTextOfBin = 48;  // bytes: a time, and three numbers of some digits
+  std::size_t bins = 0;
+  for (const auto& [place, line] : series_) bins += line.size();
+  list.reserve(list.size() + bins * kTextOfBin);
   for (const auto& [place, line] : series_) {
-    if (line.empty()) continue;
-    if (!text.empty()) text += ',';
-    Write(place, line, text);
+    if (!line.empty()) Write(place, line, list);
   }
-  return "[" + text + "]";
 }
 
 std::vector<HeatRow> Chart::Means(const std::vector<std::int64_t>& times) const {

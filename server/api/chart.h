@@ -26,9 +26,8 @@ class Chart {
 
   std::size_t series() const { return series_.size(); }
 
-  // The series as JSON text, in the order of metric, node and device: charts are most of what the
-  // service writes, and a tree of their numbers would cost more than reading them.
-  std::string ToText() const;
+  // The series as objects of a list in JSON text, in the order of metric, node and device.
+  void AppendTo(std::string& list) const;
 
   // Means by bin, for bins that begin at these times, of all series (of one metric, in no order).
   // Where a bin without samples is no gap the one before it counts.
@@ -46,8 +45,12 @@ class Chart {
     std::string metric, node, device;
     auto operator<=>(const Place&) const = default;
   };
+  static void Unite(Bin& bin, const Bin& more);
   void Merge(Line& line, const Bin& more) const;
-  void Write(const Place& place, const Line& line, std::string& out) const;
+  bool GapBefore(const Line& line, Line::const_iterator bin) const;
+  template <typename Take>
+  void ForEachEntry(const Line& line, Take take) const;
+  void Write(const Place& place, const Line& line, std::string& list) const;
 
   const std::int64_t bin_us_, interval_us_;
   std::map<Place, Line> series_;

@@ -1,21 +1,22 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace stepscope {
 
-// JSON written as text, for answers with thousands of numbers. Each value gets a comma in front
-// unless it is the first.
-void AppendInt(std::string& values, std::int64_t value);
-void AppendReal(std::string& values, double value);  // with four decimals, those of Rounded()
-void AppendNull(std::string& values);
+// JSON written as text, for answers with thousands of numbers: a tree of them costs more than what
+// they say. Each value gets a comma in front unless its list begins with it.
+void AppendInt(std::string& list, std::int64_t value);
+// value / 10^scale, with every digit; scale is 0 to 18.
+void AppendScaled(std::string& list, std::int64_t value, std::uint8_t scale);
+void AppendReal(std::string& list, double value);  // with four decimals, those of Rounded()
+void AppendNull(std::string& list);
 
-// An object's text with more members behind those that it has; their values are JSON already.
-std::string WithMembers(std::string object,
-                        std::initializer_list<std::pair<std::string_view, std::string_view>> more);
+// One more object of a list, or one more member of an object, that stays open for more: who opened
+// it appends '}' or ']'. `object` is its text so far.
+void OpenObject(std::string& list, std::string_view object);
+void OpenList(std::string& object, std::string_view name);
 
 }  // namespace stepscope

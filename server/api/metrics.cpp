@@ -155,7 +155,12 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
                             {"to_us", std::max(grid.to_us, grid.from_us)},
                             {"cursor", EncodeCursor({grid.bin_us, chart.BinOf(stand_us)})},
                             {"agents", AgentsOf(*nodes)}};
-  return JobReply(job, WithMembers(Dump(head), {{"series", chart.ToText()}}));
+  std::string text;
+  OpenObject(text, Dump(head));
+  OpenList(text, "series");
+  chart.AppendTo(text);
+  text += "]}";
+  return JobReply(job, std::move(text));
 }
 
 Result<Reply> ReadMetrics(const Api&, Connection& connection, const Request& request,

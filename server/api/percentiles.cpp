@@ -1,13 +1,13 @@
 // GET /jobs/{name}/percentiles: percentiles of the samples of each series, sliding or as a whole.
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <tuple>
 
 #include "core/base/text.h"
 #include "core/model/metric.h"
 #include "server/api/answer.h"
+#include "server/api/json_text.h"
 #include "server/api/node_samples.h"
 #include "server/api/routes.h"
 #include "server/api/series_range.h"
@@ -29,7 +29,8 @@ constexpr double kShares[] = {0.05, 0.50, 0.95};
 constexpr const char* kNames[] = {"p5", "p50", "p95"};
 constexpr std::size_t kMostEntries = 1'000'000;  // of all series of an answer
 
-using Answers = std::map<std::tuple<std::string, std::string, std::string>, OrderedJson>;
+// JSON by metric, node and device.
+using Answers = std::map<std::tuple<std::string, std::string, std::string>, std::string>;
 
 // Which samples get an entry, and where an empty one says that nothing was measured.
 struct Entries {
@@ -57,34 +58,36 @@ Entries ChooseEntries(const SampleSeries& series, const SeriesRange& range, std:
   return entries;
 }
 
-// One more entry, empty, where a gap is.
-OrderedJson WithGaps(const Entries& entries, const std::function<OrderedJson(std::size_t)>& entry,
-                     bool times = false) {
-  OrderedJson list = OrderedJson::array();
+// append(i) for each entry, and gap(time) for the empty ones where a gap is.
+template <typename Append, typename Gap>
+void ForEachEntry(const Entries& entries, Append append, Gap gap) {
   for (std::size_t i = 0; i < entries.ends.size(); ++i) {
-    list.push_back(entry(i));
-    const std::int64_t gap_us = entries.gap_after_us[i];
-    if (gap_us >= 0) list.push_back(times ? OrderedJson(gap_us) : OrderedJson(nullptr));
+    append(i);
+    if (entries.gap_after_us[i] >= 0) gap(entries.gap_after_us[i]);
   }
-  return list;
 }
 
-OrderedJson Describe(const std::string& node, const SampleSeries& series, const Entries& entries,
+std::string Describe(const std::string& node, const SampleSeries& series, const Entries& entries,
                      const std::vector<std::vector<std::int64_t>>& rows) {
   const Metric* metric = FindMetric(series.metric);
-  OrderedJson json = {{"metric", series.metric},
-                      {"node", node},
-                      {"device", series.device},
-                      {"unit", metric ? metric->unit : ""}};
-  json["times_us"] = WithGaps(
-      entries, [&](std::size_t i) { return series.at_us[entries.ends[i] - 1]; }, true);
-  const auto one = static_cast<double>(PowerOfTen(series.scale));
+  const OrderedJson head = {{"metric", series.metric},
+                            {"node", node},
+                            {"device", series.device},
+                            {"unit", metric ? metric->unit : ""}};
+  std::string text;
+  OpenObject(text, Dump(head));
+  OpenList(text, "times_us");
+  ForEachEntry(
+      entries, [&](std::size_t i) { AppendInt(text, series.at_us[entries.ends[i] - 1]); },
+      [&](std::int64_t gap_us) { AppendInt(text, gap_us); });
   for (std::size_t share = 0; share < std::size(kShares); ++share) {
-    json[kNames[share]] = WithGaps(entries, [&](std::size_t i) {
-      return Rounded(static_cast<double>(rows[share][i]) / one, series.scale);
-    });
+    text += ']';
+    OpenList(text, kNames[share]);
+    ForEachEntry(
+        entries, [&](std::size_t i) { AppendScaled(text, rows[share][i], series.scale); },
+        [&](std::int64_t) { AppendNull(text); });
   }
-  return json;
+  return text + "]}";
 }
 
 std::vector<std::vector<std::int64_t>> Calculate(const SampleSeries& series, const Entries& entries,
@@ -129,14 +132,18 @@ Result<Reply> AnswerPercentiles(Connection& connection, const Request& request,
           node.name, series, entries, Calculate(series, entries, static_cast<std::size_t>(window)));
     }
   }
-  OrderedJson list = OrderedJson::array();
-  for (auto& [place, series] : answers) list.push_back(std::move(series));
-  const OrderedJson json = {{"interval_ms", std::max<std::int64_t>(range.interval_us / 1'000, 1)},
+  const OrderedJson head = {{"interval_ms", std::max<std::int64_t>(range.interval_us / 1'000, 1)},
                             {"from_us", range.from_us},
                             {"to_us", range.to_us},
-                            {"window", window},
-                            {"series", std::move(list)}};
-  return JobReply(range.job, json);
+                            {"window", window}};
+  std::string text;
+  OpenObject(text, Dump(head));
+  OpenList(text, "series");
+  for (const auto& [place, series] : answers) {
+    OpenObject(text, series);
+    text += '}';
+  }
+  return JobReply(range.job, text + "]}");
 }
 
 Result<Reply> ReadPercentiles(const Api&, Connection& connection, const Request& request,

@@ -44,9 +44,35 @@ TEST(JsonText, RealsAreThoseOfRounded) {
   }
 }
 
-TEST(JsonText, MembersStandBehindThoseThatThereAre) {
-  EXPECT_EQ(WithMembers("{}", {{"a", "[1]"}}), R"({"a":[1]})");
-  EXPECT_EQ(WithMembers(R"({"b":1})", {{"a", "[]"}, {"c", "2"}}), R"({"b":1,"a":[],"c":2})");
+std::string Scaled(std::int64_t value, std::uint8_t scale) {
+  std::string text;
+  AppendScaled(text, value, scale);
+  return text;
+}
+
+TEST(JsonText, ScaledIntegersKeepEveryDigit) {
+  EXPECT_EQ(Scaled(4127, 2), "41.27");
+  EXPECT_EQ(Scaled(-5, 1), "-0.5");
+  EXPECT_EQ(Scaled(0, 9), "0");
+  EXPECT_EQ(Scaled(1, 9), "0.000000001");
+  EXPECT_EQ(Scaled(-1'000'000, 6), "-1");
+  EXPECT_EQ(Scaled(INT64_MAX, 0), "9223372036854775807");
+  EXPECT_EQ(Scaled(INT64_MIN, 18), "-9.223372036854775808");
+}
+
+TEST(JsonText, ListsAndObjectsStandBehindWhatThereIs) {
+  std::string text = R"({"b":1)";
+  OpenList(text, "a");
+  OpenObject(text, R"({"c":2})");
+  OpenList(text, "d");
+  text += "]}";
+  OpenObject(text, "{}");
+  OpenList(text, "e");
+  AppendInt(text, 1);
+  AppendNull(text);
+  AppendReal(text, 0.5);
+  text += "]}]}";
+  EXPECT_EQ(text, R"({"b":1,"a":[{"c":2,"d":[]},{"e":[1,null,0.5]}]})");
 }
 
 }  // namespace
