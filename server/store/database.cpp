@@ -7,40 +7,28 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cmath>
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "server/store/await_socket.h"
 #include "server/store/binary.h"
+#include "server/store/bound_parameters.h"
 #include "server/store/sqlstate.h"
+#include "server/store/statement_names.h"
 
 namespace stepscope {
 namespace {
 
 constexpr Duration kConnectDeadline = 3s;
 constexpr int kBinary = 1;
+constexpr std::string_view kNotSupported = "0A000";
 constexpr Oid kBool = 16, kJsonb = 3802;
 
 std::string OneLine(std::string_view text) {
   std::string line(Trim(text));
   std::ranges::replace(line, '\n', ' ');
   return line;
-}
-
-// Waits for the socket; false when the deadline has passed, or `cut` (-1: none) is readable.
-bool AwaitSocket(int descriptor, short events, SteadyTime deadline, int cut) {
-  for (;;) {
-    const Duration left = std::max<Duration>(deadline - SystemClock().Steady(), 0s);
-    const auto millis = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-    std::array<pollfd, 2> both{{{descriptor, events, 0}, {cut, POLLIN, 0}}};
-    const int ready =
-        poll(both.data(), 2, static_cast<int>(std::min<std::int64_t>(millis, 60'000)));
-    if (ready > 0) return both[1].revents == 0;
-    if (ready < 0 && errno != EINTR) return false;
-    if (left == 0s) return false;
-  }
 }
 
 }  // namespace
@@ -111,6 +99,7 @@ struct Connection::Session {
   Duration deadline{};
   int cut = -1;
   std::string sqlstate;
+  StatementNames statements;
 
   ~Session() { Close(); }
   void Close() {
@@ -129,6 +118,10 @@ struct Connection::Session {
   Status Flush(SteadyTime until);
   Result<PGresult*> Receive(SteadyTime until);  // null after the last
   Result<Rows> Answer();                        // to what was sent
+  Result<Rows> Sent(int accepted);              // the answer, if libpq took what was to be sent
+  Result<Rows> Prepare(const std::string& name, const std::string& sql,
+                       const BoundParameters& bound);
+  Result<Rows> Run(const std::string& name, const std::string& sql, const BoundParameters& bound);
 };
 
 // What libpq says of an address that it cannot read repeats it, and the password is in there.
@@ -232,6 +225,28 @@ Result<Rows> Connection::Session::Answer() {
   return rows;
 }
 
+Result<Rows> Connection::Session::Sent(int accepted) {
+  return accepted ? Answer() : Result<Rows>(Lost(OneLine(PQerrorMessage(connection))));
+}
+
+Result<Rows> Connection::Session::Prepare(const std::string& name, const std::string& sql,
+                                          const BoundParameters& bound) {
+  return Sent(
+      PQsendPrepare(connection, name.c_str(), sql.c_str(), bound.count(), bound.types.data()));
+}
+
+Result<Rows> Connection::Session::Run(const std::string& name, const std::string& sql,
+                                      const BoundParameters& bound) {
+  const char* const* values = bound.values.data();
+  const int *lengths = bound.lengths.data(), *formats = bound.formats.data();
+  if (name.empty()) {
+    return Sent(PQsendQueryParams(connection, sql.c_str(), bound.count(), bound.types.data(),
+                                  values, lengths, formats, kBinary));
+  }
+  return Sent(PQsendQueryPrepared(connection, name.c_str(), bound.count(), values, lengths, formats,
+                                  kBinary));
+}
+
 Connection::Connection() : session_(std::make_unique<Session>()) {}
 Connection::~Connection() = default;
 
@@ -245,35 +260,27 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& url, Dur
 }
 
 Result<Rows> Connection::Query(const std::string& sql, std::span<const Parameter> parameters) {
-  if (broken()) return Unavailable("database: the connection is lost");
-  std::vector<Oid> types;
-  std::vector<const char*> values;
-  std::vector<int> lengths, formats;
-  for (const Parameter& parameter : parameters) {
-    const std::optional<std::string>& value = parameter.value();
-    if (value && !parameter.binary() && value->find('\0') != std::string::npos) {
-      return Invalid("database: text with a NUL character");
-    }
-    types.push_back(parameter.type());
-    values.push_back(value ? value->data() : nullptr);
-    lengths.push_back(value ? static_cast<int>(value->size()) : 0);
-    formats.push_back(parameter.binary() ? 1 : 0);
-  }
+  if (!session_->connection) return Unavailable("database: the connection is lost");
+  const Result<BoundParameters> bound = Bind(parameters);
+  if (!bound) return bound.error();
   session_->sqlstate.clear();
-  if (!PQsendQueryParams(session_->connection, sql.c_str(), static_cast<int>(types.size()),
-                         types.data(), values.data(), lengths.data(), formats.data(), kBinary)) {
-    return session_->Lost(OneLine(PQerrorMessage(session_->connection)));
+  const StatementNames::Choice choice = session_->statements.Next(sql, bound->types);
+  if (choice.prepare) {
+    const Result<Rows> prepared = session_->Prepare(choice.name, sql, *bound);
+    if (!prepared) session_->statements.Forget(sql, bound->types);
+    if (!prepared) return prepared.error();
   }
-  return session_->Answer();
+  Result<Rows> rows = session_->Run(choice.name, sql, *bound);
+  // What was prepared does not fit the tables any more: another replica has migrated them.
+  const bool stale = !choice.name.empty() && session_->sqlstate == kNotSupported;
+  if (stale) return session_->Lost("the tables have changed");
+  return rows;
 }
 
 Status Connection::Execute(const std::string& script) {
-  if (broken()) return Unavailable("database: the connection is lost");
+  if (!session_->connection) return Unavailable("database: the connection is lost");
   session_->sqlstate.clear();
-  if (!PQsendQuery(session_->connection, script.c_str())) {
-    return session_->Lost(OneLine(PQerrorMessage(session_->connection)));
-  }
-  Result<Rows> answer = session_->Answer();
+  Result<Rows> answer = session_->Sent(PQsendQuery(session_->connection, script.c_str()));
   return answer ? Status() : Status(answer.error());
 }
 

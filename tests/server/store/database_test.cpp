@@ -50,6 +50,52 @@ TEST(Connection, BringsBackArrays) {
             0);
 }
 
+// The second time on a statement is prepared: with each kind of parameter, and after any error.
+TEST(Connection, StatementsThatComeAgainAreTheSame) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  for (int i = 0; i < 8; ++i) {
+    const auto sum = connection->Query("select $1 + 1, $2::text", {i, "same"});
+    ASSERT_TRUE(sum) << sum.error().message;
+    EXPECT_EQ(sum->Int(0, 0), i + 1);
+    EXPECT_EQ(connection->Query("select $1 + 1, $2::text", {0.5 * i, nullptr})->Real(0, 0),
+              0.5 * i + 1);
+    EXPECT_FALSE(connection->Query("select 1 / ($1 - $1)", {i}));
+    EXPECT_FALSE(connection->Query("select nothing from nowhere"));
+    EXPECT_FALSE(connection->broken());
+  }
+  EXPECT_GE(connection->Query("select count(*) from pg_prepared_statements")->Int(0, 0), 3);
+}
+
+// Refused because its transaction has failed, or rolled back: neither is remembered.
+TEST(Connection, StatementsOfAFailedTransactionWorkAfterwards) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  const std::string sql = "select 'after a failure'";
+  ASSERT_TRUE(connection->Query(sql));
+  {
+    const auto transaction = Transaction::Begin(*connection);
+    ASSERT_TRUE(transaction);
+    EXPECT_FALSE(connection->Query("select 1 / 0"));
+    EXPECT_FALSE(connection->Query(sql));
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(connection->Query(sql));
+}
+
+// As after a migration by another replica.
+TEST(Connection, IsOpenedAgainWhenTheTablesHaveChanged) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  ASSERT_TRUE(connection->Execute("create table changing (x bigint)"));
+  const std::string sql = "select x from changing";
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(connection->Query(sql));
+  ASSERT_TRUE(database.Connect()->Execute("alter table changing alter x type text using 'now'"));
+  const auto changed = connection->Query(sql);
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.error().code, Code::kUnavailable);
+  EXPECT_TRUE(connection->broken());
+}
+
 TEST(Connection, SaysWhatTheCallerCanDoAboutAnError) {
   const TestDatabase database;
   const auto connection = database.Connect();

@@ -1,0 +1,32 @@
+#include "server/store/statement_names.h"
+
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+std::string KeyOf(std::string_view sql, std::span<const unsigned> types) {
+  std::string key(sql);
+  key.append(reinterpret_cast<const char*>(types.data()), types.size_bytes());
+  return key;
+}
+
+}  // namespace
+
+StatementNames::Choice StatementNames::Next(std::string_view sql, std::span<const unsigned> types) {
+  std::string key = KeyOf(sql, types);
+  auto found = seen_.find(key);
+  if (found == seen_.end()) {
+    if (seen_.size() < most_) seen_.emplace(std::move(key), Statement{seen_.size(), 1});
+    return {};
+  }
+  ++found->second.uses;
+  return {Format("s{}", found->second.number), found->second.uses == 2};
+}
+
+void StatementNames::Forget(std::string_view sql, std::span<const unsigned> types) {
+  const auto found = seen_.find(KeyOf(sql, types));
+  if (found != seen_.end()) found->second.uses = 1;
+}
+
+}  // namespace stepscope
