@@ -6,11 +6,18 @@
 #include <limits>
 
 namespace stepscope {
+namespace {
+
+constexpr auto kPowersOfTen = [] {
+  std::array<std::int64_t, 19> powers{1};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = 10 * powers[i - 1];
+  return powers;
+}();
+
+}  // namespace
 
 std::int64_t PowerOfTen(std::uint8_t scale) {
-  std::int64_t power = 1;
-  for (int i = 0; i < std::min<int>(scale, 18); ++i) power *= 10;
-  return power;
+  return kPowersOfTen[std::min<std::size_t>(scale, kPowersOfTen.size() - 1)];
 }
 
 double Column::At(std::size_t row) const {

@@ -1,25 +1,24 @@
 #include "server/store/block_tables.h"
 
 #include <map>
-#include <set>
 
-#include "server/store/stored_frames.h"
+#include "core/wire/frame.h"
 #include "server/store/streams.h"
 
 namespace stepscope {
 
-Result<std::vector<TickTable>> DecodeTables(Connection& connection, std::int64_t job_id,
-                                            const Rows& rows, std::size_t column,
+Result<std::vector<TickTable>> DecodeTables(const Rows& rows, std::size_t column,
                                             const TickFilter& filter) {
-  std::set<std::int64_t> hashes;
-  for (std::size_t i = 0; i < rows.size(); ++i) hashes.insert(rows.Int(i, column));
-  const Result<Schemas> schemas = LoadSchemas(connection, job_id, hashes);
-  if (!schemas) return schemas.error();
+  std::map<std::int64_t, Schema> schemas;
   std::vector<TickTable> tables;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto schema = schemas->find(rows.Int(i, column));
-    if (schema == schemas->end()) return Internal("block: its schema is gone");
-    Result<TickTable> table = DecodeTicks(rows.BytesView(i, column + 1), schema->second, filter);
+    const auto [schema, fresh] = schemas.try_emplace(rows.Int(i, column));
+    if (fresh) {
+      Result<Schema> decoded = DecodeSchema(rows.BytesView(i, column + 1));
+      if (!decoded) return Internal("block: its schema: " + decoded.error().message);
+      schema->second = std::move(*decoded);
+    }
+    Result<TickTable> table = DecodeTicks(rows.BytesView(i, column + 2), schema->second, filter);
     if (!table) return table.error();
     tables.push_back(std::move(*table));
   }

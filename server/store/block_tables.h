@@ -8,9 +8,9 @@
 
 namespace stepscope {
 
-// The tables of an answer's rows: the schema's hash stands in `column`, the payload behind it.
-Result<std::vector<TickTable>> DecodeTables(Connection& connection, std::int64_t job_id,
-                                            const Rows& rows, std::size_t column,
+// The tables of an answer's rows: the hash of the schema stands in `column`, behind it its content
+// and the payload.
+Result<std::vector<TickTable>> DecodeTables(const Rows& rows, std::size_t column,
                                             const TickFilter& filter);
 
 // Those that are there already stay.

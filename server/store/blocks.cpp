@@ -14,16 +14,18 @@ where job_id = $1 and node_id = $2 and metric = '' and window_us between $3 and 
 order by window_us
 limit 200000)";
 constexpr char kLoad[] = R"(
-select schema_hash, payload
-from blocks
-where job_id = $1 and node_id = $2 and window_us between $3 and $4
-    and to_us >= $6
-    and (metric = '' or cardinality($5::text[]) = 0 or metric = any($5::text[]))
-order by window_us, metric
+select b.schema_hash, s.content, b.payload
+from blocks b
+left join schemas s on s.job_id = b.job_id and s.schema_hash = b.schema_hash
+where b.job_id = $1 and b.node_id = $2 and b.window_us between $3 and $4
+    and b.to_us >= $6
+    and (b.metric = '' or cardinality($5::text[]) = 0 or b.metric = any($5::text[]))
+order by b.window_us, b.metric
 limit 1000000)";
 constexpr char kLock[] = R"(
-select b.window_us, b.metric, b.clock_suspect, b.schema_hash, b.payload
+select b.window_us, b.metric, b.clock_suspect, b.schema_hash, s.content, b.payload
 from blocks b
+left join schemas s on s.job_id = b.job_id and s.schema_hash = b.schema_hash
 join unnest($3::bigint[], $4::text[]) as wanted (window_us, metric)
     on b.window_us = wanted.window_us and b.metric = wanted.metric
 where b.job_id = $1 and b.node_id = $2
@@ -60,7 +62,7 @@ Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQue
       connection.Query(kLoad, {query.job_id, query.node_id, WindowOf(query.from_us), query.until_us,
                                Parameter::Array(query.filter.metrics), query.from_us});
   if (!rows) return rows.error();
-  return DecodeTables(connection, query.job_id, *rows, 0, query.filter);
+  return DecodeTables(*rows, 0, query.filter);
 }
 
 Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t job_id,
@@ -69,7 +71,7 @@ Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t
       kLock, {job_id, node_id, Numbers(keys, [](const BlockKey& key) { return key.window_us; }),
               Texts(keys, [](const BlockKey& key) { return key.metric; })});
   if (!rows) return rows.error();
-  Result<std::vector<TickTable>> tables = DecodeTables(connection, job_id, *rows, 3, {});
+  Result<std::vector<TickTable>> tables = DecodeTables(*rows, 3, {});
   if (!tables) return tables.error();
   std::vector<StoredBlock> blocks;
   for (std::size_t i = 0; i < rows->size(); ++i) {

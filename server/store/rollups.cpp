@@ -8,8 +8,9 @@ namespace stepscope {
 namespace {
 
 constexpr char kLock[] = R"(
-select r.bin_us, r.metric, r.chunk_us, r.schema_hash, r.payload
+select r.bin_us, r.metric, r.chunk_us, r.schema_hash, s.content, r.payload
 from rollups r
+left join schemas s on s.job_id = r.job_id and s.schema_hash = r.schema_hash
 join unnest($3::bigint[], $4::text[], $5::bigint[]) as wanted (bin_us, metric, chunk_us)
     on r.bin_us = wanted.bin_us and r.metric = wanted.metric and r.chunk_us = wanted.chunk_us
 where r.job_id = $1 and r.node_id = $2
@@ -24,12 +25,13 @@ order by bin_us, metric, chunk_us
 on conflict (job_id, bin_us, metric, node_id, chunk_us) do update
 set schema_hash = excluded.schema_hash, payload = excluded.payload)";
 constexpr char kLoad[] = R"(
-select node_id, metric, schema_hash, payload
-from rollups
-where job_id = $1 and bin_us = $2 and chunk_us between $3 and $4
-    and (cardinality($5::bigint[]) = 0 or node_id = any($5::bigint[]))
-    and (cardinality($6::text[]) = 0 or metric = any($6::text[]))
-order by metric, node_id, chunk_us
+select r.node_id, r.metric, r.schema_hash, s.content, r.payload
+from rollups r
+left join schemas s on s.job_id = r.job_id and s.schema_hash = r.schema_hash
+where r.job_id = $1 and r.bin_us = $2 and r.chunk_us between $3 and $4
+    and (cardinality($5::bigint[]) = 0 or r.node_id = any($5::bigint[]))
+    and (cardinality($6::text[]) = 0 or r.metric = any($6::text[]))
+order by r.metric, r.node_id, r.chunk_us
 limit 200000)";
 
 std::int64_t ChunkWidth(std::int64_t bin_us) {
@@ -47,7 +49,7 @@ Result<std::vector<StoredRollup>> LockRollups(Connection& connection, std::int64
               Texts(keys, [](const RollupKey& key) { return key.metric; }),
               Numbers(keys, [](const RollupKey& key) { return key.chunk_us; })});
   if (!rows) return rows.error();
-  Result<std::vector<TickTable>> tables = DecodeTables(connection, job_id, *rows, 3, {});
+  Result<std::vector<TickTable>> tables = DecodeTables(*rows, 3, {});
   if (!tables) return tables.error();
   std::vector<StoredRollup> rollups;
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -78,8 +80,7 @@ Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const Rollup
       {query.job_id, query.bin_us, query.from_us - query.from_us % ChunkWidth(query.bin_us),
        query.until_us, Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics)});
   if (!rows) return rows.error();
-  Result<std::vector<TickTable>> tables =
-      DecodeTables(connection, query.job_id, *rows, 2, {{}, query.filter.device});
+  Result<std::vector<TickTable>> tables = DecodeTables(*rows, 2, {{}, query.filter.device});
   if (!tables) return tables.error();
   std::vector<NodeRollup> rollups;
   for (std::size_t i = 0; i < rows->size(); ++i) {

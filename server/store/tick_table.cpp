@@ -1,7 +1,6 @@
 #include "server/store/tick_table.h"
 
 #include <algorithm>
-#include <map>
 
 #include "core/wire/frame.h"
 
@@ -42,7 +41,25 @@ std::vector<std::size_t> PlacesOf(const Times& rows, const Times& times) {
   return places;
 }
 
+// All rows are among the times, and follow each other there.
+bool AreInARow(const std::vector<std::size_t>& places) {
+  return std::ranges::count(places, SIZE_MAX) == 0 && !places.empty() &&
+         places.back() - places.front() + 1 == places.size();
+}
+
+// Whether all rows could be copied as they are: nearly always, tables seldom overlap.
+bool Copy(Column& out, const Column& column, std::size_t place) {
+  const std::size_t rows = column.values.size();
+  const auto present = out.present.begin() + static_cast<std::ptrdiff_t>(place);
+  if (out.scale != column.scale || !column.present.empty()) return false;
+  if (std::find(present, present + rows, 1) != present + rows) return false;
+  std::ranges::copy(column.values, out.values.begin() + static_cast<std::ptrdiff_t>(place));
+  std::fill_n(present, rows, 1);
+  return true;
+}
+
 void Fill(Column& out, const Column& column, const std::vector<std::size_t>& places) {
+  if (AreInARow(places) && Copy(out, column, places.front())) return;
   const std::int64_t factor = PowerOfTen(static_cast<std::uint8_t>(out.scale - column.scale));
   for (std::size_t row = 0; row < places.size(); ++row) {
     const std::size_t place = places[row];
@@ -53,14 +70,43 @@ void Fill(Column& out, const Column& column, const std::vector<std::size_t>& pla
   }
 }
 
-std::map<SeriesName, std::size_t> SeriesOf(const std::vector<TickTable>& tables) {
-  std::map<SeriesName, std::size_t> series;
+// All series, sorted.
+std::vector<SeriesName> SeriesOf(const std::vector<TickTable>& tables) {
+  std::vector<SeriesName> series;
+  const TickTable* before = nullptr;
   for (const TickTable& table : tables) {
-    for (const SeriesName& name : table.series) series[name] = 0;
+    if (before && table.series == before->series) continue;
+    series.insert(series.end(), table.series.begin(), table.series.end());
+    before = &table;
   }
-  std::size_t next = 0;
-  for (auto& [name, place] : series) place = next++;
+  std::ranges::sort(series);
+  const auto twice = std::ranges::unique(series);
+  series.erase(twice.begin(), twice.end());
   return series;
+}
+
+// Where the series of a table stand among all.
+std::vector<std::size_t> ColumnsOf(const std::vector<SeriesName>& some,
+                                   const std::vector<SeriesName>& all) {
+  std::vector<std::size_t> columns;
+  for (const SeriesName& name : some) {
+    columns.push_back(static_cast<std::size_t>(std::ranges::lower_bound(all, name) - all.begin()));
+  }
+  return columns;
+}
+
+// take(table, its columns among all series), for one table after the other, which mostly have the
+// same series.
+template <typename Take>
+void ForEachTable(const std::vector<TickTable>& tables, const std::vector<SeriesName>& series,
+                  Take take) {
+  std::vector<std::size_t> columns;
+  const TickTable* before = nullptr;
+  for (const TickTable& table : tables) {
+    if (!before || table.series != before->series) columns = ColumnsOf(table.series, series);
+    before = &table;
+    take(table, columns);
+  }
 }
 
 }  // namespace
@@ -107,25 +153,24 @@ TickTable JoinTicks(std::vector<TickTable> tables, const TickBounds& bounds) {
   std::ranges::stable_sort(tables, {}, [](const TickTable& table) { return table.at_us.front(); });
   TickTable joined;
   joined.at_us = UniteAll(tables, bounds);
-  const std::map<SeriesName, std::size_t> series = SeriesOf(tables);
-  joined.columns.resize(series.size());
-  for (const auto& [name, place] : series) joined.series.push_back(name);
-  for (const TickTable& table : tables) {
-    for (std::size_t i = 0; i < table.series.size(); ++i) {
-      Column& out = joined.columns[series.at(table.series[i])];
-      out.scale = std::max(out.scale, table.columns[i].scale);
+  joined.series = SeriesOf(tables);
+  joined.columns.resize(joined.series.size());
+  ForEachTable(tables, joined.series, [&](const TickTable& table, const auto& columns) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      std::uint8_t& scale = joined.columns[columns[i]].scale;
+      scale = std::max(scale, table.columns[i].scale);
     }
-  }
+  });
   for (Column& column : joined.columns) {
     column.values.assign(joined.at_us.size(), 0);
     column.present.assign(joined.at_us.size(), 0);
   }
-  for (const TickTable& table : tables) {
+  ForEachTable(tables, joined.series, [&](const TickTable& table, const auto& columns) {
     const std::vector<std::size_t> places = PlacesOf(table.at_us, joined.at_us);
-    for (std::size_t i = 0; i < table.series.size(); ++i) {
-      Fill(joined.columns[series.at(table.series[i])], table.columns[i], places);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      Fill(joined.columns[columns[i]], table.columns[i], places);
     }
-  }
+  });
   for (Column& column : joined.columns) {
     if (std::ranges::count(column.present, 0) == 0) column.present.clear();
   }
