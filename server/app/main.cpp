@@ -9,6 +9,7 @@
 #include "server/app/app.h"
 #include "server/app/command.h"
 #include "server/app/dump_command.h"
+#include "server/app/memory.h"
 #include "server/app/open_files.h"
 #include "server/app/signals.h"
 #include "server/app/tls_command.h"
@@ -32,6 +33,7 @@ Signals:
 )";
 
 int Serve(const Settings& settings) {
+  KeepFreedMemory();
   const Signals signals;
   StartLog("stepscope-server", settings.log_level);
   RaiseOpenFiles();
