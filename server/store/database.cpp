@@ -119,8 +119,6 @@ struct Connection::Session {
   Result<PGresult*> Receive(SteadyTime until);  // null after the last
   Result<Rows> Answer();                        // to what was sent
   Result<Rows> Sent(int accepted);              // the answer, if libpq took what was to be sent
-  Result<Rows> Prepare(const std::string& name, const std::string& sql,
-                       const BoundParameters& bound);
   Result<Rows> Run(const std::string& name, const std::string& sql, const BoundParameters& bound);
 };
 
@@ -229,12 +227,6 @@ Result<Rows> Connection::Session::Sent(int accepted) {
   return accepted ? Answer() : Result<Rows>(Lost(OneLine(PQerrorMessage(connection))));
 }
 
-Result<Rows> Connection::Session::Prepare(const std::string& name, const std::string& sql,
-                                          const BoundParameters& bound) {
-  return Sent(
-      PQsendPrepare(connection, name.c_str(), sql.c_str(), bound.count(), bound.types.data()));
-}
-
 Result<Rows> Connection::Session::Run(const std::string& name, const std::string& sql,
                                       const BoundParameters& bound) {
   const char* const* values = bound.values.data();
@@ -266,7 +258,9 @@ Result<Rows> Connection::Query(const std::string& sql, std::span<const Parameter
   session_->sqlstate.clear();
   const StatementNames::Choice choice = session_->statements.Next(sql, bound->types);
   if (choice.prepare) {
-    const Result<Rows> prepared = session_->Prepare(choice.name, sql, *bound);
+    const Result<Rows> prepared =
+        session_->Sent(PQsendPrepare(session_->connection, choice.name.c_str(), sql.c_str(),
+                                     bound->count(), bound->types.data()));
     if (!prepared) session_->statements.Forget(sql, bound->types);
     if (!prepared) return prepared.error();
   }
