@@ -10,8 +10,9 @@
 #include <span>
 
 #include "bench/peer_bodies.h"
+#include "bench/plan.h"
 #include "bench/series.h"
-#include "core/base/options.h"
+#include "bench/steps.h"
 #include "core/base/text.h"
 #include "core/model/metric.h"
 #include "core/wire/frame.h"
@@ -22,32 +23,11 @@ namespace {
 
 constexpr std::int64_t kMicros = 1'000'000;
 
-constexpr Option kOptions[] = {
-    {"--frames", "FILE", "", "Pushes: node number (u32), length (u32), body."},
-    {"--rows", "FILE", "", "Text for COPY: time, series number, value."},
-    {"--import", "FILE", "", "Bodies for VictoriaMetrics, framed as the pushes."},
-    {"--remote-write", "FILE", "", "The same for Prometheus."},
-    {"--influx", "FILE", "", "The same for InfluxDB."},
-    {"--metric", "NAME", "", "The only metric; all when left out."},
-    {"--job", "NAME", "bench", "Name of the job."},
-    {"--nodes", "N", "20", "Nodes, each with a session of its own."},
-    {"--cores", "N", "64", "Cores of a node: two series each."},
-    {"--seconds", "N", "60", "Time that is sampled."},
-    {"--tick-ms", "N", "500", "Time between two ticks."},
-    {"--push-seconds", "N", "2", "Time that one push holds."},
-    {"--begin-us", "N", "1795205614000000", "Time of the first tick."},
-};
-
 constexpr struct {
   std::string_view option;
   std::string (*body)(const Schema&, const Table&, const std::string& job, const std::string& node);
 } kPeers[] = {
     {"--import", ImportLines}, {"--remote-write", RemoteWrite}, {"--influx", InfluxLines}};
-
-struct Plan {
-  std::string job, metric;
-  std::int64_t nodes = 0, cores = 0, ticks = 0, tick_us = 0, ticks_per_push = 0, begin_us = 0;
-};
 
 struct Node {
   std::string name;
@@ -55,6 +35,7 @@ struct Node {
   std::uint64_t sequence = 0;
   std::vector<SampledSeries> series;
   Table pending;
+  std::vector<SampledSteps> steps;  // of its ranks
 };
 
 std::int64_t DeviceCount(DeviceKind kind, const Plan& plan) {
@@ -64,7 +45,7 @@ std::int64_t DeviceCount(DeviceKind kind, const Plan& plan) {
     case DeviceKind::kCpu:
       return plan.cores;
     case DeviceKind::kGpu:
-      return 8;
+      return plan.gpus;
     case DeviceKind::kDisk:
     case DeviceKind::kNetwork:
       return 4;
@@ -86,7 +67,8 @@ Schema MakeSchema(const Plan& plan) {
   return schema;
 }
 
-Node MakeNode(std::int64_t number, const Schema& schema, std::mt19937_64& random) {
+Node MakeNode(std::int64_t number, const Schema& schema, const Plan& plan,
+              std::mt19937_64& random) {
   const std::vector<Metric> metrics = SampledMetrics();
   Node node;
   node.name = Format("node-{}", number);
@@ -95,6 +77,9 @@ Node MakeNode(std::int64_t number, const Schema& schema, std::mt19937_64& random
         *std::ranges::find(metrics, schema.columns[column].metric, &Metric::name), random);
   }
   node.pending.columns.resize(schema.columns.size());
+  for (std::int64_t rank = number * plan.ranks; rank < (number + 1) * plan.ranks; ++rank) {
+    node.steps.emplace_back(static_cast<std::int32_t>(rank), plan.step_us, plan.begin_us);
+  }
   return node;
 }
 
@@ -138,22 +123,34 @@ Frame NextFrame(Node& node, FrameKind kind, const Plan& plan, std::int64_t at_us
 
 std::string StartedFrame(Node& node, const Plan& plan) {
   Frame frame = NextFrame(node, FrameKind::kLifecycle, plan, plan.begin_us);
+  std::string gpus;
+  for (std::int64_t gpu = 0; gpu < plan.gpus; ++gpu) gpus += gpu == 0 ? R"("GPU")" : R"(,"GPU")";
   frame.payload = Format(
-      R"({{"event":"started","at_us":{},"group":"","interval_ms":{},"command":["train"],"facts":{{"cores":{}}}}})",
-      plan.begin_us, plan.tick_us / 1000, plan.cores);
+      R"({{"event":"started","at_us":{},"group":"","interval_ms":{},"command":["train"],"facts":{{"cores":{},"gpus":[{}]}}}})",
+      plan.begin_us, plan.tick_us / 1000, plan.cores, gpus);
   return EncodeFrame(frame);
 }
 
-// The pending ticks as one push. The schema rides along in a node's first.
+void AppendTable(std::string& push, Frame frame, const Schema& schema, const Table& table,
+                 bool first) {
+  frame.head.schema_hash = HashSchema(schema);
+  if (first) frame.schema = schema;
+  frame.payload = EncodeTable(table);
+  AppendToPush(push, EncodeFrame(frame));
+}
+
+// The pending ticks as one push, with the steps of its time. Schemas ride along in a node's first.
 std::string CutPush(Node& node, const Schema& schema, const Plan& plan, std::int64_t at_us) {
   std::string push;
   const bool first = node.sequence == 0;
   if (first) AppendToPush(push, StartedFrame(node, plan));
-  Frame frame = NextFrame(node, FrameKind::kTicks, plan, at_us);
-  frame.head.schema_hash = HashSchema(schema);
-  if (first) frame.schema = schema;
-  frame.payload = EncodeTable(node.pending);
-  AppendToPush(push, EncodeFrame(frame));
+  AppendTable(push, NextFrame(node, FrameKind::kTicks, plan, at_us), schema, node.pending, first);
+  for (SampledSteps& steps : node.steps) {
+    const Table table = steps.Until(at_us);
+    if (table.rows == 0) continue;
+    AppendTable(push, NextFrame(node, FrameKind::kSteps, plan, at_us), steps.schema(), table,
+                table.columns[0].values[0] == 0);
+  }
   return push;
 }
 
@@ -200,7 +197,7 @@ bool Write(const Plan& plan, const Arguments& paths) {
   const Schema schema = MakeSchema(plan);
   std::vector<Node> nodes;
   for (std::int64_t number = 0; number < plan.nodes; ++number) {
-    nodes.push_back(MakeNode(number, schema, random));
+    nodes.push_back(MakeNode(number, schema, plan, random));
   }
   std::int64_t pushes = 0;
   for (std::int64_t tick = 0; tick < plan.ticks && files.good(); ++tick) {
@@ -223,37 +220,10 @@ bool Write(const Plan& plan, const Arguments& paths) {
   return files.good();
 }
 
-// A positive number; the error names the option.
-Result<std::int64_t> Number(const Arguments& arguments, std::string_view option) {
-  Result<std::int64_t> number = ParseInt(arguments[option], option);
-  if (number && *number <= 0) return Invalid(Format("{}: must be positive", option));
-  return number;
-}
-
-Result<Plan> ReadPlan(const Arguments& arguments) {
-  Plan plan;
-  plan.job = arguments["--job"];
-  plan.metric = arguments["--metric"];
-  std::int64_t seconds = 0, push_seconds = 0, tick_ms = 0;
-  const std::pair<std::string_view, std::int64_t*> numbers[] = {
-      {"--nodes", &plan.nodes}, {"--cores", &plan.cores},          {"--seconds", &seconds},
-      {"--tick-ms", &tick_ms},  {"--push-seconds", &push_seconds}, {"--begin-us", &plan.begin_us},
-  };
-  for (const auto& [option, place] : numbers) {
-    const Result<std::int64_t> number = Number(arguments, option);
-    if (!number) return number.error();
-    *place = *number;
-  }
-  plan.tick_us = tick_ms * 1000;
-  plan.ticks = std::max<std::int64_t>(1, seconds * 1000 / tick_ms);
-  plan.ticks_per_push = std::max<std::int64_t>(1, push_seconds * 1000 / tick_ms);
-  return plan;
-}
-
 int Main(std::span<const char* const> args) {
-  const Result<Arguments> arguments = ParseArguments(kOptions, args);
+  const Result<Arguments> arguments = ParseArguments(PlanOptions(), args);
   if (arguments && arguments->help) {
-    std::fputs(OptionsHelp(kOptions).c_str(), stdout);
+    std::fputs(OptionsHelp(PlanOptions()).c_str(), stdout);
     return 0;
   }
   const Result<Plan> plan = arguments ? ReadPlan(*arguments) : Result<Plan>(arguments.error());

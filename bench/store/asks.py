@@ -5,6 +5,7 @@ begin, so it ends 1 ms before ours. Sliding percentiles are of 501 samples: by n
 between ranks, as PromQL has them, are then the same samples.
 """
 
+import http.client
 import json
 import random
 from dataclasses import dataclass
@@ -12,6 +13,20 @@ from urllib.parse import urlencode
 
 HOUR, DAY = 3600, 86_400
 PERCENTILES = {"p5": 0.05, "p50": 0.5, "p95": 0.95}
+
+
+class Client:
+    """One kept connection."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+
+    def get(self, path, headers=None):
+        self.connection.request("GET", path, headers=headers or {})
+        reply = self.connection.getresponse()
+        body = reply.read()
+        assert reply.status == 200, body[:300]
+        return body
 
 
 @dataclass(frozen=True)

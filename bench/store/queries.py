@@ -15,7 +15,6 @@ About 20 minutes, most of them to store 77 million samples four times.
 
 import argparse
 import functools
-import http.client
 import os
 import shutil
 import statistics
@@ -29,7 +28,7 @@ from harness import ROOT, Contender, Figure, compare  # noqa: E402
 from processes import Children, Stopped, stop_on_signals  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
-from bench.store.asks import ASKS, DAY, HOUR, Chart  # noqa: E402
+from bench.store.asks import ASKS, DAY, HOUR, Chart, Client  # noqa: E402
 from bench.store.peers import PEERS  # noqa: E402
 from bench.store.sides import Stepscope, stream  # noqa: E402
 
@@ -52,20 +51,6 @@ def charts(days):
         Chart("percentiles", "1 series, 1 h, p5, p50 and p95 of 501 samples", 3, "node", "user.gpu_power_watts", slow, now - 4 * HOUR, "node-1", "gpu5", step=1, window=501),
         Chart("eight", "8 series, 1 h, 900 points of 1,000", 2.5, "eight", "user.gpu_power_watts", node, now - 2 * HOUR, "node-2", "", HOUR, 1000, 4),
     ]
-
-
-class Client:
-    """One kept connection."""
-
-    def __init__(self, port):
-        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
-
-    def get(self, path):
-        self.connection.request("GET", path)
-        reply = self.connection.getresponse()
-        body = reply.read()
-        assert reply.status == 200, body[:300]
-        return body
 
 
 def check_same(chart, name, ours, theirs):
