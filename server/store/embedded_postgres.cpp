@@ -18,7 +18,8 @@
 namespace stepscope {
 namespace {
 
-constexpr Duration kReadyWithin = 60s, kWatch = 50ms, kLongestPause = 30s;
+constexpr Duration kReadyWithin = 60s, kWatch = 50ms;
+constexpr Duration kShortestPause = 1s, kLongestPause = 30s;  // before it is started again
 constexpr Duration kLookAtDisk = 1s;
 constexpr std::uintmax_t kLongLog = 16 * 1024 * 1024;
 constexpr char kFindDatabase[] = "select 1 from pg_database where datname = 'stepscope'";
@@ -73,6 +74,7 @@ struct EmbeddedPostgres::Life {
   std::optional<std::uint64_t> ballast_bytes;
   std::uintmax_t log_read = 0;  // bytes of the log that were looked at
   bool ballast_missed = false;  // and said so
+  bool was_ready = false;       // the server that runs, or ran last
   struct State {
     pid_t child = 0;
     bool failed = false;
@@ -164,6 +166,7 @@ bool EmbeddedPostgres::Life::Watch(std::stop_token stop, pid_t child) {
       Ended(exit);
       return true;
     }
+    was_ready = was_ready || folder.IsReady();
     if (SystemClock().Steady() - looked < kLookAtDisk) continue;
     looked = SystemClock().Steady();
     LookAtDisk();
@@ -174,9 +177,9 @@ bool EmbeddedPostgres::Life::Watch(std::stop_token stop, pid_t child) {
 }
 
 void EmbeddedPostgres::Life::Run(std::stop_token stop) {
-  Duration pause = 1s;
+  Duration longer = kShortestPause, pause = longer;
   do {
-    const SteadyTime begun = SystemClock().Steady();
+    was_ready = false;
     const Result<pid_t> child = StartServer();
     if (child) {
       state.Change([&](State& now) { now = {*child, false, ""}; });
@@ -185,9 +188,9 @@ void EmbeddedPostgres::Life::Run(std::stop_token stop) {
       LogError("{}", child.error().message);
       state.Change([&](State& now) { now = {0, true, child.error().message}; });
     }
-    if (SystemClock().Steady() - begun > kReadyWithin) pause = 1s;
-    pause = std::min(pause * 2, kLongestPause);
-  } while (SleepFor(stop, pause / 2));
+    pause = was_ready ? kShortestPause : longer;
+    longer = std::min(pause * 2, kLongestPause);
+  } while (SleepFor(stop, pause));
 }
 
 // It answers "starting up" (57P03) while it recovers.

@@ -19,7 +19,8 @@ struct EmbeddedPostgresOptions {
 };
 
 // A PostgreSQL of our own: a cluster in our data folder, on a unix socket only, run as a child of
-// this process. When it dies it is started again with a growing pause; when this process dies,
+// this process. When it dies it is started again: after a second, and one that was not ready before
+// after a growing pause; when this process dies,
 // however that happens, the kernel tells it to shut down. Run as root, it drops to a user that owns
 // the folder.
 //

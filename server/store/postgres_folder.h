@@ -41,6 +41,9 @@ class PostgresFolder {
   // makes it take over a pid file whose number now belongs to someone else.
   Result<std::string> PrepareStart() const;
 
+  // Whether a server takes connections, as it says in its pid file.
+  bool IsReady() const;
+
   // The line of the log, behind `read` bytes of it, by which PostgreSQL ended for want of room; "".
   // `read` then stands at the end.
   std::string OutOfRoom(std::uintmax_t& read) const;

@@ -60,6 +60,14 @@ Status EndEveryone(const std::string& cluster, pid_t server) {
 
 }  // namespace
 
+bool PostgresFolder::IsReady() const {
+  constexpr int kStatusLine = 8;
+  std::ifstream file(cluster() + "/postmaster.pid");
+  std::string line;
+  for (int number = 0; number < kStatusLine; ++number) std::getline(file, line);
+  return line.starts_with("ready");
+}
+
 Result<std::string> PostgresFolder::PrepareStart() const {
   const std::string pid_path = cluster() + "/postmaster.pid";
   const pid_t server = ServerOf(pid_path);

@@ -106,6 +106,19 @@ TEST_F(Embedded, KilledServerIsStartedAgain) {
   EXPECT_TRUE(connection->broken());
 }
 
+TEST_F(Embedded, KilledAgainAndAgainItIsBackAsSoonAsTheFirstTime) {
+  ASSERT_TRUE(Start());
+  for (int round = 0; round < 4; ++round) {
+    const int killed = postgres_->pid();
+    ASSERT_GT(killed, 0);
+    kill(killed, SIGKILL);
+    ASSERT_TRUE(Await(4s, [&] { return postgres_->pid() > 0 && postgres_->pid() != killed; }));
+    ASSERT_TRUE(AwaitServing());
+    // The watch has seen it ready.
+    std::this_thread::sleep_for(200ms);
+  }
+}
+
 TEST_F(Embedded, KilledBackendOnlyEndsSessions) {
   ASSERT_TRUE(Start());
   const int server = postgres_->pid();
