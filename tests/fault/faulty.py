@@ -97,7 +97,9 @@ def check_refusals(pushers, since, until, code="unavailable"):
 
 
 def tree(pid):
-    """A process and its children; the parent first."""
+    """A process and its children, the parent first; nothing of 0, which is no process."""
+    if pid == 0:
+        return []
     children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
     return [pid, *map(int, children)]
 

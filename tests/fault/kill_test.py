@@ -4,27 +4,76 @@ import os
 import random
 import signal
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
+from tests.fault.faulty import tree
 from tests.fault.law import check_law
 from tests.fault.pusher import Pusher
+from tests.fault.replicas import Either, Replica
+from tests.support.postgres import Postgres
 from tests.support.service import Service, program, wait_for
 
-ROUNDS = int(os.environ.get("STEPSCOPE_KILLS", "21"))
+KILLS = os.environ.get("STEPSCOPE_KILLS")  # of each test
+SEED = int(os.environ.get("STEPSCOPE_SEED", "20261120"))
 
 
-@pytest.fixture
-def service():
-    # Not pytest's own folder: PostgreSQL may run as another user, who must be able to enter it.
-    with tempfile.TemporaryDirectory(prefix="stepscope-") as name:
-        folder = Path(name)
-        folder.chmod(0o711)
-        running = Service(folder).start()
-        yield running
-        running.stop()
+class OneService:
+    """With its embedded PostgreSQL, which it looks after itself; a second and a half for each kill."""
+
+    kills = 30
+
+    def __init__(self, folder):
+        self.services = [Service(folder).start()]
+        self.sender = self.services[0]  # who takes pushes
+
+    def postmaster(self):
+        return self.services[0].postmaster()
+
+    def run_postgres(self):
+        pass
+
+    def stop(self):
+        self.services[0].stop()
+
+
+class TwoReplicas:
+    """On a PostgreSQL that the test looks after; pushes go to either. Four kills a second."""
+
+    kills = 70
+
+    def __init__(self, folder):
+        (folder / "postgres").mkdir()
+        self.postgres = Postgres(folder / "postgres").start()
+        self.services = [Replica(folder / name, self.postgres).start() for name in ("a", "b")]
+        self.sender = Either(self.services, random.Random(SEED))
+
+    def postmaster(self):
+        return self.postgres.process.pid
+
+    def run_postgres(self):
+        self.postgres.process.wait()
+        wait_for(self.runs_again, "PostgreSQL is there again")
+
+    def runs_again(self):
+        """It does not start while backends of the one before are there."""
+        try:
+            self.postgres.run()
+            return True
+        except AssertionError:
+            return False
+
+    def stop(self):
+        for each in self.services:
+            each.stop()
+        self.postgres.stop()
+
+
+@pytest.fixture(params=[OneService, TwoReplicas], ids=["one service", "two replicas"])
+def world(request, folder):
+    made = request.param(folder)
+    yield made
+    made.stop()
 
 
 class Agent:
@@ -61,35 +110,50 @@ class Agent:
                 pass
 
 
-def kill_service(service, agent, dice):
-    service.kill()
-    service.start()
+def kill_service(world, agent, dice):
+    victim = dice.choice(world.services)
+    victim.kill()
+    victim.start()
 
 
-def kill_postgres(service, agent, dice):
-    """The postmaster, or one of its backends (which makes it restart all)."""
-    if postmaster := service.postmaster():
-        children = subprocess.run(["pgrep", "-P", str(postmaster)], capture_output=True, text=True).stdout.split()
-        os.kill(int(dice.choice(children)) if children and dice.random() < 0.3 else postmaster, signal.SIGKILL)
+def kill_backend(world, agent, dice):
+    """Which makes the postmaster restart all."""
+    if children := tree(world.postmaster())[1:]:
+        kill_if_there(dice.choice(children))
 
 
-def kill_agent(service, agent, dice):
+def kill_postgres(world, agent, dice):
+    """The postmaster; who looks after it must get rid of backends that are busy and notice late."""
+    for postmaster in tree(world.postmaster())[:1]:
+        kill_if_there(postmaster)
+    world.run_postgres()
+
+
+def kill_if_there(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def kill_agent(world, agent, dice):
     agent.kill()
     agent.start()
 
 
-def test_killed_at_random_nothing_is_lost_or_doubled(service):
-    dice = random.Random(20261120)
-    pusher = Pusher(service, "killed")
+def test_killed_at_random_nothing_is_lost_or_doubled(world):
+    dice = random.Random(SEED)
+    service = world.services[0]
+    pusher = Pusher(world.sender, "killed")
     agent = Agent(service, "killed-agent")
     pusher.start()
     try:
-        for number in range(ROUNDS):
-            before = pusher.acknowledged
-            wait_for(lambda: pusher.acknowledged > before + dice.randrange(3, 40) or pusher.ended.is_set(), f"pushes before kill {number}")
-            [kill_service, kill_postgres, kill_agent][number % 3](service, agent, dice)
-        before = pusher.acknowledged
-        wait_for(lambda: pusher.acknowledged > before + 20 or pusher.ended.is_set(), "pushes after the last kill")
+        for number in range(int(KILLS or world.kills)):
+            goal = pusher.acknowledged + dice.randrange(3, 40)
+            wait_for(lambda: pusher.acknowledged > goal or pusher.ended.is_set(), f"pushes before kill {number}", pause=0.01)
+            dice.choice((kill_service, kill_backend, kill_postgres, kill_agent))(world, agent, dice)
+        goal = pusher.acknowledged + 20
+        wait_for(lambda: pusher.acknowledged > goal or pusher.ended.is_set(), "pushes after the last kill")
         # What the agent measured goes on arriving too.
         stored = lambda: int(service.sql(AGENT_STORED)[0][0])
         after = stored()

@@ -12,8 +12,9 @@ import pytest
 
 from tests.fault.law import check_law
 from tests.fault.pusher import IdleGpus, Pusher
+from tests.fault.replicas import Either, Replica
 from tests.support.postgres import Postgres
-from tests.support.service import ROOT, Service, wait_for
+from tests.support.service import ROOT, wait_for
 
 sys.path.insert(0, str(ROOT / "scripts"))
 from webhook_receiver import Receiver  # noqa: E402
@@ -22,29 +23,6 @@ SEED = int(os.environ.get("STEPSCOPE_SEED", "20261121"))
 KILLS = int(os.environ.get("STEPSCOPE_REPLICA_KILLS", "8"))
 JUDGED, RULE = "judged", "CPUBottleneck"
 OF_JUDGED = f"where job_id = (select job_id from jobs where name = '{JUDGED}')"
-
-
-class Replica(Service):
-    """A service on a database that is not its own."""
-
-    def __init__(self, folder, postgres):
-        folder.mkdir()
-        super().__init__(folder, "--database-url", postgres.url, "--webhook-allow", "127.0.0.1/32", "--evaluators", "2")
-        self.sql = postgres.sql
-
-
-class Either:
-    """What a load balancer does: one of the services, and the other when that one is away."""
-
-    def __init__(self, services, dice):
-        self.services, self.dice = list(services), dice
-        self.served = dict.fromkeys(services, 0)
-
-    def request(self, *words):
-        service = self.dice.choice(self.services)
-        answer = service.request(*words)  # an OSError makes the pusher try again
-        self.served[service] += 1
-        return answer
 
 
 class Listener(Receiver):
