@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Whether deleting a large job stalls anything: 200 agents push once a second and a person looks at charts, before a
+job of some GB is deleted, while its rows are removed, and afterwards.
+
+The job is real samples of a few nodes, compacted, and copied to as many nodes as its size wants. A round is ten
+seconds of pushes, so each phase has several; "while" lasts until nothing of the job is left. Time of a push counts
+from when it was due. The compactor has nothing to do meanwhile.
+
+    bench/store/delete.py [--gigabytes 1] [--rounds 3]       about 3 minutes with a gigabyte
+"""
+
+import argparse
+import functools
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
+from harness import ROOT, Contender, Figure, print_table, summaries, take_turns, write_results  # noqa: E402
+from processes import Stopped, stop_on_signals  # noqa: E402
+
+os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
+from bench.edge.push import make_frames, push, served  # noqa: E402
+from bench.store.asks import HOUR, Chart, OfStepscope  # noqa: E402
+from bench.store.queries import Client  # noqa: E402
+from bench.store.sides import Stepscope, stream  # noqa: E402
+from tests.support.service import use_all_descriptors, wait_for  # noqa: E402
+
+FIGURES = [
+    Figure("starved", "agents of which a push was never answered", 0, 0),
+    Figure("p50", "ms from due to answered, a push, p50", digits=2),
+    Figure("p99", "ms from due to answered, a push, p99", 50, 2),
+    Figure("chart_p50", "ms of a chart, 8 series, 1 h, 900 points of 1,000, p50", digits=2),
+    Figure("chart_p99", "ms of a chart, p99", digits=2),
+    Figure("removal", "s from the request until no row is left", digits=1),
+    Figure("request", "ms of the request that deletes", digits=1),
+    Figure("megabytes", "MB of payloads removed", digits=0),
+    Figure("rows", "rows removed", digits=0),
+]
+# What each table of a job holds besides its numbers of job and node.
+COPIED = {
+    "blocks": "window_us, metric, schema_hash, from_us, to_us, rows, clock_suspect, payload",
+    "rollups": "metric, bin_us, chunk_us, schema_hash, payload",
+}
+
+
+class Person(threading.Thread):
+    """Asks for a chart every tenth of a second while it is inside a `with`."""
+
+    def __init__(self, port, chart):
+        super().__init__(daemon=True)
+        self.client, self.chart, self.over, self.took_ms = Client(port), chart, threading.Event(), []
+
+    def run(self):
+        while not self.over.wait(0.1):
+            began = time.perf_counter()
+            self.client.get(OfStepscope().path(self.chart, self.chart.at_random()))
+            self.took_ms.append(1e3 * (time.perf_counter() - began))
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.join()
+
+
+def make_watched(side):
+    """A job of ordinary size, and the chart that is asked of it."""
+    begin = int(time.time()) // HOUR * HOUR - 2 * HOUR
+    made = {"nodes": 8, "seconds": 2 * HOUR, "push_seconds": 10}
+    side.add_job("watched")
+    stream(side, "watched", begin_us=begin * 10**6, **made)
+    side.compact()
+    return Chart("watched", "", 0, "watched", "user.gpu_power_watts", made, begin, "node-2", "", HOUR, 1000, 4)
+
+
+def make_large(side, gigabytes):
+    """The job to delete: the rows of the other, as often as it takes."""
+    side.add_job("large")
+    [[large, watched]] = side.sql("select max(job_id), min(job_id) from jobs where name in ('large', 'watched')")
+    sizes = " + ".join(f"(select sum(octet_length(payload)) from {table} where job_id = {watched})" for table in COPIED)
+    times = round(gigabytes * 1e9 / int(side.sql(f"select {sizes}")[0][0]))
+    for table, columns in COPIED.items():
+        side.sql(
+            f"insert into {table} (job_id, node_id, {columns}) select {large}, node_id + 1000000 * n, {columns}"
+            f" from {table}, generate_series(1, {times}) n where job_id = {watched}"
+        )
+        side.sql(f"vacuum analyze {table}")
+    side.sql("checkpoint")
+    return large
+
+
+def ten_seconds(options, folder, side, chart):
+    """One round of any phase."""
+    make_frames(options, folder, "live", 10)
+    with Person(side.port, chart) as person:
+        out = push(options, folder, side.port)
+    figures = served(out)
+    cuts = statistics.quantiles(person.took_ms, n=100)
+    return {key: figures[key] for key in ("starved", "p50", "p99")} | {"chart_p50": cuts[49], "chart_p99": cuts[98]}
+
+
+def while_removed(options, folder, side, chart, job_id):
+    """{figure: values}: rounds until nothing is left."""
+    began = time.perf_counter()
+    status, answer = side.request("DELETE", "/api/v1/jobs/large")
+    took_ms, values = 1e3 * (time.perf_counter() - began), {}
+    assert status == 204, answer
+
+    def removal():
+        return side.sql(f"select rows, bytes, (quiet_us - asked_us) / 1e6 from removals where job_id = {job_id}")[0]
+
+    wait_for(lambda: int(removal()[0]) > 0, "rows go", 30, 0.01)
+    while not removal()[2]:
+        for figure, value in ten_seconds(options, folder, side, chart).items():
+            values.setdefault(figure, []).append(value)
+    rows, size, seconds = (float(word) for word in removal())
+    return values | {"removal": [seconds], "request": [took_ms], "megabytes": [size / 1e6], "rows": [rows]}
+
+
+def measure(options, folder):
+    side = Stepscope(folder)
+    try:
+        chart = make_watched(side)
+        job_id = make_large(side, options.gigabytes)
+        side.add_job("live")
+        phase = functools.partial(ten_seconds, options, folder, side, chart)
+        phase()  # a first time
+        values = take_turns([Contender("before", phase)], options.rounds)
+        values["while it is removed"] = while_removed(options, folder, side, chart, job_id)
+        values |= take_turns([Contender("afterwards", phase)], options.rounds)
+    finally:
+        side.stop()
+    rows = summaries(FIGURES, values)
+    print_table(FIGURES, rows)
+    write_results("store_delete", rows, {"gigabytes": options.gigabytes, "agents": options.agents, "measured": time.strftime("%F")})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gigabytes", type=float, default=1)
+    parser.add_argument("--rounds", type=int, default=3, help="of ten seconds, before and afterwards")
+    parser.add_argument("--agents", type=int, default=200)
+    parser.add_argument("--cores", type=int, default=64, help="of each of their nodes: two series each")
+    options = parser.parse_args()
+    options.seconds = 10  # of a round
+    stop_on_signals()
+    use_all_descriptors()
+    folder = Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
+    folder.chmod(0o711)
+    try:
+        measure(options, folder)
+        return 0
+    except Stopped as stopped:
+        return stopped.exit_code
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
