@@ -103,7 +103,7 @@ def store(side, options, begin_us):
     """Fills the job; the figures of STORED."""
     side.add_job(JOB, options.interval_ms, waits=False)
     cpu, began, stop = tree_cpu_seconds(side.process.pid), time.monotonic(), threading.Event()
-    expected = options.nodes * options.days * DAY * (208 * 1000 / options.interval_ms + options.ranks)  # a step is one, too
+    expected = options.nodes * options.days * DAY * (208 * 1000 / options.interval_ms + 6 * options.ranks)  # a step counts as six
     progress = threading.Thread(target=say_progress, args=(side, expected, stop), daemon=True)
     progress.start()
     try:
