@@ -36,11 +36,13 @@ from unnest($1::bigint[], $2::bytea[]) with ordinality as wanted (job_id, sessio
 join streams using (job_id, session)
 order by place
 limit 10000)";
+// Of one job: Citus locks no rows of several at once.
 constexpr char kLockStreams[] = R"(
 select place, stored
-from unnest($1::bigint[], $2::bytea[]) with ordinality as wanted (job_id, session, place)
-join streams using (job_id, session)
-order by job_id, session
+from unnest($2::bytea[]) with ordinality as wanted (session, place)
+join streams using (session)
+where job_id = $1
+order by session
 for update of streams)";
 constexpr char kAdvanceStreams[] = R"(
 update streams s
@@ -125,12 +127,19 @@ Result<std::vector<bool>> ExistingStreams(Connection& connection,
 
 Result<std::vector<std::int64_t>> LockStreams(Connection& connection,
                                               std::span<const StreamKey> streams) {
-  const Result<Rows> rows = connection.Query(kLockStreams, KeysOf(streams));
-  if (!rows) return rows.error();
-  if (rows->size() != streams.size()) return Internal("streams: one that was just made is gone");
   std::vector<std::int64_t> stored(streams.size());
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    stored[static_cast<std::size_t>(rows->Int(i, 0)) - 1] = rows->Int(i, 1);
+  for (std::size_t from = 0; from < streams.size();) {
+    const std::int64_t job_id = streams[from].job_id;
+    std::size_t to = from;
+    while (to < streams.size() && streams[to].job_id == job_id) ++to;
+    const std::span<const StreamKey> some = streams.subspan(from, to - from);
+    const Result<Rows> rows = connection.Query(kLockStreams, {job_id, Blobs(some, SessionOf)});
+    if (!rows) return rows.error();
+    if (rows->size() != some.size()) return Internal("streams: one that was just made is gone");
+    for (std::size_t i = 0; i < rows->size(); ++i) {
+      stored[from + static_cast<std::size_t>(rows->Int(i, 0)) - 1] = rows->Int(i, 1);
+    }
+    from = to;
   }
   return stored;
 }

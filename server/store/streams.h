@@ -37,7 +37,8 @@ struct StreamKey {
 Status AddStreams(Connection& connection, std::span<const StreamKey> streams, std::int64_t now_us);
 Result<std::vector<bool>> ExistingStreams(Connection& connection,
                                           std::span<const StreamKey> streams);
-// Locks streams that exist until the transaction ends. The highest stored number of each.
+// Locks streams that exist until the transaction ends. The highest stored number of each. They come
+// in the order of their jobs: everyone locks in the same order.
 Result<std::vector<std::int64_t>> LockStreams(Connection& connection,
                                               std::span<const StreamKey> streams);
 struct StreamAdvance {
