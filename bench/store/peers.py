@@ -84,7 +84,7 @@ class Victoria(Peer):
 
     def make_durable(self):
         self.ask("/internal/force_flush")
-        settle(self.data, 6)  # it goes to the disk in the background, each 5 s
+        settle(self.data, 15)  # it goes to the disk in the background, 10 s later
 
     def stored(self):
         return self.metric('vm_rows_inserted_total{type="vmimport"')
