@@ -1,11 +1,25 @@
 """Between a service and its PostgreSQL: passes everything on, and cuts a connection in the middle of what it is told to."""
 
+import re
 import socket
 import threading
 import time
 
 PIECE = 1 << 16
 INSERT, COMMIT = b"insert into frames", b"commit"
+
+
+class Session:
+    """What one connection says: a statement comes by its text, or by the name under which it was prepared."""
+
+    def __init__(self):
+        self.names = {INSERT: set(), COMMIT: set()}
+
+    def find(self, word, piece):
+        """Where the piece says the statement; -1: it does not."""
+        self.names[word] |= set(re.findall(rb"(\w+)\0\s*" + word, piece))
+        places = [piece.find(word), *(piece.find(b"\0" + name + b"\0") for name in self.names[word])]
+        return min((at for at in places if at >= 0), default=-1)
 
 
 class CuttingProxy:
@@ -38,24 +52,25 @@ class CuttingProxy:
             for run in (self._pass_queries, self._pass_answers):
                 threading.Thread(target=run, args=(client, server), daemon=True).start()
 
-    def _take(self, piece, has_inserted):
+    def _take(self, piece, places, has_inserted):
         """Where to cut this piece; None: pass it on."""
         with self.lock:
-            word = self.wanted
-            if word is None or word not in piece or (word == COMMIT and not has_inserted):
+            begin = places.get(self.wanted, -1)
+            if begin < 0 or (self.wanted == COMMIT and not has_inserted):
                 return None
-            self.wanted = None
-            begin = piece.index(word)
             at = len(piece) if self.dice.random() < 0.4 else self.dice.randrange(begin, len(piece))
-            self.cuts.append((word.decode(), at, len(piece)))
+            self.cuts.append((self.wanted.decode(), at, len(piece)))
+            self.wanted = None
             return at
 
     def _pass_queries(self, client, server):
-        has_inserted = False
+        session, has_inserted = Session(), False
         try:
             while piece := client.recv(PIECE):
-                at = self._take(piece, has_inserted)
-                has_inserted = INSERT in piece or (has_inserted and b"begin" not in piece)
+                places = {word: session.find(word, piece) for word in (INSERT, COMMIT)}
+                has_inserted = has_inserted or places[INSERT] >= 0
+                at = self._take(piece, places, has_inserted)
+                has_inserted = has_inserted and places[COMMIT] < 0
                 server.sendall(piece if at is None else piece[:at])
                 if at is not None:
                     client.shutdown(socket.SHUT_RDWR)  # nothing of an answer gets through from here on
