@@ -21,7 +21,7 @@ constexpr QueryParameter kChartQuery[] = {
     {"device"},
     {"from_us", QueryParameter::kInteger, 0, kLatestUs},
     {"to_us", QueryParameter::kInteger, 0, kLatestUs},
-    {"points", QueryParameter::kInteger, 1, 4'000},
+    {"points", QueryParameter::kInteger, 1, 8'000},
     {"since", QueryParameter::kCursor},
 };
 constexpr std::int64_t kMostBins = 10'000;

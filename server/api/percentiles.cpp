@@ -23,7 +23,7 @@ constexpr QueryParameter kPercentileQuery[] = {
     {"from_us", QueryParameter::kInteger, 0, kLatestUs},
     {"to_us", QueryParameter::kInteger, 0, kLatestUs},
     {"window", QueryParameter::kInteger, 0, kMostWindow},
-    {"points", QueryParameter::kInteger, 1, 4'000},
+    {"points", QueryParameter::kInteger, 1, 8'000},
 };
 constexpr double kShares[] = {0.05, 0.50, 0.95};
 constexpr const char* kNames[] = {"p5", "p50", "p95"};

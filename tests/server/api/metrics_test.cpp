@@ -75,7 +75,7 @@ TEST_F(MetricsTest, RangesAndFiltersChooseSamples) {
 TEST_F(MetricsTest, WrongQueriesAreRefusedByName) {
   Sample(kStartUs, 2, 10);
   for (const std::string query :
-       {"metric=nope", "metric=", "node=other", "points=0", "points=4001", "from_us=-1",
+       {"metric=nope", "metric=", "node=other", "points=0", "points=8001", "from_us=-1",
         "from_us=2&to_us=1", "since=abc", "since=MTox&points=5", "to_us=1e9", "bins=3"}) {
     const std::string answer = service_.Get("/api/v1/jobs/mlp/metrics?" + query);
     EXPECT_EQ(StatusOf(answer), 400) << query << answer;

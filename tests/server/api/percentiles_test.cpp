@@ -105,7 +105,7 @@ TEST_F(PercentilesTest, SeriesStandInOrderAndCanBeChosen) {
 
 TEST_F(PercentilesTest, WrongQueriesAreRefusedByName) {
   for (const std::string query : {"metric=nope", "node=other", "window=-1", "window=65001",
-                                  "points=0", "points=4001", "from_us=2&to_us=1", "bins=3"}) {
+                                  "points=0", "points=8001", "from_us=2&to_us=1", "bins=3"}) {
     const std::string answer = service_.Get("/api/v1/jobs/mlp/percentiles?" + query);
     EXPECT_EQ(StatusOf(answer), 400) << query << answer;
     EXPECT_EQ(ApiService::JsonOf(answer)["code"], "invalid-parameter");
