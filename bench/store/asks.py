@@ -43,7 +43,7 @@ class Chart:
     node: str = ""
     device: str = ""
     seconds: int = HOUR
-    points: int = 4000
+    points: int = 8000
     step: int = 0  # seconds; 0: every sample
     window: int = 0  # samples that a percentile is of, one a second
 
