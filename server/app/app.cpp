@@ -121,7 +121,11 @@ void App::StartWork() {
   evaluator.threads = settings_.evaluators;
   evaluator.public_url = url_;
   evaluator_ = std::make_unique<Evaluator>(*work_database_, clock_, std::move(evaluator));
-  compactor_ = std::make_unique<Compactor>(*work_database_, clock_, CompactorOptions());
+  CompactorOptions compactor;
+  compactor.paused = [&gauge = pressure_->gauge()] {
+    return gauge.judgement().shortage == Shortage::kStorage;
+  };
+  compactor_ = std::make_unique<Compactor>(*work_database_, clock_, std::move(compactor));
   RetentionOptions retention;
   retention.keep_samples = std::chrono::hours(24) * settings_.keep_samples_days;
   retention.keep_jobs = std::chrono::hours(24) * settings_.keep_jobs_days;

@@ -26,9 +26,13 @@ CompactorFigures Compactor::figures() const {
 
 void Compactor::Work(const std::stop_token& stop) {
   while (SleepFor(stop, options_.look)) {
-    while (!stop.stop_requested() && WorkOnce(stop)) {
+    while (MayGoOn(stop) && WorkOnce(stop)) {
     }
   }
+}
+
+bool Compactor::MayGoOn(const std::stop_token& stop) const {
+  return !stop.stop_requested() && !(options_.paused && options_.paused());
 }
 
 // One job; says whether there may be another.
@@ -79,7 +83,7 @@ Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection
 Status Compactor::Drain(const std::stop_token& stop, Connection& connection,
                         const CompactTask& task, const std::string& what,
                         const std::function<Result<Compacted>()>& compact) {
-  for (bool more = true; more && !stop.stop_requested();) {
+  for (bool more = true; more && MayGoOn(stop);) {
     const Result<bool> ours = RenewCompactTask(connection, task, options_.lease);
     if (!ours) return ours.error();
     if (!*ours) return Conflict("the lease went to another compactor");

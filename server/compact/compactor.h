@@ -18,6 +18,9 @@ struct CompactorOptions {
   Duration find = 30s;    // between two searches for jobs with frames, which cost more
   Duration lease = 120s;  // a dead compactor's job is taken over after this
   std::string name;       // unique among all compactors of the database; empty: made here
+  // Asked before each piece of work: blocks are written before their frames are gone, so on a disk
+  // that is nearly full frames stay frames. Empty: never.
+  std::function<bool()> paused;
 };
 
 // Since the start.
@@ -38,6 +41,7 @@ class Compactor {
 
  private:
   void Work(const std::stop_token& stop);
+  bool MayGoOn(const std::stop_token& stop) const;
   bool WorkOnce(const std::stop_token& stop);
   bool FindTasks(Connection& connection);
   Status CompactJob(const std::stop_token& stop, Connection& connection, const CompactTask& task);

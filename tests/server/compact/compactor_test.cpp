@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "server/store/series.h"
 #include "tests/support/eventually.h"
 #include "tests/support/job_frames.h"
@@ -26,7 +28,8 @@ class CompactorTest : public ::testing::Test {
   SystemClock clock_;
 };
 
-constexpr CompactorOptions kQuick{.every = 20ms, .look = 5ms, .find = 5ms, .lease = 5s, .name = ""};
+const CompactorOptions kQuick{
+    .every = 20ms, .look = 5ms, .find = 5ms, .lease = 5s, .name = "", .paused = {}};
 
 TEST_F(CompactorTest, CompactsEveryJobAndGoesOnWithWhatComes) {
   JobFrames one(*connection_, "one"), two(*connection_, "two");
@@ -38,6 +41,23 @@ TEST_F(CompactorTest, CompactsEveryJobAndGoesOnWithWhatComes) {
   EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
   EXPECT_EQ(Count("blocks where metric = 'user.a'"), 2);
   EXPECT_TRUE(Eventually([&] { return compactor.figures().frames == 3; }));
+}
+
+TEST_F(CompactorTest, WaitsWhileItIsPaused) {
+  JobFrames job(*connection_);
+  job.StoreTicks({"user.a", ""}, {kBegin});
+  std::atomic<bool> full = true;
+  std::atomic<int> asked = 0;
+  CompactorOptions options = kQuick;
+  options.paused = [&] {
+    ++asked;
+    return full.load();
+  };
+  Compactor compactor(store_, clock_, options);
+  EXPECT_TRUE(Eventually([&] { return asked > 3; }));
+  EXPECT_EQ(Count("frames"), 1);
+  full = false;
+  EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
 }
 
 TEST_F(CompactorTest, JobWithNothingLeftHasNoTask) {
