@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.fault.pusher import IdleGpus, Pusher
+from tests.fault.pusher import Healthy, IdleGpus
 from tests.support.postgres import Postgres
 from tests.support.service import ROOT, Service, program, wait_for
 
@@ -60,7 +60,7 @@ def fill(service, listener):
     rules = [{"rule": "CPUBottleneck", "parameters": {"patience": 0}}]
     for job in ("judged", "live"):
         assert service.request("POST", "/api/v1/jobs", {"name": job, "configuration": {"rules": rules if job == "judged" else []}})[0] == 201
-    judged, live = IdleGpus(service, "judged"), Pusher(service, "live")
+    judged, live = IdleGpus(service, "judged"), Healthy(service, "live")
     push(judged, 400)
     judged.finish()
     push(live, 200)

@@ -104,6 +104,13 @@ class Pusher(threading.Thread):
             time.sleep(0.05)
 
 
+class Healthy(Pusher):
+    """Nothing is lost, and every tick can be read."""
+
+    def content(self, number):
+        return LIFECYCLE if number == 1 else TICK
+
+
 class IdleGpus(Pusher):
     """Ticks of a node whose GPU waits for a core that is always busy: from its first tick on a finding."""
 
