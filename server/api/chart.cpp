@@ -69,6 +69,33 @@ void Chart::Merge(Line& line, const Bin& more) const {
   Unite(*bin, more);
 }
 
+// A fold and one series more, which counts once in each of its bins. Both in the order of time.
+Chart::Line Chart::WithMeans(const Line& fold, const Line& more) {
+  Line both;
+  both.reserve(std::max(fold.size(), more.size()));
+  auto known = fold.begin();
+  for (Bin bin : more) {
+    bin.sum /= bin.count;
+    bin.count = 1;
+    while (known != fold.end() && known->at_us < bin.at_us) both.push_back(*known++);
+    if (known != fold.end() && known->at_us == bin.at_us) Unite(bin, *known++);
+    both.push_back(bin);
+  }
+  both.insert(both.end(), known, fold.end());
+  return both;
+}
+
+Chart Chart::Folded() const {
+  Chart fold(bin_us_, interval_us_);
+  for (const auto& [place, line] : series_) {
+    if (line.empty()) continue;
+    Line& known = fold.series_[{place.metric, "", ""}];
+    known = WithMeans(known, line);
+    ++fold.folded_[place.metric];
+  }
+  return fold;
+}
+
 bool Chart::GapBefore(const Line& line, Line::const_iterator bin) const {
   if (bin == line.begin()) return false;
   const auto before = std::prev(bin);
@@ -86,10 +113,12 @@ void Chart::ForEachEntry(const Line& line, Take take) const {
 
 void Chart::Write(const Place& place, const Line& line, std::string& list) const {
   const Metric* metric = FindMetric(place.metric);
-  const OrderedJson head = {{"metric", place.metric},
-                            {"node", place.node},
-                            {"device", place.device},
-                            {"unit", metric ? metric->unit : ""}};
+  const auto folded = folded_.find(place.metric);
+  OrderedJson head = {{"metric", place.metric},
+                      {"node", place.node},
+                      {"device", place.device},
+                      {"unit", metric ? metric->unit : ""}};
+  if (folded != folded_.end()) head["of"] = folded->second;
   OpenObject(list, Dump(head));
   OpenList(list, "times_us");
   ForEachEntry(line, [&](std::int64_t at_us, const Bin*) { AppendInt(list, at_us); });
@@ -103,6 +132,7 @@ void Chart::Write(const Place& place, const Line& line, std::string& list) const
   write("min", [](const Bin& bin) { return bin.least; });
   write("mean", [](const Bin& bin) { return bin.sum / bin.count; });
   write("max", [](const Bin& bin) { return bin.most; });
+  if (folded != folded_.end()) write("sum", [](const Bin& bin) { return bin.sum; });
   list += "]}";
 }
 

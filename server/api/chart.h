@@ -26,7 +26,12 @@ class Chart {
 
   std::size_t series() const { return series_.size(); }
 
-  // The series as objects of a list in JSON text, in the order of metric, node and device.
+  // One series for each metric, of no node and no device. A bin has the least and the greatest
+  // value of all series, and what their means in this bin add up to.
+  Chart Folded() const;
+
+  // The series as objects of a list in JSON text, in the order of metric, node and device. Folded
+  // ones have `sum` and `of`, too.
   void AppendTo(std::string& list) const;
 
   // Means by bin, for bins that begin at these times, of all series (of one metric, in no order).
@@ -47,6 +52,7 @@ class Chart {
   };
   static void Unite(Bin& bin, const Bin& more);
   void Merge(Line& line, const Bin& more) const;
+  static Line WithMeans(const Line& fold, const Line& more);
   bool GapBefore(const Line& line, Line::const_iterator bin) const;
   template <typename Take>
   void ForEachEntry(const Line& line, Take take) const;
@@ -54,6 +60,7 @@ class Chart {
 
   const std::int64_t bin_us_, interval_us_;
   std::map<Place, Line> series_;
+  std::map<std::string, std::size_t> folded_;  // how many series became one; by metric
 };
 
 }  // namespace stepscope

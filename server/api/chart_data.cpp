@@ -10,10 +10,18 @@
 namespace stepscope {
 namespace {
 
+constexpr std::size_t kMostCells = 20'000'000;  // bins of all series: a gigabyte
+
 Status CheckSeries(const ChartQuery& query, const Chart& chart) {
-  if (chart.series() <= query.most_series) return {};
-  return Invalid(
-      Format("more than {} series; choose metrics, a node or a device", query.most_series));
+  if (chart.series() > query.most_series) {
+    return Invalid(
+        Format("more than {} series; choose metrics, a node or a device", query.most_series));
+  }
+  const auto bins = static_cast<std::size_t>(
+      std::max<std::int64_t>((query.to_us - query.from_us) / query.bin_us, 1));
+  if (chart.series() * bins <= kMostCells) return {};
+  return Invalid(Format("{} series of {} bins are more than {} values; choose metrics or a node",
+                        chart.series(), bins, kMostCells));
 }
 
 // The coarsest rollup whose bins fall into one bin of the chart each; 0 when there is none.

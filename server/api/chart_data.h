@@ -9,20 +9,24 @@
 
 namespace stepscope {
 
+inline constexpr std::size_t kMostSeries = 2'000;  // that are written down one by one
+// That become one for each metric: what the page asks for of 64 nodes with 8 GPUs each is 2,496.
+inline constexpr std::size_t kMostFolded = 20'000;
+
 // What a chart shows, and at which grain.
 struct ChartQuery {
   std::int64_t job_id = 0;
   std::vector<NodeRow> nodes;
   std::int64_t from_us = 0, to_us = 0, bin_us = 1;
   TickFilter filter;
-  std::size_t most_series = 2'000;
+  std::size_t most_series = kMostSeries;
 };
 
 // The width that bins of about `bin_us` should have: a multiple of the rollups they are drawn from.
 std::int64_t ChartBin(std::int64_t bin_us);
 
 // From rollups where the bins are wide enough for them, else from every sample. Invalid when there
-// are more series than allowed.
+// are more series than allowed, or more bins than memory is meant for.
 Status FillChart(Connection& connection, const ChartQuery& query, Chart& chart);
 
 }  // namespace stepscope

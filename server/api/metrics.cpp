@@ -15,6 +15,7 @@
 namespace stepscope {
 namespace {
 
+constexpr std::string_view kFolds[] = {"metric"};
 constexpr QueryParameter kChartQuery[] = {
     {"metric", QueryParameter::kTexts, 1, 64},
     {"node"},
@@ -23,6 +24,7 @@ constexpr QueryParameter kChartQuery[] = {
     {"to_us", QueryParameter::kInteger, 0, kLatestUs},
     {"points", QueryParameter::kInteger, 1, 8'000},
     {"since", QueryParameter::kCursor},
+    {"fold", QueryParameter::kWord, 1, 1, kFolds},
 };
 constexpr std::int64_t kMostBins = 10'000;
 constexpr std::int64_t kSilentUs = 60'000'000;  // a node silent for longer holds no one back
@@ -107,7 +109,8 @@ ChartQuery ToChartQuery(const Query& query, const Grid& grid, const JobRow& job,
                    .from_us = grid.from_us,
                    .to_us = grid.to_us,
                    .bin_us = grid.bin_us,
-                   .filter = {query.Texts("metric"), {}}};
+                   .filter = {query.Texts("metric"), {}},
+                   .most_series = query.Has("fold") ? kMostFolded : kMostSeries};
   if (query.Has("device")) chart.filter.device = query.Text("device");
   if (query.Has("node")) {
     std::erase_if(chart.nodes,
@@ -158,7 +161,7 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   std::string text;
   OpenObject(text, Dump(head));
   OpenList(text, "series");
-  chart.AppendTo(text);
+  query.Has("fold") ? chart.Folded().AppendTo(text) : chart.AppendTo(text);
   text += "]}";
   return JobReply(job, std::move(text));
 }

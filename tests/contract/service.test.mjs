@@ -70,6 +70,8 @@ test('samples of anyone are stored, drawn, and refused by name', async () => {
   assert.deepEqual((await ask('post', '/api/v1/jobs/{name}/samples', {...job, body})).json, {stored: 1, node: 'train-7'});
   const {series} = (await ask('get', '/api/v1/jobs/{name}/metrics', {...job, query: '?metric=user.loss'})).json;
   assert.deepEqual([series[0].node, series[0].device, series[0].max[0]], ['train-7', 'head', 2.5]);
+  const folded = (await ask('get', '/api/v1/jobs/{name}/metrics', {...job, query: '?metric=user.loss&fold=metric'})).json.series;
+  assert.deepEqual([folded[0].node, folded[0].of, folded[0].sum[0]], ['', 1, 2.5]);
   const heat = (await ask('get', '/api/v1/jobs/{name}/heatmap', {...job, query: '?metric=user.loss'})).json;
   assert.deepEqual([heat.rows, heat.matrix], [[{node: 'train-7', device: 'head'}], 'AA==']);
   const unknown = {...body, series: [{metric: 'loss', values: [1, 2]}]};
