@@ -13,13 +13,16 @@
 namespace stepscope {
 namespace {
 
+constexpr std::int64_t kMostRanks = 256;  // in one answer
 constexpr std::string_view kFormats[] = {"summary", "rows"};
 constexpr QueryParameter kStepQuery[] = {
-    {"rank", QueryParameter::kInteger, 0, 1'048'575},  {"bins", QueryParameter::kInteger, 1, 500},
-    {"format", QueryParameter::kWord, 1, 1, kFormats}, kCursorParameter,
+    {"rank", QueryParameter::kInteger, 0, 1'048'575},
+    {"bins", QueryParameter::kInteger, 1, 500},
+    {"format", QueryParameter::kWord, 1, 1, kFormats},
+    kCursorParameter,
     {"limit", QueryParameter::kInteger, 1, 5'000},
+    {"most", QueryParameter::kInteger, 1, kMostRanks},
 };
-constexpr std::size_t kMostRanks = 256;  // in one answer
 
 // A rank and the name of its node.
 struct RankOnNode {
@@ -78,19 +81,32 @@ Result<OrderedJson> Summarise(Connection& connection, std::int64_t job_id, const
   return json;
 }
 
+// Of more than `most` that many, among them the first and the last.
+std::vector<RankOnNode> EvenlyChosen(const std::vector<RankOnNode>& ranks, std::size_t most) {
+  if (ranks.size() <= most) return ranks;
+  std::vector<RankOnNode> chosen;
+  for (std::size_t at = 0; at < most; ++at) {
+    chosen.push_back(ranks[at * (ranks.size() - 1) / std::max<std::size_t>(most - 1, 1)]);
+  }
+  return chosen;
+}
+
 Result<Reply> AnswerSummaries(Connection& connection, const Request& request, const JobRow& job,
                               const Query& query, const std::vector<RankOnNode>& ranks) {
-  if (ranks.size() > kMostRanks) {
-    return Query::Refuse(request, "rank", Format("the job has {} ranks; choose one", ranks.size()));
+  const std::vector<RankOnNode> shown =
+      EvenlyChosen(ranks, static_cast<std::size_t>(query.Int("most", INT64_MAX)));
+  if (shown.size() > std::size_t{kMostRanks}) {
+    return Query::Refuse(request, "rank",
+                         Format("the job has {} ranks; choose one, or give most", ranks.size()));
   }
   OrderedJson list = OrderedJson::array();
-  for (const RankOnNode& rank : ranks) {
+  for (const RankOnNode& rank : shown) {
     Result<OrderedJson> json =
         Summarise(connection, job.job_id, rank, static_cast<std::size_t>(query.Int("bins", 50)));
     if (!json) return json.error();
     list.push_back(std::move(*json));
   }
-  return JobReply(job, {{"ranks", std::move(list)}});
+  return JobReply(job, {{"ranks", std::move(list)}, {"left_out", ranks.size() - shown.size()}});
 }
 
 OrderedJson ToJson(const Step& step) {
@@ -149,6 +165,7 @@ Result<Reply> ReadJobSteps(const Api&, Connection& connection, const Request& re
   for (const char* name : {"cursor", "limit"}) {
     if (!rows && query.Has(name)) return Query::Refuse(request, name, "only with format=rows");
   }
+  if (rows && query.Has("most")) return Query::Refuse(request, "most", "not with format=rows");
 
   const Result<JobRow> job = FindNamedJob(connection, path);
   if (!job) return job.error();

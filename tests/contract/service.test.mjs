@@ -62,6 +62,7 @@ test('a job is created, repeated, refused, listed and described', async () => {
   for (const call of ['metrics', 'percentiles', 'usage', 'steps', 'rules', 'findings']) {
     assert.equal((await ask('get', `/api/v1/jobs/{name}/${call}`, job)).status, 200);
   }
+  assert.equal((await ask('get', '/api/v1/jobs/{name}/steps', {...job, query: '?most=8'})).json.left_out, 0);
 });
 
 test('samples of anyone are stored, drawn, and refused by name', async () => {

@@ -71,9 +71,32 @@ TEST_F(StepsTest, EqualStepsAreOneBin) {
   EXPECT_EQ(Ask()["ranks"][0]["histogram"]["counts"], Json({3}));
 }
 
+TEST_F(StepsTest, OfManyRanksSomeAreChosenEvenly) {
+  for (int rank = 1; rank < 300; ++rank) Push(agent_.Rank(kStartUs, rank));
+  ExpectProblem(service_.Get("/api/v1/jobs/mlp/steps"), 400, "invalid-parameter", "300 ranks");
+  const auto shown = [&](const std::string& query) {
+    const Json answer = Ask(query);
+    std::vector<int> ranks;
+    for (const Json& rank : answer["ranks"]) ranks.push_back(rank["rank"]);
+    EXPECT_EQ(answer["left_out"], query.starts_with("?rank") ? 0 : 300 - ranks.size());
+    return ranks;
+  };
+  EXPECT_EQ(shown("?most=4"), (std::vector{0, 99, 199, 299}));
+  EXPECT_EQ(shown("?most=2"), (std::vector{0, 299}));
+  EXPECT_EQ(shown("?most=1"), (std::vector{0}));
+  EXPECT_EQ(shown("?most=256").size(), 256U);
+  EXPECT_EQ(shown("?rank=7&most=8"), (std::vector{7}));
+}
+
+TEST_F(StepsTest, NoRankIsLeftOutOfFew) {
+  EXPECT_EQ(Ask()["left_out"], 0);
+  EXPECT_EQ(Ask("?most=8")["left_out"], 0);
+}
+
 TEST_F(StepsTest, WrongQueriesAreRefusedByName) {
-  for (const std::string query : {"rank=7", "rank=-1", "bins=0", "format=csv", "limit=5",
-                                  "cursor=MTIz", "format=rows&cursor=AAAA"}) {
+  for (const std::string query :
+       {"rank=7", "rank=-1", "bins=0", "format=csv", "limit=5", "cursor=MTIz",
+        "format=rows&cursor=AAAA", "most=0", "most=257", "format=rows&most=1"}) {
     const std::string answer = service_.Get("/api/v1/jobs/mlp/steps?" + query);
     EXPECT_EQ(StatusOf(answer), 400) << query << answer;
   }
