@@ -57,6 +57,25 @@ test("every chart is drawn, with one call for all metrics", async () => {
   assert.equal(service.calls(/\/api\//).length, 5, "who asks, the job, its rules, metrics and steps");
 });
 
+test("of a large job the service folds the series, and some ranks are read", async () => {
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 64, gpus: 512, ranks: 512 })]);
+  await open();
+  for (const id of ["steps", "cpu", "memory", "disk"]) {
+    await plot(id).locator("canvas").waitFor();
+    assert.ok((await pixelsNear(page, id, kBlue)) > 50, `${id} has its line`);
+  }
+  assert.match(await chart("gpu").textContent(), /Mean of 512/);
+  assert.match(await chart("disk").textContent(), /sum of 64 disks/);
+  assert.equal(service.calls(/\/metrics\?.*fold=metric/).length, 1);
+  assert.equal(service.calls(/\/steps\?most=8/).length, 1);
+  const choice = page.locator(".rank-choice");
+  assert.match(await choice.textContent(), /8 of 512 ranks read/);
+  await choice.locator("select").selectOption("300");
+  await page.getByText(/rank 300 on host-1/).waitFor();
+  assert.equal(service.calls(/\/steps\?rank=300/).length, 1);
+  assert.doesNotMatch(await page.locator("main").textContent(), /nodes have samples/);
+});
+
 test("each chart has a sentence with its numbers, tied to it", async () => {
   await open();
   const id = await plot("cpu").getAttribute("aria-describedby");

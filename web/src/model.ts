@@ -100,6 +100,8 @@ export interface Series {
   readonly min: Values;
   readonly mean: Values;
   readonly max: Values;
+  readonly sum?: Values; // of a folded series, which stands for `of` of them
+  readonly of?: number;
 }
 
 export interface Metrics {
@@ -134,6 +136,7 @@ export interface RankSteps {
 
 export interface Steps {
   readonly ranks: readonly RankSteps[];
+  readonly left_out: number; // ranks that were not read
 }
 
 export interface RuleType {

@@ -122,7 +122,7 @@ test("a name that looks like a formula is a text in the table file", () => {
 test("steps of an unknown rank show the first one; no step says what to do", () => {
   const rank = { rank: 3, node: null, series: { steps_per_point: 1, step: [0], start_us: [1e6], wall_seconds: [0.1], data_seconds: [0.06] } };
   assert.equal(stepPanel({ ranks: [rank] } as unknown as Steps, 9).traces.length, 2);
-  const none = stepPanel({ ranks: [] }, 0);
+  const none = stepPanel({ ranks: [], left_out: 0 }, 0);
   assert.equal(none.traces.length, 0);
   assert.match(none.empty, /stepscope/);
 });

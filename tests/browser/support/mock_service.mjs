@@ -128,7 +128,7 @@ export class MockService {
     const job = this.jobs.find((each) => each.name === decodeURIComponent(name));
     if (!job) return problem(reply, 404, "No such job", `there is no job ${name}`);
     if (request.method === "DELETE") return this.#delete(job, request, json, refuse);
-    const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job), rules: () => judged(job) };
+    const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job, url.searchParams), rules: () => judged(job) };
     return json(part === undefined ? description(job) : parts[part]());
   }
 }

@@ -44,6 +44,7 @@ export function sampleJob(options) {
     gap: options.gap ?? null, // [from, to] in s
     silent: options.silent ?? false, // no samples at all
     steps: options.steps ?? true,
+    ranks: options.ranks ?? 1,
     rules: rules ?? [
       rule("DataloaderBottleneck", "finding"),
       rule("CPUBottleneck", "clear"),
@@ -55,6 +56,8 @@ export function sampleJob(options) {
 }
 
 const endedUs = (job) => (job.status === "InProgress" ? null : job.startedUs + job.seconds * 1e6);
+
+const ranksOf = (job) => Array.from({ length: job.ranks }, (_, rank) => rank);
 
 export function listItem(job) {
   const spark = Array.from({ length: 24 }, (_, i) => (job.silent || i === 7 ? null : 20 + ((i * 13) % 60)));
@@ -91,7 +94,9 @@ export function description(job) {
       absent: job.gpus > 0 ? [{ source: "infiniband", reason: "no such device" }] : [{ source: "gpu", reason: "no libnvidia-ml.so.1" }],
       facts: { kernel: "6.1.0", agent_version: "0.1.0", command: ["python3", "train.py", "--epochs", "3"] },
     })),
-    ranks: job.steps ? [{ rank: 0, node: job.node, pid: 4711, local_rank: 0, world_size: 1, framework: "numpy", dropped: 0, ended, ended_us, facts: {} }] : [],
+    ranks: !job.steps ? [] : ranksOf(job).map((rank) => ({
+      rank, node: job.node, pid: 4711, local_rank: rank, world_size: job.ranks, framework: "numpy", dropped: 0, ended, ended_us, facts: {},
+    })),
     secondary_status_transitions: [
       { status: "InProgress", secondary_status: "Starting", start_time: created, start_time_us: created_us, message: "" },
       { status: "InProgress", secondary_status: "Training", start_time: started, start_time_us: started_us + 2e6, message: "first step of rank 0" },
@@ -147,6 +152,21 @@ function columns(job, metric, number, binUs, fromUs, toUs) {
   return series;
 }
 
+/** One series for each metric, all of them on one grid. */
+function foldOf(series) {
+  return [...new Set(series.map(({ metric }) => metric))].map((metric) => {
+    const all = series.filter((each) => each.metric === metric);
+    const column = (name, how) => all[0][name].map((_, i) => (all[0].mean[i] === null ? null : how(all.map((each) => each[name][i]))));
+    const sum = column("mean", (values) => values.reduce((total, value) => total + value, 0));
+    return {
+      ...all[0], node: "", device: "", of: all.length, sum,
+      min: column("min", (values) => Math.min(...values)),
+      mean: sum.map((value) => (value === null ? null : value / all.length)),
+      max: column("max", (values) => Math.max(...values)),
+    };
+  });
+}
+
 export function metrics(job, query) {
   const names = (query.get("metric") ?? Object.keys(kShapes).join(",")).split(",");
   const since = query.get("since");
@@ -163,18 +183,19 @@ export function metrics(job, query) {
     interval_ms: 500, bin_us: binUs, from_us: fromUs, to_us: toUs,
     cursor: `${binUs}-${Math.floor(toUs / binUs) * binUs}`,
     agents: nodeNames(job).map((node) => ({ node, last_seen: iso(lastUs(job)), last_seen_us: lastUs(job) })),
-    series,
+    series: query.has("fold") ? foldOf(series) : series,
   };
 }
 
-export function steps(job) {
-  if (!job.steps || job.silent) return { ranks: [] };
+export function steps(job, query) {
+  if (!job.steps || job.silent) return { ranks: [], left_out: 0 };
   const many = Math.min(500, Math.floor(job.seconds));
   const index = Array.from({ length: many }, (_, i) => i);
   const wall = index.map((i) => 0.04 + 0.004 * Math.sin(i / 5) + (i % 25 === 0 ? 0.03 : 0));
+  const shown = query.has("rank") ? [Number(query.get("rank"))] : ranksOf(job).slice(0, Number(query.get("most") ?? 256));
   return {
-    ranks: [{
-      rank: 0, node: job.node, steps: many * 20, first_step: 0, last_step: many * 20 - 1,
+    ranks: shown.map((rank) => ({
+      rank, node: job.node, steps: many * 20, first_step: 0, last_step: many * 20 - 1,
       wall_seconds: { mean: 0.042, max: 0.074, p99: 0.071, p95: 0.049, p50: 0.0412, min: 0.036 },
       histogram: { edges_seconds: [0.03, 0.05, 0.08], counts: [many * 19, many] },
       phases: [
@@ -186,7 +207,8 @@ export function steps(job) {
         wall_seconds: wall, data_seconds: wall.map((v) => v * 0.63),
       },
       annotations: [],
-    }],
+    })),
+    left_out: query.has("rank") ? 0 : job.ranks - shown.length,
   };
 }
 

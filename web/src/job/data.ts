@@ -4,7 +4,8 @@ import type { Job, JudgedRule, Metrics, Steps } from "../model";
 import { type Poll, poll } from "../poll";
 import { valueOf } from "../query";
 import { search } from "../router";
-import { metricsOf } from "./panels";
+import { isFolded, metricsOf } from "./panels";
+import { rankAskedFor, stepsQuery } from "./ranks";
 import { append } from "./traces";
 import { isRunning, startMs, zoomOf } from "./view";
 
@@ -48,11 +49,13 @@ function longest(metrics: Metrics): number {
 
 /** Follows by the cursor; asks for all again when there is none, or when the bins became too many. */
 async function nextMetrics(job: Job, shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
-  const metric = metricsOf(job).join(",");
-  if (shown !== null && shown.cursor !== null && longest(shown) < 2 * kPoints) {
-    return append(shown, await readMetrics(job.name, { metric, since: shown.cursor }, stop));
+  const what = { metric: metricsOf(job).join(","), fold: isFolded(job) ? "metric" : null };
+  // A job that grew large goes on with other series.
+  const same = shown?.series.every((series) => (series.of !== undefined) === isFolded(job)) ?? false;
+  if (same && shown !== null && shown.cursor !== null && longest(shown) < 2 * kPoints) {
+    return append(shown, await readMetrics(job.name, { ...what, since: shown.cursor }, stop));
   }
-  return readMetrics(job.name, { metric, points: kPoints, ...windowOf(job) }, stop);
+  return readMetrics(job.name, { ...what, points: kPoints, ...windowOf(job) }, stop);
 }
 
 export function openJob(name: string): JobData {
@@ -89,11 +92,13 @@ export function openJob(name: string): JobData {
     metricsPoll.value = opened;
     return () => opened.stop();
   });
+  const rank = computed(() => (job.value === null ? null : rankAskedFor(job.value, search.value)));
   const endSteps = effect(() => {
     const follow = !paused.value;
+    const only = rank.value;
     if (phase.value === "unknown") return undefined;
     const ask = async (stop: AbortSignal) => {
-      steps.value = await readSteps(name, {}, stop);
+      steps.value = await readSteps(name, stepsQuery(job.peek() as Job, only), stop);
     };
     const opened = poll(ask, () => (follow && live() ? kPeriodMs : null));
     stepsPoll.value = opened;

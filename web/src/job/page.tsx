@@ -14,6 +14,7 @@ import { Facts } from "./facts";
 import { Figures } from "./figures";
 import { Crumbs, FailureCard, Head } from "./head";
 import { panelCount, panelsOf, stepPanel } from "./panels";
+import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Remove } from "./remove";
 import { Rules } from "./rules";
 import { Toolbar, toggleLive } from "./toolbar";
@@ -47,29 +48,31 @@ function NoSamples({ job }: { readonly job: Job }) {
   );
 }
 
-function RankChoice({ steps, rank }: { readonly steps: Steps; readonly rank: number }) {
-  if (steps.ranks.length < 2) return null;
+function RankChoice({ job, steps, rank }: { readonly job: Job; readonly steps: Steps; readonly rank: number }) {
+  const ranks = ranksToChoose(job, steps);
+  const note = ranksNote(steps);
+  if (ranks.length < 2) return null;
   return (
     <label class="rank-choice">
       <span>Steps of rank</span>
       <select value={String(rank)} onChange={(event) => setKeys({ rank: event.currentTarget.value }, true)}>
-        {steps.ranks.map((each) => (
-          <option key={each.rank} value={String(each.rank)}>
-            {each.rank}
+        {ranks.map((each) => (
+          <option key={each} value={String(each)}>
+            {each}
           </option>
         ))}
       </select>
+      {note === "" ? null : <span>{note}</span>}
     </label>
   );
 }
 
 function Partial({ job, metrics }: { readonly job: Job; readonly metrics: Metrics }) {
-  const seen = new Set(metrics.series.map(({ node }) => node));
-  const missing = job.nodes.filter(({ name }) => !seen.has(name)).map(({ name }) => name);
-  if (missing.length === 0 || seen.size === 0) return null;
+  const { many, missing } = sampledNodes(job, metrics);
+  if (many >= job.nodes.length || many === 0) return null;
   return (
     <p class="notice notice-amber" role="status">
-      {seen.size} of {job.nodes.length} nodes have samples in this span of time. Missing: {missing.join(", ")}.
+      {many} of {job.nodes.length} nodes have samples in this span of time.{missing.length === 0 ? null : ` Missing: ${missing.join(", ")}.`}
     </p>
   );
 }
@@ -129,7 +132,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
           Charts
         </h2>
         <Toolbar job={job} whole={whole} shown={shown} zoomed={zoomed} zone={zone} poll={data.metricsPoll.value}>
-          {steps === null ? null : <RankChoice steps={steps} rank={rank} />}
+          {steps === null ? null : <RankChoice job={job} steps={steps} rank={rank} />}
         </Toolbar>
         {data.metricsPoll.value ? <Fault what="The charts" poll={data.metricsPoll.value} /> : null}
         {data.stepsPoll.value ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}

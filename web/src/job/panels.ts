@@ -22,6 +22,9 @@ export interface Panel {
 /** Up to this many cores are asked for one by one; above, the node's own mean speaks for them. */
 export const kMostCores = 32;
 const kMostLines = 5;
+/** Above this many nodes or GPUs the service folds the series of a metric into one. */
+const kMostNodes = 16;
+const kMostGpus = 40;
 
 type Source = readonly Series[];
 
@@ -29,9 +32,9 @@ function of(source: Source, metric: string): readonly Series[] {
   return source.filter((series) => series.metric === metric && series.times_us.length > 0);
 }
 
-function line(series: readonly Series[], label: string, tone: number, how: Fold): Trace {
+function line(series: readonly Series[], label: string, tone: number, how: Fold, column: "mean" | "sum" = "mean"): Trace {
   const aligned = align(series);
-  return { label, tone, timesMs: aligned.timesMs, mean: fold(aligned, "mean", how), low: null, high: null };
+  return { label, tone, timesMs: aligned.timesMs, mean: fold(aligned, column, how), low: null, high: null };
 }
 
 /** One trace with the lowest and highest of `around` as its band. */
@@ -46,20 +49,23 @@ function banded(series: readonly Series[], around: readonly Series[], label: str
   return { ...trace, low: band("min", lowest), high: band("max", highest) };
 }
 
+/** How many series were measured, also when the service folded them. */
+const countOf = (series: readonly Series[]) => series.reduce((total, { of: many }) => total + (many ?? 1), 0);
 const nameOf = ({ node, device }: Series) => (device === "" ? node : `${node} ${device}`);
 
 /** One series: its band. A few: a line each. Many: their mean and their band. */
 function spread(series: readonly Series[], one: string): readonly Trace[] {
-  if (series.length === 0) return [];
-  if (series.length === 1) return [banded(series, series, one)];
-  if (series.length > kMostLines) return [banded(series, series, `Mean of ${series.length}`)];
+  const many = countOf(series);
+  if (many === 0) return [];
+  if (many === 1) return [banded(series, series, one)];
+  if (many > kMostLines || many > series.length) return [banded(series, series, `Mean of ${many}`)];
   return series.map((each, tone) => line([each], nameOf(each), tone, mean));
 }
 
 function cpuTraces(source: Source): readonly Trace[] {
   const nodes = of(source, "node_cpu_percent");
   const cores = of(source, "cpu_util_percent");
-  if (nodes.length !== 1) return spread(nodes, "CPU");
+  if (countOf(nodes) !== 1) return spread(nodes, "CPU");
   const wait = of(source, "node_iowait_percent").map((series) => line([series], "I/O wait", 1, mean));
   return [banded(nodes, cores.length > 0 ? cores : nodes, "In use"), ...wait];
 }
@@ -67,7 +73,7 @@ function cpuTraces(source: Source): readonly Trace[] {
 function pair(source: Source, first: readonly [string, string], second: readonly [string, string]): readonly Trace[] {
   return [first, second].flatMap(([metric, label], tone) => {
     const series = of(source, metric);
-    return series.length === 0 ? [] : [line(series, label, tone, sum)];
+    return series.length === 0 ? [] : [line(series, label, tone, sum, series[0]?.sum ? "sum" : "mean")];
   });
 }
 
@@ -91,12 +97,13 @@ interface Row {
 
 const several = (source: Source, metric: string, what: string): string => {
   const found = of(source, metric);
-  return found.length > 1 ? `sum of ${found.length} ${what}` : (found[0]?.device ?? "");
+  const many = countOf(found);
+  return many > 1 ? `sum of ${many} ${what}` : (found[0]?.device ?? "");
 };
 
 function cpuNote(source: Source): string {
   const cores = of(source, "cpu_util_percent").length;
-  if (of(source, "node_cpu_percent").length > 1) return "mean of each node's cores";
+  if (countOf(of(source, "node_cpu_percent")) > 1) return "mean of each node's cores";
   return cores > 0 ? `mean of ${cores} cores, band from the lowest to the highest core` : "mean of all cores, band = min–max";
 }
 
@@ -157,6 +164,12 @@ const rowsOf = (job: Job) => kRows.filter((row) => !row.gpu || hasGpus(job));
 
 export function panelCount(job: Job): number {
   return rowsOf(job).length;
+}
+
+/** Whether one series of each metric is asked for, over all nodes and devices. */
+export function isFolded(job: Job): boolean {
+  const gpus = job.nodes.reduce((total, node) => total + (node.gpus?.length ?? 0), 0);
+  return job.nodes.length > kMostNodes || gpus > kMostGpus;
 }
 
 /** The metrics that the page of this job asks for, all in one call. */

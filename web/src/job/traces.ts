@@ -14,7 +14,7 @@ export interface Trace {
   readonly dashed?: boolean;
 }
 
-type Column = "min" | "mean" | "max";
+type Column = "min" | "mean" | "max" | "sum";
 
 export interface Aligned {
   readonly timesMs: readonly number[];
@@ -36,7 +36,7 @@ export function align(series: readonly Series[]): Aligned {
   const timesMs = [...rows.keys()].sort((a, b) => a - b);
   const at = (row: number, column: Column) => {
     const cells = rows.get(timesMs[row] ?? NaN) ?? [];
-    return cells.map(([one, i]) => one[column][i] ?? null).filter((value) => value !== null);
+    return cells.map(([one, i]) => one[column]?.[i] ?? null).filter((value) => value !== null);
   };
   return { timesMs, at };
 }
@@ -57,6 +57,14 @@ export function fold(aligned: Aligned, column: Column, how: Fold): (number | nul
 
 const keyOf = ({ metric, node, device }: Series) => `${metric}\n${node}\n${device}`;
 
+type Join = <T>(a: readonly T[], b: readonly T[]) => readonly T[];
+
+/** A series that is silent for a while still belongs to the fold. */
+function foldOf(old: Series, add: Series, join: Join): Partial<Series> {
+  if (old.of === undefined || add.of === undefined) return {};
+  return { of: Math.max(old.of, add.of), sum: join(old.sum ?? [], add.sum ?? []) };
+}
+
 /** What was shown with what is new: the answer's first bin replaces the one that was still filling. */
 export function append(shown: Metrics, more: Metrics): Metrics {
   const news = new Map(more.series.map((series) => [keyOf(series), series]));
@@ -74,6 +82,7 @@ export function append(shown: Metrics, more: Metrics): Metrics {
       min: join(old.min, add.min),
       mean: join(old.mean, add.mean),
       max: join(old.max, add.max),
+      ...foldOf(old, add, join),
     };
   });
   return { ...more, from_us: shown.from_us, series: [...series, ...news.values()] };
