@@ -46,7 +46,7 @@ PAGE_POINTS = 360
 GOAL_MS = 50
 CALLS = {
     "list": "the list of jobs", "describe": "describe the job", "rules": "its rules", "charts": "all charts, whole job",
-    "charts_hour": "all charts, one hour", "gpus_hour": "GPU utilisation, one hour", "steps": "steps of all ranks",
+    "charts_hour": "all charts, one hour", "gpus_hour": "GPU utilisation of each GPU, one hour", "steps": "steps of 8 ranks",
     "heatmap": "heat map of GPU utilisation", "heatmap_hour": "the same, one hour", "usage": "usage table",
 }
 STORED = [
@@ -130,10 +130,11 @@ def paths(seconds, begin):
     """{call: its path}; the hour is another one each time."""
     first = begin + random.randrange(0, max(1, int(seconds) - HOUR))
     margin = HOUR // 20  # the page asks for a little more, so that edges are drawn
+    page = {"metric": PAGE, "points": PAGE_POINTS, "fold": "metric"}  # as it asks for jobs of many nodes
     hour = {"from_us": (first - margin) * 10**6, "to_us": (first + HOUR + margin) * 10**6}
     calls = {
-        "charts": ("metrics", {"metric": PAGE, "points": PAGE_POINTS}), "charts_hour": ("metrics", {"metric": PAGE, "points": PAGE_POINTS, **hour}),
-        "gpus_hour": ("metrics", {"metric": "gpu_util_percent", "points": PAGE_POINTS, **hour}), "steps": ("steps", {}),
+        "charts": ("metrics", page), "charts_hour": ("metrics", {**page, **hour}), "steps": ("steps", {"most": 8}),
+        "gpus_hour": ("metrics", {"metric": "gpu_util_percent", "points": PAGE_POINTS, **hour}),
         "rules": ("rules", {}), "usage": ("usage", {}), "heatmap": ("heatmap", {"metric": "gpu_util_percent"}),
         "heatmap_hour": ("heatmap", {"metric": "gpu_util_percent", **hour}),
     }
@@ -173,7 +174,7 @@ def measure(options, folder):
         values["stepscope"] |= {name: [value] for name, value in known["stored"].items()}
         rows = summaries(figures(), values)
         print_table([figure for figure in figures() if figure.name in values["stepscope"]], rows)
-        write_results("store_week", rows, {key: getattr(options, key) for key in ("nodes", "days", "ranks", "push_seconds", "requests")})
+        write_results("store_week", rows, {key: getattr(options, key) for key in ("nodes", "days", "interval_ms", "ranks", "push_seconds", "requests")})
     finally:
         side.stop()
 
