@@ -136,13 +136,16 @@ Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url) {
   return variables;
 }
 
+// Prepared statements are planned for the values at hand: a plan for any values cannot use an index
+// for "all nodes, or these", and took 2.9 s where one for these nodes takes 10 ms.
 // Our keywords stand before the URL's, so that the URL decides where both say something.
 Status Connection::Session::Connect(const std::string& url) {
   if (const auto readable = DatabaseEnvironment(url); !readable) return readable.error();
   const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count();
-  const std::string options =
-      Format("-c statement_timeout={} -c idle_in_transaction_session_timeout=10000 -c jit=off",
-             std::max<std::int64_t>(millis - 500, 100));
+  const std::string options = Format(
+      "-c statement_timeout={} -c idle_in_transaction_session_timeout=10000 -c jit=off"
+      " -c plan_cache_mode=force_custom_plan",
+      std::max<std::int64_t>(millis - 500, 100));
   const char* const names[] = {"connect_timeout",
                                "keepalives_idle",
                                "keepalives_interval",

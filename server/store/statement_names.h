@@ -9,7 +9,7 @@
 namespace stepscope {
 
 // What a session prepares: a statement that comes a second time gets a name, under which
-// PostgreSQL keeps it parsed and, where that pays, planned.
+// PostgreSQL keeps it parsed.
 class StatementNames {
  public:
   explicit StatementNames(std::size_t most = 500) : most_(most) {}
