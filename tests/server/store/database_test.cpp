@@ -67,6 +67,20 @@ TEST(Connection, StatementsThatComeAgainAreTheSame) {
   EXPECT_GE(connection->Query("select count(*) from pg_prepared_statements")->Int(0, 0), 3);
 }
 
+// A plan for any values reads all nodes where one was asked for; PostgreSQL would choose it after
+// five uses.
+TEST(Connection, PlansForTheValuesAtHand) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  for (int i = 0; i < 8; ++i) {
+    const auto plan = connection->Query(
+        "select generic_plans, custom_plans from pg_prepared_statements where $1 > 0", {i});
+    ASSERT_TRUE(plan) << plan.error().message;
+    for (std::size_t row = 0; row < plan->size(); ++row) EXPECT_EQ(plan->Int(row, 0), 0);
+    EXPECT_TRUE(i < 7 || plan->Int(0, 1) >= 5);
+  }
+}
+
 // Refused because its transaction has failed, or rolled back: neither is remembered.
 TEST(Connection, StatementsOfAFailedTransactionWorkAfterwards) {
   const TestDatabase database;
