@@ -114,8 +114,8 @@ test("an operator deletes a job by its name, and it is gone for everybody", { sk
   await page.goto(`${service.url}/jobs/gone-1`);
   await signIn(page, operator.token);
   await page.getByRole("button", { name: "Delete this job…" }).click();
-  await page.keyboard.type("gone-1");
-  await page.keyboard.press("Enter");
+  await page.getByLabel("Type its name to confirm").fill("gone-1");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.waitForURL(/\/jobs$/);
   await page.getByRole("link", { name: "mlp-1" }).waitFor();
   assert.equal(await page.getByRole("link", { name: "gone-1" }).count(), 0);
