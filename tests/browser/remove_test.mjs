@@ -30,6 +30,10 @@ afterEach(async () => {
 const button = () => page.getByRole("button", { name: "Delete this job…" });
 const dialog = () => page.getByRole("dialog");
 const confirm = () => dialog().getByRole("button", { name: "Delete" });
+async function ask() {
+  await button().click();
+  await page.locator("dialog input:focus").waitFor();
+}
 async function open(name = "mlp-demo", query = "") {
   await page.goto(`${service.url}/jobs/${name}${query}`);
   await page.getByRole("heading", { name: "What happened" }).waitFor();
@@ -37,7 +41,7 @@ async function open(name = "mlp-demo", query = "") {
 
 test("a job is deleted once its name is typed, and the list follows without it", async () => {
   await open();
-  await button().click();
+  await ask();
   assert.match(await dialog().textContent(), /Delete “mlp-demo”\?Its samples, steps, verdicts and findings are removed for good\.Type/);
   assert.deepEqual(await axeViolations(page), []);
   assert.equal(await confirm().isDisabled(), true);
@@ -53,12 +57,12 @@ test("a job is deleted once its name is typed, and the list follows without it",
 
 test("keeping it is one key away", async () => {
   await open();
-  await button().click();
+  await ask();
   await page.keyboard.type("mlp-demo");
   await page.keyboard.press("Escape");
   await dialog().waitFor({ state: "detached" });
   assert.equal(service.jobs.length, 2);
-  await button().click();
+  await ask();
   assert.equal(await dialog().getByRole("textbox").inputValue(), "", "the name is wanted again");
   await dialog().getByRole("button", { name: "Keep it" }).click();
   await dialog().waitFor({ state: "detached" });
@@ -67,14 +71,14 @@ test("keeping it is one key away", async () => {
 test("a job that runs says what is lost", async () => {
   service.jobs = [sampleJob({ ...kJob, status: "InProgress" })];
   await open();
-  await button().click();
+  await ask();
   assert.match(await dialog().textContent(), /It still runs: what is measured from now on is lost\./);
 });
 
 test("a refusal stays open and says why", async () => {
   page.expected.push(/status of 503/);
   await open();
-  await button().click();
+  await ask();
   await page.keyboard.type("mlp-demo");
   service.fail(/jobs\/mlp-demo$/, { status: 503, times: 1 });
   await confirm().click();
@@ -111,7 +115,7 @@ for (const width of [390, 1280]) {
     await page.setViewportSize({ width, height: 800 });
     service.jobs = [sampleJob({ ...kJob, name: "a-name-of-sixty-three-characters-which-is-the-most-that-one-may-b", samplesFromUs: kStart + 60e6, status: "InProgress" })];
     await open(service.jobs[0].name);
-    await button().click();
+    await ask();
     const box = await dialog().boundingBox();
     assert.ok(box.x >= 0 && box.x + box.width <= width && box.y + box.height <= 800, JSON.stringify(box));
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -1,11 +1,11 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { shortcuts } from "./keys";
 import { keysOn, setKeysOn } from "./settings";
 
 /** The list of keys; also the place where they are switched off. */
 export function Help({ close }: { readonly close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close}>
       <h2 id="help-title">Keys</h2>

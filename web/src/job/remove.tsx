@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ApiError, deleteJob } from "../api";
 import type { Job } from "../model";
 import { navigate } from "../router";
@@ -18,7 +18,7 @@ function Question({ job, close }: QuestionProps) {
   const typed = useSignal("");
   const fault = useSignal("");
   const busy = useSignal(false);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const named = typed.value.trim() === job.name;
   const remove = async (event: SubmitEvent) => {
     event.preventDefault();

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { ApiError } from "../api";
 import { session } from "../session";
 import { faultWords } from "../states";
@@ -16,7 +16,7 @@ export function Revoke({ token, close, revoked }: RevokeProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const fault = useSignal("");
   const busy = useSignal(false);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const revoke = async () => {
     busy.value = true;
     try {
