@@ -80,7 +80,7 @@ def test_read_only(service):
         begun = time.monotonic()
         while (now := time.monotonic()) < begun + 2:
             assert "read-only" in reasons(readiness(service))["database"]
-        check_refusals(pushers, begun, now)
+        check_refusals(pushers, begun + 0.5, now)
         service.sql("alter system reset default_transaction_read_only")
         service.sql("select pg_reload_conf()")
         check_recovers(service, pushers)
