@@ -1,30 +1,14 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { assertClean, launch, openPage, pixelsNear } from "./support/chromium.mjs";
-import { MockService } from "./support/mock_service.mjs";
+import { test } from "node:test";
+import { pixelsNear } from "./support/chromium.mjs";
+import { page, service, usePage } from "./support/mock_page.mjs";
 import { rule, sampleJob } from "./support/sample_jobs.mjs";
 
 const kStart = Math.floor(Date.now() / 1000 - 3600) * 1e6;
 const kBlue = "#0b5cad";
-let service, browser, page;
 
-before(async () => {
-  service = await new MockService().start();
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-  await service.stop();
-});
-beforeEach(async () => {
-  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120 })]);
-  page = await openPage(browser);
-});
-afterEach(async () => {
-  await assertClean(page);
-  await page.context().close();
-});
+usePage(() => service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120 })]));
 
 async function open(query = "", name = "mlp-demo") {
   await page.goto(`${service.url}/jobs/${encodeURIComponent(name)}${query}`);

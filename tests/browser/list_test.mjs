@@ -1,32 +1,17 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { assertClean, launch, openPage } from "./support/chromium.mjs";
-import { MockService } from "./support/mock_service.mjs";
+import { test } from "node:test";
+import { page, service, usePage } from "./support/mock_page.mjs";
 import { rule, sampleJob } from "./support/sample_jobs.mjs";
 
 const kNow = Date.now() * 1000;
 const kClear = [rule("CPUBottleneck", "clear")];
-let service, browser, page;
 
-before(async () => {
-  service = await new MockService().start();
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-  await service.stop();
-});
-beforeEach(async () => {
+usePage(() => {
   service.reset([
     sampleJob({ name: "mlp-demo", startedUs: kNow - 60e6, seconds: 60, status: "InProgress", group: "nightly" }),
     sampleJob({ name: "albef-1000", startedUs: kNow - 3600e6, seconds: 900, gpus: 16, nodes: 2, rules: kClear }),
     sampleJob({ name: "albef-1007", startedUs: kNow - 40 * 86400e6, seconds: 900, status: "Failed" }),
   ]);
-  page = await openPage(browser);
-});
-afterEach(async () => {
-  await assertClean(page);
-  await page.context().close();
 });
 
 const names = () => page.locator(".job-link").allTextContents();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { assertClean, axeViolations, launch, openPage } from "./support/chromium.mjs";
-import { MockService } from "./support/mock_service.mjs";
+import { beforeEach, test } from "node:test";
+import { axeViolations } from "./support/chromium.mjs";
+import { page, service, usePage } from "./support/mock_page.mjs";
 import { sampleJob } from "./support/sample_jobs.mjs";
 
 const kStart = Date.now() * 1000 - 3600e6;
@@ -9,26 +9,12 @@ const kTokens = {
   st_reader_anna: { name: "anna", role: "reader", scopes: ["mlp-*"] },
   st_admin_root: { name: "root", role: "admin" },
 };
-let service, browser, page;
 
-before(async () => {
-  service = await new MockService().start();
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-  await service.stop();
-});
-beforeEach(async () => {
+usePage(() => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120 })]);
   service.access.demand(kTokens);
-  page = await openPage(browser);
-  page.expected.push(/status of 401/);
 });
-afterEach(async () => {
-  await assertClean(page);
-  await page.context().close();
-});
+beforeEach(() => page.expected.push(/status of 401/));
 
 const field = () => page.getByLabel("Token", { exact: true });
 const account = () => page.getByRole("button", { name: /^Signed in as/ });

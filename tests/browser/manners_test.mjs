@@ -1,22 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
-import { assertClean, axeViolations, launch, layoutShift, openPage, sidewaysScroll } from "./support/chromium.mjs";
+import { test } from "node:test";
+import { assertClean, axeViolations, layoutShift, openPage, sidewaysScroll } from "./support/chromium.mjs";
 import { sampleChange, sampleToken } from "./support/mock_access.mjs";
-import { MockService } from "./support/mock_service.mjs";
+import { browser, service, useService } from "./support/mock_page.mjs";
 import { sampleJob } from "./support/sample_jobs.mjs";
 
 const kStart = Date.now() * 1000 - 3600e6;
-let service, browser;
 
-before(async () => {
-  service = await new MockService().start();
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-  await service.stop();
-});
-beforeEach(() => service.reset(kJobs()));
+useService(() => service.reset(kJobs()));
 
 const kJobs = () => [
   sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, group: "nightly", gap: [40, 60] }),

@@ -1,25 +1,17 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, beforeEach, test } from "node:test";
-import { assertClean, launch, openPage } from "./support/chromium.mjs";
+import { test } from "node:test";
+import { assertClean, openPage } from "./support/chromium.mjs";
 import { sampleToken } from "./support/mock_access.mjs";
-import { kHeaders, MockService } from "./support/mock_service.mjs";
+import { browser, service, useService } from "./support/mock_page.mjs";
+import { kHeaders } from "./support/mock_service.mjs";
 import { sampleJob } from "./support/sample_jobs.mjs";
 
 // Every page under the exact policy of the service: nothing is refused, because nothing needs to be.
 
 const kFinish = new URL("../../server/front/finish.cpp", import.meta.url);
-let service, browser;
 
-before(async () => {
-  service = await new MockService().start();
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-  await service.stop();
-});
-beforeEach(() => {
+useService(() => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: Date.now() * 1000 - 3600e6, seconds: 120, gpus: 2 })]);
   service.access.tokens = [sampleToken("aaaaaaa1", { name: "anna" })];
 });

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { assertClean, launch } from "./support/chromium.mjs";
+import { assertClean, launch, openPage } from "./support/chromium.mjs";
 import { NodeFrames } from "./support/frames.mjs";
 import { kSkip, RealService, signIn } from "./support/real_service.mjs";
 import { kXss } from "./support/xss.mjs";
@@ -56,7 +56,7 @@ before(async () => {
 after(() => browser?.close());
 beforeEach(async () => {
   if (kSkip) return;
-  run = await XssRun.open(service, browser);
+  run = await XssRun.open(service, await openPage(browser));
   run.page.expected.push(/status of 40[0134]/);
 });
 afterEach(async () => {

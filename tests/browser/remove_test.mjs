@@ -1,31 +1,15 @@
 // Deleting a job, and what the page says of samples that are gone.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { assertClean, axeViolations, launch, openPage } from "./support/chromium.mjs";
-import { MockService } from "./support/mock_service.mjs";
+import { test } from "node:test";
+import { axeViolations } from "./support/chromium.mjs";
+import { page, service, usePage } from "./support/mock_page.mjs";
 import { sampleJob } from "./support/sample_jobs.mjs";
 
 const kStart = Math.floor(Date.now() / 1000 - 3600) * 1e6;
 const kJob = { name: "mlp-demo", startedUs: kStart, seconds: 120 };
-let service, browser, page;
 
-before(async () => {
-  service = await new MockService().start();
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-  await service.stop();
-});
-beforeEach(async () => {
-  service.reset([sampleJob(kJob), sampleJob({ ...kJob, name: "other" })]);
-  page = await openPage(browser);
-});
-afterEach(async () => {
-  await assertClean(page);
-  await page.context().close();
-});
+usePage(() => service.reset([sampleJob(kJob), sampleJob({ ...kJob, name: "other" })]));
 
 const button = () => page.getByRole("button", { name: "Delete this job…" });
 const dialog = () => page.getByRole("dialog");

@@ -1,21 +1,12 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { assertClean, axeViolations, launch, openPage } from "./support/chromium.mjs";
+import { test } from "node:test";
+import { axeViolations } from "./support/chromium.mjs";
 import { sampleChange, sampleToken } from "./support/mock_access.mjs";
-import { MockService } from "./support/mock_service.mjs";
+import { page, service, usePage } from "./support/mock_page.mjs";
 
 const kDay = 86_400e6;
-let service, browser, page;
 
-before(async () => {
-  service = await new MockService().start();
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-  await service.stop();
-});
-beforeEach(async () => {
+function prepare() {
   const now = Date.now() * 1000;
   service.reset();
   service.access.tokens = [
@@ -24,12 +15,8 @@ beforeEach(async () => {
     sampleToken("aaaaaaa3", { name: "old", role: "operator", expires_us: now - kDay }),
     sampleToken("aaaaaaa4", { name: "gone", role: "admin", revoked_us: now - kDay }),
   ];
-  page = await openPage(browser, { permissions: ["clipboard-read", "clipboard-write"] });
-});
-afterEach(async () => {
-  await assertClean(page);
-  await page.context().close();
-});
+}
+usePage(prepare, { permissions: ["clipboard-read", "clipboard-write"] });
 
 const row = (name) => page.locator("tbody tr", { hasText: name });
 async function open() {

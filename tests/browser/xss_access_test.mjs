@@ -1,29 +1,16 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { assertClean, launch } from "./support/chromium.mjs";
+import { beforeEach, test } from "node:test";
 import { sampleChange, sampleToken } from "./support/mock_access.mjs";
-import { MockService } from "./support/mock_service.mjs";
+import { page, service, usePage } from "./support/mock_page.mjs";
 import { XssRun } from "./support/xss_run.mjs";
 
 // The corpus in what is about tokens: the list, what is made and revoked, who is signed in, the login.
 
-let service, browser, run;
+let run;
 
-before(async () => {
-  service = await new MockService().start();
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-  await service.stop();
-});
+usePage(() => service.reset());
 beforeEach(async () => {
-  service.reset();
-  run = await XssRun.open(service, browser);
-});
-afterEach(async () => {
-  await assertClean(run.page);
-  await run.page.context().close();
+  run = await XssRun.open(service, page);
 });
 
 /** Asks for each token whether it shall go, keeps it, and gives the questions. */

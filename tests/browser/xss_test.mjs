@@ -1,29 +1,16 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { assertClean, launch } from "./support/chromium.mjs";
-import { MockService } from "./support/mock_service.mjs";
+import { beforeEach, test } from "node:test";
+import { page, service, usePage } from "./support/mock_page.mjs";
 import { rule, sampleJob } from "./support/sample_jobs.mjs";
 import { kXss, trespasses } from "./support/xss.mjs";
 import { XssRun } from "./support/xss_run.mjs";
 
-let service, browser, run;
+let run;
 const kStart = Date.now() * 1000 - 3600e6;
 
-before(async () => {
-  service = await new MockService().start();
-  browser = await launch();
-});
-after(async () => {
-  await browser.close();
-  await service.stop();
-});
+usePage(() => service.reset());
 beforeEach(async () => {
-  service.reset();
-  run = await XssRun.open(service, browser);
-});
-afterEach(async () => {
-  await assertClean(run.page);
-  await run.page.context().close();
+  run = await XssRun.open(service, page);
 });
 
 test("the corpus is large, and the alarms ring", async () => {

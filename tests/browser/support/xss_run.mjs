@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { openPage } from "./chromium.mjs";
 import { kXss, poison, trespasses } from "./xss.mjs";
 
 // A page that is shown the whole corpus: answer number n puts text n + i into its field number i, so
@@ -10,10 +9,10 @@ export class XssRun {
   series = []; // of the last answer with metrics
   placed = []; // [path of keys, text] of the answers since the last go()
 
-  static async open(service, browser) {
+  static async open(service, page) {
     const run = new XssRun();
     run.service = service;
-    run.page = await openPage(browser);
+    run.page = page;
     await run.page.addInitScript(() => {
       window.hits = [];
       window.hit = (what) => window.hits.push(`ran ${what}`);
