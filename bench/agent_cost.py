@@ -12,16 +12,14 @@ import argparse
 import functools
 import http.client
 import os
-import shutil
 import sys
-import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
-from harness import ROOT, Contender, Figure, compare, peer_program, tree_cpu_seconds, tree_memory_bytes  # noqa: E402
-from processes import Children, Stopped, stop_on_signals  # noqa: E402
+from harness import ROOT, Contender, Figure, clean_end, compare, fresh_folder, peer_program, tree_cpu_seconds, tree_memory_bytes  # noqa: E402
+from processes import descendants  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from tests.support.service import Service, free_port, program, wait_for  # noqa: E402
@@ -96,8 +94,6 @@ def run_exporter(children, options, folder, flags):
 
 def sleeping_child(agent):
     """The command that the agent runs: its own cost is not the agent's."""
-    from processes import descendants
-
     for process in descendants(agent.pid):
         try:
             if Path(f"/proc/{process}/comm").read_text() == "sleep\n":
@@ -137,19 +133,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=30, help="of each window")
     options = parser.parse_args()
-    stop_on_signals()
-    children = Children()
-    folder = Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
-    folder.chmod(0o711)
-    try:
+    with fresh_folder() as folder, clean_end() as children:
         measure(options, children, folder)
-        return 0
-    except Stopped as stopped:
-        return stopped.exit_code
-    finally:
-        children.end_all()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -12,7 +12,9 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
@@ -21,10 +23,38 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 OUT = ROOT / "bench" / "out"  # downloads, not committed
 sys.path.append(str(ROOT / "scripts"))
-from processes import descendants  # noqa: E402
+from processes import Children, Stopped, descendants, stop_on_signals  # noqa: E402
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 CPUCLOCK_SCHED = 2
+
+
+@contextmanager
+def fresh_folder(given=None, keep=False):
+    """A folder that PostgreSQL's user may pass through; goes at the end, unless it is to be kept."""
+    folder = given or Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
+    folder.mkdir(exist_ok=True, parents=True)
+    folder.chmod(0o711)
+    try:
+        yield folder
+    finally:
+        if keep:
+            print(f"kept: {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def clean_end():
+    """Children that do not outlive the `with`. A stopping signal leaves it in good order, and ends the program."""
+    stop_on_signals()
+    children = Children()
+    try:
+        yield children
+    except Stopped as stopped:
+        sys.exit(stopped.exit_code)
+    finally:
+        children.end_all()
 
 
 def peer_program(package, name=None):

@@ -14,18 +14,15 @@ import functools
 import http.client
 import json
 import os
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
-from harness import ROOT, Contender, Figure, compare, tree_cpu_seconds  # noqa: E402
-from processes import Children, Stopped, stop_on_signals  # noqa: E402
+from harness import ROOT, Contender, Figure, clean_end, compare, fresh_folder, tree_cpu_seconds  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from tests.support.service import Service, program  # noqa: E402
@@ -178,19 +175,9 @@ def main():
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--batch", type=int, default=10_000, help="rows of one COPY")
     options = parser.parse_args()
-    stop_on_signals()
-    children = Children()
-    folder = Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
-    folder.chmod(0o711)
-    try:
+    with fresh_folder() as folder, clean_end():
         measure(options, folder)
-        return 0
-    except Stopped as stopped:
-        return stopped.exit_code
-    finally:
-        children.end_all()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

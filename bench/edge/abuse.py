@@ -8,15 +8,12 @@ Ends with 1 when the p99 of a person's requests is above 50 ms, or memory above 
 
 import argparse
 import os
-import shutil
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
-from harness import ROOT, Contender, Figure, print_table, summaries, take_turns, write_results  # noqa: E402
-from processes import Children, Stopped, stop_on_signals  # noqa: E402
+from harness import ROOT, Contender, Figure, clean_end, fresh_folder, print_table, summaries, take_turns, write_results  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from tests.fault.abuse import AGENTS, run  # noqa: E402
@@ -39,15 +36,13 @@ FIGURES = [
 
 
 def one_round(options):
-    folder = Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
-    folder.chmod(0o711)
     use_all_descriptors()
-    service = Service(folder).start()
-    try:
-        seen = run(service, folder, options.seconds)
-    finally:
-        service.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+    with fresh_folder() as folder:
+        service = Service(folder)
+        try:
+            seen = run(service.start(), folder, options.seconds)
+        finally:
+            service.stop()
     pushes = seen["pushes"]
     return {
         "person_p50": seen["person_p50_ms"], "chart_p50": seen["chart_p50_ms"], "chart_max": seen["chart_max_ms"],
@@ -62,14 +57,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=60)
     options = parser.parse_args()
-    stop_on_signals()
-    children = Children()
-    try:
+    with clean_end():
         rows = summaries(FIGURES, take_turns([Contender("stepscope", lambda: one_round(options))], options.rounds))
-    except Stopped as stopped:
-        return stopped.exit_code
-    finally:
-        children.end_all()
     print_table(FIGURES, rows)
     write_results("abuse", rows, {"seconds": options.seconds, "measured": time.strftime("%F")})
     above = [row["figure"] for row in rows if row["goal"] is not None and row["median"] > row["goal"]]

@@ -12,17 +12,14 @@ import argparse
 import functools
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
-from harness import ROOT, Contender, Figure, compare, own_cpu_seconds, tree_cpu_seconds  # noqa: E402
-from processes import Children, Stopped, stop_on_signals  # noqa: E402
+from harness import ROOT, Contender, Figure, clean_end, compare, fresh_folder, own_cpu_seconds, tree_cpu_seconds  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from bench.edge.sides import Stock  # noqa: E402
@@ -101,6 +98,17 @@ def run_stock(options, folder):
     return {**served(out), "cpu_all": used * 1e6 / out["answered"]}
 
 
+def measure(options, folder):
+    service = Service(folder).start()
+    try:
+        compare("edge_push", FIGURES, [
+            Contender("stepscope, stored", functools.partial(run_ours, options, folder, service)),
+            Contender("cpp-httplib, thrown away", functools.partial(run_stock, options, folder)),
+        ], options.rounds, {"agents": options.agents, "seconds": options.seconds, "cores": options.cores, "measured": time.strftime("%F")})
+    finally:
+        service.stop()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
@@ -108,24 +116,10 @@ def main():
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--cores", type=int, default=64, help="of each node: two series each")
     options = parser.parse_args()
-    stop_on_signals()
     use_all_descriptors()
-    children, folder = Children(), Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
-    folder.chmod(0o711)
-    service = Service(folder).start()
-    try:
-        compare("edge_push", FIGURES, [
-            Contender("stepscope, stored", functools.partial(run_ours, options, folder, service)),
-            Contender("cpp-httplib, thrown away", functools.partial(run_stock, options, folder)),
-        ], options.rounds, {"agents": options.agents, "seconds": options.seconds, "cores": options.cores, "measured": time.strftime("%F")})
-        return 0
-    except Stopped as stopped:
-        return stopped.exit_code
-    finally:
-        service.stop()
-        children.end_all()
-        shutil.rmtree(folder, ignore_errors=True)
+    with fresh_folder() as folder, clean_end():
+        measure(options, folder)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -16,14 +16,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
-from harness import ROOT, Contender, Figure, compare, own_cpu_seconds, tree  # noqa: E402
-from processes import Children, Stopped, stop_on_signals  # noqa: E402
+from harness import ROOT, Contender, Figure, clean_end, compare, fresh_folder, own_cpu_seconds, tree  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from tests.support.raw_http import RawClient  # noqa: E402
@@ -127,18 +125,9 @@ def main():
     options = parser.parse_args()
     if missing := [name for name in ("wrk", "nginx") if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]:
         parser.error(f"install {', '.join(missing)}: apt-get install wrk nginx-light")
-    stop_on_signals()
-    children, folder = Children(), Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
-    folder.chmod(0o711)
-    try:
+    with fresh_folder() as folder, clean_end() as children:
         run(options, children, folder)
-        return 0
-    except Stopped as stopped:
-        return stopped.exit_code
-    finally:
-        children.end_all()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

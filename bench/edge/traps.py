@@ -10,14 +10,12 @@ Each trap meets a server that was just started, with 3 GiB of addresses. docs/tr
 import argparse
 import json
 import os
-import shutil
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
-from harness import RESULTS, ROOT, write_results  # noqa: E402
+from harness import RESULTS, ROOT, fresh_folder, write_results  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from bench.edge import traps_bodies, traps_heads, traps_page, traps_process, traps_slow  # noqa: E402
@@ -30,18 +28,15 @@ TRAPS = sorted(
 def throw(trap, make):
     """One trap at a fresh server: the row of the results."""
     name, thrown, function = trap
-    folder = Path(tempfile.mkdtemp(prefix="stepscope-traps-"))
-    folder.chmod(0o711)
-    side = make(folder)
-    began = time.monotonic()
-    try:
-        side.start()
-        happened, held = function(side)
-        if ended := side.end_word():
-            happened += "" if ended in happened or name == "T23" else f"; the server {ended}"
-    finally:
-        side.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+    with fresh_folder() as folder:
+        side, began = make(folder), time.monotonic()
+        try:
+            side.start()
+            happened, held = function(side)
+            if ended := side.end_word():
+                happened += "" if ended in happened or name == "T23" else f"; the server {ended}"
+        finally:
+            side.stop()
     print(f"{name:4} {side.name:6} {'held  ' if held else '-     ' if held is None else 'CAUGHT'} {time.monotonic() - began:5.1f} s  {happened}", flush=True)
     return {"trap": name, "side": side.name, "thrown": thrown, "happened": happened, "held": held}
 

@@ -12,17 +12,14 @@ from when it was due. The compactor has nothing to do meanwhile.
 import argparse
 import functools
 import os
-import shutil
 import statistics
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
-from harness import ROOT, Contender, Figure, print_table, summaries, take_turns, write_results  # noqa: E402
-from processes import Stopped, stop_on_signals  # noqa: E402
+from harness import ROOT, Contender, Figure, clean_end, fresh_folder, print_table, summaries, take_turns, write_results  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from bench.edge.push import make_frames, push, served  # noqa: E402
@@ -151,18 +148,10 @@ def main():
     parser.add_argument("--cores", type=int, default=64, help="of each of their nodes: two series each")
     options = parser.parse_args()
     options.seconds = 10  # of a round
-    stop_on_signals()
     use_all_descriptors()
-    folder = Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
-    folder.chmod(0o711)
-    try:
+    with fresh_folder() as folder, clean_end():
         measure(options, folder)
-        return 0
-    except Stopped as stopped:
-        return stopped.exit_code
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -15,16 +15,13 @@ Prometheus's after compaction is that of a snapshot.
 import argparse
 import functools
 import os
-import shutil
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
-from harness import ROOT, Contender, Figure, compare  # noqa: E402
+from harness import ROOT, Contender, Figure, clean_end, compare, fresh_folder  # noqa: E402
 from ingest_cost import counted  # noqa: E402
-from processes import Children, Stopped, stop_on_signals  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from bench.store.peers import PEERS  # noqa: E402
@@ -89,12 +86,8 @@ def in_turns(options, start, folder):
 
 
 def in_fresh_folder(measure):
-    folder = Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
-    folder.chmod(0o711)
-    try:
+    with fresh_folder() as folder:
         return measure(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def contenders(options, children):
@@ -119,18 +112,11 @@ def main():
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--only", default="", help="contenders with this in their names; nothing is written then")
     options = parser.parse_args()
-    stop_on_signals()
-    children = Children()
-    try:
-        shown = ("nodes", "seconds", "turns", "turn_nodes", "connections")
-        name = "" if options.only else "store_ingest"
+    shown = ("nodes", "seconds", "turns", "turn_nodes", "connections")
+    name = "" if options.only else "store_ingest"
+    with clean_end() as children:
         compare(name, FIGURES, contenders(options, children), options.rounds, {key: getattr(options, key) for key in shown})
-        return 0
-    except Stopped as stopped:
-        return stopped.exit_code
-    finally:
-        children.end_all()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

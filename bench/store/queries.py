@@ -16,16 +16,13 @@ About 20 minutes, most of them to store 77 million samples four times.
 import argparse
 import functools
 import os
-import shutil
 import statistics
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
-from harness import ROOT, Contender, Figure, compare  # noqa: E402
-from processes import Children, Stopped, stop_on_signals  # noqa: E402
+from harness import ROOT, Contender, Figure, clean_end, compare, fresh_folder  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from bench.store.asks import ASKS, DAY, HOUR, Chart, Client  # noqa: E402
@@ -137,19 +134,9 @@ def main():
     parser.add_argument("--requests", type=int, default=50, help="of each chart in a round")
     parser.add_argument("--only", default="", help="peers, separated by commas; nothing is written then")
     options = parser.parse_args()
-    stop_on_signals()
-    children = Children()
-    folder = Path(tempfile.mkdtemp(prefix="stepscope-bench-"))
-    folder.chmod(0o711)
-    try:
+    with fresh_folder() as folder, clean_end() as children:
         measure(options, folder, children)
-        return 0
-    except Stopped as stopped:
-        return stopped.exit_code
-    finally:
-        children.end_all()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -16,18 +16,15 @@ import argparse
 import json
 import os
 import random
-import shutil
 import statistics
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 from urllib.parse import urlencode
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
-from harness import ROOT, Contender, Figure, print_table, summaries, take_turns, tree_cpu_seconds, write_results  # noqa: E402
-from processes import Stopped, stop_on_signals  # noqa: E402
+from harness import ROOT, Contender, Figure, clean_end, fresh_folder, print_table, summaries, take_turns, tree_cpu_seconds, write_results  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from bench.store.asks import DAY, HOUR, Client  # noqa: E402
@@ -192,21 +189,9 @@ def main():
     parser.add_argument("--keep-folder", action="store_true")
     parser.add_argument("--only-queries", action="store_true", help="on what is stored in --folder")
     options = parser.parse_args()
-    stop_on_signals()
-    folder = options.folder or Path(tempfile.mkdtemp(prefix="stepscope-week-"))
-    folder.mkdir(exist_ok=True, parents=True)
-    folder.chmod(0o711)
-    try:
+    with fresh_folder(options.folder, options.keep_folder or options.only_queries) as folder, clean_end():
         measure(options, folder)
-        return 0
-    except Stopped as stopped:
-        return stopped.exit_code
-    finally:
-        if options.keep_folder or options.only_queries:
-            print(f"kept: {folder}")
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
