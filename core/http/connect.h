@@ -6,7 +6,7 @@
 
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
-#include "core/http/wait.h"
+#include "core/base/wait.h"
 
 namespace stepscope {
 

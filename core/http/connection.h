@@ -8,9 +8,9 @@
 
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
+#include "core/base/wait.h"
 #include "core/http/tls.h"
 #include "core/http/url.h"
-#include "core/http/wait.h"
 
 namespace stepscope {
 

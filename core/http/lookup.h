@@ -8,7 +8,7 @@
 
 #include "core/base/guarded.h"
 #include "core/base/result.h"
-#include "core/http/wait.h"
+#include "core/base/wait.h"
 
 namespace stepscope {
 

@@ -11,7 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
-#include "server/store/await_socket.h"
+#include "core/base/wait.h"
 #include "server/store/binary.h"
 #include "server/store/bound_parameters.h"
 #include "server/store/sqlstate.h"
@@ -112,7 +112,7 @@ struct Connection::Session {
   }
 
   bool Await(short events, SteadyTime until) const {
-    return AwaitSocket(PQsocket(connection), events, until, cut);
+    return WaitFor(PQsocket(connection), events, {until, cut}).ok();
   }
   Status Connect(const std::string& url);
   Status Flush(SteadyTime until);
@@ -283,9 +283,8 @@ Status Connection::Execute(const std::string& script) {
 
 // Nothing comes unasked but the end of the session, so a readable socket is a lost one.
 bool Connection::broken() const {
-  PGconn* connection = session_->connection;
-  if (!connection || PQstatus(connection) != CONNECTION_OK) return true;
-  return session_->Await(POLLIN, SystemClock().Steady());
+  pollfd watched{PQsocket(session_->connection), POLLIN, 0};
+  return PQstatus(session_->connection) != CONNECTION_OK || poll(&watched, 1, 0) > 0;
 }
 
 void Connection::set_deadline(Duration deadline) {

@@ -1,4 +1,4 @@
-#include "core/http/wait.h"
+#include "core/base/wait.h"
 
 #include <poll.h>
 

@@ -13,7 +13,8 @@ struct WaitLimit {
 };
 
 // Waits until the descriptor has one of the poll events; says which came. Unavailable at the
-// deadline ("not done within its time") and at the stop ("stopped").
+// deadline ("not done within its time") and at the stop ("stopped"). What comes
+// later does not count: a peer that always has something to say would never end.
 Result<short> WaitFor(int descriptor, short events, const WaitLimit& limit);
 
 }  // namespace stepscope
