@@ -5,26 +5,15 @@
 #include <atomic>
 
 #include "server/store/series.h"
-#include "tests/support/eventually.h"
-#include "tests/support/job_frames.h"
-#include "tests/support/postgres.h"
+#include "tests/server/compact/compact_fixture.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kBegin = 1'795'205'400'000'000;
 
-class CompactorTest : public ::testing::Test {
+class CompactorTest : public CompactTest {
  protected:
-  CompactorTest() : store_(database_.url(), 4), connection_(database_.Connect()) {}
-
-  std::int64_t Count(const std::string& sql) {
-    return connection_->Query("select count(*) from " + sql)->Int(0, 0);
-  }
-
-  TestDatabase database_;
-  Database store_;
-  std::unique_ptr<Connection> connection_;
   SystemClock clock_;
 };
 

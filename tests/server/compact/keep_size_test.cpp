@@ -3,14 +3,10 @@
 #include <random>
 
 #include "core/base/text.h"
-#include "server/compact/compact_node.h"
-#include "server/compact/compact_steps.h"
 #include "server/compact/retention.h"
 #include "server/store/series.h"
-#include "tests/support/eventually.h"
+#include "tests/server/compact/compact_fixture.h"
 #include "tests/support/fake_clock.h"
-#include "tests/support/job_frames.h"
-#include "tests/support/postgres.h"
 
 namespace stepscope {
 namespace {
@@ -18,15 +14,10 @@ namespace {
 constexpr std::int64_t kNow = 1'800'000'000'000'000;
 constexpr std::int64_t kSecond = 1'000'000, kWindow = 600 * kSecond, kDay = 86'400 * kSecond;
 
-class KeepSizeTest : public ::testing::Test {
+class KeepSizeTest : public CompactTest {
  protected:
-  KeepSizeTest() : store_(database_.url(), 6), connection_(database_.Connect()) {}
-
-  std::int64_t Ask(const std::string& question) {
-    return connection_->Query("select " + question)->Int(0, 0);
-  }
   std::int64_t WindowsOf(const JobFrames& job) {
-    return Ask(Format("count(*) from blocks where metric <> '' and job_id = {}", job.job_id()));
+    return Count(Format("blocks where metric <> '' and job_id = {}", job.job_id()));
   }
   // One value a second that nothing makes small, and a step, in each of some windows.
   void Fill(JobFrames& job, std::int64_t from_us, int windows) {
@@ -39,8 +30,7 @@ class KeepSizeTest : public ::testing::Test {
       job.StoreTicks(ticks);
     }
     job.StoreSteps(0, {{1, from_us}, {2, from_us + 1'000}});
-    ASSERT_TRUE(CompactNode(*connection_, job.job_id(), job.node_id()));
-    ASSERT_TRUE(CompactSteps(*connection_, job.job_id(), 0));
+    Compact(job);
   }
   void End(const JobFrames& job, std::int64_t at_us) {
     ASSERT_TRUE(connection_->Execute(
@@ -55,9 +45,6 @@ class KeepSizeTest : public ::testing::Test {
     return options;
   }
 
-  TestDatabase database_;
-  Database store_;
-  std::unique_ptr<Connection> connection_;
   test::FakeClock clock_{FromMicros(kNow)};
   std::mt19937_64 random_{7};
 };
@@ -67,7 +54,7 @@ TEST_F(KeepSizeTest, TheOldestSamplesOfAllJobsGoAndRollupsStay) {
   Fill(ended, kNow - kDay, 40);
   Fill(runs, kNow - kDay, 60);
   End(ended, kNow - kDay / 2);
-  const std::int64_t rollups = Ask("count(*) from rollups"), limit = Stored() * 8 / 10;
+  const std::int64_t rollups = Count("rollups"), limit = Stored() * 8 / 10;
   Retention retention(store_, clock_, Below(limit));
   EXPECT_TRUE(Eventually([&] {
     const std::int64_t stored = retention.figures().stored_bytes;
@@ -75,10 +62,10 @@ TEST_F(KeepSizeTest, TheOldestSamplesOfAllJobsGoAndRollupsStay) {
   }));
   EXPECT_NEAR(double(Stored()), double(limit) * 0.9, double(limit) * 0.03);
   EXPECT_EQ(WindowsOf(runs) - WindowsOf(ended), 20);
-  EXPECT_EQ(Ask("count(*) from rollups"), rollups);
-  EXPECT_EQ(Ask("count(*) from step_blocks"), 0);
+  EXPECT_EQ(Count("rollups"), rollups);
+  EXPECT_EQ(Count("step_blocks"), 0);
   const std::int64_t oldest = Ask("min(window_us) from blocks where metric <> ''");
-  EXPECT_EQ(Ask(Format("count(*) from jobs where samples_from_us = {}", oldest)), 2);
+  EXPECT_EQ(Count(Format("jobs where samples_from_us = {}", oldest)), 2);
   EXPECT_GT(retention.figures().file_bytes, 0);
 }
 
@@ -88,7 +75,7 @@ TEST_F(KeepSizeTest, BelowTheLimitNothingGoes) {
   Retention retention(store_, clock_, Below(Stored()));
   EXPECT_TRUE(Eventually([&] { return retention.figures().stored_bytes > 0; }));
   EXPECT_EQ(WindowsOf(job), 10);
-  EXPECT_EQ(Ask("count(*) from jobs where samples_from_us is null"), 1);
+  EXPECT_EQ(Count("jobs where samples_from_us is null"), 1);
 }
 
 TEST_F(KeepSizeTest, JobsThatEndedGoWhenSamplesAreNotEnough) {
@@ -97,16 +84,15 @@ TEST_F(KeepSizeTest, JobsThatEndedGoWhenSamplesAreNotEnough) {
   for (JobFrames* job : {&second, &first, &runs}) Fill(*job, kNow - kDay, 30);
   End(first, kNow - kDay / 2);
   End(second, kNow - kDay / 3);
-  const std::int64_t others =
-      Ask("count(*) from rollups where job_id <> " + std::to_string(first.job_id()));
+  const std::int64_t others = Count("rollups where job_id <> " + std::to_string(first.job_id()));
   ASSERT_TRUE(connection_->Execute("create table kept as table blocks; delete from blocks"));
   const std::int64_t limit = Stored() * 9 / 10;  // rollups and the few steps alone
   ASSERT_TRUE(connection_->Execute("insert into blocks table kept"));
   Retention retention(store_, clock_, Below(limit));
-  EXPECT_TRUE(Eventually([&] { return Ask("count(*) from removals where quiet_us > 0") == 1; }));
-  EXPECT_EQ(Ask("count(*) from removals where name = 'first' and reason = 'size'"), 1);
-  EXPECT_EQ(Ask("count(*) from jobs"), 2);
-  EXPECT_EQ(Ask("count(*) from rollups"), others);
+  EXPECT_TRUE(Eventually([&] { return Count("removals where quiet_us > 0") == 1; }));
+  EXPECT_EQ(Count("removals where name = 'first' and reason = 'size'"), 1);
+  EXPECT_EQ(Count("jobs"), 2);
+  EXPECT_EQ(Count("rollups"), others);
   EXPECT_EQ(retention.figures().jobs, 1u);
 }
 
@@ -116,11 +102,11 @@ TEST_F(KeepSizeTest, ALimitBelowOneBlockLeavesTheLastHourOfAJobThatRuns) {
   End(ended, kNow - 7 * kWindow);
   End(fresh, kNow);
   Retention retention(store_, clock_, Below(1));
-  EXPECT_TRUE(Eventually([&] { return Ask("count(*) from removals where quiet_us > 0") == 1; }));
+  EXPECT_TRUE(Eventually([&] { return Count("removals where quiet_us > 0") == 1; }));
   EXPECT_TRUE(Eventually([&] { return WindowsOf(runs) == 6; }));
   EXPECT_EQ(WindowsOf(fresh), 6);
   EXPECT_EQ(WindowsOf(ended), 0);
-  EXPECT_EQ(Ask("count(*) from jobs"), 2);
+  EXPECT_EQ(Count("jobs"), 2);
 }
 
 // Else the rows of a job that somebody deleted would cost others theirs.

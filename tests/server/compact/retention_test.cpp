@@ -3,13 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "core/base/text.h"
-#include "server/compact/compact_node.h"
-#include "server/compact/compact_steps.h"
 #include "server/store/series.h"
-#include "tests/support/eventually.h"
+#include "tests/server/compact/compact_fixture.h"
 #include "tests/support/fake_clock.h"
-#include "tests/support/job_frames.h"
-#include "tests/support/postgres.h"
 
 namespace stepscope {
 namespace {
@@ -17,13 +13,8 @@ namespace {
 constexpr std::int64_t kDay = 86'400'000'000;
 constexpr std::int64_t kNow = 1'800'000'000'000'000;
 
-class RetentionTest : public ::testing::Test {
+class RetentionTest : public CompactTest {
  protected:
-  RetentionTest() : store_(database_.url(), 4), connection_(database_.Connect()) {}
-
-  std::int64_t Count(const std::string& from) {
-    return connection_->Query("select count(*) from " + from)->Int(0, 0);
-  }
   std::int64_t RowsOf(const JobFrames& job) {
     std::int64_t rows = 0;
     for (const char* table : {"nodes", "schemas", "frames", "blocks", "rollups", "step_blocks",
@@ -35,14 +26,10 @@ class RetentionTest : public ::testing::Test {
   void Fill(JobFrames& job, std::int64_t at_us) {
     job.StoreTicks({"user.a", ""}, {at_us, at_us + 500'000});
     job.StoreSteps(0, {{1, at_us}, {2, at_us + 1'000}});
-    ASSERT_TRUE(CompactNode(*connection_, job.job_id(), job.node_id()));
-    ASSERT_TRUE(CompactSteps(*connection_, job.job_id(), 0));
+    Compact(job);
     job.StoreTicks({"user.b", ""}, {at_us + 1'000'000});
   }
 
-  TestDatabase database_;
-  Database store_;
-  std::unique_ptr<Connection> connection_;
   test::FakeClock clock_{FromMicros(kNow)};
   const RetentionOptions quick_{.look = 5ms, .pause = 0ms, .search = 0ms, .rows_at_once = 1};
 };
