@@ -1,109 +1,11 @@
-// The sender against a service that keeps the rules of the protocol, and against ones that do not.
+// The sender against a service that keeps the rules of the protocol.
 
 #include "agent/sender.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <deque>
-
-#include "agent/framer.h"
-#include "core/base/log.h"
-#include "core/base/text.h"
-#include "core/wire/table_codec.h"
-#include "tests/support/fake_clock.h"
+#include "tests/agent/sender_fixture.h"
 
 namespace stepscope {
 namespace {
-
-using test::FakeClock;
-
-HttpAnswer Taken(std::uint64_t acknowledged, std::vector<RejectedFrame> rejected = {},
-                 Time now = FromMicros(1'800'000'000'000'000)) {
-  return {200, {}, EncodePushAnswer({acknowledged, acknowledged + 1, std::move(rejected), now})};
-}
-
-HttpAnswer Problem(int status, std::string_view code, std::uint64_t expected = 0) {
-  return {status, {}, Format(R"({{"code":"{}","expected":{},"detail":"why"}})", code, expected)};
-}
-
-// Remembers every frame it took, and answers as the protocol says, unless told otherwise.
-struct FakeService {
-  std::deque<Result<HttpAnswer>> scripted;  // given first
-  std::uint64_t cursor = 0;
-  std::vector<std::uint64_t> schemas;
-  std::vector<FrameHead> taken;
-  std::string lost;  // payloads of lost frames
-  int pushes = 0;
-
-  Result<HttpAnswer> Post(const std::string& body) {
-    ++pushes;
-    if (!scripted.empty()) {
-      auto answer = scripted.front();
-      scripted.pop_front();
-      return answer;
-    }
-    const auto split = SplitPush(body);
-    for (const std::string_view bytes : *split) {
-      const auto frame = DecodeFrame(bytes);
-      EXPECT_TRUE(frame.ok());
-      if (auto refused = Take(*frame)) return *refused;
-    }
-    return Taken(cursor);
-  }
-
-  std::optional<HttpAnswer> Take(const Frame& frame) {
-    if (frame.head.sequence <= cursor) return std::nullopt;
-    if (frame.head.sequence != cursor + 1) return Problem(409, "gap", cursor + 1);
-    if (frame.schema) schemas.push_back(frame.head.schema_hash);
-    if (frame.head.schema_hash != 0 &&
-        std::ranges::find(schemas, frame.head.schema_hash) == schemas.end()) {
-      return Problem(409, "unknown-schema");
-    }
-    cursor = frame.head.sequence;
-    if (frame.head.kind == FrameKind::kLost) {
-      lost += frame.payload;
-      cursor = std::stoull(frame.payload.substr(frame.payload.find("\"last\":") + 7));
-    }
-    taken.push_back(frame.head);
-    return std::nullopt;
-  }
-};
-
-struct SenderTest : testing::Test {
-  static void SetUpTestSuite() { StartLog("sender_test", LogLevel::kError); }
-
-  void Append(int frames, std::size_t bytes = 10) {
-    for (int i = 0; i < frames; ++i) {
-      stream.Append({.kind = FrameKind::kLifecycle,
-                     .payload = "\"" + std::string(bytes, 'x') + "\"",
-                     .from_us = 1,
-                     .to_us = 2,
-                     .samples = 3});
-    }
-  }
-  // Until nothing waits or the sender wants to wait; says which.
-  Duration SendAll() {
-    for (int i = 0; i < 100; ++i) {
-      const Duration wait = sender.Send();
-      if (wait != 0ns) return wait;
-    }
-    ADD_FAILURE() << "the sender never stops";
-    return 0ns;
-  }
-  void AppendTick(Time at) {
-    TickRow row;
-    row.Set(row.Add("load_1m"), 1);
-    ticks.Add(at, row);
-    ticks.Cut();
-  }
-
-  FakeClock clock;
-  FrameStream stream{"job-1", "node-1", SpoolLimits{}, clock};
-  TickFramer ticks{stream};
-  FakeService service;
-  Sender sender{stream, [this](const std::string& body) { return service.Post(body); }, clock};
-};
 
 TEST_F(SenderTest, DeliversEveryFrameOnceAndInOrder) {
   Append(300);
@@ -193,35 +95,6 @@ TEST_F(SenderTest, ReportsWhatItNoLongerHas) {
                                  20 - held, 2 * (20 - held)));
 }
 
-TEST_F(SenderTest, DoesNotFollowAServiceThatAsksForNonsense) {
-  Append(2);
-  for (int i = 0; i < 50; ++i) service.scripted.push_back(Problem(409, "gap", 1));
-  EXPECT_LE(SendAll(), 500ms);
-  EXPECT_LT(service.pushes, 20);
-  service.scripted = {Problem(409, "gap", 77)};
-  EXPECT_NE(sender.Send(), 0ns);
-  EXPECT_EQ(sender.reason(), "it asks for frame 77, which was never made");
-  EXPECT_EQ(SendAll(), Sender::kNothingWaits);
-  EXPECT_EQ(service.taken.size(), 2u);
-}
-
-TEST_F(SenderTest, IgnoresALieAboutWhatWasStored) {
-  Append(3);
-  service.scripted = {Taken(99)};
-  EXPECT_NE(sender.Send(), Sender::kNothingWaits);
-  EXPECT_EQ(stream.figures().frames_waiting, 3u);
-  EXPECT_EQ(SendAll(), Sender::kNothingWaits);
-  EXPECT_EQ(service.taken.size(), 3u);
-}
-
-TEST_F(SenderTest, DoesNotSpinOnAServiceThatTakesNothing) {
-  Append(3);
-  for (int i = 0; i < 50; ++i) service.scripted.push_back(Taken(0));
-  SendAll();
-  EXPECT_EQ(service.pushes, 1);
-  EXPECT_EQ(stream.figures().frames_waiting, 3u);
-}
-
 TEST_F(SenderTest, SendsASchemaOnceAndAgainWhenItIsUnknown) {
   AppendTick(FromMicros(1'000'000));
   AppendTick(FromMicros(2'000'000));
@@ -233,51 +106,6 @@ TEST_F(SenderTest, SendsASchemaOnceAndAgainWhenItIsUnknown) {
   EXPECT_EQ(SendAll(), Sender::kNothingWaits);
   EXPECT_EQ(service.cursor, 4u);
   EXPECT_FALSE(service.schemas.empty());
-}
-
-TEST_F(SenderTest, GivesUpAFrameWhoseSchemaStaysUnknown) {
-  AppendTick(FromMicros(1'000'000));
-  service.scripted = {Problem(409, "unknown-schema"), Problem(409, "unknown-schema")};
-  EXPECT_EQ(SendAll(), Sender::kNothingWaits);
-  EXPECT_NE(service.lost.find("refused"), std::string::npos);
-}
-
-TEST_F(SenderTest, HalvesUntilTheBadFrameStandsAlone) {
-  Append(8);
-  // Whatever contains frame 6 is refused as a whole.
-  Sender careful(
-      stream,
-      [this](const std::string& body) -> Result<HttpAnswer> {
-        const auto split = SplitPush(body);
-        for (const std::string_view bytes : *split) {
-          const auto head = PeekHead(bytes);
-          if (head->sequence == 6 && head->kind != FrameKind::kLost)
-            return Problem(400, "bad-frame");
-        }
-        return service.Post(body);
-      },
-      clock);
-  for (int i = 0; i < 50 && careful.Send() != Sender::kNothingWaits; ++i) {
-  }
-  EXPECT_EQ(service.cursor, 8u);
-  ASSERT_EQ(service.taken.size(), 8u);
-  EXPECT_EQ(service.taken[5].kind, FrameKind::kLost);
-  EXPECT_NE(service.lost.find(R"("first":6,"last":6,"reason":"refused")"), std::string::npos);
-}
-
-TEST_F(SenderTest, KeepsAFrameThatOnlyAProxyRefuses) {
-  Append(1);
-  service.scripted = {HttpAnswer{413, {}, "<html>"}};
-  EXPECT_NE(sender.Send(), 0ns);
-  EXPECT_EQ(SendAll(), Sender::kNothingWaits);
-  EXPECT_EQ(service.taken.size(), 1u);
-}
-
-TEST_F(SenderTest, GoesOnBehindRejectedFrames) {
-  Append(3);
-  service.scripted = {Taken(3, {{2, "bad-table", "rows"}})};
-  EXPECT_EQ(SendAll(), Sender::kNothingWaits);
-  EXPECT_EQ(stream.figures().frames_waiting, 0u);
 }
 
 TEST_F(SenderTest, EndsForGoodWhenTheJobHasEnded) {
@@ -300,28 +128,6 @@ TEST_F(SenderTest, TellsTheServiceHowFarTheClocksAreApart) {
   EXPECT_EQ(SendAll(), Sender::kNothingWaits);
   EXPECT_EQ(service.taken.back().clock_offset_us, 1'500'000);
   EXPECT_GT(service.taken.back().round_trip_us, 0);
-}
-
-TEST_F(SenderTest, SurvivesRandomFaults) {
-  // Given answers that come and go, frames still arrive once and in order.
-  std::uint32_t random = 12345;
-  int appended = 0;
-  for (int i = 0; i < 2000; ++i) {
-    random = random * 1664525 + 1013904223;
-    const unsigned pick = (random >> 16) % 8;
-    if (appended < 500 && pick < 3) Append(1), ++appended;
-    if (pick == 4) service.scripted.push_back(Unavailable("lost"));
-    if (pick == 5) service.scripted.push_back(Problem(503, "busy"));
-    if (pick == 6) service.scripted.push_back(Problem(409, "gap", service.cursor + 1));
-    if (pick == 7) service.scripted.push_back(HttpAnswer{200, {}, "<html>"});
-    sender.Send();
-  }
-  service.scripted.clear();
-  EXPECT_EQ(SendAll(), Sender::kNothingWaits);
-  ASSERT_EQ(service.taken.size(), static_cast<std::size_t>(appended));
-  for (std::size_t i = 0; i < service.taken.size(); ++i) {
-    EXPECT_EQ(service.taken[i].sequence, i + 1);
-  }
 }
 
 struct SenderWarningTest : SenderTest {
