@@ -177,7 +177,7 @@ export function optionsOf(panel: Panel, look: Look, width: number, sync: string,
   return {
     width,
     height: kHeight,
-    padding: [8, 22, 0, 0],
+    padding: [8, 32, 0, 0], // half of the last time, 168:00:00
     legend: { show: false },
     series,
     bands,
