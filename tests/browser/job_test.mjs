@@ -50,6 +50,7 @@ test("of a large job the service folds the series, and some ranks are read", asy
   }
   assert.match(await chart("gpu").textContent(), /Mean of 512/);
   assert.match(await chart("disk").textContent(), /sum of 64 disks/);
+  assert.ok((await page.getByRole("region", { name: "Nodes" }).boundingBox()).height < 460, "64 nodes scroll in their own box");
   assert.equal(service.calls(/\/metrics\?.*fold=metric/).length, 1);
   assert.equal(service.calls(/\/steps\?most=8/).length, 1);
   const choice = page.locator(".rank-choice");
