@@ -48,7 +48,7 @@ test("of a large job the service folds the series, and some ranks are read", asy
     await plot(id).locator("canvas").waitFor();
     assert.ok((await pixelsNear(page, id, kBlue)) > 50, `${id} has its line`);
   }
-  assert.match(await chart("gpu").textContent(), /Mean of 512/);
+  assert.match(await chart("gpu").textContent(), /Mean of 512 GPUs/);
   assert.match(await chart("disk").textContent(), /sum of 64 disks/);
   assert.ok((await page.getByRole("region", { name: "Nodes" }).boundingBox()).height < 460, "64 nodes scroll in their own box");
   assert.equal(service.calls(/\/metrics\?.*fold=metric/).length, 1);

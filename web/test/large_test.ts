@@ -25,10 +25,10 @@ test("many nodes or many GPUs are folded, few are not", () => {
 });
 
 test("a folded series is a mean with its band", () => {
-  for (const [id, metric, of] of [["gpu", "gpu_util_percent", 512], ["cpu", "node_cpu_percent", 64], ["memory", "memory_used_percent", 3]] as const) {
+  for (const [id, metric, of, what] of [["gpu", "gpu_util_percent", 512, "GPUs"], ["cpu", "node_cpu_percent", 64, "nodes"], ["memory", "memory_used_percent", 3, "nodes"]] as const) {
     const { traces } = panel(id, folded(metric, of, [0, 1, 2], [50, null, 60]));
     assert.deepEqual(traces.map(({ label, mean, low, high }) => ({ label, mean, low, high })),
-      [{ label: `Mean of ${of}`, mean: [50, null, 60], low: [49, null, 59], high: [51, null, 61] }]);
+      [{ label: `Mean of ${of} ${what}`, mean: [50, null, 60], low: [49, null, 59], high: [51, null, 61] }]);
   }
   assert.equal(panel("memory", folded("memory_used_percent", 1, [0], [5])).traces[0]?.label, "In use");
 });

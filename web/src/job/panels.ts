@@ -54,18 +54,18 @@ const countOf = (series: readonly Series[]) => series.reduce((total, { of: many 
 const nameOf = ({ node, device }: Series) => (device === "" ? node : `${node} ${device}`);
 
 /** One series: its band. A few: a line each. Many: their mean and their band. */
-function spread(series: readonly Series[], one: string): readonly Trace[] {
+function spread(series: readonly Series[], one: string, what: "nodes" | "GPUs"): readonly Trace[] {
   const many = countOf(series);
   if (many === 0) return [];
   if (many === 1) return [banded(series, series, one)];
-  if (many > kMostLines || many > series.length) return [banded(series, series, `Mean of ${many}`)];
+  if (many > kMostLines || many > series.length) return [banded(series, series, `Mean of ${many} ${what}`)];
   return series.map((each, tone) => line([each], nameOf(each), tone, mean));
 }
 
 function cpuTraces(source: Source): readonly Trace[] {
   const nodes = of(source, "node_cpu_percent");
   const cores = of(source, "cpu_util_percent");
-  if (countOf(nodes) !== 1) return spread(nodes, "CPU");
+  if (countOf(nodes) !== 1) return spread(nodes, "CPU", "nodes");
   const wait = of(source, "node_iowait_percent").map((series) => line([series], "I/O wait", 1, mean));
   return [banded(nodes, cores.length > 0 ? cores : nodes, "In use"), ...wait];
 }
@@ -110,12 +110,12 @@ function cpuNote(source: Source): string {
 const kRows: readonly Row[] = [
   {
     id: "gpu", title: "GPU utilisation", unit: "%", metrics: ["gpu_util_percent"], gpu: true,
-    traces: (source) => spread(of(source, "gpu_util_percent"), "GPU"),
+    traces: (source) => spread(of(source, "gpu_util_percent"), "GPU", "GPUs"),
     note: () => "time in which any kernel ran", rule: ["LowGPUUtilization", "threshold_p95", "below"],
   },
   {
     id: "gpumem", title: "GPU memory", unit: "%", metrics: ["gpu_memory_used_percent"], gpu: true,
-    traces: (source) => spread(of(source, "gpu_memory_used_percent"), "GPU"),
+    traces: (source) => spread(of(source, "gpu_memory_used_percent"), "GPU", "GPUs"),
     note: () => "allocated, of each GPU's total",
   },
   {
@@ -124,7 +124,7 @@ const kRows: readonly Row[] = [
   },
   {
     id: "memory", title: "Memory", unit: "%", metrics: ["memory_used_percent"],
-    traces: (source) => spread(of(source, "memory_used_percent"), "In use"),
+    traces: (source) => spread(of(source, "memory_used_percent"), "In use", "nodes"),
     note: () => "not available, of the total",
   },
   {
@@ -154,7 +154,7 @@ const kRows: readonly Row[] = [
   },
   {
     id: "load", title: "Load", unit: "", metrics: ["load_1m"],
-    traces: (source) => spread(of(source, "load_1m"), "Tasks"),
+    traces: (source) => spread(of(source, "load_1m"), "Tasks", "nodes"),
     note: () => "runnable and blocked tasks, 1 min average",
   },
 ];
