@@ -121,9 +121,21 @@ export function clockTime(ms: number, zone: TimeZone, decimals = 0): string {
   return decimals === 0 ? time : `${time}.${fraction.slice(0, decimals)}`;
 }
 
-/** An instant of a job in the zone that the reader chose. */
+const monthAndDay = (ms: number, zone: TimeZone) => dateParts(ms, zone)[0].slice(5);
+
+/** An instant of a job in the zone that the reader chose; a clock time of another day than its first names the day. */
 export function instant(ms: number, startMs: number, zone: TimeZone, decimals = 0): string {
-  return zone === "relative" ? sinceStart(ms - startMs, decimals) : clockTime(ms, zone, decimals);
+  if (zone === "relative") return sinceStart(ms - startMs, decimals);
+  const time = clockTime(ms, zone, decimals);
+  const day = monthAndDay(ms, zone);
+  return day === monthAndDay(startMs, zone) ? time : `${day} ${time}`;
+}
+
+/** As `instant` on an axis: the day stands at midnight only. */
+export function axisInstant(ms: number, startMs: number, zone: TimeZone, decimals = 0): string {
+  if (zone === "relative") return sinceStart(ms - startMs, decimals);
+  const time = clockTime(ms, zone, decimals);
+  return /^00:00:00[.0]*$/.test(time) ? monthAndDay(ms, zone) : time;
 }
 
 export function plural(many: number, one: string, several = `${one}s`): string {

@@ -54,6 +54,9 @@ test("times are relative, UTC or local, and say which", () => {
   assert.equal(format.instant(90_500, 10_000, "relative"), "1:21");
   assert.equal(format.instant(90_500, 10_000, "relative", 1), "1:20.5");
   assert.equal(format.instant(3_723_000, 0, "utc"), "01:02:03");
+  assert.equal(format.instant(90_000_000, 0, "utc", 1), "01-02 01:00:00.0");
+  assert.deepEqual([75_600_000, 86_400_000, 97_200_000].map((ms) => format.axisInstant(ms, 0, "utc")), ["21:00:00", "01-02", "03:00:00"]);
+  assert.equal(format.axisInstant(90_000_000, 0, "relative"), "25:00:00");
   assert.equal(format.sinceStart(3_723_000), "1:02:03");
   assert.equal(format.sinceStart(-500, 1), "−0.5 s");
 });

@@ -1,5 +1,5 @@
 import uPlot from "uplot";
-import { axisValue, instant, metric, type TimeZone } from "../format";
+import { axisInstant, axisValue, metric, type TimeZone } from "../format";
 import { faint, type Palette } from "../palette";
 import type { Panel, Threshold } from "./panels";
 import type { Trace } from "./traces";
@@ -154,7 +154,7 @@ function axesOf(panel: Panel, look: Look): uPlot.Axis[] {
       incrs: kIncrsMs,
       splits: (_u, _axis, min, max, incr) => timeSplits(min, max, incr, look),
       values: (_u, splits, _axis, _space, incr) =>
-        splits.map((ms) => instant(ms, look.startMs, look.zone, incr < 1000 ? 1 : 0)),
+        splits.map((ms) => axisInstant(ms, look.startMs, look.zone, incr < 1000 ? 1 : 0)),
     },
     {
       ...shared,
