@@ -50,9 +50,8 @@ const kPages = {
 };
 
 async function drag(page) {
-  const over = page.locator(".chart", { has: page.locator("#chart-cpu") }).locator(".u-over");
-  await over.scrollIntoViewIfNeeded();
-  const box = await over.boundingBox();
+  await page.locator("#chart-cpu").scrollIntoViewIfNeeded(); // the plot itself may be made anew when the rules come
+  const box = await page.locator(".chart", { has: page.locator("#chart-cpu") }).locator(".u-over").boundingBox();
   await page.mouse.move(box.x + 80, box.y + 40);
   await page.mouse.down();
   await page.mouse.move(box.x + 200, box.y + 40, { steps: 4 });
