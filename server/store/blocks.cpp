@@ -58,16 +58,16 @@ Result<std::vector<Window>> ListWindows(Connection& connection, const BlockQuery
 }
 
 Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query) {
-  const Result<Rows> rows =
-      connection.Query(kLoad, {query.job_id, query.node_id, WindowOf(query.from_us), query.until_us,
-                               Parameter::Array(query.filter.metrics), query.from_us});
+  const Result<Rows> rows = connection.QueryByKey(
+      kLoad, {query.job_id, query.node_id, WindowOf(query.from_us), query.until_us,
+              Parameter::Array(query.filter.metrics), query.from_us});
   if (!rows) return rows.error();
   return DecodeTables(*rows, 0, query.filter);
 }
 
 Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t job_id,
                                             std::int64_t node_id, std::span<const BlockKey> keys) {
-  const Result<Rows> rows = connection.Query(
+  const Result<Rows> rows = connection.QueryByKey(
       kLock, {job_id, node_id, Numbers(keys, [](const BlockKey& key) { return key.window_us; }),
               Texts(keys, [](const BlockKey& key) { return key.metric; })});
   if (!rows) return rows.error();
@@ -88,7 +88,7 @@ Status SaveBlocks(Connection& connection, std::int64_t job_id, std::int64_t node
   for (const Row& block : blocks) encoded.push_back(EncodeTicks(block.table));
   if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done;
   const std::span<const EncodedTable> tables(encoded);
-  return Done(connection.Query(
+  return Done(connection.QueryByKey(
       kSave, {job_id, node_id, Numbers(blocks, [](const Row& b) { return b.key.window_us; }),
               Texts(blocks, [](const Row& b) { return b.key.metric; }),
               Numbers(tables, [](const EncodedTable& t) { return t.schema_hash; }),

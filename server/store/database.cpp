@@ -7,13 +7,12 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/base/wait.h"
-#include "server/store/binary.h"
 #include "server/store/bound_parameters.h"
+#include "server/store/session_settings.h"
 #include "server/store/sqlstate.h"
 #include "server/store/statement_names.h"
 
@@ -23,7 +22,6 @@ namespace {
 constexpr Duration kConnectDeadline = 3s;
 constexpr int kBinary = 1;
 constexpr std::string_view kNotSupported = "0A000";
-constexpr Oid kBool = 16, kJsonb = 3802;
 
 std::string OneLine(std::string_view text) {
   std::string line(Trim(text));
@@ -31,68 +29,27 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-}  // namespace
-
-struct Rows::Cells {
+// What libpq received.
+struct Received : Rows::Cells {
   PGresult* result;
-  explicit Cells(PGresult* owned) : result(owned) {}
-  Cells(const Cells&) = delete;
-  ~Cells() { PQclear(result); }
+  explicit Received(PGresult* owned) : result(owned) {}
+  Received(const Received&) = delete;
+  ~Received() override { PQclear(result); }
 
-  std::string_view At(std::size_t row, std::size_t column) const {
+  std::size_t size() const override { return static_cast<std::size_t>(PQntuples(result)); }
+  bool IsNull(std::size_t row, std::size_t column) const override {
+    return PQgetisnull(result, static_cast<int>(row), static_cast<int>(column)) != 0;
+  }
+  std::string_view At(std::size_t row, std::size_t column) const override {
     const int r = static_cast<int>(row), c = static_cast<int>(column);
     return {PQgetvalue(result, r, c), static_cast<std::size_t>(PQgetlength(result, r, c))};
   }
-  Oid Type(std::size_t column) const { return PQftype(result, static_cast<int>(column)); }
+  unsigned Type(std::size_t column) const override {
+    return PQftype(result, static_cast<int>(column));
+  }
 };
 
-std::size_t Rows::size() const {
-  return cells_ ? static_cast<std::size_t>(PQntuples(cells_->result)) : 0;
-}
-
-bool Rows::IsNull(std::size_t row, std::size_t column) const {
-  return PQgetisnull(cells_->result, static_cast<int>(row), static_cast<int>(column)) != 0;
-}
-
-std::string Rows::Text(std::size_t row, std::size_t column) const {
-  const std::string_view bytes = cells_->At(row, column);
-  const Oid type = cells_->Type(column);
-  if (IsNull(row, column)) return {};
-  if (type == kJsonb) return std::string(bytes.substr(1));  // behind the format's version
-  if (type == kBool) return bytes[0] != 0 ? "true" : "false";
-  if (IsInteger(type)) return std::to_string(Int(row, column));
-  if (IsReal(type)) return Format("{}", Real(row, column));
-  return std::string(bytes);
-}
-
-std::int64_t Rows::Int(std::size_t row, std::size_t column) const {
-  const std::string_view bytes = cells_->At(row, column);
-  const Oid type = cells_->Type(column);
-  if (IsNull(row, column)) return 0;
-  if (IsInteger(type)) return ReadBig(bytes.data(), static_cast<int>(bytes.size()));
-  if (IsReal(type)) return std::llround(ReadReal(type, bytes.data()));
-  const Result<std::int64_t> number = ParseInt(bytes, "cell");
-  return number ? *number : 0;
-}
-
-double Rows::Real(std::size_t row, std::size_t column) const {
-  const Oid type = cells_->Type(column);
-  if (IsNull(row, column)) return 0;
-  if (IsReal(type)) return ReadReal(type, cells_->At(row, column).data());
-  return static_cast<double>(Int(row, column));
-}
-
-bool Rows::Bool(std::size_t row, std::size_t column) const {
-  return Int(row, column) != 0;
-}
-
-std::string_view Rows::BytesView(std::size_t row, std::size_t column) const {
-  return cells_->At(row, column);
-}
-
-std::string Rows::Bytes(std::size_t row, std::size_t column) const {
-  return std::string(cells_->At(row, column));
-}
+}  // namespace
 
 struct Connection::Session {
   PGconn* connection = nullptr;
@@ -100,6 +57,7 @@ struct Connection::Session {
   int cut = -1;
   std::string sqlstate;
   StatementNames statements;
+  std::optional<Plan> plan = Plan::kCustom;  // nothing: not known
 
   ~Session() { Close(); }
   void Close() {
@@ -119,6 +77,8 @@ struct Connection::Session {
   Result<PGresult*> Receive(SteadyTime until);  // null after the last
   Result<Rows> Answer();                        // to what was sent
   Result<Rows> Sent(int accepted);              // the answer, if libpq took what was to be sent
+  Status PlanAs(Plan wanted);
+  Result<Rows> Ask(const std::string& sql, std::span<const Parameter> parameters);
   Result<Rows> Run(const std::string& name, const std::string& sql, const BoundParameters& bound);
 };
 
@@ -136,16 +96,10 @@ Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url) {
   return variables;
 }
 
-// Prepared statements are planned for the values at hand: a plan for any values cannot use an index
-// for "all nodes, or these", and took 2.9 s where one for these nodes takes 10 ms.
 // Our keywords stand before the URL's, so that the URL decides where both say something.
 Status Connection::Session::Connect(const std::string& url) {
   if (const auto readable = DatabaseEnvironment(url); !readable) return readable.error();
-  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count();
-  const std::string options = Format(
-      "-c statement_timeout={} -c idle_in_transaction_session_timeout=10000 -c jit=off"
-      " -c plan_cache_mode=force_custom_plan",
-      std::max<std::int64_t>(millis - 500, 100));
+  const std::string settings = SessionSettings(deadline);
   const char* const names[] = {"connect_timeout",
                                "keepalives_idle",
                                "keepalives_interval",
@@ -158,7 +112,7 @@ Status Connection::Session::Connect(const std::string& url) {
                                "dbname",
                                nullptr};
   const char* const values[] = {
-      "3",         "10",   "5", "3", "10000", "stepscope", "UTF8", "read-write", options.c_str(),
+      "3",         "10",   "5", "3", "10000", "stepscope", "UTF8", "read-write", settings.c_str(),
       url.c_str(), nullptr};
   connection = PQconnectStartParams(names, values, 1);
   if (!connection) return Unavailable("database: no memory for a connection");
@@ -206,11 +160,11 @@ Result<Rows> Connection::Session::Answer() {
     const Result<PGresult*> received = Receive(until);
     if (!received) return received.error();
     if (*received == nullptr) break;
-    const auto cells = std::make_shared<const Rows::Cells>(*received);
+    auto cells = std::make_shared<const Received>(*received);
     const ExecStatusType status = PQresultStatus(cells->result);
     if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY) {
-      rows.cells_ = cells;
-      rows.affected_ = std::strtoll(PQcmdTuples(cells->result), nullptr, 10);
+      const std::int64_t affected = std::strtoll(PQcmdTuples(cells->result), nullptr, 10);
+      rows = Rows(std::move(cells), affected);
       continue;
     }
     if (status != PGRES_FATAL_ERROR) return Lost("unexpected copy");
@@ -254,23 +208,49 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& url, Dur
   return connection;
 }
 
-Result<Rows> Connection::Query(const std::string& sql, std::span<const Parameter> parameters) {
-  if (!session_->connection) return Unavailable("database: the connection is lost");
+Status Connection::Session::PlanAs(Plan wanted) {
+  if (plan == wanted) return {};
+  const Result<Rows> set = Sent(PQsendQuery(connection, SetPlan(wanted)));
+  if (!set) return set.error();
+  plan = wanted;
+  return {};
+}
+
+Result<Rows> Connection::Session::Ask(const std::string& sql,
+                                      std::span<const Parameter> parameters) {
   const Result<BoundParameters> bound = Bind(parameters);
   if (!bound) return bound.error();
-  session_->sqlstate.clear();
-  const StatementNames::Choice choice = session_->statements.Next(sql, bound->types);
+  const StatementNames::Choice choice = statements.Next(sql, bound->types);
   if (choice.prepare) {
-    const Result<Rows> prepared =
-        session_->Sent(PQsendPrepare(session_->connection, choice.name.c_str(), sql.c_str(),
-                                     bound->count(), bound->types.data()));
-    if (!prepared) session_->statements.Forget(sql, bound->types);
+    const Result<Rows> prepared = Sent(PQsendPrepare(connection, choice.name.c_str(), sql.c_str(),
+                                                     bound->count(), bound->types.data()));
+    if (!prepared) statements.Forget(sql, bound->types);
     if (!prepared) return prepared.error();
   }
-  Result<Rows> rows = session_->Run(choice.name, sql, *bound);
+  Result<Rows> rows = Run(choice.name, sql, *bound);
   // What was prepared does not fit the tables any more: another replica has migrated them.
-  const bool stale = !choice.name.empty() && session_->sqlstate == kNotSupported;
-  if (stale) return session_->Lost("the tables have changed");
+  const bool stale = !choice.name.empty() && sqlstate == kNotSupported;
+  if (stale) return Lost("the tables have changed");
+  return rows;
+}
+
+Result<Rows> Connection::Query(const std::string& sql, std::span<const Parameter> parameters) {
+  return Query(Plan::kCustom, sql, parameters);
+}
+
+Result<Rows> Connection::QueryByKey(const std::string& sql,
+                                    std::initializer_list<Parameter> parameters) {
+  return Query(Plan::kGeneric, sql, std::span(parameters.begin(), parameters.size()));
+}
+
+// A transaction that is rolled back takes the way of planning back with it.
+Result<Rows> Connection::Query(Plan plan, const std::string& sql,
+                               std::span<const Parameter> parameters) {
+  if (!session_->connection) return Unavailable("database: the connection is lost");
+  session_->sqlstate.clear();
+  Status set = parameters.empty() ? Status() : session_->PlanAs(plan);
+  Result<Rows> rows = set ? session_->Ask(sql, parameters) : Result<Rows>(set.error());
+  if (!rows || sql == kRollback) session_->plan.reset();
   return rows;
 }
 

@@ -77,8 +77,9 @@ Status RanksSeen(Connection& connection, std::span<const RankSighting> ranks) {
     nodes.push_back(rank.node_id);
     times.push_back(rank.at_us);
   }
-  return Done(connection.Query(kRanksSeen, {Parameter::Array(jobs), Parameter::Array(numbers),
-                                            Parameter::Array(nodes), Parameter::Array(times)}));
+  return Done(
+      connection.QueryByKey(kRanksSeen, {Parameter::Array(jobs), Parameter::Array(numbers),
+                                         Parameter::Array(nodes), Parameter::Array(times)}));
 }
 
 Result<bool> JobStarted(Connection& connection, std::int64_t job_id, std::int64_t at_us) {

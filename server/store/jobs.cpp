@@ -120,19 +120,19 @@ Result<std::int64_t> CountNewJobs(Connection& connection, const std::string& cre
 
 Result<JobRow> FindJob(Connection& connection, const std::string& name) {
   static const std::string sql = Format("select {} from jobs where name = $1", kJobColumns);
-  return One(connection.Query(sql, {name}), Printable(name));
+  return One(connection.QueryByKey(sql, {name}), Printable(name));
 }
 
 Result<JobRow> LoadJob(Connection& connection, std::int64_t job_id) {
   static const std::string sql = Format("select {} from jobs where job_id = $1", kJobColumns);
-  return One(connection.Query(sql, {job_id}), Format("{}", job_id));
+  return One(connection.QueryByKey(sql, {job_id}), Format("{}", job_id));
 }
 
 Result<std::vector<JobRow>> FindJobs(Connection& connection,
                                      const std::vector<std::string>& names) {
   static const std::string sql =
       Format("select {} from jobs where name = any($1) order by name limit 10000", kJobColumns);
-  const Result<Rows> rows = connection.Query(sql, {Parameter::Array(names)});
+  const Result<Rows> rows = connection.QueryByKey(sql, {Parameter::Array(names)});
   if (!rows) return rows.error();
   std::vector<JobRow> jobs;
   for (std::size_t i = 0; i < rows->size(); ++i) jobs.push_back(ReadJob(*rows, i));
@@ -140,7 +140,7 @@ Result<std::vector<JobRow>> FindJobs(Connection& connection,
 }
 
 Result<std::vector<NodeRow>> ListNodes(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.Query(kListNodes, {job_id});
+  const Result<Rows> rows = connection.QueryByKey(kListNodes, {job_id});
   if (!rows) return rows.error();
   std::vector<NodeRow> nodes;
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -161,7 +161,7 @@ Result<std::vector<NodeRow>> ListNodes(Connection& connection, std::int64_t job_
 }
 
 Result<std::vector<RankRow>> ListRanks(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.Query(kListRanks, {job_id});
+  const Result<Rows> rows = connection.QueryByKey(kListRanks, {job_id});
   if (!rows) return rows.error();
   std::vector<RankRow> ranks;
   for (std::size_t i = 0; i < rows->size(); ++i) {

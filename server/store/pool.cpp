@@ -30,7 +30,7 @@ Transaction::Transaction(Transaction&& other) noexcept
 
 // What cannot be rolled back is on a broken connection, which PostgreSQL rolls back by itself.
 Transaction::~Transaction() {
-  if (connection_ && !connection_->broken()) (void)connection_->Query("rollback");
+  if (connection_ && !connection_->broken()) (void)connection_->Query(kRollback);
 }
 
 // A failed transaction answers "rollback" to commit without an error; statements before it failed,

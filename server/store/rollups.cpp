@@ -44,7 +44,7 @@ std::int64_t ChunkWidth(std::int64_t bin_us) {
 Result<std::vector<StoredRollup>> LockRollups(Connection& connection, std::int64_t job_id,
                                               std::int64_t node_id,
                                               std::span<const RollupKey> keys) {
-  const Result<Rows> rows = connection.Query(
+  const Result<Rows> rows = connection.QueryByKey(
       kLock, {job_id, node_id, Numbers(keys, [](const RollupKey& key) { return key.bin_us; }),
               Texts(keys, [](const RollupKey& key) { return key.metric; }),
               Numbers(keys, [](const RollupKey& key) { return key.chunk_us; })});
@@ -66,7 +66,7 @@ Status SaveRollups(Connection& connection, std::int64_t job_id, std::int64_t nod
   for (const Row& rollup : rollups) encoded.push_back(EncodeTicks(rollup.bins));
   if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done;
   const std::span<const EncodedTable> tables(encoded);
-  return Done(connection.Query(
+  return Done(connection.QueryByKey(
       kSave, {job_id, node_id, Numbers(rollups, [](const Row& r) { return r.key.bin_us; }),
               Texts(rollups, [](const Row& r) { return r.key.metric; }),
               Numbers(rollups, [](const Row& r) { return r.key.chunk_us; }),

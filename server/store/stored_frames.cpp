@@ -15,6 +15,12 @@ where job_id = $1 and kind = $2 and ($3::bigint is null or node_id = $3)
     and ($4::bigint is null or rank = $4) and to_us > $5 and from_us <= $6
 order by from_us, session, sequence
 limit 500000)";
+constexpr char kListOfNode[] = R"(
+select node_id, from_us, rows, sequence, schema_hash, clock_suspect, session
+from frames
+where job_id = $1 and kind = $2 and node_id = $3 and to_us > $4 and from_us <= $5
+order by from_us, session, sequence
+limit 500000)";
 constexpr char kPayloads[] = R"(
 select place, payload
 from unnest($2::bytea[], $3::bigint[]) with ordinality as wanted (session, sequence, place)
@@ -49,7 +55,7 @@ Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64
                                               const std::vector<FrameKey>& keys, std::size_t from,
                                               std::size_t count) {
   const auto [sessions, sequences] = NamesOf(std::span(keys).subspan(from, count));
-  const Result<Rows> rows = connection.Query(
+  const Result<Rows> rows = connection.QueryByKey(
       kPayloads, {job_id, Parameter::BytesArray(sessions), Parameter::Array(sequences)});
   if (!rows) return rows.error();
   std::vector<std::string> payloads(count);
@@ -62,9 +68,13 @@ Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64
 }  // namespace
 
 Result<std::vector<FrameKey>> ListFrames(Connection& connection, const FrameQuery& query) {
+  const int kind = static_cast<int>(query.kind);
   const Result<Rows> rows =
-      connection.Query(kList, {query.job_id, static_cast<int>(query.kind), query.node_id,
-                               query.rank, query.after_us, query.until_us});
+      query.node_id && !query.rank
+          ? connection.QueryByKey(
+                kListOfNode, {query.job_id, kind, *query.node_id, query.after_us, query.until_us})
+          : connection.Query(kList, {query.job_id, kind, query.node_id, query.rank, query.after_us,
+                                     query.until_us});
   if (!rows) return rows.error();
   std::vector<FrameKey> keys;
   keys.reserve(rows->size());
@@ -94,7 +104,7 @@ FrameChoice ChooseFrames(const std::vector<FrameKey>& keys, std::size_t most_row
 Result<std::size_t> DeleteFrames(Connection& connection, std::int64_t job_id,
                                  const std::vector<FrameKey>& keys, std::size_t count) {
   const auto [sessions, sequences] = NamesOf(std::span(keys).first(count));
-  const Result<Rows> deleted = connection.Query(
+  const Result<Rows> deleted = connection.QueryByKey(
       kDelete, {job_id, Parameter::BytesArray(sessions), Parameter::Array(sequences)});
   if (!deleted) return deleted.error();
   return static_cast<std::size_t>(deleted->affected());
@@ -104,7 +114,7 @@ Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,
                             const std::set<std::int64_t>& hashes) {
   if (hashes.empty()) return Schemas{};
   const std::vector<std::int64_t> wanted(hashes.begin(), hashes.end());
-  const Result<Rows> rows = connection.Query(kSchemas, {job_id, Parameter::Array(wanted)});
+  const Result<Rows> rows = connection.QueryByKey(kSchemas, {job_id, Parameter::Array(wanted)});
   if (!rows) return rows.error();
   Schemas schemas;
   for (std::size_t i = 0; i < rows->size(); ++i) {

@@ -91,7 +91,7 @@ Result<std::vector<std::int64_t>> SaveNodes(Connection& connection,
                                             std::span<const NodeSeen> nodes) {
   std::vector<std::string> names;
   for (const NodeSeen& node : nodes) names.push_back(node.name);
-  const Result<Rows> rows = connection.Query(
+  const Result<Rows> rows = connection.QueryByKey(
       kSaveNodes,
       {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }), Parameter::Array(names),
        Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; }),
@@ -108,8 +108,8 @@ Result<std::vector<std::int64_t>> SaveNodes(Connection& connection,
 }
 
 Status AddStreams(Connection& connection, std::span<const StreamKey> streams, std::int64_t now_us) {
-  return Done(
-      connection.Query(kAddStreams, {Numbers(streams, [](const StreamKey& s) { return s.job_id; }),
+  return Done(connection.QueryByKey(kAddStreams,
+                                    {Numbers(streams, [](const StreamKey& s) { return s.job_id; }),
                                      Numbers(streams, [](const StreamKey& s) { return s.node_id; }),
                                      Blobs(streams, SessionOf), now_us}));
 }
@@ -133,7 +133,7 @@ Result<std::vector<std::int64_t>> LockStreams(Connection& connection,
     std::size_t to = from;
     while (to < streams.size() && streams[to].job_id == job_id) ++to;
     const std::span<const StreamKey> some = streams.subspan(from, to - from);
-    const Result<Rows> rows = connection.Query(kLockStreams, {job_id, Blobs(some, SessionOf)});
+    const Result<Rows> rows = connection.QueryByKey(kLockStreams, {job_id, Blobs(some, SessionOf)});
     if (!rows) return rows.error();
     if (rows->size() != some.size()) return Internal("streams: one that was just made is gone");
     for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -146,7 +146,7 @@ Result<std::vector<std::int64_t>> LockStreams(Connection& connection,
 
 Status AdvanceStreams(Connection& connection, std::span<const StreamAdvance> streams) {
   using Row = StreamAdvance;
-  return Done(connection.Query(
+  return Done(connection.QueryByKey(
       kAdvanceStreams, {Numbers(streams, [](const Row& s) { return s.job_id; }),
                         Blobs(streams, [](const Row& s) -> std::string_view { return s.session; }),
                         Numbers(streams, [](const Row& s) { return s.stored; }),
@@ -157,7 +157,7 @@ Status AdvanceStreams(Connection& connection, std::span<const StreamAdvance> str
 Status InsertFrames(Connection& connection, std::span<const NewFrame> frames) {
   if (frames.empty()) return {};
   using Row = NewFrame;
-  return Done(connection.Query(
+  return Done(connection.QueryByKey(
       kInsertFrames, {Numbers(frames, [](const Row& f) { return f.job_id; }),
                       Numbers(frames, [](const Row& f) { return f.node_id; }),
                       Blobs(frames, [](const Row& f) { return f.session; }),
@@ -175,10 +175,10 @@ Status InsertFrames(Connection& connection, std::span<const NewFrame> frames) {
 Status InsertSchemas(Connection& connection, std::span<const NewSchema> schemas) {
   if (schemas.empty()) return {};
   using Row = NewSchema;
-  return Done(connection.Query(kInsertSchemas,
-                               {Numbers(schemas, [](const Row& s) { return s.job_id; }),
-                                Numbers(schemas, [](const Row& s) { return s.schema_hash; }),
-                                Blobs(schemas, [](const Row& s) { return s.content; })}));
+  return Done(connection.QueryByKey(kInsertSchemas,
+                                    {Numbers(schemas, [](const Row& s) { return s.job_id; }),
+                                     Numbers(schemas, [](const Row& s) { return s.schema_hash; }),
+                                     Blobs(schemas, [](const Row& s) { return s.content; })}));
 }
 
 }  // namespace stepscope

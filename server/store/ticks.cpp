@@ -134,7 +134,7 @@ Result<std::vector<NodeTicks>> ReadFreshTicks(Connection& connection, const Tick
 }
 
 Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.Query(kRanges, {job_id});
+  const Result<Rows> rows = connection.QueryByKey(kRanges, {job_id});
   if (!rows) return rows.error();
   std::vector<TickRange> ranges;
   for (std::size_t i = 0; i < rows->size(); ++i) {

@@ -81,6 +81,56 @@ TEST(Connection, PlansForTheValuesAtHand) {
   }
 }
 
+TEST(Connection, PlansOnceForWhatIsFoundByItsKey) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  for (int i = 0; i < 8; ++i) {
+    const auto plan = connection->QueryByKey(
+        "select generic_plans, custom_plans from pg_prepared_statements where $1 >= 0", {i});
+    ASSERT_TRUE(plan) << plan.error().message;
+    for (std::size_t row = 0; row < plan->size(); ++row) EXPECT_EQ(plan->Int(row, 1), 0);
+    EXPECT_TRUE(i < 7 || plan->Int(0, 0) >= 5);
+  }
+}
+
+// Also where the way changes within a transaction that comes to nothing, or that has failed.
+TEST(Connection, PlansEachStatementItsWay) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  const std::string sql = "select current_setting('plan_cache_mode') where $1 = 1";
+  const auto expect_both = [&] {
+    EXPECT_EQ(connection->QueryByKey(sql, {1})->Text(0, 0), "force_generic_plan");
+    EXPECT_EQ(connection->Query(sql, {1})->Text(0, 0), "force_custom_plan");
+  };
+  expect_both();
+  for (const bool fails : {false, true}) {
+    const auto transaction = Transaction::Begin(*connection);
+    ASSERT_TRUE(transaction);
+    EXPECT_EQ(connection->QueryByKey(sql, {1})->Text(0, 0), "force_generic_plan");
+    if (!fails) continue;
+    EXPECT_FALSE(connection->Query("select 1 / ($1 - 1)", {1}));
+    EXPECT_FALSE(connection->QueryByKey(sql, {1}));
+  }
+  expect_both();
+}
+
+// A table that was empty when its statement was planned is still read through its index.
+TEST(Connection, PlansForTablesThatWillGrow) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  ASSERT_TRUE(connection->Execute("create table growing (x bigint primary key)"));
+  const std::string sql = "select x from growing where x = $1";
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(connection->QueryByKey(sql, {i}));
+  ASSERT_TRUE(connection->Execute("insert into growing select generate_series(1, 20000)"));
+  ASSERT_EQ(connection->QueryByKey(sql, {7})->size(), 1u);
+  ASSERT_TRUE(connection->Execute("select pg_stat_force_next_flush()"));
+  EXPECT_EQ(
+      connection->Query("select idx_scan from pg_stat_user_tables where relname = $1", {"growing"})
+          ->Int(0, 0),
+      4);
+  ;
+}
+
 // Refused because its transaction has failed, or rolled back: neither is remembered.
 TEST(Connection, StatementsOfAFailedTransactionWorkAfterwards) {
   const TestDatabase database;

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/text.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// How PostgreSQL plans a prepared statement. Custom: each time for the values at hand, as a session
+// begins. Generic: once, for any values, and through indexes whatever size the tables have at that
+// time; an empty one is read as a whole, and so would be what it has grown to.
+enum class Plan { kCustom, kGeneric };
+
+inline const char* SetPlan(Plan plan) {
+  return plan == Plan::kCustom
+             ? "set plan_cache_mode = force_custom_plan; set enable_seqscan = on;"
+               "set enable_hashjoin = on; set enable_mergejoin = on"
+             : "set plan_cache_mode = force_generic_plan; set enable_seqscan = off;"
+               "set enable_hashjoin = off; set enable_mergejoin = off";
+}
+
+// What each session begins with; a statement may take as long as the caller waits for it.
+inline std::string SessionSettings(Duration deadline) {
+  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count();
+  return Format(
+      "-c statement_timeout={} -c idle_in_transaction_session_timeout=10000 -c jit=off"
+      " -c plan_cache_mode=force_custom_plan",
+      std::max<std::int64_t>(millis - 500, 100));
+}
+
+}  // namespace stepscope
