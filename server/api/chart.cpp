@@ -8,12 +8,19 @@
 
 namespace stepscope {
 
+std::size_t Chart::MostBins(const std::vector<std::int64_t>& at_us) const {
+  if (at_us.empty()) return 0;
+  const auto wide = static_cast<std::size_t>((at_us.back() - at_us.front()) / bin_us_ + 1);
+  return std::min(wide, at_us.size());
+}
+
 void Chart::Add(const std::string& node, const TickTable& table) {
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const SeriesName& name = table.series[column];
     const Column& values = table.columns[column];
     const auto one = static_cast<double>(PowerOfTen(values.scale));
     Line& line = series_[{name.metric, node, name.device}];
+    if (line.empty()) line.reserve(MostBins(table.at_us));
     Bin bin;
     for (std::size_t row = 0; row < table.at_us.size(); ++row) {
       if (!values.Has(row)) continue;
@@ -130,8 +137,14 @@ void Chart::Write(const Place& place, const Line& line, std::string& list) const
     });
   };
   write("min", [](const Bin& bin) { return bin.least; });
-  write("mean", [](const Bin& bin) { return bin.sum / bin.count; });
-  write("max", [](const Bin& bin) { return bin.most; });
+  const bool samples = std::ranges::all_of(line, [](const Bin& bin) { return bin.count == 1; });
+  if (samples && folded == folded_.end()) {
+    const std::string same = list.substr(list.rfind('[') + 1);
+    list.append("],\"mean\":[").append(same).append("],\"max\":[").append(same);
+  } else {
+    write("mean", [](const Bin& bin) { return bin.sum / bin.count; });
+    write("max", [](const Bin& bin) { return bin.most; });
+  }
   if (folded != folded_.end()) write("sum", [](const Bin& bin) { return bin.sum; });
   list += "]}";
 }

@@ -14,38 +14,44 @@ constexpr double kUnit = 1e4;
 // Beyond it a double has no such decimals, and its integer would not fit.
 constexpr double kLargestFixed = 9e14;
 
-void Separate(std::string& out) {
-  if (!out.empty() && out.back() != '[' && out.back() != '{') out += ',';
+bool NeedsComma(const std::string& out) {
+  return !out.empty() && out.back() != '[' && out.back() != '{';
 }
 
-template <typename Integer>
-void Write(std::string& out, Integer value) {
-  char digits[24];
-  out.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
+void Separate(std::string& out) {
+  if (NeedsComma(out)) out += ',';
+}
+
+// Where a value's text goes on, behind its comma.
+char* Begin(const std::string& out, char* text) {
+  if (NeedsComma(out)) *text++ = ',';
+  return text;
 }
 
 }  // namespace
 
 void AppendInt(std::string& list, std::int64_t value) {
-  Separate(list);
-  Write(list, value);
+  char text[24];
+  list.append(text, std::to_chars(Begin(list, text), std::end(text), value).ptr);
 }
 
 void AppendScaled(std::string& list, std::int64_t value, std::uint8_t scale) {
-  Separate(list);
+  char text[48];
+  char* end = Begin(list, text);
   const auto bits = static_cast<std::uint64_t>(value);
   const auto unit = static_cast<std::uint64_t>(PowerOfTen(scale));
   const std::uint64_t magnitude = value < 0 ? ~bits + 1 : bits;
-  if (value < 0) list += '-';
-  Write(list, magnitude / unit);
-  std::uint64_t rest = magnitude % unit;
-  if (rest == 0) return;
-  std::size_t end = list.size() + static_cast<std::size_t>(scale) + 1;
-  list.resize(end, '0');
-  for (std::size_t at = end; rest > 0; rest /= 10) list[--at] = static_cast<char>('0' + rest % 10);
-  list[end - static_cast<std::size_t>(scale) - 1] = '.';
-  while (list[end - 1] == '0') --end;
-  list.resize(end);
+  if (value < 0) *end++ = '-';
+  end = std::to_chars(end, std::end(text), magnitude / unit).ptr;
+  if (std::uint64_t rest = magnitude % unit; rest != 0) {
+    *end++ = '.';
+    char* const first = end;
+    end += scale;
+    for (char* digit = end; digit != first; rest /= 10)
+      *--digit = static_cast<char>('0' + rest % 10);
+    while (end[-1] == '0') --end;
+  }
+  list.append(text, end);
 }
 
 void AppendReal(std::string& list, double value) {
