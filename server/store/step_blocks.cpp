@@ -7,6 +7,7 @@
 #include "core/wire/frame.h"
 #include "core/wire/table_codec.h"
 #include "server/store/arrays.h"
+#include "server/store/block_summary.h"
 #include "server/store/block_tables.h"
 #include "server/store/cells.h"
 #include "server/store/stored_frames.h"
@@ -23,7 +24,7 @@ where job_id = $1 and rank = $2 and to_us > $3 and from_us <= $4
 order by from_us, step_block_id
 limit 200000)";
 constexpr char kLoad[] = R"(
-select schema_hash, payload
+select step_block_id, schema_hash, payload
 from step_blocks
 where job_id = $1 and step_block_id = any($2::bigint[])
 order by from_us, step_block_id
@@ -40,29 +41,19 @@ constexpr char kDelete[] = R"(
 delete from step_blocks
 where job_id = $1 and step_block_id = any($2::bigint[]))";
 constexpr char kInsert[] = R"(
-insert into step_blocks (job_id, rank, schema_hash, from_us, to_us, rows, payload)
-select $1::bigint, $2::integer, schema_hash, from_us, to_us, rows, payload
-from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[])
-    as given (schema_hash, from_us, to_us, rows, payload))";
+insert into step_blocks (job_id, rank, schema_hash, from_us, to_us, rows, payload, summary)
+select $1::bigint, $2::integer, schema_hash, from_us, to_us, rows, payload, summary
+from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[], $8::bytea[])
+    as given (schema_hash, from_us, to_us, rows, payload, summary))";
 
-// Conflict: some of them were merged into others meanwhile.
 Result<std::vector<Step>> Load(Connection& connection, std::int64_t job_id,
                                const std::vector<std::int64_t>& ids) {
-  if (ids.empty()) return std::vector<Step>{};
-  const Result<Rows> rows = connection.Query(kLoad, {job_id, Parameter::Array(ids)});
-  if (!rows) return rows.error();
-  if (rows->size() != ids.size()) return Conflict("steps: blocks were merged meanwhile");
-  std::set<std::int64_t> hashes;
-  for (std::size_t i = 0; i < rows->size(); ++i) hashes.insert(rows->Int(i, 0));
-  const Result<Schemas> schemas = LoadSchemas(connection, job_id, hashes);
-  if (!schemas) return schemas.error();
   std::vector<Step> steps;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    const auto schema = schemas->find(rows->Int(i, 0));
-    if (schema == schemas->end()) return Internal("steps: their schema is gone");
-    const Result<std::vector<Step>> some = DecodeSteps(rows->BytesView(i, 1), schema->second);
-    if (!some) return some.error();
-    std::ranges::copy(*some, std::back_inserter(steps));
+  const auto take = [&](std::int64_t, const std::vector<Step>& some) {
+    steps.insert(steps.end(), some.begin(), some.end());
+  };
+  if (Status loaded = ForEachStepBlock(connection, job_id, ids, take); !loaded) {
+    return loaded.error();
   }
   return steps;
 }
@@ -137,8 +128,30 @@ Result<std::vector<Step>> DecodeSteps(std::string_view payload, const Schema& sc
   return StepsOf(schema, *table);
 }
 
+Status ForEachStepBlock(Connection& connection, std::int64_t job_id,
+                        const std::vector<std::int64_t>& ids, const TakeStepBlock& take) {
+  if (ids.empty()) return {};
+  const Result<Rows> rows = connection.Query(kLoad, {job_id, Parameter::Array(ids)});
+  if (!rows) return rows.error();
+  if (rows->size() != ids.size()) return Conflict("steps: blocks were merged meanwhile");
+  std::set<std::int64_t> hashes;
+  for (std::size_t i = 0; i < rows->size(); ++i) hashes.insert(rows->Int(i, 1));
+  const Result<Schemas> schemas = LoadSchemas(connection, job_id, hashes);
+  if (!schemas) return schemas.error();
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const auto schema = schemas->find(rows->Int(i, 1));
+    if (schema == schemas->end()) return Internal("steps: their schema is gone");
+    const Result<std::vector<Step>> steps = DecodeSteps(rows->BytesView(i, 2), schema->second);
+    if (!steps) return steps.error();
+    take(rows->Int(i, 0), *steps);
+  }
+  return {};
+}
+
 void SortSteps(std::vector<Step>& steps) {
   const auto key = [](const Step& step) { return std::tuple(step.start, step.number); };
+  const auto wrong = [&](const Step& a, const Step& b) { return key(a) >= key(b); };
+  if (std::ranges::adjacent_find(steps, wrong) == steps.end()) return;  // as is the rule
   std::ranges::stable_sort(steps, {}, key);
   const auto again = std::ranges::unique(steps, {}, key);
   steps.erase(again.begin(), again.end());
@@ -173,9 +186,11 @@ Result<std::size_t> SaveStepBlocks(Connection& connection, std::int64_t job_id, 
                                    std::span<const Step> steps) {
   std::vector<std::span<const Step>> pieces;
   std::vector<EncodedTable> encoded;
+  std::vector<std::string> summaries;
   for (std::size_t from = 0; from < steps.size(); from += kStepsPerBlock) {
     pieces.push_back(steps.subspan(from, std::min(kStepsPerBlock, steps.size() - from)));
     encoded.push_back(Encode(pieces.back(), rank));
+    summaries.push_back(EncodeSummary(SummariseBlock(pieces.back())));
   }
   if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done.error();
   using Piece = std::span<const Step>;
@@ -186,7 +201,9 @@ Result<std::size_t> SaveStepBlocks(Connection& connection, std::int64_t job_id, 
                 Numbers(rows, [](const Piece& p) { return ToMicros(p.front().start); }),
                 Numbers(rows, [](const Piece& p) { return ToMicros(p.back().start); }),
                 Numbers(rows, [](const Piece& p) { return p.size(); }),
-                Blobs(tables, [](const EncodedTable& t) { return std::string_view(t.payload); })});
+                Blobs(tables, [](const EncodedTable& t) { return std::string_view(t.payload); }),
+                Blobs(std::span<const std::string>(summaries),
+                      [](const std::string& bytes) { return std::string_view(bytes); })});
   if (!inserted) return inserted.error();
   return pieces.size();
 }

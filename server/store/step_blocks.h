@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -33,13 +34,19 @@ struct StepBlocks {
 Result<StepBlocks> LoadStepBlocks(Connection& connection, const StepQuery& query,
                                   std::size_t budget);
 
+// Calls `take` with the steps of each of these blocks. Conflict, before the first: some of them
+// were merged into others meanwhile.
+using TakeStepBlock = std::function<void(std::int64_t step_block_id, const std::vector<Step>&)>;
+Status ForEachStepBlock(Connection& connection, std::int64_t job_id,
+                        const std::vector<std::int64_t>& ids, const TakeStepBlock& take);
+
 // Takes out the blocks that overlap [from, to], and the newest while it is not full: gives their
 // steps and deletes them, in the caller's transaction. Nothing when there are more than
 // `most_blocks`.
 Result<std::vector<Step>> TakeStepBlocks(Connection& connection, std::int64_t job_id, int rank,
                                          std::int64_t from_us, std::int64_t to_us,
                                          std::size_t most_blocks);
-// Writes sorted steps as blocks; says how many.
+// Writes sorted steps as blocks, each with its summary; says how many.
 Result<std::size_t> SaveStepBlocks(Connection& connection, std::int64_t job_id, int rank,
                                    std::span<const Step> steps);
 

@@ -127,6 +127,23 @@ def columns():
     yield wire.row([START_US, 4127, 1 << 33], [0, 2, 0])
 
 
+def summaries():
+    def summary(points, in_last, walls):
+        """Of steps of 1 s; walls are (bins skipped, steps)."""
+        yield b"\1" + wire.varint(points) + wire.varint(in_last)
+        for number in range(points):
+            first = [1, START_US, 64 * 10**9, 0]  # step, start_us, wall_ns, data_ns
+            yield b"".join(wire.varint(wire.zigzag(value if number == 0 else 0)) for value in first)
+        yield b"".join(wire.varint(wire.zigzag(value)) for value in (in_last - 1, 10**9, 0, *[0] * 10))
+        yield wire.varint(len(walls)) + b"".join(wire.varint(skipped) + wire.varint(count) for skipped, count in walls)
+
+    at = 22 * 128 + (10**9 >> 22)  # the bin of 1 s
+    yield b"".join(summary(1, 1, [(at, 1)]))
+    yield b"".join(summary(64, 64, [(at, 4096)]))
+    yield b"".join(summary(2, 3, [(at, 60), (0, 7)]))
+    yield b"".join(summary(1, 64, [(at, 64)]))[:-1]
+
+
 def marks():
     golden = json.loads((HERE.parent / "core/wire/mark_golden.json").read_text())
     for message in golden["messages"].values():
@@ -138,7 +155,8 @@ def marks():
 
 
 TARGETS = {"request": requests, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
-           "json": jsons, "samples": samples, "frame": frames, "column": columns, "marks": marks}
+           "json": jsons, "samples": samples, "frame": frames, "column": columns, "summary": summaries,
+           "marks": marks}
 
 
 def main():

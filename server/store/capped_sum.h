@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace stepscope {
+
+// For amounts, which are not negative: a sum that is too large stays at the end.
+inline std::int64_t CappedSum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+}  // namespace stepscope
