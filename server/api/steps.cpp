@@ -71,13 +71,14 @@ Result<OrderedJson> Summarise(Connection& connection, std::int64_t job_id, const
     for (const Step& step : *steps) summary.Add(step);
     query.after_us = ToMicros(steps->back().start);
   }
-  const Result<std::vector<AnnotationRow>> annotations =
-      ReadAnnotations(connection, job_id, rank.rank);
+  auto annotations = ReadAnnotations(connection, job_id, std::vector{rank.rank});
   if (!annotations) return annotations.error();
   OrderedJson json = {{"rank", rank.rank}, {"node", rank.node}};
   summary.Put(json, bins);
   json["annotations"] = OrderedJson::array();
-  for (const AnnotationRow& row : *annotations) json["annotations"].push_back(ToJson(row));
+  for (const AnnotationRow& row : (*annotations)[rank.rank]) {
+    json["annotations"].push_back(ToJson(row));
+  }
   return json;
 }
 

@@ -71,7 +71,7 @@ Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kCompactLimits); !set) return set.error();
-  FrameQuery wanted{.job_id = job_id, .node_id = node_id, .rank = {}, .after_us = INT64_MIN};
+  FrameQuery wanted{.job_id = job_id, .node_id = node_id, .ranks = {}, .after_us = INT64_MIN};
   const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
   if (!keys) return keys.error();
   if (keys->empty()) return Compacted{};

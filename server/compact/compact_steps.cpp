@@ -49,7 +49,7 @@ Result<Compacted> CompactSteps(Connection& connection, std::int64_t job_id, int 
   const FrameQuery wanted{.job_id = job_id,
                           .kind = FrameKind::kSteps,
                           .node_id = {},
-                          .rank = rank,
+                          .ranks = {rank},
                           .after_us = INT64_MIN};
   const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
   if (!keys) return keys.error();

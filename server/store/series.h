@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,12 +43,13 @@ struct StepQuery {
 };
 Result<std::vector<Step>> ReadSteps(Connection&, const StepQuery&);
 
-// Statistics of annotations of a rank over the whole job.
+// Statistics of annotations over the whole job, of each of these ranks that has some.
 struct AnnotationRow {
   std::string name;
   std::int64_t count = 0, sum_ns = 0, min_ns = 0, max_ns = 0;
 };
-Result<std::vector<AnnotationRow>> ReadAnnotations(Connection&, std::int64_t job_id, int rank);
+Result<std::map<int, std::vector<AnnotationRow>>> ReadAnnotations(Connection&, std::int64_t job_id,
+                                                                  std::span<const int> ranks);
 
 // First and last tick of each node, for the range of charts.
 struct TickRange {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/wire/table_codec.h"
+#include "server/store/capped_sum.h"
 #include "server/store/series.h"
 #include "server/store/step_blocks.h"
 #include "server/store/stored_frames.h"
@@ -49,11 +50,6 @@ void CutSteps(std::vector<Step>& steps, std::size_t most) {
     while (end < steps.size() && steps[end].start == steps[0].start) ++end;
   }
   steps.resize(end);
-}
-
-std::int64_t CappedSum(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
 // Columns: name, from_us, to_us, count, sum_ns, min_ns, max_ns.
@@ -104,7 +100,7 @@ Result<std::vector<Step>> ReadSteps(Connection& connection, const StepQuery& que
   FrameQuery wanted;
   wanted.job_id = query.job_id;
   wanted.kind = FrameKind::kSteps;
-  wanted.rank = query.rank;
+  wanted.ranks = {query.rank};
   wanted.after_us = query.after_us;
   wanted.until_us = query.until_us;
   // Frames that overlap may leave nothing that is complete; then more of them are read.
@@ -117,26 +113,38 @@ Result<std::vector<Step>> ReadSteps(Connection& connection, const StepQuery& que
   }
 }
 
-Result<std::vector<AnnotationRow>> ReadAnnotations(Connection& connection, std::int64_t job_id,
-                                                   int rank) {
-  FrameQuery wanted;
-  wanted.job_id = job_id;
-  wanted.kind = FrameKind::kAnnotations;
-  wanted.rank = rank;
-  wanted.after_us = INT64_MIN;
+Result<std::map<int, std::vector<AnnotationRow>>> ReadAnnotations(Connection& connection,
+                                                                  std::int64_t job_id,
+                                                                  std::span<const int> ranks) {
+  if (ranks.empty()) return std::map<int, std::vector<AnnotationRow>>{};
+  const FrameQuery wanted{.job_id = job_id,
+                          .kind = FrameKind::kAnnotations,
+                          .node_id = {},
+                          .ranks = {ranks.begin(), ranks.end()},
+                          .after_us = INT64_MIN};
   const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
   if (!keys) return keys.error();
-  std::map<std::string, AnnotationRow> rows;
-  const Status read = ForEachTable(
-      connection, job_id, *keys, keys->size(),
-      [&](const Schema& schema, const Table& table) { AddAnnotations(schema, table, rows); });
-  if (!read) return read.error();
-  std::vector<AnnotationRow> list;
-  for (auto& [name, row] : rows) {
-    row.name = name;
-    list.push_back(std::move(row));
+  if (keys->size() >= kMostFramesListed && ranks.size() > 1) {
+    const std::size_t half = ranks.size() / 2;
+    auto some = ReadAnnotations(connection, job_id, ranks.first(half));
+    auto others = ReadAnnotations(connection, job_id, ranks.subspan(half));
+    if (some && others) some->merge(*others);
+    return others ? some : others;
   }
-  return list;
+  std::map<int, std::map<std::string, AnnotationRow>> found;
+  const Status read = ForEachTable(
+      connection, job_id, *keys, keys->size(), [&](const Schema& schema, const Table& table) {
+        AddAnnotations(schema, table, found[static_cast<int>(schema.rank)]);
+      });
+  if (!read) return read.error();
+  std::map<int, std::vector<AnnotationRow>> lists;
+  for (auto& [rank, rows] : found) {
+    for (auto& [name, row] : rows) {
+      row.name = name;
+      lists[rank].push_back(std::move(row));
+    }
+  }
+  return lists;
 }
 
 }  // namespace stepscope

@@ -9,14 +9,14 @@ namespace {
 constexpr std::size_t kPayloadsAtOnce = 256;
 
 constexpr char kList[] = R"(
-select node_id, from_us, rows, sequence, schema_hash, clock_suspect, session
+select node_id, rank, from_us, to_us, rows, sequence, schema_hash, clock_suspect, session
 from frames
 where job_id = $1 and kind = $2 and ($3::bigint is null or node_id = $3)
-    and ($4::bigint is null or rank = $4) and to_us > $5 and from_us <= $6
+    and (cardinality($4::bigint[]) = 0 or rank = any($4::bigint[])) and to_us > $5 and from_us <= $6
 order by from_us, session, sequence
 limit 500000)";
 constexpr char kListOfNode[] = R"(
-select node_id, from_us, rows, sequence, schema_hash, clock_suspect, session
+select node_id, rank, from_us, to_us, rows, sequence, schema_hash, clock_suspect, session
 from frames
 where job_id = $1 and kind = $2 and node_id = $3 and to_us > $4 and from_us <= $5
 order by from_us, session, sequence
@@ -70,17 +70,19 @@ Result<std::vector<std::string>> LoadPayloads(Connection& connection, std::int64
 Result<std::vector<FrameKey>> ListFrames(Connection& connection, const FrameQuery& query) {
   const int kind = static_cast<int>(query.kind);
   const Result<Rows> rows =
-      query.node_id && !query.rank
+      query.node_id && query.ranks.empty()
           ? connection.QueryByKey(
                 kListOfNode, {query.job_id, kind, *query.node_id, query.after_us, query.until_us})
-          : connection.Query(kList, {query.job_id, kind, query.node_id, query.rank, query.after_us,
-                                     query.until_us});
+          : connection.Query(kList,
+                             {query.job_id, kind, query.node_id, Parameter::Array(query.ranks),
+                              query.after_us, query.until_us});
   if (!rows) return rows.error();
   std::vector<FrameKey> keys;
   keys.reserve(rows->size());
   for (std::size_t i = 0; i < rows->size(); ++i) {
     keys.push_back({rows->Int(i, 0), rows->Int(i, 1), rows->Int(i, 2), rows->Int(i, 3),
-                    rows->Int(i, 4), rows->Bool(i, 5), rows->Bytes(i, 6)});
+                    rows->Int(i, 4), rows->Int(i, 5), rows->Int(i, 6), rows->Bool(i, 7),
+                    rows->Bytes(i, 8)});
   }
   return keys;
 }

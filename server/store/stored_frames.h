@@ -18,17 +18,19 @@ struct FrameQuery {
   std::int64_t job_id = 0;
   FrameKind kind = FrameKind::kTicks;
   std::optional<std::int64_t> node_id;
-  std::optional<int> rank;
+  std::vector<std::int64_t> ranks;    // none: all
   std::int64_t after_us = 0;          // a frame counts when it has a row behind this ...
   std::int64_t until_us = INT64_MAX;  // ... and one not behind that
 };
 
 struct FrameKey {
-  std::int64_t node_id = 0, from_us = 0, rows = 0, sequence = 0, schema_hash = 0;
+  std::int64_t node_id = 0, rank = 0, from_us = 0, to_us = 0, rows = 0, sequence = 0;
+  std::int64_t schema_hash = 0;
   bool clock_suspect = false;
   std::string session;
 };
-// By the time of their first row.
+// By the time of their first row; the first so many.
+inline constexpr std::size_t kMostFramesListed = 500'000;
 Result<std::vector<FrameKey>> ListFrames(Connection& connection, const FrameQuery& query);
 
 // As many of the oldest as have `most_rows` rows together, and how far they tell everything: a

@@ -161,13 +161,15 @@ TEST_F(Series, AnnotationsAreSummedOverFrames) {
     }
     frames_.Store(FrameKind::kAnnotations, schema, table, 1);
   }
-  const auto rows = ReadAnnotations(*connection_, frames_.job_id(), 0);
-  ASSERT_TRUE(rows && rows->size() == 2);
-  EXPECT_EQ((*rows)[0].name, "load");
-  EXPECT_EQ((*rows)[0].count, 4);
-  EXPECT_EQ((*rows)[0].sum_ns, 400);
-  EXPECT_EQ((*rows)[0].min_ns, 25);
-  EXPECT_EQ((*rows)[0].max_ns, 150);
+  const auto ranks = ReadAnnotations(*connection_, frames_.job_id(), std::vector{0, 1});
+  ASSERT_TRUE(ranks && ranks->size() == 1);
+  const std::vector<AnnotationRow>& rows = ranks->at(0);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].name, "load");
+  EXPECT_EQ(rows[0].count, 4);
+  EXPECT_EQ(rows[0].sum_ns, 400);
+  EXPECT_EQ(rows[0].min_ns, 25);
+  EXPECT_EQ(rows[0].max_ns, 150);
 }
 
 TEST_F(Series, RangeOfANodeIsItsFirstAndLastTick) {
