@@ -1,41 +1,32 @@
 #include "server/api/step_summary.h"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <vector>
 
 #include "server/api/answer.h"
+#include "server/store/capped_sum.h"
 
 namespace stepscope {
 namespace {
-
-constexpr std::size_t kMostPoints = 500;
 
 double Seconds(double ns) {
   return Rounded(ns / 1e9, 9);
 }
 
-// The least value that this share of all is not above; `sorted` is not empty.
-std::int64_t Percentile(const std::vector<std::int64_t>& sorted, double share) {
-  const auto rank = static_cast<std::size_t>(std::ceil(share * double(sorted.size())));
-  return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
-}
-
-OrderedJson WallSeconds(const std::vector<std::int64_t>& sorted, double sum_ns) {
-  if (sorted.empty()) return nullptr;
-  return {{"mean", Seconds(sum_ns / double(sorted.size()))},
-          {"max", Seconds(double(sorted.back()))},
-          {"p99", Seconds(double(Percentile(sorted, 0.99)))},
-          {"p95", Seconds(double(Percentile(sorted, 0.95)))},
-          {"p50", Seconds(double(Percentile(sorted, 0.50)))},
-          {"min", Seconds(double(sorted.front()))}};
+OrderedJson WallSeconds(const StepWalls& walls) {
+  if (walls.count() == 0) return nullptr;
+  return {{"mean", Seconds(walls.sum_ns() / double(walls.count()))},
+          {"max", Seconds(double(walls.max_ns()))},
+          {"p99", Seconds(walls.Percentile(0.99))},
+          {"p95", Seconds(walls.Percentile(0.95))},
+          {"p50", Seconds(walls.Percentile(0.50))},
+          {"min", Seconds(double(walls.min_ns()))}};
 }
 
 // Equal bins up to the 99th percentile, and one for the outliers behind it.
-std::vector<double> Edges(const std::vector<std::int64_t>& sorted, std::size_t bins) {
-  const double low = double(sorted.front()), high = double(sorted.back());
+std::vector<double> Edges(const StepWalls& walls, std::size_t bins) {
+  const double low = double(walls.min_ns()), high = double(walls.max_ns());
   if (low == high) return {low, high};
-  const double p99 = double(Percentile(sorted, 0.99));
+  const double p99 = walls.Percentile(0.99);
   const bool tail = bins > 1 && p99 < high && p99 > low;
   const std::size_t equal = tail ? bins - 1 : bins;
   const double top = tail ? p99 : high;
@@ -47,17 +38,14 @@ std::vector<double> Edges(const std::vector<std::int64_t>& sorted, std::size_t b
   return edges;
 }
 
-OrderedJson Histogram(const std::vector<std::int64_t>& sorted, std::size_t bins) {
+OrderedJson Histogram(const StepWalls& walls, std::size_t bins) {
   OrderedJson seconds = OrderedJson::array(), counts = OrderedJson::array();
-  if (sorted.empty()) return {{"edges_seconds", seconds}, {"counts", counts}};
-  const std::vector<double> edges = Edges(sorted, bins);
-  auto from = sorted.begin();
+  if (walls.count() == 0) return {{"edges_seconds", seconds}, {"counts", counts}};
+  const std::vector<double> edges = Edges(walls, bins);
+  std::int64_t from = 0;
   for (std::size_t bin = 0; bin + 1 < edges.size(); ++bin) {
     const bool last = bin + 2 == edges.size();
-    const auto to =
-        last ? sorted.end()
-             : std::lower_bound(from, sorted.end(), edges[bin + 1],
-                                [](std::int64_t ns, double edge) { return double(ns) < edge; });
+    const std::int64_t to = last ? walls.count() : walls.CountBelow(edges[bin + 1]);
     counts.push_back(to - from);
     from = to;
   }
@@ -65,53 +53,57 @@ OrderedJson Histogram(const std::vector<std::int64_t>& sorted, std::size_t bins)
   return {{"edges_seconds", seconds}, {"counts", counts}};
 }
 
-OrderedJson PhaseJson(std::string_view name, std::int64_t ns, double all_ns) {
+OrderedJson PhaseJson(std::string_view name, double ns, double all_ns) {
   return {{"phase", name},
-          {"total_seconds", Seconds(double(ns))},
-          {"share_percent", all_ns > 0 ? Rounded(100 * double(ns) / all_ns, 2) : 0}};
+          {"total_seconds", Seconds(ns)},
+          {"share_percent", all_ns > 0 ? Rounded(100 * ns / all_ns, 2) : 0}};
+}
+
+OrderedJson CurveJson(const StepCurve& curve) {
+  OrderedJson step = OrderedJson::array(), start = step, wall = step, data = step;
+  for (const StepPoint& point : curve.points()) {
+    step.push_back(point.step);
+    start.push_back(point.start_us);
+    wall.push_back(Seconds(double(point.wall_ns) / double(point.count)));
+    data.push_back(Seconds(double(point.data_ns) / double(point.count)));
+  }
+  return {{"steps_per_point", curve.steps_per_point()},
+          {"step", step},
+          {"start_us", start},
+          {"wall_seconds", wall},
+          {"data_seconds", data}};
 }
 
 }  // namespace
 
 void StepSummary::Add(const Step& step) {
-  if (walls_ns_.empty()) first_ = step.number;
+  const StepPoint point{step.number, ToMicros(step.start), 1, step.wall.count(),
+                        step.phase(Phase::kData).count()};
+  if (walls_.count() == 0) first_ = step.number;
   last_ = step.number;
-  walls_ns_.push_back(step.wall.count());
+  walls_.Add(point.wall_ns);
   for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
-    phases_ns_[phase] += step.phases[phase].count();
+    phases_ns_[phase] = CappedSum(phases_ns_[phase], step.phases[phase].count());
   }
-  AddToCurve(step);
+  curve_.Add(point);
 }
 
-void StepSummary::AddToCurve(const Step& step) {
-  if (curve_.empty() || curve_.back().count == steps_per_point_) {
-    if (curve_.size() == kMostPoints) HalveCurve();
-    curve_.push_back({.step = step.number, .start_us = ToMicros(step.start)});
+void StepSummary::Add(const BlockSummary& block) {
+  if (walls_.count() == 0) first_ = block.points.front().step;
+  last_ = block.last_step;
+  walls_.Add(block);
+  for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
+    phases_ns_[phase] = CappedSum(phases_ns_[phase], block.phases_ns[phase]);
   }
-  Point& point = curve_.back();
-  ++point.count;
-  point.wall_ns += step.wall.count();
-  point.data_ns += step.phase(Phase::kData).count();
+  for (const StepPoint& point : block.points) curve_.Add(point);
 }
 
-void StepSummary::HalveCurve() {
-  for (std::size_t at = 0; at < kMostPoints / 2; ++at) {
-    Point joined = curve_[2 * at];
-    const Point& next = curve_[2 * at + 1];
-    joined.count += next.count;
-    joined.wall_ns += next.wall_ns;
-    joined.data_ns += next.data_ns;
-    curve_[at] = joined;
-  }
-  curve_.resize(kMostPoints / 2);
-  steps_per_point_ *= 2;
-}
-
-OrderedJson StepSummary::Phases(double all_ns) const {
+OrderedJson StepSummary::Phases() const {
   OrderedJson list = OrderedJson::array();
-  auto unnamed_ns = static_cast<std::int64_t>(all_ns);
+  const double all_ns = walls_.sum_ns();
+  double unnamed_ns = all_ns;
   for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
-    const std::int64_t ns = phases_ns_[phase];
+    const double ns = double(phases_ns_[phase]);
     unnamed_ns -= ns;
     if (ns > 0) list.push_back(PhaseJson(ToText(static_cast<Phase>(phase)), ns, all_ns));
   }
@@ -119,33 +111,17 @@ OrderedJson StepSummary::Phases(double all_ns) const {
   return list;
 }
 
-OrderedJson StepSummary::Curve() const {
-  OrderedJson step = OrderedJson::array(), start = step, wall = step, data = step;
-  for (const Point& point : curve_) {
-    step.push_back(point.step);
-    start.push_back(point.start_us);
-    wall.push_back(Seconds(double(point.wall_ns) / double(point.count)));
-    data.push_back(Seconds(double(point.data_ns) / double(point.count)));
-  }
-  return {{"steps_per_point", steps_per_point_},
-          {"step", step},
-          {"start_us", start},
-          {"wall_seconds", wall},
-          {"data_seconds", data}};
-}
-
-void StepSummary::Put(OrderedJson& json, std::size_t bins) const {
-  std::vector<std::int64_t> sorted = walls_ns_;
-  std::ranges::sort(sorted);
-  const double all_ns = std::accumulate(sorted.begin(), sorted.end(), 0.0);
-  const bool any = !sorted.empty();
-  json["steps"] = sorted.size();
+void StepSummary::Put(OrderedJson& json, std::size_t bins) {
+  walls_.Finish();
+  const bool any = walls_.count() > 0;
+  json["steps"] = walls_.count();
   json["first_step"] = any ? OrderedJson(first_) : OrderedJson(nullptr);
   json["last_step"] = any ? OrderedJson(last_) : OrderedJson(nullptr);
-  json["wall_seconds"] = WallSeconds(sorted, all_ns);
-  json["histogram"] = Histogram(sorted, bins);
-  json["phases"] = Phases(all_ns);
-  json["series"] = Curve();
+  json["wall_seconds"] = WallSeconds(walls_);
+  json["wall_error_percent"] = walls_.exact() ? 0 : kDurationErrorPercent;
+  json["histogram"] = Histogram(walls_, bins);
+  json["phases"] = Phases();
+  json["series"] = CurveJson(curve_);
 }
 
 }  // namespace stepscope

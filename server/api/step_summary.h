@@ -2,37 +2,32 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "core/base/json.h"
-#include "server/store/series.h"
+#include "server/api/step_curve.h"
+#include "server/api/step_walls.h"
+#include "server/store/step_pieces.h"
 
 namespace stepscope {
 
 // The steps of one rank condensed to what a page shows: percentiles, a histogram, the sums of the
-// phases, and a curve of at most 500 points. Steps are added in the order of time.
+// phases, and a curve. They are added in the order of time, read or as summaries of blocks.
 class StepSummary {
  public:
   void Add(const Step& step);
+  void Add(const BlockSummary& block);
 
-  // Counts, percentiles, histogram with so many bins, phases and curve, as members of `json`.
-  void Put(OrderedJson& json, std::size_t bins) const;
+  // Counts, percentiles, histogram with so many bins, phases and curve, as members of `json`, when
+  // all steps are in.
+  void Put(OrderedJson& json, std::size_t bins);
 
  private:
-  // The mean of some steps that follow each other.
-  struct Point {
-    std::int64_t step = 0, start_us = 0, count = 0, wall_ns = 0, data_ns = 0;
-  };
-  void AddToCurve(const Step& step);
-  void HalveCurve();
-  OrderedJson Phases(double all_ns) const;
-  OrderedJson Curve() const;
+  OrderedJson Phases() const;
 
-  std::vector<std::int64_t> walls_ns_;
+  StepWalls walls_;
   std::array<std::int64_t, kPhaseCount> phases_ns_{};
   std::int64_t first_ = 0, last_ = 0;
-  std::vector<Point> curve_;
-  std::int64_t steps_per_point_ = 1;  // doubles whenever the curve is full
+  StepCurve curve_;
 };
 
 }  // namespace stepscope

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "core/base/text.h"
 #include "server/api/answer.h"
@@ -9,11 +10,16 @@
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/api/step_summary.h"
+#include "server/store/series.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kMostRanks = 256;  // in one answer
+// Of a rank. More than that come as summaries of blocks, whose points are as fine as those of a
+// curve of so many steps.
+constexpr std::int64_t kMostStepsRead = 16'000;
+constexpr std::size_t kRanksAtOnce = 8;  // for which summaries lie in memory
 constexpr std::string_view kFormats[] = {"summary", "rows"};
 constexpr QueryParameter kStepQuery[] = {
     {"rank", QueryParameter::kInteger, 0, 1'048'575},
@@ -60,26 +66,31 @@ OrderedJson ToJson(const AnnotationRow& row) {
           {"max_seconds", Seconds(row.max_ns)}};
 }
 
-Result<OrderedJson> Summarise(Connection& connection, std::int64_t job_id, const RankOnNode& rank,
-                              std::size_t bins) {
-  StepSummary summary;
-  StepQuery query{.job_id = job_id, .rank = rank.rank};
-  while (true) {
-    const Result<std::vector<Step>> steps = ReadSteps(connection, query);
-    if (!steps) return steps.error();
-    if (steps->empty()) break;
-    for (const Step& step : *steps) summary.Add(step);
-    query.after_us = ToMicros(steps->back().start);
-  }
-  auto annotations = ReadAnnotations(connection, job_id, std::vector{rank.rank});
+// Appends to `list` what there is to say of some ranks, at one instant.
+Status Summarise(Connection& connection, std::int64_t job_id, std::span<const RankOnNode> ranks,
+                 std::size_t bins, OrderedJson& list) {
+  std::vector<int> numbers;
+  for (const RankOnNode& rank : ranks) numbers.push_back(rank.rank);
+  std::map<int, StepSummary> summaries;
+  const Status read =
+      ReadStepPieces(connection, job_id, numbers, kMostStepsRead, [&](const StepPiece& piece) {
+        StepSummary& summary = summaries[piece.rank];
+        if (piece.block) summary.Add(*piece.block);
+        for (const Step& step : piece.steps) summary.Add(step);
+      });
+  if (!read) return read;
+  auto annotations = ReadAnnotations(connection, job_id, numbers);
   if (!annotations) return annotations.error();
-  OrderedJson json = {{"rank", rank.rank}, {"node", rank.node}};
-  summary.Put(json, bins);
-  json["annotations"] = OrderedJson::array();
-  for (const AnnotationRow& row : (*annotations)[rank.rank]) {
-    json["annotations"].push_back(ToJson(row));
+  for (const RankOnNode& rank : ranks) {
+    OrderedJson json = {{"rank", rank.rank}, {"node", rank.node}};
+    summaries[rank.rank].Put(json, bins);
+    json["annotations"] = OrderedJson::array();
+    for (const AnnotationRow& row : (*annotations)[rank.rank]) {
+      json["annotations"].push_back(ToJson(row));
+    }
+    list.push_back(std::move(json));
   }
-  return json;
+  return {};
 }
 
 // Of more than `most` that many, among them the first and the last.
@@ -101,11 +112,15 @@ Result<Reply> AnswerSummaries(Connection& connection, const Request& request, co
                          Format("the job has {} ranks; choose one, or give most", ranks.size()));
   }
   OrderedJson list = OrderedJson::array();
-  for (const RankOnNode& rank : shown) {
-    Result<OrderedJson> json =
-        Summarise(connection, job.job_id, rank, static_cast<std::size_t>(query.Int("bins", 50)));
-    if (!json) return json.error();
-    list.push_back(std::move(*json));
+  // In one snapshot each step is in a frame or in a block.
+  const Result<Transaction> snapshot = Transaction::Snapshot(connection);
+  if (!snapshot) return snapshot.error();
+  const auto bins = static_cast<std::size_t>(query.Int("bins", 50));
+  for (std::size_t from = 0; from < shown.size(); from += kRanksAtOnce) {
+    const std::size_t count = std::min(kRanksAtOnce, shown.size() - from);
+    const Status done =
+        Summarise(connection, job.job_id, std::span(shown).subspan(from, count), bins, list);
+    if (!done) return done.error();
   }
   return JobReply(job, {{"ranks", std::move(list)}, {"left_out", ranks.size() - shown.size()}});
 }

@@ -197,6 +197,7 @@ export function steps(job, query) {
     ranks: shown.map((rank) => ({
       rank, node: job.node, steps: many * 20, first_step: 0, last_step: many * 20 - 1,
       wall_seconds: { mean: 0.042, max: 0.074, p99: 0.071, p95: 0.049, p50: 0.0412, min: 0.036 },
+      wall_error_percent: 0,
       histogram: { edges_seconds: [0.03, 0.05, 0.08], counts: [many * 19, many] },
       phases: [
         { phase: "data", total_seconds: many * 0.6, share_percent: 63.1 },

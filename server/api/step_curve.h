@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "server/store/block_summary.h"
+
+namespace stepscope {
+
+// Steps in the order of time as a curve of at most 500 points, each of at most steps_per_point()
+// steps, which doubles whenever the curve is full.
+class StepCurve {
+ public:
+  void Add(const StepPoint& point);
+
+  std::int64_t steps_per_point() const { return steps_per_point_; }
+  const std::vector<StepPoint>& points() const { return points_; }
+
+ private:
+  void Halve();
+
+  std::vector<StepPoint> points_;
+  std::int64_t steps_per_point_ = 1;
+};
+
+}  // namespace stepscope
