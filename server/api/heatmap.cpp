@@ -9,6 +9,7 @@
 #include "server/api/heat_matrix.h"
 #include "server/api/routes.h"
 #include "server/api/series_range.h"
+#include "server/store/rollups.h"
 
 namespace stepscope {
 namespace {
@@ -31,7 +32,9 @@ struct Grid {
 Grid ChooseGrid(const SeriesRange& range, std::int64_t columns) {
   const std::int64_t width_us = range.to_us - range.from_us;
   const std::int64_t intervals = width_us / (columns * range.interval_us) + 1;
-  Grid grid{.bin_us = ChartBin(intervals * range.interval_us), .times = {}};
+  std::int64_t bin_us = intervals * range.interval_us;
+  if (SamplesRemoved(range.job, range.from_us)) bin_us = std::max(bin_us, kRollupLevels[0].bin_us);
+  Grid grid{.bin_us = ChartBin(bin_us), .times = {}};
   std::int64_t at_us = range.from_us - range.from_us % grid.bin_us;
   for (; at_us <= range.to_us; at_us += grid.bin_us) grid.times.push_back(at_us);
   return grid;

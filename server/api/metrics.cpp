@@ -82,8 +82,7 @@ Grid ChooseGrid(const JobRow& job, const std::vector<TickRange>& ranges, const Q
   const std::int64_t width = std::max<std::int64_t>(grid.to_us - grid.from_us, 0);
   const std::int64_t intervals = width / (query.Int("points", 300) * grid.interval_us) + 1;
   grid.bin_us = intervals * grid.interval_us;
-  // Samples that were removed have left their rollups.
-  if (grid.from_us < job.samples_from_us) {
+  if (SamplesRemoved(job, grid.from_us)) {
     grid.bin_us = std::max(grid.bin_us, kRollupLevels[0].bin_us);
   }
   grid.bin_us = ChartBin(grid.bin_us);

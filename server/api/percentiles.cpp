@@ -132,10 +132,13 @@ Result<Reply> AnswerPercentiles(Connection& connection, const Request& request,
           node.name, series, entries, Calculate(series, entries, static_cast<std::size_t>(window)));
     }
   }
-  const OrderedJson head = {{"interval_ms", std::max<std::int64_t>(range.interval_us / 1'000, 1)},
-                            {"from_us", range.from_us},
-                            {"to_us", range.to_us},
-                            {"window", window}};
+  OrderedJson head = {{"interval_ms", std::max<std::int64_t>(range.interval_us / 1'000, 1)},
+                      {"from_us", range.from_us},
+                      {"to_us", range.to_us},
+                      {"window", window},
+                      {"samples_from_us", nullptr}};
+  if (SamplesRemoved(range.job, range.from_us))
+    head["samples_from_us"] = *range.job.samples_from_us;
   std::string text;
   OpenObject(text, Dump(head));
   OpenList(text, "series");

@@ -29,6 +29,10 @@ std::int64_t IntervalUs(const JobRow& job) {
                             : std::max<std::int64_t>(interval.get<std::int64_t>(), 1) * 1'000;
 }
 
+bool SamplesRemoved(const JobRow& job, std::int64_t from_us) {
+  return from_us < job.samples_from_us;
+}
+
 std::optional<SeriesFault> FindSeriesFault(const Query& query, const std::vector<NodeRow>& nodes) {
   for (const std::string& metric : query.Texts("metric")) {
     if (FindMetric(metric) || IsCustomMetric(metric)) continue;

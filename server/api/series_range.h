@@ -18,6 +18,10 @@ inline constexpr std::int64_t kLatestUs = (std::int64_t{1} << 53) - 1;
 // Time between two samples, as the job was told to measure.
 std::int64_t IntervalUs(const JobRow& job);
 
+// Whether samples of a range that begins then were removed, for their age or for the size of all;
+// their rollups stay.
+bool SamplesRemoved(const JobRow& job, std::int64_t from_us);
+
 // A `metric` or `node` of the query that there is not: the parameter, and what is wrong with it.
 struct SeriesFault {
   std::string parameter, detail;

@@ -139,7 +139,8 @@ Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range
 }  // namespace
 
 Result<UsageTable> ReadUsage(Connection& connection, const SeriesRange& range, ReadBudget budget) {
-  if (Expected(range, range.interval_us) <= static_cast<double>(budget.samples)) {
+  const bool few = Expected(range, range.interval_us) <= static_cast<double>(budget.samples);
+  if (few && !SamplesRemoved(range.job, range.from_us)) {
     Result<UsageTable> table = UsageOfSamples(connection, range, budget);
     if (table || table.error().code != Code::kInvalid) return table;
   }

@@ -22,7 +22,8 @@ struct UsageTable {
 };
 
 // The metrics of the rule OverallSystemUsage, of the nodes and the time of the range. From samples
-// while they are within the budget, else from rollups. Invalid when these are too many as well.
+// while all are there and within the budget, else from rollups. Invalid when these are too many as
+// well.
 Result<UsageTable> ReadUsage(Connection& connection, const SeriesRange& range,
                              ReadBudget budget = {});
 

@@ -110,6 +110,20 @@ TEST_F(CompactedTest, RemovedSamplesAreSaidAndTheirRollupsShown) {
   EXPECT_EQ(removed["bin_us"], 10'000'000);
   EXPECT_TRUE(removed["series"][0]["max"][1].is_number());
   EXPECT_EQ(kept["bin_us"], kTickUs);
+
+  const auto ask = [&](const char* call, std::int64_t from_us) {
+    return service_.GetJson(
+        Format("/api/v1/jobs/mlp/{}from_us={}&to_us={}", call, from_us, from_us + 59'999'999));
+  };
+  const char* const heatmap = "heatmap?metric=node_cpu_percent&";
+  EXPECT_EQ(ask(heatmap, kStartUs)["bin_us"], 10'000'000);
+  EXPECT_EQ(ask(heatmap, kStartUs)["rows"].size(), 1u);
+  EXPECT_EQ(ask(heatmap, until_us)["bin_us"], kTickUs);
+  EXPECT_EQ(ask("usage?", kStartUs)["of"], "means of 10 s");
+  EXPECT_EQ(ask("usage?", kStartUs)["rows"].size(), 1u);
+  EXPECT_EQ(ask("usage?", until_us)["of"], "samples");
+  EXPECT_EQ(ask("percentiles?", kStartUs)["samples_from_us"], until_us);
+  EXPECT_TRUE(ask("percentiles?", until_us)["samples_from_us"].is_null());
 }
 
 TEST_F(CompactedTest, ListOfJobsShowsTheSame) {
