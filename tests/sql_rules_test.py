@@ -23,6 +23,7 @@ CLASSES = {
     "frames": DISTRIBUTED,
     "blocks": DISTRIBUTED,
     "rollups": DISTRIBUTED,
+    "job_rollups": DISTRIBUTED,
     "step_blocks": DISTRIBUTED,
     "rule_configs": DISTRIBUTED,
     "rule_states": DISTRIBUTED,

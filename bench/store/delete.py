@@ -42,7 +42,7 @@ FIGURES = [
 # What each table of a job holds besides its numbers of job and node.
 COPIED = {
     "blocks": "window_us, metric, schema_hash, from_us, to_us, rows, clock_suspect, payload",
-    "rollups": "metric, bin_us, chunk_us, schema_hash, payload",
+    "rollups": "metric, bin_us, chunk_us, schema_hash, payload, marked",
 }
 
 

@@ -10,7 +10,7 @@ from ingest_cost import Sender, queues_of, send_all, table_bytes
 from tests.support.service import Service, program, wait_for
 
 NEVER_US = 1 << 60
-TABLES = ("frames", "blocks", "rollups", "schemas")
+TABLES = ("frames", "blocks", "rollups", "job_rollups", "schemas")
 AHEAD = 8  # pushes of a connection that are made before they are sent
 
 

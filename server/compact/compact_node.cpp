@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "server/compact/new_blocks.h"
 #include "server/compact/transaction_limits.h"
+#include "server/store/job_rollups.h"
 #include "server/store/stored_frames.h"
 
 namespace stepscope {
@@ -56,11 +57,12 @@ Result<std::size_t> Save(Connection& connection, std::int64_t job_id, std::int64
   Result<std::vector<StoredBlock>> stored = LockBlocks(connection, job_id, node_id, keys);
   if (!stored) return stored.error();
   const std::size_t left_out = MergeBlocks(blocks, std::move(*stored));
-  Result<std::vector<StoredRollup>> rollups =
-      LockRollups(connection, job_id, node_id, RollupsOf(blocks));
+  const std::vector<RollupKey> changed = RollupsOf(blocks);
+  Result<std::vector<StoredRollup>> rollups = LockRollups(connection, job_id, node_id, changed);
   if (!rollups) return rollups.error();
   const std::vector<StoredRollup> rolled = RollUpBlocks(blocks, std::move(*rollups));
   if (Status done = SaveBlocks(connection, job_id, node_id, blocks); !done) return done.error();
+  if (Status done = MarkStale(connection, job_id, changed); !done) return done.error();
   if (Status done = SaveRollups(connection, job_id, node_id, rolled); !done) return done.error();
   return left_out;
 }

@@ -3,6 +3,8 @@
 #include "core/base/log.h"
 #include "core/base/random.h"
 #include "server/compact/compact_steps.h"
+#include "server/compact/fold_job.h"
+#include "server/store/job_rollups.h"
 #include "server/store/jobs.h"
 
 namespace stepscope {
@@ -73,8 +75,14 @@ Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection
                               [&] { return CompactSteps(connection, task.job_id, rank); });
     if (!done) return done;
   }
+  // Once for all nodes of the turn.
+  const Status folded =
+      Drain(stop, connection, task, "fold", [&] { return FoldSome(connection, task.job_id); });
+  if (!folded) return folded;
   if (stop.stop_requested()) return PutBackCompactTask(connection, task, Duration::zero());
-  const bool idle = nodes->empty() && ranks->empty();
+  const Result<bool> stale = HasStale(connection, task.job_id);
+  if (!stale) return stale.error();
+  const bool idle = nodes->empty() && ranks->empty() && !*stale;
   return idle ? EndCompactTask(connection, task)
               : PutBackCompactTask(connection, task, options_.every);
 }

@@ -11,6 +11,12 @@ select distinct job_id, 0
 from frames
 where kind in (1, 2)
 on conflict (job_id) do nothing)";
+constexpr char kFindStale[] = R"(
+insert into compact_tasks (job_id, due_us)
+select distinct job_id, 0
+from job_rollups
+where stale
+on conflict (job_id) do nothing)";
 constexpr char kClaim[] = R"(
 with clock as materialized (
     select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
@@ -57,7 +63,9 @@ limit 100000)";
 Result<int> FindCompactTasks(Connection& connection) {
   const Result<Rows> made = connection.Query(kFind);
   if (!made) return made.error();
-  return static_cast<int>(made->affected());
+  const Result<Rows> stale = connection.Query(kFindStale);
+  if (!stale) return stale.error();
+  return static_cast<int>(made->affected() + stale->affected());
 }
 
 Result<std::vector<CompactTask>> ClaimCompactTask(Connection& connection, const std::string& worker,

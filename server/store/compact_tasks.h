@@ -15,7 +15,7 @@ struct CompactTask {
   std::int64_t job_id = 0, fence = 0;
 };
 
-// Makes tasks for jobs that have frames and no task yet. Says how many.
+// Makes tasks for jobs that have frames, or rollups to fold, and no task yet. Says how many.
 Result<int> FindCompactTasks(Connection& connection);
 
 // One that is due, leased to the worker; none when nothing is.

@@ -45,6 +45,7 @@ constexpr char kFindCitus[] = "select 1 from pg_extension where extname = 'citus
 constexpr Duration kPoll = 100ms;
 constexpr Duration kLockWait = 60s;
 constexpr int kTries = 10;
+constexpr Duration kApply = std::chrono::hours(1);  // a large table takes its time
 
 std::string Sha256(std::string_view text) {
   unsigned char digest[SHA256_DIGEST_LENGTH];
@@ -94,6 +95,7 @@ Status ApplyOnce(Connection& connection, std::string_view table, const Migration
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute("set local lock_timeout = '3s'"); !set) return set;
+  connection.set_deadline(kApply);
   if (Status done = connection.Execute(std::string(migration.sql)); !done) return done;
   const Result<Rows> recorded = connection.Query(
       Format(kRecord, table), {migration.version, migration.name, Sha256(migration.sql)});

@@ -64,6 +64,14 @@ with gone as (
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
     R"(
 with gone as (
+    delete from job_rollups
+    where job_id = $1 and (bin_us, metric, chunk_us) in (select bin_us, metric, chunk_us
+        from job_rollups where job_id = $1 order by bin_us, metric, chunk_us limit $2)
+    returning octet_length(payload) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
     delete from step_blocks
     where job_id = $1 and step_block_id in (select step_block_id from step_blocks
         where job_id = $1 order by step_block_id limit $2)

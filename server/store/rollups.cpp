@@ -17,8 +17,8 @@ where r.job_id = $1 and r.node_id = $2
 order by r.bin_us, r.metric, r.chunk_us
 for update of r)";
 constexpr char kSave[] = R"(
-insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, payload)
-select $1::bigint, $2::bigint, bin_us, metric, chunk_us, schema_hash, payload
+insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, payload, marked)
+select $1::bigint, $2::bigint, bin_us, metric, chunk_us, schema_hash, payload, true
 from unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[])
     as given (bin_us, metric, chunk_us, schema_hash, payload)
 order by bin_us, metric, chunk_us
@@ -31,15 +31,16 @@ left join schemas s on s.job_id = r.job_id and s.schema_hash = r.schema_hash
 where r.job_id = $1 and r.bin_us = $2 and r.chunk_us between $3 and $4
     and (cardinality($5::bigint[]) = 0 or r.node_id = any($5::bigint[]))
     and (cardinality($6::text[]) = 0 or r.metric = any($6::text[]))
+    and (cardinality($7::bigint[]) = 0 or r.chunk_us = any($7::bigint[]))
 order by r.metric, r.node_id, r.chunk_us
 limit 200000)";
 
-std::int64_t ChunkWidth(std::int64_t bin_us) {
-  const RollupLevel* level = LevelFor(bin_us);
-  return level ? level->chunk_us : bin_us;
-}
-
 }  // namespace
+
+std::int64_t ChunkOf(std::int64_t at_us, std::int64_t bin_us) {
+  const RollupLevel* level = LevelFor(bin_us);
+  return at_us - at_us % (level ? level->chunk_us : bin_us);
+}
 
 Result<std::vector<StoredRollup>> LockRollups(Connection& connection, std::int64_t job_id,
                                               std::int64_t node_id,
@@ -76,9 +77,9 @@ Status SaveRollups(Connection& connection, std::int64_t job_id, std::int64_t nod
 
 Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query) {
   const Result<Rows> rows = connection.Query(
-      kLoad,
-      {query.job_id, query.bin_us, query.from_us - query.from_us % ChunkWidth(query.bin_us),
-       query.until_us, Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics)});
+      kLoad, {query.job_id, query.bin_us, ChunkOf(query.from_us, query.bin_us), query.until_us,
+              Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics),
+              Parameter::Array(query.chunks_us)});
   if (!rows) return rows.error();
   Result<std::vector<TickTable>> tables = DecodeTables(*rows, 2, {{}, query.filter.device});
   if (!tables) return tables.error();

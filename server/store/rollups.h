@@ -27,6 +27,9 @@ inline constexpr RollupLevel kRollupLevels[] = {
 // The coarsest level with bins that are not wider than wanted; null when all are.
 const RollupLevel* LevelFor(std::int64_t bin_us);
 
+// Begin of the row of a level that a time lies in.
+std::int64_t ChunkOf(std::int64_t at_us, std::int64_t bin_us);
+
 // The bins of a block.
 TickTable RollUp(const TickTable& block, std::int64_t bin_us);
 
@@ -52,6 +55,7 @@ struct StoredRollup {
 Result<std::vector<StoredRollup>> LockRollups(Connection& connection, std::int64_t job_id,
                                               std::int64_t node_id,
                                               std::span<const RollupKey> keys);
+// Mark them stale first (job_rollups.h).
 Status SaveRollups(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                    std::span<const StoredRollup> rollups);
 
@@ -61,6 +65,7 @@ struct RollupQuery {
   std::int64_t bin_us = 0;             // of a level
   std::int64_t from_us = 0, until_us = INT64_MAX;
   TickFilter filter;
+  std::vector<std::int64_t> chunks_us = {};  // these rows alone; empty = all
 };
 // The bins of some chunks that a query needs, of one node and metric; of one in the order of time.
 struct NodeRollup {

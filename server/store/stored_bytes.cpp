@@ -23,6 +23,9 @@ from frames tablesample system ($1))"},
     {"rollups", R"(
 select 0, count(*), coalesce(sum(octet_length(payload)), 0)::bigint
 from rollups tablesample system ($1))"},
+    {"job_rollups", R"(
+select 0, count(*), coalesce(sum(octet_length(payload)), 0)::bigint
+from job_rollups tablesample system ($1))"},
     {"blocks", R"(
 select 0, count(*), coalesce(sum(octet_length(payload)), 0)::bigint
 from blocks tablesample system ($1)
@@ -58,6 +61,12 @@ from rollups tablesample system ($1)
 group by job_id
 order by job_id
 limit 1000000)"},
+    {"job_rollups", R"(
+select job_id, count(*), sum(octet_length(payload))::bigint
+from job_rollups tablesample system ($1)
+group by job_id
+order by job_id
+limit 1000000)"},
     {"step_blocks", R"(
 select job_id, count(*), sum(octet_length(payload))::bigint
 from step_blocks tablesample system ($1)
@@ -68,7 +77,7 @@ limit 1000000)"},
 
 constexpr char kFiles[] = R"(
 select table_bytes('frames'), table_bytes('blocks'), table_bytes('rollups'),
-    table_bytes('step_blocks'))";
+    table_bytes('job_rollups'), table_bytes('step_blocks'))";
 constexpr char kTryLock[] = "select pg_try_advisory_lock(7383, 0)";
 constexpr char kUnlock[] = "select pg_advisory_unlock(7383, 0)";
 
@@ -81,7 +90,8 @@ Result<Files> ReadFiles(Connection& connection) {
   return Files{{"frames", rows->Int(0, 0)},
                {"blocks", rows->Int(0, 1)},
                {"rollups", rows->Int(0, 2)},
-               {"step_blocks", rows->Int(0, 3)}};
+               {"job_rollups", rows->Int(0, 3)},
+               {"step_blocks", rows->Int(0, 4)}};
 }
 
 // What all rows take, told by those on some pages.

@@ -17,8 +17,8 @@ class RetentionTest : public CompactTest {
  protected:
   std::int64_t RowsOf(const JobFrames& job) {
     std::int64_t rows = 0;
-    for (const char* table : {"nodes", "schemas", "frames", "blocks", "rollups", "step_blocks",
-                              "status_transitions", "rule_configs", "rule_states"}) {
+    for (const char* table : {"nodes", "schemas", "frames", "blocks", "rollups", "job_rollups",
+                              "step_blocks", "status_transitions", "rule_configs", "rule_states"}) {
       rows += Count(Format("{} where job_id = {}", table, job.job_id()));
     }
     return rows;

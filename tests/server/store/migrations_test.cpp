@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/base/text.h"
+#include "server/store/compact_tasks.h"
 #include "tests/support/postgres.h"
 
 namespace stepscope {
@@ -96,6 +97,23 @@ TEST(Migrate, ServersMayStartTogether) {
   EXPECT_EQ(Applied(*database.Connect()), static_cast<std::int64_t>(Migrations().size()));
 }
 
+// A database from before there were folded rollups has them made; a program from then, which would
+// not say when they are stale, can change rollups no more.
+TEST(Migrate, FoldsTheRollupsOfBefore) {
+  constexpr char kAsBefore[] = R"(
+insert into rollups (job_id, node_id, metric, bin_us, chunk_us, schema_hash, payload)
+values (1, 1, 'user.a', 10000000, 0, 1, ''), (1, 2, 'user.a', 10000000, 0, 1, ''))";
+  const TestDatabase database = TestDatabase::Empty();
+  const auto connection = database.Connect();
+  ASSERT_TRUE(Migrate(*connection, Migrations().first(7)));
+  ASSERT_TRUE(connection->Execute(kAsBefore));
+  ASSERT_TRUE(Migrate(*connection));
+  const auto rows = connection->Query("select metric from job_rollups where stale");
+  EXPECT_EQ(rows->size(), 1u);
+  EXPECT_EQ(FindCompactTasks(*connection).value(), 1);
+  EXPECT_FALSE(connection->Execute(kAsBefore));
+}
+
 // Citus cannot be installed here. What stands in for it is what the service looks at, a row of
 // pg_extension, and functions that write down how they are called.
 constexpr char kStandIn[] = R"(
@@ -119,7 +137,7 @@ TEST(Migrate, DistributesTheTablesOnceWhereCitusIsInstalled) {
   ASSERT_TRUE(Migrate(*connection));
   ASSERT_TRUE(Migrate(*connection));
   const auto calls = connection->Query("select said from calls order by call");
-  ASSERT_EQ(calls->size(), 14u);
+  ASSERT_EQ(calls->size(), 15u);
   EXPECT_EQ(calls->Text(0, 0), "jobs");
   EXPECT_EQ(calls->Text(1, 0), "nodes job_id default");
   EXPECT_EQ(calls->Text(2, 0), "ranks job_id nodes");

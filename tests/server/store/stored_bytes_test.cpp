@@ -20,7 +20,7 @@ class StoredBytesTest : public ::testing::Test {
                " n * 600000000::bigint + 599000000, 1, false, convert_to(repeat('x', {2}), 'UTF8')"
                " from generate_series(1, {1}) n;"
                "insert into rollups select {0}, 1, 'user.a', 10, n, 1, convert_to(repeat('x', "
-               "{2}), 'UTF8')"
+               "{2}), 'UTF8'), true"
                " from generate_series(1, {1}) n",
                job_id, blocks, payload_bytes));
     ASSERT_TRUE(stored) << stored.error().message;

@@ -1,0 +1,66 @@
+#include "server/compact/fold_job.h"
+
+#include "core/base/log.h"
+#include "server/compact/transaction_limits.h"
+#include "server/store/job_rollups.h"
+#include "server/store/jobs.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kMostRows = 8;     // that one transaction holds
+constexpr std::size_t kNodesAtOnce = 64;  // of which rollups are in memory
+
+// Without bins when few nodes have some. Read once the row is locked: no node writes any more.
+Result<FoldedRollup> FoldOne(Connection& connection, std::int64_t job_id,
+                             const std::vector<NodeRow>& nodes, const RollupKey& key,
+                             std::size_t few_nodes) {
+  Fold fold(key);
+  std::size_t folded = 0;
+  RollupQuery query{.job_id = job_id,
+                    .node_ids = {},
+                    .bin_us = key.bin_us,
+                    .from_us = key.chunk_us,
+                    .until_us = key.chunk_us,
+                    .filter = {{key.metric}, {}}};
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    query.node_ids.push_back(nodes[i].node_id);
+    if (query.node_ids.size() < kNodesAtOnce && i + 1 < nodes.size()) continue;
+    const Result<std::vector<NodeRollup>> rollups = LoadRollups(connection, query);
+    if (!rollups) return rollups.error();
+    for (const NodeRollup& rollup : *rollups) {
+      const TickTable* const bins[] = {&rollup.bins};
+      fold.AddNode(bins);
+    }
+    folded += rollups->size();
+    query.node_ids.clear();
+  }
+  return folded < few_nodes ? FoldedRollup{.key = key, .bins = {}} : fold.Take();
+}
+
+}  // namespace
+
+Result<Compacted> FoldSome(Connection& connection, std::int64_t job_id, std::size_t few_nodes) {
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
+  if (Status set = connection.Execute(kCompactLimits); !set) return set.error();
+  const Result<StaleRollups> stale = LockStale(connection, job_id, kMostRows);
+  if (!stale) return stale.error();
+  const Result<std::vector<NodeRow>> nodes = ListNodes(connection, job_id);
+  if (!nodes) return nodes.error();
+  std::vector<FoldedRollup> folded;
+  for (const RollupKey& key : stale->keys) {
+    Result<FoldedRollup> one = FoldOne(connection, job_id, *nodes, key, few_nodes);
+    if (!one && one.error().code == Code::kUnavailable) return one.error();
+    if (!one) {
+      LogWarning("job {}: rollups of {} are not folded: {}", job_id, key.metric,
+                 one.error().message);
+    }
+    folded.push_back(one ? std::move(*one) : FoldedRollup{.key = key, .bins = {}});
+  }
+  if (Status saved = SaveJobRollups(connection, job_id, folded); !saved) return saved.error();
+  if (Status committed = transaction->Commit(); !committed) return committed.error();
+  return Compacted{.more = stale->more};
+}
+
+}  // namespace stepscope
