@@ -56,11 +56,30 @@ void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t 
   }
 }
 
+void Chart::Add(const FoldedRollup& rollup, std::int64_t from_us, std::int64_t to_us) {
+  const RollupKey& key = rollup.key;
+  Line& line = series_[{key.metric, "", ""}];
+  for (const FoldedBin& bin : rollup.bins) {
+    if (bin.at_us < from_us || bin.at_us > to_us) continue;
+    Merge(line, {BinOf(bin.at_us), bin.at_us, bin.at_us + key.bin_us - interval_us_, bin.count,
+                 bin.sum, bin.least, bin.greatest, bin.weight});
+  }
+  std::size_t& series = folded_[key.metric];
+  series = std::max(series, static_cast<std::size_t>(rollup.series));
+}
+
+std::size_t Chart::series() const {
+  std::size_t all = series_.size() - folded_.size();
+  for (const auto& [metric, series] : folded_) all += series;
+  return all;
+}
+
 void Chart::Unite(Bin& bin, const Bin& more) {
   bin.first_us = std::min(bin.first_us, more.first_us);
   bin.last_us = std::max(bin.last_us, more.last_us);
   bin.count += more.count;
   bin.sum += more.sum;
+  bin.weight += more.weight;
   bin.least = std::min(bin.least, more.least);
   bin.most = std::max(bin.most, more.most);
 }
@@ -86,6 +105,7 @@ Chart::Line Chart::WithMeans(const Line& fold, const Line& more) {
     bin.count = 1;
     while (known != fold.end() && known->at_us < bin.at_us) both.push_back(*known++);
     if (known != fold.end() && known->at_us == bin.at_us) Unite(bin, *known++);
+    bin.weight = 1;
     both.push_back(bin);
   }
   both.insert(both.end(), known, fold.end());
@@ -145,7 +165,7 @@ void Chart::Write(const Place& place, const Line& line, std::string& list) const
     write("mean", [](const Bin& bin) { return bin.sum / bin.count; });
     write("max", [](const Bin& bin) { return bin.most; });
   }
-  if (folded != folded_.end()) write("sum", [](const Bin& bin) { return bin.sum; });
+  if (folded != folded_.end()) write("sum", [](const Bin& bin) { return bin.sum / bin.weight; });
   list += "]}";
 }
 

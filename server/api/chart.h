@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "server/api/heat_matrix.h"
-#include "server/store/rollups.h"
+#include "server/store/fold.h"
 #include "server/store/tick_table.h"
 
 namespace stepscope {
@@ -24,7 +24,12 @@ class Chart {
   void Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
            std::int64_t from_us, std::int64_t to_us);
 
-  std::size_t series() const { return series_.size(); }
+  // Rollups of a metric that were folded, as a series of no node and no device.
+  void Add(const FoldedRollup& rollup, std::int64_t from_us, std::int64_t to_us);
+
+  // Those that were folded, too.
+  std::size_t series() const;
+  std::int64_t interval_us() const { return interval_us_; }
 
   // One series for each metric, of no node and no device. A bin has the least and the greatest
   // value of all series, and what their means in this bin add up to.
@@ -44,6 +49,7 @@ class Chart {
   struct Bin {
     std::int64_t at_us = 0, first_us = 0, last_us = 0;  // its begin, and the samples in it
     double count = 0, sum = 0, least = 0, most = 0;
+    double weight = 1;  // of folded ones: sum / weight is what the means of the series add up to
   };
   using Line = std::vector<Bin>;  // in the order of time
   struct Place {
@@ -59,9 +65,9 @@ class Chart {
   void ForEachEntry(const Line& line, Take take) const;
   void Write(const Place& place, const Line& line, std::string& list) const;
 
-  const std::int64_t bin_us_, interval_us_;
+  std::int64_t bin_us_, interval_us_;
   std::map<Place, Line> series_;
-  std::map<std::string, std::size_t> folded_;  // how many series became one; by metric
+  std::map<std::string, std::size_t> folded_;  // how many series became one, by metric
 };
 
 }  // namespace stepscope

@@ -5,12 +5,13 @@
 
 #include "core/base/text.h"
 #include "server/store/rollups.h"
-#include "server/store/series.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostCells = 20'000'000;  // bins of all series: a gigabyte
+
+}  // namespace
 
 Status CheckSeries(const ChartQuery& query, const Chart& chart) {
   if (chart.series() > query.most_series) {
@@ -24,7 +25,6 @@ Status CheckSeries(const ChartQuery& query, const Chart& chart) {
                         chart.series(), bins, kMostCells));
 }
 
-// The coarsest rollup whose bins fall into one bin of the chart each; 0 when there is none.
 std::int64_t RollupBin(std::int64_t bin_us) {
   std::int64_t best = 0;
   for (const RollupLevel& level : kRollupLevels) {
@@ -40,6 +40,8 @@ TickQuery TicksOf(const ChartQuery& query, std::int64_t node_id) {
           .until_us = query.to_us,
           .filter = query.filter};
 }
+
+namespace {
 
 Status AddSamples(Connection& connection, const ChartQuery& query, Chart& chart) {
   for (const NodeRow& node : query.nodes) {

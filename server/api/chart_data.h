@@ -5,6 +5,7 @@
 
 #include "server/api/chart.h"
 #include "server/store/jobs.h"
+#include "server/store/series.h"
 #include "server/store/tick_table.h"
 
 namespace stepscope {
@@ -20,13 +21,22 @@ struct ChartQuery {
   std::int64_t from_us = 0, to_us = 0, bin_us = 1;
   TickFilter filter;
   std::size_t most_series = kMostSeries;
+  bool whole_job = false;  // all nodes and all devices of them
 };
 
 // The width that bins of about `bin_us` should have: a multiple of the rollups they are drawn from.
 std::int64_t ChartBin(std::int64_t bin_us);
 
-// From rollups where the bins are wide enough for them, else from every sample. Invalid when there
-// are more series than allowed, or more bins than memory is meant for.
+// The coarsest rollup whose bins fall into one bin of the chart each; 0 when there is none.
+std::int64_t RollupBin(std::int64_t bin_us);
+
+TickQuery TicksOf(const ChartQuery& query, std::int64_t node_id);
+
+// Invalid when a chart has more series than allowed, or more bins than memory is meant for.
+Status CheckSeries(const ChartQuery& query, const Chart& chart);
+
+// From rollups where the bins are wide enough for them, else from every sample. Checked as
+// above.
 Status FillChart(Connection& connection, const ChartQuery& query, Chart& chart);
 
 }  // namespace stepscope

@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/api/answer.h"
-#include "server/api/chart_data.h"
+#include "server/api/chart_fold.h"
 #include "server/api/find_job.h"
 #include "server/api/json_text.h"
 #include "server/api/routes.h"
@@ -109,7 +109,8 @@ ChartQuery ToChartQuery(const Query& query, const Grid& grid, const JobRow& job,
                    .to_us = grid.to_us,
                    .bin_us = grid.bin_us,
                    .filter = {query.Texts("metric"), {}},
-                   .most_series = query.Has("fold") ? kMostFolded : kMostSeries};
+                   .most_series = query.Has("fold") ? kMostFolded : kMostSeries,
+                   .whole_job = !query.Has("node") && !query.Has("device")};
   if (query.Has("device")) chart.filter.device = query.Text("device");
   if (query.Has("node")) {
     std::erase_if(chart.nodes,
@@ -144,7 +145,9 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   }
 
   Chart chart(grid.bin_us, grid.interval_us);
-  const Status filled = FillChart(connection, ToChartQuery(query, grid, job, *nodes), chart);
+  const ChartQuery wanted = ToChartQuery(query, grid, job, *nodes);
+  const Status filled = query.Has("fold") ? FillFolded(connection, wanted, chart)
+                                          : FillChart(connection, wanted, chart);
   if (!filled && filled.error().code == Code::kInvalid) {
     return Query::Refuse(request, "metric", filled.error().message);
   }
@@ -160,7 +163,7 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   std::string text;
   OpenObject(text, Dump(head));
   OpenList(text, "series");
-  query.Has("fold") ? chart.Folded().AppendTo(text) : chart.AppendTo(text);
+  chart.AppendTo(text);
   text += "]}";
   return JobReply(job, std::move(text));
 }

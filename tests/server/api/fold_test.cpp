@@ -88,7 +88,7 @@ TEST_F(FoldTest, SamplesAreFoldedAsByHand) {
   Start();
   Sample(one_, kStartUs, 40, 10);
   Sample(two_, kStartUs + 5 * kSecondUs, 40, 70);
-  for (const std::string query : {"points=8000", "points=7", "points=1"}) ExpectFolded(query, 2);
+  for (const std::string query : {"points=8000", "points=7", "points=3"}) ExpectFolded(query, 2);
   ExpectFolded("node=host-2", 1);
   const Json fold = Ask("points=1&fold=metric")["series"][0];
   EXPECT_EQ(fold["metric"], "node_cpu_percent");
@@ -101,8 +101,28 @@ TEST_F(FoldTest, RollupsAreFoldedAsByHand) {
   Sample(two_, kStartUs, 2'400, 70);
   Compact();
   Sample(two_, kStartUs + 1'200 * kSecondUs, 1'000, 30);
-  ExpectFolded("points=60", 2);
-  EXPECT_EQ(Ask("points=60&fold=metric")["bin_us"], 30'000'000);
+  ExpectFolded("points=180", 2);
+  EXPECT_EQ(Ask("points=180&fold=metric")["bin_us"], 10'000'000);
+}
+
+// The second node comes with the last third of a bin: what they have together is told of the bin as
+// a whole.
+TEST_F(FoldTest, WideBinsShowWhatSeriesHaveTogetherOnTheAverage) {
+  Start();
+  const std::int64_t begin_us = kStartUs - kStartUs % (30 * kSecondUs);
+  const std::vector<double> ten(20, 10), forty(20, 40);
+  const auto times = [&](int second) {
+    std::vector<std::int64_t> at_us;
+    for (int i = 0; i < 20; ++i) at_us.push_back(begin_us + second * kSecondUs + i * 500'000);
+    return at_us;
+  };
+  for (const int second : {0, 10, 20}) Push(one_.Ticks(times(second), ten));
+  Push(two_.Ticks(times(20), forty));
+  const Json fold = Ask("points=1&fold=metric")["series"][0];
+  EXPECT_EQ(fold["sum"], Json({23.3333})) << "of 10, 10 and 50";
+  EXPECT_EQ(fold["mean"], Json({17.5})) << "of 10, 10, 10 and 40";
+  EXPECT_EQ(fold["max"], Json({40.0}));
+  EXPECT_EQ(fold["of"], 2);
 }
 
 TEST_F(FoldTest, AMeanCountsEachSeriesOnce) {

@@ -1,0 +1,174 @@
+// Folded charts do not depend on what was compacted and folded already.
+
+#include <atomic>
+#include <thread>
+
+#include "core/base/text.h"
+#include "server/compact/fold_job.h"
+#include "server/store/jobs.h"
+#include "tests/server/api/api_test.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kTickUs = 500'000;
+constexpr int kTicksOfBin = 20;
+constexpr std::int64_t kBinUs = kTicksOfBin * kTickUs;
+constexpr std::int64_t kBeginUs = kStartUs - kStartUs % kBinUs;
+
+class FoldedRollupsTest : public ApiTest {
+ protected:
+  FoldedRollupsTest() {
+    for (TestAgent* agent : {&one_, &two_}) Push(agent->Started(kStartUs));
+    job_id_ = FindJob(*service_.database().Connect(), "mlp")->job_id;
+  }
+  // In each bin of 10 s a node has `more` + 0 to 19 %: another mean as soon as some are missing, or
+  // twice there.
+  void Sample(TestAgent& agent, int first, int ticks, double more) {
+    std::vector<std::int64_t> at_us;
+    std::vector<double> percent;
+    for (int tick = first; tick < first + ticks; ++tick) {
+      at_us.push_back(kBeginUs + tick * kTickUs);
+      percent.push_back(more + tick % kTicksOfBin);
+      if (at_us.size() < 600 && tick + 1 < first + ticks) continue;
+      Push(agent.Ticks(at_us, percent));
+      at_us.clear();
+      percent.clear();
+    }
+  }
+  void Compact(Connection& connection) {
+    for (const NodeRow& node : *ListNodes(connection, job_id_)) {
+      ASSERT_TRUE(CompactNode(connection, job_id_, node.node_id));
+    }
+  }
+  void Fold(Connection& connection) {
+    for (bool more = true; more;) {
+      const Result<Compacted> done = FoldSome(connection, job_id_, 1);
+      ASSERT_TRUE(done) << done.error().message;
+      more = done->more;
+    }
+  }
+  Json Ask(const std::string& query) {
+    return service_.GetJson("/api/v1/jobs/mlp/metrics?fold=metric&" + query);
+  }
+  // In bins of each level, and several of one.
+  std::vector<Json> Answers() {
+    std::vector<Json> answers;
+    for (const std::string query : {"points=500", "points=100", "points=20", "points=4",
+                                    "node=host-1&points=100", "device=&points=100"}) {
+      answers.push_back(Ask(query)["series"]);
+    }
+    return answers;
+  }
+
+  TestAgent one_{"mlp", "host-1"}, two_{"mlp", "host-2"};
+  std::int64_t job_id_ = 0;
+};
+
+void ExpectNear(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number()) {
+    EXPECT_NEAR(a.get<double>(), b.get<double>(), 2e-4);
+    return;
+  }
+  ASSERT_EQ(a.type(), b.type());
+  ASSERT_EQ(a.size(), b.size());
+  if (!a.is_structured()) {
+    EXPECT_EQ(a, b);
+  }
+  auto other = b.begin();
+  for (auto one = a.begin(); a.is_structured() && one != a.end(); ++one) ExpectNear(*one, *other++);
+}
+
+TEST_F(FoldedRollupsTest, AnswersStayTheSame) {
+  const auto connection = service_.database().Connect();
+  for (int first = 0; first < 9'000; first += 600) {
+    Sample(one_, first, 600, 10);
+    if (first < 6'000) Sample(two_, first, 590, 50);  // with gaps
+  }
+  const std::vector<Json> fresh = Answers();
+  const auto expect_same = [&](const char* when) {
+    SCOPED_TRACE(when);
+    const std::vector<Json> now = Answers();
+    for (std::size_t i = 0; i < now.size(); ++i) ExpectNear(fresh[i], now[i]);
+  };
+  Compact(*connection);
+  expect_same("compacted");
+  Fold(*connection);
+  expect_same("folded");
+  ASSERT_TRUE(
+      connection->Execute("update job_rollups set stale = true where metric = "
+                          "'node_cpu_percent' and chunk_us % 7200000000 = 0"));
+  expect_same("some stale");
+}
+
+TEST_F(FoldedRollupsTest, AreReadInPlaceOfTheNodes) {
+  const auto connection = service_.database().Connect();
+  for (TestAgent* agent : {&one_, &two_}) Sample(*agent, 0, 2'000, 10);
+  Compact(*connection);
+  Fold(*connection);
+  const Json folded = Ask("points=100")["series"];
+  ASSERT_TRUE(connection->Execute("delete from rollups"));
+  EXPECT_EQ(Ask("points=100")["series"], folded);
+  EXPECT_EQ(Ask("points=100&node=host-1")["series"], Json::array());
+}
+
+TEST_F(FoldedRollupsTest, WhatIsFreshCountsWithItsBin) {
+  const auto connection = service_.database().Connect();
+  Sample(one_, 0, 2'000, 10);
+  Sample(two_, 0, 1'990, 50);
+  Compact(*connection);
+  Fold(*connection);
+  Sample(one_, 2'000, 15, 10);
+  Sample(two_, 1'990, 25, 50);
+  const Json before = Ask("points=100")["series"];
+  Compact(*connection);
+  ExpectNear(before, Ask("points=100")["series"]);
+  Fold(*connection);
+  ExpectNear(before, Ask("points=100")["series"]);
+}
+
+TEST_F(FoldedRollupsTest, ARowThatCannotBeReadIsAnErrorAndNoCrash) {
+  const auto connection = service_.database().Connect();
+  Sample(one_, 0, 2'000, 10);
+  Compact(*connection);
+  Fold(*connection);
+  ASSERT_TRUE(connection->Execute("update job_rollups set payload = 'broken'"));
+  EXPECT_EQ(StatusOf(service_.Get("/api/v1/jobs/mlp/metrics?points=100&fold=metric")), 500);
+  EXPECT_EQ(StatusOf(service_.Get("/api/v1/jobs/mlp/metrics?points=100")), 200);
+}
+
+// A push holds 6 s, so nearly every bin is in two frames.
+TEST_F(FoldedRollupsTest, WhoReadsMeanwhileSeesEachSampleOnce) {
+  constexpr int kTicks = 2'400, kPush = 12;
+  std::atomic<int> stored = 600;
+  for (TestAgent* agent : {&one_, &two_}) Sample(*agent, 0, 600, 10);
+  std::jthread compactor([&](const std::stop_token& stop) {
+    const auto own = service_.database().Connect();
+    while (!stop.stop_requested()) {
+      Compact(*own);
+      Fold(*own);
+    }
+  });
+  std::jthread writer([&] {
+    for (int first = 600; first < kTicks; first += kPush) {
+      for (TestAgent* agent : {&one_, &two_}) Sample(*agent, first, kPush, 10);
+      stored = first + kPush;
+    }
+  });
+  while (stored < kTicks) {
+    const std::int64_t until_us = kBeginUs + stored * kTickUs;
+    const Json fold = Ask(Format("points=100&from_us={}&to_us={}", kBeginUs,
+                                 kBeginUs + 3'000 * kTickUs))["series"][0];
+    for (std::size_t i = 0; i < fold["times_us"].size(); ++i) {
+      const std::int64_t at_us = fold["times_us"][i].get<std::int64_t>();
+      if (at_us + 2 * kBinUs > until_us) break;
+      ASSERT_EQ(fold["mean"][i], 19.5) << i;
+      ASSERT_EQ(fold["sum"][i], 39.0) << i;
+    }
+  }
+  writer.join();
+  compactor.request_stop();
+}
+
+}  // namespace
+}  // namespace stepscope
