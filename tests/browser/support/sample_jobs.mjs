@@ -100,7 +100,7 @@ export function description(job) {
     secondary_status_transitions: [
       { status: "InProgress", secondary_status: "Starting", start_time: created, start_time_us: created_us, message: "" },
       { status: "InProgress", secondary_status: "Training", start_time: started, start_time_us: started_us + 2e6, message: "first step of rank 0" },
-      ...(ended === null ? [] : [{ status, secondary_status: status, start_time: ended, start_time_us: ended_us, message: "all 1 nodes ended" }]),
+      ...(ended === null ? [] : [{ status, secondary_status: status, start_time: ended, start_time_us: ended_us, message: `all ${job.nodes} nodes ended` }]),
     ],
     profiler_rule_evaluation_statuses: job.rules,
     url: `http://127.0.0.1/jobs/${encodeURIComponent(name)}`,
@@ -123,8 +123,8 @@ const kShapes = {
   pressure_memory_percent: () => [0, 0, 0],
   pressure_io_percent: (t) => [0, 18 + 9 * Math.sin(t / 6), 40],
   load_1m: (t) => [0.5, 1.5 + Math.min(1, t / 60), 3],
-  gpu_util_percent: (t, d) => [0, 41 + 10 * d + 20 * Math.sin(t / 8), 95],
-  gpu_memory_used_percent: (t, d) => [60, 62 + d, 64],
+  gpu_util_percent: (t, d) => [0, 41 + 10 * (d % 4) + 20 * Math.sin(t / 8), 95],
+  gpu_memory_used_percent: (t, d) => [60, 62 + (d % 2), 64],
 };
 const kDevices = {
   cpu_util_percent: () => ["0", "1"],
