@@ -76,7 +76,7 @@ class Living(Stepscope):
     def compacted(self):
         """Its next turn begins at once: a turn that ends meanwhile puts it off again."""
         self.set_due(0)
-        return self.sql("select count(*) from frames") == [["0"]]
+        return self.sql("select (select count(*) from frames) + (select count(*) from job_rollups where stale)") == [["0"]]
 
     def bytes(self):
         """(of samples, of steps)"""
@@ -164,6 +164,7 @@ def measure(options, folder):
         known = json.loads(kept.read_text())
         options.days = known["days"]
         client = Client(side.port)
+        wait_for(side.compacted, "all is compacted and folded", 1800, 2)
         page = Contender("stepscope", lambda: {
             key: value for name in CALLS for key, value in ask(client, name, options, known["begin"]).items()
         })
