@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "server/api/heat_matrix.h"
-#include "server/store/fold.h"
+#include "server/store/rollup_fold.h"
 #include "server/store/tick_table.h"
 
 namespace stepscope {

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "core/base/text.h"
-#include "server/store/rollups.h"
 
 namespace stepscope {
 namespace {
@@ -41,6 +40,15 @@ TickQuery TicksOf(const ChartQuery& query, std::int64_t node_id) {
           .filter = query.filter};
 }
 
+RollupQuery RollupsOf(const ChartQuery& query, std::int64_t bin_us) {
+  return {.job_id = query.job_id,
+          .node_ids = {},
+          .bin_us = bin_us,
+          .from_us = query.from_us,
+          .until_us = query.to_us,
+          .filter = query.filter};
+}
+
 namespace {
 
 Status AddSamples(Connection& connection, const ChartQuery& query, Chart& chart) {
@@ -65,12 +73,7 @@ Status AddRollups(Connection& connection, const ChartQuery& query, std::int64_t 
   if (!snapshot) return snapshot.error();
   std::map<std::int64_t, std::string> names;
   for (const NodeRow& node : query.nodes) names[node.node_id] = node.name;
-  RollupQuery wanted{.job_id = query.job_id,
-                     .node_ids = {},
-                     .bin_us = bin_us,
-                     .from_us = query.from_us,
-                     .until_us = query.to_us,
-                     .filter = query.filter};
+  RollupQuery wanted = RollupsOf(query, bin_us);
   for (const auto& [node_id, name] : names) wanted.node_ids.push_back(node_id);
   const Result<std::vector<NodeRollup>> rollups = LoadRollups(connection, wanted);
   if (!rollups) return rollups.error();

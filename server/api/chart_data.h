@@ -5,6 +5,7 @@
 
 #include "server/api/chart.h"
 #include "server/store/jobs.h"
+#include "server/store/rollups.h"
 #include "server/store/series.h"
 #include "server/store/tick_table.h"
 
@@ -30,7 +31,9 @@ std::int64_t ChartBin(std::int64_t bin_us);
 // The coarsest rollup whose bins fall into one bin of the chart each; 0 when there is none.
 std::int64_t RollupBin(std::int64_t bin_us);
 
+// What a chart reads: the ticks of a node, or the rollups of a level, of all nodes.
 TickQuery TicksOf(const ChartQuery& query, std::int64_t node_id);
+RollupQuery RollupsOf(const ChartQuery& query, std::int64_t bin_us);
 
 // Invalid when a chart has more series than allowed, or more bins than memory is meant for.
 Status CheckSeries(const ChartQuery& query, const Chart& chart);

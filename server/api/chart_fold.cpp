@@ -56,7 +56,7 @@ Status DrawNodes(Connection& connection, const ChartQuery& query, const RollupQu
     if (some(one.rollup.key)) parts[one.rollup.key][one.node_id].push_back(&one.rollup.bins);
   }
   for (const auto& [key, nodes] : parts) {
-    Fold fold(key);
+    RollupFold fold(key);
     for (const auto& [node_id, tables] : nodes) fold.AddNode(tables);
     Draw(fold.Take(), query, chart);
   }
@@ -95,12 +95,7 @@ Status DrawRollups(Connection& connection, const ChartQuery& query, std::int64_t
                    Chart& chart) {
   const Result<Transaction> snapshot = Transaction::Snapshot(connection);
   if (!snapshot) return snapshot.error();
-  RollupQuery wanted{.job_id = query.job_id,
-                     .node_ids = {},
-                     .bin_us = bin_us,
-                     .from_us = query.from_us,
-                     .until_us = query.to_us,
-                     .filter = query.filter};
+  RollupQuery wanted = RollupsOf(query, bin_us);
   const auto fresh = ReadFresh(connection, query, wanted);
   if (!fresh) return fresh.error();
   if (query.whole_job) return DrawJob(connection, query, wanted, *fresh, chart);

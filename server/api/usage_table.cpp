@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "rules/catalog.h"
 #include "server/api/usage_pool.h"
-#include "server/store/rollups.h"
+#include "server/store/rollup_fold.h"
 
 namespace stepscope {
 namespace {
@@ -90,10 +90,8 @@ struct Means {
   }
   // What is in no rollup yet.
   void AddFresh(const TickTable& ticks) {
-    for (std::size_t first = 0, last = 0; first < ticks.series.size(); first = last) {
-      const std::string& metric = ticks.series[first].metric;
-      while (last < ticks.series.size() && ticks.series[last].metric == metric) ++last;
-      Add(metric, RollUp(SliceTicks(ticks, first, last, 0, ticks.at_us.size()), bin_us));
+    for (const StoredRollup& rollup : RollUpTicks(ticks, *LevelFor(bin_us))) {
+      Add(rollup.key.metric, rollup.bins);
     }
   }
   std::size_t size() const {

@@ -15,7 +15,7 @@ constexpr std::size_t kNodesAtOnce = 64;  // of which rollups are in memory
 Result<FoldedRollup> FoldOne(Connection& connection, std::int64_t job_id,
                              const std::vector<NodeRow>& nodes, const RollupKey& key,
                              std::size_t few_nodes) {
-  Fold fold(key);
+  RollupFold fold(key);
   std::size_t folded = 0;
   RollupQuery query{.job_id = job_id,
                     .node_ids = {},

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "server/store/database.h"
-#include "server/store/fold.h"
+#include "server/store/rollup_fold.h"
 
 namespace stepscope {
 

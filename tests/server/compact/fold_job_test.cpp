@@ -53,7 +53,7 @@ class FoldJobTest : public ::testing::Test {
   }
   // What the nodes' rollups say now.
   FoldedRollup ByHand(const RollupKey& key) {
-    Fold fold(key);
+    RollupFold fold(key);
     const auto rollups = LoadRollups(*connection_, {.job_id = job_.job_id(),
                                                     .node_ids = {},
                                                     .bin_us = key.bin_us,

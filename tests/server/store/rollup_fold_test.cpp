@@ -1,4 +1,4 @@
-#include "server/store/fold.h"
+#include "server/store/rollup_fold.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ TickTable BinsOf(const std::string& device, std::int64_t from, std::vector<std::
 }
 
 FoldedRollup FoldNodes(const std::vector<std::vector<TickTable>>& nodes) {
-  Fold fold(kKey);
+  RollupFold fold(kKey);
   for (const std::vector<TickTable>& node : nodes) {
     std::vector<const TickTable*> tables;
     for (const TickTable& table : node) tables.push_back(&table);
@@ -29,7 +29,7 @@ FoldedRollup FoldNodes(const std::vector<std::vector<TickTable>>& nodes) {
   return fold.Take();
 }
 
-TEST(Fold, CountsEachSeriesOnceHoweverManySamplesItHas) {
+TEST(RollupFold, CountsEachSeriesOnceHoweverManySamplesItHas) {
   const FoldedRollup folded = FoldNodes(
       {{BinsOf("0", 0, {100, 300, 200})}, {BinsOf("0", 5, {40}), BinsOf("1", 2, {10, 30})}});
   EXPECT_EQ(folded.series, 3);
@@ -44,7 +44,7 @@ TEST(Fold, CountsEachSeriesOnceHoweverManySamplesItHas) {
   EXPECT_EQ(bin.greatest, 30);
 }
 
-TEST(Fold, TakesWhatANodeHasOfABinTogether) {
+TEST(RollupFold, TakesWhatANodeHasOfABinTogether) {
   const FoldedRollup apart = FoldNodes({{BinsOf("0", 0, {100, 300}), BinsOf("0", 2, {500})}});
   const FoldedRollup whole = FoldNodes({{BinsOf("0", 0, {100, 300, 500})}});
   ASSERT_EQ(apart.bins.size(), 1u);
@@ -54,7 +54,7 @@ TEST(Fold, TakesWhatANodeHasOfABinTogether) {
   EXPECT_EQ(apart.bins[0].greatest, 50);
 }
 
-TEST(Fold, SumsDoNotDependOnHowManySamplesASeriesHas) {
+TEST(RollupFold, SumsDoNotDependOnHowManySamplesASeriesHas) {
   // A node measures twice a second, another once: together they have 10 + 20.
   const FoldedRollup folded =
       FoldNodes({{BinsOf("", 0, {100, 100})}, {BinsOf("", 0, {200, 200, 200, 200})}});
@@ -62,14 +62,14 @@ TEST(Fold, SumsDoNotDependOnHowManySamplesASeriesHas) {
   EXPECT_DOUBLE_EQ(folded.bins[0].sum / folded.bins[0].count, 15);
 }
 
-TEST(Fold, LeavesOutWhatIsNotOfItsTime) {
+TEST(RollupFold, LeavesOutWhatIsNotOfItsTime) {
   const FoldedRollup folded =
       FoldNodes({{BinsOf("", -20, {1}), BinsOf("", 3'590, {2}), BinsOf("", 3'600, {3})}});
   ASSERT_EQ(folded.bins.size(), 1u);
   EXPECT_EQ(folded.bins[0].at_us, kBegin + 3'590 * kSecond);
 }
 
-TEST(Fold, TicksLieInTheRowsThatTheirRollupsWillBeIn) {
+TEST(RollupFold, TicksLieInTheRowsThatTheirRollupsWillBeIn) {
   const TickTable ticks{{kBegin - 1, kBegin, kBegin + 1},
                         {{"user.a", "0"}, {"user.a", "1"}, {"user.b", ""}},
                         {{0, {1, 2, 3}, {}}, {0, {4, 5, 6}, {}}, {0, {0, 7, 0}, {0, 1, 0}}}};

@@ -1,4 +1,4 @@
-#include "server/store/fold.h"
+#include "server/store/rollup_fold.h"
 
 #include <algorithm>
 #include <map>
@@ -13,9 +13,9 @@ std::size_t BinsOf(const RollupKey& key) {
 
 }  // namespace
 
-Fold::Fold(const RollupKey& key) : key_(key), means_(BinsOf(key)) {}
+RollupFold::RollupFold(const RollupKey& key) : key_(key), means_(BinsOf(key)) {}
 
-void Fold::AddNode(std::span<const TickTable* const> tables) {
+void RollupFold::AddNode(std::span<const TickTable* const> tables) {
   std::map<std::string_view, std::vector<Samples>> lines;
   for (const TickTable* table : tables) {
     for (const RollupDevice& device : DevicesOf(*table)) {
@@ -27,7 +27,8 @@ void Fold::AddNode(std::span<const TickTable* const> tables) {
   for (const auto& [device, line] : lines) AddSeries(line);
 }
 
-void Fold::Collect(const TickTable& table, const RollupDevice& device, std::vector<Samples>& line) {
+void RollupFold::Collect(const TickTable& table, const RollupDevice& device,
+                         std::vector<Samples>& line) {
   scale_ = std::max(scale_, device.least->scale);
   const auto one = static_cast<double>(PowerOfTen(device.least->scale));
   for (std::size_t row = 0; row < table.at_us.size(); ++row) {
@@ -44,7 +45,7 @@ void Fold::Collect(const TickTable& table, const RollupDevice& device, std::vect
   }
 }
 
-void Fold::AddSeries(const std::vector<Samples>& line) {
+void RollupFold::AddSeries(const std::vector<Samples>& line) {
   bool some = false;
   for (std::size_t bin = 0; bin < line.size(); ++bin) {
     const Samples& samples = line[bin];
@@ -61,7 +62,7 @@ void Fold::AddSeries(const std::vector<Samples>& line) {
   if (some) ++series_;
 }
 
-FoldedRollup Fold::Take() const {
+FoldedRollup RollupFold::Take() const {
   FoldedRollup folded{key_, series_, scale_, {}};
   for (std::size_t bin = 0; bin < means_.size(); ++bin) {
     const Means& means = means_[bin];

@@ -27,9 +27,9 @@ struct FoldedRollup {
 };
 
 // Folds one row of each node into one.
-class Fold {
+class RollupFold {
  public:
-  explicit Fold(const RollupKey& key);
+  explicit RollupFold(const RollupKey& key);
 
   // All tables of one node, with bins of the level: those of a bin are taken together. Bins outside
   // of the row's time do not count.
