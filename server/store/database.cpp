@@ -271,6 +271,10 @@ void Connection::set_deadline(Duration deadline) {
   session_->deadline = deadline;
 }
 
+Duration Connection::deadline() const {
+  return session_->deadline;
+}
+
 std::string Connection::last_sqlstate() const {
   return session_->sqlstate;
 }

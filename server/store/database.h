@@ -78,6 +78,7 @@ class Connection {
 
   // Of the calls from now on.
   void set_deadline(Duration deadline);
+  Duration deadline() const;
 
   bool broken() const;
   // Of the last call: empty when it went well or nobody answered.

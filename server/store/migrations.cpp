@@ -45,7 +45,9 @@ constexpr char kFindCitus[] = "select 1 from pg_extension where extname = 'citus
 constexpr Duration kPoll = 100ms;
 constexpr Duration kLockWait = 60s;
 constexpr int kTries = 10;
-constexpr Duration kApply = std::chrono::hours(1);  // a large table takes its time
+// A large table takes its time. The session's own limit is PostgreSQL's part of the deadline.
+constexpr Duration kApply = std::chrono::hours(1);
+constexpr char kPatience[] = "set local lock_timeout = '3s'; set local statement_timeout = '1h'";
 
 std::string Sha256(std::string_view text) {
   unsigned char digest[SHA256_DIGEST_LENGTH];
@@ -94,8 +96,7 @@ Result<std::size_t> CountApplied(const Rows& applied, std::span<const Migration>
 Status ApplyOnce(Connection& connection, std::string_view table, const Migration& migration) {
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
-  if (Status set = connection.Execute("set local lock_timeout = '3s'"); !set) return set;
-  connection.set_deadline(kApply);
+  if (Status set = connection.Execute(kPatience); !set) return set;
   if (Status done = connection.Execute(std::string(migration.sql)); !done) return done;
   const Result<Rows> recorded = connection.Query(
       Format(kRecord, table), {migration.version, migration.name, Sha256(migration.sql)});
@@ -124,10 +125,14 @@ Status ApplyMissing(Connection& connection, std::string_view table,
   if (!applied) return applied.error();
   const Result<std::size_t> count = CountApplied(*applied, migrations);
   if (!count) return count.error();
+  const Duration usual = connection.deadline();
+  connection.set_deadline(kApply);
+  Status done;
   for (const Migration& migration : migrations.subspan(*count)) {
-    if (Status done = Apply(connection, table, migration); !done) return done;
+    if (done = Apply(connection, table, migration); !done) break;
   }
-  return {};
+  connection.set_deadline(usual);
+  return done;
 }
 
 Status Distribute(Connection& connection) {

@@ -73,6 +73,16 @@ TEST(Migrate, LeavesNothingOfAFileThatFails) {
   EXPECT_FALSE(connection->Query("select * from c"));
 }
 
+TEST(Migrate, TakesLongerThanAnyOtherStatementMay) {
+  const TestDatabase database = TestDatabase::Empty();
+  const auto hasty = *Connection::Open(database.url(), 1s);
+  const Migration slow[] = {{1, "slow", "select pg_sleep(1.2)"}};
+  ASSERT_FALSE(hasty->Query("select pg_sleep(1.2)"));
+  const auto other = *Connection::Open(database.url(), 1s);
+  EXPECT_TRUE(Migrate(*other, slow));
+  EXPECT_EQ(other->deadline(), 1s);
+}
+
 TEST(Migrate, NamesWhoHoldsTheLock) {
   const TestDatabase database = TestDatabase::Empty();
   const auto holder = database.Connect(), other = database.Connect();
