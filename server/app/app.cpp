@@ -9,7 +9,7 @@
 #include "server/app/proxy_trust.h"
 #include "server/app/service_metrics.h"
 #include "server/store/ballast.h"
-#include "server/store/migrations.h"
+#include "server/store/database_start.h"
 
 namespace stepscope {
 namespace {
@@ -61,13 +61,13 @@ App::~App() {
 }
 
 Result<std::unique_ptr<App>> App::Start(const Settings& settings, const Clock& clock,
-                                        std::string version) {
+                                        std::string version, const std::stop_token& stop) {
   Result<std::vector<Listener>> listeners = OpenAll(settings.listen);
   if (!listeners) return listeners.error();
   std::unique_ptr<App> app(new App(settings, clock, std::move(version)));
   app->url_ = ServiceUrl(settings, PortOf(*listeners));
   Status started = MakeDataDir(settings.data_dir);
-  if (started) started = app->StartDatabase();
+  if (started) started = app->StartDatabase(stop);
   if (started) started = app->OpenAlerts();
   if (!started) return started.error();
   app->StartWork();
@@ -76,7 +76,7 @@ Result<std::unique_ptr<App>> App::Start(const Settings& settings, const Clock& c
   return app;
 }
 
-Status App::StartDatabase() {
+Status App::StartDatabase(const std::stop_token& stop) {
   std::string url = settings_.database_url;
   if (url.empty()) {
     Result<std::unique_ptr<EmbeddedPostgres>> postgres = EmbeddedPostgres::Start(
@@ -91,9 +91,7 @@ Status App::StartDatabase() {
   work_database_ = std::make_unique<Database>(
       url, static_cast<std::size_t>(settings_.evaluators) + kFurtherConnections);
   page_database_ = std::make_unique<Database>(url, kPageConnections);
-  Result<Database::Lease> lease = work_database_->Acquire();
-  if (!lease) return lease.error();
-  return Migrate(**lease);
+  return MigrateWhenUp(url, settings_.database_wait, stop);
 }
 
 Status App::OpenAlerts() {

@@ -25,9 +25,10 @@ namespace stepscope {
 // compactor, retention, outbox, housekeeping, HTTP. Use from one thread.
 class App {
  public:
-  // Serves when it returns. The error is one sentence that names the thing and the way out.
+  // Serves when it returns. The error is one sentence that names the thing and the way out. Waits
+  // for a database that is not up (`settings.database_wait`), unless `stop` is asked for.
   static Result<std::unique_ptr<App>> Start(const Settings& settings, const Clock& clock,
-                                            std::string version);
+                                            std::string version, const std::stop_token& stop = {});
   ~App();
 
   // Where people find the page, without a slash at its end.
@@ -44,7 +45,7 @@ class App {
 
  private:
   App(const Settings& settings, const Clock& clock, std::string version);
-  Status StartDatabase();
+  Status StartDatabase(const std::stop_token& stop);
   Status OpenAlerts();
   void StartWork();
   Status StartHttp(std::vector<Listener> listeners);

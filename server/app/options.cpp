@@ -45,6 +45,8 @@ constexpr std::array kOptions = {
     kDataOptions[0],
     kDataOptions[1],
     kDataOptions[2],
+    Option{"--database-wait", "TIME", "60s",
+           "How long to wait at the start for a database that is not up yet; 0s to end at once."},
     Option{"--public-url", "URL", "",
            "Address of the web page as people see it, for links in messages."},
     Option{"--webhook-allow", "CIDR[,..]", "",

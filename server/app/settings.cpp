@@ -88,6 +88,13 @@ Result<std::int64_t> ReadSize(const Arguments& arguments, const std::string& opt
       Format("{} {}: 0, or a size such as 500MB, 200GB or 2TB is wanted", option, Printable(text)));
 }
 
+Result<Duration> ReadWait(const Arguments& arguments) {
+  const std::string& text = arguments["--database-wait"];
+  const Result<Duration> wait = ParseDuration(text);
+  if (wait && *wait <= std::chrono::hours(1)) return wait;
+  return Invalid(Format("--database-wait {}: a time up to 60m is wanted", Printable(text)));
+}
+
 Result<int> ReadEvaluators(const std::string& text) {
   const Result<std::int64_t> number = ParseInt(text, "--evaluators");
   if (number && *number >= 1 && *number <= 16) return static_cast<int>(*number);
@@ -168,6 +175,7 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
   if (read) read = CheckOpen(settings);
   if (read) read = CheckProxy(settings);
   if (read) read = ReadDataSettings(arguments, settings);
+  if (read) read = Take(ReadWait(arguments), settings.database_wait);
   if (read) read = Take(ReadPublicUrl(arguments["--public-url"]), settings.public_url);
   if (read) read = Take(ReadEvaluators(arguments["--evaluators"]), settings.evaluators);
   if (read) read = Take(ReadDays(arguments, "--keep-samples"), settings.keep_samples_days);

@@ -7,6 +7,7 @@
 
 #include "core/base/log.h"
 #include "core/base/options.h"
+#include "core/base/time.h"
 #include "server/edge/address.h"
 
 namespace stepscope {
@@ -24,6 +25,7 @@ struct Settings {
   std::string proxy_secret_file, proxy_certificate;  // how such a proxy is known
   std::string data_dir;
   std::string database_url;  // empty: the embedded PostgreSQL; never logged
+  Duration database_wait = std::chrono::seconds(60);  // at the start, until it is up
   std::string pg_bindir;
   std::string public_url;                  // empty: where it listens
   std::vector<std::string> webhook_allow;  // address ranges, "10.20.0.0/16"

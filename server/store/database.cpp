@@ -96,6 +96,12 @@ Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url) {
   return variables;
 }
 
+bool IsDatabaseUp(const std::string& url) {
+  const char* const names[] = {"connect_timeout", "dbname", nullptr};
+  const char* const values[] = {"3", url.c_str(), nullptr};
+  return PQpingParams(names, values, 1) == PQPING_OK;
+}
+
 // Our keywords stand before the URL's, so that the URL decides where both say something.
 Status Connection::Session::Connect(const std::string& url) {
   if (const auto readable = DatabaseEnvironment(url); !readable) return readable.error();

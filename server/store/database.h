@@ -53,6 +53,9 @@ class Parameter {
 // command line everyone would see the password.
 Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url);
 
+// Whether a server takes connections there, of anyone at all; asks for at most 3 s.
+bool IsDatabaseUp(const std::string& url);
+
 // One session with PostgreSQL. Every call has a deadline; when it passes, the socket is closed and
 // the outcome is unknown (trust.md 3.11). Errors: Unavailable (no connection, deadline, SQLSTATE
 // 08, 25006, 40, 53, 55P03, 57), Invalid (22, 54), Conflict (23), Internal (the rest). Messages

@@ -60,10 +60,13 @@ class Service:
         self.log = folder / "server.log"
         self.process = None
 
-    def start(self, seconds: float = 90):
+    def spawn(self):
         command = [program("stepscope-server"), "--listen", f"127.0.0.1:{self.port}", "--data-dir", str(self.data_dir)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command + list(self.options), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def start(self, seconds: float = 90):
+        self.spawn()
         wait_for(lambda: self.process.poll() is not None or self.ready(), "service ready", seconds)
         assert self.process.poll() is None, f"the service ended: {self.log.read_text()[-2000:]}"
         return self

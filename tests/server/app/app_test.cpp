@@ -104,6 +104,7 @@ TEST_F(AppTest, AnOccupiedPortIsOneClearSentence) {
 
 TEST_F(AppTest, AMissingDatabaseIsSaidWithoutItsPassword) {
   settings_.database_url = "postgresql://someone:hunter2@127.0.0.1:1/nothing";
+  settings_.database_wait = 0s;
   const Result<std::unique_ptr<App>> app = App::Start(settings_, clock_, "0.0.0");
   ASSERT_FALSE(app.ok());
   EXPECT_EQ(app.error().message.find("hunter2"), std::string::npos) << app.error().message;

@@ -84,6 +84,8 @@ TEST(Settings, KeepSizeIsASizeWithItsUnit) {
 TEST(Settings, WrongValuesNameTheirOption) {
   EXPECT_NE(ErrorOf({"--evaluators", "0"}).find("--evaluators"), std::string::npos);
   EXPECT_NE(ErrorOf({"--evaluators", "many"}).find("--evaluators"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--database-wait", "2h"}).find("--database-wait"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--database-wait", "soon"}).find("--database-wait"), std::string::npos);
   EXPECT_NE(ErrorOf({"--public-url", "example.com"}).find("--public-url"), std::string::npos);
   EXPECT_NE(ErrorOf({"--log-level", "loud"}), "");
   EXPECT_NE(ErrorOf({"--colour"}).find("--colour"), std::string::npos);

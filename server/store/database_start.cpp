@@ -1,0 +1,36 @@
+#include "server/store/database_start.h"
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/base/worker.h"
+#include "server/store/migrations.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kPause = 200ms;
+constexpr Duration kBelieved = 3s;  // a refusal by a server that is up all the time
+
+Status TryMigrate(const std::string& url) {
+  const Result<std::unique_ptr<Connection>> connection = Connection::Open(url);
+  return connection ? Migrate(**connection) : Status(connection.error());
+}
+
+}  // namespace
+
+Status MigrateWhenUp(const std::string& url, Duration patience, const std::stop_token& stop) {
+  const SteadyTime until = SystemClock().Steady() + patience;
+  SteadyTime seen_away = SystemClock().Steady();
+  std::string said;
+  for (;;) {
+    const Status done = TryMigrate(url);
+    if (done || done.error().code != Code::kUnavailable) return done;
+    const SteadyTime now = SystemClock().Steady();
+    if (!IsDatabaseUp(url)) seen_away = now;
+    if (now >= until || now - seen_away >= kBelieved) return done;
+    if (done.error().message != said) LogWarning("waiting: {}", said = done.error().message);
+    if (!SleepFor(stop, kPause)) return done;
+  }
+}
+
+}  // namespace stepscope
