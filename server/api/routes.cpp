@@ -56,12 +56,14 @@ Route Bulk(Route route) {
 
 Route ForChange(const Api& api, Right right, std::string_view method, std::string_view pattern,
                 std::string_view action, DatabaseCall call) {
-  return ForDatabase(
+  Route route = ForDatabase(
       api, right, method, pattern,
       [action, call = std::move(call)](const Api& with, Connection& connection,
                                        const Request& request, const PathParameters& path) {
         return Change(with, connection, request, path, action, call);
       });
+  if (method != "DELETE") route.traffic = Traffic::kChanges;
+  return route;
 }
 
 Route Forgetting(Route route, std::function<void(const std::string& id)> forget) {

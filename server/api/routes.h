@@ -45,7 +45,8 @@ Route ForDatabase(const Api& api, Right right, std::string_view method, std::str
 Route Bulk(Route route);
 
 // The same for one that changes something: all it does is one transaction, together with a row that
-// says who did it (`action`: "webhook.create"). Rolled back when the answer is not a success.
+// says who did it (`action`: "webhook.create"). Rolled back when the answer is not a success. On a
+// disk that is nearly full only DELETE goes on.
 Route ForChange(const Api& api, Right right, std::string_view method, std::string_view pattern,
                 std::string_view action, DatabaseCall call);
 

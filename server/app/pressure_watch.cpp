@@ -15,10 +15,11 @@ double ShareOf(double used, std::size_t most) {
 }
 
 // A folder that cannot be looked at is told by /readyz; it is no reason to refuse anybody.
-bool IsLow(const std::string& folder) {
-  if (folder.empty()) return false;
+void LookAtFolder(const std::string& folder, Load& load) {
+  if (folder.empty()) return;
   const Result<Storage> storage = LookAtStorage(folder);
-  return (storage && storage->low()) || IsBallastSpent(folder);
+  load.storage_low = (storage && storage->low()) || IsBallastSpent(folder);
+  load.storage_nearly_full = storage && storage->nearly_full();
 }
 
 void Tell(Judgement before, Judgement now) {
@@ -30,6 +31,8 @@ void Tell(Judgement before, Judgement now) {
       return LogWarning("short of {}: bulk readers are refused", ToText(now.shortage));
     case Pressure::kFrames:
       return LogWarning("short of {}: frames are refused, agents keep them", ToText(now.shortage));
+    case Pressure::kChanges:
+      return LogWarning("short of {}: nothing is written but what frees it", ToText(now.shortage));
   }
 }
 
@@ -64,11 +67,12 @@ Load PressureWatch::Look() const {
   const IngestFigures ingest = ingest_.figures();
   const double requests = ShareOf(double(edge.queued), bounds_.most_queued);
   const double pushes = ShareOf(double(ingest.queue_length), most_pushes_);
-  return {.queue = std::max(requests, pushes),
-          .bodies = ShareOf(double(edge.body_bytes), bounds_.most_body_bytes),
-          .connections = ShareOf(double(edge.open()), bounds_.most_connections),
-          .commit_p95 = ingest.commit_p95,
-          .storage_low = IsLow(storage_)};
+  Load load{.queue = std::max(requests, pushes),
+            .bodies = ShareOf(double(edge.body_bytes), bounds_.most_body_bytes),
+            .connections = ShareOf(double(edge.open()), bounds_.most_connections),
+            .commit_p95 = ingest.commit_p95};
+  LookAtFolder(storage_, load);
+  return load;
 }
 
 }  // namespace stepscope

@@ -68,7 +68,8 @@ void AddEdge(const EdgeFigures& edge, PrometheusText& out) {
 void AddPressure(const PressureGauge& gauge, PrometheusText& out) {
   const Load load = gauge.load();
   const Judgement now = gauge.judgement();
-  out.Add("stepscope_pressure", "gauge", "0: none; 1: bulk readers are refused; 2: frames too.",
+  out.Add("stepscope_pressure", "gauge",
+          "0: none; 1: bulk readers are refused; 2: frames too; 3: changes too.",
           double(static_cast<int>(now.pressure)));
   out.Describe("stepscope_pressure_load", "gauge", "How much of what there is, is used (0 to 1).");
   out.Sample("stepscope_pressure_load", "of=\"queue\"", load.queue);
@@ -77,13 +78,15 @@ void AddPressure(const PressureGauge& gauge, PrometheusText& out) {
   out.Add("stepscope_pressure_commit_p95_seconds", "gauge",
           "95 of 100 transactions of ingest in the last minute took at most this.",
           ToSeconds(load.commit_p95));
-  out.Add("stepscope_pressure_storage_low", "gauge", "Whether the disk is nearly full.",
+  out.Add("stepscope_pressure_storage_low", "gauge", "Whether little of the disk is free.",
           load.storage_low ? 1 : 0);
   out.Describe("stepscope_pressure_refused_total", "counter", "Requests refused for pressure.");
   out.Sample("stepscope_pressure_refused_total", "traffic=\"bulk\"",
              double(gauge.refused(Traffic::kBulk)));
   out.Sample("stepscope_pressure_refused_total", "traffic=\"frames\"",
              double(gauge.refused(Traffic::kFrames)));
+  out.Sample("stepscope_pressure_refused_total", "traffic=\"changes\"",
+             double(gauge.refused(Traffic::kChanges)));
 }
 
 void AddBallast(std::uint64_t bytes, PrometheusText& out) {

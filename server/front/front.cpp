@@ -33,14 +33,20 @@ Traffic TrafficOf(const Request& head, const Route& route) {
   return page && route.traffic == Traffic::kBulk ? Traffic::kPeople : route.traffic;
 }
 
+Reply StorageLow(const Request& head, std::string detail) {
+  return ToReply(Problem{"storage-low", std::move(detail), {}, {}}, head);
+}
+
 std::optional<Reply> CheckPressure(const Request& head, const Route& route,
                                    const FrontSettings& settings) {
   PressureGauge* const gauge = settings.pressure;
   if (!gauge || !gauge->Refuses(TrafficOf(head, route))) return std::nullopt;
-  const Shortage shortage = gauge->judgement().shortage;
+  const auto [pressure, shortage] = gauge->judgement();
   if (shortage == Shortage::kStorage && route.traffic == Traffic::kFrames) {
-    return ToReply(Problem{"storage-low", "there is no room; agents keep their data", {}, {}},
-                   head);
+    return StorageLow(head, "there is no room; agents keep their data");
+  }
+  if (pressure == Pressure::kChanges && route.traffic != Traffic::kBulk) {
+    return StorageLow(head, "the disk is nearly full: what makes room is done, and nothing else");
   }
   std::string detail = Format("the service is short ({}); try again", ToText(shortage));
   if (route.traffic == Traffic::kFrames) return Busy(head, std::move(detail));

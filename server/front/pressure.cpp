@@ -20,6 +20,11 @@ Pressure OfCommits(Duration p95) {
   return p95 >= kBulkCommit ? Pressure::kBulk : Pressure::kNone;
 }
 
+Pressure OfStorage(const Load& load) {
+  if (load.storage_nearly_full) return Pressure::kChanges;
+  return load.storage_low ? Pressure::kFrames : Pressure::kNone;
+}
+
 // Idle connections cost next to nothing, and the edge sheds them itself: they never stop frames.
 Pressure OfConnections(double share) {
   return share >= kFramesShare ? Pressure::kBulk : Pressure::kNone;
@@ -35,7 +40,7 @@ std::string_view ToText(Shortage shortage) {
 
 Judgement Judge(const Load& load) {
   const std::array<Judgement, 5> judgements = {{
-      {load.storage_low ? Pressure::kFrames : Pressure::kNone, Shortage::kStorage},
+      {OfStorage(load), Shortage::kStorage},
       {OfShare(load.queue), Shortage::kQueue},
       {OfShare(load.bodies), Shortage::kBodies},
       {OfCommits(load.commit_p95), Shortage::kCommits},
@@ -57,12 +62,14 @@ bool PressureGauge::Refuses(Traffic traffic) {
   const bool bulk = traffic == Traffic::kBulk || traffic == Traffic::kSamples;
   if (bulk && now >= Pressure::kBulk) return ++bulk_, true;
   if (traffic == Traffic::kFrames && now >= Pressure::kFrames) return ++frames_, true;
+  if (traffic == Traffic::kChanges && now >= Pressure::kChanges) return ++changes_, true;
   return false;
 }
 
 std::uint64_t PressureGauge::refused(Traffic traffic) const {
   if (traffic == Traffic::kBulk) return bulk_;
-  return traffic == Traffic::kFrames ? frames_.load() : 0;
+  if (traffic == Traffic::kFrames) return frames_;
+  return traffic == Traffic::kChanges ? changes_.load() : 0;
 }
 
 }  // namespace stepscope

@@ -16,14 +16,15 @@ struct Load {
   double connections = 0;  // as a share of what may be
   Duration commit_p95{};   // of ingest
   bool storage_low = false;
+  bool storage_nearly_full = false;
 };
 
 // What kind of answer a call wants, and so when it is refused: bulk readers and samples that nobody
-// keeps first, frames last, people's pages never.
-enum class Traffic { kPeople, kBulk, kSamples, kFrames };
+// keeps first, then frames, then whatever else makes rows; people's pages never.
+enum class Traffic { kPeople, kBulk, kSamples, kFrames, kChanges };
 
 // How much the service refuses, and what it is short of.
-enum class Pressure : std::uint8_t { kNone, kBulk, kFrames };
+enum class Pressure : std::uint8_t { kNone, kBulk, kFrames, kChanges };
 enum class Shortage : std::uint8_t { kNone, kStorage, kQueue, kBodies, kCommits, kConnections };
 struct Judgement {
   Pressure pressure = Pressure::kNone;
@@ -51,7 +52,7 @@ class PressureGauge {
  private:
   const std::function<Load()> look_;
   std::atomic<Judgement> judgement_{};
-  std::atomic<std::uint64_t> bulk_{0}, frames_{0};
+  std::atomic<std::uint64_t> bulk_{0}, frames_{0}, changes_{0};
 };
 
 }  // namespace stepscope

@@ -10,11 +10,16 @@ namespace {
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr double kLeastFreeShare = 0.1;
 constexpr double kLeastFreeBytes = 2 * kGiB;
+constexpr double kNearlyFullBytes = kGiB / 2;
 
 }  // namespace
 
 bool Storage::low() const {
   return free_bytes < kLeastFreeBytes && free_bytes < kLeastFreeShare * all_bytes;
+}
+
+bool Storage::nearly_full() const {
+  return low() && free_bytes < kNearlyFullBytes;
 }
 
 std::string Storage::text() const {

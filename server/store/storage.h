@@ -12,6 +12,8 @@ struct Storage {
 
   // Less than a tenth and less than 2 GiB: what PostgreSQL needs to live on.
   bool low() const;
+  // Low, and less than 512 MiB: what is left is for what frees room.
+  bool nearly_full() const;
   std::string text() const;  // "7.2 GiB free of 20.0 GiB"
 };
 

@@ -14,6 +14,7 @@ from tests.support.service import Service, wait_for
 
 SIZE = 400 << 20
 JOBS = ("one", "two")
+JSON = (("Content-Type", "application/json"),)
 PAGE = (("Sec-Fetch-Site", "same-origin"),)  # as people's browsers say
 
 
@@ -106,7 +107,15 @@ def check_closed(service, pushers):
     check_refusals(pushers, begun, now, "storage-low")
 
 
-def test_ingest_stops_before_the_disk_is_full(service, disk):
+def check_only_what_makes_room_is_done(service):
+    """By people too."""
+    made = ask(service.port, "POST", "/api/v1/jobs", JSON, b'{"name": "three"}')
+    assert (made.status, made.body["code"], made.retry_after) == (503, "storage-low", "2")
+    assert service.request("DELETE", "/api/v1/jobs/spare")[0] == 204
+
+
+def test_writing_stops_before_the_disk_is_full(service, disk):
+    assert ask(service.port, "POST", "/api/v1/jobs", JSON, b'{"name": "spare"}').status == 201
     with pushing(service, *JOBS) as pushers:
         wait_for(lambda: ballast(disk), "the ballast is made")
         assert ballast(disk) == 64_000_000
@@ -114,6 +123,7 @@ def test_ingest_stops_before_the_disk_is_full(service, disk):
         wait_for(lambda: readiness(service).status == 503, "it is noticed")
         time.sleep(1)  # two looks later
         check_closed(service, pushers)
+        check_only_what_makes_room_is_done(service)
         assert ballast(disk), "it is not needed yet"
         disk.clear()
         wait_for(lambda: readiness(service).status == 200, "ready again", 10)

@@ -85,6 +85,7 @@ TEST_F(AppTest, MetricsShowWhatTheServiceMayRunShortOf) {
        {"stepscope_pressure 0", "stepscope_pressure_load{of=\"queue\"} 0",
         "stepscope_pressure_load{of=\"bodies\"} ", "stepscope_pressure_commit_p95_seconds 0",
         "stepscope_pressure_refused_total{traffic=\"frames\"} 0",
+        "stepscope_pressure_refused_total{traffic=\"changes\"} 0",
         "stepscope_http_connections{state=\"idle\"} 1",
         "stepscope_http_connections{state=\"answering\"} 1", "stepscope_http_accepted_total 2",
         "stepscope_http_queue_length 0", "stepscope_http_body_bytes "}) {

@@ -39,7 +39,8 @@ class PressureRefusal : public testing::Test {
   Database nobody_asks_{"", 1};
   Access access_{nobody_asks_, clock_, false};
   Front front_{{MakeRoute("/page", Traffic::kPeople), MakeRoute("/bulk", Traffic::kBulk),
-                MakeRoute("/samples", Traffic::kSamples), MakeRoute("/frames", Traffic::kFrames)},
+                MakeRoute("/samples", Traffic::kSamples), MakeRoute("/frames", Traffic::kFrames),
+                MakeRoute("/change", Traffic::kChanges)},
                nullptr,
                {.hosts = {"localhost"}, .pressure = &gauge_},
                access_,
@@ -99,6 +100,22 @@ TEST_F(PressureRefusal, FramesAreRefusedLastAndSayWhy) {
   Press({.storage_low = true});
   EXPECT_NE(Check("/frames").refusal.body.find("storage-low"), std::string::npos);
   EXPECT_EQ(Check("/page").kind, HeadVerdict::kPass);
+}
+
+TEST_F(PressureRefusal, WhatMakesRowsWaitsWhereTheDiskIsNearlyFull) {
+  Press({.storage_low = true});
+  EXPECT_EQ(Check("/change").kind, HeadVerdict::kPass);
+  Press({.storage_low = true, .storage_nearly_full = true});
+  for (const char* path : {"/change", "/samples", "/frames"}) {
+    const Reply refusal = Check(path, {{"sec-fetch-site", "same-origin"}}).refusal;
+    EXPECT_EQ(refusal.status, 503) << path;
+    EXPECT_NE(refusal.body.find("storage-low"), std::string::npos) << path;
+    EXPECT_TRUE(std::ranges::any_of(refusal.headers, [](const auto& header) {
+      return header.first == "Retry-After";
+    })) << path;
+  }
+  EXPECT_EQ(Check("/page").kind, HeadVerdict::kPass);
+  EXPECT_EQ(Check("/bulk", {{"sec-fetch-site", "same-origin"}}).kind, HeadVerdict::kPass);
 }
 
 TEST_F(PressureRefusal, FramesLeaveSomeWorkersToOthers) {

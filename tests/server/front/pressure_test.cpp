@@ -32,6 +32,25 @@ TEST(Judge, NamesTheWorstReason) {
   EXPECT_EQ(Judge({.storage_low = true}).shortage, Shortage::kStorage);
 }
 
+TEST(Judge, RefusesChangesOnlyWhereTheDiskIsNearlyFull) {
+  EXPECT_EQ(Judge({.storage_low = true}).pressure, Pressure::kFrames);
+  const Judgement full = Judge({.queue = 1, .storage_low = true, .storage_nearly_full = true});
+  EXPECT_EQ(full.pressure, Pressure::kChanges);
+  EXPECT_EQ(full.shortage, Shortage::kStorage);
+}
+
+TEST(PressureGauge, CountsTheChangesThatItRefuses) {
+  Load load{.queue = 1, .storage_low = true};
+  PressureGauge gauge([&] { return load; });
+  gauge.Update();
+  EXPECT_FALSE(gauge.Refuses(Traffic::kChanges));
+  load.storage_nearly_full = true;
+  gauge.Update();
+  EXPECT_TRUE(gauge.Refuses(Traffic::kChanges));
+  EXPECT_FALSE(gauge.Refuses(Traffic::kPeople));
+  EXPECT_EQ(gauge.refused(Traffic::kChanges), 1u);
+}
+
 TEST(PressureGauge, PeopleAreNeverRefused) {
   Load load{.queue = 1, .bodies = 1, .connections = 1, .commit_p95 = 1h, .storage_low = true};
   PressureGauge gauge([&] { return load; });

@@ -14,6 +14,12 @@ TEST(Storage, IsLowWhenLittleIsFreeInShareAndInBytes) {
   EXPECT_TRUE((Storage{0, 1 * kGiB}.low()));
 }
 
+TEST(Storage, IsNearlyFullBelowHalfAGiB) {
+  EXPECT_TRUE((Storage{0.4 * kGiB, 20 * kGiB}.nearly_full()));
+  EXPECT_FALSE((Storage{0.6 * kGiB, 20 * kGiB}.nearly_full()));
+  EXPECT_FALSE((Storage{0.4 * kGiB, 1 * kGiB}.nearly_full())) << "a small disk that is not low";
+}
+
 TEST(Storage, SaysWhatIsFree) {
   EXPECT_EQ((Storage{1.5 * kGiB, 20 * kGiB}.text()), "1.5 GiB free of 20.0 GiB");
 }
