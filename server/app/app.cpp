@@ -9,7 +9,6 @@
 #include "server/app/proxy_trust.h"
 #include "server/app/service_metrics.h"
 #include "server/store/ballast.h"
-#include "server/store/database_start.h"
 
 namespace stepscope {
 namespace {
@@ -61,13 +60,13 @@ App::~App() {
 }
 
 Result<std::unique_ptr<App>> App::Start(const Settings& settings, const Clock& clock,
-                                        std::string version, const std::stop_token& stop) {
+                                        std::string version, const Pause& pause) {
   Result<std::vector<Listener>> listeners = OpenAll(settings.listen);
   if (!listeners) return listeners.error();
   std::unique_ptr<App> app(new App(settings, clock, std::move(version)));
   app->url_ = ServiceUrl(settings, PortOf(*listeners));
   Status started = MakeDataDir(settings.data_dir);
-  if (started) started = app->StartDatabase(stop);
+  if (started) started = app->StartDatabase(pause);
   if (started) started = app->OpenAlerts();
   if (!started) return started.error();
   app->StartWork();
@@ -76,7 +75,7 @@ Result<std::unique_ptr<App>> App::Start(const Settings& settings, const Clock& c
   return app;
 }
 
-Status App::StartDatabase(const std::stop_token& stop) {
+Status App::StartDatabase(const Pause& pause) {
   std::string url = settings_.database_url;
   if (url.empty()) {
     Result<std::unique_ptr<EmbeddedPostgres>> postgres = EmbeddedPostgres::Start(
@@ -91,7 +90,7 @@ Status App::StartDatabase(const std::stop_token& stop) {
   work_database_ = std::make_unique<Database>(
       url, static_cast<std::size_t>(settings_.evaluators) + kFurtherConnections);
   page_database_ = std::make_unique<Database>(url, kPageConnections);
-  return MigrateWhenUp(url, settings_.database_wait, stop);
+  return MigrateWhenUp(url, settings_.database_wait, pause);
 }
 
 Status App::OpenAlerts() {

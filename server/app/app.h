@@ -17,6 +17,7 @@
 #include "server/evaluate/evaluator.h"
 #include "server/front/front.h"
 #include "server/ingest/ingest.h"
+#include "server/store/database_start.h"
 #include "server/store/embedded_postgres.h"
 
 namespace stepscope {
@@ -26,9 +27,9 @@ namespace stepscope {
 class App {
  public:
   // Serves when it returns. The error is one sentence that names the thing and the way out. Waits
-  // for a database that is not up (`settings.database_wait`), unless `stop` is asked for.
+  // for a database that is not up (`settings.database_wait`) as MigrateWhenUp does.
   static Result<std::unique_ptr<App>> Start(const Settings& settings, const Clock& clock,
-                                            std::string version, const std::stop_token& stop = {});
+                                            std::string version, const Pause& pause = SleepOn);
   ~App();
 
   // Where people find the page, without a slash at its end.
@@ -45,7 +46,7 @@ class App {
 
  private:
   App(const Settings& settings, const Clock& clock, std::string version);
-  Status StartDatabase(const std::stop_token& stop);
+  Status StartDatabase(const Pause& pause);
   Status OpenAlerts();
   void StartWork();
   Status StartHttp(std::vector<Listener> listeners);

@@ -38,21 +38,15 @@ int Serve(const Settings& settings) {
   StartLog("stepscope-server", settings.log_level);
   RaiseOpenFiles();
   const SystemClock clock;
-  std::stop_source ended_early;  // before it serves
-  Worker early("signals", [&](const std::stop_token& started) {
-    if (signals.WaitForEnd(started)) ended_early.request_stop();
-  });
-  Result<std::unique_ptr<App>> app =
-      App::Start(settings, clock, STEPSCOPE_VERSION, ended_early.get_token());
-  early.RequestStop();
-  early.Join();
+  const auto pause = [&](Duration duration) { return !signals.EndsWithin(duration); };
+  Result<std::unique_ptr<App>> app = App::Start(settings, clock, STEPSCOPE_VERSION, pause);
   if (!app) return Complain(app.error().message, kFailed);
   Print(stdout, Format("Stepscope is at {}/\n", (*app)->url()));
   if (settings.demands_tokens() && !settings.tls()) {
     LogWarning("no TLS: tokens travel in the clear on every way that is not this machine's own");
   }
 
-  if (!ended_early.stop_requested()) signals.WaitForEnd({}, [&] { (*app)->ReloadTls(); });
+  signals.WaitForEnd({}, [&] { (*app)->ReloadTls(); });
   LogInfo("stopping; a second signal makes it quicker");
   std::stop_source hurry;
   const Worker second("signals", [&](const std::stop_token& stop) {

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include "core/base/clock.h"
+
 namespace stepscope {
 
 Signals::Signals() {
@@ -16,6 +18,17 @@ bool Signals::WaitForEnd(const std::stop_token& stop, const std::function<void()
   while (!stop.stop_requested()) {
     const int number = sigtimedwait(&set_, nullptr, &slice);
     if (number == SIGHUP && hangup) hangup();
+    if (number == SIGINT || number == SIGTERM) return true;
+  }
+  return false;
+}
+
+bool Signals::EndsWithin(Duration time) const {
+  const SteadyTime until = SystemClock().Steady() + time;
+  for (Duration left = time; left > 0ns; left = until - SystemClock().Steady()) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const timespec wait{seconds.count(), (left - seconds).count()};
+    const int number = sigtimedwait(&set_, nullptr, &wait);
     if (number == SIGINT || number == SIGTERM) return true;
   }
   return false;

@@ -5,6 +5,8 @@
 #include <functional>
 #include <stop_token>
 
+#include "core/base/time.h"
+
 namespace stepscope {
 
 // The signals that mean something to the service, blocked in the thread that makes this and in all
@@ -16,6 +18,9 @@ class Signals {
   // Waits for SIGINT or SIGTERM, and calls `hangup` for each SIGHUP. False when the stop is asked
   // for first.
   bool WaitForEnd(const std::stop_token& stop, const std::function<void()>& hangup = {}) const;
+
+  // The same for a time; a SIGHUP means nothing meanwhile.
+  bool EndsWithin(Duration time) const;
 
  private:
   sigset_t set_;

@@ -2,7 +2,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/base/worker.h"
 #include "server/store/migrations.h"
 
 namespace stepscope {
@@ -18,7 +17,7 @@ Status TryMigrate(const std::string& url) {
 
 }  // namespace
 
-Status MigrateWhenUp(const std::string& url, Duration patience, const std::stop_token& stop) {
+Status MigrateWhenUp(const std::string& url, Duration patience, const Pause& pause) {
   const SteadyTime until = SystemClock().Steady() + patience;
   SteadyTime seen_away = SystemClock().Steady();
   std::string said;
@@ -29,7 +28,7 @@ Status MigrateWhenUp(const std::string& url, Duration patience, const std::stop_
     if (!IsDatabaseUp(url)) seen_away = now;
     if (now >= until || now - seen_away >= kBelieved) return done;
     if (done.error().message != said) LogWarning("waiting: {}", said = done.error().message);
-    if (!SleepFor(stop, kPause)) return done;
+    if (!pause(kPause)) return done;
   }
 }
 

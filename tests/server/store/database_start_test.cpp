@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "core/base/clock.h"
-#include "core/base/worker.h"
 #include "tests/support/postgres.h"
 
 namespace stepscope {
@@ -20,13 +19,13 @@ Duration TimeOf(const auto& work) {
 
 TEST(MigrateWhenUp, MigratesADatabaseThatIsUp) {
   const TestDatabase database = TestDatabase::Empty();
-  ASSERT_TRUE(MigrateWhenUp(database.url(), 0s, {}));
+  ASSERT_TRUE(MigrateWhenUp(database.url(), 0s));
   EXPECT_TRUE(database.Connect()->Query("select count(*) from jobs"));
 }
 
 TEST(MigrateWhenUp, WaitsForOneThatIsNotThere) {
   const Duration waited = TimeOf([] {
-    const Status failed = MigrateWhenUp(kNowhere, 1s, {});
+    const Status failed = MigrateWhenUp(kNowhere, 1s);
     ASSERT_FALSE(failed);
     EXPECT_EQ(failed.error().code, Code::kUnavailable);
   });
@@ -36,18 +35,13 @@ TEST(MigrateWhenUp, WaitsForOneThatIsNotThere) {
 // A server is up, but knows no such user: it says so well before the hour is over.
 TEST(MigrateWhenUp, BelievesARefusal) {
   const TestDatabase database = TestDatabase::Empty();
-  const Status refused = MigrateWhenUp(database.url() + "_other", 1h, {});
+  const Status refused = MigrateWhenUp(database.url() + "_other", 1h);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("_other"), std::string::npos) << refused.error().message;
 }
 
 TEST(MigrateWhenUp, EndsWhenAskedTo) {
-  std::stop_source stop;
-  const Worker asks("asks", [&](const std::stop_token& ended) {
-    (void)SleepFor(ended, 100ms);
-    stop.request_stop();
-  });
-  EXPECT_FALSE(MigrateWhenUp(kNowhere, 1h, stop.get_token()));
+  EXPECT_FALSE(MigrateWhenUp(kNowhere, 1h, [](Duration) { return false; }));
 }
 
 }  // namespace
