@@ -2,15 +2,12 @@
 
 #include <netdb.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <optional>
-#include <system_error>
-#include <thread>
 
+#include "core/base/aside.h"
 #include "core/base/clock.h"
 #include "core/base/event.h"
 #include "core/base/text.h"
@@ -23,21 +20,6 @@ namespace {
 constexpr Duration kFresh = 30s;
 
 using Addresses = std::vector<std::string>;
-
-// Left alone by signals, which are for the program's own threads.
-bool RunAside(std::function<void()> body) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = true;
-  try {
-    std::thread(std::move(body)).detach();
-  } catch (const std::system_error&) {
-    started = false;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
-}
 
 }  // namespace
 
@@ -97,7 +79,7 @@ Result<std::shared_ptr<NameLookup::Lookup>> NameLookup::Join(const std::string& 
     auto lookup = std::make_shared<Lookup>();
     if (!lookup->done) return Unavailable("looking up a name: no event descriptor");
     const bool started =
-        RunAside([lookup, host, resolve = resolve_] { lookup->Finish(resolve(host)); });
+        RunAside("lookup", [lookup, host, resolve = resolve_] { lookup->Finish(resolve(host)); });
     if (!started) return Unavailable("looking up a name: no thread");
     return lookups.emplace(host, lookup).first->second;
   });

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "core/base/aside.h"
 #include "core/base/guarded.h"
 #include "core/base/worker.h"
 
@@ -31,6 +32,18 @@ TEST(Worker, EndsASleepWhenItIsDestroyed) {
     Worker sleeper("sleep", [&](std::stop_token stop) { slept = SleepFor(stop, 1h); });
   }
   EXPECT_FALSE(slept);
+}
+
+TEST(RunAside, LeavesTheStarterAtOnce) {
+  const auto gate = std::make_shared<Guarded<bool>>(false);
+  const auto ended = std::make_shared<Guarded<bool>>(false);
+  ASSERT_TRUE(RunAside("left-behind", [gate, ended] {
+    gate->Wait({}, 10s, [](bool open) { return open; });
+    ended->Change([](bool& value) { value = true; });
+  }));
+  EXPECT_FALSE(ended->Read([](bool value) { return value; }));
+  gate->Change([](bool& open) { open = true; });
+  EXPECT_TRUE(ended->Wait({}, 10s, [](bool value) { return value; }));
 }
 
 }  // namespace
