@@ -4,7 +4,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "agent/gpu_values.h"
 #include "agent/tick_row.h"
 #include "core/base/result.h"
 #include "core/base/time.h"
@@ -20,6 +22,9 @@ class Collector {
   // the first one and when a counter ran backwards. An error means that this source gave nothing
   // now; the next call may work again.
   virtual Status Collect(SteadyTime now, TickRow& row) = 0;
+
+  // The GPUs that it reads.
+  virtual std::vector<GpuFacts> Gpus() const { return {}; }
 };
 
 // A row of the collector table. `make` fails, with the reason, where the node has no such source.

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+
+#include "agent/counter.h"
+#include "agent/gpu_values.h"
+#include "agent/nvml_gpm.h"
+#include "agent/nvml_library.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// One GPU of NVML. What it does not support, or does not let us see, stays missing and is not asked
+// for again; of a lost GPU everything is missing until it is back. For one thread; every call may
+// block. `library` outlives it.
+class NvmlDevice {
+ public:
+  NvmlDevice(const NvmlLibrary& library, unsigned index);
+
+  GpuFacts Facts();
+
+  // Rates are over the time since the call before, and missing at the first one and when a counter
+  // ran backwards or wrapped.
+  void Read(SteadyTime now, GpuValues& values);
+
+  nvml::Device handle() const { return handle_; }
+
+ private:
+  enum Probe { kUse, kMemory, kEnergy, kPower, kHeat, kOldHeat, kSm, kMem, kReasons, kEcc, kName };
+  static constexpr std::size_t kFields = 4;
+
+  struct Fields {
+    std::array<nvml::FieldValue, kFields> values{};
+    std::array<Counter, kFields> counters{};
+    std::bitset<kFields> refused;
+  };
+
+  template <typename... Parameters, typename... Arguments>
+  bool Ask(Probe probe, NvmlLibrary::Call<nvml::Device, Parameters...> call,
+           Arguments... arguments);
+  bool Note(nvml::Return result);
+
+  void ReadUse(GpuValues& values);
+  void ReadPower(SteadyTime now, GpuValues& values);
+  void ReadTemperature(GpuValues& values);
+  void ReadClocks(GpuValues& values);
+  void ReadErrors(SteadyTime now, GpuValues& values);
+  void ReadLinks(SteadyTime now, GpuValues& values);
+  void SayWhetherLost();
+
+  const NvmlLibrary& library_;
+  const unsigned index_;
+  nvml::Device handle_ = nullptr;
+  bool lost_ = false, told_lost_ = false;
+  std::bitset<kName + 1> refused_;
+  Counter energy_mj_;
+  Fields fields_;
+  SteadyTime next_errors_{};
+  double ecc_errors_ = std::numeric_limits<double>::quiet_NaN();
+  NvmlGpm gpm_;
+};
+
+}  // namespace stepscope

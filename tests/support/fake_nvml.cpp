@@ -1,0 +1,220 @@
+// libnvidia-ml.so.1 for tests: see fake_nvml.h. Signatures are those of agent/nvml_library.h.
+
+#include "tests/support/fake_nvml.h"
+
+#include <poll.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "agent/nvml_api.h"
+
+using namespace stepscope::nvml;
+using stepscope::test::FakeCall;
+using stepscope::test::FakeGpu;
+using stepscope::test::FakeNvml;
+
+namespace {
+
+constexpr Return kInvalidArgument = static_cast<Return>(2);
+
+void Reset(FakeGpu& gpu) {
+  gpu.lost = gpu.mig = false;
+  gpu.gpm = true;
+  gpu.refused = gpu.xid = gpu.calls = 0;
+  for (auto* counter : {&gpu.energy_mj, &gpu.reasons, &gpu.ecc, &gpu.pcie_sent, &gpu.pcie_received,
+                        &gpu.nvlink_sent_kib, &gpu.nvlink_received_kib}) {
+    *counter = 0;
+  }
+  gpu.util = 97;
+  gpu.memory_busy = 48;
+  gpu.power_mw = 650'000;
+  gpu.celsius = 66;
+  gpu.sm_mhz = 1'980;
+  gpu.memory_mhz = 2'619;
+  gpu.used = 60ull << 30;
+  gpu.total = 80ull << 30;
+  gpu.gpm_percent = 91.25;
+}
+
+FakeNvml& Fake() {
+  static FakeNvml fake;
+  return fake;
+}
+
+void Reset(FakeNvml& fake) {
+  const char* count = std::getenv("FAKE_NVML_GPUS");
+  fake.count = count != nullptr ? static_cast<unsigned>(std::atoi(count)) : 1;
+  fake.init_result = 0;
+  fake.hangs = std::getenv("FAKE_NVML_HANGS") != nullptr;
+  for (FakeGpu& gpu : fake.gpus) Reset(gpu);
+}
+
+const bool kReady = (Reset(Fake()), true);
+
+FakeGpu& Of(Device device) {
+  return *reinterpret_cast<FakeGpu*>(device);
+}
+
+Return Enter(Device device, unsigned call = 0) {
+  while (Fake().hangs) poll(nullptr, 0, 1);
+  if (device == nullptr) return kInvalidArgument;
+  ++Of(device).calls;
+  if (Of(device).lost) return kGpuIsLost;
+  return (Of(device).refused & call) != 0 ? kNotSupported : kSuccess;
+}
+
+template <typename T, typename V>
+Return Give(Device device, unsigned call, V FakeGpu::*value, T* to) {
+  const Return result = Enter(device, call);
+  if (result == kSuccess) *to = Of(device).*value;
+  return result;
+}
+
+unsigned IndexOf(Device device) {
+  return static_cast<unsigned>(&Of(device) - Fake().gpus);
+}
+
+Return GiveText(Device device, const std::string& text, char* to, unsigned size) {
+  const Return result = Enter(device);
+  if (result == kSuccess) std::strncpy(to, text.c_str(), size);
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+FakeNvml* reset_fake_nvml() {
+  Reset(Fake());
+  return &Fake();
+}
+
+Return nvmlInit_v2() {
+  return static_cast<Return>(Fake().init_result.load());
+}
+Return nvmlShutdown() {
+  return kSuccess;
+}
+Return nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = Fake().count;
+  return kSuccess;
+}
+Return nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device) {
+  if (index >= Fake().count) return kInvalidArgument;
+  *device = reinterpret_cast<Device>(&Fake().gpus[index]);
+  return kSuccess;
+}
+const char* nvmlErrorString(Return result) {
+  return result == 9 ? "Driver Not Loaded" : "Unknown Error";
+}
+
+Return nvmlDeviceGetName(Device device, char* text, unsigned size) {
+  return GiveText(device, "NVIDIA H100 80GB HBM3", text, size);
+}
+Return nvmlDeviceGetUUID(Device device, char* text, unsigned size) {
+  return GiveText(device, "GPU-0000000" + std::to_string(IndexOf(device)), text, size);
+}
+Return nvmlDeviceGetPciInfo_v3(Device device, PciInfo* info) {
+  std::strcpy(info->address, ("00000000:1" + std::to_string(IndexOf(device)) + ":00.0").c_str());
+  return Enter(device);
+}
+Return nvmlDeviceGetMigMode(Device device, unsigned* current, unsigned* pending) {
+  *pending = 0;
+  return Give(device, 0, &FakeGpu::mig, current);
+}
+Return nvmlDeviceGetUtilizationRates(Device device, Utilization* use) {
+  const Return result = Enter(device, stepscope::test::kFakeUse);
+  if (result == kSuccess && Of(device).mig) return kNotSupported;
+  if (result == kSuccess) *use = {Of(device).util, Of(device).memory_busy};
+  return result;
+}
+Return nvmlDeviceGetMemoryInfo_v2(Device device, Memory2* memory) {
+  if (memory->version != 0x2000028) return static_cast<Return>(25);
+  memory->total = Of(device).total;
+  return Give(device, stepscope::test::kFakeMemory, &FakeGpu::used, &memory->used);
+}
+Return nvmlDeviceGetPowerUsage(Device device, unsigned* mw) {
+  return Give(device, stepscope::test::kFakePower, &FakeGpu::power_mw, mw);
+}
+Return nvmlDeviceGetTotalEnergyConsumption(Device device, unsigned long long* mj) {
+  return Give(device, stepscope::test::kFakeEnergy, &FakeGpu::energy_mj, mj);
+}
+Return nvmlDeviceGetTemperatureV(Device device, Temperature* temperature) {
+  if (temperature->version != 0x100000c) return static_cast<Return>(25);
+  return Give(device, stepscope::test::kFakeHeat, &FakeGpu::celsius, &temperature->celsius);
+}
+Return nvmlDeviceGetTemperature(Device device, unsigned, unsigned* celsius) {
+  return Give(device, 0, &FakeGpu::celsius, celsius);
+}
+Return nvmlDeviceGetClockInfo(Device device, unsigned which, unsigned* mhz) {
+  const auto clock = which == kClockSm ? &FakeGpu::sm_mhz : &FakeGpu::memory_mhz;
+  return Give(device, stepscope::test::kFakeClocks, clock, mhz);
+}
+Return nvmlDeviceGetCurrentClocksThrottleReasons(Device device, unsigned long long* reasons) {
+  return Give(device, stepscope::test::kFakeClocks, &FakeGpu::reasons, reasons);
+}
+Return nvmlDeviceGetTotalEccErrors(Device device, unsigned, unsigned, unsigned long long* count) {
+  return Give(device, stepscope::test::kFakeEcc, &FakeGpu::ecc, count);
+}
+
+Return nvmlDeviceGetFieldValues(Device device, int count, FieldValue* values) {
+  for (FieldValue* value = values; value != values + count; ++value) {
+    const bool nvlink = value->field < 150;
+    const auto which = nvlink ? stepscope::test::kFakeNvlink : stepscope::test::kFakePcie;
+    const auto source = value->field == kFieldNvlinkSend      ? &FakeGpu::nvlink_sent_kib
+                        : value->field == kFieldNvlinkReceive ? &FakeGpu::nvlink_received_kib
+                        : value->field == kFieldPcieSend      ? &FakeGpu::pcie_sent
+                                                              : &FakeGpu::pcie_received;
+    value->type = kUnsignedLongLong;
+    value->result = Give(device, which, source, &value->value.large);
+    if (nvlink && value->scope != kAllLinks) value->result = kInvalidArgument;
+  }
+  return Enter(device);
+}
+
+Return nvmlEventSetCreate(EventSet* set) {
+  *set = reinterpret_cast<EventSet>(&Fake());
+  return kSuccess;
+}
+Return nvmlDeviceRegisterEvents(Device device, unsigned long long, EventSet) {
+  return Enter(device);
+}
+Return nvmlEventSetWait_v2(EventSet, EventData* event, unsigned) {
+  for (FakeGpu& gpu : Fake().gpus) {
+    const unsigned xid = gpu.xid.exchange(0);
+    if (xid == 0) continue;
+    *event = {reinterpret_cast<Device>(&gpu), kEventXid, xid, 0, 0};
+    return kSuccess;
+  }
+  return kTimeout;
+}
+
+Return nvmlGpmQueryDeviceSupport(Device device, GpmSupport* support) {
+  return Give(device, 0, &FakeGpu::gpm, &support->supported);
+}
+Return nvmlGpmSampleAlloc(GpmSample* sample) {
+  *sample = reinterpret_cast<GpmSample>(new double(0));
+  return kSuccess;
+}
+Return nvmlGpmSampleFree(GpmSample sample) {
+  delete reinterpret_cast<double*>(sample);
+  return kSuccess;
+}
+Return nvmlGpmSampleGet(Device device, GpmSample sample) {
+  return Give(device, 0, &FakeGpu::gpm_percent, reinterpret_cast<double*>(sample));
+}
+// The mean of both samples, so that a test sees which two were taken.
+Return nvmlGpmMetricsGet(GpmMetrics* metrics) {
+  if (metrics->version != 1 || metrics->before == nullptr) return kInvalidArgument;
+  const double before = *reinterpret_cast<double*>(metrics->before);
+  const double after = *reinterpret_cast<double*>(metrics->after);
+  for (unsigned i = 0; i < metrics->count; ++i) {
+    metrics->metrics[i].value = (before + after) / 2;
+    metrics->metrics[i].result = metrics->metrics[i].id == 3 ? kNotSupported : kSuccess;
+  }
+  return kSuccess;
+}
+
+}  // extern "C"

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+
+namespace stepscope::test {
+
+// Calls that a GPU of the fake can refuse.
+enum FakeCall : unsigned {
+  kFakeUse = 1,
+  kFakeMemory = 2,
+  kFakeEnergy = 4,
+  kFakePower = 8,
+  kFakeHeat = 16,
+  kFakeClocks = 32,
+  kFakeEcc = 64,
+  kFakeNvlink = 128,
+  kFakePcie = 256,
+};
+
+template <typename T>
+using Scripted = std::atomic<T>;
+
+// As an H100 at work might be.
+struct FakeGpu {
+  Scripted<bool> lost, mig, gpm;
+  Scripted<unsigned> refused;  // FakeCalls that end with NOT_SUPPORTED
+  Scripted<unsigned> util, memory_busy, power_mw, celsius, sm_mhz, memory_mhz;
+  Scripted<unsigned long long> used, total, energy_mj, reasons, ecc;
+  Scripted<unsigned long long> pcie_sent, pcie_received, nvlink_sent_kib, nvlink_received_kib;
+  Scripted<unsigned> xid;  // 0: no event waits
+  Scripted<double> gpm_percent;
+  Scripted<unsigned> calls;
+};
+
+// A libnvidia-ml.so.1 that says what a test wants. The test loads it, asks it for this through
+// reset_fake_nvml(), and changes what it likes, while the agent's code reads it through the same
+// dlopen. Loaded into a program that knows nothing of this, FAKE_NVML_GPUS says how many GPUs there
+// are, and FAKE_NVML_HANGS that no reading ever returns.
+struct FakeNvml {
+  static constexpr unsigned kMost = 16;
+
+  Scripted<unsigned> count;
+  Scripted<int> init_result;
+  Scripted<bool> hangs;  // until it is false again
+  FakeGpu gpus[kMost];
+};
+
+// Its one state, as it was when it was loaded.
+using ResetFakeNvml = FakeNvml*();
+
+}  // namespace stepscope::test
