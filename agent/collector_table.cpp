@@ -1,6 +1,7 @@
 #include "agent/collector.h"
 #include "agent/cpu.h"
 #include "agent/disk.h"
+#include "agent/gpu.h"
 #include "agent/load.h"
 #include "agent/memory.h"
 #include "agent/network.h"
@@ -13,6 +14,7 @@ constexpr CollectorKind kCollectors[] = {
     {"cpu", MakeCpuCollector},       {"load", MakeLoadCollector},
     {"memory", MakeMemoryCollector}, {"pressure", MakePressureCollector},
     {"disk", MakeDiskCollector},     {"network", MakeNetworkCollector},
+    {"gpu", MakeGpuCollector},
 };
 
 }  // namespace

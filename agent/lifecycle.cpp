@@ -1,6 +1,5 @@
 #include "agent/lifecycle.h"
 
-#include <fcntl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -27,11 +26,13 @@ Json ShortCommand(const std::vector<std::string>& command) {
   return words;
 }
 
-AbsentSource AbsentGpu(const std::string& root) {
-  const bool present = access((root + "/dev/nvidiactl").c_str(), F_OK) == 0 ||
-                       access((root + "/dev/kfd").c_str(), F_OK) == 0;
-  return {"gpu", present ? "this version of the agent does not read GPUs yet"
-                         : "this node has no GPU device"};
+Json ToJson(const GpuFacts& gpu) {
+  Json json = {{"device", gpu.device}, {"name", ValidUtf8(gpu.name)}};
+  if (gpu.memory_bytes != 0) json["memory_bytes"] = gpu.memory_bytes;
+  if (!gpu.uuid.empty()) json["uuid"] = ValidUtf8(gpu.uuid);
+  if (!gpu.pci_address.empty()) json["pci_address"] = ValidUtf8(gpu.pci_address);
+  if (gpu.mig) json["mig"] = *gpu.mig;
+  return json;
 }
 
 }  // namespace
@@ -46,7 +47,6 @@ NodeFacts ReadNodeFacts(const std::string& root) {
   }
   utsname name{};
   if (uname(&name) == 0) facts.kernel = name.release;
-  facts.absent.push_back(AbsentGpu(root));
   return facts;
 }
 
@@ -55,9 +55,11 @@ std::string StartedEvent(const JobStart& start) {
   for (const AbsentSource& one : start.facts.absent) {
     absent.push_back({{"source", one.source}, {"reason", ValidUtf8(one.reason)}});
   }
+  Json gpus = Json::array();
+  for (const GpuFacts& gpu : start.facts.gpus) gpus.push_back(ToJson(gpu));
   const Json facts = {{"cores", start.facts.cores},
                       {"memory_bytes", start.facts.memory_bytes},
-                      {"gpus", Json::array()},
+                      {"gpus", gpus},
                       {"kernel", ValidUtf8(start.facts.kernel)},
                       {"agent_version", start.facts.agent_version},
                       {"absent", absent}};

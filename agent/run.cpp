@@ -64,7 +64,8 @@ CommandOptions MakeCommand(const RunOptions& options, const Intake* intake, cons
 JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
   JobStart start{at, options.group, options.interval, options.command, ReadNodeFacts(options.root)};
   start.facts.agent_version = options.agent_version;
-  for (const AbsentSource& absent : sampler.absent()) start.facts.absent.push_back(absent);
+  start.facts.gpus = sampler.Gpus();
+  start.facts.absent = sampler.absent();
   return start;
 }
 

@@ -25,6 +25,14 @@ const TickRow& Sampler::Sample() {
   return row_;
 }
 
+std::vector<GpuFacts> Sampler::Gpus() const {
+  std::vector<GpuFacts> gpus;
+  for (const Running& running : running_) {
+    for (GpuFacts& gpu : running.collector->Gpus()) gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
 void Sampler::Note(Running& running, const Status& status) {
   if (running.failing == !status.ok()) return;
   running.failing = !status.ok();

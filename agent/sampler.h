@@ -29,6 +29,7 @@ class Sampler {
   const TickRow& Sample();
 
   const std::vector<AbsentSource>& absent() const { return absent_; }
+  std::vector<GpuFacts> Gpus() const;
 
  private:
   struct Running {
