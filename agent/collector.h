@@ -13,7 +13,7 @@
 
 namespace stepscope {
 
-// Reads one source of samples of this node. For one thread.
+// Reads one source of samples of this node. For one thread, but for what says otherwise.
 class Collector {
  public:
   virtual ~Collector() = default;
@@ -25,6 +25,9 @@ class Collector {
 
   // The GPUs that it reads.
   virtual std::vector<GpuFacts> Gpus() const { return {}; }
+
+  // Whether there may be more of them later. This and Gpus() may be called by any thread.
+  virtual bool Starting() const { return false; }
 };
 
 // A row of the collector table. `make` fails, with the reason, where the node has no such source.

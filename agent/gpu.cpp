@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "agent/nvidia.h"
@@ -30,6 +31,10 @@ class GpuCollector : public Collector {
       for (GpuFacts& gpu : vendor->Gpus()) gpus.push_back(std::move(gpu));
     }
     return gpus;
+  }
+
+  bool Starting() const override {
+    return std::ranges::any_of(vendors_, [](const auto& vendor) { return vendor->Starting(); });
   }
 
  private:

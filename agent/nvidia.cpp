@@ -15,7 +15,7 @@ constexpr Duration kGoodFor = 2s;
 class NvidiaCollector : public Collector {
  public:
   explicit NvidiaCollector(std::unique_ptr<NvmlReader> reader) : reader_(std::move(reader)) {
-    if (reader_->Gpus().empty()) LogWarning("NVML takes long to start; GPUs come when it has");
+    if (Starting()) LogWarning("NVML takes long to start; GPUs come when it has");
   }
 
   Status Collect(SteadyTime now, TickRow& row) override {
@@ -33,6 +33,7 @@ class NvidiaCollector : public Collector {
   }
 
   std::vector<GpuFacts> Gpus() const override { return reader_->Gpus(); }
+  bool Starting() const override { return Gpus().empty(); }
 
  private:
   void Show(TickRow& row) {

@@ -17,7 +17,7 @@ namespace stepscope {
 
 // How long others wait for NVML. Tests have more time.
 struct NvmlPatience {
-  Duration start = 5s;
+  Duration start = 2s;
   Duration reading = 50ms;
   Duration end = 1s;
 };

@@ -18,6 +18,7 @@ namespace {
 
 constexpr Duration kLastWait = 10s;
 constexpr Duration kDrainWait = 2s;
+constexpr Duration kAskAgain = 1s;  // a driver that starts
 
 std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
   if (!options.travelling_output) return nullptr;
@@ -69,10 +70,38 @@ JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
   return start;
 }
 
-CommandEnd WaitForEnd(const Command& command, Signals& signals) {
+// Tells the service what the node is, and again once a driver that takes long to start has done so.
+class Opening {
+ public:
+  Opening(const RunOptions& options, const Sampler& sampler, FrameStream& stream, Time at)
+      : options_(options), sampler_(sampler), stream_(stream), at_(at) {
+    Say();
+  }
+
+  // False as long as there may be more to tell.
+  bool Complete() {
+    if (!complete_ && !sampler_.Starting()) Say();
+    return complete_;
+  }
+
+ private:
+  void Say() {
+    complete_ = !sampler_.Starting();
+    stream_.Append(
+        {.kind = FrameKind::kLifecycle, .payload = StartedEvent(StartOf(options_, sampler_, at_))});
+  }
+
+  const RunOptions& options_;
+  const Sampler& sampler_;
+  FrameStream& stream_;
+  const Time at_;
+  bool complete_ = false;
+};
+
+CommandEnd WaitForEnd(const Command& command, Signals& signals, Opening& opening) {
   for (;;) {
     pollfd watched{signals.descriptor(), POLLIN, 0};
-    poll(&watched, 1, -1);
+    poll(&watched, 1, opening.Complete() ? -1 : kAskAgain / 1ms);
     while (const auto arrival = signals.Next()) {
       if (arrival->signal != SIGCHLD) command.Forward(*arrival);
     }
@@ -150,8 +179,7 @@ int RunCommand(const RunOptions& options) {
   MarkFramer marks(stream);
   Sender sender(
       stream, [&](std::string body) { return (*uplink)->Post(std::move(body)); }, clock);
-  stream.Append({.kind = FrameKind::kLifecycle,
-                 .payload = StartedEvent(StartOf(options, sampler, clock.Now()))});
+  Opening opening(options, sampler, stream, clock.Now());
   LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
 
   auto samples = std::make_unique<SampleLoop>(sampler, ticks, options.interval, clock);
@@ -159,7 +187,7 @@ int RunCommand(const RunOptions& options) {
                      [&] { return (*uplink)->RefreshToken(); }},
                     options.push);
   ReleaseStartupPages();
-  const CommandEnd end = WaitForEnd(*command, signals);
+  const CommandEnd end = WaitForEnd(*command, signals, opening);
   const Time ended_at = clock.Now();
   samples.reset();
   const auto output = relay ? relay->Drain(kDrainWait) : std::vector<std::string>();

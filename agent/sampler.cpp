@@ -1,5 +1,7 @@
 #include "agent/sampler.h"
 
+#include <algorithm>
+
 #include "core/base/log.h"
 
 namespace stepscope {
@@ -31,6 +33,10 @@ std::vector<GpuFacts> Sampler::Gpus() const {
     for (GpuFacts& gpu : running.collector->Gpus()) gpus.push_back(std::move(gpu));
   }
   return gpus;
+}
+
+bool Sampler::Starting() const {
+  return std::ranges::any_of(running_, [](const auto& one) { return one.collector->Starting(); });
 }
 
 void Sampler::Note(Running& running, const Status& status) {

@@ -29,7 +29,9 @@ class Sampler {
   const TickRow& Sample();
 
   const std::vector<AbsentSource>& absent() const { return absent_; }
+  // Any thread may ask these; GPUs may come for as long as their driver starts.
   std::vector<GpuFacts> Gpus() const;
+  bool Starting() const;
 
  private:
   struct Running {

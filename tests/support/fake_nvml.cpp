@@ -4,6 +4,7 @@
 
 #include <poll.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -43,11 +44,20 @@ FakeNvml& Fake() {
   return fake;
 }
 
+unsigned Setting(const char* name, unsigned otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? static_cast<unsigned>(std::atoi(value)) : otherwise;
+}
+
+using Clock = std::chrono::steady_clock;
+
+const Clock::time_point kHangsUntil =
+    Clock::now() + std::chrono::milliseconds(Setting("FAKE_NVML_HANGS", 0));
+
 void Reset(FakeNvml& fake) {
-  const char* count = std::getenv("FAKE_NVML_GPUS");
-  fake.count = count != nullptr ? static_cast<unsigned>(std::atoi(count)) : 1;
+  fake.count = Setting("FAKE_NVML_GPUS", 1);
   fake.init_result = 0;
-  fake.hangs = std::getenv("FAKE_NVML_HANGS") != nullptr;
+  fake.hangs = false;
   for (FakeGpu& gpu : fake.gpus) Reset(gpu);
 }
 
@@ -58,7 +68,7 @@ FakeGpu& Of(Device device) {
 }
 
 Return Enter(Device device, unsigned call = 0) {
-  while (Fake().hangs) poll(nullptr, 0, 1);
+  while (Fake().hangs || Clock::now() < kHangsUntil) poll(nullptr, 0, 1);
   if (device == nullptr) return kInvalidArgument;
   ++Of(device).calls;
   if (Of(device).lost) return kGpuIsLost;

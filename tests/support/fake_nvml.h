@@ -35,7 +35,7 @@ struct FakeGpu {
 // A libnvidia-ml.so.1 that says what a test wants. The test loads it, asks it for this through
 // reset_fake_nvml(), and changes what it likes, while the agent's code reads it through the same
 // dlopen. Loaded into a program that knows nothing of this, FAKE_NVML_GPUS says how many GPUs there
-// are, and FAKE_NVML_HANGS that no reading ever returns.
+// are, and FAKE_NVML_HANGS for how many milliseconds no call returns.
 struct FakeNvml {
   static constexpr unsigned kMost = 16;
 
