@@ -31,7 +31,7 @@ struct Group {
   std::map<std::pair<std::int64_t, std::string>, Stream> streams;
   std::vector<NewFrame> frames;
   std::map<std::pair<std::int64_t, std::int64_t>, NewSchema> schemas;  // by job and hash
-  std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // that have steps
+  std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // that sent something
 };
 
 const Lifecycle* StartOf(const GroupItem& item) {
@@ -156,7 +156,7 @@ void AddTable(Group& group, const Stream& stream, const TableFrame& table, PushO
                               NewSchema{row.job_id, row.schema_hash, *table.schema});
     if (stream.push->numbered) outcome.with_schema.push_back(&table);
   }
-  if (table.kind == FrameKind::kSteps) {
+  if (table.kind != FrameKind::kTicks) {
     group.ranks.emplace(std::pair(row.job_id, row.rank),
                         RankSighting{row.job_id, row.node_id, row.rank, row.from_us});
   }

@@ -27,7 +27,7 @@ Status NodeEnded(Connection& connection, std::int64_t job_id, std::int64_t node_
 Status RankStarted(Connection& connection, std::int64_t job_id, int rank, std::int64_t node_id,
                    const Json& facts, std::int64_t at_us);
 Status RankEnded(Connection& connection, std::int64_t job_id, int rank, std::int64_t at_us);
-// Ranks that have steps; those that were never announced are made.
+// Ranks that have steps or annotations; those that were never announced are made.
 struct RankSighting {
   std::int64_t job_id = 0, node_id = 0, rank = 0, at_us = 0;
 };

@@ -100,17 +100,18 @@ TEST_F(Lifecycles, AgentThatComesBackGoesOnInANewSession) {
   EXPECT_EQ(Job().status, JobStatus::kInProgress);
 }
 
-TEST_F(Lifecycles, RanksComeFromTheirFramesOrTheirSteps) {
+TEST_F(Lifecycles, RanksComeFromTheirFramesStepsOrAnnotations) {
   FrameMaker agent("train");
   ExpectStored(
       Push({agent.Started(),
             agent.Lifecycle(
                 {{"event", "rank"}, {"at_us", kStartUs}, {"rank", 1}, {"facts", {{"pid", 42}}}}),
             agent.Steps(1, kStartUs, 1, 3), agent.Steps(0, kStartUs, 1, 3),
+            agent.Annotations(2, "load", 4),
             agent.Lifecycle({{"event", "rank_ended"}, {"at_us", kStartUs + 1}, {"rank", 1}})}),
-      5);
+      6);
   const auto ranks = ListRanks(*connection_, Job().job_id);
-  ASSERT_TRUE(ranks && ranks->size() == 2);
+  ASSERT_TRUE(ranks && ranks->size() == 3);
   EXPECT_FALSE((*ranks)[0].ended_us.has_value());
   EXPECT_EQ((*ranks)[1].facts["pid"], 42);
   EXPECT_EQ((*ranks)[1].ended_us, kStartUs + 1);
