@@ -25,6 +25,7 @@ CLASSES = {
     "rollups": DISTRIBUTED,
     "job_rollups": DISTRIBUTED,
     "step_blocks": DISTRIBUTED,
+    "annotation_blocks": DISTRIBUTED,
     "rule_configs": DISTRIBUTED,
     "rule_states": DISTRIBUTED,
     "findings": DISTRIBUTED,

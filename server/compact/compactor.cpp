@@ -2,6 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/base/random.h"
+#include "server/compact/compact_annotations.h"
 #include "server/compact/compact_steps.h"
 #include "server/compact/fold_job.h"
 #include "server/store/job_rollups.h"
@@ -68,13 +69,11 @@ Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection
                               [&] { return CompactNode(connection, task.job_id, node_id); });
     if (!done) return done;
   }
-  const auto ranks = RanksToCompact(connection, task.job_id);
-  if (!ranks) return ranks.error();
-  for (const int rank : *ranks) {
-    const Status done = Drain(stop, connection, task, Format("rank {}", rank),
-                              [&] { return CompactSteps(connection, task.job_id, rank); });
-    if (!done) return done;
-  }
+  const Result<bool> steps = CompactRanks(stop, connection, task, FrameKind::kSteps, &CompactSteps);
+  if (!steps) return steps.error();
+  const Result<bool> annotations =
+      CompactRanks(stop, connection, task, FrameKind::kAnnotations, &CompactAnnotations);
+  if (!annotations) return annotations.error();
   // Once for all nodes of the turn.
   const Status folded =
       Drain(stop, connection, task, "fold", [&] { return FoldSome(connection, task.job_id); });
@@ -82,9 +81,22 @@ Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection
   if (stop.stop_requested()) return PutBackCompactTask(connection, task, Duration::zero());
   const Result<bool> stale = HasStale(connection, task.job_id);
   if (!stale) return stale.error();
-  const bool idle = nodes->empty() && ranks->empty() && !*stale;
+  const bool idle = nodes->empty() && !*steps && !*annotations && !*stale;
   return idle ? EndCompactTask(connection, task)
               : PutBackCompactTask(connection, task, options_.every);
+}
+
+Result<bool> Compactor::CompactRanks(const std::stop_token& stop, Connection& connection,
+                                     const CompactTask& task, FrameKind kind,
+                                     Result<Compacted> (*compact)(Connection&, std::int64_t, int)) {
+  const auto ranks = RanksToCompact(connection, task.job_id, kind);
+  if (!ranks) return ranks.error();
+  for (const int rank : *ranks) {
+    const Status done = Drain(stop, connection, task, Format("{} of rank {}", ToText(kind), rank),
+                              [&] { return compact(connection, task.job_id, rank); });
+    if (!done) return done.error();
+  }
+  return !ranks->empty();
 }
 
 // Until nothing is left. What cannot be compacted is said and left: the others go on.

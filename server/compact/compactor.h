@@ -45,6 +45,10 @@ class Compactor {
   bool WorkOnce(const std::stop_token& stop);
   bool FindTasks(Connection& connection);
   Status CompactJob(const std::stop_token& stop, Connection& connection, const CompactTask& task);
+  // Each rank that has frames of a kind; says whether there was one.
+  Result<bool> CompactRanks(const std::stop_token& stop, Connection& connection,
+                            const CompactTask& task, FrameKind kind,
+                            Result<Compacted> (*compact)(Connection&, std::int64_t, int));
   Status Drain(const std::stop_token& stop, Connection& connection, const CompactTask& task,
                const std::string& what, const std::function<Result<Compacted>()>& compact);
   void Count(const Compacted& done, Duration took);

@@ -9,7 +9,7 @@ constexpr char kFind[] = R"(
 insert into compact_tasks (job_id, due_us)
 select distinct job_id, 0
 from frames
-where kind in (1, 2)
+where kind in (1, 2, 6)
 on conflict (job_id) do nothing)";
 constexpr char kFindStale[] = R"(
 insert into compact_tasks (job_id, due_us)
@@ -54,7 +54,7 @@ constexpr char kRanks[] = R"(
 select rank
 from ranks r
 where job_id = $1 and exists (select 1 from frames f
-    where f.job_id = $1 and f.kind = 2 and f.node_id = r.node_id and f.rank = r.rank)
+    where f.job_id = $1 and f.kind = $2 and f.node_id = r.node_id and f.rank = r.rank)
 order by rank
 limit 100000)";
 
@@ -100,8 +100,9 @@ Result<std::vector<std::int64_t>> NodesToCompact(Connection& connection, std::in
   return nodes;
 }
 
-Result<std::vector<int>> RanksToCompact(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.Query(kRanks, {job_id});
+Result<std::vector<int>> RanksToCompact(Connection& connection, std::int64_t job_id,
+                                        FrameKind kind) {
+  const Result<Rows> rows = connection.Query(kRanks, {job_id, static_cast<int>(kind)});
   if (!rows) return rows.error();
   std::vector<int> ranks;
   for (std::size_t i = 0; i < rows->size(); ++i) ranks.push_back(static_cast<int>(rows->Int(i, 0)));

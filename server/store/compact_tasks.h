@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/wire/frame.h"
 #include "server/store/database.h"
 
 namespace stepscope {
@@ -28,8 +29,9 @@ Status PutBackCompactTask(Connection& connection, const CompactTask& task, Durat
 // A job that has no frames left and gets no more soon.
 Status EndCompactTask(Connection& connection, const CompactTask& task);
 
-// Nodes of a job that have frames with ticks, and ranks that have steps.
+// Nodes of a job that have frames with ticks, and ranks that have some of another kind.
 Result<std::vector<std::int64_t>> NodesToCompact(Connection& connection, std::int64_t job_id);
-Result<std::vector<int>> RanksToCompact(Connection& connection, std::int64_t job_id);
+Result<std::vector<int>> RanksToCompact(Connection& connection, std::int64_t job_id,
+                                        FrameKind kind);
 
 }  // namespace stepscope

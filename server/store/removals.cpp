@@ -80,6 +80,14 @@ with gone as (
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
     R"(
 with gone as (
+    delete from annotation_blocks
+    where job_id = $1 and (rank, window_us) in (select rank, window_us from annotation_blocks
+        where job_id = $1 order by rank, window_us limit $2)
+    returning octet_length(payload) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
     delete from findings
     where job_id = $1 and (rule_config_id, finding) in (select rule_config_id, finding
         from findings where job_id = $1 order by rule_config_id, finding limit $2)
@@ -156,6 +164,14 @@ with gone as (
     delete from step_blocks
     where job_id = $1 and step_block_id in (select step_block_id from step_blocks
         where job_id = $1 and to_us < $3 order by step_block_id limit $2)
+    returning octet_length(payload) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
+    delete from annotation_blocks
+    where job_id = $1 and (rank, window_us) in (select rank, window_us from annotation_blocks
+        where job_id = $1 and to_us < $3 order by rank, window_us limit $2)
     returning octet_length(payload) as size
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)",

@@ -35,8 +35,8 @@ struct EndedJob {
 Result<std::vector<EndedJob>> ListJobsEndedBefore(Connection& connection, std::int64_t before_us);
 
 // Jobs that have samples from before a time and were not asked for them lately; jobs that may have
-// some, a page at a time by number; and up to `most` rows of them removed: blocks and
-// steps go; the times of ticks and all rollups stay.
+// some, a page at a time by number; and up to `most` rows of them removed: blocks,
+// steps and annotations go; the times of ticks and all rollups stay.
 Result<std::vector<std::int64_t>> ListJobsWithSamplesBefore(Connection& connection,
                                                             std::int64_t before_us);
 Result<std::vector<std::int64_t>> ListJobsCreatedBefore(Connection& connection,

@@ -43,7 +43,8 @@ struct StepQuery {
 };
 Result<std::vector<Step>> ReadSteps(Connection&, const StepQuery&);
 
-// Statistics of annotations over the whole job, of each of these ranks that has some.
+// Statistics of annotations over the whole job, of each of these ranks that has some. They are
+// added up, so ask in a snapshot: each push is in a frame or in a block there.
 struct AnnotationRow {
   std::string name;
   std::int64_t count = 0, sum_ns = 0, min_ns = 0, max_ns = 0;

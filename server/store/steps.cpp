@@ -1,10 +1,8 @@
-// Steps and annotation statistics of a rank, put together from frames.
+// Steps of a rank, put together from frames and blocks.
 
 #include <algorithm>
-#include <map>
 
 #include "core/wire/table_codec.h"
-#include "server/store/capped_sum.h"
 #include "server/store/series.h"
 #include "server/store/step_blocks.h"
 #include "server/store/stored_frames.h"
@@ -52,23 +50,6 @@ void CutSteps(std::vector<Step>& steps, std::size_t most) {
   steps.resize(end);
 }
 
-// Columns: name, from_us, to_us, count, sum_ns, min_ns, max_ns.
-void AddAnnotations(const Schema& schema, const Table& table,
-                    std::map<std::string, AnnotationRow>& rows) {
-  const auto value = [&](std::size_t column, std::size_t row) {
-    return table.columns[column].values[row];
-  };
-  for (std::size_t row = 0; row < table.rows; ++row) {
-    const std::uint64_t name = static_cast<std::uint64_t>(value(0, row));
-    if (name >= schema.names.size()) continue;
-    AnnotationRow& sum = rows[schema.names[name]];
-    sum.min_ns = sum.count == 0 ? value(5, row) : std::min(sum.min_ns, value(5, row));
-    sum.max_ns = std::max(sum.max_ns, value(6, row));
-    sum.count = CappedSum(sum.count, value(3, row));
-    sum.sum_ns = CappedSum(sum.sum_ns, value(4, row));
-  }
-}
-
 // Sorted, each once. What is compacted meanwhile is in frames and blocks, so frames come first.
 Result<std::vector<Step>> ReadChosen(Connection& connection, const StepQuery& query,
                                      const std::vector<FrameKey>& keys, std::size_t budget,
@@ -111,40 +92,6 @@ Result<std::vector<Step>> ReadSteps(Connection& connection, const StepQuery& que
     Result<std::vector<Step>> steps = ReadChosen(connection, query, *keys, budget, all);
     if (!steps || !steps->empty() || all) return steps;
   }
-}
-
-Result<std::map<int, std::vector<AnnotationRow>>> ReadAnnotations(Connection& connection,
-                                                                  std::int64_t job_id,
-                                                                  std::span<const int> ranks) {
-  if (ranks.empty()) return std::map<int, std::vector<AnnotationRow>>{};
-  const FrameQuery wanted{.job_id = job_id,
-                          .kind = FrameKind::kAnnotations,
-                          .node_id = {},
-                          .ranks = {ranks.begin(), ranks.end()},
-                          .after_us = INT64_MIN};
-  const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
-  if (!keys) return keys.error();
-  if (keys->size() >= kMostFramesListed && ranks.size() > 1) {
-    const std::size_t half = ranks.size() / 2;
-    auto some = ReadAnnotations(connection, job_id, ranks.first(half));
-    auto others = ReadAnnotations(connection, job_id, ranks.subspan(half));
-    if (some && others) some->merge(*others);
-    return others ? some : others;
-  }
-  std::map<int, std::map<std::string, AnnotationRow>> found;
-  const Status read = ForEachTable(
-      connection, job_id, *keys, keys->size(), [&](const Schema& schema, const Table& table) {
-        AddAnnotations(schema, table, found[static_cast<int>(schema.rank)]);
-      });
-  if (!read) return read.error();
-  std::map<int, std::vector<AnnotationRow>> lists;
-  for (auto& [rank, rows] : found) {
-    for (auto& [name, row] : rows) {
-      row.name = name;
-      lists[rank].push_back(std::move(row));
-    }
-  }
-  return lists;
 }
 
 }  // namespace stepscope

@@ -82,6 +82,26 @@ class JobFrames {
     }
     Store(FrameKind::kSteps, schema, table, 1);
   }
+  // Annotations that came once each, a second after they began.
+  struct Annotation {
+    std::string name;
+    std::int64_t from_us = 0, ns = 0;
+  };
+  void StoreAnnotations(int rank, const std::vector<Annotation>& rows) {
+    Schema schema{rank, {}, {}};
+    for (const char* column : {"name", "from_us", "to_us", "count", "sum_ns", "min_ns", "max_ns"}) {
+      schema.columns.push_back({column, ""});
+    }
+    Table table{rows.size(), std::vector<Column>(7)};
+    for (const Annotation& row : rows) {
+      const auto name = static_cast<std::int64_t>(schema.names.size());
+      schema.names.push_back(row.name);
+      const std::int64_t cells[] = {name,   row.from_us, row.from_us + 1'000'000, 1, row.ns,
+                                    row.ns, row.ns};
+      for (std::size_t i = 0; i < 7; ++i) table.columns[i].values.push_back(cells[i]);
+    }
+    Store(FrameKind::kAnnotations, schema, table, 1);
+  }
 
  private:
   Connection& connection_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "server/compact/compact_annotations.h"
 #include "server/compact/compact_node.h"
 #include "server/compact/compact_steps.h"
 #include "tests/support/eventually.h"
@@ -21,6 +22,7 @@ class CompactTest : public ::testing::Test {
   void Compact(const JobFrames& job) {
     ASSERT_TRUE(CompactNode(*connection_, job.job_id(), job.node_id()));
     ASSERT_TRUE(CompactSteps(*connection_, job.job_id(), 0));
+    ASSERT_TRUE(CompactAnnotations(*connection_, job.job_id(), 0));
   }
 
   TestDatabase database_;

@@ -30,6 +30,7 @@ class KeepSizeTest : public CompactTest {
       job.StoreTicks(ticks);
     }
     job.StoreSteps(0, {{1, from_us}, {2, from_us + 1'000}});
+    job.StoreAnnotations(0, {{"load", from_us, 5}});
     Compact(job);
   }
   void End(const JobFrames& job, std::int64_t at_us) {
@@ -63,7 +64,7 @@ TEST_F(KeepSizeTest, TheOldestSamplesOfAllJobsGoAndRollupsStay) {
   EXPECT_NEAR(double(Stored()), double(limit) * 0.9, double(limit) * 0.03);
   EXPECT_EQ(WindowsOf(runs) - WindowsOf(ended), 20);
   EXPECT_EQ(Count("rollups"), rollups);
-  EXPECT_EQ(Count("step_blocks"), 0);
+  EXPECT_EQ(Count("step_blocks") + Count("annotation_blocks"), 0);
   const std::int64_t oldest = Ask("min(window_us) from blocks where metric <> ''");
   EXPECT_EQ(Count(Format("jobs where samples_from_us = {}", oldest)), 2);
   EXPECT_GT(retention.figures().file_bytes, 0);

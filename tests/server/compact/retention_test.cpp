@@ -17,8 +17,9 @@ class RetentionTest : public CompactTest {
  protected:
   std::int64_t RowsOf(const JobFrames& job) {
     std::int64_t rows = 0;
-    for (const char* table : {"nodes", "schemas", "frames", "blocks", "rollups", "job_rollups",
-                              "step_blocks", "status_transitions", "rule_configs", "rule_states"}) {
+    for (const char* table :
+         {"nodes", "schemas", "frames", "blocks", "rollups", "job_rollups", "step_blocks",
+          "annotation_blocks", "status_transitions", "rule_configs", "rule_states"}) {
       rows += Count(Format("{} where job_id = {}", table, job.job_id()));
     }
     return rows;
@@ -26,6 +27,7 @@ class RetentionTest : public CompactTest {
   void Fill(JobFrames& job, std::int64_t at_us) {
     job.StoreTicks({"user.a", ""}, {at_us, at_us + 500'000});
     job.StoreSteps(0, {{1, at_us}, {2, at_us + 1'000}});
+    job.StoreAnnotations(0, {{"load", at_us, 5}});
     Compact(job);
     job.StoreTicks({"user.b", ""}, {at_us + 1'000'000});
   }
@@ -73,6 +75,7 @@ TEST_F(RetentionTest, OldSamplesGoWhileRollupsAndTimesStay) {
   EXPECT_TRUE(Eventually([&] { return Count("jobs where samples_from_us is not null") == 1; }));
   EXPECT_EQ(Count("rollups"), rollups);
   EXPECT_EQ(Count("step_blocks"), 1);
+  EXPECT_EQ(Count("annotation_blocks"), 1);
   const auto ranges = ReadTickRanges(*connection_, job.job_id());
   ASSERT_TRUE(ranges && ranges->size() == 1);
   EXPECT_EQ(ranges->front().from_us, kNow - 40 * kDay);

@@ -84,6 +84,17 @@ TEST_F(StoredBytesTest, IsKnownOfEachJob) {
   EXPECT_NEAR(double(jobs->at(7)), double(OnDisk(60, 120'000)), 3);
 }
 
+TEST_F(StoredBytesTest, CountsAnnotations) {
+  ASSERT_TRUE(connection_->Execute(
+      "insert into annotation_blocks values (3, 0, 0, 1, 0, 599000000, 1, 'twelve bytes')"));
+  const StoredBytes stored = Measured();
+  ASSERT_EQ(stored.samples.size(), 1u);
+  EXPECT_EQ(stored.samples[0].until_us, 600'000'000);
+  EXPECT_EQ(stored.samples[0].bytes, OnDisk(1, 12));
+  EXPECT_EQ(MeasureJobs(*connection_)->at(3), OnDisk(1, 12));
+  EXPECT_GT(stored.files, 0);
+}
+
 TEST_F(StoredBytesTest, OneAtATimeHoldsTheLock) {
   const auto other = database_.Connect();
   EXPECT_TRUE(TryLockSize(*connection_).value());

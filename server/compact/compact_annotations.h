@@ -1,0 +1,11 @@
+#pragma once
+
+#include "server/compact/compact_node.h"
+
+namespace stepscope {
+
+// Merges the oldest frames with statistics of a rank's annotations into their windows, in one
+// transaction. Conflict: somebody else took the frames meanwhile; nothing is changed.
+Result<Compacted> CompactAnnotations(Connection& connection, std::int64_t job_id, int rank);
+
+}  // namespace stepscope

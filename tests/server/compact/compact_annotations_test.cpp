@@ -1,0 +1,142 @@
+#include "server/compact/compact_annotations.h"
+
+#include <atomic>
+#include <thread>
+
+#include "core/base/text.h"
+#include "server/compact/compactor.h"
+#include "server/store/annotation_blocks.h"
+#include "server/store/job_facts.h"
+#include "server/store/series.h"
+#include "tests/server/compact/compact_fixture.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kBegin = 1'795'205'400'000'000;  // of a window
+constexpr std::int64_t kSecond = 1'000'000, kWindow = 600 * kSecond;
+
+class CompactAnnotationsTest : public CompactTest {
+ protected:
+  Compacted Compact(int rank = 0) {
+    const Result<Compacted> done = CompactAnnotations(*connection_, job_.job_id(), rank);
+    EXPECT_TRUE(done) << done.error().message;
+    return done ? *done : Compacted{};
+  }
+  // Of a rank, each in one line.
+  std::vector<std::string> Read(int rank = 0) {
+    const auto ranks = ReadAnnotations(*connection_, job_.job_id(), std::span(&rank, 1));
+    EXPECT_TRUE(ranks) << ranks.error().message;
+    std::vector<std::string> lines;
+    if (!ranks || !ranks->contains(rank)) return lines;
+    for (const AnnotationRow& row : ranks->at(rank)) {
+      lines.push_back(Format("{}: {} times, {} ns, {} to {}", row.name, row.count, row.sum_ns,
+                             row.min_ns, row.max_ns));
+    }
+    return lines;
+  }
+
+  JobFrames job_{*connection_};
+};
+
+TEST_F(CompactAnnotationsTest, ReadersSeeTheSameBeforeAndAfter) {
+  for (std::int64_t push = 0; push < 300; ++push) {
+    job_.StoreAnnotations(0, {{"load", kBegin + push * 4 * kSecond, 100 + push},
+                              {"save", kBegin + push * 4 * kSecond, 50}});
+  }
+  job_.StoreAnnotations(1, {{"load", kBegin, 7}});
+  const std::vector<std::string> expected = {"load: 300 times, 74850 ns, 100 to 399",
+                                             "save: 300 times, 15000 ns, 50 to 50"};
+  EXPECT_EQ(Read(), expected);
+  EXPECT_EQ(Compact().frames, 300u);
+  EXPECT_EQ(Read(), expected);
+  EXPECT_EQ(Count("annotation_blocks"), 2) << "20 minutes";
+  EXPECT_EQ(Ask("sum(rows)::bigint from annotation_blocks"), 4);
+  EXPECT_EQ(Count("frames"), 1) << "of the other rank";
+  EXPECT_EQ(Read(1), std::vector<std::string>{"load: 1 times, 7 ns, 7 to 7"});
+}
+
+TEST_F(CompactAnnotationsTest, LateOnesAreMergedIntoTheirWindow) {
+  job_.StoreAnnotations(0, {{"load", kBegin, 5}, {"load", kBegin + kWindow, 6}});
+  Compact();
+  job_.StoreAnnotations(0, {{"load", kBegin + kSecond, 1}, {"save", kBegin + kSecond, 2}});
+  EXPECT_EQ(Compact().blocks, 1u);
+  EXPECT_EQ(Count("annotation_blocks"), 2);
+  EXPECT_EQ(Read(), (std::vector<std::string>{"load: 3 times, 12 ns, 1 to 6",
+                                              "save: 1 times, 2 ns, 2 to 2"}));
+  EXPECT_EQ(Ask(Format("to_us - from_us from annotation_blocks where window_us = {}", kBegin)),
+            2 * kSecond);
+}
+
+TEST_F(CompactAnnotationsTest, NamesThatAWindowHasNoRoomForAreCounted) {
+  for (int push = 0; push < 2; ++push) {
+    std::vector<JobFrames::Annotation> rows;
+    for (int name = 0; name < 3'000; ++name) {
+      rows.push_back({Format("{}-{}", push, name), kBegin, 1});
+    }
+    job_.StoreAnnotations(0, rows);
+    EXPECT_EQ(Compact().rows_left_out, push * (6'000 - kMostAnnotationNames));
+  }
+  EXPECT_EQ(Read().size(), kMostAnnotationNames);
+}
+
+TEST_F(CompactAnnotationsTest, WhoReadsWhileItCompactsSeesEachOnce) {
+  constexpr std::int64_t kPushes = 300;
+  std::atomic<std::int64_t> stored = 0;
+  std::atomic<int> reads = 0;
+  std::jthread reader([&](const std::stop_token& stop) {
+    const auto own = database_.Connect();
+    while (!stop.stop_requested()) {
+      const std::int64_t least = stored;
+      const Result<Transaction> snapshot = Transaction::Snapshot(*own);
+      const auto ranks = ReadAnnotations(*own, job_.job_id(), std::vector{0});
+      ASSERT_TRUE(ranks) << ranks.error().message;
+      const std::int64_t seen = ranks->empty() ? 0 : ranks->at(0).front().count;
+      ASSERT_GE(seen, least);
+      ASSERT_LE(seen, stored + 1);
+      ++reads;
+    }
+  });
+  for (std::int64_t push = 0; push < kPushes; ++push) {
+    job_.StoreAnnotations(0, {{"load", kBegin + push * 10 * kSecond, 1}});
+    ++stored;
+    Compact();
+  }
+  reader.request_stop();
+  reader.join();
+  EXPECT_GT(reads, 10);
+  EXPECT_EQ(Read(), std::vector<std::string>{"load: 300 times, 300 ns, 1 to 1"});
+}
+
+// Two that begin with one window: the second finds the frames gone, or the block there.
+TEST_F(CompactAnnotationsTest, TwoCompactorsLoseAndDoubleNothing) {
+  std::atomic<bool> done = false;
+  const auto work = [&] {
+    const auto own = database_.Connect();
+    while (!done) (void)CompactAnnotations(*own, job_.job_id(), 0);
+  };
+  {
+    std::jthread one(work), other(work);
+    for (std::int64_t push = 0; push < 300; ++push) {
+      job_.StoreAnnotations(0, {{"load", kBegin + push * kWindow / 3, 1}});
+    }
+    done = true;
+  }
+  Compact();
+  EXPECT_EQ(Count("frames"), 0);
+  EXPECT_EQ(Read(), std::vector<std::string>{"load: 300 times, 300 ns, 1 to 1"});
+}
+
+TEST_F(CompactAnnotationsTest, TheCompactorFindsThem) {
+  const RankSighting rank{job_.job_id(), job_.node_id(), 0, kBegin};
+  ASSERT_TRUE(RanksSeen(*connection_, std::span(&rank, 1)));
+  job_.StoreAnnotations(0, {{"load", kBegin, 1}});
+  const SystemClock clock;
+  const Compactor compactor(store_, clock,
+                            {.every = 20ms, .look = 5ms, .find = 5ms, .name = "", .paused = {}});
+  EXPECT_TRUE(Eventually([&] { return Count("frames") + Count("compact_tasks") == 0; }));
+  EXPECT_EQ(Count("annotation_blocks"), 1);
+}
+
+}  // namespace
+}  // namespace stepscope
