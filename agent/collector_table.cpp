@@ -1,3 +1,4 @@
+#include "agent/cgroup.h"
 #include "agent/collector.h"
 #include "agent/cpu.h"
 #include "agent/disk.h"
@@ -14,7 +15,7 @@ constexpr CollectorKind kCollectors[] = {
     {"cpu", MakeCpuCollector},       {"load", MakeLoadCollector},
     {"memory", MakeMemoryCollector}, {"pressure", MakePressureCollector},
     {"disk", MakeDiskCollector},     {"network", MakeNetworkCollector},
-    {"gpu", MakeGpuCollector},
+    {"gpu", MakeGpuCollector},       {"cgroup", MakeCgroupCollector},
 };
 
 }  // namespace

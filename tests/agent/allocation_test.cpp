@@ -52,6 +52,8 @@ void WriteNode(const FakeRoot& root) {
   root.Write("/proc/net/dev", "eth0: 1000 0 0 0 0 0 0 0 1000 0\n");
   root.MakeFolder("/sys/block/sda/device");
   root.Write("/proc/diskstats", "8 0 sda 0 0 0 0 0 0 0 0 0 0 0\n");
+  root.Write("/proc/self/cgroup", "0::/\n");
+  root.Write("/sys/fs/cgroup/memory.current", "4096\n");
   root.MakeFolder("/usr/lib64");
   std::filesystem::create_symlink(FakeNvmlFile(), root.path() + "/usr/lib64/" + kNvmlName);
   root.Write("/sys/class/drm/card1/device/vendor", "0x1002\n");
