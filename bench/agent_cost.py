@@ -6,6 +6,9 @@ counted; the exporter is scraped over one kept connection on 127.0.0.1. Counted 
 tree over the window, and its resident memory at the end of it.
 
     bench/agent_cost.py [--rounds 3] [--seconds 30]       about 2 minutes a round at 30 s
+
+--gpus N adds the agent on a node with so many GPUs, of the fake driver of the tests: what the agent does for them,
+without what NVIDIA's library would.
 """
 
 import argparse
@@ -39,9 +42,9 @@ FIGURES = [
 
 
 @contextmanager
-def running(children, command, log):
+def running(children, command, log, **options):
     with open(log, "wb") as file:
-        process = children.start(command, file)
+        process = children.start(command, file, **options)
     try:
         yield process
     finally:
@@ -103,11 +106,12 @@ def sleeping_child(agent):
     return 0
 
 
-def run_agent(children, options, folder, service):
+def run_agent(children, options, folder, service, gpus=0):
     job = f"cost-{time.time_ns()}"
     duration = str(options.seconds + 4 * WARM_SECONDS)
     command = [program("stepscope-agent"), "run", "--server", service.url, "--job", job, "--interval", "500ms"]
-    with running(children, [*command, "--", "sleep", duration], folder / "agent.log") as process:
+    driver = {"LD_LIBRARY_PATH": str(Path(command[0]).parent / "tests/fake_nvml"), "FAKE_NVML_GPUS": str(gpus)}
+    with running(children, [*command, "--", "sleep", duration], folder / "agent.log", env=os.environ | (driver if gpus else {})) as process:
         sleep = wait_for(lambda: sleeping_child(process), "the agent starts the command", 20)
         wait_for(lambda: service.get(f"/api/v1/jobs/{job}")[0] == 200, "the service knows the job", 20)
         window(process, WARM_SECONDS, int, [sleep])
@@ -119,8 +123,11 @@ def run_agent(children, options, folder, service):
 def measure(options, children, folder):
     service = Service(folder).start()
     try:
+        agent = functools.partial(run_agent, children, options, folder, service)
+        with_gpus = [Contender(f"stepscope-agent, {options.gpus} GPUs", functools.partial(agent, gpus=options.gpus))]
         compare("agent_cost", FIGURES, [
-            Contender("stepscope-agent", functools.partial(run_agent, children, options, folder, service)),
+            Contender("stepscope-agent", agent),
+            *(with_gpus if options.gpus else []),
             Contender("node_exporter, same sources", functools.partial(run_exporter, children, options, folder, MINIMAL)),
             Contender("node_exporter, default", functools.partial(run_exporter, children, options, folder, [])),
         ], options.rounds, {"seconds": options.seconds, "interval_seconds": INTERVAL})
@@ -132,6 +139,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=30, help="of each window")
+    parser.add_argument("--gpus", type=int, default=0, help="of the fake driver, up to 16")
     options = parser.parse_args()
     with fresh_folder() as folder, clean_end() as children:
         measure(options, children, folder)
