@@ -24,7 +24,7 @@ class NvidiaCollector : public Collector {
     before_ = now;
     const auto read = reader_->Newest(
         [&](std::span<const GpuValues> values) { newest_.assign(values.begin(), values.end()); });
-    if (!read) return Unavailable("NVML has not answered yet");
+    if (!read) return reader_->Failure().value_or(Unavailable("NVML has not answered yet"));
     if (now - *read > good_for) {
       return Unavailable(Format("NVML has not answered for {:.1f} s", ToSeconds(now - *read)));
     }
@@ -33,7 +33,7 @@ class NvidiaCollector : public Collector {
   }
 
   std::vector<GpuFacts> Gpus() const override { return reader_->Gpus(); }
-  bool Starting() const override { return Gpus().empty(); }
+  bool Starting() const override { return Gpus().empty() && !reader_->Failure(); }
 
  private:
   void Show(TickRow& row) {

@@ -94,9 +94,9 @@ Result<std::unique_ptr<NvmlReader>> NvmlReader::Start(const NvmlLibrary& library
   if (!running) return Unavailable("NVML: no thread");
   shared->state.Wait({}, patience.start,
                      [](const auto& state) { return state.started || state.failure; });
-  const auto failure = shared->state.Read([](const auto& state) { return state.failure; });
-  if (failure) return *failure;
-  return std::unique_ptr<NvmlReader>(new NvmlReader(shared, patience));
+  std::unique_ptr<NvmlReader> reader(new NvmlReader(shared, patience));
+  if (const auto failure = reader->Failure()) return *failure;
+  return reader;
 }
 
 NvmlReader::NvmlReader(std::shared_ptr<Shared> shared, const NvmlPatience& patience)
@@ -123,6 +123,10 @@ std::optional<SteadyTime> NvmlReader::Newest(const Use& use) const {
     if (state.read) use(state.values);
     return state.read;
   });
+}
+
+std::optional<Error> NvmlReader::Failure() const {
+  return shared_->state.Read([](const auto& state) { return state.failure; });
 }
 
 std::vector<GpuFacts> NvmlReader::Gpus() const {

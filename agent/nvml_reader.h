@@ -41,6 +41,9 @@ class NvmlReader {
   using Use = std::function<void(std::span<const GpuValues>)>;
   std::optional<SteadyTime> Newest(const Use& use) const;
 
+  // Why NVML did not start, when that came out late.
+  std::optional<Error> Failure() const;
+
   // Empty as long as NVML starts.
   std::vector<GpuFacts> Gpus() const;
 

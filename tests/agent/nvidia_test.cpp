@@ -260,6 +260,19 @@ TEST(Nvidia, HoldsNobodyUpWhileTheDriverHangs) {
   EXPECT_TRUE(Eventually([&] { return hasty.At(4s).ok(); }));
 }
 
+TEST(Nvidia, SaysWhyADriverThatTookLongDidNotStart) {
+  test::FakeNvml& script = ScriptOf(FakeNvmlFile());
+  script.hangs = true;
+  script.init_result = 9;
+  const auto made = MakeNvidiaCollector(FakeNvmlFile(), {20ms, 20ms, 10s});
+  ASSERT_TRUE(made.ok());
+  EXPECT_TRUE((*made)->Starting());
+  script.hangs = false;
+  EXPECT_TRUE(Eventually([&] { return !(*made)->Starting(); }));
+  TickRow row;
+  EXPECT_EQ((*made)->Collect(SteadyTime(1h), row).error().message, "NVML: Driver Not Loaded");
+}
+
 TEST(Nvidia, StartsAndEndsWithADriverThatHangs) {
   test::FakeNvml& script = ScriptOf(FakeNvmlFile());
   script.hangs = true;

@@ -67,8 +67,12 @@ FakeGpu& Of(Device device) {
   return *reinterpret_cast<FakeGpu*>(device);
 }
 
-Return Enter(Device device, unsigned call = 0) {
+void Hang() {
   while (Fake().hangs || Clock::now() < kHangsUntil) poll(nullptr, 0, 1);
+}
+
+Return Enter(Device device, unsigned call = 0) {
+  Hang();
   if (device == nullptr) return kInvalidArgument;
   ++Of(device).calls;
   if (Of(device).lost) return kGpuIsLost;
@@ -102,6 +106,7 @@ FakeNvml* reset_fake_nvml() {
 }
 
 Return nvmlInit_v2() {
+  Hang();
   return static_cast<Return>(Fake().init_result.load());
 }
 Return nvmlShutdown() {
