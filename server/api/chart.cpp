@@ -159,8 +159,9 @@ void Chart::Write(const Place& place, const Line& line, std::string& list) const
   write("min", [](const Bin& bin) { return bin.least; });
   const bool samples = std::ranges::all_of(line, [](const Bin& bin) { return bin.count == 1; });
   if (samples && folded == folded_.end()) {
-    const std::string same = list.substr(list.rfind('[') + 1);
-    list.append("],\"mean\":[").append(same).append("],\"max\":[").append(same);
+    const std::size_t from = list.rfind('[') + 1, size = list.size() - from;
+    for (const char* name : {"],\"mean\":[", "],\"max\":["})
+      list.append(name).append(list, from, size);
   } else {
     write("mean", [](const Bin& bin) { return bin.sum / bin.count; });
     write("max", [](const Bin& bin) { return bin.most; });

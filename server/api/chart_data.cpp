@@ -52,7 +52,7 @@ RollupQuery RollupsOf(const ChartQuery& query, std::int64_t bin_us) {
 namespace {
 
 Status AddSamples(Connection& connection, const ChartQuery& query, Chart& chart) {
-  for (const NodeRow& node : query.nodes) {
+  for (const NodeBrief& node : query.nodes) {
     TickQuery ticks = TicksOf(query, node.node_id);
     for (;;) {
       const Result<TickTable> table = ReadTicks(connection, ticks);
@@ -72,7 +72,7 @@ Status AddRollups(Connection& connection, const ChartQuery& query, std::int64_t 
   const Result<Transaction> snapshot = Transaction::Snapshot(connection);
   if (!snapshot) return snapshot.error();
   std::map<std::int64_t, std::string> names;
-  for (const NodeRow& node : query.nodes) names[node.node_id] = node.name;
+  for (const NodeBrief& node : query.nodes) names[node.node_id] = node.name;
   RollupQuery wanted = RollupsOf(query, bin_us);
   for (const auto& [node_id, name] : names) wanted.node_ids.push_back(node_id);
   const Result<std::vector<NodeRollup>> rollups = LoadRollups(connection, wanted);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "server/api/chart.h"
-#include "server/store/jobs.h"
+#include "server/store/job_head.h"
 #include "server/store/rollups.h"
 #include "server/store/series.h"
 #include "server/store/tick_table.h"
@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostFolded = 20'000;
 // What a chart shows, and at which grain.
 struct ChartQuery {
   std::int64_t job_id = 0;
-  std::vector<NodeRow> nodes;
+  std::vector<NodeBrief> nodes;
   std::int64_t from_us = 0, to_us = 0, bin_us = 1;
   TickFilter filter;
   std::size_t most_series = kMostSeries;

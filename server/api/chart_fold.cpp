@@ -27,7 +27,7 @@ Result<std::vector<FreshRollup>> ReadFresh(Connection& connection, const ChartQu
   if (!nodes) return nodes.error();
   std::vector<FreshRollup> fresh;
   for (const NodeTicks& node : *nodes) {
-    const bool shown = std::ranges::count(query.nodes, node.node_id, &NodeRow::node_id) > 0;
+    const bool shown = std::ranges::count(query.nodes, node.node_id, &NodeBrief::node_id) > 0;
     if (!shown) continue;
     for (StoredRollup& rollup : RollUpTicks(node.ticks, *LevelFor(wanted.bin_us))) {
       fresh.push_back({node.node_id, std::move(rollup)});
@@ -99,7 +99,7 @@ Status DrawRollups(Connection& connection, const ChartQuery& query, std::int64_t
   const auto fresh = ReadFresh(connection, query, wanted);
   if (!fresh) return fresh.error();
   if (query.whole_job) return DrawJob(connection, query, wanted, *fresh, chart);
-  for (const NodeRow& node : query.nodes) wanted.node_ids.push_back(node.node_id);
+  for (const NodeBrief& node : query.nodes) wanted.node_ids.push_back(node.node_id);
   const auto all = [](const RollupKey&) { return true; };
   return DrawNodes(connection, query, wanted, *fresh, all, chart);
 }

@@ -10,4 +10,10 @@ Result<JobRow> FindNamedJob(Connection& connection, const PathParameters& path) 
   return FindJob(connection, name);
 }
 
+Result<JobHead> FindNamedHead(Connection& connection, const PathParameters& path) {
+  const std::string& name = path.at("name");
+  if (const Status good = CheckJobName(name); !good) return good.error();
+  return LoadJobHead(connection, name);
+}
+
 }  // namespace stepscope

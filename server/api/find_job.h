@@ -1,12 +1,15 @@
 #pragma once
 
 #include "server/front/route.h"
-#include "server/store/jobs.h"
+#include "server/store/job_head.h"
 
 namespace stepscope {
 
 // The job that the path names. Invalid for what cannot be a name, NotFound for one that is not
 // there.
 Result<JobRow> FindNamedJob(Connection& connection, const PathParameters& path);
+
+// The same with its nodes and their ticks.
+Result<JobHead> FindNamedHead(Connection& connection, const PathParameters& path);
 
 }  // namespace stepscope

@@ -10,7 +10,6 @@
 #include "server/api/routes.h"
 #include "server/api/series_range.h"
 #include "server/store/rollups.h"
-#include "server/store/series.h"
 
 namespace stepscope {
 namespace {
@@ -92,7 +91,7 @@ Grid ChooseGrid(const JobRow& job, const std::vector<TickRange>& ranges, const Q
 
 // What cannot be seen from one parameter alone.
 std::optional<SeriesFault> FindFault(const Query& query, const std::optional<Cursor>& since,
-                                     const std::vector<NodeRow>& nodes) {
+                                     const std::vector<NodeBrief>& nodes) {
   if (auto fault = FindSeriesFault(query, nodes)) return fault;
   if (query.Has("since") && !since) return {{"since", "is not the cursor of an answer"}};
   if (query.Has("since") && query.Has("points")) {
@@ -102,7 +101,7 @@ std::optional<SeriesFault> FindFault(const Query& query, const std::optional<Cur
 }
 
 ChartQuery ToChartQuery(const Query& query, const Grid& grid, const JobRow& job,
-                        const std::vector<NodeRow>& nodes) {
+                        const std::vector<NodeBrief>& nodes) {
   ChartQuery chart{.job_id = job.job_id,
                    .nodes = nodes,
                    .from_us = grid.from_us,
@@ -114,14 +113,14 @@ ChartQuery ToChartQuery(const Query& query, const Grid& grid, const JobRow& job,
   if (query.Has("device")) chart.filter.device = query.Text("device");
   if (query.Has("node")) {
     std::erase_if(chart.nodes,
-                  [&](const NodeRow& node) { return node.name != query.Text("node"); });
+                  [&](const NodeBrief& node) { return node.name != query.Text("node"); });
   }
   return chart;
 }
 
-OrderedJson AgentsOf(const std::vector<NodeRow>& nodes) {
+OrderedJson AgentsOf(const std::vector<NodeBrief>& nodes) {
   OrderedJson list = OrderedJson::array();
-  for (const NodeRow& node : nodes) {
+  for (const NodeBrief& node : nodes) {
     OrderedJson json = {{"node", node.name}};
     PutTime(json, "last_seen", node.last_seen_us);
     list.push_back(json);
@@ -129,23 +128,20 @@ OrderedJson AgentsOf(const std::vector<NodeRow>& nodes) {
   return list;
 }
 
-Result<Reply> DrawChart(Connection& connection, const Request& request, const JobRow& job,
+Result<Reply> DrawChart(Connection& connection, const Request& request, const JobHead& stands,
                         const Query& query) {
-  const Result<std::vector<NodeRow>> nodes = ListNodes(connection, job.job_id);
-  if (!nodes) return nodes.error();
-  const Result<std::vector<TickRange>> ranges = ReadTickRanges(connection, job.job_id);
-  if (!ranges) return ranges.error();
+  const auto& [job, nodes, ranges] = stands;
   const std::optional<Cursor> since = DecodeCursor(query.Text("since"));
-  if (const auto fault = FindFault(query, since, *nodes)) {
+  if (const auto fault = FindFault(query, since, nodes)) {
     return Query::Refuse(request, fault->parameter, fault->detail);
   }
-  const Grid grid = ChooseGrid(job, *ranges, query, since);
+  const Grid grid = ChooseGrid(job, ranges, query, since);
   if ((grid.to_us - grid.from_us) / grid.bin_us > kMostBins) {
     return Query::Refuse(request, "since", "is too old; ask again without it");
   }
 
   Chart chart(grid.bin_us, grid.interval_us);
-  const ChartQuery wanted = ToChartQuery(query, grid, job, *nodes);
+  const ChartQuery wanted = ToChartQuery(query, grid, job, nodes);
   const Status filled = query.Has("fold") ? FillFolded(connection, wanted, chart)
                                           : FillChart(connection, wanted, chart);
   if (!filled && filled.error().code == Code::kInvalid) {
@@ -153,13 +149,13 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   }
   if (!filled) return filled.error();
 
-  const std::int64_t stand_us = std::max(std::min(SlowestLive(*ranges), grid.to_us), grid.from_us);
+  const std::int64_t stand_us = std::max(std::min(SlowestLive(ranges), grid.to_us), grid.from_us);
   const OrderedJson head = {{"interval_ms", std::max<std::int64_t>(grid.interval_us / 1'000, 1)},
                             {"bin_us", grid.bin_us},
                             {"from_us", grid.from_us},
                             {"to_us", std::max(grid.to_us, grid.from_us)},
                             {"cursor", EncodeCursor({grid.bin_us, chart.BinOf(stand_us)})},
-                            {"agents", AgentsOf(*nodes)}};
+                            {"agents", AgentsOf(nodes)}};
   std::string text;
   OpenObject(text, Dump(head));
   OpenList(text, "series");
@@ -177,9 +173,9 @@ Result<Reply> ReadMetrics(const Api&, Connection& connection, const Request& req
     return Query::Refuse(request, "from_us", "is after to_us");
   }
 
-  const Result<JobRow> job = FindNamedJob(connection, path);
-  if (!job) return job.error();
-  return DrawChart(connection, request, *job, query);
+  const Result<JobHead> head = FindNamedHead(connection, path);
+  if (!head) return head.error();
+  return DrawChart(connection, request, *head, query);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ std::vector<std::vector<std::int64_t>> Calculate(const SampleSeries& series, con
 }
 
 // Before the range stand the samples that the first windows reach back to.
-TickQuery TicksOf(const SeriesRange& range, const NodeRow& node, std::int64_t window) {
+TickQuery TicksOf(const SeriesRange& range, const NodeBrief& node, std::int64_t window) {
   const std::int64_t before_us = std::min(range.from_us, window * range.interval_us);
   return {.job_id = range.job.job_id,
           .node_id = node.node_id,
@@ -115,7 +115,7 @@ Result<Reply> AnswerPercentiles(Connection& connection, const Request& request,
   ReadBudget budget;
   std::size_t entries_left = kMostEntries;
   Answers answers;
-  for (const NodeRow& node : range.nodes) {
+  for (const NodeBrief& node : range.nodes) {
     const auto read = ReadSamples(connection, TicksOf(range, node, window), budget);
     if (!read && read.error().code == Code::kInvalid) {
       return Query::Refuse(request, "metric", read.error().message);

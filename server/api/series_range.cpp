@@ -6,7 +6,6 @@
 #include "core/model/metric.h"
 #include "server/api/answer.h"
 #include "server/api/find_job.h"
-#include "server/store/series.h"
 
 namespace stepscope {
 namespace {
@@ -33,13 +32,14 @@ bool SamplesRemoved(const JobRow& job, std::int64_t from_us) {
   return from_us < job.samples_from_us;
 }
 
-std::optional<SeriesFault> FindSeriesFault(const Query& query, const std::vector<NodeRow>& nodes) {
+std::optional<SeriesFault> FindSeriesFault(const Query& query,
+                                           const std::vector<NodeBrief>& nodes) {
   for (const std::string& metric : query.Texts("metric")) {
     if (FindMetric(metric) || IsCustomMetric(metric)) continue;
     return {{"metric", Format("there is no metric '{}'", Printable(metric, 64))}};
   }
   const std::string node = query.Text("node");
-  if (!node.empty() && std::ranges::count(nodes, node, &NodeRow::name) == 0) {
+  if (!node.empty() && std::ranges::count(nodes, node, &NodeBrief::name) == 0) {
     return {{"node", Format("the job has no node '{}'", Printable(node, 64))}};
   }
   return std::nullopt;
@@ -54,22 +54,19 @@ Result<Reply> ForSeries(Connection& connection, const Request& request, const Pa
     return Query::Refuse(request, "from_us", "is after to_us");
   }
 
-  Result<JobRow> job = FindNamedJob(connection, path);
-  if (!job) return job.error();
-  Result<std::vector<NodeRow>> nodes = ListNodes(connection, job->job_id);
-  if (!nodes) return nodes.error();
-  const Result<std::vector<TickRange>> ranges = ReadTickRanges(connection, job->job_id);
-  if (!ranges) return ranges.error();
-  if (const auto fault = FindSeriesFault(query, *nodes)) {
+  Result<JobHead> head = FindNamedHead(connection, path);
+  if (!head) return head.error();
+  if (const auto fault = FindSeriesFault(query, head->nodes)) {
     return Query::Refuse(request, fault->parameter, fault->detail);
   }
 
-  SeriesRange range{std::move(*job), std::move(*nodes), {query.Texts("metric"), {}}};
+  SeriesRange range{std::move(head->job), std::move(head->nodes), {query.Texts("metric"), {}}};
   range.interval_us = IntervalUs(range.job);
-  ChooseTimes(*ranges, query, range);
+  ChooseTimes(head->ranges, query, range);
   if (query.Has("device")) range.filter.device = query.Text("device");
   if (query.Has("node")) {
-    std::erase_if(range.nodes, [&](const NodeRow& row) { return row.name != query.Text("node"); });
+    std::erase_if(range.nodes,
+                  [&](const NodeBrief& row) { return row.name != query.Text("node"); });
   }
   return call(range, query);
 }

@@ -6,7 +6,7 @@
 
 #include "server/api/query.h"
 #include "server/front/route.h"
-#include "server/store/jobs.h"
+#include "server/store/job_head.h"
 #include "server/store/tick_table.h"
 
 namespace stepscope {
@@ -26,12 +26,12 @@ bool SamplesRemoved(const JobRow& job, std::int64_t from_us);
 struct SeriesFault {
   std::string parameter, detail;
 };
-std::optional<SeriesFault> FindSeriesFault(const Query& query, const std::vector<NodeRow>& nodes);
+std::optional<SeriesFault> FindSeriesFault(const Query& query, const std::vector<NodeBrief>& nodes);
 
 // The series of a job that a query asks for, and the stretch of time: all there is when left out.
 struct SeriesRange {
   JobRow job;
-  std::vector<NodeRow> nodes;
+  std::vector<NodeBrief> nodes;
   TickFilter filter;
   std::int64_t from_us = 0, to_us = 0, interval_us = 1;
 };

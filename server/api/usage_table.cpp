@@ -21,14 +21,14 @@ std::vector<std::string> UsageMetrics() {
   return {metrics.begin(), metrics.end()};
 }
 
-void AppendRows(const NodeRow& node, const std::vector<std::string>& metrics, Pools& pools,
+void AppendRows(const NodeBrief& node, const std::vector<std::string>& metrics, Pools& pools,
                 UsageTable& table) {
   for (const std::string& metric : metrics) {
     if (auto row = std::move(pools[metric]).Row(node.name, metric)) table.rows.push_back(*row);
   }
 }
 
-TickQuery TicksOf(const SeriesRange& range, const NodeRow& node) {
+TickQuery TicksOf(const SeriesRange& range, const NodeBrief& node) {
   return {.job_id = range.job.job_id,
           .node_id = node.node_id,
           .after_us = range.from_us - 1,
@@ -39,7 +39,7 @@ TickQuery TicksOf(const SeriesRange& range, const NodeRow& node) {
 Result<UsageTable> UsageOfSamples(Connection& connection, const SeriesRange& range,
                                   ReadBudget budget) {
   UsageTable table;
-  for (const NodeRow& node : range.nodes) {
+  for (const NodeBrief& node : range.nodes) {
     const auto read = ReadSamples(connection, TicksOf(range, node), budget);
     if (!read) return read.error();
     Pools pools;
@@ -101,7 +101,7 @@ struct Means {
   }
 };
 
-Status ReadMeans(Connection& connection, const SeriesRange& range, const NodeRow& node,
+Status ReadMeans(Connection& connection, const SeriesRange& range, const NodeBrief& node,
                  Means& means) {
   const auto rollups = LoadRollups(connection, {.job_id = range.job.job_id,
                                                 .node_ids = {node.node_id},
@@ -124,7 +124,7 @@ Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range
   const std::int64_t bin_us = ChooseLevel(range);
   UsageTable table{.of = Format("means of {} s", bin_us / 1'000'000), .rows = {}};
   std::size_t left = 2 * kMostMeans;
-  for (const NodeRow& node : range.nodes) {
+  for (const NodeBrief& node : range.nodes) {
     Means means{bin_us, range.from_us - range.from_us % bin_us, range.to_us, {}, {}};
     if (Status read = ReadMeans(connection, range, node, means); !read) return read.error();
     if (means.size() > left) return Invalid("more than one table is made of; choose a node");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/store/block_tables.h"
 #include "server/store/blocks.h"
 #include "server/store/series.h"
 #include "server/store/stored_frames.h"
@@ -9,23 +10,24 @@
 namespace stepscope {
 namespace {
 
-constexpr char kRanges[] = R"(
-select node_id,
-    (select from_us from frames f where f.job_id = n.job_id and kind = 1 and f.node_id = n.node_id
-        order by to_us limit 1),
-    (select to_us from frames f where f.job_id = n.job_id and kind = 1 and f.node_id = n.node_id
-        order by to_us desc limit 1),
-    (select from_us from blocks b where b.job_id = n.job_id and b.node_id = n.node_id
-        and metric = '' order by window_us limit 1),
-    (select to_us from blocks b where b.job_id = n.job_id and b.node_id = n.node_id
-        and metric = '' order by window_us desc limit 1)
-from nodes n
-where job_id = $1
-order by node_id
-limit 10000)";
-
-// A range that is not longer is read at once, without a look at how many rows it has.
+// A range that is not longer is read at once, without a look at how many rows it has, ...
 constexpr std::int64_t kShortUs = 4 * 3'600'000'000;
+// ... unless it has so many frames: those of ten minutes are a few hundred at most.
+constexpr int kFewFrames = 512;
+constexpr char kAtOnce[] = R"(
+(select 0 as part, f.schema_hash, s.content, f.payload
+from frames f
+join schemas s on s.job_id = f.job_id and s.schema_hash = f.schema_hash
+where f.job_id = $1 and f.kind = 1 and f.node_id = $2 and f.to_us > $3 and f.from_us <= $4
+order by f.from_us, f.session, f.sequence
+limit $5)
+union all
+(select 1, b.schema_hash, s.content, b.payload
+from blocks b
+left join schemas s on s.job_id = b.job_id and s.schema_hash = b.schema_hash
+where b.job_id = $1 and b.node_id = $2 and b.window_us between $6 and $4 and b.to_us > $3
+    and (b.metric = '' or cardinality($7::text[]) = 0 or b.metric = any($7::text[]))
+limit 1000000))";
 
 // What lies in some blocks or frames, and up to where that is everything.
 struct Found {
@@ -84,9 +86,30 @@ Status ReadBlocks(Connection& connection, const TickQuery& query, std::size_t bu
   return {};
 }
 
-}  // namespace
+// Nothing when it has more than a few frames.
+Result<std::optional<std::vector<TickTable>>> ReadShort(Connection& connection,
+                                                        const TickQuery& query) {
+  const std::int64_t window_us = WindowOf(std::max<std::int64_t>(query.after_us, 0));
+  const Result<Rows> rows = connection.QueryByKey(
+      kAtOnce, {query.job_id, query.node_id, query.after_us, query.until_us, kFewFrames, window_us,
+                Parameter::Array(query.filter.metrics)});
+  if (!rows) return rows.error();
+  std::size_t frames = 0;
+  for (std::size_t i = 0; i < rows->size(); ++i) frames += rows->Int(i, 0) == 0;
+  if (frames >= kFewFrames) return std::optional<std::vector<TickTable>>();
+  Result<std::vector<TickTable>> tables = DecodeTables(*rows, 1, query.filter);
+  if (!tables) return tables.error();
+  return std::optional(std::move(*tables));
+}
 
-Result<TickTable> ReadTicks(Connection& connection, const TickQuery& query) {
+TickTable Joined(const TickQuery& query, Found found) {
+  const std::int64_t until_us = std::min(query.until_us, found.complete_before_us - 1);
+  TickTable table = JoinTicks(std::move(found.tables), {query.after_us, until_us, query.most_rows});
+  table.complete = found.all && table.at_us.size() < query.most_rows;
+  return table;
+}
+
+Result<TickTable> ReadLong(Connection& connection, const TickQuery& query) {
   FrameQuery wanted;
   wanted.job_id = query.job_id;
   wanted.node_id = query.node_id;
@@ -102,12 +125,21 @@ Result<TickTable> ReadTicks(Connection& connection, const TickQuery& query) {
       return read.error();
     }
     if (Status read = ReadBlocks(connection, query, budget, found); !read) return read.error();
-    const std::int64_t until_us = std::min(query.until_us, found.complete_before_us - 1);
-    TickTable table =
-        JoinTicks(std::move(found.tables), {query.after_us, until_us, query.most_rows});
-    table.complete = found.all && table.at_us.size() < query.most_rows;
-    if (!table.at_us.empty() || found.all) return table;
+    const bool all = found.all;
+    TickTable table = Joined(query, std::move(found));
+    if (!table.at_us.empty() || all) return table;
   }
+}
+
+}  // namespace
+
+Result<TickTable> ReadTicks(Connection& connection, const TickQuery& query) {
+  if (query.until_us - std::max<std::int64_t>(query.after_us, 0) <= kShortUs) {
+    Result<std::optional<std::vector<TickTable>>> tables = ReadShort(connection, query);
+    if (!tables) return tables.error();
+    if (*tables) return Joined(query, {.tables = std::move(**tables)});
+  }
+  return ReadLong(connection, query);
 }
 
 Result<std::vector<NodeTicks>> ReadFreshTicks(Connection& connection, const TickQuery& query) {
@@ -131,22 +163,6 @@ Result<std::vector<NodeTicks>> ReadFreshTicks(Connection& connection, const Tick
     from = to;
   }
   return nodes;
-}
-
-Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.QueryByKey(kRanges, {job_id});
-  if (!rows) return rows.error();
-  std::vector<TickRange> ranges;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    TickRange range{rows->Int(i, 0), INT64_MAX, INT64_MIN};
-    for (const std::size_t column : {1, 3}) {
-      if (rows->IsNull(i, column)) continue;
-      range.from_us = std::min(range.from_us, rows->Int(i, column));
-      range.to_us = std::max(range.to_us, rows->Int(i, column + 1));
-    }
-    if (range.from_us <= range.to_us) ranges.push_back(range);
-  }
-  return ranges;
 }
 
 }  // namespace stepscope

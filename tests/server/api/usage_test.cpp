@@ -57,7 +57,7 @@ class UsageTest : public ApiTest {
     const auto connection = service_.database().Connect();
     SeriesRange range;
     range.job = FindJob(*connection, "mlp").value();
-    range.nodes = ListNodes(*connection, range.job.job_id).value();
+    range.nodes = LoadJobHead(*connection, range.job.name).value().nodes;
     range.from_us = kStartUs;
     range.to_us = kStartUs + 1'200 * kTickUs;
     range.interval_us = kTickUs;

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/store/jobs.h"
+#include "server/store/series.h"
+
+namespace stepscope {
+
+// A node of a job as its charts need it: NodeRow has the rest.
+struct NodeBrief {
+  std::int64_t node_id = 0;
+  std::string name;
+  std::int64_t last_seen_us = 0;
+};
+
+// What every chart begins with, in one statement.
+struct JobHead {
+  JobRow job;
+  std::vector<NodeBrief> nodes;   // by name
+  std::vector<TickRange> ranges;  // of the nodes that have ticks
+};
+// NotFound names the job.
+Result<JobHead> LoadJobHead(Connection& connection, const std::string& name);
+
+}  // namespace stepscope

@@ -1,0 +1,53 @@
+#include "server/store/job_head.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/job_frames.h"
+#include "tests/support/postgres.h"
+
+namespace stepscope {
+namespace {
+
+TEST(JobHead, NamesTheJobThatIsNotThere) {
+  const TestDatabase database;
+  const auto head = LoadJobHead(*database.Connect(), "nobody");
+  ASSERT_FALSE(head);
+  EXPECT_EQ(head.error().code, Code::kNotFound);
+  EXPECT_NE(head.error().message.find("nobody"), std::string::npos);
+}
+
+TEST(JobHead, OfAJobWithoutNodesIsTheJob) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  NewJob job;
+  job.name = "mlp";
+  job.configuration = {{"interval_ms", 100}};
+  ASSERT_TRUE(CreateJob(*connection, job, 1));
+  const auto head = LoadJobHead(*connection, "mlp");
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->job.configuration["interval_ms"], 100);
+  EXPECT_TRUE(head->nodes.empty() && head->ranges.empty());
+}
+
+TEST(JobHead, HasTheNodesByNameAndTheirTicks) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  JobFrames frames(*connection);
+  frames.StoreTicks({"user.a", ""}, {50, 70});
+  frames.StoreTicks({"user.a", ""}, {10, 30});
+  const std::int64_t silent = frames.AddNode("a-silent");
+  const auto head = LoadJobHead(*connection, "train");
+  ASSERT_TRUE(head) << head.error().message;
+  EXPECT_EQ(head->job.job_id, frames.job_id());
+  ASSERT_EQ(head->nodes.size(), 2u);
+  EXPECT_EQ(head->nodes[0].name, "a-silent");
+  EXPECT_EQ(head->nodes[0].node_id, silent);
+  EXPECT_EQ(head->nodes[1].node_id, frames.node_id());
+  ASSERT_EQ(head->ranges.size(), 1u);
+  EXPECT_EQ(head->ranges[0].node_id, frames.node_id());
+  EXPECT_EQ(head->ranges[0].from_us, 10);
+  EXPECT_EQ(head->ranges[0].to_us, 70);
+}
+
+}  // namespace
+}  // namespace stepscope
