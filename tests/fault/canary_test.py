@@ -93,7 +93,7 @@ def start_with_addresses_that_cannot_be_read(world):
     """Each with the password where it is, or where it was put by mistake."""
     for url in (f"postgresql://stepscope:{PASSWORD}@127.0.0.1:x/canary", f"postgresql://stepscope:{PASSWORD}%zz@127.0.0.1/canary", f"stepscope:{PASSWORD}@127.0.0.1/canary",
                 f"password={PASSWORD} host", f"postgresql://stepscope:{PASSWORD}@127.0.0.1:1/canary", f"postgresql://stepscope:{PASSWORD}@[::1/canary"):
-        done = world.run("a bad address", "--listen", "127.0.0.1:0", "--data-dir", world.folder / "bad", url=url)
+        done = world.run("a bad address", "--listen", "127.0.0.1:0", "--data-dir", world.folder / "bad", "--database-wait", "1s", url=url)
         assert done.returncode != 0
         world.keep("standard output: a bad address", done.stdout)
 
