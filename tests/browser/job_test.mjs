@@ -41,6 +41,15 @@ test("every chart is drawn, with one call for all metrics", async () => {
   assert.equal(service.calls(/\/api\//).length, 5, "who asks, the job, its rules, metrics and steps");
 });
 
+test("what the GPUs of a job tell has its charts", async () => {
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, gpus: 4 })]);
+  await open();
+  for (const id of ["gpu", "gpumem", "gpupower", "gpuslow"]) await plot(id).locator("canvas").waitFor();
+  assert.ok((await pixelsNear(page, "gpupower", kBlue)) > 50, "it has its line");
+  assert.match(await chart("gpupower").textContent(), /GPU power/);
+  assert.equal(await chart("gpuwork").count(), 0, "no GPU says how much of it was at work");
+});
+
 test("of a large job the service folds the series, and some ranks are read", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 64, gpus: 512, ranks: 512 })]);
   await open();

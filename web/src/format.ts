@@ -162,5 +162,6 @@ export function metric(value: number | null | undefined, unit: string): string {
   if (unit === "bytes") return bytes(value);
   if (unit === "bytes/s") return byteRate(value);
   if (unit === "s") return duration(value);
+  if (unit === "W") return `${number(value)} W`;
   return number(value);
 }

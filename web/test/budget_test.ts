@@ -25,11 +25,11 @@ function kilobytes(...names: readonly string[]): number {
 
 const kEntry = "index.html";
 
-test("the entry is at most 20 KB, a page at most 50, all at most 120", () => {
+test("the entry is at most 20 KB, a page at most 52, all at most 120", () => {
   assert.ok(kilobytes(kEntry) <= 20, `entry: ${kilobytes(kEntry).toFixed(1)}`);
   for (const page of ["jobs", "job", "tokens", "login"]) {
     const size = kilobytes(kEntry, `src/${page}/page.tsx`);
-    assert.ok(size <= 50, `${page}: ${size.toFixed(1)}`);
+    assert.ok(size <= 52, `${page}: ${size.toFixed(1)}`);
   }
   assert.ok(kilobytes(...Object.keys(manifest)) <= 120);
 });

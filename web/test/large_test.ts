@@ -40,6 +40,13 @@ test("folded disks are added up, and the note says how many", () => {
   assert.equal(panel("cpu", folded("node_cpu_percent", 64, [0], [1])).note, "mean of each node's cores");
 });
 
+test("what only some GPUs tell has a chart when it is told", () => {
+  const ids = (...series: Series[]) => panelsOf(job(1, 8), metrics(...series), []).map(({ id }) => id);
+  assert.ok(!ids().includes("gpupower") && ids().includes("gpu"));
+  assert.ok(ids(folded("gpu_power_watts", 8, [0], [300])).includes("gpupower"));
+  assert.deepEqual(panel("gpuwork", folded("gpu_tensor_active_percent", 512, [0], [5])).traces.map(({ label, mean }) => [label, mean]), [["Tensor cores", [5]]]);
+});
+
 test("pressure of many nodes is their mean", () => {
   assert.deepEqual(panel("pressure", folded("pressure_io_percent", 64, [0], [5])).traces.map(({ label, mean }) => [label, mean]), [["Disk", [5]]]);
 });

@@ -125,6 +125,9 @@ const kShapes = {
   load_1m: (t) => [0.5, 1.5 + Math.min(1, t / 60), 3],
   gpu_util_percent: (t, d) => [0, 41 + 10 * (d % 4) + 20 * Math.sin(t / 8), 95],
   gpu_memory_used_percent: (t, d) => [60, 62 + (d % 2), 64],
+  gpu_power_watts: (t, d) => [90, 210 + 15 * (d % 4) + 60 * Math.sin(t / 8), 400],
+  gpu_power_throttle_percent: () => [0, 0, 0],
+  gpu_thermal_throttle_percent: (t) => [0, t > 60 ? 30 : 0, 100],
 };
 const kDevices = {
   cpu_util_percent: () => ["0", "1"],
@@ -132,10 +135,12 @@ const kDevices = {
   disk_write_bytes_per_second: () => ["nvme0n1"],
   network_receive_bytes_per_second: () => ["eth0"],
   network_send_bytes_per_second: () => ["eth0"],
-  gpu_util_percent: (job) => Array.from({ length: job.gpus / job.nodes }, (_, i) => String(i)),
-  gpu_memory_used_percent: (job) => Array.from({ length: job.gpus / job.nodes }, (_, i) => String(i)),
+  ...Object.fromEntries(
+    ["util_percent", "memory_used_percent", "power_watts", "power_throttle_percent", "thermal_throttle_percent"]
+      .map((metric) => [`gpu_${metric}`, (job) => Array.from({ length: job.gpus / job.nodes }, (_, i) => String(i))])),
 };
-const unitOf = (metric) => (metric.endsWith("percent") ? "%" : metric.endsWith("per_second") ? "bytes/s" : "");
+const kUnits = { percent: "%", second: "bytes/s", watts: "W" };
+const unitOf = (metric) => kUnits[metric.split("_").at(-1)] ?? "";
 
 function columns(job, metric, number, binUs, fromUs, toUs) {
   const series = { times_us: [], min: [], mean: [], max: [] };
@@ -168,7 +173,7 @@ function foldOf(series) {
 }
 
 export function metrics(job, query) {
-  const names = (query.get("metric") ?? Object.keys(kShapes).join(",")).split(",");
+  const names = (query.get("metric") ?? Object.keys(kShapes).join(",")).split(",").filter((metric) => metric in kShapes);
   const since = query.get("since");
   const [sinceBin, sinceUs] = since ? since.split("-").map(Number) : [];
   const fromUs = sinceUs ?? Math.max(job.startedUs, Number(query.get("from_us") ?? 0));

@@ -77,12 +77,16 @@ function pair(source: Source, first: readonly [string, string], second: readonly
   });
 }
 
-function threeOf(source: Source, rows: readonly (readonly [string, string])[]): readonly Trace[] {
-  return rows.flatMap(([metric, label], tone) => {
+/** A line for each metric: the mean of its series. */
+const means = (metrics: readonly string[], labels: readonly string[]) => (source: Source): readonly Trace[] =>
+  metrics.flatMap((metric, tone) => {
     const series = of(source, metric);
-    return series.length === 0 ? [] : [line(series, label, tone, mean)];
+    return series.length === 0 ? [] : [line(series, labels[tone] ?? metric, tone, mean)];
   });
-}
+
+const kWork = ["gpu_sm_active_percent", "gpu_tensor_active_percent", "gpu_dram_active_percent"];
+const kSlowed = ["gpu_power_throttle_percent", "gpu_thermal_throttle_percent"];
+const kPressure = ["pressure_cpu_percent", "pressure_memory_percent", "pressure_io_percent"];
 
 interface Row {
   readonly id: string;
@@ -93,6 +97,8 @@ interface Row {
   readonly note: (source: Source) => string;
   readonly rule?: readonly [rule: string, parameter: string, beyond: "above" | "below"];
   readonly gpu?: boolean;
+  /** Not every GPU has it: without samples there is no chart. */
+  readonly seldom?: boolean;
 }
 
 const several = (source: Source, metric: string, what: string): string => {
@@ -119,6 +125,21 @@ const kRows: readonly Row[] = [
     note: () => "allocated, of each GPU's total",
   },
   {
+    id: "gpuwork", title: "GPU at work", unit: "%", gpu: true, seldom: true,
+    metrics: kWork, traces: means(kWork, ["Processors", "Tensor cores", "Memory bandwidth"]),
+    note: () => "share that had work, mean of all",
+  },
+  {
+    id: "gpupower", title: "GPU power", unit: "W", metrics: ["gpu_power_watts"], gpu: true, seldom: true,
+    traces: (source) => spread(of(source, "gpu_power_watts"), "GPU", "GPUs"),
+    note: () => "of each GPU",
+  },
+  {
+    id: "gpuslow", title: "GPU slowed down", unit: "%", gpu: true, seldom: true,
+    metrics: kSlowed, traces: means(kSlowed, ["For power", "For heat"]),
+    note: () => "time in which its clocks were held down",
+  },
+  {
     id: "cpu", title: "CPU", unit: "%", metrics: ["node_cpu_percent", "node_iowait_percent"],
     traces: cpuTraces, note: cpuNote, rule: ["CPUBottleneck", "cpu_threshold", "above"],
   },
@@ -143,13 +164,7 @@ const kRows: readonly Row[] = [
   },
   {
     id: "pressure", title: "Pressure", unit: "%",
-    metrics: ["pressure_cpu_percent", "pressure_memory_percent", "pressure_io_percent"],
-    traces: (source) =>
-      threeOf(source, [
-        ["pressure_cpu_percent", "CPU"],
-        ["pressure_memory_percent", "Memory"],
-        ["pressure_io_percent", "Disk"],
-      ]),
+    metrics: kPressure, traces: means(kPressure, ["CPU", "Memory", "Disk"]),
     note: () => "time in which some task waited",
   },
   {
@@ -162,8 +177,9 @@ const kRows: readonly Row[] = [
 export const hasGpus = (job: Job) => job.nodes.some((node) => (node.gpus?.length ?? 0) > 0);
 const rowsOf = (job: Job) => kRows.filter((row) => !row.gpu || hasGpus(job));
 
+/** Those that are there whatever was measured. */
 export function panelCount(job: Job): number {
-  return rowsOf(job).length;
+  return rowsOf(job).filter((row) => !row.seldom).length;
 }
 
 /** Whether one series of each metric is asked for, over all nodes and devices. */
@@ -195,7 +211,8 @@ function why(job: Job, metrics: Metrics, row: Row): string {
 }
 
 export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[]): readonly Panel[] {
-  return rowsOf(job).map((row) => ({
+  const there = rowsOf(job).filter((row) => !row.seldom || row.traces(metrics.series).length > 0);
+  return there.map((row) => ({
     id: row.id,
     title: row.title,
     unit: row.unit,
