@@ -52,10 +52,11 @@ class NvidiaCollector : public Collector {
 }  // namespace
 
 Result<std::unique_ptr<Collector>> MakeNvidiaCollector(const std::string& library,
-                                                       const NvmlPatience& patience) {
+                                                       const NvmlPatience& patience,
+                                                       const SteadyNow& steady) {
   const auto nvml = LoadNvml(library);
   if (!nvml) return nvml.error();
-  auto reader = NvmlReader::Start(*nvml, patience);
+  auto reader = NvmlReader::Start(*nvml, patience, steady);
   if (!reader) return reader.error();
   return std::unique_ptr<Collector>(std::make_unique<NvidiaCollector>(std::move(*reader)));
 }

@@ -5,12 +5,18 @@
 
 #include "agent/collector.h"
 #include "agent/nvml_reader.h"
+#include "core/base/clock.h"
 
 namespace stepscope {
 
+inline SteadyTime SystemSteady() {
+  return SystemClock().Steady();
+}
+
 // Each GPU that NVML knows, as gpu0 and so on in NVML's order. `library` is a file, or a name for
-// the system's loader.
+// the system's loader. `steady` tells how late the driver answers.
 Result<std::unique_ptr<Collector>> MakeNvidiaCollector(const std::string& library,
-                                                       const NvmlPatience& patience);
+                                                       const NvmlPatience& patience,
+                                                       const SteadyNow& steady = SystemSteady);
 
 }  // namespace stepscope

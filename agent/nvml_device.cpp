@@ -75,7 +75,7 @@ GpuFacts NvmlDevice::Facts() {
   return facts;
 }
 
-void NvmlDevice::Read(SteadyTime now, GpuValues& values) {
+void NvmlDevice::Read(const SteadyNow& now, GpuValues& values) {
   values.Clear();
   if (lost_) handle_ = HandleOf(library_, index_);
   lost_ = handle_ == nullptr;
@@ -85,7 +85,7 @@ void NvmlDevice::Read(SteadyTime now, GpuValues& values) {
   ReadClocks(values);
   ReadErrors(now, values);
   ReadLinks(now, values);
-  if (!lost_) gpm_.Read(handle_, now, values);
+  if (!lost_) gpm_.Read(handle_, now(), values);
   if (lost_) values.Clear();
   SayWhetherLost();
 }
@@ -113,10 +113,10 @@ void NvmlDevice::ReadUse(GpuValues& values) {
 
 // The counter of energy is exact over any interval; the reading of power is a mean over a time of
 // the driver's own.
-void NvmlDevice::ReadPower(SteadyTime now, GpuValues& values) {
+void NvmlDevice::ReadPower(const SteadyNow& now, GpuValues& values) {
   unsigned long long energy_mj = 0;
   if (Ask(kEnergy, library_.energy_mj, &energy_mj)) {
-    const auto mw = energy_mj_.Rate(energy_mj, now);
+    const auto mw = energy_mj_.Rate(energy_mj, now());
     if (mw) values[GpuMetric::kPower] = *mw / 1000;
     return;
   }
@@ -151,9 +151,9 @@ void NvmlDevice::ReadClocks(GpuValues& values) {
   values[GpuMetric::kThermalThrottle] = Share(heat);
 }
 
-void NvmlDevice::ReadErrors(SteadyTime now, GpuValues& values) {
-  if (now >= next_errors_) {
-    next_errors_ = now + kErrorsEvery;
+void NvmlDevice::ReadErrors(const SteadyNow& now, GpuValues& values) {
+  if (const SteadyTime at = now(); at >= next_errors_) {
+    next_errors_ = at + kErrorsEvery;
     unsigned long long count = 0;
     const bool counted =
         Ask(kEcc, library_.ecc_errors, nvml::kUncorrected, nvml::kSinceDriverStart, &count);
@@ -162,7 +162,7 @@ void NvmlDevice::ReadErrors(SteadyTime now, GpuValues& values) {
   values[GpuMetric::kEccErrors] = ecc_errors_;
 }
 
-void NvmlDevice::ReadLinks(SteadyTime now, GpuValues& values) {
+void NvmlDevice::ReadLinks(const SteadyNow& now, GpuValues& values) {
   if (library_.fields == nullptr || lost_ || fields_.refused.all()) return;
   std::array<std::size_t, kFields> asked{};
   int count = 0;
@@ -174,6 +174,7 @@ void NvmlDevice::ReadLinks(SteadyTime now, GpuValues& values) {
   const nvml::Return result = library_.fields(handle_, count, fields_.values.data());
   if (IsFinal(result)) fields_.refused.set();
   if (!Note(result)) return;
+  const SteadyTime at = now();
   for (int i = 0; i < count; ++i) {
     const nvml::FieldValue& value = fields_.values[i];
     if (IsFinal(value.result)) fields_.refused.set(asked[i]);
@@ -181,7 +182,7 @@ void NvmlDevice::ReadLinks(SteadyTime now, GpuValues& values) {
     const bool small = value.type == nvml::kUnsigned;
     const Field& field = kFieldTable[asked[i]];
     const std::uint64_t total = small ? value.value.word : value.value.large;
-    const auto rate = fields_.counters[asked[i]].Rate(total, now);
+    const auto rate = fields_.counters[asked[i]].Rate(total, at);
     if (rate) values[field.metric] = *rate * static_cast<double>(field.unit_bytes);
   }
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <functional>
 
 #include "agent/counter.h"
 #include "agent/gpu_values.h"
@@ -11,6 +12,9 @@
 #include "core/base/time.h"
 
 namespace stepscope {
+
+// What time it is. Whoever reads owns a copy, because it may be left behind.
+using SteadyNow = std::function<SteadyTime()>;
 
 // One GPU of NVML. What it does not support, or does not let us see, stays missing and is not asked
 // for again; of a lost GPU everything is missing until it is back. For one thread; every call may
@@ -22,8 +26,9 @@ class NvmlDevice {
   GpuFacts Facts();
 
   // Rates are over the time since the call before, and missing at the first one and when a counter
-  // ran backwards or wrapped.
-  void Read(SteadyTime now, GpuValues& values);
+  // ran backwards or wrapped. A driver may take its time over each call, so each counter asks `now`
+  // behind its own.
+  void Read(const SteadyNow& now, GpuValues& values);
 
   nvml::Device handle() const { return handle_; }
 
@@ -43,11 +48,11 @@ class NvmlDevice {
   bool Note(nvml::Return result);
 
   void ReadUse(GpuValues& values);
-  void ReadPower(SteadyTime now, GpuValues& values);
+  void ReadPower(const SteadyNow& now, GpuValues& values);
   void ReadTemperature(GpuValues& values);
   void ReadClocks(GpuValues& values);
-  void ReadErrors(SteadyTime now, GpuValues& values);
-  void ReadLinks(SteadyTime now, GpuValues& values);
+  void ReadErrors(const SteadyNow& now, GpuValues& values);
+  void ReadLinks(const SteadyNow& now, GpuValues& values);
   void SayWhetherLost();
 
   const NvmlLibrary& library_;

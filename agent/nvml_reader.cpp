@@ -13,15 +13,20 @@ namespace stepscope {
 
 // Owned by the reader and by its thread; whoever leaves last frees it.
 struct NvmlReader::Shared {
+  struct Request {
+    SteadyTime of, at;  // the tick, and what `steady` said then
+  };
   struct State {
     bool stop = false, started = false, ended = false;
-    std::optional<SteadyTime> asked, read;  // asked: until that reading is there
-    std::optional<Error> failure;           // why it could not start
+    std::optional<Request> asked;  // until that reading is there
+    std::optional<SteadyTime> read;
+    std::optional<Error> failure;  // why it could not start
     std::vector<GpuFacts> gpus;
     std::vector<GpuValues> values;
   };
 
   const NvmlLibrary library;
+  const SteadyNow steady;
   Guarded<State> state{};
 };
 
@@ -55,11 +60,13 @@ void NvmlReader::Serve(Shared& shared, std::span<NvmlDevice> devices) {
         shared.state.Read([](const auto& state) { return std::pair(state.stop, state.asked); });
     if (stop) return;
     if (!asked) continue;
-    for (std::size_t i = 0; i < devices.size(); ++i) devices[i].Read(*asked, values[i]);
+    const SteadyNow now = [&, &asked = asked] { return asked->of + (shared.steady() - asked->at); };
+    for (std::size_t i = 0; i < devices.size(); ++i) devices[i].Read(now, values[i]);
     xid.Read(devices, values);
     shared.state.Change([&](auto& state) {
       state.values = values;
-      state.read = std::exchange(state.asked, std::nullopt);
+      state.read = asked->of;
+      state.asked.reset();
     });
   }
 }
@@ -84,8 +91,9 @@ void NvmlReader::Run(Shared& shared) {
 }
 
 Result<std::unique_ptr<NvmlReader>> NvmlReader::Start(const NvmlLibrary& library,
-                                                      const NvmlPatience& patience) {
-  const auto shared = std::make_shared<Shared>(library);
+                                                      const NvmlPatience& patience,
+                                                      SteadyNow steady) {
+  const auto shared = std::make_shared<Shared>(library, std::move(steady));
   const bool running = RunAside("nvml", [shared] {
     Run(*shared);
     shared->library.shutdown();
@@ -109,9 +117,10 @@ NvmlReader::~NvmlReader() {
 }
 
 void NvmlReader::Ask(SteadyTime now) {
+  const SteadyTime at = shared_->steady();
   const bool busy = shared_->state.Change([&](auto& state) {
     if (state.asked) return true;
-    state.asked = now;
+    state.asked = {now, at};
     return false;
   });
   if (busy) return;

@@ -29,12 +29,12 @@ class NvmlReader {
  public:
   // Fails when NVML does, or has no GPU. One that has not started in time is asked all the same.
   static Result<std::unique_ptr<NvmlReader>> Start(const NvmlLibrary& library,
-                                                   const NvmlPatience& patience);
+                                                   const NvmlPatience& patience, SteadyNow steady);
   ~NvmlReader();
   NvmlReader(const NvmlReader&) = delete;
   NvmlReader& operator=(const NvmlReader&) = delete;
 
-  // Asks for a reading of `now`.
+  // Asks for a reading of `now`. Its rates are over the time until the driver answered.
   void Ask(SteadyTime now);
 
   // Calls use() with the newest reading; says of when it is, nothing before the first one.

@@ -27,7 +27,8 @@ inline FakeNvml& ScriptOf(const std::string& file) {
   return *reinterpret_cast<ResetFakeNvml*>(dlsym(library, "reset_fake_nvml"))();
 }
 
-// Runs the collector of NVIDIA GPUs against the fake, at instants that the test names.
+// Runs the collector of NVIDIA GPUs against the fake, at instants that the test names. By its clock
+// the driver answers at once.
 struct GpuBench {
   // Only a hang makes readings late, so all others may wait for them.
   static constexpr NvmlPatience kPatient{10s, 10s, 10s};
@@ -36,7 +37,7 @@ struct GpuBench {
                     const NvmlPatience& patience = kPatient)
       : file(FakeNvmlFile(version)), script(ScriptOf(file)) {
     script.count = gpus;
-    auto made = MakeNvidiaCollector(file, patience);
+    auto made = MakeNvidiaCollector(file, patience, [] { return SteadyTime(); });
     EXPECT_TRUE(made.ok()) << made.error().message;
     if (made) collector = std::move(*made);
   }
