@@ -106,7 +106,10 @@ class CgroupCollector : public Collector {
       if (figure == kOomKills) oom_kills_.Set(*number, row);
     }
     const bool counted = rates[kPeriods] && rates[kThrottled] && *rates[kPeriods] > 0;
-    if (counted) throttled_.Set(100 * *rates[kThrottled] / *rates[kPeriods], row);
+    if (!counted) return {};
+    // They are read one after the other, and a period may end in between.
+    const double share = std::min(1.0, *rates[kThrottled] / *rates[kPeriods]);
+    throttled_.Set(100 * share, row);
     return {};
   }
 

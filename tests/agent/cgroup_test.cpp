@@ -55,6 +55,17 @@ TEST(Cgroup, ReadsVersion2) {
   EXPECT_DOUBLE_EQ(group("cgroup_oom_kills"), 2);
 }
 
+TEST(Cgroup, IsNeverThrottledInMoreThanAllPeriods) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/\n");
+  WriteVersion2(root, "/sys/fs/cgroup/", 0, 0, 0);
+  Bench group(root);
+  group.At(0s);
+  WriteVersion2(root, "/sys/fs/cgroup/", 0, 5, 6);  // one ended between the two readings
+  group.At(500ms);
+  EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 100);
+}
+
 TEST(Cgroup, ReadsVersion1BesideAnEmptyVersion2) {
   FakeRoot root;
   root.Write("/proc/self/cgroup", "4:memory:/job\n2:cpu,cpuacct:/job\n0::/\n");
