@@ -99,7 +99,8 @@ Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url) {
 bool IsDatabaseUp(const std::string& url) {
   const char* const names[] = {"connect_timeout", "dbname", nullptr};
   const char* const values[] = {"3", url.c_str(), nullptr};
-  return PQpingParams(names, values, 1) == PQPING_OK;
+  const PGPing answer = PQpingParams(names, values, 1);
+  return answer == PQPING_OK || answer == PQPING_NO_ATTEMPT;
 }
 
 // Our keywords stand before the URL's, so that the URL decides where both say something.

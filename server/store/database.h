@@ -53,7 +53,8 @@ class Parameter {
 // command line everyone would see the password.
 Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url);
 
-// Whether a server takes connections there, of anyone at all; asks for at most 3 s.
+// Whether a server takes connections there, of anyone at all; asks for at most 3 s. Yes too where
+// the address is such that nobody can be asked: waiting does not help.
 bool IsDatabaseUp(const std::string& url);
 
 // One session with PostgreSQL. Every call has a deadline; when it passes, the socket is closed and

@@ -40,6 +40,14 @@ TEST(MigrateWhenUp, BelievesARefusal) {
   EXPECT_NE(refused.error().message.find("_other"), std::string::npos) << refused.error().message;
 }
 
+TEST(MigrateWhenUp, DoesNotWaitWithAnAddressThatCannotWork) {
+  const Duration waited = TimeOf([] {
+    const Status failed = MigrateWhenUp(std::string(kNowhere) + "?sslmode=nonsense", 20s);
+    EXPECT_NE(failed.error().message.find("sslmode"), std::string::npos);
+  });
+  EXPECT_LT(waited, 15s);
+}
+
 TEST(MigrateWhenUp, EndsWhenAskedTo) {
   EXPECT_FALSE(MigrateWhenUp(kNowhere, 1h, [](Duration) { return false; }));
 }
