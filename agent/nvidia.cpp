@@ -37,8 +37,8 @@ class NvidiaCollector : public Collector {
 
  private:
   void Show(TickRow& row) {
-    while (columns_.size() < newest_.size()) {
-      columns_.emplace_back(Format("gpu{}", columns_.size()));
+    if (columns_.empty()) {
+      for (GpuFacts& gpu : reader_->Gpus()) columns_.emplace_back(std::move(gpu.device));
     }
     for (std::size_t i = 0; i < newest_.size(); ++i) columns_[i].Set(newest_[i], row);
   }

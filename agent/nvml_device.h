@@ -30,6 +30,7 @@ class NvmlDevice {
   // behind its own.
   void Read(const SteadyNow& now, GpuValues& values);
 
+  unsigned index() const { return index_; }
   nvml::Device handle() const { return handle_; }
 
  private:

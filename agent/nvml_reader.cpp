@@ -48,6 +48,12 @@ Result<unsigned> CountGpus(const NvmlLibrary& library) {
   return count;
 }
 
+// The driver counts all GPUs of the node, but a job of a batch system may see only its own.
+bool IsHidden(const NvmlLibrary& library, unsigned index) {
+  nvml::Device handle = nullptr;
+  return library.device(index, &handle) == nvml::kNoPermission;
+}
+
 }  // namespace
 
 // Until the stop. No lock is held during a call into NVML.
@@ -80,14 +86,16 @@ void NvmlReader::Run(Shared& shared) {
   std::vector<NvmlDevice> devices;
   std::vector<GpuFacts> gpus;
   for (unsigned i = 0; i < *count; ++i) {
+    if (IsHidden(shared.library, i)) continue;
     gpus.push_back(devices.emplace_back(shared.library, i).Facts());
   }
   shared.state.Change([&](auto& state) {
-    state.started = true;
+    if (gpus.empty()) state.failure = NotFound(Format("NVML hides all {} GPUs", *count));
+    state.started = !gpus.empty();
     state.gpus = std::move(gpus);
-    state.values.resize(*count);
+    state.values.resize(devices.size());
   });
-  Serve(shared, devices);
+  if (!devices.empty()) Serve(shared, devices);
 }
 
 Result<std::unique_ptr<NvmlReader>> NvmlReader::Start(const NvmlLibrary& library,

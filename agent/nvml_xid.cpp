@@ -26,7 +26,7 @@ void NvmlXid::Take(const nvml::EventData& event, std::span<const NvmlDevice> dev
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i].handle() != event.device) continue;
     ++counts_[i];
-    LogWarning("gpu{}: the driver reports XID {}", i, event.data);
+    LogWarning("gpu{}: the driver reports XID {}", devices[i].index(), event.data);
   }
 }
 

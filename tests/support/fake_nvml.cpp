@@ -21,7 +21,7 @@ namespace {
 constexpr Return kInvalidArgument = static_cast<Return>(2);
 
 void Reset(FakeGpu& gpu) {
-  gpu.lost = gpu.mig = false;
+  gpu.lost = gpu.hidden = gpu.mig = false;
   gpu.gpm = true;
   gpu.refused = gpu.xid = gpu.calls = 0;
   for (auto* counter : {&gpu.energy_mj, &gpu.reasons, &gpu.ecc, &gpu.pcie_sent, &gpu.pcie_received,
@@ -118,6 +118,7 @@ Return nvmlDeviceGetCount_v2(unsigned* count) {
 }
 Return nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device) {
   if (index >= Fake().count) return kInvalidArgument;
+  if (Fake().gpus[index].hidden) return kNoPermission;
   *device = reinterpret_cast<Device>(&Fake().gpus[index]);
   return kSuccess;
 }

@@ -22,7 +22,7 @@ using Scripted = std::atomic<T>;
 
 // As an H100 at work might be.
 struct FakeGpu {
-  Scripted<bool> lost, mig, gpm;
+  Scripted<bool> lost, hidden, mig, gpm;
   Scripted<unsigned> refused;  // FakeCalls that end with NOT_SUPPORTED
   Scripted<unsigned> util, memory_busy, power_mw, celsius, sm_mhz, memory_mhz;
   Scripted<unsigned long long> used, total, energy_mj, reasons, ecc;
