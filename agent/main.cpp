@@ -13,7 +13,7 @@ using namespace stepscope;
 constexpr std::string_view kHelp =
     R"(stepscope-agent: profiles a training run on this machine
 
-  stepscope-agent run --server URL --job NAME [options] -- COMMAND [ARGUMENTS]
+  stepscope-agent run --server URL [--job NAME] [options] -- COMMAND [ARGUMENTS]
   stepscope-agent run --help
   stepscope-agent --version
 )";
@@ -21,12 +21,13 @@ constexpr std::string_view kHelp =
 constexpr std::string_view kRunHelp =
     R"(Starts COMMAND, samples this machine while it runs, and ends with its exit code.
 
-  stepscope-agent run --server URL --job NAME [options] -- COMMAND [ARGUMENTS]
+  stepscope-agent run --server URL [--job NAME] [options] -- COMMAND [ARGUMENTS]
 
 Examples:
   stepscope-agent run --server http://127.0.0.1:8080 --job resnet-42 -- python train.py
   stepscope-agent run --server https://stepscope.example.org --job bert-7 --group nightly \
       --interval 250ms -- torchrun --nproc-per-node 8 train.py
+  srun stepscope-agent run --server http://monitor:8080 -- python train.py    # named by Slurm
 
 Options:
 )";

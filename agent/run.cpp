@@ -145,6 +145,11 @@ void SayHowItEnded(const std::string& job, const CommandEnd& end, const SpoolFig
              left.frames_waiting, reason.empty() ? "" : ": ", reason);
 }
 
+void SayWhoNamedIt(const RunOptions& options) {
+  if (options.named_by.empty()) return;
+  LogInfo("job {} of node {}, named by {}", options.job, options.node, options.named_by);
+}
+
 void WarnOfOpenFiles(const UplinkOptions& options) {
   for (const std::string& path : {options.token_file, options.key_file}) {
     if (Status kept = CheckPrivate(path); !kept) LogWarning("{}", kept.error().message);
@@ -180,6 +185,7 @@ int RunCommand(const RunOptions& options) {
   Sender sender(
       stream, [&](std::string body) { return (*uplink)->Post(std::move(body)); }, clock);
   Opening opening(options, sampler, stream, clock.Now());
+  SayWhoNamedIt(options);
   LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
 
   auto samples = std::make_unique<SampleLoop>(sampler, ticks, options.interval, clock);

@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 
+#include "agent/launcher.h"
 #include "core/base/text.h"
 #include "core/http/url.h"
 #include "core/model/names.h"
@@ -13,9 +16,15 @@ namespace {
 
 constexpr Option kOptions[] = {
     {"--server", "URL", "", "the Stepscope service, such as http://127.0.0.1:8080", true},
-    {"--job", "NAME", "", "name of the training run: letters, digits and '-'", true},
-    {"--group", "NAME", "", "what the job is listed under", false},
-    {"--node", "NAME", "", "name of this machine; its host name when not given", false},
+    {"--job", "NAME", "",
+     "name of the training run: letters, digits and '-'; by default STEPSCOPE_JOB, or what the "
+     "launcher says",
+     false},
+    {"--group", "NAME", "",
+     "what the job is listed under; by default STEPSCOPE_GROUP, or what the launcher says", false},
+    {"--node", "NAME", "",
+     "name of this machine; by default STEPSCOPE_NODE, what the launcher says, or the host name",
+     false},
     {"--interval", "TIME", "500ms", "time between two samples, 100ms to 60s", false},
     {"--push", "TIME", "2s", "time between two pushes to the service, 1s to 60s", false},
     {"--socket", "PATH", "", "where training processes find the agent; one of the job by default",
@@ -52,23 +61,47 @@ Result<Duration> ReadDuration(const Arguments& arguments, std::string_view name,
                         ToText(least), ToText(most)));
 }
 
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
+std::string Variable(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
   return value != nullptr ? value : "";
 }
 
 UplinkOptions ReadUplink(const Arguments& arguments) {
   const std::string ca_file = arguments["--ca-file"];
   return {.server = arguments["--server"],
-          .ca_file = ca_file.empty() ? Environment("STEPSCOPE_CA_FILE") : ca_file,
+          .ca_file = ca_file.empty() ? Variable("STEPSCOPE_CA_FILE") : ca_file,
           .cert_file = arguments["--cert"],
           .key_file = arguments["--key"],
           .token_file = arguments["--token-file"],
-          .token = Environment(kTokenVariable),
+          .token = Variable(kTokenVariable),
           .insecure_http = arguments.Has("--insecure-http")};
 }
 
+std::string FirstGiven(std::initializer_list<std::string> values) {
+  const auto given = std::ranges::find_if_not(values, &std::string::empty);
+  return given == values.end() ? "" : *given;
+}
+
+// A group without the job's name would be that of another launch.
+void TakeNames(const Arguments& arguments, RunOptions& options) {
+  const LaunchNames launch = NamesOfLaunch(Variable);
+  options.job = FirstGiven({arguments["--job"], Variable("STEPSCOPE_JOB")});
+  if (options.job.empty()) options.named_by = launch.launcher;
+  const bool named = !options.named_by.empty();
+  if (named) options.job = launch.job;
+  options.group =
+      FirstGiven({arguments["--group"], Variable("STEPSCOPE_GROUP"), named ? launch.group : ""});
+  options.node =
+      FirstGiven({arguments["--node"], Variable("STEPSCOPE_NODE"), launch.node, HostName()});
+}
+
 Status CheckNames(const RunOptions& options) {
+  if (options.job.empty()) {
+    return Invalid(
+        Format("--job NAME is missing, and no launcher says one ({}): give it, or set "
+               "STEPSCOPE_JOB, the same on every node and new for each run",
+               KnownLaunchers()));
+  }
   if (Status job = CheckJobName(options.job); !job) return job;
   if (Status node = CheckLabel("--node", options.node); !node) return node;
   return options.group.empty() ? Status() : CheckLabel("--group", options.group);
@@ -81,14 +114,12 @@ std::span<const Option> RunOptionTable() {
 }
 
 Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
-  RunOptions options{.job = arguments["--job"],
-                     .group = arguments["--group"],
-                     .node = arguments.Has("--node") ? arguments["--node"] : HostName(),
-                     .socket = arguments["--socket"],
+  RunOptions options{.socket = arguments["--socket"],
                      .root = arguments["--root"],
                      .travelling_output = !arguments.Has("--no-output"),
                      .uplink = ReadUplink(arguments),
                      .command = arguments.rest};
+  TakeNames(arguments, options);
   if (auto url = ParseUrl(options.uplink.server); !url) {
     return Invalid("--server: " + url.error().message);
   }

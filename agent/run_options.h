@@ -14,7 +14,8 @@ namespace stepscope {
 
 // What `stepscope-agent run` was told, checked.
 struct RunOptions {
-  std::string job, group, node;
+  std::string job{}, group{}, node{};
+  std::string named_by{};  // the launcher that gave the job's name; empty: the person
   Duration interval = 500ms;
   Duration push = 2s;
   std::string socket;  // empty: one of the job's own
@@ -31,8 +32,9 @@ inline constexpr const char* kTokenVariable = "STEPSCOPE_TOKEN";
 
 std::span<const Option> RunOptionTable();
 
-// Reads the environment too: kTokenVariable, STEPSCOPE_CA_FILE; options go before. Every error
-// names the option or the name that is wrong.
+// Reads the environment too: kTokenVariable, STEPSCOPE_CA_FILE, STEPSCOPE_JOB, STEPSCOPE_GROUP,
+// STEPSCOPE_NODE and what a launcher says; options go before. Every error names the option or the
+// name that is wrong.
 Result<RunOptions> ReadRunOptions(const Arguments& arguments);
 
 }  // namespace stepscope

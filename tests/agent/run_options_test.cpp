@@ -47,6 +47,7 @@ TEST(RunOptions, NamesWhatIsWrong) {
 }
 
 TEST(RunOptions, WantsServerAndJob) {
+  for (const char* name : {"SLURM_JOB_ID", "KUBERNETES_SERVICE_HOST"}) unsetenv(name);
   EXPECT_NE(Read({"--job", "j", "--", "x"}).error().message.find("--server"), std::string::npos);
   EXPECT_NE(Read({"--server", "http://h", "--", "x"}).error().message.find("--job"),
             std::string::npos);
@@ -69,6 +70,28 @@ TEST(RunOptions, TakeWhatIsSecretFromTheEnvironment) {
   EXPECT_FALSE(silent->uplink.insecure_http);
   EXPECT_TRUE(said->uplink.insecure_http);
   EXPECT_NE(ErrorOf({"--token", "st_agent_x", "--", "x"}).find("--token"), std::string::npos);
+}
+
+TEST(RunOptions, TakeNamesFromOptionThenVariableThenLauncher) {
+  const std::vector<const char*> silent = {"--server", "http://h", "--", "x"};
+  setenv("SLURM_JOB_ID", "4711", 1);
+  setenv("SLURM_JOB_NAME", "bert", 1);
+  setenv("SLURMD_NODENAME", "n7", 1);
+  const auto launched = Read(silent);
+  setenv("STEPSCOPE_JOB", "mine", 1);
+  setenv("STEPSCOPE_NODE", "here", 1);
+  const auto set = Read(silent);
+  const auto said = Read({"--server", "http://h", "--job", "j", "--node", "n", "--", "x"});
+  for (const char* name :
+       {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURMD_NODENAME", "STEPSCOPE_JOB", "STEPSCOPE_NODE"}) {
+    unsetenv(name);
+  }
+  ASSERT_TRUE(launched.ok() && set.ok() && said.ok());
+  EXPECT_EQ(launched->job + launched->group + launched->node, "bert-4711bertn7");
+  EXPECT_EQ(launched->named_by, "Slurm");
+  EXPECT_EQ(set->job + set->group + set->node, "minehere");
+  EXPECT_EQ(set->named_by, "");
+  EXPECT_EQ(said->job + said->node, "jn");
 }
 
 }  // namespace

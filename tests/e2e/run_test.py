@@ -15,7 +15,7 @@ BROWSER = ROOT / "tests/browser"
 
 
 def agent(service, job, *command, **options):
-    words = [program("stepscope-agent"), "run", "--server", service.url, "--job", job, "--push", "1s", "--", *map(str, command)]
+    words = [program("stepscope-agent"), "run", "--server", service.url, *(["--job", job] if job else []), "--push", "1s", "--", *map(str, command)]
     return subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
 
 
@@ -78,6 +78,14 @@ def test_without_a_service_the_command_runs_all_the_same(folder):
 
     code, _ = finish(agent(Nowhere, "alone", "sh", "-c", f"sleep 1; touch {folder}/done; exit 3"))
     assert code == 3 and (folder / "done").exists()
+
+
+def test_slurm_names_job_group_and_node(service):
+    slurm = {"SLURM_JOB_ID": "4711", "SLURM_JOB_NAME": "fine tune", "SLURM_STEP_ID": "0", "SLURMD_NODENAME": "gpu-07", "SLURM_LOCALID": "0"}
+    code, errors = finish(agent(service, None, "sleep", "2", env={**os.environ, **slurm}))
+    assert code == 0 and "job fine-tune-4711 of node gpu-07, named by Slurm" in errors
+    job = described(service, "fine-tune-4711", "Completed")
+    assert job["group"] == "fine tune" and [node["name"] for node in job["nodes"]] == ["gpu-07"]
 
 
 def test_samples_of_the_machine_arrive_while_the_command_runs(service):
