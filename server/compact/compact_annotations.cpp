@@ -1,6 +1,7 @@
 #include "server/compact/compact_annotations.h"
 
 #include "server/compact/transaction_limits.h"
+#include "server/compact/whole_frames.h"
 #include "server/store/annotation_blocks.h"
 #include "server/store/stored_frames.h"
 
@@ -14,12 +15,10 @@ Result<AnnotationWindows> ReadFrames(Connection& connection, std::int64_t job_id
   const Result<Schemas> schemas = LoadSchemas(connection, job_id, keys, count);
   if (!schemas) return schemas.error();
   AnnotationWindows windows;
-  const auto take = [&](const Schema* schema, const std::string& payload) -> Status {
-    if (!schema) return Internal("frame: its schema is gone");
-    if (payload.empty()) return Conflict(kTaken);
-    return AddAnnotations(windows, payload, *schema);
+  const auto take = [&](const std::string& payload, const Schema& schema) -> Status {
+    return AddAnnotations(windows, payload, schema);
   };
-  const Status read = ForEachFrame(connection, job_id, keys, count, *schemas, take);
+  const Status read = ForEachWholeFrame(connection, job_id, keys, count, *schemas, take);
   if (!read) return read.error();
   return windows;
 }

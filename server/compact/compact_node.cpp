@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "server/compact/new_blocks.h"
 #include "server/compact/transaction_limits.h"
+#include "server/compact/whole_frames.h"
 #include "server/store/job_rollups.h"
 #include "server/store/stored_frames.h"
 
@@ -36,15 +37,13 @@ Result<std::vector<TickTable>> ReadTables(Connection& connection, std::int64_t j
                                           const std::vector<FrameKey>& keys, std::size_t count,
                                           const Schemas& schemas) {
   std::vector<TickTable> tables;
-  const auto take = [&](const Schema* schema, const std::string& payload) -> Status {
-    if (!schema) return Internal("frame: its schema is gone");
-    if (payload.empty()) return Conflict(kTaken);
-    Result<TickTable> table = DecodeTicks(payload, *schema, {});
+  const auto take = [&](const std::string& payload, const Schema& schema) -> Status {
+    Result<TickTable> table = DecodeTicks(payload, schema, {});
     if (!table) return table.error();
     tables.push_back(std::move(*table));
     return {};
   };
-  const Status read = ForEachFrame(connection, job_id, keys, count, schemas, take);
+  const Status read = ForEachWholeFrame(connection, job_id, keys, count, schemas, take);
   if (!read) return read.error();
   return tables;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/compact/transaction_limits.h"
+#include "server/compact/whole_frames.h"
 #include "server/store/step_blocks.h"
 #include "server/store/stored_frames.h"
 
@@ -27,15 +28,13 @@ Result<std::vector<Step>> ReadFrames(Connection& connection, std::int64_t job_id
   const Result<Schemas> schemas = LoadSchemas(connection, job_id, keys, count);
   if (!schemas) return schemas.error();
   std::vector<Step> steps;
-  const auto take = [&](const Schema* schema, const std::string& payload) -> Status {
-    if (!schema) return Internal("frame: its schema is gone");
-    if (payload.empty()) return Conflict(kTaken);
-    const Result<std::vector<Step>> some = DecodeSteps(payload, *schema);
+  const auto take = [&](const std::string& payload, const Schema& schema) -> Status {
+    const Result<std::vector<Step>> some = DecodeSteps(payload, schema);
     if (!some) return some.error();
     std::ranges::copy(*some, std::back_inserter(steps));
     return {};
   };
-  const Status read = ForEachFrame(connection, job_id, keys, count, *schemas, take);
+  const Status read = ForEachWholeFrame(connection, job_id, keys, count, *schemas, take);
   if (!read) return read.error();
   return steps;
 }
