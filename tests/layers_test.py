@@ -15,6 +15,8 @@ MOST_LINES = 300
 
 CORE = ("core/base", "core/model", "core/wire")
 STORE = (*CORE, "server/store")
+COLLECT = (*CORE, "agent/collect")
+FRAMES = (*COLLECT, "agent/host", "agent/gpu", "agent/sample", "agent/marks", "agent/spool", "agent/frames")
 # Layer -> the layers it may include. A folder that is not here has no place yet.
 LAYERS = {
     "core/base": (),
@@ -22,7 +24,16 @@ LAYERS = {
     "core/model": ("core/base",),
     "core/wire": ("core/base", "core/model"),
     "rules": ("core/base", "core/model"),
-    "agent": (*CORE, "core/http"),
+    "agent/collect": CORE,
+    "agent/host": COLLECT,
+    "agent/gpu": COLLECT,
+    "agent/sample": (*COLLECT, "agent/host", "agent/gpu"),
+    "agent/marks": CORE,
+    "agent/spool": CORE,
+    "agent/frames": FRAMES,
+    "agent/send": (*CORE, "core/http", "agent/spool"),
+    "agent/launch": FRAMES,
+    "agent/app": (*FRAMES, "core/http", "agent/send", "agent/launch"),
     "server/edge": ("core/base",),
     "server/store": CORE,
     "server/access": STORE,
@@ -153,8 +164,8 @@ def test_every_layer_of_the_table_allows_only_layers_of_the_table():
 BROKEN = [
     (layer_faults, {"core/base/a.h": '#include "rules/b.h"\n', "rules/b.h": ""},
      "core/base/a.h:1: core/base must not include rules (rules/b.h)"),
-    (layer_faults, {"agent/a.cpp": '\n#include "server/store/b.h"\n', "server/store/b.h": ""},
-     "agent/a.cpp:2: agent must not include server/store (server/store/b.h)"),
+    (layer_faults, {"agent/app/a.cpp": '\n#include "server/store/b.h"\n', "server/store/b.h": ""},
+     "agent/app/a.cpp:2: agent/app must not include server/store (server/store/b.h)"),
     (layer_faults, {"server/ingest/a.cpp": '#include "server/alert/b.h"\n', "server/alert/b.h": ""},
      "server/ingest/a.cpp:1: server/ingest must not include server/alert (server/alert/b.h)"),
     (layer_faults, {"rules/a.cpp": '#include "core/base/none.h"\n'},
@@ -181,4 +192,4 @@ def test_a_broken_tree_is_named(tmp_path, check, tree, sentence):
 
 def test_the_walk_sees_the_whole_tree():
     files = {file for file, *_ in includes(ROOT)}
-    assert {"core/base/text.h", "rules/catalog.cpp", "agent/intake.cpp", "server/store/database.cpp"} <= files
+    assert {"core/base/text.h", "rules/catalog.cpp", "agent/marks/intake.cpp", "server/store/database.cpp"} <= files

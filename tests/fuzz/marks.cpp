@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "agent/marks_fold.h"
-#include "agent/marks_ring.h"
+#include "agent/marks/marks_fold.h"
+#include "agent/marks/marks_ring.h"
 #include "core/wire/mark_message.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/mark_writer.h"

@@ -1,4 +1,4 @@
-// libnvidia-ml.so.1 for tests: see fake_nvml.h. Signatures are those of agent/nvml_library.h.
+// libnvidia-ml.so.1 for tests: see fake_nvml.h. Signatures are those of agent/gpu/nvml_library.h.
 
 #include "tests/support/fake_nvml.h"
 
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "agent/nvml_api.h"
+#include "agent/gpu/nvml_api.h"
 
 using namespace stepscope::nvml;
 using stepscope::test::FakeCall;

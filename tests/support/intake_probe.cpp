@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "agent/intake.h"
+#include "agent/marks/intake.h"
 #include "core/base/json.h"
 
 namespace {

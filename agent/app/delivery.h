@@ -1,0 +1,82 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "agent/frames/framer.h"
+#include "agent/frames/lifecycle.h"
+#include "agent/marks/intake.h"
+#include "agent/sample/sampler.h"
+#include "agent/send/sender.h"
+#include "core/base/clock.h"
+#include "core/base/descriptor.h"
+#include "core/base/guarded.h"
+#include "core/base/worker.h"
+
+namespace stepscope {
+
+// Samples on the tick grid until it is destroyed. The references outlive it.
+class SampleLoop {
+ public:
+  SampleLoop(Sampler& sampler, TickFramer& framer, Duration interval, const Clock& clock);
+
+ private:
+  void Run(std::stop_token stop);
+
+  Sampler& sampler_;
+  TickFramer& framer_;
+  const Duration interval_;
+  const Clock& clock_;
+  Worker worker_;
+};
+
+struct DeliveryParts {
+  FrameStream& stream;
+  TickFramer& ticks;
+  MarkFramer& marks;
+  Sender& sender;
+  Intake* intake;  // null when no training process can be heard
+  const Clock& clock;
+  // Whether there is another token than the one that was refused.
+  std::function<bool()> new_token = [] { return false; };
+};
+
+// Cuts frames at each push interval and sends them, until the end is said and delivered. One thread
+// of its own; the parts outlive it.
+class Delivery {
+ public:
+  Delivery(const DeliveryParts& parts, Duration push_interval);
+  ~Delivery();
+
+  // The last frame: the marks that are left go before it, and everything is sent as fast as it can
+  // be. No tick may be added any more.
+  void Finish(std::string ended_event);
+
+  // Readable when all is delivered, or can never be.
+  int done_descriptor() const { return done_.get(); }
+
+  // Why not everything is delivered yet; "" when the service takes all.
+  std::string Reason() const;
+
+ private:
+  struct State {
+    bool finishing = false;
+    std::string ended_event;
+    std::string reason;
+  };
+
+  void Run(std::stop_token stop);
+  void CutAll();
+  bool SendDue(bool finishing, SteadyTime now);
+
+  DeliveryParts parts_;
+  const Duration push_interval_;
+  SteadyTime next_send_{};
+  Guarded<State> state_;
+  Descriptor done_;
+  Worker worker_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,206 @@
+#include "agent/app/run.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "agent/app/delivery.h"
+#include "agent/launch/command.h"
+#include "agent/launch/relay.h"
+#include "agent/launch/startup_pages.h"
+#include "agent/send/uplink.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kLastWait = 10s;
+constexpr Duration kDrainWait = 2s;
+constexpr Duration kAskAgain = 1s;  // a driver that starts
+
+std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
+  if (!options.travelling_output) return nullptr;
+  auto relay = Relay::Start();
+  if (relay) return std::move(*relay);
+  LogWarning("the job's end will not show its output: {}", relay.error().message);
+  return nullptr;
+}
+
+// Named after the job, so that an agent that starts again is found where the first one was.
+Result<std::unique_ptr<Intake>> StartIntakeAt(const std::string& path, const std::string& name,
+                                              const Clock& clock) {
+  IntakeOptions options;
+  options.socket_path = path;
+  if (path.empty()) {
+    auto standard = DefaultSocketPath(name);
+    if (!standard) return standard.error();
+    options.socket_path = *standard;
+  }
+  return Intake::Start(options, clock);
+}
+
+std::unique_ptr<Intake> StartIntake(const RunOptions& options, const Clock& clock) {
+  auto intake = StartIntakeAt(options.socket, options.job, clock);
+  if (!intake && options.socket.empty()) {
+    intake = StartIntakeAt("", Format("{}-{}", options.job, getpid()), clock);
+  }
+  if (intake) return std::move(*intake);
+  LogWarning("training steps cannot be recorded: {}", intake.error().message);
+  return nullptr;
+}
+
+CommandOptions MakeCommand(const RunOptions& options, const Intake* intake, const Relay* relay) {
+  CommandOptions command{
+      .words = options.command,
+      .environment = {{"STEPSCOPE_JOB", options.job}, {"STEPSCOPE_NODE", options.node}},
+      .hidden = {kTokenVariable}};
+  if (intake != nullptr)
+    command.environment.emplace_back("STEPSCOPE_SOCKET", intake->socket_path());
+  if (relay != nullptr) command.standard_error = relay->input();
+  return command;
+}
+
+JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
+  JobStart start{at, options.group, options.interval, options.command, ReadNodeFacts(options.root)};
+  start.facts.agent_version = options.agent_version;
+  start.facts.gpus = sampler.Gpus();
+  start.facts.absent = sampler.absent();
+  return start;
+}
+
+// Tells the service what the node is, and again once a driver that takes long to start has done so.
+class Opening {
+ public:
+  Opening(const RunOptions& options, const Sampler& sampler, FrameStream& stream, Time at)
+      : options_(options), sampler_(sampler), stream_(stream), at_(at) {
+    Say();
+  }
+
+  // False as long as there may be more to tell.
+  bool Complete() {
+    if (!complete_ && !sampler_.Starting()) Say();
+    return complete_;
+  }
+
+ private:
+  void Say() {
+    complete_ = !sampler_.Starting();
+    stream_.Append(
+        {.kind = FrameKind::kLifecycle, .payload = StartedEvent(StartOf(options_, sampler_, at_))});
+  }
+
+  const RunOptions& options_;
+  const Sampler& sampler_;
+  FrameStream& stream_;
+  const Time at_;
+  bool complete_ = false;
+};
+
+CommandEnd WaitForEnd(const Command& command, Signals& signals, Opening& opening) {
+  for (;;) {
+    pollfd watched{signals.descriptor(), POLLIN, 0};
+    poll(&watched, 1, opening.Complete() ? -1 : kAskAgain / 1ms);
+    while (const auto arrival = signals.Next()) {
+      if (arrival->signal != SIGCHLD) command.Forward(*arrival);
+    }
+    if (const auto end = command.Ended()) return *end;
+  }
+}
+
+// False when the time is over, or somebody who does not want to wait interrupted.
+bool WaitForDelivery(const Delivery& delivery, Signals& signals, const Clock& clock) {
+  const SteadyTime until = clock.Steady() + kLastWait;
+  for (;;) {
+    const Duration left = until - clock.Steady();
+    if (left <= 0ns) return false;
+    pollfd watched[] = {{delivery.done_descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
+    poll(watched, 2, static_cast<int>(left / 1ms) + 1);
+    if (watched[0].revents != 0) return true;
+    while (const auto arrival = signals.Next()) {
+      const int signal = arrival->signal;
+      if (signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP)
+        return false;
+    }
+  }
+}
+
+std::string EndText(const CommandEnd& end) {
+  return end.signal != 0 ? Format("ended by signal {}", end.signal)
+                         : Format("ended with exit code {}", end.exit_code);
+}
+
+void SayHowItEnded(const std::string& job, const CommandEnd& end, const SpoolFigures& left,
+                   const std::string& reason) {
+  if (left.frames_waiting == 0) {
+    LogInfo("job {} {}", job, EndText(end));
+    return;
+  }
+  const std::string span =
+      left.to_us == 0 ? std::string("the job's events")
+                      : Format("samples from {} to {}", ToRfc3339(FromMicros(left.from_us)),
+                               ToRfc3339(FromMicros(left.to_us)));
+  LogWarning("job {} {}; not delivered: {} ({} frames){}{}", job, EndText(end), span,
+             left.frames_waiting, reason.empty() ? "" : ": ", reason);
+}
+
+void SayWhoNamedIt(const RunOptions& options) {
+  if (options.named_by.empty()) return;
+  LogInfo("job {} of node {}, named by {}", options.job, options.node, options.named_by);
+}
+
+void WarnOfOpenFiles(const UplinkOptions& options) {
+  for (const std::string& path : {options.token_file, options.key_file}) {
+    if (Status kept = CheckPrivate(path); !kept) LogWarning("{}", kept.error().message);
+  }
+}
+
+int SayStartError(const Error& error) {
+  LogError("{}", error.message);
+  return error.code == Code::kNotFound ? 127 : 126;
+}
+
+}  // namespace
+
+int RunCommand(const RunOptions& options) {
+  auto uplink = Uplink::Make(options.uplink);
+  if (!uplink) {
+    LogError("{}", uplink.error().message);
+    return 2;
+  }
+  WarnOfOpenFiles(options.uplink);
+  Signals signals;
+  const SystemClock clock;
+  const auto relay = StartRelay(options);
+  const auto intake = StartIntake(options, clock);
+  auto command = Command::Start(MakeCommand(options, intake.get(), relay.get()), signals);
+  if (!command) return SayStartError(command.error());
+  if (relay) relay->CloseInput();
+
+  Sampler sampler(options.root, clock);
+  FrameStream stream(options.job, options.node, SpoolLimits{}, clock);
+  TickFramer ticks(stream);
+  MarkFramer marks(stream);
+  Sender sender(
+      stream, [&](std::string body) { return (*uplink)->Post(std::move(body)); }, clock);
+  Opening opening(options, sampler, stream, clock.Now());
+  SayWhoNamedIt(options);
+  LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
+
+  auto samples = std::make_unique<SampleLoop>(sampler, ticks, options.interval, clock);
+  Delivery delivery({stream, ticks, marks, sender, intake.get(), clock,
+                     [&] { return (*uplink)->RefreshToken(); }},
+                    options.push);
+  ReleaseStartupPages();
+  const CommandEnd end = WaitForEnd(*command, signals, opening);
+  const Time ended_at = clock.Now();
+  samples.reset();
+  const auto output = relay ? relay->Drain(kDrainWait) : std::vector<std::string>();
+  delivery.Finish(EndedEvent(ended_at, end, output));
+  if (!WaitForDelivery(delivery, signals, clock)) (*uplink)->Stop();
+  SayHowItEnded(options.job, end, stream.figures(), delivery.Reason());
+  return end.ShellCode();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/collect/gpu_values.h"
+#include "agent/collect/tick_row.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// Reads one source of samples of this node. For one thread, but for what says otherwise.
+class Collector {
+ public:
+  virtual ~Collector() = default;
+
+  // Sets the columns of this tick. Rates are over the time since the call before, and missing at
+  // the first one and when a counter ran backwards. An error means that this source gave nothing
+  // now; the next call may work again.
+  virtual Status Collect(SteadyTime now, TickRow& row) = 0;
+
+  // The GPUs that it reads.
+  virtual std::vector<GpuFacts> Gpus() const { return {}; }
+
+  // Whether there may be more of them later. This and Gpus() may be called by any thread.
+  virtual bool Starting() const { return false; }
+};
+
+// A row of the collector table. `make` fails, with the reason, where the node has no such source.
+struct CollectorKind {
+  std::string_view name;
+  Result<std::unique_ptr<Collector>> (*make)(const std::string& root, TickRow& row);
+};
+
+std::span<const CollectorKind> CollectorTable();
+
+}  // namespace stepscope

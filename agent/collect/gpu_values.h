@@ -1,0 +1,118 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent/collect/tick_row.h"
+
+namespace stepscope {
+
+// What is read from a GPU, whoever made it; kGpuMetricNames has the names in the same order.
+enum class GpuMetric : std::uint8_t {
+  kUtil,
+  kMemoryBusy,
+  kMemoryUsedPercent,
+  kMemoryUsed,
+  kMemoryTotal,
+  kPower,
+  kTemperature,
+  kSmClock,
+  kMemoryClock,
+  kPowerThrottle,
+  kThermalThrottle,
+  kPcieReceive,
+  kPcieSend,
+  kNvlinkReceive,
+  kNvlinkSend,
+  kEccErrors,
+  kXidErrors,
+  kSmActive,
+  kSmOccupancy,
+  kTensorActive,
+  kDramActive,
+};
+
+inline constexpr std::string_view kGpuMetricNames[] = {
+    "gpu_util_percent",
+    "gpu_memory_busy_percent",
+    "gpu_memory_used_percent",
+    "gpu_memory_used_bytes",
+    "gpu_memory_total_bytes",
+    "gpu_power_watts",
+    "gpu_temperature_celsius",
+    "gpu_sm_clock_mhz",
+    "gpu_memory_clock_mhz",
+    "gpu_power_throttle_percent",
+    "gpu_thermal_throttle_percent",
+    "gpu_pcie_receive_bytes_per_second",
+    "gpu_pcie_send_bytes_per_second",
+    "gpu_nvlink_receive_bytes_per_second",
+    "gpu_nvlink_send_bytes_per_second",
+    "gpu_ecc_errors",
+    "gpu_xid_errors",
+    "gpu_sm_active_percent",
+    "gpu_sm_occupancy_percent",
+    "gpu_tensor_active_percent",
+    "gpu_dram_active_percent",
+};
+inline constexpr std::size_t kGpuMetrics = std::size(kGpuMetricNames);
+static_assert(static_cast<std::size_t>(GpuMetric::kDramActive) + 1 == kGpuMetrics);
+
+// One reading of one GPU; NaN where there is nothing.
+class GpuValues {
+ public:
+  GpuValues() { Clear(); }
+
+  void Clear() { values_.fill(std::numeric_limits<double>::quiet_NaN()); }
+  double& operator[](GpuMetric metric) { return values_[static_cast<std::size_t>(metric)]; }
+  double operator[](GpuMetric metric) const { return values_[static_cast<std::size_t>(metric)]; }
+
+  void SetMemory(double used_bytes, double total_bytes) {
+    (*this)[GpuMetric::kMemoryUsed] = used_bytes;
+    (*this)[GpuMetric::kMemoryTotal] = total_bytes;
+    (*this)[GpuMetric::kMemoryUsedPercent] = 100 * used_bytes / total_bytes;
+  }
+
+ private:
+  std::array<double, kGpuMetrics> values_;
+};
+
+// The columns of one GPU. A metric gets one when it has its first value, so that what a GPU cannot
+// tell takes no room.
+class GpuColumns {
+ public:
+  explicit GpuColumns(std::string device) : device_(std::move(device)) {
+    columns_.fill(TickRow::kNoColumn);
+  }
+
+  void Set(const GpuValues& values, TickRow& row) {
+    for (std::size_t i = 0; i < kGpuMetrics; ++i) {
+      const double value = values[static_cast<GpuMetric>(i)];
+      if (!std::isfinite(value)) continue;
+      if (columns_[i] == TickRow::kNoColumn) columns_[i] = row.Add(kGpuMetricNames[i], device_);
+      row.Set(columns_[i], value);
+    }
+  }
+
+ private:
+  std::string device_;
+  std::array<std::size_t, kGpuMetrics> columns_;
+};
+
+// What a GPU is, for the facts of its node.
+struct GpuFacts {
+  std::string device;  // as in the samples: gpu0
+  std::string name{};
+  std::uint64_t memory_bytes = 0;
+  std::string uuid{};  // empty: unknown; so too below
+  std::string pci_address{};
+  std::optional<bool> mig{};  // whether it is split into instances; nothing where no GPU can be
+};
+
+}  // namespace stepscope

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/collect/tick_row.h"
+#include "agent/marks/intake.h"
+#include "agent/spool/frame_stream.h"
+#include "core/base/guarded.h"
+#include "core/base/time.h"
+#include "core/model/table.h"
+
+namespace stepscope {
+
+// Gathers ticks until they are cut into a frame: at each push, when the frame is full, and when the
+// set of series changes. Any thread. `stream` outlives it.
+class TickFramer {
+ public:
+  explicit TickFramer(FrameStream& stream) : stream_(stream) {}
+
+  void Add(Time at, const TickRow& row);
+
+  // Makes a frame of the ticks gathered, if there are any.
+  void Cut();
+
+ private:
+  struct Pending {
+    Schema schema;
+    std::uint64_t schema_hash = 0;
+    Table table;  // rows are appended; the room of its columns is kept from frame to frame
+    std::uint64_t samples = 0;
+    Time last{};
+  };
+
+  static void Append(Pending& pending, Time at, const TickRow& row);
+  void CutPending(Pending& pending);
+
+  FrameStream& stream_;
+  Guarded<Pending> pending_;
+};
+
+// Turns what the training processes marked into frames: facts, steps, annotation statistics. For
+// one thread. `stream` outlives it.
+class MarkFramer {
+ public:
+  explicit MarkFramer(FrameStream& stream) : stream_(stream) {}
+
+  void Add(const IntakeBatch& batch);
+
+ private:
+  // The schemas of a rank only grow, so that few of them travel.
+  struct Rank {
+    std::vector<Phase> phases;
+    std::vector<std::string> names;
+    std::unordered_map<std::string, std::int64_t> index_of_name;
+  };
+
+  void AddSteps(std::int32_t rank, const std::vector<Step>& steps);
+  void AddAnnotations(std::int32_t rank, const std::vector<AnnotationStatistic>& statistics);
+
+  FrameStream& stream_;
+  std::map<std::int32_t, Rank> ranks_;
+};
+
+}  // namespace stepscope

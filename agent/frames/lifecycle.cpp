@@ -1,0 +1,95 @@
+#include "agent/frames/lifecycle.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "agent/collect/source.h"
+#include "agent/host/memory.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostWords = 64;
+constexpr std::size_t kLongestWord = 256;
+
+// A command line can be megabytes long; what people need to recognise it is not.
+Json ShortCommand(const std::vector<std::string>& command) {
+  Json words = Json::array();
+  for (std::size_t i = 0; i < std::min(command.size(), kMostWords); ++i) {
+    words.push_back(ValidUtf8(command[i].substr(0, kLongestWord)));
+  }
+  if (command.size() > kMostWords) words.push_back("...");
+  return words;
+}
+
+Json ToJson(const GpuFacts& gpu) {
+  Json json = {{"device", gpu.device}, {"name", ValidUtf8(gpu.name)}};
+  if (gpu.memory_bytes != 0) json["memory_bytes"] = gpu.memory_bytes;
+  if (!gpu.uuid.empty()) json["uuid"] = ValidUtf8(gpu.uuid);
+  if (!gpu.pci_address.empty()) json["pci_address"] = ValidUtf8(gpu.pci_address);
+  if (gpu.mig) json["mig"] = *gpu.mig;
+  return json;
+}
+
+}  // namespace
+
+NodeFacts ReadNodeFacts(const std::string& root) {
+  NodeFacts facts;
+  facts.cores = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  if (auto source = Source::Open(root, "/proc/meminfo")) {
+    const auto text = source->Read();
+    const auto memory = text ? ParseMemory(*text) : Result<MemoryFigures>(text.error());
+    if (memory) facts.memory_bytes = memory->total_bytes;
+  }
+  utsname name{};
+  if (uname(&name) == 0) facts.kernel = name.release;
+  return facts;
+}
+
+std::string StartedEvent(const JobStart& start) {
+  Json absent = Json::array();
+  for (const AbsentSource& one : start.facts.absent) {
+    absent.push_back({{"source", one.source}, {"reason", ValidUtf8(one.reason)}});
+  }
+  Json gpus = Json::array();
+  for (const GpuFacts& gpu : start.facts.gpus) gpus.push_back(ToJson(gpu));
+  const Json facts = {{"cores", start.facts.cores},
+                      {"memory_bytes", start.facts.memory_bytes},
+                      {"gpus", gpus},
+                      {"kernel", ValidUtf8(start.facts.kernel)},
+                      {"agent_version", start.facts.agent_version},
+                      {"absent", absent}};
+  return Dump(Json{{"event", "started"},
+                   {"at_us", ToMicros(start.at)},
+                   {"group", start.group},
+                   {"interval_ms", start.interval / 1ms},
+                   {"command", ShortCommand(start.command)},
+                   {"facts", facts}});
+}
+
+std::string EndedEvent(Time at, const CommandEnd& end, const std::vector<std::string>& output) {
+  Json event = {{"event", "ended"}, {"at_us", ToMicros(at)}, {"output", output}};
+  if (end.signal != 0) {
+    event["signal"] = end.signal;
+  } else {
+    event["exit_code"] = end.exit_code;
+  }
+  return Dump(event);
+}
+
+std::string RankEvent(const RankFacts& rank) {
+  Json event = {{"event", "rank"}, {"at_us", ToMicros(rank.at)}, {"rank", rank.rank}};
+  const auto facts = ParseJson(rank.facts);
+  event["facts"] = facts && facts->is_object() ? *facts : Json::object();
+  return Dump(event);
+}
+
+std::string RankEndedEvent(const RankEnd& rank) {
+  return Dump(Json{{"event", "rank_ended"}, {"at_us", ToMicros(rank.at)}, {"rank", rank.rank}});
+}
+
+}  // namespace stepscope

@@ -1,0 +1,115 @@
+// MarkFramer of framer.h.
+
+#include <algorithm>
+
+#include "agent/frames/framer.h"
+#include "agent/frames/lifecycle.h"
+#include "core/base/text.h"
+#include "core/wire/table_codec.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kLongestName = 63;
+constexpr std::size_t kMostNames = 4096;
+
+std::int64_t EndOf(const Step& step) {
+  return ToMicros(step.start + step.wall);
+}
+
+Table Empty(std::size_t rows, std::size_t columns) {
+  Table table;
+  table.rows = rows;
+  table.columns.resize(columns);
+  for (Column& column : table.columns) column.values.reserve(rows);
+  return table;
+}
+
+Schema SchemaOf(std::int32_t rank, std::initializer_list<const char*> columns) {
+  Schema schema;
+  schema.rank = rank;
+  for (const char* column : columns) schema.columns.push_back({column, ""});
+  return schema;
+}
+
+std::string ShortName(const std::string& name) {
+  // A character cut in two is dropped as a whole.
+  std::size_t size = std::min(name.size(), kLongestName);
+  while (size > 0 && size < name.size() && (name[size] & 0xc0) == 0x80) --size;
+  return name.substr(0, size);
+}
+
+}  // namespace
+
+void MarkFramer::Add(const IntakeBatch& batch) {
+  const auto say = [this](std::string json) {
+    stream_.Append({.kind = FrameKind::kLifecycle, .payload = std::move(json)});
+  };
+  for (const RankFacts& rank : batch.rank_started) say(RankEvent(rank));
+  for (const RankMarks& marks : batch.marks) {
+    AddSteps(marks.rank, marks.steps);
+    AddAnnotations(marks.rank, marks.annotations);
+  }
+  for (const RankEnd& rank : batch.rank_ended) say(RankEndedEvent(rank));
+}
+
+void MarkFramer::AddSteps(std::int32_t rank, const std::vector<Step>& steps) {
+  if (steps.empty()) return;
+  std::vector<Phase>& phases = ranks_[rank].phases;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    const bool used =
+        std::ranges::any_of(steps, [&](const Step& s) { return s.phase(phase) > 0ns; });
+    if (used && std::ranges::find(phases, phase) == phases.end()) phases.push_back(phase);
+  }
+  Schema schema = SchemaOf(rank, {"step", "start_us", "wall_ns"});
+  for (const Phase phase : phases) schema.columns.push_back({std::string(ToText(phase)), ""});
+  Table table = Empty(steps.size(), schema.columns.size());
+  for (const Step& step : steps) {
+    table.columns[0].values.push_back(step.number);
+    table.columns[1].values.push_back(ToMicros(step.start));
+    table.columns[2].values.push_back(step.wall.count());
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      table.columns[3 + i].values.push_back(step.phase(phases[i]).count());
+    }
+  }
+  stream_.Append({.kind = FrameKind::kSteps,
+                  .payload = EncodeTable(table),
+                  .schema = &schema,
+                  .schema_hash = HashSchema(schema),
+                  .from_us = ToMicros(steps.front().start),
+                  .to_us = EndOf(steps.back()),
+                  .samples = steps.size()});
+}
+
+void MarkFramer::AddAnnotations(std::int32_t rank,
+                                const std::vector<AnnotationStatistic>& statistics) {
+  if (statistics.empty()) return;
+  Rank& state = ranks_[rank];
+  if (state.names.size() + statistics.size() > kMostNames)
+    state.names.clear(), state.index_of_name.clear();
+  Table table = Empty(statistics.size(), 7);
+  std::int64_t from_us = INT64_MAX, to_us = 0;
+  for (const AnnotationStatistic& one : statistics) {
+    const auto [place, added] =
+        state.index_of_name.emplace(ShortName(one.name), state.names.size());
+    if (added) state.names.push_back(place->first);
+    const std::int64_t row[] = {place->second, one.from_us, one.to_us, one.count,
+                                one.sum_ns,    one.min_ns,  one.max_ns};
+    for (std::size_t i = 0; i < std::size(row); ++i) table.columns[i].values.push_back(row[i]);
+    from_us = std::min(from_us, one.from_us);
+    to_us = std::max(to_us, one.to_us);
+  }
+  Schema schema =
+      SchemaOf(rank, {"name", "from_us", "to_us", "count", "sum_ns", "min_ns", "max_ns"});
+  schema.names = state.names;
+  stream_.Append({.kind = FrameKind::kAnnotations,
+                  .payload = EncodeTable(table),
+                  .schema = &schema,
+                  .schema_hash = HashSchema(schema),
+                  .from_us = from_us,
+                  .to_us = to_us,
+                  .samples = statistics.size()});
+}
+
+}  // namespace stepscope

@@ -1,0 +1,39 @@
+// AMD cards, as the driver amdgpu shows them.
+
+#include "agent/gpu/drm_card.h"
+#include "agent/gpu/gpu.h"
+
+namespace stepscope {
+namespace {
+
+using enum GpuMetric;
+using enum CardFile;
+
+constexpr CardRow kRows[] = {
+    {kUtil, kGauge, 1, "device/gpu_busy_percent"},
+    {kMemoryBusy, kGauge, 1, "device/mem_busy_percent"},
+    {kMemoryUsed, kGauge, 1, "device/mem_info_vram_used"},
+    {kMemoryTotal, kGauge, 1, "device/mem_info_vram_total"},
+    {kPower, kGauge, 1e-6, "hwmon/power1_average"},
+    {kPower, kGauge, 1e-6, "hwmon/power1_input"},
+    {kTemperature, kGauge, 1e-3, "hwmon/temp1_input"},
+    {kTemperature, kGauge, 1e-3, "hwmon/temp2_input"},
+    {kSmClock, kGauge, 1e-6, "hwmon/freq1_input"},
+    {kMemoryClock, kGauge, 1e-6, "hwmon/freq2_input"},
+};
+
+// Graphics inside a processor gets a smaller piece of the node's memory.
+constexpr std::uint64_t kLeastMemory = 4ull << 30;
+
+}  // namespace
+
+Result<std::unique_ptr<Collector>> MakeAmdCollector(const std::string& root) {
+  std::vector<DrmCard> cards = FindDrmCards(root);
+  std::erase_if(cards, [&](const DrmCard& card) {
+    return card.vendor != "0x1002" ||
+           ReadCardNumber(root, card.folder + "/device/mem_info_vram_total") < kLeastMemory;
+  });
+  return MakeCardCollector(root, cards, kRows);
+}
+
+}  // namespace stepscope

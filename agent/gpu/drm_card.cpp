@@ -1,0 +1,83 @@
+#include "agent/gpu/drm_card.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "agent/collect/scan.h"
+#include "agent/collect/source.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kFolder = "/sys/class/drm";
+constexpr std::size_t kMostCards = 64;
+
+std::string FirstLine(const std::string& root, const std::string& path) {
+  auto source = Source::Open(root, path);
+  if (!source) return "";
+  const auto text = source->Read();
+  return text ? Printable(Trim(text->substr(0, text->find('\n'))), 100) : "";
+}
+
+// The value of NAME=value in a file of such lines.
+std::string Property(const std::string& root, const std::string& path, std::string_view name) {
+  auto source = Source::Open(root, path);
+  if (!source) return "";
+  auto text = source->Read();
+  std::string_view line;
+  while (text && TakeLine(*text, line)) {
+    if (line.starts_with(name) && line.substr(name.size()).starts_with('=')) {
+      return Printable(line.substr(name.size() + 1), 100);
+    }
+  }
+  return "";
+}
+
+// card7 is 7; what is no card is nothing.
+std::optional<unsigned> NumberOf(std::string_view name) {
+  if (!name.starts_with("card")) return std::nullopt;
+  name.remove_prefix(4);
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
+DrmCard ReadCard(const std::string& root, unsigned number) {
+  DrmCard card{.name = Format("card{}", number)};
+  card.folder = Format("{}/{}", kFolder, card.name);
+  const std::string device = card.folder + "/device/";
+  card.vendor = FirstLine(root, device + "vendor");
+  card.product = FirstLine(root, device + "product_name");
+  if (card.product.empty()) {
+    card.product = Format("{}:{}", card.vendor, FirstLine(root, device + "device"));
+  }
+  card.pci_address = Property(root, device + "uevent", "PCI_SLOT_NAME");
+  return card;
+}
+
+}  // namespace
+
+std::uint64_t ReadCardNumber(const std::string& root, const std::string& path) {
+  const std::string line = FirstLine(root, path);
+  std::string_view rest = line;
+  return TakeNumber(rest).value_or(0);
+}
+
+std::vector<DrmCard> FindDrmCards(const std::string& root) {
+  std::vector<unsigned> numbers;
+  std::error_code failed;
+  std::filesystem::directory_iterator entry(root + std::string(kFolder), failed), end;
+  for (; !failed && entry != end; entry.increment(failed)) {
+    const auto number = NumberOf(entry->path().filename().string());
+    if (number && numbers.size() < kMostCards) numbers.push_back(*number);
+  }
+  std::ranges::sort(numbers);
+  std::vector<DrmCard> cards;
+  for (const unsigned number : numbers) cards.push_back(ReadCard(root, number));
+  return cards;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,141 @@
+// Samples of graphics cards that the kernel shows as files: MakeCardCollector of drm_card.h.
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+#include "agent/collect/counter.h"
+#include "agent/collect/source.h"
+#include "agent/gpu/drm_card.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kSensors = "hwmon/";
+
+struct File {
+  const CardRow* row;
+  Source source;
+  Counter counter;
+};
+
+struct Card {
+  GpuFacts facts;
+  std::optional<Source> power_state;
+  std::vector<File> files;
+  GpuColumns columns;
+};
+
+std::optional<double> NumberIn(Source& source) {
+  const auto text = source.Read();
+  if (!text) return std::nullopt;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc()) return std::nullopt;
+  return static_cast<double>(number);
+}
+
+std::optional<double> ValueOf(File& file, SteadyTime now) {
+  const auto number = NumberIn(file.source);
+  if (!number) return std::nullopt;
+  const CardRow& row = *file.row;
+  if (row.kind == CardFile::kGauge) return *number * row.unit;
+  const auto rate = file.counter.Rate(static_cast<std::uint64_t>(*number), now);
+  if (!rate) return std::nullopt;
+  if (row.kind == CardFile::kCounter) return *rate * row.unit;
+  return std::clamp(100 - *rate * row.unit / 10, 0.0, 100.0);
+}
+
+// The first folder of sensors below a card, from the root; "" when it has none.
+std::string SensorsOf(const std::string& root, const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  std::filesystem::directory_iterator entry(root + folder + "/device/hwmon", failed), end;
+  for (; !failed && entry != end; entry.increment(failed)) {
+    names.push_back(entry->path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names.empty() ? "" : Format("{}/device/hwmon/{}/", folder, names[0]);
+}
+
+std::string PathOf(const CardRow& row, const std::string& folder, const std::string& sensors) {
+  if (!row.path.starts_with(kSensors)) return Format("{}/{}", folder, row.path);
+  return sensors.empty() ? "" : sensors + std::string(row.path.substr(kSensors.size()));
+}
+
+std::vector<File> OpenFiles(const std::string& root, const std::string& folder,
+                            std::span<const CardRow> rows) {
+  const std::string sensors = SensorsOf(root, folder);
+  std::vector<File> files;
+  for (const CardRow& row : rows) {
+    const auto same = [&](const File& file) { return file.row->metric == row.metric; };
+    const std::string path = PathOf(row, folder, sensors);
+    if (path.empty() || std::ranges::any_of(files, same)) continue;
+    if (auto source = Source::Open(root, path)) files.push_back({&row, std::move(*source), {}});
+  }
+  return files;
+}
+
+Card OpenCard(const std::string& root, const DrmCard& card, std::span<const CardRow> rows) {
+  GpuFacts facts{.device = card.name, .name = card.product, .pci_address = card.pci_address};
+  auto power_state = Source::Open(root, card.folder + "/device/power/runtime_status");
+  Card opened{std::move(facts), std::nullopt, OpenFiles(root, card.folder, rows),
+              GpuColumns(card.name)};
+  if (power_state) opened.power_state = std::move(*power_state);
+  for (File& file : opened.files) {
+    if (file.row->metric != GpuMetric::kMemoryTotal) continue;
+    opened.facts.memory_bytes = static_cast<std::uint64_t>(NumberIn(file.source).value_or(0));
+  }
+  return opened;
+}
+
+bool Sleeps(Card& card) {
+  if (!card.power_state) return false;
+  const auto text = card.power_state->Read();
+  return text && text->starts_with("suspended");
+}
+
+class CardCollector : public Collector {
+ public:
+  explicit CardCollector(std::vector<Card> cards) : cards_(std::move(cards)) {}
+
+  Status Collect(SteadyTime now, TickRow& row) override {
+    for (Card& card : cards_) {
+      if (!Sleeps(card)) Read(card, now, row);
+    }
+    return {};
+  }
+
+  std::vector<GpuFacts> Gpus() const override {
+    std::vector<GpuFacts> gpus;
+    for (const Card& card : cards_) gpus.push_back(card.facts);
+    return gpus;
+  }
+
+ private:
+  static void Read(Card& card, SteadyTime now, TickRow& row) {
+    GpuValues values;
+    for (File& file : card.files) {
+      if (const auto value = ValueOf(file, now)) values[file.row->metric] = *value;
+    }
+    values.SetMemory(values[GpuMetric::kMemoryUsed], values[GpuMetric::kMemoryTotal]);
+    card.columns.Set(values, row);
+  }
+
+  std::vector<Card> cards_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Collector>> MakeCardCollector(const std::string& root,
+                                                     std::span<const DrmCard> cards,
+                                                     std::span<const CardRow> rows) {
+  if (cards.empty()) return NotFound("no card");
+  std::vector<Card> opened;
+  for (const DrmCard& card : cards) opened.push_back(OpenCard(root, card, rows));
+  return std::unique_ptr<Collector>(std::make_unique<CardCollector>(std::move(opened)));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,69 @@
+#include "agent/gpu/gpu.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "agent/gpu/nvidia.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+class GpuCollector : public Collector {
+ public:
+  explicit GpuCollector(std::vector<std::unique_ptr<Collector>> vendors)
+      : vendors_(std::move(vendors)) {}
+
+  Status Collect(SteadyTime now, TickRow& row) override {
+    Status all;
+    for (const auto& vendor : vendors_) {
+      Status one = vendor->Collect(now, row);
+      if (all.ok()) all = std::move(one);
+    }
+    return all;
+  }
+
+  std::vector<GpuFacts> Gpus() const override {
+    std::vector<GpuFacts> gpus;
+    for (const auto& vendor : vendors_) {
+      for (GpuFacts& gpu : vendor->Gpus()) gpus.push_back(std::move(gpu));
+    }
+    return gpus;
+  }
+
+  bool Starting() const override {
+    return std::ranges::any_of(vendors_, [](const auto& vendor) { return vendor->Starting(); });
+  }
+
+ private:
+  std::vector<std::unique_ptr<Collector>> vendors_;
+};
+
+// The driver's library of the node below `root`; else the loader's, which is also the agent's own
+// when it runs in a container.
+std::string NvmlFile(const std::string& root) {
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu/", "/usr/lib64/", "/usr/lib/"}) {
+    const std::string file = root + folder + kNvmlName;
+    if (!root.empty() && access(file.c_str(), R_OK) == 0) return file;
+  }
+  return kNvmlName;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Collector>> MakeGpuCollector(const std::string& root, TickRow&) {
+  std::vector<std::unique_ptr<Collector>> vendors;
+  auto nvidia = MakeNvidiaCollector(NvmlFile(root), {});
+  if (nvidia) vendors.push_back(std::move(*nvidia));
+  for (const auto make : {MakeAmdCollector, MakeIntelCollector}) {
+    if (auto cards = make(root)) vendors.push_back(std::move(*cards));
+  }
+  if (vendors.empty()) {
+    return NotFound(Format("no GPU: {}; no AMD or Intel card", nvidia.error().message));
+  }
+  return std::unique_ptr<Collector>(std::make_unique<GpuCollector>(std::move(vendors)));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,40 @@
+// Intel cards, as the drivers xe and i915 show them.
+
+#include "agent/gpu/drm_card.h"
+#include "agent/gpu/gpu.h"
+
+namespace stepscope {
+namespace {
+
+using enum GpuMetric;
+using enum CardFile;
+
+// Without rights there is no count of busy time: a GPU that does not sleep counts as busy.
+constexpr CardRow kRows[] = {
+    {kUtil, kIdle, 1, "device/tile0/gt0/gtidle/idle_residency_ms"},
+    {kUtil, kIdle, 1, "gt/gt0/rc6_residency_ms"},
+    {kUtil, kIdle, 1, "power/rc6_residency_ms"},
+    {kMemoryTotal, kGauge, 1, "lmem_total_bytes"},
+    {kPower, kCounter, 1e-6, "hwmon/energy1_input"},
+    {kPower, kCounter, 1e-6, "hwmon/energy2_input"},
+    {kTemperature, kGauge, 1e-3, "hwmon/temp1_input"},
+    {kTemperature, kGauge, 1e-3, "hwmon/temp2_input"},
+    {kSmClock, kGauge, 1, "device/tile0/gt0/freq0/act_freq"},
+    {kSmClock, kGauge, 1, "gt/gt0/rps_act_freq_mhz"},
+    {kSmClock, kGauge, 1, "gt_act_freq_mhz"},
+};
+
+// Where graphics inside an Intel processor always sits.
+constexpr std::string_view kInside = "0000:00:02.0";
+
+}  // namespace
+
+Result<std::unique_ptr<Collector>> MakeIntelCollector(const std::string& root) {
+  std::vector<DrmCard> cards = FindDrmCards(root);
+  std::erase_if(cards, [](const DrmCard& card) {
+    return card.vendor != "0x8086" || card.pci_address == kInside;
+  });
+  return MakeCardCollector(root, cards, kRows);
+}
+
+}  // namespace stepscope

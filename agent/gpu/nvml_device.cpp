@@ -1,0 +1,190 @@
+#include "agent/gpu/nvml_device.h"
+
+#include <utility>
+
+#include "core/base/log.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+// Counting memory errors is slow on some GPUs, and they are rare.
+constexpr Duration kErrorsEvery = 10s;
+
+struct Field {
+  GpuMetric metric;
+  unsigned id, scope;
+  std::uint64_t unit_bytes;
+};
+
+constexpr Field kFieldTable[] = {
+    {GpuMetric::kPcieSend, nvml::kFieldPcieSend, 0, 1},
+    {GpuMetric::kPcieReceive, nvml::kFieldPcieReceive, 0, 1},
+    {GpuMetric::kNvlinkSend, nvml::kFieldNvlinkSend, nvml::kAllLinks, 1024},
+    {GpuMetric::kNvlinkReceive, nvml::kFieldNvlinkReceive, nvml::kAllLinks, 1024},
+};
+
+bool IsFinal(nvml::Return result) {
+  return result == nvml::kNotSupported || result == nvml::kNoPermission ||
+         result == nvml::kFunctionNotFound;
+}
+
+double Share(bool held_down) {
+  return held_down ? 100 : 0;
+}
+
+nvml::Device HandleOf(const NvmlLibrary& library, unsigned index) {
+  nvml::Device handle = nullptr;
+  return library.device(index, &handle) == nvml::kSuccess ? handle : nullptr;
+}
+
+}  // namespace
+
+NvmlDevice::NvmlDevice(const NvmlLibrary& library, unsigned index)
+    : library_(library),
+      index_(index),
+      handle_(HandleOf(library, index)),
+      lost_(handle_ == nullptr),
+      gpm_(library, handle_) {}
+
+bool NvmlDevice::Note(nvml::Return result) {
+  if (result == nvml::kGpuIsLost) lost_ = true;
+  return result == nvml::kSuccess;
+}
+
+template <typename... Parameters, typename... Arguments>
+bool NvmlDevice::Ask(Probe probe, NvmlLibrary::Call<nvml::Device, Parameters...> call,
+                     Arguments... arguments) {
+  if (call == nullptr || lost_ || refused_[probe]) return false;
+  const nvml::Return result = call(handle_, arguments...);
+  if (IsFinal(result)) refused_.set(probe);
+  return Note(result);
+}
+
+GpuFacts NvmlDevice::Facts() {
+  GpuFacts facts{.device = Format("gpu{}", index_)};
+  char text[96] = {};
+  if (Ask(kName, library_.name, text, unsigned{sizeof text})) facts.name = text;
+  if (Ask(kName, library_.uuid, text, unsigned{sizeof text})) facts.uuid = text;
+  nvml::PciInfo pci{};
+  if (Ask(kName, library_.pci, &pci)) facts.pci_address = pci.address;
+  nvml::Memory2 memory;
+  if (Ask(kMemory, library_.memory, &memory)) facts.memory_bytes = memory.total;
+  unsigned current = 0, pending = 0;
+  if (Ask(kName, library_.mig, &current, &pending)) facts.mig = current != 0;
+  return facts;
+}
+
+void NvmlDevice::Read(const SteadyNow& now, GpuValues& values) {
+  values.Clear();
+  if (lost_) handle_ = HandleOf(library_, index_);
+  lost_ = handle_ == nullptr;
+  ReadUse(values);
+  ReadPower(now, values);
+  ReadTemperature(values);
+  ReadClocks(values);
+  ReadErrors(now, values);
+  ReadLinks(now, values);
+  if (!lost_) gpm_.Read(handle_, now(), values);
+  if (lost_) values.Clear();
+  SayWhetherLost();
+}
+
+void NvmlDevice::SayWhetherLost() {
+  if (std::exchange(told_lost_, lost_) == lost_) return;
+  if (lost_) {
+    LogWarning("gpu{}: the GPU is lost", index_);
+  } else {
+    LogInfo("gpu{}: the GPU is back", index_);
+  }
+}
+
+void NvmlDevice::ReadUse(GpuValues& values) {
+  nvml::Utilization use{};
+  if (Ask(kUse, library_.utilization, &use)) {
+    values[GpuMetric::kUtil] = use.gpu;
+    values[GpuMetric::kMemoryBusy] = use.memory;
+  }
+  nvml::Memory2 memory;
+  if (Ask(kMemory, library_.memory, &memory)) {
+    values.SetMemory(static_cast<double>(memory.used), static_cast<double>(memory.total));
+  }
+}
+
+// The counter of energy is exact over any interval; the reading of power is a mean over a time of
+// the driver's own.
+void NvmlDevice::ReadPower(const SteadyNow& now, GpuValues& values) {
+  unsigned long long energy_mj = 0;
+  if (Ask(kEnergy, library_.energy_mj, &energy_mj)) {
+    const auto mw = energy_mj_.Rate(energy_mj, now());
+    if (mw) values[GpuMetric::kPower] = *mw / 1000;
+    return;
+  }
+  unsigned mw = 0;
+  if (Ask(kPower, library_.power_mw, &mw)) values[GpuMetric::kPower] = mw / 1000.0;
+}
+
+void NvmlDevice::ReadTemperature(GpuValues& values) {
+  nvml::Temperature temperature;
+  if (Ask(kHeat, library_.temperature, &temperature)) {
+    values[GpuMetric::kTemperature] = temperature.celsius;
+    return;
+  }
+  unsigned celsius = 0;
+  if (Ask(kOldHeat, library_.old_temperature, nvml::kTemperatureGpu, &celsius)) {
+    values[GpuMetric::kTemperature] = celsius;
+  }
+}
+
+void NvmlDevice::ReadClocks(GpuValues& values) {
+  unsigned mhz = 0;
+  if (Ask(kSm, library_.clock_mhz, nvml::kClockSm, &mhz)) values[GpuMetric::kSmClock] = mhz;
+  if (Ask(kMem, library_.clock_mhz, nvml::kClockMemory, &mhz)) {
+    values[GpuMetric::kMemoryClock] = mhz;
+  }
+  unsigned long long reasons = 0;
+  if (!Ask(kReasons, library_.clock_reasons, &reasons)) return;
+  const bool power = (reasons & nvml::kPowerReasons) != 0;
+  const bool slowed = (reasons & nvml::kHardwareSlowdown) != 0;
+  const bool heat = (reasons & nvml::kThermalReasons) != 0 || (slowed && !power);
+  values[GpuMetric::kPowerThrottle] = Share(power);
+  values[GpuMetric::kThermalThrottle] = Share(heat);
+}
+
+void NvmlDevice::ReadErrors(const SteadyNow& now, GpuValues& values) {
+  if (const SteadyTime at = now(); at >= next_errors_) {
+    next_errors_ = at + kErrorsEvery;
+    unsigned long long count = 0;
+    const bool counted =
+        Ask(kEcc, library_.ecc_errors, nvml::kUncorrected, nvml::kSinceDriverStart, &count);
+    ecc_errors_ = counted ? static_cast<double>(count) : std::nan("");
+  }
+  values[GpuMetric::kEccErrors] = ecc_errors_;
+}
+
+void NvmlDevice::ReadLinks(const SteadyNow& now, GpuValues& values) {
+  if (library_.fields == nullptr || lost_ || fields_.refused.all()) return;
+  std::array<std::size_t, kFields> asked{};
+  int count = 0;
+  for (std::size_t i = 0; i < kFields; ++i) {
+    if (fields_.refused[i]) continue;
+    asked[count] = i;
+    fields_.values[count++] = {.field = kFieldTable[i].id, .scope = kFieldTable[i].scope};
+  }
+  const nvml::Return result = library_.fields(handle_, count, fields_.values.data());
+  if (IsFinal(result)) fields_.refused.set();
+  if (!Note(result)) return;
+  const SteadyTime at = now();
+  for (int i = 0; i < count; ++i) {
+    const nvml::FieldValue& value = fields_.values[i];
+    if (IsFinal(value.result)) fields_.refused.set(asked[i]);
+    if (!Note(value.result)) continue;
+    const bool small = value.type == nvml::kUnsigned;
+    const Field& field = kFieldTable[asked[i]];
+    const std::uint64_t total = small ? value.value.word : value.value.large;
+    const auto rate = fields_.counters[asked[i]].Rate(total, at);
+    if (rate) values[field.metric] = *rate * static_cast<double>(field.unit_bytes);
+  }
+}
+
+}  // namespace stepscope

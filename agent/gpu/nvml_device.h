@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <functional>
+
+#include "agent/collect/counter.h"
+#include "agent/collect/gpu_values.h"
+#include "agent/gpu/nvml_gpm.h"
+#include "agent/gpu/nvml_library.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// What time it is. Whoever reads owns a copy, because it may be left behind.
+using SteadyNow = std::function<SteadyTime()>;
+
+// One GPU of NVML. What it does not support, or does not let us see, stays missing and is not asked
+// for again; of a lost GPU everything is missing until it is back. For one thread; every call may
+// block. `library` outlives it.
+class NvmlDevice {
+ public:
+  NvmlDevice(const NvmlLibrary& library, unsigned index);
+
+  GpuFacts Facts();
+
+  // Rates are over the time since the call before, and missing at the first one and when a counter
+  // ran backwards or wrapped. A driver may take its time over each call, so each counter asks `now`
+  // behind its own.
+  void Read(const SteadyNow& now, GpuValues& values);
+
+  unsigned index() const { return index_; }
+  nvml::Device handle() const { return handle_; }
+
+ private:
+  enum Probe { kUse, kMemory, kEnergy, kPower, kHeat, kOldHeat, kSm, kMem, kReasons, kEcc, kName };
+  static constexpr std::size_t kFields = 4;
+
+  struct Fields {
+    std::array<nvml::FieldValue, kFields> values{};
+    std::array<Counter, kFields> counters{};
+    std::bitset<kFields> refused;
+  };
+
+  template <typename... Parameters, typename... Arguments>
+  bool Ask(Probe probe, NvmlLibrary::Call<nvml::Device, Parameters...> call,
+           Arguments... arguments);
+  bool Note(nvml::Return result);
+
+  void ReadUse(GpuValues& values);
+  void ReadPower(const SteadyNow& now, GpuValues& values);
+  void ReadTemperature(GpuValues& values);
+  void ReadClocks(GpuValues& values);
+  void ReadErrors(const SteadyNow& now, GpuValues& values);
+  void ReadLinks(const SteadyNow& now, GpuValues& values);
+  void SayWhetherLost();
+
+  const NvmlLibrary& library_;
+  const unsigned index_;
+  nvml::Device handle_ = nullptr;
+  bool lost_ = false, told_lost_ = false;
+  std::bitset<kName + 1> refused_;
+  Counter energy_mj_;
+  Fields fields_;
+  SteadyTime next_errors_{};
+  double ecc_errors_ = std::numeric_limits<double>::quiet_NaN();
+  NvmlGpm gpm_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,153 @@
+#include "agent/gpu/nvml_reader.h"
+
+#include <utility>
+
+#include "agent/gpu/nvml_device.h"
+#include "agent/gpu/nvml_xid.h"
+#include "core/base/aside.h"
+#include "core/base/guarded.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+
+// Owned by the reader and by its thread; whoever leaves last frees it.
+struct NvmlReader::Shared {
+  struct Request {
+    SteadyTime of, at;  // the tick, and what `steady` said then
+  };
+  struct State {
+    bool stop = false, started = false, ended = false;
+    std::optional<Request> asked;  // until that reading is there
+    std::optional<SteadyTime> read;
+    std::optional<Error> failure;  // why it could not start
+    std::vector<GpuFacts> gpus;
+    std::vector<GpuValues> values;
+  };
+
+  const NvmlLibrary library;
+  const SteadyNow steady;
+  Guarded<State> state{};
+};
+
+namespace {
+
+constexpr Duration kForEver = 24h;
+
+Result<unsigned> CountGpus(const NvmlLibrary& library) {
+  const nvml::Return started = library.init();
+  if (started != nvml::kSuccess) {
+    return Unavailable(Format("NVML: {}", library.ErrorText(started)));
+  }
+  unsigned count = 0;
+  const nvml::Return counted = library.count(&count);
+  if (counted != nvml::kSuccess) {
+    return Unavailable(Format("NVML: {}", library.ErrorText(counted)));
+  }
+  if (count == 0) return NotFound("NVML knows no device");
+  return count;
+}
+
+// The driver counts all GPUs of the node, but a job of a batch system may see only its own.
+bool IsHidden(const NvmlLibrary& library, unsigned index) {
+  nvml::Device handle = nullptr;
+  return library.device(index, &handle) == nvml::kNoPermission;
+}
+
+}  // namespace
+
+// Until the stop. No lock is held during a call into NVML.
+void NvmlReader::Serve(Shared& shared, std::span<NvmlDevice> devices) {
+  NvmlXid xid(shared.library, devices);
+  std::vector<GpuValues> values(devices.size());
+  for (;;) {
+    shared.state.Wait({}, kForEver, [](const auto& state) { return state.stop || state.asked; });
+    const auto [stop, asked] =
+        shared.state.Read([](const auto& state) { return std::pair(state.stop, state.asked); });
+    if (stop) return;
+    if (!asked) continue;
+    const SteadyNow now = [&, &asked = asked] { return asked->of + (shared.steady() - asked->at); };
+    for (std::size_t i = 0; i < devices.size(); ++i) devices[i].Read(now, values[i]);
+    xid.Read(devices, values);
+    shared.state.Change([&](auto& state) {
+      state.values = values;
+      state.read = asked->of;
+      state.asked.reset();
+    });
+  }
+}
+
+void NvmlReader::Run(Shared& shared) {
+  const auto count = CountGpus(shared.library);
+  if (!count) {
+    shared.state.Change([&](auto& state) { state.failure = count.error(); });
+    return;
+  }
+  std::vector<NvmlDevice> devices;
+  std::vector<GpuFacts> gpus;
+  for (unsigned i = 0; i < *count; ++i) {
+    if (IsHidden(shared.library, i)) continue;
+    gpus.push_back(devices.emplace_back(shared.library, i).Facts());
+  }
+  shared.state.Change([&](auto& state) {
+    if (gpus.empty()) state.failure = NotFound(Format("NVML hides all {} GPUs", *count));
+    state.started = !gpus.empty();
+    state.gpus = std::move(gpus);
+    state.values.resize(devices.size());
+  });
+  if (!devices.empty()) Serve(shared, devices);
+}
+
+Result<std::unique_ptr<NvmlReader>> NvmlReader::Start(const NvmlLibrary& library,
+                                                      const NvmlPatience& patience,
+                                                      SteadyNow steady) {
+  const auto shared = std::make_shared<Shared>(library, std::move(steady));
+  const bool running = RunAside("nvml", [shared] {
+    Run(*shared);
+    shared->library.shutdown();
+    shared->state.Change([](auto& state) { state.ended = true; });
+  });
+  if (!running) return Unavailable("NVML: no thread");
+  shared->state.Wait({}, patience.start,
+                     [](const auto& state) { return state.started || state.failure; });
+  std::unique_ptr<NvmlReader> reader(new NvmlReader(shared, patience));
+  if (const auto failure = reader->Failure()) return *failure;
+  return reader;
+}
+
+NvmlReader::NvmlReader(std::shared_ptr<Shared> shared, const NvmlPatience& patience)
+    : shared_(std::move(shared)), patience_(patience) {}
+
+NvmlReader::~NvmlReader() {
+  shared_->state.Change([](auto& state) { state.stop = true; });
+  // The library does not like the end of the process while it works.
+  shared_->state.Wait({}, patience_.end, [](const auto& state) { return state.ended; });
+}
+
+void NvmlReader::Ask(SteadyTime now) {
+  const SteadyTime at = shared_->steady();
+  const bool busy = shared_->state.Change([&](auto& state) {
+    if (state.asked) return true;
+    state.asked = {now, at};
+    return false;
+  });
+  if (busy) return;
+  shared_->state.Wait({}, patience_.reading, [](const auto& state) { return !state.asked; });
+}
+
+std::optional<SteadyTime> NvmlReader::Newest(const Use& use) const {
+  return shared_->state.Read([&](const auto& state) {
+    if (state.read) use(state.values);
+    return state.read;
+  });
+}
+
+std::optional<Error> NvmlReader::Failure() const {
+  return shared_->state.Read([](const auto& state) { return state.failure; });
+}
+
+std::vector<GpuFacts> NvmlReader::Gpus() const {
+  return shared_->state.Read([](const auto& state) { return state.gpus; });
+}
+
+}  // namespace stepscope

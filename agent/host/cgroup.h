@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent/collect/collector.h"
+
+namespace stepscope {
+
+// Where the group of a process lies, below the folder of a controller. `text` is its
+// /proc/PID/cgroup; "" as controller means version 2. Nothing when it is in no such group.
+std::optional<std::string_view> ParseCgroup(std::string_view text, std::string_view controller);
+
+// The control group of the agent, which is that of its command too: a container, a job of Slurm, a
+// service. Versions 1 and 2 of the kernel's interface, and both at once.
+Result<std::unique_ptr<Collector>> MakeCgroupCollector(const std::string& root, TickRow& row);
+
+}  // namespace stepscope

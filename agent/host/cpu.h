@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent/collect/collector.h"
+
+namespace stepscope {
+
+// Where the time of a core went since the start of the node, in ticks of the kernel.
+struct CpuTimes {
+  std::uint64_t total = 0;
+  std::uint64_t idle = 0;
+  std::uint64_t iowait = 0;
+};
+
+struct CpuShares {
+  double util_percent = 0;
+  double iowait_percent = 0;
+};
+
+// A line of /proc/stat such as "cpu3 4705 356 584 3699 23 23 0 0 0 0"; `core` is -1 for the sum of
+// all. Nothing for any other line.
+std::optional<CpuTimes> ParseCpuLine(std::string_view line, int& core);
+
+// Nothing when no time passed or a counter ran backwards, which the kernel's I/O wait does.
+std::optional<CpuShares> CpuSharesBetween(const CpuTimes& before, const CpuTimes& now);
+
+// Each core, and their mean.
+Result<std::unique_ptr<Collector>> MakeCpuCollector(const std::string& root, TickRow& row);
+
+}  // namespace stepscope

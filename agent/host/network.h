@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent/collect/collector.h"
+
+namespace stepscope {
+
+struct NetworkTotals {
+  std::string_view device;
+  std::uint64_t receive_bytes = 0;
+  std::uint64_t send_bytes = 0;
+};
+
+// A line of /proc/net/dev; the interface's name lies in `line`. Nothing for the two head lines.
+std::optional<NetworkTotals> ParseNetworkLine(std::string_view line);
+
+// Interfaces that lead out of the node: not the loopback, and none that containers and bridges
+// make, whose bytes would be counted twice.
+Result<std::unique_ptr<Collector>> MakeNetworkCollector(const std::string& root, TickRow& row);
+
+}  // namespace stepscope

@@ -1,0 +1,131 @@
+#include "agent/launch/command.h"
+
+#include <fcntl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "core/base/text.h"
+
+extern char** environ;
+
+namespace stepscope {
+namespace {
+
+constexpr int kWatched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                            SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGALRM};
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::vector<std::string> Environment(const CommandOptions& options) {
+  std::map<std::string, std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != text.npos) entries.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  for (const std::string& name : options.hidden) entries.erase(name);
+  for (const auto& [name, value] : options.environment) entries[name] = value;
+  std::vector<std::string> environment;
+  for (const auto& [name, value] : entries) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+// execvp says that it may not execute a program that is nowhere, when a folder of PATH is closed to
+// this user.
+bool IsNowhere(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  if (path == nullptr || program.find('/') != program.npos) return false;
+  return std::ranges::none_of(Split(path, ':'), [&](std::string_view folder) {
+    return access(Format("{}/{}", folder, program).c_str(), F_OK) == 0;
+  });
+}
+
+Error StartError(const std::string& program, int error) {
+  const std::string name = Printable(program);
+  if (error == ENOENT || IsNowhere(program)) return NotFound(Format("{}: command not found", name));
+  return Invalid(Format("{}: cannot be executed: {}", name, std::strerror(error)));
+}
+
+// In the new process: only calls that are safe after fork.
+[[noreturn]] void Become(char* const* words, char* const* environment, int standard_error,
+                         const Signals& signals, int report) {
+  if (standard_error >= 0) dup2(standard_error, STDERR_FILENO);
+  if (!signals.pipe_was_ignored()) signal(SIGPIPE, SIG_DFL);
+  pthread_sigmask(SIG_SETMASK, &signals.mask_before(), nullptr);
+  execvpe(words[0], words, environment);
+  const int error = errno;
+  [[maybe_unused]] const auto written = write(report, &error, sizeof error);
+  _exit(127);
+}
+
+}  // namespace
+
+Signals::Signals() {
+  pipe_was_ignored_ = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+  signal(SIGCHLD, SIG_DFL);
+  sigset_t watched;
+  sigemptyset(&watched);
+  for (const int signal : kWatched) sigaddset(&watched, signal);
+  pthread_sigmask(SIG_BLOCK, &watched, &before_);
+  descriptor_ = Descriptor(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+std::optional<Signals::Arrival> Signals::Next() {
+  signalfd_siginfo info{};
+  if (read(descriptor_.get(), &info, sizeof info) != sizeof info) return std::nullopt;
+  const bool by_process =
+      info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE || info.ssi_code == SI_TKILL;
+  return Arrival{static_cast<int>(info.ssi_signo), by_process};
+}
+
+Result<Command> Command::Start(const CommandOptions& options, const Signals& signals) {
+  std::vector<std::string> words = options.words;
+  std::vector<std::string> environment = Environment(options);
+  const std::vector<char*> argv = Pointers(words), envp = Pointers(environment);
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return Internal(Format("pipe: {}", std::strerror(errno)));
+  const Descriptor read_end(report[0]);
+  Descriptor write_end(report[1]);
+  const pid_t pid = fork();
+  if (pid < 0) return Internal(Format("fork: {}", std::strerror(errno)));
+  if (pid == 0) {
+    Become(argv.data(), envp.data(), options.standard_error, signals, write_end.get());
+  }
+  write_end = Descriptor();
+  int error = 0;
+  ssize_t count;
+  do {
+    count = read(read_end.get(), &error, sizeof error);
+  } while (count < 0 && errno == EINTR);
+  if (count != sizeof error) return Command(pid);
+  waitpid(pid, nullptr, 0);
+  return StartError(options.words[0], error);
+}
+
+void Command::Forward(const Signals::Arrival& arrival) const {
+  // The terminal has told the whole process group, the command included.
+  if (arrival.sent_by_process) kill(pid_, arrival.signal);
+  // The shell waits for us to stop as well.
+  if (arrival.signal == SIGTSTP) raise(SIGSTOP);
+}
+
+std::optional<CommandEnd> Command::Ended() const {
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  if (WIFSIGNALED(status)) return CommandEnd{.signal = WTERMSIG(status)};
+  return CommandEnd{.exit_code = WEXITSTATUS(status)};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/frames/lifecycle.h"
+#include "core/base/descriptor.h"
+#include "core/base/result.h"
+
+namespace stepscope {
+
+// Holds every signal that is meant for the command, so that the main thread reads them one by one.
+// Made before any thread starts; gives back the mask that the command is to have.
+class Signals {
+ public:
+  Signals();
+
+  // Readable when a signal came.
+  int descriptor() const { return descriptor_.get(); }
+
+  struct Arrival {
+    int signal = 0;
+    bool sent_by_process = false;  // else by the terminal or the kernel
+  };
+  std::optional<Arrival> Next();
+
+  const sigset_t& mask_before() const { return before_; }
+  bool pipe_was_ignored() const { return pipe_was_ignored_; }
+
+ private:
+  Descriptor descriptor_;
+  sigset_t before_{};
+  bool pipe_was_ignored_ = false;
+};
+
+struct CommandOptions {
+  std::vector<std::string> words;
+  std::vector<std::pair<std::string, std::string>> environment;  // on top of ours
+  std::vector<std::string> hidden{};                             // names it does not get of ours
+  int standard_error = -1;                                       // -1: ours
+};
+
+// The command that is profiled. It has our terminal, process group, standard input and output.
+class Command {
+ public:
+  // NotFound when there is no such program, Invalid when it cannot be executed; each names it.
+  static Result<Command> Start(const CommandOptions& options, const Signals& signals);
+
+  // Passes on what the command has not got by itself; stops with it when the terminal says so.
+  void Forward(const Signals::Arrival& arrival) const;
+
+  // How it ended, once it has.
+  std::optional<CommandEnd> Ended() const;
+
+ private:
+  explicit Command(pid_t pid) : pid_(pid) {}
+
+  pid_t pid_;
+};
+
+}  // namespace stepscope

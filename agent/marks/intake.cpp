@@ -1,0 +1,141 @@
+#include "agent/marks/intake.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <stop_token>
+#include <utility>
+
+#include "agent/marks/marks_registry.h"
+#include "agent/marks/marks_socket.h"
+#include "core/base/descriptor.h"
+#include "core/base/guarded.h"
+#include "core/base/log.h"
+#include "core/base/worker.h"
+
+namespace stepscope {
+
+// The thread that listens, and what it shares with Drain.
+class Intake::Server {
+ public:
+  Server(const IntakeOptions& options, const Clock& clock, Descriptor listener)
+      : path(options.socket_path),
+        read_interval_(options.read_interval),
+        listener_(std::move(listener)),
+        registry_(MarkRegistry(options, clock)) {}
+  ~Server() {
+    worker_ = Worker();
+    unlink(path.c_str());
+  }
+
+  Status Start() {
+    epoll_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+    wake_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!epoll_ || !wake_ || !Watch(listener_.get()) || !Watch(wake_.get())) {
+      return Unavailable(Format("marks: no epoll: {}", strerror(errno)));
+    }
+    worker_ = Worker("intake", [this](std::stop_token stop) { Run(stop); });
+    return {};
+  }
+
+  IntakeBatch Drain() {
+    // A process that came and went since the thread last looked counts, too.
+    Accept();
+    return registry_.Change([](MarkRegistry& registry) { return registry.Drain(); });
+  }
+
+  const std::string path;
+
+ private:
+  bool Watch(int fd) {
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLRDHUP;
+    event.data.fd = fd;
+    return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+  }
+
+  void Run(std::stop_token stop) {
+    const std::stop_callback wake(stop, [this] { eventfd_write(wake_.get(), 1); });
+    std::array<epoll_event, 64> events;
+    SteadyTime next_read{};
+    while (!stop.stop_requested()) {
+      const int count = epoll_wait(epoll_.get(), events.data(), events.size(), WaitMillis());
+      for (const epoll_event& event : std::span(events).first(std::max(count, 0))) {
+        Serve(event.data.fd);
+      }
+      // A busy socket must not keep the rings waiting.
+      const SteadyTime now = std::chrono::steady_clock::now();
+      if (now < next_read) continue;
+      next_read = now + read_interval_;
+      registry_.Change([](MarkRegistry& registry) { registry.ReadRings(); });
+      if (!accepting_) accepting_ = Watch(listener_.get());
+    }
+  }
+
+  int WaitMillis() const {
+    return static_cast<int>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(read_interval_).count());
+  }
+
+  void Serve(int fd) {
+    if (fd == wake_.get()) return;
+    if (fd != listener_.get()) {
+      registry_.Change([fd](MarkRegistry& registry) { registry.Serve(fd); });
+      return;
+    }
+    if (Accept()) return;
+    // Out of descriptors: epoll would call again at once, so it is asked anew at the next reading.
+    LogWarning("marks: no descriptor left to accept a process");
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
+    accepting_ = false;
+  }
+
+  bool Accept() {
+    const auto sockets =
+        registry_.Change([this](MarkRegistry& registry) { return registry.Accept(listener_); });
+    if (!sockets) return false;
+    for (const int socket : sockets.value()) Watch(socket);
+    return true;
+  }
+
+  const Duration read_interval_;
+  Descriptor listener_, epoll_, wake_;
+  bool accepting_ = true;
+  Guarded<MarkRegistry> registry_;
+  Worker worker_;
+};
+
+IntakeOptions::IntakeOptions() : user(geteuid()) {}
+
+Intake::Intake(std::unique_ptr<Server> server) : server_(std::move(server)) {}
+Intake::~Intake() = default;
+
+Result<std::unique_ptr<Intake>> Intake::Start(const IntakeOptions& given, const Clock& clock) {
+  IntakeOptions options = given;
+  if (options.socket_path.empty()) {
+    Result<std::string> path = DefaultSocketPath();
+    if (!path) return path.error();
+    options.socket_path = *path;
+  }
+  Result<Descriptor> listener = ListenForMarks(options.socket_path, options.allow_other_users);
+  if (!listener) return listener.error();
+  auto server = std::make_unique<Server>(options, clock, std::move(listener).value());
+  if (const Status started = server->Start(); !started) return started.error();
+  return std::unique_ptr<Intake>(new Intake(std::move(server)));
+}
+
+IntakeBatch Intake::Drain() {
+  return server_->Drain();
+}
+
+const std::string& Intake::socket_path() const {
+  return server_->path;
+}
+
+}  // namespace stepscope

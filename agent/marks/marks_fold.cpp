@@ -1,0 +1,91 @@
+#include "agent/marks/marks_fold.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kYear2000 = std::chrono::seconds(946'684'800);
+constexpr Duration kYear2100 = std::chrono::seconds(4'102'444'800);
+// A step with more spans side by side than this counts the older ones twice when one encloses them.
+constexpr std::size_t kMostSpans = 4096;
+
+// Endless sums of a process that lies stay far from overflow.
+constexpr Duration kLongest{std::int64_t{1} << 60};
+
+Duration Sum(Duration one, Duration other) {
+  return std::min(one + other, kLongest);
+}
+
+std::uint64_t EndOf(const Mark& mark) {
+  return mark.start_ns + static_cast<std::uint64_t>(mark.duration.count());
+}
+
+}  // namespace
+
+void AnnotationSums::Add(Time start, Duration duration) {
+  Add(AnnotationSums{start, start + duration, 1, duration, duration, duration});
+}
+
+void AnnotationSums::Add(const AnnotationSums& other) {
+  if (count == 0) {
+    *this = other;
+    return;
+  }
+  from = std::min(from, other.from);
+  to = std::max(to, other.to);
+  count += other.count;
+  sum = Sum(sum, other.sum);
+  least = std::min(least, other.least);
+  most = std::max(most, other.most);
+}
+
+std::optional<Time> WallTime(const Mark& mark, Duration clock_base) {
+  std::int64_t at = 0;
+  if (__builtin_add_overflow(mark.start_ns, clock_base.count(), &at)) return std::nullopt;
+  if (Duration(at) < kYear2000 || Duration(at) > kYear2100) return std::nullopt;
+  return Time(Duration(at));
+}
+
+void StepFold::AddPhase(const Mark& mark) {
+  cut_ |= mark.after_loss;
+  const std::uint64_t start = std::max(mark.start_ns, boundary_ns_);
+  const std::uint64_t end = EndOf(mark);
+  if (mark.name >= kPhaseCount || end < start) return;
+  const Duration length{std::min<std::uint64_t>(end - start, mark.duration.count())};
+  const Duration inside = TakeInside(start);
+  Duration& phase = phases_[mark.name];
+  phase = Sum(phase, std::max(length - inside, Duration(0)));
+  if (seen_.size() >= kMostSpans) seen_.clear();
+  seen_.push_back({start, length});
+}
+
+Duration StepFold::TakeInside(std::uint64_t start_ns) {
+  Duration inside{};
+  for (; !seen_.empty() && seen_.back().start_ns >= start_ns; seen_.pop_back()) {
+    inside = Sum(inside, seen_.back().length);
+  }
+  return inside;
+}
+
+std::optional<Step> StepFold::End(const Mark& mark, Duration clock_base) {
+  const bool cut = std::exchange(cut_, false) || mark.after_loss;
+  const auto phases = std::exchange(phases_, {});
+  seen_.clear();
+  boundary_ns_ = EndOf(mark);
+  const std::optional<Time> start = WallTime(mark, clock_base);
+  if (cut || mark.clamped || !start) {
+    ++lost_;
+    return std::nullopt;
+  }
+  Step step{static_cast<std::int64_t>(mark.step), *start, mark.duration, {}};
+  Duration left = step.wall;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    step.phases[i] = std::min(phases[i], left);
+    left -= step.phases[i];
+  }
+  return step;
+}
+
+}  // namespace stepscope

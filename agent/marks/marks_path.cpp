@@ -1,0 +1,46 @@
+// Where the socket lies when nobody says otherwise.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "agent/marks/intake.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+struct Folder {
+  std::string path;
+  mode_t mode;
+};
+
+Folder DefaultFolder() {
+  if (geteuid() == 0) return {"/run/stepscope", 0755};
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && runtime[0] == '/') return {std::string(runtime) + "/stepscope", 0700};
+  return {Format("/tmp/stepscope-{}", geteuid()), 0700};
+}
+
+}  // namespace
+
+Result<std::string> DefaultSocketPath(const std::string& name) {
+  const Folder folder = DefaultFolder();
+  if (mkdir(folder.path.c_str(), folder.mode) != 0 && errno != EEXIST) {
+    return Invalid(Format("socket folder {}: {}", Printable(folder.path), strerror(errno)));
+  }
+  struct stat file {};
+  if (lstat(folder.path.c_str(), &file) != 0 || !S_ISDIR(file.st_mode) ||
+      file.st_uid != geteuid() || (file.st_mode & 0022) != 0) {
+    return Invalid(
+        Format("socket folder {}: not a folder of this user alone; remove it or set "
+               "STEPSCOPE_SOCKET",
+               Printable(folder.path)));
+  }
+  return Format("{}/{}.sock", folder.path, name);
+}
+
+}  // namespace stepscope

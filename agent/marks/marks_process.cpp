@@ -1,0 +1,134 @@
+#include "agent/marks/marks_process.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/marks/marks_socket.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kMessagesAtOnce = 512;
+constexpr std::size_t kMostMessages = 20'000;
+constexpr std::size_t kMostRings = 64;
+constexpr std::size_t kMostFacts = 64;
+
+}  // namespace
+
+Result<MarkProcess::State> MarkProcess::Receive() {
+  for (int i = 0; i < kMessagesAtOnce; ++i) {
+    Result<MarkPacket> packet = ReceivePacket(socket_);
+    if (!packet) return packet.error();
+    if (packet->state == MarkPacket::kNothing) return State::kOpen;
+    if (packet->state == MarkPacket::kClosed) return State::kEnded;
+    if (++messages_ > kMostMessages) return Invalid("too many messages");
+    const Result<MarkMessage> message = DecodeMarkMessage(packet->bytes);
+    if (!message) return message.error();
+    const Result<State> state = Take(*message, packet->passed);
+    if (!state || state.value() == State::kEnded) return state;
+  }
+  return State::kOpen;
+}
+
+Result<MarkProcess::State> MarkProcess::Take(const MarkMessage& message, const Descriptor& passed) {
+  const auto* hello = std::get_if<MarkHello>(&message);
+  if ((hello != nullptr) == introduced_) {
+    return Invalid(introduced_ ? "a second hello" : "a message before the hello");
+  }
+  if (hello != nullptr || std::holds_alternative<MarkRing>(message)) {
+    if (const Status added = AddRing(passed); !added) return added.error();
+  }
+  if (hello != nullptr) {
+    source_.hello = *hello;
+    introduced_ = true;
+  } else if (const auto* names = std::get_if<MarkNames>(&message)) {
+    names_.resize(kMaxMarkNames);
+    for (const auto& [id, name] : names->names) names_[id] = name;
+  } else if (const auto* facts = std::get_if<MarkFacts>(&message)) {
+    for (const auto& [key, value] : facts->facts) {
+      if (source_.facts.size() < kMostFacts || source_.facts.contains(key)) {
+        source_.facts[key] = value;
+      }
+    }
+  }
+  return std::holds_alternative<MarkBye>(message) ? State::kEnded : State::kOpen;
+}
+
+Status MarkProcess::AddRing(const Descriptor& memory) {
+  if (!memory) return Invalid("no ring was passed");
+  if (rings_.size() >= kMostRings) return Invalid(Format("more than {} rings", kMostRings));
+  Result<MarkRingReader> reader = MarkRingReader::Map(memory);
+  if (!reader) return reader.error();
+  const bool continued = reader->continued();
+  rings_.push_back(std::make_unique<Ring>(Ring{std::move(reader).value(), StepFold(continued)}));
+  return {};
+}
+
+void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
+  switch (mark.kind) {
+    case MarkKind::kStep:
+      if (const auto step = ring.fold.End(mark, ring.reader.clock_base())) {
+        rank.AddStep(&ring, *step);
+      }
+      return;
+    case MarkKind::kPhase:
+      ring.fold.AddPhase(mark);
+      return;
+    case MarkKind::kAnnotation:
+      if (const auto start = WallTime(mark, ring.reader.clock_base());
+          start && mark.name < kMaxMarkNames) {
+        annotations_[mark.name].Add(*start, mark.duration);
+        return;
+      }
+  }
+  ++source_.refused;
+}
+
+void MarkProcess::ReadRings(RankRecord& rank) {
+  for (const auto& ring : rings_) {
+    ring->reader.Read([&](const Mark& mark) { TakeMark(mark, *ring, rank); });
+  }
+  HandOverAnnotations(rank, false);
+  Count();
+}
+
+// A name travels apart from its marks and may come later than they do.
+void MarkProcess::HandOverAnnotations(RankRecord& rank, bool all) {
+  names_.resize(kMaxMarkNames);
+  std::erase_if(annotations_, [&](const auto& entry) {
+    const std::string& name = names_[entry.first];
+    const bool known = entry.first == 0 || !name.empty();
+    if (known || all) rank.AddAnnotation(name, entry.second);
+    return known || all;
+  });
+}
+
+void MarkProcess::Count() {
+  source_.dropped = 0;
+  source_.cut = 0;
+  for (const auto& ring : rings_) {
+    source_.dropped += static_cast<std::int64_t>(ring->reader.dropped());
+    source_.cut += ring->fold.lost();
+  }
+}
+
+void MarkProcess::Leave(RankRecord& rank) {
+  ReadRings(rank);
+  HandOverAnnotations(rank, true);
+  for (const auto& ring : rings_) rank.RingEnded(ring.get());
+  rank.ProcessEnded(source_);
+}
+
+void MarkProcess::Answer(bool refused, const std::string& detail) {
+  SendPacket(socket_, EncodeMarkMessage(
+                          MarkAnswer{0, refused ? std::uint16_t{1} : std::uint16_t{0}, detail}));
+}
+
+std::size_t MarkProcess::ring_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& ring : rings_) bytes += ring->reader.bytes();
+  return bytes;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/marks/marks_fold.h"
+#include "agent/marks/marks_rank.h"
+#include "agent/marks/marks_ring.h"
+#include "core/base/descriptor.h"
+
+namespace stepscope {
+
+// One connected training process: its socket, its names and its rings. What it sends is folded into
+// the record of its rank. After any error it is to be dropped. Not for use by several threads at
+// once.
+class MarkProcess {
+ public:
+  enum class State { kOpen, kEnded };
+
+  MarkProcess(Descriptor socket, std::int64_t pid) : socket_(std::move(socket)) {
+    source_.pid = pid;
+  }
+
+  // Takes the messages that are there, at most 512. Ended by bye, by the connection's end, or by an
+  // error, which is what the process did wrong.
+  Result<State> Receive();
+
+  // Reads all rings into `rank`.
+  void ReadRings(RankRecord& rank);
+
+  // The last of it: `rank` no longer knows this process.
+  void Leave(RankRecord& rank);
+
+  // Tells the process whether its hello was taken; never waits.
+  void Answer(bool refused, const std::string& detail);
+
+  bool introduced() const { return introduced_; }
+  std::int32_t rank() const { return source_.hello.rank; }
+  const MarkSource& source() const { return source_; }
+  std::size_t ring_bytes() const;
+
+ private:
+  struct Ring {
+    MarkRingReader reader;
+    StepFold fold;
+  };
+  Result<State> Take(const MarkMessage& message, const Descriptor& passed);
+  Status AddRing(const Descriptor& memory);
+  void TakeMark(const Mark& mark, Ring& ring, RankRecord& rank);
+  void HandOverAnnotations(RankRecord& rank, bool all);
+  void Count();
+
+  Descriptor socket_;
+  bool introduced_ = false;
+  std::size_t messages_ = 0;
+  MarkSource source_;
+  std::vector<std::string> names_;                       // by id; empty where none was declared yet
+  std::map<std::uint16_t, AnnotationSums> annotations_;  // by id, until its name is known
+  std::vector<std::unique_ptr<Ring>> rings_;             // their addresses stand for them
+};
+
+}  // namespace stepscope

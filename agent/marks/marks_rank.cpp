@@ -1,0 +1,101 @@
+#include "agent/marks/marks_rank.h"
+
+#include <algorithm>
+
+#include "core/base/json.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostPendingSteps = 65'536;
+constexpr std::size_t kMostTakenSteps = 16'384;
+constexpr std::size_t kMostNames = 512;
+constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;  // what JSON can say
+constexpr std::string_view kOther = "(other)";
+
+void AddCounts(MarkSource& sum, const MarkSource& process) {
+  sum.dropped += process.dropped;
+  sum.refused += process.refused;
+  sum.cut += process.cut;
+}
+
+AnnotationStatistic ToStatistic(const std::string& name, const AnnotationSums& sums) {
+  return {name,
+          ToMicros(sums.from),
+          ToMicros(sums.to),
+          sums.count,
+          sums.sum.count(),
+          sums.least.count(),
+          sums.most.count()};
+}
+
+void PutText(Json& json, const char* key, const std::string& text) {
+  if (!text.empty()) json[key] = text;
+}
+
+}  // namespace
+
+void RankRecord::AddStep(const void* ring, Step step) {
+  if (owner_ == nullptr) owner_ = ring;
+  const bool foreign = owner_ != ring;
+  if (foreign || steps_.size() >= kMostPendingSteps || step.number > kMostNumber) {
+    ++ignored_steps_;
+    return;
+  }
+  if (step.number + shift_ <= last_) shift_ = last_ + 1 - step.number;
+  step.number += shift_;
+  if (step.number > kMostNumber) {
+    ++ignored_steps_;
+    return;
+  }
+  last_ = step.number;
+  steps_.push_back(step);
+}
+
+void RankRecord::AddAnnotation(const std::string& name, const AnnotationSums& sums) {
+  const bool full = annotations_.size() >= kMostNames && !annotations_.contains(name);
+  annotations_[full || name.empty() ? std::string(kOther) : name].Add(sums);
+}
+
+void RankRecord::RingEnded(const void* ring) {
+  if (owner_ == ring) owner_ = nullptr;
+}
+
+void RankRecord::ProcessEnded(const MarkSource& process) {
+  AddCounts(gone_, process);
+}
+
+std::string RankRecord::Facts(const MarkSource& first,
+                              const std::vector<const MarkSource*>& all) const {
+  Json json = Json::object();
+  for (const auto& [key, value] : first.facts) json[key] = value;
+  json["pid"] = first.pid;
+  json["local_rank"] = first.hello.local_rank;
+  json["world_size"] = first.hello.world_size;
+  PutText(json, "job", first.hello.job);
+  PutText(json, "framework", first.hello.framework);
+  PutText(json, "python", first.hello.python);
+  PutText(json, "library", first.hello.library);
+  MarkSource sum = gone_;
+  for (const MarkSource* process : all) AddCounts(sum, *process);
+  json["dropped"] = sum.dropped;
+  json["refused"] = sum.refused;
+  json["cut_steps"] = sum.cut;
+  json["ignored_steps"] = ignored_steps_;
+  return Dump(json);
+}
+
+RankMarks RankRecord::Take(std::int32_t rank) {
+  RankMarks marks;
+  marks.rank = rank;
+  const auto end =
+      steps_.begin() + static_cast<std::ptrdiff_t>(std::min(steps_.size(), kMostTakenSteps));
+  marks.steps.assign(steps_.begin(), end);
+  steps_.erase(steps_.begin(), end);
+  for (const auto& [name, sums] : annotations_)
+    marks.annotations.push_back(ToStatistic(name, sums));
+  annotations_.clear();
+  return marks;
+}
+
+}  // namespace stepscope

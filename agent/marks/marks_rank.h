@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent/marks/intake.h"
+#include "agent/marks/marks_fold.h"
+#include "core/wire/mark_message.h"
+
+namespace stepscope {
+
+// What a process says about itself, beside its marks.
+struct MarkSource {
+  MarkHello hello;
+  std::int64_t pid = 0;  // as the kernel says it
+  std::map<std::string, std::string> facts;
+  std::int64_t dropped = 0;  // marks lost because a ring was full
+  std::int64_t refused = 0;  // marks that made no sense
+  std::int64_t cut = 0;      // steps that lost marks
+};
+
+// What was folded of one rank and not yet taken. A rank may have several processes and threads; its
+// steps come from one ring at a time, the first one that marked a step and still lives.
+class RankRecord {
+ public:
+  // `ring` stands for who marked it. Numbers that go back (a second training in the same job) are
+  // shifted so that they go on.
+  void AddStep(const void* ring, Step step);
+  void AddAnnotation(const std::string& name, const AnnotationSums& sums);
+  void RingEnded(const void* ring);
+
+  // Counts of a process that is gone.
+  void ProcessEnded(const MarkSource& process);
+
+  // A JSON object of the rank's first process and of the counts of all of them.
+  std::string Facts(const MarkSource& first, const std::vector<const MarkSource*>& all) const;
+
+  // Takes out what is complete; empty when there is nothing.
+  RankMarks Take(std::int32_t rank);
+
+ private:
+  std::vector<Step> steps_;
+  std::map<std::string, AnnotationSums> annotations_;
+  const void* owner_ = nullptr;
+  std::int64_t shift_ = 0;
+  std::int64_t last_ = -1;
+  std::int64_t ignored_steps_ = 0;
+  MarkSource gone_;  // counts only
+};
+
+}  // namespace stepscope

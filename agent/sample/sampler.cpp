@@ -1,0 +1,57 @@
+#include "agent/sample/sampler.h"
+
+#include <algorithm>
+
+#include "core/base/log.h"
+
+namespace stepscope {
+
+Sampler::Sampler(const std::string& root, const Clock& clock) : clock_(clock) {
+  for (const CollectorKind& kind : CollectorTable()) {
+    auto collector = kind.make(root, row_);
+    if (collector) {
+      running_.push_back({kind.name, std::move(*collector)});
+    } else {
+      absent_.push_back({std::string(kind.name), collector.error().message});
+    }
+  }
+  Sample();
+}
+
+const TickRow& Sampler::Sample() {
+  row_.Clear();
+  for (Running& running : running_) {
+    // Each source is read at an instant of its own, and its rates are over exactly that time.
+    Note(running, running.collector->Collect(clock_.Steady(), row_));
+  }
+  return row_;
+}
+
+std::vector<GpuFacts> Sampler::Gpus() const {
+  std::vector<GpuFacts> gpus;
+  for (const Running& running : running_) {
+    for (GpuFacts& gpu : running.collector->Gpus()) gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+bool Sampler::Starting() const {
+  return std::ranges::any_of(running_, [](const auto& one) { return one.collector->Starting(); });
+}
+
+void Sampler::Note(Running& running, const Status& status) {
+  if (running.failing == !status.ok()) return;
+  running.failing = !status.ok();
+  if (running.failing) {
+    LogWarning("no {} samples for now: {}", running.name, status.error().message);
+  } else {
+    LogInfo("{} samples again", running.name);
+  }
+}
+
+Time NextTick(Time now, Duration interval) {
+  const Duration since_epoch = now.time_since_epoch();
+  return Time((since_epoch / interval + 1) * interval);
+}
+
+}  // namespace stepscope

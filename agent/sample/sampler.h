@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/collect/collector.h"
+#include "agent/collect/tick_row.h"
+#include "core/base/clock.h"
+
+namespace stepscope {
+
+// A source that this node does not have, and why.
+struct AbsentSource {
+  std::string source;
+  std::string reason;
+};
+
+// Asks every collector for its part of a tick. A collector that fails leaves its columns missing,
+// is logged once when it begins and once when it works again, and never stops the others. For one
+// thread. `clock` outlives it.
+class Sampler {
+ public:
+  // Starts what the node has, and reads each counter once, so that the first tick has rates.
+  Sampler(const std::string& root, const Clock& clock);
+
+  // Valid until the next call.
+  const TickRow& Sample();
+
+  const std::vector<AbsentSource>& absent() const { return absent_; }
+  // Any thread may ask these; GPUs may come for as long as their driver starts.
+  std::vector<GpuFacts> Gpus() const;
+  bool Starting() const;
+
+ private:
+  struct Running {
+    std::string_view name;
+    std::unique_ptr<Collector> collector;
+    bool failing = false;
+  };
+
+  void Note(Running& running, const Status& status);
+
+  const Clock& clock_;
+  TickRow row_;
+  std::vector<Running> running_;
+  std::vector<AbsentSource> absent_;
+};
+
+// The first multiple of the interval since the epoch that is later than `now`.
+Time NextTick(Time now, Duration interval);
+
+}  // namespace stepscope

@@ -1,0 +1,65 @@
+// ReadPushAnswer of sender.h: from an HTTP answer to what it means.
+
+#include "agent/send/sender.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kLongestRetryAfter = 300s;
+
+PushOutcome OutcomeOfConflict(std::string_view code) {
+  if (code == "gap") return PushOutcome::kGap;
+  if (code == "unknown-schema") return PushOutcome::kUnknownSchema;
+  if (code == "job-ended") return PushOutcome::kOver;
+  return PushOutcome::kSick;
+}
+
+PushOutcome OutcomeOfProblem(int status, const PushProblem* problem) {
+  // A proxy refuses too large bodies and bad tokens as well.
+  if (status == 413) return PushOutcome::kBadBody;
+  if (status == 401 || status == 403) return PushOutcome::kForbidden;
+  if (problem == nullptr) return PushOutcome::kSick;
+  if (status == 409) return OutcomeOfConflict(problem->code);
+  // Other codes of 400 are about the request, and no reason to throw a frame away.
+  if (status == 400 && problem->code == "bad-frame") return PushOutcome::kBadBody;
+  if (status == 415) return PushOutcome::kBadBody;
+  if (status == 410) return PushOutcome::kOver;
+  return PushOutcome::kSick;
+}
+
+PushReading ReadTaken(const HttpAnswer& answer) {
+  PushReading reading;
+  auto taken = DecodePushAnswer(answer.body);
+  if (!taken) {
+    reading.reason = "something that is not a Stepscope service answers there";
+    return reading;
+  }
+  reading.outcome = PushOutcome::kTaken;
+  reading.ours = true;
+  reading.answer = std::move(*taken);
+  return reading;
+}
+
+}  // namespace
+
+PushReading ReadPushAnswer(const Result<HttpAnswer>& result) {
+  PushReading reading;
+  if (!result) {
+    reading.reason = result.error().message;
+    return reading;
+  }
+  const HttpAnswer& answer = *result;
+  if (answer.status == 200) return ReadTaken(answer);
+  const auto problem = DecodePushProblem(answer.body);
+  reading.ours = problem.ok();
+  reading.retry_after = answer.RetryAfter(kLongestRetryAfter);
+  reading.outcome = OutcomeOfProblem(answer.status, problem ? &*problem : nullptr);
+  if (problem) reading.expected = problem->expected;
+  reading.reason = problem && !problem->detail.empty()
+                       ? Printable(problem->detail)
+                       : Format("it answers with HTTP status {}", answer.status);
+  return reading;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,147 @@
+#include "agent/send/sender.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/log.h"
+#include "core/base/random.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kPushBytes = 1024 * 1024;
+constexpr Duration kFirstRetry = 500ms;
+constexpr Duration kLongestRetry = 30s;
+constexpr Duration kForbiddenRetry = 60s;
+constexpr Duration kBetweenWarnings = 60s;
+// A service that asks for one number after the other is not well.
+constexpr int kMostGaps = 8;
+
+Duration Share(Duration whole, double share) {
+  return std::chrono::duration_cast<Duration>(whole * share);
+}
+
+}  // namespace
+
+Duration Sender::Send() {
+  if (over_) return kNothingWaits;
+  Push push = stream_.NextPush(most_frames_, kPushBytes);
+  if (push.frames == 0) return kNothingWaits;
+  highest_sent_ = std::max(highest_sent_, push.last);
+  const Time sent = clock_.Now();
+  const SteadyTime sent_steady = clock_.Steady();
+  const PushReading reading = ReadPushAnswer(post_(std::move(push.body)));
+  const Duration round_trip = clock_.Steady() - sent_steady;
+  if (reading.outcome == PushOutcome::kTaken) {
+    const Time middle = sent + round_trip / 2;
+    stream_.SetClockOffset(ToMicros(reading.answer.server_time) - ToMicros(middle),
+                           std::max<std::int64_t>(1, round_trip / 1us));
+  }
+  return Take(reading, push);
+}
+
+Duration Sender::Take(const PushReading& reading, const Push& push) {
+  gaps_ = reading.outcome == PushOutcome::kGap ? gaps_ + 1 : 0;
+  switch (reading.outcome) {
+    case PushOutcome::kTaken:
+      return TakeRejected(reading, push);
+    case PushOutcome::kGap:
+      return FollowGap(reading);
+    case PushOutcome::kUnknownSchema:
+      return GiveSchema(reading, push);
+    case PushOutcome::kBadBody:
+      return Halve(reading, push);
+    case PushOutcome::kOver:
+      return End(reading.reason);
+    case PushOutcome::kForbidden:
+      return Retry(Trouble::kForbidden, reading.reason);
+    case PushOutcome::kSick:
+      break;
+  }
+  return Retry(Trouble::kSick, reading.reason, reading.retry_after);
+}
+
+Duration Sender::TakeRejected(const PushReading& reading, const Push& push) {
+  const PushAnswer& answer = reading.answer;
+  if (answer.acknowledged > highest_sent_) {
+    return Retry(Trouble::kSick, Format("it acknowledges frame {}, but only {} were sent",
+                                        answer.acknowledged, highest_sent_));
+  }
+  for (const RejectedFrame& frame : answer.rejected) {
+    if (frame.code == "job-ended") return End(Printable(frame.detail));
+    LogWarning("the service refused frame {}: {} ({})", frame.sequence, Printable(frame.detail),
+               Printable(frame.code, 40));
+  }
+  // Asking again at once for what it takes nothing of would go on for ever.
+  if (answer.acknowledged < push.first) return Retry(Trouble::kSick, "it takes no frames");
+  stream_.Acknowledge(answer.acknowledged);
+  most_frames_ = std::min<std::size_t>(most_frames_ * 2, kMaxFramesPerPush);
+  NoteWell();
+  return stream_.NextPush(1, 0).frames == 0 ? kNothingWaits : 0ns;
+}
+
+Duration Sender::FollowGap(const PushReading& reading) {
+  if (!stream_.Rewind(reading.expected)) {
+    return Retry(Trouble::kSick,
+                 Format("it asks for frame {}, which was never made", reading.expected));
+  }
+  if (gaps_ > kMostGaps) return Retry(Trouble::kSick, "it asks for one frame after the other");
+  return 0ns;
+}
+
+Duration Sender::GiveSchema(const PushReading& reading, const Push& push) {
+  // Once; a schema that is refused is a frame that is refused.
+  if (schema_given_ >= push.last) return Halve(reading, push);
+  stream_.AttachSchemas(push.last);
+  schema_given_ = push.last;
+  return 0ns;
+}
+
+Duration Sender::Halve(const PushReading& reading, const Push& push) {
+  if (push.frames > 1) {
+    most_frames_ = (push.frames + 1) / 2;
+    return 0ns;
+  }
+  if (!reading.ours || !stream_.Refuse(push.first)) return Retry(Trouble::kSick, reading.reason);
+  LogWarning("the service refused frame {}: {}", push.first, reading.reason);
+  return 0ns;
+}
+
+Duration Sender::End(std::string_view reason) {
+  LogWarning("the service takes no more of this job: {}; the command runs on unprofiled", reason);
+  over_ = true;
+  reason_ = reason;
+  stream_.GiveUp();
+  return kNothingWaits;
+}
+
+Duration Sender::Retry(Trouble trouble, std::string_view reason, Duration retry_after) {
+  reason_ = reason;
+  Say(trouble);
+  if (trouble == Trouble::kForbidden) return Share(kForbiddenRetry, 0.5 + RandomShare());
+  const Duration most = std::min(kLongestRetry, kFirstRetry * (1 << std::min(failures_++, 6)));
+  return std::max(Share(most, RandomShare()), retry_after);
+}
+
+// Once when it begins, and what it has become, but not more often than people read.
+void Sender::Say(Trouble trouble) {
+  const SteadyTime now = clock_.Steady();
+  const bool other = reason_ != said_ && now - said_at_ >= kBetweenWarnings;
+  if (trouble == std::exchange(trouble_, trouble) && !other) return;
+  said_ = reason_;
+  said_at_ = now;
+  const std::string_view when =
+      trouble == Trouble::kForbidden ? "when --token-file holds a token that it takes" : "later";
+  LogWarning("the service does not take samples: {}; they are kept and sent {}", reason_, when);
+}
+
+void Sender::NoteWell() {
+  failures_ = 0;
+  reason_.clear();
+  if (trouble_ == Trouble::kNone) return;
+  trouble_ = Trouble::kNone;
+  LogInfo("the service takes samples again");
+}
+
+}  // namespace stepscope

@@ -1,0 +1,76 @@
+#include "agent/send/uplink.h"
+
+#include "core/base/text.h"
+#include "core/wire/frame.h"
+
+namespace stepscope {
+namespace {
+
+Status CheckUrl(const Url& url, const UplinkOptions& options, const Token& token) {
+  const std::string shown = Printable(options.server);
+  if (url.target.find('?') != url.target.npos) {
+    return Invalid(Format("--server: URL '{}' must not have a query", shown));
+  }
+  if (!url.secure && !options.cert_file.empty()) {
+    return Invalid(Format("--cert: URL '{}' is not https://", shown));
+  }
+  const bool clear = !url.secure && !token.text().empty() && !IsLoopbackHost(url.host);
+  if (!clear || options.insecure_http) return {};
+  return Invalid(
+      Format("--server: the token would travel in the clear to '{}'; use https://, or "
+             "--insecure-http on a network that you trust",
+             shown));
+}
+
+std::string WayOut(const UplinkOptions& options) {
+  if (options.ca_file.empty()) return "give its CA with --ca-file FILE";
+  return Format("it is not signed by the CA in '{}'", Printable(options.ca_file));
+}
+
+bool IsRefused(const Result<HttpAnswer>& answer) {
+  return answer && (answer->status == 401 || answer->status == 403);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Uplink>> Uplink::Make(const UplinkOptions& options) {
+  auto url = ParseUrl(options.server);
+  if (!url) return Invalid("--server: " + url.error().message);
+  if (options.cert_file.empty() != options.key_file.empty()) {
+    return Invalid("--cert and --key: give both or none");
+  }
+  auto token = Token::Make(options.token_file, options.token);
+  if (!token) return token.error();
+  if (Status good = CheckUrl(*url, options, *token); !good) return good.error();
+  std::string base = url->target;
+  while (base.ends_with('/')) base.pop_back();
+  auto client = HttpClient::Make(*url, {.tls = {.ca_file = options.ca_file,
+                                                .cert_file = options.cert_file,
+                                                .key_file = options.key_file,
+                                                .way_out = WayOut(options)}});
+  if (!client) return client.error();
+  return std::unique_ptr<Uplink>(
+      new Uplink(std::move(*client), std::move(base), std::move(*token)));
+}
+
+Result<HttpAnswer> Uplink::Send(HttpRequest& request) {
+  request.headers = {{"Content-Type", std::string(kFramesContentType)}};
+  if (!token_.text().empty()) {
+    request.headers.emplace_back("Authorization", "Bearer " + token_.text());
+  }
+  return client_->Send(request);
+}
+
+Result<HttpAnswer> Uplink::Post(std::string body) {
+  HttpRequest request{.target = base_ + "/api/v1/ingest/frames", .body = std::move(body)};
+  auto answer = Send(request);
+  if (IsRefused(answer) && token_.Refresh()) answer = Send(request);
+  return answer;
+}
+
+std::string Uplink::PageOf(const std::string& job) const {
+  const Url& url = client_->url();
+  return Format("{}://{}{}/jobs/{}", url.secure ? "https" : "http", url.Authority(), base_, job);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,141 @@
+#include "agent/spool/spool.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace stepscope {
+namespace {
+
+void Lose(SpoolRecord& record, std::string_view why) {
+  record.lost = why;
+  record.bytes = {};
+}
+
+// Widens a lost range by the one behind it.
+void Merge(SpoolRecord& range, const SpoolRecord& next) {
+  range.last = next.last;
+  range.samples += next.samples;
+  if (range.from_us == 0) range.from_us = next.from_us;
+  range.to_us = std::max(range.to_us, next.to_us);
+}
+
+}  // namespace
+
+void Spool::Append(SpoolRecord record) {
+  assert(record.first == next_);
+  next_ = record.last + 1;
+  waiting_bytes_ += record.bytes.size();
+  waiting_.push_back(std::move(record));
+  while (waiting_bytes_ > limits_.bytes) DropOldest();
+}
+
+void Spool::DropOldest() {
+  const auto oldest = std::ranges::find(waiting_, std::string_view(), &SpoolRecord::lost);
+  assert(oldest != waiting_.end());
+  waiting_bytes_ -= oldest->bytes.size();
+  ++frames_lost_;
+  Lose(*oldest, "dropped");
+  if (oldest == waiting_.begin()) return;
+  const auto before = std::prev(oldest);
+  if (before->lost != "dropped") return;
+  Merge(*before, *oldest);
+  waiting_.erase(oldest);
+}
+
+std::vector<const SpoolRecord*> Spool::Read(std::size_t records, std::size_t bytes) const {
+  std::vector<const SpoolRecord*> read;
+  std::size_t size = 0;
+  for (const SpoolRecord& record : waiting_) {
+    size += record.bytes.size();
+    if (read.size() >= records || (!read.empty() && size > bytes)) break;
+    read.push_back(&record);
+  }
+  return read;
+}
+
+void Spool::Acknowledge(std::uint64_t number, SteadyTime now) {
+  acknowledged_ = std::max(acknowledged_, std::min(number, next_ - 1));
+  while (!waiting_.empty() && waiting_.front().last <= number) {
+    SpoolRecord& record = waiting_.front();
+    waiting_bytes_ -= record.bytes.size();
+    kept_bytes_ += record.bytes.size();
+    kept_.push_back({std::move(record), now});
+    waiting_.pop_front();
+  }
+  // The service had stored the first of a range before we dropped it.
+  if (!waiting_.empty() && waiting_.front().first <= number) waiting_.front().first = number + 1;
+  ForgetOld(now);
+}
+
+void Spool::ForgetOld(SteadyTime now) {
+  while (!kept_.empty() &&
+         (kept_bytes_ > limits_.kept_bytes || now - kept_.front().at > limits_.kept_for)) {
+    kept_bytes_ -= kept_.front().record.bytes.size();
+    kept_.pop_front();
+  }
+}
+
+bool Spool::Rewind(std::uint64_t number) {
+  if (number == 0 || number > next_) return false;
+  while (!kept_.empty() && kept_.back().record.last >= number) {
+    SpoolRecord& record = kept_.back().record;
+    kept_bytes_ -= record.bytes.size();
+    waiting_bytes_ += record.bytes.size();
+    waiting_.push_front(std::move(record));
+    kept_.pop_back();
+  }
+  const std::uint64_t oldest = waiting_.empty() ? next_ : waiting_.front().first;
+  if (number < oldest) {
+    frames_lost_ += oldest - number;
+    waiting_.push_front({.first = number, .last = oldest - 1, .lost = "dropped"});
+  }
+  // It has all before `number`.
+  while (!waiting_.empty() && waiting_.front().last < number) {
+    waiting_bytes_ -= waiting_.front().bytes.size();
+    waiting_.pop_front();
+  }
+  if (!waiting_.empty() && waiting_.front().first < number) waiting_.front().first = number;
+  acknowledged_ = number - 1;
+  return true;
+}
+
+std::deque<SpoolRecord>::iterator Spool::Find(std::uint64_t number) {
+  return std::ranges::find(waiting_, number, &SpoolRecord::first);
+}
+
+bool Spool::Refuse(std::uint64_t number) {
+  const auto record = Find(number);
+  if (record == waiting_.end() || !record->lost.empty()) return false;
+  waiting_bytes_ -= record->bytes.size();
+  ++frames_lost_;
+  Lose(*record, "refused");
+  return true;
+}
+
+void Spool::Replace(std::uint64_t number, std::string bytes) {
+  const auto record = Find(number);
+  if (record == waiting_.end() || !record->lost.empty()) return;
+  waiting_bytes_ += bytes.size() - record->bytes.size();
+  record->bytes = std::move(bytes);
+}
+
+void Spool::Clear() {
+  waiting_.clear();
+  kept_.clear();
+  waiting_bytes_ = kept_bytes_ = 0;
+}
+
+SpoolFigures Spool::figures() const {
+  SpoolFigures figures;
+  figures.frames_lost = frames_lost_;
+  for (const SpoolRecord& record : waiting_) {
+    figures.frames_waiting += record.lost.empty();
+    if (record.to_us == 0) continue;
+    if (figures.from_us == 0) figures.from_us = record.from_us;
+    figures.to_us = std::max(figures.to_us, record.to_us);
+  }
+  return figures;
+}
+
+}  // namespace stepscope

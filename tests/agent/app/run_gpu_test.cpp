@@ -1,0 +1,86 @@
+// The whole program on a node with GPUs, and with a driver that does not answer.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "core/base/json.h"
+#include "tests/agent/gpu/gpu_fixture.h"
+#include "tests/support/agent_process.h"
+#include "tests/support/fake_ingest.h"
+#include "tests/support/fake_root.h"
+
+namespace stepscope {
+namespace {
+
+using test::AgentProcess;
+using test::FakeIngest;
+using test::FakeRoot;
+
+struct RunGpuTest : testing::Test {
+  RunGpuTest() {
+    root.MakeFolder("/usr/lib64");
+    std::filesystem::create_symlink(test::FakeNvmlFile(), root.path() + "/usr/lib64/" + kNvmlName);
+    setenv("FAKE_NVML_GPUS", "2", 1);
+  }
+  ~RunGpuTest() override {
+    unsetenv("FAKE_NVML_GPUS");
+    unsetenv("FAKE_NVML_HANGS");
+  }
+  std::vector<std::string> Run(const std::string& script) const {
+    return {"run",
+            "--server",
+            service.url(),
+            "--job",
+            "job-1",
+            "--push",
+            "1s",
+            "--root",
+            root.path(),
+            "--socket",
+            root.path() + "/agent.sock",
+            "--",
+            "/bin/sh",
+            "-c",
+            script};
+  }
+  Json GpusOf(std::size_t started) const {
+    const auto events = service.Events(R"("event":"started")");
+    return started < events.size() ? (*ParseJson(events[started]))["facts"]["gpus"] : Json();
+  }
+
+  FakeRoot root;
+  FakeIngest service;
+};
+
+TEST_F(RunGpuTest, SaysWhichGpusTheNodeHas) {
+  AgentProcess agent(Run("sleep 1"));
+  EXPECT_EQ(agent.Wait(), 0);
+  const Json gpus = GpusOf(0);
+  ASSERT_EQ(gpus.size(), 2u);
+  EXPECT_EQ(gpus[1]["device"], "gpu1");
+  EXPECT_EQ(gpus[1]["name"], "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(gpus[1]["mig"], false);
+  EXPECT_EQ(GpusOf(1), Json());
+}
+
+TEST_F(RunGpuTest, SaysItOnceADriverHasStartedThatTakesLong) {
+  setenv("FAKE_NVML_HANGS", "2500", 1);
+  AgentProcess agent(Run("sleep 6"));
+  EXPECT_EQ(agent.Wait(), 0);
+  EXPECT_EQ(GpusOf(0).size(), 0u);
+  EXPECT_EQ(GpusOf(1).size(), 2u);
+}
+
+TEST_F(RunGpuTest, EndsAsTheCommandDoesWhileADriverHangs) {
+  setenv("FAKE_NVML_HANGS", "3600000", 1);
+  const auto before = std::chrono::steady_clock::now();
+  AgentProcess agent(Run("sleep 3; exit 4"));
+  EXPECT_EQ(agent.Wait(), 4);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20));
+  EXPECT_EQ(service.Events(R"("event":"ended")").size(), 1u);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,138 @@
+#include "agent/host/cgroup.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/text.h"
+#include "tests/support/fake_root.h"
+
+namespace stepscope {
+namespace {
+
+using test::FakeRoot;
+
+struct Bench {
+  explicit Bench(const FakeRoot& root) {
+    auto made = MakeCgroupCollector(root.path(), row);
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    if (made) collector = std::move(*made);
+  }
+  void At(Duration since_start) {
+    row.Clear();
+    EXPECT_TRUE(collector->Collect(SteadyTime(1h) + since_start, row));
+  }
+  double operator()(std::string_view metric) const { return row.At(metric); }
+
+  TickRow row;
+  std::unique_ptr<Collector> collector;
+};
+
+void WriteVersion2(const FakeRoot& root, const std::string& folder, int cpu_us, int periods,
+                   int throttled) {
+  root.Write(folder + "cpu.stat",
+             Format("usage_usec {}\nuser_usec 1\nsystem_usec 1\nnr_periods {}\nnr_throttled {}\n",
+                    cpu_us, periods, throttled));
+  root.Write(folder + "memory.current", "1048576\n");
+  root.Write(folder + "memory.max", "4194304\n");
+  root.Write(folder + "memory.events", "low 0\nhigh 0\nmax 7\noom 3\noom_kill 2\n");
+}
+
+TEST(Cgroup, ReadsVersion2) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/system.slice/job.scope\n");
+  const std::string folder = "/sys/fs/cgroup/system.slice/job.scope/";
+  WriteVersion2(root, folder, 0, 0, 0);
+  Bench group(root);
+  group.At(0s);
+  EXPECT_TRUE(std::isnan(group("cgroup_cpu_percent")));
+  WriteVersion2(root, folder, 1'250'000, 10, 4);
+  group.At(500ms);
+  EXPECT_DOUBLE_EQ(group("cgroup_cpu_percent"), 250);
+  EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 40);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_bytes"), 1'048'576);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_limit_bytes"), 4'194'304);
+  EXPECT_DOUBLE_EQ(group("cgroup_oom_kills"), 2);
+}
+
+TEST(Cgroup, IsNeverThrottledInMoreThanAllPeriods) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/\n");
+  WriteVersion2(root, "/sys/fs/cgroup/", 0, 0, 0);
+  Bench group(root);
+  group.At(0s);
+  WriteVersion2(root, "/sys/fs/cgroup/", 0, 5, 6);  // one ended between the two readings
+  group.At(500ms);
+  EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 100);
+}
+
+TEST(Cgroup, ReadsVersion1BesideAnEmptyVersion2) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "4:memory:/job\n2:cpu,cpuacct:/job\n0::/\n");
+  root.Write("/sys/fs/cgroup/unified/cgroup.procs", "1\n");
+  const auto write = [&](std::int64_t cpu_ns, int throttled) {
+    root.Write("/sys/fs/cgroup/cpuacct/job/cpuacct.usage", Format("{}\n", cpu_ns));
+    root.Write("/sys/fs/cgroup/cpu/job/cpu.stat",
+               Format("nr_periods {}\nnr_throttled {}\nthrottled_time 5\n", throttled, throttled));
+  };
+  write(0, 0);
+  root.Write("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "2097152\n");
+  root.Write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
+  root.Write("/sys/fs/cgroup/memory/job/memory.oom_control",
+             "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
+  Bench group(root);
+  group.At(0s);
+  write(500'000'000, 5);
+  group.At(1s);
+  EXPECT_DOUBLE_EQ(group("cgroup_cpu_percent"), 50);
+  EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 100);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_bytes"), 2'097'152);
+  EXPECT_DOUBLE_EQ(group("cgroup_oom_kills"), 1);
+  EXPECT_TRUE(std::isnan(group("cgroup_memory_limit_bytes")));  // there is none
+}
+
+TEST(Cgroup, IsTheTopInAContainerThatSeesNothingElse) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/kubepods/pod1/abc\n");
+  WriteVersion2(root, "/sys/fs/cgroup/", 0, 0, 0);
+  Bench group(root);
+  group.At(0s);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_bytes"), 1'048'576);
+}
+
+TEST(Cgroup, HasNoThrottlingWithoutAQuotaAndNoLimitWithoutOne) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/\n");
+  WriteVersion2(root, "/sys/fs/cgroup/", 0, 0, 0);
+  root.Write("/sys/fs/cgroup/memory.max", "max\n");
+  Bench group(root);
+  group.At(0s);
+  group.At(1s);
+  EXPECT_TRUE(std::isnan(group("cgroup_throttled_percent")));
+  EXPECT_TRUE(std::isnan(group("cgroup_memory_limit_bytes")));
+  root.Write("/sys/fs/cgroup/memory.max", "8192\n");  // it may be set later
+  group.At(2s);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_limit_bytes"), 8192);
+}
+
+TEST(Cgroup, IsAbsentWithAReasonWhereThereIsNone) {
+  FakeRoot root;
+  TickRow row;
+  EXPECT_EQ(MakeCgroupCollector(root.path(), row).error().message,
+            "/proc/self/cgroup: No such file or directory");
+  root.Write("/proc/self/cgroup", "0::/\n");
+  EXPECT_EQ(MakeCgroupCollector(root.path(), row).error().message,
+            "/sys/fs/cgroup: no files of this process's control group");
+}
+
+TEST(ParseCgroup, FindsTheGroupOfAController) {
+  constexpr std::string_view kText = "9:name=systemd:/a\n3:cpu,cpuacct:/b:c\n0::/d\nnonsense\n";
+  EXPECT_EQ(ParseCgroup(kText, "cpuacct"), "/b:c");
+  EXPECT_EQ(ParseCgroup(kText, ""), "/d");
+  EXPECT_EQ(ParseCgroup(kText, "memory"), std::nullopt);
+  EXPECT_EQ(ParseCgroup("", ""), std::nullopt);
+  EXPECT_EQ(ParseCgroup("0::/\n", ""), "");
+}
+
+}  // namespace
+}  // namespace stepscope

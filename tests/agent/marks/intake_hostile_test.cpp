@@ -1,0 +1,231 @@
+// Processes that lie, and sockets that are in the way. Each test ends with an honest process that
+// is still heard.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "agent/marks/intake.h"
+#include "core/base/text.h"
+#include "tests/support/mark_writer.h"
+
+namespace stepscope {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::FakeProcess;
+using testing_support::RingWriter;
+
+class HostileTest : public testing::Test {
+ protected:
+  HostileTest() {
+    char folder[] = "/tmp/hostile_test_XXXXXX";
+    folder_ = mkdtemp(folder);
+    options_.socket_path = folder_ + "/marks.sock";
+    options_.read_interval = 1h;
+  }
+  ~HostileTest() override {
+    intake_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void Start() {
+    auto intake = Intake::Start(options_, clock_);
+    ASSERT_TRUE(intake.ok()) << intake.error().message;
+    intake_ = std::move(intake).value();
+  }
+  std::string Refusal(FakeProcess& process) {
+    while (const auto message = process.Receive()) {
+      const auto* answer = std::get_if<MarkAnswer>(&*message);
+      if (answer != nullptr && answer->refused != 0) return answer->detail;
+    }
+    return "";
+  }
+  std::string RefusalOfRing(const RingWriter& ring) {
+    FakeProcess process(options_.socket_path);
+    process.Hello(0, ring);
+    return Refusal(process);
+  }
+  void ExpectStillHears() {
+    RingWriter ring;
+    FakeProcess process(options_.socket_path);
+    process.Hello(42, ring);
+    ASSERT_TRUE(process.Receive());
+    ring.Step(0, 0ms, 10ms);
+    std::size_t steps = 0;
+    for (const RankMarks& marks : intake_->Drain().marks) {
+      if (marks.rank == 42) steps = marks.steps.size();
+    }
+    EXPECT_EQ(steps, 1u);
+  }
+
+  std::string folder_;
+  SystemClock clock_;
+  IntakeOptions options_;
+  std::unique_ptr<Intake> intake_;
+};
+
+TEST_F(HostileTest, RefusesRingsThatCouldPullTheMemoryAway) {
+  Start();
+  EXPECT_THAT(RefusalOfRing(RingWriter(64, RingBytes(64), 0)), HasSubstr("not sealed"));
+  EXPECT_THAT(RefusalOfRing(RingWriter(65'536, 8192)), HasSubstr("its header claims"));
+  EXPECT_THAT(RefusalOfRing(RingWriter(100, 8192)), HasSubstr("100 slots"));
+  ExpectStillHears();
+}
+
+TEST_F(HostileTest, RefusesDescriptorsThatAreNoRing) {
+  Start();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const Descriptor reading(ends[0]), writing(ends[1]);
+  FakeProcess pipe_process(options_.socket_path);
+  pipe_process.Send(MarkHello{}, reading.get());
+  EXPECT_THAT(Refusal(pipe_process), HasSubstr("no memfd"));
+  FakeProcess bare(options_.socket_path);
+  bare.Send(MarkHello{});
+  EXPECT_THAT(Refusal(bare), HasSubstr("no ring"));
+  ExpectStillHears();
+}
+
+TEST_F(HostileTest, RefusesMessagesThatAreNotOurs) {
+  Start();
+  const RingWriter ring;
+  for (const std::string& bytes :
+       {std::string("x"), std::string("GET / HTTP/1.1\r\n"), std::string(8193, 'x'),
+        std::string(100'000, 'x'), EncodeMarkMessage(MarkHello{}).substr(0, 12)}) {
+    FakeProcess process(options_.socket_path);
+    process.SendBytes(bytes, ring.memory.get());
+    EXPECT_THAT(Refusal(process), HasSubstr("mark message")) << bytes.size();
+  }
+  ExpectStillHears();
+}
+
+TEST_F(HostileTest, RefusesMessagesOutOfTurn) {
+  Start();
+  RingWriter ring;
+  FakeProcess early(options_.socket_path);
+  early.Send(MarkNames{{{1, "x"}}});
+  EXPECT_THAT(Refusal(early), HasSubstr("before the hello"));
+  FakeProcess twice(options_.socket_path);
+  twice.Hello(0, ring);
+  twice.Hello(1, ring);
+  EXPECT_THAT(Refusal(twice), HasSubstr("second hello"));
+  ExpectStillHears();
+}
+
+TEST_F(HostileTest, BoundsRingsAndMessagesOfAProcess) {
+  Start();
+  RingWriter ring;
+  FakeProcess rings(options_.socket_path);
+  rings.Hello(0, ring);
+  for (int i = 0; i < 64; ++i) rings.Send(MarkRing{1}, ring.memory.get());
+  EXPECT_THAT(Refusal(rings), HasSubstr("more than 64 rings"));
+  FakeProcess talker(options_.socket_path);
+  talker.Hello(0, ring);
+  for (int i = 0; i < 20'001; ++i) talker.Send(MarkFacts{{{"key", "value"}}});
+  EXPECT_THAT(Refusal(talker), HasSubstr("too many messages"));
+  ExpectStillHears();
+}
+
+TEST_F(HostileTest, BoundsTheMemoryOfAllRings) {
+  Start();
+  RingWriter ring(65'536);
+  std::vector<std::unique_ptr<FakeProcess>> processes;
+  for (int i = 0; i < 5; ++i) {
+    processes.push_back(std::make_unique<FakeProcess>(options_.socket_path));
+    processes.back()->Hello(i, ring);
+    for (int more = 0; more < 60; ++more) processes.back()->Send(MarkRing{1}, ring.memory.get());
+    intake_->Drain();
+  }
+  EXPECT_THAT(Refusal(*processes.back()), HasSubstr("too large"));
+  ExpectStillHears();
+}
+
+TEST_F(HostileTest, SurvivesPositionsAndSlotsThatLie) {
+  Start();
+  std::mt19937_64 random(7);
+  RingWriter ring;
+  FakeProcess process(options_.socket_path);
+  process.Hello(0, ring);
+  ASSERT_TRUE(process.Receive());
+  for (int round = 0; round < 2000; ++round) {
+    for (std::size_t word = 0; word < RingBytes(64) / 8; ++word) ring.words[word] = random();
+    if (round % 2 == 0) ring.words[kRingWriteWord] = ring.words[kRingReadWord] + random() % 65;
+    intake_->Drain();
+  }
+  ring.words[kRingWriteWord] = ~0ull;
+  intake_->Drain();
+  ExpectStillHears();
+}
+
+TEST_F(HostileTest, BoundsNamesOfARank) {
+  Start();
+  std::vector<std::unique_ptr<FakeProcess>> processes;
+  std::vector<std::unique_ptr<RingWriter>> rings;
+  for (int i = 0; i < 3; ++i) {
+    rings.push_back(std::make_unique<RingWriter>(512));
+    processes.push_back(std::make_unique<FakeProcess>(options_.socket_path));
+    processes.back()->Hello(0, *rings.back());
+    ASSERT_TRUE(processes.back()->Receive());
+    for (std::uint16_t id = 1; id < 512; ++id) {
+      processes.back()->Send(MarkNames{{{id, Format("name {} of {}", id, i)}}});
+      rings.back()->Annotation(id, 0ms, 1ms);
+    }
+  }
+  std::int64_t count = 0;
+  std::size_t most = 0;
+  while (count < 3 * 511) {
+    for (const RankMarks& marks : intake_->Drain().marks) {
+      most = std::max(most, marks.annotations.size());
+      for (const auto& row : marks.annotations) count += row.count;
+    }
+  }
+  EXPECT_EQ(count, 3 * 511);
+  EXPECT_LE(most, 513u);
+}
+
+TEST_F(HostileTest, ReplacesTheSocketOfAKilledAgentOnly) {
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  options_.socket_path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  close(fd);
+
+  Start();
+  const auto second = Intake::Start(options_, clock_);
+
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, Code::kUnavailable);
+  EXPECT_THAT(second.error().message, HasSubstr("another agent listens"));
+  ExpectStillHears();
+}
+
+TEST_F(HostileTest, RefusesPathsThatCannotBe) {
+  options_.socket_path = "/tmp/" + std::string(120, 'x');
+  EXPECT_THAT(Intake::Start(options_, clock_).error().message, HasSubstr("125 bytes long"));
+  options_.socket_path = folder_ + "/missing/marks.sock";
+  EXPECT_THAT(Intake::Start(options_, clock_).error().message, HasSubstr("No such file"));
+  options_.socket_path = folder_ + "/file";
+  std::ofstream(options_.socket_path) << "precious";
+  EXPECT_FALSE(Intake::Start(options_, clock_).ok());
+  EXPECT_TRUE(std::filesystem::exists(options_.socket_path));
+}
+
+TEST_F(HostileTest, LeavesNoSocketBehind) {
+  Start();
+  struct stat file {};
+  ASSERT_EQ(stat(options_.socket_path.c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0600u);
+  intake_.reset();
+  EXPECT_FALSE(std::filesystem::exists(options_.socket_path));
+}
+
+}  // namespace
+}  // namespace stepscope

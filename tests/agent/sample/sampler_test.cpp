@@ -1,0 +1,101 @@
+#include "agent/sample/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "agent/collect/collector.h"
+#include "agent/collect/tick_row.h"
+#include "core/model/metric.h"
+#include "core/wire/frame.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_root.h"
+
+namespace stepscope {
+namespace {
+
+using test::FakeClock;
+using test::FakeRoot;
+
+void WriteNode(const FakeRoot& root, int ticks) {
+  root.Write("/proc/stat", "cpu  " + std::to_string(ticks) + " 0 0 100\n");
+  root.Write("/proc/meminfo", "MemTotal: 100 kB\nMemAvailable: 40 kB\n");
+  root.Write("/proc/loadavg", "1.50 1 1 1/1 1\n");
+}
+
+TEST(Sampler, HasRatesFromItsFirstTick) {
+  FakeRoot root;
+  FakeClock clock;
+  WriteNode(root, 0);
+  Sampler sampler(root.path(), clock);
+  root.Write("/proc/stat", "cpu  50 0 0 150\n");
+  clock.Advance(500ms);
+  EXPECT_DOUBLE_EQ(sampler.Sample().At("node_cpu_percent"), 50);
+}
+
+TEST(Sampler, SaysWhichSourcesTheNodeDoesNotHave) {
+  FakeRoot root;
+  FakeClock clock;
+  WriteNode(root, 0);
+  const Sampler sampler(root.path(), clock);
+  std::vector<std::string> absent;
+  for (const AbsentSource& one : sampler.absent()) absent.push_back(one.source);
+  std::erase(absent, "gpu");  // the machine of this test may have one
+  EXPECT_EQ(absent, (std::vector<std::string>{"pressure", "disk", "network", "cgroup"}));
+  EXPECT_NE(sampler.absent()[0].reason.find("/proc/pressure/cpu"), std::string::npos);
+}
+
+TEST(Sampler, GoesOnWithTheOthersWhenOneFails) {
+  FakeRoot root;
+  FakeClock clock;
+  WriteNode(root, 0);
+  Sampler sampler(root.path(), clock);
+  root.Write("/proc/meminfo", "garbage");
+  const TickRow& row = sampler.Sample();
+  EXPECT_TRUE(std::isnan(row.At("memory_used_percent")));
+  EXPECT_DOUBLE_EQ(row.At("load_1m"), 1.5);
+  WriteNode(root, 10);
+  EXPECT_DOUBLE_EQ(sampler.Sample().At("memory_used_percent"), 60);
+}
+
+TEST(NextTick, LiesOnMultiplesOfTheIntervalSinceTheEpoch) {
+  const Time whole = FromMicros(1'800'000'000'000'000);
+  EXPECT_EQ(NextTick(whole, 500ms), whole + 500ms);
+  EXPECT_EQ(NextTick(whole + 1ns, 500ms), whole + 500ms);
+  EXPECT_EQ(NextTick(whole + 499'999'999ns, 500ms), whole + 500ms);
+  EXPECT_EQ(NextTick(whole + 500ms, 500ms), whole + 1s);
+}
+
+TEST(TickRow, TakesNoMoreSeriesThanAFrameHolds) {
+  TickRow row;
+  for (std::size_t i = 0; i < kMaxSeriesPerFrame; ++i) {
+    ASSERT_NE(row.Add("cpu_util_percent", "cpu" + std::to_string(i)), TickRow::kNoColumn);
+  }
+  EXPECT_EQ(row.Add("cpu_util_percent", "one-more"), TickRow::kNoColumn);
+  row.Set(TickRow::kNoColumn, 1);
+  EXPECT_EQ(TickRow().Add("cpu_util_percent", std::string(64, 'x')), TickRow::kNoColumn);
+}
+
+TEST(TickRow, LeavesOutWhatIsNoNumber) {
+  TickRow row;
+  const std::size_t column = row.Add("load_1m");
+  row.Set(column, std::nan(""));
+  EXPECT_FALSE(row.Has(column));
+  row.Set(column, INFINITY);
+  EXPECT_FALSE(row.Has(column));
+  row.Set(column, 0);
+  EXPECT_TRUE(row.Has(column));
+}
+
+TEST(Collectors, WorkOnThisMachine) {
+  for (const CollectorKind& kind : CollectorTable()) {
+    TickRow row;
+    const auto made = kind.make("", row);
+    if (!made) continue;
+    EXPECT_TRUE((*made)->Collect(SteadyTime{1h}, row).ok()) << kind.name;
+    for (const SeriesName& series : row.series()) EXPECT_NE(FindMetric(series.metric), nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace stepscope
