@@ -16,31 +16,6 @@ constexpr Duration kLongestLastRetry = 1s;
 
 }  // namespace
 
-SampleLoop::SampleLoop(Sampler& sampler, TickFramer& framer, Duration interval, const Clock& clock)
-    : sampler_(sampler),
-      framer_(framer),
-      interval_(interval),
-      clock_(clock),
-      worker_("sample", [this](std::stop_token stop) { Run(std::move(stop)); }) {}
-
-void SampleLoop::Run(std::stop_token stop) {
-  Time due = NextTick(clock_.Now(), interval_);
-  for (;;) {
-    const Time now = clock_.Now();
-    // A wait longer than the interval means that the clock was set back.
-    const Duration wait = std::min<Duration>(due - now, interval_);
-    if (wait > 0ns && !SleepFor(stop, wait)) return;
-    if (stop.stop_requested()) return;
-    const Time woken = clock_.Now();
-    const Time after = NextTick(woken, interval_);
-    const bool early = woken < due && due - woken < interval_;
-    if (early) continue;
-    // Ticks that were slept through are not made up.
-    framer_.Add(after - interval_, sampler_.Sample());
-    due = after;
-  }
-}
-
 Delivery::Delivery(const DeliveryParts& parts, Duration push_interval)
     : parts_(parts),
       push_interval_(push_interval),

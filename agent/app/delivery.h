@@ -1,14 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "agent/frames/framer.h"
-#include "agent/frames/lifecycle.h"
 #include "agent/marks/intake.h"
-#include "agent/sample/sampler.h"
 #include "agent/send/sender.h"
 #include "core/base/clock.h"
 #include "core/base/descriptor.h"
@@ -16,21 +12,6 @@
 #include "core/base/worker.h"
 
 namespace stepscope {
-
-// Samples on the tick grid until it is destroyed. The references outlive it.
-class SampleLoop {
- public:
-  SampleLoop(Sampler& sampler, TickFramer& framer, Duration interval, const Clock& clock);
-
- private:
-  void Run(std::stop_token stop);
-
-  Sampler& sampler_;
-  TickFramer& framer_;
-  const Duration interval_;
-  const Clock& clock_;
-  Worker worker_;
-};
 
 struct DeliveryParts {
   FrameStream& stream;

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <memory>
 
-#include "agent/app/delivery.h"
+#include "agent/app/job_session.h"
 #include "agent/launch/command.h"
 #include "agent/launch/relay.h"
 #include "agent/launch/startup_pages.h"
-#include "agent/send/uplink.h"
+#include "agent/sample/sample_loop.h"
 #include "core/base/text.h"
 
 namespace stepscope {
@@ -73,8 +73,8 @@ JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
 // Tells the service what the node is, and again once a driver that takes long to start has done so.
 class Opening {
  public:
-  Opening(const RunOptions& options, const Sampler& sampler, FrameStream& stream, Time at)
-      : options_(options), sampler_(sampler), stream_(stream), at_(at) {
+  Opening(const RunOptions& options, const Sampler& sampler, JobSession& session, Time at)
+      : options_(options), sampler_(sampler), session_(session), at_(at) {
     Say();
   }
 
@@ -87,13 +87,12 @@ class Opening {
  private:
   void Say() {
     complete_ = !sampler_.Starting();
-    stream_.Append(
-        {.kind = FrameKind::kLifecycle, .payload = StartedEvent(StartOf(options_, sampler_, at_))});
+    session_.Say(StartOf(options_, sampler_, at_));
   }
 
   const RunOptions& options_;
   const Sampler& sampler_;
-  FrameStream& stream_;
+  JobSession& session_;
   const Time at_;
   bool complete_ = false;
 };
@@ -110,12 +109,12 @@ CommandEnd WaitForEnd(const Command& command, Signals& signals, Opening& opening
 }
 
 // False when the time is over, or somebody who does not want to wait interrupted.
-bool WaitForDelivery(const Delivery& delivery, Signals& signals, const Clock& clock) {
+bool WaitForDelivery(const JobSession& session, Signals& signals, const Clock& clock) {
   const SteadyTime until = clock.Steady() + kLastWait;
   for (;;) {
     const Duration left = until - clock.Steady();
     if (left <= 0ns) return false;
-    pollfd watched[] = {{delivery.done_descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
+    pollfd watched[] = {{session.done_descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
     poll(watched, 2, static_cast<int>(left / 1ms) + 1);
     if (watched[0].revents != 0) return true;
     while (const auto arrival = signals.Next()) {
@@ -131,8 +130,9 @@ std::string EndText(const CommandEnd& end) {
                          : Format("ended with exit code {}", end.exit_code);
 }
 
-void SayHowItEnded(const std::string& job, const CommandEnd& end, const SpoolFigures& left,
-                   const std::string& reason) {
+void SayHowItEnded(const std::string& job, const CommandEnd& end, const JobSession& session) {
+  const SpoolFigures left = session.figures();
+  const std::string reason = session.Reason();
   if (left.frames_waiting == 0) {
     LogInfo("job {} {}", job, EndText(end));
     return;
@@ -179,27 +179,21 @@ int RunCommand(const RunOptions& options) {
   if (relay) relay->CloseInput();
 
   Sampler sampler(options.root, clock);
-  FrameStream stream(options.job, options.node, SpoolLimits{}, clock);
-  TickFramer ticks(stream);
-  MarkFramer marks(stream);
-  Sender sender(
-      stream, [&](std::string body) { return (*uplink)->Post(std::move(body)); }, clock);
-  Opening opening(options, sampler, stream, clock.Now());
+  JobSession session({options.job, options.node, options.push}, **uplink, intake.get(), clock);
+  Opening opening(options, sampler, session, clock.Now());
   SayWhoNamedIt(options);
   LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
 
-  auto samples = std::make_unique<SampleLoop>(sampler, ticks, options.interval, clock);
-  Delivery delivery({stream, ticks, marks, sender, intake.get(), clock,
-                     [&] { return (*uplink)->RefreshToken(); }},
-                    options.push);
+  auto samples = std::make_unique<SampleLoop>(
+      sampler, [&](Time at, const TickRow& row) { session.Add(at, row); }, options.interval, clock);
   ReleaseStartupPages();
   const CommandEnd end = WaitForEnd(*command, signals, opening);
   const Time ended_at = clock.Now();
   samples.reset();
   const auto output = relay ? relay->Drain(kDrainWait) : std::vector<std::string>();
-  delivery.Finish(EndedEvent(ended_at, end, output));
-  if (!WaitForDelivery(delivery, signals, clock)) (*uplink)->Stop();
-  SayHowItEnded(options.job, end, stream.figures(), delivery.Reason());
+  session.Finish(EndedEvent(ended_at, end, output));
+  if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();
+  SayHowItEnded(options.job, end, session);
   return end.ShellCode();
 }
 

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include "agent/app/delivery.h"
+#include "agent/frames/framer.h"
+#include "agent/frames/lifecycle.h"
+#include "agent/send/sender.h"
+#include "agent/send/uplink.h"
+#include "agent/spool/frame_stream.h"
+
+namespace stepscope {
+
+struct JobSessionOptions {
+  std::string job{}, node{};
+  Duration push = 2s;
+};
+
+// One job on this node, for one life of the agent: its frames from the cut to the acknowledgement,
+// on a thread of its own. Any thread may call it. The references, and `intake` where there is one,
+// outlive it.
+class JobSession {
+ public:
+  JobSession(const JobSessionOptions& options, Uplink& uplink, Intake* intake, const Clock& clock);
+
+  void Add(Time at, const TickRow& row) { ticks_.Add(at, row); }
+
+  // Tells the service what the job and the node are; what it said before is replaced.
+  void Say(const JobStart& start);
+
+  // No tick may come any more. Everything is sent as fast as it can be.
+  void Finish(std::string ended_event) { delivery_.Finish(std::move(ended_event)); }
+
+  // As those of Delivery.
+  int done_descriptor() const { return delivery_.done_descriptor(); }
+  std::string Reason() const { return delivery_.Reason(); }
+
+  // What waits for the service.
+  SpoolFigures figures() const { return stream_.figures(); }
+
+ private:
+  FrameStream stream_;
+  TickFramer ticks_;
+  MarkFramer marks_;
+  Sender sender_;
+  Delivery delivery_;
+};
+
+}  // namespace stepscope
