@@ -50,6 +50,8 @@ struct Encoder {
     for (const auto& text : {hello.job, hello.framework, hello.python, hello.library}) {
       PutString(bytes, text);
     }
+    // Version 0.1.0 of the package ends here.
+    if (!hello.devices.empty()) PutString(bytes, hello.devices, kMaxMarkDevicesBytes);
   }
   void operator()(const MarkRing& ring) {
     Start(kRing);
@@ -124,6 +126,7 @@ struct Decoder {
     hello.framework = Text("framework");
     hello.python = Text("python version");
     hello.library = Text("library version");
+    if (reader.left() > 0) hello.devices = Text("devices", kMaxMarkDevicesBytes);
     return hello;
   }
   MarkFacts Facts() {

@@ -19,6 +19,7 @@ namespace stepscope {
 
 inline constexpr std::size_t kMaxMarkMessageBytes = 8192;
 inline constexpr std::size_t kMaxMarkTextBytes = 256;
+inline constexpr std::size_t kMaxMarkDevicesBytes = 1024;
 inline constexpr std::size_t kMaxMarkNameBytes = 128;
 inline constexpr std::uint16_t kMaxMarkNames = 512;  // ids of one process: 1 to 511
 inline constexpr std::size_t kMaxMarkFacts = 32;
@@ -32,8 +33,9 @@ struct MarkHello {
   std::int32_t world_size = 1;
   std::string job;
   std::string framework;
-  std::string python;   // "3.11.2"
-  std::string library;  // version of the package
+  std::string python;     // "3.11.2"
+  std::string library;    // version of the package
+  std::string devices{};  // CUDA_VISIBLE_DEVICES; "" where it is not set, "-1" where it is empty
 };
 
 // The ring of one more thread, as the passed descriptor.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Tuple
+from typing import List, Tuple
 
 from . import _wire
 
@@ -33,6 +33,36 @@ def local_rank() -> int:
 
 def world_size() -> int:
     return _first(_WORLD_SIZE, 1, 1)
+
+
+def devices() -> str:
+    """The GPUs that CUDA may use here: empty when nothing restricts them, -1 when there are none."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return "" if visible is None else visible.strip() or "-1"
+
+
+def socket_path() -> str:
+    """Where the agent listens: STEPSCOPE_SOCKET, else the node's own agent; empty without one."""
+    if "STEPSCOPE_SOCKET" in os.environ:
+        return os.environ["STEPSCOPE_SOCKET"]
+    try:
+        return next(filter(_is_socket_of_an_agent, _usual_paths()), "")
+    except Exception:
+        return ""
+
+
+def _usual_paths() -> List[str]:
+    folders = ["/run", os.environ.get("XDG_RUNTIME_DIR", "")]
+    paths = [f"{folder}/stepscope/agent.sock" for folder in folders if folder.startswith("/")]
+    return [*paths, f"/tmp/stepscope-{os.geteuid()}/agent.sock"]
+
+
+def _is_socket_of_an_agent(path: str) -> bool:
+    """Nobody but root and this user can have put it there."""
+    if not os.path.exists(path):
+        return False
+    folder = os.lstat(os.path.dirname(path))
+    return folder.st_uid in (0, os.geteuid()) and not folder.st_mode & 0o022
 
 
 def framework() -> str:

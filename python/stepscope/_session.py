@@ -49,12 +49,12 @@ class Session:
     """What this process keeps for the agent. A forked child makes itself a new one."""
 
     def __init__(self) -> None:
-        self.path = os.environ.get("STEPSCOPE_SOCKET", "")
+        self.path = _place.socket_path()
         self.off = not self.path or not supported()
         self.due = 0  # ns of the monotonic clock, when the connection is looked at again
         self.local = _Local()
         self.ids: Dict[str, int] = {}
-        self.reason = "" if self.path else "STEPSCOPE_SOCKET is not set"
+        self.reason = "" if self.path else "no agent: STEPSCOPE_SOCKET is not set, and none serves this node"
         if self.path and self.off:
             self.reason = "this platform has no sealed shared memory"
         self.socket: Optional[socket.socket] = None
@@ -189,9 +189,8 @@ class Session:
     def _hello(self) -> bytes:
         job = os.environ.get("STEPSCOPE_JOB", "")
         texts = (job, _place.framework(), _place.python(), VERSION)
-        return _wire.hello(
-            os.getpid(), _place.rank(), _place.local_rank(), _place.world_size(), texts
-        )
+        ranks = (_place.rank(), _place.local_rank(), _place.world_size())
+        return _wire.hello(os.getpid(), *ranks, texts, _place.devices())
 
     def _send(self) -> None:
         """Sends rings, names and facts that the agent does not have. Raises when it cannot."""

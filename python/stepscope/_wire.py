@@ -14,6 +14,7 @@ HELLO, FACTS, NAME, COMMAND, ANSWER, BYE, RING = 1, 2, 3, 4, 5, 6, 7
 
 MAX_MESSAGE_BYTES = 8192
 MAX_TEXT_BYTES = 256
+MAX_DEVICES_BYTES = 1024
 MAX_NAME_BYTES = 128
 MAX_NAMES = 512  # ids 1 to 511; 0 stands for every name beyond
 MAX_RANK = 1_000_000
@@ -59,11 +60,17 @@ def _text(text: str, most: int = MAX_TEXT_BYTES) -> bytes:
 
 
 def hello(
-    pid: int, rank: int, local_rank: int, world_size: int, texts: Tuple[str, str, str, str]
+    pid: int,
+    rank: int,
+    local_rank: int,
+    world_size: int,
+    texts: Tuple[str, str, str, str],
+    devices: str = "",
 ) -> bytes:
     """Texts: job, framework, version of Python, version of this library."""
     numbers = struct.pack("<Iiii", pid, rank, local_rank, world_size)
-    return _start(HELLO) + numbers + b"".join(_text(text) for text in texts)
+    message = _start(HELLO) + numbers + b"".join(_text(text) for text in texts)
+    return message + _text(devices, MAX_DEVICES_BYTES) if devices else message
 
 
 def ring(thread: int) -> bytes:

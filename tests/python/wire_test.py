@@ -28,6 +28,7 @@ def test_messages_have_the_golden_bytes():
     golden = GOLDEN["messages"]
     texts = ("resnet-42", "numpy 1.24.2", "3.11.2", "0.1.0")
     assert _wire.hello(4711, 3, 1, 8, texts).hex() == golden["hello"]
+    assert _wire.hello(4711, 3, 1, 8, texts, "4,5").hex() == golden["hello_with_devices"]
     assert _wire.ring(7).hex() == golden["ring"]
     assert [m.hex() for m in _wire.names([(1, "augment"), (2, "läsen")])] == [golden["names"]]
     assert _wire.facts([("loader_num_workers", "0")]).hex() == golden["facts"]

@@ -20,6 +20,12 @@ MarkHello Hello() {
   return {4711, 3, 1, 8, "resnet-42", "numpy 1.24.2", "3.11.2", "0.1.0"};
 }
 
+MarkHello HelloWithDevices() {
+  MarkHello hello = Hello();
+  hello.devices = "4,5";
+  return hello;
+}
+
 std::string Header(std::uint16_t kind, std::uint16_t version = 1) {
   std::string bytes;
   Put<std::uint32_t>(bytes, 0x4b4d5353);
@@ -46,6 +52,7 @@ TEST(MarkMessage, HasTheGoldenBytes) {
 
   const auto hex = [](const MarkMessage& message) { return ToHex(EncodeMarkMessage(message)); };
   EXPECT_EQ(hex(Hello()), golden["hello"]);
+  EXPECT_EQ(hex(HelloWithDevices()), golden["hello_with_devices"]);
   EXPECT_EQ(hex(MarkRing{7}), golden["ring"]);
   EXPECT_EQ(hex(MarkNames{{{1, "augment"}, {2, "läsen"}}}), golden["names"]);
   EXPECT_EQ(hex(MarkFacts{{{"loader_num_workers", "0"}}}), golden["facts"]);
@@ -56,6 +63,8 @@ TEST(MarkMessage, HasTheGoldenBytes) {
 TEST(MarkMessage, ComesOutAsItWentIn) {
   EXPECT_EQ(Decoded<MarkHello>(Hello()).job, "resnet-42");
   EXPECT_EQ(Decoded<MarkHello>(Hello()).world_size, 8);
+  EXPECT_EQ(Decoded<MarkHello>(Hello()).devices, "");
+  EXPECT_EQ(Decoded<MarkHello>(HelloWithDevices()).devices, "4,5");
   EXPECT_EQ(Decoded<MarkNames>(MarkNames{{{511, "x"}}}).names[0].first, 511);
   EXPECT_EQ(Decoded<MarkFacts>(MarkFacts{{{"a", "b"}}}).facts[0].second, "b");
   EXPECT_EQ(Decoded<MarkCommand>(MarkCommand{5, "window", "10"}).argument, "10");
@@ -73,7 +82,7 @@ TEST(MarkMessage, CutShortAnywhereIsRefused) {
 }
 
 TEST(MarkMessage, SkipsWhatLaterVersionsAdd) {
-  EXPECT_TRUE(DecodeMarkMessage(EncodeMarkMessage(Hello()) + "more").ok());
+  EXPECT_TRUE(DecodeMarkMessage(EncodeMarkMessage(HelloWithDevices()) + "more").ok());
   const auto unknown = DecodeMarkMessage(Header(77) + "whatever");
   ASSERT_TRUE(unknown.ok());
   EXPECT_EQ(std::get<MarkUnknown>(*unknown).kind, 77);
