@@ -37,10 +37,10 @@ std::string Delivery::Reason() const {
 
 void Delivery::CutAll() {
   parts_.ticks.Cut();
-  if (parts_.intake == nullptr) return;
+  if (!parts_.drain) return;
   bool more = true;
   while (more) {
-    const IntakeBatch batch = parts_.intake->Drain();
+    const IntakeBatch batch = parts_.drain();
     parts_.marks.Add(batch);
     more = std::ranges::any_of(batch.marks, [](const RankMarks& marks) {
       return marks.steps.size() >= kMaxStepsPerFrame;

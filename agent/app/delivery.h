@@ -13,12 +13,15 @@
 
 namespace stepscope {
 
+// Takes out what the training processes of the job marked.
+using DrainMarks = std::function<IntakeBatch()>;
+
 struct DeliveryParts {
   FrameStream& stream;
   TickFramer& ticks;
   MarkFramer& marks;
   Sender& sender;
-  Intake* intake;  // null when no training process can be heard
+  DrainMarks drain;  // not set when no training process can be heard
   const Clock& clock;
   // Whether there is another token than the one that was refused.
   std::function<bool()> new_token = [] { return false; };

@@ -17,11 +17,12 @@ struct JobSessionOptions {
 };
 
 // One job on this node, for one life of the agent: its frames from the cut to the acknowledgement,
-// on a thread of its own. Any thread may call it. The references, and `intake` where there is one,
-// outlive it.
+// on a thread of its own. Any thread may call it. The references, and what `drain` uses, outlive
+// it.
 class JobSession {
  public:
-  JobSession(const JobSessionOptions& options, Uplink& uplink, Intake* intake, const Clock& clock);
+  JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMarks drain,
+             const Clock& clock);
 
   void Add(Time at, const TickRow& row) { ticks_.Add(at, row); }
 

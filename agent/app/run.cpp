@@ -179,7 +179,9 @@ int RunCommand(const RunOptions& options) {
   if (relay) relay->CloseInput();
 
   Sampler sampler(options.root, clock);
-  JobSession session({options.job, options.node, options.push}, **uplink, intake.get(), clock);
+  const DrainMarks drain = [&intake] { return intake->Drain(); };
+  JobSession session({options.job, options.node, options.push}, **uplink,
+                     intake ? drain : DrainMarks(), clock);
   Opening opening(options, sampler, session, clock.Now());
   SayWhoNamedIt(options);
   LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));

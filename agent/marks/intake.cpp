@@ -20,6 +20,14 @@
 #include "core/base/worker.h"
 
 namespace stepscope {
+namespace {
+
+SocketAccess AccessOf(const IntakeOptions& options) {
+  if (options.allow_other_users) return {.mode = 0666};
+  return {.mode = options.group ? 0660u : 0600u, .group = options.group};
+}
+
+}  // namespace
 
 // The thread that listens, and what it shares with Drain.
 class Intake::Server {
@@ -44,10 +52,18 @@ class Intake::Server {
     return {};
   }
 
-  IntakeBatch Drain() {
+  IntakeBatch Drain(const std::string& job) {
     // A process that came and went since the thread last looked counts, too.
     Accept();
-    return registry_.Change([](MarkRegistry& registry) { return registry.Drain(); });
+    return registry_.Change([&](MarkRegistry& registry) { return registry.Drain(job); });
+  }
+
+  std::vector<HeardJob> Jobs() const {
+    return registry_.Read([](const MarkRegistry& registry) { return registry.Jobs(); });
+  }
+
+  bool Forget(const std::string& job) {
+    return registry_.Change([&](MarkRegistry& registry) { return registry.Forget(job); });
   }
 
   const std::string path;
@@ -123,15 +139,23 @@ Result<std::unique_ptr<Intake>> Intake::Start(const IntakeOptions& given, const 
     if (!path) return path.error();
     options.socket_path = *path;
   }
-  Result<Descriptor> listener = ListenForMarks(options.socket_path, options.allow_other_users);
+  Result<Descriptor> listener = ListenForMarks(options.socket_path, AccessOf(options));
   if (!listener) return listener.error();
   auto server = std::make_unique<Server>(options, clock, std::move(listener).value());
   if (const Status started = server->Start(); !started) return started.error();
   return std::unique_ptr<Intake>(new Intake(std::move(server)));
 }
 
-IntakeBatch Intake::Drain() {
-  return server_->Drain();
+IntakeBatch Intake::Drain(const std::string& job) {
+  return server_->Drain(job);
+}
+
+std::vector<HeardJob> Intake::Jobs() const {
+  return server_->Jobs();
+}
+
+bool Intake::Forget(const std::string& job) {
+  return server_->Forget(job);
 }
 
 const std::string& Intake::socket_path() const {

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,15 +12,22 @@
 #include "core/base/result.h"
 #include "core/base/time.h"
 #include "core/model/step.h"
+#include "core/wire/mark_message.h"
 
 namespace stepscope {
 
+// The job of a process that introduces itself; an error is what the process is told.
+using NameJob = std::function<Result<std::string>(const MarkHello& hello, std::int64_t pid)>;
+
 struct IntakeOptions {
-  std::string socket_path;         // empty: DefaultSocketPath()
-  bool allow_other_users = false;  // else only processes of the agent's own user are heard
-  std::uint32_t user;              // whose processes are heard; the agent's own by default
-  std::size_t max_processes = 1024;
-  Duration read_interval = 500ms;  // how often rings are emptied between two drains
+  std::string socket_path;             // empty: DefaultSocketPath()
+  bool allow_other_users = false;      // else only processes of the agent's own user are heard
+  std::optional<std::uint32_t> group;  // others, if they are members of it
+  std::uint32_t user;                  // whose processes are heard; the agent's own by default
+  std::size_t max_processes = 1024;    // another user may have half of these
+  std::size_t max_jobs = 64;           // and half of these
+  NameJob name_job;                    // not set: all belong to one job, whose name is ""
+  Duration read_interval = 500ms;      // how often rings are emptied between two drains
 
   IntakeOptions();
 };
@@ -56,6 +65,20 @@ struct IntakeBatch {
   std::vector<RankEnd> rank_ended;
 };
 
+// A process that is heard. `devices` is its CUDA_VISIBLE_DEVICES, "" where it has none.
+struct HeardProcess {
+  std::int32_t rank = 0;
+  std::int64_t pid = 0;
+  std::string devices;
+};
+
+// A job that processes named, until it is forgotten.
+struct HeardJob {
+  std::string job;
+  std::uint32_t user = 0;
+  std::vector<HeardProcess> processes;  // empty: all of them are gone
+};
+
 // Listens for training processes on a unix socket and turns their marks into steps and statistics.
 // One thread of its own. Whatever a process sends, or stops to send, harms that process's marks
 // only: it is refused by name in the log. `clock` outlives it. Drain may be called from any thread.
@@ -70,7 +93,12 @@ class Intake {
 
   // Reads all rings to their end and takes out everything that is complete. A step is complete when
   // its end was marked, so drains never cut one. At most 16,384 steps of a rank at a time.
-  IntakeBatch Drain();
+  IntakeBatch Drain(const std::string& job = "");
+
+  std::vector<HeardJob> Jobs() const;
+
+  // Lets go of a job that has no processes any more. False when it has; drain it first.
+  bool Forget(const std::string& job);
 
   // For STEPSCOPE_SOCKET in the environment of the training.
   const std::string& socket_path() const;

@@ -29,9 +29,12 @@ Folder DefaultFolder() {
 
 Result<std::string> DefaultSocketPath(const std::string& name) {
   const Folder folder = DefaultFolder();
-  if (mkdir(folder.path.c_str(), folder.mode) != 0 && errno != EEXIST) {
+  const bool made = mkdir(folder.path.c_str(), folder.mode) == 0;
+  if (!made && errno != EEXIST) {
     return Invalid(Format("socket folder {}: {}", Printable(folder.path), strerror(errno)));
   }
+  // Whatever the umask: the sockets in it say who may connect.
+  if (made) chmod(folder.path.c_str(), folder.mode);
   struct stat file {};
   if (lstat(folder.path.c_str(), &file) != 0 || !S_ISDIR(file.st_mode) ||
       file.st_uid != geteuid() || (file.st_mode & 0022) != 0) {

@@ -7,7 +7,6 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostPendingSteps = 65'536;
 constexpr std::size_t kMostTakenSteps = 16'384;
 constexpr std::size_t kMostNames = 512;
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;  // what JSON can say
@@ -38,7 +37,7 @@ void PutText(Json& json, const char* key, const std::string& text) {
 void RankRecord::AddStep(const void* ring, Step step) {
   if (owner_ == nullptr) owner_ = ring;
   const bool foreign = owner_ != ring;
-  if (foreign || steps_.size() >= kMostPendingSteps || step.number > kMostNumber) {
+  if (foreign || steps_.size() >= most_steps_ || step.number > kMostNumber) {
     ++ignored_steps_;
     return;
   }

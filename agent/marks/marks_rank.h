@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,6 +29,11 @@ struct MarkSource {
 // steps come from one ring at a time, the first one that marked a step and still lives.
 class RankRecord {
  public:
+  static constexpr std::size_t kMostPendingSteps = 65'536;
+
+  // At most so many steps wait to be taken, and never more than kMostPendingSteps.
+  void LimitSteps(std::size_t most) { most_steps_ = std::min(most, kMostPendingSteps); }
+
   // `ring` stands for who marked it. Numbers that go back (a second training in the same job) are
   // shifted so that they go on.
   void AddStep(const void* ring, Step step);
@@ -44,6 +51,7 @@ class RankRecord {
 
  private:
   std::vector<Step> steps_;
+  std::size_t most_steps_ = kMostPendingSteps;
   std::map<std::string, AnnotationSums> annotations_;
   const void* owner_ = nullptr;
   std::int64_t shift_ = 0;

@@ -8,21 +8,28 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostRanks = 4096;
+constexpr std::size_t kMostRanks = 4096;  // of all jobs
 constexpr std::size_t kMostRingBytes = std::size_t{512} << 20;
+constexpr std::size_t kMostWaitingSteps = std::size_t{1} << 20;  // of all ranks
 constexpr int kMostAtOnce = 128;
 constexpr Duration kQuiet = 10s;
 
 }  // namespace
 
+std::size_t MarkRegistry::Share(std::uint32_t user, std::size_t most) const {
+  return user == options_.user ? most : most / 2;
+}
+
 std::string MarkRegistry::ReasonAgainst(const MarkPeer& peer) const {
-  if (peer.user != options_.user && !options_.allow_other_users) {
+  if (peer.user != options_.user && !options_.allow_other_users && !options_.group) {
     return Format("user {} is not this agent's user {}", peer.user, options_.user);
   }
-  if (processes_.size() >= options_.max_processes) {
-    return Format("{} processes are connected already", options_.max_processes);
-  }
-  return "";
+  const auto theirs = static_cast<std::size_t>(std::ranges::count_if(
+      peers_, [&](const auto& each) { return each.second.user == peer.user; }));
+  if (peers_.size() < options_.max_processes && theirs < Share(peer.user, options_.max_processes))
+    return "";
+  return Format("{} processes are connected already, {} of user {}", peers_.size(), theirs,
+                peer.user);
 }
 
 Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
@@ -36,7 +43,7 @@ Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
     const std::string reason = ReasonAgainst(*peer);
     auto process = std::make_unique<MarkProcess>(std::move(peer->socket), peer->pid);
     if (reason.empty()) {
-      processes_[socket] = std::move(process);
+      peers_[socket] = {std::move(process), peer->user};
       sockets.push_back(socket);
     } else {
       Refuse(*process, reason);
@@ -46,44 +53,83 @@ Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
 }
 
 void MarkRegistry::Serve(int socket) {
-  const auto place = processes_.find(socket);
-  if (place == processes_.end()) return;
-  MarkProcess& process = *place->second;
+  const auto place = peers_.find(socket);
+  if (place == peers_.end()) return;
+  Peer& peer = place->second;
+  MarkProcess& process = *peer.process;
   const bool introduced = process.introduced();
   const std::size_t mapped = process.ring_bytes();
   Result<MarkProcess::State> state = process.Receive();
-  ring_bytes_ += process.ring_bytes() - mapped;
-  if (ring_bytes_ > kMostRingBytes) state = Invalid("all rings together are too large");
-  if (process.introduced() && !introduced) Introduce(process);
+  if (process.ring_bytes() != mapped) {
+    if (const Status small = CheckRings(peer); !small) state = small.error();
+  }
+  if (process.introduced() && !introduced) Introduce(peer);
   if (!state) Refuse(process, state.error().message);
   if (!state || state.value() == MarkProcess::State::kEnded) Remove(place);
 }
 
-void MarkRegistry::Introduce(MarkProcess& process) {
-  if (!ranks_.contains(process.rank()) && ranks_.size() >= kMostRanks) {
-    // It stays connected, unheard: so it does not come back.
-    Refuse(process, Format("more than {} ranks", kMostRanks));
-    return;
+Status MarkRegistry::CheckRings(const Peer& peer) const {
+  std::size_t all = 0, theirs = 0;
+  for (const auto& [socket, each] : peers_) {
+    const std::size_t bytes = each.process->ring_bytes();
+    all += bytes;
+    if (each.user == peer.user) theirs += bytes;
   }
-  Rank& rank = ranks_[process.rank()];
-  if (rank.processes.empty() && !rank.known) rank.came = clock_.Now();
-  rank.processes.push_back(&process);
-  process.Answer(false, "");
+  const bool fits = all <= kMostRingBytes && theirs <= Share(peer.user, kMostRingBytes);
+  return fits ? Status() : Invalid("all rings together are too large");
 }
 
-void MarkRegistry::Remove(Processes::iterator place) {
-  MarkProcess& process = *place->second;
-  const auto found = ranks_.find(process.rank());
-  if (found != ranks_.end() && std::ranges::count(found->second.processes, &process) > 0) {
-    Rank& rank = found->second;
-    // All of them, so that a short-lived child does not get ahead of the process it came from.
-    for (MarkProcess* each : rank.processes) each->ReadRings(rank.record);
-    rank.pending = FactsOf(rank);
-    process.Leave(rank.record);
-    std::erase(rank.processes, &process);
+Result<JobRecord*> MarkRegistry::JobOf(const Peer& peer) {
+  const MarkSource& source = peer.process->source();
+  const Result<std::string> name =
+      options_.name_job ? options_.name_job(source.hello, source.pid) : std::string();
+  if (!name) return name.error();
+  const auto found = jobs_.find(*name);
+  if (found != jobs_.end()) {
+    // Or a user could put marks into somebody else's job.
+    const bool theirs = found->second.user() == peer.user || !options_.name_job;
+    if (theirs) return &found->second;
+    return Invalid(Format("job {} belongs to user {}", *name, found->second.user()));
   }
-  ring_bytes_ -= process.ring_bytes();
-  processes_.erase(place);
+  const auto jobs = static_cast<std::size_t>(std::ranges::count_if(
+      jobs_, [&](const auto& each) { return each.second.user() == peer.user; }));
+  if (jobs_.size() < options_.max_jobs && jobs < Share(peer.user, options_.max_jobs))
+    return &jobs_.emplace(*name, peer.user).first->second;
+  return Unavailable(
+      Format("{} jobs are running already, {} of user {}", jobs_.size(), jobs, peer.user));
+}
+
+Status MarkRegistry::CheckRank(const Peer& peer, const JobRecord& job) const {
+  if (job.Knows(peer.process->rank())) return {};
+  std::size_t all = 0, theirs = 0;
+  for (const auto& [name, each] : jobs_) {
+    all += each.ranks();
+    if (each.user() == peer.user) theirs += each.ranks();
+  }
+  const bool fits = all < kMostRanks && theirs < Share(peer.user, kMostRanks);
+  return fits ? Status() : Unavailable(Format("{} ranks are known already", all));
+}
+
+void MarkRegistry::Introduce(Peer& peer) {
+  const Result<JobRecord*> job = JobOf(peer);
+  const Status good = job ? CheckRank(peer, **job) : Status(job.error());
+  if (!good) {
+    // It stays connected, unheard: so it does not come back.
+    Refuse(*peer.process, good.error().message);
+    return;
+  }
+  peer.job = *job;
+  peer.job->Join(*peer.process, clock_.Now());
+  std::size_t ranks = 0;
+  for (const auto& [name, each] : jobs_) ranks += each.ranks();
+  for (auto& [name, each] : jobs_) each.LimitSteps(kMostWaitingSteps / ranks);
+  peer.process->Answer(false, "");
+}
+
+void MarkRegistry::Remove(Peers::iterator place) {
+  Peer& peer = place->second;
+  if (peer.job != nullptr) peer.job->Leave(*peer.process);
+  peers_.erase(place);
 }
 
 void MarkRegistry::Refuse(MarkProcess& process, std::string_view reason) {
@@ -102,41 +148,35 @@ void MarkRegistry::Report(std::string_view sentence) {
 }
 
 void MarkRegistry::ReadRings() {
-  for (auto& [number, rank] : ranks_) {
-    for (MarkProcess* process : rank.processes) process->ReadRings(rank.record);
-  }
+  for (auto& [name, job] : jobs_) job.ReadRings();
 }
 
-std::string MarkRegistry::FactsOf(const Rank& rank) const {
-  std::vector<const MarkSource*> all;
-  for (const MarkProcess* process : rank.processes) all.push_back(&process->source());
-  return rank.record.Facts(*all.front(), all);
-}
-
-void MarkRegistry::DrainRank(std::int32_t number, Rank& rank, IntakeBatch& batch) {
-  const bool alive = !rank.processes.empty();
-  std::string facts = alive ? FactsOf(rank) : std::exchange(rank.pending, "");
-  if (!facts.empty() && facts != rank.told) {
-    batch.rank_started.push_back({number, rank.known ? clock_.Now() : rank.came, facts});
-    rank.told = std::move(facts);
-    rank.known = true;
-  }
-  RankMarks marks = rank.record.Take(number);
-  if (!marks.steps.empty() || !marks.annotations.empty()) batch.marks.push_back(std::move(marks));
-  if (alive || !rank.known) return;
-  batch.rank_ended.push_back({number, clock_.Now()});
-  rank.known = false;
-  rank.told.clear();
-}
-
-IntakeBatch MarkRegistry::Drain() {
+IntakeBatch MarkRegistry::Drain(const std::string& name) {
+  const auto found = jobs_.find(name);
+  const JobRecord* wanted = found == jobs_.end() ? nullptr : &found->second;
   std::vector<int> sockets;
-  for (const auto& [socket, process] : processes_) sockets.push_back(socket);
+  for (const auto& [socket, peer] : peers_) {
+    if (peer.job == nullptr || peer.job == wanted) sockets.push_back(socket);
+  }
   for (const int socket : sockets) Serve(socket);
-  ReadRings();
-  IntakeBatch batch;
-  for (auto& [number, rank] : ranks_) DrainRank(number, rank, batch);
-  return batch;
+  const auto job = jobs_.find(name);
+  if (job == jobs_.end()) return {};
+  job->second.ReadRings();
+  return job->second.Drain(clock_.Now());
+}
+
+std::vector<HeardJob> MarkRegistry::Jobs() const {
+  std::vector<HeardJob> jobs;
+  for (const auto& [name, job] : jobs_) jobs.push_back({name, job.user(), job.Processes()});
+  return jobs;
+}
+
+bool MarkRegistry::Forget(const std::string& name) {
+  const auto job = jobs_.find(name);
+  if (job == jobs_.end()) return true;
+  if (job->second.HasProcesses()) return false;
+  jobs_.erase(job);
+  return true;
 }
 
 }  // namespace stepscope

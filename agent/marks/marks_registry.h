@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "agent/marks/intake.h"
+#include "agent/marks/marks_job.h"
 #include "agent/marks/marks_process.h"
-#include "agent/marks/marks_rank.h"
 #include "agent/marks/marks_socket.h"
 #include "core/base/descriptor.h"
 
 namespace stepscope {
 
-// The connected processes and the ranks they belong to; waits for nothing. Not for use by several
+// The connected processes and the jobs they belong to; waits for nothing. Not for use by several
 // threads at once.
 class MarkRegistry {
  public:
@@ -31,35 +31,35 @@ class MarkRegistry {
 
   void ReadRings();
 
-  // As Intake::Drain.
-  IntakeBatch Drain();
+  // As those of Intake.
+  IntakeBatch Drain(const std::string& job);
+  std::vector<HeardJob> Jobs() const;
+  bool Forget(const std::string& job);
 
  private:
-  // What the service was told of a rank, beside what is yet to be told.
-  struct Rank {
-    RankRecord record;
-    std::vector<MarkProcess*> processes;  // in the order in which they came
-    std::string told;                     // facts as last reported
-    std::string pending;                  // facts that its last process left behind
-    Time came{};                          // when it was first heard of since it last ended
-    bool known = false;                   // reported as started, and not as ended since
+  struct Peer {
+    std::unique_ptr<MarkProcess> process;
+    std::uint32_t user = 0;
+    JobRecord* job = nullptr;  // null: not heard, or not yet
   };
-  using Processes = std::map<int, std::unique_ptr<MarkProcess>>;
+  using Peers = std::map<int, Peer>;
 
+  // How much of a bound one user may use up.
+  std::size_t Share(std::uint32_t user, std::size_t most) const;
   // The reason why this process is not heard; empty when it is.
   std::string ReasonAgainst(const MarkPeer& peer) const;
-  void Introduce(MarkProcess& process);
-  void Remove(Processes::iterator place);
+  Status CheckRings(const Peer& peer) const;
+  Result<JobRecord*> JobOf(const Peer& peer);
+  Status CheckRank(const Peer& peer, const JobRecord& job) const;
+  void Introduce(Peer& peer);
+  void Remove(Peers::iterator place);
   void Refuse(MarkProcess& process, std::string_view reason);
   void Report(std::string_view sentence);
-  void DrainRank(std::int32_t number, Rank& rank, IntakeBatch& batch);
-  std::string FactsOf(const Rank& rank) const;
 
   const IntakeOptions options_;
   const Clock& clock_;
-  Processes processes_;
-  std::map<std::int32_t, Rank> ranks_;
-  std::size_t ring_bytes_ = 0;  // mapped for all of them
+  std::map<std::string, JobRecord> jobs_;
+  Peers peers_;
   SteadyTime quiet_until_{};
   std::int64_t unsaid_ = 0;
 };

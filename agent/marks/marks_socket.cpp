@@ -75,7 +75,7 @@ std::vector<Descriptor> TakePassed(msghdr& message) {
 
 }  // namespace
 
-Result<Descriptor> ListenForMarks(const std::string& path, bool everyone) {
+Result<Descriptor> ListenForMarks(const std::string& path, const SocketAccess& access) {
   const Result<Address> address = AddressOf(path);
   if (!address) return address.error();
   if (const Status removed = RemoveStale(path, *address); !removed) return removed.error();
@@ -84,7 +84,8 @@ Result<Descriptor> ListenForMarks(const std::string& path, bool everyone) {
   if (bind(listener.get(), address->get(), sizeof(address->value)) != 0) {
     return Failed(path, errno);
   }
-  if (chmod(path.c_str(), everyone ? 0666 : 0600) != 0 || listen(listener.get(), kBacklog) != 0) {
+  const bool shared = !access.group || chown(path.c_str(), uid_t(-1), *access.group) == 0;
+  if (!shared || chmod(path.c_str(), access.mode) != 0 || listen(listener.get(), kBacklog) != 0) {
     return Failed(path, errno);
   }
   return listener;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,10 +10,15 @@
 
 namespace stepscope {
 
+// Who may connect, as the kernel checks it for any file.
+struct SocketAccess {
+  std::uint32_t mode = 0600;
+  std::optional<std::uint32_t> group{};
+};
+
 // Listens on a unix SOCK_SEQPACKET socket. A socket file that nobody listens on is replaced.
 // Invalid for a path that is too long or is another kind of file, Unavailable when someone listens.
-// `everyone`: other users may connect too.
-Result<Descriptor> ListenForMarks(const std::string& path, bool everyone);
+Result<Descriptor> ListenForMarks(const std::string& path, const SocketAccess& access);
 
 struct MarkPeer {
   Descriptor socket;

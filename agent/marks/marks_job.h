@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/marks/intake.h"
+#include "agent/marks/marks_process.h"
+#include "agent/marks/marks_rank.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+// The ranks of one job, and the connected processes that they consist of; borrows the processes.
+// Not for use by several threads at once.
+class JobRecord {
+ public:
+  explicit JobRecord(std::uint32_t user) : user_(user) {}
+
+  // Whose job it is.
+  std::uint32_t user() const { return user_; }
+  bool Knows(std::int32_t rank) const { return ranks_.contains(rank); }
+  std::size_t ranks() const { return ranks_.size(); }
+  bool HasProcesses() const;
+  std::vector<HeardProcess> Processes() const;
+
+  // At most so many steps of each rank wait for a drain.
+  void LimitSteps(std::size_t most);
+
+  void Join(MarkProcess& process, Time now);
+  void Leave(MarkProcess& process);
+  void ReadRings();
+
+  // As Intake::Drain, without reading.
+  IntakeBatch Drain(Time now);
+
+ private:
+  // What the service was told of a rank, beside what is yet to be told.
+  struct Rank {
+    RankRecord record;
+    std::vector<MarkProcess*> processes;  // in the order in which they came
+    std::string told;                     // facts as last reported
+    std::string pending;                  // facts that its last process left behind
+    Time came{};                          // when it was first heard of since it last ended
+    bool known = false;                   // reported as started, and not as ended since
+  };
+
+  static std::string FactsOf(const Rank& rank);
+  static void DrainRank(std::int32_t number, Rank& rank, Time now, IntakeBatch& batch);
+
+  std::uint32_t user_;
+  std::map<std::int32_t, Rank> ranks_;
+  std::size_t most_steps_ = RankRecord::kMostPendingSteps;
+};
+
+}  // namespace stepscope
