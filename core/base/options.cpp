@@ -9,11 +9,6 @@
 namespace stepscope {
 namespace {
 
-const Option* Find(std::span<const Option> table, std::string_view name) {
-  const auto found = std::ranges::find(table, name, &Option::name);
-  return found == table.end() ? nullptr : &*found;
-}
-
 // Edits (insert, delete, replace) from one word to the other.
 std::size_t Distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -29,12 +24,7 @@ std::size_t Distance(std::string_view a, std::string_view b) {
 }
 
 Error Unknown(std::span<const Option> table, std::string_view name) {
-  const Option* nearest = nullptr;
-  std::size_t least = 4;
-  for (const Option& option : table) {
-    const std::size_t distance = Distance(option.name, name.substr(0, 60));
-    if (distance < least) nearest = &option, least = distance;
-  }
+  const Option* nearest = NearestOption(table, name);
   const std::string hint = nearest ? Format(" (did you mean {}?)", nearest->name) : "";
   return Invalid(Format("unknown option {}{}; --help lists them", Printable(name, 60), hint));
 }
@@ -56,9 +46,9 @@ Word ReadWord(std::string_view word) {
 Status TakeOption(std::span<const Option> table, std::span<const char* const> args, std::size_t& i,
                   Arguments& arguments) {
   const Word word = ReadWord(args[i]);
-  const Option* option = Find(table, word.name);
+  const Option* option = FindOption(table, word.name);
   if (option == nullptr) return Unknown(table, word.name);
-  const bool is_switch = option->argument.empty();
+  const bool is_switch = option->is_switch();
   if (is_switch && word.value) {
     return Invalid(Format("{} takes no value, got '{}'", option->name, Printable(*word.value, 60)));
   }
@@ -67,7 +57,19 @@ Status TakeOption(std::span<const Option> table, std::span<const char* const> ar
   }
   const std::string value(is_switch ? "yes" : word.value ? *word.value : args[++i]);
   arguments.values.insert_or_assign(std::string(option->name), value);
+  arguments.lists[std::string(option->name)].push_back(value);
   return {};
+}
+
+void TakeSetting(std::span<const Option> table, const Setting& setting, Arguments& arguments) {
+  const Option* option = FindOption(table, setting.name);
+  if (option == nullptr || !option->MayBeSaidIn(setting.said_in)) return;
+  const auto [list, first] = arguments.lists.try_emplace(setting.name, setting.values);
+  if (!first) return;
+  arguments.said_as[setting.name] = setting.said_as;
+  if (!setting.values.empty()) {
+    arguments.values[setting.name] = option->is_switch() ? "yes" : setting.values.back();
+  }
 }
 
 Status CheckRequired(std::span<const Option> table, const Arguments& arguments) {
@@ -92,8 +94,34 @@ bool Arguments::Has(std::string_view name) const {
   return found != values.end() && !found->second.empty();
 }
 
+const std::vector<std::string>& Arguments::All(std::string_view name) const {
+  static const std::vector<std::string> kNone;
+  const auto found = lists.find(name);
+  return found == lists.end() ? kNone : found->second;
+}
+
+std::string Arguments::NameOf(std::string_view name) const {
+  const auto found = said_as.find(name);
+  return found == said_as.end() ? std::string(name) : found->second;
+}
+
+const Option* FindOption(std::span<const Option> table, std::string_view name) {
+  const auto found = std::ranges::find(table, name, &Option::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+const Option* NearestOption(std::span<const Option> table, std::string_view name) {
+  const Option* nearest = nullptr;
+  std::size_t least = 4;
+  for (const Option& option : table) {
+    const std::size_t distance = Distance(option.name, name.substr(0, 60));
+    if (distance < least) nearest = &option, least = distance;
+  }
+  return nearest;
+}
+
 Result<Arguments> ParseArguments(std::span<const Option> table, std::span<const char* const> args,
-                                 bool positional) {
+                                 bool positional, const Elsewhere& elsewhere) {
   Arguments arguments;
   for (const Option& option : table) arguments.values.emplace(option.name, option.fallback);
   for (std::size_t i = 0; i < args.size(); ++i) {
@@ -114,6 +142,11 @@ Result<Arguments> ParseArguments(std::span<const Option> table, std::span<const 
       continue;
     }
     if (Status taken = TakeOption(table, args, i, arguments); !taken.ok()) return taken.error();
+  }
+  if (elsewhere) {
+    const auto settings = elsewhere(arguments);
+    if (!settings) return settings.error();
+    for (const Setting& setting : *settings) TakeSetting(table, setting, arguments);
   }
   if (Status all = CheckRequired(table, arguments); !all.ok()) return all.error();
   return arguments;

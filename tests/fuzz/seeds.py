@@ -154,9 +154,16 @@ def marks():
     yield b"\x0c" + b"".join(slots[at] for at in (0, 0, 4, 0, 1, 4, 0, 3, 4, 0, 2, 4))[1:]
 
 
+def configs():
+    yield b'# a node\nserver = "https://monitor:8443"\ninterval = \'250ms\'\nno-output = true\nlog-metric = ["a=([0-9]+)", \'b\']\n'
+    yield b'interval = 5\n"server" = """\nhttp://h"""\n'
+    yield from (b"[run]\nserver = 'x'", b"server.a = 1", b"[[a]]", b"interval = 1979-05-27T07:32:00Z", b"server = 'a'\nserver = 'b'")
+    yield from (b"log-metric = " + b"[" * 40, b"a = {b = {c = 0x1f}}", b'server = "\\u0000\\uD800"', b"\xef\xbb\xbfinterval = inf", b"socket = '/s'")
+
+
 TARGETS = {"request": requests, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
            "json": jsons, "samples": samples, "frame": frames, "column": columns, "summary": summaries,
-           "marks": marks}
+           "marks": marks, "config": configs}
 
 
 def main():

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <fstream>
+
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "tests/support/agent_process.h"
@@ -231,11 +233,26 @@ TEST_F(RunTest, RefusesWrongUseWithCodeTwo) {
   }
 }
 
+TEST_F(RunTest, TakesOptionsFromItsConfigurationFile) {
+  const std::string path = folder.path() + "/agent.toml";
+  std::ofstream(path) << "server = \"" << service.url() << "\"\ninterval = '100ms'\n";
+  AgentProcess agent({"run", "--config", path, "--job", "j", "--", "true"});
+  EXPECT_EQ(agent.Wait(), 0);
+  std::ofstream(path) << "server = 'http://h'\nintervall = '100ms'\n";
+  AgentProcess wrong({"run", "--config", path, "--job", "j", "--", "true"});
+  EXPECT_EQ(wrong.Wait(), 2);
+  wrong.WaitForEnd();
+  EXPECT_TRUE(wrong.err().find(path + ":2: unknown key 'intervall'") != std::string::npos);
+}
+
 TEST_F(RunTest, HelpsWhenAsked) {
   AgentProcess help({"run", "--help"});
   EXPECT_EQ(help.Wait(), 0);
   EXPECT_TRUE(help.WaitForOut("Examples:"));
   EXPECT_TRUE(help.WaitForOut("--interval"));
+  AgentProcess same({"help", "run"});
+  EXPECT_EQ(same.Wait(), 0);
+  EXPECT_TRUE(same.WaitForOut("Examples:"));
   AgentProcess version({"--version"});
   EXPECT_EQ(version.Wait(), 0);
   EXPECT_TRUE(version.WaitForOut("stepscope-agent "));

@@ -43,6 +43,37 @@ TEST(Options, NamesWhatIsWrong) {
   EXPECT_EQ(Parse({"stray"}).error().message, "unexpected argument 'stray'");
 }
 
+TEST(Options, TakesWhatIsSaidElsewhereTheStrongestFirst) {
+  constexpr Option kOwn[] = {
+      {"--server", "URL", "", "", true},
+      {"--interval", "TIME", "500ms", ""},
+      {"--no-output", "", "", ""},
+      {"--metric", "PATTERN", "", "", false, SaidIn::kAnywhere, true},
+      {"--out", "FILE", "", "", false, SaidIn::kCommandLineOnly},
+  };
+  const auto elsewhere = [](const Arguments&) -> Result<std::vector<Setting>> {
+    return std::vector<Setting>{{"--server", {"http://variable"}, "STEPSCOPE_SERVER"},
+                                {"--no-output", {}, "STEPSCOPE_NO_OUTPUT"},
+                                {"--server", {"http://file"}, "f:1: server", SaidIn::kFile},
+                                {"--no-output", {"yes"}, "f:2: no-output", SaidIn::kFile},
+                                {"--metric", {"a", "b"}, "f:3: metric", SaidIn::kFile},
+                                {"--out", {"x"}, "f:4: out", SaidIn::kFile},
+                                {"--other", {"y"}, "f:5: other", SaidIn::kFile}};
+  };
+  const std::vector<const char*> words = {"--interval", "1s"};
+  const auto given = ParseArguments(kOwn, words, false, elsewhere);
+  ASSERT_TRUE(given.ok()) << given.error().message;
+  EXPECT_EQ((*given)["--server"], "http://variable");
+  EXPECT_EQ(given->NameOf("--server"), "STEPSCOPE_SERVER");
+  EXPECT_EQ((*given)["--interval"] + given->NameOf("--interval"), "1s--interval");
+  EXPECT_FALSE(given->Has("--no-output"));
+  EXPECT_EQ(given->All("--metric"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_FALSE(given->Has("--out"));
+  const std::vector<const char*> own = {"--server=s", "--metric", "c", "--metric=d"};
+  EXPECT_EQ(ParseArguments(kOwn, own, false, elsewhere)->All("--metric"),
+            (std::vector<std::string>{"c", "d"}));
+}
+
 TEST(Options, HelpWinsOverEverythingElse) {
   EXPECT_TRUE(Parse({"--help"})->help);
   EXPECT_NE(OptionsHelp(kTable).find("Time between samples. (default: 500ms)"), std::string::npos);
