@@ -25,41 +25,52 @@ Status ApplyRank(Connection& connection, const ReportedBy& by, const Lifecycle& 
                   by.node, {{"rank", rank.rank}});
 }
 
+Json NumberOrNull(const std::optional<std::int64_t>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
 // Samples may name a node on which no agent runs a command.
 bool HasAgent(const NodeRow& node) {
   return !node.facts.empty();
+}
+
+// An agent that did not start the processes sees them go, and no more.
+bool EndIsUnknown(const NodeRow& node) {
+  return HasAgent(node) && !node.exit_code && !node.exit_signal;
 }
 
 // The node that failed first, or null.
 const NodeRow* FirstFailed(const std::vector<NodeRow>& nodes) {
   const NodeRow* first = nullptr;
   for (const NodeRow& node : nodes) {
-    if (!HasAgent(node) || node.exit_code == 0) continue;
+    if (!HasAgent(node) || node.exit_code == 0 || EndIsUnknown(node)) continue;
     if (!first || node.ended_us < first->ended_us) first = &node;
   }
   return first;
 }
 
-JobChange ChangeOf(const NodeRow* failed, std::int64_t ended_us) {
+JobChange Completed(const std::vector<NodeRow>& nodes) {
   JobChange change;
-  change.at_us = ended_us;
-  if (!failed) {
-    change.status = JobStatus::kCompleted;
-    change.secondary_status = "Completed";
-    return change;
-  }
+  change.status = JobStatus::kCompleted;
+  change.secondary_status = "Completed";
+  const auto unknown = std::ranges::find_if(nodes, EndIsUnknown);
+  if (unknown != nodes.end())
+    change.detail =
+        Format("{}: the processes are gone; how they ended is not known", unknown->name);
+  return change;
+}
+
+JobChange Failed(const NodeRow& failed) {
+  JobChange change;
   change.status = JobStatus::kFailed;
   change.secondary_status = "Failed";
-  change.detail = failed->exit_signal
-                      ? Format("{}: ended by signal {}", failed->name, *failed->exit_signal)
-                      : Format("{}: exit code {}", failed->name, failed->exit_code.value_or(-1));
-  const auto number = [](const std::optional<std::int64_t>& value) {
-    return value ? Json(*value) : Json(nullptr);
-  };
-  change.failure = {{"node", failed->name},
-                    {"exit_code", number(failed->exit_code)},
-                    {"signal", number(failed->exit_signal)},
-                    {"output", failed->output.is_null() ? Json::array() : failed->output}};
+  change.detail = failed.exit_signal
+                      ? Format("{}: ended by signal {}", failed.name, *failed.exit_signal)
+                      : Format("{}: exit code {}", failed.name, failed.exit_code.value_or(-1));
+  change.failure = {{"node", failed.name},
+                    {"exit_code", NumberOrNull(failed.exit_code)},
+                    {"signal", NumberOrNull(failed.exit_signal)},
+                    {"output", failed.output.is_null() ? Json::array() : failed.output}};
   return change;
 }
 
@@ -68,7 +79,7 @@ Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle&
   const NodeEnd end{ended.at_us, ended.exit_code, ended.exit_signal, ended.output};
   if (Status done = NodeEnded(connection, by.job_id, by.node_id, end); !done) return done;
   const Json detail = ended.exit_signal ? Json{{"signal", *ended.exit_signal}}
-                                        : Json{{"exit_code", ended.exit_code.value_or(-1)}};
+                                        : Json{{"exit_code", NumberOrNull(ended.exit_code)}};
   if (Status done = AddEvent(connection, by.job_id, ended.at_us, "command_ended", by.node, detail);
       !done) {
     return done;
@@ -77,9 +88,10 @@ Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle&
   if (!nodes) return nodes.error();
   const auto running = [](const NodeRow& node) { return HasAgent(node) && !node.ended_us; };
   if (std::ranges::any_of(*nodes, running)) return {};
-  const auto last = std::ranges::max_element(*nodes, {}, &NodeRow::ended_us);
-  return ChangeJob(connection, by.job_id, ChangeOf(FirstFailed(*nodes), *last->ended_us),
-                   by.public_url);
+  const NodeRow* failed = FirstFailed(*nodes);
+  JobChange change = failed ? Failed(*failed) : Completed(*nodes);
+  change.at_us = *std::ranges::max_element(*nodes, {}, &NodeRow::ended_us)->ended_us;
+  return ChangeJob(connection, by.job_id, change, by.public_url);
 }
 
 }  // namespace

@@ -89,9 +89,12 @@ Status ReadRank(const Json& json, Lifecycle& out) {
 
 Status ReadEnded(const Json& json, Lifecycle& out) {
   const char* key = json.contains("signal") ? "signal" : "exit_code";
-  const Result<std::int64_t> value = Number(json, key, 0, 255);
-  if (!value) return value.error();
-  (json.contains("signal") ? out.exit_signal : out.exit_code) = *value;
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_null()) {
+    const Result<std::int64_t> value = Number(json, key, 0, 255);
+    if (!value) return value.error();
+    (json.contains("signal") ? out.exit_signal : out.exit_code) = *value;
+  }
   Result<Json> output = Texts(json, "output", kMostOutputLines, kLongestOutputLine);
   if (!output) return output.error();
   out.output = std::move(*output);

@@ -22,7 +22,7 @@ struct Lifecycle {
   Json facts;
   // rank, rank_ended
   int rank = -1;
-  // ended: one of the two
+  // ended: one of the two; none where the agent only saw the processes go
   std::optional<std::int64_t> exit_code, exit_signal;
   Json output;
 };

@@ -76,6 +76,28 @@ TEST_F(Lifecycles, EndNeverOvertakesItsSamples) {
   EXPECT_EQ(Frames(), 1);
 }
 
+// What an agent says that did not start the processes.
+const Json kGone = {{"event", "ended"}, {"at_us", kStartUs + 5}, {"exit_code", nullptr}};
+
+TEST_F(Lifecycles, AnUnknownEndCompletesTheJobAndSaysSo) {
+  FrameMaker one("train", "n1"), two("train", "n2");
+  ExpectStored(Push({one.Started()}), 1);
+  ExpectStored(Push({two.Started(), two.Lifecycle(kGone)}), 2);
+  ExpectStored(Push({one.Ended(0)}), 2);
+  EXPECT_EQ(Job().status, JobStatus::kCompleted);
+  EXPECT_EQ(ListTransitions(*connection_, Job().job_id)->back().detail,
+            "n2: the processes are gone; how they ended is not known");
+}
+
+TEST_F(Lifecycles, AFailureOutweighsAnUnknownEnd) {
+  FrameMaker one("train", "n1"), two("train", "n2");
+  ExpectStored(Push({one.Started()}), 1);
+  ExpectStored(Push({two.Started(), two.Lifecycle(kGone)}), 2);
+  ExpectStored(Push({one.Ended(3)}), 2);
+  EXPECT_EQ(Job().status, JobStatus::kFailed);
+  EXPECT_EQ(Job().failure["node"], "n1");
+}
+
 TEST_F(Lifecycles, EndedJobTakesNoNewSessionButDrainsTheKnown) {
   FrameMaker live("train"), old("train");
   ExpectStored(Push({live.Started()}), 1);

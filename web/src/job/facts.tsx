@@ -23,7 +23,7 @@ function commandOf(job: Job): string | null {
 function endOf(node: JobNode): string {
   if (node.signal !== null) return `signal ${node.signal}`;
   if (node.exit_code !== null) return `exit code ${node.exit_code}`;
-  return node.ended_us === null ? "running" : "ended";
+  return node.ended_us === null ? "running" : "ended, exit code unknown";
 }
 
 const text = (value: unknown): string => (typeof value === "string" && value !== "" ? value : "–");
