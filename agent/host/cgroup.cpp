@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "agent/collect/counter.h"
 #include "agent/collect/scan.h"
+#include "agent/collect/series.h"
 #include "agent/collect/source.h"
 #include "core/base/text.h"
 
@@ -101,9 +101,9 @@ class CgroupCollector : public Collector {
       if (!number) continue;
       if (figure <= kThrottled) rates[figure] = counters_[figure].Rate(*number, now);
       if (figure == kCpuTime) SetCpu(file, rates[kCpuTime], row);
-      if (figure == kMemory) memory_.Set(*number, row);
-      if (figure == kLimit && *number < kNoLimit) limit_.Set(*number, row);
-      if (figure == kOomKills) oom_kills_.Set(*number, row);
+      if (figure == kMemory) memory_.Set(static_cast<double>(*number), row);
+      if (figure == kLimit && *number < kNoLimit) limit_.Set(static_cast<double>(*number), row);
+      if (figure == kOomKills) oom_kills_.Set(static_cast<double>(*number), row);
     }
     const bool counted = rates[kPeriods] && rates[kThrottled] && *rates[kPeriods] > 0;
     if (!counted) return {};
@@ -114,18 +114,6 @@ class CgroupCollector : public Collector {
   }
 
  private:
-  // Takes a column when there is a first value.
-  struct Column {
-    std::string_view metric;
-    std::size_t number = TickRow::kNoColumn;
-
-    template <typename T>
-    void Set(T value, TickRow& row) {
-      if (number == TickRow::kNoColumn) number = row.Add(metric);
-      row.Set(number, static_cast<double>(value));
-    }
-  };
-
   void SetCpu(const File& file, std::optional<double> rate, TickRow& row) {
     const double unit = file.row->controller.empty() ? 1e-6 : 1e-9;  // of a second
     if (rate) cpu_.Set(100 * unit * *rate, row);
@@ -133,9 +121,9 @@ class CgroupCollector : public Collector {
 
   std::vector<File> files_;
   std::array<Counter, kFigures> counters_;
-  Column cpu_{"cgroup_cpu_percent"}, throttled_{"cgroup_throttled_percent"};
-  Column memory_{"cgroup_memory_bytes"}, limit_{"cgroup_memory_limit_bytes"};
-  Column oom_kills_{"cgroup_oom_kills"};
+  GaugeSeries cpu_{"cgroup_cpu_percent"}, throttled_{"cgroup_throttled_percent"};
+  GaugeSeries memory_{"cgroup_memory_bytes"}, limit_{"cgroup_memory_limit_bytes"};
+  GaugeSeries oom_kills_{"cgroup_oom_kills"};
 };
 
 }  // namespace
