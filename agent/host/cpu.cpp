@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 #include <vector>
 
 #include "agent/collect/scan.h"
+#include "agent/collect/series.h"
 #include "agent/collect/source.h"
 #include "core/base/text.h"
 
@@ -14,19 +16,64 @@ namespace {
 
 constexpr int kMostCores = 8192;
 
-struct Core {
-  std::size_t util = TickRow::kNoColumn;
-  std::size_t iowait = TickRow::kNoColumn;
-  bool known = false;  // has columns
-  CpuTimes times;
-  std::uint64_t read_at = 0;  // the number of the reading that saw it last
+struct Share {
+  double CpuShares::*share;
+  std::string_view node, core;
+  bool split;  // of the use: only on nodes with few cores
 };
+
+constexpr Share kShares[] = {
+    {&CpuShares::util_percent, "node_cpu_percent", "cpu_util_percent", false},
+    {&CpuShares::iowait_percent, "node_iowait_percent", "cpu_iowait_percent", false},
+    {&CpuShares::user_percent, "node_user_percent", "cpu_user_percent", true},
+    {&CpuShares::system_percent, "node_system_percent", "cpu_system_percent", true},
+    {&CpuShares::steal_percent, "node_steal_percent", "cpu_steal_percent", true},
+};
+
+class Core {
+ public:
+  // `number` is -1 for all cores together.
+  Core(int number, bool split) {
+    const std::string device = number < 0 ? "" : Format("cpu{}", number);
+    for (const Share& share : kShares) {
+      if (number >= 0 && share.split && !split) continue;
+      columns_.push_back({share.share, GaugeSeries(number < 0 ? share.node : share.core, device)});
+    }
+  }
+
+  void Take(const CpuTimes& times, std::uint64_t reading, TickRow& row) {
+    const CpuTimes before = std::exchange(times_, times);
+    // A core that was offline in between has no time of its own to compare with.
+    const bool follows = std::exchange(read_at_, reading) + 1 == reading && reading > 1;
+    const auto shares = follows ? CpuSharesBetween(before, times) : std::nullopt;
+    if (!shares) return;
+    for (auto& [share, column] : columns_) {
+      // Most nodes are no virtual machine, or have one to themselves.
+      const bool never = share == &CpuShares::steal_percent && times.steal == 0;
+      if (!never) column.Set((*shares).*share, row);
+    }
+  }
+
+ private:
+  std::vector<std::pair<double CpuShares::*, GaugeSeries>> columns_;
+  CpuTimes times_;
+  std::uint64_t read_at_ = 0;  // the number of the reading that saw it last
+};
+
+// The number behind `name` in one of the lines that are left.
+std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view text) {
+  std::string_view line;
+  while (TakeLine(text, line)) {
+    if (line.starts_with(name) && TakeWord(line) == name) return TakeNumber(line);
+  }
+  return std::nullopt;
+}
 
 class CpuCollector : public Collector {
  public:
-  explicit CpuCollector(Source source) : source_(std::move(source)) {}
+  CpuCollector(Source source, bool split) : source_(std::move(source)), split_(split) {}
 
-  Status Collect(SteadyTime, TickRow& row) override {
+  Status Collect(SteadyTime now, TickRow& row) override {
     auto text = source_.Read();
     if (!text) return text.error();
     ++reading_;
@@ -35,42 +82,35 @@ class CpuCollector : public Collector {
     while (TakeLine(*text, line) && line.starts_with("cpu")) {
       int number = 0;
       const auto times = ParseCpuLine(line, number);
-      if (times) Take(number, *times, row), any = true;
+      if (times) At(number).Take(*times, reading_, row), any = true;
     }
     if (!any) return Unavailable("/proc/stat: no line of a CPU");
+    if (const auto switches = NumberOf("ctxt", *text)) switches_.Take(*switches, now, row);
     return {};
   }
 
  private:
-  void Take(int number, const CpuTimes& times, TickRow& row) {
-    Core& core = At(number, row);
-    const CpuTimes before = std::exchange(core.times, times);
-    // A core that was offline in between has no time of its own to compare with.
-    const bool follows = std::exchange(core.read_at, reading_) + 1 == reading_;
-    if (!follows || reading_ == 1) return;
-    const auto shares = CpuSharesBetween(before, times);
-    if (!shares) return;
-    row.Set(core.util, shares->util_percent);
-    row.Set(core.iowait, shares->iowait_percent);
-  }
-
-  Core& At(int number, TickRow& row) {
+  Core& At(int number) {
     const auto index = static_cast<std::size_t>(number + 1);
-    if (index >= cores_.size()) cores_.resize(index + 1);
-    Core& core = cores_[index];
-    if (core.known) return core;
-    const bool node = number < 0;
-    const std::string device = node ? "" : Format("cpu{}", number);
-    core.util = row.Add(node ? "node_cpu_percent" : "cpu_util_percent", device);
-    core.iowait = row.Add(node ? "node_iowait_percent" : "cpu_iowait_percent", device);
-    core.known = true;
-    return core;
+    while (index >= cores_.size()) cores_.emplace_back(static_cast<int>(cores_.size()) - 1, split_);
+    return cores_[index];
   }
 
   Source source_;
+  const bool split_;
   std::uint64_t reading_ = 0;
   std::vector<Core> cores_;  // the first is the mean of all
+  RateSeries switches_{"node_context_switches_per_second", ""};
 };
+
+int CountCores(std::string_view text) {
+  int cores = 0, number = 0;
+  std::string_view line;
+  while (TakeLine(text, line) && line.starts_with("cpu")) {
+    cores += ParseCpuLine(line, number) && number >= 0;
+  }
+  return cores;
+}
 
 }  // namespace
 
@@ -84,9 +124,10 @@ std::optional<CpuTimes> ParseCpuLine(std::string_view line, int& core) {
     if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
     if (core < 0 || core >= kMostCores) return std::nullopt;
   }
-  // user nice system idle iowait irq softirq steal; guests are in user already.
-  constexpr std::size_t kIdle = 3, kIowait = 4, kFewest = 4;
-  std::array<std::uint64_t, 8> fields{};
+  // Guests are in user already.
+  enum { kUser, kNice, kSystem, kIdle, kIowait, kIrq, kSoftirq, kSteal };
+  constexpr std::size_t kFewest = kIdle + 1;
+  std::array<std::uint64_t, kSteal + 1> fields{};
   CpuTimes times;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto field = TakeNumber(line);
@@ -96,6 +137,8 @@ std::optional<CpuTimes> ParseCpuLine(std::string_view line, int& core) {
   }
   times.idle = fields[kIdle];
   times.iowait = fields[kIowait];
+  times.user = fields[kUser] + fields[kNice];
+  times.steal = fields[kSteal];
   return times;
 }
 
@@ -104,16 +147,25 @@ std::optional<CpuShares> CpuSharesBetween(const CpuTimes& before, const CpuTimes
     return std::nullopt;
   }
   const auto total = static_cast<double>(now.total - before.total);
-  const auto idle = static_cast<double>(now.idle - before.idle);
-  const auto iowait = static_cast<double>(now.iowait - before.iowait);
-  return CpuShares{std::clamp(100 * (total - idle - iowait) / total, 0.0, 100.0),
-                   std::clamp(100 * iowait / total, 0.0, 100.0)};
+  const auto share = [&](std::uint64_t was, std::uint64_t is) {
+    return std::clamp(100 * static_cast<double>(is - std::min(was, is)) / total, 0.0, 100.0);
+  };
+  CpuShares shares;
+  shares.iowait_percent = share(before.iowait, now.iowait);
+  shares.util_percent = std::max(0.0, 100 - share(before.idle, now.idle) - shares.iowait_percent);
+  shares.user_percent = share(before.user, now.user);
+  shares.steal_percent = share(before.steal, now.steal);
+  shares.system_percent =
+      std::max(0.0, shares.util_percent - shares.user_percent - shares.steal_percent);
+  return shares;
 }
 
 Result<std::unique_ptr<Collector>> MakeCpuCollector(const std::string& root, TickRow&) {
   auto source = Source::Open(root, "/proc/stat");
   if (!source) return source.error();
-  return std::unique_ptr<Collector>(std::make_unique<CpuCollector>(std::move(*source)));
+  const auto text = source->Read();
+  const bool split = text && CountCores(*text) <= kMostSplitCores;
+  return std::unique_ptr<Collector>(std::make_unique<CpuCollector>(std::move(*source), split));
 }
 
 }  // namespace stepscope

@@ -15,11 +15,17 @@ struct CpuTimes {
   std::uint64_t total = 0;
   std::uint64_t idle = 0;
   std::uint64_t iowait = 0;
+  std::uint64_t user = 0;  // nice, too
+  std::uint64_t steal = 0;
 };
 
+// What is not user or steal of the use is the system's: calls, faults, interrupts.
 struct CpuShares {
   double util_percent = 0;
   double iowait_percent = 0;
+  double user_percent = 0;
+  double system_percent = 0;
+  double steal_percent = 0;
 };
 
 // A line of /proc/stat such as "cpu3 4705 356 584 3699 23 23 0 0 0 0"; `core` is -1 for the sum of
@@ -29,7 +35,10 @@ std::optional<CpuTimes> ParseCpuLine(std::string_view line, int& core);
 // Nothing when no time passed or a counter ran backwards, which the kernel's I/O wait does.
 std::optional<CpuShares> CpuSharesBetween(const CpuTimes& before, const CpuTimes& now);
 
-// Each core, and their mean.
+// Each core and their mean, and switches between tasks. What the use of a core is made of is told
+// on nodes with up to kMostSplitCores.
 Result<std::unique_ptr<Collector>> MakeCpuCollector(const std::string& root, TickRow& row);
+
+inline constexpr int kMostSplitCores = 32;
 
 }  // namespace stepscope

@@ -6,21 +6,34 @@
 #include <utility>
 
 #include "agent/collect/scan.h"
+#include "agent/collect/series.h"
 #include "agent/collect/source.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames = {
-    "MemTotal:", "MemAvailable:", "MemFree:", "Buffers:", "Cached:", "SwapTotal:", "SwapFree:"};
-enum Name { kTotal, kAvailable, kFree, kBuffers, kCached, kSwapTotal, kSwapFree };
+constexpr std::array<std::string_view, 10> kNames = {
+    "MemTotal:",  "MemAvailable:", "MemFree:", "Buffers:",   "Cached:",
+    "SwapTotal:", "SwapFree:",     "Dirty:",   "Writeback:", "Shmem:"};
+enum Name {
+  kTotal,
+  kAvailable,
+  kFree,
+  kBuffers,
+  kCached,
+  kSwapTotal,
+  kSwapFree,
+  kDirty,
+  kWriteback,
+  kShared
+};
 
 using Bytes = std::array<std::optional<std::uint64_t>, kNames.size()>;
 
 Bytes ReadBytes(std::string_view text) {
   Bytes bytes;
   std::string_view line;
-  // All of them stand in the first third of the file.
+  // All of them stand in the first half of the file.
   for (std::size_t found = 0; found < kNames.size() && TakeLine(text, line);) {
     const auto name = std::ranges::find(kNames, TakeWord(line));
     if (name == kNames.end()) continue;
@@ -38,7 +51,9 @@ class MemoryCollector : public Collector {
         percent_(row.Add("memory_used_percent")),
         used_(row.Add("memory_used_bytes")),
         total_(row.Add("memory_total_bytes")),
-        swap_(row.Add("swap_used_bytes")) {}
+        cached_(row.Add("memory_cached_bytes")),
+        shared_(row.Add("memory_shared_bytes")),
+        dirty_(row.Add("memory_dirty_bytes")) {}
 
   Status Collect(SteadyTime, TickRow& row) override {
     const auto text = source_.Read();
@@ -50,13 +65,17 @@ class MemoryCollector : public Collector {
     row.Set(percent_, 100 * used / total);
     row.Set(used_, used);
     row.Set(total_, total);
-    row.Set(swap_, static_cast<double>(memory->swap_used_bytes));
+    row.Set(cached_, static_cast<double>(memory->cached_bytes));
+    row.Set(shared_, static_cast<double>(memory->shared_bytes));
+    row.Set(dirty_, static_cast<double>(memory->dirty_bytes));
+    if (memory->swap_bytes > 0) swap_.Set(static_cast<double>(memory->swap_used_bytes), row);
     return {};
   }
 
  private:
   Source source_;
-  std::size_t percent_, used_, total_, swap_;
+  std::size_t percent_, used_, total_, cached_, shared_, dirty_;
+  GaugeSeries swap_{"swap_used_bytes"};
 };
 
 }  // namespace
@@ -72,7 +91,11 @@ Result<MemoryFigures> ParseMemory(std::string_view text) {
   const std::uint64_t available = bytes[kAvailable].value_or(
       bytes[kFree].value_or(0) + bytes[kBuffers].value_or(0) + bytes[kCached].value_or(0));
   figures.available_bytes = std::min(available, figures.total_bytes);
+  figures.cached_bytes = bytes[kCached].value_or(0);
+  figures.shared_bytes = bytes[kShared].value_or(0);
+  figures.dirty_bytes = bytes[kDirty].value_or(0) + bytes[kWriteback].value_or(0);
   const std::uint64_t swap = bytes[kSwapTotal].value_or(0);
+  figures.swap_bytes = swap;
   figures.swap_used_bytes = swap - std::min(swap, bytes[kSwapFree].value_or(swap));
   return figures;
 }

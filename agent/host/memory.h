@@ -12,6 +12,10 @@ namespace stepscope {
 struct MemoryFigures {
   std::uint64_t total_bytes = 0;
   std::uint64_t available_bytes = 0;
+  std::uint64_t cached_bytes = 0;
+  std::uint64_t shared_bytes = 0;
+  std::uint64_t dirty_bytes = 0;
+  std::uint64_t swap_bytes = 0;
   std::uint64_t swap_used_bytes = 0;
 };
 

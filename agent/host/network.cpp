@@ -1,16 +1,20 @@
 #include "agent/host/network.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <vector>
 
-#include "agent/collect/counter.h"
 #include "agent/collect/scan.h"
+#include "agent/collect/series.h"
 #include "agent/collect/source.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostDevices = 4096;
+// The kernel asks the driver, under the lock of all interfaces.
+constexpr Duration kSpeedPeriod = 30s;
 constexpr std::string_view kInside[] = {"veth", "docker",  "br-", "virbr", "cni",
                                         "cali", "flannel", "ifb", "dummy", "vnet"};
 
@@ -20,46 +24,84 @@ bool LeadsOut(std::string_view device) {
          });
 }
 
-struct Interface {
-  std::size_t receive = TickRow::kNoColumn;
-  std::size_t send = TickRow::kNoColumn;
-  Counter receive_bytes, send_bytes;
+struct Count {
+  std::uint64_t NetworkTotals::*total;
+  std::string_view metric;
+  RateSeries::From from;
+};
+
+constexpr Count kCounts[] = {
+    {&NetworkTotals::receive_bytes, "network_receive_bytes_per_second", RateSeries::kFirstUse},
+    {&NetworkTotals::send_bytes, "network_send_bytes_per_second", RateSeries::kFirstUse},
+    {&NetworkTotals::receive_packets, "network_receive_packets_per_second", RateSeries::kFirstUse},
+    {&NetworkTotals::send_packets, "network_send_packets_per_second", RateSeries::kFirstUse},
+    {&NetworkTotals::receive_drops, "network_receive_drops_per_second", RateSeries::kFirstMove},
+    {&NetworkTotals::send_drops, "network_send_drops_per_second", RateSeries::kFirstMove},
+    {&NetworkTotals::receive_errors, "network_receive_errors_per_second", RateSeries::kFirstMove},
+    {&NetworkTotals::send_errors, "network_send_errors_per_second", RateSeries::kFirstMove},
+};
+
+class Interface {
+ public:
+  Interface(const std::string& root, const std::string& device)
+      : speed_file_(Source::Open(root, "/sys/class/net/" + device + "/speed")),
+        speed_("network_link_bytes_per_second", device) {
+    for (const Count& count : kCounts) rates_.emplace_back(count.metric, device, 1, count.from);
+  }
+
+  void Take(const NetworkTotals& totals, SteadyTime now, TickRow& row) {
+    for (std::size_t i = 0; i < rates_.size(); ++i) {
+      rates_[i].Take(totals.*kCounts[i].total, now, row);
+    }
+  }
+
+  // Of what the link could carry. Nothing where it is down, or no link.
+  void TakeSpeed(TickRow& row) {
+    if (!speed_file_) return;
+    auto text = speed_file_->Read();
+    std::string_view line;
+    const auto megabits = text && TakeLine(*text, line) ? TakeNumber(line) : std::nullopt;
+    if (megabits && *megabits > 0) speed_.Set(static_cast<double>(*megabits) * 1e6 / 8, row);
+  }
+
+ private:
+  std::vector<RateSeries> rates_;  // as kCounts
+  Result<Source> speed_file_;
+  GaugeSeries speed_;
 };
 
 class NetworkCollector : public Collector {
  public:
-  explicit NetworkCollector(Source source) : source_(std::move(source)) {}
+  NetworkCollector(const std::string& root, Source source)
+      : root_(root), source_(std::move(source)) {}
 
   Status Collect(SteadyTime now, TickRow& row) override {
     auto text = source_.Read();
     if (!text) return text.error();
+    const bool ask_speed = pace_.Due(now);
     std::string_view line;
     while (TakeLine(*text, line)) {
       const auto totals = ParseNetworkLine(line);
-      if (totals && LeadsOut(totals->device)) Take(*totals, now, row);
+      Interface* interface = totals ? Find(totals->device) : nullptr;
+      if (interface == nullptr) continue;
+      interface->Take(*totals, now, row);
+      if (ask_speed) interface->TakeSpeed(row);
     }
     return {};
   }
 
  private:
-  void Take(const NetworkTotals& totals, SteadyTime now, TickRow& row) {
-    auto found = interfaces_.find(totals.device);
-    if (found == interfaces_.end()) {
-      if (interfaces_.size() >= kMostDevices) return;
-      found = interfaces_.emplace(totals.device, Interface{}).first;
-      found->second.receive = row.Add("network_receive_bytes_per_second", totals.device);
-      found->second.send = row.Add("network_send_bytes_per_second", totals.device);
-    }
-    Interface& device = found->second;
-    if (const auto rate = device.receive_bytes.Rate(totals.receive_bytes, now)) {
-      row.Set(device.receive, *rate);
-    }
-    if (const auto rate = device.send_bytes.Rate(totals.send_bytes, now)) {
-      row.Set(device.send, *rate);
-    }
+  Interface* Find(std::string_view device) {
+    const auto found = interfaces_.find(device);
+    if (found != interfaces_.end()) return &found->second;
+    if (interfaces_.size() >= kMostDevices || !LeadsOut(device)) return nullptr;
+    const std::string name(device);
+    return &interfaces_.emplace(name, Interface(root_, name)).first->second;
   }
 
+  const std::string root_;
   Source source_;
+  Pace pace_{kSpeedPeriod};
   std::map<std::string, Interface, std::less<>> interfaces_;
 };
 
@@ -73,21 +115,28 @@ std::optional<NetworkTotals> ParseNetworkLine(std::string_view line) {
   line.remove_prefix(colon + 1);
   NetworkTotals totals;
   totals.device = TakeWord(name);
-  std::uint64_t fields[9] = {};
-  for (std::uint64_t& field : fields) {
+  enum { kBytes, kPackets, kErrors, kDrops, kSend = 8, kSendBytes = kSend + kBytes };
+  std::uint64_t fields[kSend + kDrops + 1] = {};
+  for (std::size_t i = 0; i < std::size(fields); ++i) {
     const auto number = TakeNumber(line);
-    if (!number) return std::nullopt;
-    field = *number;
+    if (!number && i <= kSendBytes) return std::nullopt;
+    fields[i] = number.value_or(0);
   }
-  totals.receive_bytes = fields[0];
-  totals.send_bytes = fields[8];
+  totals.receive_bytes = fields[kBytes];
+  totals.receive_packets = fields[kPackets];
+  totals.receive_errors = fields[kErrors];
+  totals.receive_drops = fields[kDrops];
+  totals.send_bytes = fields[kSendBytes];
+  totals.send_packets = fields[kSend + kPackets];
+  totals.send_errors = fields[kSend + kErrors];
+  totals.send_drops = fields[kSend + kDrops];
   return totals;
 }
 
 Result<std::unique_ptr<Collector>> MakeNetworkCollector(const std::string& root, TickRow&) {
   auto source = Source::Open(root, "/proc/net/dev");
   if (!source) return source.error();
-  return std::unique_ptr<Collector>(std::make_unique<NetworkCollector>(std::move(*source)));
+  return std::unique_ptr<Collector>(std::make_unique<NetworkCollector>(root, std::move(*source)));
 }
 
 }  // namespace stepscope

@@ -14,7 +14,7 @@ enum class DeviceKind { kNode, kCpu, kGpu, kDisk, kNetwork };
 struct Metric {
   std::string_view name;
   DeviceKind device;
-  std::string_view unit;  // "%", "bytes", "bytes/s", "W", "°C", "MHz"; "" for plain numbers
+  std::string_view unit;  // "%", "bytes", "bytes/s", "1/s", "s", "W", ...; "" for plain numbers
   std::uint8_t scale;     // decimal digits kept: 41.27 % is the integer 4127 at scale 2
   std::string_view help;
 };

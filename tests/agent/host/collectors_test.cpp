@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "agent/collect/collector.h"
 #include "agent/host/cpu.h"
 #include "agent/host/disk.h"
@@ -12,34 +10,16 @@
 #include "agent/host/network.h"
 #include "agent/host/pressure.h"
 #include "core/base/text.h"
+#include "tests/support/collector_bench.h"
 #include "tests/support/fake_root.h"
+#include "tests/support/large_node.h"
 
 namespace stepscope {
 namespace {
 
 using test::FakeRoot;
 
-constexpr SteadyTime kStart{1h};
-
-// Runs one collector of a root, at instants that the test names.
-struct Bench {
-  template <typename Make>
-  Bench(Make make, const FakeRoot& root) {
-    auto made = make(root.path(), row);
-    EXPECT_TRUE(made.ok()) << made.error().message;
-    if (made) collector = std::move(*made);
-  }
-  Status At(Duration since_start) {
-    row.Clear();
-    return collector->Collect(kStart + since_start, row);
-  }
-  bool Missing(std::string_view metric, std::string_view device = "") const {
-    return std::isnan(row.At(metric, device));
-  }
-
-  TickRow row;
-  std::unique_ptr<Collector> collector;
-};
+using Bench = test::CollectorBench;
 
 TEST(CpuCollector, TellsUseAndIoWaitOfEachCoreApart) {
   FakeRoot root;
@@ -56,6 +36,37 @@ TEST(CpuCollector, TellsUseAndIoWaitOfEachCoreApart) {
   EXPECT_DOUBLE_EQ(cpu.row.At("cpu_util_percent", "cpu1"), 0);
   EXPECT_DOUBLE_EQ(cpu.row.At("node_cpu_percent"), 20);
   EXPECT_DOUBLE_EQ(cpu.row.At("node_iowait_percent"), 10);
+}
+
+TEST(CpuCollector, TellsWhatTheUseIsMadeOf) {
+  FakeRoot root;
+  root.Write("/proc/stat", "cpu  0 0 0 0 0 0 0 5\ncpu0 0 0 0 0 0 0 0 5\nintr 1 2\nctxt 1000\n");
+  Bench cpu(MakeCpuCollector, root);
+  ASSERT_TRUE(cpu.At(0s));
+  root.Write("/proc/stat",
+             "cpu  30 10 12 40 0 1 2 10\ncpu0 30 10 12 40 0 1 2 10\nintr 3 4\nctxt 1400\n");
+  ASSERT_TRUE(cpu.At(500ms));
+  for (const char* device : {"", "cpu0"}) {
+    const std::string prefix = *device == 0 ? "node" : "cpu";
+    EXPECT_DOUBLE_EQ(cpu.row.At(prefix + "_user_percent", device), 40);
+    EXPECT_DOUBLE_EQ(cpu.row.At(prefix + "_system_percent", device), 15);
+    EXPECT_DOUBLE_EQ(cpu.row.At(prefix + "_steal_percent", device), 5);
+  }
+  EXPECT_DOUBLE_EQ(cpu.row.At("node_context_switches_per_second"), 800);
+}
+
+TEST(CpuCollector, KeepsToTheUseAndIoWaitOfEachCoreOnALargeNode) {
+  FakeRoot root;
+  root.Write("/proc/stat", test::LargeStat(192, 0));
+  Bench cpu(MakeCpuCollector, root);
+  ASSERT_TRUE(cpu.At(0s));
+  root.Write("/proc/stat", test::LargeStat(192, 1));
+  ASSERT_TRUE(cpu.At(500ms));
+  EXPECT_NEAR(cpu.row.At("cpu_util_percent", "cpu191"), 65, 3);
+  EXPECT_TRUE(cpu.Missing("cpu_user_percent", "cpu191"));
+  EXPECT_NEAR(cpu.row.At("node_user_percent"), 54, 3);
+  EXPECT_DOUBLE_EQ(cpu.row.At("node_context_switches_per_second"), 600'000);
+  EXPECT_EQ(cpu.row.size(), 2 * 192 + 4u + 1);
 }
 
 TEST(CpuCollector, LeavesOutACoreWhoseCounterRanBackwards) {
@@ -105,14 +116,25 @@ TEST(ParseCpuLine, RefusesOddLines) {
 TEST(MemoryCollector, CountsWhatIsNotAvailableAsUsed) {
   FakeRoot root;
   root.Write("/proc/meminfo",
-             "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable:  250 kB\nSwapTotal: 50 kB\n"
-             "SwapFree: 20 kB\n");
+             "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable:  250 kB\nCached: 90 kB\n"
+             "SwapTotal: 50 kB\nSwapFree: 20 kB\nDirty: 3 kB\nWriteback: 4 kB\nShmem: 8 kB\n");
   Bench memory(MakeMemoryCollector, root);
   ASSERT_TRUE(memory.At(0s));
   EXPECT_DOUBLE_EQ(memory.row.At("memory_used_percent"), 75);
   EXPECT_DOUBLE_EQ(memory.row.At("memory_used_bytes"), 750 * 1024);
   EXPECT_DOUBLE_EQ(memory.row.At("memory_total_bytes"), 1000 * 1024);
   EXPECT_DOUBLE_EQ(memory.row.At("swap_used_bytes"), 30 * 1024);
+  EXPECT_DOUBLE_EQ(memory.row.At("memory_cached_bytes"), 90 * 1024);
+  EXPECT_DOUBLE_EQ(memory.row.At("memory_shared_bytes"), 8 * 1024);
+  EXPECT_DOUBLE_EQ(memory.row.At("memory_dirty_bytes"), 7 * 1024);
+}
+
+TEST(MemoryCollector, HasNoSeriesOfSwapWhereThereIsNone) {
+  FakeRoot root;
+  root.Write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 250 kB\nSwapTotal: 0 kB\n");
+  Bench memory(MakeMemoryCollector, root);
+  ASSERT_TRUE(memory.At(0s));
+  EXPECT_TRUE(memory.Missing("swap_used_bytes"));
 }
 
 TEST(ParseMemory, NamesWhatIsMissing) {
@@ -143,7 +165,35 @@ TEST(DiskCollector, CountsWholeDevicesWithHardwareOnly) {
   EXPECT_DOUBLE_EQ(disk.row.At("disk_read_bytes_per_second", "sda"), 204800);
   EXPECT_DOUBLE_EQ(disk.row.At("disk_write_bytes_per_second", "sda"), 102400);
   EXPECT_DOUBLE_EQ(disk.row.At("disk_busy_percent", "sda"), 50);
-  EXPECT_EQ(disk.row.size(), 3u);
+  for (const SeriesName& series : disk.row.series()) EXPECT_EQ(series.device, "sda");
+}
+
+TEST(DiskCollector, TellsHowManyRequestsThereWereAndHowLongOneTook) {
+  FakeRoot root;
+  root.MakeFolder("/sys/block/sda/device");
+  root.Write("/proc/diskstats", "8 0 sda 100 0 9 500 10 0 9 50 0 900 1000\n");
+  Bench disk(MakeDiskCollector, root);
+  ASSERT_TRUE(disk.At(0s));
+  root.Write("/proc/diskstats", "8 0 sda 140 0 9 600 10 0 9 50 3 950 3500\n");
+  ASSERT_TRUE(disk.At(500ms));
+  EXPECT_DOUBLE_EQ(disk.row.At("disk_reads_per_second", "sda"), 80);
+  EXPECT_DOUBLE_EQ(disk.row.At("disk_read_wait_seconds", "sda"), 0.0025);
+  EXPECT_DOUBLE_EQ(disk.row.At("disk_writes_per_second", "sda"), 0);
+  EXPECT_TRUE(disk.Missing("disk_write_wait_seconds", "sda"));  // of no write
+  EXPECT_DOUBLE_EQ(disk.row.At("disk_queue", "sda"), 5);
+}
+
+TEST(DiskCollector, LeavesOutADeviceThatWasNeverUsed) {
+  FakeRoot root;
+  root.MakeFolder("/sys/block/sr0/device");
+  root.Write("/proc/diskstats", "11 0 sr0 0 0 0 0 0 0 0 0 0 0 0\n");
+  Bench disk(MakeDiskCollector, root);
+  ASSERT_TRUE(disk.At(0s));
+  ASSERT_TRUE(disk.At(1s));
+  EXPECT_EQ(disk.row.size(), 0u);
+  root.Write("/proc/diskstats", "11 0 sr0 1 0 8 2 0 0 0 0 0 0 0\n");
+  ASSERT_TRUE(disk.At(2s));
+  EXPECT_DOUBLE_EQ(disk.row.At("disk_read_bytes_per_second", "sr0"), 4096);
 }
 
 TEST(DiskCollector, UsesTheExactTimeBetweenReadings) {
@@ -182,7 +232,29 @@ TEST(NetworkCollector, LeavesOutTheLoopbackAndWhatContainersMake) {
   EXPECT_DOUBLE_EQ(network.row.At("network_receive_bytes_per_second", "eth0"), 500);
   EXPECT_DOUBLE_EQ(network.row.At("network_send_bytes_per_second", "eth0"), 250);
   EXPECT_DOUBLE_EQ(network.row.At("network_send_bytes_per_second", "bond0.7"), 250);
-  EXPECT_EQ(network.row.size(), 4u);
+  for (const SeriesName& series : network.row.series()) {
+    EXPECT_TRUE(series.device == "eth0" || series.device == "bond0.7") << series.device;
+  }
+}
+
+TEST(NetworkCollector, HasDropsAndErrorsOnlyOfThoseThatHadSome) {
+  FakeRoot root;
+  root.Write("/sys/class/net/eth0/speed", "10000\n");
+  root.Write("/sys/class/net/eth1/speed", "-1\n");  // no link
+  root.Write("/proc/net/dev",
+             "eth0: 1 10 5 7 0 0 0 0 1 10 0 0 0 0 0 0\neth1: 1 1 0 0 0 0 0 0 1 1 0 0\n");
+  Bench network(MakeNetworkCollector, root);
+  ASSERT_TRUE(network.At(0s));
+  EXPECT_DOUBLE_EQ(network.row.At("network_link_bytes_per_second", "eth0"), 1.25e9);
+  root.Write("/proc/net/dev",
+             "eth0: 1 30 5 8 0 0 0 0 1 50 0 3 0 0 0 0\neth1: 1 1 0 0 0 0 0 0 1 1 0 0\n");
+  ASSERT_TRUE(network.At(500ms));
+  EXPECT_DOUBLE_EQ(network.row.At("network_receive_packets_per_second", "eth0"), 40);
+  EXPECT_DOUBLE_EQ(network.row.At("network_send_packets_per_second", "eth0"), 80);
+  EXPECT_DOUBLE_EQ(network.row.At("network_receive_drops_per_second", "eth0"), 2);
+  EXPECT_DOUBLE_EQ(network.row.At("network_send_drops_per_second", "eth0"), 6);
+  EXPECT_DOUBLE_EQ(network.row.At("network_send_packets_per_second", "eth1"), 0);
+  EXPECT_EQ(network.row.size(), 4u + 1 + 2 + 4);  // eth0: with link and drops
 }
 
 TEST(NetworkCollector, GivesNoRateWhenACounterIsReset) {
