@@ -52,6 +52,15 @@ void WriteNode(const FakeRoot& root) {
   root.Write("/proc/net/dev", "eth0: 1000 0 0 0 0 0 0 0 1000 0\n");
   root.MakeFolder("/sys/block/sda/device");
   root.Write("/proc/diskstats", "8 0 sda 0 0 0 0 0 0 0 0 0 0 0\n");
+  root.Write("/proc/vmstat", "pgfault 1\npgmajfault 1\noom_kill 0\n");
+  root.Write("/proc/net/snmp", "Tcp: RetransSegs\nTcp: 5\n");
+  root.Write(
+      "/proc/self/mountstats",
+      "device a:/b mounted on /c with fstype nfs4\n\tbytes: 1 1 1 1 1 1\n\tper-op statistics\n"
+      "\tREAD: 1 1 1 1 1 1 1 1\n");
+  root.Write("/sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data", "7\n");
+  root.Write("/sys/class/net/eth0/speed", "10000\n");
+  root.Write("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
   root.Write("/proc/self/cgroup", "0::/\n");
   root.Write("/sys/fs/cgroup/memory.current", "4096\n");
   root.MakeFolder("/usr/lib64");
@@ -67,7 +76,7 @@ TEST(Sampling, AllocatesNothingAfterItsStart) {
   WriteNode(root);
   test::ScriptOf(FakeNvmlFile()).count = 8;
   Sampler sampler(root.path(), clock);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 25; ++i) {  // until the slowest of them was read twice
     clock.Advance(500ms);
     sampler.Sample();
   }

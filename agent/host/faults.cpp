@@ -1,0 +1,78 @@
+#include "agent/host/faults.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "agent/collect/scan.h"
+#include "agent/collect/series.h"
+#include "agent/collect/source.h"
+
+namespace stepscope {
+namespace {
+
+// The kernel sums up each core's counts to answer.
+constexpr Duration kPeriod = 2s;
+
+struct Count {
+  std::string_view name, metric;
+  bool pages;  // told as bytes
+};
+
+constexpr Count kCounts[] = {
+    {"pswpin", "swap_in_bytes_per_second", true},
+    {"pswpout", "swap_out_bytes_per_second", true},
+    {"pgfault", "memory_faults_per_second", false},
+    {"pgmajfault", "memory_major_faults_per_second", false},
+};
+
+class FaultsCollector : public Collector {
+ public:
+  explicit FaultsCollector(Source source) : source_(std::move(source)) {
+    const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+    for (const Count& count : kCounts)
+      rates_.emplace_back(count.metric, "", count.pages ? page : 1);
+  }
+
+  Status Collect(SteadyTime now, TickRow& row) override {
+    if (!pace_.Due(now)) return {};
+    auto text = source_.Read();
+    if (!text) return text.error();
+    std::string_view line;
+    while (TakeLine(*text, line)) {
+      // Most of some 200 lines are none of ours.
+      if (line.starts_with('p') || line.starts_with('o')) Take(line, now, row);
+    }
+    return {};
+  }
+
+ private:
+  void Take(std::string_view line, SteadyTime now, TickRow& row) {
+    const std::string_view name = TakeWord(line);
+    const auto count = std::ranges::find(kCounts, name, &Count::name);
+    if (count != std::end(kCounts)) {
+      const auto number = TakeNumber(line);
+      if (number) rates_[count - std::begin(kCounts)].Take(*number, now, row);
+    } else if (name == "oom_kill") {
+      const auto number = TakeNumber(line);
+      if (number) kills_.Set(static_cast<double>(*number), row);
+    }
+  }
+
+  Source source_;
+  Pace pace_{kPeriod};
+  std::vector<RateSeries> rates_;  // as kCounts
+  GaugeSeries kills_{"memory_oom_kills"};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Collector>> MakeFaultsCollector(const std::string& root, TickRow&) {
+  auto source = Source::Open(root, "/proc/vmstat");
+  if (!source) return source.error();
+  return std::unique_ptr<Collector>(std::make_unique<FaultsCollector>(std::move(*source)));
+}
+
+}  // namespace stepscope

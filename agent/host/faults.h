@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "agent/collect/collector.h"
+
+namespace stepscope {
+
+// What the kernel counts of memory in /proc/vmstat, every 2 s: page faults, swapping, and processes
+// killed for want of memory.
+Result<std::unique_ptr<Collector>> MakeFaultsCollector(const std::string& root, TickRow& row);
+
+}  // namespace stepscope

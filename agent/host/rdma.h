@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agent/collect/collector.h"
+
+namespace stepscope {
+
+// The bytes per second of "400 Gb/sec (4X NDR)".
+std::optional<double> ParseRdmaRate(std::string_view text);
+
+// The ports of InfiniBand and RoCE adapters, whose bytes the network interfaces do not show: named
+// mlx5_0:1, as NCCL does. Bytes every second, the rest every 5 s.
+Result<std::unique_ptr<Collector>> MakeRdmaCollector(const std::string& root, TickRow& row);
+
+}  // namespace stepscope
