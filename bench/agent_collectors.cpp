@@ -1,0 +1,95 @@
+// What a tick costs the agent, by collector: on this machine, and on trees of files as a node with
+// 192 cores has them (their parsing, without what the kernel does to write such a text).
+//
+//     build/release/bench/agent_collectors [--alone]
+//
+// Nanoseconds of CPU time of the sampling thread, the mean over ticks of 500 ms so that what is
+// read seldom counts by its share; the least of some rounds. A tick comes right after the other;
+// --alone lets each wait until the caches are cold, as they are twice a second.
+
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <thread>
+
+#include "agent/collect/collector.h"
+#include "tests/support/large_node.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kInterval = 500ms;
+constexpr Duration kCold = 20ms;
+constexpr int kCores = 192;
+constexpr int kRounds = 7;
+constexpr int kTicks = 60;  // of all paces
+
+Duration CpuTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// Moves the counters of a tree of files.
+using Advance = std::function<void(int tick)>;
+
+// The least of some rounds, because what else runs here only adds.
+double TickNanos(Collector& collector, TickRow& row, const Advance& advance, bool alone) {
+  SteadyTime now{1h};
+  Duration least = Duration::max();
+  for (int round = 0; round < (alone ? 1 : kRounds); ++round) {
+    Duration used{};
+    for (int tick = 0; tick < kTicks; ++tick) {
+      advance(tick);
+      if (alone) std::this_thread::sleep_for(kCold);
+      row.Clear();
+      const Duration began = CpuTime();
+      if (!collector.Collect(now += kInterval, row)) return 0;
+      used += CpuTime() - began;
+    }
+    least = std::min(least, used);
+  }
+  return static_cast<double>(least / 1ns) / kTicks;
+}
+
+struct Cost {
+  double nanos = 0;
+  std::size_t series = 0;
+};
+
+Cost CostOf(const CollectorKind& kind, const std::string& root, const Advance& advance,
+            bool alone) {
+  TickRow row;
+  auto collector = kind.make(root, row);
+  if (!collector) return {};
+  const double nanos = TickNanos(**collector, row, advance, alone);
+  return {nanos, row.size()};
+}
+
+void Compare(bool alone) {
+  const test::FakeRoot large;
+  test::WriteLargeNode(large, kCores);
+  const auto advance = [&](int tick) { test::WriteLargeTexts(large, kCores, tick); };
+  std::printf("%-12s %12s %8s %12s %8s\n", "collector", "here, ns", "series", "192 cores",
+              "series");
+  Cost here, there;
+  for (const CollectorKind& kind : CollectorTable()) {
+    const Cost one = CostOf(
+        kind, "", [](int) {}, alone);
+    const Cost other = CostOf(kind, large.path(), advance, alone);
+    std::printf("%-12s %12.0f %8zu %12.0f %8zu\n", std::string(kind.name).c_str(), one.nanos,
+                one.series, other.nanos, other.series);
+    here = {here.nanos + one.nanos, here.series + one.series};
+    there = {there.nanos + other.nanos, there.series + other.series};
+  }
+  std::printf("%-12s %12.0f %8zu %12.0f %8zu\n", "all", here.nanos, here.series, there.nanos,
+              there.series);
+}
+
+}  // namespace
+}  // namespace stepscope
+
+int main(int argc, char** argv) {
+  stepscope::Compare(argc > 1 && std::strcmp(argv[1], "--alone") == 0);
+}
