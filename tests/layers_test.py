@@ -54,7 +54,7 @@ LAYERS = {
 
 # Library -> how its headers begin, and the layers in which ONE file may include it.
 LIBRARIES = {
-    "cpp-httplib": (r"httplib\.h", ("core/http", "server/edge")),
+    "cpp-httplib": (r"httplib\.h", ("server/edge",)),
     "nlohmann-json": (r"nlohmann/", ("core/base",)),
     "spdlog": (r"spdlog/", ("core/base",)),
     "fmt": (r"fmt/", ("core/base",)),

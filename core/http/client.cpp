@@ -1,7 +1,6 @@
 #include "core/http/client.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
@@ -10,11 +9,6 @@
 
 namespace stepscope {
 namespace {
-
-bool SameName(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 bool HasControl(std::string_view text) {
   return std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });

@@ -1,18 +1,11 @@
 #pragma once
 
-#include <cstddef>
-#include <string>
-
 #include "core/base/result.h"
+#include "core/http/answer_parser.h"
 #include "core/http/client.h"
 #include "core/http/connection.h"
 
 namespace stepscope {
-
-struct AnswerLimit {
-  std::size_t bytes;  // of the body
-  bool cut;           // take the beginning of a longer one; otherwise it is an error
-};
 
 struct Exchanged {
   HttpAnswer answer;

@@ -161,7 +161,22 @@ def configs():
     yield from (b"log-metric = " + b"[" * 40, b"a = {b = {c = 0x1f}}", b'server = "\\u0000\\uD800"', b"\xef\xbb\xbfinterval = inf", b"socket = '/s'")
 
 
-TARGETS = {"request": requests, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
+def answers():
+    def answer(*headers, body=b"", status="200 OK"):
+        return "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode() + body
+
+    text = b"{\"accepted\": 7}"
+    yield b"\0" + answer(f"Content-Length: {len(text)}", body=text)
+    yield b"\2" + answer("Connection: close", body=text)
+    yield b"\0" + answer("Transfer-Encoding: chunked", body=chunks(text, 4))
+    yield b"\1" + answer("Transfer-Encoding: chunked", body=chunks(text * 99, 90))
+    yield b"\0" + answer(status="100 Continue") + answer("Retry-After: 7", "Content-Length: 0", status="503 Busy")
+    yield b"\0" + answer(status="204 No Content") + answer(status="500 No")
+    yield b"\3" + answer("Content-Length: 5", "Content-Length: 6", body=text)
+    yield b"\0\x15\x03\x01\0\2\2\x46"
+
+
+TARGETS = {"request": requests, "answer": answers, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
            "json": jsons, "samples": samples, "frame": frames, "column": columns, "summary": summaries,
            "marks": marks, "config": configs}
 
