@@ -130,6 +130,9 @@ class Suites:
     def fault(self):
         return self.pytest("fault", "tests/fault")
 
+    def package(self):
+        return self.pytest("package", "tests/package")
+
     def contract(self):
         return self.npm("contract", "tests/contract")
 
@@ -140,7 +143,7 @@ class Suites:
         return self.npm("browser", "tests/browser")
 
 
-ALL = ("lint", "cpp", "fuzz", "python", "web", "contract", "browser", "e2e", "fault")
+ALL = ("lint", "cpp", "fuzz", "python", "web", "contract", "browser", "e2e", "package", "fault")
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
 

@@ -7,6 +7,11 @@
 namespace stepscope {
 namespace {
 
+// What Format() calls. fmt's functions are compiled here (cmake/linked_in.cmake); the address keeps
+// it.
+using Formats = std::string(fmt::string_view, fmt::format_args);
+[[gnu::used]] constexpr Formats* kFormats = &fmt::vformat;
+
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::string_view kBase64Url =

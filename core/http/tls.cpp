@@ -2,8 +2,12 @@
 
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "core/base/text.h"
+#include "core/http/authorities.h"
 
 namespace stepscope {
 namespace {
@@ -16,6 +20,20 @@ void ExpectName(SSL* ssl, const Url& url) {
   SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   SSL_set1_host(ssl, url.host.c_str());
   SSL_set_tlsext_host_name(ssl, url.host.c_str());
+}
+
+// SSL_CERT_FILE and SSL_CERT_DIR, else where our OpenSSL expects them; when it has nothing there,
+// it was built for another distribution.
+void TrustTheSystem(SSL_CTX* context) {
+  SSL_CTX_set_default_verify_paths(context);
+  const bool named = std::getenv(X509_get_default_cert_file_env()) != nullptr ||
+                     std::getenv(X509_get_default_cert_dir_env()) != nullptr;
+  if (named || access(X509_get_default_cert_file(), R_OK) == 0 ||
+      access(X509_get_default_cert_dir(), R_OK) == 0) {
+    return;
+  }
+  const std::string file = FindAuthorities("");
+  if (!file.empty()) SSL_CTX_load_verify_locations(context, file.c_str(), nullptr);
 }
 
 }  // namespace
@@ -45,7 +63,7 @@ Status TlsClient::Prepare() {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE);
   SSL_CTX_set_app_data(context, this);
   SSL_CTX_sess_set_new_cb(context, Keep);
-  if (options_.ca_file.empty()) return SSL_CTX_set_default_verify_paths(context), Status();
+  if (options_.ca_file.empty()) return TrustTheSystem(context), Status();
   if (SSL_CTX_load_verify_locations(context, options_.ca_file.c_str(), nullptr) == 1) return {};
   return Invalid(
       Format("CA file '{}' cannot be read or holds no certificate", Printable(options_.ca_file)));
