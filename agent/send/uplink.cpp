@@ -53,19 +53,29 @@ Result<std::unique_ptr<Uplink>> Uplink::Make(const UplinkOptions& options) {
       new Uplink(std::move(*client), std::move(base), std::move(*token)));
 }
 
-Result<HttpAnswer> Uplink::Send(HttpRequest& request) {
-  request.headers = {{"Content-Type", std::string(kFramesContentType)}};
+Result<HttpAnswer> Uplink::SendOnce(HttpRequest& request) {
+  request.headers.clear();
+  if (!request.body.empty()) {
+    request.headers.emplace_back("Content-Type", std::string(kFramesContentType));
+  }
   if (!token_.text().empty()) {
     request.headers.emplace_back("Authorization", "Bearer " + token_.text());
   }
   return client_->Send(request);
 }
 
-Result<HttpAnswer> Uplink::Post(std::string body) {
-  HttpRequest request{.target = base_ + "/api/v1/ingest/frames", .body = std::move(body)};
-  auto answer = Send(request);
-  if (IsRefused(answer) && token_.Refresh()) answer = Send(request);
+Result<HttpAnswer> Uplink::Send(HttpRequest request) {
+  auto answer = SendOnce(request);
+  if (IsRefused(answer) && token_.Refresh()) answer = SendOnce(request);
   return answer;
+}
+
+Result<HttpAnswer> Uplink::Post(std::string body) {
+  return Send({.target = base_ + "/api/v1/ingest/frames", .body = std::move(body)});
+}
+
+Result<HttpAnswer> Uplink::AskWhoAmI() {
+  return Send({.method = "GET", .target = base_ + "/api/v1/session"});
 }
 
 std::string Uplink::PageOf(const std::string& job) const {

@@ -27,6 +27,9 @@ class Uplink {
   // Where the token was replaced in its file since, the new one is tried at once.
   Result<HttpAnswer> Post(std::string body);
 
+  // Who the service takes us for, and what it says of itself.
+  Result<HttpAnswer> AskWhoAmI();
+
   // Whether the file holds another token than the one that was shown last.
   bool RefreshToken() { return token_.Refresh(); }
 
@@ -39,7 +42,8 @@ class Uplink {
   Uplink(std::unique_ptr<HttpClient> client, std::string base, Token token)
       : client_(std::move(client)), base_(std::move(base)), token_(std::move(token)) {}
 
-  Result<HttpAnswer> Send(HttpRequest& request);
+  Result<HttpAnswer> Send(HttpRequest request);
+  Result<HttpAnswer> SendOnce(HttpRequest& request);
 
   std::unique_ptr<HttpClient> client_;
   std::string base_;  // the path of the server's URL, without '/' at its end

@@ -19,12 +19,14 @@ OrderedJson ToJson(const Caller& caller) {
           {"expires_us", caller.expires_us ? OrderedJson(*caller.expires_us) : nullptr}};
 }
 
-Reply ShowSession(const Request& request, const PathParameters&) {
+Reply ShowSession(const Api& api, const Request& request) {
   const Query query(request, {});
   if (!query.faults().empty()) return query.Refusal(request);
 
   OrderedJson json = ToJson(*request.caller);
   json["access"] = request.caller->how == Caller::kOpen ? "open" : "tokens";
+  json["version"] = api.version;
+  json["server_time_us"] = ToMicros(api.clock.Now());
   return JsonReply(json);
 }
 
@@ -66,7 +68,8 @@ Reply CloseSession(const Api& api, const Request& request) {
 std::vector<Route> SessionRoutes(const Api& api) {
   return {{.method = "GET",
            .pattern = "/api/v1/session",
-           .handler = ShowSession,
+           .handler = [&api](const Request& request,
+                             const PathParameters&) { return ShowSession(api, request); },
            .right = Right::kSignedIn},
           {.method = "POST",
            .pattern = "/api/v1/session",
