@@ -6,7 +6,7 @@ namespace stepscope {
 
 JobSession::JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMarks drain,
                        const Clock& clock)
-    : stream_(options.job, options.node, SpoolLimits{}, clock),
+    : stream_({options.job, options.node}, SpoolLimits{}, clock),
       ticks_(stream_),
       marks_(stream_),
       sender_(

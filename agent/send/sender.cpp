@@ -64,7 +64,8 @@ Duration Sender::Take(const PushReading& reading, const Push& push) {
 
 Duration Sender::TakeRejected(const PushReading& reading, const Push& push) {
   const PushAnswer& answer = reading.answer;
-  if (answer.acknowledged > highest_sent_) {
+  // What another agent had sent before need not have been on disk.
+  if (answer.acknowledged > highest_sent_ && !stream_.found()) {
     return Retry(Trouble::kSick, Format("it acknowledges frame {}, but only {} were sent",
                                         answer.acknowledged, highest_sent_));
   }
@@ -78,7 +79,7 @@ Duration Sender::TakeRejected(const PushReading& reading, const Push& push) {
   stream_.Acknowledge(answer.acknowledged);
   most_frames_ = std::min<std::size_t>(most_frames_ * 2, kMaxFramesPerPush);
   NoteWell();
-  return stream_.NextPush(1, 0).frames == 0 ? kNothingWaits : 0ns;
+  return stream_.Waits() ? 0ns : kNothingWaits;
 }
 
 Duration Sender::FollowGap(const PushReading& reading) {

@@ -10,6 +10,7 @@ namespace {
 
 // Forgotten ones ride along again when they are used again.
 constexpr std::size_t kMostSchemas = 256;
+constexpr std::size_t kMostGatheredBytes = 512 * 1024;
 
 const Schema* Known(const std::deque<std::pair<std::uint64_t, Schema>>& schemas,
                     std::uint64_t hash) {
@@ -19,12 +20,45 @@ const Schema* Known(const std::deque<std::pair<std::uint64_t, Schema>>& schemas,
 
 }  // namespace
 
-FrameStream::FrameStream(std::string job, std::string node, const SpoolLimits& limits,
-                         const Clock& clock)
-    : clock_(clock), state_(State{.spool = Spool(limits), .schemas = {}}) {
+FrameStream::FrameStream(const StreamOwner& owner, const SpoolLimits& limits, const Clock& clock,
+                         SpoolFolder* folder)
+    : clock_(clock), state_(State{.spool = Spool(limits)}) {
   head_.session = NewSession();
-  head_.job = std::move(job);
-  head_.node = std::move(node);
+  head_.job = owner.job;
+  head_.node = owner.node;
+  if (folder == nullptr) return;
+  log_ = std::make_unique<SessionLog>(*folder, SegmentHead{head_.session, ToMicros(clock.Now()),
+                                                           owner.job, owner.node, owner.service});
+}
+
+FrameStream::FrameStream(FoundSession found, const SpoolLimits& limits, const Clock& clock)
+    : clock_(clock),
+      found_(true),
+      log_(std::move(found.log)),
+      state_(State{.spool = Spool(limits, found.acknowledged, std::move(found.records)),
+                   .away = true}) {
+  head_.session = found.head.session;
+  head_.job = found.head.job;
+  head_.node = found.head.node;
+  state_.Change([&](State& state) {
+    for (FrameContent& part : found.parts) {
+      const auto schema = found.schemas.find(part.schema_hash);
+      if (schema != found.schemas.end()) part.schema = &schema->second;
+      state.gathered.Add(std::move(part));
+    }
+    for (auto& [hash, schema] : found.schemas) state.schemas.emplace_back(hash, schema);
+    // Of those that are on disk already the numbers are taken.
+    std::map<std::uint64_t, Schema> schemas;
+    std::uint64_t number = found.parts_base;
+    for (const FrameContent& content : state.gathered.Close(schemas)) {
+      if (number++ >= state.spool.next()) Number(state, content);
+    }
+    number = state.spool.next();
+    if (found.end_damaged) {
+      state.spool.Append({.first = number, .last = number, .lost = "corrupt"});
+    }
+    state.closed_end = state.spool.next();
+  });
 }
 
 FrameHead FrameStream::HeadOf(const State& state, FrameKind kind, std::uint64_t sequence) const {
@@ -52,21 +86,60 @@ std::string FrameStream::EncodeContent(State& state, const FrameContent& content
 void FrameStream::Append(const FrameContent& content) {
   state_.Change([&](State& state) {
     if (state.given_up) return;
-    const std::uint64_t number = state.spool.next();
-    SpoolRecord record{.first = number,
-                       .last = number,
-                       .from_us = content.from_us,
-                       .to_us = content.to_us,
-                       .samples = content.samples,
-                       .bytes = EncodeContent(state, content)};
-    if (record.bytes.size() > kMaxFrameBytes) {
-      LogWarning("a frame of {} bytes is larger than any service takes; it is lost",
-                 record.bytes.size());
-      record.lost = "refused";
-      record.bytes = {};
-    }
-    state.spool.Append(std::move(record));
+    const bool table = content.schema != nullptr;
+    if (state.away && table) return Gather(state, content);
+    CloseGathered(state);  // events keep their place
+    Number(state, content);
   });
+}
+
+void FrameStream::Number(State& state, const FrameContent& content) const {
+  const std::uint64_t number = state.spool.next();
+  SpoolRecord record{.first = number,
+                     .last = number,
+                     .from_us = content.from_us,
+                     .to_us = content.to_us,
+                     .samples = content.samples,
+                     .bytes = EncodeContent(state, content),
+                     .appended = clock_.Steady()};
+  if (record.bytes.size() > kMaxFrameBytes) {
+    LogWarning("a frame of {} bytes is larger than any service takes; it is lost",
+               record.bytes.size());
+    record.lost = "refused";
+    record.bytes = {};
+  }
+  state.spool.Append(std::move(record));
+}
+
+void FrameStream::Gather(State& state, const FrameContent& content) const {
+  if (state.gathered.bytes() > kMostGatheredBytes) CloseGathered(state);
+  if (state.gathered.empty()) {
+    state.gathered_since = clock_.Steady();
+    state.parts_base = state.spool.next();
+    state.parts_off = false;
+  }
+  if (log_ && !state.parts_off) {
+    Frame frame{HeadOf(state, content.kind, ++state.parts_count), std::nullopt, content.payload};
+    frame.head.schema_hash = content.schema_hash;
+    if (state.gathered.IsNew(content.schema_hash)) frame.schema = *content.schema;
+    const std::string bytes = EncodeFrame(frame);
+    state.parts.push_back(EncodeRecord({.kind = RecordKind::kPart,
+                                        .number = state.parts_count,
+                                        .from_us = content.from_us,
+                                        .to_us = content.to_us,
+                                        .samples = content.samples,
+                                        .payload = bytes}));
+  }
+  state.gathered.Add(content);
+}
+
+void FrameStream::CloseGathered(State& state) const {
+  if (state.gathered.empty()) return;
+  std::map<std::uint64_t, Schema> schemas;
+  for (const FrameContent& content : state.gathered.Close(schemas)) Number(state, content);
+  state.closed_end = state.spool.next();
+  state.parts_base = state.parts_count = 0;
+  state.parts.clear();
 }
 
 std::string FrameStream::EncodeLost(const State& state, const SpoolRecord& record) const {
@@ -77,16 +150,41 @@ std::string FrameStream::EncodeLost(const State& state, const SpoolRecord& recor
       {HeadOf(state, FrameKind::kLost, record.first), std::nullopt, std::move(payload)});
 }
 
-Push FrameStream::NextPush(std::size_t frames, std::size_t bytes) const {
-  return state_.Read([&](const State& state) {
-    Push push;
-    for (const SpoolRecord* record : state.spool.Read(frames, bytes)) {
-      AppendToPush(push.body, record->lost.empty() ? record->bytes : EncodeLost(state, *record));
-      if (push.frames++ == 0) push.first = record->first;
-      push.last = record->last;
+std::vector<SpoolRecord> FrameStream::NextRecords(std::size_t frames, std::size_t bytes) {
+  return state_.Change([&](State& state) {
+    // The service has all: it is back, or was never away.
+    if (!state.spool.waits()) {
+      CloseGathered(state);
+      state.away = false;
     }
-    return push;
+    std::vector<SpoolRecord> records;
+    for (const SpoolRecord* record : state.spool.Read(frames, bytes)) {
+      records.push_back(*record);
+      if (!record->lost.empty()) records.back().bytes = EncodeLost(state, *record);
+    }
+    return records;
   });
+}
+
+Push FrameStream::NextPush(std::size_t frames, std::size_t bytes) {
+  for (;;) {
+    Push push;
+    bool whole = true;
+    for (SpoolRecord& record : NextRecords(frames, bytes)) {
+      whole = !record.bytes.empty() || Load(record);
+      if (!whole) break;
+      AppendToPush(push.body, record.bytes);
+      if (push.frames++ == 0) push.first = record.first;
+      push.last = record.last;
+    }
+    // Else a frame has become a range that is lost, which can happen once to each.
+    if (whole) return push;
+  }
+}
+
+bool FrameStream::Waits() const {
+  return state_.Read(
+      [](const State& state) { return state.spool.waits() || !state.gathered.empty(); });
 }
 
 void FrameStream::Acknowledge(std::uint64_t number) {
@@ -103,25 +201,11 @@ bool FrameStream::Refuse(std::uint64_t number) {
 
 void FrameStream::GiveUp() {
   state_.Change([](State& state) {
+    std::map<std::uint64_t, Schema> schemas;
     state.given_up = true;
+    state.gathered.Close(schemas);
+    state.parts.clear();
     state.spool.Clear();
-  });
-}
-
-void FrameStream::AttachSchemas(std::uint64_t last) {
-  state_.Change([&](State& state) {
-    std::vector<std::pair<std::uint64_t, std::string>> changed;
-    for (const SpoolRecord* record : state.spool.Read(kMaxFramesPerPush, kMaxPushBytes)) {
-      if (record->first > last || !record->lost.empty()) continue;
-      auto frame = DecodeFrame(record->bytes);
-      if (!frame || frame->head.schema_hash == 0 || frame->schema) continue;
-      const Schema* schema = Known(state.schemas, frame->head.schema_hash);
-      if (schema == nullptr) continue;
-      frame->schema = *schema;
-      std::string bytes = EncodeFrame(*frame);
-      if (bytes.size() <= kMaxFrameBytes) changed.emplace_back(record->first, std::move(bytes));
-    }
-    for (auto& [number, bytes] : changed) state.spool.Replace(number, std::move(bytes));
   });
 }
 
@@ -132,12 +216,21 @@ void FrameStream::SetClockOffset(std::int64_t offset_us, std::int64_t round_trip
   });
 }
 
+bool FrameStream::away() const {
+  return state_.Read([](const State& state) { return state.away; });
+}
+
 std::uint64_t FrameStream::acknowledged() const {
   return state_.Read([](const State& state) { return state.spool.acknowledged(); });
 }
 
 SpoolFigures FrameStream::figures() const {
-  return state_.Read([](const State& state) { return state.spool.figures(); });
+  return state_.Read([](const State& state) {
+    SpoolFigures figures = state.spool.figures();
+    figures.frames_waiting += state.gathered.frames();
+    figures.to_us = std::max(figures.to_us, state.gathered.to_us());
+    return figures;
+  });
 }
 
 }  // namespace stepscope

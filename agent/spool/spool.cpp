@@ -10,6 +10,8 @@ namespace {
 void Lose(SpoolRecord& record, std::string_view why) {
   record.lost = why;
   record.bytes = {};
+  // The segment stays until the loss is told: an agent that comes next may read it after all.
+  record.place = {.segment = record.place.segment};
 }
 
 // Widens a lost range by the one behind it.
@@ -22,6 +24,11 @@ void Merge(SpoolRecord& range, const SpoolRecord& next) {
 
 }  // namespace
 
+Spool::Spool(SpoolLimits limits, std::uint64_t acknowledged, std::vector<SpoolRecord> found)
+    : limits_(limits), next_(acknowledged + 1), acknowledged_(acknowledged) {
+  for (SpoolRecord& record : found) Append(std::move(record));
+}
+
 void Spool::Append(SpoolRecord record) {
   assert(record.first == next_);
   next_ = record.last + 1;
@@ -31,11 +38,12 @@ void Spool::Append(SpoolRecord record) {
 }
 
 void Spool::DropOldest() {
-  const auto oldest = std::ranges::find(waiting_, std::string_view(), &SpoolRecord::lost);
+  const auto oldest =
+      std::ranges::find_if(waiting_, [](const SpoolRecord& each) { return !each.bytes.empty(); });
   assert(oldest != waiting_.end());
   waiting_bytes_ -= oldest->bytes.size();
   ++frames_lost_;
-  Lose(*oldest, "dropped");
+  stepscope::Lose(*oldest, "dropped");
   if (oldest == waiting_.begin()) return;
   const auto before = std::prev(oldest);
   if (before->lost != "dropped") return;
@@ -43,11 +51,26 @@ void Spool::DropOldest() {
   waiting_.erase(oldest);
 }
 
+// Neighbours that were dropped become one range.
+void Spool::JoinLost() {
+  std::deque<SpoolRecord> joined;
+  for (SpoolRecord& record : waiting_) {
+    const bool both =
+        !joined.empty() && record.lost == "dropped" && joined.back().lost == "dropped";
+    if (both) {
+      Merge(joined.back(), record);
+    } else {
+      joined.push_back(std::move(record));
+    }
+  }
+  waiting_ = std::move(joined);
+}
+
 std::vector<const SpoolRecord*> Spool::Read(std::size_t records, std::size_t bytes) const {
   std::vector<const SpoolRecord*> read;
   std::size_t size = 0;
   for (const SpoolRecord& record : waiting_) {
-    size += record.bytes.size();
+    size += record.Size();
     if (read.size() >= records || (!read.empty() && size > bytes)) break;
     read.push_back(&record);
   }
@@ -60,6 +83,7 @@ void Spool::Acknowledge(std::uint64_t number, SteadyTime now) {
     SpoolRecord& record = waiting_.front();
     waiting_bytes_ -= record.bytes.size();
     kept_bytes_ += record.bytes.size();
+    kept_disk_bytes_ += record.place.bytes;
     kept_.push_back({std::move(record), now});
     waiting_.pop_front();
   }
@@ -70,10 +94,17 @@ void Spool::Acknowledge(std::uint64_t number, SteadyTime now) {
 
 void Spool::ForgetOld(SteadyTime now) {
   while (!kept_.empty() &&
-         (kept_bytes_ > limits_.kept_bytes || now - kept_.front().at > limits_.kept_for)) {
-    kept_bytes_ -= kept_.front().record.bytes.size();
-    kept_.pop_front();
+         (kept_bytes_ > limits_.kept_bytes || kept_disk_bytes_ > limits_.kept_disk_bytes ||
+          now - kept_.front().at > limits_.kept_for)) {
+    ForgetFirst();
   }
+}
+
+void Spool::ForgetFirst() {
+  const SpoolRecord& record = kept_.front().record;
+  kept_bytes_ -= record.bytes.size();
+  kept_disk_bytes_ -= record.place.bytes;
+  kept_.pop_front();
 }
 
 bool Spool::Rewind(std::uint64_t number) {
@@ -81,6 +112,7 @@ bool Spool::Rewind(std::uint64_t number) {
   while (!kept_.empty() && kept_.back().record.last >= number) {
     SpoolRecord& record = kept_.back().record;
     kept_bytes_ -= record.bytes.size();
+    kept_disk_bytes_ -= record.place.bytes;
     waiting_bytes_ += record.bytes.size();
     waiting_.push_front(std::move(record));
     kept_.pop_back();
@@ -107,10 +139,16 @@ std::deque<SpoolRecord>::iterator Spool::Find(std::uint64_t number) {
 bool Spool::Refuse(std::uint64_t number) {
   const auto record = Find(number);
   if (record == waiting_.end() || !record->lost.empty()) return false;
+  Lose(number, "refused");
+  return true;
+}
+
+void Spool::Lose(std::uint64_t number, std::string_view why) {
+  const auto record = Find(number);
+  if (record == waiting_.end() || !record->lost.empty()) return;
   waiting_bytes_ -= record->bytes.size();
   ++frames_lost_;
-  Lose(*record, "refused");
-  return true;
+  stepscope::Lose(*record, why);
 }
 
 void Spool::Replace(std::uint64_t number, std::string bytes) {
@@ -118,12 +156,60 @@ void Spool::Replace(std::uint64_t number, std::string bytes) {
   if (record == waiting_.end() || !record->lost.empty()) return;
   waiting_bytes_ += bytes.size() - record->bytes.size();
   record->bytes = std::move(bytes);
+  record->place = {};
+}
+
+std::vector<const SpoolRecord*> Spool::Unstored() const {
+  std::vector<const SpoolRecord*> unstored;
+  for (const SpoolRecord& record : waiting_) {
+    if (!record.bytes.empty() && record.place.segment == 0) unstored.push_back(&record);
+  }
+  return unstored;
+}
+
+void Spool::Stored(std::uint64_t number, const SpoolPlace& place) {
+  const auto record = Find(number);
+  if (record == waiting_.end() || record->bytes.empty()) return;
+  waiting_bytes_ -= record->bytes.size();
+  record->bytes = {};
+  record->place = place;
+}
+
+SpoolRecord Spool::LoseBefore(std::uint32_t segment) {
+  const auto gone = [&](const SpoolRecord& record) {
+    return record.place.segment != 0 && record.place.segment < segment && record.lost.empty();
+  };
+  while (!kept_.empty() && gone(kept_.front().record)) ForgetFirst();
+  SpoolRecord lost;
+  for (SpoolRecord& record : waiting_) {
+    if (!gone(record)) continue;
+    stepscope::Lose(record, "dropped");
+    record.place = {};
+    ++frames_lost_;
+    lost.first = record.first;
+  }
+  JoinLost();
+  // The range it has become a part of.
+  const auto range = std::ranges::find_if(waiting_, [&](const SpoolRecord& record) {
+    return record.first <= lost.first && lost.first <= record.last;
+  });
+  return range == waiting_.end() ? SpoolRecord{} : *range;
+}
+
+std::uint32_t Spool::FirstSegment() const {
+  for (const Kept& kept : kept_) {
+    if (kept.record.place.segment != 0) return kept.record.place.segment;
+  }
+  for (const SpoolRecord& record : waiting_) {
+    if (record.place.segment != 0) return record.place.segment;
+  }
+  return 0;
 }
 
 void Spool::Clear() {
   waiting_.clear();
   kept_.clear();
-  waiting_bytes_ = kept_bytes_ = 0;
+  waiting_bytes_ = kept_bytes_ = kept_disk_bytes_ = 0;
 }
 
 SpoolFigures Spool::figures() const {

@@ -11,6 +11,12 @@
 
 namespace stepscope {
 
+// Where the bytes of a frame are on disk.
+struct SpoolPlace {
+  std::uint32_t segment = 0;  // 0: nowhere
+  std::uint32_t offset = 0, bytes = 0;
+};
+
 // One number of a session: a frame, or a range of numbers that will never come.
 struct SpoolRecord {
   std::uint64_t first = 0;
@@ -18,12 +24,17 @@ struct SpoolRecord {
   std::string_view lost{};              // why, for a range that is lost; empty for a frame
   std::int64_t from_us = 0, to_us = 0;  // of the samples in it; 0 where there are none
   std::uint64_t samples = 0;
-  std::string bytes{};  // the frame as on the wire; empty when lost
+  std::string bytes{};    // the frame as on the wire; empty when lost, or only on disk
+  SpoolPlace place{};     // on disk
+  SteadyTime appended{};  // when
+
+  std::size_t Size() const { return bytes.empty() ? place.bytes : bytes.size(); }
 };
 
 struct SpoolLimits {
-  std::size_t bytes = 64 * 1024 * 1024;  // beyond it the oldest frames are lost
+  std::size_t bytes = 8 * 1024 * 1024;   // in memory; beyond it the oldest frames are lost
   std::size_t kept_bytes = 1024 * 1024;  // of acknowledged frames, for a service that lost some
+  std::size_t kept_disk_bytes = 8 * 1024 * 1024;
   Duration kept_for = 10min;
 };
 
@@ -34,11 +45,14 @@ struct SpoolFigures {
 };
 
 // The frames of one session between their cut and the service's acknowledgement, in order and
-// without holes: what was dropped stands as a range that is lost. In memory; a spool on disk keeps
-// the same promises across restarts. Not for several threads at once.
+// without holes: what was dropped stands as a range that is lost. Holds the bytes, or where they
+// are on disk. Not for several threads at once.
 class Spool {
  public:
   explicit Spool(SpoolLimits limits = {}) : limits_(limits) {}
+
+  // Goes on after `acknowledged` with what was found on disk, without holes from there on.
+  Spool(SpoolLimits limits, std::uint64_t acknowledged, std::vector<SpoolRecord> found);
 
   // The number that the next frame must have.
   std::uint64_t next() const { return next_; }
@@ -60,18 +74,35 @@ class Spool {
   // already.
   bool Refuse(std::uint64_t number);
 
+  // The frame turned out to be gone: a range that is lost takes its place.
+  void Lose(std::uint64_t number, std::string_view why);
+
   // Puts other bytes into a frame that waits.
   void Replace(std::uint64_t number, std::string bytes);
 
+  // Frames that wait and are in memory only.
+  std::vector<const SpoolRecord*> Unstored() const;
+  // It is on disk, and its bytes need not be here any more.
+  void Stored(std::uint64_t number, const SpoolPlace& place);
+  // Segments before this one are gone; says what was lost by it, `first` 0 when nothing.
+  SpoolRecord LoseBefore(std::uint32_t segment);
+  // The first segment that is still needed; 0 when none is.
+  std::uint32_t FirstSegment() const;
+
   // Everything that waits is given up.
   void Clear();
+
+  bool waits() const { return !waiting_.empty(); }
+  SteadyTime waits_since() const { return waiting_.front().appended; }  // when something does
 
   std::uint64_t acknowledged() const { return acknowledged_; }
   SpoolFigures figures() const;
 
  private:
   void DropOldest();
+  void JoinLost();
   void ForgetOld(SteadyTime now);
+  void ForgetFirst();
   std::deque<SpoolRecord>::iterator Find(std::uint64_t number);
 
   SpoolLimits limits_;
@@ -86,7 +117,7 @@ class Spool {
     SteadyTime at;
   };
   std::deque<Kept> kept_;
-  std::size_t kept_bytes_ = 0;
+  std::size_t kept_bytes_ = 0, kept_disk_bytes_ = 0;
 };
 
 }  // namespace stepscope

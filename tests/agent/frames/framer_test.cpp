@@ -24,7 +24,7 @@ struct FramerTest : testing::Test {
   }
 
   FakeClock clock;
-  FrameStream stream{"job-1", "node-1", SpoolLimits{}, clock};
+  FrameStream stream{{"job-1", "node-1"}, SpoolLimits{}, clock};
 };
 
 struct TickFramerTest : FramerTest {

@@ -95,7 +95,7 @@ struct SenderTest : testing::Test {
   }
 
   test::FakeClock clock;
-  FrameStream stream{"job-1", "node-1", SpoolLimits{}, clock};
+  FrameStream stream{{"job-1", "node-1"}, SpoolLimits{}, clock};
   TickFramer ticks{stream};
   FakeService service;
   Sender sender{stream, [this](const std::string& body) { return service.Post(body); }, clock};

@@ -79,7 +79,7 @@ TEST_F(SenderTest, RewindsWhenTheServiceLostWhatItHadAcknowledged) {
 }
 
 TEST_F(SenderTest, ReportsWhatItNoLongerHas) {
-  FrameStream small("job-1", "node-1", {.bytes = 1000}, clock);
+  FrameStream small({"job-1", "node-1"}, {.bytes = 1000}, clock);
   Sender from_small(
       small, [this](const std::string& body) { return service.Post(body); }, clock);
   for (int i = 0; i < 20; ++i) {

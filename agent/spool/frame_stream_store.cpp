@@ -1,0 +1,195 @@
+// What FrameStream does with the disk.
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "agent/spool/frame_stream.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "core/wire/bytes.h"
+
+namespace stepscope {
+namespace {
+
+// The bytes of a frame with its schema in it; as they are when that would be too large.
+std::string WithSchema(const std::string& bytes, const Schema& schema) {
+  auto frame = DecodeFrame(bytes);
+  if (!frame || frame->schema) return bytes;
+  frame->schema = schema;
+  std::string larger = EncodeFrame(*frame);
+  return larger.size() <= kMaxFrameBytes ? larger : bytes;
+}
+
+const Schema* Find(const std::deque<std::pair<std::uint64_t, Schema>>& schemas,
+                   std::uint64_t hash) {
+  const auto found = std::ranges::find(schemas, hash, &std::pair<std::uint64_t, Schema>::first);
+  return found == schemas.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+// False when it is not what it was, and a range that is lost by now.
+bool FrameStream::Load(SpoolRecord& record) {
+  auto bytes = log_->Read(record.place);
+  if (bytes) {
+    const auto head = PeekHead(*bytes);
+    if (head && head->sequence == record.first) {
+      record.bytes = std::move(*bytes);
+      return true;
+    }
+  }
+  LogWarning("spool: frame {} of job {} is lost: {}", record.first, head_.job,
+             bytes ? "damaged" : bytes.error().message);
+  const bool removed = !bytes && bytes.error().code == Code::kNotFound;
+  const std::uint32_t first = removed ? log_->FirstSegment() : 0;
+  state_.Change([&](State& state) {
+    if (removed) state.spool.LoseBefore(first);
+    // Also where a segment is gone from between others.
+    state.spool.Lose(record.first, removed ? "dropped" : "corrupt");
+  });
+  return false;
+}
+
+void FrameStream::AttachSchemas(std::uint64_t last) {
+  // What is only on disk is brought back for it.
+  std::vector<SpoolRecord> records = NextRecords(kMaxFramesPerPush, kMaxPushBytes);
+  for (SpoolRecord& record : records) {
+    if (record.first > last || !record.lost.empty()) continue;
+    if (record.bytes.empty() && !Load(record)) continue;
+    const auto head = PeekHead(record.bytes);
+    if (!head || head->schema_hash == 0) continue;
+    state_.Change([&](State& state) {
+      const Schema* schema = Find(state.schemas, head->schema_hash);
+      if (schema == nullptr) return;
+      std::string bytes = WithSchema(record.bytes, *schema);
+      if (bytes != record.bytes) state.spool.Replace(record.first, std::move(bytes));
+    });
+  }
+}
+
+bool FrameStream::Leave() {
+  const bool stored = StoreNow(true);
+  return log_ ? stored : !Waits();
+}
+
+bool FrameStream::StoreNow(bool leaving) {
+  Storing plan = state_.Change([&](State& state) { return Plan(state, leaving); });
+  if (!log_) return false;
+  const Status stored = StoreAll(plan);
+  Say(stored);
+  return stored.ok() && plan.whole;
+}
+
+FrameStream::Storing FrameStream::Plan(State& state, bool leaving) const {
+  const SteadyTime now = clock_.Steady();
+  Spool& spool = state.spool;
+  if (spool.waits() && now - spool.waits_since() >= kAwayAfter) state.away = true;
+  if (leaving || now - state.gathered_since >= kGatherFor) CloseGathered(state);
+  Storing plan;
+  const bool done = !spool.waits() && state.gathered.empty();
+  plan.over = state.given_up || (done && (leaving || found_));
+  plan.acknowledged = spool.acknowledged();
+  plan.first_segment = spool.FirstSegment();
+  plan.parts_base = state.parts_base;
+  plan.parts = std::exchange(state.parts, {});
+  if (!log_) return plan;
+  const auto unstored = spool.Unstored();
+  plan.gathered_is_safe = unstored.empty() || unstored.front()->first >= state.closed_end;
+  plan.whole = done || ((state.away || leaving) && !state.parts_off);
+  if (!state.away && !leaving) return plan;
+  for (const SpoolRecord* record : unstored) plan.frames.push_back(*record);
+  return plan;
+}
+
+Status FrameStream::StoreAll(Storing& plan) {
+  if (plan.over) {
+    log_->Discard();
+    return {};
+  }
+  log_->HintAcknowledged(plan.acknowledged);
+  const std::uint32_t needed = plan.first_segment;
+  log_->RemoveBefore(needed != 0 ? needed : log_->next_segment());
+  const Status frames = StoreFrames(plan);
+  plan.gathered_is_safe |= frames.ok() && !plan.frames.empty();
+  const Status parts = StoreParts(plan);
+  return frames ? parts : frames;
+}
+
+Status FrameStream::StoreFrames(const Storing& plan) {
+  std::vector<std::pair<std::uint64_t, SpoolPlace>> places;
+  const std::uint32_t segment = log_->next_segment();
+  Status stored;
+  for (const SpoolRecord& record : plan.frames) {
+    stored = log_->Begin(record.first, record.bytes.size());
+    if (!stored) break;
+    const std::string bytes = ForSegment(record);
+    const auto place = log_->Append({.number = record.first,
+                                     .from_us = record.from_us,
+                                     .to_us = record.to_us,
+                                     .samples = record.samples,
+                                     .payload = bytes});
+    if (!place) stored = place.error();
+    if (!place) break;
+    places.emplace_back(record.first, *place);
+  }
+  if (plan.frames.empty()) return {};
+  if (Status synced = log_->Sync(); !synced) return synced;
+  state_.Change([&](State& state) {
+    for (const auto& [number, place] : places) state.spool.Stored(number, place);
+  });
+  if (log_->next_segment() != segment) LoseRemoved();
+  return stored;
+}
+
+// A segment can be read without the ones before it.
+std::string FrameStream::ForSegment(const SpoolRecord& record) {
+  const auto head = PeekHead(record.bytes);
+  if (!head || head->schema_hash == 0 || !log_->AddSchema(head->schema_hash)) return record.bytes;
+  return state_.Read([&](const State& state) {
+    const Schema* schema = Find(state.schemas, head->schema_hash);
+    return schema == nullptr ? record.bytes : WithSchema(record.bytes, *schema);
+  });
+}
+
+// What had to make room, ours among it, is remembered for those who read the spool after us.
+void FrameStream::LoseRemoved() {
+  const std::uint32_t first = log_->FirstSegment();
+  const SpoolRecord lost =
+      state_.Change([&](State& state) { return state.spool.LoseBefore(first); });
+  if (lost.first == 0) return;
+  std::string payload;
+  Put(payload, lost.last);
+  payload += lost.lost;
+  (void)log_->Append({.kind = RecordKind::kLost,
+                      .number = lost.first,
+                      .from_us = lost.from_us,
+                      .to_us = lost.to_us,
+                      .samples = lost.samples,
+                      .payload = payload});
+}
+
+Status FrameStream::StoreParts(Storing& plan) {
+  const bool others = log_->parts_base() != 0 && log_->parts_base() != plan.parts_base;
+  Status stored;
+  if (others && plan.gathered_is_safe) stored = log_->ClearParts();
+  const bool blocked = others && (!plan.gathered_is_safe || !stored);
+  if (!blocked) stored = log_->AppendParts(plan.parts_base, plan.parts);
+  if (stored && !(blocked && !plan.parts.empty())) return stored;
+  plan.whole = false;
+  state_.Change([&](State& state) {
+    if (state.parts_base == plan.parts_base) state.parts_off = true;
+  });
+  return stored;
+}
+
+void FrameStream::Say(const Status& stored) {
+  if (std::exchange(storing_, stored.ok()) == stored.ok()) return;
+  if (stored) {
+    LogInfo("the spool takes samples again");
+  } else {
+    LogWarning("the spool cannot be written ({}); samples wait in memory", stored.error().message);
+  }
+}
+
+}  // namespace stepscope

@@ -1,0 +1,100 @@
+#include "agent/spool/segment.h"
+
+#include <algorithm>
+
+#include "core/wire/bytes.h"
+#include "core/wire/crc32c.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kMagic = "STEPSPOOL1";
+constexpr std::size_t kLongestText = 4096;
+constexpr std::size_t kCrcOffset = 4, kCheckedOffset = 8;
+
+bool IsKind(std::uint8_t kind) {
+  return kind >= static_cast<std::uint8_t>(RecordKind::kHead) &&
+         kind <= static_cast<std::uint8_t>(RecordKind::kPart);
+}
+
+// The record that begins there, when a whole and good one does. `work` is what may still be summed
+// up in vain, so that no bytes can take for ever.
+std::optional<SegmentRecord> RecordAt(std::string_view bytes, std::size_t offset,
+                                      std::size_t& work) {
+  ByteReader reader(bytes.substr(offset));
+  const auto size = reader.Take<std::uint32_t>();
+  const auto crc = reader.Take<std::uint32_t>();
+  const auto kind = reader.Take<std::uint8_t>();
+  if (!reader.ok() || !IsKind(kind)) return std::nullopt;
+  SegmentRecord record;
+  record.kind = static_cast<RecordKind>(kind);
+  record.number = reader.Take<std::uint64_t>();
+  record.from_us = reader.Take<std::int64_t>();
+  record.to_us = reader.Take<std::int64_t>();
+  record.samples = reader.Take<std::uint64_t>();
+  record.payload = reader.TakeBytes(size);
+  record.offset = offset + kRecordHeaderBytes;
+  if (!reader.ok() || size > work) return std::nullopt;
+  const std::string_view checked =
+      bytes.substr(offset + kCheckedOffset, kRecordHeaderBytes - kCheckedOffset + size);
+  if (Crc32c(checked) == crc) return record;
+  work -= size;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string EncodeRecord(const SegmentRecord& record) {
+  std::string bytes;
+  bytes.reserve(kRecordHeaderBytes + record.payload.size());
+  Put(bytes, static_cast<std::uint32_t>(record.payload.size()));
+  Put<std::uint32_t>(bytes, 0);
+  Put(bytes, static_cast<std::uint8_t>(record.kind));
+  Put(bytes, record.number);
+  Put(bytes, record.from_us);
+  Put(bytes, record.to_us);
+  Put(bytes, record.samples);
+  bytes += record.payload;
+  std::string crc;
+  Put(crc, Crc32c(std::string_view(bytes).substr(kCheckedOffset)));
+  std::ranges::copy(crc, bytes.begin() + kCrcOffset);
+  return bytes;
+}
+
+std::string EncodeHeadRecord(const SegmentHead& head, std::uint64_t number) {
+  std::string payload(kMagic);
+  payload.append(reinterpret_cast<const char*>(head.session.data()), head.session.size());
+  Put(payload, head.created_us);
+  PutText(payload, head.job);
+  PutText(payload, head.node);
+  PutText(payload, head.service);
+  return EncodeRecord({.kind = RecordKind::kHead, .number = number, .payload = payload});
+}
+
+std::optional<SegmentHead> DecodeHead(std::string_view payload) {
+  ByteReader reader(payload);
+  if (reader.TakeBytes(kMagic.size()) != kMagic) return std::nullopt;
+  SegmentHead head;
+  std::ranges::copy(reader.TakeBytes(head.session.size()), head.session.begin());
+  head.created_us = reader.Take<std::int64_t>();
+  head.job = reader.TakeText(kLongestText);
+  head.node = reader.TakeText(kLongestText);
+  head.service = reader.TakeText(kLongestText);
+  if (!reader.ok()) return std::nullopt;
+  return head;
+}
+
+bool ScanSegment(std::string_view bytes, const std::function<void(const SegmentRecord&)>& take) {
+  bool damaged = false;
+  std::size_t work = 16 * bytes.size();
+  std::size_t offset = 0;
+  while (offset < bytes.size()) {
+    const auto record = RecordAt(bytes, offset, work);
+    damaged = damaged || !record;
+    if (record) take(*record);
+    offset = record ? record->offset + record->payload.size() : offset + 1;
+  }
+  return damaged;
+}
+
+}  // namespace stepscope

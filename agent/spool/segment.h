@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/wire/frame.h"
+
+namespace stepscope {
+
+// A segment of the spool: records one after the other, integers little-endian.
+//
+//   u32 bytes of the payload | u32 CRC-32C of what follows | u8 kind | u64 number
+//   | i64 from_us | i64 to_us | u64 samples | payload
+enum class RecordKind : std::uint8_t {
+  kHead = 1,   // whose segment it is; the first record of each
+  kFrame = 2,  // the payload is the frame as on the wire
+  kLost = 3,   // numbers that will never come: u64 last, then the reason
+  kPart = 4,   // of a frame that is still gathered, as a frame with a number of its own
+};
+
+struct SegmentRecord {
+  RecordKind kind = RecordKind::kFrame;
+  std::uint64_t number = 0;
+  std::int64_t from_us = 0, to_us = 0;
+  std::uint64_t samples = 0;
+  std::string_view payload{};
+  std::size_t offset = 0;  // of the payload, where it was read
+};
+
+struct SegmentHead {
+  Session session{};
+  std::int64_t created_us = 0;  // of the session
+  std::string job{}, node{};
+  std::string service{};  // where its frames are to go
+};
+
+inline constexpr std::size_t kRecordHeaderBytes = 41;
+
+std::string EncodeRecord(const SegmentRecord& record);
+std::string EncodeHeadRecord(const SegmentHead& head, std::uint64_t number);
+std::optional<SegmentHead> DecodeHead(std::string_view payload);
+
+// Gives every good record to `take`, in order. A bad one costs itself alone: the next good one is
+// looked for. Says whether anything was bad.
+bool ScanSegment(std::string_view bytes, const std::function<void(const SegmentRecord&)>& take);
+
+}  // namespace stepscope

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/spool/files.h"
+#include "core/wire/frame.h"
+
+namespace stepscope {
+
+inline constexpr std::uint64_t kSegmentBytes = 1024 * 1024;
+inline constexpr const char* kPartsName = "open";
+inline constexpr const char* kAckedName = "acked";
+
+// What the folder of a session is called.
+std::string SessionName(const Session& session);
+
+// "00000007.seg", and back; 0 for other names.
+std::string SegmentName(std::uint32_t segment);
+std::uint32_t SegmentOf(const std::string& name);
+
+// The folder that the spools of this node's agents share: a folder for each session, locked by the
+// agent that writes or delivers it, and one bound for the bytes of all. The bound may be passed by
+// what two agents write at the same moment. `files` must be safe for the threads that call this.
+class SpoolFolder {
+ public:
+  SpoolFolder(std::unique_ptr<Files> files, std::uint64_t most_bytes)
+      : files_(std::move(files)), most_bytes_(most_bytes) {}
+
+  Files& files() { return *files_; }
+
+  // Sessions of which there is a folder.
+  std::vector<std::string> Sessions();
+
+  // Removes the oldest segments, of whatever session, until another fits. The newest of each
+  // session stays: somebody may be writing to it, and it tells that others were lost. Unavailable
+  // when there is nothing more to remove.
+  Status MakeRoom();
+  // The same for one, because the disk is full.
+  Status RemoveOldest();
+
+  // Removes the files of a session and its folder; what cannot be removed stays.
+  void Discard(const std::string& session);
+
+ private:
+  std::unique_ptr<Files> files_;
+  const std::uint64_t most_bytes_;
+};
+
+// The folder `path` for at most so many bytes; Invalid or Internal say why it cannot be used.
+Result<std::unique_ptr<SpoolFolder>> OpenSpoolFolder(const std::string& path,
+                                                     std::uint64_t most_bytes);
+
+}  // namespace stepscope
