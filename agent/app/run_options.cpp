@@ -48,9 +48,10 @@ std::vector<Option> RunOptionTable() {
 }
 
 Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
-  RunOptions options{.socket = arguments["--socket"],
-                     .travelling_output = !arguments.Has("--no-output"),
-                     .command = arguments.rest};
+  RunOptions options;
+  options.socket = arguments["--socket"];
+  options.travelling_output = !arguments.Has("--no-output");
+  options.command = arguments.rest;
   TakeNames(arguments, options);
   const auto uplink = ReadUplink(arguments);
   if (!uplink) return uplink.error();
