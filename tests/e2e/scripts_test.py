@@ -169,7 +169,7 @@ def test_the_output_of_node_is_counted():
 
 @pytest.mark.parametrize("script, words", [
     ("demo", ["--port"]), ("demo", ["--port", "many"]), ("demo", ["--twice"]), ("demo", ["--seconds", "-1"]),
-    ("test", ["--only"]), ("test", ["--only", "all"]), ("test", ["now"]), ("setup", ["--test"]),
+    ("test", ["--only"]), ("test", ["--only", "all"]), ("test", ["now"]), ("setup", ["--test"]), ("package", ["deb"]),
 ])
 def test_a_wrong_option_is_named_before_anything_is_done(script, words):
     out = subprocess.run([ROOT / "scripts" / script, *words], capture_output=True, text=True, timeout=30)
@@ -177,7 +177,7 @@ def test_a_wrong_option_is_named_before_anything_is_done(script, words):
     assert out.stderr.startswith(f"{script}: ") and "--help" in out.stderr
 
 
-@pytest.mark.parametrize("script", ["demo", "test", "setup", "lint"])
+@pytest.mark.parametrize("script", ["demo", "test", "setup", "lint", "package"])
 def test_help_is_given(script):
     out = subprocess.run([ROOT / "scripts" / script, "--help"], capture_output=True, text=True, timeout=30)
     assert out.returncode == 0 and len(out.stdout) > 80

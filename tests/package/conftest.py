@@ -19,3 +19,9 @@ def make(*targets):
 @pytest.fixture(scope="session")
 def build():
     return make("stepscope-agent", "stepscope-agent-portable")
+
+
+@pytest.fixture(scope="session")
+def packages():
+    """The folder with the packages of the build."""
+    return make("packages") / "packages"

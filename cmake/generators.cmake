@@ -1,0 +1,9 @@
+# Read by cpack for each kind of package: what goes into it, and where it will lie.
+if(CPACK_GENERATOR STREQUAL "DEB")
+  set(CPACK_COMPONENTS_ALL agent server)
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+else()
+  set(CPACK_COMPONENTS_ALL portable)
+  set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
+  set(CPACK_PACKAGE_FILE_NAME ${CPACK_ARCHIVE_PORTABLE_FILE_NAME})
+endif()
