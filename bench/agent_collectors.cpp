@@ -7,6 +7,10 @@
 // read seldom counts by its share; the least of some rounds. A tick comes right after the other;
 // --alone lets each wait until the caches are cold, as they are twice a second.
 
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -14,6 +18,7 @@
 #include <thread>
 
 #include "agent/collect/collector.h"
+#include "agent/host/process.h"
 #include "tests/support/large_node.h"
 
 namespace stepscope {
@@ -22,6 +27,7 @@ namespace {
 constexpr Duration kInterval = 500ms;
 constexpr Duration kCold = 20ms;
 constexpr int kCores = 192;
+constexpr int kRanks = 8, kLoaders = 8;
 constexpr int kRounds = 7;
 constexpr int kTicks = 60;  // of all paces
 
@@ -58,6 +64,39 @@ struct Cost {
   std::size_t series = 0;
 };
 
+// 8 ranks with 8 loaders each, all asleep, until the end of this program.
+std::vector<TrainingProcess> StartRanks() {
+  std::vector<TrainingProcess> ranks;
+  int ready[2];
+  if (pipe(ready) != 0) return ranks;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const pid_t pid = fork();
+    if (pid > 0) ranks.push_back({"rank" + std::to_string(rank), pid});
+    if (pid != 0) continue;
+    for (int loader = 0; loader < kLoaders && fork() != 0; ++loader) {
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "pt_data_worker");
+    for (bool told = write(ready[1], "r", 1) == 1; told;) pause();
+    _exit(1);
+  }
+  char byte = 0;
+  for (int i = 0; i < kRanks * (kLoaders + 1); ++i) {
+    if (read(ready[0], &byte, 1) != 1) break;
+  }
+  return ranks;
+}
+
+Cost CostOfRanks(bool alone) {
+  TickRow row;
+  const auto ranks = StartRanks();
+  const auto collector = MakeProcessCollector("", [&] { return ranks; });
+  const double nanos = TickNanos(
+      *collector, row, [](int) {}, alone);
+  for (const TrainingProcess& rank : ranks) kill(static_cast<pid_t>(rank.pid), SIGKILL);
+  return {nanos, row.size()};
+}
+
 Cost CostOf(const CollectorKind& kind, const std::string& root, const Advance& advance,
             bool alone) {
   TickRow row;
@@ -85,6 +124,9 @@ void Compare(bool alone) {
   }
   std::printf("%-12s %12.0f %8zu %12.0f %8zu\n", "all", here.nanos, here.series, there.nanos,
               there.series);
+  const Cost ranks = CostOfRanks(alone);
+  std::printf("%-12s %12.0f %8zu   (8 ranks with 8 loaders each)\n", "process", ranks.nanos,
+              ranks.series);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "agent/app/job_session.h"
+#include "agent/host/process.h"
 #include "agent/launch/command.h"
 #include "agent/launch/relay.h"
 #include "agent/launch/startup_pages.h"
@@ -60,6 +61,18 @@ CommandOptions MakeCommand(const RunOptions& options, const Intake* intake, cons
     command.environment.emplace_back("STEPSCOPE_SOCKET", intake->socket_path());
   if (relay != nullptr) command.standard_error = relay->input();
   return command;
+}
+
+// The ranks that are heard; the command as long as there are none.
+std::vector<TrainingProcess> TrainingOf(const Intake* intake, std::int64_t command) {
+  std::vector<TrainingProcess> training;
+  for (const HeardJob& job : intake ? intake->Jobs() : std::vector<HeardJob>()) {
+    for (const HeardProcess& process : job.processes) {
+      training.push_back({Format("rank{}", process.rank), process.pid});
+    }
+  }
+  if (training.empty()) training.push_back({"command", command});
+  return training;
 }
 
 JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
@@ -179,6 +192,9 @@ int RunCommand(const RunOptions& options) {
   if (relay) relay->CloseInput();
 
   Sampler sampler(options.root, clock);
+  sampler.Add("process", MakeProcessCollector(options.root, [&] {
+                return TrainingOf(intake.get(), command->pid());
+              }));
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   JobSession session({options.job, options.node, options.push}, **uplink,
                      intake ? drain : DrainMarks(), clock);

@@ -64,9 +64,10 @@ class Pace {
   explicit Pace(Duration period) : period_(period) {}
 
   // Ticks come a little early and late; one that is early by less than a tenth counts.
-  bool Due(SteadyTime now) {
+  bool Due(SteadyTime now) { return Due(now, period_); }
+  bool Due(SteadyTime now, Duration period) {
     if (now < next_) return false;
-    next_ = now + period_ / 10 * 9;
+    next_ = now + period / 10 * 9;
     return true;
   }
 

@@ -54,6 +54,8 @@ class Command {
   // Passes on what the command has not got by itself; stops with it when the terminal says so.
   void Forward(const Signals::Arrival& arrival) const;
 
+  pid_t pid() const { return pid_; }
+
   // How it ended, once it has.
   std::optional<CommandEnd> Ended() const;
 

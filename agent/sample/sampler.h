@@ -25,6 +25,11 @@ class Sampler {
   // Starts what the node has, and reads each counter once, so that the first tick has rates.
   Sampler(const std::string& root, const Clock& clock);
 
+  // One more collector, that not every node or command has.
+  void Add(std::string_view name, std::unique_ptr<Collector> collector) {
+    running_.push_back({name, std::move(collector)});
+  }
+
   // Valid until the next call.
   const TickRow& Sample();
 

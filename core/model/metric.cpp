@@ -91,6 +91,27 @@ constexpr Metric kMetrics[] = {
     {"rdma_congestion_per_second", kNetwork, "1/s", 2,
      "Congestion notices of RoCE, sent and obeyed."},
     {"rdma_link_bytes_per_second", kNetwork, "bytes/s", 0, "What the port can carry."},
+    {"process_thread_cpu_percent", kRank, "%", 2,
+     "CPU time of the rank's training thread; 100 is one core."},
+    {"process_thread_blocked_percent", kRank, "%", 0,
+     "Samples in which the training thread waited for a disk: 0 or 100, the mean is their share."},
+    {"process_stopped_percent", kRank, "%", 0,
+     "Samples in which the rank was stopped: 0 or 100, the mean is their share."},
+    {"process_cpu_percent", kRank, "%", 2,
+     "CPU time of all processes of the rank; 100 is one core."},
+    {"process_resident_bytes", kRank, "bytes", 0,
+     "Memory of the training process, what it shares too."},
+    {"process_shared_bytes", kRank, "bytes", 0,
+     "Files and shared memory in the memory of the training process."},
+    {"process_read_bytes_per_second", kRank, "bytes/s", 0,
+     "Bytes that all processes of the rank had from disks and file servers."},
+    {"process_write_bytes_per_second", kRank, "bytes/s", 0,
+     "Bytes that all processes of the rank gave to disks and file servers."},
+    {"process_loaders", kRank, "", 0, "Processes that load data for the rank."},
+    {"process_loaders_cpu_percent", kRank, "%", 2,
+     "CPU time of the processes that load data; 100 is one core."},
+    {"process_loaders_blocked_percent", kRank, "%", 2,
+     "Processes that load data and waited for a disk, of all that do."},
     {"gpu_util_percent", kGpu, "%", 2, "Time in which any kernel ran on the GPU."},
     {"gpu_memory_busy_percent", kGpu, "%", 2,
      "Time in which the GPU's memory controller was busy."},
@@ -155,6 +176,8 @@ std::string_view ToText(DeviceKind kind) {
       return "disk";
     case kNetwork:
       return "network";
+    case kRank:
+      return "rank";
   }
   return "node";
 }

@@ -7,7 +7,7 @@
 namespace stepscope {
 
 // What a metric's samples belong to.
-enum class DeviceKind { kNode, kCpu, kGpu, kDisk, kNetwork };
+enum class DeviceKind { kNode, kCpu, kGpu, kDisk, kNetwork, kRank };
 
 // One row of the metric table. Collectors, ingest, API, UI and documentation all read it. Rates are
 // computed on the node, so every metric here is a gauge.

@@ -101,6 +101,33 @@ def test_samples_of_the_machine_arrive_while_the_command_runs(service):
             assert each["metric"] != "node_cpu_percent" or max(known) <= 100
 
 
+# A training with two loaders as old versions of torch have them: forks without a name of their own.
+TRAINING = """
+import os, time
+import stepscope
+for _ in range(2):
+    if os.fork() == 0:
+        parent = os.getppid()
+        while os.getppid() == parent: time.sleep(0.5)
+        os._exit(0)
+while True:
+    stepscope.step()
+    time.sleep(0.05)
+"""
+
+
+def test_the_processes_of_a_rank_are_sampled(service):
+    with running(service, "tree", PYTHON, "-c", TRAINING, env={**os.environ, "PYTHONPATH": str(ROOT / "python")}):
+        def series():
+            answer = service.get("/api/v1/jobs/tree/metrics?metric=process_loaders,process_thread_cpu_percent,process_resident_bytes&points=100")[1]
+            known = {each["metric"]: [value for value in each["mean"] if value is not None] for each in answer.get("series", []) if each["device"] == "rank0"}
+            return known if max(known.get("process_loaders") or [0]) > 1 else None
+
+        known = wait_for(series, "two loaders of rank 0")
+        assert max(known["process_loaders"]) == 2
+        assert max(known["process_thread_cpu_percent"]) < 100 and min(known["process_resident_bytes"]) > 1e6
+
+
 @pytest.mark.skipif(not shutil.which("node"), reason="Node is not here")
 def test_the_page_shows_a_training_while_it_runs(service):
     if not (BROWSER / "node_modules").exists():

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/collect/collector.h"
+
+namespace stepscope {
+
+// A process whose tree is to be sampled, and the device of its series: "rank0".
+struct TrainingProcess {
+  std::string device;
+  std::int64_t pid = 0;  // as this process sees it; 0 when it cannot
+};
+
+// Asked now and then, by the sampling thread. Of several with one device the first counts.
+using ListTraining = std::function<std::vector<TrainingProcess>()>;
+
+// The processes of the ranks of one job: the training thread at each tick, all of its processes
+// every 2 s, new ones found every 5 s, both more seldom from 32 processes on. `list` outlives it.
+std::unique_ptr<Collector> MakeProcessCollector(const std::string& root, ListTraining list);
+
+}  // namespace stepscope

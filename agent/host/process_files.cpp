@@ -1,0 +1,88 @@
+#include "agent/host/process_files.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+// torch 2.6 names them so, 1.13 does not.
+constexpr std::string_view kLoaderName = "pt_data_worker";
+
+bool HasEnded(char state) {
+  return state == 'Z' || state == 'X' || state == 'x';
+}
+
+}  // namespace
+
+std::optional<std::string_view> TextOf(Result<Source>& source) {
+  if (!source) return std::nullopt;
+  const auto text = source->Read();
+  if (!text) return std::nullopt;
+  return *text;
+}
+
+std::string ProcessFolder(std::int64_t pid) {
+  return Format("/proc/{}/", pid);
+}
+
+std::string ProcessCommand(const std::string& root, std::int64_t pid) {
+  auto source = Source::Open(root, ProcessFolder(pid) + "cmdline");
+  return std::string(TextOf(source).value_or(""));
+}
+
+double PercentPerTick() {
+  return 100.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+ProcessFiles::ProcessFiles(const std::string& root, std::int64_t pid, Source stat)
+    : root_(root),
+      pid_(pid),
+      stat_(std::move(stat)),
+      io_(Source::Open(root, ProcessFolder(pid) + "io")),
+      children_(Source::Open(root, Format("{}task/{}/children", ProcessFolder(pid), pid))) {}
+
+std::optional<ProcessFiles> ProcessFiles::Open(const std::string& root, std::int64_t pid,
+                                               std::int64_t parent) {
+  auto source = Source::Open(root, ProcessFolder(pid) + "stat");
+  if (!source) return std::nullopt;
+  const auto text = source->Read();
+  const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
+  if (!stat || HasEnded(stat->state)) return std::nullopt;
+  if (parent != 0 && stat->parent != parent) return std::nullopt;
+  return ProcessFiles(root, pid, std::move(*source));
+}
+
+std::optional<ProcessUse> ProcessFiles::Read(SteadyTime now, std::string_view command) {
+  const auto text = stat_.Read();
+  const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
+  if (!stat || HasEnded(stat->state)) return std::nullopt;
+  ProcessUse use{.state = stat->state, .loader = IsLoader(*stat, command)};
+  if (const auto ticks = cpu_ticks_.Rate(stat->cpu_ticks, now)) {
+    use.cpu_percent = *ticks * PercentPerTick();
+  }
+  const auto io_text = TextOf(io_);
+  const auto io = io_text ? ParseProcessIo(*io_text) : std::nullopt;
+  if (!io) return use;
+  use.read_bytes_per_second = read_bytes_.Rate(io->read_bytes, now);
+  use.write_bytes_per_second = write_bytes_.Rate(io->write_bytes, now);
+  return use;
+}
+
+// By its name; else by its command line, once it lives so long that it is not about to start
+// another program.
+bool ProcessFiles::IsLoader(const ProcessStat& stat, std::string_view command) {
+  constexpr int kOld = 2;
+  if (stat.name == kLoaderName) loader_ = true;
+  if (++readings_ != kOld || loader_ || command.empty()) return loader_;
+  return loader_ = IsLoaderCommand(ProcessCommand(root_, pid_), command);
+}
+
+void ProcessFiles::ChildrenInto(std::vector<std::int64_t>& pids) {
+  if (const auto text = TextOf(children_)) ParseChildren(*text, pids);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,159 @@
+#include "agent/host/rank_processes.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "agent/collect/scan.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostThreads = 1024;
+constexpr double kPercentOfNanos = 1e-7;
+
+struct Sums {
+  double cpu = 0, loader_cpu = 0, read = 0, written = 0;
+  int loaders = 0, loaders_blocked = 0, with_cpu = 0, with_io = 0;
+
+  void Add(const ProcessUse& use) {
+    cpu += use.cpu_percent.value_or(0);
+    with_cpu += use.cpu_percent.has_value();
+    read += use.read_bytes_per_second.value_or(0);
+    written += use.write_bytes_per_second.value_or(0);
+    with_io += use.read_bytes_per_second.has_value();
+    if (!use.loader) return;
+    ++loaders;
+    loader_cpu += use.cpu_percent.value_or(0);
+    loaders_blocked += use.state == 'D';
+  }
+};
+
+}  // namespace
+
+RankProcesses::RankProcesses(const std::string& device)
+    : device_(device),
+      thread_cpu_("process_thread_cpu_percent", device),
+      thread_blocked_("process_thread_blocked_percent", device),
+      stopped_("process_stopped_percent", device),
+      cpu_("process_cpu_percent", device),
+      loader_cpu_("process_loaders_cpu_percent", device),
+      loaders_("process_loaders", device),
+      loaders_blocked_("process_loaders_blocked_percent", device),
+      resident_("process_resident_bytes", device),
+      shared_("process_shared_bytes", device),
+      read_("process_read_bytes_per_second", device),
+      written_("process_write_bytes_per_second", device) {}
+
+void RankProcesses::Follow(const std::string& root, std::int64_t pid) {
+  // One that ended is not looked up again: its number may be another's by now.
+  if (pid == pid_) return;
+  Leave();
+  root_ = root;
+  pid_ = pid;
+  auto process = ProcessFiles::Open(root, pid);
+  const std::string folder = ProcessFolder(pid);
+  auto stat = Source::Open(root, Format("{}task/{}/stat", folder, pid));
+  auto memory = Source::Open(root, folder + "statm");
+  if (!process || !stat) return;
+  thread_.emplace(
+      Thread{std::move(*stat), Source::Open(root, Format("{}task/{}/schedstat", folder, pid)), {}});
+  if (memory) memory_ = std::move(*memory);
+  command_ = ProcessCommand(root, pid);
+  processes_.push_back(std::move(*process));
+}
+
+void RankProcesses::Leave() {
+  pid_ = 0;
+  processes_.clear();
+  thread_.reset();
+  memory_.reset();
+}
+
+void RankProcesses::ReadThread(SteadyTime now, TickRow& row) {
+  if (!thread_) return;
+  const auto text = thread_->stat.Read();
+  const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
+  if (!stat) return;
+  thread_blocked_.Set(stat->state == 'D' ? 100 : 0, row);
+  const bool stopped = stat->state == 'T' || stat->state == 't';
+  if (stopped || stopped_.taken()) stopped_.Set(stopped ? 100 : 0, row);
+  std::string_view words = TextOf(thread_->run_time).value_or("");
+  const auto nanos = TakeNumber(words);
+  const auto rate = thread_->used.Rate(nanos.value_or(stat->cpu_ticks), now);
+  if (rate) thread_cpu_.Set(*rate * (nanos ? kPercentOfNanos : PercentPerTick()), row);
+}
+
+void RankProcesses::ReadMemory(TickRow& row) {
+  if (!memory_) return;
+  auto text = memory_->Read();
+  if (!text) return;
+  TakeWord(*text);
+  const auto resident = TakeNumber(*text), shared = TakeNumber(*text);
+  if (!resident || !shared) return;
+  const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+  resident_.Set(static_cast<double>(*resident) * page, row);
+  shared_.Set(static_cast<double>(*shared) * page, row);
+}
+
+void RankProcesses::ReadAll(SteadyTime now, TickRow& row) {
+  Sums sums;
+  bool trains = false;
+  std::erase_if(processes_, [&](ProcessFiles& process) {
+    const bool first = process.pid() == pid_;
+    const auto use = process.Read(now, first ? "" : command_);
+    if (use) sums.Add(*use);
+    trains = trains || (first && use);
+    return !use;
+  });
+  if (!trains) {
+    processes_.clear();
+    thread_.reset();
+    memory_.reset();
+    return;
+  }
+  ReadMemory(row);
+  loaders_.Set(sums.loaders, row);
+  if (sums.with_cpu > 0) cpu_.Set(sums.cpu, row);
+  if (sums.with_io > 0) read_.Set(sums.read, row), written_.Set(sums.written, row);
+  if (sums.loaders == 0) return;
+  loader_cpu_.Set(sums.loader_cpu, row);
+  loaders_blocked_.Set(100.0 * sums.loaders_blocked / sums.loaders, row);
+}
+
+void RankProcesses::Adopt(std::size_t parent, const Training& training, std::size_t room) {
+  for (const std::int64_t pid : found_) {
+    const auto same = [&](const ProcessFiles& process) { return process.pid() == pid; };
+    if (processes_.size() >= room || std::ranges::any_of(processes_, same)) continue;
+    // Another rank's, or a helper of this one that registered, too.
+    const auto other = training.find(pid);
+    if (other != training.end() && other->second != device_) continue;
+    auto process = ProcessFiles::Open(root_, pid, processes_[parent].pid());
+    if (process) processes_.push_back(std::move(*process));
+  }
+  found_.clear();
+}
+
+void RankProcesses::Walk(bool threads, const Training& training, std::size_t room) {
+  if (processes_.empty()) return;
+  if (threads) {
+    std::error_code failed;
+    const std::string folder = root_ + ProcessFolder(pid_) + "task";
+    std::filesystem::directory_iterator entry(folder, failed), end;
+    for (std::size_t i = 0; !failed && entry != end && i < kMostThreads;
+         entry.increment(failed), ++i) {
+      auto children = Source::Open(entry->path().string(), "/children");
+      if (const auto text = TextOf(children)) ParseChildren(*text, found_);
+    }
+    Adopt(0, training, room);
+  }
+  // Those that are found here are walked, too.
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    processes_[i].ChildrenInto(found_);
+    Adopt(i, training, room);
+  }
+}
+
+}  // namespace stepscope
