@@ -104,7 +104,7 @@ std::string SlidingPercentiles::Save() const {
 }
 
 Status SlidingPercentiles::Load(const Json& packed) {
-  const auto numbers = UnpackNumbers(packed, window_);
+  const auto numbers = UnpackNumbers(packed, kMostSamples);
   if (!numbers.ok()) return numbers.error();
   Clear();
   for (const std::uint64_t bin : *numbers) {

@@ -29,6 +29,8 @@ constexpr Option kSampling[] = {
 
 constexpr Option kPush[] = {
     {"--push", "TIME", "2s", "time between two pushes to the service, 1s to 60s"},
+    {"--allow", "WHAT", "interval",
+     "what the service may ask of this agent while it runs: interval, or none"},
 };
 
 constexpr Option kNode[] = {
@@ -112,6 +114,12 @@ Result<SamplingOptions> ReadSampling(const Arguments& arguments) {
 
 Result<Duration> ReadPush(const Arguments& arguments) {
   return ReadDuration(arguments, "--push", 1s, 60s);
+}
+
+Result<Allowed> ReadAllowed(const Arguments& arguments) {
+  auto allowed = ParseAllowed(arguments["--allow"]);
+  if (allowed) return *allowed;
+  return Invalid(Format("{}: {}", arguments.NameOf("--allow"), allowed.error().message));
 }
 
 std::string ReadNode(const Arguments& arguments, const std::string& launcher_says) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/app/obey.h"
 #include "agent/send/uplink.h"
 #include "core/base/log.h"
 #include "core/base/options.h"
@@ -33,9 +34,11 @@ struct SamplingOptions {
 std::span<const Option> SamplingRows();
 Result<SamplingOptions> ReadSampling(const Arguments& arguments);
 
-// How often what was sampled is sent: --push.
+// How often what was sampled is sent, and what the service may ask for in its answers: --push and
+// --allow.
 std::span<const Option> PushRows();
 Result<Duration> ReadPush(const Arguments& arguments);
+Result<Allowed> ReadAllowed(const Arguments& arguments);
 
 // What this machine is called: --node, the launcher's name, the host name.
 std::span<const Option> NodeRows();

@@ -2,21 +2,46 @@
 
 #include <utility>
 
+#include "core/base/log.h"
+#include "core/base/text.h"
+
 namespace stepscope {
+namespace {
+
+// Whoever asks for more than this in the life of an agent is not well.
+constexpr std::size_t kMostCommands = 10'000;
+
+}  // namespace
 
 JobSession::JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMarks drain,
                        const Clock& clock)
-    : stream_({options.job, options.node}, SpoolLimits{}, clock),
+    : clock_(clock),
+      obey_(options.obey),
+      stream_({options.job, options.node}, SpoolLimits{}, clock),
       ticks_(stream_),
       marks_(stream_),
       sender_(
-          stream_, [&uplink](std::string body) { return uplink.Post(std::move(body)); }, clock),
+          stream_, [&uplink](std::string body) { return uplink.Post(std::move(body)); }, clock,
+          [this](const ServiceCommand& command) { Obey(command); }),
       delivery_({stream_, ticks_, marks_, sender_, std::move(drain), clock,
                  [&uplink] { return uplink.RefreshToken(); }},
                 options.push) {}
 
 void JobSession::Say(const JobStart& start) {
   stream_.Append({.kind = FrameKind::kLifecycle, .payload = StartedEvent(start)});
+}
+
+void JobSession::Obey(const ServiceCommand& command) {
+  if (answered_.size() >= kMostCommands || !answered_.insert(command.id).second) return;
+  const std::string refusal = obey_ ? obey_(command) : "this agent takes no commands";
+  const std::string id = Printable(command.id, 64);
+  if (refusal.empty()) {
+    LogInfo("did what the service asked for: {}", id);
+  } else {
+    LogWarning("refused what the service asked for, {}: {}", id, refusal);
+  }
+  stream_.Append(
+      {.kind = FrameKind::kLifecycle, .payload = AnsweredEvent(clock_.Now(), command.id, refusal)});
 }
 
 }  // namespace stepscope

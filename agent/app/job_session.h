@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 
 #include "agent/app/delivery.h"
@@ -14,6 +16,9 @@ namespace stepscope {
 struct JobSessionOptions {
   std::string job{}, node{};
   Duration push = 2s;
+  // Does what the service asks for; says why not, or nothing when it is done. On the session's own
+  // thread.
+  std::function<std::string(const ServiceCommand& command)> obey = nullptr;
 };
 
 // One job on this node, for one life of the agent: its frames from the cut to the acknowledgement,
@@ -40,6 +45,11 @@ class JobSession {
   SpoolFigures figures() const { return stream_.figures(); }
 
  private:
+  void Obey(const ServiceCommand& command);
+
+  const Clock& clock_;
+  const std::function<std::string(const ServiceCommand& command)> obey_;
+  std::set<std::string> answered_;  // ids of commands; the service asks until it has the answer
   FrameStream stream_;
   TickFramer ticks_;
   MarkFramer marks_;

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "agent/app/job_session.h"
+#include "agent/app/obey.h"
 #include "agent/host/process.h"
 #include "agent/launch/command.h"
 #include "agent/launch/relay.h"
@@ -196,14 +197,17 @@ int RunCommand(const RunOptions& options) {
                 return TrainingOf(intake.get(), command->pid());
               }));
   const DrainMarks drain = [&intake] { return intake->Drain(); };
-  JobSession session({options.job, options.node, options.push}, **uplink,
-                     intake ? drain : DrainMarks(), clock);
+  Guarded<Duration> interval(options.interval);
+  JobSession session(
+      {options.job, options.node, options.push,
+       [&](const ServiceCommand& asked) { return Obey(asked, options.allowed, interval); }},
+      **uplink, intake ? drain : DrainMarks(), clock);
   Opening opening(options, sampler, session, clock.Now());
   SayWhoNamedIt(options);
   LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
 
   auto samples = std::make_unique<SampleLoop>(
-      sampler, [&](Time at, const TickRow& row) { session.Add(at, row); }, options.interval, clock);
+      sampler, [&](Time at, const TickRow& row) { session.Add(at, row); }, interval, clock);
   ReleaseStartupPages();
   const CommandEnd end = WaitForEnd(*command, signals, opening);
   const Time ended_at = clock.Now();

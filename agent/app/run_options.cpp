@@ -60,6 +60,9 @@ Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
   if (!sampling) return sampling.error();
   const auto push = ReadPush(arguments);
   if (!push) return push.error();
+  const auto allowed = ReadAllowed(arguments);
+  if (!allowed) return allowed.error();
+  options.allowed = *allowed;
   options.uplink = *uplink;
   options.interval = sampling->interval;
   options.root = sampling->root;

@@ -16,6 +16,7 @@ struct RunOptions {
   std::string named_by{};  // the launcher that gave the job's name; empty: the person
   Duration interval = 500ms;
   Duration push = 2s;
+  Allowed allowed{};
   std::string socket{};  // empty: one of the job's own
   std::string root{};    // empty: the node's own
   bool travelling_output = true;

@@ -81,6 +81,14 @@ std::string EndedEvent(Time at, const CommandEnd& end, const std::vector<std::st
   return Dump(event);
 }
 
+std::string AnsweredEvent(Time at, const std::string& command, const std::string& reason) {
+  return Dump(Json{{"event", "answered"},
+                   {"at_us", ToMicros(at)},
+                   {"command", command},
+                   {"outcome", reason.empty() ? "done" : "refused"},
+                   {"reason", reason}});
+}
+
 std::string RankEvent(const RankFacts& rank) {
   Json event = {{"event", "rank"}, {"at_us", ToMicros(rank.at)}, {"rank", rank.rank}};
   const auto facts = ParseJson(rank.facts);

@@ -5,7 +5,8 @@
 
 namespace stepscope {
 
-SampleLoop::SampleLoop(Sampler& sampler, Take take, Duration interval, const Clock& clock)
+SampleLoop::SampleLoop(Sampler& sampler, Take take, const Guarded<Duration>& interval,
+                       const Clock& clock)
     : sampler_(sampler),
       take_(std::move(take)),
       interval_(interval),
@@ -13,19 +14,26 @@ SampleLoop::SampleLoop(Sampler& sampler, Take take, Duration interval, const Clo
       worker_("sample", [this](std::stop_token stop) { Run(std::move(stop)); }) {}
 
 void SampleLoop::Run(std::stop_token stop) {
-  Time due = NextTick(clock_.Now(), interval_);
+  Duration interval = Interval();
+  Time due = NextTick(clock_.Now(), interval);
   for (;;) {
     const Time now = clock_.Now();
     // A wait longer than the interval means that the clock was set back.
-    const Duration wait = std::min<Duration>(due - now, interval_);
-    if (wait > 0ns && !SleepFor(stop, wait)) return;
+    const Duration wait = std::min<Duration>(due - now, interval);
+    const auto changed = [&](const Duration& value) { return value != interval; };
+    const bool fresh = interval_.Wait(stop, std::max<Duration>(wait, 0ns), changed);
     if (stop.stop_requested()) return;
+    if (fresh) {
+      interval = Interval();
+      due = NextTick(clock_.Now(), interval);
+      continue;
+    }
     const Time woken = clock_.Now();
-    const Time after = NextTick(woken, interval_);
-    const bool early = woken < due && due - woken < interval_;
+    const Time after = NextTick(woken, interval);
+    const bool early = woken < due && due - woken < interval;
     if (early) continue;
     // Ticks that were slept through are not made up.
-    take_(after - interval_, sampler_.Sample());
+    take_(after - interval, sampler_.Sample());
     due = after;
   }
 }

@@ -77,6 +77,9 @@ Duration Sender::TakeRejected(const PushReading& reading, const Push& push) {
   // Asking again at once for what it takes nothing of would go on for ever.
   if (answer.acknowledged < push.first) return Retry(Trouble::kSick, "it takes no frames");
   stream_.Acknowledge(answer.acknowledged);
+  for (const ServiceCommand& command : answer.commands) {
+    if (obey_) obey_(command);
+  }
   most_frames_ = std::min<std::size_t>(most_frames_ * 2, kMaxFramesPerPush);
   NoteWell();
   return stream_.Waits() ? 0ns : kNothingWaits;

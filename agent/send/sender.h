@@ -42,9 +42,11 @@ PushReading ReadPushAnswer(const Result<HttpAnswer>& answer);
 class Sender {
  public:
   using Post = std::function<Result<HttpAnswer>(std::string body)>;
+  // What the service asks for, which it repeats until it is answered.
+  using Obey = std::function<void(const ServiceCommand& command)>;
 
-  Sender(FrameStream& stream, Post post, const Clock& clock)
-      : stream_(stream), post_(std::move(post)), clock_(clock) {}
+  Sender(FrameStream& stream, Post post, const Clock& clock, Obey obey = nullptr)
+      : stream_(stream), post_(std::move(post)), clock_(clock), obey_(std::move(obey)) {}
 
   // Sends one push, if anything waits. Says how long to wait before the next call; 0 when more
   // waits and the service is well, and `kNothingWaits` when all is acknowledged.
@@ -73,6 +75,7 @@ class Sender {
   FrameStream& stream_;
   const Post post_;
   const Clock& clock_;
+  const Obey obey_;
   std::size_t most_frames_ = kMaxFramesPerPush;
   std::uint64_t schema_given_ = 0;  // up to this number frames carry their schema
   std::uint64_t highest_sent_ = 0;

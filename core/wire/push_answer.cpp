@@ -21,6 +21,31 @@ std::string Text(const Json& json, const char* key) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+constexpr std::size_t kMostCommands = 16;
+constexpr std::size_t kLongestId = 64;
+
+OrderedJson ToJson(const ServiceCommand& command) {
+  OrderedJson json = {{"id", command.id}, {"kind", command.kind}};
+  if (command.kind == kIntervalCommand) json["interval_ms"] = command.interval_ms;
+  return json;
+}
+
+// What is no command is left out: a later service may ask for what is not known here.
+std::vector<ServiceCommand> Commands(const Json& answer) {
+  std::vector<ServiceCommand> commands;
+  const auto list = answer.find("commands");
+  if (list == answer.end() || !list->is_array()) return commands;
+  for (const Json& json : *list) {
+    if (!json.is_object() || commands.size() == kMostCommands) continue;
+    bool has_interval = true;
+    ServiceCommand command{Text(json, "id"), Text(json, "kind"), 0};
+    command.interval_ms = static_cast<std::int64_t>(Number(json, "interval_ms", has_interval));
+    if (command.id.empty() || command.id.size() > kLongestId) continue;
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
 }  // namespace
 
 std::string EncodePushAnswer(const PushAnswer& answer) {
@@ -33,6 +58,7 @@ std::string EncodePushAnswer(const PushAnswer& answer) {
         {{"sequence", frame.sequence}, {"code", frame.code}, {"detail", frame.detail}});
   }
   json["server_time_us"] = ToMicros(answer.server_time);
+  for (const ServiceCommand& command : answer.commands) json["commands"].push_back(ToJson(command));
   return Dump(json);
 }
 
@@ -54,6 +80,7 @@ Result<PushAnswer> DecodePushAnswer(std::string_view text) {
         {Number(frame, "sequence", ok), Text(frame, "code"), Text(frame, "detail")});
   }
   if (!ok) return Invalid("answer: a rejected frame without its number");
+  answer.commands = Commands(*json);
   return answer;
 }
 

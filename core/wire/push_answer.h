@@ -17,12 +17,22 @@ struct RejectedFrame {
   std::string detail;  // one sentence
 };
 
+// What the service asks of an agent. It is asked with each answer until the agent has answered it
+// in a lifecycle frame.
+struct ServiceCommand {
+  std::string id;                // "interval-3"; the agent answers an id once
+  std::string kind;              // "interval", or what a later service may ask
+  std::int64_t interval_ms = 0;  // 100 to 60,000; 0 for other kinds
+};
+inline constexpr std::string_view kIntervalCommand = "interval";
+
 // The 200 answer to a push. One push is of one session.
 struct PushAnswer {
   std::uint64_t acknowledged = 0;  // the highest number stored, or moved past
   std::uint64_t expected = 1;      // the next one wanted
   std::vector<RejectedFrame> rejected;
   Time server_time{};
+  std::vector<ServiceCommand> commands{};
 };
 
 std::string EncodePushAnswer(const PushAnswer& answer);

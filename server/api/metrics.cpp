@@ -65,19 +65,20 @@ std::int64_t SlowestLive(const std::vector<TickRange>& ranges) {
 
 Grid ChooseGrid(const JobRow& job, const std::vector<TickRange>& ranges, const Query& query,
                 const std::optional<Cursor>& since) {
-  Grid grid{.from_us = INT64_MAX, .interval_us = IntervalUs(job)};
+  Grid grid{.from_us = INT64_MAX};
   for (const TickRange& range : ranges) {
     grid.from_us = std::min(grid.from_us, range.from_us);
     grid.to_us = std::max(grid.to_us, range.to_us);
   }
   if (ranges.empty()) grid.from_us = grid.to_us = job.started_us.value_or(job.created_us);
   grid.to_us = query.Int("to_us", grid.to_us);
+  grid.from_us = since ? std::max(since->begin_us, query.Int("from_us", 0))
+                       : query.Int("from_us", grid.from_us);
+  grid.interval_us = IntervalUs(job, grid.from_us, std::max(grid.from_us, grid.to_us));
   if (since) {
     grid.bin_us = since->bin_us;
-    grid.from_us = std::max(since->begin_us, query.Int("from_us", 0));
     return grid;
   }
-  grid.from_us = query.Int("from_us", grid.from_us);
   const std::int64_t width = std::max<std::int64_t>(grid.to_us - grid.from_us, 0);
   const std::int64_t intervals = width / (query.Int("points", 300) * grid.interval_us) + 1;
   grid.bin_us = intervals * grid.interval_us;

@@ -5,11 +5,11 @@
 #include "core/base/text.h"
 #include "core/model/names.h"
 #include "rules/catalog.h"
+#include "server/store/intervals.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kDefaultIntervalMs = 500;
 constexpr std::size_t kMostRules = 64;
 constexpr std::size_t kMostTags = 50;
 
@@ -84,7 +84,8 @@ NewJob ReadNewJob(Body& body) {
   const Json configuration = body.Object(body.root(), "", "configuration");
   body.AllowOnly(configuration, "/configuration", {"interval_ms", "tags", "rules"});
   job.configuration["interval_ms"] =
-      body.Integer(configuration, "/configuration", "interval_ms", 100, 60'000, kDefaultIntervalMs);
+      body.Integer(configuration, "/configuration", "interval_ms", kLeastIntervalMs,
+                   kMostIntervalMs, kDefaultIntervalMs);
   const Json tags = ReadTags(body, configuration);
   if (!tags.empty()) job.configuration["tags"] = tags;
   job.rules = configuration.contains("rules") ? ReadRules(body, configuration) : DefaultRules();

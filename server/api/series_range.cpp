@@ -6,6 +6,7 @@
 #include "core/model/metric.h"
 #include "server/api/answer.h"
 #include "server/api/find_job.h"
+#include "server/store/intervals.h"
 
 namespace stepscope {
 namespace {
@@ -22,10 +23,8 @@ void ChooseTimes(const std::vector<TickRange>& ranges, const Query& query, Serie
 
 }  // namespace
 
-std::int64_t IntervalUs(const JobRow& job) {
-  const Json interval = MemberInteger(job.configuration, "interval_ms");
-  return interval.is_null() ? 500'000
-                            : std::max<std::int64_t>(interval.get<std::int64_t>(), 1) * 1'000;
+std::int64_t IntervalUs(const JobRow& job, std::int64_t from_us, std::int64_t to_us) {
+  return LongestIntervalMs(job.configuration, from_us, to_us) * 1'000;
 }
 
 bool SamplesRemoved(const JobRow& job, std::int64_t from_us) {
@@ -61,8 +60,8 @@ Result<Reply> ForSeries(Connection& connection, const Request& request, const Pa
   }
 
   SeriesRange range{std::move(head->job), std::move(head->nodes), {query.Texts("metric"), {}}};
-  range.interval_us = IntervalUs(range.job);
   ChooseTimes(head->ranges, query, range);
+  range.interval_us = IntervalUs(range.job, range.from_us, range.to_us);
   if (query.Has("device")) range.filter.device = query.Text("device");
   if (query.Has("node")) {
     std::erase_if(range.nodes,

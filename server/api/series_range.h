@@ -15,8 +15,9 @@ namespace stepscope {
 
 inline constexpr std::int64_t kLatestUs = (std::int64_t{1} << 53) - 1;
 
-// Time between two samples, as the job was told to measure.
-std::int64_t IntervalUs(const JobRow& job);
+// Time between two samples of this range, as the job was told to measure; the longest where it was
+// changed.
+std::int64_t IntervalUs(const JobRow& job, std::int64_t from_us, std::int64_t to_us);
 
 // Whether samples of a range that begins then were removed, for their age or for the size of all;
 // their rollups stay.

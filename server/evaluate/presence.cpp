@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "server/store/intervals.h"
 
 namespace stepscope {
 namespace {
@@ -31,13 +32,6 @@ int CoresOf(const Json& facts) {
   const bool known = cores != facts.end() && cores->is_number_integer();
   return known ? static_cast<int>(std::clamp<std::int64_t>(cores->get<std::int64_t>(), 0, 100'000))
                : 0;
-}
-
-Duration IntervalOf(const Json& configuration) {
-  const auto interval = configuration.find("interval_ms");
-  const bool known = interval != configuration.end() && interval->is_number_integer();
-  const auto ms = known ? interval->get<std::int64_t>() : 500;
-  return std::chrono::milliseconds(std::clamp<std::int64_t>(ms, 1, 3'600'000));
 }
 
 }  // namespace
@@ -85,7 +79,7 @@ std::string AbsenceText(const std::vector<NodePresence>& nodes) {
 JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes,
                  const std::vector<RankRow>& ranks) {
   JobFacts facts;
-  facts.interval = IntervalOf(job.configuration);
+  facts.interval = std::chrono::milliseconds(IntervalMs(job.configuration));
   for (const NodeRow& node : nodes) {
     const auto gpus = node.facts.find("gpus");
     const bool listed = gpus != node.facts.end() && gpus->is_array();

@@ -22,6 +22,10 @@ bool IsLength(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+bool TakesBody(std::string_view method) {
+  return method == "POST" || method == "PATCH";
+}
+
 bool IsSafe(std::string_view method) {
   return method == "GET" || method == "HEAD";
 }
@@ -51,7 +55,7 @@ std::optional<Problem> CheckFraming(const Request& head, std::size_t target_byte
                                             target_bytes, kMostTarget));
   }
   if (!head.path.starts_with('/')) return Refuse("bad-request", "the path does not begin with /");
-  if (head.method != "POST" && head.has_body) {
+  if (!TakesBody(head.method) && head.has_body) {
     return Refuse("bad-request", Format("a {} request has no body", Printable(head.method, 16)));
   }
   return std::nullopt;
@@ -78,7 +82,7 @@ std::optional<Problem> CheckOrigin(const Request& head, bool ambient) {
   if (foreign || (ambient && !ours && site != "same-origin")) {
     return Refuse("foreign-origin", "pages of another origin may not change anything here");
   }
-  if (ambient && head.method == "POST" && TypeOf(head) != kJsonType) {
+  if (ambient && TakesBody(head.method) && TypeOf(head) != kJsonType) {
     return Refuse("unsupported-media-type", Format("the body must be {}", kJsonType));
   }
   return std::nullopt;
@@ -91,7 +95,7 @@ std::optional<Problem> CheckBody(const Request& head, const Route& route) {
                   Format("the body has {} bytes, at most {} are taken", bytes, route.most_body));
   }
   if (!head.has_body && head.Header("content-type").empty()) return std::nullopt;
-  if (head.method != "POST" || TypeOf(head) == route.body_type) return std::nullopt;
+  if (!TakesBody(head.method) || TypeOf(head) == route.body_type) return std::nullopt;
   return Refuse("unsupported-media-type", Format("the body must be {}", route.body_type));
 }
 

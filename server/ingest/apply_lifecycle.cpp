@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "server/store/intervals.h"
 #include "server/store/job_facts.h"
 
 namespace stepscope {
@@ -94,6 +95,17 @@ Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle&
   return ChangeJob(connection, by.job_id, change, by.public_url);
 }
 
+// What became of a command stands with the node's facts, where people look.
+Status ApplyAnswered(Connection& connection, const ReportedBy& by, const Lifecycle& answered) {
+  Status done =
+      AddEvent(connection, by.job_id, answered.at_us, "command_answered", by.node, answered.answer);
+  if (done) {
+    done = AddNodeFacts(connection, by.job_id, by.node_id, {{"last_command", answered.answer}});
+  }
+  if (!done || answered.interval_change == 0) return done;
+  return IntervalAnswered(connection, by.job_id, by.session, answered.interval_change);
+}
+
 }  // namespace
 
 Status ApplyLifecycle(Connection& connection, const ReportedBy& by, const Lifecycle& lifecycle) {
@@ -105,6 +117,8 @@ Status ApplyLifecycle(Connection& connection, const ReportedBy& by, const Lifecy
       return ApplyRank(connection, by, lifecycle);
     case LifecycleEvent::kEnded:
       return ApplyEnded(connection, by, lifecycle);
+    case LifecycleEvent::kAnswered:
+      return ApplyAnswered(connection, by, lifecycle);
   }
   return {};
 }

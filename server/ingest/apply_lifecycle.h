@@ -11,6 +11,7 @@ namespace stepscope {
 // Who reported a frame.
 struct ReportedBy {
   std::int64_t job_id = 0, node_id = 0;
+  std::string session;
   std::string node;
   std::int64_t now_us = 0;  // the service's clock
   const std::string& public_url;

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/ingest/apply_lifecycle.h"
+#include "server/store/intervals.h"
 #include "server/store/job_facts.h"
 #include "server/store/streams.h"
 
@@ -19,6 +20,7 @@ struct Stream {
   const CheckedPush* push = nullptr;  // its newest
   std::uint64_t cursor = 0;
   std::int64_t lost = 0, rejected = 0;
+  std::int64_t interval_answered = 0;
   bool known = true;  // false: a new session of a job that has ended
 };
 
@@ -127,10 +129,11 @@ Status LockCursors(Group& group) {
     streams.push_back(&stream);
   }
   if (Status added = AddStreams(group.connection, keys, group.now_us); !added) return added;
-  const Result<std::vector<std::int64_t>> stored = LockStreams(group.connection, keys);
-  if (!stored) return stored.error();
+  const Result<std::vector<StreamStand>> stands = LockStreams(group.connection, keys);
+  if (!stands) return stands.error();
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    streams[i]->cursor = static_cast<std::uint64_t>((*stored)[i]);
+    streams[i]->cursor = static_cast<std::uint64_t>((*stands)[i].stored);
+    streams[i]->interval_answered = (*stands)[i].interval_answered;
   }
   return {};
 }
@@ -166,8 +169,8 @@ void AddTable(Group& group, const Stream& stream, const TableFrame& table, PushO
 
 // One frame that comes next in its stream.
 Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome& outcome) {
-  const ReportedBy by{stream.key.job_id, stream.key.node_id, stream.push->node, group.now_us,
-                      group.options.public_url};
+  const ReportedBy by{stream.key.job_id, stream.key.node_id, stream.key.session,
+                      stream.push->node, group.now_us,       group.options.public_url};
   const std::uint64_t before = stream.cursor;
   stream.cursor = stream.push->numbered ? frame.last : before + 1;
   ++outcome.frames;
@@ -176,6 +179,9 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome
     return ApplyTable(group.connection, by, *table, *stream.job);
   }
   if (const auto* lifecycle = std::get_if<Lifecycle>(&frame.content)) {
+    if (lifecycle->event == LifecycleEvent::kAnswered) {
+      stream.interval_answered = std::max(stream.interval_answered, lifecycle->interval_change);
+    }
     return ApplyLifecycle(group.connection, by, *lifecycle);
   }
   if (const auto* lost = std::get_if<LostRange>(&frame.content)) {
@@ -196,6 +202,14 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome
 void NoteRejected(const CheckedFrame& frame, PushOutcome& outcome) {
   const auto* rejected = std::get_if<RejectedFrame>(&frame.content);
   if (rejected) outcome.rejected.push_back(*rejected);
+}
+
+std::vector<ServiceCommand> CommandsFor(const Stream& stream) {
+  const std::int64_t change = IntervalChanges(stream.job->configuration);
+  if (!stream.push->numbered || HasEnded(stream.job->status)) return {};
+  if (change <= stream.interval_answered) return {};
+  return {{Format("{}-{}", kIntervalCommand, change), std::string(kIntervalCommand),
+           IntervalMs(stream.job->configuration)}};
 }
 
 Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
@@ -230,6 +244,7 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
     if (Status taken = Take(group, stream, frames[i], outcome); !taken) return taken.error();
     outcome.cursor = stream.cursor;
   }
+  outcome.commands = CommandsFor(stream);
   return outcome;
 }
 

@@ -17,6 +17,7 @@ struct PushOutcome {
   bool gap = false;          // a number is missing behind the cursor
   bool unknown_job = false;
   std::vector<RejectedFrame> rejected;
+  std::vector<ServiceCommand> commands;        // that the agent has not answered
   std::vector<const TableFrame*> with_schema;  // stored together with their schema
   std::uint64_t frames = 0, samples = 0, bytes = 0, duplicates = 0, lost = 0, refused = 0;  // new
 };

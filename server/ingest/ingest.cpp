@@ -45,6 +45,7 @@ void Add(PushOutcome& sum, const PushOutcome& part) {
   sum.cursor = part.cursor;
   sum.gap = part.gap;
   sum.unknown_job = part.unknown_job;
+  sum.commands = part.commands;
   sum.rejected.insert(sum.rejected.end(), part.rejected.begin(), part.rejected.end());
   sum.with_schema.insert(sum.with_schema.end(), part.with_schema.begin(), part.with_schema.end());
   sum.refused += part.refused;

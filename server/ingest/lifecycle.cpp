@@ -2,13 +2,16 @@
 
 #include "core/base/text.h"
 #include "core/model/names.h"
+#include "core/wire/push_answer.h"
+#include "server/store/intervals.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kYear2000 = 946'684'800'000'000, kYear2100 = 4'102'444'800'000'000;
 constexpr std::int64_t kLargestRank = 1'000'000;
-constexpr std::size_t kMostOutputLines = 100, kLongestOutputLine = 4096, kMostArguments = 4096;
+constexpr std::size_t kMostOutputLines = 100, kLongestOutputLine = 4096, kMostArguments = 4096,
+                      kLongestAnswer = 256;
 
 struct Word {
   std::string_view text;
@@ -17,7 +20,8 @@ struct Word {
 constexpr Word kEvents[] = {{"started", LifecycleEvent::kStarted},
                             {"rank", LifecycleEvent::kRank},
                             {"rank_ended", LifecycleEvent::kRankEnded},
-                            {"ended", LifecycleEvent::kEnded}};
+                            {"ended", LifecycleEvent::kEnded},
+                            {"answered", LifecycleEvent::kAnswered}};
 constexpr std::string_view kReasons[] = {"dropped", "corrupt", "refused"};
 
 Result<std::int64_t> Number(const Json& json, const char* key, std::int64_t least,
@@ -101,6 +105,42 @@ Status ReadEnded(const Json& json, Lifecycle& out) {
   return {};
 }
 
+// The number of "interval-7"; 0 for another command.
+std::int64_t IntervalChangeOf(std::string_view id) {
+  const std::size_t dash = id.rfind('-');
+  if (dash == id.npos || id.substr(0, dash) != kIntervalCommand) return 0;
+  const auto number = ParseInt(id.substr(dash + 1), "command");
+  return number && *number > 0 && *number <= kMostIntervalChanges ? *number : 0;
+}
+
+Status ReadAnswered(const Json& json, Lifecycle& out) {
+  for (const char* key : {"command", "outcome", "reason"}) {
+    const auto text = json.find(key);
+    if (text == json.end() || !text->is_string()) return Invalid(Format("{}: must be a text", key));
+    out.answer[key] = ValidUtf8(text->get<std::string>().substr(0, kLongestAnswer));
+  }
+  if (out.answer["outcome"] != "done" && out.answer["outcome"] != "refused") {
+    return Invalid("outcome: must be done or refused");
+  }
+  out.interval_change = IntervalChangeOf(out.answer["command"].get<std::string>());
+  return {};
+}
+
+Status ReadEvent(const Json& json, Lifecycle& out) {
+  switch (out.event) {
+    case LifecycleEvent::kStarted:
+      return ReadStarted(json, out);
+    case LifecycleEvent::kEnded:
+      return ReadEnded(json, out);
+    case LifecycleEvent::kAnswered:
+      return ReadAnswered(json, out);
+    case LifecycleEvent::kRank:
+    case LifecycleEvent::kRankEnded:
+      break;
+  }
+  return ReadRank(json, out);
+}
+
 }  // namespace
 
 bool IsSaneTime(std::int64_t at_us) {
@@ -119,13 +159,10 @@ Result<Lifecycle> ParseLifecycle(std::string_view payload) {
     Lifecycle out;
     out.event = word.event;
     out.at_us = *at_us;
-    const Status read = word.event == LifecycleEvent::kStarted ? ReadStarted(*json, out)
-                        : word.event == LifecycleEvent::kEnded ? ReadEnded(*json, out)
-                                                               : ReadRank(*json, out);
-    if (!read) return read.error();
+    if (const Status read = ReadEvent(*json, out); !read) return read.error();
     return out;
   }
-  return Invalid("event: must be started, rank, rank_ended or ended");
+  return Invalid("event: must be started, rank, rank_ended, ended or answered");
 }
 
 Result<LostRange> ParseLostRange(std::string_view payload, std::uint64_t sequence) {

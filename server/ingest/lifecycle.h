@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-enum class LifecycleEvent { kStarted, kRank, kRankEnded, kEnded };
+enum class LifecycleEvent { kStarted, kRank, kRankEnded, kEnded, kAnswered };
 
 // What an agent says about the command and its processes.
 struct Lifecycle {
@@ -25,6 +25,9 @@ struct Lifecycle {
   // ended: one of the two; none where the agent only saw the processes go
   std::optional<std::int64_t> exit_code, exit_signal;
   Json output;
+  // answered: a command
+  std::int64_t interval_change = 0;  // its number, see server/store/intervals.h; 0: of another kind
+  Json answer;                       // {"command", "outcome", "reason"}
 };
 
 // Numbers that will never come.

@@ -38,7 +38,7 @@ PushReply ReplyTo(const CheckedPush& push, const PushOutcome& outcome, Time now)
     return reply;
   }
   PushReply reply;
-  reply.answer = {outcome.cursor, expected, outcome.rejected, now};
+  reply.answer = {outcome.cursor, expected, outcome.rejected, now, outcome.commands};
   return reply;
 }
 

@@ -9,6 +9,10 @@ constexpr char kNodeStarted[] = R"(
 update nodes
 set facts = $3, ended_us = null, exit_code = null, exit_signal = null, output = null
 where job_id = $1 and node_id = $2)";
+constexpr char kAddNodeFacts[] = R"(
+update nodes
+set facts = facts || $3
+where job_id = $1 and node_id = $2)";
 constexpr char kNodeEnded[] = R"(
 update nodes
 set ended_us = $3, exit_code = $4, exit_signal = $5, output = $6
@@ -51,6 +55,11 @@ limit 100)";
 Status NodeStarted(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                    const Json& facts) {
   return Done(connection.Query(kNodeStarted, {job_id, node_id, Dump(facts)}));
+}
+
+Status AddNodeFacts(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                    const Json& facts) {
+  return Done(connection.Query(kAddNodeFacts, {job_id, node_id, Dump(facts)}));
 }
 
 Status NodeEnded(Connection& connection, std::int64_t job_id, std::int64_t node_id,

@@ -16,6 +16,10 @@ namespace stepscope {
 Status NodeStarted(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                    const Json& facts);
 
+// Put beside, or instead of, the facts that stand.
+Status AddNodeFacts(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                    const Json& facts);
+
 struct NodeEnd {
   std::int64_t at_us = 0;
   std::optional<std::int64_t> exit_code, exit_signal;

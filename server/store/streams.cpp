@@ -38,7 +38,7 @@ order by place
 limit 10000)";
 // Of one job: Citus locks no rows of several at once.
 constexpr char kLockStreams[] = R"(
-select place, stored
+select place, stored, interval_answered
 from unnest($2::bytea[]) with ordinality as wanted (session, place)
 join streams using (session)
 where job_id = $1
@@ -125,9 +125,9 @@ Result<std::vector<bool>> ExistingStreams(Connection& connection,
   return exist;
 }
 
-Result<std::vector<std::int64_t>> LockStreams(Connection& connection,
-                                              std::span<const StreamKey> streams) {
-  std::vector<std::int64_t> stored(streams.size());
+Result<std::vector<StreamStand>> LockStreams(Connection& connection,
+                                             std::span<const StreamKey> streams) {
+  std::vector<StreamStand> stands(streams.size());
   for (std::size_t from = 0; from < streams.size();) {
     const std::int64_t job_id = streams[from].job_id;
     std::size_t to = from;
@@ -137,11 +137,12 @@ Result<std::vector<std::int64_t>> LockStreams(Connection& connection,
     if (!rows) return rows.error();
     if (rows->size() != some.size()) return Internal("streams: one that was just made is gone");
     for (std::size_t i = 0; i < rows->size(); ++i) {
-      stored[from + static_cast<std::size_t>(rows->Int(i, 0)) - 1] = rows->Int(i, 1);
+      stands[from + static_cast<std::size_t>(rows->Int(i, 0)) - 1] = {rows->Int(i, 1),
+                                                                      rows->Int(i, 2)};
     }
     from = to;
   }
-  return stored;
+  return stands;
 }
 
 Status AdvanceStreams(Connection& connection, std::span<const StreamAdvance> streams) {

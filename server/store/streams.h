@@ -37,10 +37,14 @@ struct StreamKey {
 Status AddStreams(Connection& connection, std::span<const StreamKey> streams, std::int64_t now_us);
 Result<std::vector<bool>> ExistingStreams(Connection& connection,
                                           std::span<const StreamKey> streams);
-// Locks streams that exist until the transaction ends. The highest stored number of each. They come
-// in the order of their jobs: everyone locks in the same order.
-Result<std::vector<std::int64_t>> LockStreams(Connection& connection,
-                                              std::span<const StreamKey> streams);
+struct StreamStand {
+  std::int64_t stored = 0;             // the highest number
+  std::int64_t interval_answered = 0;  // server/store/intervals.h
+};
+// Locks streams that exist until the transaction ends. They come in the order of their jobs:
+// everyone locks in the same order.
+Result<std::vector<StreamStand>> LockStreams(Connection& connection,
+                                             std::span<const StreamKey> streams);
 struct StreamAdvance {
   std::int64_t job_id = 0, stored = 0, lost = 0, rejected = 0;  // the last two are added
   std::string session;

@@ -14,8 +14,9 @@ PYTHON = ROOT / ".venv/bin/python"
 BROWSER = ROOT / "tests/browser"
 
 
-def agent(service, job, *command, **options):
-    words = [program("stepscope-agent"), "run", "--server", service.url, *(["--job", job] if job else []), "--push", "1s", "--", *map(str, command)]
+def agent(service, job, *command, flags=(), **options):
+    named = ["--job", job] if job else []
+    words = [program("stepscope-agent"), "run", "--server", service.url, *named, "--push", "1s", *flags, "--", *map(str, command)]
     return subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
 
 

@@ -68,10 +68,18 @@ TEST(SlidingPercentiles, GoesOnAfterSaveAndLoad) {
 
 TEST(SlidingPercentiles, RefusesStateThatIsNotItsOwn) {
   SlidingPercentiles sliding(2);
-  EXPECT_FALSE(sliding.Load(PackNumbers({1, 2, 3})).ok());
+  EXPECT_FALSE(sliding.Load(PackNumbers(std::vector<std::uint64_t>(65'001, 1))).ok());
   EXPECT_FALSE(sliding.Load(PackNumbers({10'001})).ok());
   EXPECT_FALSE(sliding.Load(Json(17)).ok());
   EXPECT_FALSE(sliding.Load(Json("***")).ok());
+}
+
+TEST(SlidingPercentiles, KeepsTheNewestOfAStateThatIsLargerThanItsWindow) {
+  SlidingPercentiles sliding(2);
+  ASSERT_TRUE(sliding.Load(PackNumbers({9'000, 100, 200})).ok());
+  EXPECT_TRUE(sliding.full());
+  EXPECT_EQ(sliding.Percentile(0), 1);
+  EXPECT_EQ(sliding.Percentile(1), 2);
 }
 
 TEST(RankedBins, KnowsBothEnds) {

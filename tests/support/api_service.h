@@ -53,8 +53,9 @@ class ApiService {
   std::string Ask(std::string_view method, const std::string& target, const std::string& body = "",
                   const std::string& headers = kJsonHeader) {
     RawClient client(port());
-    const std::string length =
-        method == "POST" ? "Content-Length: " + std::to_string(body.size()) + "\r\n" : "";
+    const std::string length = method == "POST" || !body.empty()
+                                   ? "Content-Length: " + std::to_string(body.size()) + "\r\n"
+                                   : "";
     client.Send(std::string(method) + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + length +
                 headers + "\r\n" + body);
     return client.ReadAnswer();

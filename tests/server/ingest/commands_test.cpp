@@ -1,0 +1,99 @@
+// What the service asks of agents, and what they answer.
+
+#include "server/store/intervals.h"
+#include "tests/server/ingest/ingest_fixture.h"
+
+namespace stepscope {
+namespace {
+
+using test::FrameMaker;
+using test::kStartUs;
+
+class Commands : public IngestTest {
+ protected:
+  std::vector<std::string> AskedOf(FrameMaker& agent, const std::vector<std::string>& frames) {
+    const PushReply reply = Push(frames);
+    ExpectStored(reply, agent.head.sequence);
+    std::vector<std::string> ids;
+    for (const ServiceCommand& command : reply.answer.commands) ids.push_back(command.id);
+    return ids;
+  }
+  std::string Answer(FrameMaker& agent, const std::string& id, const std::string& outcome) {
+    return agent.Lifecycle({{"event", "answered"},
+                            {"at_us", kStartUs},
+                            {"command", id},
+                            {"outcome", outcome},
+                            {"reason", outcome == "done" ? "" : "not allowed"}});
+  }
+  void Change(std::int64_t interval_ms) {
+    ASSERT_TRUE(ChangeInterval(*connection_, Job().job_id, interval_ms, kStartUs));
+  }
+};
+
+using Ids = std::vector<std::string>;
+
+TEST_F(Commands, AreAskedUntilTheyAreAnswered) {
+  FrameMaker agent("train");
+  EXPECT_EQ(AskedOf(agent, {agent.Started()}), Ids());
+  Change(250);
+  const PushReply reply = Push({agent.Ticks(kStartUs)});
+  ASSERT_EQ(reply.answer.commands.size(), 1u);
+  EXPECT_EQ(reply.answer.commands[0].kind, "interval");
+  EXPECT_EQ(reply.answer.commands[0].interval_ms, 250);
+  EXPECT_EQ(AskedOf(agent, {agent.Ticks(kStartUs + 9'000'000)}), Ids{"interval-1"});
+  EXPECT_EQ(AskedOf(agent, {Answer(agent, "interval-1", "done")}), Ids());
+  Change(1'000);
+  Change(2'000);
+  EXPECT_EQ(AskedOf(agent, {agent.Ticks(kStartUs + 10'000'000)}), Ids{"interval-3"}) << "the last";
+}
+
+TEST_F(Commands, AreAskedOfEachAgent) {
+  FrameMaker one("train", "n1"), two("train", "n2");
+  AskedOf(one, {one.Started()});
+  AskedOf(two, {two.Started()});
+  Change(250);
+  EXPECT_EQ(AskedOf(one, {Answer(one, "interval-1", "done")}), Ids());
+  EXPECT_EQ(AskedOf(two, {two.Ticks(kStartUs)}), Ids{"interval-1"});
+  FrameMaker again("train", "n1");
+  EXPECT_EQ(AskedOf(again, {again.Started()}), Ids{"interval-1"}) << "it began with its own";
+}
+
+TEST_F(Commands, RefusalStandsWithTheNode) {
+  FrameMaker agent("train");
+  AskedOf(agent, {agent.Started()});
+  Change(250);
+  EXPECT_EQ(AskedOf(agent, {Answer(agent, "interval-1", "refused")}), Ids());
+  const Json facts = ListNodes(*connection_, Job().job_id)->at(0).facts;
+  EXPECT_EQ(facts["last_command"]["outcome"], "refused");
+  EXPECT_EQ(facts["last_command"]["reason"], "not allowed");
+  EXPECT_EQ(facts["cores"], 2);
+}
+
+TEST_F(Commands, AnswersToNothingChangeNothing) {
+  FrameMaker agent("train");
+  AskedOf(agent, {agent.Started()});
+  Change(250);
+  for (const char* id : {"interval-0", "interval--1", "interval-", "interval-9999999999999999999",
+                         "window-1", "interval-101"}) {
+    EXPECT_EQ(AskedOf(agent, {Answer(agent, id, "done")}), Ids{"interval-1"}) << id;
+  }
+}
+
+TEST_F(Commands, AnswersThatAreNoneAreRefused) {
+  FrameMaker agent("train");
+  AskedOf(agent, {agent.Started()});
+  ExpectRejected(Push({agent.Lifecycle({{"event", "answered"}, {"at_us", kStartUs}})}), 2,
+                 "bad-lifecycle");
+  ExpectRejected(Push({Answer(agent, "interval-1", "perhaps")}), 3, "bad-lifecycle");
+}
+
+TEST_F(Commands, NothingIsAskedOfAJobThatEnded) {
+  FrameMaker agent("train");
+  AskedOf(agent, {agent.Started()});
+  Change(250);
+  AskedOf(agent, {agent.Ended(0)});
+  EXPECT_EQ(AskedOf(agent, {agent.Ticks(kStartUs)}), Ids());
+}
+
+}  // namespace
+}  // namespace stepscope
