@@ -25,12 +25,14 @@ set(linked_in libstdc++-${compiler}-dev libzstd-dev libfmt-dev libspdlog-dev nlo
 stepscope_copyright(copyright/debian ${linked_in})
 stepscope_copyright(copyright/portable ${linked_in} libssl-dev)
 
-set(agent_pages docs/agent.md docs/packages.md docs/access.md docs/tls.md)
+set(agent_pages docs/agent.md docs/packages.md docs/slurm.md docs/kubernetes.md docs/access.md docs/tls.md)
 install(TARGETS stepscope-agent DESTINATION bin COMPONENT agent)
 install(FILES docker/agent.toml DESTINATION /etc/stepscope COMPONENT agent)
 install(FILES docker/systemd/stepscope-agent.service docker/systemd/stepscope-agent@.service
         DESTINATION lib/systemd/system COMPONENT agent)
 install(FILES ${agent_pages} DESTINATION share/doc/stepscope-agent COMPONENT agent)
+install(PROGRAMS docker/slurm/prolog.sh docker/slurm/epilog.sh DESTINATION share/doc/stepscope-agent/slurm COMPONENT agent)
+install(FILES docker/kubernetes/stepscope-agent.yaml DESTINATION share/doc/stepscope-agent COMPONENT agent)
 install(FILES ${CMAKE_BINARY_DIR}/copyright/debian DESTINATION share/doc/stepscope-agent RENAME copyright COMPONENT agent)
 
 install(TARGETS stepscope-server DESTINATION bin COMPONENT server)
