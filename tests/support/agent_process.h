@@ -37,9 +37,15 @@ class AgentProcess {
     posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
     const std::vector<char*> argv = Words(words);
     const std::string program = Program();
-    if (posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv.data(), environ) != 0) {
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    const sigset_t usual = UsuallyIgnored();
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    if (posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environ) != 0) {
       std::abort();
     }
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(out[1]);
     close(err[1]);
@@ -57,6 +63,7 @@ class AgentProcess {
     pid_ = forkpty(&terminal_, nullptr, nullptr, &size);
     if (pid_ < 0) std::abort();
     if (pid_ == 0) {
+      for (const int each : {SIGHUP, SIGINT, SIGQUIT}) signal(each, SIG_DFL);
       execv(program.c_str(), argv.data());
       _exit(126);
     }
@@ -132,6 +139,14 @@ class AgentProcess {
     std::string text_;
     bool ended_ = false;
   };
+
+  // By a shell that puts the tests into the background; the program is to find its own defaults.
+  static sigset_t UsuallyIgnored() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int each : {SIGHUP, SIGINT, SIGQUIT}) sigaddset(&set, each);
+    return set;
+  }
 
   static std::string Program() {
     const auto self = std::filesystem::read_symlink("/proc/self/exe");
