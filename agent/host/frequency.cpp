@@ -69,7 +69,7 @@ Result<std::unique_ptr<Collector>> MakeFrequencyCollector(const std::string& roo
     auto source =
         Source::Open(root, Format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", core));
     if (!source) {
-      reason = source.error();
+      if (core == 0) reason = source.error();
       continue;
     }
     opened.push_back({std::move(*source), std::nullopt});

@@ -71,9 +71,11 @@ TEST(Check, NoticesOtherServicesAndClocks) {
 
 TEST(Check, CountsTheSeriesOfEachCollector) {
   const test::FakeRoot root;
+  root.Write("/proc/net/snmp", "Tcp: RetransSegs\nTcp: 5\n");  // read every 2 s
   CheckLines lines;
   CheckMachine(root.path(), SystemClock(), lines);
   EXPECT_TRUE(Find(lines, "cpu").starts_with("none: ")) << Find(lines, "cpu");
+  EXPECT_EQ(Find(lines, "tcp"), "ok: 1 series");
   lines.clear();
   CheckMachine("", SystemClock(), lines);
   EXPECT_TRUE(Find(lines, "memory").starts_with("ok: "));
