@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "agent/host/proportional_memory.h"
 #include "agent/host/rank_processes.h"
 
 namespace stepscope {
@@ -21,7 +22,7 @@ constexpr std::size_t kMostDevices = 64;
 class ProcessCollector : public Collector {
  public:
   ProcessCollector(const std::string& root, ListTraining list)
-      : root_(root), list_(std::move(list)) {}
+      : root_(root), list_(std::move(list)), proportional_(root) {}
 
   Status Collect(SteadyTime now, TickRow& row) override {
     const int many = static_cast<int>(Size());
@@ -34,6 +35,7 @@ class ProcessCollector : public Collector {
       rank.ReadThread(now, row);
       if (read) rank.ReadAll(now, row);
     }
+    if (read) ReadProportional(now, row);
     return {};
   }
 
@@ -59,6 +61,18 @@ class ProcessCollector : public Collector {
     return any;
   }
 
+  void ReadProportional(SteadyTime now, TickRow& row) {
+    for (const auto& [device, bytes] : proportional_.Take(now)) {
+      ranks_.at(device).SetProportional(bytes, row);
+    }
+    if (!proportional_.Due(now)) return;
+    ProportionalMemory::Groups groups;
+    for (const auto& [device, rank] : ranks_) {
+      if (rank.size() > 0) rank.PidsInto(groups[device]);
+    }
+    if (!groups.empty()) proportional_.Ask(std::move(groups), now);
+  }
+
   std::size_t RoomFor(const RankProcesses& one) const {
     return kMostProcesses - std::min(Size() - one.size(), kMostProcesses);
   }
@@ -74,6 +88,7 @@ class ProcessCollector : public Collector {
   Training training_;
   std::map<std::string, RankProcesses> ranks_;  // by device; never removed, for their columns
   Pace read_pace_{kReadPeriod}, walk_pace_{kWalkPeriod}, threads_pace_{kThreadsPeriod};
+  ProportionalMemory proportional_;
 };
 
 }  // namespace

@@ -34,6 +34,14 @@ std::string ProcessCommand(const std::string& root, std::int64_t pid) {
   return std::string(TextOf(source).value_or(""));
 }
 
+std::optional<std::uint64_t> ResidentBytes(const std::string& root, std::int64_t pid) {
+  auto source = Source::Open(root, ProcessFolder(pid) + "statm");
+  const auto text = TextOf(source);
+  const auto memory = text ? ParseProcessMemory(*text) : std::nullopt;
+  if (!memory) return std::nullopt;
+  return memory->resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 double PercentPerTick() {
   return 100.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
 }

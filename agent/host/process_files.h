@@ -57,6 +57,9 @@ std::string ProcessFolder(std::int64_t pid);
 // With NUL behind each word; "" when it has ended.
 std::string ProcessCommand(const std::string& root, std::int64_t pid);
 
+// Nothing when it has ended.
+std::optional<std::uint64_t> ResidentBytes(const std::string& root, std::int64_t pid);
+
 // Percent of one core for each tick of CPU time a second.
 double PercentPerTick();
 

@@ -40,6 +40,13 @@ std::optional<ProcessIo> ParseProcessIo(std::string_view text) {
   return ProcessIo{*read, *written};
 }
 
+std::optional<ProcessMemory> ParseProcessMemory(std::string_view text) {
+  TakeWord(text);
+  const auto resident = TakeNumber(text), shared = TakeNumber(text);
+  if (!resident || !shared) return std::nullopt;
+  return ProcessMemory{*resident, *shared};
+}
+
 void ParseChildren(std::string_view text, std::vector<std::int64_t>& pids) {
   while (const auto pid = TakeNumber(text)) pids.push_back(static_cast<std::int64_t>(*pid));
 }

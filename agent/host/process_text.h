@@ -25,6 +25,14 @@ struct ProcessIo {
 
 std::optional<ProcessIo> ParseProcessIo(std::string_view text);
 
+// The first numbers of /proc/PID/statm, in pages.
+struct ProcessMemory {
+  std::uint64_t resident_pages = 0;
+  std::uint64_t shared_pages = 0;
+};
+
+std::optional<ProcessMemory> ParseProcessMemory(std::string_view text);
+
 // The numbers of /proc/PID/task/TID/children, added to `pids`.
 void ParseChildren(std::string_view text, std::vector<std::int64_t>& pids);
 

@@ -44,6 +44,7 @@ RankProcesses::RankProcesses(const std::string& device)
       loaders_blocked_("process_loaders_blocked_percent", device),
       resident_("process_resident_bytes", device),
       shared_("process_shared_bytes", device),
+      proportional_("process_proportional_bytes", device),
       read_("process_read_bytes_per_second", device),
       written_("process_write_bytes_per_second", device) {}
 
@@ -88,14 +89,13 @@ void RankProcesses::ReadThread(SteadyTime now, TickRow& row) {
 
 void RankProcesses::ReadMemory(TickRow& row) {
   if (!memory_) return;
-  auto text = memory_->Read();
+  const auto text = memory_->Read();
   if (!text) return;
-  TakeWord(*text);
-  const auto resident = TakeNumber(*text), shared = TakeNumber(*text);
-  if (!resident || !shared) return;
+  const auto memory = ParseProcessMemory(*text);
+  if (!memory) return;
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
-  resident_.Set(static_cast<double>(*resident) * page, row);
-  shared_.Set(static_cast<double>(*shared) * page, row);
+  resident_.Set(static_cast<double>(memory->resident_pages) * page, row);
+  shared_.Set(static_cast<double>(memory->shared_pages) * page, row);
 }
 
 void RankProcesses::ReadAll(SteadyTime now, TickRow& row) {
@@ -121,6 +121,10 @@ void RankProcesses::ReadAll(SteadyTime now, TickRow& row) {
   if (sums.loaders == 0) return;
   loader_cpu_.Set(sums.loader_cpu, row);
   loaders_blocked_.Set(100.0 * sums.loaders_blocked / sums.loaders, row);
+}
+
+void RankProcesses::PidsInto(std::vector<std::int64_t>& pids) const {
+  for (const ProcessFiles& process : processes_) pids.push_back(process.pid());
 }
 
 void RankProcesses::Adopt(std::size_t parent, const Training& training, std::size_t room) {

@@ -37,6 +37,9 @@ class RankProcesses {
   // of another device in `training`. With
   // `threads` also for those that other threads than the first one started.
   void Walk(bool threads, const Training& training, std::size_t room);
+  // Adds the numbers of all of them.
+  void PidsInto(std::vector<std::int64_t>& pids) const;
+  void SetProportional(double bytes, TickRow& row) { proportional_.Set(bytes, row); }
   std::size_t size() const { return processes_.size(); }
 
  private:
@@ -60,7 +63,7 @@ class RankProcesses {
 
   GaugeSeries thread_cpu_, thread_blocked_, stopped_;
   GaugeSeries cpu_, loader_cpu_, loaders_, loaders_blocked_;
-  GaugeSeries resident_, shared_, read_, written_;
+  GaugeSeries resident_, shared_, proportional_, read_, written_;
 };
 
 }  // namespace stepscope

@@ -23,6 +23,7 @@ class Worker {
   Worker(Worker&&) = default;
   Worker& operator=(Worker&&) = default;
 
+  bool started() const { return thread_.joinable(); }
   void RequestStop() { thread_.request_stop(); }
   void Join() {
     if (thread_.joinable()) thread_.join();

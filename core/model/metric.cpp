@@ -103,6 +103,8 @@ constexpr Metric kMetrics[] = {
      "Memory of the training process, what it shares too."},
     {"process_shared_bytes", kRank, "bytes", 0,
      "Files and shared memory in the memory of the training process."},
+    {"process_proportional_bytes", kRank, "bytes", 0,
+     "Memory of all processes of the rank, shared pages divided among those that share them."},
     {"process_read_bytes_per_second", kRank, "bytes/s", 0,
      "Bytes that all processes of the rank had from disks and file servers."},
     {"process_write_bytes_per_second", kRank, "bytes/s", 0,

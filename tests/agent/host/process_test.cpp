@@ -13,7 +13,9 @@
 #include <filesystem>
 
 #include "agent/host/process_text.h"
+#include "agent/host/proportional_memory.h"
 #include "core/base/text.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_root.h"
 
 namespace stepscope {
@@ -211,6 +213,30 @@ TEST(ProcessCollector, OpensNoMoreThanSoManyProcesses) {
   watch.At(0s);
   EXPECT_EQ(watch.Of("process_loaders"), 158);
   EXPECT_EQ(watch.Of("process_loaders", "rank1"), 0);
+}
+
+TEST(ProcessCollector, SumsUpWhatProcessesShareAtMostOnceAMinute) {
+  const FakeRoot root;
+  Show(root, {.pid = 100, .children = "101"});
+  Show(root, {.pid = 101, .parent = 100});
+  Show(root, {.pid = 200});  // may not be looked into
+  Show(root, {.pid = 300});
+  root.Write("/proc/300/statm", "1 99999999 1 0 0 0 0\n");  // a walk would take too long
+  for (const int pid : {100, 101, 300}) {
+    root.Write(Format("/proc/{}/smaps_rollup", pid), "00-ff ---p\nRss: 900 kB\nPss: 300 kB\n");
+  }
+  Watch watch(root.path(), {{"rank0", 100}, {"rank1", 200}, {"rank2", 300}});
+  SteadyTime at{};
+  const auto told = [&] {
+    watch.At(at.time_since_epoch());
+    at += 2s;
+    return !std::isnan(watch.Of("process_proportional_bytes"));
+  };
+  ASSERT_TRUE(Eventually(told));
+  EXPECT_EQ(watch.Of("process_proportional_bytes"), 2 * 300 * 1024);
+  EXPECT_TRUE(std::isnan(watch.Of("process_proportional_bytes", "rank1")));
+  EXPECT_TRUE(std::isnan(watch.Of("process_proportional_bytes", "rank2")));
+  EXPECT_FALSE(ParseProportional("Pss_Anon: 5 kB\n"));
 }
 
 TEST(ParseProcessStat, IsNotFooledByNames) {

@@ -1,0 +1,98 @@
+#include "agent/host/proportional_memory.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "agent/collect/scan.h"
+#include "agent/host/process_files.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kPeriod = 60s;
+constexpr int kShare = 2000;  // of the time between two readings one part is spent
+// The walk takes 10 ms for 1 GiB, and old kernels let the process map no memory meanwhile.
+constexpr std::uint64_t kLargestBytes = 8ull << 30;
+
+Duration CpuTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> ParseProportional(std::string_view text) {
+  std::string_view line;
+  while (TakeLine(text, line)) {
+    if (TakeWord(line) != "Pss:") continue;
+    const auto kib = TakeNumber(line);
+    if (!kib || *kib > UINT64_MAX / 1024) return std::nullopt;
+    return *kib * 1024;
+  }
+  return std::nullopt;
+}
+
+bool ProportionalMemory::Due(SteadyTime now) const {
+  return !waiting_ && now >= next_;
+}
+
+void ProportionalMemory::Ask(Groups groups, SteadyTime now) {
+  next_ = now + kPeriod;
+  waiting_ = true;
+  state_.Change([&](State& state) {
+    state.groups = std::move(groups);
+    state.asked = true;
+  });
+  if (worker_.started()) return;
+  worker_ = Worker("memory", [this](std::stop_token stop) { Run(std::move(stop)); });
+}
+
+std::map<std::string, double> ProportionalMemory::Take(SteadyTime now) {
+  if (!waiting_ || !state_.Read([](const State& state) { return state.done; })) return {};
+  State state = state_.Change([](State& there) { return std::exchange(there, {}); });
+  waiting_ = false;
+  next_ = std::max(next_, now + kShare * state.used);
+  return std::move(state.bytes);
+}
+
+void ProportionalMemory::Run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    const auto ready = [](const State& state) { return state.asked && !state.done; };
+    if (!state_.Wait(stop, kPeriod, ready)) continue;
+    const Groups groups = state_.Read([](const State& state) { return state.groups; });
+    const Duration began = CpuTime();
+    std::map<std::string, double> bytes;
+    for (const auto& [device, processes] : groups) {
+      if (const auto sum = BytesOf(processes, stop)) bytes[device] = *sum;
+    }
+    state_.Change([&](State& state) {
+      state.bytes = std::move(bytes);
+      state.used = CpuTime() - began;
+      state.done = true;
+    });
+  }
+}
+
+std::optional<double> ProportionalMemory::BytesOf(const std::vector<std::int64_t>& processes,
+                                                  const std::stop_token& stop) const {
+  double sum = 0;
+  bool any = false;
+  for (const std::int64_t pid : processes) {
+    if (stop.stop_requested()) return std::nullopt;
+    const auto resident = ResidentBytes(root_, pid);
+    if (!resident) continue;  // it has ended
+    if (*resident > kLargestBytes) return std::nullopt;
+    auto source = Source::Open(root_, ProcessFolder(pid) + "smaps_rollup");
+    const auto text = TextOf(source);
+    const auto bytes = text ? ParseProportional(*text) : std::nullopt;
+    if (!bytes) return std::nullopt;
+    sum += static_cast<double>(*bytes);
+    any = true;
+  }
+  if (!any) return std::nullopt;
+  return sum;
+}
+
+}  // namespace stepscope
