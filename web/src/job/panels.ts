@@ -84,6 +84,10 @@ const means = (metrics: readonly string[], labels: readonly string[]) => (source
     return series.length === 0 ? [] : [line(series, labels[tone] ?? metric, tone, mean)];
   });
 
+const inCores = (traces: readonly Trace[]): readonly Trace[] =>
+  traces.map((trace) => ({ ...trace, mean: trace.mean.map((value) => (value === null ? null : value / 100)) }));
+
+const kProcesses = ["process_thread_cpu_percent", "process_cpu_percent", "process_loaders_cpu_percent"];
 const kWork = ["gpu_sm_active_percent", "gpu_tensor_active_percent", "gpu_dram_active_percent"];
 const kSlowed = ["gpu_power_throttle_percent", "gpu_thermal_throttle_percent"];
 const kPressure = ["pressure_cpu_percent", "pressure_memory_percent", "pressure_io_percent"];
@@ -161,6 +165,25 @@ const kRows: readonly Row[] = [
     traces: (source) =>
       pair(source, ["network_receive_bytes_per_second", "Receive"], ["network_send_bytes_per_second", "Send"]),
     note: (source) => several(source, "network_receive_bytes_per_second", "interfaces"),
+  },
+  {
+    id: "rdma", title: "InfiniBand, RoCE", unit: "bytes/s", seldom: true,
+    metrics: ["rdma_receive_bytes_per_second", "rdma_send_bytes_per_second"],
+    traces: (source) =>
+      pair(source, ["rdma_receive_bytes_per_second", "Receive"], ["rdma_send_bytes_per_second", "Send"]),
+    note: (source) => several(source, "rdma_receive_bytes_per_second", "ports"),
+  },
+  {
+    id: "nfs", title: "NFS", unit: "bytes/s", seldom: true,
+    metrics: ["nfs_read_bytes_per_second", "nfs_write_bytes_per_second"],
+    traces: (source) =>
+      pair(source, ["nfs_read_bytes_per_second", "Read"], ["nfs_write_bytes_per_second", "Write"]),
+    note: (source) => several(source, "nfs_read_bytes_per_second", "mounts"),
+  },
+  {
+    id: "processes", title: "Cores in use by ranks", unit: "", metrics: kProcesses, seldom: true,
+    traces: (source) => inCores(means(kProcesses, ["Training thread", "All processes", "Loaders"])(source)),
+    note: () => "mean of all ranks",
   },
   {
     id: "pressure", title: "Pressure", unit: "%",
