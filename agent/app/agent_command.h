@@ -26,6 +26,7 @@ struct AgentCommand {
 // Each is defined in <name>_row.cpp.
 AgentCommand RunRow();
 AgentCommand CheckRow();
+AgentCommand DaemonRow();
 
 // Does what the words of the command line say; returns the exit code.
 int RunProgram(std::span<const AgentCommand> commands, std::span<const char* const> words,

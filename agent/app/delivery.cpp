@@ -31,6 +31,10 @@ void Delivery::Finish(std::string ended_event) {
   });
 }
 
+bool Delivery::Over() const {
+  return state_.Read([](const State& state) { return state.over; });
+}
+
 std::string Delivery::Reason() const {
   return state_.Read([](const State& state) { return state.reason; });
 }
@@ -53,7 +57,10 @@ bool Delivery::SendDue(bool finishing, SteadyTime now) {
   const bool due = now >= next_send_ || (parts_.sender.forbidden() && parts_.new_token());
   if (!due) return true;
   Duration wait = parts_.sender.Send();
-  state_.Change([&](State& state) { state.reason = parts_.sender.reason(); });
+  state_.Change([&](State& state) {
+    state.reason = parts_.sender.reason();
+    state.over = parts_.sender.over();
+  });
   if (wait == Sender::kNothingWaits) return next_send_ = now, false;
   if (finishing && parts_.sender.forbidden()) return false;
   if (wait == 0ns && !finishing) wait = kCatchUpPause;
@@ -75,7 +82,8 @@ void Delivery::Run(std::stop_token stop) {
     if (finishing && !std::exchange(last_cut, true)) {
       next_send_ = now;
       std::string event = state_.Read([](const State& state) { return state.ended_event; });
-      parts_.stream.Append({.kind = FrameKind::kLifecycle, .payload = std::move(event)});
+      if (!event.empty())
+        parts_.stream.Append({.kind = FrameKind::kLifecycle, .payload = std::move(event)});
     }
     const bool more = SendDue(finishing, now);
     if (finishing && !more) break;

@@ -35,11 +35,14 @@ class Delivery {
   ~Delivery();
 
   // The last frame: the marks that are left go before it, and everything is sent as fast as it can
-  // be. No tick may be added any more.
+  // be. No tick may be added any more. Without an event the job goes on, and is not said to end.
   void Finish(std::string ended_event);
 
   // Readable when all is delivered, or can never be.
   int done_descriptor() const { return done_.get(); }
+
+  // The service wants nothing more of this job.
+  bool Over() const;
 
   // Why not everything is delivered yet; "" when the service takes all.
   std::string Reason() const;
@@ -47,6 +50,7 @@ class Delivery {
  private:
   struct State {
     bool finishing = false;
+    bool over = false;
     std::string ended_event;
     std::string reason;
   };

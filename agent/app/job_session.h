@@ -38,6 +38,7 @@ class JobSession {
   void Finish(std::string ended_event) { delivery_.Finish(std::move(ended_event)); }
 
   // As those of Delivery.
+  bool Over() const { return delivery_.Over(); }
   int done_descriptor() const { return delivery_.done_descriptor(); }
   std::string Reason() const { return delivery_.Reason(); }
 

@@ -32,6 +32,12 @@ void TickRow::Set(std::size_t column, double value) {
   present_[column] = 1;
 }
 
+void TickRow::Copy(std::size_t column, const TickRow& from, std::size_t there) {
+  if (column == kNoColumn) return;
+  values_[column] = from.values_[there];
+  present_[column] = from.present_[there];
+}
+
 void TickRow::Clear() {
   std::ranges::fill(values_, 0);
   std::ranges::fill(present_, std::uint8_t{0});

@@ -21,6 +21,9 @@ class TickRow {
 
   void Set(std::size_t column, double value);
 
+  // The value that `from` has in column `there`, a column of the same metric.
+  void Copy(std::size_t column, const TickRow& from, std::size_t there);
+
   // Makes every value missing.
   void Clear();
 

@@ -89,6 +89,13 @@ std::string AnsweredEvent(Time at, const std::string& command, const std::string
                    {"reason", reason}});
 }
 
+std::string GoneEvent(Time at) {
+  return Dump(Json{{"event", "ended"},
+                   {"at_us", ToMicros(at)},
+                   {"exit_code", nullptr},
+                   {"output", Json::array()}});
+}
+
 std::string RankEvent(const RankFacts& rank) {
   Json event = {{"event", "rank"}, {"at_us", ToMicros(rank.at)}, {"rank", rank.rank}};
   const auto facts = ParseJson(rank.facts);

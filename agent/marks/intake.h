@@ -97,7 +97,7 @@ class Intake {
 
   std::vector<HeardJob> Jobs() const;
 
-  // Lets go of a job that has no processes any more. False when it has; drain it first.
+  // Lets go of a job that has no processes any more, and nothing to drain. False when it has.
   bool Forget(const std::string& job);
 
   // For STEPSCOPE_SOCKET in the environment of the training.

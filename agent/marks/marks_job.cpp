@@ -5,9 +5,11 @@
 
 namespace stepscope {
 
-bool JobRecord::HasProcesses() const {
-  return std::ranges::any_of(ranks_,
-                             [](const auto& rank) { return !rank.second.processes.empty(); });
+bool JobRecord::Done() const {
+  return std::ranges::all_of(ranks_, [](const auto& entry) {
+    const Rank& rank = entry.second;
+    return rank.processes.empty() && rank.pending.empty() && !rank.known && rank.record.Empty();
+  });
 }
 
 std::vector<HeardProcess> JobRecord::Processes() const {

@@ -23,7 +23,8 @@ class JobRecord {
   std::uint32_t user() const { return user_; }
   bool Knows(std::int32_t rank) const { return ranks_.contains(rank); }
   std::size_t ranks() const { return ranks_.size(); }
-  bool HasProcesses() const;
+  // No process is left, and no word of those that were.
+  bool Done() const;
   std::vector<HeardProcess> Processes() const;
 
   // At most so many steps of each rank wait for a drain.

@@ -46,6 +46,8 @@ class RankRecord {
   // A JSON object of the rank's first process and of the counts of all of them.
   std::string Facts(const MarkSource& first, const std::vector<const MarkSource*>& all) const;
 
+  bool Empty() const { return steps_.empty() && annotations_.empty(); }
+
   // Takes out what is complete; empty when there is nothing.
   RankMarks Take(std::int32_t rank);
 

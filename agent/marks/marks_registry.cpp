@@ -174,7 +174,7 @@ std::vector<HeardJob> MarkRegistry::Jobs() const {
 bool MarkRegistry::Forget(const std::string& name) {
   const auto job = jobs_.find(name);
   if (job == jobs_.end()) return true;
-  if (job->second.HasProcesses()) return false;
+  if (!job->second.Done()) return false;
   jobs_.erase(job);
   return true;
 }

@@ -113,7 +113,8 @@ Duration Sender::Halve(const PushReading& reading, const Push& push) {
 }
 
 Duration Sender::End(std::string_view reason) {
-  LogWarning("the service takes no more of this job: {}; the command runs on unprofiled", reason);
+  LogWarning("the service takes no more of job {}: {}; it runs on unprofiled", stream_.job(),
+             reason);
   over_ = true;
   reason_ = reason;
   stream_.GiveUp();

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/base/descriptor.h"
+#include "core/model/step.h"
 #include "core/wire/mark.h"
 #include "core/wire/mark_message.h"
 

@@ -146,7 +146,7 @@ TEST_F(RunTest, GoesOnUnprofiledWhenTheJobHasEnded) {
     }
   });
   AgentProcess agent(Run(ended.url(), "read line; exit 6 < /dev/null; exit 6"));
-  ASSERT_TRUE(agent.WaitForErr("the service takes no more of this job: job job-1 has ended"));
+  ASSERT_TRUE(agent.WaitForErr("the service takes no more of job job-1: job job-1 has ended"));
   EXPECT_EQ(agent.Wait(), 6);
   EXPECT_EQ(agent.err().find("not delivered"), std::string::npos);
 }

@@ -1,0 +1,109 @@
+#include "agent/app/daemon.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "agent/app/node_jobs.h"
+#include "agent/app/service_notice.h"
+#include "agent/launch/command.h"
+#include "agent/launch/process_start.h"
+#include "agent/launch/startup_pages.h"
+#include "agent/sample/sample_loop.h"
+#include "core/base/log.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kLook = 500ms;
+constexpr Duration kLastWait = 8s;
+
+// A process costs a descriptor, and so does a job.
+void AllowManyFiles() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 4096);
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
+Result<std::unique_ptr<Intake>> StartIntake(const DaemonOptions& options, const Clock& clock) {
+  IntakeOptions intake;
+  intake.socket_path = options.socket;
+  intake.allow_other_users = options.allow_all;
+  intake.group = options.group;
+  intake.name_job = [root = options.jobs.sampling.root](const MarkHello& hello,
+                                                        std::int64_t pid) -> Result<std::string> {
+    const ProcessStart start = hello.job.empty() ? ReadProcessStart(root, pid) : ProcessStart();
+    const auto names = NamesOfProcess(hello.job, start.environment);
+    return names ? Result<std::string>(names->job) : names.error();
+  };
+  return Intake::Start(intake, clock);
+}
+
+bool IsEnd(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
+}
+
+// Whether a signal that says so came within the time.
+bool EndWithin(Signals& signals, std::vector<pollfd> others, Duration time) {
+  others.push_back({signals.descriptor(), POLLIN, 0});
+  poll(others.data(), others.size(), static_cast<int>(time / 1ms));
+  bool end = false;
+  while (const auto arrival = signals.Next()) end = end || IsEnd(arrival->signal);
+  return end;
+}
+
+// Not longer than a service manager waits; a second signal ends it.
+void Deliver(NodeJobs& jobs, Signals& signals, const Clock& clock) {
+  const SteadyTime until = clock.Steady() + kLastWait;
+  for (auto waiting = jobs.WaitingDescriptors(); !waiting.empty();
+       waiting = jobs.WaitingDescriptors()) {
+    const Duration left = until - clock.Steady();
+    if (left <= 0ns) break;
+    std::vector<pollfd> watched;
+    for (const int descriptor : waiting) watched.push_back({descriptor, POLLIN, 0});
+    if (EndWithin(signals, std::move(watched), left)) break;
+  }
+  jobs.GiveUp();
+}
+
+}  // namespace
+
+int RunDaemon(const DaemonOptions& options) {
+  AllowManyFiles();
+  // What is wrong with the options is said now, and not by the first job.
+  if (const auto uplink = Uplink::Make(options.jobs.uplink); !uplink) {
+    LogError("{}", uplink.error().message);
+    return 2;
+  }
+  Signals signals;
+  const SystemClock clock;
+  auto intake = StartIntake(options, clock);
+  if (!intake) {
+    LogError("{}", intake.error().message);
+    return 1;
+  }
+  Sampler sampler(options.jobs.sampling.root, clock);
+  NodeJobs jobs(options.jobs, **intake, sampler, clock);
+  const Guarded<Duration> interval(options.jobs.sampling.interval);
+  auto samples = std::make_unique<SampleLoop>(
+      sampler, [&](Time at, const TickRow& row) { jobs.Add(at, row); }, interval, clock);
+  ReleaseStartupPages();
+  LogInfo("node {}: training processes are heard at {}", options.jobs.node,
+          (*intake)->socket_path());
+  NotifyService("READY=1");
+  do {
+    jobs.Look();
+  } while (!EndWithin(signals, {}, kLook));
+  NotifyService("STOPPING=1");
+  // Marks of a process that came just now would be read, and lost.
+  jobs.Look();
+  samples.reset();
+  jobs.Finish();
+  Deliver(jobs, signals, clock);
+  return 0;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "agent/app/node_job.h"
+
+namespace stepscope {
+
+// What `stepscope-agent daemon` was told, checked.
+struct DaemonOptions {
+  NodeJobOptions jobs{};
+  std::string socket{};                  // empty: that of the node
+  bool allow_all = false;                // processes of every user are heard
+  std::optional<std::uint32_t> group{};  // or of the members of this group
+};
+
+std::vector<Option> DaemonOptionTable();
+Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments);
+
+// Serves the jobs of this node until it is told to end. Returns the exit code.
+int RunDaemon(const DaemonOptions& options);
+
+}  // namespace stepscope

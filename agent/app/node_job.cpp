@@ -1,0 +1,119 @@
+#include "agent/app/node_job.h"
+
+#include <utility>
+
+#include "agent/launch/process_start.h"
+#include "core/base/log.h"
+
+namespace stepscope {
+namespace {
+
+// What one job asks for, the others would get.
+std::string RefuseCommand(const ServiceCommand&) {
+  return "this agent serves all jobs of its node";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NodeJob>> NodeJob::Start(const HeardJob& job, const NodeJobOptions& options,
+                                                Intake& intake, const Sampler& sampler,
+                                                const Clock& clock) {
+  auto uplink = Uplink::Make(options.uplink);
+  if (!uplink) return uplink.error();
+  return std::unique_ptr<NodeJob>(
+      new NodeJob(job, options, intake, sampler, clock, std::move(*uplink)));
+}
+
+NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& intake,
+                 const Sampler& sampler, const Clock& clock, std::unique_ptr<Uplink> uplink)
+    : name_(job.job),
+      options_(options),
+      intake_(intake),
+      sampler_(sampler),
+      clock_(clock),
+      started_(clock.Now()),
+      uplink_(std::move(uplink)) {
+  ticks_.Change([&](Ticks& ticks) {
+    ticks.processes =
+        MakeProcessCollector(options.sampling.root, [&ticks] { return ticks.training; });
+  });
+  const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
+  session_ = std::make_unique<JobSession>(
+      JobSessionOptions{
+          .job = name_, .node = options.node, .push = options.push, .obey = RefuseCommand},
+      *uplink_, drain, clock);
+  See(job.processes);
+  // The service knows no job whose start it has not seen.
+  hears_ = true;
+}
+
+// A push on its way is not waited for.
+NodeJob::~NodeJob() {
+  uplink_->Stop();
+}
+
+void NodeJob::Add(Time at, const TickRow& node) {
+  ticks_.Change([&](Ticks& ticks) {
+    TickRow& row = ticks.row.Of(node);
+    // What it could not read is missing.
+    [[maybe_unused]] const Status read = ticks.processes->Collect(clock_.Steady(), row);
+    session_->Add(at, row);
+  });
+}
+
+void NodeJob::See(const std::vector<HeardProcess>& processes) {
+  if (processes.empty()) {
+    if (!gone_since_) gone_since_ = clock_.Steady(), gone_at_ = clock_.Now();
+  } else {
+    gone_since_.reset();
+  }
+  const auto gpus = sampler_.Gpus();
+  if (gpus.size() != std::exchange(gpus_known_, gpus.size())) pids_.clear();
+  std::set<std::int64_t> pids;
+  const std::size_t before = gpus_.size();
+  for (const HeardProcess& process : processes) {
+    pids.insert(process.pid);
+    if (pids_.contains(process.pid)) continue;
+    const ProcessStart start = ReadProcessStart(options_.sampling.root, process.pid);
+    if (command_.empty()) command_ = start.command;
+    if (const auto names = NamesOfProcess(name_, start.environment); names && group_.empty())
+      group_ = names->group;
+    for (auto& gpu : GpusOfProcess(start.environment, process.devices, gpus)) gpus_.insert(gpu);
+  }
+  pids_ = std::move(pids);
+  ticks_.Change([&](Ticks& ticks) {
+    for (const std::string& gpu : gpus_) ticks.row.AddGpu(gpu);
+    ticks.training.clear();
+    for (const HeardProcess& process : processes)
+      ticks.training.push_back({Format("rank{}", process.rank), process.pid});
+  });
+  if (!std::exchange(said_, true) || gpus_.size() != before) Say();
+}
+
+void NodeJob::Say() {
+  JobStart start{started_, group_, options_.sampling.interval, command_,
+                 ReadNodeFacts(options_.sampling.root)};
+  start.facts.agent_version = options_.agent_version;
+  for (GpuFacts& gpu : sampler_.Gpus()) {
+    if (gpus_.contains(gpu.device)) start.facts.gpus.push_back(std::move(gpu));
+  }
+  start.facts.absent = sampler_.absent();
+  session_->Say(start);
+}
+
+bool NodeJob::HasEnded() {
+  if (!gone_since_) return false;
+  const bool waited = clock_.Steady() - *gone_since_ >= options_.end_after;
+  if (!waited && !Over()) return false;
+  // First of all, since a process that comes from now on is of a new life of the job.
+  hears_ = false;
+  if (intake_.Forget(name_)) return true;
+  hears_ = true;
+  return false;
+}
+
+void NodeJob::Finish() {
+  session_->Finish(gone_since_ ? GoneEvent(gone_at_) : "");
+}
+
+}  // namespace stepscope

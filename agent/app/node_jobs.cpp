@@ -1,0 +1,107 @@
+#include "agent/app/node_jobs.h"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "core/base/log.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostFinishing = 16;
+constexpr Duration kQuiet = 1min;
+
+bool IsDone(const NodeJob& job) {
+  pollfd watched{job.done_descriptor(), POLLIN, 0};
+  return poll(&watched, 1, 0) == 1;
+}
+
+void SayWhatIsLeft(const NodeJob& job) {
+  const SpoolFigures left = job.figures();
+  if (left.frames_waiting == 0) return;
+  LogWarning("job {}: not delivered: {} frames: {}", job.name(), left.frames_waiting, job.Reason());
+}
+
+}  // namespace
+
+void NodeJobs::Add(Time at, const TickRow& node) {
+  ticking_.Read([&](const std::vector<NodeJob*>& jobs) {
+    for (NodeJob* job : jobs) job->Add(at, node);
+  });
+}
+
+void NodeJobs::Look() {
+  DropFinished();
+  std::map<std::string, HeardJob> now;
+  for (HeardJob& job : intake_.Jobs()) now.emplace(job.job, std::move(job));
+  for (const auto& [name, job] : now) {
+    if (!jobs_.contains(name)) Begin(job);
+  }
+  for (auto job = jobs_.begin(); job != jobs_.end();) {
+    const auto found = now.find(job->first);
+    job->second->See(found == now.end() ? std::vector<HeardProcess>() : found->second.processes);
+    if (!job->second->HasEnded()) {
+      ++job;
+      continue;
+    }
+    End(std::move(job->second));
+    job = jobs_.erase(job);
+  }
+}
+
+void NodeJobs::Begin(const HeardJob& job) {
+  auto started = NodeJob::Start(job, options_, intake_, sampler_, clock_);
+  if (!started) {
+    if (clock_.Steady() < quiet_until_) return;
+    quiet_until_ = clock_.Steady() + kQuiet;
+    LogWarning("job {} is not profiled: {}", job.job, started.error().message);
+    return;
+  }
+  LogInfo("job {} of user {}: {}", job.job, job.user, (*started)->page());
+  NodeJob* one = started->get();
+  jobs_[job.job] = std::move(*started);
+  ticking_.Change([&](std::vector<NodeJob*>& jobs) { jobs.push_back(one); });
+}
+
+void NodeJobs::End(std::unique_ptr<NodeJob> job) {
+  ticking_.Change([&](std::vector<NodeJob*>& jobs) { std::erase(jobs, job.get()); });
+  LogInfo("job {} has no processes any more", job->name());
+  job->Finish();
+  finishing_.push_back(std::move(job));
+  if (finishing_.size() <= kMostFinishing) return;
+  SayWhatIsLeft(*finishing_.front());
+  finishing_.erase(finishing_.begin());
+}
+
+void NodeJobs::DropFinished() {
+  std::erase_if(finishing_, [](const auto& job) {
+    if (!IsDone(*job)) return false;
+    SayWhatIsLeft(*job);
+    return true;
+  });
+}
+
+void NodeJobs::Finish() {
+  ticking_.Change([](std::vector<NodeJob*>& jobs) { jobs.clear(); });
+  for (auto& [name, job] : jobs_) {
+    job->Finish();
+    finishing_.push_back(std::move(job));
+  }
+  jobs_.clear();
+}
+
+std::vector<int> NodeJobs::WaitingDescriptors() const {
+  std::vector<int> waiting;
+  for (const auto& job : finishing_) {
+    if (!IsDone(*job)) waiting.push_back(job->done_descriptor());
+  }
+  return waiting;
+}
+
+void NodeJobs::GiveUp() {
+  for (const auto& job : finishing_) SayWhatIsLeft(*job);
+  finishing_.clear();
+}
+
+}  // namespace stepscope

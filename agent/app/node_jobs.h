@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/app/node_job.h"
+
+namespace stepscope {
+
+// The jobs that run on this node: begins and ends their sessions as processes come and go. For one
+// thread, but for Add. The references outlive it.
+class NodeJobs {
+ public:
+  NodeJobs(const NodeJobOptions& options, Intake& intake, const Sampler& sampler,
+           const Clock& clock)
+      : options_(options), intake_(intake), sampler_(sampler), clock_(clock) {}
+
+  // A tick of the node, for each job. Any thread.
+  void Add(Time at, const TickRow& node);
+
+  // Looks which processes are there.
+  void Look();
+
+  // No tick may come any more. Those that go on are not said to end.
+  void Finish();
+
+  // Of those that are to be delivered.
+  std::vector<int> WaitingDescriptors() const;
+
+  // What is not delivered is given up, and said.
+  void GiveUp();
+
+  std::size_t size() const { return jobs_.size(); }
+
+ private:
+  void Begin(const HeardJob& job);
+  void End(std::unique_ptr<NodeJob> job);
+  void DropFinished();
+
+  const NodeJobOptions options_;
+  Intake& intake_;
+  const Sampler& sampler_;
+  const Clock& clock_;
+  std::map<std::string, std::unique_ptr<NodeJob>> jobs_;
+  Guarded<std::vector<NodeJob*>> ticking_;           // the same ones
+  std::vector<std::unique_ptr<NodeJob>> finishing_;  // oldest first
+  SteadyTime quiet_until_{};
+};
+
+}  // namespace stepscope

@@ -1,0 +1,49 @@
+#include "agent/frames/job_row.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace stepscope {
+namespace {
+
+struct JobRowTest : testing::Test {
+  JobRowTest() {
+    load_ = node.Add("load_1m");
+    gpu0_ = node.Add("gpu_util_percent", "gpu0");
+    gpu1_ = node.Add("gpu_util_percent", "gpu1");
+    cgroup_ = node.Add("cgroup_memory_bytes");
+    for (const std::size_t column : {load_, gpu0_, gpu1_, cgroup_}) node.Set(column, 7);
+  }
+
+  TickRow node;
+  std::size_t load_, gpu0_, gpu1_, cgroup_;
+  JobRow job;
+};
+
+TEST_F(JobRowTest, HasTheNodeAndTheGpusOfTheJob) {
+  job.AddGpu("gpu1");
+  const TickRow& row = job.Of(node);
+
+  EXPECT_EQ(row.size(), 2u);
+  EXPECT_EQ(row.At("load_1m"), 7);
+  EXPECT_EQ(row.At("gpu_util_percent", "gpu1"), 7);
+}
+
+TEST_F(JobRowTest, TakesAGpuInWhenItBecomesTheJobs) {
+  EXPECT_EQ(job.Of(node).size(), 1u);
+  job.AddGpu("gpu0");
+
+  EXPECT_EQ(job.Of(node).At("gpu_util_percent", "gpu0"), 7);
+}
+
+TEST_F(JobRowTest, WhatIsMissingOnTheNodeIsMissingHere) {
+  job.Of(node);
+  node.Clear();
+
+  EXPECT_TRUE(std::isnan(job.Of(node).At("load_1m")));
+  EXPECT_EQ(job.Of(node).size(), 1u);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,110 @@
+#include "agent/launch/process_start.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "tests/support/fake_root.h"
+
+namespace stepscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using namespace std::string_literals;
+
+using Variables = std::map<std::string, std::string, std::less<>>;
+
+Environment Of(const Variables& variables) {
+  return [variables](std::string_view name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::string() : found->second;
+  };
+}
+
+TEST(ProcessStart, ReadsCommandAndEnvironment) {
+  test::FakeRoot root;
+  root.Write("/proc/7/cmdline", "python\0train.py\0\0--lr=1\0"s);
+  root.Write("/proc/7/environ", "A=1\0STEPSCOPE_JOB=bert\0JOB=\0"s);
+  const ProcessStart start = ReadProcessStart(root.path(), 7);
+
+  EXPECT_THAT(start.command, ElementsAre("python", "train.py", "", "--lr=1"));
+  EXPECT_EQ(start.environment("STEPSCOPE_JOB"), "bert");
+  EXPECT_EQ(start.environment("JOB"), "");
+  EXPECT_EQ(start.environment("STEPSCOPE"), "");
+}
+
+TEST(ProcessStart, OfAProcessThatIsGoneIsEmpty) {
+  test::FakeRoot root;
+  const ProcessStart start = ReadProcessStart(root.path(), 7);
+
+  EXPECT_THAT(start.command, IsEmpty());
+  EXPECT_EQ(start.environment("PATH"), "");
+}
+
+TEST(ProcessStart, OfThisProcessIsKnown) {
+  EXPECT_THAT(ReadProcessStart("", getpid()).command.at(0), HasSubstr("test_agent_launch"));
+}
+
+TEST(NamesOfProcess, WhatItSaysGoesBeforeVariableAndLauncher) {
+  const Variables slurm = {{"SLURM_JOB_ID", "4711"}, {"SLURM_JOB_NAME", "bert"}};
+  Variables both = slurm;
+  both["STEPSCOPE_JOB"] = "mine";
+
+  EXPECT_EQ(NamesOfProcess("said", Of(both))->job, "said");
+  EXPECT_EQ(NamesOfProcess("", Of(both))->job, "mine");
+  EXPECT_EQ(NamesOfProcess("", Of(slurm))->job, "bert-4711");
+  EXPECT_EQ(NamesOfProcess("", Of(slurm))->group, "bert");
+  EXPECT_EQ(NamesOfProcess("bert-4711", Of(slurm))->group, "bert");
+  EXPECT_EQ(NamesOfProcess("said", Of(slurm))->group, "");
+}
+
+TEST(NamesOfProcess, AJobThatNobodyNamesIsAnErrorWithTheWayOut) {
+  EXPECT_THAT(NamesOfProcess("", Of({})).error().message, HasSubstr("set STEPSCOPE_JOB"));
+}
+
+TEST(NamesOfProcess, ANameThatNoJobCanHaveIsRefused) {
+  EXPECT_FALSE(NamesOfProcess("../etc", Of({})).ok());
+  EXPECT_FALSE(NamesOfProcess(std::string(64, 'a'), Of({})).ok());
+  EXPECT_EQ(NamesOfProcess("a", Of({{"STEPSCOPE_GROUP", "\x1b[2J"}}))->group, "");
+}
+
+class GpusOfProcessTest : public testing::Test {
+ protected:
+  std::vector<std::string> Gpus(const Variables& variables, const std::string& visible) const {
+    return GpusOfProcess(Of(variables), visible, gpus_);
+  }
+  std::vector<GpuFacts> gpus_ = {{.device = "gpu0", .uuid = "GPU-aa11"},
+                                 {.device = "gpu1", .uuid = "GPU-bb22"},
+                                 {.device = "gpu2", .uuid = "GPU-cc33"}};
+};
+
+TEST_F(GpusOfProcessTest, AreAllWhereNobodySays) {
+  EXPECT_THAT(Gpus({}, ""), ElementsAre("gpu0", "gpu1", "gpu2"));
+}
+
+TEST_F(GpusOfProcessTest, AreThoseThatCudaMayUse) {
+  EXPECT_THAT(Gpus({}, "2, 0"), ElementsAre("gpu2", "gpu0"));
+  EXPECT_THAT(Gpus({}, "GPU-bb"), ElementsAre("gpu1"));
+  EXPECT_THAT(Gpus({}, "1,-1,2"), ElementsAre("gpu1"));
+  EXPECT_THAT(Gpus({}, "-1"), IsEmpty());
+}
+
+TEST_F(GpusOfProcessTest, AreAllWhenOneIsNotKnown) {
+  EXPECT_THAT(Gpus({}, "0,7"), ElementsAre("gpu0", "gpu1", "gpu2"));
+  EXPECT_THAT(Gpus({}, "MIG-aa11"), ElementsAre("gpu0", "gpu1", "gpu2"));
+}
+
+TEST_F(GpusOfProcessTest, AreThoseOfTheBatchSystemOrContainerFirst) {
+  EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "1,2"}}, "0,1"), ElementsAre("gpu1", "gpu2"));
+  EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "1,2"}, {"SLURM_STEP_GPUS", "2"}}, "0"),
+              ElementsAre("gpu2"));
+  EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "GPU-cc33"}}, "0"), ElementsAre("gpu2"));
+  EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "all"}}, "0"), ElementsAre("gpu0"));
+}
+
+}  // namespace
+}  // namespace stepscope

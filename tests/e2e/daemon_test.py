@@ -1,0 +1,141 @@
+"""Trainings that start by themselves on a node with an agent for all, with the real service."""
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from tests.support.service import ROOT, program, wait_for
+
+PYTHON = ROOT / ".venv/bin/python"
+TRAINING = """
+import stepscope, sys, time
+for number in range(int(sys.argv[1])):
+    with stepscope.phase("forward"):
+        time.sleep(0.02)
+    stepscope.step()
+"""
+
+
+class Daemon:
+    def __init__(self, service, folder, *options):
+        self.socket = folder / "agent.sock"
+        self.log = folder / "agent.log"
+        self.words = [program("stepscope-agent"), "daemon", "--server", service.url, "--push", "1s", "--end-after", "3s", "--socket", str(self.socket), *options]
+        self.process = None
+
+    def start(self):
+        heard = self.said("are heard at")
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stderr=log)
+        wait_for(lambda: self.said("are heard at") > heard, "the daemon listens")
+        return self
+
+    def said(self, text):
+        return self.log.read_text().count(text) if self.log.exists() else 0
+
+    def stop(self):
+        begin = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(30) == 0
+        return time.monotonic() - begin
+
+
+@pytest.fixture
+def daemon(service, folder):
+    running = Daemon(service, folder).start()
+    yield running
+    if running.process.poll() is None:
+        running.stop()
+
+
+@contextmanager
+def training(daemon, job, steps=100_000, rank=0, **variables):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "STEPSCOPE_SOCKET": str(daemon.socket), "RANK": str(rank), **variables}
+    if job:
+        environment["STEPSCOPE_JOB"] = job
+    process = subprocess.Popen([PYTHON, "-c", TRAINING, str(steps)], env=environment)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def described(service, job):
+    code, answer = service.get(f"/api/v1/jobs/{job}")
+    return answer if code == 200 else None
+
+
+def wait_for_status(service, job, status):
+    return wait_for(lambda: (answer := described(service, job)) and answer["status"] == status and answer, f"{job} is {status}")
+
+
+def steps(service, job):
+    """Of each rank, how many steps are known."""
+    code, answer = service.get(f"/api/v1/jobs/{job}/steps")
+    return {each["rank"]: each["steps"] for each in answer.get("ranks", [])} if code == 200 else {}
+
+
+def test_two_trainings_at_once_are_two_jobs(service, daemon):
+    with training(daemon, "bert"), training(daemon, "bert", rank=1), training(daemon, "gpt", steps=150) as short:
+        wait_for(lambda: steps(service, "bert").keys() == {0, 1}, "steps of both ranks")
+        short.wait()
+        gone = wait_for_status(service, "gpt", "Completed")
+        assert gone["nodes"][0]["exit_code"] is None and gone["nodes"][0]["signal"] is None
+        assert "how they ended is not known" in gone["secondary_status_transitions"][-1]["message"]
+        assert steps(service, "gpt") == {0: 150}
+        assert described(service, "bert")["status"] == "InProgress"
+        command = described(service, "bert")["nodes"][0]["facts"]["command"]
+        assert command[0].endswith("python") and command[-1] == "100000"
+    assert len(wait_for_status(service, "bert", "Completed")["ranks"]) == 2
+
+
+def test_slurm_names_the_job_of_a_process_that_does_not(service, daemon):
+    with training(daemon, None, SLURM_JOB_ID="4711", SLURM_JOB_NAME="tune"):
+        wait_for(lambda: steps(service, "tune-4711"), "steps")
+    assert described(service, "tune-4711")["group"] == "tune"
+
+
+def test_a_daemon_that_is_started_again_goes_on_with_the_jobs(service, daemon):
+    with training(daemon, "long"):
+        before = wait_for(lambda: steps(service, "long"), "steps")[0]
+        assert daemon.stop() < 10
+        daemon.start()
+        wait_for(lambda: steps(service, "long")[0] > before + 50, "steps of the second life")
+        assert described(service, "long")["status"] == "InProgress"
+    wait_for_status(service, "long", "Completed")
+
+
+def test_a_daemon_that_is_killed_loses_no_job(service, daemon):
+    with training(daemon, "hard"):
+        before = wait_for(lambda: steps(service, "hard"), "steps")[0]
+        daemon.process.kill()
+        daemon.process.wait()
+        daemon.start()
+        wait_for(lambda: steps(service, "hard")[0] > before + 50, "steps of the second life")
+
+
+def test_a_training_that_restarts_is_the_same_job(service, daemon):
+    with training(daemon, "elastic") as first:
+        before = wait_for(lambda: steps(service, "elastic"), "steps")[0]
+        first.kill()
+    with training(daemon, "elastic"):
+        wait_for(lambda: steps(service, "elastic")[0] > before + 50, "steps of the second process")
+        assert described(service, "elastic")["status"] == "InProgress"
+
+
+def test_a_job_that_has_ended_is_left_alone_with_one_line(service, daemon):
+    with training(daemon, "over", steps=20) as short:
+        short.wait()
+        wait_for_status(service, "over", "Completed")
+    with training(daemon, "over"):
+        wait_for(lambda: daemon.said("takes no more of job over"), "the refusal")
+        with training(daemon, "other"):
+            wait_for(lambda: steps(service, "other"), "steps of another job")
+        assert daemon.said("takes no more of job over") == 1
+    assert steps(service, "over") == {0: 20}
