@@ -1,7 +1,9 @@
 """What lies in the packages beside the programs: units and scripts."""
 
+import os
 import re
 import shutil
+import socket
 import subprocess
 
 import pytest
@@ -33,3 +35,21 @@ def test_units_leave_the_gpus_in_reach(unit):
     # ProtectClock= allows one device, and so forbids the others.
     lines = (ROOT / f"docker/systemd/{unit}.service").read_text().splitlines()
     assert not [line for line in lines if line.startswith(("PrivateDevices=", "DeviceAllow=", "DevicePolicy=", "ProtectClock="))]
+
+
+def test_the_agent_starts_as_its_unit_says(build, tmp_path):
+    text = (ROOT / "docker/systemd/stepscope-agent.service").read_text()
+    said = dict(line.removeprefix("Environment=").split("=", 1) for line in text.splitlines() if line.startswith("Environment="))
+    words = re.search(r"^ExecStart=/usr/bin/stepscope-agent (.+)$", text, re.MULTILINE)[1].split()
+    environment = {**os.environ, **said, "STEPSCOPE_SERVER": "http://127.0.0.1:9", "NOTIFY_SOCKET": str(tmp_path / "notify")}
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(30)
+        agent = subprocess.Popen([build / "stepscope-agent", *words, "--socket", tmp_path / "agent.sock"], env=environment, stderr=subprocess.DEVNULL)
+        try:
+            assert b"READY=1" in systemd.recv(4096)
+            assert (tmp_path / "agent.sock").stat().st_mode & 0o777 == 0o666
+            agent.terminate()
+            assert agent.wait(30) == 0
+        finally:
+            agent.kill()
