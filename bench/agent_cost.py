@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What watching a host costs it: stepscope-agent, pushes included, against prometheus-node-exporter.
+"""What watching a host costs it: stepscope-agent, pushes included, against prometheus-node-exporter and collectd.
 
-Both sample at 2 Hz. The agent profiles `sleep` and pushes to a service on this machine, whose own cost is not
-counted; the exporter is scraped over one kept connection on 127.0.0.1. Counted are the CPU time of the process
+All sample at 2 Hz. The agent profiles `sleep` and pushes to a service on this machine, whose own cost is not
+counted; the exporter is scraped over one kept connection on 127.0.0.1, and collectd sends to a UDP port there. Counted are the CPU time of the process
 tree over the window, and its resident memory at the end of it.
 
     bench/agent_cost.py [--rounds 3] [--seconds 30]       about 2 minutes a round at 30 s
@@ -15,18 +15,23 @@ import argparse
 import functools
 import http.client
 import os
+import select
+import socket
+import struct
 import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
-from harness import ROOT, Contender, Figure, clean_end, compare, fresh_folder, peer_program, tree_cpu_seconds, tree_memory_bytes  # noqa: E402
+from harness import ROOT, Contender, Figure, clean_end, compare, fresh_folder, peer_folder, peer_program, tree_cpu_seconds, tree_memory_bytes  # noqa: E402
 from processes import descendants  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from tests.support.service import Service, free_port, program, wait_for  # noqa: E402
 
+# Of collectd's binary protocol: the parts that name a series, and the one with values.
+COLLECTD_NAMES, COLLECTD_VALUES = (2, 3, 4, 5), 6
 PACKAGE = "prometheus-node-exporter"
 INTERVAL = 0.5
 WARM_SECONDS = 4
@@ -34,6 +39,8 @@ WARM_SECONDS = 4
 MINIMAL = ["--collector.disable-defaults", "--web.disable-exporter-metrics"] + [
     f"--collector.{name}" for name in ("cpu", "meminfo", "diskstats", "netdev", "loadavg", "pressure")
 ]
+# The same for collectd; what it sends is read by nobody, which costs it nothing.
+PLUGINS = ("cpu", "memory", "disk", "interface", "load", "vmem", "contextswitch", "cpufreq", "network")
 FIGURES = [
     Figure("cpu", "% of a core", 0.06),
     Figure("memory", "MB resident, shared pages once", 10, 1),
@@ -95,6 +102,44 @@ def run_exporter(children, options, folder, flags):
         return {**window(process, options.seconds, scraper.scrape), "series": scraper.samples}
 
 
+def collectd_configuration(folder, port):
+    files = peer_folder("collectd-core")
+    lines = [f'BaseDir "{folder}"', f'PIDFile "{folder}/collectd.pid"', f'PluginDir "{files}/lib/collectd"', f'TypesDB "{files}/share/collectd/types.db"',
+             f"Interval {INTERVAL}", 'Hostname "node-1"', "FQDNLookup false", *(f"LoadPlugin {name}" for name in PLUGINS),
+             "<Plugin network>", f'Server "127.0.0.1" "{port}"', "</Plugin>"]
+    path = folder / "collectd.conf"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def run_collectd(children, options, folder):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sink:
+        sink.bind(("127.0.0.1", 0))
+        sink.setblocking(False)
+        command = [peer_program("collectd-core", "collectd"), "-f", "-C", str(collectd_configuration(folder, sink.getsockname()[1]))]
+        with running(children, command, folder / "collectd.log") as process:
+            wait_for(lambda: select.select([sink], [], [], 0)[0], "collectd sends", 20)
+            window(process, WARM_SECONDS, int)
+            received = series_of(sink)
+            return {**window(process, options.seconds, int), "series": received}
+
+
+def series_of(sink):
+    """How many series the packets name that wait: their identifying parts keep until the next of their kind."""
+    names, now = set(), {}
+    while select.select([sink], [], [], 0)[0]:
+        packet, at = sink.recv(65536), 0
+        while at + 4 <= len(packet):
+            kind, length = struct.unpack_from("!HH", packet, at)
+            if kind in COLLECTD_NAMES:
+                now[kind] = packet[at + 4 : at + length - 1]
+            if kind == COLLECTD_VALUES:
+                count = struct.unpack_from("!H", packet, at + 4)[0]
+                names |= {(*(now.get(each, b"") for each in COLLECTD_NAMES), index) for index in range(count)}
+            at += max(length, 4)
+    return len(names)
+
+
 def sleeping_child(agent):
     """The command that the agent runs: its own cost is not the agent's."""
     for process in descendants(agent.pid):
@@ -128,6 +173,7 @@ def measure(options, children, folder):
         compare("agent_cost", FIGURES, [
             Contender("stepscope-agent", agent),
             *(with_gpus if options.gpus else []),
+            Contender("collectd, same sources", functools.partial(run_collectd, children, options, folder)),
             Contender("node_exporter, same sources", functools.partial(run_exporter, children, options, folder, MINIMAL)),
             Contender("node_exporter, default", functools.partial(run_exporter, children, options, folder, [])),
         ], options.rounds, {"seconds": options.seconds, "interval_seconds": INTERVAL})

@@ -62,13 +62,18 @@ def peer_program(package, name=None):
     name = name or package
     if found := shutil.which(name):
         return found
-    unpacked = OUT / package / "usr" / "bin" / name
+    return next(str(file) for file in (peer_folder(package) / place / name for place in ("bin", "sbin")) if file.exists())
+
+
+def peer_folder(package):
+    """The /usr of the distribution's package, unpacked."""
+    unpacked = OUT / package / "usr"
     if not unpacked.exists():
         OUT.mkdir(exist_ok=True)
         subprocess.run(["apt-get", "download", package], cwd=OUT, check=True)
         archive = next(OUT.glob(f"{package}_*.deb"))
         subprocess.run(["dpkg", "-x", archive, OUT / package], check=True)
-    return str(unpacked)
+    return unpacked
 
 
 def own_cpu_seconds(process):
