@@ -218,6 +218,29 @@ TEST_F(HostileTest, RefusesPathsThatCannotBe) {
   EXPECT_TRUE(std::filesystem::exists(options_.socket_path));
 }
 
+TEST_F(HostileTest, AFloodOfBrokenProcessesLosesNothingOfTheOthers) {
+  options_.read_interval = 1ms;
+  options_.max_processes = 8;
+  Start();
+  RingWriter ring(1024);
+  FakeProcess honest(options_.socket_path);
+  honest.Hello(1, ring);
+  ASSERT_TRUE(honest.Receive());
+  std::mt19937 random(7);
+  for (std::uint64_t i = 0; i < 2'000; ++i) {
+    FakeProcess broken(options_.socket_path);
+    std::string bytes(random() % 300, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    broken.SendBytes(bytes);
+    if (i % 4 == 0) ring.Step(i / 4, i * 10ms, 10ms);
+  }
+  std::size_t steps = 0;
+  for (const RankMarks& marks : intake_->Drain().marks) steps += marks.steps.size();
+  EXPECT_EQ(steps, 500u);
+  ring.Step(500, 50s, 10ms);
+  EXPECT_EQ(intake_->Drain().marks.size(), 1u) << "still heard";
+}
+
 TEST_F(HostileTest, LeavesNoSocketBehind) {
   Start();
   struct stat file {};

@@ -259,6 +259,22 @@ TEST_F(IntakeTest, EmptiesRingsBetweenDrains) {
   EXPECT_EQ(intake_->Drain().marks[0].steps.size(), 640u);
 }
 
+TEST_F(IntakeTest, TakesTenThousandMarksBetweenTwoDrains) {
+  options_.read_interval = 1ms;
+  Start();
+  RingWriter ring(1024);
+  const auto process = Connect(0, ring);
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    while (ring.words[kRingWriteWord] -
+               __atomic_load_n(&ring.words[kRingReadWord], __ATOMIC_ACQUIRE) >=
+           1024) {
+      std::this_thread::yield();
+    }
+    ring.Step(i, i * 100us, 100us);
+  }
+  EXPECT_EQ(intake_->Drain().marks[0].steps.size(), 10'000u);
+}
+
 TEST_F(IntakeTest, RefusesProcessesOfOtherUsers) {
   options_.user = geteuid() + 1;
   Start();
