@@ -100,9 +100,8 @@ class FrameStream {
   };
   // What one call of Store has to do.
   struct Storing {
-    std::vector<SpoolRecord> frames{};
+    std::vector<SpoolRecord> frames{};  // and ranges that are lost
     std::uint64_t acknowledged = 0;
-    std::uint32_t first_segment = 0;  // that is needed; 0: none
     std::uint64_t parts_base = 0;
     std::vector<std::string> parts{};
     bool gathered_is_safe = false;  // the frames of parts on disk need these no more
@@ -125,7 +124,7 @@ class FrameStream {
   Status StoreAll(Storing& plan);
   Status StoreFrames(const Storing& plan);
   Status StoreParts(Storing& plan);
-  std::string ForSegment(const SpoolRecord& record);
+  std::string PayloadOf(const SpoolRecord& record);
   void LoseRemoved();
   void Say(const Status& stored);
 

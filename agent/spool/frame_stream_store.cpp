@@ -1,13 +1,11 @@
 // What FrameStream does with the disk.
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "agent/spool/frame_stream.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "core/wire/bytes.h"
 
 namespace stepscope {
 namespace {
@@ -90,7 +88,6 @@ FrameStream::Storing FrameStream::Plan(State& state, bool leaving) const {
   const bool done = !spool.waits() && state.gathered.empty();
   plan.over = state.given_up || (done && (leaving || found_));
   plan.acknowledged = spool.acknowledged();
-  plan.first_segment = spool.FirstSegment();
   plan.parts_base = state.parts_base;
   plan.parts = std::exchange(state.parts, {});
   if (!log_) return plan;
@@ -108,42 +105,47 @@ Status FrameStream::StoreAll(Storing& plan) {
     return {};
   }
   log_->HintAcknowledged(plan.acknowledged);
-  const std::uint32_t needed = plan.first_segment;
-  log_->RemoveBefore(needed != 0 ? needed : log_->next_segment());
   const Status frames = StoreFrames(plan);
   plan.gathered_is_safe |= frames.ok() && !plan.frames.empty();
   const Status parts = StoreParts(plan);
-  return frames ? parts : frames;
+  if (!frames || !log_->exists()) return frames;
+  // Not before: what is told of a segment that is damaged must be on disk first.
+  const auto needed = state_.Read([](const State& state) { return state.spool.FirstSegment(); });
+  log_->RemoveBefore(needed != 0 ? needed : log_->next_segment());
+  return parts;
 }
 
 Status FrameStream::StoreFrames(const Storing& plan) {
-  std::vector<std::pair<std::uint64_t, SpoolPlace>> places;
+  std::vector<SpoolPlace> places;
   const std::uint32_t segment = log_->next_segment();
   Status stored;
   for (const SpoolRecord& record : plan.frames) {
     stored = log_->Begin(record.first, record.bytes.size());
     if (!stored) break;
-    const std::string bytes = ForSegment(record);
-    const auto place = log_->Append({.number = record.first,
-                                     .from_us = record.from_us,
-                                     .to_us = record.to_us,
-                                     .samples = record.samples,
-                                     .payload = bytes});
+    const std::string payload = PayloadOf(record);
+    const auto place =
+        log_->Append({.kind = record.lost.empty() ? RecordKind::kFrame : RecordKind::kLost,
+                      .number = record.first,
+                      .from_us = record.from_us,
+                      .to_us = record.to_us,
+                      .samples = record.samples,
+                      .payload = payload});
     if (!place) stored = place.error();
     if (!place) break;
-    places.emplace_back(record.first, *place);
+    places.push_back(*place);
   }
   if (plan.frames.empty()) return {};
   if (Status synced = log_->Sync(); !synced) return synced;
   state_.Change([&](State& state) {
-    for (const auto& [number, place] : places) state.spool.Stored(number, place);
+    for (std::size_t i = 0; i < places.size(); ++i) state.spool.Stored(plan.frames[i], places[i]);
   });
   if (log_->next_segment() != segment) LoseRemoved();
   return stored;
 }
 
 // A segment can be read without the ones before it.
-std::string FrameStream::ForSegment(const SpoolRecord& record) {
+std::string FrameStream::PayloadOf(const SpoolRecord& record) {
+  if (!record.lost.empty()) return EncodeLostRange(record.last, record.lost);
   const auto head = PeekHead(record.bytes);
   if (!head || head->schema_hash == 0 || !log_->AddSchema(head->schema_hash)) return record.bytes;
   return state_.Read([&](const State& state) {
@@ -152,21 +154,10 @@ std::string FrameStream::ForSegment(const SpoolRecord& record) {
   });
 }
 
-// What had to make room, ours among it, is remembered for those who read the spool after us.
+// Segments of ours that had to make room.
 void FrameStream::LoseRemoved() {
   const std::uint32_t first = log_->FirstSegment();
-  const SpoolRecord lost =
-      state_.Change([&](State& state) { return state.spool.LoseBefore(first); });
-  if (lost.first == 0) return;
-  std::string payload;
-  Put(payload, lost.last);
-  payload += lost.lost;
-  (void)log_->Append({.kind = RecordKind::kLost,
-                      .number = lost.first,
-                      .from_us = lost.from_us,
-                      .to_us = lost.to_us,
-                      .samples = lost.samples,
-                      .payload = payload});
+  state_.Change([&](State& state) { state.spool.LoseBefore(first); });
 }
 
 Status FrameStream::StoreParts(Storing& plan) {

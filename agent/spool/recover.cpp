@@ -162,7 +162,7 @@ void Arrange(Reading& reading) {
   std::uint64_t end = gathered ? found.parts_base : next;
   for (const auto& [first, lost] : reading.lost) end = std::max(end, lost.last + 1);
   if (end > next) AddRange(found.records, next, end - 1, reading);
-  found.end_damaged = reading.parts_damaged || (reading.segment_damaged && !gathered);
+  found.end_damaged = reading.parts_damaged || reading.segment_damaged;
   for (auto& [number, part] : reading.parts) found.parts.push_back(std::move(part));
 }
 

@@ -71,6 +71,12 @@ std::string EncodeHeadRecord(const SegmentHead& head, std::uint64_t number) {
   return EncodeRecord({.kind = RecordKind::kHead, .number = number, .payload = payload});
 }
 
+std::string EncodeLostRange(std::uint64_t last, std::string_view reason) {
+  std::string payload;
+  Put(payload, last);
+  return payload.append(reason);
+}
+
 std::optional<SegmentHead> DecodeHead(std::string_view payload) {
   ByteReader reader(payload);
   if (reader.TakeBytes(kMagic.size()) != kMagic) return std::nullopt;

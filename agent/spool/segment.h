@@ -41,6 +41,7 @@ inline constexpr std::size_t kRecordHeaderBytes = 41;
 
 std::string EncodeRecord(const SegmentRecord& record);
 std::string EncodeHeadRecord(const SegmentHead& head, std::uint64_t number);
+std::string EncodeLostRange(std::uint64_t last, std::string_view reason);  // a payload
 std::optional<SegmentHead> DecodeHead(std::string_view payload);
 
 // Gives every good record to `take`, in order. A bad one costs itself alone: the next good one is

@@ -20,6 +20,7 @@ void Merge(SpoolRecord& range, const SpoolRecord& next) {
   range.samples += next.samples;
   if (range.from_us == 0) range.from_us = next.from_us;
   range.to_us = std::max(range.to_us, next.to_us);
+  range.place = {};
 }
 
 }  // namespace
@@ -162,48 +163,44 @@ void Spool::Replace(std::uint64_t number, std::string bytes) {
 std::vector<const SpoolRecord*> Spool::Unstored() const {
   std::vector<const SpoolRecord*> unstored;
   for (const SpoolRecord& record : waiting_) {
-    if (!record.bytes.empty() && record.place.segment == 0) unstored.push_back(&record);
+    if (record.place.segment == 0) unstored.push_back(&record);
   }
   return unstored;
 }
 
-void Spool::Stored(std::uint64_t number, const SpoolPlace& place) {
-  const auto record = Find(number);
-  if (record == waiting_.end() || record->bytes.empty()) return;
+void Spool::Stored(const SpoolRecord& copy, const SpoolPlace& place) {
+  const auto record = Find(copy.first);
+  // It may have become something else meanwhile.
+  if (record == waiting_.end() || record->last != copy.last || record->lost != copy.lost) return;
   waiting_bytes_ -= record->bytes.size();
   record->bytes = {};
-  record->place = place;
+  record->place = record->lost.empty() ? place : SpoolPlace{.segment = place.segment};
 }
 
-SpoolRecord Spool::LoseBefore(std::uint32_t segment) {
+void Spool::LoseBefore(std::uint32_t segment) {
   const auto gone = [&](const SpoolRecord& record) {
-    return record.place.segment != 0 && record.place.segment < segment && record.lost.empty();
+    return record.place.segment != 0 && record.place.segment < segment;
   };
   while (!kept_.empty() && gone(kept_.front().record)) ForgetFirst();
-  SpoolRecord lost;
+  bool any = false;
   for (SpoolRecord& record : waiting_) {
     if (!gone(record)) continue;
-    stepscope::Lose(record, "dropped");
+    any = true;
+    frames_lost_ += record.lost.empty();
+    if (record.lost.empty()) stepscope::Lose(record, "dropped");
     record.place = {};
-    ++frames_lost_;
-    lost.first = record.first;
   }
-  JoinLost();
-  // The range it has become a part of.
-  const auto range = std::ranges::find_if(waiting_, [&](const SpoolRecord& record) {
-    return record.first <= lost.first && lost.first <= record.last;
-  });
-  return range == waiting_.end() ? SpoolRecord{} : *range;
+  if (any) JoinLost();
 }
 
 std::uint32_t Spool::FirstSegment() const {
-  for (const Kept& kept : kept_) {
-    if (kept.record.place.segment != 0) return kept.record.place.segment;
-  }
-  for (const SpoolRecord& record : waiting_) {
-    if (record.place.segment != 0) return record.place.segment;
-  }
-  return 0;
+  std::uint32_t first = UINT32_MAX;
+  const auto take = [&](const SpoolRecord& record) {
+    if (record.place.segment != 0) first = std::min(first, record.place.segment);
+  };
+  for (const Kept& kept : kept_) take(kept.record);
+  std::ranges::for_each(waiting_, take);
+  return first == UINT32_MAX ? 0 : first;
 }
 
 void Spool::Clear() {

@@ -80,12 +80,12 @@ class Spool {
   // Puts other bytes into a frame that waits.
   void Replace(std::uint64_t number, std::string bytes);
 
-  // Frames that wait and are in memory only.
+  // What waits and is in memory only, ranges that are lost among it.
   std::vector<const SpoolRecord*> Unstored() const;
-  // It is on disk, and its bytes need not be here any more.
-  void Stored(std::uint64_t number, const SpoolPlace& place);
-  // Segments before this one are gone; says what was lost by it, `first` 0 when nothing.
-  SpoolRecord LoseBefore(std::uint32_t segment);
+  // A copy of it is on disk, and its bytes need not be here any more.
+  void Stored(const SpoolRecord& copy, const SpoolPlace& place);
+  // Segments before this one are gone.
+  void LoseBefore(std::uint32_t segment);
   // The first segment that is still needed; 0 when none is.
   std::uint32_t FirstSegment() const;
 
