@@ -27,6 +27,7 @@ struct AgentCommand {
 AgentCommand RunRow();
 AgentCommand CheckRow();
 AgentCommand DaemonRow();
+AgentCommand FlushRow();
 
 // Does what the words of the command line say; returns the exit code.
 int RunProgram(std::span<const AgentCommand> commands, std::span<const char* const> words,

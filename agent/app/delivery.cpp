@@ -20,7 +20,8 @@ Delivery::Delivery(const DeliveryParts& parts, Duration push_interval)
     : parts_(parts),
       push_interval_(push_interval),
       done_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      worker_("send", [this](std::stop_token stop) { Run(std::move(stop)); }) {}
+      worker_("send", [this](std::stop_token stop) { Run(std::move(stop)); }),
+      store_worker_("spool", [this](std::stop_token stop) { Store(std::move(stop)); }) {}
 
 Delivery::~Delivery() = default;
 
@@ -39,7 +40,15 @@ std::string Delivery::Reason() const {
   return state_.Read([](const State& state) { return state.reason; });
 }
 
+void Delivery::Stop() {
+  worker_.RequestStop();
+  store_worker_.RequestStop();
+  worker_.Join();
+  store_worker_.Join();
+}
+
 void Delivery::CutAll() {
+  std::lock_guard lock(cutting_);
   parts_.ticks.Cut();
   if (!parts_.drain) return;
   bool more = true;
@@ -67,6 +76,13 @@ bool Delivery::SendDue(bool finishing, SteadyTime now) {
   if (finishing) wait = std::min(wait, kLongestLastRetry);
   next_send_ = parts_.clock.Steady() + wait;
   return true;
+}
+
+void Delivery::Store(std::stop_token stop) {
+  while (SleepFor(stop, push_interval_)) {
+    if (parts_.stream.away()) CutAll();
+    (void)parts_.stream.Store();
+  }
 }
 
 void Delivery::Run(std::stop_token stop) {

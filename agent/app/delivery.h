@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "agent/frames/framer.h"
@@ -27,8 +28,9 @@ struct DeliveryParts {
   std::function<bool()> new_token = [] { return false; };
 };
 
-// Cuts frames at each push interval and sends them, until the end is said and delivered. One thread
-// of its own; the parts outlive it.
+// Cuts frames at each push interval and sends them, until the end is said and delivered. Brings
+// them to disk while the service is away, on a thread of its own, since a push may wait for long.
+// The parts outlive it.
 class Delivery {
  public:
   Delivery(const DeliveryParts& parts, Duration push_interval);
@@ -37,6 +39,9 @@ class Delivery {
   // The last frame: the marks that are left go before it, and everything is sent as fast as it can
   // be. No tick may be added any more. Without an event the job goes on, and is not said to end.
   void Finish(std::string ended_event);
+
+  // No push is begun any more, and none goes on; what is left stays in the stream.
+  void Stop();
 
   // Readable when all is delivered, or can never be.
   int done_descriptor() const { return done_.get(); }
@@ -56,6 +61,7 @@ class Delivery {
   };
 
   void Run(std::stop_token stop);
+  void Store(std::stop_token stop);
   void CutAll();
   bool SendDue(bool finishing, SteadyTime now);
 
@@ -63,8 +69,9 @@ class Delivery {
   const Duration push_interval_;
   SteadyTime next_send_{};
   Guarded<State> state_;
+  std::mutex cutting_;
   Descriptor done_;
-  Worker worker_;
+  Worker worker_, store_worker_;
 };
 
 }  // namespace stepscope

@@ -17,7 +17,7 @@ JobSession::JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMa
                        const Clock& clock)
     : clock_(clock),
       obey_(options.obey),
-      stream_({options.job, options.node}, SpoolLimits{}, clock),
+      stream_({options.job, options.node, options.service}, SpoolLimits{}, clock, options.spool),
       ticks_(stream_),
       marks_(stream_),
       sender_(

@@ -19,6 +19,8 @@ struct JobSessionOptions {
   // Does what the service asks for; says why not, or nothing when it is done. On the session's own
   // thread.
   std::function<std::string(const ServiceCommand& command)> obey = nullptr;
+  SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory
+  std::string service{};         // what they are for
 };
 
 // One job on this node, for one life of the agent: its frames from the cut to the acknowledgement,
@@ -36,6 +38,13 @@ class JobSession {
 
   // No tick may come any more. Everything is sent as fast as it can be.
   void Finish(std::string ended_event) { delivery_.Finish(std::move(ended_event)); }
+
+  // Ends the delivery: what is left waits in the spool for the agent that comes next. True when
+  // nothing is lost.
+  bool Leave() {
+    delivery_.Stop();
+    return stream_.Leave();
+  }
 
   // As those of Delivery.
   bool Over() const { return delivery_.Over(); }

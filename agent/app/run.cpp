@@ -8,6 +8,7 @@
 
 #include "agent/app/job_session.h"
 #include "agent/app/obey.h"
+#include "agent/app/spool_drain.h"
 #include "agent/host/process.h"
 #include "agent/launch/command.h"
 #include "agent/launch/relay.h"
@@ -144,7 +145,9 @@ std::string EndText(const CommandEnd& end) {
                          : Format("ended with exit code {}", end.exit_code);
 }
 
-void SayHowItEnded(const std::string& job, const CommandEnd& end, const JobSession& session) {
+// What waits is in the spool when it was `kept`.
+void SayHowItEnded(const std::string& job, const CommandEnd& end, const JobSession& session,
+                   bool kept) {
   const SpoolFigures left = session.figures();
   const std::string reason = session.Reason();
   if (left.frames_waiting == 0) {
@@ -155,8 +158,9 @@ void SayHowItEnded(const std::string& job, const CommandEnd& end, const JobSessi
       left.to_us == 0 ? std::string("the job's events")
                       : Format("samples from {} to {}", ToRfc3339(FromMicros(left.from_us)),
                                ToRfc3339(FromMicros(left.to_us)));
-  LogWarning("job {} {}; not delivered: {} ({} frames){}{}", job, EndText(end), span,
-             left.frames_waiting, reason.empty() ? "" : ": ", reason);
+  LogWarning("job {} {}; not delivered: {} ({} frames){}{}{}", job, EndText(end), span,
+             left.frames_waiting, reason.empty() ? "" : ": ", reason,
+             kept ? "; the next agent on this node delivers it, or stepscope-agent flush" : "");
 }
 
 void SayWhoNamedIt(const RunOptions& options) {
@@ -198,9 +202,12 @@ int RunCommand(const RunOptions& options) {
               }));
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);
+  const auto spool = OpenSpool(options.spool);
+  const SpoolDrain others(spool.get(), options.uplink, clock);
   JobSession session(
       {options.job, options.node, options.push,
-       [&](const ServiceCommand& asked) { return Obey(asked, options.allowed, interval); }},
+       [&](const ServiceCommand& asked) { return Obey(asked, options.allowed, interval); },
+       spool.get(), options.uplink.server},
       **uplink, intake ? drain : DrainMarks(), clock);
   Opening opening(options, sampler, session, clock.Now());
   SayWhoNamedIt(options);
@@ -213,9 +220,11 @@ int RunCommand(const RunOptions& options) {
   const Time ended_at = clock.Now();
   samples.reset();
   const auto output = relay ? relay->Drain(kDrainWait) : std::vector<std::string>();
+  if (session.Reason().empty()) others.AwaitKnown(options.job);
   session.Finish(EndedEvent(ended_at, end, output));
   if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();
-  SayHowItEnded(options.job, end, session);
+  const bool kept = session.Leave();
+  SayHowItEnded(options.job, end, session, kept);
   return end.ShellCode();
 }
 

@@ -44,7 +44,7 @@ Status CheckNames(const RunOptions& options) {
 }  // namespace
 
 std::vector<Option> RunOptionTable() {
-  return JoinRows({kOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows()});
+  return JoinRows({kOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), SpoolRows()});
 }
 
 Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
@@ -63,10 +63,13 @@ Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
   const auto allowed = ReadAllowed(arguments);
   if (!allowed) return allowed.error();
   options.allowed = *allowed;
+  const auto spool = ReadSpool(arguments);
+  if (!spool) return spool.error();
   options.uplink = *uplink;
   options.interval = sampling->interval;
   options.root = sampling->root;
   options.push = *push;
+  options.spool = *spool;
   if (options.command.empty() || options.command[0].empty()) {
     return Invalid("the command to run is missing: put it behind '--'");
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "agent/app/common_options.h"
+#include "agent/app/spool_options.h"
 #include "core/base/options.h"
 #include "core/base/result.h"
 #include "core/base/time.h"
@@ -21,6 +22,7 @@ struct RunOptions {
   std::string root{};    // empty: the node's own
   bool travelling_output = true;
   UplinkOptions uplink{};
+  SpoolOptions spool{};
   std::vector<std::string> command{};
   std::string agent_version{};  // for the service
 };

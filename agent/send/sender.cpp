@@ -113,8 +113,10 @@ Duration Sender::Halve(const PushReading& reading, const Push& push) {
 }
 
 Duration Sender::End(std::string_view reason) {
-  LogWarning("the service takes no more of job {}: {}; it runs on unprofiled", stream_.job(),
-             reason);
+  if (!stream_.found()) {
+    LogWarning("the service takes no more of job {}: {}; it runs on unprofiled", stream_.job(),
+               reason);
+  }
   over_ = true;
   reason_ = reason;
   stream_.GiveUp();
@@ -136,6 +138,7 @@ void Sender::Say(Trouble trouble) {
   if (trouble == std::exchange(trouble_, trouble) && !other) return;
   said_ = reason_;
   said_at_ = now;
+  if (stream_.found()) return;  // who delivers them says it of all
   const std::string_view when =
       trouble == Trouble::kForbidden ? "when --token-file holds a token that it takes" : "later";
   LogWarning("the service does not take samples: {}; they are kept and sent {}", reason_, when);
@@ -146,7 +149,7 @@ void Sender::NoteWell() {
   reason_.clear();
   if (trouble_ == Trouble::kNone) return;
   trouble_ = Trouble::kNone;
-  LogInfo("the service takes samples again");
+  if (!stream_.found()) LogInfo("the service takes samples again");
 }
 
 }  // namespace stepscope

@@ -154,6 +154,8 @@ class AgentProcess {
   }
 
   std::vector<char*> Words(std::vector<std::string> words) {
+    // What one test leaves is nothing that another may deliver.
+    setenv("STEPSCOPE_SPOOL", "none", 0);
     words_ = std::move(words);
     words_.insert(words_.begin(), "stepscope-agent");
     std::vector<char*> pointers;

@@ -13,6 +13,8 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# What one test leaves is nothing that another may deliver.
+os.environ.setdefault("STEPSCOPE_SPOOL", "none")
 
 
 def program(name: str) -> str:

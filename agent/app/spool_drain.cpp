@@ -1,0 +1,56 @@
+#include "agent/app/spool_drain.h"
+
+#include <algorithm>
+
+#include "core/base/log.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kLongestAwait = 3s;
+
+}  // namespace
+
+SpoolDrain::SpoolDrain(SpoolFolder* folder, const UplinkOptions& uplink, const Clock& clock)
+    : folder_(folder), service_(uplink.server), clock_(clock) {
+  auto made = folder == nullptr ? Result<std::unique_ptr<Uplink>>(NotFound("no spool"))
+                                : Uplink::Make(uplink);
+  if (!made) {
+    state_.Change([](State& state) { state.looked = true; });
+    return;
+  }
+  uplink_ = std::move(*made);
+  worker_ = Worker("drain", [this](std::stop_token stop) { Run(std::move(stop)); });
+}
+
+SpoolDrain::~SpoolDrain() {
+  worker_.RequestStop();
+  if (uplink_) uplink_->Stop();
+}
+
+void SpoolDrain::Run(std::stop_token stop) {
+  OldSessions sessions(
+      *folder_, service_, [this](std::string body) { return uplink_->Post(std::move(body)); },
+      clock_);
+  Note(sessions);
+  while (!sessions.empty() && !stop.stop_requested()) {
+    const Duration wait = sessions.Step();
+    Note(sessions);
+    if (!SleepFor(stop, wait)) return;
+  }
+}
+
+void SpoolDrain::Note(const OldSessions& sessions) {
+  state_.Change([&](State& state) {
+    state.looked = true;
+    state.unknown = sessions.UnknownJobs();
+  });
+}
+
+void SpoolDrain::AwaitKnown(const std::string& job) const {
+  state_.Wait({}, kLongestAwait, [&](const State& state) {
+    return state.looked && std::ranges::find(state.unknown, job) == state.unknown.end();
+  });
+}
+
+}  // namespace stepscope
