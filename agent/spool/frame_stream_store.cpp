@@ -93,7 +93,8 @@ FrameStream::Storing FrameStream::Plan(State& state, bool leaving) const {
   if (!log_) return plan;
   const auto unstored = spool.Unstored();
   plan.gathered_is_safe = unstored.empty() || unstored.front()->first >= state.closed_end;
-  plan.whole = done || ((state.away || leaving) && !state.parts_off);
+  const bool gap = state.parts_off && !state.gathered.empty();
+  plan.whole = done || ((state.away || leaving) && !gap);
   if (!state.away && !leaving) return plan;
   for (const SpoolRecord* record : unstored) plan.frames.push_back(*record);
   return plan;
@@ -169,7 +170,7 @@ Status FrameStream::StoreParts(Storing& plan) {
   if (stored && !(blocked && !plan.parts.empty())) return stored;
   plan.whole = false;
   state_.Change([&](State& state) {
-    if (state.parts_base == plan.parts_base) state.parts_off = true;
+    if (state.parts_base == plan.parts_base) state.parts_off = plan.parts_base != 0;
   });
   return stored;
 }

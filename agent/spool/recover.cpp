@@ -95,23 +95,25 @@ void TakePart(Reading& reading, const SegmentRecord& record) {
 }
 
 void ReadSegment(Reading& reading, std::string_view bytes, std::uint32_t segment) {
-  const bool damaged = ScanSegment(bytes, [&](const SegmentRecord& record) {
+  reading.segment_damaged = ScanSegment(bytes, [&](const SegmentRecord& record) {
     if (record.kind == RecordKind::kHead) TakeHead(reading, record);
     if (record.kind == RecordKind::kFrame) TakeFrame(reading, record, segment);
     if (record.kind == RecordKind::kLost) TakeLost(reading, record);
   });
-  reading.segment_damaged = damaged;
   reading.last_segment = std::max(reading.last_segment, segment);
 }
 
 void ReadParts(Reading& reading, std::string_view bytes) {
-  reading.parts_damaged = ScanSegment(bytes, [&](const SegmentRecord& record) {
+  const bool end_damaged = ScanSegment(bytes, [&](const SegmentRecord& record) {
     if (record.kind == RecordKind::kHead) {
       TakeHead(reading, record);
       reading.found.parts_base = record.number;
     }
     if (record.kind == RecordKind::kPart) TakePart(reading, record);
   });
+  const std::uint64_t last = reading.parts.empty() ? 0 : reading.parts.rbegin()->first;
+  const bool holes = last != reading.parts.size() || reading.found.parts_base == 0;
+  reading.parts_damaged = end_damaged || holes;
 }
 
 std::uint64_t ReadAcknowledged(std::string_view bytes) {

@@ -91,16 +91,15 @@ std::optional<SegmentHead> DecodeHead(std::string_view payload) {
 }
 
 bool ScanSegment(std::string_view bytes, const std::function<void(const SegmentRecord&)>& take) {
-  bool damaged = false;
   std::size_t work = 16 * bytes.size();
-  std::size_t offset = 0;
+  std::size_t offset = 0, good_end = 0;
   while (offset < bytes.size()) {
     const auto record = RecordAt(bytes, offset, work);
-    damaged = damaged || !record;
     if (record) take(*record);
     offset = record ? record->offset + record->payload.size() : offset + 1;
+    if (record) good_end = offset;
   }
-  return damaged;
+  return good_end != bytes.size();
 }
 
 }  // namespace stepscope

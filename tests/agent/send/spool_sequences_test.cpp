@@ -12,7 +12,7 @@ namespace {
 using test::SpoolWorld;
 
 struct SpoolSequences : testing::Test {
-  static void SetUpTestSuite() { StartLog("spool_test", LogLevel::kError); }
+  static void SetUpTestSuite() { StartLog("spool_sequences_test", LogLevel::kError); }
   static unsigned Given(const char* variable, unsigned otherwise) {
     const char* given = std::getenv(variable);
     return given != nullptr ? static_cast<unsigned>(std::atoi(given)) : otherwise;
