@@ -23,7 +23,6 @@ struct Reading {
   std::map<std::uint64_t, FrameContent> parts;  // by their own numbers
   bool has_head = false;
   bool segment_damaged = false, parts_damaged = false;  // the newest one
-  bool unreadable = false;                              // a file that may be readable later
   std::uint32_t last_segment = 0;
 };
 
@@ -180,19 +179,16 @@ Result<FoundSession> RecoverSession(SpoolFolder& folder, const std::string& name
     const std::uint32_t segment = SegmentOf(entry.name);
     const bool known = segment != 0 || entry.name == kPartsName || entry.name == kAckedName;
     if (!known) continue;
-    // One that cannot be read is a hole like a damaged one.
     const auto bytes = folder.files().Read(name + "/" + entry.name, 0, kLargestFile);
     reading.last_segment = std::max(reading.last_segment, segment);
-    reading.unreadable |= !bytes;
-    reading.segment_damaged |= !bytes && segment != 0;
-    reading.parts_damaged |= !bytes && entry.name == kPartsName;
-    if (!bytes) continue;
+    if (!bytes && bytes.error().code == Code::kNotFound) continue;  // it has made room
+    // It may be readable later, and nobody knows which numbers are in it.
+    if (!bytes) return Internal("spool: left for later: " + bytes.error().message);
     if (segment != 0) ReadSegment(reading, *bytes, segment);
     if (entry.name == kPartsName) ReadParts(reading, *bytes);
     if (entry.name == kAckedName) reading.found.acknowledged = ReadAcknowledged(*bytes);
   }
   if (!reading.has_head || SessionName(reading.found.head.session) != name) {
-    if (reading.unreadable) return Internal(Format("spool: session {} cannot be read", name));
     if (!entries->empty()) LogWarning("spool: nothing can be made of session {}", name);
     folder.Discard(name);
     return NotFound(Format("spool: session {} is empty", name));

@@ -23,7 +23,7 @@ struct FoundSession {
 };
 
 // Reads the folder segment by segment. What is damaged becomes ranges that are lost. Conflict when
-// its agent lives, NotFound when nothing can be made of it.
+// its agent lives, NotFound when nothing can be made of it, Internal when a file cannot be read.
 Result<FoundSession> RecoverSession(SpoolFolder& folder, const std::string& name);
 
 // The sessions without an agent, oldest first. Folders with nothing in them are removed.
