@@ -39,7 +39,7 @@ struct StreamOwner {
 class FrameStream {
  public:
   static constexpr Duration kAwayAfter = 5s;
-  static constexpr Duration kGatherFor = 60s;
+  static constexpr Duration kGatherFor = 300s;
 
   // Without a folder everything stays in memory. The references outlive it.
   FrameStream(const StreamOwner& owner, const SpoolLimits& limits, const Clock& clock,

@@ -8,10 +8,8 @@
 namespace stepscope {
 namespace {
 
-// Tables of up to so many rows are compressed as a whole, which is what makes them small.
-constexpr std::size_t kMostRows = 64;
-// About 1 MiB when nothing compresses.
-constexpr std::size_t kMostCells = 100'000;
+// Of the tables of a frame before they are joined: it stays far below the most a frame may have.
+constexpr std::size_t kMostBytes = 512 * 1024;
 
 void AppendColumn(Column& to, const Column& from, std::size_t rows_before) {
   to.scale = from.scale;
@@ -63,9 +61,9 @@ std::vector<FrameContent> Join(std::vector<FrameContent> contents) {
 
 void Gathered::Add(FrameContent content) {
   const auto reader = TableReader::Open(content.payload);
-  const std::size_t rows = reader ? reader->rows() : kMostRows;
-  const std::size_t columns = reader ? reader->columns() : 1;
-  bytes_ += content.payload.size();
+  const std::size_t rows = reader ? reader->rows() : kMaxRowsPerFrame;
+  const std::size_t bytes = content.payload.size();
+  bytes_ += bytes;
   to_us_ = std::max(to_us_, content.to_us);
   if (content.schema != nullptr) schemas_.emplace(content.schema_hash, *content.schema);
   content.schema = nullptr;
@@ -74,13 +72,14 @@ void Gathered::Add(FrameContent content) {
     return first.kind == content.kind && first.schema_hash == content.schema_hash;
   };
   const auto group = std::ranges::find_if(groups_.rbegin(), groups_.rend(), same);
-  if (group != groups_.rend() && group->rows + rows <= kMostRows &&
-      (group->rows + rows) * columns <= kMostCells && Follows(content, group->contents.back())) {
+  if (group != groups_.rend() && group->rows + rows <= kMaxRowsPerFrame &&
+      group->bytes + bytes <= kMostBytes && Follows(content, group->contents.back())) {
     group->rows += rows;
+    group->bytes += bytes;
     group->contents.push_back(std::move(content));
     return;
   }
-  groups_.push_back({{std::move(content)}, rows});
+  groups_.push_back({{std::move(content)}, rows, bytes});
 }
 
 std::vector<FrameContent> Gathered::Close(std::map<std::uint64_t, Schema>& schemas) {

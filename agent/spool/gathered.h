@@ -41,7 +41,7 @@ class Gathered {
   // Of one kind and schema.
   struct Group {
     std::vector<FrameContent> contents;
-    std::size_t rows = 0;
+    std::size_t rows = 0, bytes = 0;
   };
 
   std::vector<Group> groups_;
