@@ -176,7 +176,19 @@ def answers():
     yield b"\0\x15\x03\x01\0\2\2\x46"
 
 
-TARGETS = {"request": requests, "answer": answers, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
+def spools():
+    def record(kind, number, payload):
+        checked = struct.pack("<BQqqQ", kind, number, START_US, START_US + 1, 3) + payload
+        return struct.pack("<II", len(payload), wire.crc32c(checked)) + checked
+
+    head = record(1, 1, b"STEPSPOOL1" + bytes(16) + struct.pack("<q", START_US) + wire.text("mlp") + wire.text("n1") + wire.text("http://a"))
+    frame, lost = record(2, 1, b"frame"), record(3, 2, struct.pack("<Q", 9) + b"dropped")
+    yield b"\0" + head + frame + lost
+    yield b"\0" + head + frame[:-1] + lost + b"\0" * 50
+    yield b"\1" + head + frame
+
+
+TARGETS = {"spool": spools, "request": requests, "answer": answers, "body": bodies, "inflate": inflations, "query": queries, "url": urls, "token": tokens,
            "json": jsons, "samples": samples, "frame": frames, "column": columns, "summary": summaries,
            "marks": marks, "config": configs}
 
