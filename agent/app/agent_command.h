@@ -28,6 +28,7 @@ AgentCommand RunRow();
 AgentCommand CheckRow();
 AgentCommand DaemonRow();
 AgentCommand FlushRow();
+AgentCommand TopRow();
 
 // Does what the words of the command line say; returns the exit code.
 int RunProgram(std::span<const AgentCommand> commands, std::span<const char* const> words,

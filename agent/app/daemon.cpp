@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "agent/app/live_socket.h"
 #include "agent/app/node_jobs.h"
 #include "agent/app/service_notice.h"
 #include "agent/launch/command.h"
@@ -90,6 +91,9 @@ int RunDaemon(const DaemonOptions& options) {
   const Guarded<Duration> interval(options.jobs.sampling.interval);
   auto samples = std::make_unique<SampleLoop>(
       sampler, [&](Time at, const TickRow& row) { jobs.Add(at, row); }, interval, clock);
+  const auto live = LiveSocket::Start((*intake)->socket_path() + kLiveEnding, (*intake)->access(),
+                                      [&] { return JobsText(jobs.Live()); });
+  if (!live) LogWarning("top will not see the jobs: {}", live.error().message);
   ReleaseStartupPages();
   LogInfo("node {}: training processes are heard at {}", options.jobs.node,
           (*intake)->socket_path());

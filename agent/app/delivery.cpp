@@ -55,6 +55,7 @@ void Delivery::CutAll() {
   while (more) {
     const IntakeBatch batch = parts_.drain();
     parts_.marks.Add(batch);
+    parts_.live.Add(batch);
     more = std::ranges::any_of(batch.marks, [](const RankMarks& marks) {
       return marks.steps.size() >= kMaxStepsPerFrame;
     });

@@ -6,6 +6,7 @@
 
 #include "agent/frames/framer.h"
 #include "agent/marks/intake.h"
+#include "agent/marks/live_ranks.h"
 #include "agent/send/sender.h"
 #include "core/base/clock.h"
 #include "core/base/descriptor.h"
@@ -24,6 +25,7 @@ struct DeliveryParts {
   Sender& sender;
   DrainMarks drain;  // not set when no training process can be heard
   const Clock& clock;
+  LiveRanks& live;
   // Whether there is another token than the one that was refused.
   std::function<bool()> new_token = [] { return false; };
 };

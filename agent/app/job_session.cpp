@@ -23,7 +23,7 @@ JobSession::JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMa
       sender_(
           stream_, [&uplink](std::string body) { return uplink.Post(std::move(body)); }, clock,
           [this](const ServiceCommand& command) { Obey(command); }),
-      delivery_({stream_, ticks_, marks_, sender_, std::move(drain), clock,
+      delivery_({stream_, ticks_, marks_, sender_, std::move(drain), clock, live_,
                  [&uplink] { return uplink.RefreshToken(); }},
                 options.push) {}
 

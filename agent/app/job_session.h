@@ -51,6 +51,9 @@ class JobSession {
   int done_descriptor() const { return delivery_.done_descriptor(); }
   std::string Reason() const { return delivery_.Reason(); }
 
+  // How the ranks do, as of the newest push.
+  std::vector<LiveRank> Ranks() const { return live_.Read(); }
+
   // What waits for the service.
   SpoolFigures figures() const { return stream_.figures(); }
 
@@ -63,6 +66,7 @@ class JobSession {
   FrameStream stream_;
   TickFramer ticks_;
   MarkFramer marks_;
+  LiveRanks live_;
   Sender sender_;
   Delivery delivery_;
 };

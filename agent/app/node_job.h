@@ -53,6 +53,7 @@ class NodeJob {
 
   bool Over() const { return session_->Over(); }
   int done_descriptor() const { return session_->done_descriptor(); }
+  std::vector<LiveRank> Ranks() const { return session_->Ranks(); }
   const std::string& name() const { return name_; }
   std::string page() const { return uplink_->PageOf(name_); }
   SpoolFigures figures() const { return session_->figures(); }

@@ -31,6 +31,14 @@ void NodeJobs::Add(Time at, const TickRow& node) {
   });
 }
 
+std::vector<TopJob> NodeJobs::Live() const {
+  return ticking_.Read([](const std::vector<NodeJob*>& jobs) {
+    std::vector<TopJob> live;
+    for (const NodeJob* job : jobs) live.push_back({job->name(), job->Ranks()});
+    return live;
+  });
+}
+
 void NodeJobs::Look() {
   DropFinished();
   std::map<std::string, HeardJob> now;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/app/node_job.h"
+#include "agent/top/jobs_text.h"
 
 namespace stepscope {
 
@@ -23,6 +24,9 @@ class NodeJobs {
 
   // Looks which processes are there.
   void Look();
+
+  // For `top`. Any thread.
+  std::vector<TopJob> Live() const;
 
   // No tick may come any more. Those that go on are not said to end.
   void Finish();

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "agent/app/job_session.h"
+#include "agent/app/live_socket.h"
 #include "agent/app/obey.h"
 #include "agent/app/spool_drain.h"
 #include "agent/host/process.h"
@@ -75,6 +76,16 @@ std::vector<TrainingProcess> TrainingOf(const Intake* intake, std::int64_t comma
   }
   if (training.empty()) training.push_back({"command", command});
   return training;
+}
+
+// For `top`; a run goes on without it.
+std::unique_ptr<LiveSocket> StartLive(const RunOptions& options, const Intake* intake,
+                                      const JobSession& session) {
+  if (intake == nullptr) return nullptr;
+  auto live = LiveSocket::Start(intake->socket_path() + kLiveEnding, intake->access(), [&] {
+    return JobsText({TopJob{.job = options.job, .ranks = session.Ranks()}});
+  });
+  return live ? std::move(*live) : nullptr;
 }
 
 JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
@@ -215,6 +226,7 @@ int RunCommand(const RunOptions& options) {
 
   auto samples = std::make_unique<SampleLoop>(
       sampler, [&](Time at, const TickRow& row) { session.Add(at, row); }, interval, clock);
+  const auto live = StartLive(options, intake.get(), session);
   ReleaseStartupPages();
   const CommandEnd end = WaitForEnd(*command, signals, opening);
   const Time ended_at = clock.Now();

@@ -34,6 +34,7 @@ class Intake::Server {
  public:
   Server(const IntakeOptions& options, const Clock& clock, Descriptor listener)
       : path(options.socket_path),
+        access(AccessOf(options)),
         read_interval_(options.read_interval),
         listener_(std::move(listener)),
         registry_(MarkRegistry(options, clock)) {}
@@ -67,6 +68,7 @@ class Intake::Server {
   }
 
   const std::string path;
+  const SocketAccess access;
 
  private:
   bool Watch(int fd) {
@@ -156,6 +158,10 @@ std::vector<HeardJob> Intake::Jobs() const {
 
 bool Intake::Forget(const std::string& job) {
   return server_->Forget(job);
+}
+
+SocketAccess Intake::access() const {
+  return server_->access;
 }
 
 const std::string& Intake::socket_path() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/marks/marks_socket.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/base/time.h"
@@ -103,11 +104,18 @@ class Intake {
   // For STEPSCOPE_SOCKET in the environment of the training.
   const std::string& socket_path() const;
 
+  // Who may connect to it.
+  SocketAccess access() const;
+
  private:
   class Server;
   explicit Intake(std::unique_ptr<Server> server);
   std::unique_ptr<Server> server_;
 };
+
+// Folders in which agents of this user and of the node may have sockets, if nobody else can have
+// put them there.
+std::vector<std::string> AgentFolders();
 
 // $XDG_RUNTIME_DIR/stepscope, /run/stepscope for root, else /tmp/stepscope-UID: `name`.sock in it.
 // With the job as name, an agent that is started again is found by the processes of that job. The

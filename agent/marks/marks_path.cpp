@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +27,17 @@ Folder DefaultFolder() {
 }
 
 }  // namespace
+
+std::vector<std::string> AgentFolders() {
+  std::vector<std::string> folders;
+  for (const std::string& path : {std::string("/run/stepscope"), DefaultFolder().path}) {
+    struct stat file {};
+    const bool there = lstat(path.c_str(), &file) == 0 && S_ISDIR(file.st_mode);
+    const bool safe = (file.st_uid == 0 || file.st_uid == geteuid()) && (file.st_mode & 0022) == 0;
+    if (there && safe && !std::ranges::count(folders, path)) folders.push_back(path);
+  }
+  return folders;
+}
 
 Result<std::string> DefaultSocketPath(const std::string& name) {
   const Folder folder = DefaultFolder();

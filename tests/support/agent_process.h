@@ -5,6 +5,7 @@
 #include <pty.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +84,12 @@ class AgentProcess {
   void Signal(int signal) const { kill(pid_, signal); }
   void Type(std::string_view text) const {
     [[maybe_unused]] const auto written = write(terminal_, text.data(), text.size());
+  }
+  void Resize(int rows, int columns) const {
+    winsize size{};
+    size.ws_row = static_cast<unsigned short>(rows);
+    size.ws_col = static_cast<unsigned short>(columns);
+    ioctl(terminal_, TIOCSWINSZ, &size);
   }
   pid_t pid() const { return pid_; }
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "agent/top/top_view.h"
+
+namespace stepscope {
+
+struct TopStyle {
+  std::size_t columns = 80;
+  std::size_t rows = 0;  // 0: as many as it takes
+  bool unicode = false;  // else ASCII only
+  bool colour = false;
+};
+
+// The view as lines, none wider than the columns, no more than the rows. Cores are folded into
+// groups when they would take more than a third of the rows. Names come from outside: what is not
+// printable ASCII in them is not shown as it is.
+std::vector<std::string> LinesOf(const TopView& view, const TopStyle& style);
+
+}  // namespace stepscope
