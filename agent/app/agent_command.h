@@ -29,6 +29,8 @@ AgentCommand CheckRow();
 AgentCommand DaemonRow();
 AgentCommand FlushRow();
 AgentCommand TopRow();
+AgentCommand RecordRow();
+AgentCommand ReplayRow();
 
 // Does what the words of the command line say; returns the exit code.
 int RunProgram(std::span<const AgentCommand> commands, std::span<const char* const> words,

@@ -27,7 +27,7 @@ constexpr Option kOptions[] = {
     {"--json", "", "", "as JSON, for programs", false, SaidIn::kCommandLineOnly},
 };
 
-std::vector<Option> Table() {
+std::vector<Option> Rows() {
   std::vector<Option> table = JoinRows({kOptions, UplinkRows(), SamplingRows()});
   for (Option& option : table) option.required = false;
   return table;
@@ -65,7 +65,7 @@ AgentCommand CheckRow() {
   return {.name = "check",
           .sentence = "says what it sees on this machine, and whether the service takes samples",
           .help = kHelp,
-          .options = Table(),
+          .options = Rows(),
           .run = Check};
 }
 

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "agent/app/job_session.h"
 #include "agent/app/live_socket.h"
@@ -25,7 +27,7 @@ constexpr Duration kDrainWait = 2s;
 constexpr Duration kAskAgain = 1s;  // a driver that starts
 
 std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
-  if (!options.travelling_output) return nullptr;
+  if (!options.travelling_output || options.command.empty()) return nullptr;
   auto relay = Relay::Start();
   if (relay) return std::move(*relay);
   LogWarning("the job's end will not show its output: {}", relay.error().message);
@@ -123,14 +125,21 @@ class Opening {
   bool complete_ = false;
 };
 
-CommandEnd WaitForEnd(const Command& command, Signals& signals, Opening& opening) {
+bool IsEnding(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
+}
+
+// Without a command, somebody ends it.
+CommandEnd WaitForEnd(const Command* command, Signals& signals, Opening& opening) {
   for (;;) {
     pollfd watched{signals.descriptor(), POLLIN, 0};
     poll(&watched, 1, opening.Complete() ? -1 : kAskAgain / 1ms);
     while (const auto arrival = signals.Next()) {
-      if (arrival->signal != SIGCHLD) command.Forward(*arrival);
+      if (command == nullptr && IsEnding(arrival->signal)) return {};
+      if (command != nullptr && arrival->signal != SIGCHLD) command->Forward(*arrival);
     }
-    if (const auto end = command.Ended()) return *end;
+    if (command == nullptr) continue;
+    if (const auto end = command->Ended()) return *end;
   }
 }
 
@@ -144,9 +153,7 @@ bool WaitForDelivery(const JobSession& session, Signals& signals, const Clock& c
     poll(watched, 2, static_cast<int>(left / 1ms) + 1);
     if (watched[0].revents != 0) return true;
     while (const auto arrival = signals.Next()) {
-      const int signal = arrival->signal;
-      if (signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP)
-        return false;
+      if (IsEnding(arrival->signal)) return false;
     }
   }
 }
@@ -185,6 +192,13 @@ void WarnOfOpenFiles(const UplinkOptions& options) {
   }
 }
 
+Result<std::unique_ptr<Uplink>> MakeUplink(const RunOptions& options) {
+  if (options.record_to.empty()) return Uplink::Make(options.uplink);
+  auto recording = RecordingWriter::Create(options.record_to);
+  if (!recording) return recording.error();
+  return Uplink::To(std::move(*recording));
+}
+
 int SayStartError(const Error& error) {
   LogError("{}", error.message);
   return error.code == Code::kNotFound ? 127 : 126;
@@ -193,7 +207,7 @@ int SayStartError(const Error& error) {
 }  // namespace
 
 int RunCommand(const RunOptions& options) {
-  auto uplink = Uplink::Make(options.uplink);
+  auto uplink = MakeUplink(options);
   if (!uplink) {
     LogError("{}", uplink.error().message);
     return 2;
@@ -203,13 +217,17 @@ int RunCommand(const RunOptions& options) {
   const SystemClock clock;
   const auto relay = StartRelay(options);
   const auto intake = StartIntake(options, clock);
-  auto command = Command::Start(MakeCommand(options, intake.get(), relay.get()), signals);
-  if (!command) return SayStartError(command.error());
+  std::optional<Command> command;
+  if (!options.command.empty()) {
+    auto started = Command::Start(MakeCommand(options, intake.get(), relay.get()), signals);
+    if (!started) return SayStartError(started.error());
+    command = *started;
+  }
   if (relay) relay->CloseInput();
 
   Sampler sampler(options.root, clock);
   sampler.Add("process", MakeProcessCollector(options.root, [&] {
-                return TrainingOf(intake.get(), command->pid());
+                return TrainingOf(intake.get(), command ? command->pid() : 0);
               }));
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);
@@ -228,7 +246,7 @@ int RunCommand(const RunOptions& options) {
       sampler, [&](Time at, const TickRow& row) { session.Add(at, row); }, interval, clock);
   const auto live = StartLive(options, intake.get(), session);
   ReleaseStartupPages();
-  const CommandEnd end = WaitForEnd(*command, signals, opening);
+  const CommandEnd end = WaitForEnd(command ? &*command : nullptr, signals, opening);
   const Time ended_at = clock.Now();
   samples.reset();
   const auto output = relay ? relay->Drain(kDrainWait) : std::vector<std::string>();

@@ -11,7 +11,7 @@
 
 namespace stepscope {
 
-// What `stepscope-agent run` was told, checked.
+// What `stepscope-agent run` or `record` was told, checked.
 struct RunOptions {
   std::string job{}, group{}, node{};
   std::string named_by{};  // the launcher that gave the job's name; empty: the person
@@ -23,8 +23,9 @@ struct RunOptions {
   bool travelling_output = true;
   UplinkOptions uplink{};
   SpoolOptions spool{};
-  std::vector<std::string> command{};
-  std::string agent_version{};  // for the service
+  std::string record_to{};             // a file instead of the service
+  std::vector<std::string> command{};  // only a recording may have none
+  std::string agent_version{};         // for the service
 };
 
 std::vector<Option> RunOptionTable();
@@ -32,5 +33,9 @@ std::vector<Option> RunOptionTable();
 // Reads what a launcher says too; options go before. Every error names the option or the name that
 // is wrong.
 Result<RunOptions> ReadRunOptions(const Arguments& arguments);
+
+// The same for `record`. `now` names a job that nobody named.
+std::vector<Option> RecordOptionTable();
+Result<RunOptions> ReadRecordOptions(const Arguments& arguments, Time now);
 
 }  // namespace stepscope

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from tests.support.service import program
+from tests.support.service import program, wait_for
 
 
 def agent(*words, **options):
@@ -16,3 +16,44 @@ def test_check_finds_a_service_that_is_well(service):
     lines = {line["name"]: line for line in json.loads(done.stdout)["checks"] if line["area"] == "service"}
     assert lines["reachable"]["finding"] == lines["clock"]["finding"] == "ok"
     assert "none is needed" in lines["token"]["detail"]
+
+
+def status_of(service, job):
+    return service.get(f"/api/v1/jobs/{job}")[1].get("status")
+
+
+def points(service, job):
+    """Times and values of the load as they are stored, for all of the job."""
+    return service.get(f"/api/v1/jobs/{job}/metrics?metric=load_1m")[1]["series"]
+
+
+def test_a_recording_is_the_job_that_run_would_have_made(service, folder):
+    path = folder / "job.rec"
+    made = agent("record", "--out", path, "--job", "recorded", "--interval", "100ms", "--", "sh", "-c", "sleep 3; exit 5")
+    assert made.returncode == 5
+    again = agent("record", "--out", path, "--job", "recorded", "--", "true")
+    assert again.returncode == 2 and "nothing is written over" in again.stderr
+
+    sent = agent("replay", path, "--server", service.url)
+    assert sent.returncode == 0, sent.stderr
+    wait_for(lambda: status_of(service, "recorded") == "Failed", "the recorded job has failed")
+    once = points(service, "recorded")
+    assert len(once) == 1 and sum(value is not None for value in once[0]["mean"]) > 10
+
+    sent = agent("replay", path, "--server", service.url)
+    assert sent.returncode == 0 and points(service, "recorded") == once
+    sent = agent("replay", path, "--server", service.url, "--job", "renamed")
+    assert sent.returncode == 0
+    wait_for(lambda: status_of(service, "renamed") == "Failed", "the renamed job has failed")
+    assert points(service, "renamed") == once
+
+
+def test_a_damaged_recording_is_sent_only_when_asked(service, folder):
+    path = folder / "cut.rec"
+    assert agent("record", "--out", path, "--job", "cut", "--", "sleep", "2").returncode == 0
+    path.write_bytes(path.read_bytes()[:-10])
+    refused = agent("replay", path, "--server", service.url)
+    assert refused.returncode == 1 and "nothing was sent" in refused.stderr
+    assert service.get("/api/v1/jobs/cut")[0] == 404
+    sent = agent("replay", path, "--server", service.url, "--damaged")
+    assert sent.returncode == 0 and service.get("/api/v1/jobs/cut")[0] == 200

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/descriptor.h"
+#include "core/base/result.h"
+#include "core/wire/frame.h"
+
+namespace stepscope {
+
+// A recording is a push of any length: frames as on the wire, each with its length in front.
+// Several sessions may follow each other in it, each in order.
+
+// The last number that a frame stands for: its own, or the end of the range that is lost.
+std::uint64_t LastNumber(const Frame& frame);
+
+// Writes one. For one thread.
+class RecordingWriter {
+ public:
+  // Conflict when the file exists already; Invalid when it cannot be made.
+  static Result<std::unique_ptr<RecordingWriter>> Create(const std::string& path);
+
+  // All of it or nothing. Unavailable when there is no room, or the disk fails.
+  Status Append(std::string_view push);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  RecordingWriter(Descriptor file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)) {}
+
+  Descriptor file_;
+  std::string path_;
+  std::uint64_t size_ = 0;
+};
+
+// Where a frame lies.
+struct RecordedFrame {
+  std::uint64_t offset = 0;
+  std::uint32_t size = 0;
+  std::uint32_t file = 0;
+  std::uint64_t first = 0, last = 0;  // numbers; several only where they were lost
+  std::int64_t created_us = 0;
+};
+
+// The frames of one session, by number. Those that are missing are gone.
+struct RecordedSession {
+  FrameHead head;  // of the first frame
+  std::vector<RecordedFrame> frames;
+};
+
+// What lies in one or more recordings. Only where the frames are is held in memory. For one thread.
+class Recording {
+ public:
+  // Reads everything once, so that all that is wrong is known before anything is sent. Invalid for
+  // what is no recording, and for files that are too large.
+  static Result<Recording> Open(const std::vector<std::string>& paths);
+
+  const std::vector<RecordedSession>& sessions() const { return sessions_; }
+  // What is wrong with the files; empty when nothing is.
+  const std::vector<std::string>& damage() const { return damage_; }
+
+  // Invalid when it is not the frame any more that it was.
+  Result<Frame> Read(const RecordedFrame& frame) const;
+
+ private:
+  Status Scan(const std::string& path, std::uint32_t file);
+  void Take(const Frame& frame, RecordedFrame place);
+  void CheckHoles();
+  void Note(std::string damage);
+
+  std::vector<Descriptor> files_;
+  std::vector<RecordedSession> sessions_;
+  std::vector<std::string> damage_;
+  std::size_t frames_ = 0;
+};
+
+}  // namespace stepscope
