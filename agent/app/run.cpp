@@ -14,6 +14,7 @@
 #include "agent/app/spool_drain.h"
 #include "agent/host/process.h"
 #include "agent/launch/command.h"
+#include "agent/launch/log_metric.h"
 #include "agent/launch/relay.h"
 #include "agent/launch/startup_pages.h"
 #include "agent/sample/sample_loop.h"
@@ -27,10 +28,11 @@ constexpr Duration kDrainWait = 2s;
 constexpr Duration kAskAgain = 1s;  // a driver that starts
 
 std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
-  if (!options.travelling_output || options.command.empty()) return nullptr;
-  auto relay = Relay::Start();
+  const bool lines = !options.log_metrics.empty();
+  if (options.command.empty() || (!options.travelling_output && !lines)) return nullptr;
+  auto relay = Relay::Start(lines);
   if (relay) return std::move(*relay);
-  LogWarning("the job's end will not show its output: {}", relay.error().message);
+  LogWarning("the command's output is not read: {}", relay.error().message);
   return nullptr;
 }
 
@@ -64,7 +66,9 @@ CommandOptions MakeCommand(const RunOptions& options, const Intake* intake, cons
       .hidden = {kTokenVariable}};
   if (intake != nullptr)
     command.environment.emplace_back("STEPSCOPE_SOCKET", intake->socket_path());
-  if (relay != nullptr) command.standard_error = relay->input();
+  if (relay == nullptr) return command;
+  command.standard_error = relay->error();
+  command.standard_output = relay->output();
   return command;
 }
 
@@ -76,7 +80,7 @@ std::vector<TrainingProcess> TrainingOf(const Intake* intake, std::int64_t comma
       training.push_back({Format("rank{}", process.rank), process.pid});
     }
   }
-  if (training.empty()) training.push_back({"command", command});
+  if (training.empty() && command != 0) training.push_back({"command", command});
   return training;
 }
 
@@ -199,6 +203,25 @@ Result<std::unique_ptr<Uplink>> MakeUplink(const RunOptions& options) {
   return Uplink::To(std::move(*recording));
 }
 
+void AddLogMetrics(const RunOptions& options, Relay* relay, Sampler& sampler) {
+  if (relay == nullptr || options.log_metrics.empty()) return;
+  std::vector<LogPattern> patterns;
+  for (const std::string& text : options.log_metrics) {
+    if (auto pattern = LogPattern::Parse(text)) patterns.push_back(std::move(*pattern));
+  }
+  sampler.Add("output", std::make_unique<LogMetrics>(std::move(patterns), relay->TakeLines()));
+}
+
+// All that was written is passed on then, and every line can be read.
+std::vector<std::string> LastOutput(const RunOptions& options, Relay* relay) {
+  if (relay == nullptr) return {};
+  auto lines = relay->Drain(kDrainWait);
+  if (const auto lost = relay->lines_lost(); lost > 0) {
+    LogWarning("{} lines of output came too fast to be read for --log-metric", lost);
+  }
+  return options.travelling_output ? lines : std::vector<std::string>();
+}
+
 int SayStartError(const Error& error) {
   LogError("{}", error.message);
   return error.code == Code::kNotFound ? 127 : 126;
@@ -223,12 +246,13 @@ int RunCommand(const RunOptions& options) {
     if (!started) return SayStartError(started.error());
     command = *started;
   }
-  if (relay) relay->CloseInput();
+  if (relay) relay->CloseInputs();
 
   Sampler sampler(options.root, clock);
   sampler.Add("process", MakeProcessCollector(options.root, [&] {
                 return TrainingOf(intake.get(), command ? command->pid() : 0);
               }));
+  AddLogMetrics(options, relay.get(), sampler);
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);
   const auto spool = OpenSpool(options.spool);
@@ -249,7 +273,8 @@ int RunCommand(const RunOptions& options) {
   const CommandEnd end = WaitForEnd(command ? &*command : nullptr, signals, opening);
   const Time ended_at = clock.Now();
   samples.reset();
-  const auto output = relay ? relay->Drain(kDrainWait) : std::vector<std::string>();
+  const auto output = LastOutput(options, relay.get());
+  if (!options.log_metrics.empty()) session.Add(clock.Now(), sampler.Sample());
   if (session.Reason().empty()) others.AwaitKnown(options.job);
   session.Finish(EndedEvent(ended_at, end, output));
   if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();

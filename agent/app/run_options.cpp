@@ -1,6 +1,9 @@
 #include "agent/app/run_options.h"
 
+#include <set>
+
 #include "agent/launch/launcher.h"
+#include "agent/launch/log_metric.h"
 #include "core/base/text.h"
 #include "core/model/names.h"
 
@@ -15,6 +18,11 @@ constexpr Option kOptions[] = {
     {"--socket", "PATH", "", "where training processes find the agent; one of the job by default",
      false, SaidIn::kCommandLineOnly},
     {"--no-output", "", "", "do not send the last lines of standard error with the job's end"},
+    {"--log-metric", "NAME=PATTERN", "",
+     "metric user.NAME from the command's output: what the pattern has in parentheses; may be "
+     "given "
+     "several times",
+     false, SaidIn::kAnywhere, true},
 };
 
 constexpr Option kRecordOptions[] = {
@@ -45,13 +53,26 @@ Status CheckNames(const RunOptions& options) {
   return options.group.empty() ? Status() : CheckLabel("--group", options.group);
 }
 
+Status CheckLogMetrics(const std::vector<std::string>& texts) {
+  std::set<std::string> metrics;
+  for (const std::string& text : texts) {
+    const auto pattern = LogPattern::Parse(text);
+    if (!pattern) return pattern.error();
+    if (metrics.insert(pattern->metric()).second) continue;
+    return Invalid(Format("--log-metric {}: this name is there twice", Printable(text, 80)));
+  }
+  return {};
+}
+
 // All but where it goes, and what the job is called.
 Result<RunOptions> ReadCommon(const Arguments& arguments) {
   RunOptions options;
   options.socket = arguments["--socket"];
   options.travelling_output = !arguments.Has("--no-output");
   options.command = arguments.rest;
+  options.log_metrics = arguments.All("--log-metric");
   TakeNames(arguments, options);
+  if (Status good = CheckLogMetrics(options.log_metrics); !good) return good.error();
   const auto sampling = ReadSampling(arguments);
   if (!sampling) return sampling.error();
   const auto push = ReadPush(arguments);

@@ -23,9 +23,10 @@ struct RunOptions {
   bool travelling_output = true;
   UplinkOptions uplink{};
   SpoolOptions spool{};
-  std::string record_to{};             // a file instead of the service
-  std::vector<std::string> command{};  // only a recording may have none
-  std::string agent_version{};         // for the service
+  std::vector<std::string> log_metrics{};  // each one a LogPattern
+  std::string record_to{};                 // a file instead of the service
+  std::vector<std::string> command{};      // only a recording may have none
+  std::string agent_version{};             // for the service
 };
 
 std::vector<Option> RunOptionTable();

@@ -26,6 +26,16 @@ std::size_t TickRow::Add(std::string_view metric, std::string_view device) {
   return series_.size() - 1;
 }
 
+std::size_t TickRow::AddCustom(std::string_view metric, std::uint8_t scale) {
+  assert(IsCustomMetric(metric));
+  if (series_.size() >= kMaxSeriesPerFrame) return kNoColumn;
+  series_.push_back({std::string(metric), ""});
+  scales_.push_back(scale);
+  values_.push_back(0);
+  present_.push_back(0);
+  return series_.size() - 1;
+}
+
 void TickRow::Set(std::size_t column, double value) {
   if (column == kNoColumn || !std::isfinite(value)) return;
   values_[column] = ToScaled(value, scales_[column]);

@@ -19,6 +19,9 @@ class TickRow {
   // into a frame: setting that one does nothing.
   std::size_t Add(std::string_view metric, std::string_view device = "");
 
+  // The same for a custom metric, with so many decimal digits.
+  std::size_t AddCustom(std::string_view metric, std::uint8_t scale);
+
   void Set(std::size_t column, double value);
 
   // The value that `from` has in column `there`, a column of the same metric.

@@ -59,9 +59,10 @@ Error StartError(const std::string& program, int error) {
 }
 
 // In the new process: only calls that are safe after fork.
-[[noreturn]] void Become(char* const* words, char* const* environment, int standard_error,
-                         const Signals& signals, int report) {
-  if (standard_error >= 0) dup2(standard_error, STDERR_FILENO);
+[[noreturn]] void Become(char* const* words, char* const* environment,
+                         const CommandOptions& options, const Signals& signals, int report) {
+  if (options.standard_error >= 0) dup2(options.standard_error, STDERR_FILENO);
+  if (options.standard_output >= 0) dup2(options.standard_output, STDOUT_FILENO);
   if (!signals.pipe_was_ignored()) signal(SIGPIPE, SIG_DFL);
   pthread_sigmask(SIG_SETMASK, &signals.mask_before(), nullptr);
   execvpe(words[0], words, environment);
@@ -101,7 +102,7 @@ Result<Command> Command::Start(const CommandOptions& options, const Signals& sig
   const pid_t pid = fork();
   if (pid < 0) return Internal(Format("fork: {}", std::strerror(errno)));
   if (pid == 0) {
-    Become(argv.data(), envp.data(), options.standard_error, signals, write_end.get());
+    Become(argv.data(), envp.data(), options, signals, write_end.get());
   }
   write_end = Descriptor();
   int error = 0;

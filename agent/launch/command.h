@@ -42,7 +42,7 @@ struct CommandOptions {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> environment;  // on top of ours
   std::vector<std::string> hidden{};                             // names it does not get of ours
-  int standard_error = -1;                                       // -1: ours
+  int standard_error = -1, standard_output = -1;                 // -1: ours
 };
 
 // The command that is profiled. It has our terminal, process group, standard input and output.

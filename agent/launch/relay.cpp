@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -15,23 +13,21 @@
 #include <cstring>
 #include <new>
 
+#include "agent/launch/relay_process.h"
 #include "core/base/text.h"
 
 namespace stepscope {
 namespace {
+
+constexpr int kLineBytes = 1024 * 1024;  // that wait to be read
 
 struct Ends {
   Descriptor input;   // for the command
   Descriptor output;  // for the relay
 };
 
-void CopySize(int from, int to) {
-  winsize size{};
-  if (ioctl(from, TIOCGWINSZ, &size) == 0) ioctl(to, TIOCSWINSZ, &size);
-}
-
 // A terminal that passes every byte on as it is: the real one behind it does the rest.
-bool OpenTerminal(Ends& ends) {
+bool OpenTerminal(int ours, Ends& ends) {
   ends.output = Descriptor(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   char name[64];
   if (!ends.output || grantpt(ends.output.get()) != 0 || unlockpt(ends.output.get()) != 0 ||
@@ -42,7 +38,7 @@ bool OpenTerminal(Ends& ends) {
   termios mode;
   if (!ends.input || tcgetattr(ends.input.get(), &mode) != 0) return false;
   cfmakeraw(&mode);
-  CopySize(STDERR_FILENO, ends.input.get());
+  CopyTerminalSize(ours, ends.input.get());
   return tcsetattr(ends.input.get(), TCSANOW, &mode) == 0;
 }
 
@@ -54,121 +50,77 @@ bool OpenPipe(Ends& ends) {
   return true;
 }
 
-// Of the relay's process only, which has one thread.
-volatile sig_atomic_t terminal_resized = 0;
-
-void SetSignals() {
-  for (const int ignored :
-       {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2}) {
-    signal(ignored, SIG_IGN);
-  }
-  struct sigaction resized {};
-  resized.sa_handler = [](int) { terminal_resized = 1; };
-  sigaction(SIGWINCH, &resized, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+bool OpenLike(int ours, Ends& ends) {
+  return isatty(ours) != 0 ? OpenTerminal(ours, ends) : OpenPipe(ends);
 }
 
-// Whoever reads our output may be gone; the command goes on all the same.
-void WriteAll(const char* bytes, std::size_t size) {
-  while (size > 0) {
-    const ssize_t count = write(STDERR_FILENO, bytes, size);
-    if (count < 0 && errno == EAGAIN) {
-      pollfd room{STDERR_FILENO, POLLOUT, 0};
-      poll(&room, 1, -1);
-    } else if (count < 0 && errno != EINTR) {
-      return;
-    }
-    if (count <= 0) continue;
-    bytes += count;
-    size -= static_cast<std::size_t>(count);
-  }
+bool OpenLines(Ends& ends) {
+  if (!OpenPipe(ends)) return false;
+  fcntl(ends.input.get(), F_SETPIPE_SZ, kLineBytes);
+  return fcntl(ends.input.get(), F_SETFL, O_NONBLOCK) == 0 &&
+         fcntl(ends.output.get(), F_SETFL, O_NONBLOCK) == 0;
 }
 
-// False at the end: no writer is left.
-bool PassOn(int output, OutputTail& tail) {
-  static char bytes[65536];
-  const ssize_t count = read(output, bytes, sizeof bytes);
-  if (count < 0 && errno == EINTR) return true;
-  if (count <= 0) return false;
-  tail.Take({bytes, static_cast<std::size_t>(count)});
-  WriteAll(bytes, static_cast<std::size_t>(count));
-  return true;
+// The same terminal, pipe or file.
+bool GoToTheSamePlace(int one, int other) {
+  struct stat a {
+  }, b{};
+  return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
 }
 
-bool HasMore(int output) {
-  pollfd more{output, POLLIN, 0};
-  return poll(&more, 1, 0) > 0;
+RelayMemory* MapMemory() {
+  void* memory =
+      mmap(nullptr, sizeof(RelayMemory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : new (memory) RelayMemory;
 }
 
-// The agent asks by a byte whether all is passed on, and is answered by one.
-bool AnswerControl(int& control, int output, OutputTail& tail) {
-  char byte = 0;
-  if (recv(control, &byte, 1, MSG_DONTWAIT) <= 0) {
-    control = -1;
-    return true;
-  }
-  while (HasMore(output)) {
-    if (!PassOn(output, tail)) return false;
-  }
-  send(control, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-  return true;
-}
-
-[[noreturn]] void RunRelay(int output, int control, OutputTail& tail) {
-  prctl(PR_SET_NAME, "stepscope-relay");
-  SetSignals();
-  for (;;) {
-    pollfd watched[] = {{output, POLLIN, 0}, {control, POLLIN, 0}};
-    poll(watched, 2, -1);
-    if (terminal_resized != 0) {
-      terminal_resized = 0;
-      CopySize(STDERR_FILENO, output);
-      continue;
-    }
-    if (watched[0].revents != 0 && !PassOn(output, tail)) break;
-    if (control >= 0 && watched[1].revents != 0 && !AnswerControl(control, output, tail)) break;
-  }
-  _exit(0);
-}
-
-// Everything but standard error and what the relay works on, so that nobody waits for our copies.
-void CloseOthers(int output, int control) {
-  const int limit = static_cast<int>(sysconf(_SC_OPEN_MAX));
-  for (int fd = 0; fd < std::min(limit, 1024); ++fd) {
-    if (fd != STDERR_FILENO && fd != output && fd != control) close(fd);
-  }
+Error NoRoom() {
+  return Unavailable(Format("output relay: {}", std::strerror(errno)));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Relay>> Relay::Start() {
-  Ends ends;
-  const bool opened = isatty(STDERR_FILENO) != 0 ? OpenTerminal(ends) : OpenPipe(ends);
-  int control[2] = {-1, -1};
-  void* memory =
-      mmap(nullptr, sizeof(OutputTail), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+Result<std::unique_ptr<Relay>> Relay::Start(bool lines) {
   std::unique_ptr<Relay> relay(new Relay);
-  if (memory != MAP_FAILED) relay->tail_ = new (memory) OutputTail;
-  if (!opened || memory == MAP_FAILED ||
+  relay->shared_ = lines && GoToTheSamePlace(STDOUT_FILENO, STDERR_FILENO);
+  const bool second = lines && !relay->shared_;
+  Ends error, output, read;
+  int control[2] = {-1, -1};
+  relay->memory_ = MapMemory();
+  if (relay->memory_ == nullptr || !OpenLike(STDERR_FILENO, error) ||
+      (second && !OpenLike(STDOUT_FILENO, output)) || (lines && !OpenLines(read)) ||
       socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) {
-    return Unavailable(Format("output relay: {}", std::strerror(errno)));
+    return NoRoom();
   }
   relay->control_ = Descriptor(control[0]);
   const Descriptor other_control(control[1]);
   const pid_t pid = fork();
-  if (pid < 0) return Unavailable(Format("output relay: {}", std::strerror(errno)));
+  if (pid < 0) return NoRoom();
   if (pid == 0) {
-    CloseOthers(ends.output.get(), other_control.get());
-    RunRelay(ends.output.get(), other_control.get(), *relay->tail_);
+    RunRelay({.channels = {RelayChannel{error.output.get(), STDERR_FILENO, true, relay->shared_},
+                           RelayChannel{output.output.get(), STDOUT_FILENO, false, true}},
+              .control = other_control.get(),
+              .lines = read.input.get()},
+             *relay->memory_);
   }
-  relay->input_ = std::move(ends.input);
+  relay->error_ = std::move(error.input);
+  relay->output_ = std::move(output.input);
+  relay->lines_ = std::move(read.output);
   return relay;
 }
 
 Relay::~Relay() {
-  if (tail_ != nullptr) munmap(tail_, sizeof(OutputTail));
+  if (memory_ != nullptr) munmap(memory_, sizeof(RelayMemory));
+}
+
+void Relay::CloseInputs() {
+  error_ = Descriptor();
+  output_ = Descriptor();
+}
+
+std::uint64_t Relay::lines_lost() const {
+  return memory_->lines_lost;
 }
 
 std::vector<std::string> Relay::Drain(Duration at_most) {
@@ -178,7 +130,7 @@ std::vector<std::string> Relay::Drain(Duration at_most) {
   pollfd answer{control_.get(), POLLIN, 0};
   poll(&answer, 1, static_cast<int>(at_most / 1ms));
   std::vector<std::string> lines;
-  for (const std::string& line : tail_->Lines()) {
+  for (const std::string& line : memory_->tail.Lines()) {
     std::string clean = CleanOutputLine(line);
     if (!clean.empty()) lines.push_back(std::move(clean));
   }

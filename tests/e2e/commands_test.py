@@ -57,3 +57,14 @@ def test_a_damaged_recording_is_sent_only_when_asked(service, folder):
     assert service.get("/api/v1/jobs/cut")[0] == 404
     sent = agent("replay", path, "--server", service.url, "--damaged")
     assert sent.returncode == 0 and service.get("/api/v1/jobs/cut")[0] == 200
+
+
+def test_metrics_are_read_from_the_output_of_a_command(service):
+    script = "echo loss 7.5 >&2; echo speed=41; sleep 2; echo 'last line: loss 0.25' >&2; exit 0"
+    words = ["run", "--server", service.url, "--job", "spoken", "--log-metric", "loss=loss ([0-9.]+)", "--log-metric", r"speed=speed=(\d+)"]
+    done = agent(*words, "--", "sh", "-c", script)
+    assert done.returncode == 0 and done.stdout == "speed=41\n" and "last line: loss 0.25\n" in done.stderr
+    wait_for(lambda: status_of(service, "spoken") == "Completed", "the job is completed")
+    series = {one["metric"]: one for one in service.get("/api/v1/jobs/spoken/metrics?metric=user.loss,user.speed")[1]["series"]}
+    assert [value for value in series["user.loss"]["mean"] if value is not None] == [7.5, 0.25]
+    assert [value for value in series["user.speed"]["mean"] if value is not None] == [41]

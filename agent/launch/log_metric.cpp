@@ -1,0 +1,133 @@
+#include "agent/launch/log_metric.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/model/metric.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kLongestPattern = 512;
+constexpr std::size_t kLongestLine = 1024;
+constexpr std::size_t kMostBytes = 256 * 1024;  // of one tick
+
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// "\d" is what people write, and not part of POSIX. A back-reference could take for ever.
+Result<std::string> Portable(std::string_view pattern) {
+  std::string text;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+    if (pattern[i] != '\\') {
+      text += pattern[i];
+      continue;
+    }
+    if (IsDigit(next)) return Invalid(Format("'\\{}' is not understood", next));
+    ++i;
+    text += next == 'd' ? "[0-9]" : Format("\\{}", next);
+  }
+  return text;
+}
+
+// Digits kept, so that the first value fits with room for values a thousand times larger.
+std::uint8_t ScaleOf(double value) {
+  const double digits = std::abs(value) < 1 ? 0 : std::ceil(std::log10(std::abs(value)));
+  return static_cast<std::uint8_t>(std::clamp(15.0 - digits, 0.0, 9.0));
+}
+
+}  // namespace
+
+Result<LogPattern> LogPattern::Parse(std::string_view text) {
+  const std::string shown = Printable(text, 80);
+  const std::size_t equals = text.find('=');
+  if (equals == text.npos) {
+    return Invalid(
+        Format("--log-metric {}: must be NAME=PATTERN, such as 'loss=loss: ([0-9.]+)'", shown));
+  }
+  LogPattern pattern;
+  pattern.metric_ = Format("user.{}", text.substr(0, equals));
+  if (!IsCustomMetric(pattern.metric_)) {
+    return Invalid(
+        Format("--log-metric {}: a name is 1 to 58 letters, digits, '_' and '.'", shown));
+  }
+  const std::string_view source = text.substr(equals + 1);
+  if (source.size() > kLongestPattern || source.find('\0') != source.npos) {
+    return Invalid(Format("--log-metric {}: the pattern is too long", shown));
+  }
+  const auto portable = Portable(source);
+  if (!portable) return Invalid(Format("--log-metric {}: {}", shown, portable.error().message));
+  auto regex = std::make_unique<regex_t>();
+  const int failed = regcomp(regex.get(), portable->c_str(), REG_EXTENDED | REG_NEWLINE);
+  if (failed != 0) {
+    char why[128];
+    regerror(failed, regex.get(), why, sizeof why);
+    return Invalid(Format("--log-metric {}: {}", shown, why));
+  }
+  pattern.regex_.reset(regex.release());
+  if (pattern.regex_->re_nsub == 0) {
+    return Invalid(Format("--log-metric {}: the value must stand in parentheses", shown));
+  }
+  return pattern;
+}
+
+std::optional<double> LogPattern::Read(const std::string& line) const {
+  regmatch_t found[2];
+  if (regexec(regex_.get(), line.c_str(), 2, found, 0) != 0 || found[1].rm_so < 0) {
+    return std::nullopt;
+  }
+  const char* begin = line.data() + found[1].rm_so;
+  const char* const end = line.data() + found[1].rm_eo;
+  if (begin != end && *begin == '+') ++begin;
+  double value = 0;
+  const auto [last, error] = std::from_chars(begin, end, value);
+  if (error != std::errc() || last != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+LogMetrics::LogMetrics(std::vector<LogPattern> patterns, Descriptor lines)
+    : patterns_(std::move(patterns)),
+      lines_(std::move(lines)),
+      values_(patterns_.size()),
+      columns_(patterns_.size()) {}
+
+Status LogMetrics::Collect(SteadyTime, TickRow& row) {
+  char bytes[16 * 1024];
+  for (std::size_t size = 0; size < kMostBytes;) {
+    const ssize_t count = read(lines_.get(), bytes, sizeof bytes);
+    if (count <= 0) break;
+    size += static_cast<std::size_t>(count);
+    for (const char byte : std::string_view(bytes, static_cast<std::size_t>(count))) {
+      if (byte == '\n') Take(std::exchange(line_, {}));
+      if (byte != '\n' && line_.size() < kLongestLine) line_ += byte;
+    }
+  }
+  for (std::size_t i = 0; i < patterns_.size(); ++i) Set(i, row);
+  return {};
+}
+
+void LogMetrics::Take(const std::string& line) {
+  for (std::size_t i = 0; i < patterns_.size(); ++i) {
+    if (const auto value = patterns_[i].Read(line)) values_[i] = value;
+  }
+}
+
+void LogMetrics::Set(std::size_t pattern, TickRow& row) {
+  const auto value = std::exchange(values_[pattern], std::nullopt);
+  Column& column = columns_[pattern];
+  if (!value) return;
+  if (column.number == TickRow::kNoColumn) {
+    const std::uint8_t scale = ScaleOf(*value);
+    column = {row.AddCustom(patterns_[pattern].metric(), scale), 9e18 / std::pow(10.0, scale)};
+  }
+  if (std::abs(*value) < column.most) row.Set(column.number, *value);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <regex.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/collect/collector.h"
+#include "core/base/descriptor.h"
+#include "core/base/result.h"
+
+namespace stepscope {
+
+// What `--log-metric 'throughput=samples/s: ([0-9.]+)'` says: in a line of output that fits the
+// pattern, the first pair of parentheses holds the value of the metric user.throughput.
+class LogPattern {
+ public:
+  // Invalid, naming what is wrong: the name, the pattern, no parentheses.
+  static Result<LogPattern> Parse(std::string_view text);
+
+  const std::string& metric() const { return metric_; }
+
+  // Nothing where the line does not fit, or what fits is no finite number.
+  std::optional<double> Read(const std::string& line) const;
+
+ private:
+  struct Free {
+    void operator()(regex_t* regex) const {
+      regfree(regex);
+      delete regex;
+    }
+  };
+
+  std::string metric_;
+  std::unique_ptr<regex_t, Free> regex_;
+};
+
+// Reads the lines that the relay saw, at each tick; the last value of a metric since the tick
+// before is its sample. A line is at most 1 KiB, and of one tick so many are read that a command
+// that writes without end does not hold up the ticks. For one thread.
+class LogMetrics : public Collector {
+ public:
+  LogMetrics(std::vector<LogPattern> patterns, Descriptor lines);
+
+  Status Collect(SteadyTime now, TickRow& row) override;
+
+ private:
+  struct Column {
+    std::size_t number = TickRow::kNoColumn;
+    double most = 0;  // what fits
+  };
+
+  void Take(const std::string& line);
+  void Set(std::size_t pattern, TickRow& row);
+
+  const std::vector<LogPattern> patterns_;
+  const Descriptor lines_;
+  std::vector<std::optional<double>> values_;
+  std::vector<Column> columns_;
+  std::string line_;
+};
+
+}  // namespace stepscope
