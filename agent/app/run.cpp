@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "agent/app/first_agent.h"
 #include "agent/app/job_session.h"
 #include "agent/app/live_socket.h"
 #include "agent/app/obey.h"
@@ -230,6 +231,9 @@ int SayStartError(const Error& error) {
 }  // namespace
 
 int RunCommand(const RunOptions& options) {
+  if (const std::string first = SocketOfFirstAgent(options); !first.empty()) {
+    return BecomeCommand(options, first);
+  }
   auto uplink = MakeUplink(options);
   if (!uplink) {
     LogError("{}", uplink.error().message);

@@ -39,6 +39,7 @@ void TakeNames(const Arguments& arguments, RunOptions& options) {
   options.group = arguments["--group"];
   if (options.group.empty() && named) options.group = launch.group;
   options.node = ReadNode(arguments, launch.node);
+  options.local_rank = LocalRankOf(Variable);
 }
 
 Status CheckNames(const RunOptions& options) {

@@ -14,6 +14,7 @@ namespace stepscope {
 // What `stepscope-agent run` or `record` was told, checked.
 struct RunOptions {
   std::string job{}, group{}, node{};
+  int local_rank = 0;      // among those that a launcher started on this node
   std::string named_by{};  // the launcher that gave the job's name; empty: the person
   Duration interval = 500ms;
   Duration push = 2s;

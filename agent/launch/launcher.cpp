@@ -66,6 +66,13 @@ std::string Join(std::string_view title, const std::string& number) {
   return Clean(Format("{}-{}", Clean(title).substr(0, room), number));
 }
 
+// Open MPI, MPICH and Intel MPI, MVAPICH, HPE PALS, torchrun, Slurm. What a scheduler says goes
+// last: mpirun passes on what it was started with.
+constexpr std::string_view kLocalRanks[] = {
+    "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+    "PALS_LOCAL_RANKID",          "LOCAL_RANK",      "SLURM_LOCALID"};
+constexpr std::int64_t kMostLocalRanks = 100'000;
+
 // LSF writes the index of an array behind its name: "sweep[3]".
 std::string_view TitleOf(std::string_view text) {
   return text.substr(0, text.find('['));
@@ -157,6 +164,14 @@ LaunchNames NamesOfLaunch(const Environment& environment) {
   if (row != std::end(kSchedulers)) return NamesOf(*row, environment);
   if (!environment("KUBERNETES_SERVICE_HOST").empty()) return NamesOfKubernetes(environment);
   return NamesOfTorchrun(environment);
+}
+
+int LocalRankOf(const Environment& environment) {
+  for (const std::string_view name : kLocalRanks) {
+    const auto rank = ParseInt(environment(name), name);
+    if (rank) return static_cast<int>(std::clamp<std::int64_t>(*rank, 0, kMostLocalRanks));
+  }
+  return 0;
 }
 
 std::string KnownLaunchers() {

@@ -19,6 +19,9 @@ struct LaunchNames {
 // STEPSCOPE_JOB, STEPSCOPE_GROUP and STEPSCOPE_NODE are the caller's to read: they go before.
 LaunchNames NamesOfLaunch(const Environment& environment);
 
+// The number of this process among those that the launcher started on this node; 0 where none says.
+int LocalRankOf(const Environment& environment);
+
 // Those whose names are understood, for people: "Slurm, LSF, ...".
 std::string KnownLaunchers();
 

@@ -129,6 +129,17 @@ TEST(Launcher, NamesAreOnesThatTheServiceTakes) {
 }
 
 // Hydra gives every rank the environment of mpirun, so all nodes would be the first one.
+TEST(Launcher, SaysWhichRankOfItsNodeAProcessIs) {
+  EXPECT_EQ(LocalRankOf(Of({})), 0);
+  EXPECT_EQ(LocalRankOf(Of({{"SLURM_LOCALID", "3"}})), 3);
+  EXPECT_EQ(LocalRankOf(Of({{"SLURM_LOCALID", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "2"}})), 2)
+      << "what the scheduler said was for mpirun";
+  EXPECT_EQ(LocalRankOf(Of({{"SLURM_LOCALID", "5"}, {"LOCAL_RANK", "0"}})), 0);
+  for (const char* text : {"", "x", "-1", "99999999999999999999"}) {
+    EXPECT_EQ(LocalRankOf(Of({{"MPI_LOCALRANKID", text}})), 0) << text;
+  }
+}
+
 TEST(Launcher, DoesNotTrustANodeThatMpirunPassedOn) {
   const Variables step = With(kSlurm, {{"SLURMD_NODENAME", "n1"}});
   EXPECT_EQ(NamesOfLaunch(Of(With(step, {{"MPI_LOCALRANKID", "0"}}))).node, "");
