@@ -52,6 +52,8 @@ def test_what_a_killed_agent_left_is_delivered_by_the_next(service, folder):
     second = agent(service, spool, "killed", "sleep", "3")
     errors = second.communicate(timeout=60)[1]
     assert second.returncode == 0 and "left by another agent" in errors
+    # A service that was built before the agent may not know all its metrics.
+    assert "the service refused" not in errors, errors
     sessions = ticks(service, "killed")
     assert len(sessions) == 2
     # Behind the last cut, and what the disk took.
