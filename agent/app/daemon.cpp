@@ -9,6 +9,7 @@
 #include "agent/app/live_socket.h"
 #include "agent/app/node_jobs.h"
 #include "agent/app/service_notice.h"
+#include "agent/app/spool_drain.h"
 #include "agent/launch/command.h"
 #include "agent/launch/process_start.h"
 #include "agent/launch/startup_pages.h"
@@ -43,6 +44,15 @@ Result<std::unique_ptr<Intake>> StartIntake(const DaemonOptions& options, const 
   return Intake::Start(intake, clock);
 }
 
+// For `top`; the jobs are served without it.
+std::unique_ptr<LiveSocket> StartLive(const Intake& intake, const NodeJobs& jobs) {
+  auto live = LiveSocket::Start(intake.socket_path() + kLiveEnding, intake.access(),
+                                [&jobs] { return JobsText(jobs.Live()); });
+  if (live) return std::move(*live);
+  LogWarning("top will not see the jobs: {}", live.error().message);
+  return nullptr;
+}
+
 bool IsEnd(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
 }
@@ -67,7 +77,7 @@ void Deliver(NodeJobs& jobs, Signals& signals, const Clock& clock) {
     for (const int descriptor : waiting) watched.push_back({descriptor, POLLIN, 0});
     if (EndWithin(signals, std::move(watched), left)) break;
   }
-  jobs.GiveUp();
+  jobs.Leave();
 }
 
 }  // namespace
@@ -87,13 +97,15 @@ int RunDaemon(const DaemonOptions& options) {
     return 1;
   }
   Sampler sampler(options.jobs.sampling.root, clock);
-  NodeJobs jobs(options.jobs, **intake, sampler, clock);
+  const auto spool = OpenSpool(options.spool);
+  const SpoolDrain others(spool.get(), options.jobs.uplink, clock);
+  NodeJobOptions each = options.jobs;
+  each.spool = spool.get();
+  NodeJobs jobs(each, **intake, sampler, others, clock);
   const Guarded<Duration> interval(options.jobs.sampling.interval);
   auto samples = std::make_unique<SampleLoop>(
       sampler, [&](Time at, const TickRow& row) { jobs.Add(at, row); }, interval, clock);
-  const auto live = LiveSocket::Start((*intake)->socket_path() + kLiveEnding, (*intake)->access(),
-                                      [&] { return JobsText(jobs.Live()); });
-  if (!live) LogWarning("top will not see the jobs: {}", live.error().message);
+  const auto live = StartLive(**intake, jobs);
   ReleaseStartupPages();
   LogInfo("node {}: training processes are heard at {}", options.jobs.node,
           (*intake)->socket_path());

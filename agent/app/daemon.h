@@ -5,12 +5,14 @@
 #include <string>
 
 #include "agent/app/node_job.h"
+#include "agent/app/spool_options.h"
 
 namespace stepscope {
 
 // What `stepscope-agent daemon` was told, checked.
 struct DaemonOptions {
   NodeJobOptions jobs{};
+  SpoolOptions spool{};
   std::string socket{};                  // empty: that of the node
   bool allow_all = false;                // processes of every user are heard
   std::optional<std::uint32_t> group{};  // or of the members of this group

@@ -31,7 +31,7 @@ Status ReadUsers(const std::string& who, DaemonOptions& options) {
 }  // namespace
 
 std::vector<Option> DaemonOptionTable() {
-  return JoinRows({kOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows()});
+  return JoinRows({kOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), SpoolRows()});
 }
 
 Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments) {
@@ -48,12 +48,15 @@ Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments) {
   if (!sampling) return sampling.error();
   const auto push = ReadPush(arguments);
   if (!push) return push.error();
+  const auto spool = ReadSpool(arguments);
+  if (!spool) return spool.error();
   const auto end_after = ReadDuration(arguments, "--end-after", 1s, 1h);
   if (!end_after) return end_after.error();
   options.jobs.uplink = *uplink;
   options.jobs.sampling = *sampling;
   options.jobs.push = *push;
   options.jobs.end_after = *end_after;
+  options.spool = *spool;
   return options;
 }
 

@@ -38,10 +38,13 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
         MakeProcessCollector(options.sampling.root, [&ticks] { return ticks.training; });
   });
   const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
-  session_ = std::make_unique<JobSession>(
-      JobSessionOptions{
-          .job = name_, .node = options.node, .push = options.push, .obey = RefuseCommand},
-      *uplink_, drain, clock);
+  session_ = std::make_unique<JobSession>(JobSessionOptions{.job = name_,
+                                                            .node = options.node,
+                                                            .push = options.push,
+                                                            .obey = RefuseCommand,
+                                                            .spool = options.spool,
+                                                            .service = options.uplink.server},
+                                          *uplink_, drain, clock);
   See(job.processes);
   // The service knows no job whose start it has not seen.
   hears_ = true;
@@ -114,6 +117,11 @@ bool NodeJob::HasEnded() {
 
 void NodeJob::Finish() {
   session_->Finish(gone_since_ ? GoneEvent(gone_at_) : "");
+}
+
+bool NodeJob::Leave() {
+  uplink_->Stop();
+  return session_->Leave();
 }
 
 }  // namespace stepscope

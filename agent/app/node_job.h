@@ -12,6 +12,7 @@
 #include "agent/frames/job_row.h"
 #include "agent/host/process.h"
 #include "agent/sample/sampler.h"
+#include "agent/spool/spool_folder.h"
 #include "core/base/clock.h"
 #include "core/base/guarded.h"
 
@@ -25,6 +26,7 @@ struct NodeJobOptions {
   Duration push = 2s;
   Duration end_after = 30s;  // after its last process a job has ended
   std::string agent_version{};
+  SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory
 };
 
 // One of the jobs of a node, from its first process to the time after its last one in which it may
@@ -50,6 +52,9 @@ class NodeJob {
   // Says that it has ended, where that is so and the service still listens, and hands over what is
   // left. No tick may come any more.
   void Finish();
+
+  // As that of JobSession; a push on its way is not waited for.
+  bool Leave();
 
   bool Over() const { return session_->Over(); }
   int done_descriptor() const { return session_->done_descriptor(); }

@@ -17,10 +17,13 @@ bool IsDone(const NodeJob& job) {
   return poll(&watched, 1, 0) == 1;
 }
 
-void SayWhatIsLeft(const NodeJob& job) {
+void LeaveJob(NodeJob& job) {
+  const bool kept = job.Leave();
   const SpoolFigures left = job.figures();
   if (left.frames_waiting == 0) return;
-  LogWarning("job {}: not delivered: {} frames: {}", job.name(), left.frames_waiting, job.Reason());
+  LogWarning("job {}: not delivered: {} frames: {}{}", job.name(), left.frames_waiting,
+             job.Reason(),
+             kept ? "; the next agent on this node delivers it, or stepscope-agent flush" : "");
 }
 
 }  // namespace
@@ -75,17 +78,18 @@ void NodeJobs::Begin(const HeardJob& job) {
 void NodeJobs::End(std::unique_ptr<NodeJob> job) {
   ticking_.Change([&](std::vector<NodeJob*>& jobs) { std::erase(jobs, job.get()); });
   LogInfo("job {} has no processes any more", job->name());
+  if (job->Reason().empty()) others_.AwaitKnown(job->name());
   job->Finish();
   finishing_.push_back(std::move(job));
   if (finishing_.size() <= kMostFinishing) return;
-  SayWhatIsLeft(*finishing_.front());
+  LeaveJob(*finishing_.front());
   finishing_.erase(finishing_.begin());
 }
 
 void NodeJobs::DropFinished() {
   std::erase_if(finishing_, [](const auto& job) {
     if (!IsDone(*job)) return false;
-    SayWhatIsLeft(*job);
+    LeaveJob(*job);
     return true;
   });
 }
@@ -107,8 +111,8 @@ std::vector<int> NodeJobs::WaitingDescriptors() const {
   return waiting;
 }
 
-void NodeJobs::GiveUp() {
-  for (const auto& job : finishing_) SayWhatIsLeft(*job);
+void NodeJobs::Leave() {
+  for (const auto& job : finishing_) LeaveJob(*job);
   finishing_.clear();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/app/node_job.h"
+#include "agent/app/spool_drain.h"
 #include "agent/top/jobs_text.h"
 
 namespace stepscope {
@@ -16,8 +17,8 @@ namespace stepscope {
 class NodeJobs {
  public:
   NodeJobs(const NodeJobOptions& options, Intake& intake, const Sampler& sampler,
-           const Clock& clock)
-      : options_(options), intake_(intake), sampler_(sampler), clock_(clock) {}
+           const SpoolDrain& others, const Clock& clock)
+      : options_(options), intake_(intake), sampler_(sampler), others_(others), clock_(clock) {}
 
   // A tick of the node, for each job. Any thread.
   void Add(Time at, const TickRow& node);
@@ -34,8 +35,8 @@ class NodeJobs {
   // Of those that are to be delivered.
   std::vector<int> WaitingDescriptors() const;
 
-  // What is not delivered is given up, and said.
-  void GiveUp();
+  // What is not delivered is left to the spool, and said.
+  void Leave();
 
   std::size_t size() const { return jobs_.size(); }
 
@@ -47,6 +48,7 @@ class NodeJobs {
   const NodeJobOptions options_;
   Intake& intake_;
   const Sampler& sampler_;
+  const SpoolDrain& others_;
   const Clock& clock_;
   std::map<std::string, std::unique_ptr<NodeJob>> jobs_;
   Guarded<std::vector<NodeJob*>> ticking_;           // the same ones

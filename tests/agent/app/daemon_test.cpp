@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <filesystem>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -60,6 +61,14 @@ struct DaemonTest : testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
+  // Whether an outage of the service is so long that frames are gathered on disk.
+  bool Spools() const {
+    for (const auto& each : std::filesystem::recursive_directory_iterator(spool())) {
+      if (each.path().filename() == "open") return true;
+    }
+    return false;
+  }
+  std::string spool() const { return folder.path() + "/spool"; }
   std::string socket() const { return folder.path() + "/agent.sock"; }
   bool IsUp(const AgentProcess& agent) const { return agent.WaitForErr("are heard at"); }
   // Of a job, the lifecycle events that contain the text.
@@ -168,6 +177,44 @@ TEST_F(DaemonTest, ASecondDaemonTakesOverFromOneThatWasKilled) {
   ASSERT_TRUE(IsUp(agent));
   Training training(socket(), "bert");
   EXPECT_EQ(training.answer.refused, 0);
+}
+
+TEST_F(DaemonTest, DeliversWhatOneThatWasKilledLeft) {
+  service.Demand("a token that the daemon does not have");
+  {
+    AgentProcess agent(Daemon(service.url(), {"--spool", spool()}));
+    ASSERT_TRUE(IsUp(agent));
+    Training training(socket(), "bert");
+    training.Steps(5);
+    ASSERT_TRUE(Eventually([&] { return Spools(); }));
+    agent.Signal(SIGKILL);
+    agent.Wait();
+  }
+  EXPECT_TRUE(service.frames().empty());
+  service.Demand("");
+  AgentProcess agent(Daemon(service.url(), {"--spool", spool()}));
+
+  EXPECT_TRUE(Eventually([&] { return Rows("bert", FrameKind::kSteps) == 5; }));
+  EXPECT_GT(Rows("bert", FrameKind::kTicks), 30u);
+  EXPECT_TRUE(Eventually([&] { return std::filesystem::is_empty(spool()); }));
+}
+
+TEST_F(DaemonTest, LeavesToTheSpoolWhatItCannotDeliver) {
+  service.Demand("a token that the daemon does not have");
+  {
+    AgentProcess agent(Daemon(service.url(), {"--spool", spool()}));
+    ASSERT_TRUE(IsUp(agent));
+    Training training(socket(), "bert");
+    training.Steps(5);
+    ASSERT_TRUE(agent.WaitForErr("does not take samples"));
+    agent.Signal(SIGTERM);
+    EXPECT_EQ(agent.Wait(), 0);
+    EXPECT_TRUE(agent.WaitForErr("the next agent on this node delivers it"));
+  }
+  service.Demand("");
+  AgentProcess agent(Daemon(service.url(), {"--spool", spool()}));
+
+  EXPECT_TRUE(Eventually([&] { return Rows("bert", FrameKind::kSteps) == 5; }));
 }
 
 TEST_F(DaemonTest, TwoDaemonsAreOneTooMany) {
