@@ -98,7 +98,7 @@ int RunDaemon(const DaemonOptions& options) {
   }
   Sampler sampler(options.jobs.sampling.root, clock);
   const auto spool = OpenSpool(options.spool);
-  const SpoolDrain others(spool.get(), options.jobs.uplink, clock);
+  SpoolDrain others(spool.get(), options.jobs.uplink, clock);
   NodeJobOptions each = options.jobs;
   each.spool = spool.get();
   NodeJobs jobs(each, **intake, sampler, others, clock);

@@ -17,13 +17,15 @@ bool IsDone(const NodeJob& job) {
   return poll(&watched, 1, 0) == 1;
 }
 
-void LeaveJob(NodeJob& job) {
+// True when some of it waits in the spool.
+bool LeaveJob(NodeJob& job) {
   const bool kept = job.Leave();
   const SpoolFigures left = job.figures();
-  if (left.frames_waiting == 0) return;
+  if (left.frames_waiting == 0) return false;
   LogWarning("job {}: not delivered: {} frames: {}{}", job.name(), left.frames_waiting,
              job.Reason(),
-             kept ? "; the next agent on this node delivers it, or stepscope-agent flush" : "");
+             kept ? "; an agent on this node delivers it, or stepscope-agent flush" : "");
+  return kept;
 }
 
 }  // namespace
@@ -82,16 +84,19 @@ void NodeJobs::End(std::unique_ptr<NodeJob> job) {
   job->Finish();
   finishing_.push_back(std::move(job));
   if (finishing_.size() <= kMostFinishing) return;
-  LeaveJob(*finishing_.front());
+  const bool left = LeaveJob(*finishing_.front());
   finishing_.erase(finishing_.begin());
+  if (left) others_.LookAgain();
 }
 
 void NodeJobs::DropFinished() {
-  std::erase_if(finishing_, [](const auto& job) {
+  bool left = false;
+  std::erase_if(finishing_, [&](const auto& job) {
     if (!IsDone(*job)) return false;
-    LeaveJob(*job);
+    left = LeaveJob(*job) || left;
     return true;
   });
+  if (left) others_.LookAgain();
 }
 
 void NodeJobs::Finish() {

@@ -17,7 +17,7 @@ namespace stepscope {
 class NodeJobs {
  public:
   NodeJobs(const NodeJobOptions& options, Intake& intake, const Sampler& sampler,
-           const SpoolDrain& others, const Clock& clock)
+           SpoolDrain& others, const Clock& clock)
       : options_(options), intake_(intake), sampler_(sampler), others_(others), clock_(clock) {}
 
   // A tick of the node, for each job. Any thread.
@@ -48,7 +48,7 @@ class NodeJobs {
   const NodeJobOptions options_;
   Intake& intake_;
   const Sampler& sampler_;
-  const SpoolDrain& others_;
+  SpoolDrain& others_;
   const Clock& clock_;
   std::map<std::string, std::unique_ptr<NodeJob>> jobs_;
   Guarded<std::vector<NodeJob*>> ticking_;           // the same ones

@@ -1,6 +1,7 @@
 #include "agent/app/spool_drain.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/log.h"
 
@@ -8,6 +9,7 @@ namespace stepscope {
 namespace {
 
 constexpr Duration kLongestAwait = 3s;
+constexpr Duration kLongestWait = 1h;
 
 }  // namespace
 
@@ -29,6 +31,15 @@ SpoolDrain::~SpoolDrain() {
 }
 
 void SpoolDrain::Run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    DeliverAll(stop);
+    state_.Wait(stop, kLongestWait, [](const State& state) { return state.look; });
+  }
+}
+
+void SpoolDrain::DeliverAll(const std::stop_token& stop) {
+  const bool look = state_.Change([](State& state) { return std::exchange(state.look, false); });
+  if (!look) return;
   OldSessions sessions(
       *folder_, service_, [this](std::string body) { return uplink_->Post(std::move(body)); },
       clock_);
@@ -42,7 +53,7 @@ void SpoolDrain::Run(std::stop_token stop) {
 
 void SpoolDrain::Note(const OldSessions& sessions) {
   state_.Change([&](State& state) {
-    state.looked = true;
+    state.looked = !state.look;
     state.unknown = sessions.UnknownJobs();
   });
 }
@@ -50,6 +61,14 @@ void SpoolDrain::Note(const OldSessions& sessions) {
 void SpoolDrain::AwaitKnown(const std::string& job) const {
   state_.Wait({}, kLongestAwait, [&](const State& state) {
     return state.looked && std::ranges::find(state.unknown, job) == state.unknown.end();
+  });
+}
+
+void SpoolDrain::LookAgain() {
+  if (!uplink_) return;
+  state_.Change([](State& state) {
+    state.look = true;
+    state.looked = false;
   });
 }
 

@@ -23,13 +23,18 @@ class SpoolDrain {
   // of this one's, but not for long.
   void AwaitKnown(const std::string& job) const;
 
+  // There is more: what was left since is delivered behind the rest. Any thread.
+  void LookAgain();
+
  private:
   struct State {
-    bool looked = false;                 // into the spool
+    bool look = true;                    // there is something to look for
+    bool looked = false;                 // into the spool, for all that there is
     std::vector<std::string> unknown{};  // jobs with sessions that the service does not know
   };
 
   void Run(std::stop_token stop);
+  void DeliverAll(const std::stop_token& stop);
   void Note(const OldSessions& sessions);
 
   SpoolFolder* const folder_;
