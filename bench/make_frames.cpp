@@ -49,6 +49,8 @@ std::int64_t DeviceCount(DeviceKind kind, const Plan& plan) {
     case DeviceKind::kDisk:
     case DeviceKind::kNetwork:
       return 4;
+    case DeviceKind::kRank:
+      break;  // its steps are generated, its processes are not
   }
   return 0;
 }
