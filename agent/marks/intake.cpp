@@ -115,11 +115,13 @@ class Intake::Server {
   }
 
   bool Accept() {
-    const auto sockets =
-        registry_.Change([this](MarkRegistry& registry) { return registry.Accept(listener_); });
-    if (!sockets) return false;
-    for (const int socket : sockets.value()) Watch(socket);
-    return true;
+    return registry_.Change([this](MarkRegistry& registry) {
+      const auto sockets = registry.Accept(listener_);
+      if (!sockets) return false;
+      // Before another thread drops one of them, and its number becomes that of another file.
+      for (const int socket : *sockets) Watch(socket);
+      return true;
+    });
   }
 
   const Duration read_interval_;
