@@ -80,6 +80,12 @@ void Deliver(NodeJobs& jobs, Signals& signals, const Clock& clock) {
   jobs.Leave();
 }
 
+// A change wakes the sampling thread.
+void Follow(Duration wanted, Guarded<Duration>& interval) {
+  const Duration now = interval.Read([](Duration value) { return value; });
+  if (now != wanted) interval.Change([&](Duration& value) { value = wanted; });
+}
+
 }  // namespace
 
 int RunDaemon(const DaemonOptions& options) {
@@ -102,7 +108,7 @@ int RunDaemon(const DaemonOptions& options) {
   NodeJobOptions each = options.jobs;
   each.spool = spool.get();
   NodeJobs jobs(each, **intake, sampler, others, clock);
-  const Guarded<Duration> interval(options.jobs.sampling.interval);
+  Guarded<Duration> interval(options.jobs.sampling.interval);
   auto samples = std::make_unique<SampleLoop>(
       sampler, [&](Time at, const TickRow& row) { jobs.Add(at, row); }, interval, clock);
   const auto live = StartLive(**intake, jobs);
@@ -112,6 +118,7 @@ int RunDaemon(const DaemonOptions& options) {
   NotifyService("READY=1");
   do {
     jobs.Look();
+    Follow(jobs.Interval(), interval);
   } while (!EndWithin(signals, {}, kLook));
   NotifyService("STOPPING=1");
   // Marks of a process that came just now would be read, and lost.

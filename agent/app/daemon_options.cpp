@@ -50,11 +50,14 @@ Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments) {
   if (!push) return push.error();
   const auto spool = ReadSpool(arguments);
   if (!spool) return spool.error();
+  const auto allowed = ReadAllowed(arguments);
+  if (!allowed) return allowed.error();
   const auto end_after = ReadDuration(arguments, "--end-after", 1s, 1h);
   if (!end_after) return end_after.error();
   options.jobs.uplink = *uplink;
   options.jobs.sampling = *sampling;
   options.jobs.push = *push;
+  options.jobs.allowed = *allowed;
   options.jobs.end_after = *end_after;
   options.spool = *spool;
   return options;

@@ -6,14 +6,6 @@
 #include "core/base/log.h"
 
 namespace stepscope {
-namespace {
-
-// What one job asks for, the others would get.
-std::string RefuseCommand(const ServiceCommand&) {
-  return "this agent serves all jobs of its node";
-}
-
-}  // namespace
 
 Result<std::unique_ptr<NodeJob>> NodeJob::Start(const HeardJob& job, const NodeJobOptions& options,
                                                 Intake& intake, const Sampler& sampler,
@@ -28,6 +20,7 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
                  const Sampler& sampler, const Clock& clock, std::unique_ptr<Uplink> uplink)
     : name_(job.job),
       options_(options),
+      interval_(options.sampling.interval),
       intake_(intake),
       sampler_(sampler),
       clock_(clock),
@@ -38,13 +31,17 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
         MakeProcessCollector(options.sampling.root, [&ticks] { return ticks.training; });
   });
   const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
-  session_ = std::make_unique<JobSession>(JobSessionOptions{.job = name_,
-                                                            .node = options.node,
-                                                            .push = options.push,
-                                                            .obey = RefuseCommand,
-                                                            .spool = options.spool,
-                                                            .service = options.uplink.server},
-                                          *uplink_, drain, clock);
+  session_ = std::make_unique<JobSession>(
+      JobSessionOptions{.job = name_,
+                        .node = options.node,
+                        .push = options.push,
+                        .obey =
+                            [this](const ServiceCommand& asked) {
+                              return stepscope::Obey(asked, options_.allowed, interval_);
+                            },
+                        .spool = options.spool,
+                        .service = options.uplink.server},
+      *uplink_, drain, clock);
   See(job.processes);
   // The service knows no job whose start it has not seen.
   hears_ = true;

@@ -24,6 +24,7 @@ struct NodeJobOptions {
   UplinkOptions uplink{};
   SamplingOptions sampling{};
   Duration push = 2s;
+  Allowed allowed{};
   Duration end_after = 30s;  // after its last process a job has ended
   std::string agent_version{};
   SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory
@@ -56,6 +57,11 @@ class NodeJob {
   // As that of JobSession; a push on its way is not waited for.
   bool Leave();
 
+  // Between two samples, as the service asked for it; else that of the node. Any thread.
+  Duration Interval() const {
+    return interval_.Read([](Duration value) { return value; });
+  }
+
   bool Over() const { return session_->Over(); }
   int done_descriptor() const { return session_->done_descriptor(); }
   std::vector<LiveRank> Ranks() const { return session_->Ranks(); }
@@ -78,6 +84,7 @@ class NodeJob {
 
   const std::string name_;
   const NodeJobOptions& options_;
+  Guarded<Duration> interval_;
   Intake& intake_;
   const Sampler& sampler_;
   const Clock& clock_;

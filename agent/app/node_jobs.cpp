@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/log.h"
 
@@ -34,6 +35,14 @@ void NodeJobs::Add(Time at, const TickRow& node) {
   ticking_.Read([&](const std::vector<NodeJob*>& jobs) {
     for (NodeJob* job : jobs) job->Add(at, node);
   });
+}
+
+Duration NodeJobs::Interval() const {
+  std::optional<Duration> shortest;
+  for (const auto& [name, job] : jobs_) {
+    shortest = std::min(shortest.value_or(Duration::max()), job->Interval());
+  }
+  return shortest.value_or(options_.sampling.interval);
 }
 
 std::vector<TopJob> NodeJobs::Live() const {

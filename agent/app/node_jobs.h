@@ -26,6 +26,10 @@ class NodeJobs {
   // Looks which processes are there.
   void Look();
 
+  // The shortest that one of them is to have: the others get more samples than they asked for. That
+  // of the node where there is none.
+  Duration Interval() const;
+
   // For `top`. Any thread.
   std::vector<TopJob> Live() const;
 
