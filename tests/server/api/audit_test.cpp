@@ -55,6 +55,12 @@ TEST_F(AuditTest, EveryRouteThatChangesSomethingIsWrittenDown) {
   const std::string token = other_.row.token_id;
   const Change changes[] = {
       {"POST /api/v1/jobs", "", {{"name", "new"}}, 201, "job.create", "new"},
+      {"PATCH /api/v1/jobs/{name}",
+       "new",
+       {{"configuration", {{"interval_ms", 250}}}},
+       200,
+       "job.change",
+       "new"},
       {"DELETE /api/v1/jobs/{name}", "new", nullptr, 204, "job.delete", "new"},
       {"POST /api/v1/webhooks",
        "",
