@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -80,6 +81,17 @@ void Deliver(NodeJobs& jobs, Signals& signals, const Clock& clock) {
   jobs.Leave();
 }
 
+// Whose processes are matched: those that may register, but that a group's members are not known
+// here without asking for each.
+std::unique_ptr<ProcessMatch> MakeMatch(const DaemonOptions& options) {
+  if (options.match.empty()) return nullptr;
+  auto pattern = Pattern::Parse(options.match);
+  if (!pattern) return nullptr;  // checked with the options
+  return std::make_unique<ProcessMatch>(
+      options.jobs.sampling.root, std::move(*pattern),
+      [all = options.allow_all](std::uint32_t user) { return all || user == geteuid(); });
+}
+
 // A change wakes the sampling thread.
 void Follow(Duration wanted, Guarded<Duration>& interval) {
   const Duration now = interval.Read([](Duration value) { return value; });
@@ -107,7 +119,8 @@ int RunDaemon(const DaemonOptions& options) {
   SpoolDrain others(spool.get(), options.jobs.uplink, clock);
   NodeJobOptions each = options.jobs;
   each.spool = spool.get();
-  NodeJobs jobs(each, **intake, sampler, others, clock);
+  const auto match = MakeMatch(options);
+  NodeJobs jobs(each, **intake, match.get(), sampler, others, clock);
   Guarded<Duration> interval(options.jobs.sampling.interval);
   auto samples = std::make_unique<SampleLoop>(
       sampler, [&](Time at, const TickRow& row) { jobs.Add(at, row); }, interval, clock);

@@ -16,6 +16,7 @@ struct DaemonOptions {
   std::string socket{};                  // empty: that of the node
   bool allow_all = false;                // processes of every user are heard
   std::optional<std::uint32_t> group{};  // or of the members of this group
+  std::string match{};                   // processes that do not register; empty: none
 };
 
 std::vector<Option> DaemonOptionTable();

@@ -1,6 +1,7 @@
 #include <grp.h>
 
 #include "agent/app/daemon.h"
+#include "agent/launch/pattern.h"
 #include "core/base/text.h"
 #include "core/model/names.h"
 
@@ -14,6 +15,9 @@ constexpr Option kOptions[] = {
      false, SaidIn::kCommandLineOnly},
     {"--allow-users", "WHO", "own",
      "whose processes are heard: own, all, or @GROUP for the members of a group"},
+    {"--match", "PATTERN", "",
+     "profile processes whose command line fits too, without their steps; each needs a job's name "
+     "in its environment"},
     {"--end-after", "TIME", "30s",
      "how long after its last process a job has ended here, 1s to 1h; longer than a restart takes"},
 };
@@ -52,6 +56,11 @@ Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments) {
   if (!spool) return spool.error();
   const auto allowed = ReadAllowed(arguments);
   if (!allowed) return allowed.error();
+  options.match = arguments["--match"];
+  if (const auto pattern = Pattern::Parse(options.match); !pattern) {
+    return Invalid(Format("{} {}: {}", arguments.NameOf("--match"), Printable(options.match, 80),
+                          pattern.error().message));
+  }
   const auto end_after = ReadDuration(arguments, "--end-after", 1s, 1h);
   if (!end_after) return end_after.error();
   options.jobs.uplink = *uplink;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "core/base/log.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 constexpr std::size_t kMostFinishing = 16;
 constexpr Duration kQuiet = 1min;
+constexpr std::size_t kMostJobs = 64;     // as many as may register
+constexpr Duration kBetweenMatches = 5s;  // a walk over /proc
 
 bool IsDone(const NodeJob& job) {
   pollfd watched{job.done_descriptor(), POLLIN, 0};
@@ -53,10 +56,33 @@ std::vector<TopJob> NodeJobs::Live() const {
   });
 }
 
+// Where ranks are heard, matched processes are theirs. A job belongs to whose process names it
+// first.
+std::map<std::string, HeardJob> NodeJobs::Now() {
+  std::map<std::string, HeardJob> now;
+  std::set<std::string> heard;
+  for (HeardJob& job : intake_.Jobs()) {
+    if (!job.processes.empty()) heard.insert(job.job);
+    now.emplace(job.job, std::move(job));
+  }
+  if (match_ != nullptr && clock_.Steady() >= next_match_) {
+    matched_ = match_->Look();
+    next_match_ = clock_.Steady() + kBetweenMatches;
+  }
+  for (const MatchedProcess& process : matched_) {
+    if (heard.contains(process.job)) continue;
+    if (now.size() >= kMostJobs && !now.contains(process.job)) continue;
+    HeardJob fresh{process.job, process.user, {}};
+    HeardJob& job = now.try_emplace(process.job, std::move(fresh)).first->second;
+    if (job.user != process.user) continue;
+    job.processes.push_back({process.rank, process.pid, process.devices});
+  }
+  return now;
+}
+
 void NodeJobs::Look() {
   DropFinished();
-  std::map<std::string, HeardJob> now;
-  for (HeardJob& job : intake_.Jobs()) now.emplace(job.job, std::move(job));
+  const std::map<std::string, HeardJob> now = Now();
   for (const auto& [name, job] : now) {
     if (!jobs_.contains(name)) Begin(job);
   }

@@ -8,6 +8,7 @@
 
 #include "agent/app/node_job.h"
 #include "agent/app/spool_drain.h"
+#include "agent/launch/process_match.h"
 #include "agent/top/jobs_text.h"
 
 namespace stepscope {
@@ -16,9 +17,15 @@ namespace stepscope {
 // thread, but for Add. The references outlive it.
 class NodeJobs {
  public:
-  NodeJobs(const NodeJobOptions& options, Intake& intake, const Sampler& sampler,
-           SpoolDrain& others, const Clock& clock)
-      : options_(options), intake_(intake), sampler_(sampler), others_(others), clock_(clock) {}
+  // `match` finds the processes that do not register; null: there are none.
+  NodeJobs(const NodeJobOptions& options, Intake& intake, ProcessMatch* match,
+           const Sampler& sampler, SpoolDrain& others, const Clock& clock)
+      : options_(options),
+        intake_(intake),
+        match_(match),
+        sampler_(sampler),
+        others_(others),
+        clock_(clock) {}
 
   // A tick of the node, for each job. Any thread.
   void Add(Time at, const TickRow& node);
@@ -45,18 +52,22 @@ class NodeJobs {
   std::size_t size() const { return jobs_.size(); }
 
  private:
+  std::map<std::string, HeardJob> Now();
   void Begin(const HeardJob& job);
   void End(std::unique_ptr<NodeJob> job);
   void DropFinished();
 
   const NodeJobOptions options_;
   Intake& intake_;
+  ProcessMatch* const match_;
   const Sampler& sampler_;
   SpoolDrain& others_;
   const Clock& clock_;
   std::map<std::string, std::unique_ptr<NodeJob>> jobs_;
   Guarded<std::vector<NodeJob*>> ticking_;           // the same ones
   std::vector<std::unique_ptr<NodeJob>> finishing_;  // oldest first
+  std::vector<MatchedProcess> matched_;
+  SteadyTime next_match_{};
   SteadyTime quiet_until_{};
 };
 

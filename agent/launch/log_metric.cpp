@@ -13,29 +13,8 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kLongestPattern = 512;
 constexpr std::size_t kLongestLine = 1024;
 constexpr std::size_t kMostBytes = 256 * 1024;  // of one tick
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-// "\d" is what people write, and not part of POSIX. A back-reference could take for ever.
-Result<std::string> Portable(std::string_view pattern) {
-  std::string text;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
-    if (pattern[i] != '\\') {
-      text += pattern[i];
-      continue;
-    }
-    if (IsDigit(next)) return Invalid(Format("'\\{}' is not understood", next));
-    ++i;
-    text += next == 'd' ? "[0-9]" : Format("\\{}", next);
-  }
-  return text;
-}
 
 // Digits kept, so that the first value fits with room for values a thousand times larger.
 std::uint8_t ScaleOf(double value) {
@@ -58,33 +37,20 @@ Result<LogPattern> LogPattern::Parse(std::string_view text) {
     return Invalid(
         Format("--log-metric {}: a name is 1 to 58 letters, digits, '_' and '.'", shown));
   }
-  const std::string_view source = text.substr(equals + 1);
-  if (source.size() > kLongestPattern || source.find('\0') != source.npos) {
-    return Invalid(Format("--log-metric {}: the pattern is too long", shown));
-  }
-  const auto portable = Portable(source);
-  if (!portable) return Invalid(Format("--log-metric {}: {}", shown, portable.error().message));
-  auto regex = std::make_unique<regex_t>();
-  const int failed = regcomp(regex.get(), portable->c_str(), REG_EXTENDED | REG_NEWLINE);
-  if (failed != 0) {
-    char why[128];
-    regerror(failed, regex.get(), why, sizeof why);
-    return Invalid(Format("--log-metric {}: {}", shown, why));
-  }
-  pattern.regex_.reset(regex.release());
-  if (pattern.regex_->re_nsub == 0) {
+  auto source = Pattern::Parse(text.substr(equals + 1));
+  if (!source) return Invalid(Format("--log-metric {}: {}", shown, source.error().message));
+  if (!source->has_group()) {
     return Invalid(Format("--log-metric {}: the value must stand in parentheses", shown));
   }
+  pattern.pattern_ = std::move(*source);
   return pattern;
 }
 
 std::optional<double> LogPattern::Read(const std::string& line) const {
-  regmatch_t found[2];
-  if (regexec(regex_.get(), line.c_str(), 2, found, 0) != 0 || found[1].rm_so < 0) {
-    return std::nullopt;
-  }
-  const char* begin = line.data() + found[1].rm_so;
-  const char* const end = line.data() + found[1].rm_eo;
+  const auto found = pattern_.Group(line);
+  if (!found) return std::nullopt;
+  const char* begin = found->data();
+  const char* const end = begin + found->size();
   if (begin != end && *begin == '+') ++begin;
   double value = 0;
   const auto [last, error] = std::from_chars(begin, end, value);

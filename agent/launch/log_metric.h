@@ -1,14 +1,12 @@
 #pragma once
 
-#include <regex.h>
-
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agent/collect/collector.h"
+#include "agent/launch/pattern.h"
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
 
@@ -27,15 +25,8 @@ class LogPattern {
   std::optional<double> Read(const std::string& line) const;
 
  private:
-  struct Free {
-    void operator()(regex_t* regex) const {
-      regfree(regex);
-      delete regex;
-    }
-  };
-
   std::string metric_;
-  std::unique_ptr<regex_t, Free> regex_;
+  Pattern pattern_;
 };
 
 // Reads the lines that the relay saw, at each tick; the last value of a metric since the tick

@@ -110,6 +110,22 @@ TEST_F(DaemonTest, ServesTwoJobsAtOnce) {
   EXPECT_EQ(service.frames()[0].head.node, "node-1");
 }
 
+TEST_F(DaemonTest, ProfilesAProcessThatDoesNotRegister) {
+  setenv("STEPSCOPE_JOB", "quiet", 1);
+  AgentProcess agent(Daemon(service.url(), {"--match", "sleep 3\\d\\d\\.25"}));
+  const pid_t training = fork();
+  if (training == 0) {
+    execlp("sleep", "sleep", "300.25", nullptr);
+    _exit(126);
+  }
+  unsetenv("STEPSCOPE_JOB");
+  EXPECT_TRUE(Eventually([&] { return Rows("quiet", FrameKind::kTicks) > 3; }));
+  EXPECT_EQ(Events("quiet", R"("started")").at(0)["command"][0], "sleep");
+  kill(training, SIGKILL);
+  waitpid(training, nullptr, 0);
+  EXPECT_TRUE(Eventually([&] { return Events("quiet", R"("event":"ended")").size() == 1; }));
+}
+
 TEST_F(DaemonTest, SamplesNothingWithoutAJob) {
   AgentProcess agent(Daemon(service.url()));
   ASSERT_TRUE(IsUp(agent));
