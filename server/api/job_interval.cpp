@@ -23,16 +23,17 @@ Result<Reply> ChangeOneJob(const Api& api, Connection& connection, const Request
   body.AllowOnly(configuration, "/configuration", {"interval_ms"});
   const std::int64_t interval_ms = body.Integer(configuration, "/configuration", "interval_ms",
                                                 kLeastIntervalMs, kMostIntervalMs, 0);
+  if (!configuration.contains("interval_ms")) {
+    body.Note("/configuration/interval_ms", "a whole number is wanted");
+  }
   if (!query.faults().empty()) return query.Refusal(request);
   if (!body.faults().empty()) return body.Refusal(request);
 
   const Result<JobRow> job = FindNamedJob(connection, path);
   if (!job) return job.error();
-  if (interval_ms > 0) {
-    const Status changed =
-        ChangeInterval(connection, job->job_id, interval_ms, ToMicros(api.clock.Now()));
-    if (!changed) return changed.error();
-  }
+  const Status changed =
+      ChangeInterval(connection, job->job_id, interval_ms, ToMicros(api.clock.Now()));
+  if (!changed) return changed.error();
   return DescribeJob(api, connection, request, path);
 }
 

@@ -79,6 +79,12 @@ test('samples of anyone are stored, drawn, and refused by name', async () => {
   assert.equal((await ask('post', '/api/v1/jobs/{name}/samples', {...job, body: unknown})).status, 422);
 });
 
+test('the interval of a running job is changed', async () => {
+  const body = {configuration: {interval_ms: 250}};
+  assert.equal((await ask('patch', '/api/v1/jobs/{name}', {...job, body})).json.configuration.interval_ms, 250);
+  assert.equal((await ask('get', '/api/v1/jobs/{name}', job)).json.configuration.interval_ms, 250);
+});
+
 test('a deleted job is not there any more, and its name is free', async () => {
   const gone = {parameters: {name: 'to-delete'}};
   const body = {name: 'to-delete', group: 'first'};

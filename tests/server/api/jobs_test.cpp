@@ -164,16 +164,15 @@ TEST_F(JobsTest, TheIntervalOfARunningJobCanBeChanged) {
   EXPECT_EQ(StatusOf(answer), 200) << answer;
   EXPECT_EQ(ApiService::JsonOf(answer)["configuration"]["interval_ms"], 250);
   EXPECT_EQ(service_.GetJson("/api/v1/jobs/mlp")["configuration"]["interval_ms"], 250);
-  const std::string nothing = service_.Ask("PATCH", "/api/v1/jobs/mlp", "{}");
-  EXPECT_EQ(ApiService::JsonOf(nothing)["configuration"]["interval_ms"], 250) << nothing;
 }
 
 TEST_F(JobsTest, AChangeThatIsNoneIsRefusedWithItsPlace) {
   Create("mlp");
   for (const std::string body :
-       {"[]", R"({"name":"x"})", R"({"configuration":7})", R"({"configuration":{"tags":{}}})",
-        R"({"configuration":{"interval_ms":99}})", R"({"configuration":{"interval_ms":60001}})",
-        R"({"configuration":{"interval_ms":"250"}})", R"({"configuration":{"interval_ms":250.5}})",
+       {"", "{}", "[]", R"({"configuration":{}})", R"({"name":"x"})", R"({"configuration":7})",
+        R"({"configuration":{"tags":{}}})", R"({"configuration":{"interval_ms":99}})",
+        R"({"configuration":{"interval_ms":60001}})", R"({"configuration":{"interval_ms":"250"}})",
+        R"({"configuration":{"interval_ms":250.5}})",
         R"({"configuration":{"interval_ms":null}})"}) {
     ExpectProblem(service_.Ask("PATCH", "/api/v1/jobs/mlp", body), 400, "invalid-body");
   }

@@ -134,6 +134,8 @@ class RolesTest : public ApiTest {
   std::string BodyFor(std::string_view call) {
     const std::string fresh = std::to_string(addresses_);
     if (call == "POST /api/v1/jobs") return Dump(Json{{"name", "mlp"}});
+    if (call == "PATCH /api/v1/jobs/{name}")
+      return Dump(Json{{"configuration", {{"interval_ms", 500}}}});
     if (call == "POST /api/v1/webhooks") {
       return Dump(Json{{"url", "https://a.example.com/" + fresh}});
     }
