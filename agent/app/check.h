@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/app/common_options.h"
+#include "agent/app/spool_options.h"
 #include "core/base/clock.h"
 
 namespace stepscope {
@@ -31,6 +32,9 @@ void CheckMachine(const std::string& root, const Clock& clock, CheckLines& lines
 
 // Whether training processes can be heard, and what names a job here.
 void CheckTraining(const Clock& clock, CheckLines& lines);
+
+// Where samples wait while the service is away. Makes nothing there.
+void CheckSpool(const SpoolOptions& options, CheckLines& lines);
 
 // The service, the token and the clocks. No server: it was not asked for.
 void CheckService(const UplinkOptions& options, const Clock& clock, CheckLines& lines);

@@ -28,7 +28,7 @@ constexpr Option kOptions[] = {
 };
 
 std::vector<Option> Rows() {
-  std::vector<Option> table = JoinRows({kOptions, UplinkRows(), SamplingRows()});
+  std::vector<Option> table = JoinRows({kOptions, UplinkRows(), SamplingRows(), SpoolRows()});
   for (Option& option : table) option.required = false;
   return table;
 }
@@ -48,11 +48,14 @@ int Check(const Arguments& arguments, std::string_view version) {
   }
   const auto sampling = ReadSampling(arguments);
   if (!sampling) return SayWrongUse(sampling.error().message);
+  const auto spool = ReadSpool(arguments);
+  if (!spool) return SayWrongUse(spool.error().message);
   const SystemClock clock;
   CheckLines lines{ConfigLine(arguments["--config"])};
   CheckMachine(sampling->root, clock, lines);
   CheckTraining(clock, lines);
   CheckService(uplink, clock, lines);
+  CheckSpool(*spool, lines);
   PrintText(arguments.Has("--json")
                 ? ToJsonText(lines, version)
                 : Format("stepscope-agent {}\n\n{}", version, ToPlainText(lines)));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "tests/support/agent_process.h"
@@ -67,6 +69,24 @@ TEST(Check, NoticesOtherServicesAndClocks) {
   CheckLines lines;
   CheckService({.server = ScriptedServer([](Peer&) {}).url()}, SystemClock(), lines);
   EXPECT_TRUE(Find(lines, "reachable").starts_with("wrong: http://127.0.0.1:"));
+}
+
+std::string SpoolLine(const SpoolOptions& options) {
+  CheckLines lines;
+  CheckSpool(options, lines);
+  return Find(lines, "spool");
+}
+
+TEST(Check, SaysWhereSamplesWait) {
+  const test::FakeRoot root;
+  root.Write("/spool/1/a.seg", std::string(3 << 20, 'x'));
+  const std::string folder = root.path() + "/spool";
+  EXPECT_TRUE(SpoolLine({folder, 64 << 20}).starts_with(Format("ok: {}: 3 MiB in it", folder)));
+  EXPECT_TRUE(SpoolLine({folder + "/not/yet", 64 << 20}).starts_with("ok: "));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/not")) << "it only looks";
+  EXPECT_TRUE(SpoolLine({folder, UINT64_MAX}).starts_with("note: "));
+  EXPECT_EQ(SpoolLine({}), "none: samples wait in memory only");
+  EXPECT_TRUE(SpoolLine({folder + "/1/a.seg", 1}).starts_with("wrong: ")) << "a file";
 }
 
 TEST(Check, CountsTheSeriesOfEachCollector) {
