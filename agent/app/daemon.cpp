@@ -54,16 +54,12 @@ std::unique_ptr<LiveSocket> StartLive(const Intake& intake, const NodeJobs& jobs
   return nullptr;
 }
 
-bool IsEnd(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
-}
-
 // Whether a signal that says so came within the time.
 bool EndWithin(Signals& signals, std::vector<pollfd> others, Duration time) {
   others.push_back({signals.descriptor(), POLLIN, 0});
   poll(others.data(), others.size(), static_cast<int>(time / 1ms));
   bool end = false;
-  while (const auto arrival = signals.Next()) end = end || IsEnd(arrival->signal);
+  while (const auto arrival = signals.Next()) end = end || AsksToEnd(arrival->signal);
   return end;
 }
 
@@ -81,8 +77,8 @@ void Deliver(NodeJobs& jobs, Signals& signals, const Clock& clock) {
   jobs.Leave();
 }
 
-// Whose processes are matched: those that may register, but that a group's members are not known
-// here without asking for each.
+// Whose processes count: all, or the daemon's own user's. Who is in a group is not known of a
+// process that does not connect.
 std::unique_ptr<ProcessMatch> MakeMatch(const DaemonOptions& options) {
   if (options.match.empty()) return nullptr;
   auto pattern = Pattern::Parse(options.match);

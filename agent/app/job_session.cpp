@@ -23,12 +23,18 @@ JobSession::JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMa
       sender_(
           stream_, [&uplink](std::string body) { return uplink.Post(std::move(body)); }, clock,
           [this](const ServiceCommand& command) { Obey(command); }),
-      delivery_({stream_, ticks_, marks_, sender_, std::move(drain), clock, live_,
+      delivery_({stream_, ticks_, marks_, sender_, AfterStart(std::move(drain)), clock, live_,
                  [&uplink] { return uplink.RefreshToken(); }},
                 options.push) {}
 
 void JobSession::Say(const JobStart& start) {
   stream_.Append({.kind = FrameKind::kLifecycle, .payload = StartedEvent(start)});
+  said_ = true;
+}
+
+DrainMarks JobSession::AfterStart(DrainMarks drain) const {
+  if (!drain) return drain;
+  return [this, drain = std::move(drain)] { return said_ ? drain() : IntakeBatch(); };
 }
 
 void JobSession::Obey(const ServiceCommand& command) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <set>
 #include <string>
@@ -33,7 +34,8 @@ class JobSession {
 
   void Add(Time at, const TickRow& row) { ticks_.Add(at, row); }
 
-  // Tells the service what the job and the node are; what it said before is replaced.
+  // Tells the service what the job and the node are; what it said before is replaced. Marks wait
+  // for the first time, ticks must.
   void Say(const JobStart& start);
 
   // No tick may come any more. Everything is sent as fast as it can be.
@@ -59,10 +61,13 @@ class JobSession {
 
  private:
   void Obey(const ServiceCommand& command);
+  // The service takes nothing for a job whose start it has not seen.
+  DrainMarks AfterStart(DrainMarks drain) const;
 
   const Clock& clock_;
   const std::function<std::string(const ServiceCommand& command)> obey_;
   std::set<std::string> answered_;  // ids of commands; the service asks until it has the answer
+  std::atomic<bool> said_ = false;
   FrameStream stream_;
   TickFramer ticks_;
   MarkFramer marks_;

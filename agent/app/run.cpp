@@ -130,17 +130,13 @@ class Opening {
   bool complete_ = false;
 };
 
-bool IsEnding(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
-}
-
 // Without a command, somebody ends it.
 CommandEnd WaitForEnd(const Command* command, Signals& signals, Opening& opening) {
   for (;;) {
     pollfd watched{signals.descriptor(), POLLIN, 0};
     poll(&watched, 1, opening.Complete() ? -1 : kAskAgain / 1ms);
     while (const auto arrival = signals.Next()) {
-      if (command == nullptr && IsEnding(arrival->signal)) return {};
+      if (command == nullptr && AsksToEnd(arrival->signal)) return {};
       if (command != nullptr && arrival->signal != SIGCHLD) command->Forward(*arrival);
     }
     if (command == nullptr) continue;
@@ -158,7 +154,7 @@ bool WaitForDelivery(const JobSession& session, Signals& signals, const Clock& c
     poll(watched, 2, static_cast<int>(left / 1ms) + 1);
     if (watched[0].revents != 0) return true;
     while (const auto arrival = signals.Next()) {
-      if (IsEnding(arrival->signal)) return false;
+      if (AsksToEnd(arrival->signal)) return false;
     }
   }
 }

@@ -73,6 +73,10 @@ Error StartError(const std::string& program, int error) {
 
 }  // namespace
 
+bool AsksToEnd(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
+}
+
 Signals::Signals() {
   pipe_was_ignored_ = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   signal(SIGCHLD, SIG_DFL);

@@ -38,6 +38,9 @@ class Signals {
   bool pipe_was_ignored_ = false;
 };
 
+// Whether somebody who sends this signal wants the program to end.
+bool AsksToEnd(int signal);
+
 struct CommandOptions {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> environment;  // on top of ours
