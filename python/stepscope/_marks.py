@@ -18,6 +18,7 @@ _session = Session()
 _ANNOTATION = _wire.ANNOTATION_MARK << 32
 _PHASES = {name: _wire.PHASE_MARK << 32 | i << 48 for i, name in enumerate(_wire.PHASES)}
 _OTHER = _PHASES["other"]
+notes: Dict[str, str] = {}  # what `info` says besides
 _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # of a code object's flags
 
 
@@ -69,22 +70,26 @@ class annotate(_Span):
     __slots__ = ()
 
     def __exit__(self, kind: object = None, value: object = None, trace: object = None) -> None:
-        session = _session
-        if session.off:
-            return
-        try:
-            end = monotonic_ns()
-            ring = session.local.ring
-            if ring is None or end >= session.due:
-                ring = session.ring(end)
-                if ring is None:
-                    return
-            number = session.ids.get(self._name)
-            if number is None:
-                number = session.name(self._name, end)
-            ring.put(self._start, end, _ANNOTATION | number << 48)
-        except Exception:
-            pass
+        span(self._start, monotonic_ns(), self._name)
+
+
+def span(start_ns: int, end_ns: int, name: str) -> None:
+    """Records an annotation that ran from start to end, both of time.monotonic_ns()."""
+    session = _session
+    if session.off:
+        return
+    try:
+        ring = session.local.ring
+        if ring is None or end_ns >= session.due:
+            ring = session.ring(end_ns)
+            if ring is None:
+                return
+        number = session.ids.get(name)
+        if number is None:
+            number = session.name(name, end_ns)
+        ring.put(start_ns, end_ns, _ANNOTATION | number << 48)
+    except Exception:
+        pass
 
 
 class phase(_Span):
@@ -98,22 +103,24 @@ class phase(_Span):
     __slots__ = ()
 
     def __exit__(self, kind: object = None, value: object = None, trace: object = None) -> None:
-        if not _session.off:
-            _record_phase(self._start, self._name)
+        record(self._start, monotonic_ns(), self._name)
 
 
-def _record_phase(start_ns: int, name: str) -> None:
+def record(start_ns: int, end_ns: int, name: str) -> None:
+    """Records a phase that ran from start to end, both of time.monotonic_ns(). Those of a thread are
+    recorded in the order in which they end."""
     session = _session
+    if session.off:
+        return
     try:
-        end = monotonic_ns()
         ring = session.local.ring
-        if ring is None or end >= session.due:
-            ring = session.ring(end)
+        if ring is None or end_ns >= session.due:
+            ring = session.ring(end_ns)
             if ring is None:
                 return
         if not ring.start and ring.fresh:
             ring.start = start_ns
-        ring.put(start_ns, end, _PHASES.get(name, _OTHER))
+        ring.put(start_ns, end_ns, _PHASES.get(name, _OTHER))
     except Exception:
         pass
 
@@ -125,19 +132,42 @@ def step(number: Optional[int] = None) -> None:
     that ends. The first step begins with the first phase, or else with the first call. What comes
     after the last call is not a step. Only the first thread that calls it counts steps.
     """
+    _session.by_hand = True
+    _end_step(monotonic_ns(), number)
+
+
+def end_step(end_ns: int) -> None:
+    """Ends a step that the script did not mark. Nothing happens once it has called `step` itself."""
+    if not _session.by_hand:
+        _end_step(end_ns, None)
+
+
+def _end_step(end_ns: int, number: Optional[int]) -> None:
     session = _session
     if session.off:
         return
     try:
-        now = monotonic_ns()
         ring = session.local.ring
-        if ring is None or now >= session.due:
-            ring = session.ring(now)
+        if ring is None or end_ns >= session.due:
+            ring = session.ring(end_ns)
             if ring is None:
                 return
-        ring.end_step(now, number)
+        ring.end_step(end_ns, number)
     except Exception:
         pass
+
+
+def skip(duration_ns: int) -> None:
+    """The open step stood still for so long: its wall time will not contain it."""
+    ring = _session.local.ring
+    if ring is not None and ring.start and not _session.by_hand:
+        ring.start += duration_ns
+
+
+def add_facts(facts: Dict[str, str]) -> None:
+    """Tells the agent what is worth knowing once; it hears of it with one of the next marks."""
+    if not _session.off:
+        _session.add_facts(facts)
 
 
 def annotation_begin(name: str) -> annotate:
@@ -197,7 +227,7 @@ class _Waits(Generic[_T]):
         try:
             return self._next()
         finally:
-            _record_phase(start, "data")
+            record(start, monotonic_ns(), "data")
 
 
 def _note_settings(iterable: object) -> None:
@@ -211,7 +241,7 @@ def _note_settings(iterable: object) -> None:
             if type(value) in (int, bool):
                 facts["loader_" + name] = str(value)
         if facts:
-            _session.add_facts(facts)
+            add_facts(facts)
     except Exception:
         pass
 
@@ -220,7 +250,7 @@ def info() -> Dict[str, Union[str, int, bool]]:
     """What this library does in this process: whether it is enabled and connected, and why not; the
     form it runs in; how many marks were dropped because the agent did not fetch them."""
     try:
-        return _session.info()
+        return {**_session.info(), **notes}
     except Exception as problem:
         return {"enabled": False, "reason": str(problem)}
 

@@ -51,6 +51,7 @@ class Session:
     def __init__(self) -> None:
         self.path = _place.socket_path()
         self.off = not self.path or not supported()
+        self.by_hand = False  # the script ends its steps itself
         self.due = 0  # ns of the monotonic clock, when the connection is looked at again
         self.local = _Local()
         self.ids: Dict[str, int] = {}

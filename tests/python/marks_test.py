@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 import weakref
 
 import pytest
@@ -28,6 +29,49 @@ def test_a_training_becomes_steps_with_phases(agent):
         assert sum(step["phases"].values()) <= step["wall_ns"]
     ends = [step["start_us"] + step["wall_ns"] // 1000 for step in agent.steps]
     assert all(abs(end - step["start_us"]) <= 1 for end, step in zip(ends, agent.steps[1:]))
+
+
+def test_a_phase_can_be_recorded_with_its_times(agent):
+    stepscope.step()
+    now = time.monotonic_ns()
+    _marks.record(now, now + 2_000_000, "transfer")
+    _marks.record(now + 2_000_000, now + 5_000_000_000, "backward")
+    _marks.record(now, now, ["list"])
+    time.sleep(0.01)
+    stepscope.step()
+    (step,) = agent.drain().steps
+    assert step["phases"]["transfer"] == 2_000_000
+    assert sum(step["phases"].values()) == step["wall_ns"]
+
+
+def test_a_step_that_stood_still_is_shorter(agent):
+    _marks.end_step(time.monotonic_ns())
+    time.sleep(0.03)
+    _marks.skip(20_000_000)
+    now = time.monotonic_ns()
+    _marks.span(now - 20_000_000, now, "evaluation")
+    _marks.end_step(now)
+    (step,) = agent.drain().steps
+    assert 10_000_000 <= step["wall_ns"] and agent.annotations == {"evaluation": 1}
+    assert step["start_us"] * 1000 + step["wall_ns"] <= time.time_ns()
+
+
+def test_a_script_that_ends_its_steps_itself_is_left_to_it(agent):
+    for _ in range(3):
+        _marks.end_step(time.monotonic_ns())
+    for _ in range(5):
+        _marks.end_step(time.monotonic_ns())
+        stepscope.step()
+        _marks.end_step(time.monotonic_ns())
+        _marks.skip(10**12)
+    steps = agent.drain().steps
+    assert [step["step"] for step in steps] == list(range(2 + 1 + 5))
+    assert all(step["wall_ns"] < 10**12 for step in steps)
+
+
+def test_info_tells_what_was_noted(agent, monkeypatch):
+    monkeypatch.setitem(_marks.notes, "hooks", "none")
+    assert stepscope.info()["hooks"] == "none"
 
 
 def test_annotations_count_as_context_decorator_and_token(agent):
