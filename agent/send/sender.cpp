@@ -72,8 +72,9 @@ Duration Sender::TakeRejected(const PushReading& reading, const Push& push) {
   }
   for (const RejectedFrame& frame : answer.rejected) {
     if (frame.code == "job-ended") return End(Printable(frame.detail));
-    LogWarning("the service refused frame {}: {} ({})", frame.sequence, Printable(frame.detail),
-               Printable(frame.code, 40));
+    SayRefused(frame.sequence,
+               Format("{} ({})", Printable(frame.detail), Printable(frame.code, 40)),
+               stream_.KeepRefused(frame.sequence));
   }
   // Asking again at once for what it takes nothing of would go on for ever.
   if (answer.acknowledged < push.first) return Retry(Trouble::kSick, "it takes no frames");
@@ -108,9 +109,20 @@ Duration Sender::Halve(const PushReading& reading, const Push& push) {
     most_frames_ = (push.frames + 1) / 2;
     return 0ns;
   }
-  if (!reading.ours || !stream_.Refuse(push.first)) return Retry(Trouble::kSick, reading.reason);
-  LogWarning("the service refused frame {}: {}", push.first, reading.reason);
+  if (!reading.ours) return Retry(Trouble::kSick, reading.reason);
+  const std::string kept = stream_.KeepRefused(push.first);
+  if (!stream_.Refuse(push.first)) return Retry(Trouble::kSick, reading.reason);
+  SayRefused(push.first, reading.reason, kept);
   return 0ns;
+}
+
+void Sender::SayRefused(std::uint64_t number, std::string_view reason, std::string_view kept) {
+  if (kept.empty()) {
+    LogWarning("the service refused frame {}: {}", number, reason);
+  } else {
+    LogWarning("the service refused frame {}: {}; a copy is kept in the spool as {}", number,
+               reason, kept);
+  }
 }
 
 Duration Sender::End(std::string_view reason) {

@@ -65,6 +65,7 @@ class Sender {
   Duration Take(const PushReading& reading, const Push& push);
   Duration TakeRejected(const PushReading& reading, const Push& push);
   Duration Halve(const PushReading& reading, const Push& push);
+  static void SayRefused(std::uint64_t number, std::string_view reason, std::string_view kept);
   Duration GiveSchema(const PushReading& reading, const Push& push);
   Duration FollowGap(const PushReading& reading);
   Duration End(std::string_view reason);

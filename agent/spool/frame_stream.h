@@ -57,6 +57,9 @@ class FrameStream {
   void Acknowledge(std::uint64_t number);
   bool Rewind(std::uint64_t number);
   bool Refuse(std::uint64_t number);
+  // Copies a frame that waits, and that the service refused, to where people find it in the spool.
+  // Returns where; "" without a spool, or when it could not be written.
+  std::string KeepRefused(std::uint64_t number);
   // Nothing of this session is wanted any more: what waits is dropped, and so is what comes.
   void GiveUp();
 

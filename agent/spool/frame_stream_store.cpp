@@ -49,6 +49,25 @@ bool FrameStream::Load(SpoolRecord& record) {
   return false;
 }
 
+std::string FrameStream::KeepRefused(std::uint64_t number) {
+  if (!log_) return "";
+  const auto record = state_.Read([&](const State& state) {
+    const SpoolRecord* waiting = state.spool.Waiting(number);
+    return waiting == nullptr ? std::nullopt : std::optional(*waiting);
+  });
+  if (!record) return "";
+  auto bytes = record->bytes.empty() ? log_->Read(record->place) : record->bytes;
+  if (!bytes) return "";
+  const auto head = PeekHead(*bytes);
+  state_.Read([&](const State& state) {
+    const Schema* schema = head ? Find(state.schemas, head->schema_hash) : nullptr;
+    if (schema != nullptr) bytes = WithSchema(*bytes, *schema);
+  });
+  const auto kept = log_->KeepRefused(number, *bytes);
+  if (!kept) LogWarning("the spool takes no copy of it: {}", kept.error().message);
+  return kept ? *kept : "";
+}
+
 void FrameStream::AttachSchemas(std::uint64_t last) {
   // What is only on disk is brought back for it.
   std::vector<SpoolRecord> records = NextRecords(kMaxFramesPerPush, kMaxPushBytes);

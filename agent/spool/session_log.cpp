@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/spool/refused.h"
 #include "core/base/text.h"
 #include "core/wire/bytes.h"
 #include "core/wire/crc32c.h"
@@ -99,6 +100,10 @@ Result<std::string> SessionLog::Read(const SpoolPlace& place) {
   auto bytes = folder_.files().Read(Path(SegmentName(place.segment)), place.offset, place.bytes);
   if (bytes && bytes->size() != place.bytes) return Internal("a segment of the spool is cut short");
   return bytes;
+}
+
+Result<std::string> SessionLog::KeepRefused(std::uint64_t number, std::string_view frame) {
+  return stepscope::KeepRefused(folder_.files(), head_.session, number, frame);
 }
 
 Status SessionLog::AppendParts(std::uint64_t base, const std::vector<std::string>& records) {

@@ -34,6 +34,9 @@ class SessionLog {
 
   Result<std::string> Read(const SpoolPlace& place);
 
+  // Keeps a copy of a frame that the service refused, and says where, below the spool's folder.
+  Result<std::string> KeepRefused(std::uint64_t number, std::string_view frame);
+
   // Parts of the frames that will have the numbers from `base` on. They replace those of another
   // base.
   Status AppendParts(std::uint64_t base, const std::vector<std::string>& records);

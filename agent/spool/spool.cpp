@@ -137,6 +137,11 @@ std::deque<SpoolRecord>::iterator Spool::Find(std::uint64_t number) {
   return std::ranges::find(waiting_, number, &SpoolRecord::first);
 }
 
+const SpoolRecord* Spool::Waiting(std::uint64_t number) const {
+  const auto record = std::ranges::find(waiting_, number, &SpoolRecord::first);
+  return record == waiting_.end() || !record->lost.empty() ? nullptr : &*record;
+}
+
 bool Spool::Refuse(std::uint64_t number) {
   const auto record = Find(number);
   if (record == waiting_.end() || !record->lost.empty()) return false;

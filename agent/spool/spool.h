@@ -77,6 +77,9 @@ class Spool {
   // The frame turned out to be gone: a range that is lost takes its place.
   void Lose(std::uint64_t number, std::string_view why);
 
+  // The frame that waits under this number; null when none does.
+  const SpoolRecord* Waiting(std::uint64_t number) const;
+
   // Puts other bytes into a frame that waits.
   void Replace(std::uint64_t number, std::string bytes);
 
