@@ -29,11 +29,12 @@ from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]
     as given (window_us, schema_hash, from_us, to_us, rows, payload)
 order by window_us)";
 constexpr char kLoad[] = R"(
-select schema_hash, payload, rank
+select schema_hash, payload, rank, window_us
 from annotation_blocks
-where job_id = $1 and rank = any($2::bigint[])
+where job_id = $1 and rank = any($2::bigint[]) and (rank, window_us) > ($3::integer, $4::bigint)
 order by rank, window_us
-limit 1000000)";
+limit 500)";
+constexpr std::size_t kMostLoaded = 500;  // one has 4,096 names at most
 
 // In the order of the table's columns behind the name.
 constexpr std::array<std::int64_t AnnotationSum::*, 6> kFields = {
@@ -176,14 +177,22 @@ Result<std::map<int, AnnotationSums>> SumAnnotationBlocks(Connection& connection
                                                           std::int64_t job_id,
                                                           std::span<const int> ranks) {
   const std::vector<std::int64_t> wanted(ranks.begin(), ranks.end());
-  const Result<Rows> rows = connection.Query(kLoad, {job_id, Parameter::Array(wanted)});
   std::map<int, AnnotationSums> sums;
-  const Status read = ForEachBlock(
-      connection, job_id, rows,
-      [&](std::size_t row, std::string_view payload, const Schema& schema) {
-        return AddAnnotations(sums[static_cast<int>(rows->Int(row, 2))], payload, schema);
-      });
-  if (!read) return read.error();
+  int rank = -1;
+  std::int64_t window_us = 0;
+  for (std::size_t loaded = kMostLoaded; loaded == kMostLoaded;) {
+    const Result<Rows> rows =
+        connection.Query(kLoad, {job_id, Parameter::Array(wanted), rank, window_us});
+    const Status read =
+        ForEachBlock(connection, job_id, rows,
+                     [&](std::size_t row, std::string_view payload, const Schema& schema) {
+                       rank = static_cast<int>(rows->Int(row, 2));
+                       window_us = rows->Int(row, 3);
+                       return AddAnnotations(sums[rank], payload, schema);
+                     });
+    if (!read) return read.error();
+    loaded = rows->size();
+  }
   return sums;
 }
 

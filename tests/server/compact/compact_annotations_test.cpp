@@ -56,6 +56,22 @@ TEST_F(CompactAnnotationsTest, ReadersSeeTheSameBeforeAndAfter) {
   EXPECT_EQ(Read(1), std::vector<std::string>{"load: 1 times, 7 ns, 7 to 7"});
 }
 
+TEST_F(CompactAnnotationsTest, AllBlocksOfALongJobAreSummed) {
+  for (const int rank : {0, 1}) {
+    AnnotationWindows windows;
+    for (std::int64_t window = 0; window < 800; ++window) {
+      const std::int64_t at_us = kBegin + window * kWindow;
+      windows[at_us]["load"] = {at_us, at_us, 1, 7, 7, 7};
+    }
+    ASSERT_TRUE(InsertAnnotationBlocks(*connection_, job_.job_id(), rank, windows));
+  }
+  const std::vector<int> ranks = {0, 1};
+  const auto sums = SumAnnotationBlocks(*connection_, job_.job_id(), ranks);
+  ASSERT_TRUE(sums) << sums.error().message;
+  EXPECT_EQ(sums->at(0).at("load").count, 800);
+  EXPECT_EQ(sums->at(1).at("load").sum_ns, 800 * 7);
+}
+
 TEST_F(CompactAnnotationsTest, LateOnesAreMergedIntoTheirWindow) {
   job_.StoreAnnotations(0, {{"load", kBegin, 5}, {"load", kBegin + kWindow, 6}});
   Compact();
