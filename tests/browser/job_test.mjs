@@ -50,6 +50,27 @@ test("what the GPUs of a job tell has its charts", async () => {
   assert.equal(await chart("gpuwork").count(), 0, "no GPU says how much of it was at work");
 });
 
+test("fabric, file servers and the processes of the ranks have charts where there are any", async () => {
+  await open();
+  for (const id of ["rdma", "nfs"]) assert.equal(await chart(id).count(), 0, `${id}: no node has it`);
+  await plot("processes").locator("canvas").waitFor();
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, gpus: 4 })]);
+  await open();
+  for (const id of ["rdma", "nfs", "processes"]) {
+    await plot(id).locator("canvas").waitFor();
+    assert.ok((await pixelsNear(page, id, kBlue)) > 50, `${id} has its line`);
+  }
+  assert.match(await chart("rdma").textContent(), /InfiniBand, RoCE.*sum of 2 ports/s);
+  assert.match(await chart("nfs").textContent(), /\/data/);
+});
+
+test("an agent that keeps its own interval is named, with the reason", async () => {
+  const last_command = { command: "interval-1", outcome: "refused", reason: "started with --allow none" };
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodeFacts: { last_command } })]);
+  await open();
+  assert.match(await page.locator(".facts").textContent(), /Change refused.*host-1: started with --allow none/s);
+});
+
 test("of a large job the service folds the series, and some ranks are read", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 64, gpus: 512, ranks: 512 })]);
   await open();

@@ -45,6 +45,7 @@ export function sampleJob(options) {
     silent: options.silent ?? false, // no samples at all
     steps: options.steps ?? true,
     ranks: options.ranks ?? 1,
+    nodeFacts: options.nodeFacts ?? {},
     rules: rules ?? [
       rule("DataloaderBottleneck", "finding"),
       rule("CPUBottleneck", "clear"),
@@ -92,7 +93,7 @@ export function description(job) {
       exit_code: ended === null ? null : status === "Failed" ? 1 : 0, signal: null,
       clock_offset_us: 120, round_trip_us: 840,
       absent: job.gpus > 0 ? [{ source: "infiniband", reason: "no such device" }] : [{ source: "gpu", reason: "no libnvidia-ml.so.1" }],
-      facts: { kernel: "6.1.0", agent_version: "0.1.0", command: ["python3", "train.py", "--epochs", "3"] },
+      facts: { kernel: "6.1.0", agent_version: "0.1.0", command: ["python3", "train.py", "--epochs", "3"], ...job.nodeFacts },
     })),
     ranks: !job.steps ? [] : ranksOf(job).map((rank) => ({
       rank, node: job.node, pid: 4711, local_rank: rank, world_size: job.ranks, framework: "numpy", dropped: 0, ended, ended_us, facts: {},
@@ -119,6 +120,13 @@ const kShapes = {
   disk_write_bytes_per_second: () => [0, 1.5e6, 4e6],
   network_receive_bytes_per_second: (t) => [0, 20e3 + 9e3 * Math.cos(t / 3), 40e3],
   network_send_bytes_per_second: () => [0, 12e3, 20e3],
+  rdma_receive_bytes_per_second: (t, d) => [0, 9e9 + 2e9 * d + 3e9 * Math.sin(t / 6), 22e9],
+  rdma_send_bytes_per_second: (t, d) => [0, 8e9 + 2e9 * d + 3e9 * Math.cos(t / 6), 20e9],
+  nfs_read_bytes_per_second: (t) => [0, 350e6 + 200e6 * Math.sin(t / 5), 900e6],
+  nfs_write_bytes_per_second: () => [0, 2e6, 9e6],
+  process_thread_cpu_percent: (t) => [40, 88 + 8 * Math.sin(t / 4), 100],
+  process_cpu_percent: (t) => [90, 420 + 60 * Math.sin(t / 7), 700],
+  process_loaders_cpu_percent: (t) => [0, 290 + 40 * Math.sin(t / 7), 400],
   pressure_cpu_percent: (t) => [0, 12 + 8 * Math.sin(t / 7), 30],
   pressure_memory_percent: () => [0, 0, 0],
   pressure_io_percent: (t) => [0, 18 + 9 * Math.sin(t / 6), 40],
@@ -135,6 +143,9 @@ const kDevices = {
   disk_write_bytes_per_second: () => ["nvme0n1"],
   network_receive_bytes_per_second: () => ["eth0"],
   network_send_bytes_per_second: () => ["eth0"],
+  ...Object.fromEntries(["receive", "send"].map((way) => [`rdma_${way}_bytes_per_second`, (job) => (job.gpus > 0 ? ["mlx5_0:1", "mlx5_1:1"] : [])])),
+  ...Object.fromEntries(["read", "write"].map((way) => [`nfs_${way}_bytes_per_second`, (job) => (job.gpus > 0 ? ["/data"] : [])])),
+  ...Object.fromEntries(["thread", "", "loaders"].map((part) => [["process", part, "cpu_percent"].filter(Boolean).join("_"), (job) => ranksOf(job).slice(0, job.ranks / job.nodes).map(String)])),
   ...Object.fromEntries(
     ["util_percent", "memory_used_percent", "power_watts", "power_throttle_percent", "thermal_throttle_percent"]
       .map((metric) => [`gpu_${metric}`, (job) => Array.from({ length: job.gpus / job.nodes }, (_, i) => String(i))])),

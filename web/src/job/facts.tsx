@@ -26,6 +26,14 @@ function endOf(node: JobNode): string {
   return node.ended_us === null ? "running" : "ended, exit code unknown";
 }
 
+/** Nodes whose agent did not do what the service asked for last. */
+function refusalsOf(job: Job): readonly string[] {
+  return job.nodes.flatMap((node) => {
+    const last = node.facts["last_command"] as { readonly outcome?: unknown; readonly reason?: unknown } | undefined;
+    return last?.outcome === "refused" ? [`${node.name}: ${String(last.reason)}`] : [];
+  });
+}
+
 const text = (value: unknown): string => (typeof value === "string" && value !== "" ? value : "–");
 
 function Nodes({ job }: { readonly job: Job }) {
@@ -86,6 +94,7 @@ function Transitions({ job, zone }: { readonly job: Job; readonly zone: TimeZone
 export function Facts({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
   const interval = job.configuration?.["interval_ms"];
   const command = commandOf(job);
+  const refusals = refusalsOf(job);
   const clock = zone === "local" ? "local" : "utc";
   return (
     <section class="card facts" aria-labelledby="facts-title">
@@ -101,6 +110,7 @@ export function Facts({ job, zone }: { readonly job: Job; readonly zone: TimeZon
         <Fact word="Started">{dateTime(job.started_us, clock)}</Fact>
         <Fact word="Ended">{dateTime(job.ended_us, clock)}</Fact>
         {typeof interval === "number" ? <Fact word="Sampled every">{duration(interval / 1000)}</Fact> : null}
+        {refusals.length > 0 ? <Fact word="Change refused">{refusals.join("; ")}</Fact> : null}
         <Fact word="Ranks">{count(job.ranks.length)}</Fact>
       </dl>
       <h3>Nodes</h3>
