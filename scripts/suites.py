@@ -3,6 +3,7 @@
 import argparse
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -123,6 +124,14 @@ class Suites:
     def python(self):
         return self.pytest("python", "tests/python")
 
+    def torch(self):
+        """The hooks with a real PyTorch. Without one the suite is skipped, and says so."""
+        missing = subprocess.run([ROOT / ".venv/bin/python", "-c", "import torch"], capture_output=True)
+        if missing.returncode:
+            say("  torch: skipped: this system has no python3-torch")
+            return Counts(skipped=1)
+        return self.pytest("torch", "tests/torch")
+
     def e2e(self):
         self.npm_packages("tests/browser")  # one of them opens the page
         return self.pytest("e2e", "tests/e2e")
@@ -143,7 +152,7 @@ class Suites:
         return self.npm("browser", "tests/browser")
 
 
-ALL = ("lint", "cpp", "fuzz", "python", "web", "contract", "browser", "e2e", "package", "fault")
+ALL = ("lint", "cpp", "fuzz", "python", "torch", "web", "contract", "browser", "e2e", "package", "fault")
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
 

@@ -22,9 +22,21 @@ def _first(variables: Tuple[str, ...], least: int, fallback: int) -> int:
     return fallback
 
 
+def _group(question: str, fallback: int) -> int:
+    """What torch.distributed says, if it is loaded and knows: a script may number its ranks itself."""
+    try:
+        group = sys.modules.get("torch.distributed")
+        if group is not None and group.is_available() and group.is_initialized():
+            return int(getattr(group, question)())
+    except Exception:
+        pass
+    return fallback
+
+
 def rank() -> int:
-    """This process among all of the job: from torchrun, Open MPI, PMI or Slurm, else 0."""
-    return _first(_RANK, 0, 0)
+    """This process among all of the job: from torchrun, Open MPI, PMI, Slurm or torch.distributed, else 0."""
+    found = _first(_RANK, 0, -1)
+    return _group("get_rank", 0) if found < 0 else found
 
 
 def local_rank() -> int:
@@ -32,7 +44,8 @@ def local_rank() -> int:
 
 
 def world_size() -> int:
-    return _first(_WORLD_SIZE, 1, 1)
+    found = _first(_WORLD_SIZE, 1, 0)
+    return found or _group("get_world_size", 1)
 
 
 def devices() -> str:

@@ -17,7 +17,7 @@ class Intake:
     def __init__(self, path: Path):
         self.path = path
         self.process = None
-        self.started, self.ended, self.steps, self.annotations = [], [], [], {}
+        self.started, self.ended, self.steps, self.annotations, self.sums = [], [], [], {}, {}
 
     def start(self):
         command = [program("tests/intake_probe"), str(self.path)]
@@ -51,6 +51,7 @@ class Intake:
             self.steps += marks["steps"]
             for name, row in marks["annotations"].items():
                 self.annotations[name] = self.annotations.get(name, 0) + row["count"]
+                self.sums[name] = self.sums.get(name, 0) + row["sum_ns"]
         return self
 
     def drain_until(self, condition, what: str):

@@ -1,0 +1,90 @@
+"""Waits for a framework to be imported, and lets the hooks of `stepscope` in then.
+
+Every Python process below `stepscope-agent run` imports this file, so it imports nothing by itself: a
+process that never imports torch pays for one more finder and is not known to any agent.
+"""
+
+import os
+import sys
+
+# Module -> what is called, with it, once it has been executed.
+_awaited = {}
+
+
+class _Finder:
+    """Asks the other finders for a module that is awaited, and hears when it has been executed."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name not in _awaited:
+            return None
+        for finder in sys.meta_path:
+            find = None if finder is _Finder else getattr(finder, "find_spec", None)
+            spec = find and find(name, path, target)
+            if spec is not None:
+                _announce(name, spec.loader)
+                return spec
+        return None
+
+
+def _announce(name, loader):
+    """Puts ourselves behind the loader's exec_module for this one execution. The loader stays the same
+    object, since others read resources and source text through it."""
+    try:
+        execute = loader.exec_module
+
+        def execute_and_tell(module):
+            try:
+                del loader.exec_module
+            except Exception:
+                pass
+            execute(module)
+            _tell(name, module)
+
+        loader.exec_module = execute_and_tell
+    except Exception as problem:  # a loader that takes no attributes, or has no exec_module
+        say(f"{name}: cannot be watched: {problem}")
+
+
+def _tell(name, module):
+    heard = _awaited.pop(name, None)
+    if not _awaited and _Finder in sys.meta_path:
+        sys.meta_path.remove(_Finder)
+    try:
+        if heard is not None:
+            heard(module)
+    except Exception as problem:
+        say(f"{name}: no hooks: {problem!r}")
+
+
+def say(text):
+    """Nobody sees it but who asks for it."""
+    if os.environ.get("STEPSCOPE_DEBUG") == "1":
+        try:
+            print("stepscope:", text, file=sys.stderr)
+        except Exception:
+            pass
+
+
+def await_import(name, heard):
+    """Calls `heard` with the module once it has been executed; at once if it has been already."""
+    _awaited[name] = heard
+    if name in sys.modules:
+        _tell(name, sys.modules[name])
+    elif _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)
+
+
+def _begin_hooks(torch):
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # the folder is the package manager's
+    try:
+        from stepscope import _hooks
+    finally:
+        sys.dont_write_bytecode = writes
+    _hooks.begin(torch)
+
+
+def watch():
+    """Called by stepscope/_start/sitecustomize.py or by stepscope.pth, at each start of a Python."""
+    if "STEPSCOPE_JOB" in os.environ and os.environ.get("STEPSCOPE_HOOKS") != "no":
+        await_import("torch", _begin_hooks)

@@ -1,0 +1,79 @@
+"""Steps, phases and facts of a PyTorch training that marks nothing itself.
+
+`begin` is called once torch has been imported. Each thing that is watched is a row of `_ROWS` and a file of this
+folder: it replaces one or a few functions (`_patch.py`), which time the call and tell `_flow.py`, and that file
+decides what becomes of it. A row that cannot be installed is left out, and `stepscope.info()` says why.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from typing import Any, Callable, Dict, List, Tuple
+
+from .. import _marks
+from . import _backward, _checkpoint, _collectives, _facts, _forward, _loader, _optimizer, _patch, _transfer
+from ._flow import flow
+
+# What, the module of torch that must be there, what installs it.
+_ROWS: Tuple[Tuple[str, Callable[[Any], None]], ...] = (
+    ("data", _loader.install),
+    ("forward", _forward.install),
+    ("backward", _backward.install),
+    ("optimizer", _optimizer.install),
+    ("gradient scaler", _optimizer.install_scaler),
+    ("checkpoint", _checkpoint.install),
+    ("communication", _collectives.install),
+)
+
+_failed: Dict[str, str] = {}
+_installed: List[str] = []
+
+
+def begin(torch: Any) -> None:
+    """Installs what can be installed; nothing when there is no agent, and nothing the second time."""
+    if _marks._session.off:
+        _marks.notes["hooks"] = "none: " + _marks._session.reason
+        return
+    if _installed:
+        return
+    for what, install in _ROWS:
+        _try(what, install, torch)
+    flow.at_first_step = lambda: _begin_steps(torch)
+    os.register_at_fork(after_in_child=flow.forget)
+    atexit.register(flow.close)
+    _note(torch)
+
+
+def end() -> None:
+    """Takes everything back: for tests."""
+    _patch.restore()
+    _installed.clear()
+    _failed.clear()
+    flow.forget()
+    flow.optimizers = 0
+    for name in ("hooks", "hooks_fault"):
+        _marks.notes.pop(name, None)
+
+
+def _begin_steps(torch: Any) -> None:
+    """What can be known only once the training has begun."""
+    _try("transfer", _transfer.install, torch)
+    _try("facts", _facts.tell, torch)
+    _note(torch)
+
+
+def _try(what: str, install: Callable[[Any], None], torch: Any) -> None:
+    try:
+        install(torch)
+        _installed.append(what)
+    except Exception as problem:
+        _failed[what] = str(problem) or repr(problem)
+
+
+def _note(torch: Any) -> None:
+    text = f"torch {getattr(torch, '__version__', '')}: {', '.join(_installed)}"
+    for what, reason in _failed.items():
+        text += f"; no {what}: {reason}"
+    _marks.notes["hooks"] = text
+    _patch.say(text)

@@ -1,0 +1,244 @@
+"""From calls that were timed to marks: what is a step, what is training, what is evaluation.
+
+Only a training makes marks. What was seen is held back until an optimizer has stepped twice, so a process that only imports torch, loads data for another one or answers requests is never known to
+the agent, and a script that ends its steps itself is noticed before the first one is made. From there on, it alone
+says what a step is.
+
+A step ends when the leading optimizer has stepped: the first one seen, until it is gone or 16 steps of others
+passed without one of its own. So the two optimizers of a GAN make one step, gradient accumulation makes one step,
+and a step that a GradScaler skipped is one that did not update. Where no optimizer exists, a step ends where the next
+batch is waited for, if there was a backward pass.
+
+An evaluation is an iteration, from one wait for data to the next, that computed without gradients and only so. What
+it waited and computed becomes the annotation "evaluation", and the step that it interrupts has its wall time without
+it. Hence waits and computations without gradients are held back until it is clear what they belong to.
+"""
+
+from __future__ import annotations
+
+import weakref
+from threading import enumerate as enumerate_threads
+from threading import get_ident
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .. import _marks
+
+_MOST_HELD = 512
+_LEAST_ENDS = 2  # of steps, before anything is told
+_MOST_OTHERS = 16  # steps of other optimizers, until one of them leads
+_MOST_LONE = 4  # computations without gradients, one after the other, that may belong to a training step
+_END = ""  # in place of a phase: a step ended there
+
+Held = Tuple[int, int, str]  # start, end, phase
+
+
+class Flow:
+    """One for each process. The functions are called by the wrappers, on the training thread only."""
+
+    def __init__(self) -> None:
+        self.optimizers = 0  # that were made
+        self.steps = 0  # of optimizers
+        self.all_backwards = 0
+        self.renewed: Optional[Callable[[], None]] = None  # called when another optimizer leads
+        self.at_first_step: Optional[Callable[[], None]] = None
+        self.forget()
+
+    def forget(self) -> None:
+        """As if nothing had been seen: a forked child is another process, and most of them train nothing."""
+        self.owner = get_ident()  # the training thread
+        self.inside = False  # a call that is timed is under way, so those within are not
+        self.ends = 0  # of steps
+        self.proven = False  # this is a training
+        self.held: List[Held] = []
+        self.idle = 0  # how many of those held computed without gradients
+        self.evaluating = 0  # since when, ns
+        self.evaluated = 0  # until when, as far as is known
+        self.backwards = 0  # since the last step
+        self.leader: Optional[Callable[[], Any]] = None
+        self.others = 0
+        self.loader: Optional[Dict[str, str]] = None  # settings of the newest one
+        self.told: Optional[Dict[str, str]] = None
+
+    def waited(self, start: int, end: int, gradients: bool, over: bool) -> None:
+        """For the next batch; `over`: there was none."""
+        try:
+            if _marks._session.by_hand:
+                self._settle()
+                _marks.record(start, end, "data")
+                return
+            if self.idle:
+                self._set_aside()
+            if over and self.evaluating and not self.held:
+                self.evaluated = end
+                return
+            if self.backwards and not self.optimizers:
+                self._settle()
+                self._end_step(start)
+            self._hold((start, end, "data"))
+            if not gradients:
+                self.idle += 1
+        except Exception as problem:
+            self._fail(problem)
+
+    def computed(self, start: int, end: int, phase: str, gradients: bool) -> None:
+        """A forward pass, or a loss."""
+        try:
+            if gradients or _marks._session.by_hand:
+                self.trained(start, end, phase)
+                return
+            self._hold((start, end, phase))
+            self.idle += 1
+            if self.idle > _MOST_LONE and not any(phase == "data" for _, _, phase in self.held):
+                self._set_aside()
+        except Exception as problem:
+            self._fail(problem)
+
+    def trained(self, start: int, end: int, phase: str) -> None:
+        """What only a training does."""
+        if self.held or self.evaluating:
+            self._settle()
+        self._put(start, end, phase)
+
+    def happened(self, start: int, end: int, phase: str) -> None:
+        """What training and evaluation both do."""
+        try:
+            if self.held or self.evaluating or not self.proven:
+                self._hold((start, end, phase))
+            else:
+                _marks.record(start, end, phase)
+        except Exception as problem:
+            self._fail(problem)
+
+    def went_back(self, start: int, end: int) -> None:
+        try:
+            if self._is_training_thread():
+                self.backwards += 1
+                self.all_backwards += 1
+                self.trained(start, end, "backward")
+        except Exception as problem:
+            self._fail(problem)
+
+    def stepped(self, start: int, end: int, optimizer: Any) -> None:
+        try:
+            self.steps += 1
+            if self._is_training_thread():
+                self.trained(start, end, "optimizer")
+                if self._leads(optimizer):
+                    self._end_step(end)
+        except Exception as problem:
+            self._fail(problem)
+
+    def _is_training_thread(self) -> bool:
+        """Before it is proven who trains, any thread may turn out to; later only when that one has ended."""
+        thread = get_ident()
+        if thread == self.owner:
+            return True
+        if self.proven and any(each.ident == self.owner for each in enumerate_threads()):
+            return False
+        self.owner = thread
+        self.held.clear()
+        self.idle = self.evaluating = 0
+        return True
+
+    def close(self) -> None:
+        """At the end of the process."""
+        try:
+            ended = [at for at, row in enumerate(self.held) if not row[2]]
+            if ended and not self.evaluating:
+                self._emit(self.held[: ended[-1] + 1])
+            if self.idle:
+                self._set_aside()
+            if self.evaluating and self.proven:
+                _marks.span(self.evaluating, self.evaluated, "evaluation")
+        except Exception as problem:
+            self._fail(problem)
+
+    def _fail(self, problem: Exception) -> None:
+        """A fault of ours is the training's last trouble with us: it begins anew."""
+        _marks.notes["hooks_fault"] = repr(problem)
+        self.forget()
+
+    def _end_step(self, end: int) -> None:
+        self.backwards = 0
+        if self.proven:
+            _marks.end_step(end)
+            return
+        self.held.append((end, end, _END))
+        self.ends += 1
+        self.proven = self.ends >= _LEAST_ENDS
+        if self.ends == 1 and self.at_first_step:
+            self.at_first_step()
+
+    def _put(self, start: int, end: int, phase: str) -> None:
+        if self.held or not self.proven and not _marks._session.by_hand:
+            self._hold((start, end, phase))
+        else:
+            _marks.record(start, end, phase)
+
+    def _hold(self, held: Held) -> None:
+        self.held.append(held)
+        if len(self.held) > _MOST_HELD:
+            del self.held[: _MOST_HELD // 2]
+
+    def _settle(self) -> None:
+        """What is held belongs to the training; what was set aside before it was an evaluation."""
+        if self.evaluating:
+            self._end_evaluation()
+        self.idle = 0
+        if self.proven or _marks._session.by_hand:
+            self._emit(self.held)
+            self.held.clear()
+        if self.loader is not self.told:
+            self.told = self.loader
+            _marks.add_facts(self.told or {})
+
+    def _set_aside(self) -> None:
+        """The newest iteration was an evaluation's: what was before it belongs to the training."""
+        at = self._newest_wait()
+        if at < 0:
+            at = len(self.held) - self.idle
+        if not self.evaluating:
+            self.evaluating = self.held[at][0]
+            if self.proven:
+                self._emit(self.held[:at])
+        self.evaluated = self.held[-1][1]
+        self.held.clear()
+        self.idle = 0
+
+    def _end_evaluation(self) -> None:
+        if self.idle and self._newest_wait() < 0:  # what is held are its last computations
+            self.evaluated = self.held[-1][1]
+            self.held.clear()
+        if self.proven:
+            _marks.span(self.evaluating, self.evaluated, "evaluation")
+            _marks.skip(self.evaluated - self.evaluating)
+        self.evaluating = 0
+
+    def _newest_wait(self) -> int:
+        for at in range(len(self.held) - 1, -1, -1):
+            if self.held[at][2] == "data":
+                return at
+        return -1
+
+    def _leads(self, optimizer: Any) -> bool:
+        leader = self.leader and self.leader()
+        if leader is not optimizer:
+            self.others += 1
+            if leader is not None and self.others <= _MOST_OTHERS:
+                return False
+            if self.leader and self.renewed:
+                self.renewed()
+            self.leader = weakref.ref(optimizer)
+        self.others = 0
+        return True
+
+    @staticmethod
+    def _emit(held: List[Held]) -> None:
+        for start, end, phase in held:
+            if phase:
+                _marks.record(start, end, phase)
+            else:
+                _marks.end_step(end)
+
+
+flow = Flow()

@@ -1,0 +1,105 @@
+"""Forward passes and losses of the root modules: those that no other module calls.
+
+During the first calls every module's call is looked at. As soon as the roots are known, `Module` gets its own
+`__call__` back and only the classes of the roots are watched, so a model of many modules pays for one call a step.
+"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from time import monotonic_ns
+from typing import Any, Callable, Dict, Optional
+
+from ._flow import flow
+from ._patch import give_back, is_replaced, replace
+
+_LEAST_CALLS = 6  # of roots, before they are taken as known
+_LEAST_BACKWARDS = 2
+_MOST_CALLS = 500
+_MOST_CLASSES = 16
+
+
+def install(torch: Any) -> None:
+    roots = _Roots(torch)
+    roots.search()
+    flow.renewed = roots.search
+
+
+def compiling(torch: Any) -> Callable[[], bool]:
+    """Whether torch.compile reads the caller: it shall see the call that is watched and nothing of ours."""
+    return getattr(getattr(torch, "compiler", None), "is_compiling", None) or (lambda: False)
+
+
+class _Roots:
+    def __init__(self, torch: Any) -> None:
+        self.module = torch.nn.Module
+        self.loss = torch.nn.modules.loss._Loss
+        self.gradients = torch.is_grad_enabled
+        self.compiling = compiling(torch)
+        self.phases: Dict[type, str] = {}
+        self.calls = self.backwards = 0
+
+    def search(self) -> None:
+        self.calls, self.backwards = 0, flow.all_backwards
+        replace(self.module, "__call__", self._looking)
+
+    def _looking(self, original: Any) -> Any:
+        compiling = self.compiling
+
+        def __call__(module: Any, *args: Any, **named: Any) -> Any:
+            if compiling() or flow.inside or get_ident() != flow.owner:
+                return original(module, *args, **named)
+            phase = self._phase_of(module)
+            if phase is None or is_replaced(type(module), "__call__"):
+                return original(module, *args, **named)
+            try:
+                return self._timed(original, None, phase)(module, *args, **named)
+            finally:
+                self._count()
+
+        return __call__
+
+    def _phase_of(self, module: Any) -> Optional[str]:
+        """None for what neither learns nor says how well it was learnt, such as a transformation of images."""
+        try:
+            kind = type(module)
+            if kind not in self.phases:
+                if isinstance(module, self.loss) or kind.__name__.endswith(("Loss", "Criterion")):
+                    self.phases[kind] = "loss"
+                elif next(module.parameters(), None) is not None:
+                    self.phases[kind] = "forward"
+            return self.phases.get(kind)
+        except Exception:
+            return None
+
+    def _count(self) -> None:
+        self.calls += 1
+        enough = self.calls >= _LEAST_CALLS and flow.all_backwards - self.backwards >= _LEAST_BACKWARDS
+        if enough or self.calls >= _MOST_CALLS:
+            give_back(self.module, "__call__")
+            for kind, phase in list(self.phases.items())[:_MOST_CLASSES]:
+                self._watch(kind, phase)
+
+    def _watch(self, kind: type, phase: str) -> None:
+        own = "__call__" in vars(kind)
+        replace(kind, "__call__", lambda original: self._timed(original if own else None, kind, phase))
+
+    def _timed(self, own: Any, kind: Any, phase: str) -> Any:
+        """What a class has by inheritance is looked up at each call: others may have replaced it since."""
+        compiling, gradients = self.compiling, self.gradients
+
+        def __call__(module: Any, *args: Any, **named: Any) -> Any:
+            call = super(kind, module).__call__ if own is None else own.__get__(module)
+            if compiling() or flow.inside or get_ident() != flow.owner:
+                return call(*args, **named)
+            trains = gradients()
+            flow.inside = True
+            start = monotonic_ns()
+            try:
+                return call(*args, **named)
+            finally:
+                end = monotonic_ns()
+                flow.inside = False
+                flow.computed(start, end, phase, trains)
+
+        return __call__

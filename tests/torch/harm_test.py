@@ -1,0 +1,160 @@
+"""A training is the same with the hooks and without, whatever happens to the agent."""
+
+import os
+import signal
+
+import pytest
+
+from tests.python.intake import Intake
+from tests.torch.training import CNN, outcome, script, start
+
+
+@pytest.fixture(scope="module")
+def bare():
+    """The losses of the training without us."""
+    code, out, err = outcome(start("-c", CNN, hooks=False))
+    assert (code, err) == (0, "") and len(out.splitlines()) == 63
+    return out
+
+
+def proceed(process, steps):
+    """The losses of so many steps; the training goes on meanwhile."""
+    lines = [process.stdout.readline() for _ in range(steps)]
+    process.stdin.write("\n")
+    process.stdin.flush()
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("socket", ["", "/nobody", "/" + "x" * 300])
+def test_losses_are_bit_identical_without_an_agent(bare, socket):
+    assert outcome(start("-c", CNN, socket=socket)) == (0, bare, "")
+
+
+def test_losses_are_bit_identical_with_an_agent(bare, intake):
+    assert outcome(start("-c", CNN, socket=intake.path)) == (0, bare, "")
+    intake.drain_until(lambda i: i.ended, "end")
+    assert len(intake.steps) == 60 and intake.annotations == {"evaluation": 3}
+    facts = intake.facts()
+    assert (facts["loader_num_workers"], facts["loader_batch_size"], facts["loader_pin_memory"]) == ("1", "8", "False")
+    assert facts["framework"].startswith("torch ") and len(intake.started) == 1
+
+
+def test_an_agent_that_is_killed_and_starts_again(bare, tmp_path):
+    first = Intake(tmp_path / "a").start()
+    process = start("-c", CNN, socket=first.path)
+    losses = proceed(process, 20)
+    first.drain().kill()
+    losses += proceed(process, 21)
+    with Intake(first.path):
+        losses += proceed(process, 1)
+        code, out, err = outcome(process)
+    assert (code, losses + out, err) == (0, bare, "")
+
+
+def test_an_agent_that_is_stopped(bare, intake):
+    process = start("-c", CNN, socket=intake.path)
+    losses = proceed(process, 20)
+    os.kill(intake.process.pid, signal.SIGSTOP)
+    try:
+        losses += proceed(process, 21)
+        code, out, err = outcome(process)
+    finally:
+        os.kill(intake.process.pid, signal.SIGCONT)
+    assert (code, losses + out, err) == (0, bare, "")
+
+
+ENDS = {
+    "raise KeyError('of the script')": 1,
+    "sys.exit(3)": 3,
+    "os._exit(4)": 4,
+    "os.kill(os.getpid(), 15)": -15,
+    "del optimizer, net; raise SystemExit": 0,
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_ends_in_the_middle(intake, tmp_path, end):
+    path = script(tmp_path, CNN.replace("workers=1", "workers=0").replace("if done % 20 == 0 and not sys.stdin.closed: sys.stdin.readline()", f"if done == 10: {end}"))
+    code, out, err = outcome(start(path, socket=intake.path))
+    assert code == ENDS[end] and len(out.splitlines()) == 10
+    assert err == "" if code != 1 else err.endswith("KeyError: 'of the script'\n") and "stepscope" not in err
+    assert len(intake.drain_until(lambda i: i.ended, "end").steps) in (9, 10)
+
+
+WORKERS = """
+import sys, torch
+from torch import nn
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        info = get_worker_info()
+        layer = nn.Linear(4, 4)
+        for i in range(info.id, 40, info.num_workers):
+            yield layer(torch.full((4,), float(i))).detach() * 0 + i
+
+def main():
+    net = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), 1e-6)
+    for way in ("fork", "spawn", "forkserver"):
+        seen = 0
+        for x in DataLoader(Stream(), 4, num_workers=2, multiprocessing_context=way):
+            optimizer.zero_grad()
+            net(x).sum().backward()
+            optimizer.step()
+            seen += 1
+        print(way, seen)
+
+if __name__ == "__main__": main()
+"""
+
+
+def test_workers_of_every_kind_load_and_are_not_taken_for_trainings(intake, tmp_path):
+    process = start(script(tmp_path, WORKERS), socket=intake.path)
+    assert outcome(process) == (0, "fork 10\nspawn 10\nforkserver 10\n", "")
+    intake.drain_until(lambda i: i.ended, "end")
+    assert len(intake.steps) == 30 and [each["facts"]["pid"] for each in intake.started].count(process.pid) == len(intake.started)
+    assert intake.facts()["loader_num_workers"] == "2"
+
+
+LONG = """
+import gc, torch, resource
+from torch import nn
+def resident(): return int(open("/proc/self/statm").read().split()[1]) * 4096
+torch.set_num_threads(1)
+net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+data = torch.utils.data.DataLoader(torch.ones(64, 4), 4)
+def train(steps):
+    done = 0
+    while done < steps:
+        for x in data:
+            optimizer.zero_grad(); net(x).sum().backward(); optimizer.step(); done += 1
+        with torch.no_grad():
+            for x in data: net(x)
+train(2000)
+gc.collect(); objects, before = len(gc.get_objects()), resident()
+train(10000)
+gc.collect(); print(len(gc.get_objects()) - objects < 50, resident() - before < 2_000_000, resident() - before, len(gc.get_objects()) - objects)
+"""
+
+
+def test_memory_does_not_grow_and_a_full_ring_is_no_hindrance(intake):
+    """Nobody drains it: its 8,192 marks are five of each of 1,600 steps."""
+    os.kill(intake.process.pid, signal.SIGSTOP)
+    try:
+        code, out, err = outcome(start("-c", LONG, socket=intake.path))
+    finally:
+        os.kill(intake.process.pid, signal.SIGCONT)
+    assert (code, err) == (0, "") and out.startswith("True True"), out
+    assert 1000 < len(intake.drain_until(lambda i: i.ended, "end").steps) < 2500
+
+
+def test_a_script_from_standard_input_and_an_interactive_one(intake):
+    for words in (["-"], ["-i", "-q"]):
+        intake.steps.clear()
+        process = start(*words, socket=intake.path)
+        code = CNN.split("if __name__")[0].replace("sys.stdin.readline()", "pass")
+        out, _ = process.communicate(f"exec({code!r})\nmain(20, 0)\n", timeout=120)
+        assert out.count("0x") >= 20, words
+        intake.drain_until(lambda i: len(i.steps) >= 19, "steps")

@@ -1,0 +1,120 @@
+"""What is replaced, how little of it runs, and how it comes back."""
+
+import gc
+import weakref
+
+import pytest
+import torch
+from torch import nn
+
+import stepscope
+from stepscope import _hooks, _marks
+from stepscope._hooks import _patch
+from stepscope._hooks._flow import flow
+from tests.torch.nets import Net, loader, step, train
+
+
+def functions():
+    """What somebody else could find changed."""
+    owners = [torch, torch.autograd, torch.distributed, nn.Module, nn.MSELoss, Net, torch.Tensor, torch.cuda.amp.GradScaler,
+              torch.utils.data.dataloader._BaseDataLoaderIter]
+    return {(owner.__name__, name): value for owner in owners for name, value in list(vars(owner).items()) if callable(value)}
+
+
+def test_everything_comes_back(intake, monkeypatch):
+    monkeypatch.setenv("STEPSCOPE_SOCKET", str(intake.path))
+    monkeypatch.setattr(_marks, "_session", type(_marks._session)())
+    before = functions()
+    for _ in range(2):
+        _hooks.begin(torch)
+        _hooks.begin(torch)
+        train(8)
+        assert functions() != before and "optimizer" in _marks.notes["hooks"]
+        _hooks.end()
+        assert functions() == before
+    _marks._session.abandon()
+
+
+def test_what_others_put_on_top_stays(agent, monkeypatch):
+    ours = torch.save
+    monkeypatch.setattr(torch, "save", lambda *args, **named: ours(*args, **named))
+    on_top = torch.save
+    _patch.restore()
+    assert torch.save is on_top
+
+
+def test_a_model_of_many_modules_pays_for_its_root_only(agent):
+    net = Net(layers=200)
+    original = vars(nn.Module)["__call__"].__wrapped__
+    train(6, net)
+    assert vars(nn.Module)["__call__"] is original
+    assert "__call__" in vars(Net) and "__call__" not in vars(nn.Linear)
+    assert len(agent.drain().steps) == 6 and all("forward" in row["phases"] for row in agent.steps)
+
+
+def test_the_roots_of_a_new_training_are_found(agent):
+    train(6)
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
+    train(20, net)
+    steps = agent.drain().steps
+    assert len(steps) == 26 and all("forward" in row["phases"] for row in steps[-10:])
+
+
+def test_nothing_is_kept_alive(agent):
+    net, optimizer = train(8)
+    batch = next(iter(loader(1)))[0]
+    loss = net(batch).sum()
+    loss.backward()
+    gone = [weakref.ref(each) for each in (net, optimizer, batch, loss)]
+    del net, optimizer, batch, loss
+    gc.collect()
+    assert [each() for each in gone] == [None] * 4
+
+
+class Broken(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, i):
+        if i == 5:
+            raise OSError("disk")
+        return torch.ones(8)
+
+
+def test_exceptions_of_the_script_pass_and_it_goes_on(agent):
+    net, _ = train(6)
+    with pytest.raises(OSError, match="disk"):
+        for _ in torch.utils.data.DataLoader(Broken(), 2):
+            pass
+    with pytest.raises(RuntimeError):
+        net(torch.ones(4, 7))
+    with pytest.raises(RuntimeError):
+        torch.ones(2, requires_grad=True).backward()
+    optimizer = torch.optim.LBFGS(net.parameters())
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError):
+            optimizer.step(lambda: 1 / 0)
+    assert not flow.inside
+    before = len(agent.drain().steps)
+    del optimizer, _
+    train(30, net)
+    assert len(agent.drain().steps) >= before + 13
+
+
+def test_a_hook_that_fails_is_not_noticed_by_the_script(agent, monkeypatch):
+    def fail(*_):
+        raise ValueError("ours")
+
+    for name in ("_hold", "_put", "_settle", "_leads", "_set_aside"):
+        monkeypatch.setattr(type(flow), name, fail)
+    train(6)
+    assert "ours" in stepscope.info()["hooks_fault"]
+
+
+def test_a_batch_size_of_a_sampler_is_seen(agent):
+    sampler = torch.utils.data.BatchSampler(torch.utils.data.SequentialSampler(range(40)), 5, False)
+    net = nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(net.parameters(), 0.01)
+    for x in torch.utils.data.DataLoader(torch.ones(40, 1), batch_sampler=sampler):
+        step(net, optimizer, x, x)
+    assert agent.drain_until(lambda i: i.started and "loader_batch_size" in i.facts(), "facts").facts()["loader_batch_size"] == "5"

@@ -1,0 +1,139 @@
+"""Several processes, and compiled models."""
+
+import json
+
+import pytest
+import torch
+
+from tests.torch.training import outcome, script, start
+
+RANKS = """
+import sys, torch, torch.distributed as dist
+from torch import nn
+from torch.utils.data import DataLoader
+
+def work(rank, folder):
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+    net = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1)))
+    optimizer = torch.optim.SGD(net.parameters(), 0.01)
+    for x in DataLoader(torch.ones(80, 4), 4):
+        optimizer.zero_grad()
+        loss = net(x).sum()
+        loss.backward()
+        optimizer.step()
+        dist.all_reduce(loss.detach())
+    dist.barrier()
+
+if __name__ == "__main__":
+    torch.multiprocessing.spawn(work, (sys.argv[1],), nprocs=2)
+"""
+
+
+def test_ranks_that_no_launcher_numbered_are_told_apart(intake, tmp_path):
+    code, out, err = outcome(start(script(tmp_path, RANKS), tmp_path, socket=intake.path))
+    assert (code, out) == (0, ""), err
+    intake.drain_until(lambda i: sorted(i.ended) == [0, 1], "ends")
+    assert len(intake.steps) == 40
+    assert sum("communication" in row["phases"] for row in intake.steps) >= 36
+    assert all("forward" in row["phases"] for row in intake.steps)
+    facts = {each["rank"]: each["facts"] for each in intake.started}
+    assert {rank: (each["world_size"], each["backend"]) for rank, each in facts.items()} == {0: (2, "gloo"), 1: (2, "gloo")}
+
+
+COMPILED = """
+import json, sys, torch
+from torch import nn
+import torch._dynamo
+torch.set_num_threads(1)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 1)
+    def forward(self, x): return self.two(torch.relu(self.one(x)))
+
+def count(train):
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    graphs = []
+    def backend(graph, inputs):
+        graphs.append(len(graph.graph.nodes))
+        return graph.forward
+    losses = train(backend)
+    breaks = sum(torch._dynamo.utils.counters["graph_break"].values())
+    return {"graphs": graphs, "breaks": breaks, "frames": torch._dynamo.utils.counters["frames"]["ok"], "losses": losses}
+
+def steps(net, call, optimizer, many=12):
+    losses = []
+    for x in torch.utils.data.DataLoader(torch.arange(4.0 * 4 * many).reshape(-1, 4) / 100, 4):
+        optimizer.zero_grad()
+        loss = call(x).sum()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item().hex())
+    return losses
+
+def compiled_model(backend):
+    torch.manual_seed(1)
+    net = Net()
+    return steps(net, torch.compile(net, backend=backend), torch.optim.SGD(net.parameters(), 0.001))
+
+def compiled_late(backend):
+    torch.manual_seed(1)
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), 0.001)
+    return steps(net, net, optimizer) + steps(net, torch.compile(net, backend=backend), optimizer)
+
+def compiled_function(backend):
+    torch.manual_seed(1)
+    net, loss = Net(), nn.MSELoss()
+    @torch.compile(backend=backend)
+    def compute(x): return loss(net(x), x[:, :1])
+    return steps(net, compute, torch.optim.SGD(net.parameters(), 0.001))
+
+def compiled_step(backend):
+    torch.manual_seed(1)
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), torch.tensor(0.001))
+    @torch.compile(backend=backend)
+    def update(): optimizer.step()
+    losses = []
+    for x in torch.utils.data.DataLoader(torch.ones(48, 4), 4):
+        optimizer.zero_grad()
+        net(x).sum().backward()
+        update()
+        losses.append(net(x).sum().item().hex())
+    return losses
+
+print(json.dumps({f.__name__: count(f) for f in (compiled_model, compiled_late, compiled_function, compiled_step)}))
+"""
+
+
+@pytest.mark.skipif(not hasattr(torch, "compile"), reason="this version does not compile")
+def test_compiled_models_have_the_same_graphs(intake):
+    with_us, bare = (outcome(start("-W", "ignore", "-c", COMPILED, socket=intake.path, hooks=hooks)) for hooks in (True, False))
+    assert with_us[0] == bare[0] == 0, with_us[2] + bare[2]
+    assert json.loads(with_us[1]) == json.loads(bare[1])
+    intake.drain_until(lambda i: i.ended, "end")
+    assert all("forward" in row["phases"] for row in intake.steps[:12])
+
+
+def test_a_child_that_trains_is_a_process_of_its_own(intake):
+    code = """
+import os, sys
+sys.path.insert(0, os.environ["TESTS"])
+from tests.torch.nets import train
+train(10)
+if os.fork() == 0:
+    train(20)
+    os._exit(0)
+os.wait()
+train(5)
+"""
+    from tests.torch.training import PACKAGE
+
+    process = start("-c", f"import os; os.environ['TESTS'] = {str(PACKAGE.parent)!r}\n{code}", socket=intake.path)
+    assert outcome(process)[::2] == (0, "")
+    intake.drain_until(lambda i: i.ended, "end")
+    assert len([row for row in intake.steps]) in (15, 14)  # a second process of rank 0 is not mixed in
