@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "agent/app/agent_command.h"
 #include "agent/app/live_socket.h"
@@ -13,6 +14,7 @@
 #include "agent/sample/sampler.h"
 #include "agent/top/terminal.h"
 #include "agent/top/top_lines.h"
+#include "core/base/held_log.h"
 #include "core/base/text.h"
 
 namespace stepscope {
@@ -127,6 +129,9 @@ int RunTop(const TopOptions& options) {
     Sampler sampler(options.root, clock);
     return ShowOnce(options, sampler, clock);
   }
+  // A line of the log would tear the picture.
+  std::optional<HeldLog> held;
+  if (isatty(STDERR_FILENO) != 0) held.emplace();
   Signals signals;
   Sampler sampler(options.root, clock);
   auto terminal = Terminal::Open();

@@ -1,10 +1,16 @@
+// The log, and HeldLog of held_log.h: all that knows spdlog.
+
 #include "core/base/log.h"
 
+#include <spdlog/sinks/ringbuffer_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
 #include <utility>
+#include <vector>
+
+#include "core/base/held_log.h"
 
 namespace stepscope {
 namespace {
@@ -29,7 +35,27 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
   return spdlog::level::info;
 }
 
+constexpr std::size_t kMostHeld = 100;
+
 }  // namespace
+
+struct HeldLog::Sinks {
+  std::vector<spdlog::sink_ptr> before;
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> held =
+      std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(kMostHeld);
+};
+
+HeldLog::HeldLog() : sinks_(std::make_unique<Sinks>()) {
+  sinks_->before =
+      std::exchange(spdlog::default_logger()->sinks(), std::vector<spdlog::sink_ptr>{sinks_->held});
+}
+
+HeldLog::~HeldLog() {
+  spdlog::default_logger()->sinks() = sinks_->before;
+  for (const spdlog::details::log_msg_buffer& line : sinks_->held->last_raw()) {
+    for (const spdlog::sink_ptr& sink : sinks_->before) sink->log(line);
+  }
+}
 
 void StartLog(std::string_view program, LogLevel level) {
   spdlog::set_default_logger(spdlog::stderr_color_mt(std::string(program)));
