@@ -2,18 +2,15 @@
 // is still heard.
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
-#include "agent/marks/intake.h"
 #include "core/base/text.h"
-#include "tests/support/mark_writer.h"
+#include "tests/agent/marks/intake_fixture.h"
 
 namespace stepscope {
 namespace {
@@ -22,31 +19,8 @@ using testing::HasSubstr;
 using testing_support::FakeProcess;
 using testing_support::RingWriter;
 
-class HostileTest : public testing::Test {
+class HostileTest : public test::IntakeFixture {
  protected:
-  HostileTest() {
-    char folder[] = "/tmp/hostile_test_XXXXXX";
-    folder_ = mkdtemp(folder);
-    options_.socket_path = folder_ + "/marks.sock";
-    options_.read_interval = 1h;
-  }
-  ~HostileTest() override {
-    intake_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-
-  void Start() {
-    auto intake = Intake::Start(options_, clock_);
-    ASSERT_TRUE(intake.ok()) << intake.error().message;
-    intake_ = std::move(intake).value();
-  }
-  std::string Refusal(FakeProcess& process) {
-    while (const auto message = process.Receive()) {
-      const auto* answer = std::get_if<MarkAnswer>(&*message);
-      if (answer != nullptr && answer->refused != 0) return answer->detail;
-    }
-    return "";
-  }
   std::string RefusalOfRing(const RingWriter& ring) {
     FakeProcess process(options_.socket_path);
     process.Hello(0, ring);
@@ -64,11 +38,6 @@ class HostileTest : public testing::Test {
     }
     EXPECT_EQ(steps, 1u);
   }
-
-  std::string folder_;
-  SystemClock clock_;
-  IntakeOptions options_;
-  std::unique_ptr<Intake> intake_;
 };
 
 TEST_F(HostileTest, RefusesRingsThatCouldPullTheMemoryAway) {

@@ -1,17 +1,12 @@
 // Several jobs on one socket.
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-
-#include "agent/marks/intake.h"
 #include "core/base/text.h"
-#include "tests/support/mark_writer.h"
+#include "tests/agent/marks/intake_fixture.h"
 
 namespace stepscope {
 namespace {
@@ -22,28 +17,15 @@ using testing::IsEmpty;
 using testing_support::FakeProcess;
 using testing_support::RingWriter;
 
-class IntakeJobsTest : public testing::Test {
+class IntakeJobsTest : public test::IntakeFixture {
  protected:
   IntakeJobsTest() {
-    char folder[] = "/tmp/intake_jobs_XXXXXX";
-    folder_ = mkdtemp(folder);
-    options_.socket_path = folder_ + "/marks.sock";
-    options_.read_interval = 1h;
     options_.name_job = [](const MarkHello& hello, std::int64_t) -> Result<std::string> {
       if (hello.job.empty()) return Invalid("it has no job");
       return hello.job;
     };
   }
-  ~IntakeJobsTest() override {
-    intake_.reset();
-    std::filesystem::remove_all(folder_);
-  }
 
-  void Start() {
-    auto intake = Intake::Start(options_, clock_);
-    ASSERT_TRUE(intake.ok()) << intake.error().message;
-    intake_ = std::move(intake).value();
-  }
   // Says hello and waits for the answer: why it is refused, "" when it is not.
   std::string Join(FakeProcess& process, const std::string& job, int rank, const RingWriter& ring,
                    const std::string& devices = "") {
@@ -69,11 +51,6 @@ class IntakeJobsTest : public testing::Test {
     }
     return numbers;
   }
-
-  std::string folder_;
-  SystemClock clock_;
-  IntakeOptions options_;
-  std::unique_ptr<Intake> intake_;
 };
 
 TEST_F(IntakeJobsTest, GivesEachJobItsOwnMarks) {

@@ -1,17 +1,14 @@
 #include "agent/marks/intake.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <functional>
 
 #include "core/base/json.h"
 #include "core/model/step.h"
-#include "tests/support/mark_writer.h"
+#include "tests/agent/marks/intake_fixture.h"
 
 namespace stepscope {
 namespace {
@@ -21,26 +18,8 @@ using testing_support::FakeProcess;
 using testing_support::kWallBaseNs;
 using testing_support::RingWriter;
 
-class IntakeTest : public testing::Test {
+class IntakeTest : public test::IntakeFixture {
  protected:
-  IntakeTest() {
-    char folder[] = "/tmp/intake_test_XXXXXX";
-    folder_ = mkdtemp(folder);
-    options_.socket_path = folder_ + "/marks.sock";
-    // Only a drain reads, so that what a test writes is where it looks.
-    options_.read_interval = 1h;
-  }
-  ~IntakeTest() override {
-    intake_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-
-  Intake& Start() {
-    auto intake = Intake::Start(options_, clock_);
-    EXPECT_TRUE(intake.ok()) << intake.error().message;
-    intake_ = std::move(intake).value();
-    return *intake_;
-  }
   // Drains into one batch until it is as wanted; what arrives over a socket takes its time.
   IntakeBatch DrainUntil(const std::function<bool(const IntakeBatch&)>& wanted) {
     IntakeBatch all;
@@ -63,19 +42,6 @@ class IntakeTest : public testing::Test {
     EXPECT_TRUE(answer && std::get<MarkAnswer>(*answer).refused == 0);
     return process;
   }
-  // What the agent says to a process that is not to its liking.
-  static std::string Refusal(FakeProcess& process) {
-    while (const auto message = process.Receive()) {
-      const auto* answer = std::get_if<MarkAnswer>(&*message);
-      if (answer != nullptr && answer->refused != 0) return answer->detail;
-    }
-    return "";
-  }
-
-  std::string folder_;
-  SystemClock clock_;
-  IntakeOptions options_;
-  std::unique_ptr<Intake> intake_;
 };
 
 bool HasEnded(const IntakeBatch& batch) {

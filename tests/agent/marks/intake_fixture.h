@@ -1,0 +1,51 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "agent/marks/intake.h"
+#include "tests/support/mark_writer.h"
+
+namespace stepscope::test {
+
+// An intake on a socket in a folder of its own. Only a drain reads, so that what a test writes is
+// where it looks.
+class IntakeFixture : public testing::Test {
+ protected:
+  IntakeFixture() {
+    char folder[] = "/tmp/intake_test_XXXXXX";
+    folder_ = mkdtemp(folder);
+    options_.socket_path = folder_ + "/marks.sock";
+    options_.read_interval = 1h;
+  }
+  ~IntakeFixture() override {
+    intake_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  Intake& Start() {
+    auto intake = Intake::Start(options_, clock_);
+    EXPECT_TRUE(intake.ok()) << intake.error().message;
+    intake_ = std::move(intake).value();
+    return *intake_;
+  }
+  // What the agent says to a process that is not to its liking.
+  static std::string Refusal(testing_support::FakeProcess& process) {
+    while (const auto message = process.Receive()) {
+      const auto* answer = std::get_if<MarkAnswer>(&*message);
+      if (answer != nullptr && answer->refused != 0) return answer->detail;
+    }
+    return "";
+  }
+
+  std::string folder_;
+  SystemClock clock_;
+  IntakeOptions options_;
+  std::unique_ptr<Intake> intake_;
+};
+
+}  // namespace stepscope::test
