@@ -49,7 +49,7 @@ def test_cpp_is_laid_out_by_clang_format():
     assert shutil.which("clang-format"), "clang-format is missing: scripts/setup --tests"
     if " 14." not in run("clang-format", "--version").stdout:
         pytest.skip("clang-format 14 decides: other versions lay some lines out differently")
-    out = run("clang-format", "--dry-run", *files(".h", ".cpp"))
+    out = run("clang-format", "--dry-run", *files(".h", ".c", ".cpp"))
     changed = sorted(set(re.findall(rf"^{re.escape(str(ROOT))}/([^:\n]+):\d+", out.stderr, re.MULTILINE)))
     assert (out.returncode, changed) == (0, []), "run scripts/lint --fix"
 
@@ -60,7 +60,7 @@ LEFT_BEHIND = ROOT / "core/base/aside.cpp"
 
 @pytest.mark.parametrize("pattern", [r"^(?!\s*//).*\bthrow\b", r"\.detach\(\)", r"\bTODO\b(?! #\d)", r"#define\b"])
 def test_cpp_does_without(pattern):
-    paths = [path for path in files(".h", ".cpp") if "tests" not in path.relative_to(ROOT).parts]
+    paths = [path for path in files(".h", ".c", ".cpp") if "tests" not in path.relative_to(ROOT).parts]
     if "detach" in pattern:
         paths.remove(LEFT_BEHIND)
     assert matches(paths, pattern) == []

@@ -21,7 +21,8 @@ namespace stepscope {
 //       64  u64    write position; set by the writer after the slot's bytes
 //       72  u64    marks dropped because the ring was full
 //      128  u64    read position; set by the agent
-//      136  u64    control word; set by the agent, 0 in version 1
+//      136  u64    control word, 0 at first; when the agent changes it the process listens at the
+//                  end of its step, not within a second as always
 //     4096         slots
 inline constexpr std::size_t kRingHeaderBytes = 4096;
 inline constexpr std::size_t kRingSlotBytes = 32;

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import mmap
 import os
-import sys
 import time
-from typing import Optional
 
 from . import _wire
+from ._memory import RING_BYTES, SLOTS
 
-SLOTS = 8192  # 256 KiB; a loop of 10 steps a second with 10 marks each fills it in 80 s
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Optional, Tuple
+
 _MASK = SLOTS - 1
 _FIRST = _wire.RING_HEADER_BYTES // 8
-_BYTES = _wire.RING_HEADER_BYTES + SLOTS * _wire.RING_SLOT_BYTES
 _WRITE, _DROPPED, _READ = _wire.WRITE_WORD, _wire.DROPPED_WORD, _wire.READ_WORD
-
-# The names exist on Linux only; the numbers are part of its interface.
-_ADD_SEALS = getattr(fcntl, "F_ADD_SEALS", 1033)
-_SEALS = 0x0001 | 0x0002 | 0x0004  # no more seals, no shrinking, no growing
-
-
-def supported() -> bool:
-    """Whether this platform has what a ring is made of."""
-    return hasattr(os, "memfd_create") and sys.byteorder == "little"
 
 
 class Ring:
@@ -33,17 +24,13 @@ class Ring:
     The words are written by single stores of eight bytes, the write position last.
     """
 
-    __slots__ = ("fd", "words", "position", "lost", "number", "start", "fresh")
+    __slots__ = ("fd", "memory", "words", "position", "lost", "number", "start", "fresh", "heard")
 
-    def __init__(self) -> None:
-        self.fd = os.memfd_create("stepscope", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        try:
-            os.ftruncate(self.fd, _BYTES)
-            fcntl.fcntl(self.fd, _ADD_SEALS, _SEALS)
-            self.words = memoryview(mmap.mmap(self.fd, _BYTES)).cast("Q")
-        except BaseException:
-            os.close(self.fd)
-            raise
+    def __init__(self, fd: int) -> None:
+        """Takes the descriptor over."""
+        self.fd = fd
+        self.memory = mmap.mmap(fd, RING_BYTES)
+        self.words = memoryview(self.memory).cast("Q")
         self.words[_wire.VERSION_WORD] = _wire.RING_VERSION | SLOTS << 32
         self.words[_wire.CLOCK_WORD] = (time.time_ns() - time.monotonic_ns()) & (1 << 64) - 1
         self.words[_wire.MAGIC_WORD] = _wire.RING_MAGIC
@@ -51,6 +38,7 @@ class Ring:
         self.lost = False  # marks were dropped since the last one that was written
         self.number = 0  # of the step that is open
         self.start = 0  # where it began, ns; 0 while that is not known
+        self.heard = 0  # what the control word said last
         self.fresh = True  # nothing happened before, so the first phase begins the first step
 
     def put(self, start_ns: int, end_ns: int, kind_and_name: int, flags: int = 0) -> None:
@@ -72,13 +60,13 @@ class Ring:
         self.position = position = position + 1
         words[_WRITE] = position
 
-    def _rare(self, length: int) -> tuple[int, int]:
+    def _rare(self, length: int) -> Tuple[int, int]:
         """Length and flags of a mark that is long, or the first one after a loss."""
         _, packed, _, flags = _wire.slot(0, 0, 0, length, 0, self.lost)
         self.lost = False
         return packed & 0xFFFFFFFF, flags
 
-    def end_step(self, now_ns: int, number: Optional[int]) -> None:
+    def end_step(self, now_ns: int, number: Optional[int] = None) -> None:
         """Ends the open step, and begins the next one."""
         if number is not None:
             self.number = number & _wire.STEP_MASK
@@ -87,12 +75,21 @@ class Ring:
             self.number = (self.number + 1) & _wire.STEP_MASK
         self.start = now_ns
 
+    def was_called(self) -> bool:
+        """Whether the agent has changed the control word since this was asked before."""
+        word = self.words[_wire.CONTROL_WORD]
+        called = word != self.heard
+        self.heard = word
+        return called
+
     def dropped(self) -> int:
         return int(self.words[_DROPPED])
 
     def close(self) -> None:
-        """Gives memory and descriptor back. The ring must not be used afterwards."""
-        memory = self.words.obj
+        """Gives memory and descriptor back. Whoever uses the ring afterwards gets a ValueError."""
+        if self.fd < 0:
+            return
         self.words.release()
-        memory.close()
+        self.memory.close()
         os.close(self.fd)
+        self.fd = -1

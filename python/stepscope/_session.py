@@ -2,7 +2,7 @@
 
 Each mark compares one number with the clock; at most once a second one of them looks after the
 connection, in microseconds. Its lock is tried, never waited for. Rings and names need none: they
-are taken by operations that the interpreter does not interrupt (next, setdefault, append, popleft),
+are taken by operations that the interpreter does not interrupt (next, setdefault, append, pop),
 so no thread loses marks because another one was interrupted.
 """
 
@@ -10,24 +10,31 @@ from __future__ import annotations
 
 import itertools
 import os
-import socket
 import struct
-import threading
-from collections import deque
-from typing import Deque, Dict, List, Optional, Union
 
-from . import _place, _wire
-from ._ring import Ring, supported
+from . import _form, _place, _wire
+from ._form import marks
+from ._memory import sealed_memory, supported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing, threading and socket take longer to import than all the rest
+    from threading import Lock, local
+    from typing import Dict, List, Optional, Union
+
+    from ._connection import Connection
+    from ._pure import Ring
+else:
+    from _thread import _local as local
+    from _thread import allocate_lock as Lock
 
 VERSION = "0.1.0"
 SECOND = 1_000_000_000
 _RETRY = 2 * SECOND
 _REFUSED_RETRY = 60 * SECOND
 _MAX_RINGS = 64
-_SEND_FLAGS = socket.MSG_NOSIGNAL if hasattr(socket, "MSG_NOSIGNAL") else 0
 
 
-class _Local(threading.local):
+class _Local(local):
     ring: Optional[Ring] = None
     lease: Optional["_Lease"] = None
 
@@ -37,30 +44,36 @@ class _Lease:
 
     __slots__ = ("ring", "free")
 
-    def __init__(self, ring: Ring, free: Deque[Ring]) -> None:
+    def __init__(self, ring: Ring, free: List[Ring]) -> None:
         self.ring = ring
         self.free = free
 
     def __del__(self) -> None:
+        marks.leave()
         self.free.append(self.ring)
 
 
-class Session:
+class Session(marks.Gate):
     """What this process keeps for the agent. A forked child makes itself a new one."""
 
     def __init__(self) -> None:
         self.path = _place.socket_path()
-        self.off = not self.path or not supported()
-        self.by_hand = False  # the script ends its steps itself
-        self.due = 0  # ns of the monotonic clock, when the connection is looked at again
+        self.off = not self.path or not supported() or bool(_form.REFUSED)
+        self.by_hand = False
+        self.due = 0
+        self.ready = False
         self.local = _Local()
         self.ids: Dict[str, int] = {}
         self.reason = "" if self.path else "no agent: STEPSCOPE_SOCKET is not set, and none serves this node"
         if self.path and self.off:
-            self.reason = "this platform has no sealed shared memory"
-        self.socket: Optional[socket.socket] = None
+            self.reason = _form.REFUSED or "this platform has no sealed shared memory"
+        self.connection: Optional[Connection] = None
+        if not self.off:  # a process without an agent does not import sockets
+            from ._connection import Connection
+
+            self._connect_to = Connection
         self.rings: List[Ring] = []
-        self._free: Deque[Ring] = deque()
+        self._free: List[Ring] = []
         self._tickets = itertools.count()  # of rings
         self._numbers = itertools.count(1)  # of names
         self._announced = 0  # so many of the rings does the agent have
@@ -69,7 +82,7 @@ class Session:
         self._facts_sent = True
         self._late = False  # the agent was looked for in vain before
         self._unrecorded = 0
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def ring(self, now_ns: int) -> Optional[Ring]:
         """The ring of the calling thread; none while there is no agent, or no room."""
@@ -77,7 +90,8 @@ class Session:
             self._lend()
         if now_ns >= self.due:
             self.tend(now_ns)
-        return self.local.ring
+        ring: Optional[Ring] = self.local.ring
+        return ring
 
     def tend(self, now_ns: int) -> None:
         """Finds the agent, hears it, and sends what it does not know yet. Never waits."""
@@ -85,7 +99,7 @@ class Session:
             return
         try:
             self.due = now_ns + SECOND
-            if self.socket is None:
+            if self.connection is None:
                 self._connect()
             else:
                 self._listen(now_ns)
@@ -118,9 +132,10 @@ class Session:
     def info(self) -> Dict[str, Union[str, int, bool]]:
         return {
             "version": VERSION,
-            "form": "pure Python",
+            "form": _form.FORM,
+            "form_reason": _form.WHY,
             "enabled": not self.off,
-            "connected": self.socket is not None,
+            "connected": self.connection is not None,
             "reason": self.reason,
             "socket": self.path,
             "rank": _place.rank(),
@@ -133,57 +148,58 @@ class Session:
     def bye(self) -> None:
         """Says that this process ends. Marks that come later are lost."""
         self.off = True
-        if self.socket is not None:
+        if self.connection is not None:
             try:
                 self._send()
-                self.socket.send(_wire.bye(), _SEND_FLAGS)
+                self.connection.send(_wire.bye())
             except Exception:
                 pass
-            self.socket.close()
-            self.socket = None
+            self.connection.close()
+            self.connection = None
 
     def abandon(self) -> None:
         """For a forked child: lets go of what belongs to its parent, without a word to anyone."""
         self.off = True
-        for part in [self.socket, *self.rings]:
+        for part in [self.connection, *self.rings]:
             try:
                 if part is not None:
                     part.close()
             except Exception:
                 pass
-        self.socket = None
+        self.connection = None
         self.rings = []
         self.local = _Local()
 
     def _lend(self) -> None:
         """Gives the calling thread a ring: one of a thread that has ended, else a new one."""
         try:
-            ring = self._free.popleft()
+            ring = self._free.pop(0)
             ring.start = 0
         except IndexError:
             if next(self._tickets) >= _MAX_RINGS:
                 self._unrecorded += 1
                 return
-            ring = Ring()
+            ring = _new_ring()
             ring.fresh = not self._late
             self.rings.append(ring)
+            self.ready = True
             self.due = 0  # to be announced
         self.local.ring = ring
         self.local.lease = _Lease(ring, self._free)
 
     def _connect(self) -> None:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        connection = None
         try:
-            connection.setblocking(False)
-            connection.connect(self.path)
+            connection = self._connect_to(self.path)
             if not self.rings:
                 self._lend()
-            _send_ring(connection, self._hello(), self.rings[0])
+            connection.send_ring(self._hello(), self.rings[0].fd)
         except BaseException:
-            connection.close()
+            if connection is not None:
+                connection.close()
             self._late = True
             raise
-        self.socket = connection
+        self.connection = connection
         self.reason = ""
         self._announced, self._named, self._facts_sent = 1, 0, not self._facts
 
@@ -195,26 +211,27 @@ class Session:
 
     def _send(self) -> None:
         """Sends rings, names and facts that the agent does not have. Raises when it cannot."""
-        if self.socket is None:
+        if self.connection is None:
             return
         while self._announced < len(self.rings):
-            _send_ring(self.socket, _wire.ring(self._announced), self.rings[self._announced])
+            ring = self.rings[self._announced]
+            self.connection.send_ring(_wire.ring(self._announced), ring.fd)
             self._announced += 1
         if self._named < len(self.ids):
             known = list(self.ids.items())
             for message in _wire.names((number, name) for name, number in known[self._named :]):
-                self.socket.send(message, _SEND_FLAGS)
+                self.connection.send(message)
             self._named = len(known)
         if not self._facts_sent:
-            self.socket.send(_wire.facts(self._facts.items()), _SEND_FLAGS)
+            self.connection.send(_wire.facts(self._facts.items()))
             self._facts_sent = True
 
     def _listen(self, now_ns: int) -> None:
         """Takes what the agent said, at most eight messages."""
-        assert self.socket is not None
+        assert self.connection is not None
         for _ in range(8):
             try:
-                message = _receive(self.socket)
+                message = self.connection.receive()
             except BlockingIOError:
                 return
             if not message:
@@ -231,29 +248,25 @@ class Session:
             if refused:
                 self._part("refused: " + _wire.read_text(message, 14)[0], now_ns + _REFUSED_RETRY)
                 return False
-        elif kind == _wire.COMMAND and self.socket is not None:
+        elif kind == _wire.COMMAND and self.connection is not None:
             (number,) = struct.unpack_from("<I", message, 8)
             reply = _wire.answer(number, True, "this version knows no commands")
-            self.socket.send(reply, _SEND_FLAGS)
+            self.connection.send(reply)
         return True
 
     def _part(self, reason: str, retry_ns: int) -> None:
         """Ends the connection; marks stay in the rings until the agent is found again."""
-        if self.socket is not None:
-            self.socket.close()
-        self.socket = None
+        if self.connection is not None:
+            self.connection.close()
+        self.connection = None
         self.reason = reason
         self.due = retry_ns
 
 
-def _receive(connection: socket.socket) -> bytes:
+def _new_ring() -> Ring:
+    fd = sealed_memory()
     try:
-        return connection.recv(_wire.MAX_MESSAGE_BYTES)
-    except ConnectionResetError:
-        # It comes once, in front of the reason for which the agent hung up.
-        return connection.recv(_wire.MAX_MESSAGE_BYTES)
-
-
-def _send_ring(connection: socket.socket, message: bytes, ring: Ring) -> None:
-    passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", ring.fd))]
-    connection.sendmsg([message], passed, _SEND_FLAGS)
+        return marks.Ring(fd)
+    except BaseException:
+        os.close(fd)
+        raise

@@ -6,7 +6,10 @@ The same golden bytes are tested here and in the agent (tests/core/wire/mark_gol
 from __future__ import annotations
 
 import struct
-from typing import Iterable, List, Tuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterable, List, Tuple
 
 MAGIC = 0x4B4D5353  # "SSMK"
 VERSION = 1

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.python.intake import PACKAGE
+
 pytest.importorskip("numpy")
 DEMO = Path(__file__).resolve().parents[2] / "examples/slow_loader.py"
 
 
 def start(tmp_path, *options, socket=""):
-    env = {**os.environ, "TMPDIR": str(tmp_path), "STEPSCOPE_SOCKET": str(socket)}
+    env = {**os.environ, "TMPDIR": str(tmp_path), "STEPSCOPE_SOCKET": str(socket), "PYTHONPATH": str(PACKAGE)}
     pipe = subprocess.PIPE
     command = [sys.executable, str(DEMO), *options]
     return subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True)

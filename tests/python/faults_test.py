@@ -176,7 +176,7 @@ import os, time
 mark(3)
 if os.fork() == 0:
     print(sum("stepscope" in os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")[:-1]),
-          sum("stepscope" in line for line in open("/proc/self/maps")), flush=True)
+          sum("memfd:stepscope" in line for line in open("/proc/self/maps")), flush=True)
     os.close(1)
     os.close(2)
     sys.stdin.read()

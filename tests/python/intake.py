@@ -8,7 +8,11 @@ from pathlib import Path
 
 from tests.support.service import program, wait_for
 
-PACKAGE = Path(__file__).resolve().parents[2] / "python"
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "scripts"))
+from python_package import staged  # noqa: E402
+
+PACKAGE = staged()
 
 
 class Intake:
@@ -62,11 +66,11 @@ class Intake:
         return self.started[-1]["facts"]
 
 
-def training(code: str, socket: Path, **environment) -> subprocess.Popen:
+def training(code: str, socket: Path, python: str = sys.executable, **environment) -> subprocess.Popen:
     """Runs code in a Python that finds the package and, at `socket`, its agent."""
     env = {**os.environ, "PYTHONPATH": str(PACKAGE), "STEPSCOPE_SOCKET": str(socket), **environment}
     pipe = subprocess.PIPE
-    command = [sys.executable, "-c", code]
+    command = [python, "-c", code]
     return subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
 

@@ -214,8 +214,8 @@ def test_threads_at_once_lose_nothing(agent):
     assert stepscope.info()["dropped"] == 0
 
 
-def test_info_says_what_goes_on(agent):
+def test_info_says_what_goes_on(agent, form):
     stepscope.step()
     said = stepscope.info()
-    assert said["enabled"] and said["connected"] and said["form"] == "pure Python"
+    assert said["enabled"] and said["connected"] and said["form"] == form
     assert said["rank"] == 0 and said["socket"] == str(agent.path)

@@ -294,7 +294,7 @@ def test_nothing_is_told_before_somebody_trains(agent):
     with torch.no_grad():
         for x, _ in loader(20):
             net(x)
-    assert agent.drain().started == [] and _marks._session.socket is None
+    assert agent.drain().started == [] and _marks._session.connection is None
 
 
 def test_what_is_held_back_has_a_bound(agent):

@@ -1,0 +1,124 @@
+#include "gate.h"
+
+#include <pthread.h>
+#include <structmember.h>
+
+Gate* open_gate = NULL;
+
+static PyTypeObject* gate_type = NULL;
+static PyTypeObject* ring_type = NULL;
+
+// What this thread was lent. The ring belongs to the session; it is here for as long as no ring was
+// closed and no other gate was opened.
+static _Thread_local struct {
+  Ring* ring;
+  uint64_t age;
+} lent;
+
+static uint64_t gates_opened = 0;
+
+static uint64_t Age(void) {
+  return gates_opened + rings_closed;
+}
+
+static Ring* Lent(void) {
+  return lent.age == Age() ? lent.ring : NULL;
+}
+
+static Ring* AskSession(int64_t now_ns) {
+  PyObject* const found = PyObject_CallMethod((PyObject*)open_gate, "ring", "L", (long long)now_ns);
+  if (found == NULL) return NULL;
+  const int is_ring = Py_TYPE(found) == ring_type;
+  lent.ring = is_ring ? (Ring*)found : NULL;
+  lent.age = Age();
+  Py_DECREF(found);
+  return Lent();
+}
+
+Ring* RingAt(int64_t now_ns) {
+  Gate* const gate = open_gate;
+  if (IsOff()) return NULL;
+  Ring* const ring = Lent();
+  if (now_ns < gate->due && (ring != NULL || !gate->ready)) return ring;
+  return AskSession(now_ns);
+}
+
+long KnownName(PyObject* name) {
+  if (IsOff() || open_gate->ids == NULL) return -1;
+  PyObject* const number = PyDict_GetItemWithError(open_gate->ids, name);
+  return number == NULL ? -1 : PyLong_AsLong(number);
+}
+
+long DeclareName(PyObject* name, int64_t now_ns) {
+  if (IsOff()) return -1;
+  PyObject* const number =
+      PyObject_CallMethod((PyObject*)open_gate, "name", "OL", name, (long long)now_ns);
+  if (number == NULL) return -1;
+  const long given = PyLong_AsLong(number);
+  Py_DECREF(number);
+  return given;
+}
+
+int Calm(void) {
+  if (PyErr_Occurred() == NULL) return 0;
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+  PyErr_Clear();
+  return 0;
+}
+
+PyObject* Use(PyObject* Py_UNUSED(module), PyObject* gate) {
+  if (gate != Py_None && !PyObject_TypeCheck(gate, gate_type)) {
+    PyErr_SetString(PyExc_TypeError, "not a gate");
+    return NULL;
+  }
+  Gate* const before = open_gate;
+  if (gate != Py_None) Py_INCREF(gate);
+  open_gate = gate == Py_None ? NULL : (Gate*)gate;
+  gates_opened += 1;
+  Py_XDECREF(before);
+  Py_RETURN_NONE;
+}
+
+PyObject* Leave(PyObject* Py_UNUSED(module), PyObject* Py_UNUSED(none)) {
+  lent.ring = NULL;
+  Py_RETURN_NONE;
+}
+
+// The child of a fork that Python does not know of writes nothing into its parent's rings. The one
+// of os.fork() opens a gate of its own.
+static void ShutInChild(void) {
+  open_gate = NULL;
+}
+
+static void Dealloc(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  Py_XDECREF(((Gate*)self)->ids);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+static PyMemberDef members[] = {
+    {"off", T_BOOL, offsetof(Gate, off), 0, NULL},
+    {"by_hand", T_BOOL, offsetof(Gate, by_hand), 0, NULL},
+    {"ready", T_BOOL, offsetof(Gate, ready), 0, NULL},
+    {"due", T_LONGLONG, offsetof(Gate, due), 0, NULL},
+    {"ids", T_OBJECT_EX, offsetof(Gate, ids), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot slots[] = {{Py_tp_dealloc, Dealloc}, {Py_tp_members, members}, {0, NULL}};
+
+static PyType_Spec spec = {
+    "stepscope._native.Gate", sizeof(Gate), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots,
+};
+
+int AddGate(PyObject* module) {
+  gate_type = (PyTypeObject*)PyType_FromSpec(&spec);
+  ring_type = (PyTypeObject*)MakeRingType();
+  if (gate_type == NULL || ring_type == NULL) return -1;
+  if (PyObject_SetAttrString(module, "Gate", (PyObject*)gate_type) < 0) return -1;
+  if (PyObject_SetAttrString(module, "Ring", (PyObject*)ring_type) < 0) return -1;
+  if (pthread_atfork(NULL, NULL, ShutInChild) == 0) return 0;
+  PyErr_NoMemory();
+  return -1;
+}

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "ring.h"
+
+// What each mark looks at before it is written; stepscope/_session.py makes its Session of it, and
+// does in Python what is rare. The C twin of Gate in stepscope/_pure.py.
+typedef struct {
+  PyObject ob_base;
+  long long due;  // ns of the monotonic clock, when the connection is looked at again
+  PyObject* ids;  // dict: the name of an annotation -> its number
+  char off;       // nobody records, now and later
+  char by_hand;   // the script ends its steps itself
+  char ready;     // there are rings, so a thread without one asks for it
+} Gate;
+
+// Makes the types of gates and rings and adds them to the module; -1 with an exception set.
+int AddGate(PyObject* module);
+
+// The gate that marks pass, or NULL.
+extern Gate* open_gate;
+
+static inline int IsOff(void) {
+  return open_gate == NULL || open_gate->off;
+}
+
+// The ring of the calling thread. NULL when there is none, perhaps with an exception set.
+Ring* RingAt(int64_t now_ns);
+
+// The number of a name, 0 for those beyond the bound; -1 when it has none, perhaps with an
+// exception set. Runs Python when the name is new, so a ring that was asked for before has to be
+// again.
+long KnownName(PyObject* name);
+long DeclareName(PyObject* name, int64_t now_ns);
+
+// Ends a mark that met an exception: -1 for what is the script's own, such as KeyboardInterrupt;
+// all others, and none at all, are 0.
+int Calm(void);
+
+// Makes a gate, or None, the one that marks pass.
+PyObject* Use(PyObject* module, PyObject* gate);
+
+// For the lease of a thread that ends: its ring belongs to another one from now on.
+PyObject* Leave(PyObject* module, PyObject* none);

@@ -1,0 +1,144 @@
+#include <Python.h>
+
+#include "gate.h"
+#include "span.h"
+#include "write.h"
+
+// The functions of stepscope._native, twins of those in stepscope/_pure.py.
+
+// Fast calls are in the limited API from 3.10 on; 3.9 has the same ones under the same number.
+enum { kFastCall = 0x0080 };
+
+static Py_ssize_t Count(PyObject* names) {
+  return names == NULL ? 0 : PyTuple_Size(names);
+}
+
+// The only argument of a call, borrowed, given by place or by this name; NULL with an exception
+// set.
+static PyObject* Only(PyObject* const* given, Py_ssize_t count, PyObject* names, const char* name) {
+  const Py_ssize_t named = Count(names);
+  if (count + named != 1) {
+    PyErr_Format(PyExc_TypeError, "takes one argument: %s", name);
+    return NULL;
+  }
+  if (named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), name) != 0) {
+    PyErr_Format(PyExc_TypeError, "there is no argument but %s", name);
+    return NULL;
+  }
+  return given[0];
+}
+
+static PyObject* Annotate(PyObject* module, PyObject* const* given, Py_ssize_t count,
+                          PyObject* names) {
+  PyObject* const name = Only(given, count, names, "name");
+  return name == NULL ? NULL : MakeSpan(kAnnotationMark, name);
+}
+
+static PyObject* Phase(PyObject* module, PyObject* const* given, Py_ssize_t count,
+                       PyObject* names) {
+  PyObject* const name = Only(given, count, names, "name");
+  return name == NULL ? NULL : MakeSpan(kPhaseMark, name);
+}
+
+static PyObject* AnnotationBegin(PyObject* module, PyObject* const* given, Py_ssize_t count,
+                                 PyObject* names) {
+  PyObject* const span = Annotate(module, given, count, names);
+  if (span != NULL) BeginSpan(span);
+  return span;
+}
+
+static PyObject* AnnotationEnd(PyObject* module, PyObject* token) {
+  if (EndAnnotation(token) < 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+typedef int (*Write)(int64_t start_ns, int64_t end_ns, PyObject* name);
+
+static int Times(PyObject* const* given, long long* start_ns, long long* end_ns) {
+  *start_ns = PyLong_AsLongLong(given[0]);
+  *end_ns = *start_ns < 0 ? -1 : PyLong_AsLongLong(given[1]);
+  return *end_ns < 0 ? -1 : 0;
+}
+
+// A mark with its times; what makes no sense is ignored.
+static PyObject* WriteTimed(PyObject* const* given, Py_ssize_t count, Write write) {
+  if (count != 3) {
+    PyErr_SetString(PyExc_TypeError, "takes three arguments: start_ns, end_ns, name");
+    return NULL;
+  }
+  long long start_ns = 0;
+  long long end_ns = 0;
+  if (IsOff()) Py_RETURN_NONE;
+  const int is_said = PyUnicode_CheckExact(given[2]) && Times(given, &start_ns, &end_ns) == 0;
+  if ((is_said ? write(start_ns, end_ns, given[2]) : Calm()) < 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject* Record(PyObject* module, PyObject* const* given, Py_ssize_t count) {
+  return WriteTimed(given, count, WritePhase);
+}
+
+static PyObject* RecordSpan(PyObject* module, PyObject* const* given, Py_ssize_t count) {
+  return WriteTimed(given, count, WriteAnnotation);
+}
+
+static PyObject* Step(PyObject* module, PyObject* const* given, Py_ssize_t count, PyObject* names) {
+  PyObject* number = Py_None;
+  if (count > 0 || Count(names) > 0) number = Only(given, count, names, "number");
+  if (number == NULL) return NULL;
+  if (IsOff()) Py_RETURN_NONE;
+  open_gate->by_hand = 1;
+  // Before the ring is looked up, since a number may run code of its own.
+  const uint64_t value = number == Py_None ? 0 : PyLong_AsUnsignedLongLongMask(number);
+  const int is_said = !PyErr_Occurred();
+  const uint64_t* const given_number = number == Py_None ? NULL : &value;
+  if ((is_said ? WriteStep(MonotonicNs(), given_number) : Calm()) < 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject* EndStepAt(PyObject* module, PyObject* end) {
+  if (IsOff() || open_gate->by_hand) Py_RETURN_NONE;
+  const long long end_ns = PyLong_AsLongLong(end);
+  if ((end_ns < 0 ? Calm() : WriteStep(end_ns, NULL)) < 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"annotate", (PyCFunction)(void (*)(void))Annotate, kFastCall | METH_KEYWORDS, NULL},
+    {"phase", (PyCFunction)(void (*)(void))Phase, kFastCall | METH_KEYWORDS, NULL},
+    {"annotation_begin", (PyCFunction)(void (*)(void))AnnotationBegin, kFastCall | METH_KEYWORDS,
+     NULL},
+    {"annotation_end", AnnotationEnd, METH_O, NULL},
+    {"end_step", EndStepAt, METH_O, NULL},
+    {"record", (PyCFunction)(void (*)(void))Record, kFastCall, NULL},
+    {"span", (PyCFunction)(void (*)(void))RecordSpan, kFastCall, NULL},
+    {"step", (PyCFunction)(void (*)(void))Step, kFastCall | METH_KEYWORDS, NULL},
+    {"use", Use, METH_O, NULL},
+    {"leave", Leave, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+// What is static here belongs to one interpreter for the life of the process.
+static int Fill(PyObject* module) {
+  static int is_filled = 0;
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+    PyErr_SetString(PyExc_ImportError, "it serves the main interpreter only");
+    return -1;
+  }
+  if (is_filled) {
+    PyErr_SetString(PyExc_ImportError, "it was loaded before");
+    return -1;
+  }
+  is_filled = 1;
+  return AddGate(module) < 0 || PreparePhases() < 0 ? -1 : PrepareSpans();
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, Fill}, {0, NULL}};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "stepscope._native", NULL, 0, functions, slots, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__native(void) {
+  return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,188 @@
+#include "ring.h"
+
+#include <structmember.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static const uint64_t kMagic = 0x474e495250455453;  // "STEPRING"
+static const uint64_t kVersion = 1;
+static const uint64_t kSlots = 8192;
+static const uint64_t kLongest = 0xffffffff;
+static const uint64_t kMicros = (uint64_t)1 << 63;
+static const uint64_t kClamped = (uint64_t)1 << 62;
+static const uint64_t kAfterLoss = (uint64_t)1 << 61;
+static const uint64_t kStepMask = ((uint64_t)1 << 60) - 1;
+
+enum { kHeaderWords = 512, kSlotWords = 4, kBytes = 4096 + 8192 * 32 };
+enum { kMagicWord = 0, kVersionWord = 1, kClockWord = 2 };
+enum { kWriteWord = 8, kDroppedWord = 9, kReadWord = 16, kControlWord = 17 };
+
+uint64_t rings_closed = 0;
+
+static uint64_t Load(const uint64_t* word) {
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static void Store(uint64_t* word, uint64_t value) {
+  __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+static int64_t ClockNs(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+int64_t MonotonicNs(void) {
+  return ClockNs(CLOCK_MONOTONIC);
+}
+
+void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name) {
+  uint64_t* const words = ring->words;
+  const uint64_t position = ring->position;
+  const uint64_t read = Load(&words[kReadWord]);
+  if (position > read && position - read >= kSlots) {
+    ring->lost = 1;
+    Store(&words[kDroppedWord], words[kDroppedWord] + 1);
+    return;
+  }
+  uint64_t length = end_ns > start_ns ? (uint64_t)(end_ns - start_ns) : 0;
+  uint64_t flags = ring->lost ? kAfterLoss : 0;
+  if (length > kLongest) {
+    length /= 1000;
+    flags |= length > kLongest ? kMicros | kClamped : kMicros;
+    if (length > kLongest) length = kLongest;
+  }
+  ring->lost = 0;
+  uint64_t* const slot = words + kHeaderWords + (position & (kSlots - 1)) * kSlotWords;
+  Store(&slot[0], (uint64_t)start_ns);
+  Store(&slot[1], length | kind_and_name);
+  // The third word, the value, stays 0 in this version.
+  Store(&slot[3], ring->number | flags);
+  ring->position = position + 1;
+  __atomic_store_n(&words[kWriteWord], position + 1, __ATOMIC_RELEASE);
+}
+
+void EndStep(Ring* ring, int64_t now_ns, const uint64_t* number) {
+  if (number != NULL) ring->number = *number & kStepMask;
+  if (ring->start != 0) {
+    PutMark(ring, ring->start, now_ns, KindAndName(kStepMark, 0));
+    ring->number = (ring->number + 1) & kStepMask;
+  }
+  ring->start = now_ns;
+}
+
+int WasCalled(Ring* ring) {
+  const uint64_t word = Load(&ring->words[kControlWord]);
+  const int called = word != ring->heard;
+  ring->heard = word;
+  return called;
+}
+
+static int Map(Ring* ring, int fd) {
+  if (lseek(fd, 0, SEEK_END) < kBytes) {
+    PyErr_SetString(PyExc_ValueError, "the memory is smaller than a ring");
+    return -1;
+  }
+  void* const start = mmap(NULL, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (start == MAP_FAILED) {
+    PyErr_SetFromErrno(PyExc_OSError);
+    return -1;
+  }
+  ring->words = start;
+  ring->fd = fd;
+  ring->fresh = 1;
+  Store(&ring->words[kVersionWord], kVersion | kSlots << 32);
+  Store(&ring->words[kClockWord], (uint64_t)(ClockNs(CLOCK_REALTIME) - MonotonicNs()));
+  Store(&ring->words[kMagicWord], kMagic);
+  return 0;
+}
+
+static void Unmap(Ring* ring) {
+  if (ring->words == NULL) return;
+  rings_closed += 1;
+  munmap(ring->words, kBytes);
+  close(ring->fd);
+  ring->words = NULL;
+  ring->fd = -1;
+}
+
+static PyObject* New(PyTypeObject* type, PyObject* args, PyObject* named) {
+  int fd = -1;
+  if (named != NULL || !PyArg_ParseTuple(args, "i:Ring", &fd)) return NULL;
+  const allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+  Ring* const ring = (Ring*)allocate(type, 0);
+  if (ring == NULL || Map(ring, fd) == 0) return (PyObject*)ring;
+  Py_DECREF((PyObject*)ring);
+  return NULL;
+}
+
+static void Dealloc(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  Unmap((Ring*)self);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+static int IsOpen(const Ring* ring) {
+  if (ring->words == NULL) PyErr_SetString(PyExc_ValueError, "the ring is closed");
+  return ring->words != NULL;
+}
+
+static PyObject* Put(PyObject* self, PyObject* args) {
+  long long start_ns = 0;
+  long long end_ns = 0;
+  unsigned long long kind_and_name = 0;
+  if (!PyArg_ParseTuple(args, "LLK:put", &start_ns, &end_ns, &kind_and_name)) return NULL;
+  if (!IsOpen((Ring*)self)) return NULL;
+  PutMark((Ring*)self, start_ns, end_ns, kind_and_name);
+  Py_RETURN_NONE;
+}
+
+static PyObject* Step(PyObject* self, PyObject* args) {
+  long long now_ns = 0;
+  PyObject* number = Py_None;
+  if (!PyArg_ParseTuple(args, "L|O:end_step", &now_ns, &number)) return NULL;
+  const uint64_t given = number == Py_None ? 0 : PyLong_AsUnsignedLongLongMask(number);
+  if (PyErr_Occurred() || !IsOpen((Ring*)self)) return NULL;
+  EndStep((Ring*)self, now_ns, number == Py_None ? NULL : &given);
+  Py_RETURN_NONE;
+}
+
+static PyObject* Dropped(PyObject* self, PyObject* Py_UNUSED(none)) {
+  if (!IsOpen((Ring*)self)) return NULL;
+  return PyLong_FromUnsignedLongLong(Load(&((Ring*)self)->words[kDroppedWord]));
+}
+
+static PyObject* Close(PyObject* self, PyObject* Py_UNUSED(none)) {
+  Unmap((Ring*)self);
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"put", Put, METH_VARARGS, NULL},
+    {"end_step", Step, METH_VARARGS, NULL},
+    {"dropped", Dropped, METH_NOARGS, NULL},
+    {"close", Close, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef members[] = {
+    {"fd", T_INT, offsetof(Ring, fd), READONLY, NULL},
+    {"number", T_ULONGLONG, offsetof(Ring, number), 0, NULL},
+    {"start", T_LONGLONG, offsetof(Ring, start), 0, NULL},
+    {"fresh", T_BOOL, offsetof(Ring, fresh), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, New}, {Py_tp_dealloc, Dealloc}, {Py_tp_methods, methods}, {Py_tp_members, members},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {"stepscope._native.Ring", sizeof(Ring), 0, Py_TPFLAGS_DEFAULT, slots};
+
+PyObject* MakeRingType(void) {
+  return PyType_FromSpec(&spec);
+}

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <Python.h>
+#include <stdint.h>
+
+// The ring of one thread, as core/wire/mark.h describes it; the agent reads it from another
+// process. The C twin of stepscope/_ring.py: the same words, in the same order. One writer: whoever
+// holds the GIL, so no function here may let go of it between two words of a mark.
+typedef struct {
+  PyObject ob_base;
+  uint64_t* words;  // NULL when the ring is closed
+  uint64_t position;
+  uint64_t number;  // of the step that is open
+  int64_t start;    // where it began, ns; 0 while that is not known
+  uint64_t heard;   // what the control word said last
+  int fd;
+  char lost;   // marks were dropped since the last one that was written
+  char fresh;  // nothing happened before, so the first phase begins the first step
+} Ring;
+
+enum { kStepMark = 1, kPhaseMark = 2, kAnnotationMark = 3 };
+
+// The second word of a mark without its duration.
+static inline uint64_t KindAndName(uint64_t kind, uint64_t name) {
+  return kind << 32 | name << 48;
+}
+
+// Grows with each ring that is closed: whoever remembers a ring looks here before touching it.
+extern uint64_t rings_closed;
+
+// A new reference to the type; NULL with an exception set.
+PyObject* MakeRingType(void);
+
+// Writes one mark, or counts it as dropped when the agent has not emptied the ring.
+void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name);
+
+// Ends the open step, which gets the number unless it is NULL, and begins the next one.
+void EndStep(Ring* ring, int64_t now_ns, const uint64_t* number);
+
+// Whether the agent has changed the control word since this was asked before.
+int WasCalled(Ring* ring);
+
+// CLOCK_MONOTONIC.
+int64_t MonotonicNs(void);

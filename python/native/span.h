@@ -1,0 +1,19 @@
+#pragma once
+
+#include <Python.h>
+#include <stdint.h>
+
+// What annotate and phase give: a stretch of code for `with` and `@`, timed from enter to exit. The
+// C twin of the spans in stepscope/_pure.py.
+
+// A new reference; NULL with an exception set. `kind` is kAnnotationMark or kPhaseMark. While
+// nobody records it is always the same one, which costs nothing and remembers nothing.
+PyObject* MakeSpan(uint64_t kind, PyObject* name);
+
+void BeginSpan(PyObject* span);
+
+// Ends an annotation that has begun; anything else is ignored. -1 as in write.h.
+int EndAnnotation(PyObject* token);
+
+// Makes the types; -1 with an exception set.
+int PrepareSpans(void);

@@ -1,0 +1,197 @@
+"""The hot path in Python, for where the C extension (python/native) cannot be built: what is said of a
+mark here holds there, and the tests run with both. No exception leaves this file but the script's own.
+"""
+
+from __future__ import annotations
+
+from time import monotonic_ns
+from . import _wire
+from ._ring import Ring as Ring
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, Optional, TypeVar
+
+    _F = TypeVar("_F", bound=Callable[..., Any])
+
+_ANNOTATION = _wire.ANNOTATION_MARK << 32
+_PHASES = {name: _wire.PHASE_MARK << 32 | i << 48 for i, name in enumerate(_wire.PHASES)}
+_OTHER = _PHASES["other"]
+
+
+class Gate:
+    """What each mark looks at before it is written. The Session of _session.py is the one in use."""
+
+    off = True  # nobody records, now and later
+    due = 0  # ns of the monotonic clock, when the connection is looked at again
+    by_hand = False  # the script ends its steps itself
+    ready = False  # there are rings, so a thread without one asks for it
+    ids: Dict[str, int]  # the numbers of names
+    local: Any  # its `ring` is that of the calling thread
+
+    def ring(self, now_ns: int) -> Optional[Ring]:
+        return None
+
+    def name(self, named: str, now_ns: int) -> int:
+        return 0
+
+
+_gate = Gate()
+
+
+def use(gate: Optional[Gate]) -> None:
+    """Makes a gate the one that marks pass."""
+    global _gate
+    _gate = Gate() if gate is None else gate
+
+
+def leave() -> None:
+    """The ring of the calling thread belongs to another one from now on."""
+
+
+def _spoken(name: object) -> str:
+    """Anything can be a name."""
+    try:
+        return str(name)
+    except Exception:
+        return "(no name)"
+
+
+class _Span:
+    """What `with` and `@` need; the two kinds differ in what they record."""
+
+    __slots__ = ("_name", "_start")
+
+    def __init__(self, name: str) -> None:
+        self._name = name if type(name) is str else _spoken(name)
+        self._start = 0
+
+    def __enter__(self) -> "_Span":
+        self._start = monotonic_ns()
+        return self
+
+    def __exit__(self, kind: object = None, value: object = None, trace: object = None) -> None:
+        raise NotImplementedError
+
+    def __call__(self, function: _F) -> _F:
+        if _gate.off:
+            return function
+        from ._decorate import timed  # it is made of this module
+
+        return timed(type(self).__name__, self._name, function)
+
+
+class annotate(_Span):
+    """Times a stretch of code under a name: ``with annotate("augment"):`` or ``@annotate("collate")``.
+
+    The job's page shows count, sum, least and most (seconds) for each name. A process has at most
+    511 names; all others become "(other)". As a decorator it times each call; generator functions
+    are left as they are.
+    """
+
+    __slots__ = ()
+
+    def __exit__(self, kind: object = None, value: object = None, trace: object = None) -> None:
+        if self._start:
+            span(self._start, monotonic_ns(), self._name)
+
+
+def span(start_ns: int, end_ns: int, name: str) -> None:
+    """Records an annotation that ran from start to end, both of time.monotonic_ns()."""
+    gate = _gate
+    if gate.off:
+        return
+    try:
+        ring = gate.local.ring
+        if ring is None or end_ns >= gate.due:
+            ring = gate.ring(end_ns)
+            if ring is None:
+                return
+        number = gate.ids.get(name)
+        if number is None:
+            number = gate.name(name, end_ns)
+        ring.put(start_ns, end_ns, _ANNOTATION | number << 48)
+    except Exception:
+        pass
+
+
+class phase(_Span):
+    """Times a part of the step: data, transfer, forward, loss, backward, communication, optimizer,
+    callback, checkpoint or other; any other word counts as other.
+
+    The agent adds the time (ns) to this phase of the step in which it ends. A phase inside another
+    one is not counted twice.
+    """
+
+    __slots__ = ()
+
+    def __exit__(self, kind: object = None, value: object = None, trace: object = None) -> None:
+        if self._start:
+            record(self._start, monotonic_ns(), self._name)
+
+
+def record(start_ns: int, end_ns: int, name: str) -> None:
+    """Records a phase that ran from start to end, both of time.monotonic_ns(). Those of a thread are
+    recorded in the order in which they end."""
+    gate = _gate
+    if gate.off:
+        return
+    try:
+        ring = gate.local.ring
+        if ring is None or end_ns >= gate.due:
+            ring = gate.ring(end_ns)
+            if ring is None:
+                return
+        if not ring.start and ring.fresh:
+            ring.start = start_ns
+        ring.put(start_ns, end_ns, _PHASES.get(name, _OTHER))
+    except Exception:
+        pass
+
+
+def step(number: Optional[int] = None) -> None:
+    """Ends a step of the training, and begins the next one. Call it once in each iteration.
+
+    Steps are numbered from 0; give `number` to go on after a checkpoint: it is that of the step
+    that ends. The first step begins with the first phase, or else with the first call. What comes
+    after the last call is not a step. Only the first thread that calls it counts steps.
+    """
+    _gate.by_hand = True
+    _end_step(monotonic_ns(), number)
+
+
+def end_step(end_ns: int) -> None:
+    """Ends a step that the script did not mark. Nothing happens once it has called `step` itself."""
+    if not _gate.by_hand:
+        _end_step(end_ns, None)
+
+
+def _end_step(end_ns: int, number: Optional[int]) -> None:
+    gate = _gate
+    if gate.off:
+        return
+    try:
+        ring = gate.local.ring
+        if ring is not None and ring.was_called():
+            gate.due = 0
+        if ring is None or end_ns >= gate.due:
+            ring = gate.ring(end_ns)
+            if ring is None:
+                return
+        ring.end_step(end_ns, number)
+    except Exception:
+        pass
+
+
+def annotation_begin(name: str) -> annotate:
+    """Begins an annotation that ends in another function; give the token to annotation_end."""
+    token = annotate(name)
+    token.__enter__()
+    return token
+
+
+def annotation_end(token: Any) -> None:
+    """Ends what annotation_begin began. Anything else, and a second end, is ignored."""
+    if isinstance(token, annotate):
+        token.__exit__()
+        token._start = 0

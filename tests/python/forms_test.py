@@ -1,0 +1,266 @@
+"""What the two forms of the package have in common beyond their marks, and how one of them is chosen."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+import stepscope
+from stepscope import _marks
+from tests.python.intake import PACKAGE, finish, training
+
+SAY = "import stepscope; said = stepscope.info(); print(said['form'], said['form_reason'], said['reason'], sep='|')"
+
+
+@pytest.fixture
+def agent(intake, session_at):
+    session_at(intake.path)
+    return intake
+
+
+def test_a_span_can_be_used_again_nested_and_in_an_exit_stack(agent):
+    again = stepscope.annotate(name="again")
+    for _ in range(3):
+        with again as given:
+            assert given is again
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(stepscope.annotate("stacked"))
+        stack.enter_context(stepscope.phase("forward"))
+    assert agent.drain().annotations == {"again": 3, "stacked": 1}
+
+
+def test_what_was_never_entered_records_nothing(agent):
+    span = stepscope.annotate("never")
+    span.__exit__(None, None, None)
+    stepscope.annotation_end(span)
+    with stepscope.annotate("once"):
+        pass
+    assert agent.drain().annotations == {"once": 1}
+
+
+def test_a_decorated_method_is_still_a_method(agent):
+    class Model:
+        @stepscope.annotate("method")
+        def double(self, x, *, by=2):
+            """Doubles."""
+            return x * by
+
+        @stepscope.phase("loss")
+        def generate(self):
+            yield 1
+
+    assert Model().double(4) == 8 and Model().double(4, by=3) == 12
+    assert Model.double.__doc__ == "Doubles." and Model.double.__name__ == "double"
+    assert list(Model().generate()) == [1]
+    assert agent.drain().annotations == {"method": 2}
+
+
+def test_a_decorator_costs_nothing_where_nobody_records(session_at):
+    session_at("")
+
+    def work():
+        pass
+
+    assert stepscope.annotate("work")(work) is work and stepscope.phase("loss")(work) is work
+
+
+def test_a_name_is_what_it_says_of_itself(agent):
+    class Broken:
+        def __str__(self):
+            raise OSError("no")
+
+    for name in (["a", "list"], 7, Broken()):
+        with stepscope.annotate(name), stepscope.phase(name):
+            pass
+    assert agent.drain().annotations == {"['a', 'list']": 1, "7": 1, "(no name)": 1}
+
+
+def test_a_str_that_compares_by_its_own_code_is_taken_by_its_letters(agent):
+    class Odd(str):
+        def __eq__(self, other):
+            raise OSError("no")
+
+        __hash__ = None
+
+    for _ in range(2):
+        with stepscope.annotate(Odd("odd")):
+            pass
+    assert agent.drain().annotations == {"odd": 2}
+
+
+@pytest.mark.parametrize("times", [(-5, 3), (3, -5), ("x", 3), (None, None), (2**70, 2**71), (1.5, 2.5)])
+def test_times_that_make_no_sense_raise_nothing(agent, times):
+    _marks.record(*times, "forward")
+    _marks.span(*times, "name")
+    _marks.end_step(times[1])
+    agent.drain()
+
+
+def test_wrong_calls_are_told_as_python_does(form):
+    for wrong in (stepscope.annotate, lambda: stepscope.annotate("a", "b"), lambda: stepscope.phase(word="x"),
+                  lambda: stepscope.step(1, 2), lambda: stepscope.step(steps=1)):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_the_agent_calls_and_the_next_step_listens(tmp_path, session_at):
+    """The agent sets the control word; nobody waits for the second in which the connection is looked at anyway."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(tmp_path / "a"))
+        listener.listen()
+        session = session_at(tmp_path / "a")
+        stepscope.step()
+        connection, _ = listener.accept()
+        connection.setblocking(False)
+        connection.recv(9000)
+        connection.send(b"SSMK\x01\x00\x04\x00" + b"\x07\x00\x00\x00" + b"\x01\x00x" + b"\x00\x00")
+        session.due = 2**62
+        stepscope.step()
+        with pytest.raises(BlockingIOError):
+            connection.recv(9000)
+        set_control_word(session.rings[0].fd, 1)
+        stepscope.step()
+        assert connection.recv(9000)[6] == 5
+        session.due = 2**62
+        stepscope.step()
+        assert session.due == 2**62
+
+
+def set_control_word(fd, value):
+    os.pwrite(fd, value.to_bytes(8, "little"), 8 * 17)
+
+
+def test_the_form_is_said(form, tmp_path):
+    asked = os.environ["STEPSCOPE_PURE"] == "1"
+    said = finish(training(SAY, tmp_path / "nobody")).split("|")
+    assert said[:2] == [form, "STEPSCOPE_PURE is set" if asked else ""]
+
+
+def test_without_the_extension_it_is_pure_and_says_so(tmp_path):
+    copy = tmp_path / "stepscope"
+    shutil.copytree(PACKAGE / "stepscope", copy, ignore=shutil.ignore_patterns("*.so"))
+    said = finish(training(SAY, "", PYTHONPATH=str(tmp_path), STEPSCOPE_PURE="")).split("|")
+    assert said[:2] == ["pure Python", "the extension was not built"]
+    (copy / ("_native" + sysconfig.get_config_var("EXT_SUFFIX"))).write_bytes(b"\x7fELF, not quite")
+    said = finish(training(SAY, "", PYTHONPATH=str(tmp_path), STEPSCOPE_PURE="")).split("|")
+    assert said[0] == "pure Python" and said[1].startswith("the extension cannot be loaded: ")
+
+
+def test_a_package_that_is_loaded_twice_goes_on(intake):
+    code = """
+import stepscope, sys
+with stepscope.annotate("first"):
+    pass
+for name in [name for name in sys.modules if name.startswith("stepscope")]:
+    del sys.modules[name]
+import stepscope as second
+with stepscope.annotate("first"), second.annotate("second"):
+    pass
+print(second.info()["form"])
+"""
+    assert finish(training(code, intake.path)) == "pure Python\n"
+    intake.drain_until(lambda i: i.annotations == {"first": 2, "second": 1}, "the marks of both")
+
+
+def interpreters():
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        with contextlib.suppress(ImportError):
+            return __import__(name).__name__
+    return pytest.skip("this Python shows no sub-interpreters")
+
+
+def test_a_sub_interpreter_is_refused_politely(intake, form):
+    code = f"""
+import {interpreters()} as interpreters, stepscope
+inner = '''
+import stepscope
+with stepscope.annotate("inner"):
+    pass
+stepscope.step()
+said = stepscope.info()
+print(said["enabled"], said["reason"], flush=True)
+'''
+with stepscope.annotate("outer"):
+    interpreters.run_string(interpreters.create(), inner)
+"""
+    said = finish(training(code, intake.path))
+    intake.drain_until(lambda i: i.ended, "end")
+    assert intake.annotations["outer"] == 1
+    if form == "C extension":
+        assert said == "False only the main interpreter of a process makes marks\n"
+        assert intake.annotations == {"outer": 1}
+
+
+def test_a_fork_that_python_does_not_see_leaves_the_parents_ring_alone(intake, form):
+    if form == "pure Python":
+        pytest.skip("Python code cannot see it")
+    code = """
+import ctypes, os, stepscope
+with stepscope.annotate("parent"):
+    pass
+libc = ctypes.PyDLL(None)
+if libc.fork() == 0:
+    for _ in range(100):
+        with stepscope.annotate("parent"):
+            pass
+        stepscope.step()
+    os._exit(0)
+os.wait()
+with stepscope.annotate("parent"):
+    pass
+"""
+    finish(training(code, intake.path))
+    intake.drain_until(lambda i: i.ended, "end")
+    assert intake.annotations == {"parent": 2} and intake.steps == []
+
+
+def test_marks_hold_no_memory(agent):
+    def mark():
+        for i in range(2000):
+            with stepscope.annotate(f"name {i % 50}"), stepscope.phase("forward"):
+                pass
+            stepscope.annotation_end(stepscope.annotation_begin("token"))
+            stepscope.step(number=i)
+
+    mark()
+    before = sys.getallocatedblocks()
+    mark()
+    assert sys.getallocatedblocks() - before < 200
+
+
+def other_pythons():
+    """Those of other versions that are on the PATH."""
+    names = [f"python3.{minor}" for minor in range(9, 16) if minor != sys.version_info[1]]
+    found = [path for path in map(shutil.which, names) if path]
+    return [path for path in found if subprocess.run([path, "-c", ""], capture_output=True).returncode == 0]
+
+
+def test_the_same_extension_serves_other_versions(intake, form):
+    pythons = other_pythons()
+    if not pythons:
+        pytest.skip("there is one Python here")
+    code = """
+import contextlib, stepscope
+assert stepscope.info()["form"] == %r, stepscope.info()
+@stepscope.annotate("decorated")
+def work():
+    return 1
+for _ in stepscope.loader(range(1000)):
+    with stepscope.annotate("work"), stepscope.phase("forward"):
+        work()
+    stepscope.annotation_end(stepscope.annotation_begin("token"))
+    stepscope.step()
+with contextlib.ExitStack() as stack:
+    stack.enter_context(stepscope.annotate("stacked"))
+""" % form
+    for python in pythons:
+        intake.annotations.clear()
+        intake.ended.clear()
+        finish(training(code, intake.path, python=python))
+        intake.drain_until(lambda i: i.ended, "end")
+        assert intake.annotations == {"work": 1000, "decorated": 1000, "token": 1000, "stacked": 1}, python
