@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int32_t kLargestRank = 1'000'000;
 constexpr std::uint8_t kLargestScale = 9;
+constexpr std::size_t kLongestMetric = 63;
 constexpr std::int64_t kLargestAmount = std::int64_t{1} << 55;  // more than a year of nanoseconds
 constexpr char kWildAmount[] = "a number or duration below 0 or above 2^55";
 constexpr std::string_view kStepColumns[] = {"step", "start_us", "wall_ns"};
@@ -37,11 +38,30 @@ bool BeginsWith(const Schema& schema, std::span<const std::string_view> names) {
   return true;
 }
 
+std::optional<TableFault> CheckDevice(const SeriesName& series) {
+  if (series.device.empty()) return std::nullopt;
+  const Status device = CheckLabel("device", series.device);
+  return device ? std::nullopt : std::optional(BadSchema(device.error().message));
+}
+
+bool MayBeMetric(std::string_view name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && name.size() <= kLongestMetric && std::ranges::all_of(name, fits);
+}
+
+// An agent may be newer than this service: a metric that is not known yet is kept for a service
+// that knows it.
+std::optional<TableFault> CheckAgentSeries(const SeriesName& series) {
+  return MayBeMetric(series.metric) ? CheckDevice(series) : CheckSeries(series);
+}
+
 std::optional<TableFault> CheckTickSchema(const Schema& schema) {
   constexpr std::string_view kFirst[] = {"at_us"};
   if (!BeginsWith(schema, kFirst) || schema.rank != -1) return BadSchema("not of ticks");
   for (std::size_t i = 1; i < schema.columns.size(); ++i) {
-    if (auto fault = CheckSeries(schema.columns[i])) return fault;
+    if (auto fault = CheckAgentSeries(schema.columns[i])) return fault;
   }
   return std::nullopt;
 }
@@ -140,9 +160,7 @@ std::optional<TableFault> CheckSeries(const SeriesName& series) {
                                                "user.*",
                                                Printable(series.metric))};
   }
-  if (series.device.empty()) return std::nullopt;
-  const Status device = CheckLabel("device", series.device);
-  return device ? std::nullopt : std::optional(BadSchema(device.error().message));
+  return CheckDevice(series);
 }
 
 std::optional<TableFault> CheckSchema(FrameKind kind, const Schema& schema) {

@@ -11,11 +11,11 @@ struct TableFault {
   std::string detail;
 };
 
-// One column of ticks: "unknown-metric", or "bad-schema" for its device.
+// One series that people send: "unknown-metric", or "bad-schema" for its device.
 std::optional<TableFault> CheckSeries(const SeriesName& series);
 
-// Whether a schema names columns that a table of this kind may have: known metrics or custom ones,
-// known phases, no column twice, sane names.
+// Whether a schema names columns that a table of this kind may have: metrics, which a newer agent
+// may know and we do not, or custom ones; known phases; no column twice; sane names.
 std::optional<TableFault> CheckSchema(FrameKind kind, const Schema& schema);
 
 // Whether a schema that was checked before belongs to this kind.

@@ -35,13 +35,24 @@ class Hostile : public IngestTest {
   FrameMaker agent_;
 };
 
-TEST_F(Hostile, UnknownMetricIsRefusedByName) {
-  const std::string frame =
-      Table(TicksOf({{"node_cpu_precent", ""}}), {{0, {kStartUs}, {}}, {0, {1}, {}}});
-  const std::uint64_t sequence = agent_.head.sequence;
+TEST_F(Hostile, WhatCanBeNoMetricIsRefusedByName) {
+  for (const std::string name : {"Node CPU", "node_cpu%", "user.", "", "a/b"}) {
+    const std::string frame = Table(TicksOf({{name, ""}}), {{0, {kStartUs}, {}}, {0, {1}, {}}});
+    const std::uint64_t sequence = agent_.head.sequence;
+    const PushReply reply = Push({frame});
+    ExpectRejected(reply, sequence, "unknown-metric");
+    EXPECT_NE(reply.answer.rejected.at(0).detail.find("'" + name + "'"), std::string::npos);
+  }
+  EXPECT_EQ(Frames(), 0);
+}
+
+TEST_F(Hostile, MetricOfANewerAgentIsKept) {
+  const std::string frame = Table(TicksOf({{"load_1m", ""}, {"gpu_of_tomorrow_percent", "0"}}),
+                                  {{0, {kStartUs}, {}}, {0, {1}, {}}, {0, {2}, {}}});
   const PushReply reply = Push({frame});
-  ExpectRejected(reply, sequence, "unknown-metric");
-  EXPECT_NE(reply.answer.rejected.at(0).detail.find("node_cpu_precent"), std::string::npos);
+  EXPECT_TRUE(reply.answer.rejected.empty());
+  ExpectStored(reply, agent_.head.sequence);
+  EXPECT_EQ(Frames(), 1);
 }
 
 TEST_F(Hostile, SeriesThatStandsTwiceIsRefused) {
