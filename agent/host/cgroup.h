@@ -14,7 +14,7 @@ namespace stepscope {
 std::optional<std::string_view> ParseCgroup(std::string_view text, std::string_view controller);
 
 // The control group of the agent, which is that of its command too: a container, a job of Slurm, a
-// service. Versions 1 and 2 of the kernel's interface, and both at once.
+// service; every 2 s. Versions 1 and 2 of the kernel's interface, and both at once.
 Result<std::unique_ptr<Collector>> MakeCgroupCollector(const std::string& root, TickRow& row);
 
 }  // namespace stepscope

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "agent/collect/scan.h"
 #include "agent/collect/series.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kSectorBytes = 512;  // of this file, whatever the device's own
 constexpr std::size_t kMostDevices = 4096;
+constexpr Duration kScanPeriod = 30s;  // for devices that were not there
 
 // Requests of one direction: how many, their bytes, and how long one of them took.
 class Direction {
@@ -37,77 +40,106 @@ class Direction {
   GaugeSeries wait_;
 };
 
-struct Disk {
-  explicit Disk(const std::string& device)
-      : read(device, "disk_read_bytes_per_second", "disk_reads_per_second",
-             "disk_read_wait_seconds"),
-        write(device, "disk_write_bytes_per_second", "disk_writes_per_second",
-              "disk_write_wait_seconds"),
-        busy("disk_busy_percent", device),
-        queue("disk_queue", device, 1e-3) {}
-
-  bool counted = false;
-  Direction read, write;
-  Counter busy_ms;
-  GaugeSeries busy;
-  RateSeries queue;
-};
-
-class DiskCollector : public Collector {
+class Disk {
  public:
-  DiskCollector(Source source, const std::string& root)
-      : source_(std::move(source)), block_(root + "/sys/block/") {}
+  explicit Disk(const std::string& device)
+      : read_(device, "disk_read_bytes_per_second", "disk_reads_per_second",
+              "disk_read_wait_seconds"),
+        write_(device, "disk_write_bytes_per_second", "disk_writes_per_second",
+               "disk_write_wait_seconds"),
+        busy_("disk_busy_percent", device),
+        queue_("disk_queue", device, 1e-3) {}
 
-  Status Collect(SteadyTime now, TickRow& row) override {
-    auto text = source_.Read();
-    if (!text) return text.error();
-    std::string_view line;
-    while (TakeLine(*text, line)) {
-      const auto totals = ParseDiskLine(line);
-      if (totals) Take(*totals, now, row);
-    }
-    return {};
+  // Until it is gone; another one may come under its name.
+  void Open(const std::string& root, const std::string& folder) {
+    if (source_) return;
+    auto source = Source::Open(root, folder + "/stat");
+    if (source) source_ = std::move(*source);
+  }
+
+  void Read(SteadyTime now, TickRow& row) {
+    if (!source_) return;
+    const auto text = source_->Read();
+    if (!text) return source_.reset();
+    if (const auto totals = ParseDiskStat(*text)) Take(*totals, now, row);
   }
 
  private:
   void Take(const DiskTotals& totals, SteadyTime now, TickRow& row) {
-    Disk* disk = Find(totals.device);
-    if (disk == nullptr || !disk->counted) return;
-    disk->read.Take(totals.read_bytes, totals.reads, totals.read_ms, now, row);
-    disk->write.Take(totals.write_bytes, totals.writes, totals.write_ms, now, row);
-    disk->queue.Take(totals.queued_ms, now, row);
-    const auto ms_per_second = disk->busy_ms.Rate(totals.busy_ms, now);
+    read_.Take(totals.read_bytes, totals.reads, totals.read_ms, now, row);
+    write_.Take(totals.write_bytes, totals.writes, totals.write_ms, now, row);
+    queue_.Take(totals.queued_ms, now, row);
+    const auto ms_per_second = busy_ms_.Rate(totals.busy_ms, now);
     const bool used = totals.busy_ms > 0;
-    if (ms_per_second && used) disk->busy.Set(std::min(*ms_per_second / 10, 100.0), row);
+    if (ms_per_second && used) busy_.Set(std::min(*ms_per_second / 10, 100.0), row);
   }
 
-  Disk* Find(std::string_view device) {
-    const auto found = disks_.find(device);
-    if (found != disks_.end()) return &found->second;
-    if (disks_.size() >= kMostDevices) return nullptr;
-    Disk& disk = disks_.emplace(device, std::string(device)).first->second;
-    disk.counted = IsHardware(std::string(device));
-    return &disk;
+  std::optional<Source> source_;
+  Direction read_, write_;
+  Counter busy_ms_;
+  GaugeSeries busy_;
+  RateSeries queue_;
+};
+
+// The kernel sums up what each core counted, of each line that is read: so only the disks that
+// count are read at each tick, each from a file of its own, and the list of all devices, with
+// partitions and loops, is looked at now and then.
+class DiskCollector : public Collector {
+ public:
+  DiskCollector(Source list, const std::string& root) : list_(std::move(list)), root_(root) {}
+
+  Status Collect(SteadyTime now, TickRow& row) override {
+    const Status scanned = pace_.Due(now) ? Scan() : Status();
+    for (auto& [device, disk] : disks_) disk.Read(now, row);
+    return scanned;
+  }
+
+ private:
+  Status Scan() {
+    auto text = list_.Read();
+    if (!text) return text.error();
+    std::string_view line;
+    while (TakeLine(*text, line)) {
+      TakeWord(line);
+      TakeWord(line);
+      const std::string_view device = TakeWord(line);
+      if (!device.empty() && !software_.contains(device)) Look(device);
+    }
+    return {};
   }
 
   // Partitions are no entries of /sys/block, and what is only software has no "device" there.
-  bool IsHardware(std::string device) const {
-    std::ranges::replace(device, '/', '!');
-    return access((block_ + device + "/device").c_str(), F_OK) == 0;
+  void Look(std::string_view device) {
+    if (disks_.size() + software_.size() >= kMostDevices) return;
+    const std::string folder = FolderOf(device);
+    const auto known = disks_.find(device);
+    if (known != disks_.end()) return known->second.Open(root_, folder);
+    if (access((root_ + folder + "/device").c_str(), F_OK) != 0) {
+      software_.emplace(device);
+      return;
+    }
+    disks_.emplace(device, std::string(device)).first->second.Open(root_, folder);
   }
 
-  Source source_;
-  const std::string block_;
+  static std::string FolderOf(std::string_view device) {
+    std::string name(device);
+    std::ranges::replace(name, '/', '!');
+    return "/sys/block/" + name;
+  }
+
+  Source list_;
+  const std::string root_;
+  Pace pace_{kScanPeriod};
   std::map<std::string, Disk, std::less<>> disks_;
+  std::set<std::string, std::less<>> software_;
 };
 
 }  // namespace
 
-std::optional<DiskTotals> ParseDiskLine(std::string_view line) {
-  TakeWord(line);
-  TakeWord(line);
+std::optional<DiskTotals> ParseDiskStat(std::string_view text) {
+  std::string_view line;
+  TakeLine(text, line);
   DiskTotals totals;
-  totals.device = TakeWord(line);
   enum {
     kReads,
     kReadSectors = 2,

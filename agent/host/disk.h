@@ -12,19 +12,18 @@ namespace stepscope {
 
 // What a block device did since the start of the node.
 struct DiskTotals {
-  std::string_view device;
   std::uint64_t reads = 0, read_bytes = 0, read_ms = 0;
   std::uint64_t writes = 0, write_bytes = 0, write_ms = 0;
   std::uint64_t busy_ms = 0;
   std::uint64_t queued_ms = 0;  // of all requests together
 };
 
-// A line of /proc/diskstats; the device's name lies in `line`.
-std::optional<DiskTotals> ParseDiskLine(std::string_view line);
+// /sys/block/DEVICE/stat.
+std::optional<DiskTotals> ParseDiskStat(std::string_view text);
 
 // Whole devices with hardware behind them: no partitions, loops, RAM disks, and no device mapper or
 // RAID, whose bytes would be counted twice. One that did nothing since the start of the node has no
-// series.
+// series. New ones are looked for every 30 s.
 Result<std::unique_ptr<Collector>> MakeDiskCollector(const std::string& root, TickRow& row);
 
 }  // namespace stepscope

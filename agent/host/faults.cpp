@@ -14,7 +14,7 @@ namespace stepscope {
 namespace {
 
 // The kernel sums up each core's counts to answer.
-constexpr Duration kPeriod = 2s;
+constexpr Duration kPeriod = 5s;
 
 struct Count {
   std::string_view name, metric;

@@ -7,7 +7,7 @@
 
 namespace stepscope {
 
-// What the kernel counts of memory in /proc/vmstat, every 2 s: page faults, swapping, and processes
+// What the kernel counts of memory in /proc/vmstat, every 5 s: page faults, swapping, and processes
 // killed for want of memory.
 Result<std::unique_ptr<Collector>> MakeFaultsCollector(const std::string& root, TickRow& row);
 

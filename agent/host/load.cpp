@@ -3,28 +3,39 @@
 #include <charconv>
 
 #include "agent/collect/scan.h"
+#include "agent/collect/series.h"
 #include "agent/collect/source.h"
 
 namespace stepscope {
 namespace {
+
+// The kernel works it out so often; until then it stands.
+constexpr Duration kPeriod = 5s;
 
 class LoadCollector : public Collector {
  public:
   LoadCollector(Source source, TickRow& row)
       : source_(std::move(source)), column_(row.Add("load_1m")) {}
 
-  Status Collect(SteadyTime, TickRow& row) override {
-    const auto text = source_.Read();
-    if (!text) return text.error();
-    const auto load = ParseLoad(*text);
-    if (!load) return Unavailable("/proc/loadavg: no number at its start");
-    row.Set(column_, *load);
+  Status Collect(SteadyTime now, TickRow& row) override {
+    if (pace_.Due(now)) read_ = ReadLoad();
+    if (!read_) return read_.error();
+    row.Set(column_, *read_);
     return {};
   }
 
  private:
+  Result<double> ReadLoad() {
+    const auto text = source_.Read();
+    if (!text) return text.error();
+    const auto load = ParseLoad(*text);
+    return load ? Result(*load) : Unavailable("/proc/loadavg: no number at its start");
+  }
+
   Source source_;
   std::size_t column_;
+  Pace pace_{kPeriod};
+  Result<double> read_ = Unavailable("/proc/loadavg: not read yet");
 };
 
 }  // namespace

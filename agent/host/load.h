@@ -12,6 +12,7 @@ namespace stepscope {
 // The one-minute average of "0.20 0.18 0.12 1/80 11206".
 std::optional<double> ParseLoad(std::string_view text);
 
+// Read every 5 s, as often as the kernel works it out.
 Result<std::unique_ptr<Collector>> MakeLoadCollector(const std::string& root, TickRow& row);
 
 }  // namespace stepscope

@@ -5,11 +5,15 @@
 
 #include "agent/collect/counter.h"
 #include "agent/collect/scan.h"
+#include "agent/collect/series.h"
 #include "agent/collect/source.h"
 #include "core/base/text.h"
 
 namespace stepscope {
 namespace {
+
+// The kernel sums up each core's waiting to answer, for each file anew.
+constexpr Duration kPeriod = 2s;
 
 struct PressureFile {
   const char* path;
@@ -44,6 +48,7 @@ class PressureCollector : public Collector {
   explicit PressureCollector(std::vector<Resource> resources) : resources_(std::move(resources)) {}
 
   Status Collect(SteadyTime now, TickRow& row) override {
+    if (!pace_.Due(now)) return {};
     Status status;
     for (Resource& resource : resources_) {
       const auto text = resource.source.Read();
@@ -60,6 +65,7 @@ class PressureCollector : public Collector {
 
  private:
   std::vector<Resource> resources_;
+  Pace pace_{kPeriod};
 };
 
 std::optional<std::uint64_t> TakeTotal(std::string_view line) {

@@ -20,7 +20,7 @@ struct PressureTotals {
 // "some avg10=0.00 avg60=0.00 avg300=0.00 total=123" and the like with "full".
 std::optional<PressureTotals> ParsePressure(std::string_view text);
 
-// /proc/pressure of the CPU, memory and disks.
+// /proc/pressure of the CPU, memory and disks, every 2 s.
 Result<std::unique_ptr<Collector>> MakePressureCollector(const std::string& root, TickRow& row);
 
 }  // namespace stepscope

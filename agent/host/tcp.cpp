@@ -8,7 +8,7 @@ namespace stepscope {
 namespace {
 
 // The kernel sums up each core's counts to answer.
-constexpr Duration kPeriod = 2s;
+constexpr Duration kPeriod = 5s;
 
 class TcpCollector : public Collector {
  public:

@@ -25,15 +25,9 @@ inline std::string LargeStat(int cores, int tick) {
                     50'000'000'000 + 300'000ll * tick);
 }
 
-inline std::string LargeDisks(int tick) {
-  std::string text;
-  for (int disk = 0; disk < 8; ++disk) {
-    const std::string counts = Format("{0} 7 {1} {0} {0} 9 {1} {0} 0 {0} {1} 0 0 0 0 0 0",
-                                      900'000 + tick, 70'000'000 + 64 * tick);
-    text += Format("259 {} nvme{}n1 {}\n", 2 * disk, disk, counts);
-    text += Format("259 {} nvme{}n1p1 {}\n", 2 * disk + 1, disk, counts);
-  }
-  return text;
+inline std::string LargeDisk(int tick) {
+  return Format("{0} 7 {1} {0} {0} 9 {1} {0} 0 {0} {1} 0 0 0 0 0 0\n", 900'000 + tick,
+                70'000'000 + 64 * tick);
 }
 
 inline std::string LargeNetwork(int tick) {
@@ -47,15 +41,20 @@ inline std::string LargeNetwork(int tick) {
 
 inline void WriteLargeTexts(const FakeRoot& root, int cores, int tick) {
   root.Write("/proc/stat", LargeStat(cores, tick));
-  root.Write("/proc/diskstats", LargeDisks(tick));
+  for (int disk = 0; disk < 8; ++disk) {
+    root.Write(Format("/sys/block/nvme{}n1/stat", disk), LargeDisk(tick));
+  }
   root.Write("/proc/net/dev", LargeNetwork(tick));
 }
 
 inline void WriteLargeNode(const FakeRoot& root, int cores) {
   WriteLargeTexts(root, cores, 0);
+  std::string disks;
   for (int disk = 0; disk < 8; ++disk) {
     root.MakeFolder(Format("/sys/block/nvme{}n1/device", disk));
+    disks += Format("259 {0} nvme{1}n1 0\n259 {0} nvme{1}n1p1 0\n", disk, disk);
   }
+  root.Write("/proc/diskstats", disks);
   for (int core = 0; core < cores; ++core) {
     root.Write(Format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", core), "2400000\n");
   }

@@ -46,8 +46,10 @@ TEST(Cgroup, ReadsVersion2) {
   Bench group(root);
   group.At(0s);
   EXPECT_TRUE(std::isnan(group("cgroup_cpu_percent")));
-  WriteVersion2(root, folder, 1'250'000, 10, 4);
-  group.At(500ms);
+  WriteVersion2(root, folder, 5'000'000, 10, 4);
+  group.At(1s);
+  EXPECT_TRUE(std::isnan(group("cgroup_memory_bytes")));  // every 2 s
+  group.At(2s);
   EXPECT_DOUBLE_EQ(group("cgroup_cpu_percent"), 250);
   EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 40);
   EXPECT_DOUBLE_EQ(group("cgroup_memory_bytes"), 1'048'576);
@@ -62,7 +64,7 @@ TEST(Cgroup, IsNeverThrottledInMoreThanAllPeriods) {
   Bench group(root);
   group.At(0s);
   WriteVersion2(root, "/sys/fs/cgroup/", 0, 5, 6);  // one ended between the two readings
-  group.At(500ms);
+  group.At(2s);
   EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 100);
 }
 
@@ -82,8 +84,8 @@ TEST(Cgroup, ReadsVersion1BesideAnEmptyVersion2) {
              "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
   Bench group(root);
   group.At(0s);
-  write(500'000'000, 5);
-  group.At(1s);
+  write(1'000'000'000, 5);
+  group.At(2s);
   EXPECT_DOUBLE_EQ(group("cgroup_cpu_percent"), 50);
   EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 100);
   EXPECT_DOUBLE_EQ(group("cgroup_memory_bytes"), 2'097'152);
@@ -107,11 +109,11 @@ TEST(Cgroup, HasNoThrottlingWithoutAQuotaAndNoLimitWithoutOne) {
   root.Write("/sys/fs/cgroup/memory.max", "max\n");
   Bench group(root);
   group.At(0s);
-  group.At(1s);
+  group.At(2s);
   EXPECT_TRUE(std::isnan(group("cgroup_throttled_percent")));
   EXPECT_TRUE(std::isnan(group("cgroup_memory_limit_bytes")));
   root.Write("/sys/fs/cgroup/memory.max", "8192\n");  // it may be set later
-  group.At(2s);
+  group.At(4s);
   EXPECT_DOUBLE_EQ(group("cgroup_memory_limit_bytes"), 8192);
 }
 

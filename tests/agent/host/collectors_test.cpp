@@ -146,16 +146,19 @@ TEST(ParseMemory, NamesWhatIsMissing) {
   EXPECT_EQ(ParseMemory("MemTotal: 10 kB\nMemAvailable: 99 kB\n")->available_bytes, 10240u);
 }
 
+// Of /proc/diskstats only the names count.
+void ShowDisk(const FakeRoot& root, const std::string& device, std::string_view figures) {
+  root.Write(Format("/sys/block/{}/stat", device), Format("{}\n", figures));
+}
+
 TEST(DiskCollector, CountsWholeDevicesWithHardwareOnly) {
   FakeRoot root;
   root.MakeFolder("/sys/block/sda/device");
-  root.MakeFolder("/sys/block/loop0");
-  root.MakeFolder("/sys/block/dm-0");
+  root.Write("/proc/diskstats", "8 0 sda 1\n8 1 sda1 1\n7 0 loop0 1\n253 0 dm-0 1\n");
   const auto stats = [&](int read, int write, int busy) {
-    const std::string figures = Format("5 0 {} 1 5 0 {} 1 0 {} 9", read, write, busy);
-    root.Write(
-        "/proc/diskstats",
-        Format("8 0 sda {0}\n8 1 sda1 {0}\n7 0 loop0 {0}\n253 0 dm-0 {0} 1 2 3 4\n", figures));
+    for (const char* device : {"sda", "sda/sda1", "loop0", "dm-0"}) {
+      ShowDisk(root, device, Format("  5 0 {} 1 5 0 {} 1 0 {} 9 1 2", read, write, busy));
+    }
   };
   stats(0, 0, 0);
   Bench disk(MakeDiskCollector, root);
@@ -171,10 +174,11 @@ TEST(DiskCollector, CountsWholeDevicesWithHardwareOnly) {
 TEST(DiskCollector, TellsHowManyRequestsThereWereAndHowLongOneTook) {
   FakeRoot root;
   root.MakeFolder("/sys/block/sda/device");
-  root.Write("/proc/diskstats", "8 0 sda 100 0 9 500 10 0 9 50 0 900 1000\n");
+  root.Write("/proc/diskstats", "8 0 sda\n");
+  ShowDisk(root, "sda", "100 0 9 500 10 0 9 50 0 900 1000");
   Bench disk(MakeDiskCollector, root);
   ASSERT_TRUE(disk.At(0s));
-  root.Write("/proc/diskstats", "8 0 sda 140 0 9 600 10 0 9 50 3 950 3500\n");
+  ShowDisk(root, "sda", "140 0 9 600 10 0 9 50 3 950 3500");
   ASSERT_TRUE(disk.At(500ms));
   EXPECT_DOUBLE_EQ(disk.row.At("disk_reads_per_second", "sda"), 80);
   EXPECT_DOUBLE_EQ(disk.row.At("disk_read_wait_seconds", "sda"), 0.0025);
@@ -186,32 +190,52 @@ TEST(DiskCollector, TellsHowManyRequestsThereWereAndHowLongOneTook) {
 TEST(DiskCollector, LeavesOutADeviceThatWasNeverUsed) {
   FakeRoot root;
   root.MakeFolder("/sys/block/sr0/device");
-  root.Write("/proc/diskstats", "11 0 sr0 0 0 0 0 0 0 0 0 0 0 0\n");
+  root.Write("/proc/diskstats", "11 0 sr0\n");
+  ShowDisk(root, "sr0", "0 0 0 0 0 0 0 0 0 0 0");
   Bench disk(MakeDiskCollector, root);
   ASSERT_TRUE(disk.At(0s));
   ASSERT_TRUE(disk.At(1s));
   EXPECT_EQ(disk.row.size(), 0u);
-  root.Write("/proc/diskstats", "11 0 sr0 1 0 8 2 0 0 0 0 0 0 0\n");
+  ShowDisk(root, "sr0", "1 0 8 2 0 0 0 0 0 0 0");
   ASSERT_TRUE(disk.At(2s));
   EXPECT_DOUBLE_EQ(disk.row.At("disk_read_bytes_per_second", "sr0"), 4096);
 }
 
 TEST(DiskCollector, UsesTheExactTimeBetweenReadings) {
   FakeRoot root;
-  root.MakeFolder("/sys/block/sda/device");
-  root.Write("/proc/diskstats", "8 0 sda 0 0 0 0 0 0 0 0 0 0 0\n");
+  root.MakeFolder("/sys/block/cciss!c0d0/device");
+  root.Write("/proc/diskstats", "104 0 cciss/c0d0\n");
+  ShowDisk(root, "cciss!c0d0", "0 0 0 0 0 0 0 0 0 0 0");
   Bench disk(MakeDiskCollector, root);
   ASSERT_TRUE(disk.At(0s));
-  root.Write("/proc/diskstats", "8 0 sda 0 0 1000 0 0 0 0 0 0 2000 0\n");
+  ShowDisk(root, "cciss!c0d0", "0 0 1000 0 0 0 0 0 0 2000 0");
   ASSERT_TRUE(disk.At(512ms));
-  EXPECT_DOUBLE_EQ(disk.row.At("disk_read_bytes_per_second", "sda"), 1'000'000);
-  EXPECT_DOUBLE_EQ(disk.row.At("disk_busy_percent", "sda"), 100);
+  EXPECT_DOUBLE_EQ(disk.row.At("disk_read_bytes_per_second", "cciss/c0d0"), 1'000'000);
+  EXPECT_DOUBLE_EQ(disk.row.At("disk_busy_percent", "cciss/c0d0"), 100);
 }
 
-TEST(DiskCollector, PassesOverBrokenLines) {
-  for (const char* line :
-       {"", "8 0", "8 0 sda", "8 0 sda 1 2 3", "8 0 sda a b c d e f g h i j k"}) {
-    EXPECT_FALSE(ParseDiskLine(line)) << line;
+TEST(DiskCollector, FindsADiskThatComesLater) {
+  FakeRoot root;
+  root.MakeFolder("/sys/block/sda/device");
+  root.MakeFolder("/sys/block/sdb/device");
+  root.Write("/proc/diskstats", "8 0 sda\n");
+  ShowDisk(root, "sda", "0 0 8 0 0 0 0 0 0 0 0");
+  ShowDisk(root, "sdb", "0 0 8 0 0 0 0 0 0 0 0");
+  Bench disk(MakeDiskCollector, root);
+  ASSERT_TRUE(disk.At(0s));
+  root.Write("/proc/diskstats", "8 0 sda\n8 16 sdb\n");
+  ASSERT_TRUE(disk.At(10s));
+  EXPECT_TRUE(disk.Missing("disk_read_bytes_per_second", "sdb"));
+  ASSERT_TRUE(disk.At(30s));
+  ShowDisk(root, "sdb", "0 0 18 0 0 0 0 0 0 0 0");
+  ASSERT_TRUE(disk.At(31s));
+  EXPECT_DOUBLE_EQ(disk.row.At("disk_read_bytes_per_second", "sdb"), 5120);
+  EXPECT_DOUBLE_EQ(disk.row.At("disk_read_bytes_per_second", "sda"), 0);
+}
+
+TEST(DiskCollector, PassesOverBrokenFiles) {
+  for (const char* text : {"", "8 0", "1 2 3", "a b c d e f g h i j k"}) {
+    EXPECT_FALSE(ParseDiskStat(text)) << text;
   }
 }
 
@@ -273,6 +297,21 @@ TEST(LoadCollector, ReadsTheFirstNumber) {
   for (const char* text : {"", "x", "-1 2 3", "1,5"}) EXPECT_FALSE(ParseLoad(text)) << text;
 }
 
+TEST(LoadCollector, StandsUntilTheKernelWorksItOutAgain) {
+  FakeRoot root;
+  root.Write("/proc/loadavg", "1.50 1 1 1/1 1\n");
+  Bench load(MakeLoadCollector, root);
+  ASSERT_TRUE(load.At(0s));
+  root.Write("/proc/loadavg", "2.50 1 1 1/1 1\n");
+  ASSERT_TRUE(load.At(4s));
+  EXPECT_DOUBLE_EQ(load.row.At("load_1m"), 1.5);
+  ASSERT_TRUE(load.At(5s));
+  EXPECT_DOUBLE_EQ(load.row.At("load_1m"), 2.5);
+  root.Write("/proc/loadavg", "");
+  EXPECT_FALSE(load.At(10s));
+  EXPECT_FALSE(load.At(11s));  // not well again in between
+}
+
 TEST(PressureCollector, TurnsStalledMicrosecondsIntoShares) {
   FakeRoot root;
   const auto stalled = [&](int us) {
@@ -288,9 +327,11 @@ TEST(PressureCollector, TurnsStalledMicrosecondsIntoShares) {
   ASSERT_TRUE(pressure.At(0s));
   stalled(100'000);
   ASSERT_TRUE(pressure.At(500ms));
-  EXPECT_DOUBLE_EQ(pressure.row.At("pressure_io_percent"), 20);
-  EXPECT_DOUBLE_EQ(pressure.row.At("pressure_io_full_percent"), 10);
-  EXPECT_DOUBLE_EQ(pressure.row.At("pressure_cpu_percent"), 20);
+  EXPECT_TRUE(pressure.Missing("pressure_io_percent"));  // every 2 s
+  ASSERT_TRUE(pressure.At(2s));
+  EXPECT_DOUBLE_EQ(pressure.row.At("pressure_io_percent"), 5);
+  EXPECT_DOUBLE_EQ(pressure.row.At("pressure_io_full_percent"), 2.5);
+  EXPECT_DOUBLE_EQ(pressure.row.At("pressure_cpu_percent"), 5);
 }
 
 TEST(PressureCollector, IsAbsentWhereTheKernelHasNone) {
