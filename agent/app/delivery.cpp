@@ -80,7 +80,7 @@ bool Delivery::SendDue(bool finishing, SteadyTime now) {
 }
 
 void Delivery::Store(std::stop_token stop) {
-  while (SleepFor(stop, push_interval_)) {
+  while (SleepFor(stop, std::max(push_interval_, parts_.stream.UntilStore()))) {
     if (parts_.stream.away()) CutAll();
     (void)parts_.stream.Store();
   }

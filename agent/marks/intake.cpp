@@ -63,6 +63,10 @@ class Intake::Server {
     return registry_.Read([](const MarkRegistry& registry) { return registry.Jobs(); });
   }
 
+  std::uint64_t Changes() const {
+    return registry_.Read([](const MarkRegistry& registry) { return registry.changes(); });
+  }
+
   bool Forget(const std::string& job) {
     return registry_.Change([&](MarkRegistry& registry) { return registry.Forget(job); });
   }
@@ -96,13 +100,21 @@ class Intake::Server {
     }
   }
 
+  // For ever as long as no process is there that has a ring.
   int WaitMillis() const {
+    const bool heard =
+        registry_.Read([](const MarkRegistry& registry) { return registry.Hears(); });
+    if (!heard && accepting_) return -1;
     return static_cast<int>(
         std::chrono::duration_cast<std::chrono::milliseconds>(read_interval_).count());
   }
 
   void Serve(int fd) {
-    if (fd == wake_.get()) return;
+    if (fd == wake_.get()) {
+      eventfd_t unread = 0;
+      eventfd_read(wake_.get(), &unread);
+      return;
+    }
     if (fd != listener_.get()) {
       registry_.Change([fd](MarkRegistry& registry) { registry.Serve(fd); });
       return;
@@ -120,6 +132,8 @@ class Intake::Server {
       if (!sockets) return false;
       // Before another thread drops one of them, and its number becomes that of another file.
       for (const int socket : *sockets) Watch(socket);
+      // What it says may be read by whoever drains, and its ring is to be read all the same.
+      if (!sockets->empty()) eventfd_write(wake_.get(), 1);
       return true;
     });
   }
@@ -156,6 +170,10 @@ IntakeBatch Intake::Drain(const std::string& job) {
 
 std::vector<HeardJob> Intake::Jobs() const {
   return server_->Jobs();
+}
+
+std::uint64_t Intake::Changes() const {
+  return server_->Changes();
 }
 
 bool Intake::Forget(const std::string& job) {

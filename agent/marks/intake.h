@@ -98,6 +98,9 @@ class Intake {
 
   std::vector<HeardJob> Jobs() const;
 
+  // Grows whenever Jobs() may say something else than before.
+  std::uint64_t Changes() const;
+
   // Lets go of a job that has no processes any more, and nothing to drain. False when it has.
   bool Forget(const std::string& job);
 

@@ -118,6 +118,7 @@ void MarkRegistry::Introduce(Peer& peer) {
     Refuse(*peer.process, good.error().message);
     return;
   }
+  ++changes_;
   peer.job = *job;
   peer.job->Join(*peer.process, clock_.Now());
   std::size_t ranks = 0;
@@ -127,6 +128,7 @@ void MarkRegistry::Introduce(Peer& peer) {
 }
 
 void MarkRegistry::Remove(Peers::iterator place) {
+  ++changes_;
   Peer& peer = place->second;
   if (peer.job != nullptr) peer.job->Leave(*peer.process);
   peers_.erase(place);
@@ -175,6 +177,7 @@ bool MarkRegistry::Forget(const std::string& name) {
   const auto job = jobs_.find(name);
   if (job == jobs_.end()) return true;
   if (!job->second.Done()) return false;
+  ++changes_;
   jobs_.erase(job);
   return true;
 }

@@ -34,7 +34,11 @@ class MarkRegistry {
   // As those of Intake.
   IntakeBatch Drain(const std::string& job);
   std::vector<HeardJob> Jobs() const;
+  std::uint64_t changes() const { return changes_; }
   bool Forget(const std::string& job);
+
+  // Whether a process is connected.
+  bool Hears() const { return !peers_.empty(); }
 
  private:
   struct Peer {
@@ -60,6 +64,7 @@ class MarkRegistry {
   const Clock& clock_;
   std::map<std::string, JobRecord> jobs_;
   Peers peers_;
+  std::uint64_t changes_ = 0;  // of who is heard
   SteadyTime quiet_until_{};
   std::int64_t unsaid_ = 0;
 };

@@ -216,6 +216,14 @@ void FrameStream::SetClockOffset(std::int64_t offset_us, std::int64_t round_trip
   });
 }
 
+Duration FrameStream::UntilStore() const {
+  return state_.Read([&](const State& state) -> Duration {
+    if (state.away) return 0ns;
+    if (!state.spool.waits()) return kAwayAfter;
+    return std::max<Duration>(state.spool.waits_since() + kAwayAfter - clock_.Steady(), 0ns);
+  });
+}
+
 bool FrameStream::away() const {
   return state_.Read([](const State& state) { return state.away; });
 }

@@ -76,6 +76,8 @@ class FrameStream {
   // The same with all that waits, for the agent that comes next; no frame may be appended any more.
   // True when all is delivered or on disk.
   bool Leave();
+  // How long nothing needs to be stored: until the service may be away. 0 while it is.
+  Duration UntilStore() const;
 
   bool away() const;
   std::uint64_t acknowledged() const;
