@@ -6,6 +6,11 @@
 #include "core/base/log.h"
 
 namespace stepscope {
+namespace {
+
+constexpr Duration kSayAgain = 60s;  // what is left out of a source may change all the time
+
+}  // namespace
 
 Result<std::unique_ptr<NodeJob>> NodeJob::Start(const HeardJob& job, const NodeJobOptions& options,
                                                 Intake& intake, const Sampler& sampler,
@@ -27,8 +32,8 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
       started_(clock.Now()),
       uplink_(std::move(uplink)) {
   ticks_.Change([&](Ticks& ticks) {
-    ticks.processes =
-        MakeProcessCollector(options.sampling.root, [&ticks] { return ticks.training; });
+    ticks.processes = MakeProcessCollector(options.sampling.root,
+                                           [&ticks](auto& training) { training = ticks.training; });
   });
   const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
   session_ = std::make_unique<JobSession>(
@@ -87,7 +92,8 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
     for (const HeardProcess& process : processes)
       ticks.training.push_back({Format("rank{}", process.rank), process.pid});
   });
-  if (!std::exchange(said_, true) || gpus_.size() != before) Say();
+  const bool later = clock_.Steady() - said_at_ >= kSayAgain && Absent() != absent_;
+  if (!std::exchange(said_, true) || gpus_.size() != before || later) Say();
 }
 
 void NodeJob::Say() {
@@ -97,8 +103,17 @@ void NodeJob::Say() {
   for (GpuFacts& gpu : sampler_.Gpus()) {
     if (gpus_.contains(gpu.device)) start.facts.gpus.push_back(std::move(gpu));
   }
-  start.facts.absent = sampler_.absent();
+  start.facts.absent = Absent();
   session_->Say(start);
+  absent_ = std::move(start.facts.absent);
+  said_at_ = clock_.Steady();
+}
+
+std::vector<AbsentSource> NodeJob::Absent() const {
+  std::vector<AbsentSource> absent = sampler_.Absent();
+  std::string reason = ticks_.Read([](const Ticks& ticks) { return ticks.processes->Shortfall(); });
+  if (!reason.empty()) absent.push_back({"process", std::move(reason)});
+  return absent;
 }
 
 bool NodeJob::HasEnded() {

@@ -74,6 +74,7 @@ class NodeJob {
   NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& intake,
           const Sampler& sampler, const Clock& clock, std::unique_ptr<Uplink> uplink);
   void Say();
+  std::vector<AbsentSource> Absent() const;
 
   // For the sampling thread.
   struct Ticks {
@@ -95,6 +96,8 @@ class NodeJob {
   std::size_t gpus_known_ = 0;
   std::set<std::string> gpus_;
   bool said_ = false;
+  SteadyTime said_at_{};
+  std::vector<AbsentSource> absent_;  // as it was said
   std::optional<SteadyTime> gone_since_;
   Time gone_at_{};
   std::atomic<bool> hears_ = false;  // marks come after the start, and not of another life

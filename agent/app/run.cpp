@@ -26,7 +26,8 @@ namespace {
 
 constexpr Duration kLastWait = 10s;
 constexpr Duration kDrainWait = 2s;
-constexpr Duration kAskAgain = 1s;  // a driver that starts
+constexpr Duration kAskAgain = 1s;    // a driver that starts
+constexpr Duration kLookAgain = 60s;  // whether a source has become too large
 
 std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
   const bool lines = !options.log_metrics.empty();
@@ -85,6 +86,16 @@ std::vector<TrainingProcess> TrainingOf(const Intake* intake, std::int64_t comma
   return training;
 }
 
+// Lists them anew only when somebody came or went.
+ListTraining ListFor(const Intake* intake, std::int64_t command) {
+  return [=, seen = std::optional<std::uint64_t>(),
+          known = std::vector<TrainingProcess>()](auto& training) mutable {
+    const std::uint64_t changes = intake ? intake->Changes() : 0;
+    if (std::exchange(seen, changes) != changes) known = TrainingOf(intake, command);
+    training = known;
+  };
+}
+
 // For `top`; a run goes on without it.
 std::unique_ptr<LiveSocket> StartLive(const RunOptions& options, const Intake* intake,
                                       const JobSession& session) {
@@ -99,11 +110,12 @@ JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
   JobStart start{at, options.group, options.interval, options.command, ReadNodeFacts(options.root)};
   start.facts.agent_version = options.agent_version;
   start.facts.gpus = sampler.Gpus();
-  start.facts.absent = sampler.absent();
+  start.facts.absent = sampler.Absent();
   return start;
 }
 
-// Tells the service what the node is, and again once a driver that takes long to start has done so.
+// Tells the service what the node is, and again once a driver that takes long to start has done so,
+// and when more or less is left out of a source than it was told.
 class Opening {
  public:
   Opening(const RunOptions& options, const Sampler& sampler, JobSession& session, Time at)
@@ -111,30 +123,33 @@ class Opening {
     Say();
   }
 
-  // False as long as there may be more to tell.
-  bool Complete() {
-    if (!complete_ && !sampler_.Starting()) Say();
-    return complete_;
+  // Says when to call it again.
+  Duration Look() {
+    if (starting_ ? !sampler_.Starting() : sampler_.Absent() != absent_) Say();
+    return starting_ ? kAskAgain : kLookAgain;
   }
 
  private:
   void Say() {
-    complete_ = !sampler_.Starting();
-    session_.Say(StartOf(options_, sampler_, at_));
+    starting_ = sampler_.Starting();
+    const JobStart start = StartOf(options_, sampler_, at_);
+    session_.Say(start);
+    absent_ = start.facts.absent;
   }
 
   const RunOptions& options_;
   const Sampler& sampler_;
   JobSession& session_;
   const Time at_;
-  bool complete_ = false;
+  bool starting_ = true;
+  std::vector<AbsentSource> absent_;
 };
 
 // Without a command, somebody ends it.
 CommandEnd WaitForEnd(const Command* command, Signals& signals, Opening& opening) {
   for (;;) {
     pollfd watched{signals.descriptor(), POLLIN, 0};
-    poll(&watched, 1, opening.Complete() ? -1 : kAskAgain / 1ms);
+    poll(&watched, 1, static_cast<int>(opening.Look() / 1ms));
     while (const auto arrival = signals.Next()) {
       if (command == nullptr && AsksToEnd(arrival->signal)) return {};
       if (command != nullptr && arrival->signal != SIGCHLD) command->Forward(*arrival);
@@ -249,9 +264,8 @@ int RunCommand(const RunOptions& options) {
   if (relay) relay->CloseInputs();
 
   Sampler sampler(options.root, clock);
-  sampler.Add("process", MakeProcessCollector(options.root, [&] {
-                return TrainingOf(intake.get(), command ? command->pid() : 0);
-              }));
+  sampler.Add("process", MakeProcessCollector(options.root,
+                                              ListFor(intake.get(), command ? command->pid() : 0)));
   AddLogMetrics(options, relay.get(), sampler);
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);

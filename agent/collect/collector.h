@@ -23,11 +23,14 @@ class Collector {
   // now; the next call may work again.
   virtual Status Collect(SteadyTime now, TickRow& row) = 0;
 
-  // The GPUs that it reads.
+  // The GPUs that it reads. This and what follows may be called by any thread.
   virtual std::vector<GpuFacts> Gpus() const { return {}; }
 
-  // Whether there may be more of them later. This and Gpus() may be called by any thread.
+  // Whether there may be more of them later.
   virtual bool Starting() const { return false; }
+
+  // What it leaves out of its source now, and why; "" when it reads all.
+  virtual std::string Shortfall() const { return ""; }
 };
 
 // A row of the collector table. `make` fails, with the reason, where the node has no such source.

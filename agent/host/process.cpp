@@ -1,20 +1,23 @@
 #include "agent/host/process.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 
 #include "agent/host/proportional_memory.h"
 #include "agent/host/rank_processes.h"
+#include "core/base/text.h"
 
 namespace stepscope {
 namespace {
 
+constexpr Duration kStatePeriod = 1s;
 constexpr Duration kReadPeriod = 2s;
+constexpr Duration kIoPeriod = 4s;  // the kernel sums up all threads, as it does for the use
 constexpr Duration kWalkPeriod = 5s;
+constexpr Duration kThreadsPeriod = 60s;  // some hundred files for each rank
 // So that a node with many processes costs no more than one with 32.
-constexpr Duration kReadEach = kReadPeriod / 32;
-constexpr Duration kWalkEach = kWalkPeriod / 32;
-constexpr Duration kThreadsPeriod = 30s;  // some hundred files for each rank
+constexpr int kFew = 32;
 // Three open files each.
 constexpr std::size_t kMostProcesses = 160;
 constexpr std::size_t kMostDevices = 64;
@@ -25,52 +28,90 @@ class ProcessCollector : public Collector {
       : root_(root), list_(std::move(list)), proportional_(root) {}
 
   Status Collect(SteadyTime now, TickRow& row) override {
-    const int many = static_cast<int>(Size());
-    const bool read = read_pace_.Due(now, std::max(kReadPeriod, many * kReadEach));
-    const bool walk =
-        (read && Follow()) || walk_pace_.Due(now, std::max(kWalkPeriod, many * kWalkEach));
-    const bool threads = walk && threads_pace_.Due(now);
+    const bool read = Due(read_pace_, kReadPeriod, now);
+    const bool io = read && Due(io_pace_, kIoPeriod, now);
+    const bool state = state_pace_.Due(now);
+    if ((read && Follow()) || Due(walk_pace_, kWalkPeriod, now)) Walk(threads_pace_.Due(now));
     for (auto& [device, rank] : ranks_) {
-      if (walk) rank.Walk(threads, training_, RoomFor(rank));
-      rank.ReadThread(now, row);
-      if (read) rank.ReadAll(now, row);
+      rank.ReadThread(now, state, row);
+      if (read) rank.ReadAll(now, io, row);
     }
     if (read) ReadProportional(now, row);
     return {};
   }
 
+  std::string Shortfall() const override {
+    const std::size_t left_out = left_out_;
+    if (left_out == 0) return "";
+    return Format("{} are read, at least {} more of the ranks are not", kMostProcesses, left_out);
+  }
+
  private:
+  bool Due(Pace& pace, Duration period, SteadyTime now) const {
+    const int many = std::max(kFew, static_cast<int>(Size()));
+    return pace.Due(now, period * many / kFew);
+  }
+
   // Says whether a process is new.
   bool Follow() {
-    std::vector<TrainingProcess> listed = list_();
-    std::erase_if(listed, [](const TrainingProcess& process) { return process.pid <= 0; });
+    list_(listed_);
+    std::erase_if(listed_, [](const TrainingProcess& process) { return process.pid <= 0; });
+    // One for which there was no room may have some by now.
+    if (listed_ == followed_ && left_out_ == 0) return false;
+    followed_ = listed_;
     training_.clear();
-    for (const auto& [device, pid] : listed) training_.emplace(pid, device);
+    for (const auto& [device, pid] : listed_) training_.emplace(pid, device);
     for (auto& [device, rank] : ranks_) {
       const auto still = training_.find(rank.pid());
       if (still == training_.end() || still->second != device) rank.Leave();
     }
     bool any = false;
-    for (const auto& [device, pid] : listed) {
+    for (const auto& [device, pid] : listed_) {
       if (ranks_.size() >= kMostDevices && !ranks_.contains(device)) continue;
       RankProcesses& rank = ranks_.try_emplace(device, device).first->second;
-      if (rank.pid() != 0 || RoomFor(rank) == 0) continue;
+      if (rank.pid() != 0) continue;
+      if (RoomFor(rank) == 0) {
+        left_out_ = std::max<std::size_t>(left_out_, 1);
+        continue;
+      }
       rank.Follow(root_, pid);
       any = true;
     }
     return any;
   }
 
+  // Only a walk with threads sees all.
+  void Walk(bool threads) {
+    std::size_t left_out = 0;
+    for (auto& [device, rank] : ranks_) {
+      left_out += rank.Walk(threads, training_, RoomFor(rank));
+      left_out += rank.pid() == 0 && Lists(device);
+    }
+    left_out_ = threads ? left_out : std::max<std::size_t>(left_out_, left_out);
+  }
+
+  bool Lists(const std::string& device) const {
+    return std::ranges::any_of(listed_, [&](const auto& one) { return one.device == device; });
+  }
+
   void ReadProportional(SteadyTime now, TickRow& row) {
-    for (const auto& [device, bytes] : proportional_.Take(now)) {
-      ranks_.at(device).SetProportional(bytes, row);
+    if (proportional_.Take(now, groups_)) {
+      for (const MemoryGroup& group : groups_) {
+        if (group.bytes) ranks_.at(group.device).SetProportional(*group.bytes, row);
+      }
     }
     if (!proportional_.Due(now)) return;
-    ProportionalMemory::Groups groups;
+    std::size_t groups = 0;
+    groups_.resize(ranks_.size());
     for (const auto& [device, rank] : ranks_) {
-      if (rank.size() > 0) rank.PidsInto(groups[device]);
+      if (rank.size() == 0) continue;
+      MemoryGroup& group = groups_[groups++];
+      group.device = device;
+      group.pids.clear();
+      rank.PidsInto(group.pids);
     }
-    if (!groups.empty()) proportional_.Ask(std::move(groups), now);
+    groups_.resize(groups);
+    if (groups > 0) proportional_.Ask(groups_, now);
   }
 
   std::size_t RoomFor(const RankProcesses& one) const {
@@ -85,10 +126,14 @@ class ProcessCollector : public Collector {
 
   const std::string root_;
   const ListTraining list_;
+  std::vector<TrainingProcess> listed_, followed_;  // now, and when it changed last
   Training training_;
   std::map<std::string, RankProcesses> ranks_;  // by device; never removed, for their columns
-  Pace read_pace_{kReadPeriod}, walk_pace_{kWalkPeriod}, threads_pace_{kThreadsPeriod};
+  Pace state_pace_{kStatePeriod}, read_pace_{kReadPeriod}, io_pace_{kIoPeriod};
+  Pace walk_pace_{kWalkPeriod}, threads_pace_{kThreadsPeriod};
+  std::atomic<std::size_t> left_out_ = 0;  // processes for which there was no room
   ProportionalMemory proportional_;
+  ProportionalMemory::Groups groups_;
 };
 
 }  // namespace

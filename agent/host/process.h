@@ -14,13 +14,17 @@ namespace stepscope {
 struct TrainingProcess {
   std::string device;
   std::int64_t pid = 0;  // as this process sees it; 0 when it cannot
+
+  bool operator==(const TrainingProcess&) const = default;
 };
 
-// Asked now and then, by the sampling thread. Of several with one device the first counts.
-using ListTraining = std::function<std::vector<TrainingProcess>()>;
+// Replaces what is in `training`. Asked now and then, by the sampling thread. Of several with one
+// device the first counts.
+using ListTraining = std::function<void(std::vector<TrainingProcess>& training)>;
 
-// The processes of the ranks of one job: the training thread at each tick, all of its processes
-// every 2 s, new ones found every 5 s, both more seldom from 32 processes on. `list` outlives it.
+// The processes of the ranks of one job: the use of the training thread at each tick and its state
+// every second, all of its processes every 2 s, their bytes every 4 s, new ones found every 5 s,
+// all but the first more seldom from 32 processes on. What `list` uses outlives it.
 std::unique_ptr<Collector> MakeProcessCollector(const std::string& root, ListTraining list);
 
 }  // namespace stepscope

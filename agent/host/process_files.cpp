@@ -21,8 +21,9 @@ bool HasEnded(char state) {
 std::optional<std::string_view> TextOf(Result<Source>& source) {
   if (!source) return std::nullopt;
   const auto text = source->Read();
-  if (!text) return std::nullopt;
-  return *text;
+  if (text) return *text;
+  source = text.error();
+  return std::nullopt;
 }
 
 std::string ProcessFolder(std::int64_t pid) {
@@ -64,7 +65,7 @@ std::optional<ProcessFiles> ProcessFiles::Open(const std::string& root, std::int
   return ProcessFiles(root, pid, std::move(*source));
 }
 
-std::optional<ProcessUse> ProcessFiles::Read(SteadyTime now, std::string_view command) {
+std::optional<ProcessUse> ProcessFiles::Read(SteadyTime now, std::string_view command, bool io) {
   const auto text = stat_.Read();
   const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
   if (!stat || HasEnded(stat->state)) return std::nullopt;
@@ -72,12 +73,16 @@ std::optional<ProcessUse> ProcessFiles::Read(SteadyTime now, std::string_view co
   if (const auto ticks = cpu_ticks_.Rate(stat->cpu_ticks, now)) {
     use.cpu_percent = *ticks * PercentPerTick();
   }
-  const auto io_text = TextOf(io_);
-  const auto io = io_text ? ParseProcessIo(*io_text) : std::nullopt;
-  if (!io) return use;
+  if (io) ReadIo(now, use);
+  return use;
+}
+
+void ProcessFiles::ReadIo(SteadyTime now, ProcessUse& use) {
+  const auto text = TextOf(io_);
+  const auto io = text ? ParseProcessIo(*text) : std::nullopt;
+  if (!io) return;
   use.read_bytes_per_second = read_bytes_.Rate(io->read_bytes, now);
   use.write_bytes_per_second = write_bytes_.Rate(io->write_bytes, now);
-  return use;
 }
 
 // By its name; else by its command line, once it lives so long that it is not about to start

@@ -27,8 +27,9 @@ class ProcessFiles {
   static std::optional<ProcessFiles> Open(const std::string& root, std::int64_t pid,
                                           std::int64_t parent = 0);
 
-  // Nothing when it has ended. `command` is that of the process it may work for.
-  std::optional<ProcessUse> Read(SteadyTime now, std::string_view command);
+  // Nothing when it has ended. `command` is that of the process it may work for. Bytes are missing
+  // where `io` is not asked for.
+  std::optional<ProcessUse> Read(SteadyTime now, std::string_view command, bool io);
 
   // Adds the children of its first thread.
   void ChildrenInto(std::vector<std::int64_t>& pids);
@@ -38,6 +39,7 @@ class ProcessFiles {
  private:
   ProcessFiles(const std::string& root, std::int64_t pid, Source stat);
   bool IsLoader(const ProcessStat& stat, std::string_view command);
+  void ReadIo(SteadyTime now, ProcessUse& use);
 
   std::string root_;
   std::int64_t pid_;
@@ -48,7 +50,7 @@ class ProcessFiles {
   bool loader_ = false;
 };
 
-// Nothing where the file is not there, or can no longer be read.
+// Nothing where the file is not there, or can no longer be read: one that failed is not read again.
 std::optional<std::string_view> TextOf(Result<Source>& source);
 
 // "/proc/42/"

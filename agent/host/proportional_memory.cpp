@@ -38,37 +38,37 @@ bool ProportionalMemory::Due(SteadyTime now) const {
   return !waiting_ && now >= next_;
 }
 
-void ProportionalMemory::Ask(Groups groups, SteadyTime now) {
+void ProportionalMemory::Ask(const Groups& groups, SteadyTime now) {
   next_ = now + kPeriod;
   waiting_ = true;
   state_.Change([&](State& state) {
-    state.groups = std::move(groups);
+    state.groups = groups;
     state.asked = true;
   });
   if (worker_.started()) return;
   worker_ = Worker("memory", [this](std::stop_token stop) { Run(std::move(stop)); });
 }
 
-std::map<std::string, double> ProportionalMemory::Take(SteadyTime now) {
-  if (!waiting_ || !state_.Read([](const State& state) { return state.done; })) return {};
-  State state = state_.Change([](State& there) { return std::exchange(there, {}); });
+bool ProportionalMemory::Take(SteadyTime now, Groups& groups) {
+  if (!waiting_ || !state_.Read([](const State& state) { return state.done; })) return false;
   waiting_ = false;
-  next_ = std::max(next_, now + kShare * state.used);
-  return std::move(state.bytes);
+  state_.Change([&](State& state) {
+    groups = state.groups;
+    next_ = std::max(next_, now + kShare * state.used);
+    state.asked = state.done = false;
+  });
+  return true;
 }
 
 void ProportionalMemory::Run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const auto ready = [](const State& state) { return state.asked && !state.done; };
     if (!state_.Wait(stop, kPeriod, ready)) continue;
-    const Groups groups = state_.Read([](const State& state) { return state.groups; });
+    Groups groups = state_.Read([](const State& state) { return state.groups; });
     const Duration began = CpuTime();
-    std::map<std::string, double> bytes;
-    for (const auto& [device, processes] : groups) {
-      if (const auto sum = BytesOf(processes, stop)) bytes[device] = *sum;
-    }
+    for (MemoryGroup& group : groups) group.bytes = BytesOf(group.pids, stop);
     state_.Change([&](State& state) {
-      state.bytes = std::move(bytes);
+      state.groups = std::move(groups);
       state.used = CpuTime() - began;
       state.done = true;
     });

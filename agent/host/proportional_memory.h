@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,12 +15,19 @@ namespace stepscope {
 // The bytes behind "Pss:" of /proc/PID/smaps_rollup.
 std::optional<std::uint64_t> ParseProportional(std::string_view text);
 
+// Processes whose memory is summed up.
+struct MemoryGroup {
+  std::string device;
+  std::vector<std::int64_t> pids;
+  std::optional<double> bytes;  // when it was read
+};
+
 // Memory of groups of processes, what several share divided among them. The kernel walks all pages
 // to tell, so it is read on a thread of its own, once a minute at most and so seldom that it stays
 // below 0.05 % of a core. For one thread.
 class ProportionalMemory {
  public:
-  using Groups = std::map<std::string, std::vector<std::int64_t>>;  // processes by device
+  using Groups = std::vector<MemoryGroup>;
 
   explicit ProportionalMemory(std::string root) : root_(std::move(root)) {}
 
@@ -30,16 +36,15 @@ class ProportionalMemory {
 
   // A group with a process that may not be looked into, or is so large that the walk could hold it
   // up, has no figure.
-  void Ask(Groups groups, SteadyTime now);
+  void Ask(const Groups& groups, SteadyTime now);
 
-  // What was read since the call before.
-  std::map<std::string, double> Take(SteadyTime now);
+  // The groups that were asked for, once they are read; false before that and afterwards.
+  bool Take(SteadyTime now, Groups& groups);
 
  private:
   struct State {
     bool asked = false, done = false;
     Groups groups;
-    std::map<std::string, double> bytes;
     Duration used{};  // CPU time
   };
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "agent/collect/scan.h"
 #include "core/base/text.h"
@@ -11,7 +10,6 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostThreads = 1024;
 constexpr double kPercentOfNanos = 1e-7;
 
 struct Sums {
@@ -59,8 +57,10 @@ void RankProcesses::Follow(const std::string& root, std::int64_t pid) {
   auto stat = Source::Open(root, Format("{}task/{}/stat", folder, pid));
   auto memory = Source::Open(root, folder + "statm");
   if (!process || !stat) return;
-  thread_.emplace(
-      Thread{std::move(*stat), Source::Open(root, Format("{}task/{}/schedstat", folder, pid)), {}});
+  thread_.emplace(Thread{std::move(*stat),
+                         Source::Open(root, Format("{}task/{}/schedstat", folder, pid)),
+                         {},
+                         ThreadChildren::Open(root + folder + "task")});
   if (memory) memory_ = std::move(*memory);
   command_ = ProcessCommand(root, pid);
   processes_.push_back(std::move(*process));
@@ -73,18 +73,25 @@ void RankProcesses::Leave() {
   memory_.reset();
 }
 
-void RankProcesses::ReadThread(SteadyTime now, TickRow& row) {
+void RankProcesses::ReadThread(SteadyTime now, bool state, TickRow& row) {
   if (!thread_) return;
-  const auto text = thread_->stat.Read();
-  const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
-  if (!stat) return;
-  thread_blocked_.Set(stat->state == 'D' ? 100 : 0, row);
-  const bool stopped = stat->state == 'T' || stat->state == 't';
-  if (stopped || stopped_.taken()) stopped_.Set(stopped ? 100 : 0, row);
   std::string_view words = TextOf(thread_->run_time).value_or("");
   const auto nanos = TakeNumber(words);
-  const auto rate = thread_->used.Rate(nanos.value_or(stat->cpu_ticks), now);
+  std::optional<ProcessStat> stat;
+  if (state || !nanos) {
+    const auto text = thread_->stat.Read();
+    stat = text ? ParseProcessStat(*text) : std::nullopt;
+    if (!stat) return;
+  }
+  if (state) ShowState(stat->state, row);
+  const auto rate = thread_->used.Rate(nanos ? *nanos : stat->cpu_ticks, now);
   if (rate) thread_cpu_.Set(*rate * (nanos ? kPercentOfNanos : PercentPerTick()), row);
+}
+
+void RankProcesses::ShowState(char state, TickRow& row) {
+  thread_blocked_.Set(state == 'D' ? 100 : 0, row);
+  const bool stopped = state == 'T' || state == 't';
+  if (stopped || stopped_.taken()) stopped_.Set(stopped ? 100 : 0, row);
 }
 
 void RankProcesses::ReadMemory(TickRow& row) {
@@ -98,12 +105,12 @@ void RankProcesses::ReadMemory(TickRow& row) {
   shared_.Set(static_cast<double>(memory->shared_pages) * page, row);
 }
 
-void RankProcesses::ReadAll(SteadyTime now, TickRow& row) {
+void RankProcesses::ReadAll(SteadyTime now, bool io, TickRow& row) {
   Sums sums;
   bool trains = false;
   std::erase_if(processes_, [&](ProcessFiles& process) {
     const bool first = process.pid() == pid_;
-    const auto use = process.Read(now, first ? "" : command_);
+    const auto use = process.Read(now, first ? "" : command_, io);
     if (use) sums.Add(*use);
     trains = trains || (first && use);
     return !use;
@@ -127,37 +134,38 @@ void RankProcesses::PidsInto(std::vector<std::int64_t>& pids) const {
   for (const ProcessFiles& process : processes_) pids.push_back(process.pid());
 }
 
-void RankProcesses::Adopt(std::size_t parent, const Training& training, std::size_t room) {
+std::size_t RankProcesses::Adopt(std::size_t parent, const Training& training, std::size_t room) {
+  std::size_t left_out = 0;
   for (const std::int64_t pid : found_) {
     const auto same = [&](const ProcessFiles& process) { return process.pid() == pid; };
-    if (processes_.size() >= room || std::ranges::any_of(processes_, same)) continue;
+    if (std::ranges::any_of(processes_, same)) continue;
     // Another rank's, or a helper of this one that registered, too.
     const auto other = training.find(pid);
     if (other != training.end() && other->second != device_) continue;
+    if (processes_.size() >= room) {
+      ++left_out;
+      continue;
+    }
     auto process = ProcessFiles::Open(root_, pid, processes_[parent].pid());
     if (process) processes_.push_back(std::move(*process));
   }
   found_.clear();
+  return left_out;
 }
 
-void RankProcesses::Walk(bool threads, const Training& training, std::size_t room) {
-  if (processes_.empty()) return;
-  if (threads) {
-    std::error_code failed;
-    const std::string folder = root_ + ProcessFolder(pid_) + "task";
-    std::filesystem::directory_iterator entry(folder, failed), end;
-    for (std::size_t i = 0; !failed && entry != end && i < kMostThreads;
-         entry.increment(failed), ++i) {
-      auto children = Source::Open(entry->path().string(), "/children");
-      if (const auto text = TextOf(children)) ParseChildren(*text, found_);
-    }
-    Adopt(0, training, room);
+std::size_t RankProcesses::Walk(bool threads, const Training& training, std::size_t room) {
+  if (processes_.empty()) return 0;
+  std::size_t left_out = 0, first = 0;
+  if (threads && thread_ && thread_->children && thread_->children->Into(found_)) {
+    left_out += Adopt(0, training, room);
+    first = 1;  // its first thread was among them
   }
   // Those that are found here are walked, too.
-  for (std::size_t i = 0; i < processes_.size(); ++i) {
+  for (std::size_t i = first; i < processes_.size(); ++i) {
     processes_[i].ChildrenInto(found_);
-    Adopt(i, training, room);
+    left_out += Adopt(i, training, room);
   }
+  return left_out;
 }
 
 }  // namespace stepscope

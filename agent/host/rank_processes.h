@@ -10,6 +10,7 @@
 #include "agent/collect/series.h"
 #include "agent/collect/source.h"
 #include "agent/host/process_files.h"
+#include "agent/host/thread_children.h"
 
 namespace stepscope {
 
@@ -27,16 +28,16 @@ class RankProcesses {
   void Leave();
   std::int64_t pid() const { return pid_; }
 
-  // The training thread: use and state.
-  void ReadThread(SteadyTime now, TickRow& row);
+  // The training thread: its use, and its state where that is asked for.
+  void ReadThread(SteadyTime now, bool state, TickRow& row);
 
-  // All processes, and the memory of the one that trains.
-  void ReadAll(SteadyTime now, TickRow& row);
+  // All processes, and the memory of the one that trains; with `io` their bytes, too.
+  void ReadAll(SteadyTime now, bool io, TickRow& row);
 
-  // Looks for processes that were started since, up to `room` of them; not those
-  // of another device in `training`. With
-  // `threads` also for those that other threads than the first one started.
-  void Walk(bool threads, const Training& training, std::size_t room);
+  // Looks for processes that were started since, up to `room` of all of them; not those of another
+  // device in `training`. With `threads` also for those that other threads than the first one
+  // started. Says for how many there was no room.
+  std::size_t Walk(bool threads, const Training& training, std::size_t room);
   // Adds the numbers of all of them.
   void PidsInto(std::vector<std::int64_t>& pids) const;
   void SetProportional(double bytes, TickRow& row) { proportional_.Set(bytes, row); }
@@ -47,10 +48,12 @@ class RankProcesses {
     Source stat;
     Result<Source> run_time;  // ns; some kernels do not have it
     Counter used;
+    std::optional<ThreadChildren> children;  // of all threads of the process
   };
 
+  void ShowState(char state, TickRow& row);
   void ReadMemory(TickRow& row);
-  void Adopt(std::size_t parent, const Training& training, std::size_t room);
+  std::size_t Adopt(std::size_t parent, const Training& training, std::size_t room);
 
   const std::string device_;
   std::string root_;

@@ -27,6 +27,15 @@ const TickRow& Sampler::Sample() {
   return row_;
 }
 
+std::vector<AbsentSource> Sampler::Absent() const {
+  std::vector<AbsentSource> absent = absent_;
+  for (const Running& running : running_) {
+    std::string reason = running.collector->Shortfall();
+    if (!reason.empty()) absent.push_back({std::string(running.name), std::move(reason)});
+  }
+  return absent;
+}
+
 std::vector<GpuFacts> Sampler::Gpus() const {
   std::vector<GpuFacts> gpus;
   for (const Running& running : running_) {

@@ -11,10 +11,12 @@
 
 namespace stepscope {
 
-// A source that this node does not have, and why.
+// A source that this node does not have, or of which some is left out, and why.
 struct AbsentSource {
   std::string source;
   std::string reason;
+
+  bool operator==(const AbsentSource&) const = default;
 };
 
 // Asks every collector for its part of a tick. A collector that fails leaves its columns missing,
@@ -33,8 +35,9 @@ class Sampler {
   // Valid until the next call.
   const TickRow& Sample();
 
-  const std::vector<AbsentSource>& absent() const { return absent_; }
-  // Any thread may ask these; GPUs may come for as long as their driver starts.
+  // Any thread may ask these; GPUs may come for as long as their driver starts, and a source may
+  // become too large to be read as a whole.
+  std::vector<AbsentSource> Absent() const;
   std::vector<GpuFacts> Gpus() const;
   bool Starting() const;
 

@@ -52,7 +52,7 @@ void Show(const FakeRoot& root, const Shown& shown) {
 struct Watch {
   explicit Watch(const std::string& root, std::vector<TrainingProcess> listed)
       : training(std::move(listed)),
-        collector(MakeProcessCollector(root, [this] { return training; })) {}
+        collector(MakeProcessCollector(root, [this](auto& now) { now = training; })) {}
 
   void At(Duration since_start) {
     row.Clear();
@@ -87,13 +87,17 @@ TEST(ProcessCollector, TellsTheTrainingThreadFromAllProcesses) {
   Show(root, {.pid = 102, .parent = 100, .ticks = 40, .read = 1000, .command = "nvidia-smi"});
   watch.At(500ms);
   EXPECT_DOUBLE_EQ(watch.Of("process_thread_cpu_percent"), 80);
+  EXPECT_TRUE(std::isnan(watch.Of("process_thread_blocked_percent")));  // every second
+  EXPECT_TRUE(std::isnan(watch.Of("process_cpu_percent")));             // every 2 s
+  watch.At(1s);
   EXPECT_DOUBLE_EQ(watch.Of("process_thread_blocked_percent"), 100);
-  EXPECT_TRUE(std::isnan(watch.Of("process_cpu_percent")));  // every 2 s
   watch.At(2s);
   EXPECT_DOUBLE_EQ(watch.Of("process_cpu_percent"), 100);
   EXPECT_DOUBLE_EQ(watch.Of("process_loaders_cpu_percent"), 30);
   EXPECT_DOUBLE_EQ(watch.Of("process_loaders_blocked_percent"), 100);
-  EXPECT_DOUBLE_EQ(watch.Of("process_read_bytes_per_second"), 2500);
+  EXPECT_TRUE(std::isnan(watch.Of("process_read_bytes_per_second")));  // every 4 s
+  watch.At(4s);
+  EXPECT_DOUBLE_EQ(watch.Of("process_read_bytes_per_second"), 1250);
   EXPECT_DOUBLE_EQ(watch.Of("process_write_bytes_per_second"), 0);
 }
 
@@ -213,6 +217,16 @@ TEST(ProcessCollector, OpensNoMoreThanSoManyProcesses) {
   watch.At(0s);
   EXPECT_EQ(watch.Of("process_loaders"), 158);
   EXPECT_EQ(watch.Of("process_loaders", "rank1"), 0);
+  EXPECT_EQ(watch.collector->Shortfall(), "160 are read, at least 42 more of the ranks are not");
+}
+
+TEST(ProcessCollector, SaysNothingOfARoomThatSuffices) {
+  const FakeRoot root;
+  Show(root, {.pid = 1000, .children = "1001 1002"});
+  for (const int pid : {1001, 1002}) Show(root, {.pid = pid, .parent = 1000});
+  Watch watch(root.path(), {{"rank0", 1000}, {"rank1", 1002}, {"rank2", 0}});
+  for (const Duration at : {0s, 2s, 5s, 60s}) watch.At(at);
+  EXPECT_EQ(watch.collector->Shortfall(), "");
 }
 
 TEST(ProcessCollector, SumsUpWhatProcessesShareAtMostOnceAMinute) {
@@ -298,10 +312,11 @@ TEST(ProcessCollector, SeesRealProcesses) {
   EXPECT_NEAR(watch.Of("process_thread_cpu_percent"), 5, 1);
   EXPECT_NEAR(watch.Of("process_cpu_percent"), 5, 1);
   EXPECT_GT(watch.Of("process_resident_bytes"), 0);
+  watch.At(4s);
   EXPECT_EQ(watch.Of("process_write_bytes_per_second"), 0);
   kill(rank, SIGKILL);
   waitpid(rank, nullptr, 0);
-  watch.At(4s);
+  watch.At(6s);
   EXPECT_TRUE(std::isnan(watch.Of("process_loaders")));
   for (const int end : {commands[0], commands[1], answers[0], answers[1]}) close(end);
 }

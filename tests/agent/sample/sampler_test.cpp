@@ -39,11 +39,11 @@ TEST(Sampler, SaysWhichSourcesTheNodeDoesNotHave) {
   WriteNode(root, 0);
   const Sampler sampler(root.path(), clock);
   std::vector<std::string> absent;
-  for (const AbsentSource& one : sampler.absent()) absent.push_back(one.source);
+  for (const AbsentSource& one : sampler.Absent()) absent.push_back(one.source);
   std::erase(absent, "gpu");  // the machine of this test may have one
   EXPECT_EQ(absent, (std::vector<std::string>{"frequency", "faults", "pressure", "disk", "nfs",
                                               "network", "tcp", "rdma", "cgroup"}));
-  EXPECT_NE(sampler.absent()[2].reason.find("/proc/pressure/cpu"), std::string::npos);
+  EXPECT_NE(sampler.Absent()[2].reason.find("/proc/pressure/cpu"), std::string::npos);
 }
 
 TEST(Sampler, GoesOnWithTheOthersWhenOneFails) {
