@@ -104,15 +104,36 @@ static PyObject* EndStepAt(PyObject* module, PyObject* end) {
 }
 
 static PyMethodDef functions[] = {
-    {"annotate", (PyCFunction)(void (*)(void))Annotate, kFastCall | METH_KEYWORDS, NULL},
-    {"phase", (PyCFunction)(void (*)(void))Phase, kFastCall | METH_KEYWORDS, NULL},
+    {"annotate", (PyCFunction)(void (*)(void))Annotate, kFastCall | METH_KEYWORDS,
+     "annotate(name)\n--\n\n"
+     "Times a stretch of code under a name: with annotate(\"augment\"): or "
+     "@annotate(\"collate\").\n\n"
+     "The job's page shows count, sum, least and most (seconds) for each name. A process has at\n"
+     "most 511 names; all others become \"(other)\". As a decorator it times each call; generator\n"
+     "functions are left as they are."},
+    {"phase", (PyCFunction)(void (*)(void))Phase, kFastCall | METH_KEYWORDS,
+     "phase(name)\n--\n\n"
+     "Times a part of the step: data, transfer, forward, loss, backward, communication, "
+     "optimizer,\n"
+     "callback, checkpoint or other; any other word counts as other.\n\n"
+     "The agent adds the time (ns) to this phase of the step in which it ends. A phase inside\n"
+     "another one is not counted twice."},
     {"annotation_begin", (PyCFunction)(void (*)(void))AnnotationBegin, kFastCall | METH_KEYWORDS,
-     NULL},
-    {"annotation_end", AnnotationEnd, METH_O, NULL},
+     "annotation_begin(name)\n--\n\n"
+     "Begins an annotation that ends in another function; give the token to annotation_end."},
+    {"annotation_end", AnnotationEnd, METH_O,
+     "annotation_end(token, /)\n--\n\n"
+     "Ends what annotation_begin began. Anything else, and a second end, is ignored."},
+    {"step", (PyCFunction)(void (*)(void))Step, kFastCall | METH_KEYWORDS,
+     "step(number=None)\n--\n\n"
+     "Ends a step of the training, and begins the next one. Call it once in each iteration.\n\n"
+     "Steps are numbered from 0; give `number` to go on after a checkpoint: it is that of the "
+     "step\n"
+     "that ends. The first step begins with the first phase, or else with the first call. What\n"
+     "comes after the last call is not a step. Only the first thread that calls it counts steps."},
     {"end_step", EndStepAt, METH_O, NULL},
     {"record", (PyCFunction)(void (*)(void))Record, kFastCall, NULL},
     {"span", (PyCFunction)(void (*)(void))RecordSpan, kFastCall, NULL},
-    {"step", (PyCFunction)(void (*)(void))Step, kFastCall | METH_KEYWORDS, NULL},
     {"use", Use, METH_O, NULL},
     {"leave", Leave, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

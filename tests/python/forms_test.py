@@ -1,6 +1,8 @@
 """What the two forms of the package have in common beyond their marks, and how one of them is chosen."""
 
 import contextlib
+import importlib
+import inspect
 import os
 import shutil
 import socket
@@ -14,6 +16,7 @@ import stepscope
 from stepscope import _marks
 from tests.python.intake import PACKAGE, finish, training
 
+PURE = importlib.import_module("stepscope._pure")
 SAY = "import stepscope; said = stepscope.info(); print(said['form'], said['form_reason'], said['reason'], sep='|')"
 
 
@@ -106,6 +109,15 @@ def test_wrong_calls_are_told_as_python_does(form):
                   lambda: stepscope.step(1, 2), lambda: stepscope.step(steps=1)):
         with pytest.raises(TypeError):
             wrong()
+
+
+def test_both_forms_explain_themselves_alike(form):
+    """`help` and editors show these."""
+    for name in ("annotate", "phase", "annotation_begin", "annotation_end", "step"):
+        texts = [" ".join(inspect.getdoc(getattr(each, name)).replace("``", "").split()) for each in (stepscope, PURE)]
+        assert texts[0] == texts[1]
+        signatures = [list(inspect.signature(getattr(each, name)).parameters) for each in (stepscope, PURE)]
+        assert signatures[0] == signatures[1]
 
 
 def test_the_agent_calls_and_the_next_step_listens(tmp_path, session_at):
@@ -217,6 +229,28 @@ with stepscope.annotate("parent"):
     finish(training(code, intake.path))
     intake.drain_until(lambda i: i.ended, "end")
     assert intake.annotations == {"parent": 2} and intake.steps == []
+
+
+@pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
+def test_processes_of_a_pool_mark_for_themselves(intake, tmp_path, way):
+    (tmp_path / "pooled.py").write_text("""
+import stepscope
+def work(x):
+    with stepscope.annotate("in the pool"):
+        return x * x
+""")
+    code = f"""
+import multiprocessing, pooled, stepscope
+stepscope.step()
+if __name__ == "__main__":
+    with multiprocessing.get_context("{way}").Pool(2) as pool:
+        print(sum(pool.map(pooled.work, range(100))))
+        pool.close()
+        pool.join()
+"""
+    assert finish(training(code, intake.path, PYTHONPATH=f"{tmp_path}{os.pathsep}{PACKAGE}")) == "328350\n"
+    intake.drain_until(lambda i: i.ended, "end")
+    assert intake.annotations == {"in the pool": 100}
 
 
 def test_marks_hold_no_memory(agent):
