@@ -12,7 +12,7 @@ import os
 from typing import Any, Callable, Dict, List, Tuple
 
 from .. import _marks
-from . import _backward, _checkpoint, _collectives, _facts, _forward, _loader, _optimizer, _patch, _transfer
+from . import _backward, _checkpoint, _collectives, _compile, _facts, _forward, _loader, _optimizer, _patch, _transfer
 from ._flow import flow
 
 # What, the module of torch that must be there, what installs it.
@@ -39,6 +39,10 @@ def begin(torch: Any) -> None:
         return
     for what, install in _ROWS:
         _try(what, install, torch)
+    try:
+        _compile.skip_frames(torch)
+    except Exception as problem:
+        _failed["place outside of torch.compile"] = repr(problem)
     flow.at_first_step = lambda: _begin_steps(torch)
     os.register_at_fork(after_in_child=flow.forget)
     atexit.register(flow.close)

@@ -6,8 +6,8 @@ from threading import get_ident
 from time import monotonic_ns
 from typing import Any
 
+from ._compile import compiling
 from ._flow import flow
-from ._forward import compiling
 from ._patch import Unavailable, replace
 
 _NAMES = (

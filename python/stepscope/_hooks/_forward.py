@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from threading import get_ident
 from time import monotonic_ns
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Dict, Optional
 
+from ._compile import compiling
 from ._flow import flow
 from ._patch import give_back, is_replaced, replace
 
@@ -23,11 +24,6 @@ def install(torch: Any) -> None:
     roots = _Roots(torch)
     roots.search()
     flow.renewed = roots.search
-
-
-def compiling(torch: Any) -> Callable[[], bool]:
-    """Whether torch.compile reads the caller: it shall see the call that is watched and nothing of ours."""
-    return getattr(getattr(torch, "compiler", None), "is_compiling", None) or (lambda: False)
 
 
 class _Roots:

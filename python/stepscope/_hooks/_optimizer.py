@@ -4,89 +4,55 @@ from __future__ import annotations
 
 import sys
 from time import monotonic_ns
-from typing import Any, List, Tuple
+from typing import Any, List
 
+from ._compile import compiling
 from ._flow import flow
-from ._forward import compiling
-from ._patch import Unavailable, at_restore, replace
+from ._patch import Unavailable, replace
 
 _MARK = "_stepscope_timed"
-_open: List[Tuple[int, int]] = []  # optimizer and start of the steps that are under way, one within the other
+_open: List[None] = []  # a step is under way
 
 
 def install(torch: Any) -> None:
+    """An optimizer's class is wrapped when the first of it is made, over what torch itself wraps it with. The
+    hooks that torch 2 has for all optimizers are not told of a step that raises."""
     module = sys.modules["torch.optim.optimizer"]  # torch.optim has an attribute of that name in some versions only
     made = "_patch_step_function" if hasattr(module.Optimizer, "_patch_step_function") else "_hook_for_profile"
     reading = compiling(torch)
-    if hasattr(module, "register_optimizer_step_post_hook"):
-        replace(module.Optimizer, made, _counting)
-        _register(module, reading)
-    else:
-        replace(module.Optimizer, made, _timing_class)
+    replace(module.Optimizer, made, lambda original: _timing_class(original, reading))
 
 
-def _register(module: Any, reading: Any) -> None:
-    def before(optimizer: Any, args: Any, named: Any) -> None:
-        if not reading():
-            _begin(optimizer)
-
-    def after(optimizer: Any, args: Any, named: Any) -> None:
-        if not reading():
-            _end(optimizer)
-
-    handles = [module.register_optimizer_step_pre_hook(before), module.register_optimizer_step_post_hook(after)]
-    at_restore(lambda: [handle.remove() for handle in handles])
-
-
-def _counting(original: Any) -> Any:
-    def made(self: Any, *args: Any, **named: Any) -> Any:
-        flow.optimizers += 1
-        return original(self, *args, **named)
-
-    return made
-
-
-def _timing_class(original: Any) -> Any:
-    """For versions without hooks: an optimizer's class is wrapped when the first of it is made, over what
-    torch itself wraps it with."""
-
+def _timing_class(original: Any, reading: Any) -> Any:
     def made(self: Any, *args: Any, **named: Any) -> Any:
         flow.optimizers += 1
         done = original(self, *args, **named)
         kind = type(self)
         if not getattr(kind.step, _MARK, False):
-            replace(kind, "step", _timed)
+            replace(kind, "step", lambda step: _timed(step, reading))
             setattr(kind.step, _MARK, True)
         return done
 
     return made
 
 
-def _timed(original: Any) -> Any:
+def _timed(original: Any, reading: Any) -> Any:
+    """Only the outermost step counts: some optimizers are made of others."""
+
     def step(self: Any, *args: Any, **named: Any) -> Any:
-        _begin(self)
-        done = original(self, *args, **named)
-        _end(self)
+        if reading() or _open:
+            return original(self, *args, **named)
+        _open.append(None)
+        start = monotonic_ns()
+        try:
+            done = original(self, *args, **named)
+        finally:
+            end = monotonic_ns()
+            _open.clear()
+        flow.stepped(start, end, self)
         return done
 
     return step
-
-
-def _begin(optimizer: Any) -> None:
-    """A step that raised has no end; it is found here when the same optimizer steps again."""
-    who = id(optimizer)
-    if _open and (any(row[0] == who for row in _open) or len(_open) > 8):
-        _open.clear()
-    _open.append((who, monotonic_ns()))
-
-
-def _end(optimizer: Any) -> None:
-    """Only the outermost counts: some optimizers are made of others."""
-    if not _open:
-        return
-    _, start = _open.pop()
-    if not _open:
-        flow.stepped(start, monotonic_ns(), optimizer)
 
 
 def install_scaler(torch: Any) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Callable, List, Tuple
 
 _MISSING = object()
 _replaced: List[Tuple[Any, str, Any, Any]] = []  # owner, name, what its __dict__ had, ours
-_at_restore: List[Callable[[], object]] = []
 
 
 class Unavailable(Exception):
@@ -39,14 +38,7 @@ def give_back(owner: Any, name: str) -> None:
         _give_back(row)
 
 
-def at_restore(undo: Callable[[], object]) -> None:
-    """For what is undone in another way."""
-    _at_restore.append(undo)
-
-
 def restore() -> None:
-    while _at_restore:
-        _at_restore.pop()()
     while _replaced:
         _give_back(_replaced[-1])
 
