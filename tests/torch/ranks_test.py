@@ -5,6 +5,7 @@ import json
 import pytest
 import torch
 
+from tests.support.service import ROOT
 from tests.torch.training import outcome, script, start
 
 RANKS = """
@@ -134,8 +135,6 @@ os.wait()
 train(5)
 print("parent", stepscope.info()["connected"])
 """
-    from tests.torch.training import PACKAGE
-
-    process = start("-W", "ignore", "-c", f"import os; os.environ['TESTS'] = {str(PACKAGE.parent)!r}\n{code}", socket=intake.path)
+    process = start("-W", "ignore", "-c", f"import os; os.environ['TESTS'] = {str(ROOT)!r}\n{code}", socket=intake.path)
     assert outcome(process) == (0, "child True\nparent True\n", "")
     intake.drain_until(lambda i: len(i.steps) >= 24, "steps of both, the second one as the successor of the first")
