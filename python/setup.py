@@ -1,6 +1,7 @@
 """The C extension of the package. Where it cannot be built the package is pure Python, and says so in info()."""
 
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
 PARTS = ("gate", "module", "ring", "span", "write")
 
@@ -14,4 +15,17 @@ native = Extension(
     optional=True,
 )
 
-setup(ext_modules=[native])
+
+
+class BuildWithPth(build_py):
+    """Puts the .pth that each start of a Python reads beside the package: it waits for torch."""
+
+    def run(self):
+        super().run()
+        self.copy_file("stepscope-hooks.pth", f"{self.build_lib}/stepscope-hooks.pth")
+
+    def get_outputs(self, *args, **named):
+        return [*super().get_outputs(*args, **named), f"{self.build_lib}/stepscope-hooks.pth"]
+
+
+setup(ext_modules=[native], py_modules=["_stepscope_start"], cmdclass={"build_py": BuildWithPth})

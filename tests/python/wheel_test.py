@@ -55,6 +55,7 @@ def extension(wheel, tmp_path_factory):
 def test_one_wheel_serves_all_versions(wheel):
     assert re.fullmatch(rf"stepscope-[\d.]+-cp39-abi3-linux_{MACHINE}\.whl", wheel.name)
     names = zipfile.ZipFile(wheel).namelist()
+    assert {"stepscope-hooks.pth", "_stepscope_start.py", "stepscope/_hooks/__init__.py"} <= set(names)
     assert {"stepscope/py.typed", "stepscope/__init__.py", "stepscope/_pure.py"} <= set(names)
     assert not [name for name in names if name.endswith((".c", ".h"))]
 
@@ -80,6 +81,9 @@ def test_it_works_installed_in_a_bare_environment(wheel, tmp_path):
     run(PYTHON, "-m", "venv", tmp_path / "venv")
     run(tmp_path / "venv/bin/pip", "install", "-q", "--no-index", "--disable-pip-version-check", wheel)
     assert run(tmp_path / "venv/bin/python", "-c", SAY, cwd=tmp_path) == "C extension|\n"
+    awaits = "import sys; print('_stepscope_start' in sys.modules, len(sys.meta_path))"
+    _, finders = run(tmp_path / "venv/bin/python", "-c", awaits, cwd=tmp_path).split()
+    assert run(tmp_path / "venv/bin/python", "-c", awaits, cwd=tmp_path, STEPSCOPE_JOB="j") == f"True {int(finders) + 1}\n"
 
 
 def test_pip_builds_it_from_the_folder(tmp_path):
