@@ -11,10 +11,11 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "python"
 
 
-def staged(name="python", flags=""):
-    """build/NAME, made or brought up to date: links to the source, beside them the extension, compiled with these
-    flags besides its own."""
-    place = ROOT / "build" / name
+def staged():
+    """The folder, made or brought up to date: links to the source, beside them the extension. With
+    STEPSCOPE_EXTENSION_FLAGS it is another folder, and the compiler gets these flags too."""
+    flags = os.environ.get("STEPSCOPE_EXTENSION_FLAGS", "")
+    place = ROOT / "build" / ("python-checked" if flags else "python")
     place.mkdir(parents=True, exist_ok=True)
     with open(place / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # several test runs may start at once

@@ -28,6 +28,18 @@ def say(line=""):
     print(line, flush=True)
 
 
+def checked_extension():
+    """For a Python that is not built with the sanitizers and loads an extension that is: it also has to allocate where
+    they see it, and what it keeps to its end is no leak of ours."""
+    libraries = [subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in ("libasan.so", "libubsan.so")]
+    return {
+        "STEPSCOPE_EXTENSION_FLAGS": "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g -O1",
+        "LD_PRELOAD": " ".join(libraries),
+        "PYTHONMALLOC": "malloc",
+        "ASAN_OPTIONS": SANITIZER_OPTIONS["ASAN_OPTIONS"] + ":detect_leaks=0",
+    }
+
+
 class Suites:
     """The suites of one run. Each gives its Counts; logs lie in `folder`."""
 
@@ -40,11 +52,11 @@ class Suites:
     def build(self):
         build(self.children, self.preset, [], self.folder, say)
 
-    def run_program(self, command, name):
+    def run_program(self, command, name, variables=()):
         """Runs to the end; (exit code or None when it took too long, log)."""
         log_path = self.folder / f"{name}.log"
         with open(log_path, "wb") as log:
-            process = self.children.start(command, log, cwd=ROOT, env=self.environment)
+            process = self.children.start(command, log, cwd=ROOT, env={**self.environment, **dict(variables)})
         said = began = time.monotonic()
         while process.poll() is None:
             time.sleep(0.05)
@@ -81,11 +93,11 @@ class Suites:
         code, log = self.run_program(command, program.name)
         return self.checked(program.name, code, log, lambda: from_junit(report.read_text(errors="replace")))
 
-    def pytest(self, name, *places):
+    def pytest(self, name, *places, variables=()):
         places = [place for place in places if (ROOT / place).exists()]
         report = self.folder / f"{name}.xml"
         command = [ROOT / ".venv/bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
-        code, log = self.run_program(command + places, name)
+        code, log = self.run_program(command + places, name, variables)
         return self.checked(name, code, log, lambda: from_junit(report.read_text()))
 
     def npm(self, name, folder):
@@ -122,7 +134,7 @@ class Suites:
         return fuzz_suite(self.children, self.folder, self.programs, self.fuzz_seconds)
 
     def python(self):
-        return self.pytest("python", "tests/python")
+        return self.pytest("python", "tests/python", variables=checked_extension() if self.preset == "asan" else ())
 
     def torch(self):
         """The hooks with a real PyTorch. Without one the suite is skipped, and says so."""

@@ -23,7 +23,7 @@ def start(tmp_path, *options, socket=""):
 
 
 def test_it_trains_without_an_agent_and_cleans_up(tmp_path):
-    out, err = start(tmp_path, "--steps", "30").communicate(timeout=120)
+    out, err = start(tmp_path, "--steps", "30", "--seconds", "500").communicate(timeout=600)
     before, after = re.search(r"30 steps in \d+ s, loss ([\d.]+) -> ([\d.]+)", out).groups()
     assert float(after) < float(before)
     assert err == "" and list(tmp_path.iterdir()) == []

@@ -22,7 +22,7 @@ def form():
 
 
 def run(*words, cwd=None, **environment):
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "STEPSCOPE"))}
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "STEPSCOPE", "LD_PRELOAD"))}
     done = subprocess.run([str(word) for word in words], cwd=cwd, env={**env, **environment}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
