@@ -18,6 +18,9 @@ class Collector {
  public:
   virtual ~Collector() = default;
 
+  // A tick begins: whoever must ask somebody else asks now, and has the answer when it collects.
+  virtual void Begin(SteadyTime) {}
+
   // Sets the columns of this tick. Rates are over the time since the call before, and missing at
   // the first one and when a counter ran backwards. An error means that this source gave nothing
   // now; the next call may work again.

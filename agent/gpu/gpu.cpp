@@ -16,6 +16,10 @@ class GpuCollector : public Collector {
   explicit GpuCollector(std::vector<std::unique_ptr<Collector>> vendors)
       : vendors_(std::move(vendors)) {}
 
+  void Begin(SteadyTime now) override {
+    for (const auto& vendor : vendors_) vendor->Begin(now);
+  }
+
   Status Collect(SteadyTime now, TickRow& row) override {
     Status all;
     for (const auto& vendor : vendors_) {

@@ -1,6 +1,7 @@
 #include "agent/gpu/nvidia.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/base/log.h"
@@ -18,8 +19,14 @@ class NvidiaCollector : public Collector {
     if (Starting()) LogWarning("NVML takes long to start; GPUs come when it has");
   }
 
-  Status Collect(SteadyTime now, TickRow& row) override {
+  void Begin(SteadyTime now) override {
     reader_->Ask(now);
+    begun_ = true;
+  }
+
+  Status Collect(SteadyTime now, TickRow& row) override {
+    if (!std::exchange(begun_, false)) reader_->Ask(now);
+    reader_->Await();
     const Duration good_for = std::max(kGoodFor, 2 * (now - before_.value_or(now)));
     before_ = now;
     const auto read = reader_->Newest(
@@ -44,6 +51,7 @@ class NvidiaCollector : public Collector {
   }
 
   std::unique_ptr<NvmlReader> reader_;
+  bool begun_ = false;
   std::optional<SteadyTime> before_;
   std::vector<GpuValues> newest_;
   std::vector<GpuColumns> columns_;

@@ -5,6 +5,8 @@
 #include "agent/gpu/nvml_device.h"
 #include "agent/gpu/nvml_xid.h"
 #include "core/base/aside.h"
+#include "core/base/bell.h"
+#include "core/base/clock.h"
 #include "core/base/guarded.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
@@ -28,11 +30,10 @@ struct NvmlReader::Shared {
   const NvmlLibrary library;
   const SteadyNow steady;
   Guarded<State> state{};
+  Bell asked{}, answered{};
 };
 
 namespace {
-
-constexpr Duration kForEver = 24h;
 
 Result<unsigned> CountGpus(const NvmlLibrary& library) {
   const nvml::Return started = library.init();
@@ -61,7 +62,7 @@ void NvmlReader::Serve(Shared& shared, std::span<NvmlDevice> devices) {
   NvmlXid xid(shared.library, devices);
   std::vector<GpuValues> values(devices.size());
   for (;;) {
-    shared.state.Wait({}, kForEver, [](const auto& state) { return state.stop || state.asked; });
+    shared.asked.Wait();
     const auto [stop, asked] =
         shared.state.Read([](const auto& state) { return std::pair(state.stop, state.asked); });
     if (stop) return;
@@ -74,6 +75,7 @@ void NvmlReader::Serve(Shared& shared, std::span<NvmlDevice> devices) {
       state.read = asked->of;
       state.asked.reset();
     });
+    shared.answered.Ring();
   }
 }
 
@@ -120,6 +122,7 @@ NvmlReader::NvmlReader(std::shared_ptr<Shared> shared, const NvmlPatience& patie
 
 NvmlReader::~NvmlReader() {
   shared_->state.Change([](auto& state) { state.stop = true; });
+  shared_->asked.Ring();
   // The library does not like the end of the process while it works.
   shared_->state.Wait({}, patience_.end, [](const auto& state) { return state.ended; });
 }
@@ -131,8 +134,19 @@ void NvmlReader::Ask(SteadyTime now) {
     state.asked = {now, at};
     return false;
   });
+  awaits_ = !busy;
   if (busy) return;
-  shared_->state.Wait({}, patience_.reading, [](const auto& state) { return !state.asked; });
+  shared_->answered.Clear();
+  shared_->asked.Ring();
+}
+
+void NvmlReader::Await() {
+  const SteadyTime until = SystemClock().Steady() + patience_.reading;
+  const auto pending = [](const Shared::State& state) { return state.asked.has_value(); };
+  while (std::exchange(awaits_, false) && shared_->state.Read(pending)) {
+    // It may still ring for the reading before.
+    awaits_ = shared_->answered.WaitFor(until - SystemClock().Steady());
+  }
 }
 
 std::optional<SteadyTime> NvmlReader::Newest(const Use& use) const {

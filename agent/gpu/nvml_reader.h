@@ -23,8 +23,8 @@ struct NvmlPatience {
 };
 
 // Reads all GPUs on a thread of its own, because a call into the driver may never return. Whoever
-// asks waits for at most the patience, and not at all while an earlier reading is still on its way.
-// A thread that hangs is left behind: it owns what it touches. For one thread.
+// awaits the answer waits for at most the patience, and not at all while an earlier reading is
+// still on its way. A thread that hangs is left behind: it owns what it touches. For one thread.
 class NvmlReader {
  public:
   // Fails when NVML does, or has no GPU. One that has not started in time is asked all the same.
@@ -34,8 +34,12 @@ class NvmlReader {
   NvmlReader(const NvmlReader&) = delete;
   NvmlReader& operator=(const NvmlReader&) = delete;
 
-  // Asks for a reading of `now`. Its rates are over the time until the driver answered.
+  // Asks for a reading of `now`, and comes back at once. Its rates are over the time until the
+  // driver answered.
   void Ask(SteadyTime now);
+
+  // Until the answer to that, or the end of the patience.
+  void Await();
 
   // Calls use() with the newest reading; says of when it is, nothing before the first one.
   using Use = std::function<void(std::span<const GpuValues>)>;
@@ -56,6 +60,7 @@ class NvmlReader {
   static void Serve(Shared& shared, std::span<NvmlDevice> devices);
 
   std::shared_ptr<Shared> shared_;
+  bool awaits_ = false;
   const NvmlPatience patience_;
 };
 

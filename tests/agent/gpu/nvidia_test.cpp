@@ -240,6 +240,17 @@ TEST(Nvidia, IsAbsentWithoutLibraryDriverOrDevice) {
   EXPECT_EQ(reason(FakeNvmlFile()), "NVML knows no device");
 }
 
+TEST(Nvidia, IsAskedWhenATickBeginsSoThatNobodyWaits) {
+  GpuBench bench;
+  ASSERT_TRUE(bench.At(0s));
+  const unsigned before = bench.script.gpus[0].calls;
+  bench.script.gpus[0].util = 41;
+  bench.collector->Begin(SteadyTime(1h) + 500ms);
+  EXPECT_TRUE(Eventually([&] { return bench.script.gpus[0].calls > before; }));
+  ASSERT_TRUE(bench.At(500ms));
+  EXPECT_DOUBLE_EQ(bench("gpu_util_percent"), 41);
+}
+
 constexpr NvmlPatience kHasty{10s, 20ms, 20ms};
 
 TEST(Nvidia, HoldsNobodyUpWhileTheDriverHangs) {
