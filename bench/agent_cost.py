@@ -5,10 +5,10 @@ All sample at 2 Hz. The agent profiles `sleep` and pushes to a service on this m
 counted; the exporter is scraped over one kept connection on 127.0.0.1, and collectd sends to a UDP port there. Counted are the CPU time of the process
 tree over the window, and its resident memory at the end of it.
 
-    bench/agent_cost.py [--rounds 3] [--seconds 30]       about 2 minutes a round at 30 s
+    bench/agent_cost.py [--rounds 3] [--seconds 30]       about 3 minutes a round at 30 s
 
---gpus N adds the agent on a node with so many GPUs, of the fake driver of the tests: what the agent does for them,
-without what NVIDIA's library would.
+The agent is also measured on a node with --gpus GPUs of the fake driver of the tests, which makes about 200 series:
+what the agent does for them, without what NVIDIA's library would. bench/agent_ticks.py says what each collector costs.
 """
 
 import argparse
@@ -185,7 +185,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=30, help="of each window")
-    parser.add_argument("--gpus", type=int, default=0, help="of the fake driver, up to 16")
+    parser.add_argument("--gpus", type=int, default=8, help="of the fake driver, up to 16; 0 leaves them out")
     options = parser.parse_args()
     with fresh_folder() as folder, clean_end() as children:
         measure(options, children, folder)
