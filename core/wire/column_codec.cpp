@@ -70,18 +70,6 @@ std::string ToPlanes(const Packed& packed) {
   return planes;
 }
 
-Numbers FromPlanes(std::string_view planes, std::size_t count, int width) {
-  Numbers quotients(count);
-  for (int plane = 0; plane < width; ++plane) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto byte =
-          static_cast<std::uint8_t>(planes[static_cast<std::size_t>(plane) * count + i]);
-      quotients[i] |= static_cast<std::uint64_t>(byte) << (8 * plane);
-    }
-  }
-  return quotients;
-}
-
 Numbers PresentValues(const Column& column) {
   Numbers numbers;
   numbers.reserve(column.values.size());
@@ -105,53 +93,76 @@ std::vector<std::uint8_t> FromBitmap(std::string_view bitmap, std::size_t rows) 
   return present;
 }
 
-// The quotients as they stand behind the head of a column; empty when they are all 0.
-Result<Numbers> TakeQuotients(ByteReader& reader, std::uint8_t tag, std::size_t count,
-                              bool stored) {
-  if (!stored) return Numbers(count);
-  const int width = reader.Take<std::uint8_t>();
+// How values come from their quotients, modulo 2^64.
+struct Spacing {
+  std::uint64_t base = 0, divisor = 0;
+
+  std::int64_t ValueOf(std::uint64_t quotient) const {
+    return static_cast<std::int64_t>(base + divisor * quotient);
+  }
+};
+
+using Values = std::span<std::int64_t>;
+
+// All planes at once, so that each value is written once.
+template <std::size_t kWidth>
+void FromPlanes(std::string_view planes, Spacing spacing, Values values) {
+  const std::size_t count = values.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t quotient = 0;
+    for (std::size_t plane = 0; plane < kWidth; ++plane) {
+      const auto byte = static_cast<std::uint8_t>(planes[plane * count + i]);
+      quotient |= std::uint64_t{byte} << (8 * plane);
+    }
+    values[i] = spacing.ValueOf(quotient);
+  }
+}
+constexpr decltype(&FromPlanes<1>) kFromPlanes[] = {FromPlanes<1>, FromPlanes<2>, FromPlanes<3>,
+                                                    FromPlanes<4>, FromPlanes<5>, FromPlanes<6>,
+                                                    FromPlanes<7>, FromPlanes<8>};
+
+// The planes as they stand behind the head of a column.
+Status TakePlanes(ByteReader& reader, std::uint8_t tag, Spacing spacing, Values values) {
+  if (spacing.divisor == 0) return std::ranges::fill(values, spacing.ValueOf(0)), Status();
+  const auto width = reader.Take<std::uint8_t>();
   if (width < 1 || width > 8) return Invalid("column: a width that is not 1 to 8");
-  const std::size_t size = count * static_cast<std::size_t>(width);
+  const auto from_planes = kFromPlanes[width - 1];
+  const std::size_t size = values.size() * width;
   if ((tag & kCompressed) == 0) {
     const std::string_view planes = reader.TakeBytes(size);
     if (!reader.ok()) return Invalid("column: cut short");
-    return FromPlanes(planes, count, width);
+    return from_planes(planes, spacing, values), Status();
   }
-  Result<std::string> planes = Decompress(reader.TakeBytes(reader.left()), size);
+  const Result<std::string> planes = Decompress(reader.TakeBytes(reader.left()), size);
   if (!planes.ok()) return planes.error();
-  return FromPlanes(*planes, count, width);
+  return from_planes(*planes, spacing, values), Status();
 }
 
 // The present values again, in the order of their rows.
-Result<Numbers> TakeNumbers(ByteReader& reader, std::uint8_t tag, std::size_t count) {
-  if (count == 0) return Numbers{};
+Status TakeValues(ByteReader& reader, std::uint8_t tag, Values values) {
+  if (values.empty()) return {};
   const bool deltas = (tag & kDeltas) != 0;
-  const std::uint64_t first =
-      deltas ? static_cast<std::uint64_t>(UnZigZag(reader.TakeVarint())) : std::uint64_t{0};
-  const auto base = static_cast<std::uint64_t>(UnZigZag(reader.TakeVarint()));
-  const std::uint64_t divisor = reader.TakeVarint();
-  Result<Numbers> quotients = TakeQuotients(reader, tag, deltas ? count - 1 : count, divisor != 0);
-  if (!quotients.ok()) return quotients.error();
-  for (std::uint64_t& quotient : *quotients) quotient = base + divisor * quotient;
-  if (!deltas) return std::move(*quotients);
-  Numbers numbers = {first};
-  numbers.reserve(count);
-  for (const std::uint64_t delta : *quotients) numbers.push_back(numbers.back() + delta);
-  return numbers;
+  const std::int64_t first = deltas ? UnZigZag(reader.TakeVarint()) : 0;
+  Spacing spacing;
+  spacing.base = static_cast<std::uint64_t>(UnZigZag(reader.TakeVarint()));
+  spacing.divisor = reader.TakeVarint();
+  if (!deltas) return TakePlanes(reader, tag, spacing, values);
+  if (Status taken = TakePlanes(reader, tag, spacing, values.subspan(1)); !taken) return taken;
+  auto sum = static_cast<std::uint64_t>(first);
+  values[0] = first;
+  for (std::int64_t& value : values.subspan(1)) {
+    sum += static_cast<std::uint64_t>(value);
+    value = static_cast<std::int64_t>(sum);
+  }
+  return {};
 }
 
-// Puts the present values into their rows.
-Column Spread(const Numbers& numbers, std::size_t rows, std::vector<std::uint8_t> present) {
-  Column column;
-  column.values.resize(rows);
-  std::size_t next = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (present.empty() || present[row] != 0) {
-      column.values[row] = static_cast<std::int64_t>(numbers[next++]);
-    }
+// The first values, which are the present ones, into their rows; from the end, so that none is
+// overwritten before it was moved.
+void Spread(std::size_t count, const std::vector<std::uint8_t>& present, Values values) {
+  for (std::size_t row = values.size(); row-- > 0;) {
+    values[row] = present[row] != 0 ? values[--count] : 0;
   }
-  column.present = std::move(present);
-  return column;
 }
 
 }  // namespace
@@ -194,19 +205,19 @@ Result<Column> DecodeColumn(std::string_view bytes, std::size_t rows) {
   if (!reader.ok()) return Invalid("column: cut short");
   if ((tag & ~kKnownTags) != 0) return Invalid("column: an encoding that is not known");
   if (scale > 18) return Invalid("column: a scale above 18");
-  std::vector<std::uint8_t> present;
+  Column column{.scale = scale, .values = {}, .present = {}};
   std::size_t count = rows;
   if ((tag & kPresence) != 0) {
     const std::string_view bitmap = reader.TakeBytes((rows + 7) / 8);
     if (!reader.ok()) return Invalid("column: cut short");
-    present = FromBitmap(bitmap, rows);
-    count = static_cast<std::size_t>(std::ranges::count(present, 1));
+    column.present = FromBitmap(bitmap, rows);
+    count = static_cast<std::size_t>(std::ranges::count(column.present, 1));
   }
-  const Result<Numbers> numbers = TakeNumbers(reader, tag, count);
-  if (!numbers.ok()) return numbers.error();
+  column.values.resize(rows);
+  const Values values(column.values);
+  if (Status taken = TakeValues(reader, tag, values.first(count)); !taken) return taken.error();
   if (!reader.ok() || reader.left() != 0) return Invalid("column: wrong length");
-  Column column = Spread(*numbers, rows, std::move(present));
-  column.scale = scale;
+  if (count < rows) Spread(count, column.present, values);
   return column;
 }
 
