@@ -17,29 +17,36 @@ std::size_t Chart::MostBins(const std::vector<std::int64_t>& at_us) const {
 void Chart::Add(const std::string& node, const TickTable& table) {
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const SeriesName& name = table.series[column];
-    const Column& values = table.columns[column];
-    const auto one = static_cast<double>(PowerOfTen(values.scale));
     Line& line = series_[{name.metric, node, name.device}];
     if (line.empty()) line.reserve(MostBins(table.at_us));
-    Bin bin;
-    for (std::size_t row = 0; row < table.at_us.size(); ++row) {
-      if (!values.Has(row)) continue;
-      const std::int64_t at_us = table.at_us[row];
-      const double value = static_cast<double>(values.values[row]) / one;
-      if (bin.count > 0 && at_us >= bin.at_us + bin_us_) {
-        Merge(line, bin);
-        bin.count = 0;
-      }
-      const std::int64_t begin_us = bin.count > 0 ? bin.at_us : BinOf(at_us);
-      const Bin sample{begin_us, at_us, at_us, 1, value, value, value};
-      if (bin.count > 0) {
-        Unite(bin, sample);
-      } else {
-        bin = sample;
-      }
-    }
-    if (bin.count > 0) Merge(line, bin);
+    AddSamples(table.at_us, table.columns[column], line);
   }
+}
+
+void Chart::AddSamples(const std::vector<std::int64_t>& times, const Column& column,
+                       Line& line) const {
+  const auto one = static_cast<double>(PowerOfTen(column.scale));
+  Bin bin;
+  std::int64_t end_us = INT64_MIN;  // of the bin
+  for (std::size_t row = 0; row < times.size(); ++row) {
+    if (!column.Has(row)) continue;
+    const std::int64_t at_us = times[row];
+    const double value = static_cast<double>(column.values[row]) / one;
+    if (at_us < end_us) {
+      bin.last_us = at_us;
+      bin.count += 1;
+      bin.sum += value;
+      bin.least = std::min(bin.least, value);
+      bin.most = std::max(bin.most, value);
+      continue;
+    }
+    // The next bin mostly begins where the one before ended; dividing takes longer than the rest.
+    const bool follows = bin.count > 0 && at_us - end_us < bin_us_;
+    if (bin.count > 0) Merge(line, bin);
+    bin = {follows ? end_us : BinOf(at_us), at_us, at_us, 1, value, value, value};
+    end_us = bin.at_us + bin_us_;
+  }
+  if (bin.count > 0) Merge(line, bin);
 }
 
 void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
@@ -86,6 +93,8 @@ void Chart::Unite(Bin& bin, const Bin& more) {
 
 // Nearly always into the last bin or behind it.
 void Chart::Merge(Line& line, const Bin& more) const {
+  if (line.empty() || line.back().at_us < more.at_us) return line.push_back(more);
+  if (line.back().at_us == more.at_us) return Unite(line.back(), more);
   auto bin = line.end();
   while (bin != line.begin() && std::prev(bin)->at_us >= more.at_us) --bin;
   if (bin == line.end() || bin->at_us != more.at_us) {
@@ -148,12 +157,16 @@ void Chart::Write(const Place& place, const Line& line, std::string& list) const
   if (folded != folded_.end()) head["of"] = folded->second;
   OpenObject(list, Dump(head));
   OpenList(list, "times_us");
-  ForEachEntry(line, [&](std::int64_t at_us, const Bin*) { AppendInt(list, at_us); });
+  {
+    NumberList times(list);
+    ForEachEntry(line, [&](std::int64_t at_us, const Bin*) { times.Int(at_us); });
+  }
   const auto write = [&](const char* name, auto value) {
     list += ']';
     OpenList(list, name);
+    NumberList numbers(list);
     ForEachEntry(line, [&](std::int64_t, const Bin* bin) {
-      bin ? AppendReal(list, value(*bin)) : AppendNull(list);
+      bin ? numbers.Real(value(*bin)) : numbers.Null();
     });
   };
   write("min", [](const Bin& bin) { return bin.least; });

@@ -56,6 +56,7 @@ class Chart {
     std::string metric, node, device;
     auto operator<=>(const Place&) const = default;
   };
+  void AddSamples(const std::vector<std::int64_t>& times, const Column& column, Line& line) const;
   std::size_t MostBins(const std::vector<std::int64_t>& at_us) const;
   static void Unite(Bin& bin, const Bin& more);
   void Merge(Line& line, const Bin& more) const;

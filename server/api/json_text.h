@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,12 +8,34 @@
 namespace stepscope {
 
 // JSON written as text, for answers with thousands of numbers: a tree of them costs more than what
-// they say. Each value gets a comma in front unless its list begins with it.
-void AppendInt(std::string& list, std::int64_t value);
-// value / 10^scale, with every digit; scale is 0 to 18.
-void AppendScaled(std::string& list, std::int64_t value, std::uint8_t scale);
-void AppendReal(std::string& list, double value);  // with four decimals, those of Rounded()
-void AppendNull(std::string& list);
+// they say.
+
+// Numbers at the end of a list that was opened, each with a comma in front unless the list begins
+// with it. They stand in the list once the object is gone: nobody else may write there before.
+class NumberList {
+ public:
+  explicit NumberList(std::string& list);
+  ~NumberList() { Flush(); }
+  NumberList(const NumberList&) = delete;
+  NumberList& operator=(const NumberList&) = delete;
+
+  void Int(std::int64_t value);
+  // value / 10^scale, with every digit; scale is 0 to 18.
+  void Scaled(std::int64_t value, std::uint8_t scale);
+  void Real(double value);  // with four decimals, those of Rounded()
+  void Null();
+
+ private:
+  static constexpr std::size_t kLongest = 48;  // of a number with its comma
+
+  void Begin();
+  void Flush();
+
+  std::string& list_;
+  bool comma_;
+  std::array<char, 1024> text_;
+  char* end_;
+};
 
 // One more object of a list, or one more member of an object, that stays open for more: who opened
 // it appends '}' or ']'. `object` is its text so far.

@@ -77,15 +77,19 @@ std::string Describe(const std::string& node, const SampleSeries& series, const 
   std::string text;
   OpenObject(text, Dump(head));
   OpenList(text, "times_us");
-  ForEachEntry(
-      entries, [&](std::size_t i) { AppendInt(text, series.at_us[entries.ends[i] - 1]); },
-      [&](std::int64_t gap_us) { AppendInt(text, gap_us); });
+  {
+    NumberList times(text);
+    ForEachEntry(
+        entries, [&](std::size_t i) { times.Int(series.at_us[entries.ends[i] - 1]); },
+        [&](std::int64_t gap_us) { times.Int(gap_us); });
+  }
   for (std::size_t share = 0; share < std::size(kShares); ++share) {
     text += ']';
     OpenList(text, kNames[share]);
+    NumberList numbers(text);
     ForEachEntry(
-        entries, [&](std::size_t i) { AppendScaled(text, rows[share][i], series.scale); },
-        [&](std::int64_t) { AppendNull(text); });
+        entries, [&](std::size_t i) { numbers.Scaled(rows[share][i], series.scale); },
+        [&](std::int64_t) { numbers.Null(); });
   }
   return text + "]}";
 }

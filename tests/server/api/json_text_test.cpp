@@ -14,7 +14,7 @@ namespace {
 
 std::string Real(double value) {
   std::string text;
-  AppendReal(text, value);
+  NumberList(text).Real(value);
   return text;
 }
 
@@ -46,7 +46,7 @@ TEST(JsonText, RealsAreThoseOfRounded) {
 
 std::string Scaled(std::int64_t value, std::uint8_t scale) {
   std::string text;
-  AppendScaled(text, value, scale);
+  NumberList(text).Scaled(value, scale);
   return text;
 }
 
@@ -60,6 +60,30 @@ TEST(JsonText, ScaledIntegersKeepEveryDigit) {
   EXPECT_EQ(Scaled(INT64_MIN, 18), "-9.223372036854775808");
 }
 
+TEST(JsonText, IntegersOfEachLength) {
+  std::mt19937_64 dice(6);
+  for (int i = 0; i < 100'000; ++i) {
+    const auto value = static_cast<std::int64_t>(dice()) >> (dice() % 64);
+    ASSERT_EQ(Scaled(value, 0), std::to_string(value));
+    std::string text;
+    NumberList(text).Int(value);
+    ASSERT_EQ(text, std::to_string(value));
+  }
+}
+
+TEST(JsonText, ListsLongerThanTheirBufferLoseNothing) {
+  std::string text, expected;
+  OpenList(text, "a");
+  {
+    NumberList numbers(text);
+    for (int i = 0; i < 5'000; ++i) numbers.Int(std::int64_t{i} * i * i * 1'000'003);
+  }
+  for (int i = 0; i < 5'000; ++i) {
+    expected += (i > 0 ? "," : "") + std::to_string(std::int64_t{i} * i * i * 1'000'003);
+  }
+  EXPECT_EQ(text, R"("a":[)" + expected);
+}
+
 TEST(JsonText, ListsAndObjectsStandBehindWhatThereIs) {
   std::string text = R"({"b":1)";
   OpenList(text, "a");
@@ -68,9 +92,12 @@ TEST(JsonText, ListsAndObjectsStandBehindWhatThereIs) {
   text += "]}";
   OpenObject(text, "{}");
   OpenList(text, "e");
-  AppendInt(text, 1);
-  AppendNull(text);
-  AppendReal(text, 0.5);
+  {
+    NumberList numbers(text);
+    numbers.Int(1);
+    numbers.Null();
+    numbers.Real(0.5);
+  }
   text += "]}]}";
   EXPECT_EQ(text, R"({"b":1,"a":[{"c":2,"d":[]},{"e":[1,null,0.5]}]})");
 }
