@@ -7,6 +7,24 @@
 #include "server/api/json_text.h"
 
 namespace stepscope {
+namespace {
+
+// The values of a column, all 0 without one.
+class Reals {
+ public:
+  explicit Reals(const Column* column)
+      : values_(column ? column->values.data() : nullptr),
+        one_(column ? static_cast<double>(PowerOfTen(column->scale)) : 1) {}
+  double operator[](std::size_t row) const {
+    return values_ ? static_cast<double>(values_[row]) / one_ : 0;
+  }
+
+ private:
+  const std::int64_t* values_;
+  double one_;
+};
+
+}  // namespace
 
 std::size_t Chart::MostBins(const std::vector<std::int64_t>& at_us) const {
   if (at_us.empty()) return 0;
@@ -52,13 +70,16 @@ void Chart::AddSamples(const std::vector<std::int64_t>& times, const Column& col
 void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
                 std::int64_t from_us, std::int64_t to_us) {
   const TickTable& bins = rollup.bins;
+  std::vector<std::int64_t> begins;  // of the bins of the chart, by row
+  for (const std::int64_t at_us : bins.at_us) begins.push_back(BinOf(at_us));
   for (const RollupDevice& device : DevicesOf(bins)) {
     Line& line = series_[{rollup.metric, node, *device.device}];
+    const Reals count(device.count), sum(device.sum), least(device.least), most(device.greatest);
     for (std::size_t row = 0; row < bins.at_us.size(); ++row) {
       const std::int64_t at_us = bins.at_us[row];
       if (!device.count->Has(row) || at_us < from_us || at_us > to_us) continue;
-      Merge(line, {BinOf(at_us), at_us, at_us + rollup_bin_us - interval_us_, device.count->At(row),
-                   device.sum->At(row), device.least->At(row), device.greatest->At(row)});
+      Merge(line, {begins[row], at_us, at_us + rollup_bin_us - interval_us_, count[row], sum[row],
+                   least[row], most[row]});
     }
   }
 }

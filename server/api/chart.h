@@ -20,7 +20,8 @@ class Chart {
 
   // Ticks of a node.
   void Add(const std::string& node, const TickTable& table);
-  // Rollups of a metric of a node, those in [from, to]. Their bins divide those of the chart.
+  // Rollups of a metric of a node, those in [from, to]. Their bins divide those of the chart. Where
+  // they come without least and greatest, the chart has none either.
   void Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
            std::int64_t from_us, std::int64_t to_us);
 

@@ -46,7 +46,8 @@ RollupQuery RollupsOf(const ChartQuery& query, std::int64_t bin_us) {
           .bin_us = bin_us,
           .from_us = query.from_us,
           .until_us = query.to_us,
-          .filter = query.filter};
+          .filter = query.filter,
+          .means = query.means};
 }
 
 namespace {

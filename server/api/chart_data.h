@@ -23,6 +23,7 @@ struct ChartQuery {
   TickFilter filter;
   std::size_t most_series = kMostSeries;
   bool whole_job = false;  // all nodes and all devices of them
+  bool means = false;      // nobody asks for least and greatest
 };
 
 // The width that bins of about `bin_us` should have: a multiple of the rollups they are drawn from.

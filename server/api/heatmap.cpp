@@ -57,7 +57,8 @@ Result<Reply> DrawHeatmap(Connection& connection, const Request& request, const 
                                    .from_us = grid.times.front(),
                                    .to_us = range.to_us,
                                    .bin_us = grid.bin_us,
-                                   .filter = range.filter},
+                                   .filter = range.filter,
+                                   .means = true},
                                   chart);
   if (!filled && filled.error().code == Code::kInvalid) {
     return Query::Refuse(request, "node", filled.error().message);

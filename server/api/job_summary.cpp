@@ -97,7 +97,8 @@ Status AddNodes(Connection& connection, std::int64_t job_id,
                                                 .bin_us = level->bin_us,
                                                 .from_us = parts.from_us,
                                                 .until_us = parts.to_us,
-                                                .filter = query.filter});
+                                                .filter = query.filter,
+                                                .means = true});
   if (!rollups) return rollups.error();
   for (const NodeRollup& rollup : *rollups) AddRollup(rollup, level->bin_us, parts);
   return {};

@@ -82,13 +82,16 @@ TickTable RollUp(const TickTable& block, std::int64_t bin_us) {
   return table;
 }
 
-// Sorted by name, so the four of a device stand as many places apart as there are devices.
+// Sorted by name, so those of a device stand as many places apart as there are devices.
 std::vector<RollupDevice> DevicesOf(const TickTable& bins) {
-  const std::size_t devices = bins.columns.size() / 4;
+  const auto devices =
+      static_cast<std::size_t>(std::ranges::count(bins.series, kCount, &SeriesName::metric));
+  const bool all = bins.columns.size() == 4 * devices;
+  const std::vector<Column>& columns = bins.columns;
   std::vector<RollupDevice> list;
   for (std::size_t i = 0; i < devices; ++i) {
-    list.push_back({&bins.series[i].device, &bins.columns[i], &bins.columns[2 * devices + i],
-                    &bins.columns[devices + i], &bins.columns[3 * devices + i]});
+    list.push_back({&bins.series[i].device, &columns[i], all ? &columns[2 * devices + i] : nullptr,
+                    all ? &columns[devices + i] : nullptr, &columns[columns.size() - devices + i]});
   }
   return list;
 }

@@ -81,7 +81,9 @@ Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const Rollup
               Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics),
               Parameter::Array(query.chunks_us)});
   if (!rows) return rows.error();
-  Result<std::vector<TickTable>> tables = DecodeTables(*rows, 2, {{}, query.filter.device});
+  TickFilter columns{{}, query.filter.device};
+  if (query.means) columns.metrics = {kCount, kSum};
+  Result<std::vector<TickTable>> tables = DecodeTables(*rows, 2, columns);
   if (!tables) return tables.error();
   std::vector<NodeRollup> rollups;
   for (std::size_t i = 0; i < rows->size(); ++i) {

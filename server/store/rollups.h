@@ -33,7 +33,7 @@ std::int64_t ChunkOf(std::int64_t at_us, std::int64_t bin_us);
 // The bins of a block.
 TickTable RollUp(const TickTable& block, std::int64_t bin_us);
 
-// The four columns of each device of such a table.
+// The four columns of each device of such a table; two where least and greatest were not read.
 struct RollupDevice {
   const std::string* device;
   const Column *count, *least, *greatest, *sum;
@@ -66,6 +66,7 @@ struct RollupQuery {
   std::int64_t from_us = 0, until_us = INT64_MAX;
   TickFilter filter;
   std::vector<std::int64_t> chunks_us = {};  // these rows alone; empty = all
+  bool means = false;                        // without least and greatest
 };
 // The bins of some chunks that a query needs, of one node and metric; of one in the order of time.
 struct NodeRollup {
