@@ -5,22 +5,24 @@
 namespace stepscope {
 namespace {
 
-template <typename Found>
-Result<Found> FindNamed(Connection& connection, const PathParameters& path,
-                        Result<Found> (*find)(Connection&, const std::string& name)) {
+// The name in the path, or why it cannot be one.
+Result<std::string> NameIn(const PathParameters& path) {
   const std::string& name = path.at("name");
   if (const Status good = CheckJobName(name); !good) return good.error();
-  return find(connection, name);
+  return name;
 }
 
 }  // namespace
 
 Result<JobRow> FindNamedJob(Connection& connection, const PathParameters& path) {
-  return FindNamed(connection, path, FindJob);
+  const Result<std::string> name = NameIn(path);
+  return name ? FindJob(connection, *name) : Result<JobRow>(name.error());
 }
 
-Result<JobHead> FindNamedHead(Connection& connection, const PathParameters& path) {
-  return FindNamed(connection, path, LoadJobHead);
+Result<JobHead> FindNamedHead(Connection& connection, const PathParameters& path,
+                              const RangesWanted& wanted) {
+  const Result<std::string> name = NameIn(path);
+  return name ? LoadJobHead(connection, *name, wanted) : Result<JobHead>(name.error());
 }
 
 }  // namespace stepscope

@@ -10,6 +10,7 @@ namespace stepscope {
 Result<JobRow> FindNamedJob(Connection& connection, const PathParameters& path);
 
 // The same with its nodes and their ticks.
-Result<JobHead> FindNamedHead(Connection& connection, const PathParameters& path);
+Result<JobHead> FindNamedHead(Connection& connection, const PathParameters& path,
+                              const RangesWanted& wanted);
 
 }  // namespace stepscope

@@ -129,6 +129,12 @@ OrderedJson AgentsOf(const std::vector<NodeBrief>& nodes) {
   return list;
 }
 
+// Where an answer ends is always asked for: there the next one goes on.
+RangesWanted WantedRanges(const Query& query) {
+  const bool begins = query.Has("from_us") || query.Has("since");
+  return {.first = !begins, .node = begins ? query.Text("node") : ""};
+}
+
 Result<Reply> DrawChart(Connection& connection, const Request& request, const JobHead& stands,
                         const Query& query) {
   const auto& [job, nodes, ranges] = stands;
@@ -174,7 +180,7 @@ Result<Reply> ReadMetrics(const Api&, Connection& connection, const Request& req
     return Query::Refuse(request, "from_us", "is after to_us");
   }
 
-  const Result<JobHead> head = FindNamedHead(connection, path);
+  const Result<JobHead> head = FindNamedHead(connection, path, WantedRanges(query));
   if (!head) return head.error();
   return DrawChart(connection, request, *head, query);
 }

@@ -53,7 +53,8 @@ Result<Reply> ForSeries(Connection& connection, const Request& request, const Pa
     return Query::Refuse(request, "from_us", "is after to_us");
   }
 
-  Result<JobHead> head = FindNamedHead(connection, path);
+  Result<JobHead> head = FindNamedHead(
+      connection, path, {.first = !query.Has("from_us"), .last = !query.Has("to_us")});
   if (!head) return head.error();
   if (const auto fault = FindSeriesFault(query, head->nodes)) {
     return Query::Refuse(request, fault->parameter, fault->detail);

@@ -22,7 +22,14 @@ struct JobHead {
   std::vector<NodeBrief> nodes;   // by name
   std::vector<TickRange> ranges;  // of the nodes that have ticks
 };
+// Which ticks are looked for. Up to four looks into an index for each node are most of the time
+// that a head takes. What was not looked for is 0.
+struct RangesWanted {
+  bool first = true, last = true;
+  std::string node = {};  // this one only; empty: all
+};
 // NotFound names the job.
-Result<JobHead> LoadJobHead(Connection& connection, const std::string& name);
+Result<JobHead> LoadJobHead(Connection& connection, const std::string& name,
+                            const RangesWanted& wanted = {});
 
 }  // namespace stepscope

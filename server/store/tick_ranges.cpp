@@ -7,20 +7,21 @@
 namespace stepscope {
 namespace {
 
-// Of the node `n`: two columns, null without ticks.
-constexpr std::string_view kFirstAndLast = R"(
+// Of the node `n`, null without ticks.
+constexpr std::string_view kFirst = R"(
     least(
         (select from_us from frames f where f.job_id = n.job_id and kind = 1
             and f.node_id = n.node_id order by to_us limit 1),
         (select from_us from blocks b where b.job_id = n.job_id and b.node_id = n.node_id
-            and metric = '' order by window_us limit 1)),
+            and metric = '' order by window_us limit 1)))";
+constexpr std::string_view kLast = R"(
     greatest(
         (select to_us from frames f where f.job_id = n.job_id and kind = 1
             and f.node_id = n.node_id order by to_us desc limit 1),
         (select to_us from blocks b where b.job_id = n.job_id and b.node_id = n.node_id
             and metric = '' order by window_us desc limit 1)))";
 constexpr std::string_view kRanges = R"(
-select node_id,{}
+select node_id,{},{}
 from nodes n
 where job_id = $1
 order by node_id
@@ -30,7 +31,9 @@ constexpr std::string_view kHead = R"(
 select j.job_id, j.name, job_group, status, secondary_status,
     case when row_number() over (order by n.name) = 1 then configuration end, created_us,
     started_us, j.ended_us, case when row_number() over (order by n.name) = 1 then failure end,
-    samples_from_us, n.name, n.last_seen_us, n.node_id,{}
+    samples_from_us, n.name, n.last_seen_us, n.node_id,
+    case when $2::boolean and $4::text in ('', n.name) then {} end,
+    case when $3::boolean and $4::text in ('', n.name) then {} end
 from jobs j
 left join nodes n on n.job_id = j.job_id
 where j.name = $1
@@ -39,14 +42,14 @@ limit 10000)";
 constexpr std::size_t kNodeColumns = 11;  // behind those of ReadJob
 
 void AddRange(const Rows& rows, std::size_t row, std::size_t column, std::vector<TickRange>& list) {
-  if (rows.IsNull(row, column + 1)) return;
+  if (rows.IsNull(row, column + 1) && rows.IsNull(row, column + 2)) return;
   list.push_back({rows.Int(row, column), rows.Int(row, column + 1), rows.Int(row, column + 2)});
 }
 
 }  // namespace
 
 Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64_t job_id) {
-  static const std::string sql = Format(kRanges, kFirstAndLast);
+  static const std::string sql = Format(kRanges, kFirst, kLast);
   const Result<Rows> rows = connection.QueryByKey(sql, {job_id});
   if (!rows) return rows.error();
   std::vector<TickRange> ranges;
@@ -54,9 +57,11 @@ Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64
   return ranges;
 }
 
-Result<JobHead> LoadJobHead(Connection& connection, const std::string& name) {
-  static const std::string sql = Format(kHead, kFirstAndLast);
-  const Result<Rows> rows = connection.QueryByKey(sql, {name});
+Result<JobHead> LoadJobHead(Connection& connection, const std::string& name,
+                            const RangesWanted& wanted) {
+  static const std::string sql = Format(kHead, kFirst, kLast);
+  const Result<Rows> rows =
+      connection.QueryByKey(sql, {name, wanted.first, wanted.last, wanted.node});
   if (!rows) return rows.error();
   if (rows->empty()) return NotFound(Format("job {} not found", Printable(name)));
   JobHead head{ReadJob(*rows, 0), {}, {}};

@@ -49,5 +49,31 @@ TEST(JobHead, HasTheNodesByNameAndTheirTicks) {
   EXPECT_EQ(head->ranges[0].to_us, 70);
 }
 
+TEST(JobHead, LooksOnlyForTheTicksThatAreWanted) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  JobFrames frames(*connection);
+  frames.StoreTicks({"user.a", ""}, {10, 70});
+  const std::int64_t other = frames.AddNode("other");
+  frames.StoreTicks({{20, 80}, {{"user.a", ""}}, {{0, {1, 2}, {}}}}, other);
+  const auto ranges = [&](const RangesWanted& wanted) {
+    const auto head = LoadJobHead(*connection, "train", wanted);
+    EXPECT_TRUE(head) << head.error().message;
+    EXPECT_EQ(head->nodes.size(), 2u);
+    return head->ranges;
+  };
+  EXPECT_TRUE(ranges({.first = false, .last = false}).empty());
+  const auto last = ranges({.first = false});
+  ASSERT_EQ(last.size(), 2u);
+  EXPECT_EQ(last[0].from_us, 0);
+  EXPECT_EQ(last[0].to_us, 70);
+  EXPECT_EQ(last[1].to_us, 80);
+  const auto first = ranges({.last = false, .node = "other"});
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].node_id, other);
+  EXPECT_EQ(first[0].from_us, 20);
+  EXPECT_EQ(first[0].to_us, 0);
+}
+
 }  // namespace
 }  // namespace stepscope
