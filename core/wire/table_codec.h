@@ -22,14 +22,15 @@ struct TableLimits {
 std::string EncodeTable(const Table& table);
 
 // Reads an encoded table column by column. Declared sizes are checked before anything is allocated;
-// hostile bytes give an Invalid error. Holds no reference to `bytes` after Open. Not for use by
-// several threads at once.
+// hostile bytes give an Invalid error. Holds no reference to `bytes` after Open. Several threads
+// may read at once.
 class TableReader {
  public:
   static Result<TableReader> Open(std::string_view bytes, const TableLimits& limits = {});
 
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return bodies_.size(); }
+  std::size_t bytes() const { return inner_.size() + bodies_.size() * sizeof(Place); }  // held
   Result<Column> Read(std::size_t column) const;
 
  private:

@@ -19,7 +19,8 @@ constexpr Duration kCutAfterSecondSignal = 1s;
 constexpr Duration kHousekeepingEvery = 30s;
 constexpr Duration kLostAfter = 10min;
 constexpr std::size_t kPageConnections = 16;
-constexpr std::size_t kFurtherConnections = 8;  // ingest, outbox, heartbeats, compactor, ...
+constexpr std::size_t kBlockBytes = 64 * 1024 * 1024;  // of blocks that charts have read
+constexpr std::size_t kFurtherConnections = 8;         // ingest, outbox, heartbeats, compactor, ...
 
 Status MakeDataDir(const std::string& path) {
   std::error_code fault;
@@ -89,7 +90,8 @@ Status App::StartDatabase(const Pause& pause) {
   }
   work_database_ = std::make_unique<Database>(
       url, static_cast<std::size_t>(settings_.evaluators) + kFurtherConnections);
-  page_database_ = std::make_unique<Database>(url, kPageConnections);
+  blocks_ = std::make_unique<BlockCache>(kBlockBytes);
+  page_database_ = std::make_unique<Database>(url, kPageConnections, blocks_.get());
   return MigrateWhenUp(url, settings_.database_wait, pause);
 }
 
@@ -234,7 +236,8 @@ std::string App::FurtherMetrics() const {
                          .evaluator = *evaluator_,
                          .compactor = *compactor_,
                          .retention = *retention_,
-                         .outbox = *outbox_});
+                         .outbox = *outbox_,
+                         .blocks = *blocks_});
 }
 
 }  // namespace stepscope

@@ -17,6 +17,7 @@
 #include "server/evaluate/evaluator.h"
 #include "server/front/front.h"
 #include "server/ingest/ingest.h"
+#include "server/store/block_cache.h"
 #include "server/store/database_start.h"
 #include "server/store/embedded_postgres.h"
 
@@ -62,6 +63,7 @@ class App {
   // Built in this order, destroyed in reverse.
   std::unique_ptr<EmbeddedPostgres> postgres_;
   std::unique_ptr<Database> work_database_;  // of ingest, evaluators, outbox, housekeeping
+  std::unique_ptr<BlockCache> blocks_;       // of page_database_
   std::unique_ptr<Database> page_database_;  // of requests, so that pages never starve the work
   std::unique_ptr<SecretBox> secrets_;
   AddressPolicy targets_;

@@ -142,6 +142,15 @@ void AddEvaluator(const EvaluatorFigures& evaluator, PrometheusText& out) {
           "How far the newest evaluation of a running job was behind.", ToSeconds(evaluator.lag));
 }
 
+void AddBlocks(const BlockCacheFigures& blocks, PrometheusText& out) {
+  out.Add("stepscope_block_cache_hits_total", "counter", "Blocks that a chart found in memory.",
+          double(blocks.hits));
+  out.Add("stepscope_block_cache_misses_total", "counter", "Blocks that a chart had to fetch.",
+          double(blocks.misses));
+  out.Add("stepscope_block_cache_bytes", "gauge", "Memory of blocks that charts have read.",
+          double(blocks.bytes));
+}
+
 void AddOutbox(const OutboxFigures& outbox, PrometheusText& out) {
   out.Add("stepscope_webhook_attempts_total", "counter", "Attempts to send a message.",
           double(outbox.attempts));
@@ -164,6 +173,7 @@ std::string ServiceMetrics(const MeasuredParts& parts) {
   AddCompactor(parts.compactor.figures(), out);
   AddRetention(parts.retention.figures(), out);
   AddOutbox(parts.outbox.figures(), out);
+  AddBlocks(parts.blocks.figures(), out);
   return out.text();
 }
 

@@ -9,6 +9,7 @@
 #include "server/evaluate/evaluator.h"
 #include "server/front/front.h"
 #include "server/front/pressure.h"
+#include "server/store/block_cache.h"
 
 namespace stepscope {
 
@@ -22,6 +23,7 @@ struct MeasuredParts {
   const Compactor& compactor;
   const Retention& retention;
   const Outbox& outbox;
+  const BlockCache& blocks;
 };
 
 // Prometheus text.

@@ -57,6 +57,7 @@ struct Connection::Session {
   int cut = -1;
   std::string sqlstate;
   StatementNames statements;
+  BlockCache* blocks = nullptr;
   std::optional<Plan> plan = Plan::kCustom;  // nothing: not known
 
   ~Session() { Close(); }
@@ -272,6 +273,14 @@ Status Connection::Execute(const std::string& script) {
 bool Connection::broken() const {
   pollfd watched{PQsocket(session_->connection), POLLIN, 0};
   return PQstatus(session_->connection) != CONNECTION_OK || poll(&watched, 1, 0) > 0;
+}
+
+BlockCache* Connection::blocks() const {
+  return session_->blocks;
+}
+
+void Connection::set_blocks(BlockCache* blocks) {
+  session_->blocks = blocks;
 }
 
 void Connection::set_deadline(Duration deadline) {

@@ -17,6 +17,8 @@
 
 namespace stepscope {
 
+class BlockCache;
+
 // A value bound to a statement. Text takes the type that the statement expects there (text, jsonb,
 // ...) and must not hold NUL; whole numbers are bigint, real ones float8. Arrays are made by the
 // functions below and arrive as bigint[], text[] and bytea[].
@@ -80,6 +82,10 @@ class Connection {
   // Several statements without parameters, as one transaction unless one is open.
   Status Execute(const std::string& script);
 
+  // Where readers of this database find blocks that they have read before; null without one.
+  BlockCache* blocks() const;
+  void set_blocks(BlockCache* blocks);
+
   // Of the calls from now on.
   void set_deadline(Duration deadline);
   Duration deadline() const;
@@ -116,7 +122,8 @@ class Transaction {
 // Connections to one database, lent one at a time to whoever asks. Safe from any thread.
 class Database {
  public:
-  Database(std::string url, std::size_t most);
+  // `blocks`, if any, is of this database and outlives it.
+  Database(std::string url, std::size_t most, BlockCache* blocks = nullptr);
 
   // A connection for the caller alone; goes back when the pointer is dropped, is closed when
   // broken.
@@ -147,6 +154,7 @@ class Database {
   };
   std::string url_;
   std::size_t most_;
+  BlockCache* blocks_;
   Descriptor cut_;  // readable once it is cut
   Guarded<Pool> pool_;
 };

@@ -42,8 +42,11 @@ Status Transaction::Commit() {
   return {};
 }
 
-Database::Database(std::string url, std::size_t most)
-    : url_(std::move(url)), most_(most), cut_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+Database::Database(std::string url, std::size_t most, BlockCache* blocks)
+    : url_(std::move(url)),
+      most_(most),
+      blocks_(blocks),
+      cut_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
 
 void Database::Cut() {
   eventfd_write(cut_.get(), 1);
@@ -88,6 +91,7 @@ Result<Database::Lease> Database::Acquire(Duration wait, Duration deadline) {
     Result<std::unique_ptr<Connection>> opened = Connection::Open(url_, kDeadline, cut_.get());
     if (!opened) return opened.error();
     lease.connection_ = std::move(*opened);
+    lease.connection_->set_blocks(blocks_);
   }
   lease.connection_->set_deadline(deadline);
   return lease;

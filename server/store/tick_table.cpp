@@ -120,15 +120,20 @@ Result<TickTable> DecodeTicks(std::string_view payload, const Schema& schema,
                               const TickFilter& filter) {
   const Result<TableReader> reader = TableReader::Open(payload, kBlockLimits);
   if (!reader) return reader.error();
-  if (reader->columns() != schema.columns.size() || schema.columns.empty()) {
+  return DecodeTicks(*reader, schema, filter);
+}
+
+Result<TickTable> DecodeTicks(const TableReader& reader, const Schema& schema,
+                              const TickFilter& filter) {
+  if (reader.columns() != schema.columns.size() || schema.columns.empty()) {
     return Internal("ticks: not as their schema says");
   }
-  Result<Column> times = reader->Read(0);
+  Result<Column> times = reader.Read(0);
   if (!times) return times.error();
   TickTable table{std::move(times->values), {}, {}};
   for (std::size_t i = 1; i < schema.columns.size(); ++i) {
     if (!filter.Wants(schema.columns[i])) continue;
-    Result<Column> column = reader->Read(i);
+    Result<Column> column = reader.Read(i);
     if (!column) return column.error();
     table.series.push_back(schema.columns[i]);
     table.columns.push_back(std::move(*column));
@@ -166,6 +171,7 @@ TickTable JoinTicks(std::vector<TickTable> tables, const TickBounds& bounds) {
     column.present.assign(joined.at_us.size(), 0);
   }
   ForEachTable(tables, joined.series, [&](const TickTable& table, const auto& columns) {
+    if (columns.empty()) return;
     const std::vector<std::size_t> places = PlacesOf(table.at_us, joined.at_us);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       Fill(joined.columns[columns[i]], table.columns[i], places);

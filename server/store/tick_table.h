@@ -34,6 +34,8 @@ inline constexpr TableLimits kBlockLimits{
 // The times of an encoded table and the series of it that are wanted, in the order of the schema.
 Result<TickTable> DecodeTicks(std::string_view payload, const Schema& schema,
                               const TickFilter& filter);
+Result<TickTable> DecodeTicks(const TableReader& reader, const Schema& schema,
+                              const TickFilter& filter);
 
 // A table as it is stored, with what its columns are.
 struct EncodedTable {

@@ -2,32 +2,13 @@
 
 #include <algorithm>
 
-#include "server/store/block_tables.h"
 #include "server/store/blocks.h"
 #include "server/store/series.h"
+#include "server/store/short_range.h"
 #include "server/store/stored_frames.h"
 
 namespace stepscope {
 namespace {
-
-// A range that is not longer is read at once, without a look at how many rows it has, ...
-constexpr std::int64_t kShortUs = 4 * 3'600'000'000;
-// ... unless it has so many frames: those of ten minutes are a few hundred at most.
-constexpr int kFewFrames = 512;
-constexpr char kAtOnce[] = R"(
-(select 0 as part, f.schema_hash, s.content, f.payload
-from frames f
-join schemas s on s.job_id = f.job_id and s.schema_hash = f.schema_hash
-where f.job_id = $1 and f.kind = 1 and f.node_id = $2 and f.to_us > $3 and f.from_us <= $4
-order by f.from_us, f.session, f.sequence
-limit $5)
-union all
-(select 1, b.schema_hash, s.content, b.payload
-from blocks b
-left join schemas s on s.job_id = b.job_id and s.schema_hash = b.schema_hash
-where b.job_id = $1 and b.node_id = $2 and b.window_us between $6 and $4 and b.to_us > $3
-    and (b.metric = '' or cardinality($7::text[]) = 0 or b.metric = any($7::text[]))
-limit 1000000))";
 
 // What lies in some blocks or frames, and up to where that is everything.
 struct Found {
@@ -86,22 +67,6 @@ Status ReadBlocks(Connection& connection, const TickQuery& query, std::size_t bu
   return {};
 }
 
-// Nothing when it has more than a few frames.
-Result<std::optional<std::vector<TickTable>>> ReadShort(Connection& connection,
-                                                        const TickQuery& query) {
-  const std::int64_t window_us = WindowOf(std::max<std::int64_t>(query.after_us, 0));
-  const Result<Rows> rows = connection.QueryByKey(
-      kAtOnce, {query.job_id, query.node_id, query.after_us, query.until_us, kFewFrames, window_us,
-                Parameter::Array(query.filter.metrics)});
-  if (!rows) return rows.error();
-  std::size_t frames = 0;
-  for (std::size_t i = 0; i < rows->size(); ++i) frames += rows->Int(i, 0) == 0;
-  if (frames >= kFewFrames) return std::optional<std::vector<TickTable>>();
-  Result<std::vector<TickTable>> tables = DecodeTables(*rows, 1, query.filter);
-  if (!tables) return tables.error();
-  return std::optional(std::move(*tables));
-}
-
 TickTable Joined(const TickQuery& query, Found found) {
   const std::int64_t until_us = std::min(query.until_us, found.complete_before_us - 1);
   TickTable table = JoinTicks(std::move(found.tables), {query.after_us, until_us, query.most_rows});
@@ -135,7 +100,7 @@ Result<TickTable> ReadLong(Connection& connection, const TickQuery& query) {
 
 Result<TickTable> ReadTicks(Connection& connection, const TickQuery& query) {
   if (query.until_us - std::max<std::int64_t>(query.after_us, 0) <= kShortUs) {
-    Result<std::optional<std::vector<TickTable>>> tables = ReadShort(connection, query);
+    Result<std::optional<std::vector<TickTable>>> tables = ReadShortRange(connection, query);
     if (!tables) return tables.error();
     if (*tables) return Joined(query, {.tables = std::move(**tables)});
   }

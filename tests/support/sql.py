@@ -14,7 +14,7 @@ SQL_START = re.compile(
 # What follows `from`, `join` and the like, unless it is a function; with its alias, and what stands behind commas.
 TABLE = re.compile(
     r"\b(?P<word>from|join|into|(?<!for )(?<!do )update|truncate|lock table|(?:create|alter|drop) table(?: if not exists| if exists)?) "
-    r"(?:only )?(?P<names>(?!if )[a-z_]\w*\b(?!\()(?: (?:as )?(?!where|set|join|using|on|order|group|limit|for|cross|left)[a-z]\w*)?"
+    r"(?:only )?(?P<names>(?!(?:if|lateral) )[a-z_]\w*\b(?!\()(?: (?:as )?(?!where|set|join|using|on|order|group|limit|for|cross|left)[a-z]\w*)?"
     r"(?:, [a-z_]\w*\b(?!\()(?: (?!where|set|order|group|limit|for)[a-z]\w*)?)*)")
 
 

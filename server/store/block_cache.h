@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/base/guarded.h"
+#include "core/wire/table_codec.h"
+
+namespace stepscope {
+
+// A stored table, ready to decode the columns that are wanted.
+struct OpenTable {
+  std::shared_ptr<const Schema> schema;  // one for all tables of a node
+  TableReader reader;
+};
+
+struct BlockPlace {
+  std::int64_t job_id = 0, node_id = 0, window_us = 0;
+  std::string metric;
+
+  auto operator<=>(const BlockPlace&) const = default;
+};
+
+struct BlockCacheFigures {
+  std::uint64_t hits = 0, misses = 0;
+  std::size_t bytes = 0;
+};
+
+// Blocks as they were last read. One is given only for the version of its row that the reader's own
+// statement has just seen, so whoever writes a block has nobody to tell. Bounded in bytes: those
+// that were not asked for longest go first. Safe from any thread, never waits.
+class BlockCache {
+ public:
+  // What readers have stays theirs when it is pushed out meanwhile: hence shared.
+  using Block = std::shared_ptr<const OpenTable>;
+
+  explicit BlockCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // Null when there is none, or one of another version.
+  Block Find(const BlockPlace& place, std::string_view version);
+  void Put(const BlockPlace& place, std::string_view version, Block block);
+
+  BlockCacheFigures figures() const;
+
+ private:
+  struct Entry {
+    BlockPlace place;
+    std::string version;
+    Block block;
+    std::size_t bytes = 0;
+  };
+  using Entries = std::list<Entry>;  // last asked for first
+  struct State {
+    Entries entries;
+    std::map<BlockPlace, Entries::iterator> places;
+    BlockCacheFigures figures;
+  };
+  static void Drop(State& state, Entries::iterator entry);
+
+  const std::size_t most_bytes_;
+  Guarded<State> state_;
+};
+
+}  // namespace stepscope
