@@ -35,6 +35,12 @@ install(PROGRAMS docker/slurm/prolog.sh docker/slurm/epilog.sh DESTINATION share
 install(FILES docker/kubernetes/stepscope-agent.yaml DESTINATION share/doc/stepscope-agent COMPONENT agent)
 install(FILES ${CMAKE_BINARY_DIR}/copyright/debian DESTINATION share/doc/stepscope-agent RENAME copyright COMPONENT agent)
 
+# What the agent lets into the Python processes of its command.
+foreach(component agent portable)
+  install(FILES python/_stepscope_start.py DESTINATION share/stepscope/python COMPONENT ${component})
+  install(DIRECTORY python/stepscope DESTINATION share/stepscope/python COMPONENT ${component} FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
+endforeach()
+
 install(TARGETS stepscope-server DESTINATION bin COMPONENT server)
 install(FILES docker/systemd/stepscope-server.service DESTINATION lib/systemd/system COMPONENT server)
 install(DIRECTORY docs/ DESTINATION share/doc/stepscope-server COMPONENT server FILES_MATCHING PATTERN *.md PATTERN decisions EXCLUDE)

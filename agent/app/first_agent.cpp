@@ -46,9 +46,10 @@ std::string SocketOfFirstAgent(const RunOptions& options) {
 int BecomeCommand(const RunOptions& options, const std::string& socket) {
   LogInfo("job {}: rank {} of this node goes under the agent at {}", options.job,
           options.local_rank, socket);
-  setenv("STEPSCOPE_JOB", options.job.c_str(), 1);
-  setenv("STEPSCOPE_NODE", options.node.c_str(), 1);
   setenv("STEPSCOPE_SOCKET", socket.c_str(), 1);
+  for (const auto& [name, value] : CommandVariables(options)) {
+    setenv(name.c_str(), value.c_str(), 1);
+  }
   unsetenv(kTokenVariable);
   std::vector<char*> words;
   for (const std::string& word : options.command) words.push_back(const_cast<char*>(word.c_str()));

@@ -62,10 +62,9 @@ std::unique_ptr<Intake> StartIntake(const RunOptions& options, const Clock& cloc
 }
 
 CommandOptions MakeCommand(const RunOptions& options, const Intake* intake, const Relay* relay) {
-  CommandOptions command{
-      .words = options.command,
-      .environment = {{"STEPSCOPE_JOB", options.job}, {"STEPSCOPE_NODE", options.node}},
-      .hidden = {kTokenVariable}};
+  CommandOptions command{.words = options.command,
+                         .environment = CommandVariables(options),
+                         .hidden = {kTokenVariable}};
   if (intake != nullptr)
     command.environment.emplace_back("STEPSCOPE_SOCKET", intake->socket_path());
   if (relay == nullptr) return command;

@@ -4,6 +4,7 @@
 
 #include "agent/launch/launcher.h"
 #include "agent/launch/log_metric.h"
+#include "agent/launch/python_start.h"
 #include "core/base/text.h"
 #include "core/model/names.h"
 
@@ -18,6 +19,8 @@ constexpr Option kOptions[] = {
     {"--socket", "PATH", "", "where training processes find the agent; one of the job by default",
      false, SaidIn::kCommandLineOnly},
     {"--no-output", "", "", "do not send the last lines of standard error with the job's end"},
+    {"--no-python", "", "",
+     "leave the command's Python processes alone: only steps that a script marks are seen"},
     {"--log-metric", "NAME=PATTERN", "",
      "metric user.NAME from the command's output: what the pattern has in parentheses; may be "
      "given "
@@ -70,6 +73,7 @@ Result<RunOptions> ReadCommon(const Arguments& arguments) {
   RunOptions options;
   options.socket = arguments["--socket"];
   options.travelling_output = !arguments.Has("--no-output");
+  options.python_hooks = !arguments.Has("--no-python");
   options.command = arguments.rest;
   options.log_metrics = arguments.All("--log-metric");
   TakeNames(arguments, options);
@@ -85,6 +89,16 @@ Result<RunOptions> ReadCommon(const Arguments& arguments) {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> CommandVariables(const RunOptions& options) {
+  std::vector<std::pair<std::string, std::string>> variables = {{"STEPSCOPE_JOB", options.job},
+                                                                {"STEPSCOPE_NODE", options.node}};
+  if (!options.python_hooks) return variables;
+  for (auto& each : PythonVariables(PythonStartFolder(OwnProgram()), Variable)) {
+    variables.push_back(std::move(each));
+  }
+  return variables;
+}
 
 std::vector<Option> RunOptionTable() {
   return JoinRows({kOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), SpoolRows()});

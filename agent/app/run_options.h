@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/app/common_options.h"
@@ -22,6 +23,7 @@ struct RunOptions {
   std::string socket{};  // empty: one of the job's own
   std::string root{};    // empty: the node's own
   bool travelling_output = true;
+  bool python_hooks = true;
   UplinkOptions uplink{};
   SpoolOptions spool{};
   std::vector<std::string> log_metrics{};  // each one a LogPattern
@@ -29,6 +31,10 @@ struct RunOptions {
   std::vector<std::string> command{};      // only a recording may have none
   std::string agent_version{};             // for the service
 };
+
+// What the command gets to know, and what lets the hooks into its Python processes, unless they are
+// switched off or the package is not beside this program.
+std::vector<std::pair<std::string, std::string>> CommandVariables(const RunOptions& options);
 
 std::vector<Option> RunOptionTable();
 

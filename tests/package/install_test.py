@@ -62,6 +62,7 @@ def test_the_agent_runs_where_it_was_installed(agent):
     assert agent.run("stepscope-agent", "--version").startswith("stepscope-agent ")
     assert "--server URL" in agent.run("stepscope-agent", "run", "--help")
     assert agent.run("dpkg-query", "-W", "-f", "${db:Status-Status}", "stepscope-agent") == "installed"
+    assert (agent.path / "usr/share/stepscope/python/stepscope/_hooks/_flow.py").exists()
 
 
 def test_the_configuration_of_the_agent_can_be_used_as_it_is_meant(agent):

@@ -28,8 +28,17 @@ TEST(RunOptions, HasGoodDefaults) {
   EXPECT_EQ(options->interval, 500ms);
   EXPECT_EQ(options->push, 2s);
   EXPECT_TRUE(options->travelling_output);
+  EXPECT_TRUE(options->python_hooks);
   EXPECT_FALSE(options->node.empty());
   EXPECT_EQ(options->command, (std::vector<std::string>{"python", "--x", "--"}));
+}
+
+TEST(RunOptions, SwitchesTheHooksOff) {
+  const auto options =
+      Read({"--server", "http://h:1", "--job", "j", "--no-python", "--", "python"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_FALSE(options->python_hooks);
+  EXPECT_EQ(CommandVariables(*options).size(), 2U);
 }
 
 TEST(RunOptions, NamesWhatIsWrong) {
