@@ -4,6 +4,7 @@
 
 #include "core/base/json.h"
 #include "core/model/metric.h"
+#include "server/api/gap.h"
 #include "server/api/json_text.h"
 
 namespace stepscope {
@@ -153,18 +154,25 @@ Chart Chart::Folded() const {
   return fold;
 }
 
-bool Chart::GapBefore(const Line& line, Line::const_iterator bin) const {
-  if (bin == line.begin()) return false;
-  const auto before = std::prev(bin);
-  return bin->first_us - before->last_us > 2 * interval_us_ && bin->at_us - before->at_us > bin_us_;
+std::int64_t Chart::LeastGapUs(const Line& line) const {
+  std::int64_t shortest_us = INT64_MAX;
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    shortest_us = std::min(shortest_us, line[i].first_us - line[i - 1].last_us);
+  }
+  return stepscope::LeastGapUs(interval_us_, shortest_us);
 }
 
 // take(time, bin) for each bin, and with null for the empty one in each gap.
 template <typename Take>
 void Chart::ForEachEntry(const Line& line, Take take) const {
-  for (auto bin = line.begin(); bin != line.end(); ++bin) {
-    if (GapBefore(line, bin)) take(std::prev(bin)->at_us + bin_us_, nullptr);
-    take(bin->at_us, &*bin);
+  const std::int64_t least_gap_us = LeastGapUs(line);
+  const Bin* before = nullptr;
+  for (const Bin& bin : line) {
+    const bool gap = before != nullptr && bin.first_us - before->last_us > least_gap_us &&
+                     bin.at_us - before->at_us > bin_us_;
+    if (gap) take(before->at_us + bin_us_, nullptr);
+    take(bin.at_us, &bin);
+    before = &bin;
   }
 }
 
@@ -219,12 +227,13 @@ std::vector<HeatRow> Chart::Means(const std::vector<std::int64_t>& times) const 
   for (const auto& [place, line] : series_) {
     if (line.empty()) continue;
     HeatRow row{place.node, place.device, {}};
+    const std::int64_t least_gap_us = LeastGapUs(line);
     auto bin = line.begin();
     for (const std::int64_t at_us : times) {
       while (bin != line.end() && bin->at_us < at_us) ++bin;
       const bool here = bin != line.end() && bin->at_us == at_us;
       const bool between = !here && bin != line.begin() && bin != line.end() &&
-                           bin->first_us - std::prev(bin)->last_us <= 2 * interval_us_;
+                           bin->first_us - std::prev(bin)->last_us <= least_gap_us;
       const Bin* shown = here ? &*bin : between ? &*std::prev(bin) : nullptr;
       row.values.push_back(shown ? std::optional(shown->sum / shown->count) : std::nullopt);
     }

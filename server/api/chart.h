@@ -12,7 +12,7 @@
 namespace stepscope {
 
 // Samples on their way to a chart: for each series bins on a grid since the epoch, with least, mean
-// and greatest value. Where nothing was measured for more than two intervals stands one empty bin.
+// and greatest value. Where nothing was measured for as long as gap.h says stands one empty bin.
 class Chart {
  public:
   Chart(std::int64_t bin_us, std::int64_t interval_us)
@@ -62,7 +62,7 @@ class Chart {
   static void Unite(Bin& bin, const Bin& more);
   void Merge(Line& line, const Bin& more) const;
   static Line WithMeans(const Line& fold, const Line& more);
-  bool GapBefore(const Line& line, Line::const_iterator bin) const;
+  std::int64_t LeastGapUs(const Line& line) const;
   template <typename Take>
   void ForEachEntry(const Line& line, Take take) const;
   void Write(const Place& place, const Line& line, std::string& list) const;

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/model/metric.h"
 #include "server/api/answer.h"
+#include "server/api/gap.h"
 #include "server/api/json_text.h"
 #include "server/api/node_samples.h"
 #include "server/api/routes.h"
@@ -46,7 +47,11 @@ Entries ChooseEntries(const SampleSeries& series, const SeriesRange& range, std:
   entries.ends = EvenEnds(first, series.at_us.size(), whole ? 1 : points);
   // A gap that is narrower than the entries are apart would not be seen.
   const std::int64_t apart_us = (range.to_us - range.from_us) / static_cast<std::int64_t>(points);
-  const std::int64_t least_us = std::max(2 * range.interval_us, apart_us);
+  std::int64_t shortest_us = INT64_MAX;
+  for (std::size_t i = first + 1; i < series.at_us.size(); ++i) {
+    shortest_us = std::min(shortest_us, series.at_us[i] - series.at_us[i - 1]);
+  }
+  const std::int64_t least_us = std::max(LeastGapUs(range.interval_us, shortest_us), apart_us);
   std::size_t at = first;
   for (std::size_t i = 0; i < entries.ends.size(); ++i) {
     entries.gap_after_us.push_back(-1);

@@ -138,12 +138,12 @@ TEST_F(FoldTest, AMeanCountsEachSeriesOnce) {
 
 TEST_F(FoldTest, AGapIsWhereNoSeriesWasMeasured) {
   Start();
-  Push(one_.Ticks({kStartUs, kStartUs + 10 * kSecondUs}, {10, 10}));
+  Push(one_.Ticks({kStartUs, kStartUs + 500'000, kStartUs + 10 * kSecondUs}, {10, 10, 10}));
   const auto sums = [&] { return Ask("fold=metric")["series"][0]["sum"]; };
-  EXPECT_EQ(sums(), Json({10.0, nullptr, 10.0}));
+  EXPECT_EQ(sums(), Json({10.0, 10.0, nullptr, 10.0}));
   Sample(two_, kStartUs, 21, 70);
   EXPECT_EQ(sums().size(), 21U);
-  EXPECT_EQ(sums()[1], 70.1);
+  EXPECT_EQ(sums()[2], 70.2);
   EXPECT_EQ(sums()[20], 82.0);
 }
 

@@ -50,6 +50,14 @@ TEST_F(MetricsTest, AGapOfMoreThanTwoIntervalsIsOneNull) {
   EXPECT_EQ(Ask()["series"][0]["mean"], Json({10.0, 10.0, nullptr, 10.0, 10.0}));
 }
 
+TEST_F(MetricsTest, WhatIsReadSeldomHasNoGapsForThat) {
+  for (int i = 0; i < 4; ++i) Sample(kStartUs + i * 2 * kSecondUs, 1, 10);
+  Sample(kStartUs + 20 * kSecondUs, 1, 30);
+  EXPECT_EQ(Ask()["series"][0]["mean"], Json({10.0, 10.0, 10.0, 10.0, nullptr, 30.0}));
+  const Json sliding = service_.GetJson("/api/v1/jobs/mlp/percentiles?metric=node_cpu_percent");
+  EXPECT_EQ(std::ranges::count(sliding["series"][0]["p50"], Json()), 1) << sliding.dump();
+}
+
 TEST_F(MetricsTest, FollowingWithTheCursorGivesTheSameBins) {
   Sample(kStartUs, 100, 10);
   const Json first = Ask("?points=10");
