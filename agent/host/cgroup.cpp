@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "agent/collect/paced_collector.h"
 #include "agent/collect/scan.h"
 #include "agent/collect/series.h"
 #include "agent/collect/source.h"
@@ -92,12 +93,13 @@ std::vector<File> OpenFiles(const std::string& root, std::string_view membership
   return files;
 }
 
-class CgroupCollector : public Collector {
+class CgroupCollector : public PacedCollector {
  public:
-  explicit CgroupCollector(std::vector<File> files) : files_(std::move(files)) {}
+  explicit CgroupCollector(std::vector<File> files)
+      : PacedCollector(kPeriod), files_(std::move(files)) {}
 
-  Status Collect(SteadyTime now, TickRow& row) override {
-    if (!pace_.Due(now)) return {};
+ private:
+  Status Read(SteadyTime now, TickRow& row) override {
     std::array<std::optional<double>, kFigures> rates;
     for (File& file : files_) {
       const Figure figure = file.row->figure;
@@ -117,14 +119,12 @@ class CgroupCollector : public Collector {
     return {};
   }
 
- private:
   void SetCpu(const File& file, std::optional<double> rate, TickRow& row) {
     const double unit = file.row->controller.empty() ? 1e-6 : 1e-9;  // of a second
     if (rate) cpu_.Set(100 * unit * *rate, row);
   }
 
   std::vector<File> files_;
-  Pace pace_{kPeriod};
   std::array<Counter, kFigures> counters_;
   GaugeSeries cpu_{"cgroup_cpu_percent"}, throttled_{"cgroup_throttled_percent"};
   GaugeSeries memory_{"cgroup_memory_bytes"}, limit_{"cgroup_memory_limit_bytes"};

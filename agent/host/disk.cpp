@@ -89,9 +89,9 @@ class DiskCollector : public Collector {
   DiskCollector(Source list, const std::string& root) : list_(std::move(list)), root_(root) {}
 
   Status Collect(SteadyTime now, TickRow& row) override {
-    const Status scanned = pace_.Due(now) ? Scan() : Status();
+    if (pace_.Due(now)) scanned_ = Scan();
     for (auto& [device, disk] : disks_) disk.Read(now, row);
-    return scanned;
+    return scanned_;
   }
 
  private:
@@ -130,6 +130,7 @@ class DiskCollector : public Collector {
   Source list_;
   const std::string root_;
   Pace pace_{kScanPeriod};
+  Status scanned_;  // what the last scan said
   std::map<std::string, Disk, std::less<>> disks_;
   std::set<std::string, std::less<>> software_;
 };

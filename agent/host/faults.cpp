@@ -6,6 +6,7 @@
 #include <iterator>
 #include <vector>
 
+#include "agent/collect/paced_collector.h"
 #include "agent/collect/scan.h"
 #include "agent/collect/series.h"
 #include "agent/collect/source.h"
@@ -28,16 +29,16 @@ constexpr Count kCounts[] = {
     {"pgmajfault", "memory_major_faults_per_second", false},
 };
 
-class FaultsCollector : public Collector {
+class FaultsCollector : public PacedCollector {
  public:
-  explicit FaultsCollector(Source source) : source_(std::move(source)) {
+  explicit FaultsCollector(Source source) : PacedCollector(kPeriod), source_(std::move(source)) {
     const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
     for (const Count& count : kCounts)
       rates_.emplace_back(count.metric, "", count.pages ? page : 1);
   }
 
-  Status Collect(SteadyTime now, TickRow& row) override {
-    if (!pace_.Due(now)) return {};
+ private:
+  Status Read(SteadyTime now, TickRow& row) override {
     auto text = source_.Read();
     if (!text) return text.error();
     std::string_view line;
@@ -48,7 +49,6 @@ class FaultsCollector : public Collector {
     return {};
   }
 
- private:
   void Take(std::string_view line, SteadyTime now, TickRow& row) {
     const std::string_view name = TakeWord(line);
     const auto count = std::ranges::find(kCounts, name, &Count::name);
@@ -62,7 +62,6 @@ class FaultsCollector : public Collector {
   }
 
   Source source_;
-  Pace pace_{kPeriod};
   std::vector<RateSeries> rates_;  // as kCounts
   GaugeSeries kills_{"memory_oom_kills"};
 };

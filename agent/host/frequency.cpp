@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "agent/collect/paced_collector.h"
 #include "agent/collect/scan.h"
 #include "agent/collect/series.h"
 #include "agent/collect/source.h"
@@ -21,12 +22,13 @@ struct Core {
   std::optional<GaugeSeries> column;
 };
 
-class FrequencyCollector : public Collector {
+class FrequencyCollector : public PacedCollector {
  public:
-  explicit FrequencyCollector(std::vector<Core> cores) : cores_(std::move(cores)) {}
+  explicit FrequencyCollector(std::vector<Core> cores)
+      : PacedCollector(kPeriod), cores_(std::move(cores)) {}
 
-  Status Collect(SteadyTime now, TickRow& row) override {
-    if (!pace_.Due(now)) return {};
+ private:
+  Status Read(SteadyTime, TickRow& row) override {
     double sum = 0;
     int read = 0;
     for (Core& core : cores_) {
@@ -43,9 +45,7 @@ class FrequencyCollector : public Collector {
     return {};
   }
 
- private:
   std::vector<Core> cores_;
-  Pace pace_{kPeriod};
   GaugeSeries mean_{"node_cpu_clock_mhz"};
 };
 

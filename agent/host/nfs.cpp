@@ -65,7 +65,12 @@ class NfsCollector : public Collector {
   explicit NfsCollector(Source source) : source_(std::move(source)) {}
 
   Status Collect(SteadyTime now, TickRow& row) override {
-    if (!(mounts_.empty() ? pace_without_ : pace_).Due(now)) return {};
+    if ((mounts_.empty() ? pace_without_ : pace_).Due(now)) last_ = Read(now, row);
+    return last_;
+  }
+
+ private:
+  Status Read(SteadyTime now, TickRow& row) {
     auto text = source_.Read();
     if (!text) return text.error();
     while (const auto totals = TakeNfsMount(*text)) {
@@ -77,7 +82,6 @@ class NfsCollector : public Collector {
     return {};
   }
 
- private:
   Mount* Find(const NfsTotals& totals) {
     const auto found = mounts_.find(totals.remote);
     if (found != mounts_.end()) return &found->second;
@@ -90,6 +94,7 @@ class NfsCollector : public Collector {
 
   Source source_;
   Pace pace_{kPeriod}, pace_without_{kPeriodWithout};
+  Status last_;                                       // what the last reading said
   std::map<std::string, Mount, std::less<>> mounts_;  // by export
   std::set<std::string> names_;
 };

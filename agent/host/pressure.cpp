@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "agent/collect/counter.h"
+#include "agent/collect/paced_collector.h"
 #include "agent/collect/scan.h"
-#include "agent/collect/series.h"
 #include "agent/collect/source.h"
 #include "core/base/text.h"
 
@@ -43,12 +43,13 @@ struct Resource {
   Stall some, full;
 };
 
-class PressureCollector : public Collector {
+class PressureCollector : public PacedCollector {
  public:
-  explicit PressureCollector(std::vector<Resource> resources) : resources_(std::move(resources)) {}
+  explicit PressureCollector(std::vector<Resource> resources)
+      : PacedCollector(kPeriod), resources_(std::move(resources)) {}
 
-  Status Collect(SteadyTime now, TickRow& row) override {
-    if (!pace_.Due(now)) return {};
+ private:
+  Status Read(SteadyTime now, TickRow& row) override {
     Status status;
     for (Resource& resource : resources_) {
       const auto text = resource.source.Read();
@@ -63,9 +64,7 @@ class PressureCollector : public Collector {
     return status;
   }
 
- private:
   std::vector<Resource> resources_;
-  Pace pace_{kPeriod};
 };
 
 std::optional<std::uint64_t> TakeTotal(std::string_view line) {

@@ -1,5 +1,6 @@
 #include "agent/host/tcp.h"
 
+#include "agent/collect/paced_collector.h"
 #include "agent/collect/scan.h"
 #include "agent/collect/series.h"
 #include "agent/collect/source.h"
@@ -10,12 +11,12 @@ namespace {
 // The kernel sums up each core's counts to answer.
 constexpr Duration kPeriod = 5s;
 
-class TcpCollector : public Collector {
+class TcpCollector : public PacedCollector {
  public:
-  explicit TcpCollector(Source source) : source_(std::move(source)) {}
+  explicit TcpCollector(Source source) : PacedCollector(kPeriod), source_(std::move(source)) {}
 
-  Status Collect(SteadyTime now, TickRow& row) override {
-    if (!pace_.Due(now)) return {};
+ private:
+  Status Read(SteadyTime now, TickRow& row) override {
     const auto text = source_.Read();
     if (!text) return text.error();
     const auto segments = ParseTcp(*text, "RetransSegs");
@@ -24,9 +25,7 @@ class TcpCollector : public Collector {
     return {};
   }
 
- private:
   Source source_;
-  Pace pace_{kPeriod};
   RateSeries segments_{"tcp_retransmits_per_second", ""};
 };
 

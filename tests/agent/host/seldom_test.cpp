@@ -39,6 +39,21 @@ TEST(FaultsCollector, ReadsEveryFiveSecondsAndTellsRatesOverThatTime) {
   EXPECT_EQ(faults.row.size(), 3u);  // nothing was ever swapped
 }
 
+TEST(PacedCollector, FailureStandsUntilTheNextReading) {
+  FakeRoot root;
+  const auto write = [&](const char* text) { root.Write("/proc/net/snmp", text); };
+  write("Tcp: InSegs RetransSegs\nTcp: 900 1\n");
+  Bench tcp(MakeTcpCollector, root);
+  ASSERT_TRUE(tcp.At(0s));
+  write("Tcp: InSegs\nTcp: 900\n");
+  EXPECT_TRUE(tcp.At(500ms)) << "not read yet";
+  EXPECT_FALSE(tcp.At(5s));
+  EXPECT_FALSE(tcp.At(5500ms)) << "else it would be told of again at each reading";
+  write("Tcp: InSegs RetransSegs\nTcp: 900 6\n");
+  EXPECT_TRUE(tcp.At(10s));
+  EXPECT_DOUBLE_EQ(tcp.row.At("tcp_retransmits_per_second"), 0.5);
+}
+
 TEST(TcpCollector, FindsItsColumnByName) {
   FakeRoot root;
   const auto retransmitted = [&](int segments) {

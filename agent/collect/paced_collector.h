@@ -1,0 +1,26 @@
+#pragma once
+
+#include "agent/collect/collector.h"
+#include "agent/collect/series.h"
+
+namespace stepscope {
+
+// A collector that reads its source once in a period. Between two readings it says of itself what
+// the last one said, so that a source that fails is told of once, not at each reading.
+class PacedCollector : public Collector {
+ public:
+  explicit PacedCollector(Duration period) : pace_(period) {}
+
+  Status Collect(SteadyTime now, TickRow& row) final {
+    if (pace_.Due(now)) last_ = Read(now, row);
+    return last_;
+  }
+
+ private:
+  virtual Status Read(SteadyTime now, TickRow& row) = 0;
+
+  Pace pace_;
+  Status last_;
+};
+
+}  // namespace stepscope
