@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Duration kSayAgain = 60s;  // what is left out of a source may change all the time
+constexpr Duration kLookAgain = 60s;  // what is left out of a source may change all the time
 
 }  // namespace
 
@@ -92,8 +92,14 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
     for (const HeardProcess& process : processes)
       ticks.training.push_back({Format("rank{}", process.rank), process.pid});
   });
-  const bool later = clock_.Steady() - said_at_ >= kSayAgain && Absent() != absent_;
-  if (!std::exchange(said_, true) || gpus_.size() != before || later) Say();
+  if (!std::exchange(said_, true) || gpus_.size() != before || LeavesOutOther()) Say();
+}
+
+bool NodeJob::LeavesOutOther() {
+  const SteadyTime now = clock_.Steady();
+  if (now - looked_at_ < kLookAgain) return false;
+  looked_at_ = now;
+  return Absent() != absent_;
 }
 
 void NodeJob::Say() {
@@ -106,7 +112,7 @@ void NodeJob::Say() {
   start.facts.absent = Absent();
   session_->Say(start);
   absent_ = std::move(start.facts.absent);
-  said_at_ = clock_.Steady();
+  looked_at_ = clock_.Steady();
 }
 
 std::vector<AbsentSource> NodeJob::Absent() const {

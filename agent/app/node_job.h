@@ -75,6 +75,8 @@ class NodeJob {
           const Sampler& sampler, const Clock& clock, std::unique_ptr<Uplink> uplink);
   void Say();
   std::vector<AbsentSource> Absent() const;
+  // Whether it is something else than was said; looks once in a while.
+  bool LeavesOutOther();
 
   // For the sampling thread.
   struct Ticks {
@@ -96,7 +98,7 @@ class NodeJob {
   std::size_t gpus_known_ = 0;
   std::set<std::string> gpus_;
   bool said_ = false;
-  SteadyTime said_at_{};
+  SteadyTime looked_at_{};            // whether it is still so
   std::vector<AbsentSource> absent_;  // as it was said
   std::optional<SteadyTime> gone_since_;
   Time gone_at_{};

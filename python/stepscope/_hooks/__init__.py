@@ -11,11 +11,13 @@ import atexit
 import os
 from typing import Any, Callable, Dict, List, Tuple
 
+from _stepscope_start import say
+
 from .. import _marks
 from . import _backward, _checkpoint, _collectives, _compile, _facts, _forward, _loader, _optimizer, _patch, _transfer
 from ._flow import flow
 
-# What, the module of torch that must be there, what installs it.
+# What, and what installs it.
 _ROWS: Tuple[Tuple[str, Callable[[Any], None]], ...] = (
     ("data", _loader.install),
     ("forward", _forward.install),
@@ -80,4 +82,4 @@ def _note(torch: Any) -> None:
     for what, reason in _failed.items():
         text += f"; no {what}: {reason}"
     _marks.notes["hooks"] = text
-    _patch.say(text)
+    say(text)

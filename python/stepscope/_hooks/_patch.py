@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
-import sys
 from typing import Any, Callable, List, Tuple
 
 _MISSING = object()
@@ -53,11 +51,3 @@ def _give_back(row: Tuple[Any, str, Any, Any]) -> None:
         delattr(owner, name)
     else:
         setattr(owner, name, before)
-
-
-def say(text: str) -> None:
-    if os.environ.get("STEPSCOPE_DEBUG") == "1":
-        try:
-            print("stepscope:", text, file=sys.stderr)
-        except Exception:
-            pass
