@@ -1,5 +1,8 @@
 #include "server/evaluate/evaluation.h"
 
+#include <algorithm>
+#include <exception>
+#include <set>
 #include <utility>
 
 #include "core/base/text.h"
@@ -33,12 +36,14 @@ Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, 
                  std::move(*ranks)};
 }
 
-Result<RuleRun> LoadRun(Connection& connection, const RuleTask& task, const JobFacts& facts) {
-  RuleRun run;
-  auto row = LoadRuleState(connection, task.job_id, task.rule_config_id);
-  if (!row.ok()) return row.error();
-  run.row = std::move(*row);
-  run.rule = FindRule(run.row.config.rule);
+Result<RuleRun> StartRun(const RuleTask& task, std::span<const RuleStateRow> rows,
+                         const JobFacts& facts) {
+  const auto row = std::ranges::find(
+      rows, task.rule_config_id, [](const RuleStateRow& of) { return of.config.rule_config_id; });
+  if (row == rows.end()) {
+    return NotFound(Format("rule {} of job {} not found", task.rule_config_id, task.job_id));
+  }
+  RuleRun run{FindRule(row->config.rule), *row, {}, nullptr};
   if (run.rule == nullptr) {
     return Invalid(Format("rule '{}' is not known here", Printable(run.row.config.rule)));
   }
@@ -53,6 +58,12 @@ Result<RuleRun> LoadRun(Connection& connection, const RuleTask& task, const JobF
     return Internal(Format("{}: {}", run.row.config.name, loaded.error().message));
   }
   return run;
+}
+
+std::vector<std::int64_t> ConfigIds(std::span<const RuleTask> tasks) {
+  std::vector<std::int64_t> ids;
+  for (const RuleTask& task : tasks) ids.push_back(task.rule_config_id);
+  return ids;
 }
 
 std::vector<FindingRow> FindingsOf(RuleRun& run) {
@@ -107,29 +118,75 @@ Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view, bool
   return evaluated;
 }
 
-}  // namespace
+// What the rules of one turn share.
+struct JobTurn {
+  const JobView& view;
+  JobReads& reads;
+  std::optional<Time> horizon;
+  Time now{};
+  const EvaluationOptions& options;
+};
 
-Result<Turn> EvaluateRule(Connection& connection, const RuleTask& task, Time now,
-                          const EvaluationOptions& options) {
-  const auto view = LoadView(connection, task.job_id, now, options.silence);
-  if (!view.ok()) return view.error();
-  auto run = LoadRun(connection, task, view->facts);
-  if (!run.ok()) return run.error();
-  const bool ended = HasEnded(view->job.status);
-  auto horizon = HorizonOf(view->nodes, ended);
-  if (horizon && !ended) *horizon -= options.settle;
-  auto rows = ReadNewRows(connection, *run->rule, *view, run->watermark, horizon, options.feed);
+Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, const JobTurn& job) {
+  const bool ended = HasEnded(job.view.job.status);
+  auto rows =
+      ReadNewRows(job.reads, *run.rule, job.view, run.watermark, job.horizon, job.options.feed);
   if (!rows.ok()) return rows.error();
-
   // The last turn is one that found nothing new after the job ended.
   const bool last = ended && rows->count == 0;
-  FeedRows(*rows, options.feed.scan_interval, last, run->watermark, *run->fold);
+  FeedRows(*rows, job.options.feed.scan_interval, last, run.watermark, *run.fold);
   Turn turn;
-  turn.evaluated = Conclude(*run, task, *view, last, now);
-  turn.evaluated.next_in = NextIn(*rows, ended, options.slot);
+  turn.evaluated = Conclude(run, task, job.view, last, job.now);
+  turn.evaluated.next_in = NextIn(*rows, ended, job.options.slot);
   turn.rows = rows->count;
-  if (!ended && horizon) turn.lag = std::max(Duration::zero(), now - *horizon);
+  if (!ended && job.horizon) turn.lag = std::max(Duration::zero(), job.now - *job.horizon);
   return turn;
+}
+
+// JSON and containers throw; one rule's fault must not end the others.
+template <typename Call>
+auto Caught(Call&& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::exception& fault) {
+    return Internal(Format("the evaluation failed: {}", Printable(fault.what())));
+  }
+}
+
+std::vector<std::string> MetricsOf(std::span<const Result<RuleRun>> runs) {
+  std::set<std::string> metrics;
+  for (const auto& run : runs) {
+    if (run.ok()) metrics.insert(run->rule->metrics.begin(), run->rule->metrics.end());
+  }
+  return {metrics.begin(), metrics.end()};
+}
+
+}  // namespace
+
+Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
+                                                std::span<const RuleTask> tasks, Time now,
+                                                const EvaluationOptions& options) {
+  const std::int64_t job_id = tasks.front().job_id;
+  const auto view = LoadView(connection, job_id, now, options.silence);
+  if (!view.ok()) return view.error();
+  const auto rows = LoadRuleStates(connection, job_id, ConfigIds(tasks));
+  if (!rows.ok()) return rows.error();
+  std::vector<Result<RuleRun>> runs;
+  for (const RuleTask& task : tasks) {
+    runs.push_back(Caught([&] { return StartRun(task, *rows, view->facts); }));
+  }
+  auto horizon = HorizonOf(view->nodes, HasEnded(view->job.status));
+  if (horizon && !HasEnded(view->job.status)) *horizon -= options.settle;
+  JobReads reads(connection, job_id, MetricsOf(runs));
+  const JobTurn job{*view, reads, horizon, now, options};
+  std::vector<Result<Turn>> turns;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    turns.push_back(runs[i].ok() ? Caught([&] { return TakeTurn(*runs[i], tasks[i], job); })
+                                 : Result<Turn>(runs[i].error()));
+    const bool away = !turns[i].ok() && turns[i].error().code == Code::kUnavailable;
+    if (away) return turns[i].error();
+  }
+  return turns;
 }
 
 }  // namespace stepscope

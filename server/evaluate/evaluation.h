@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include "core/base/result.h"
 #include "server/evaluate/feed.h"
@@ -23,10 +25,12 @@ struct Turn {
   Duration lag{};        // how far the data seen is behind `now`; 0 once the job ended
 };
 
-// Goes on where the last turn of this rule stood: reads what is new, folds it, judges. Writes
-// nothing. `now` is the service's wall time. Errors: Unavailable when the database is; anything
-// else is a fault of this rule or its job.
-Result<Turn> EvaluateRule(Connection& connection, const RuleTask& task, Time now,
-                          const EvaluationOptions& options);
+// A turn of each of these rules of one job, in their order: goes on where the rule's last turn
+// stood, reads what is new, folds it, judges. What several rules need is read once. Writes nothing.
+// `now` is the service's wall time. The error of a turn is a fault of this rule. Errors of all:
+// Unavailable when the database is; anything else is a fault of the job.
+Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
+                                                std::span<const RuleTask> tasks, Time now,
+                                                const EvaluationOptions& options);
 
 }  // namespace stepscope

@@ -47,7 +47,7 @@ void Evaluator::Work(const std::stop_token& stop, const std::string& worker) {
   }
 }
 
-// Claims some tasks and evaluates them; says whether there was anything to do.
+// Claims the due tasks of a job and evaluates them; says whether there was anything to do.
 bool Evaluator::WorkOnce(const std::stop_token& stop, const std::string& worker) {
   auto connection = database_.Acquire();
   if (!connection.ok()) return false;
@@ -56,64 +56,95 @@ bool Evaluator::WorkOnce(const std::stop_token& stop, const std::string& worker)
   held_.Change([&](auto& held) {
     for (const RuleTask& task : *tasks) held[task.task_id] = task;
   });
-  bool evaluated = true;
-  for (const RuleTask& task : *tasks) {
-    if (!stop.stop_requested()) evaluated = Evaluate(**connection, task) && evaluated;
-    held_.Change([&](auto& held) { held.erase(task.task_id); });
-  }
+  const bool evaluated = !stop.stop_requested() && Evaluate(**connection, *tasks);
+  held_.Change([&](auto& held) {
+    for (const RuleTask& task : *tasks) held.erase(task.task_id);
+  });
   // What was not finished, at shutdown or because the database failed, is due at once.
   return ReleaseRuleTasks(**connection, worker).ok() && evaluated;
 }
 
 // False when the database is away.
-bool Evaluator::Evaluate(Connection& connection, const RuleTask& task) {
+bool Evaluator::Evaluate(Connection& connection, const std::vector<RuleTask>& tasks) {
   const SteadyTime start = clock_.Steady();
-  const Status done = EvaluateOrFail(connection, task);
+  const Status done = EvaluateOrFail(connection, tasks);
   const auto busy = static_cast<std::uint64_t>((clock_.Steady() - start).count());
-  const bool conflict = !done.ok() && done.error().code == Code::kConflict;
   figures_.Change([&](EvaluatorFigures& figures) {
-    ++figures.evaluations;
+    figures.evaluations += tasks.size();
     figures.busy_ns += busy;
-    figures.conflicts += conflict ? 1 : 0;
   });
-  if (!done.ok() && !conflict) {
-    LogWarning("rule task {}: not evaluated: {}", task.task_id, done.error().message);
-  }
-  return done.ok() || done.error().code != Code::kUnavailable;
+  if (done.ok()) return true;
+  LogWarning("job {}: rules not evaluated: {}", tasks.front().job_id, done.error().message);
+  return done.error().code != Code::kUnavailable;
 }
 
-// Conflict: the task is another evaluator's by now. Unavailable: the database is away.
-Status Evaluator::EvaluateOrFail(Connection& connection, const RuleTask& task) {
-  const auto turn = TryEvaluate(connection, task);
-  if (turn.ok()) {
-    const Status finished = FinishRuleTask(connection, turn->evaluated, options_.public_url);
-    if (finished.ok()) {
-      figures_.Change([&](EvaluatorFigures& figures) {
-        figures.rows += turn->rows;
-        figures.lag = turn->lag;
-      });
+// Unavailable: the database is away.
+Status Evaluator::EvaluateOrFail(Connection& connection, const std::vector<RuleTask>& tasks) {
+  const RuleTask& first = tasks.front();
+  if (first.attempt > kMostAttempts) {  // it came alone
+    return Fail(connection, first,
+                Internal(Format("the evaluation ended its program {} times", kMostAttempts)));
+  }
+  auto turns = TryEvaluate(connection, tasks);
+  if (!turns.ok() && turns.error().code == Code::kUnavailable) return turns.error();
+  std::vector<Turn> good;
+  Status done;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const bool ok = turns.ok() && (*turns)[i].ok();
+    if (ok) {
+      good.push_back(std::move(*(*turns)[i]));
+      continue;
     }
-    const bool ours = finished.ok() || finished.error().code == Code::kConflict ||
-                      finished.error().code == Code::kUnavailable;
-    if (ours) return finished;
-    return FailRuleTask(connection, task, finished.error().message, options_.public_url);
+    const Status failed =
+        Fail(connection, tasks[i], turns.ok() ? (*turns)[i].error() : turns.error());
+    if (done.ok()) done = failed;
   }
-  if (turn.error().code == Code::kUnavailable) return turn.error();
-  LogWarning("rule task {} of job {}: {}", task.task_id, task.job_id, turn.error().message);
-  figures_.Change([](EvaluatorFigures& figures) { ++figures.failures; });
-  return FailRuleTask(connection, task, turn.error().message, options_.public_url);
+  const Status written = Write(connection, good);
+  return done.ok() ? written : done;
 }
 
-Result<Turn> Evaluator::TryEvaluate(Connection& connection, const RuleTask& task) {
-  if (task.attempt > kMostAttempts) {
-    return Internal(Format("the evaluation ended its program {} times", kMostAttempts));
-  }
-  // JSON and containers throw; one rule's fault must not end the others.
+Result<std::vector<Result<Turn>>> Evaluator::TryEvaluate(Connection& connection,
+                                                         const std::vector<RuleTask>& tasks) {
   try {
-    return EvaluateRule(connection, task, clock_.Now(), options_.evaluation);
+    return EvaluateRules(connection, tasks, clock_.Now(), options_.evaluation);
   } catch (const std::exception& fault) {
     return Internal(Format("the evaluation failed: {}", Printable(fault.what())));
   }
+}
+
+// All at once; when that fails, one by one, so that one outcome that cannot be stored stops no
+// other.
+Status Evaluator::Write(Connection& connection, const std::vector<Turn>& turns) {
+  if (turns.empty()) return {};
+  std::vector<Evaluated> outcomes;
+  for (const Turn& turn : turns) outcomes.push_back(turn.evaluated);
+  const auto lost = FinishRuleTasks(connection, outcomes, options_.public_url);
+  if (lost.ok()) {
+    figures_.Change([&](EvaluatorFigures& figures) {
+      for (const Turn& turn : turns) figures.rows += turn.rows;
+      figures.lag = turns.front().lag;
+      figures.conflicts += *lost;
+    });
+    return {};
+  }
+  if (lost.error().code == Code::kUnavailable) return lost.error();
+  if (turns.size() == 1) return Fail(connection, outcomes.front().task, lost.error());
+  Status done;
+  for (const Turn& turn : turns) {
+    const Status written = Write(connection, {turn});
+    if (done.ok()) done = written;
+  }
+  return done;
+}
+
+Status Evaluator::Fail(Connection& connection, const RuleTask& task, const Error& error) {
+  LogWarning("rule task {} of job {}: {}", task.task_id, task.job_id, error.message);
+  figures_.Change([](EvaluatorFigures& figures) { ++figures.failures; });
+  const Status failed = FailRuleTask(connection, task, error.message, options_.public_url);
+  const bool conflict = !failed.ok() && failed.error().code == Code::kConflict;
+  if (!conflict) return failed;
+  figures_.Change([](EvaluatorFigures& figures) { ++figures.conflicts; });
+  return {};
 }
 
 void Evaluator::Beat(const std::stop_token& stop) {

@@ -15,9 +15,9 @@ namespace stepscope {
 struct EvaluatorOptions {
   EvaluationOptions evaluation;
   int threads = 2;
-  int tasks_at_once = 4;  // claimed by a thread in one call
-  Duration idle = 500ms;  // between two looks of a thread for work, +- 20 %
-  Duration lease = 30s;   // a dead evaluator's tasks are taken over after this
+  int tasks_at_once = 64;  // claimed by a thread in one call, all of one job
+  Duration idle = 500ms;   // between two looks of a thread for work, +- 20 %
+  Duration lease = 30s;    // a dead evaluator's tasks are taken over after this
   Duration heartbeat = 10s;
   std::string name;        // unique among all evaluators of the database; empty: made here
   std::string public_url;  // of the web page, for webhooks
@@ -45,9 +45,12 @@ class Evaluator {
  private:
   void Work(const std::stop_token& stop, const std::string& worker);
   bool WorkOnce(const std::stop_token& stop, const std::string& worker);
-  bool Evaluate(Connection& connection, const RuleTask& task);
-  Status EvaluateOrFail(Connection& connection, const RuleTask& task);
-  Result<Turn> TryEvaluate(Connection& connection, const RuleTask& task);
+  bool Evaluate(Connection& connection, const std::vector<RuleTask>& tasks);
+  Status EvaluateOrFail(Connection& connection, const std::vector<RuleTask>& tasks);
+  Result<std::vector<Result<Turn>>> TryEvaluate(Connection& connection,
+                                                const std::vector<RuleTask>& tasks);
+  Status Write(Connection& connection, const std::vector<Turn>& turns);
+  Status Fail(Connection& connection, const RuleTask& task, const Error& error);
   void Beat(const std::stop_token& stop);
   void RenewAll();
 

@@ -2,17 +2,26 @@
 
 #include <algorithm>
 
+#include "core/model/metric.h"
+
 namespace stepscope {
 namespace {
 
 constexpr Duration kLongestStep = std::chrono::hours(24 * 366);
 
-// How many ticks of a node are read at most.
-std::size_t RowsOfANode(const JobFacts& facts, const RuleType& rule, const FeedOptions& options) {
-  const bool cores = std::ranges::count(rule.metrics, "cpu_util_percent") > 0;
+// How many ticks of a node are read at most, so that all nodes together stay below the cells.
+std::size_t RowsOfANode(const JobFacts& facts, const JobReads& reads, const FeedOptions& options) {
+  std::size_t cpu = 0, gpu = 0, other = 0;
+  for (const std::string& name : reads.metrics()) {
+    const Metric* metric = FindMetric(name);
+    const bool known = metric != nullptr;
+    ++(known && metric->device == DeviceKind::kCpu   ? cpu
+       : known && metric->device == DeviceKind::kGpu ? gpu
+                                                     : other);
+  }
   std::size_t columns = 1;
   for (const NodeFacts& node : facts.nodes) {
-    columns += node.gpus + rule.metrics.size() + (cores ? static_cast<std::size_t>(node.cores) : 0);
+    columns += node.gpus * gpu + static_cast<std::size_t>(node.cores) * cpu + other;
   }
   return std::clamp<std::size_t>(options.cells / columns, 300, 100'000);
 }
@@ -28,38 +37,32 @@ Time StartOf(const std::string& node, Duration scan_interval, const Watermark& w
 }
 
 // Reads ticks of one node until `until` or enough; says up to where.
-Result<Time> ReadNode(Connection& connection, TickQuery query, Time until, std::size_t most,
-                      NewRows& rows, NewTicks& ticks) {
+Result<Time> ReadNode(JobReads& reads, std::int64_t node_id, Time after, Time until,
+                      std::size_t most, NewRows& rows, NewTicks& ticks) {
   std::size_t read = 0;
-  query.until_us = ToMicros(until);
-  query.most_rows = most;
-  while (query.after_us < query.until_us && read < most) {
-    auto table = ReadTicks(connection, query);
+  std::int64_t after_us = ToMicros(after);
+  while (after_us < ToMicros(until) && read < most) {
+    const auto table = reads.ReadTicks(node_id, after_us, ToMicros(until), most);
     if (!table.ok()) return table.error();
-    if (table->at_us.empty()) return until;
-    read += table->at_us.size();
-    rows.count += table->at_us.size();
-    query.after_us = table->complete ? query.until_us : table->at_us.back();
-    ticks.tables.push_back(std::move(*table));
+    if ((*table)->at_us.empty()) return until;
+    read += (*table)->at_us.size();
+    rows.count += (*table)->at_us.size();
+    after_us = (*table)->complete ? ToMicros(until) : (*table)->at_us.back();
+    ticks.tables.push_back(*table);
   }
-  return std::min(until, FromMicros(query.after_us));
+  return std::min(until, FromMicros(after_us));
 }
 
-Status ReadAllTicks(Connection& connection, const RuleType& rule, const JobView& view,
-                    const Watermark& watermark, Time horizon, const FeedOptions& options,
-                    NewRows& rows) {
-  const std::size_t most = RowsOfANode(view.facts, rule, options);
+Status ReadAllTicks(JobReads& reads, const JobView& view, const Watermark& watermark, Time horizon,
+                    const FeedOptions& options, NewRows& rows) {
+  const std::size_t most = RowsOfANode(view.facts, reads, options);
   rows.until = horizon;
   for (const NodePresence& node : view.nodes) {
     if (!node.last) continue;
-    TickQuery query;
-    query.job_id = view.job.job_id;
-    query.node_id = node.node_id;
-    query.after_us = ToMicros(StartOf(node.name, options.scan_interval, watermark));
-    query.filter.metrics.assign(rule.metrics.begin(), rule.metrics.end());
+    const Time after = StartOf(node.name, options.scan_interval, watermark);
     const Time until = std::min(horizon, *node.last);
     NewTicks ticks{node.name, {}};
-    const auto reached = ReadNode(connection, std::move(query), until, most, rows, ticks);
+    const auto reached = ReadNode(reads, node.node_id, after, until, most, rows, ticks);
     if (!reached.ok()) return reached.error();
     if (*reached < until) {
       rows.full = true;
@@ -75,25 +78,21 @@ std::string NodeName(const JobView& view, std::int64_t node_id) {
   return node == view.nodes.end() ? "" : node->name;
 }
 
-Status ReadAllSteps(Connection& connection, const RuleType& rule, const JobView& view,
+Status ReadAllSteps(JobReads& reads, const RuleType& rule, const JobView& view,
                     const Watermark& watermark, const FeedOptions& options, NewRows& rows) {
   const bool first_only = rule.steps == StepNeed::kFirst;
   const std::size_t share = options.steps / std::max<std::size_t>(view.ranks.size(), 1);
   for (const RankRow& rank : view.ranks) {
     const auto seen = watermark.ranks.find(rank.rank);
     if (first_only && seen != watermark.ranks.end()) continue;
-    StepQuery query;
-    query.job_id = view.job.job_id;
-    query.rank = rank.rank;
-    query.after_us = seen == watermark.ranks.end() ? -1 : ToMicros(seen->second);
-    query.until_us = ToMicros(kLatestTime);
-    query.most_rows = first_only ? 1 : std::max<std::size_t>(share, 100);
-    auto steps = ReadSteps(connection, query);
+    const std::int64_t after_us = seen == watermark.ranks.end() ? -1 : ToMicros(seen->second);
+    const std::size_t most = first_only ? 1 : std::max<std::size_t>(share, 100);
+    const auto steps = reads.ReadSteps(rank.rank, after_us, most);
     if (!steps.ok()) return steps.error();
-    if (steps->empty()) continue;
-    rows.count += steps->size();
-    rows.full = rows.full || (!first_only && steps->size() * 2 > query.most_rows);
-    rows.steps.push_back({rank.rank, NodeName(view, rank.node_id), std::move(*steps)});
+    if ((*steps)->empty()) continue;
+    rows.count += (*steps)->size();
+    rows.full = rows.full || (!first_only && (*steps)->size() * 2 > most);
+    rows.steps.push_back({rank.rank, NodeName(view, rank.node_id), *steps});
   }
   return {};
 }
@@ -101,17 +100,17 @@ Status ReadAllSteps(Connection& connection, const RuleType& rule, const JobView&
 void ShowSteps(const NewSteps& rank, Watermark& watermark, Fold& fold) {
   // A process may say anything; a length that cannot be added to a time is none.
   std::vector<Step> steps;
-  std::ranges::copy_if(rank.steps, std::back_inserter(steps), [](const Step& step) {
+  std::ranges::copy_if(*rank.steps, std::back_inserter(steps), [](const Step& step) {
     return step.wall >= Duration::zero() && step.wall < kLongestStep;
   });
   fold.Observe(StepView{rank.rank, rank.node, steps});
-  watermark.ranks[rank.rank] = rank.steps.back().start;
+  watermark.ranks[rank.rank] = rank.steps->back().start;
 }
 
 // All ticks of the node before `end`.
 void ShowTicks(NewTicks& ticks, Time end, Watermark& watermark, Fold& fold) {
   while (ticks.Next() && *ticks.Next() < end) {
-    const TickTable& table = ticks.tables[ticks.table];
+    const TickTable& table = *ticks.tables[ticks.table];
     TickView view{ticks.node,    table.at_us, table.series,
                   table.columns, ticks.row,   table.at_us.size()};
     const auto behind = std::ranges::lower_bound(table.at_us, ToMicros(end));
@@ -161,20 +160,20 @@ bool FeedPiece(NewRows& rows, Duration scan_interval, Watermark& watermark, Fold
 
 std::optional<Time> NewTicks::Next() const {
   if (table == tables.size()) return std::nullopt;
-  return FromMicros(tables[table].at_us[row]);
+  return FromMicros(tables[table]->at_us[row]);
 }
 
-Result<NewRows> ReadNewRows(Connection& connection, const RuleType& rule, const JobView& view,
+Result<NewRows> ReadNewRows(JobReads& reads, const RuleType& rule, const JobView& view,
                             const Watermark& watermark, std::optional<Time> horizon,
                             const FeedOptions& options) {
   NewRows rows;
   // Ticks after steps: a step that ended is stored with the ticks of its time or before.
   if (rule.steps != StepNeed::kNone) {
-    const Status read = ReadAllSteps(connection, rule, view, watermark, options, rows);
+    const Status read = ReadAllSteps(reads, rule, view, watermark, options, rows);
     if (!read.ok()) return read.error();
   }
   if (!rule.metrics.empty() && horizon) {
-    const Status read = ReadAllTicks(connection, rule, view, watermark, *horizon, options, rows);
+    const Status read = ReadAllTicks(reads, view, watermark, *horizon, options, rows);
     if (!read.ok()) return read.error();
   }
   return rows;

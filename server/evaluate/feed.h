@@ -6,6 +6,7 @@
 
 #include "core/base/result.h"
 #include "rules/rule.h"
+#include "server/evaluate/job_reads.h"
 #include "server/evaluate/presence.h"
 #include "server/evaluate/watermark.h"
 #include "server/store/series.h"
@@ -21,7 +22,7 @@ struct FeedOptions {
 // Ticks of a node that are new to a rule, in time order.
 struct NewTicks {
   std::string node;
-  std::vector<TickTable> tables;
+  std::vector<JobReads::Ticks> tables;
   std::size_t table = 0, row = 0;  // the next one to show
 
   std::optional<Time> Next() const;  // nothing when all are shown
@@ -29,7 +30,7 @@ struct NewTicks {
 struct NewSteps {
   int rank = 0;
   std::string node;
-  std::vector<Step> steps;
+  JobReads::Steps steps;
 };
 // What is stored of a job and new to a rule, as much as one turn takes.
 struct NewRows {
@@ -48,9 +49,9 @@ struct JobView {
   std::vector<RankRow> ranks;
 };
 
-// Reads what lies behind the watermark: ticks up to `horizon`, and only the metrics that the rule
-// needs. Ticks from before the last scan came too late and are left out.
-Result<NewRows> ReadNewRows(Connection& connection, const RuleType& rule, const JobView& view,
+// Reads what lies behind the watermark: steps and ticks if the rule needs them, ticks up to
+// `horizon`. Ticks from before the last scan came too late and are left out.
+Result<NewRows> ReadNewRows(JobReads& reads, const RuleType& rule, const JobView& view,
                             const Watermark& watermark, std::optional<Time> horizon,
                             const FeedOptions& options);
 

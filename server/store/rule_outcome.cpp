@@ -1,6 +1,12 @@
 // What an evaluation leaves: state, watermark, verdict, findings, status, transition and messages,
 // all in one transaction that only the holder of the task's fence can commit.
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <span>
+
 #include "core/base/text.h"
 #include "server/store/cells.h"
 #include "server/store/job_rows.h"
@@ -10,11 +16,15 @@
 namespace stepscope {
 namespace {
 
-constexpr char kFinishTask[] = R"(
-update rule_tasks
-set state = $3, attempt = 0, error = '',
-    due_us = (extract(epoch from clock_timestamp()) * 1000000)::bigint + $4
-where task_id = $1 and fence = $2 and state = 'running')";
+// One time for all, so that the rules of a job stay due together.
+constexpr char kFinishTasks[] = R"(
+update rule_tasks t
+set state = given.state, attempt = 0, error = '',
+    due_us = (extract(epoch from statement_timestamp()) * 1000000)::bigint + given.wait_us
+from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[])
+    as given (task_id, fence, state, wait_us)
+where t.task_id = given.task_id and t.fence = given.fence and t.state = 'running'
+returning t.task_id)";
 // After the last attempt the task is done.
 constexpr char kFailTask[] = R"(
 update rule_tasks
@@ -23,18 +33,22 @@ set state = case when attempt >= $3 then 'done' else 'ready' end, error = $4,
         + 5000000::bigint * (1 << least(attempt, 10)) / 2
 where task_id = $1 and fence = $2 and state = 'running'
 returning state)";
-constexpr char kLockState[] = R"(
+constexpr char kLockStates[] = R"(
 select s.status, s.version, s.revision, s.verdict, c.name, c.rule, j.name, j.job_group,
-    (extract(epoch from clock_timestamp()) * 1000000)::bigint
+    (extract(epoch from clock_timestamp()) * 1000000)::bigint, rule_config_id
 from rule_states s
 join rule_configs c using (job_id, rule_config_id)
 join jobs j using (job_id)
-where job_id = $1 and rule_config_id = $2
+where job_id = $1 and rule_config_id = any($2)
+order by rule_config_id
 for update of s)";
-constexpr char kSaveState[] = R"(
-update rule_states
-set state = $3, watermark = $4, verdict = $5, revision = revision + 1, evaluated_us = $6
-where job_id = $1 and rule_config_id = $2)";
+constexpr char kSaveStates[] = R"(
+update rule_states s
+set state = given.state::jsonb, watermark = given.watermark::jsonb,
+    verdict = given.verdict::jsonb, revision = revision + 1, evaluated_us = $6
+from unnest($2::bigint[], $3::text[], $4::text[], $5::text[])
+    as given (rule_config_id, state, watermark, verdict)
+where s.job_id = $1 and s.rule_config_id = given.rule_config_id)";
 constexpr char kSaveStatus[] = R"(
 update rule_states
 set status = $3, version = $4, changed_us = $5
@@ -66,19 +80,26 @@ Error NotOurs(const RuleTask& task) {
   return Conflict(Format("rule task {} is no longer ours", task.task_id));
 }
 
-Result<Before> LockState(Connection& connection, const RuleTask& task) {
-  const Result<Rows> rows = connection.Query(kLockState, {task.job_id, task.rule_config_id});
+using States = std::map<std::int64_t, Before>;  // by rule_config_id
+
+Result<States> LockStates(Connection& connection, std::int64_t job_id,
+                          std::span<const std::int64_t> rule_config_ids) {
+  const Result<Rows> rows =
+      connection.Query(kLockStates, {job_id, Parameter::Array(rule_config_ids)});
   if (!rows) return rows.error();
-  if (rows->empty()) return NotOurs(task);
-  return Before{ParseRuleStatus(rows->Text(0, 0)).value_or(RuleStatus::kInProgress),
-                rows->Int(0, 1),
-                rows->Int(0, 2),
-                rows->Int(0, 8),
-                ReadJson(*rows, 0, 3),
-                rows->Text(0, 4),
-                rows->Text(0, 5),
-                rows->Text(0, 6),
-                rows->Text(0, 7)};
+  States states;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    states[rows->Int(i, 9)] = {ParseRuleStatus(rows->Text(i, 0)).value_or(RuleStatus::kInProgress),
+                               rows->Int(i, 1),
+                               rows->Int(i, 2),
+                               rows->Int(i, 8),
+                               ReadJson(*rows, i, 3),
+                               rows->Text(i, 4),
+                               rows->Text(i, 5),
+                               rows->Text(i, 6),
+                               rows->Text(i, 7)};
+  }
+  return states;
 }
 
 bool IsActive(const Json& verdict) {
@@ -159,29 +180,98 @@ Status SaveFindings(Connection& connection, const RuleTask& task,
        Parameter::Array(ranks), Parameter::Array(sentences), Parameter::Array(evidence)}));
 }
 
+using Outcomes = std::vector<const Evaluated*>;
+
+std::vector<std::int64_t> ConfigsOf(const Outcomes& outcomes) {
+  std::vector<std::int64_t> configs;
+  for (const Evaluated* outcome : outcomes) configs.push_back(outcome->task.rule_config_id);
+  return configs;
+}
+
+// Those whose state nobody else has written since it was loaded.
+Outcomes Unwritten(const Outcomes& outcomes, const States& before) {
+  Outcomes unwritten;
+  std::ranges::copy_if(outcomes, std::back_inserter(unwritten), [&](const Evaluated* outcome) {
+    const auto state = before.find(outcome->task.rule_config_id);
+    return state != before.end() && state->second.revision == outcome->revision;
+  });
+  return unwritten;
+}
+
+// Ends the turns of those whose fence is still ours, and gives these.
+Result<Outcomes> FinishTasks(Connection& connection, const Outcomes& outcomes) {
+  std::vector<std::int64_t> tasks, fences, waits;
+  std::vector<std::string> states;
+  for (const Evaluated* outcome : outcomes) {
+    tasks.push_back(outcome->task.task_id);
+    fences.push_back(outcome->task.fence);
+    states.emplace_back(outcome->last ? "done" : "ready");
+    waits.push_back(Micros(outcome->next_in));
+  }
+  const Result<Rows> rows =
+      connection.Query(kFinishTasks, {Parameter::Array(tasks), Parameter::Array(fences),
+                                      Parameter::Array(states), Parameter::Array(waits)});
+  if (!rows) return rows.error();
+  std::set<std::int64_t> finished;
+  for (std::size_t i = 0; i < rows->size(); ++i) finished.insert(rows->Int(i, 0));
+  Outcomes ours;
+  std::ranges::copy_if(outcomes, std::back_inserter(ours), [&](const Evaluated* outcome) {
+    return finished.contains(outcome->task.task_id);
+  });
+  return ours;
+}
+
+Status SaveStates(Connection& connection, const Outcomes& outcomes, std::int64_t now_us) {
+  std::vector<std::string> states, watermarks, verdicts;
+  for (const Evaluated* outcome : outcomes) {
+    states.push_back(Dump(outcome->state));
+    watermarks.push_back(Dump(outcome->watermark));
+    verdicts.push_back(Dump(outcome->verdict));
+  }
+  return Done(connection.Query(
+      kSaveStates, {outcomes.front()->task.job_id, Parameter::Array(ConfigsOf(outcomes)),
+                    Parameter::Array(states), Parameter::Array(watermarks),
+                    Parameter::Array(verdicts), now_us}));
+}
+
+// Status, findings and messages of one rule; its state is saved.
+Status SaveOutcome(Connection& connection, const Evaluated& outcome, const Before& before,
+                   const std::string& public_url) {
+  const Change change{outcome.status, outcome.verdict, outcome.detail, outcome.at_us};
+  Status done = SaveStatus(connection, outcome.task, before, change);
+  if (done) done = SaveFindings(connection, outcome.task, outcome.findings);
+  return done ? Announce(connection, outcome.task, before, change, public_url) : done;
+}
+
 }  // namespace
+
+Result<std::size_t> FinishRuleTasks(Connection& connection, std::span<const Evaluated> outcomes,
+                                    const std::string& public_url) {
+  Outcomes all;
+  for (const Evaluated& outcome : outcomes) all.push_back(&outcome);
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
+  const std::int64_t job_id = all.front()->task.job_id;
+  const Result<States> before = LockStates(connection, job_id, ConfigsOf(all));
+  if (!before) return before.error();
+  const Result<Outcomes> ours = FinishTasks(connection, Unwritten(all, *before));
+  if (!ours) return ours.error();
+  if (ours->empty()) return all.size();
+  Status done = SaveStates(connection, *ours, before->begin()->second.now_us);
+  for (std::size_t i = 0; done && i < ours->size(); ++i) {
+    const Evaluated& outcome = *(*ours)[i];
+    done = SaveOutcome(connection, outcome, before->at(outcome.task.rule_config_id), public_url);
+  }
+  if (done) done = transaction->Commit();
+  if (!done) return done.error();
+  return all.size() - ours->size();
+}
 
 Status FinishRuleTask(Connection& connection, const Evaluated& evaluated,
                       const std::string& public_url) {
-  const RuleTask& task = evaluated.task;
-  Result<Transaction> transaction = Transaction::Begin(connection);
-  if (!transaction) return transaction.error();
-  const Result<Rows> ours = connection.Query(
-      kFinishTask,
-      {task.task_id, task.fence, evaluated.last ? "done" : "ready", Micros(evaluated.next_in)});
-  if (!ours) return ours.error();
-  if (ours->affected() == 0) return NotOurs(task);
-  const Result<Before> before = LockState(connection, task);
-  if (!before) return before.error();
-  if (before->revision != evaluated.revision) return NotOurs(task);
-  const Change change{evaluated.status, evaluated.verdict, evaluated.detail, evaluated.at_us};
-  Status done = Done(connection.Query(
-      kSaveState, {task.job_id, task.rule_config_id, Dump(evaluated.state),
-                   Dump(evaluated.watermark), Dump(evaluated.verdict), before->now_us}));
-  if (done) done = SaveStatus(connection, task, *before, change);
-  if (done) done = SaveFindings(connection, task, evaluated.findings);
-  if (done) done = Announce(connection, task, *before, change, public_url);
-  return done ? transaction->Commit() : done;
+  const auto lost = FinishRuleTasks(connection, {&evaluated, 1}, public_url);
+  if (!lost.ok()) return lost.error();
+  return *lost == 0 ? Status() : NotOurs(evaluated.task);
 }
 
 Status FailRuleTask(Connection& connection, const RuleTask& task, const std::string& error,
@@ -193,11 +283,13 @@ Status FailRuleTask(Connection& connection, const RuleTask& task, const std::str
   if (!failed) return failed.error();
   if (failed->empty()) return NotOurs(task);
   if (failed->Text(0, 0) != "done") return transaction->Commit();
-  const Result<Before> before = LockState(connection, task);
-  if (!before) return before.error();
-  const Change change{RuleStatus::kError, before->verdict, error, before->now_us};
-  Status done = SaveStatus(connection, task, *before, change);
-  if (done) done = Announce(connection, task, *before, change, public_url);
+  const Result<States> states = LockStates(connection, task.job_id, {&task.rule_config_id, 1});
+  if (!states) return states.error();
+  if (states->empty()) return NotOurs(task);
+  const Before& before = states->begin()->second;
+  const Change change{RuleStatus::kError, before.verdict, error, before.now_us};
+  Status done = SaveStatus(connection, task, before, change);
+  if (done) done = Announce(connection, task, before, change, public_url);
   return done ? transaction->Commit() : done;
 }
 

@@ -12,14 +12,24 @@ namespace {
 constexpr char kClaim[] = R"(
 with clock as materialized (
     select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
-), claimed as materialized (
-    select task_id
+), first as materialized (
+    select task_id, job_id, attempt
     from rule_tasks t, clock
     where state in ('ready', 'running') and due_us <= now_us
         and (state = 'ready' or lease_until_us < now_us)
     order by due_us, task_id
-    limit $2
+    limit 1
     for update of t skip locked
+), others as materialized (
+    select t.task_id
+    from rule_tasks t, first f, clock
+    where t.job_id = f.job_id and t.task_id <> f.task_id and f.attempt = 0 and t.attempt = 0
+        and t.state = 'ready' and t.due_us <= now_us + 250000
+    order by t.task_id
+    limit $2 - 1
+    for update of t skip locked
+), claimed as (
+    select task_id from first union all select task_id from others
 )
 update rule_tasks t
 set state = 'running', worker = $1, fence = fence + 1, attempt = attempt + 1,

@@ -23,7 +23,7 @@ select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revi
     s.changed_us, s.evaluated_us, s.verdict, s.state, s.watermark
 from rule_configs c
 join rule_states s using (job_id, rule_config_id)
-where job_id = $1 and rule_config_id = $2)";
+where job_id = $1 and rule_config_id = any($2))";
 constexpr char kFindingsFilter[] = R"(
 from findings f
 join rule_configs c using (job_id, rule_config_id)
@@ -67,15 +67,25 @@ Result<std::vector<RuleStateRow>> ListRuleStates(Connection& connection, std::in
   return states;
 }
 
+Result<std::vector<RuleStateRow>> LoadRuleStates(Connection& connection, std::int64_t job_id,
+                                                 std::span<const std::int64_t> rule_config_ids) {
+  const Result<Rows> rows = connection.Query(kLoad, {job_id, Parameter::Array(rule_config_ids)});
+  if (!rows) return rows.error();
+  std::vector<RuleStateRow> states;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    RuleStateRow& state = states.emplace_back(ReadState(*rows, i, job_id));
+    state.state = ReadJson(*rows, i, 10);
+    state.watermark = ReadJson(*rows, i, 11);
+  }
+  return states;
+}
+
 Result<RuleStateRow> LoadRuleState(Connection& connection, std::int64_t job_id,
                                    std::int64_t rule_config_id) {
-  const Result<Rows> rows = connection.Query(kLoad, {job_id, rule_config_id});
-  if (!rows) return rows.error();
-  if (rows->empty()) return NotFound(Format("rule {} of job {} not found", rule_config_id, job_id));
-  RuleStateRow state = ReadState(*rows, 0, job_id);
-  state.state = ReadJson(*rows, 0, 10);
-  state.watermark = ReadJson(*rows, 0, 11);
-  return state;
+  auto states = LoadRuleStates(connection, job_id, {&rule_config_id, 1});
+  if (!states.ok()) return states.error();
+  if (!states->empty()) return std::move(states->front());
+  return NotFound(Format("rule {} of job {} not found", rule_config_id, job_id));
 }
 
 // By time; the place of a cursor is (from, rule, number).

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct RuleStateRow {
 Result<std::vector<RuleStateRow>> ListRuleStates(
     Connection&, std::int64_t job_id);  // without state and watermark
 Result<RuleStateRow> LoadRuleState(Connection&, std::int64_t job_id, std::int64_t rule_config_id);
+// Those of these that there are.
+Result<std::vector<RuleStateRow>> LoadRuleStates(Connection&, std::int64_t job_id,
+                                                 std::span<const std::int64_t> rule_config_ids);
 
 struct FindingRow {
   std::int64_t rule_config_id = 0, finding = 0, from_us = 0, to_us = 0;
@@ -50,6 +54,9 @@ struct RuleTask {
   std::int64_t task_id = 0, job_id = 0, rule_config_id = 0, fence = 0;
   int attempt = 0;  // from 1; above kMostAttempts it has killed its evaluators: fail it
 };
+// Due tasks of one job, the one that is due longest first, and those of its job that are due at
+// about the same time. A task that failed or ended its program comes alone, so that it takes no
+// other with it.
 Result<std::vector<RuleTask>> ClaimRuleTasks(Connection&, const std::string& worker, int most,
                                              Duration lease);
 Result<bool> RenewRuleTask(Connection&, const RuleTask&, Duration lease);  // false = no longer ours
@@ -73,6 +80,10 @@ struct Evaluated {
   Duration next_in{};      // else due again after this
 };
 Status FinishRuleTask(Connection&, const Evaluated&, const std::string& public_url);
+// The same of several rules of one job, all in one transaction. Says how many were no longer ours;
+// of these nothing is written. On an error nothing is written at all.
+Result<std::size_t> FinishRuleTasks(Connection&, std::span<const Evaluated>,
+                                    const std::string& public_url);
 
 // The evaluation failed: again after a back-off, `Error` after the fifth attempt.
 Status FailRuleTask(Connection&, const RuleTask&, const std::string& error,

@@ -25,17 +25,27 @@ class Evaluation : public testing::Test {
  protected:
   Evaluation() : connection_(database_.Connect()) {}
 
+  // All tasks of the job, whenever they are due.
+  std::vector<RuleTask> ClaimAll(std::int64_t job_id) {
+    const auto due = connection_->Query(
+        "update rule_tasks set state = 'ready', attempt = 0, "
+        "due_us = case when job_id = $1 then 0 else 9000000000000000 end",
+        {job_id});
+    EXPECT_TRUE(due.ok()) << due.error().message;
+    return *ClaimRuleTasks(*connection_, "test", 100, 30s);
+  }
   // One turn of a rule, at the given time of the service; written.
   Turn Evaluate(std::int64_t job_id, const std::string& rule, Time now) {
-    EXPECT_TRUE(connection_->Execute("update rule_tasks set due_us = 0, state = 'ready'").ok());
+    const auto tasks = ClaimAll(job_id);
     const auto rows = ListRuleStates(*connection_, job_id);
-    const auto tasks = ClaimRuleTasks(*connection_, "test", 100, 30s);
     for (const auto& row : *rows) {
-      for (const RuleTask& task : *tasks) {
+      for (const RuleTask& task : tasks) {
         const bool wanted =
             row.config.name == rule && task.rule_config_id == row.config.rule_config_id;
         if (!wanted) continue;
-        auto turn = EvaluateRule(*connection_, task, now, options_);
+        auto turns = EvaluateRules(*connection_, {&task, 1}, now, options_);
+        EXPECT_TRUE(turns.ok()) << turns.error().message;
+        const auto& turn = turns->front();
         EXPECT_TRUE(turn.ok()) << turn.error().message;
         const Status written = FinishRuleTask(*connection_, turn->evaluated, "http://here");
         EXPECT_TRUE(written.ok()) << written.error().message;
@@ -54,6 +64,38 @@ class Evaluation : public testing::Test {
     }
     ADD_FAILURE() << "never ends";
     return {};
+  }
+
+  // One turn of all rules but one, together; written.
+  void EvaluateAll(std::int64_t job_id, Time now, const std::string& but) {
+    auto tasks = ClaimAll(job_id);
+    const auto rows = ListRuleStates(*connection_, job_id);
+    std::erase_if(tasks, [&](const RuleTask& task) {
+      return std::ranges::any_of(*rows, [&](const RuleStateRow& row) {
+        return row.config.name == but && row.config.rule_config_id == task.rule_config_id;
+      });
+    });
+    if (tasks.empty()) return;
+    const auto turns = EvaluateRules(*connection_, tasks, now, options_);
+    ASSERT_TRUE(turns.ok()) << turns.error().message;
+    std::vector<Evaluated> outcomes;
+    for (const auto& turn : *turns) {
+      if (turn.ok()) outcomes.push_back(turn->evaluated);
+    }
+    const auto lost = FinishRuleTasks(*connection_, outcomes, "");
+    ASSERT_TRUE(lost.ok()) << lost.error().message;
+    EXPECT_EQ(*lost, 0u);
+  }
+  RuleStateRow State(std::int64_t job_id, const std::string& rule) {
+    const auto states = ListRuleStates(*connection_, job_id);
+    return *std::ranges::find(*states, rule,
+                              [](const RuleStateRow& row) { return row.config.name; });
+  }
+  void BreakState(std::int64_t job_id, const std::string& rule) {
+    const auto broken = connection_->Query(
+        "update rule_states set state = '{}' where job_id = $1 and rule_config_id = $2",
+        {job_id, State(job_id, rule).config.rule_config_id});
+    EXPECT_TRUE(broken.ok());
   }
 
   TestDatabase database_;
@@ -214,11 +256,53 @@ TEST_F(Evaluation, AStateOfAnotherShapeIsAFaultOfTheRule) {
   StoredJob stored(*connection_, job);
   ASSERT_TRUE(connection_->Execute("update rule_states set state = '{\"start\": 17}'").ok());
   const auto tasks = ClaimRuleTasks(*connection_, "test", 100, 30s);
-  for (const RuleTask& task : *tasks) {
-    const auto turn = EvaluateRule(*connection_, task, After(1), options_);
+  const auto turns = EvaluateRules(*connection_, *tasks, After(1), options_);
+  ASSERT_TRUE(turns.ok());
+  ASSERT_EQ(turns->size(), Catalog().size());
+  for (const auto& turn : *turns) {
     ASSERT_FALSE(turn.ok());
     EXPECT_EQ(turn.error().code, Code::kInternal) << turn.error().message;
   }
+}
+
+// The rules of a job share what they read; each says what it would say alone, also when one of them
+// lags behind the others or cannot go on.
+TEST_F(Evaluation, RulesTogetherSayWhatEachSaysAlone) {
+  const Job job = MakeJob(Small());
+  StoredJob stored(*connection_, job, kSmallParameters);
+  for (double at = 20; at <= 540; at += 20) {
+    stored.StoreUntil(After(at));
+    for (std::size_t node = 0; node < 2; ++node) stored.Seen(node, After(at));
+    if (at == 300) BreakState(stored.job_id(), "OverallSystemUsage");
+    EvaluateAll(stored.job_id(), After(at), at < 200 ? kGpuRule : "");
+  }
+  stored.EndJob();
+  for (int turn = 0; turn < 3; ++turn) EvaluateAll(stored.job_id(), After(9000), "");
+  for (const RuleType& rule : Catalog()) {
+    const std::string name(rule.name);
+    const RuleStateRow row = State(stored.job_id(), name);
+    const Outcome alone = Judge(name, job, kSmallParameters.value(name, Json::object()));
+    const bool broken = name == "OverallSystemUsage";
+    EXPECT_EQ(row.verdict["sentence"] == alone.verdict.sentence, !broken) << name;
+    EXPECT_EQ(row.verdict["evidence"] == alone.verdict.evidence, !broken) << name;
+  }
+}
+
+// What is read of a job does not grow with the number of its rules.
+TEST_F(Evaluation, RulesThatStandAtTheSamePlaceReadOnce) {
+  const Job job = MakeJob(Small(1));
+  StoredJob stored(*connection_, job);
+  stored.StoreUntil(After(9000));
+  JobReads reads(*connection_, stored.job_id(), {"cpu_util_percent", "gpu_util_percent"});
+  const auto first = reads.ReadTicks(stored.node_id(0), 0, INT64_MAX - 1, 100);
+  const auto again = reads.ReadTicks(stored.node_id(0), 0, INT64_MAX - 1, 100);
+  ASSERT_TRUE(first.ok() && again.ok());
+  EXPECT_EQ(*first, *again);
+  EXPECT_EQ((*first)->at_us.size(), 100u);
+  EXPECT_EQ((*first)->series.size(), 5u);
+  EXPECT_NE(*first, *reads.ReadTicks(stored.node_id(0), 0, INT64_MAX - 1, 50));
+  EXPECT_EQ(*reads.ReadSteps(0, -1, 10), *reads.ReadSteps(0, -1, 10));
+  EXPECT_EQ((*reads.ReadSteps(0, -1, 10))->size(), 10u);
 }
 
 }  // namespace

@@ -60,10 +60,13 @@ class RuleTasks : public ::testing::Test {
     for (const auto& row : page->items) events.insert(events.begin(), row.event);
     return events;
   }
-  void ExpectUntouched(const RuleTask& task) {
+  void ExpectState(const RuleTask& task, std::int64_t revision, RuleStatus status) {
     const auto state = LoadRuleState(*connection_, task.job_id, task.rule_config_id);
-    EXPECT_EQ(state->revision, 0);
-    EXPECT_EQ(state->status, RuleStatus::kInProgress);
+    EXPECT_EQ(state->revision, revision);
+    EXPECT_EQ(state->status, status);
+  }
+  void ExpectUntouched(const RuleTask& task) {
+    ExpectState(task, 0, RuleStatus::kInProgress);
     EXPECT_EQ(ListFindings(*connection_, job_id_, "", "", 10)->total, 0);
     EXPECT_TRUE(Events().empty());
   }
@@ -92,13 +95,33 @@ TEST_F(RuleTasks, AreClaimedByOneWorkerEach) {
   EXPECT_EQ(all.size(), 4u);
 }
 
+TEST_F(RuleTasks, OfOneJobAreClaimedTogetherAndThoseThatFailedAlone) {
+  NewJob other;
+  other.name = "other";
+  other.rules.push_back({"a", "Rule", {{"p", 1}}});
+  const std::int64_t other_id = CreateJob(*connection_, other, 2'000)->job.job_id;
+  const RuleTask failed = ClaimOne();
+  ASSERT_TRUE(FailRuleTask(*connection_, failed, "boom", "").ok());
+  std::vector<std::size_t> sizes;
+  std::set<std::int64_t> jobs;
+  MakeDue();
+  for (auto tasks = Claim(*connection_, "w"); !tasks.empty(); tasks = Claim(*connection_, "w")) {
+    sizes.push_back(tasks.size());
+    for (const RuleTask& task : tasks) EXPECT_EQ(task.job_id, tasks[0].job_id);
+    jobs.insert(tasks[0].job_id);
+  }
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 3, 1}));
+  EXPECT_EQ(jobs, (std::set{job_id_, other_id}));
+}
+
 TEST_F(RuleTasks, GoToAnotherWorkerWhenTheLeaseIsOver) {
   const RuleTask first = ClaimOne("one");
   Expire(first);
-  std::vector<RuleTask> taken = *ClaimRuleTasks(*connection_, "two", 10, 30s);
-  ASSERT_EQ(taken.size(), 4u);
-  const auto again = std::ranges::find(taken, first.task_id, &RuleTask::task_id);
-  ASSERT_NE(again, taken.end());
+  // It may have ended its program, so it comes alone.
+  const std::vector<RuleTask> taken = Claim(*connection_, "two");
+  ASSERT_EQ(taken.size(), 1u);
+  const auto again = taken.begin();
+  EXPECT_EQ(again->task_id, first.task_id);
   EXPECT_EQ(again->attempt, 2);
   EXPECT_FALSE(*RenewRuleTask(*connection_, first, 30s));
   EXPECT_TRUE(*RenewRuleTask(*connection_, *again, 30s));
@@ -108,10 +131,37 @@ TEST_F(RuleTasks, StaleFenceWritesNothing) {
   const RuleTask stale = ClaimOne();
   const Evaluated outcome = Outcome(stale, RuleStatus::kIssuesFound, true);
   Expire(stale);
-  ASSERT_EQ(ClaimRuleTasks(*connection_, "other", 10, 30s)->size(), 4u);
+  ASSERT_EQ(Claim(*connection_, "other").size(), 1u);
   EXPECT_EQ(FinishRuleTask(*connection_, outcome, "").error().code, Code::kConflict);
   EXPECT_EQ(FailRuleTask(*connection_, stale, "x", "").error().code, Code::kConflict);
   ExpectUntouched(stale);
+}
+
+// Of several outcomes those are written whose task and state are still ours.
+TEST_F(RuleTasks, SeveralOutcomesAreWrittenAtOnce) {
+  const std::vector<RuleTask> tasks = Claim(*connection_, "w");
+  ASSERT_EQ(tasks.size(), 4u);
+  std::vector<Evaluated> outcomes;
+  for (const RuleTask& task : tasks) {
+    outcomes.push_back(Outcome(task, RuleStatus::kIssuesFound, true));
+  }
+  outcomes[1].revision = 4;
+  Expire(tasks[2]);
+  ASSERT_EQ(Claim(*connection_, "other").size(), 1u);
+  const auto lost = FinishRuleTasks(*connection_, outcomes, "http://h");
+  ASSERT_TRUE(lost.ok()) << lost.error().message;
+  EXPECT_EQ(*lost, 2u);
+  ExpectState(tasks[0], 1, RuleStatus::kIssuesFound);
+  ExpectState(tasks[1], 0, RuleStatus::kInProgress);
+  ExpectState(tasks[2], 0, RuleStatus::kInProgress);
+  ExpectState(tasks[3], 1, RuleStatus::kIssuesFound);
+  EXPECT_EQ(Events().size(), 2u);
+  EXPECT_EQ(ListFindings(*connection_, job_id_, "", "", 10)->total, 2);
+  EXPECT_EQ(*FinishRuleTasks(*connection_, outcomes, ""), 4u);
+  MakeDue();
+  std::vector<RuleTask> again = Claim(*connection_, "w");
+  ASSERT_EQ(again.size(), 2u);  // the other two are still being evaluated
+  EXPECT_EQ(again[0].attempt, 1);
 }
 
 TEST_F(RuleTasks, StaleRevisionWritesNothing) {

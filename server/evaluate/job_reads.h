@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "server/store/series.h"
+
+namespace stepscope {
+
+// What the rules of a job read in one turn: most of them stand at the same place, so the same piece
+// is read once and shared. `metrics` are those that any of them needs.
+class JobReads {
+ public:
+  using Ticks = std::shared_ptr<const TickTable>;
+  using Steps = std::shared_ptr<const std::vector<Step>>;
+
+  // `connection` outlives this.
+  JobReads(Connection& connection, std::int64_t job_id, std::vector<std::string> metrics)
+      : connection_(connection), job_id_(job_id), metrics_(std::move(metrics)) {}
+
+  const std::vector<std::string>& metrics() const { return metrics_; }
+
+  // Ticks of a node in (after_us, until_us], the oldest `most`.
+  Result<Ticks> ReadTicks(std::int64_t node_id, std::int64_t after_us, std::int64_t until_us,
+                          std::size_t most);
+  // Steps of a rank that began after `after_us`, the oldest `most`.
+  Result<Steps> ReadSteps(int rank, std::int64_t after_us, std::size_t most);
+
+ private:
+  Connection& connection_;
+  std::int64_t job_id_;
+  std::vector<std::string> metrics_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::size_t>, Ticks> ticks_;
+  std::map<std::tuple<int, std::int64_t, std::size_t>, Steps> steps_;
+};
+
+}  // namespace stepscope
