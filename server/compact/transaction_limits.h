@@ -2,9 +2,12 @@
 
 namespace stepscope {
 
-// At the begin of each transaction of the compactor.
+// At the begin of each transaction of the compactor. Between its statements it decodes and encodes
+// millions of values, which a busy machine makes last longer than sessions may be idle else; it has
+// to end before the lease does.
 inline constexpr char kCompactLimits[] =
-    "set local lock_timeout = '5s'; set local statement_timeout = '30s'";
+    "set local lock_timeout = '5s'; set local statement_timeout = '30s';"
+    "set local idle_in_transaction_session_timeout = '60s'";
 
 // Why a transaction found its frames gone.
 inline constexpr char kTaken[] = "frames: somebody else compacts them";

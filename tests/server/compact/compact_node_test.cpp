@@ -6,6 +6,8 @@
 #include <random>
 #include <thread>
 
+#include "server/compact/compactor.h"
+#include "server/compact/transaction_limits.h"
 #include "server/store/blocks.h"
 #include "server/store/rollups.h"
 #include "server/store/series.h"
@@ -221,6 +223,19 @@ TEST_F(CompactNodeTest, TwoCompactorsAtOneNodeLoseAndDoubleNothing) {
   threads.clear();
   EXPECT_EQ(took, 1);
   ExpectEqual(Read(), before);
+}
+
+// On a busy machine it takes longer to encode than a session may be idle elsewhere.
+TEST_F(CompactNodeTest, MayThinkLongerThanOtherTransactionsButNotLongerThanItsLease) {
+  const std::string idle =
+      "select current_setting('idle_in_transaction_session_timeout')::interval";
+  const std::string seconds = "select extract(epoch from (" + idle + "))::bigint";
+  const Result<Transaction> transaction = Transaction::Begin(*connection_);
+  const std::int64_t others_s = connection_->Query(seconds)->Int(0, 0);
+  ASSERT_TRUE(connection_->Execute(kCompactLimits));
+  const std::int64_t ours_s = connection_->Query(seconds)->Int(0, 0);
+  EXPECT_GT(ours_s, others_s);
+  EXPECT_LT(ours_s, CompactorOptions{}.lease / 1s);
 }
 
 }  // namespace
