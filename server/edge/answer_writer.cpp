@@ -16,7 +16,14 @@ constexpr std::string_view kGet = "GET / HTTP/1.1\r\n\r\n", kHead = "HEAD / HTTP
 constexpr std::string_view kFailed =
     "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-// What the library reads from and writes to.
+// The library promises a number of requests that we do not count.
+void DropKeepAlive(std::string& head) {
+  const std::size_t from = head.find("\r\nKeep-Alive: ");
+  if (from != head.npos) head.erase(from, head.find("\r\n", from + 2) - from);
+}
+
+// What the library reads from and writes to. The head is set right when it is complete: behind a
+// large body that would move the body.
 class MemoryStream : public httplib::Stream {
  public:
   explicit MemoryStream(std::string_view in) : in_(in) {}
@@ -29,6 +36,10 @@ class MemoryStream : public httplib::Stream {
   }
   ssize_t write(const char* from, std::size_t size) override {
     out_.append(from, size);
+    if (!has_head_ && out_.ends_with("\r\n\r\n")) {
+      DropKeepAlive(out_);
+      has_head_ = true;
+    }
     return static_cast<ssize_t>(size);
   }
   bool is_readable() const override { return true; }
@@ -43,14 +54,8 @@ class MemoryStream : public httplib::Stream {
  private:
   std::string_view in_;
   std::string out_;
+  bool has_head_ = false;
 };
-
-// The library promises a number of requests that we do not count.
-void DropKeepAlive(std::string& answer) {
-  const std::size_t from = answer.find("\r\nKeep-Alive: ");
-  if (from >= answer.find("\r\n\r\n")) return;
-  answer.erase(from, answer.find("\r\n", from + 2) - from);
-}
 
 }  // namespace
 
@@ -70,7 +75,6 @@ class AnswerWriter::Library : public httplib::Server {
     bool closed = false;
     const bool written = Process(stream, form.close, closed);
     answer = stream.Take();
-    DropKeepAlive(answer);
     return written;
   }
 

@@ -39,6 +39,12 @@ TEST_F(AnswerWriterTest, PromisesNothingThatIsNotKept) {
   EXPECT_EQ(HeaderOf(Write(ReplyWith(200, "x"), {.say_keep = true}), "connection"), "keep-alive");
 }
 
+TEST_F(AnswerWriterTest, ABodyThatLooksLikeAHeadStaysAsItIs) {
+  const std::string body = "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\n\r\n";
+  EXPECT_EQ(BodyOf(Write(ReplyWith(200, body))), body);
+  EXPECT_EQ(BodyOf(Write(ReplyWith(200, body), {.close = true})), body);
+}
+
 TEST_F(AnswerWriterTest, HeadHasTheLengthAndNoBody) {
   const std::string answer = Write(ReplyWith(200, "a body"), {.head_only = true});
   EXPECT_EQ(HeaderOf(answer, "content-length"), "6");
