@@ -1,5 +1,6 @@
 #include "server/api/json_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -55,18 +56,25 @@ char* PutShort(char* to, std::uint64_t number) {
   return to + 1;
 }
 
+char* PutEight(char* to, std::uint64_t number) {
+  return PutFour(PutFour(to, number / kUnit), number % kUnit);
+}
+
 // std::to_chars takes twice the time for a time in microseconds.
 char* PutNumber(char* to, std::uint64_t number) {
   if (number < kEightDigits) return PutShort(to, number);
-  const std::uint64_t low = number % kEightDigits;
-  to = PutNumber(to, number / kEightDigits);
-  return PutFour(PutFour(to, low / kUnit), low % kUnit);
+  return PutEight(PutNumber(to, number / kEightDigits), number % kEightDigits);
 }
 
 // Behind the point, without zeros at the end; nothing at all when they are all zeros.
-char* PutDecimals(char* to, std::uint64_t rest, std::uint8_t scale) {
+[[gnu::always_inline]] inline char* PutDecimals(char* to, std::uint64_t rest, std::uint8_t scale) {
   if (rest == 0) return to;
   *to = '.';
+  if (scale == 4) {
+    char* last = PutFour(to + 1, rest);
+    while (last[-1] == '0') --last;
+    return last;
+  }
   char* const end = to + 1 + scale;
   for (char* digit = end; digit != to + 1; rest /= 10)
     *--digit = static_cast<char>('0' + rest % 10);
@@ -101,9 +109,21 @@ void NumberList::Begin() {
   comma_ = true;
 }
 
+// Times that follow each other mostly begin with the same digits.
 void NumberList::Int(std::int64_t value) {
   Begin();
-  end_ = PutScaled(end_, value, 1, 0);
+  const auto number = static_cast<std::uint64_t>(value);
+  if (value < static_cast<std::int64_t>(kEightDigits)) {
+    end_ = PutScaled(end_, value, 1, 0);
+    return;
+  }
+  const std::uint64_t high = number / kEightDigits;
+  if (high != high_) {
+    high_ = high;
+    high_size_ = static_cast<std::size_t>(PutNumber(high_text_.data(), high) - high_text_.data());
+  }
+  std::ranges::copy(high_text_, end_);  // a fixed size, which is quicker
+  end_ = PutEight(end_ + high_size_, number % kEightDigits);
 }
 
 void NumberList::Scaled(std::int64_t value, std::uint8_t scale) {
@@ -119,7 +139,8 @@ void NumberList::Real(double value) {
   if (std::isnan(value) || std::isinf(value)) return Null();
   Begin();
   if (std::abs(value) < kLargestFixed) {
-    end_ = PutScaled(end_, std::llround(value * double(kUnit)), kUnit, 4);
+    const double units = value * double(kUnit);  // std::llround takes as long as the rest
+    end_ = PutScaled(end_, static_cast<std::int64_t>(units + (units < 0 ? -0.5 : 0.5)), kUnit, 4);
   } else {
     end_ = std::to_chars(end_, text_.data() + text_.size(), value).ptr;
   }

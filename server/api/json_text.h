@@ -35,6 +35,9 @@ class NumberList {
   bool comma_;
   std::array<char, 1024> text_;
   char* end_;
+  std::uint64_t high_ = 0;  // of the last large integer: all but eight digits,
+  std::size_t high_size_ = 0;
+  std::array<char, 12> high_text_{};  // as text
 };
 
 // One more object of a list, or one more member of an object, that stays open for more: who opened

@@ -71,6 +71,23 @@ TEST(JsonText, IntegersOfEachLength) {
   }
 }
 
+// What is kept of the one before must not show in the next.
+TEST(JsonText, LargeIntegersThatShareTheirFirstDigits) {
+  std::mt19937_64 dice(7);
+  std::string text, expected;
+  {
+    NumberList numbers(text);
+    for (int i = 0; i < 10'000; ++i) {
+      const auto high = static_cast<std::int64_t>(dice() % 3) << (dice() % 36);
+      const std::int64_t value =
+          high * 100'000'000 + static_cast<std::int64_t>(dice() % 100'000'000);
+      numbers.Int(value);
+      expected += (i > 0 ? "," : "") + std::to_string(value);
+    }
+  }
+  EXPECT_EQ(text, expected);
+}
+
 TEST(JsonText, ListsLongerThanTheirBufferLoseNothing) {
   std::string text, expected;
   OpenList(text, "a");
