@@ -10,6 +10,15 @@
 
 namespace stepscope {
 
+// The parameter of every rule that does not judge the start of a job.
+inline constexpr Param kPatience = {
+    "patience",
+    1000,
+    0,
+    10'000'000,
+    "samples",
+    "Initialisation that is not judged; it ends with the first training step when there is one."};
+
 // The start of a job, which is not judged. It ends with the first training step; when no training
 // process has connected, after `patience` ticks of a node. A process that connects and never
 // reports a step (it may only annotate) is waited for at most kLongestWait.

@@ -1,0 +1,114 @@
+#include "rules/tick_share.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.h"
+#include "rules/sentence.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostShown = 64;  // nodes in the evidence
+
+}  // namespace
+
+TickShare::TickShare(const Params& params, const JobFacts& facts, Words words)
+    : facts_(facts),
+      threshold_(params["threshold"] / 100),
+      words_(std::move(words)),
+      start_(params.Samples("patience"), facts) {}
+
+TickShare::Counts TickShare::Total(Counts Node::*which) const {
+  Counts total;
+  for (const auto& [name, node] : nodes_) {
+    total.judged += (node.*which).judged;
+    total.bottleneck += (node.*which).bottleneck;
+  }
+  return total;
+}
+
+void TickShare::Scan(Time at) {
+  const Counts total = Total(&Node::all), recent = Total(&Node::recent);
+  const bool judges = total.judged >= kLeastJudged && recent.judged > 0;
+  const bool fires = judges && total.Share() > threshold_;
+  if (judges) ++scans_;
+  if (fires) ++triggers_;
+  if (fires && !fired_) fired_ = at;
+  active_ = fired_ && recent.Share() > threshold_;
+  for (auto& [name, node] : nodes_) {
+    if (fired_ && node.recent.Share() > threshold_) Trigger(name, node);
+    if (!judges && recent.judged > 0) continue;  // too few: the next scan sees them too
+    node.recent = {};
+    node.from.reset();
+  }
+}
+
+void TickShare::Trigger(const std::string& name, const Node& node) {
+  // One tick longer at the start, so that it reaches to the stretch before.
+  findings_.Trigger({name, ""}, *node.from - 2 * facts_.interval, *node.to,
+                    Describe("A GPU of node " + name, node.recent),
+                    {{"judged", node.recent.judged}, {"bottleneck", node.recent.bottleneck}});
+}
+
+std::string TickShare::Describe(const std::string& who, const Counts& counts) const {
+  return Format("{} {} in {:.1f} % of {}; the threshold is {:g} %.", who, words_.condition,
+                counts.Share() * 100, SamplesText(counts.judged, facts_.interval),
+                threshold_ * 100);
+}
+
+Json TickShare::Evidence() const {
+  const Counts total = Total(&Node::all);
+  Json nodes = Json::array();
+  for (const auto& [name, node] : nodes_) {
+    if (nodes.size() == kMostShown) break;
+    nodes.push_back(
+        {{"node", name}, {"judged", node.all.judged}, {"bottleneck", node.all.bottleneck}});
+  }
+  Json evidence = {{"judged", total.judged},
+                   {"bottleneck", total.bottleneck},
+                   {"scans", scans_},
+                   {"triggers", triggers_},
+                   {"findings_left_out", findings_.left_out()},
+                   {"nodes", std::move(nodes)}};
+  if (fired_) evidence["advice"] = words_.advice;
+  return evidence;
+}
+
+std::string TickShare::Unjudged() const {
+  const Counts total = Total(&Node::all);
+  const bool over =
+      std::ranges::any_of(nodes_, [&](const auto& node) { return start_.IsOver(node.first); });
+  if (facts_.Gpus() == 0 && !facts_.nodes.empty() && total.judged == 0) return "no GPU on any node";
+  if (!over) return start_.Reason();
+  if (total.judged == 0) return Format("no sample has {}", words_.needs);
+  return Format("{} of {} judged samples seen", total.judged, kLeastJudged);
+}
+
+Verdict TickShare::Judge() const {
+  Verdict verdict;
+  if (scans_ == 0) {
+    verdict.sentence = Unjudged();
+    return verdict;
+  }
+  const Counts total = Total(&Node::all);
+  verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
+  verdict.sentence = Describe("A GPU", total);
+  verdict.share = total.Share();
+  if (fired_) {
+    double lost = 0;
+    for (const auto& [name, node] : nodes_) lost += node.lost;
+    verdict.severity = SeverityOfLoss(lost / static_cast<double>(total.judged));
+    verdict.active = active_;
+    verdict.fired = fired_;
+    if (total.Share() <= threshold_) {
+      verdict.sentence +=
+          Format(" It was above in {} of {}.", triggers_, CountText(scans_, "scan"));
+    }
+    if (!active_) verdict.sentence += " The newest scan is not above it.";
+  }
+  verdict.evidence = Evidence();
+  return verdict;
+}
+
+}  // namespace stepscope
