@@ -1,0 +1,86 @@
+#include "rules/device_scans.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "rules/sentence.h"
+
+namespace stepscope {
+
+void DeviceScans::Begin(Time at) {
+  at_ = at;
+  active_ = false;
+  judged_before_ = judged_;
+}
+
+void DeviceScans::Clear(const Subject& subject) {
+  ++devices_[subject].scans;
+  ++judged_;
+}
+
+void DeviceScans::Trigger(const Finding& finding, double lost) {
+  Device& device = devices_[finding.subject];
+  ++device.scans;
+  ++device.triggers;
+  ++judged_;
+  ++triggers_;
+  lost_ += lost;
+  active_ = true;
+  last_ = at_;
+  if (!fired_) fired_ = at_;
+  findings_.Trigger(finding.subject, finding.from, finding.to, finding.sentence, finding.evidence);
+}
+
+void DeviceScans::End() {
+  if (judged_ > judged_before_) ++scans_;
+}
+
+DeviceScans::Device DeviceScans::Of(const Subject& subject) const {
+  const auto found = devices_.find(subject);
+  return found == devices_.end() ? Device{} : found->second;
+}
+
+std::string DeviceScans::FiredText(const std::string& device) const {
+  const auto fired =
+      std::ranges::count_if(devices_, [](const auto& each) { return each.second.triggers > 0; });
+  std::string text = Format("{} of {} fired {} in {}", fired, CountText(devices(), device),
+                            CountText(triggers_, "time"), CountText(scans_, "scan"));
+  if (active_ || !first_) return text;
+  return text + Format(", the last {} after the first sample", LengthText(*last_ - *first_));
+}
+
+Verdict DeviceScans::Judge(std::string_view advice) const {
+  Verdict verdict;
+  verdict.kind = triggers_ > 0 ? VerdictKind::kFinding : VerdictKind::kClear;
+  verdict.evidence = {{"triggers", triggers_},
+                      {"judged", judged_},
+                      {"scans", scans_},
+                      {"findings_left_out", findings_.left_out()}};
+  if (triggers_ == 0) return verdict;
+  verdict.share = static_cast<double>(triggers_) / static_cast<double>(judged_);
+  verdict.severity = SeverityOfLoss(lost_ / static_cast<double>(judged_));
+  verdict.active = active_;
+  verdict.fired = fired_;
+  verdict.evidence["first_trigger_us"] = ToMicros(*fired_);
+  verdict.evidence["last_trigger_us"] = ToMicros(*last_);
+  verdict.evidence["advice"] = advice;
+  return verdict;
+}
+
+std::string WithoutSamples(const JobFacts& facts, const Initialisation& start,
+                           const std::vector<Subject>& devices, std::string_view metric) {
+  if (std::ranges::any_of(devices, [&](const auto& each) { return start.IsOver(each.node); })) {
+    return "";
+  }
+  if (!devices.empty() || facts.nodes.empty()) return start.Reason();
+  if (facts.Gpus() == 0) return "no GPU on any node";
+  const auto over = [&](const NodeFacts& node) { return start.IsOver(node.name); };
+  if (std::ranges::any_of(facts.nodes, over)) return Format("no GPU gives samples of {}", metric);
+  return start.Reason();
+}
+
+std::string GpuText(const Subject& subject) {
+  return Format("GPU {} of node {}", subject.device, subject.node);
+}
+
+}  // namespace stepscope
