@@ -8,14 +8,13 @@ namespace stepscope {
 RuleType LowGpuUtilization();
 RuleType CpuBottleneck();
 RuleType DataloaderBottleneck();
+RuleType IoBottleneck();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
-      LowGpuUtilization(),
-      CpuBottleneck(),
-      DataloaderBottleneck(),
-      OverallSystemUsage(),
+      LowGpuUtilization(), CpuBottleneck(),      DataloaderBottleneck(),
+      IoBottleneck(),      OverallSystemUsage(),
   };
   return kRules;
 }

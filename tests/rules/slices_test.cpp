@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rules/initialisation.h"
 #include "tests/scenarios/replay.h"
 
 namespace stepscope::scenarios {
@@ -10,8 +11,22 @@ namespace {
 // Small windows, so that a short job has all parts of a long one.
 Json SmallParameters(const RuleType& rule) {
   if (rule.name == "LowGPUUtilization") return {{"window", 100}, {"patience", 150}};
-  if (rule.name == "CPUBottleneck") return {{"patience", "60s"}};
-  return Json::object();
+  if (rule.name == "BatchSize") return {{"window", 100}, {"patience", 150}};
+  Json small = Json::object();
+  for (const Param& param : rule.params) {
+    if (param.name == kPatience.name) small[std::string(param.name)] = "60s";
+  }
+  return small;
+}
+
+// Around a level that moves every 150 ticks, with samples left out.
+auto Swings(std::uint64_t seed, double level, double by) {
+  return [=](std::size_t node, std::size_t tick) -> std::optional<double> {
+    std::mt19937_64 random(seed * 1000 + node * 77 + tick / 150);
+    const double moved = level + by * (static_cast<double>(random() % 1000) / 500 - 1);
+    if ((tick + seed) % 37 == 0) return std::nullopt;
+    return std::max(0.0, moved + static_cast<double>(tick * (seed + 3) % 7));
+  };
 }
 
 Scenario Eventful(std::uint64_t seed) {
@@ -24,6 +39,8 @@ Scenario Eventful(std::uint64_t seed) {
                         {400, 90, 50, 10, 2, 15},
                         {300 + seed, 8, 97, 30, 10, 10},
                         {130, 60, 91, 40, 1, 9}};
+  scenario.extras = {{{"cpu_iowait_percent", "1"}, Swings(seed, 30, 60)},
+                     {{"gpu_memory_used_percent", "0"}, Swings(seed + 1, 55, 20)}};
   if (seed % 2 == 0) {
     scenario.ranks = {{20s, 900, 300ms, 18, 15}, {21s, 60, 5s, 30, 20}, {22s, 7, 1s, 90, 5}};
   }

@@ -3,7 +3,10 @@
 // Whole jobs made from a seed: nodes, GPUs, cores and ranks that live through stretches of time.
 // The same seed gives the same job.
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,6 +22,13 @@ struct Stretch {
   double gpu = 0, busiest_core = 0, other_cores = 5, io_wait = 0, noise = 1;
 };
 
+// A series of every node besides those of the stretches, or in place of one of them: its value at a
+// tick of a node. None is a sample that no collector gave.
+struct Extra {
+  SeriesName name;
+  std::function<std::optional<double>(std::size_t node, std::size_t tick)> value;
+};
+
 struct Steps {
   Duration start = 5s;  // of the first, after the job's first tick
   std::size_t count = 0;
@@ -31,7 +41,8 @@ struct Scenario {
   std::size_t nodes = 1, gpus = 1, cores = 4;  // GPUs and cores of each node
   std::vector<Stretch> stretches;
   std::vector<Steps> ranks;  // rank i runs on node i % nodes
-  double missing = 0;        // part of the values that no collector gave
+  std::vector<Extra> extras;
+  double missing = 0;  // part of the values of the stretches that no collector gave
 };
 
 struct NodeTicks {
@@ -65,6 +76,7 @@ class Generator {
       const std::string name = "node-" + std::to_string(i);
       job.facts.nodes.push_back({name, static_cast<int>(scenario_.cores), scenario_.gpus});
       job.nodes.push_back(MakeNode(name, job.facts.interval));
+      for (const Extra& extra : scenario_.extras) PutExtra(extra, i, job.nodes.back());
     }
     for (std::size_t i = 0; i < scenario_.ranks.size(); ++i) {
       job.ranks.push_back(MakeRank(static_cast<int>(i), job.nodes[i % job.nodes.size()].node));
@@ -121,6 +133,22 @@ class Generator {
     Put(node.columns[column++],
         (stretch.busiest_core + others) / static_cast<double>(scenario_.cores));
     Put(node.columns[column++], Around(stretch.io_wait, stretch.noise));
+  }
+
+  // In its place in the order.
+  static void PutExtra(const Extra& extra, std::size_t number, NodeTicks& node) {
+    const auto place = std::ranges::lower_bound(node.series, extra.name);
+    const auto at = place - node.series.begin();
+    if (place == node.series.end() || *place != extra.name) {
+      node.series.insert(place, extra.name);
+      node.columns.insert(node.columns.begin() + at, Column{});
+    }
+    Column& column = node.columns[static_cast<std::size_t>(at)] = Column{2, {}, {}};
+    for (std::size_t tick = 0; tick < node.at_us.size(); ++tick) {
+      const std::optional<double> value = extra.value(number, tick);
+      column.values.push_back(value ? ToScaled(*value, column.scale) : 0);
+      column.present.push_back(value ? 1 : 0);
+    }
   }
 
   RankSteps MakeRank(int rank, const std::string& node) {
