@@ -9,12 +9,13 @@ RuleType LowGpuUtilization();
 RuleType CpuBottleneck();
 RuleType DataloaderBottleneck();
 RuleType IoBottleneck();
+RuleType BatchSize();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
-      LowGpuUtilization(), CpuBottleneck(),      DataloaderBottleneck(),
-      IoBottleneck(),      OverallSystemUsage(),
+      LowGpuUtilization(), CpuBottleneck(), DataloaderBottleneck(),
+      IoBottleneck(),      BatchSize(),     OverallSystemUsage(),
   };
   return kRules;
 }
