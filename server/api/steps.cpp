@@ -146,6 +146,20 @@ Result<std::int64_t> ReadCursor(const Query& query) {
   return ParseInt(*plain, "cursor");
 }
 
+// So many steps, or all there are. One read may give fewer: it counts what it unpacks.
+Result<std::vector<Step>> ReadPage(Connection& connection, StepQuery query, std::size_t rows) {
+  std::vector<Step> page;
+  while (page.size() < rows) {
+    query.most_rows = rows - page.size();
+    const Result<std::vector<Step>> steps = ReadSteps(connection, query);
+    if (!steps) return steps.error();
+    if (steps->empty()) break;
+    page.insert(page.end(), steps->begin(), steps->end());
+    query.after_us = ToMicros(page.back().start);
+  }
+  return page;
+}
+
 Result<Reply> AnswerRows(Connection& connection, const Request& request, const JobRow& job,
                          const Query& query, const std::vector<RankOnNode>& ranks) {
   if (ranks.size() != 1) {
@@ -154,10 +168,9 @@ Result<Reply> AnswerRows(Connection& connection, const Request& request, const J
   const Result<std::int64_t> after_us = ReadCursor(query);
   if (!after_us) return Query::Refuse(request, "cursor", "is not the cursor of such a list");
   const auto limit = static_cast<std::size_t>(query.Int("limit", 500));
-  const Result<std::vector<Step>> steps = ReadSteps(connection, {.job_id = job.job_id,
-                                                                 .rank = ranks.front().rank,
-                                                                 .after_us = *after_us,
-                                                                 .most_rows = limit + 1});
+  const StepQuery behind = {
+      .job_id = job.job_id, .rank = ranks.front().rank, .after_us = *after_us};
+  const Result<std::vector<Step>> steps = ReadPage(connection, behind, limit + 1);
   if (!steps) return steps.error();
   OrderedJson items = OrderedJson::array();
   for (std::size_t at = 0; at < std::min(limit, steps->size()); ++at) {

@@ -13,6 +13,21 @@ class StepsTest : public ApiTest {
     return service_.GetJson("/api/v1/jobs/mlp/steps" + query);
   }
 
+  // When the steps began that are in all pages of so many; each but the last of `pages` is full.
+  std::vector<std::int64_t> AllStarts(std::size_t limit, int pages) {
+    std::vector<std::int64_t> starts;
+    std::string cursor;
+    for (int page = 1; page <= pages; ++page) {
+      const Json answer = Ask(Format("?format=rows&limit={}{}", limit, cursor));
+      for (const Json& row : answer["items"]) starts.push_back(row["start_us"]);
+      EXPECT_EQ(answer["next"].is_null(), page == pages);
+      if (answer["next"].is_null()) break;
+      EXPECT_EQ(answer["items"].size(), limit);
+      cursor = "&cursor=" + answer["next"].get<std::string>();
+    }
+    return starts;
+  }
+
   TestAgent agent_{"mlp"};
 };
 
@@ -46,17 +61,21 @@ TEST_F(StepsTest, ALongRunIsDrawnInAtMostFiveHundredPoints) {
 
 TEST_F(StepsTest, RowsPageThroughEveryStepOnce) {
   Push(agent_.Steps(0, kStartUs, std::vector<std::int64_t>(25, 10), 0.5));
-  std::vector<int> steps;
-  std::string cursor;
-  for (int pages = 0; pages < 3; ++pages) {
-    const Json page = Ask("?format=rows&limit=10" + cursor);
-    for (const Json& row : page["items"]) steps.push_back(row["step"]);
-    if (page["next"].is_null()) break;
-    cursor = "&cursor=" + page["next"].get<std::string>();
+  const std::vector<std::int64_t> starts = AllStarts(10, 3);
+  ASSERT_EQ(starts.size(), 25U);
+  EXPECT_EQ(starts.front(), kStartUs);
+  EXPECT_EQ(starts.back(), kStartUs + 240'000);
+}
+
+TEST_F(StepsTest, APageThatBeginsWithinAPushIsAsLongAsTheOthers) {
+  for (int push = 0; push < 5; ++push) {
+    Push(agent_.Steps(0, kStartUs + push * 120'000, std::vector<std::int64_t>(12, 10), 0.5));
   }
-  ASSERT_EQ(steps.size(), 25U);
-  EXPECT_EQ(steps.front(), 1);
-  EXPECT_EQ(steps.back(), 25);
+  const std::vector<std::int64_t> starts = AllStarts(10, 6);
+  ASSERT_EQ(starts.size(), 60U);
+  for (std::size_t step = 0; step < starts.size(); ++step) {
+    EXPECT_EQ(starts[step], kStartUs + static_cast<std::int64_t>(step) * 10'000);
+  }
 }
 
 TEST_F(StepsTest, ARankWithoutStepsSaysSo) {
