@@ -136,6 +136,14 @@ class Suites:
     def python(self):
         return self.pytest("python", "tests/python", variables=checked_extension() if self.preset == "asan" else ())
 
+    def analysis(self):
+        """The analysis library. Without pandas the suite is skipped, and says so."""
+        missing = subprocess.run([ROOT / ".venv/bin/python", "-c", "import pandas"], capture_output=True)
+        if missing.returncode:
+            say("  analysis: skipped: this system has no python3-pandas")
+            return Counts(skipped=1)
+        return self.pytest("analysis", "tests/analysis")
+
     def torch(self):
         """The hooks with a real PyTorch. Without one the suite is skipped, and says so."""
         missing = subprocess.run([ROOT / ".venv/bin/python", "-c", "import torch"], capture_output=True)
@@ -164,7 +172,7 @@ class Suites:
         return self.npm("browser", "tests/browser")
 
 
-ALL = ("lint", "cpp", "fuzz", "python", "torch", "web", "contract", "browser", "e2e", "package", "fault")
+ALL = ("lint", "cpp", "fuzz", "python", "analysis", "torch", "web", "contract", "browser", "e2e", "package", "fault")
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
 

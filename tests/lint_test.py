@@ -95,13 +95,27 @@ def test_python_compiles():
         compile(path.read_text(), str(path), "exec")
 
 
-def test_python_of_the_package_knows_only_the_standard_library():
-    imports = {
-        word.split(".")[0]
-        for path in (ROOT / "python" / "stepscope").rglob("*.py")
-        for word in re.findall(r"^\s*(?:import|from) (\w[\w.]*)", path.read_text(), re.MULTILINE)
-    }
-    assert imports <= {*sys.stdlib_module_names, "stepscope", "_stepscope_start", "sitecustomize"}
+PACKAGE = ROOT / "python" / "stepscope"
+ANALYSIS = PACKAGE / "analysis"
+
+
+def imports(paths):
+    """Each module that the files import: relative ones with their dots."""
+    return {word for path in paths for word in re.findall(r"^\s*(?:import|from) ([\w.]+)", path.read_text(), re.MULTILINE)}
+
+
+def test_the_marks_know_only_the_standard_library_and_not_the_analysis():
+    found = imports(path for path in PACKAGE.rglob("*.py") if ANALYSIS not in path.parents)
+    absolute = {word.split(".")[0] for word in found if not word.startswith(".")}
+    assert absolute <= {*sys.stdlib_module_names, "stepscope", "_stepscope_start", "sitecustomize"}
+    assert not [word for word in found if "analysis" in word]
+
+
+def test_the_analysis_knows_pandas_and_nothing_of_the_marks():
+    found = imports(ANALYSIS.rglob("*.py")) - {"stepscope.analysis"}
+    absolute = {word.split(".")[0] for word in found if not word.startswith(".")}
+    assert absolute <= {*sys.stdlib_module_names, "pandas", "numpy"}
+    assert not [word for word in found if word.startswith("..")]
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not here")

@@ -57,6 +57,7 @@ def test_one_wheel_serves_all_versions(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {"stepscope-hooks.pth", "_stepscope_start.py", "stepscope/_hooks/__init__.py"} <= set(names)
     assert {"stepscope/py.typed", "stepscope/__init__.py", "stepscope/_pure.py"} <= set(names)
+    assert "stepscope/analysis/__init__.py" in names
     assert not [name for name in names if name.endswith((".c", ".h"))]
 
 

@@ -1,0 +1,150 @@
+"""The calls of the REST API, with the standard library: one request a connection, nothing kept open."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import ipaddress
+import json
+import os
+import ssl
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import zlib
+from typing import Any, Dict, Iterator, Optional
+
+from ._problem import Problem, Unreachable
+
+_TRIES = 5  # while the service says that it is busy, and when to come again
+_LONGEST_PAUSE = 10.0  # seconds
+
+
+class Service:
+    """Where the service is and who asks. Not changed by use: threads may share it."""
+
+    def __init__(self, url: str, token: Optional[str], ca_file: Optional[str], timeout: float, insecure_http: bool) -> None:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{url!r} is not the address of a service, such as http://127.0.0.1:8080")
+        here = _is_loopback(parts.hostname)
+        if token and parts.scheme == "http" and not here and not insecure_http:
+            raise ValueError(f"a token would travel in the clear to {parts.hostname}: use https, or insecure_http=True")
+        self.url = url.rstrip("/")
+        self.timeout = timeout
+        self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        trust = ssl.create_default_context(cafile=ca_file)
+        handlers = [_NoRedirect(), urllib.request.HTTPSHandler(context=trust)]
+        if here:
+            handlers.append(urllib.request.ProxyHandler({}))
+        self._opener = urllib.request.build_opener(*handlers)
+
+    def get(self, path: str, **query: Any) -> Dict[str, Any]:
+        """The JSON object of an answer. Parameters that are None are left out; lists become words with commas."""
+        given = {name: _text(value) for name, value in query.items() if value is not None}
+        url = f"{self.url}/api/v1{path}" + ("?" + urllib.parse.urlencode(given) if given else "")
+        tries = 0
+        while True:
+            try:
+                return self._read(url)
+            except urllib.error.HTTPError as refused:
+                tries += 1
+                pause = _pause(refused)
+                if pause is None or tries == _TRIES:
+                    raise _problem_of(refused) from None
+                refused.close()
+                time.sleep(pause)
+            except (OSError, EOFError, http.client.HTTPException, zlib.error) as fault:
+                raise Unreachable(f"{self.url} does not answer: {_reason(fault)}") from fault
+
+    def pages(self, path: str, **query: Any) -> Iterator[Any]:
+        """The answers of a list, from the first page to the last."""
+        cursor = None
+        while True:
+            page = self.get(path, cursor=cursor, **query)
+            yield page
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    def _read(self, url: str) -> Dict[str, Any]:
+        with self._opener.open(urllib.request.Request(url, headers=self._headers), timeout=self.timeout) as answer:
+            body = _plain(answer)
+            said = _object(answer, body, "application/json")
+            if said is None:
+                raise Problem({"status": answer.status, "title": "Not an answer of a Stepscope service", "detail": _start_of(body)})
+            return said
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """The service redirects nobody, and another host must not get the token."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def path_part(name: str) -> str:
+    return urllib.parse.quote(name, safe="")
+
+
+def environment_token() -> Optional[str]:
+    """As the agent finds it: a file that STEPSCOPE_TOKEN_FILE names, else STEPSCOPE_TOKEN."""
+    path = os.environ.get("STEPSCOPE_TOKEN_FILE")
+    if path:
+        with open(path, encoding="utf-8") as file:
+            return file.read().strip()
+    return os.environ.get("STEPSCOPE_TOKEN") or None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _plain(answer: Any) -> bytes:
+    body: bytes = answer.read()
+    return gzip.decompress(body) if answer.headers.get("Content-Encoding") == "gzip" else body
+
+
+def _object(answer: Any, body: bytes, media_type: str) -> Optional[Dict[str, Any]]:
+    """The JSON object of an answer; None when it is something else, as of a proxy between."""
+    if answer.headers.get_content_type() != media_type:
+        return None
+    try:
+        said = json.loads(body)
+    except ValueError:
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def _start_of(body: bytes) -> str:
+    return " ".join(body[:200].decode("utf-8", "replace").split())
+
+
+def _pause(refused: urllib.error.HTTPError) -> Optional[float]:
+    """How long to wait before the call is made again; None when that would not help, or takes too long."""
+    after = refused.headers.get("Retry-After", "")
+    if refused.code not in (429, 503) or not after.isdigit() or int(after) > _LONGEST_PAUSE:
+        return None
+    return float(after)
+
+
+def _problem_of(refused: urllib.error.HTTPError) -> Problem:
+    body = _plain(refused)
+    said = _object(refused, body, "application/problem+json") or {}
+    usual = {"status": refused.code, "title": str(refused.reason), "detail": _start_of(body)}
+    return Problem({**usual, "request_id": refused.headers.get("X-Request-Id", ""), **said})
+
+
+def _reason(fault: BaseException) -> str:
+    inner = getattr(fault, "reason", None)
+    return str(inner if isinstance(inner, BaseException) else fault) or repr(fault)
