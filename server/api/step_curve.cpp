@@ -1,24 +1,16 @@
 #include "server/api/step_curve.h"
 
-#include "server/store/capped_sum.h"
-
 namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostPoints = 500;
-
-void Join(StepPoint& point, const StepPoint& next) {
-  point.count += next.count;
-  point.wall_ns = CappedSum(point.wall_ns, next.wall_ns);
-  point.data_ns = CappedSum(point.data_ns, next.data_ns);
-}
 
 }  // namespace
 
 void StepCurve::Add(const StepPoint& point) {
   while (steps_per_point_ < point.count) Halve();
   if (!points_.empty() && points_.back().count + point.count <= steps_per_point_) {
-    return Join(points_.back(), point);
+    return points_.back().Add(point);
   }
   if (points_.size() == kMostPoints) Halve();
   points_.push_back(point);
@@ -27,7 +19,7 @@ void StepCurve::Add(const StepPoint& point) {
 void StepCurve::Halve() {
   for (std::size_t at = 0; at < points_.size(); at += 2) {
     StepPoint joined = points_[at];
-    if (at + 1 < points_.size()) Join(joined, points_[at + 1]);
+    if (at + 1 < points_.size()) joined.Add(points_[at + 1]);
     points_[at / 2] = joined;
   }
   points_.resize((points_.size() + 1) / 2);

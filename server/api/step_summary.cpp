@@ -1,5 +1,7 @@
 #include "server/api/step_summary.h"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "server/api/answer.h"
@@ -59,31 +61,50 @@ OrderedJson PhaseJson(std::string_view name, double ns, double all_ns) {
           {"share_percent", all_ns > 0 ? Rounded(100 * ns / all_ns, 2) : 0}};
 }
 
+// The mean of a phase in each point of a curve.
+OrderedJson PhaseOf(const StepCurve& curve, std::size_t phase) {
+  OrderedJson seconds = OrderedJson::array();
+  for (const StepPoint& point : curve.points()) {
+    seconds.push_back(Seconds(double(point.phases_ns[phase]) / double(point.count)));
+  }
+  return seconds;
+}
+
+// Of the phases that any point has.
+OrderedJson PhasesOf(const StepCurve& curve) {
+  OrderedJson phases = OrderedJson::object();
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const auto has = [i](const StepPoint& point) { return point.phases_ns[i] > 0; };
+    if (!std::ranges::any_of(curve.points(), has)) continue;
+    phases[std::string(ToText(static_cast<Phase>(i)))] = PhaseOf(curve, i);
+  }
+  return phases;
+}
+
 OrderedJson CurveJson(const StepCurve& curve) {
-  OrderedJson step = OrderedJson::array(), start = step, wall = step, data = step;
+  OrderedJson step = OrderedJson::array(), start = step, wall = step;
   for (const StepPoint& point : curve.points()) {
     step.push_back(point.step);
     start.push_back(point.start_us);
     wall.push_back(Seconds(double(point.wall_ns) / double(point.count)));
-    data.push_back(Seconds(double(point.data_ns) / double(point.count)));
   }
   return {{"steps_per_point", curve.steps_per_point()},
           {"step", step},
           {"start_us", start},
           {"wall_seconds", wall},
-          {"data_seconds", data}};
+          {"data_seconds", PhaseOf(curve, static_cast<std::size_t>(Phase::kData))},
+          {"phases_seconds", PhasesOf(curve)}};
 }
 
 }  // namespace
 
 void StepSummary::Add(const Step& step) {
-  const StepPoint point{step.number, ToMicros(step.start), 1, step.wall.count(),
-                        step.phase(Phase::kData).count()};
+  const StepPoint point = ToPoint(step);
   if (walls_.count() == 0) first_ = step.number;
   last_ = step.number;
   walls_.Add(point.wall_ns);
   for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
-    phases_ns_[phase] = CappedSum(phases_ns_[phase], step.phases[phase].count());
+    phases_ns_[phase] = CappedSum(phases_ns_[phase], point.phases_ns[phase]);
   }
   curve_.Add(point);
 }

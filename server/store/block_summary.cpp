@@ -9,16 +9,33 @@ namespace stepscope {
 namespace {
 
 void AddToPoints(const Step& step, std::vector<StepPoint>& points) {
-  if (points.empty() || points.back().count == std::int64_t{kStepsPerPoint}) {
-    points.push_back({.step = step.number, .start_us = ToMicros(step.start)});
+  const bool full = points.empty() || points.back().count == std::int64_t{kStepsPerPoint};
+  if (full) return points.push_back(ToPoint(step));
+  points.back().Add(ToPoint(step));
+}
+
+// A byte or two less for each of them in the row.
+void CutToMicros(std::vector<StepPoint>& points) {
+  for (StepPoint& point : points) {
+    for (std::int64_t& ns : point.phases_ns) ns -= ns % 1'000;
   }
-  StepPoint& point = points.back();
-  ++point.count;
-  point.wall_ns = CappedSum(point.wall_ns, step.wall.count());
-  point.data_ns = CappedSum(point.data_ns, step.phase(Phase::kData).count());
 }
 
 }  // namespace
+
+StepPoint ToPoint(const Step& step) {
+  StepPoint point{step.number, ToMicros(step.start), 1, step.wall.count(), {}};
+  std::ranges::transform(step.phases, point.phases_ns.begin(), &Duration::count);
+  return point;
+}
+
+void StepPoint::Add(const StepPoint& next) {
+  count += next.count;
+  wall_ns = CappedSum(wall_ns, next.wall_ns);
+  for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
+    phases_ns[phase] = CappedSum(phases_ns[phase], next.phases_ns[phase]);
+  }
+}
 
 std::int64_t CountSteps(const BlockSummary& summary) {
   std::int64_t count = 0;
@@ -40,6 +57,7 @@ BlockSummary SummariseBlock(std::span<const Step> steps) {
       summary.phases_ns[phase] = CappedSum(summary.phases_ns[phase], step.phases[phase].count());
     }
   }
+  CutToMicros(summary.points);
   for (const auto& [bin, count] : walls) summary.walls.push_back({bin, count});
   return summary;
 }

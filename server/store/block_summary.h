@@ -14,17 +14,21 @@
 namespace stepscope {
 
 // Steps that follow each other, as one point of a curve: number and start of the first, sums of
-// all.
+// all. Of a summary the phases are whole microseconds.
 struct StepPoint {
-  std::int64_t step = 0, start_us = 0, count = 0, wall_ns = 0, data_ns = 0;
+  std::int64_t step = 0, start_us = 0, count = 0, wall_ns = 0;
+  std::array<std::int64_t, kPhaseCount> phases_ns{};
+
+  void Add(const StepPoint& next);
 
   bool operator==(const StepPoint&) const = default;
 };
+StepPoint ToPoint(const Step& step);
 inline constexpr std::size_t kStepsPerPoint = 64;
 
 // What is kept beside a block of steps, so that a job's steps can be summed up without reading
-// them. All of it is exact but the wall times, which are counted in bins. Sums that are too large
-// are INT64_MAX.
+// them. All of it is exact but the wall times, which are counted in bins, and the phases of the
+// points. Sums that are too large are INT64_MAX.
 struct BlockSummary {
   std::int64_t last_step = 0;  // its number; the first is that of the first point
   std::int64_t min_wall_ns = 0, max_wall_ns = 0;

@@ -1,5 +1,7 @@
 // The bytes of a summary: varints, a number as its difference to where it is expected. A version,
-// then extremes, phases, points and bins.
+// then points, extremes, phases and bins.
+
+#include <bit>
 
 #include "core/wire/bytes.h"
 #include "server/store/block_summary.h"
@@ -8,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;  // 1 had no phases but data in its points
 constexpr std::uint64_t kMostPoints = kStepsPerBlock / kStepsPerPoint;
 
 // Over the ends of int64 and back again, in what is written as in what is read.
@@ -33,22 +35,55 @@ StepPoint Expected(const StepPoint& before) {
 }
 
 constexpr std::int64_t StepPoint::*kFields[] = {&StepPoint::step, &StepPoint::start_us,
-                                                &StepPoint::wall_ns, &StepPoint::data_ns};
+                                                &StepPoint::wall_ns};
+
+// A bit for each phase that occurs in any point.
+std::uint64_t PhasesIn(const std::vector<StepPoint>& points) {
+  std::uint64_t phases = 0;
+  for (const StepPoint& point : points) {
+    for (std::size_t i = 0; i < kPhaseCount; ++i) {
+      if (point.phases_ns[i] != 0) phases |= std::uint64_t{1} << i;
+    }
+  }
+  return phases;
+}
+
+constexpr bool Has(std::uint64_t phases, std::size_t phase) {
+  return (phases >> phase & 1) != 0;
+}
 
 // All points have kStepsPerPoint steps, but the last.
 void PutPoints(const std::vector<StepPoint>& points, std::string& bytes) {
+  const std::uint64_t phases = PhasesIn(points);
   PutVarint(bytes, points.size());
   PutVarint(bytes, static_cast<std::uint64_t>(points.back().count));
+  PutVarint(bytes, phases);
   StepPoint expected;
   for (const StepPoint& point : points) {
     for (const auto field : kFields) PutVarint(bytes, Difference(point.*field, expected.*field));
+    for (std::size_t i = 0; i < kPhaseCount; ++i) {
+      if (!Has(phases, i)) continue;
+      PutVarint(bytes, Difference(point.phases_ns[i] / 1'000, expected.phases_ns[i] / 1'000));
+    }
     expected = Expected(point);
+  }
+}
+
+void TakePhases(ByteReader& reader, std::uint64_t phases, const StepPoint& expected,
+                StepPoint& point) {
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    if (!Has(phases, i)) continue;
+    const std::int64_t us = TakeNear(reader, expected.phases_ns[i] / 1'000);
+    if (us < 0 || us > INT64_MAX / 1'000) return reader.Fail();
+    point.phases_ns[i] = us * 1'000;
   }
 }
 
 void TakePoints(ByteReader& reader, std::vector<StepPoint>& points) {
   const std::uint64_t count = reader.TakeVarint(), in_last = reader.TakeVarint();
-  if (count == 0 || count > kMostPoints || in_last == 0 || in_last > kStepsPerPoint) {
+  const std::uint64_t phases = reader.TakeVarint();
+  if (count == 0 || count > kMostPoints || in_last == 0 || in_last > kStepsPerPoint ||
+      std::bit_width(phases) > static_cast<int>(kPhaseCount)) {
     return reader.Fail();
   }
   points.reserve(count);
@@ -56,7 +91,8 @@ void TakePoints(ByteReader& reader, std::vector<StepPoint>& points) {
   for (std::uint64_t i = 0; i < count; ++i) {
     StepPoint point{.count = static_cast<std::int64_t>(i + 1 < count ? kStepsPerPoint : in_last)};
     for (const auto field : kFields) point.*field = TakeNear(reader, expected.*field);
-    if (point.wall_ns < 0 || point.data_ns < 0) return reader.Fail();
+    TakePhases(reader, phases, expected, point);
+    if (point.wall_ns < 0 || !reader.ok()) return reader.Fail();
     points.push_back(point);
     expected = Expected(point);
   }

@@ -130,9 +130,9 @@ def columns():
 def summaries():
     def summary(points, in_last, walls):
         """Of steps of 1 s; walls are (bins skipped, steps)."""
-        yield b"\1" + wire.varint(points) + wire.varint(in_last)
+        yield b"\2" + wire.varint(points) + wire.varint(in_last) + wire.varint(0b1001)
         for number in range(points):
-            first = [1, START_US, 64 * 10**9, 0]  # step, start_us, wall_ns, data_ns
+            first = [1, START_US, 64 * 10**9, 10**7, 0]  # step, start_us, wall_ns; data, loss in microseconds
             yield b"".join(wire.varint(wire.zigzag(value if number == 0 else 0)) for value in first)
         yield b"".join(wire.varint(wire.zigzag(value)) for value in (in_last - 1, 10**9, 0, *[0] * 10))
         yield wire.varint(len(walls)) + b"".join(wire.varint(skipped) + wire.varint(count) for skipped, count in walls)

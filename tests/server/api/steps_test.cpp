@@ -48,6 +48,7 @@ TEST_F(StepsTest, PercentilesPhasesAndHistogramAddUp) {
   EXPECT_EQ(rank["phases"][1]["share_percent"], 75);
   EXPECT_EQ(rank["series"]["wall_seconds"], Json({0.1, 0.2, 0.3, 0.4}));
   EXPECT_EQ(rank["series"]["data_seconds"][0], 0.025);
+  EXPECT_EQ(rank["series"]["phases_seconds"], Json({{"data", {0.025, 0.05, 0.075, 0.1}}}));
 }
 
 TEST_F(StepsTest, ALongRunIsDrawnInAtMostFiveHundredPoints) {

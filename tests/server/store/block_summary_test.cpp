@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "server/store/step_blocks.h"
 #include "tests/support/mutate.h"
@@ -19,7 +20,9 @@ std::vector<Step> RandomSteps(std::size_t count, std::mt19937_64& dice) {
     steps[i].number = static_cast<std::int64_t>(i) + 7;
     steps[i].start = FromMicros(start_us);
     steps[i].wall = Duration(wall_ns);
-    steps[i].phases[0] = Duration(wall_ns / 4);
+    for (const auto& [phase, part] : {std::pair{0, 4}, {2, 5}, {4, 3}, {6, 50}}) {
+      steps[i].phases[phase] = Duration(wall_ns / part);
+    }
     start_us += wall_ns / 1'000 + 3;
   }
   return steps;
@@ -40,6 +43,10 @@ TEST(BlockSummary, TellsOfEachStepOnce) {
   for (const Step& step : steps) wall_ns += step.wall.count(), data_ns += step.phases[0].count();
   for (const DurationBin& wall : summary.walls) in_bins += wall.count;
   for (const StepPoint& point : summary.points) in_points += point.wall_ns;
+  std::int64_t data_in_points = 0;
+  for (const StepPoint& point : summary.points) data_in_points += point.phases_ns[0];
+  EXPECT_LE(data_in_points, data_ns);
+  EXPECT_GT(data_in_points, data_ns - 3 * 1'000) << "less than a microsecond for each of three";
   EXPECT_EQ(in_bins, 150);
   EXPECT_EQ(in_points, wall_ns);
   EXPECT_EQ(summary.phases_ns[0], data_ns);
@@ -98,12 +105,28 @@ TEST(BlockSummary, DamagedBytesAreRefusedOrSane) {
 
 TEST(BlockSummary, DeclaredSizesAreChecked) {
   const std::string huge = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
-  EXPECT_FALSE(DecodeSummary("\x02\x01\x01")) << "another version";
-  EXPECT_FALSE(DecodeSummary("\x01" + huge + "\x01")) << "points";
-  EXPECT_FALSE(DecodeSummary("\x01\x01" + huge)) << "steps in the last point";
+  EXPECT_FALSE(DecodeSummary("\x02" + huge + "\x01")) << "points";
+  EXPECT_FALSE(DecodeSummary("\x02\x01" + huge)) << "steps in the last point";
   std::string bins = EncodeSummary(SummariseBlock(std::vector<Step>(1)));
   ASSERT_TRUE(DecodeSummary(bins));
   EXPECT_FALSE(DecodeSummary(bins.substr(0, bins.size() - 3) + huge + "\x01\x01"));
+  std::string other = bins;
+  for (const char version : {'\1', '\3'}) {
+    other[0] = version;
+    EXPECT_FALSE(DecodeSummary(other)) << "version " << int{version};
+  }
+}
+
+TEST(BlockSummary, PhasesOfPointsAreCheckedToo) {
+  const std::string huge = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
+  const std::string none = EncodeSummary(SummariseBlock(std::vector<Step>(1)));
+  const std::string head = none.substr(0, 3), rest = none.substr(4);
+  ASSERT_TRUE(DecodeSummary(head + '\0' + rest)) << "no phase";
+  EXPECT_FALSE(DecodeSummary(head + "\x80\x08" + rest)) << "an eleventh phase";
+  const std::string step = rest.substr(0, 3), behind = rest.substr(3);
+  ASSERT_TRUE(DecodeSummary(head + "\x01" + step + "\x0e" + behind)) << "7 us";
+  EXPECT_FALSE(DecodeSummary(head + "\x01" + step + "\x0d" + behind)) << "less than nothing";
+  EXPECT_FALSE(DecodeSummary(head + "\x01" + step + huge + behind)) << "overflows as nanoseconds";
 }
 
 }  // namespace
