@@ -86,9 +86,43 @@ test("of a large job the service folds the series, and some ranks are read", asy
   const choice = page.locator(".rank-choice");
   assert.match(await choice.textContent(), /8 of 512 ranks read/);
   await choice.locator("select").selectOption("300");
-  await page.getByText(/rank 300 on host-1/).waitFor();
+  await chart("steps").getByText(/rank 300 on host-1/).waitFor();
   assert.equal(service.calls(/\/steps\?rank=300/).length, 1);
   assert.doesNotMatch(await page.locator("main").textContent(), /nodes have samples/);
+});
+
+const kYellow = "#b67a20";
+const kLineGrey = "#e1e5ea";
+
+test("all phases that occur are drawn along the job, with their names, numbers and rows", async () => {
+  await open();
+  await plot("phases").locator("canvas").waitFor();
+  for (const colour of [kBlue, kYellow, "#e0347f", "#841812", "#2b1038", kLineGrey]) {
+    assert.ok((await pixelsNear(page, "phases", colour)) > 20, colour);
+  }
+  const legend = chart("phases").locator(".legend li");
+  assert.deepEqual(await legend.locator(".legend-label").allTextContents(), [
+    "Data", "Transfer", "Forward", "Loss", "Backward", "Communication", "Optimizer", "Checkpoint", "Unnamed",
+  ]);
+  assert.match(await legend.nth(0).textContent(), /^Data 63 %$/);
+  assert.equal(await legend.locator(".swatch-striped").count(), 3, "transfer, loss and communication");
+  assert.match(await chart("phases").locator(".summary").textContent(), /^Most of the time: Data 63 %, Backward 13 %, Forward 9\.0 %\.$/);
+  await chart("phases").getByRole("button", { name: /^Table/ }).click();
+  const rows = chart("phases").locator("tbody tr");
+  assert.match(await rows.nth(0).textContent(), /63 %2\.0 %9\.0 %1\.0 %13 %3\.0 %4\.0 %3\.0 %2\.0 %$/);
+});
+
+test("the histogram has a bar for each bin that is not empty, a sentence, and rows", async () => {
+  await open();
+  await chart("histogram").locator("svg").waitFor();
+  const heights = await chart("histogram").locator(".bars-bar").evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().height));
+  assert.equal(heights.length, 2);
+  assert.ok(heights[0] > 10 * heights[1] && heights[1] >= 2, `${heights}`);
+  const sentence = /^95 % of 2.400 steps took 30\.0 ms to 50\.0 ms; half took at most 41\.2 ms, 99 % at most 71\.0 ms, the longest 74\.0 ms\.$/;
+  assert.match(await chart("histogram").locator(".summary").textContent(), sentence);
+  assert.match(await chart("histogram").locator("svg").getAttribute("aria-label"), sentence);
+  await chart("histogram").getByRole("button", { name: /^Table/ }).click();
+  assert.deepEqual(await chart("histogram").locator("tbody tr").allTextContents(), ["30.0 ms to 50.0 ms2\u202f280", "50.0 ms to 80.0 ms120"]);
 });
 
 test("each chart has a sentence with its numbers, tied to it", async () => {
@@ -115,6 +149,7 @@ test("a gap stays a gap", async () => {
 
 test("dragging zooms all charts by the link, Back undoes one zoom, 0 shows all", async () => {
   await open();
+  await plot("cpu").scrollIntoViewIfNeeded();
   const box = await plot("cpu").locator(".u-over").boundingBox();
   await page.mouse.move(box.x + box.width * 0.25, box.y + 50);
   await page.mouse.down();
@@ -231,7 +266,7 @@ test("no samples yet: says what is awaited; no steps: says how to send them", as
   await page.getByRole("heading", { name: "Waiting for the first sample from host-1" }).waitFor();
   service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 20, steps: false })];
   await open();
-  assert.match(await chart("steps").textContent(), /No step marks: call stepscope\.step\(\)/);
+  assert.match(await chart("steps").textContent(), /No steps yet.*calls stepscope\.step\(\)/);
 });
 
 test("half of the nodes: the data and a line that says so", async () => {

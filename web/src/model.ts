@@ -120,6 +120,10 @@ export interface RankSteps {
   readonly steps: number;
   readonly wall_seconds: Readonly<
     Record<"mean" | "max" | "p99" | "p95" | "p50" | "min", number | null>> | null;
+  readonly histogram: {
+    readonly edges_seconds: readonly number[];
+    readonly counts: readonly number[];
+  };
   readonly phases: readonly {
     readonly phase: string;
     readonly total_seconds: number;
@@ -131,6 +135,7 @@ export interface RankSteps {
     readonly start_us: readonly number[];
     readonly wall_seconds: Values;
     readonly data_seconds: Values;
+    readonly phases_seconds: Readonly<Record<string, Values>>;
   };
 }
 

@@ -34,6 +34,34 @@ export const kPalettes: Readonly<Record<Theme, Palette>> = {
   },
 };
 
+/** How an area is filled: a series' colour, or stripes of it where two stand for what goes together. */
+export interface Fill {
+  readonly tone: number;
+  readonly striped?: boolean;
+}
+
+/** Time that nothing accounts for: as faint as a line of the grid. */
+export const kRest = -2;
+
+/** The phases in the order of a step. Those that are neighbours in most steps differ in colour, or by stripes. */
+export const kPhases: Readonly<Record<string, Fill>> = {
+  data: { tone: 0 },
+  transfer: { tone: 0, striped: true },
+  forward: { tone: 1 },
+  loss: { tone: 1, striped: true },
+  backward: { tone: 2 },
+  communication: { tone: 2, striped: true },
+  optimizer: { tone: 4 },
+  callback: { tone: 4, striped: true },
+  checkpoint: { tone: 3 },
+  other: { tone: 3, striped: true },
+  unnamed: { tone: kRest },
+};
+
+export function toneOf(tone: number, palette: Palette): string {
+  return palette.series[tone] ?? (tone === kRest ? palette.line : palette.neutral);
+}
+
 /** A colour of the palette with an opacity from 0 to 1, for fills. */
 export function faint(colour: string, opacity: number): string {
   const byte = Math.round(opacity * 255).toString(16).padStart(2, "0");

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsOf } from "../src/job/plot";
-import { metricsOf, panelsOf, stepPanel } from "../src/job/panels";
+import { metricsOf, panelsOf } from "../src/job/panels";
+import { phasePanel, stepPanel } from "../src/job/step_panels";
 import { gapsMs, summaryOf } from "../src/job/summary";
 import { append } from "../src/job/traces";
 import { csvOf } from "../src/job/chart_table";
 import { removedUntilUs, wholeOf, zoomOf } from "../src/job/view";
-import type { Job, JudgedRule, Metrics, Series, Steps } from "../src/model";
+import type { Job, JudgedRule, Metrics, RankSteps, Series, Steps } from "../src/model";
 
 const series = (metric: string, node: string, device: string, times: number[], mean: (number | null)[], unit = "%"): Series => ({
   metric, node, device, unit,
@@ -83,10 +84,10 @@ test("what follows replaces the bin that was still filling", () => {
 });
 
 test("columns tell a gap from a trace that has no point at this time", () => {
-  const [times, a, b] = columnsOf([
+  const [times, a, b] = columnsOf({ traces: [
     { label: "a", tone: 0, timesMs: [0, 2], mean: [1, null], low: null, high: null },
     { label: "b", tone: 1, timesMs: [1], mean: [5], low: null, high: null },
-  ]);
+  ] });
   assert.deepEqual(times, [0, 1, 2]);
   assert.deepEqual(a, [1, undefined, null]);
   assert.deepEqual(b, [undefined, 5, undefined]);
@@ -125,6 +126,27 @@ test("steps of an unknown rank show the first one; no step says what to do", () 
   const none = stepPanel({ ranks: [], left_out: 0 }, 0);
   assert.equal(none.traces.length, 0);
   assert.match(none.empty, /stepscope/);
+});
+
+const phased = (phases_seconds: Readonly<Record<string, number[]>>) => phasePanel({ rank: 0, node: "n1", series: {
+  steps_per_point: 1, step: [0, 1], start_us: [1e6, 2e6], wall_seconds: [1, 3], data_seconds: [0, 0], phases_seconds,
+} } as unknown as RankSteps);
+
+test("phases are shares of the time of the steps, with what none of them covers, in the order of a step", () => {
+  const shown = phased({ backward: [0.25, 1.5], data: [0.5, 0] });
+  assert.deepEqual(shown.traces.map(({ label, mean }) => [label, mean]), [
+    ["Data", [50, 0]], ["Backward", [25, 50]], ["Unnamed", [25, 50]],
+  ]);
+  assert.equal(summaryOf(shown, { fromMs: 0, toMs: 9000 }, "relative", 0), "Most of the time: Backward 44 %, Unnamed 44 %, Data 13 %.");
+  assert.match(csvOf(shown, { fromMs: 0, toMs: 9000 }), /^time,"Data \(%\)","Backward \(%\)","Unnamed \(%\)"\n1970-01-01T00:00:01.000Z,50,25,25\n/);
+  assert.deepEqual(phased({}).traces, []);
+});
+
+test("layers are drawn from the top: each reaches down to the ground and the next covers it", () => {
+  const shown = phased({ data: [0.5, 0], forward: [0.25, 1.5], loss: [0, 1.5] });
+  const [times, ...layers] = columnsOf(shown);
+  assert.deepEqual(times, [1000, 2000]);
+  assert.deepEqual(layers, [[100, 100], [75, 100], [75, 50], [50, 0]]);
 });
 
 test("a zoom needs two numbers in order; a running job reaches to its newest sample", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { kPalettes, type Theme } from "../src/palette";
+import { kPalettes, kPhases, kRest, type Theme, toneOf } from "../src/palette";
 
 const kThemes: readonly Theme[] = ["light", "dark"];
 type Rgb = readonly [number, number, number];
@@ -61,6 +61,17 @@ test("lines can be told apart, also by colour-blind eyes", () => {
         assert.ok(distance >= 25, `${theme} ${eyes} ${i} ${i + 1 + j}: ${distance.toFixed(1)}`);
       }));
     }
+  }
+});
+
+test("every phase has a fill of its own, and neighbours of one colour differ by stripes", () => {
+  const fills = Object.values(kPhases).map(({ tone, striped }) => `${tone} ${striped ?? false}`);
+  assert.equal(fills.length, 11);
+  assert.equal(new Set(fills).size, fills.length);
+  for (const theme of kThemes) {
+    const { panel, line } = kPalettes[theme];
+    assert.notEqual(toneOf(kRest, kPalettes[theme]), panel, "what is left is no hole");
+    assert.equal(toneOf(kRest, kPalettes[theme]), line);
   }
 });
 

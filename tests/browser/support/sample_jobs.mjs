@@ -203,6 +203,9 @@ export function metrics(job, query) {
   };
 }
 
+const kShares = { data: 0.63, transfer: 0.02, forward: 0.09, loss: 0.01, backward: 0.13, communication: 0.03, optimizer: 0.04, checkpoint: 0.03 };
+const kUnnamed = 0.02;
+
 export function steps(job, query) {
   if (!job.steps || job.silent) return { ranks: [], left_out: 0 };
   const many = Math.min(500, Math.floor(job.seconds));
@@ -215,13 +218,13 @@ export function steps(job, query) {
       wall_seconds: { mean: 0.042, max: 0.074, p99: 0.071, p95: 0.049, p50: 0.0412, min: 0.036 },
       wall_error_percent: 0,
       histogram: { edges_seconds: [0.03, 0.05, 0.08], counts: [many * 19, many] },
-      phases: [
-        { phase: "data", total_seconds: many * 0.6, share_percent: 63.1 },
-        { phase: "unnamed", total_seconds: many * 0.3, share_percent: 36.9 },
-      ],
+      phases: [...Object.entries(kShares), ["unnamed", kUnnamed]].map(([phase, share]) => ({
+        phase, total_seconds: many * share, share_percent: Math.round(10_000 * share) / 100,
+      })),
       series: {
         steps_per_point: 20, step: index.map((i) => i * 20), start_us: index.map((i) => job.startedUs + Math.round((i * job.seconds * 1e6) / many)),
-        wall_seconds: wall, data_seconds: wall.map((v) => v * 0.63),
+        wall_seconds: wall, data_seconds: wall.map((v) => v * kShares.data),
+        phases_seconds: Object.fromEntries(Object.entries(kShares).map(([phase, share]) => [phase, wall.map((v) => v * share)])),
       },
       annotations: [],
     })),

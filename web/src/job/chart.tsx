@@ -35,7 +35,7 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
   const latest = useRef(props);
   latest.current = props;
   const shape = shapeOf(props);
-  const data = useMemo(() => columnsOf(props.panel.traces), [props.panel]);
+  const data = useMemo(() => columnsOf(props.panel), [props.panel]);
   const { fromMs: min, toMs: max } = props.span;
 
   useEffect(() => {
@@ -102,10 +102,10 @@ function Legend({ panel, span, ms }: { panel: Panel; span: Span; ms: number | un
     <ul class="legend">
       {panel.traces.map((trace) => (
         <li key={trace.label}>
-          <span class={`swatch swatch-${trace.tone}`} aria-hidden="true" />
+          <span class={`swatch swatch-${trace.tone}${panel.stacks ? " swatch-area" : ""}${trace.striped ? " swatch-striped" : ""}`} aria-hidden="true" />
           <span class="legend-label">{trace.label}</span>{" "}
           <span class="legend-value">
-            {(ms === undefined ? null : valueAt(trace, ms, panel.unit)) || `mean ${metric(meanOf(trace, span), panel.unit)}`}
+            {(ms === undefined ? null : valueAt(trace, ms, panel.unit)) || `${panel.stacks ? "" : "mean "}${metric(meanOf(trace, span), panel.unit)}`}
           </span>
         </li>
       ))}
@@ -157,11 +157,11 @@ function Canvas(props: ChartProps & { readonly titleId: string; readonly summary
   );
 }
 
-function saveCsv({ panel, job, span }: ChartProps): void {
-  const url = URL.createObjectURL(new Blob([csvOf(panel, span)], { type: "text/csv" }));
+export function saveText(name: string, csv: string): void {
+  const url = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
   const link = document.createElement("a");
   link.href = url;
-  link.download = `${job}-${panel.id}.csv`;
+  link.download = name;
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
@@ -174,7 +174,7 @@ export function Chart(props: ChartProps) {
   const titleId = `chart-${panel.id}`;
   const summaryId = `${titleId}-summary`;
   return (
-    <section class={`card chart${has ? "" : " chart-empty"}`} aria-labelledby={titleId}>
+    <section class={`card chart${has ? "" : " chart-empty"}${panel.stacks ? " chart-tall" : ""}`} aria-labelledby={titleId}>
       <div class="chart-head">
         <h3 id={titleId}>{panel.title}</h3>
         <span class="chart-note">{panel.note}</span>
@@ -183,7 +183,7 @@ export function Chart(props: ChartProps) {
             <button type="button" aria-pressed={table.value} onClick={() => (table.value = !table.value)}>
               Table<span class="unseen"> of {panel.title}</span>
             </button>
-            <button type="button" onClick={() => saveCsv(props)}>
+            <button type="button" onClick={() => saveText(`${props.job}-${panel.id}.csv`, csvOf(panel, span))}>
               CSV<span class="unseen"> of {panel.title}</span>
             </button>
           </span>

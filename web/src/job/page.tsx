@@ -2,28 +2,37 @@ import "uplot/dist/uPlot.min.css";
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { useShortcuts } from "../keys";
-import type { Job, Metrics, Steps } from "../model";
+import type { Job, Metrics, RankSteps, Steps } from "../model";
 import { numberOf } from "../query";
 import { navigate, search, setKeys } from "../router";
 import { now, zoneOf } from "../settings";
 import { Empty, Fault, Loading } from "../states";
 import { dateTime, elapsed, type TimeZone } from "../format";
-import { Chart, type ChartProps } from "./chart";
+import { Chart, type ChartProps, saveText } from "./chart";
 import { type JobData, openJob, paused } from "./data";
 import { Facts } from "./facts";
 import { Figures } from "./figures";
 import { Crumbs, FailureCard, Head } from "./head";
-import { panelCount, panelsOf, stepPanel } from "./panels";
+import { panelCount, panelsOf } from "./panels";
+import { loadParts, parts } from "./parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Remove } from "./remove";
 import { Rules } from "./rules";
+import { phasePanel, rankShown, stepPanel } from "./step_panels";
 import { Toolbar, toggleLive } from "./toolbar";
 import { removedUntilUs, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
+
+/** The places of what a rank's steps show; a job without ranks has one that says so. */
+function StepsLoading({ job }: { readonly job: Job }) {
+  const places = job.ranks.length === 0 ? [""] : ["", " loading-tall", ""];
+  return <>{places.map((tall, i) => <Loading key={i} what="the steps" class={`card loading-chart${tall}`} />)}</>;
+}
 
 function ChartsLoading({ job }: { readonly job: Job }) {
   return (
     <div class="charts">
-      {Array.from({ length: panelCount(job) + 1 }, (_, i) => (
+      <StepsLoading job={job} />
+      {Array.from({ length: panelCount(job) }, (_, i) => (
         <Loading key={i} what="the chart" class="card loading-chart" />
       ))}
     </div>
@@ -89,6 +98,13 @@ function Removed({ job, span, zone }: { readonly job: Job; readonly span: Span; 
   );
 }
 
+/** How the steps of the rank are spread, once that part of the page is here. */
+function StepTimes({ found, job }: { readonly found: RankSteps; readonly job: Job }) {
+  useEffect(loadParts, []);
+  const Histogram = parts.value?.Histogram;
+  return Histogram ? <Histogram found={found} job={job.name} save={saveText} /> : <Loading what="the histogram" class="card loading-chart" />;
+}
+
 function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
   const metrics = data.metrics.value;
   const steps = data.steps.value;
@@ -101,6 +117,8 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
 
   const panels = useMemo(() => (metrics === null ? [] : panelsOf(job, metrics, rules)), [job, metrics, rules]);
   const stepsPanel = useMemo(() => (steps === null ? null : stepPanel(steps, rank)), [steps, rank]);
+  const found = steps === null ? undefined : rankShown(steps, rank);
+  const phases = useMemo(() => (found && found.steps > 0 ? phasePanel(found) : null), [found]);
   const shared: Omit<ChartProps, "panel"> = {
     span: shown, startMs: startMs(job), zone, sync: job.name, job: job.name,
     zoom: (span) => zoomTo(job, whole, span),
@@ -143,9 +161,9 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
         {metrics !== null && !none ? (
           <div class="charts" data-live={paused.value || zoomed ? "no" : "yes"}>
             {stepsPanel !== null ? <Chart key="steps" panel={stepsPanel} {...shared} /> : null}
-            {stepsPanel === null && !data.stepsPoll.value?.state.value.error ? (
-              <Loading what="the step times" class="card loading-chart" />
-            ) : null}
+            {stepsPanel === null && !data.stepsPoll.value?.state.value.error ? <StepsLoading job={job} /> : null}
+            {phases !== null ? <Chart key="phases" panel={phases} {...shared} /> : null}
+            {found && found.steps > 0 ? <StepTimes found={found} job={job} /> : null}
             {panels.map((panel) => (
               <Chart key={panel.id} panel={panel} {...shared} />
             ))}

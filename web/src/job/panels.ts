@@ -1,4 +1,4 @@
-import type { Job, JudgedRule, Metrics, RankSteps, Series, Steps } from "../model";
+import type { Job, JudgedRule, Metrics, Series } from "../model";
 import { align, type Fold, fold, highest, lowest, mean, sum, type Trace } from "./traces";
 
 // The charts of a job as a table of rows: what each shows and how its lines come from the series.
@@ -17,6 +17,10 @@ export interface Panel {
   readonly traces: readonly Trace[];
   readonly threshold: Threshold | null;
   readonly empty: string;
+  /** Over steps rather than ticks: nothing is measured between them. */
+  readonly ofSteps?: boolean;
+  /** Each trace stands on those before it. */
+  readonly stacks?: boolean;
 }
 
 /** Up to this many cores are asked for one by one; above, the node's own mean speaks for them. */
@@ -244,30 +248,4 @@ export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[
     threshold: thresholdOf(rules, row),
     empty: why(job, metrics, row),
   }));
-}
-
-function stepNote({ rank, node, series }: RankSteps): string {
-  const many = series.steps_per_point;
-  return `rank ${rank}${node === null ? "" : ` on ${node}`}${many > 1 ? `, mean of ${many} steps a point` : ""}`;
-}
-
-export function stepPanel(steps: Steps, rank: number): Panel {
-  const found = steps.ranks.find((each) => each.rank === rank) ?? steps.ranks[0];
-  const timesMs = (found?.series.start_us ?? []).map((us) => us / 1000);
-  const shared = { timesMs, low: null, high: null };
-  const traces: readonly Trace[] = found && timesMs.length > 0
-    ? [
-        { ...shared, label: "Whole step", tone: 0, mean: found.series.wall_seconds },
-        { ...shared, label: "Waiting for data", tone: 1, mean: found.series.data_seconds, filled: true },
-      ]
-    : [];
-  return {
-    id: "steps",
-    title: "Step time",
-    unit: "s",
-    note: found ? stepNote(found) : "",
-    traces,
-    threshold: null,
-    empty: "No step marks: call stepscope.step() once per step, or wrap the loader, to see step times here.",
-  };
 }

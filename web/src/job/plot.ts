@@ -1,6 +1,6 @@
 import uPlot from "uplot";
 import { axisInstant, axisValue, metric, type TimeZone } from "../format";
-import { faint, type Palette } from "../palette";
+import { faint, type Palette, toneOf } from "../palette";
 import type { Panel, Threshold } from "./panels";
 import type { Trace } from "./traces";
 
@@ -28,12 +28,22 @@ const kByteIncrs = Array.from({ length: 6 }, (_, power) =>
   [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * 1024 ** power)).flat();
 const kLeastTop: Readonly<Record<string, number>> = { "bytes/s": 1024, s: 0.001, "": 1 };
 
-export function toneOf(tone: number, palette: Palette): string {
-  return palette.series[tone] ?? palette.neutral;
+/** Each trace on top of those before it, the highest first: what is drawn later covers what is below it. */
+export function stacked(traces: readonly Trace[]): readonly Trace[] {
+  const tops = new Array<number>(traces[0]?.timesMs.length ?? 0).fill(0);
+  return traces.map((trace) => ({
+    ...trace,
+    mean: trace.mean.map((value, row) => (tops[row] = (tops[row] ?? 0) + (value ?? 0))),
+  })).reverse();
 }
 
+type Drawn = Pick<Panel, "traces" | "stacks">;
+
+const drawn = ({ stacks, traces }: Drawn) => (stacks ? stacked(traces) : traces);
+
 /** One x axis for all traces. undefined = this trace has no point here; null = a gap. */
-export function columnsOf(traces: readonly Trace[]): uPlot.AlignedData {
+export function columnsOf(panel: Drawn): uPlot.AlignedData {
+  const traces = drawn(panel);
   const times = [...new Set(traces.flatMap((trace) => trace.timesMs))].sort((a, b) => a - b);
   const rows = new Map(times.map((ms, row) => [ms, row]));
   const place = (trace: Trace, values: readonly (number | null)[]) => {
@@ -49,7 +59,37 @@ export function columnsOf(traces: readonly Trace[]): uPlot.AlignedData {
   return [times, ...columns] as uPlot.AlignedData;
 }
 
-function seriesOf(traces: readonly Trace[], palette: Palette): { series: uPlot.Series[]; bands: uPlot.Band[] } {
+/** The ground with stripes of a colour. */
+function stripes(colour: string, palette: Palette): CanvasPattern | string {
+  const size = Math.round(6 * devicePixelRatio);
+  const tile = Object.assign(document.createElement("canvas"), { width: size, height: size });
+  const ctx = tile.getContext("2d");
+  if (ctx === null) return colour;
+  ctx.fillStyle = palette.panel;
+  ctx.fillRect(0, 0, size, size);
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = size / 2.4;
+  ctx.beginPath();
+  for (const left of [-size, 0, size]) {
+    ctx.moveTo(left - 1, size + 1);
+    ctx.lineTo(left + size + 1, -1);
+  }
+  ctx.stroke();
+  return ctx.createPattern(tile, "repeat") ?? colour;
+}
+
+/** Layers without a line of their own: an edge of the ground keeps them apart. */
+function layersOf(traces: readonly Trace[], palette: Palette): uPlot.Series[] {
+  return traces.map(({ tone, striped }) => {
+    const colour = toneOf(tone, palette);
+    const fill = striped ? stripes(colour, palette) : colour;
+    return { stroke: palette.panel, width: 0.5, points: { show: false }, fill: () => fill };
+  });
+}
+
+function seriesOf(panel: Drawn, palette: Palette): { series: uPlot.Series[]; bands: uPlot.Band[] } {
+  const traces = drawn(panel);
+  if (panel.stacks) return { series: [{}, ...layersOf(traces, palette)], bands: [] };
   const series: uPlot.Series[] = [{}];
   const bands: uPlot.Band[] = [];
   for (const trace of traces) {
@@ -173,7 +213,7 @@ function topOf(panel: Panel, max: number | null): number {
 }
 
 export function optionsOf(panel: Panel, look: Look, width: number, sync: string, act: Actions): uPlot.Options {
-  const { series, bands } = seriesOf(panel.traces, look.palette);
+  const { series, bands } = seriesOf(panel, look.palette);
   return {
     width,
     height: kHeight,
@@ -192,7 +232,7 @@ export function optionsOf(panel: Panel, look: Look, width: number, sync: string,
       bind: { dblclick: () => () => (act.reset(), null) },
     },
     hooks: {
-      drawClear: [(u) => drawGaps(u, panel.id === "steps" ? undefined : panel.traces[0], look.palette.line)],
+      drawClear: [(u) => drawGaps(u, panel.ofSteps ? undefined : panel.traces[0], look.palette.line)],
       draw: [(u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, look.palette)],
       setCursor: [(u) => act.moved(u.cursor.idx ?? null)],
       setSelect: [

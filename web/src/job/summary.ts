@@ -14,6 +14,7 @@ interface Figures {
 
 function figuresOf(trace: Trace, span: Span, threshold: Threshold | null): Figures | null {
   let total = 0;
+  let weight = 0;
   let many = 0;
   let beyond = 0;
   let top = -Infinity;
@@ -21,12 +22,14 @@ function figuresOf(trace: Trace, span: Span, threshold: Threshold | null): Figur
   trace.timesMs.forEach((ms, i) => {
     const value = trace.mean[i] ?? null;
     if (value === null || ms < span.fromMs || ms > span.toMs) return;
-    total += value;
+    const counts = trace.weight ? (trace.weight[i] ?? 0) : 1;
+    total += value * counts;
+    weight += counts;
     many += 1;
     if (threshold && (threshold.beyond === "above" ? value > threshold.value : value < threshold.value)) beyond += 1;
     if (value > top) [top, topAtMs] = [value, ms];
   });
-  return many === 0 ? null : { mean: total / many, top, topAtMs, beyondShare: beyond / many };
+  return weight === 0 ? null : { mean: total / weight, top, topAtMs, beyondShare: beyond / many };
 }
 
 export function meanOf(trace: Trace, span: Span): number | null {
@@ -64,11 +67,20 @@ function clause(trace: Trace, panel: Panel, span: Span, zone: TimeZone, start: n
   return `${trace.label}: ${parts.join(", ")}`;
 }
 
+/** Of layers the largest; the legend has them all. */
+function layersOf({ traces, unit }: Panel, span: Span): string {
+  const means = traces.map((trace) => [trace.label, meanOf(trace, span)] as const).filter(([, mean]) => mean !== null);
+  if (means.length === 0) return "No steps here.";
+  const words = means.sort(([, a], [, b]) => (b ?? 0) - (a ?? 0)).slice(0, 3).map(([label, mean]) => `${label} ${metric(mean, unit)}`);
+  return `Most of the time: ${words.join(", ")}.`;
+}
+
 export function summaryOf(panel: Panel, span: Span, zone: TimeZone, start: number): string {
   const [first] = panel.traces;
   if (!first) return panel.empty;
+  if (panel.stacks) return layersOf(panel, span);
   const clauses = panel.traces.map((trace) => clause(trace, panel, span, zone, start));
-  const gaps = panel.id === "steps" ? 0 : gapsMs(first, span);
+  const gaps = panel.ofSteps ? 0 : gapsMs(first, span);
   if (gaps > 0) clauses.push(`nothing measured for ${duration(gaps / 1000)}`);
   return `${clauses.join("; ")}.`;
 }

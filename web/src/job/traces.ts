@@ -11,6 +11,9 @@ export interface Trace {
   readonly low: Values | null;
   readonly high: Values | null;
   readonly filled?: boolean;
+  readonly striped?: boolean;
+  /** What each value counts in a mean; else each counts the same. */
+  readonly weight?: Values;
   readonly dashed?: boolean;
 }
 

@@ -1,0 +1,66 @@
+import type { RankSteps, Steps, Values } from "../model";
+import { kPhases } from "../palette";
+import type { Panel } from "./panels";
+import type { Trace } from "./traces";
+
+// The charts of a rank's steps: how long they took, and how the phases share that time.
+
+function stepNote({ rank, node, series }: RankSteps): string {
+  const many = series.steps_per_point;
+  return `rank ${rank}${node === null ? "" : ` on ${node}`}${many > 1 ? `, mean of ${many} steps a point` : ""}`;
+}
+
+/** The rank that is shown: the chosen one, or the first. */
+export function rankShown(steps: Steps, rank: number): RankSteps | undefined {
+  return steps.ranks.find((each) => each.rank === rank) ?? steps.ranks[0];
+}
+
+export function stepPanel(steps: Steps, rank: number): Panel {
+  const found = rankShown(steps, rank);
+  const timesMs = (found?.series.start_us ?? []).map((us) => us / 1000);
+  const shared = { timesMs, low: null, high: null };
+  const traces: readonly Trace[] = found && timesMs.length > 0
+    ? [
+        { ...shared, label: "Whole step", tone: 0, mean: found.series.wall_seconds },
+        { ...shared, label: "Waiting for data", tone: 1, mean: found.series.data_seconds, filled: true },
+      ]
+    : [];
+  return {
+    id: "steps",
+    title: "Step time",
+    unit: "s",
+    note: found ? stepNote(found) : "",
+    traces,
+    threshold: null,
+    ofSteps: true,
+    empty: "No steps yet. Those of a PyTorch training are seen below stepscope-agent run; any other calls stepscope.step() once per step.",
+  };
+}
+
+export const phaseWord = (phase: string) => phase.charAt(0).toUpperCase() + phase.slice(1);
+
+/** What a phase has of each point, in percent of the time of its steps. */
+function sharesOf(seconds: Values, wall: Values): Values {
+  return wall.map((all, i) => (all ? (100 * (seconds[i] ?? 0)) / all : null));
+}
+
+/** The phases of a rank along the job, and what none of them covers. */
+export function phasePanel(found: RankSteps): Panel {
+  const { start_us, wall_seconds: wall, phases_seconds } = found.series;
+  const named = Object.keys(kPhases).flatMap((phase) => (phases_seconds[phase] ? [[phase, phases_seconds[phase]] as const] : []));
+  const rest = wall.map((all, i) => named.reduce((left, [, seconds]) => left - (seconds[i] ?? 0), all ?? 0));
+  const shared = { timesMs: start_us.map((us) => us / 1000), low: null, high: null, weight: wall };
+  return {
+    id: "phases",
+    title: "Phases of a step",
+    unit: "%",
+    note: `share of step time, rank ${found.rank}`,
+    traces: named.length === 0 ? [] : [...named, ["unnamed", rest.map((seconds) => Math.max(0, seconds))] as const].map(([phase, seconds]): Trace => ({
+      ...shared, ...(kPhases[phase] ?? { tone: -1 }), label: phaseWord(phase), mean: sharesOf(seconds, wall),
+    })),
+    threshold: null,
+    empty: "No phase was named in these steps. Below stepscope-agent run, PyTorch names its own.",
+    ofSteps: true,
+    stacks: true,
+  };
+}
