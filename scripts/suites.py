@@ -145,12 +145,14 @@ class Suites:
         return self.pytest("analysis", "tests/analysis")
 
     def torch(self):
-        """The hooks with a real PyTorch. Without one the suite is skipped, and says so."""
+        """The hooks with a real PyTorch, in both forms of the package. Without one the suite is skipped, and says so."""
         missing = subprocess.run([ROOT / ".venv/bin/python", "-c", "import torch"], capture_output=True)
         if missing.returncode:
             say("  torch: skipped: this system has no python3-torch")
             return Counts(skipped=1)
-        return self.pytest("torch", "tests/torch")
+        counts = self.pytest("torch", "tests/torch")
+        counts.add(self.pytest("torch_pure", "tests/torch", variables={"STEPSCOPE_PURE": "1"}))
+        return counts
 
     def e2e(self):
         self.npm_packages("tests/browser")  # one of them opens the page

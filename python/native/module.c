@@ -2,6 +2,7 @@
 
 #include "gate.h"
 #include "span.h"
+#include "watch.h"
 #include "write.h"
 
 // The functions of stepscope._native, twins of those in stepscope/_pure.py.
@@ -135,6 +136,7 @@ static PyMethodDef functions[] = {
     {"record", (PyCFunction)(void (*)(void))Record, kFastCall, NULL},
     {"span", (PyCFunction)(void (*)(void))RecordSpan, kFastCall, NULL},
     {"use", Use, METH_O, NULL},
+    {"watch", WatchCall, METH_VARARGS, NULL},
     {"leave", Leave, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -151,7 +153,8 @@ static int Fill(PyObject* module) {
     return -1;
   }
   is_filled = 1;
-  return AddGate(module) < 0 || PreparePhases() < 0 ? -1 : PrepareSpans();
+  if (AddGate(module) < 0 || PreparePhases() < 0 || PrepareSpans() < 0) return -1;
+  return AddFlow(module);
 }
 
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, Fill}, {0, NULL}};

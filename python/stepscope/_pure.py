@@ -36,6 +36,18 @@ class Gate:
         return 0
 
 
+class Flow:
+    """What the Flow of _hooks/_flow.py is made of: the C extension takes a training's usual way by itself."""
+
+    held: Any
+
+    def quick(self, start_ns: int, end_ns: int, phase: str) -> bool:
+        """Whether a phase that is both a training's and an evaluation's could be told without further thought."""
+        return False
+
+
+watch: Optional[Callable[..., Any]] = None  # calls are watched by _hooks/_calls.py
+
 _gate = Gate()
 
 

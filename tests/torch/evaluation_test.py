@@ -1,24 +1,37 @@
 """What is computed without gradients: evaluation, which is apart from the steps, or a part of a step."""
 
 import time
-import types
 
 import pytest
 import torch
 from torch import nn
 
-from stepscope import _marks
+from stepscope import _marks, _wire
 from tests.torch.nets import Net, loader, step, train
+from tests.torch.rings import marks
+
+
+class Told:
+    """(start, end, name) of what is recorded: phases and evaluations."""
+
+    def __init__(self):
+        self.began = time.monotonic_ns()
+
+    @property
+    def phases(self):
+        return self._of(_wire.PHASE_MARK)
+
+    @property
+    def evaluations(self):
+        return self._of(_wire.ANNOTATION_MARK)
+
+    def _of(self, wanted):
+        return [(start, end, name) for start, end, kind, name in marks(_marks._session) if kind == wanted]
 
 
 @pytest.fixture
-def told(agent, monkeypatch):
-    """(start, end, name) of what is recorded: phases and evaluations."""
-    told = types.SimpleNamespace(began=time.monotonic_ns(), phases=[], evaluations=[])
-    for name, rows in (("record", told.phases), ("span", told.evaluations)):
-        original = getattr(_marks, name)
-        monkeypatch.setattr(_marks, name, lambda *row, original=original, rows=rows: rows.append(row) or original(*row))
-    return told
+def told(agent):
+    return Told()
 
 
 def check_apart(agent, told, evaluations):

@@ -36,12 +36,14 @@ def test_everything_comes_back(intake, monkeypatch):
     _marks._session.abandon()
 
 
-def test_what_others_put_on_top_stays(agent, monkeypatch):
+def test_what_others_put_on_top_stays(agent):
     ours = torch.save
-    monkeypatch.setattr(torch, "save", lambda *args, **named: ours(*args, **named))
-    on_top = torch.save
-    _patch.restore()
-    assert torch.save is on_top
+    on_top = torch.save = lambda *args, **named: ours(*args, **named)
+    try:
+        _patch.restore()
+        assert torch.save is on_top
+    finally:
+        torch.save = ours.__wrapped__
 
 
 def test_a_model_of_many_modules_pays_for_its_root_only(agent):

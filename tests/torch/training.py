@@ -45,7 +45,7 @@ if __name__ == "__main__": main()
 
 def start(*words, socket: object = "/nobody", hooks=True, **options) -> subprocess.Popen:
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE", "PYTHON"))}
-    variables["OMP_NUM_THREADS"] = "1"
+    variables |= {"OMP_NUM_THREADS": "1", "STEPSCOPE_PURE": os.environ.get("STEPSCOPE_PURE", "")}
     if hooks:
         variables |= {"PYTHONPATH": f"{START}:{PACKAGE}", "STEPSCOPE_JOB": "j", "STEPSCOPE_SOCKET": str(socket)}
     pipe = subprocess.PIPE

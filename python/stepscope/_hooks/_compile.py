@@ -7,9 +7,13 @@ from types import CodeType, FunctionType
 from typing import Any, Callable, Iterator
 
 
+def never() -> bool:
+    return False
+
+
 def compiling(torch: Any) -> Callable[[], bool]:
     """Whether torch.compile reads the caller: it is to see the call that is watched and nothing else."""
-    return getattr(getattr(torch, "compiler", None), "is_compiling", None) or (lambda: False)
+    return getattr(getattr(torch, "compiler", None), "is_compiling", None) or never
 
 
 def skip_frames(torch: Any) -> None:

@@ -22,6 +22,7 @@ from threading import get_ident
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import _marks
+from .._form import marks
 
 _MOST_HELD = 512
 _LEAST_ENDS = 2  # of steps, before anything is told
@@ -32,8 +33,9 @@ _END = ""  # in place of a phase: a step ended there
 Held = Tuple[int, int, str]  # start, end, phase
 
 
-class Flow:
-    """One for each process. The functions are called by the wrappers, on the training thread only."""
+class Flow(marks.Flow):
+    """One for each process. The functions are called by the wrappers, on the training thread only. A training that
+    goes its usual way is told by the C extension (python/native/flow.c), which comes here for the rest."""
 
     def __init__(self) -> None:
         self.optimizers = 0  # that were made
@@ -47,6 +49,7 @@ class Flow:
         """As if nothing had been seen: a forked child is another process, and most of them train nothing."""
         self.owner = get_ident()  # the training thread
         self.inside = False  # a call that is timed is under way, so those within are not
+        self.stepping = False  # and a step of an optimizer
         self.ends = 0  # of steps
         self.proven = False  # this is a training
         self.held: List[Held] = []
@@ -102,6 +105,8 @@ class Flow:
     def happened(self, start: int, end: int, phase: str) -> None:
         """What training and evaluation both do."""
         try:
+            if self.quick(start, end, phase):
+                return
             if self.held or self.evaluating or not self.proven:
                 self._hold((start, end, phase))
             else:

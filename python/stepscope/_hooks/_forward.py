@@ -7,9 +7,9 @@ During the first calls every module's call is looked at. As soon as the roots ar
 from __future__ import annotations
 
 from threading import get_ident
-from time import monotonic_ns
 from typing import Any, Dict, Optional
 
+from ._calls import computing
 from ._compile import compiling
 from ._flow import flow
 from ._patch import give_back, is_replaced, replace
@@ -28,9 +28,9 @@ def install(torch: Any) -> None:
 
 class _Roots:
     def __init__(self, torch: Any) -> None:
+        self.torch = torch
         self.module = torch.nn.Module
         self.loss = torch.nn.modules.loss._Loss
-        self.gradients = torch.is_grad_enabled
         self.compiling = compiling(torch)
         self.phases: Dict[type, str] = {}
         self.calls = self.backwards = 0
@@ -81,21 +81,4 @@ class _Roots:
         replace(kind, "__call__", lambda original: self._timed(original if own else None, kind, phase))
 
     def _timed(self, own: Any, kind: Any, phase: str) -> Any:
-        """What a class has by inheritance is looked up at each call: others may have replaced it since."""
-        compiling, gradients = self.compiling, self.gradients
-
-        def __call__(module: Any, *args: Any, **named: Any) -> Any:
-            call = super(kind, module).__call__ if own is None else own.__get__(module)
-            if compiling() or flow.inside or get_ident() != flow.owner:
-                return call(*args, **named)
-            trains = gradients()
-            flow.inside = True
-            start = monotonic_ns()
-            try:
-                return call(*args, **named)
-            finally:
-                end = monotonic_ns()
-                flow.inside = False
-                flow.computed(start, end, phase, trains)
-
-        return __call__
+        return computing(flow, own, self.torch, phase, kind)

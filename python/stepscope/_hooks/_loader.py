@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from threading import get_ident
-from time import monotonic_ns
 from typing import Any, Dict
 
+from ._calls import SETTINGS, waiting
 from ._flow import flow
 from ._patch import replace
 
 _SETTINGS = ("num_workers", "batch_size", "prefetch_factor", "pin_memory", "persistent_workers")
-_NOTED = "_stepscope_settings"  # an attribute of the iterator, so that it goes with it
 
 
 def install(torch: Any) -> None:
     iterator = torch.utils.data.dataloader._BaseDataLoaderIter
     replace(iterator, "__init__", _noting)
-    replace(iterator, "__next__", lambda original: _timed(original, torch.is_grad_enabled))
+    replace(iterator, "__next__", lambda original: waiting(flow, original, torch.is_grad_enabled))
 
 
 def settings(loader: Any) -> Dict[str, str]:
@@ -33,29 +31,8 @@ def _noting(original: Any) -> Any:
     def __init__(self: Any, loader: Any, *args: Any, **named: Any) -> None:
         original(self, loader, *args, **named)
         try:
-            setattr(self, _NOTED, settings(loader))
+            setattr(self, SETTINGS, settings(loader))
         except Exception:
             pass
 
     return __init__
-
-
-def _timed(original: Any, gradients: Any) -> Any:
-    def __next__(self: Any) -> Any:
-        if flow.inside or get_ident() != flow.owner:
-            return original(self)
-        over = True
-        flow.inside = True
-        start = monotonic_ns()
-        try:
-            batch = original(self)
-            over = False
-            return batch
-        finally:
-            end = monotonic_ns()
-            flow.inside = False
-            if not over:
-                flow.loader = getattr(self, _NOTED, None)
-            flow.waited(start, end, gradients(), over)
-
-    return __next__

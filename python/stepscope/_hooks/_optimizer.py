@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from time import monotonic_ns
-from typing import Any, List
+from typing import Any
 
-from ._compile import compiling
+from ._calls import stepping
 from ._flow import flow
 from ._patch import Unavailable, replace
 
 _MARK = "_stepscope_timed"
-_open: List[None] = []  # a step is under way
 
 
 def install(torch: Any) -> None:
@@ -19,40 +18,20 @@ def install(torch: Any) -> None:
     hooks that torch 2 has for all optimizers are not told of a step that raises."""
     module = sys.modules["torch.optim.optimizer"]  # torch.optim has an attribute of that name in some versions only
     made = "_patch_step_function" if hasattr(module.Optimizer, "_patch_step_function") else "_hook_for_profile"
-    reading = compiling(torch)
-    replace(module.Optimizer, made, lambda original: _timing_class(original, reading))
+    replace(module.Optimizer, made, lambda original: _timing_class(original, torch))
 
 
-def _timing_class(original: Any, reading: Any) -> Any:
+def _timing_class(original: Any, torch: Any) -> Any:
     def made(self: Any, *args: Any, **named: Any) -> Any:
         flow.optimizers += 1
         done = original(self, *args, **named)
         kind = type(self)
         if not getattr(kind.step, _MARK, False):
-            replace(kind, "step", lambda step: _timed(step, reading))
+            replace(kind, "step", lambda step: stepping(flow, step, torch))
             setattr(kind.step, _MARK, True)
         return done
 
     return made
-
-
-def _timed(original: Any, reading: Any) -> Any:
-    """Only the outermost step counts: some optimizers are made of others."""
-
-    def step(self: Any, *args: Any, **named: Any) -> Any:
-        if reading() or _open:
-            return original(self, *args, **named)
-        _open.append(None)
-        start = monotonic_ns()
-        try:
-            done = original(self, *args, **named)
-        finally:
-            end = monotonic_ns()
-            _open.clear()
-        flow.stepped(start, end, self)
-        return done
-
-    return step
 
 
 def install_scaler(torch: Any) -> None:

@@ -1,0 +1,288 @@
+#include "watch.h"
+
+#include <structmember.h>
+
+#include "flow.h"
+#include "ring.h"
+
+// A function in the place of the one that it watches. As a class attribute it is a method.
+typedef struct Watch {
+  PyObject ob_base;
+  PyObject* (*run)(struct Watch*, PyObject* args, PyObject* named);
+  PyObject* attributes;  // __dict__: what functools.update_wrapper says of the original
+  PyObject* references;  // weak ones
+  PyObject* original;    // None for what a class has by inheritance
+  PyObject* gradients;   // torch.is_grad_enabled
+  PyObject* phase;
+  PyObject* kind;  // the class
+  PyObject* base;  // the class behind it where that decides what is inherited, or None
+  Flow* flow;
+} Watch;
+
+static PyTypeObject* watch_type = NULL;
+static PyObject* method_type = NULL;
+static PyObject* call_name = NULL;
+static PyObject* settings_name = NULL;
+
+// What the original gave, kept while it is told that it ran.
+typedef struct {
+  PyObject* result;
+  PyObject* error[3];
+} Outcome;
+
+static Outcome Keep(PyObject* result) {
+  Outcome outcome = {result, {NULL, NULL, NULL}};
+  if (result == NULL) PyErr_Fetch(&outcome.error[0], &outcome.error[1], &outcome.error[2]);
+  return outcome;
+}
+
+static PyObject* Give(Outcome* outcome, int told) {
+  if (told < 0) {
+    Py_XDECREF(outcome->result);
+    for (int i = 0; i < 3; ++i) Py_XDECREF(outcome->error[i]);
+    return NULL;
+  }
+  if (outcome->result == NULL) {
+    PyErr_Restore(outcome->error[0], outcome->error[1], outcome->error[2]);
+  }
+  return outcome->result;
+}
+
+static int HasGradients(const Watch* watch) {
+  PyObject* const said = PyObject_CallObject(watch->gradients, NULL);
+  if (said == NULL) PyErr_Clear();
+  Py_XDECREF(said);
+  return said == Py_True;
+}
+
+static PyObject* First(PyObject* args) {
+  if (PyTuple_Size(args) > 0) return PyTuple_GetItem(args, 0);
+  PyErr_SetString(PyExc_TypeError, "a method needs its object");
+  return NULL;
+}
+
+static void NoteSettings(const Watch* watch, PyObject* iterator) {
+  PyObject* const settings = PyObject_GetAttr(iterator, settings_name);
+  if (settings == NULL) PyErr_Clear();
+  NoteLoader(watch->flow, settings == NULL ? Py_None : settings);
+  Py_XDECREF(settings);
+}
+
+static PyObject* Wait(Watch* watch, PyObject* args, PyObject* named) {
+  Flow* const flow = watch->flow;
+  PyObject* const iterator = First(args);
+  if (iterator == NULL) return NULL;
+  if (flow->inside || !IsOwner(flow)) return PyObject_Call(watch->original, args, named);
+  flow->inside = 1;
+  const int64_t start_ns = MonotonicNs();
+  Outcome outcome = Keep(PyObject_Call(watch->original, args, named));
+  const int64_t end_ns = MonotonicNs();
+  flow->inside = 0;
+  if (outcome.result != NULL) NoteSettings(watch, iterator);
+  const int gradients = HasGradients(watch);
+  return Give(&outcome, Waited(flow, start_ns, end_ns, gradients, outcome.result == NULL));
+}
+
+// super(kind, module).__call__(...)
+static PyObject* CallBehind(const Watch* watch, PyObject* module, PyObject* args, PyObject* named) {
+  PyObject* const behind =
+      PyObject_CallFunctionObjArgs((PyObject*)&PySuper_Type, watch->kind, module, NULL);
+  PyObject* const call = behind == NULL ? NULL : PyObject_GetAttr(behind, call_name);
+  PyObject* const rest = call == NULL ? NULL : PyTuple_GetSlice(args, 1, PyTuple_Size(args));
+  PyObject* const result = rest == NULL ? NULL : PyObject_Call(call, rest, named);
+  Py_XDECREF(rest);
+  Py_XDECREF(call);
+  Py_XDECREF(behind);
+  return result;
+}
+
+// What a class has by inheritance is looked up at each call: others may have replaced it since.
+static PyObject* CallModule(const Watch* watch, PyObject* module, PyObject* args, PyObject* named) {
+  if (watch->base == Py_None || (PyObject*)Py_TYPE(module) != watch->kind) {
+    return CallBehind(watch, module, args, named);
+  }
+  PyObject* const call = PyObject_GetAttr(watch->base, call_name);
+  if (call == NULL) return NULL;
+  PyObject* const result = PyObject_Call(call, args, named);
+  Py_DECREF(call);
+  return result;
+}
+
+static PyObject* Compute(Watch* watch, PyObject* args, PyObject* named) {
+  Flow* const flow = watch->flow;
+  PyObject* const module = First(args);
+  if (module == NULL) return NULL;
+  if (flow->inside || !IsOwner(flow)) return CallModule(watch, module, args, named);
+  const int gradients = HasGradients(watch);
+  flow->inside = 1;
+  const int64_t start_ns = MonotonicNs();
+  Outcome outcome = Keep(CallModule(watch, module, args, named));
+  const int64_t end_ns = MonotonicNs();
+  flow->inside = 0;
+  return Give(&outcome, Computed(flow, start_ns, end_ns, watch->phase, gradients));
+}
+
+static PyObject* GoBack(Watch* watch, PyObject* args, PyObject* named) {
+  Flow* const flow = watch->flow;
+  if (flow->inside) return PyObject_Call(watch->original, args, named);
+  flow->inside = 1;
+  const int64_t start_ns = MonotonicNs();
+  Outcome outcome = Keep(PyObject_Call(watch->original, args, named));
+  const int64_t end_ns = MonotonicNs();
+  flow->inside = 0;
+  return Give(&outcome, WentBack(flow, start_ns, end_ns));
+}
+
+static PyObject* Step(Watch* watch, PyObject* args, PyObject* named) {
+  Flow* const flow = watch->flow;
+  PyObject* const optimizer = First(args);
+  if (optimizer == NULL) return NULL;
+  if (flow->stepping) return PyObject_Call(watch->original, args, named);
+  flow->stepping = 1;
+  const int64_t start_ns = MonotonicNs();
+  PyObject* const result = PyObject_Call(watch->original, args, named);
+  const int64_t end_ns = MonotonicNs();
+  flow->stepping = 0;
+  if (result == NULL) return NULL;
+  Outcome outcome = Keep(result);
+  return Give(&outcome, Stepped(flow, start_ns, end_ns, optimizer));
+}
+
+static PyObject* Call(PyObject* self, PyObject* args, PyObject* named) {
+  return ((Watch*)self)->run((Watch*)self, args, named);
+}
+
+// types.MethodType, which the limited API has no name for, borrowed.
+static PyObject* MethodType(void) {
+  if (method_type == NULL) {
+    PyObject* const types = PyImport_ImportModule("types");
+    method_type = types == NULL ? NULL : PyObject_GetAttrString(types, "MethodType");
+    Py_XDECREF(types);
+  }
+  return method_type;
+}
+
+static PyObject* Bind(PyObject* self, PyObject* object, PyObject* Py_UNUSED(type)) {
+  if (object == NULL || object == Py_None) {
+    Py_INCREF(self);
+    return self;
+  }
+  PyObject* const method = MethodType();
+  return method == NULL ? NULL : PyObject_CallFunctionObjArgs(method, self, object, NULL);
+}
+
+static PyObject* GetAttributes(PyObject* self, void* Py_UNUSED(closure)) {
+  Py_INCREF(((Watch*)self)->attributes);
+  return ((Watch*)self)->attributes;
+}
+
+// By its name, as functions are: a copy is the same one.
+static PyObject* Reduce(PyObject* self, PyObject* Py_UNUSED(none)) {
+  return PyObject_GetAttrString(self, "__qualname__");
+}
+
+static int Traverse(PyObject* self, visitproc visit, void* arg) {
+  Watch* const watch = (Watch*)self;
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(watch->attributes);
+  Py_VISIT(watch->original);
+  Py_VISIT(watch->gradients);
+  Py_VISIT(watch->phase);
+  Py_VISIT(watch->kind);
+  Py_VISIT(watch->base);
+  Py_VISIT((PyObject*)watch->flow);
+  return 0;
+}
+
+// A watch that is called once more by what goes with it must still work: only what can be part of
+// a circle and is not called goes here.
+static int Clear(PyObject* self) {
+  PyDict_Clear(((Watch*)self)->attributes);
+  return 0;
+}
+
+static void Dealloc(PyObject* self) {
+  Watch* const watch = (Watch*)self;
+  PyTypeObject* const type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  if (watch->references != NULL) PyObject_ClearWeakRefs(self);
+  Py_XDECREF(watch->attributes);
+  Py_XDECREF(watch->original);
+  Py_XDECREF(watch->gradients);
+  Py_XDECREF(watch->phase);
+  Py_XDECREF(watch->kind);
+  Py_XDECREF(watch->base);
+  Py_XDECREF((PyObject*)watch->flow);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+static PyMemberDef members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(Watch, attributes), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Watch, references), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef properties[] = {{"__dict__", GetAttributes, NULL, NULL, NULL},
+                                   {NULL, NULL, NULL, NULL, NULL}};
+
+static PyMethodDef methods[] = {{"__reduce__", Reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+
+static PyType_Slot slots[] = {
+    {Py_tp_call, Call},         {Py_tp_descr_get, Bind},  {Py_tp_dealloc, Dealloc},
+    {Py_tp_traverse, Traverse}, {Py_tp_clear, Clear},     {Py_tp_members, members},
+    {Py_tp_getset, properties}, {Py_tp_methods, methods}, {0, NULL},
+};
+
+static PyType_Spec spec = {
+    "stepscope._native.Watch",
+    sizeof(Watch),
+    0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    slots,
+};
+
+static PyObject* (*const kRuns[])(Watch*, PyObject*, PyObject*) = {Wait, Compute, GoBack, Step};
+
+static void Take(PyObject** place, PyObject* object) {
+  Py_INCREF(object);
+  *place = object;
+}
+
+PyObject* WatchCall(PyObject* Py_UNUSED(module), PyObject* args) {
+  unsigned what = 0;
+  PyObject *flow, *original, *gradients, *phase, *kind, *base;
+  if (!PyArg_ParseTuple(args, "IO!OOOOO:watch", &what, FlowType(), &flow, &original, &gradients,
+                        &phase, &kind, &base)) {
+    return NULL;
+  }
+  if (what >= sizeof(kRuns) / sizeof(kRuns[0])) {
+    PyErr_SetString(PyExc_ValueError, "there is no such watch");
+    return NULL;
+  }
+  const allocfunc allocate = (allocfunc)PyType_GetSlot(watch_type, Py_tp_alloc);
+  Watch* const watch = (Watch*)allocate(watch_type, 0);
+  if (watch == NULL) return NULL;
+  watch->run = kRuns[what];
+  watch->attributes = PyDict_New();
+  Take(&watch->original, original);
+  Take(&watch->gradients, gradients);
+  Take(&watch->phase, phase);
+  Take(&watch->kind, kind);
+  Take(&watch->base, base);
+  Take((PyObject**)&watch->flow, flow);
+  if (watch->attributes != NULL) return (PyObject*)watch;
+  Py_DECREF((PyObject*)watch);
+  return NULL;
+}
+
+int AddFlow(PyObject* module) {
+  call_name = PyUnicode_InternFromString("__call__");
+  settings_name = PyUnicode_InternFromString("_stepscope_settings");
+  watch_type = (PyTypeObject*)PyType_FromSpec(&spec);
+  if (call_name == NULL || settings_name == NULL || watch_type == NULL) {
+    return -1;
+  }
+  if (FlowType() == NULL) return -1;
+  return PyObject_SetAttrString(module, "Flow", (PyObject*)FlowType());
+}

@@ -1,0 +1,133 @@
+"""The calls that each step makes, timed: functions to be put in the place of others.
+
+What is said of them here holds for the C extension (python/native/watch.c), which has the same ones; the tests run
+with both. What torch.compile may read stays a function of Python, that shows it the call which is watched.
+"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from time import monotonic_ns
+from typing import Any, Callable, Optional
+
+from .._form import marks
+from ._compile import compiling, never
+from ._flow import Flow
+
+SETTINGS = "_stepscope_settings"  # an attribute of a loader's iterator, so that it goes with it
+
+_watch: Optional[Callable[..., Any]] = marks.watch
+_WAIT, _COMPUTE, _GO_BACK, _STEP = range(4)  # for the C extension
+
+
+def waiting(flow: Flow, original: Any, gradients: Any) -> Any:
+    """An iterator's `__next__`: the wait for a batch."""
+    if _watch:
+        return _watch(_WAIT, flow, original, gradients, "data", None, None)
+
+    def __next__(self: Any) -> Any:
+        if flow.inside or get_ident() != flow.owner:
+            return original(self)
+        over = True
+        flow.inside = True
+        start = monotonic_ns()
+        try:
+            batch = original(self)
+            over = False
+            return batch
+        finally:
+            end = monotonic_ns()
+            flow.inside = False
+            if not over:
+                flow.loader = getattr(self, SETTINGS, None)
+            flow.waited(start, end, gradients(), over)
+
+    return __next__
+
+
+def computing(flow: Flow, own: Any, torch: Any, phase: str, kind: Any) -> Any:
+    """The `__call__` of a module's class. What the class has by inheritance (`own` is None) is looked up at each
+    call: others may have replaced it since."""
+    gradients, reading = torch.is_grad_enabled, compiling(torch)
+    if _watch and own is None:
+        watch = _watch(_COMPUTE, flow, None, gradients, phase, kind, _behind(kind))
+        if reading is never:
+            return watch
+
+        def __call__(module: Any, *args: Any, **named: Any) -> Any:
+            if reading():
+                return super(kind, module).__call__(*args, **named)
+            return watch(module, *args, **named)
+
+        return __call__
+
+    def call_timed(module: Any, *args: Any, **named: Any) -> Any:
+        call = super(kind, module).__call__ if own is None else own.__get__(module)
+        if reading() or flow.inside or get_ident() != flow.owner:
+            return call(*args, **named)
+        trains = gradients()
+        flow.inside = True
+        start = monotonic_ns()
+        try:
+            return call(*args, **named)
+        finally:
+            end = monotonic_ns()
+            flow.inside = False
+            flow.computed(start, end, phase, trains)
+
+    return call_timed
+
+
+def _behind(kind: type) -> Optional[type]:
+    """The class whose attributes are those of super(kind, object), for an object of this very class."""
+    behind = kind.__mro__[1]
+    return behind if behind.__mro__ == kind.__mro__[1:] else None
+
+
+def going_back(flow: Flow, original: Any) -> Any:
+    """A backward pass."""
+    if _watch:
+        return _watch(_GO_BACK, flow, original, None, "backward", None, None)
+
+    def backward(*args: Any, **named: Any) -> Any:
+        if flow.inside:
+            return original(*args, **named)
+        flow.inside = True
+        start = monotonic_ns()
+        try:
+            return original(*args, **named)
+        finally:
+            end = monotonic_ns()
+            flow.inside = False
+            flow.went_back(start, end)
+
+    return backward
+
+
+def stepping(flow: Flow, original: Any, torch: Any) -> Any:
+    """An optimizer's `step`. Only the outermost one counts: some optimizers are made of others."""
+    reading = compiling(torch)
+    if _watch:
+        watch = _watch(_STEP, flow, original, None, "optimizer", None, None)
+        if reading is never:
+            return watch
+
+        def pass_on(self: Any, *args: Any, **named: Any) -> Any:
+            return (original if reading() else watch)(self, *args, **named)
+
+        return pass_on
+
+    def step(self: Any, *args: Any, **named: Any) -> Any:
+        if reading() or flow.stepping:
+            return original(self, *args, **named)
+        flow.stepping = True
+        start = monotonic_ns()
+        try:
+            done = original(self, *args, **named)
+        finally:
+            end = monotonic_ns()
+            flow.stepping = False
+        flow.stepped(start, end, self)
+        return done
+
+    return step
