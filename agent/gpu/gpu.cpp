@@ -48,7 +48,8 @@ class GpuCollector : public Collector {
 // The driver's library of the node below `root`; else the loader's, which is also the agent's own
 // when it runs in a container.
 std::string NvmlFile(const std::string& root) {
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu/", "/usr/lib64/", "/usr/lib/"}) {
+  for (const char* folder :
+       {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib64/", "/usr/lib/"}) {
     const std::string file = root + folder + kNvmlName;
     if (!root.empty() && access(file.c_str(), R_OK) == 0) return file;
   }

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "agent/gpu/drm_card.h"
 #include "agent/gpu/gpu.h"
 #include "agent/gpu/nvml_library.h"
 #include "core/base/text.h"
+#include "tests/agent/gpu/gpu_fixture.h"
 #include "tests/support/fake_root.h"
 
 namespace stepscope {
@@ -150,6 +152,20 @@ TEST(Gpus, HaveOneReasonForNotBeingThere) {
   ASSERT_FALSE(made.ok());
   EXPECT_TRUE(made.error().message.starts_with("no GPU: ")) << made.error().message;
   EXPECT_TRUE(made.error().message.ends_with("; no AMD or Intel card"));
+}
+
+TEST(Gpus, OfNvidiaAreFoundWhereDistributionsKeepTheLibrary) {
+  test::ScriptOf(test::FakeNvmlFile()).count = 1;
+  for (const std::string folder :
+       {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
+    const FakeRoot root;
+    root.MakeFolder(folder);
+    std::filesystem::create_symlink(test::FakeNvmlFile(), root.path() + folder + "/" + kNvmlName);
+    TickRow row;
+    const auto made = MakeGpuCollector(root.path(), row);
+    ASSERT_TRUE(made.ok()) << folder << ": " << made.error().message;
+    EXPECT_EQ((*made)->Gpus().size(), 1u) << folder;
+  }
 }
 
 TEST(Gpus, AreReadBesideEachOther) {
