@@ -39,6 +39,9 @@ install(FILES ${CMAKE_BINARY_DIR}/copyright/debian DESTINATION share/doc/stepsco
 foreach(component agent portable)
   install(FILES python/_stepscope_start.py DESTINATION share/stepscope/python COMPONENT ${component})
   install(DIRECTORY python/stepscope DESTINATION share/stepscope/python COMPONENT ${component} FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
+  if(TARGET stepscope_native)
+    install(TARGETS stepscope_native LIBRARY DESTINATION share/stepscope/python/stepscope COMPONENT ${component})
+  endif()
 endforeach()
 
 install(TARGETS stepscope-server DESTINATION bin COMPONENT server)
@@ -88,4 +91,4 @@ add_custom_target(packages
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${CPACK_PACKAGE_DIRECTORY}
   COMMAND ${CMAKE_CPACK_COMMAND}
   WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-  DEPENDS stepscope-agent stepscope-server stepscope-agent-portable)
+  DEPENDS stepscope-agent stepscope-server stepscope-agent-portable $<TARGET_NAME_IF_EXISTS:stepscope_native>)

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.package.roots import LOG, bare_root, inside, names, output
+from tests.package.roots import LOG, bare_root, inside, names, needed, output
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="a root of one's own needs root"),
@@ -16,11 +16,11 @@ pytestmark = [
 class Root:
     """A bare root and one of our packages."""
 
-    def __init__(self, folder, packages, name):
+    def __init__(self, folder, packages, name, *beside):
         self.path = folder
         (self.package,) = packages.glob(f"{name}_*.deb")
         depends = output("dpkg-deb", "-f", self.package, "Depends")
-        bare_root(folder, *(any_of[0] for any_of in names(depends)))
+        bare_root(folder, *(any_of[0] for any_of in names(depends)), *beside)
         shutil.copy(self.package, folder / "tmp")
 
     def run(self, *words, **options):
@@ -63,6 +63,18 @@ def test_the_agent_runs_where_it_was_installed(agent):
     assert "--server URL" in agent.run("stepscope-agent", "run", "--help")
     assert agent.run("dpkg-query", "-W", "-f", "${db:Status-Status}", "stepscope-agent") == "installed"
     assert (agent.path / "usr/share/stepscope/python/stepscope/_hooks/_flow.py").exists()
+
+
+def test_python_runs_the_c_form_of_its_package_where_it_can_be_loaded(tmp_path, packages):
+    root = Root(tmp_path, packages, "stepscope-agent", "python3")
+    root.install()
+    ask = ["python3", "-c", "import stepscope; said = stepscope.info(); print(said['form'], said['form_reason'], sep='|')"]
+    place = {"PYTHONPATH": "/usr/share/stepscope/python"}
+    assert root.run(*ask, environment=place) == "C extension|\n"
+    extension = tmp_path / "usr/share/stepscope/python/stepscope/_native.abi3.so"
+    assert [name for name in needed(extension) if not name.startswith(("libc.so.6", "ld-linux"))] == []
+    extension.write_bytes(b"\x7fELF, of another machine")
+    assert root.run(*ask, environment=place).startswith("pure Python|the extension cannot be loaded: ")
 
 
 def test_the_configuration_of_the_agent_can_be_used_as_it_is_meant(agent):

@@ -21,6 +21,11 @@ def names(relations):
         yield tuple(re.match(r"[^\s:(]+", each.strip())[0] for each in relation.split("|"))
 
 
+def needed(program):
+    """The libraries that a program or a library names."""
+    return re.findall(r"NEEDED.*\[(.+)\]", output("readelf", "-d", program))
+
+
 class Installed:
     """What this system has installed."""
 

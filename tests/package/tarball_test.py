@@ -37,6 +37,7 @@ def test_it_runs_with_nothing_but_libc(unpacked):
     root, agent = unpacked
     assert inside(root, agent, "--version").stdout.startswith("stepscope-agent ")
     assert "--server URL" in inside(root, agent, "run", "--help").stdout
+    assert (root / agent[1:]).parent.parent.joinpath("share/stepscope/python/stepscope/_native.abi3.so").exists()
 
 
 @pytest.mark.parametrize("place", ["etc/ssl/certs/ca-certificates.crt", "etc/pki/tls/certs/ca-bundle.crt", "etc/ssl/cert.pem"])
