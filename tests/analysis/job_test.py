@@ -42,7 +42,7 @@ def test_every_step_of_a_rank_is_there_in_order(service, training):
     assert len(steps) > 5000, training.describe()["ranks"]  # more than a page
     assert steps["step"].is_monotonic_increasing and steps["step"].is_unique
     assert steps["start"].is_monotonic_increasing and is_utc(steps["start"])
-    assert steps["wall"].mean() == pytest.approx(summary["wall_seconds"]["mean"], rel=1e-6)
+    assert steps["wall"].mean() == pytest.approx(summary["wall_seconds"]["mean"], abs=1e-9)
     assert steps["wall"].min() >= 0.0002
 
 
