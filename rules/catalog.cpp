@@ -10,12 +10,13 @@ RuleType CpuBottleneck();
 RuleType DataloaderBottleneck();
 RuleType IoBottleneck();
 RuleType BatchSize();
+RuleType IdleGpu();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
-      LowGpuUtilization(), CpuBottleneck(), DataloaderBottleneck(),
-      IoBottleneck(),      BatchSize(),     OverallSystemUsage(),
+      LowGpuUtilization(), CpuBottleneck(), DataloaderBottleneck(), IoBottleneck(),
+      BatchSize(),         IdleGpu(),       OverallSystemUsage(),
   };
   return kRules;
 }

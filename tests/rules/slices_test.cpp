@@ -12,6 +12,7 @@ namespace {
 Json SmallParameters(const RuleType& rule) {
   if (rule.name == "LowGPUUtilization") return {{"window", 100}, {"patience", 150}};
   if (rule.name == "BatchSize") return {{"window", 100}, {"patience", 150}};
+  if (rule.name == "IdleGPU") return {{"threshold", 97}, {"minutes", 2}};
   Json small = Json::object();
   for (const Param& param : rule.params) {
     if (param.name == kPatience.name) small[std::string(param.name)] = "60s";
@@ -40,7 +41,9 @@ Scenario Eventful(std::uint64_t seed) {
                         {300 + seed, 8, 97, 30, 10, 10},
                         {130, 60, 91, 40, 1, 9}};
   scenario.extras = {{{"cpu_iowait_percent", "1"}, Swings(seed, 30, 60)},
-                     {{"gpu_memory_used_percent", "0"}, Swings(seed + 1, 55, 20)}};
+                     {{"gpu_memory_used_percent", "0"}, Swings(seed + 1, 55, 20)},
+                     {{"gpu_power_throttle_percent", "0"}, Swings(seed + 2, 0, 60)},
+                     {{"gpu_thermal_throttle_percent", "1"}, Swings(seed + 3, 0, 60)}};
   if (seed % 2 == 0) {
     scenario.ranks = {{20s, 900, 300ms, 18, 15}, {21s, 60, 5s, 30, 20}, {22s, 7, 1s, 90, 5}};
   }
