@@ -11,12 +11,13 @@ RuleType DataloaderBottleneck();
 RuleType IoBottleneck();
 RuleType BatchSize();
 RuleType IdleGpu();
+RuleType GpuThrottled();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
       LowGpuUtilization(), CpuBottleneck(), DataloaderBottleneck(), IoBottleneck(),
-      BatchSize(),         IdleGpu(),       OverallSystemUsage(),
+      BatchSize(),         IdleGpu(),       GpuThrottled(),         OverallSystemUsage(),
   };
   return kRules;
 }
