@@ -12,12 +12,14 @@ RuleType IoBottleneck();
 RuleType BatchSize();
 RuleType IdleGpu();
 RuleType GpuThrottled();
+RuleType GpuMemoryIncrease();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
-      LowGpuUtilization(), CpuBottleneck(), DataloaderBottleneck(), IoBottleneck(),
-      BatchSize(),         IdleGpu(),       GpuThrottled(),         OverallSystemUsage(),
+      LowGpuUtilization(), CpuBottleneck(),     DataloaderBottleneck(),
+      IoBottleneck(),      BatchSize(),         IdleGpu(),
+      GpuThrottled(),      GpuMemoryIncrease(), OverallSystemUsage(),
   };
   return kRules;
 }
