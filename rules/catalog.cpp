@@ -13,13 +13,15 @@ RuleType BatchSize();
 RuleType IdleGpu();
 RuleType GpuThrottled();
 RuleType GpuMemoryIncrease();
+RuleType NetworkBottleneck();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
-      LowGpuUtilization(), CpuBottleneck(),     DataloaderBottleneck(),
-      IoBottleneck(),      BatchSize(),         IdleGpu(),
-      GpuThrottled(),      GpuMemoryIncrease(), OverallSystemUsage(),
+      LowGpuUtilization(),  CpuBottleneck(),     DataloaderBottleneck(),
+      IoBottleneck(),       BatchSize(),         IdleGpu(),
+      GpuThrottled(),       GpuMemoryIncrease(), NetworkBottleneck(),
+      OverallSystemUsage(),
   };
   return kRules;
 }

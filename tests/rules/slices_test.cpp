@@ -43,7 +43,8 @@ Scenario Eventful(std::uint64_t seed) {
   scenario.extras = {{{"cpu_iowait_percent", "1"}, Swings(seed, 30, 60)},
                      {{"gpu_memory_used_percent", "0"}, Swings(seed + 1, 55, 20)},
                      {{"gpu_power_throttle_percent", "0"}, Swings(seed + 2, 0, 60)},
-                     {{"gpu_thermal_throttle_percent", "1"}, Swings(seed + 3, 0, 60)}};
+                     {{"gpu_thermal_throttle_percent", "1"}, Swings(seed + 3, 0, 60)},
+                     {{"network_receive_bytes_per_second", "ib0"}, Swings(seed + 4, 6e7, 6e7)}};
   if (seed % 2 == 0) {
     scenario.ranks = {{20s, 900, 300ms, 18, 15}, {21s, 60, 5s, 30, 20}, {22s, 7, 1s, 90, 5}};
   }
