@@ -18,13 +18,16 @@ inline bool TakeLine(std::string_view& text, std::string_view& line) {
   return true;
 }
 
-// The next word between blanks; "" at the end.
+// The next word between blanks; "" at the end. A loop, since the words are short: find_first_of
+// calls a function for each character.
 inline std::string_view TakeWord(std::string_view& line) {
-  const std::size_t begin = line.find_first_not_of(" \t");
-  if (begin == line.npos) return line = {}, line;
-  line.remove_prefix(begin);
-  const std::string_view word = line.substr(0, line.find_first_of(" \t"));
-  line.remove_prefix(word.size());
+  const auto blank = [&](std::size_t at) { return line[at] == ' ' || line[at] == '\t'; };
+  std::size_t begin = 0;
+  while (begin < line.size() && blank(begin)) ++begin;
+  std::size_t end = begin;
+  while (end < line.size() && !blank(end)) ++end;
+  const std::string_view word = line.substr(begin, end - begin);
+  line.remove_prefix(end);
   return word;
 }
 

@@ -27,15 +27,22 @@ class TickFramer {
   void Cut();
 
  private:
+  // Tick behind tick, so that one more touches little memory; columns are made of them when they
+  // are cut.
   struct Pending {
     Schema schema;
     std::uint64_t schema_hash = 0;
-    Table table;  // rows are appended; the room of its columns is kept from frame to frame
-    std::uint64_t samples = 0;
-    Time last{};
+    std::vector<std::uint8_t> scales;  // of the series
+    std::vector<std::int64_t> at_us;   // of each tick
+    std::vector<std::int64_t> values;  // of each tick, of each series; so, too:
+    std::vector<std::uint8_t> present;
+    Time last{};    // of the newest tick, cut or not
+    Column column;  // the one that is being written
+
+    std::size_t rows() const { return at_us.size(); }
   };
 
-  static void Append(Pending& pending, Time at, const TickRow& row);
+  static const Column& ColumnOf(Pending& pending, std::size_t column);
   void CutPending(Pending& pending);
 
   FrameStream& stream_;

@@ -4,7 +4,7 @@
 
 #include "agent/frames/framer.h"
 #include "core/base/log.h"
-#include "core/wire/table_codec.h"
+#include "core/wire/table_writer.h"
 
 namespace stepscope {
 namespace {
@@ -12,24 +12,7 @@ namespace {
 // About 1 MiB when nothing compresses.
 constexpr std::size_t kMostCells = 100'000;
 
-void PushValue(Column& column, std::int64_t value, bool has) {
-  // `present` stays empty as long as no value is missing.
-  if (!has && column.present.empty()) column.present.assign(column.values.size(), 1);
-  if (!column.present.empty() || !has) column.present.push_back(has ? 1 : 0);
-  column.values.push_back(value);
-}
-
 }  // namespace
-
-void TickFramer::Append(Pending& pending, Time at, const TickRow& row) {
-  pending.table.columns[0].values.push_back(ToMicros(at));
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    PushValue(pending.table.columns[i + 1], row.scaled(i), row.Has(i));
-    pending.samples += row.Has(i);
-  }
-  ++pending.table.rows;
-  pending.last = at;
-}
 
 void TickFramer::Add(Time at, const TickRow& row) {
   pending_.Change([&](Pending& pending) {
@@ -42,13 +25,17 @@ void TickFramer::Add(Time at, const TickRow& row) {
       pending.schema.columns.insert(pending.schema.columns.end(), row.series().begin(),
                                     row.series().end());
       pending.schema_hash = HashSchema(pending.schema);
-      pending.table.columns.assign(row.size() + 1, {});
-      for (std::size_t i = 0; i < row.size(); ++i)
-        pending.table.columns[i + 1].scale = row.scale(i);
+      pending.scales.clear();
+      for (std::size_t i = 0; i < row.size(); ++i) pending.scales.push_back(row.scale(i));
     }
-    Append(pending, at, row);
-    const std::size_t cells = pending.table.rows * pending.table.columns.size();
-    if (pending.table.rows >= kMaxRowsPerFrame || cells >= kMostCells) CutPending(pending);
+    pending.at_us.push_back(ToMicros(at));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      pending.values.push_back(row.scaled(i));
+      pending.present.push_back(row.Has(i) ? 1 : 0);
+    }
+    pending.last = at;
+    const std::size_t cells = pending.rows() * (row.size() + 1);
+    if (pending.rows() >= kMaxRowsPerFrame || cells >= kMostCells) CutPending(pending);
   });
 }
 
@@ -56,21 +43,41 @@ void TickFramer::Cut() {
   pending_.Change([&](Pending& pending) { CutPending(pending); });
 }
 
+const Column& TickFramer::ColumnOf(Pending& pending, std::size_t column) {
+  Column& made = pending.column;
+  made.present.clear();
+  if (column == 0) {
+    made.scale = 0;
+    made.values = pending.at_us;
+    return made;
+  }
+  const std::size_t series = pending.scales.size();
+  made.scale = pending.scales[column - 1];
+  made.values.clear();
+  bool whole = true;
+  for (std::size_t at = column - 1; at < pending.values.size(); at += series) {
+    made.values.push_back(pending.values[at]);
+    made.present.push_back(pending.present[at]);
+    whole = whole && pending.present[at] != 0;
+  }
+  if (whole) made.present.clear();
+  return made;
+}
+
 void TickFramer::CutPending(Pending& pending) {
-  if (pending.table.rows == 0) return;
+  if (pending.rows() == 0) return;
+  const auto column_at = [&](std::size_t i) -> const Column& { return ColumnOf(pending, i); };
+  const auto samples = std::ranges::count_if(pending.present, [](auto has) { return has != 0; });
   stream_.Append({.kind = FrameKind::kTicks,
-                  .payload = EncodeTable(pending.table),
+                  .payload = EncodeColumns(pending.rows(), pending.scales.size() + 1, column_at),
                   .schema = &pending.schema,
                   .schema_hash = pending.schema_hash,
-                  .from_us = pending.table.columns[0].values.front(),
-                  .to_us = pending.table.columns[0].values.back(),
-                  .samples = pending.samples});
-  for (Column& column : pending.table.columns) {
-    column.values.clear();
-    column.present.clear();
-  }
-  pending.table.rows = 0;
-  pending.samples = 0;
+                  .from_us = pending.at_us.front(),
+                  .to_us = pending.at_us.back(),
+                  .samples = static_cast<std::uint64_t>(samples)});
+  pending.at_us.clear();
+  pending.values.clear();
+  pending.present.clear();
 }
 
 }  // namespace stepscope

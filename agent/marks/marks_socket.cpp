@@ -1,5 +1,6 @@
 #include "agent/marks/marks_socket.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -93,6 +94,9 @@ Result<Descriptor> ListenForMarks(const std::string& path, const SocketAccess& a
 
 Result<MarkPeer> AcceptPeer(const Descriptor& listener) {
   MarkPeer peer;
+  // Asked first, because accept makes a socket before it looks whether anybody waits for it.
+  pollfd waits{listener.get(), POLLIN, 0};
+  if (poll(&waits, 1, 0) == 0) return peer;
   peer.socket = Descriptor(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!peer.socket) {
     const bool full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;

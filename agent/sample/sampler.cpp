@@ -20,7 +20,8 @@ Sampler::Sampler(const std::string& root, const Clock& clock) : clock_(clock) {
 
 const TickRow& Sampler::Sample() {
   row_.Clear();
-  for (Running& running : running_) running.collector->Begin(clock_.Steady());
+  const SteadyTime begun = clock_.Steady();
+  for (Running& running : running_) running.collector->Begin(begun);
   for (Running& running : running_) {
     // Each source is read at an instant of its own, and its rates are over exactly that time.
     Note(running, running.collector->Collect(clock_.Steady(), row_));

@@ -17,66 +17,52 @@ constexpr std::uint8_t kKnownTags = kDeltas | kPresence | kCompressed;
 // Below this zstd cannot win over its own header.
 constexpr std::size_t kWorthCompressing = 128;
 
-using Numbers = std::vector<std::uint64_t>;
+using Numbers = std::span<const std::uint64_t>;
 
 // `value = base + divisor x quotient`, modulo 2^64 throughout, so that no value overflows.
-struct Packed {
-  std::uint64_t first = 0;  // of deltas: the first value itself
+struct Packing {
   std::int64_t base = 0;
   std::uint64_t divisor = 0;  // 0: all quotients are 0 and none are stored
-  int width = 0;              // bytes of a quotient
-  Numbers quotients;
+  std::size_t width = 0;      // bytes of a quotient
+  std::size_t count = 0;      // of quotients
 
-  std::size_t bytes() const { return quotients.size() * static_cast<std::size_t>(width); }
+  std::size_t bytes() const { return count * width; }
+  std::uint64_t Quotient(std::uint64_t number) const {
+    const std::uint64_t above = number - static_cast<std::uint64_t>(base);
+    return divisor == 1 ? above : above / divisor;
+  }
 };
 
-int WidthOf(std::uint64_t largest) {
-  return (64 - std::countl_zero(largest) + 7) / 8;
+std::size_t WidthOf(std::uint64_t largest) {
+  return static_cast<std::size_t>(64 - std::countl_zero(largest) + 7) / 8;
 }
 
-Packed Pack(Numbers numbers) {
-  Packed packed;
-  if (numbers.empty()) return packed;
+Packing PackingOf(Numbers numbers) {
+  Packing packing;
+  if (numbers.empty()) return packing;
   const auto as_signed = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
-  packed.base = as_signed(std::ranges::min(numbers, {}, as_signed));
-  for (std::uint64_t& number : numbers) {
-    number -= static_cast<std::uint64_t>(packed.base);
-    packed.divisor = std::gcd(packed.divisor, number);
-  }
-  if (packed.divisor == 0) return packed;
+  packing.base = as_signed(std::ranges::min(numbers, {}, as_signed));
   std::uint64_t largest = 0;
-  for (std::uint64_t& number : numbers) largest = std::max(largest, number /= packed.divisor);
-  packed.width = WidthOf(largest);
-  packed.quotients = std::move(numbers);
-  return packed;
+  for (const std::uint64_t number : numbers) {
+    const std::uint64_t above = number - static_cast<std::uint64_t>(packing.base);
+    largest = std::max(largest, above);
+    if (packing.divisor != 1) packing.divisor = std::gcd(packing.divisor, above);
+  }
+  if (packing.divisor == 0) return packing;
+  packing.width = WidthOf(largest / packing.divisor);
+  packing.count = numbers.size();
+  return packing;
 }
 
-Packed PackDeltas(const Numbers& numbers) {
-  Numbers deltas(numbers.size() - 1);
-  for (std::size_t i = 0; i < deltas.size(); ++i) deltas[i] = numbers[i + 1] - numbers[i];
-  Packed packed = Pack(std::move(deltas));
-  packed.first = numbers[0];
-  return packed;
-}
-
-std::string ToPlanes(const Packed& packed) {
-  std::string planes;
-  planes.reserve(packed.bytes());
-  for (int plane = 0; plane < packed.width; ++plane) {
-    for (const std::uint64_t quotient : packed.quotients) {
-      planes += static_cast<char>(quotient >> (8 * plane));
+void PutPlanes(const Packing& packing, Numbers numbers, std::string& bytes) {
+  const std::size_t begin = bytes.size();
+  bytes.resize(begin + packing.bytes());
+  for (std::size_t i = 0; i < packing.count; ++i) {
+    std::uint64_t quotient = packing.Quotient(numbers[i]);
+    for (std::size_t plane = 0; plane < packing.width; ++plane, quotient >>= 8) {
+      bytes[begin + plane * packing.count + i] = static_cast<char>(quotient);
     }
   }
-  return planes;
-}
-
-Numbers PresentValues(const Column& column) {
-  Numbers numbers;
-  numbers.reserve(column.values.size());
-  for (std::size_t row = 0; row < column.values.size(); ++row) {
-    if (column.Has(row)) numbers.push_back(static_cast<std::uint64_t>(column.values[row]));
-  }
-  return numbers;
 }
 
 std::string ToBitmap(std::span<const std::uint8_t> present) {
@@ -167,35 +153,51 @@ void Spread(std::size_t count, const std::vector<std::uint8_t>& present, Values 
 
 }  // namespace
 
-void EncodeColumn(const Column& column, std::string& bytes, int level) {
-  const Numbers numbers = PresentValues(column);
-  Packed packed = Pack(numbers);
-  std::uint8_t tag = numbers.size() == column.values.size() ? 0 : kPresence;
-  if (numbers.size() > 1) {
-    Packed deltas = PackDeltas(numbers);
-    // Two bytes more for the first value: deltas must save more than that.
-    if (deltas.bytes() + 2 < packed.bytes()) {
-      packed = std::move(deltas);
-      tag |= kDeltas;
-    }
+void ColumnEncoder::Take(const Column& column) {
+  numbers_.clear();
+  for (std::size_t row = 0; row < column.values.size(); ++row) {
+    if (column.Has(row)) numbers_.push_back(static_cast<std::uint64_t>(column.values[row]));
   }
-  std::string planes = ToPlanes(packed);
-  if (planes.size() >= kWorthCompressing) {
-    if (std::string smaller = Compress(planes, level); smaller.size() < planes.size()) {
-      planes = std::move(smaller);
-      tag |= kCompressed;
-    }
+  deltas_.clear();
+  for (std::size_t i = 1; i < numbers_.size(); ++i) {
+    deltas_.push_back(numbers_[i] - numbers_[i - 1]);
+  }
+}
+
+void ColumnEncoder::Encode(const Column& column, std::string& bytes, int level) {
+  Take(column);
+  const Packing plain = PackingOf(numbers_), of_deltas = PackingOf(deltas_);
+  // Two bytes more for the first value: deltas must save more than that.
+  const bool deltas = numbers_.size() > 1 && of_deltas.bytes() + 2 < plain.bytes();
+  const Packing& packing = deltas ? of_deltas : plain;
+  std::uint8_t tag = deltas ? kDeltas : 0;
+  if (numbers_.size() != column.values.size()) tag |= kPresence;
+  std::string_view planes;
+  if (packing.bytes() >= kWorthCompressing) {
+    planes_.clear();
+    PutPlanes(packing, deltas ? deltas_ : numbers_, planes_);
+    planes = planes_;
+    smaller_ = Compress(planes, level);
+    if (smaller_.size() < planes.size()) planes = smaller_, tag |= kCompressed;
   }
   Put(bytes, tag);
   Put(bytes, column.scale);
   if ((tag & kPresence) != 0) bytes += ToBitmap(column.present);
-  if (numbers.empty()) return;
-  if ((tag & kDeltas) != 0) PutVarint(bytes, ZigZag(static_cast<std::int64_t>(packed.first)));
-  PutVarint(bytes, ZigZag(packed.base));
-  PutVarint(bytes, packed.divisor);
-  if (packed.divisor == 0) return;
-  Put(bytes, static_cast<std::uint8_t>(packed.width));
-  bytes += planes;
+  if (numbers_.empty()) return;
+  if (deltas) PutVarint(bytes, ZigZag(static_cast<std::int64_t>(numbers_[0])));
+  PutVarint(bytes, ZigZag(packing.base));
+  PutVarint(bytes, packing.divisor);
+  if (packing.divisor == 0) return;
+  Put(bytes, static_cast<std::uint8_t>(packing.width));
+  if (!planes.empty()) {
+    bytes += planes;
+  } else {
+    PutPlanes(packing, deltas ? deltas_ : numbers_, bytes);
+  }
+}
+
+void EncodeColumn(const Column& column, std::string& bytes, int level) {
+  ColumnEncoder().Encode(column, bytes, level);
 }
 
 Result<Column> DecodeColumn(std::string_view bytes, std::size_t rows) {

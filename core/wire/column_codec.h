@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/model/table.h"
@@ -10,9 +12,20 @@
 
 namespace stepscope {
 
-// One column by itself: the smaller of frame of reference and deltas, divided by the greatest
-// common divisor, in byte planes (all lowest bytes, then all second bytes, ...), which zstd then
-// finds easy. Any int64 values survive.
+// Writes columns, each by itself: the smaller of frame of reference and deltas, divided by the
+// greatest common divisor, in byte planes (all lowest bytes, then all second bytes, ...), which
+// zstd then finds easy. Any int64 values survive. The room it needs is kept from column to column.
+class ColumnEncoder {
+ public:
+  void Encode(const Column& column, std::string& bytes, int level = kCompressionLevel);
+
+ private:
+  void Take(const Column& column);
+
+  std::vector<std::uint64_t> numbers_, deltas_;  // of the values that are there
+  std::string planes_, smaller_;
+};
+
 void EncodeColumn(const Column& column, std::string& bytes, int level = kCompressionLevel);
 
 // `rows` is known and bounded by the caller; nothing larger than it is allocated.

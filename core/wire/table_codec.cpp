@@ -4,6 +4,7 @@
 #include "core/wire/bytes.h"
 #include "core/wire/column_codec.h"
 #include "core/wire/compress.h"
+#include "core/wire/table_writer.h"
 
 namespace stepscope {
 namespace {
@@ -20,21 +21,28 @@ constexpr std::size_t kLargestInner = 64 * 1024 * 1024;
 }  // namespace
 
 std::string EncodeTable(const Table& table) {
+  return EncodeColumns(table.rows, table.columns.size(),
+                       [&](std::size_t i) -> const Column& { return table.columns[i]; });
+}
+
+std::string EncodeColumns(std::size_t rows, std::size_t columns, const ColumnAt& column_at) {
+  ColumnEncoder encoder;
   std::string directory, bodies;
-  for (const Column& column : table.columns) {
-    assert(column.values.size() == table.rows);
+  for (std::size_t i = 0; i < columns; ++i) {
+    const Column& column = column_at(i);
+    assert(column.values.size() == rows);
     const std::size_t before = bodies.size();
-    EncodeColumn(column, bodies);
+    encoder.Encode(column, bodies);
     PutVarint(directory, bodies.size() - before);
   }
   std::string bytes;
   Put(bytes, kVersion);
   const std::string inner = directory + bodies;
-  const std::string smaller = table.rows <= kShortRows ? Compress(inner) : std::string();
-  const bool together = table.rows <= kShortRows && smaller.size() + 4 < inner.size();
+  const std::string smaller = rows <= kShortRows ? Compress(inner) : std::string();
+  const bool together = rows <= kShortRows && smaller.size() + 4 < inner.size();
   Put<std::uint8_t>(bytes, together ? kTogether : kPlain);
-  PutVarint(bytes, table.rows);
-  PutVarint(bytes, table.columns.size());
+  PutVarint(bytes, rows);
+  PutVarint(bytes, columns);
   if (together) PutVarint(bytes, inner.size());
   return bytes + (together ? smaller : inner);
 }
