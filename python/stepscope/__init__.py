@@ -12,8 +12,26 @@ The training runs the same with and without an agent: nothing here raises, waits
         stepscope.step()                         # the end of a step
 """
 
+from __future__ import annotations
+
 from ._marks import annotate, annotation_begin, annotation_end, info, loader, phase, step
 from ._session import VERSION as __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from . import keras as keras
+
+
+def __getattr__(name: str) -> Any:
+    """`stepscope.keras` is there without an import of its own, and costs nothing where nobody names it."""
+    if name != "keras":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module(".keras", __name__)
+
 
 __all__ = [
     "annotate",

@@ -45,10 +45,11 @@ def adopt(session: Session) -> None:
     marks.use(session)
 
 
-def skip(duration_ns: int) -> None:
-    """The open step stood still for so long: its wall time will not contain it."""
+def skip(duration_ns: int, by_hand: bool = False) -> None:
+    """The open step stood still for so long: its wall time will not contain it. A step that `step` ends
+    is left alone unless `by_hand`."""
     ring = _session.local.ring
-    if ring is not None and ring.start and not _session.by_hand:
+    if ring is not None and ring.start and _session.by_hand is by_hand:
         ring.start += duration_ns
 
 

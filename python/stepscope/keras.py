@@ -1,0 +1,121 @@
+"""Steps of a Keras training: `model.fit(..., callbacks=[..., stepscope.keras.Callback()])`.
+
+It follows the callback interface that Keras 2 and 3 and tf.keras document, and imports none of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from time import monotonic_ns
+
+from . import _marks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Callback:
+    """Marks what Keras tells a callback: each batch that is trained on is a step.
+
+    The time before a batch is phase data, that between the last batch of an epoch and the next epoch is phase
+    callback, and validation and prediction are the annotation "evaluation", which no step contains. What happens
+    in a batch Keras does not tell, so forward, backward and optimizer have no phases. With `steps_per_execution`
+    so many batches are one step. Put it last: what other callbacks do after a batch is then part of the step,
+    else it looks like waiting for data.
+
+    It keeps no model and reads no losses. Where a Keras is loaded it is one of its callbacks.
+    """
+
+    _supports_tf_logs = True  # so tf.keras need not fetch the losses of each batch for it
+
+    def __new__(cls) -> "Callback":
+        base = _keras_callback()
+        if base is None or issubclass(cls, base):
+            return object.__new__(cls)
+        return object.__new__(type(cls.__name__, (cls, base), {}))
+
+    def __init__(self) -> None:
+        base = _keras_callback()
+        if base is not None and isinstance(self, base):
+            base.__init__(self)
+        self._told = 0  # up to here it is known what the time was, ns
+        self._left = 0  # when the training ended
+        self._evaluating = 0  # since when
+
+    def set_model(self, model: Any) -> None:
+        """It needs none, and must not keep one alive."""
+
+    def set_params(self, params: Any) -> None:
+        """It needs none."""
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._told = monotonic_ns()
+        if self._left:
+            _marks.skip(self._told - self._left, by_hand=True)
+            self._left = 0
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        if epoch:
+            self._record("callback")
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        self._record("data")
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        _marks.step()
+        self._told = monotonic_ns()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self._record("callback")
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self._left = self._told = monotonic_ns()
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        self._evaluating = monotonic_ns()
+        if self._told and not self._left:
+            _marks.record(self._told, self._evaluating, "callback")
+
+    def on_test_end(self, logs: Any = None) -> None:
+        now = monotonic_ns()
+        if not self._evaluating:
+            return
+        _marks.span(self._evaluating, now, "evaluation")
+        if self._told and not self._left:
+            _marks.skip(now - self._evaluating, by_hand=True)
+            self._told = now
+        self._evaluating = 0
+
+    def on_predict_begin(self, logs: Any = None) -> None:
+        self.on_test_begin()
+
+    def on_predict_end(self, logs: Any = None) -> None:
+        self.on_test_end()
+
+    def __getattr__(self, name: str) -> Any:
+        """Keras asks for all that a callback may have; without its base class the rest does nothing."""
+        if name.startswith("on_"):
+            return _nothing
+        raise AttributeError(name)
+
+    def _record(self, phase: str) -> None:
+        now = monotonic_ns()
+        if self._told:
+            _marks.record(self._told, now, phase)
+        self._told = now
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    pass
+
+
+def _keras_callback() -> Any:
+    """The base class of callbacks of the Keras that the script has loaded; None without one."""
+    for name in ("keras", "tensorflow"):
+        try:
+            module: Any = sys.modules[name]
+            return (module if name == "keras" else module.keras).callbacks.Callback
+        except (KeyError, AttributeError, ImportError):
+            pass
+    return None
