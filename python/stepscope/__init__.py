@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from ._marks import annotate, annotation_begin, annotation_end, info, loader, phase, step
 from ._session import VERSION as __version__
+from ._window import start_profiling, stop_profiling, window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ __all__ = [
     "info",
     "loader",
     "phase",
+    "start_profiling",
     "step",
+    "stop_profiling",
+    "window",
     "__version__",
 ]

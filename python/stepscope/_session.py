@@ -32,6 +32,7 @@ SECOND = 1_000_000_000
 _RETRY = 2 * SECOND
 _REFUSED_RETRY = 60 * SECOND
 _MAX_RINGS = 64
+NO_WINDOWS = "windows are not in this version"
 
 
 class _Local(local):
@@ -250,8 +251,9 @@ class Session(marks.Gate):
                 return False
         elif kind == _wire.COMMAND and self.connection is not None:
             (number,) = struct.unpack_from("<I", message, 8)
-            reply = _wire.answer(number, True, "this version knows no commands")
-            self.connection.send(reply)
+            asked = _wire.read_text(message, 12)[0]
+            reason = NO_WINDOWS if asked == "window" else "this version knows no commands but window"
+            self.connection.send(_wire.answer(number, True, reason))
         return True
 
     def _part(self, reason: str, retry_ns: int) -> None:

@@ -4,6 +4,8 @@ import os
 import signal
 import socket
 
+import pytest
+
 import stepscope
 from tests.python.intake import Intake, finish, training
 
@@ -59,18 +61,19 @@ def test_a_listener_that_is_no_agent_does_no_harm(tmp_path, session_at):
             mark(1)
 
 
-def test_a_command_is_answered(tmp_path, session_at):
+@pytest.mark.parametrize("command, reason", [(b"x", b"no commands but window"), (b"window", b"windows are not in this version")])
+def test_a_command_is_answered(tmp_path, session_at, command, reason):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(str(tmp_path / "a"))
         listener.listen()
         session = session_at(tmp_path / "a")
         mark(1)
         connection, _ = listener.accept()
-        connection.send(b"SSMK\x01\x00\x04\x00" + b"\x07\x00\x00\x00" + b"\x01\x00x" + b"\x00\x00")
+        connection.send(b"SSMK\x01\x00\x04\x00" + b"\x07\x00\x00\x00" + bytes([len(command), 0]) + command + b"\x00\x00")
         session.due = 0
         mark(1)
         said = [connection.recv(9000) for _ in range(3)]
-        assert any(message[6] == 5 and message[8] == 7 and message[12] == 1 for message in said)
+        assert any(message[6] == 5 and message[8] == 7 and message[12] == 1 and reason in message for message in said)
 
 
 def test_a_killed_agent_is_found_again_and_the_marks_are_there(tmp_path, session_at):
