@@ -37,7 +37,8 @@ TickQuery TicksOf(const ChartQuery& query, std::int64_t node_id) {
           .node_id = node_id,
           .after_us = query.from_us - 1,
           .until_us = query.to_us,
-          .filter = query.filter};
+          .filter = query.filter,
+          .values_only = true};
 }
 
 RollupQuery RollupsOf(const ChartQuery& query, std::int64_t bin_us) {

@@ -53,6 +53,7 @@ Result<std::vector<SampleSeries>> ReadSamples(Connection& connection, TickQuery 
                                               ReadBudget& budget) {
   SeriesByName found;
   query.most_rows = kRowsAtOnce;
+  query.values_only = true;
   for (;;) {
     const Result<TickTable> table = ReadTicks(connection, query);
     if (!table) return table.error();

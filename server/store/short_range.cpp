@@ -83,7 +83,8 @@ class ShortRange {
   Result<Rows> List() {
     static const std::string all = Format(kAtOnce, kAllMetrics), these = Format(kAtOnce, kThese);
     std::vector<std::string> metrics = query_.filter.metrics;
-    if (!metrics.empty()) metrics.emplace_back();  // the times of all ticks
+    const bool some = !metrics.empty();
+    if (some && !query_.values_only) metrics.emplace_back();  // the times of all ticks
     std::vector<std::int64_t> windows;
     std::int64_t window_us = WindowOf(std::max<std::int64_t>(query_.after_us, 0));
     for (; window_us <= query_.until_us; window_us += kWindowUs) windows.push_back(window_us);

@@ -83,6 +83,24 @@ TEST_F(CachedBlocksTest, OnlyTheMetricsThatAreWantedAreFetched) {
   EXPECT_EQ(cache_.figures().misses, 3u);
 }
 
+TEST_F(CachedBlocksTest, WhoWantsValuesOnlyNeedsNoTimesOfOthers) {
+  StoreTicks(0, 1);
+  frames_.StoreTicks({"user.b", ""}, {kBegin, kBegin + 500'000});
+  Compact();
+  frames_.StoreTicks({"user.b", ""}, {kBegin + 250'000});
+  const auto reader = Reader(&cache_);
+  const Result<TickTable> table = ReadTicks(*reader, {.job_id = frames_.job_id(),
+                                                      .node_id = frames_.node_id(),
+                                                      .after_us = kBegin - 1,
+                                                      .until_us = kBegin + kHourUs,
+                                                      .filter = {{"user.b"}, {}},
+                                                      .values_only = true});
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(cache_.figures().misses, 1u);
+  EXPECT_EQ(table->at_us, (std::vector<std::int64_t>{kBegin, kBegin + 250'000, kBegin + 500'000}));
+  EXPECT_EQ(Read(*reader, {{"user.b"}, {}}).at_us.size(), 1'201u);
+}
+
 TEST_F(CachedBlocksTest, LateFramesChangeWhatIsCached) {
   StoreTicks(0, 2);
   Compact();
