@@ -6,26 +6,9 @@
 #include "core/model/metric.h"
 #include "server/api/gap.h"
 #include "server/api/json_text.h"
+#include "server/api/reals.h"
 
 namespace stepscope {
-namespace {
-
-// The values of a column, all 0 without one.
-class Reals {
- public:
-  explicit Reals(const Column* column)
-      : values_(column ? column->values.data() : nullptr),
-        one_(column ? static_cast<double>(PowerOfTen(column->scale)) : 1) {}
-  double operator[](std::size_t row) const {
-    return values_ ? static_cast<double>(values_[row]) / one_ : 0;
-  }
-
- private:
-  const std::int64_t* values_;
-  double one_;
-};
-
-}  // namespace
 
 std::size_t Chart::MostBins(const std::vector<std::int64_t>& at_us) const {
   if (at_us.empty()) return 0;
@@ -176,39 +159,44 @@ void Chart::ForEachEntry(const Line& line, Take take) const {
   }
 }
 
-void Chart::Write(const Place& place, const Line& line, std::string& list) const {
+// All columns in one pass, since the bins of a long line do not fit into the processor's cache.
+// Where each bin is one sample, its least, mean and greatest value are written once.
+struct Chart::Columns {
+  std::string least, mean, most, sum;
+
+  void Read(const Chart& chart, const Line& line, bool samples, bool folded,
+            std::string& times_us) {
+    for (std::string* column : {&least, &mean, &most, &sum}) column->assign(1, '[');
+    NumberList times(times_us), lows(least), means(mean), highs(most), sums(sum);
+    chart.ForEachEntry(line, [&](std::int64_t at_us, const Bin* bin) {
+      times.Int(at_us);
+      bin ? lows.Real(bin->least) : lows.Null();
+      if (samples) return;
+      bin ? means.Real(bin->sum / bin->count) : means.Null();
+      bin ? highs.Real(bin->most) : highs.Null();
+      if (folded) bin ? sums.Real(bin->sum / bin->weight) : sums.Null();
+    });
+  }
+};
+
+void Chart::Write(const Place& place, const Line& line, Columns& columns, std::string& list) const {
   const Metric* metric = FindMetric(place.metric);
-  const auto folded = folded_.find(place.metric);
+  const auto fold = folded_.find(place.metric);
+  const bool folded = fold != folded_.end();
   OrderedJson head = {{"metric", place.metric},
                       {"node", place.node},
                       {"device", place.device},
                       {"unit", metric ? metric->unit : ""}};
-  if (folded != folded_.end()) head["of"] = folded->second;
+  if (folded) head["of"] = fold->second;
   OpenObject(list, Dump(head));
   OpenList(list, "times_us");
-  {
-    NumberList times(list);
-    ForEachEntry(line, [&](std::int64_t at_us, const Bin*) { times.Int(at_us); });
-  }
-  const auto write = [&](const char* name, auto value) {
-    list += ']';
-    OpenList(list, name);
-    NumberList numbers(list);
-    ForEachEntry(line, [&](std::int64_t, const Bin* bin) {
-      bin ? numbers.Real(value(*bin)) : numbers.Null();
-    });
-  };
-  write("min", [](const Bin& bin) { return bin.least; });
-  const bool samples = std::ranges::all_of(line, [](const Bin& bin) { return bin.count == 1; });
-  if (samples && folded == folded_.end()) {
-    const std::size_t from = list.rfind('[') + 1, size = list.size() - from;
-    for (const char* name : {"],\"mean\":[", "],\"max\":["})
-      list.append(name).append(list, from, size);
-  } else {
-    write("mean", [](const Bin& bin) { return bin.sum / bin.count; });
-    write("max", [](const Bin& bin) { return bin.most; });
-  }
-  if (folded != folded_.end()) write("sum", [](const Bin& bin) { return bin.sum / bin.weight; });
+  const bool samples =
+      !folded && std::ranges::all_of(line, [](const Bin& bin) { return bin.count == 1; });
+  columns.Read(*this, line, samples, folded, list);
+  list.append("],\"min\":").append(columns.least);
+  list.append("],\"mean\":").append(samples ? columns.least : columns.mean);
+  list.append("],\"max\":").append(samples ? columns.least : columns.most);
+  if (folded) list.append("],\"sum\":").append(columns.sum);
   list += "]}";
 }
 
@@ -217,8 +205,9 @@ void Chart::AppendTo(std::string& list) const {
   std::size_t bins = 0;
   for (const auto& [place, line] : series_) bins += line.size();
   list.reserve(list.size() + bins * kTextOfBin);
+  Columns columns;  // one for all lines: their memory is kept
   for (const auto& [place, line] : series_) {
-    if (!line.empty()) Write(place, line, list);
+    if (!line.empty()) Write(place, line, columns, list);
   }
 }
 

@@ -65,7 +65,8 @@ class Chart {
   std::int64_t LeastGapUs(const Line& line) const;
   template <typename Take>
   void ForEachEntry(const Line& line, Take take) const;
-  void Write(const Place& place, const Line& line, std::string& list) const;
+  struct Columns;
+  void Write(const Place& place, const Line& line, Columns& columns, std::string& list) const;
 
   std::int64_t bin_us_, interval_us_;
   std::map<Place, Line> series_;
