@@ -14,20 +14,24 @@ bool AddsUp(const std::string& name) {
 
 }  // namespace
 
-// The ends of a sum are known of the sums alone.
+// The ends of a sum are known of the sums alone. Values come in runs, of one device each and in the
+// order of time, so that little is sorted by merging them.
 void UsagePool::AddUpDevices() {
-  std::ranges::sort(values_, {}, &std::pair<std::int64_t, double>::first);
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < values_.size(); ++i) {
-    if (values_[i].first == values_[last].first) {
-      values_[last].second += values_[i].second;
-    } else {
-      values_[++last] = values_[i];
+  std::vector<TimedValue> sums, rest;
+  for (auto from = values_.begin(); from != values_.end();) {
+    const auto to = std::ranges::is_sorted_until(from, values_.end(), {}, &TimedValue::first);
+    const auto tail = std::ranges::lower_bound(sums, from->first, {}, &TimedValue::first);
+    rest.assign(tail, sums.end());
+    sums.erase(tail, sums.end());
+    for (auto known = rest.begin(); from != to || known != rest.end();) {
+      const bool next = known == rest.end() || (from != to && from->first < known->first);
+      const TimedValue& value = next ? *from++ : *known++;
+      const bool same = !sums.empty() && sums.back().first == value.first;
+      same ? void(sums.back().second += value.second) : sums.push_back(value);
     }
   }
-  values_.resize(last + 1);
-  const auto [least, most] =
-      std::ranges::minmax(values_, {}, &std::pair<std::int64_t, double>::second);
+  values_ = std::move(sums);
+  const auto [least, most] = std::ranges::minmax(values_, {}, &TimedValue::second);
   least_ = least.second;
   most_ = most.second;
 }
@@ -38,21 +42,21 @@ std::optional<UsageRow> UsagePool::Row(const std::string& node, const std::strin
   std::vector<double> values;
   values.reserve(values_.size());
   for (const auto& [at_us, value] : values_) values.push_back(value);
-  // From the greatest share on: what a lower one needs stands before the place of the last. Sorting
-  // all would take longer than everything else here.
-  auto end = values.end();
+  // From the least share on: what a greater one needs stands behind the place of the last, and is
+  // less each time. Sorting all would take longer than everything else here.
+  auto begin = values.begin();
   const auto next = [&](double share) {
     const auto place =
         values.begin() + static_cast<std::ptrdiff_t>(NearestRank(share, values.size()));
-    std::nth_element(values.begin(), place, end);
-    end = place;
+    std::nth_element(begin, place, values.end());
+    begin = place;
     return *place;
   };
   UsageRow row{.node = node, .metric = metric, .count = values.size(), .max = most_};
-  row.p99 = next(0.99);
-  row.p95 = next(0.95);
-  row.p90 = next(0.90);
   row.p50 = next(0.50);
+  row.p90 = next(0.90);
+  row.p95 = next(0.95);
+  row.p99 = next(0.99);
   row.min = least_;
   return row;
 }

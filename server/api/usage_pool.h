@@ -27,10 +27,11 @@ class UsagePool {
   std::optional<UsageRow> Row(const std::string& node, const std::string& metric) &&;
 
  private:
+  using TimedValue = std::pair<std::int64_t, double>;  // at_us, value
   void AddUpDevices();
 
   int devices_ = 0;
-  std::vector<std::pair<std::int64_t, double>> values_;  // at_us, value
+  std::vector<TimedValue> values_;
   double least_ = 0, most_ = 0;
 };
 

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "core/base/text.h"
+#include "server/api/usage_pool.h"
 #include "server/api/usage_table.h"
 #include "server/compact/compact_node.h"
 #include "server/store/jobs.h"
@@ -125,6 +127,51 @@ TEST_F(UsageTest, LongJobsAreReadFromMeansWithTheTrueEnds) {
   check(FromMeans());
   Compact();
   check(FromMeans());
+}
+
+// Late samples and gaps: the sums are those of a map.
+TEST(UsagePool, AddsUpDevicesWhoseTimesDifferInAnyOrderOfRuns) {
+  std::mt19937 dice(3);
+  UsagePool pool;
+  std::map<std::int64_t, double> sums;
+  for (int run = 0; run < 40; ++run) {
+    if (run < 3) pool.BeginDevice();
+    auto at_us = static_cast<std::int64_t>(dice() % 500);
+    for (int i = 0; i < 50; ++i, at_us += static_cast<std::int64_t>(1 + dice() % 3)) {
+      const auto value = static_cast<double>(dice() % 100);
+      pool.Add(at_us, value, value, value);
+      sums[at_us] += value;
+    }
+  }
+  std::vector<double> values;
+  for (const auto& [at_us, sum] : sums) values.push_back(sum);
+  std::ranges::sort(values);
+  const auto row = std::move(pool).Row("n1", "network_send_bytes_per_second");
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->count, values.size());
+  EXPECT_EQ(row->min, values.front());
+  EXPECT_EQ(row->max, values.back());
+  EXPECT_EQ(row->p50, values[(values.size() * 50 + 99) / 100 - 1]);
+  EXPECT_EQ(row->p99, values[(values.size() * 99 + 99) / 100 - 1]);
+}
+
+// More than one statement reads, half of them compacted.
+TEST_F(UsageTest, MeansOfManyNodesAreEachTheirOwn) {
+  constexpr int kNodes = 20;
+  const auto name = [](int node) { return "n" + std::to_string(100 + node); };
+  for (int node = 0; node < kNodes; ++node) {
+    if (node == kNodes / 2) Compact();
+    Sample(name(node), 40, {{"node_cpu_percent", "", std::vector<double>(40, node)}});
+  }
+  const UsageTable table = FromMeans();
+  ASSERT_EQ(table.rows.size(), std::size_t{kNodes});
+  for (int node = 0; node < kNodes; ++node) {
+    const UsageRow& row = table.rows[static_cast<std::size_t>(node)];
+    EXPECT_EQ(row.node, name(node));
+    EXPECT_EQ(row.p50, node);
+    EXPECT_EQ(row.max, node);
+    EXPECT_EQ(row.count, table.rows[0].count);
+  }
 }
 
 TEST_F(UsageTest, RatesInMeansAddUpAlike) {
