@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/wire/compress.h"
 #include "server/front/gzip.h"
 #include "server/front/host.h"
 
@@ -21,7 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> kAlways[] = {
     {"Permissions-Policy", "camera=(), geolocation=(), microphone=()"},
 };
 
-constexpr std::size_t kGzipFrom = 8 * 1024;
+constexpr std::size_t kPackFrom = 8 * 1024;
 
 std::string_view Find(const Reply& reply, std::string_view name) {
   const auto found =
@@ -45,14 +46,22 @@ void Shorten(const Request& request, Reply& reply) {
   reply.body.clear();
 }
 
-void Compress(const Request& request, Reply& reply) {
+void Replace(Reply& reply, const char* coding, std::string packed) {
+  reply.body = std::move(packed);
+  reply.headers.emplace_back("Content-Encoding", coding);
+}
+
+void Pack(const Request& request, Reply& reply) {
   if (!reply.content_type.starts_with("application/json")) return;
   reply.headers.emplace_back("Vary", "Accept-Encoding");
-  if (reply.body.size() < kGzipFrom || !Accepts(request.Header("accept-encoding"), "gzip")) return;
-  std::optional<std::string> packed = Gzip(reply.body);
-  if (!packed) return;
-  reply.body = std::move(*packed);
-  reply.headers.emplace_back("Content-Encoding", "gzip");
+  const std::string_view accepted = request.Header("accept-encoding");
+  if (reply.body.size() < kPackFrom) return;
+  // Takes a third of the time of gzip. Who takes anything ("*") may still not know it.
+  if (accepted.find("zstd") != accepted.npos && Accepts(accepted, "zstd")) {
+    return Replace(reply, "zstd", Compress(reply.body));
+  }
+  if (!Accepts(accepted, "gzip")) return;
+  if (auto packed = Gzip(reply.body)) Replace(reply, "gzip", std::move(*packed));
 }
 
 // A browser remembers it for the name, so it is not for names that mean another machine tomorrow.
@@ -66,7 +75,7 @@ void KeepToTls(const Request& request, Reply& reply) {
 
 void Finish(const Request& request, Duration took, Reply& reply) {
   Shorten(request, reply);
-  Compress(request, reply);
+  Pack(request, reply);
   for (const auto& [name, value] : kAlways) reply.headers.emplace_back(name, value);
   KeepToTls(request, reply);
   if (Find(reply, "Cache-Control").empty()) reply.headers.emplace_back("Cache-Control", "no-store");

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/wire/compress.h"
+
 namespace stepscope {
 namespace {
 
@@ -35,6 +37,37 @@ TEST(Finish, EveryAnswerIsLockedDown) {
   EXPECT_EQ(HeaderOf(request, "Cross-Origin-Resource-Policy"), "same-origin");
   EXPECT_EQ(HeaderOf(request, "Cache-Control"), "no-store");
   EXPECT_EQ(HeaderOf(request, "X-Request-Id"), "17");
+}
+
+Reply LargeFor(const std::string& accepted) {
+  Request request = Ask("localhost", false);
+  request.headers["accept-encoding"] = accepted;
+  Reply reply{.body = std::string(100'000, '7'), .headers = {}};
+  Finish(request, 1ms, reply);
+  return reply;
+}
+
+std::string CodingFor(const std::string& accepted) {
+  for (const auto& [name, value] : LargeFor(accepted).headers) {
+    if (name == "Content-Encoding") return value;
+  }
+  return "";
+}
+
+TEST(Finish, LargeJsonIsPackedAsTheClientTakesIt) {
+  EXPECT_EQ(CodingFor("gzip, deflate, br, zstd"), "zstd");
+  EXPECT_EQ(CodingFor("zstd"), "zstd");
+  EXPECT_EQ(CodingFor("gzip, zstd;q=0"), "gzip");
+  EXPECT_EQ(CodingFor("gzip"), "gzip");
+  EXPECT_EQ(CodingFor("*"), "gzip") << "who names nothing may not know the newer one";
+  EXPECT_EQ(CodingFor("br"), "");
+  EXPECT_EQ(CodingFor(""), "");
+}
+
+TEST(Finish, WhatIsPackedByZstdIsTheSameText) {
+  const Result<std::string> text = Decompress(LargeFor("zstd").body, 100'000);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text, std::string(100'000, '7'));
 }
 
 TEST(Finish, BrowsersAreToldToKeepToTlsOnNamedHostsOnly) {
