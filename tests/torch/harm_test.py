@@ -63,6 +63,28 @@ def test_an_agent_that_is_stopped(bare, intake):
     assert (code, losses + out, err) == (0, bare, "")
 
 
+SMALL = CNN.replace("workers=1", "workers=0").replace("steps=60", "steps=20")
+FULL = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=64k none /dev/shm && cat /dev/zero >/dev/shm/full 2>&-; exec "$@"', "sh")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may fill a /dev/shm of its own")
+def test_a_full_dev_shm_is_no_hindrance(intake):
+    """Rings are not in it; the training's own memory is unchanged too, without workers."""
+    code = SMALL + "print(os.statvfs('/dev/shm').f_bavail)"
+    bare, with_us = (outcome(start("-c", code, socket=intake.path, hooks=hooks, before=FULL)) for hooks in (False, True))
+    assert bare[1].endswith("\n0\n") and with_us == bare == (0, bare[1], "")
+    assert len(intake.drain_until(lambda i: i.ended, "end").steps) == 20
+
+
+def test_without_memory_for_a_ring_nothing_is_marked(intake):
+    """No file may be as large as one."""
+    code = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n{SMALL}"
+    code += "if 'stepscope' in sys.modules: print(sys.modules['stepscope'].info()['reason'], file=sys.stderr)"
+    bare, with_us = (outcome(start("-c", code, socket=intake.path, hooks=hooks)) for hooks in (False, True))
+    assert bare == (0, bare[1], "") and with_us[:2] == bare[:2] and "File too large" in with_us[2]
+    assert intake.drain().steps == []
+
+
 ENDS = {
     "raise KeyError('of the script')": 1,
     "sys.exit(3)": 3,

@@ -43,13 +43,13 @@ if __name__ == "__main__": main()
 """
 
 
-def start(*words, socket: object = "/nobody", hooks=True, **options) -> subprocess.Popen:
+def start(*words, socket: object = "/nobody", hooks=True, before=(), **options) -> subprocess.Popen:
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE", "PYTHON"))}
     variables |= {"OMP_NUM_THREADS": "1", "STEPSCOPE_PURE": os.environ.get("STEPSCOPE_PURE", "")}
     if hooks:
         variables |= {"PYTHONPATH": f"{START}:{PACKAGE}", "STEPSCOPE_JOB": "j", "STEPSCOPE_SOCKET": str(socket)}
     pipe = subprocess.PIPE
-    return subprocess.Popen([sys.executable, *map(str, words)], env=variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options)
+    return subprocess.Popen([*before, sys.executable, *map(str, words)], env=variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options)
 
 
 def outcome(process):
