@@ -14,14 +14,14 @@ RuleType IdleGpu();
 RuleType GpuThrottled();
 RuleType GpuMemoryIncrease();
 RuleType NetworkBottleneck();
+RuleType LoadBalancing();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
-      LowGpuUtilization(),  CpuBottleneck(),     DataloaderBottleneck(),
-      IoBottleneck(),       BatchSize(),         IdleGpu(),
-      GpuThrottled(),       GpuMemoryIncrease(), NetworkBottleneck(),
-      OverallSystemUsage(),
+      LowGpuUtilization(), CpuBottleneck(), DataloaderBottleneck(), IoBottleneck(),
+      BatchSize(),         IdleGpu(),       GpuThrottled(),         GpuMemoryIncrease(),
+      NetworkBottleneck(), LoadBalancing(), OverallSystemUsage(),
   };
   return kRules;
 }
