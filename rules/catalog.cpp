@@ -15,13 +15,14 @@ RuleType GpuThrottled();
 RuleType GpuMemoryIncrease();
 RuleType NetworkBottleneck();
 RuleType LoadBalancing();
+RuleType MemoryLeak();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
       LowGpuUtilization(), CpuBottleneck(), DataloaderBottleneck(), IoBottleneck(),
       BatchSize(),         IdleGpu(),       GpuThrottled(),         GpuMemoryIncrease(),
-      NetworkBottleneck(), LoadBalancing(), OverallSystemUsage(),
+      NetworkBottleneck(), LoadBalancing(), MemoryLeak(),           OverallSystemUsage(),
   };
   return kRules;
 }

@@ -30,6 +30,7 @@ class DeviceScans {
 
   // Ticks from `at` on were seen.
   void Saw(Time at) { first_ = std::min(first_.value_or(at), at); }
+  bool SawAny() const { return first_.has_value(); }
   void Begin(Time at);
   void Clear(const Subject& subject);
   // `lost` is the part of the device's time that it lost, 0 to 1. The finding is of the scan.

@@ -30,6 +30,10 @@ auto Swings(std::uint64_t seed, double level, double by) {
   };
 }
 
+std::optional<double> Rises(std::size_t, std::size_t tick) {
+  return 20 + static_cast<double>(tick) / 200;
+}
+
 Scenario Eventful(std::uint64_t seed) {
   Scenario scenario;
   scenario.seed = seed;
@@ -42,6 +46,7 @@ Scenario Eventful(std::uint64_t seed) {
                         {130, 60, 91, 40, 1, 9}};
   scenario.extras = {{{"cpu_iowait_percent", "1"}, Swings(seed, 30, 60)},
                      {{"gpu_memory_used_percent", "0"}, Swings(seed + 1, 55, 20)},
+                     {{"gpu_memory_used_percent", "1"}, Rises},
                      {{"gpu_power_throttle_percent", "0"}, Swings(seed + 2, 0, 60)},
                      {{"gpu_thermal_throttle_percent", "1"}, Swings(seed + 3, 0, 60)},
                      {{"network_receive_bytes_per_second", "ib0"}, Swings(seed + 4, 6e7, 6e7)}};
