@@ -7,19 +7,23 @@ process that never imports torch pays for one more finder and is not known to an
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, Optional
+
 # Module -> what is called, with it, once it has been executed.
-_awaited = {}
+_awaited: "Dict[str, Callable[[Any], None]]" = {}
 
 
 class _Finder:
     """Asks the other finders for a module that is awaited, and hears when it has been executed."""
 
     @staticmethod
-    def find_spec(name, path=None, target=None):
+    def find_spec(name: str, path: "Any" = None, target: "Any" = None) -> "Optional[Any]":
         if name not in _awaited:
             return None
         for finder in sys.meta_path:
-            find = None if finder is _Finder else getattr(finder, "find_spec", None)
+            find = None if finder is _Finder else getattr(finder, "find_spec", None)  # type: ignore[comparison-overlap]
             spec = find and find(name, path, target)
             if spec is not None:
                 _announce(name, spec.loader)
@@ -27,13 +31,13 @@ class _Finder:
         return None
 
 
-def _announce(name, loader):
+def _announce(name: str, loader: "Any") -> None:
     """Puts ourselves behind the loader's exec_module for this one execution. The loader stays the same
     object, since others read resources and source text through it."""
     try:
         execute = loader.exec_module
 
-        def execute_and_tell(module):
+        def execute_and_tell(module: "Any") -> None:
             try:
                 del loader.exec_module
             except Exception:
@@ -46,9 +50,9 @@ def _announce(name, loader):
         say(f"{name}: cannot be watched: {problem}")
 
 
-def _tell(name, module):
+def _tell(name: str, module: "Any") -> None:
     heard = _awaited.pop(name, None)
-    if not _awaited and _Finder in sys.meta_path:
+    if not _awaited and _Finder in sys.meta_path:  # type: ignore[comparison-overlap]
         sys.meta_path.remove(_Finder)
     try:
         if heard is not None:
@@ -57,7 +61,7 @@ def _tell(name, module):
         say(f"{name}: no hooks: {problem!r}")
 
 
-def say(text):
+def say(text: object) -> None:
     """Nobody sees it but who asks for it."""
     if os.environ.get("STEPSCOPE_DEBUG") == "1":
         try:
@@ -66,16 +70,16 @@ def say(text):
             pass
 
 
-def await_import(name, heard):
+def await_import(name: str, heard: "Callable[[Any], None]") -> None:
     """Calls `heard` with the module once it has been executed; at once if it has been already."""
     _awaited[name] = heard
     if name in sys.modules:
         _tell(name, sys.modules[name])
-    elif _Finder not in sys.meta_path:
+    elif _Finder not in sys.meta_path:  # type: ignore[comparison-overlap]
         sys.meta_path.insert(0, _Finder)
 
 
-def _begin_hooks(torch):
+def _begin_hooks(torch: "Any") -> None:
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # the folder is the package manager's
     try:
         from stepscope import _hooks
@@ -84,7 +88,7 @@ def _begin_hooks(torch):
     _hooks.begin(torch)
 
 
-def watch():
+def watch() -> None:
     """Called by stepscope/_start/sitecustomize.py or by stepscope.pth, at each start of a Python."""
     if "STEPSCOPE_JOB" in os.environ and os.environ.get("STEPSCOPE_HOOKS") != "no":
         await_import("torch", _begin_hooks)

@@ -21,7 +21,7 @@ def settings(loader: Any) -> Dict[str, str]:
     """Those that are plain numbers, as a fact each."""
     values = {name: getattr(loader, name, None) for name in _SETTINGS}
     facts = {"loader_" + name: str(value) for name, value in values.items() if type(value) in (int, bool)}
-    sampler = getattr(loader, "batch_sampler", None)
+    sampler: Any = getattr(loader, "batch_sampler", None)
     if "loader_batch_size" not in facts and type(getattr(sampler, "batch_size", None)) is int:
         facts["loader_batch_size"] = str(sampler.batch_size)
     return facts

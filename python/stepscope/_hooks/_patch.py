@@ -13,7 +13,7 @@ class Unavailable(Exception):
     """Why something cannot be watched here."""
 
 
-def replace(owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
     """Puts make(original) in the place of a function of a module or a class; once only."""
     original = getattr(owner, name, None)
     if original is None:

@@ -5,7 +5,7 @@ import os
 import sys
 
 
-def _watch():
+def _watch() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
     root = os.path.dirname(os.path.dirname(here))
@@ -28,4 +28,4 @@ except Exception as problem:
 # The module system puts in our place what this import leaves there. Without another one it fails, as it would
 # have without us, and the interpreter takes no notice.
 del sys.modules["sitecustomize"]
-import sitecustomize  # noqa: E402,F401
+import sitecustomize  # type: ignore[import] # noqa: E402,F401
