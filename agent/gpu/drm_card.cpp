@@ -45,6 +45,18 @@ std::optional<unsigned> NumberOf(std::string_view name) {
   return number;
 }
 
+std::vector<unsigned> CardNumbers(const std::string& root) {
+  std::vector<unsigned> numbers;
+  std::error_code failed;
+  std::filesystem::directory_iterator entry(root + std::string(kFolder), failed), end;
+  for (; !failed && entry != end; entry.increment(failed)) {
+    const auto number = NumberOf(entry->path().filename().string());
+    if (number && numbers.size() < kMostCards) numbers.push_back(*number);
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
 DrmCard ReadCard(const std::string& root, unsigned number) {
   DrmCard card{.name = Format("card{}", number)};
   card.folder = Format("{}/{}", kFolder, card.name);
@@ -66,17 +78,13 @@ std::uint64_t ReadCardNumber(const std::string& root, const std::string& path) {
   return TakeNumber(rest).value_or(0);
 }
 
+bool HasDrmCards(const std::string& root) {
+  return !CardNumbers(root).empty();
+}
+
 std::vector<DrmCard> FindDrmCards(const std::string& root) {
-  std::vector<unsigned> numbers;
-  std::error_code failed;
-  std::filesystem::directory_iterator entry(root + std::string(kFolder), failed), end;
-  for (; !failed && entry != end; entry.increment(failed)) {
-    const auto number = NumberOf(entry->path().filename().string());
-    if (number && numbers.size() < kMostCards) numbers.push_back(*number);
-  }
-  std::ranges::sort(numbers);
   std::vector<DrmCard> cards;
-  for (const unsigned number : numbers) cards.push_back(ReadCard(root, number));
+  for (const unsigned number : CardNumbers(root)) cards.push_back(ReadCard(root, number));
   return cards;
 }
 

@@ -20,6 +20,9 @@ struct DrmCard {
   std::string pci_address{};  // 0000:c1:00.0
 };
 
+// Whether there is any, of whatever vendor; asks no driver.
+bool HasDrmCards(const std::string& root);
+
 // In the order of their numbers. Connectors, such as card1-DP-1, are none.
 std::vector<DrmCard> FindDrmCards(const std::string& root);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "agent/collect/aside_collector.h"
+#include "agent/gpu/drm_card.h"
 #include "agent/gpu/nvidia.h"
 #include "core/base/text.h"
 
@@ -41,6 +43,14 @@ class GpuCollector : public Collector {
     return std::ranges::any_of(vendors_, [](const auto& vendor) { return vendor->Starting(); });
   }
 
+  std::string Shortfall() const override {
+    std::string first;
+    for (const auto& vendor : vendors_) {
+      if (first.empty()) first = vendor->Shortfall();
+    }
+    return first;
+  }
+
  private:
   std::vector<std::unique_ptr<Collector>> vendors_;
 };
@@ -56,15 +66,28 @@ std::string NvmlFile(const std::string& root) {
   return kNvmlName;
 }
 
+Result<std::unique_ptr<Collector>> MakeCards(const std::string& root) {
+  std::vector<std::unique_ptr<Collector>> vendors;
+  for (const auto make : {MakeAmdCollector, MakeIntelCollector}) {
+    if (auto cards = make(root)) vendors.push_back(std::move(*cards));
+  }
+  if (vendors.empty()) return NotFound("no AMD or Intel card");
+  return std::unique_ptr<Collector>(std::make_unique<GpuCollector>(std::move(vendors)));
+}
+
+// Their files ask a driver. Where there is no card at all there is no thread either.
+Result<std::unique_ptr<Collector>> MakeCardsAside(const std::string& root) {
+  if (!HasDrmCards(root)) return NotFound("no AMD or Intel card");
+  return CollectAside([root](TickRow&) { return MakeCards(root); }, {.name = "drm"});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Collector>> MakeGpuCollector(const std::string& root, TickRow&) {
   std::vector<std::unique_ptr<Collector>> vendors;
   auto nvidia = MakeNvidiaCollector(NvmlFile(root), {});
   if (nvidia) vendors.push_back(std::move(*nvidia));
-  for (const auto make : {MakeAmdCollector, MakeIntelCollector}) {
-    if (auto cards = make(root)) vendors.push_back(std::move(*cards));
-  }
+  if (auto cards = MakeCardsAside(root)) vendors.push_back(std::move(*cards));
   if (vendors.empty()) {
     return NotFound(Format("no GPU: {}; no AMD or Intel card", nvidia.error().message));
   }

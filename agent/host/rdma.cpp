@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "agent/collect/aside_collector.h"
 #include "agent/collect/scan.h"
 #include "agent/collect/series.h"
 #include "agent/collect/source.h"
@@ -161,6 +162,12 @@ Result<std::unique_ptr<Collector>> MakeRdmaCollector(const std::string& root, Ti
   }
   if (ports.empty()) return NotFound(Format("{}: no port", kFolder));
   return std::unique_ptr<Collector>(std::make_unique<RdmaCollector>(std::move(ports)));
+}
+
+Result<std::unique_ptr<Collector>> MakeRdmaAside(const std::string& root, TickRow&) {
+  if (NamesIn(root + kFolder).empty()) return NotFound(Format("{}: no port", kFolder));
+  return CollectAside([root](TickRow& row) { return MakeRdmaCollector(root, row); },
+                      {.name = "rdma", .period = kBytesPeriod});
 }
 
 }  // namespace stepscope

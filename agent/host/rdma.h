@@ -16,4 +16,7 @@ std::optional<double> ParseRdmaRate(std::string_view text);
 // mlx5_0:1, as NCCL does. Bytes every second, the rest every 5 s.
 Result<std::unique_ptr<Collector>> MakeRdmaCollector(const std::string& root, TickRow& row);
 
+// The same on a thread of its own, which there is only where an adapter is.
+Result<std::unique_ptr<Collector>> MakeRdmaAside(const std::string& root, TickRow& row);
+
 }  // namespace stepscope

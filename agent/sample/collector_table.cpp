@@ -22,7 +22,7 @@ constexpr CollectorKind kCollectors[] = {
     {"faults", MakeFaultsCollector},   {"pressure", MakePressureCollector},
     {"disk", MakeDiskCollector},       {"nfs", MakeNfsCollector},
     {"network", MakeNetworkCollector}, {"tcp", MakeTcpCollector},
-    {"rdma", MakeRdmaCollector},       {"gpu", MakeGpuCollector},
+    {"rdma", MakeRdmaAside},           {"gpu", MakeGpuCollector},
     {"cgroup", MakeCgroupCollector},
 };
 

@@ -1,0 +1,166 @@
+#include "agent/collect/aside_collector.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "agent/collect/series.h"
+#include "core/base/aside.h"
+#include "core/base/clock.h"
+#include "core/base/guarded.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+struct State {
+  bool stop = false, started = false;
+  bool hangs = false;                 // it did not answer in time, and has not since
+  bool fresh = false;                 // a reading that no tick has shown
+  std::optional<SteadyTime> asked{};  // the tick whose reading is on its way
+  SteadyTime asked_at{};              // what time it was then
+  std::optional<Error> failure{};     // why it could not be made
+  Status read{};
+  std::vector<GpuFacts> gpus{};
+  TickRow row{};
+  int makes = 0;  // columns of another one have other numbers
+};
+
+// Owned by the collector and by its thread; whoever leaves last frees it.
+struct Shared {
+  MakeCollector make;
+  Guarded<State> state{};
+};
+
+// Null when it cannot be made.
+std::unique_ptr<Collector> Make(Shared& shared, TickRow& row) {
+  row = TickRow();
+  auto made = shared.make(row);
+  auto gpus = made ? (*made)->Gpus() : std::vector<GpuFacts>();
+  shared.state.Change([&](State& state) {
+    state.started = true;
+    state.failure = made ? std::nullopt : std::optional(made.error());
+    state.gpus = std::move(gpus);
+    ++state.makes;
+  });
+  return made ? std::move(*made) : nullptr;
+}
+
+// Until the stop. No lock is held while it is made or read.
+void Serve(Shared& shared) {
+  TickRow row;
+  auto collector = Make(shared, row);
+  while (collector) {
+    const auto due = [](const State& state) { return state.stop || state.asked; };
+    while (!shared.state.Wait({}, 1h, due)) {
+    }
+    const auto [stop, asked] =
+        shared.state.Read([](const State& state) { return std::pair(state.stop, state.asked); });
+    if (stop) return;
+    row.Clear();
+    const Status read = collector->Collect(*asked, row);
+    const bool late = shared.state.Change([&](State& state) {
+      state.asked.reset();
+      if (state.hangs) return true;
+      state.read = read;
+      state.row = row;
+      state.fresh = true;
+      return false;
+    });
+    if (!late) continue;
+    collector = Make(shared, row);
+    shared.state.Change([](State& state) { state.hangs = false; });
+  }
+}
+
+class AsideCollector : public Collector {
+ public:
+  AsideCollector(std::shared_ptr<Shared> shared, const AsideOptions& options)
+      : shared_(std::move(shared)), options_(options), pace_(options.period) {}
+
+  ~AsideCollector() override {
+    shared_->state.Change([](State& state) { state.stop = true; });
+  }
+
+  void Begin(SteadyTime now) override {
+    begun_ = true;
+    if (!pace_.Due(now)) return;
+    awaits_ = shared_->state.Change([&](State& state) {
+      if (state.asked || state.failure) return false;
+      state.asked = now;
+      state.asked_at = SystemClock().Steady();
+      return true;
+    });
+  }
+
+  Status Collect(SteadyTime now, TickRow& row) override {
+    if (!std::exchange(begun_, false)) Begin(now);
+    begun_ = false;
+    if (std::exchange(awaits_, false)) {
+      const auto done = [](const State& state) { return !state.asked || !state.started; };
+      shared_->state.Wait({}, options_.reading, done);
+    }
+    return shared_->state.Change([&](State& state) { return Take(state, row); });
+  }
+
+  std::vector<GpuFacts> Gpus() const override {
+    return shared_->state.Read([](const State& state) { return state.gpus; });
+  }
+  bool Starting() const override {
+    return shared_->state.Read([](const State& state) { return !state.started; });
+  }
+  std::string Shortfall() const override {
+    return shared_->state.Read([&](const State& state) { return state.hangs ? Silence() : ""; });
+  }
+
+ private:
+  Status Take(State& state, TickRow& row) {
+    if (state.failure) return *state.failure;
+    const Duration patience = std::max(options_.hangs_after, 2 * options_.period);
+    const SteadyTime until = state.asked_at + patience;
+    if (state.asked && SystemClock().Steady() >= until) state.hangs = true;
+    if (state.hangs) return Unavailable(Silence());
+    if (std::exchange(state.fresh, false)) Show(state, row);
+    return state.read;
+  }
+
+  void Show(const State& state, TickRow& row) {
+    if (std::exchange(makes_, state.makes) != state.makes) columns_.clear();
+    for (std::size_t i = columns_.size(); i < state.row.size(); ++i) {
+      columns_.push_back(ColumnOf(state.row.series()[i], row));
+    }
+    for (std::size_t i = 0; i < columns_.size(); ++i) row.Copy(columns_[i], state.row, i);
+  }
+
+  static std::size_t ColumnOf(const SeriesName& name, TickRow& row) {
+    const auto known = std::ranges::find(row.series(), name);
+    if (known == row.series().end()) return row.Add(name.metric, name.device);
+    return static_cast<std::size_t>(known - row.series().begin());
+  }
+
+  std::string Silence() const { return Format("{}: the driver does not answer", options_.name); }
+
+  const std::shared_ptr<Shared> shared_;
+  const AsideOptions options_;
+  Pace pace_;
+  bool begun_ = false, awaits_ = false;
+  int makes_ = 0;
+  std::vector<std::size_t> columns_;  // of our row, for each of its own
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Collector>> CollectAside(MakeCollector make, const AsideOptions& options) {
+  const auto shared = std::make_shared<Shared>(std::move(make));
+  if (!RunAside(options.name, [shared] { Serve(*shared); })) {
+    return Unavailable(Format("{}: no thread", options.name));
+  }
+  auto collector = std::make_unique<AsideCollector>(shared, options);
+  shared->state.Wait({}, options.start, [](const State& state) { return state.started; });
+  const auto failure = shared->state.Read([](const State& state) { return state.failure; });
+  if (failure) return *failure;
+  return std::unique_ptr<Collector>(std::move(collector));
+}
+
+}  // namespace stepscope
