@@ -25,12 +25,24 @@ struct NodeFacts {
   std::size_t gpus = 0;
 };
 
+// A training process that connected, and what it told of itself.
+struct RankFacts {
+  int rank = 0;
+  std::string node;
+  std::optional<Time> ended = {};
+  std::optional<std::int64_t> loader_workers = {}, prefetch_factor = {};
+  std::optional<bool> pin_memory = {};
+  // Waits for other ranks are not among its phases: the GPU's queue or the backward pass has them.
+  bool hides_communication = false;
+};
+
 // What a rule may know about a job besides its samples.
 struct JobFacts {
-  Duration interval = 500ms;  // between two ticks
+  Duration interval = 500ms;    // between two ticks
+  std::optional<Time> started;  // its first sample
   std::vector<NodeFacts> nodes;
-  std::size_t ranks = 0;           // training processes that connected
-  std::optional<Time> first_rank;  // when the first of them did
+  std::vector<RankFacts> ranks;    // by number
+  std::optional<Time> first_rank;  // when the first of them connected
 
   std::size_t Gpus() const;
 };

@@ -34,6 +34,38 @@ int CoresOf(const Json& facts) {
                : 0;
 }
 
+// What a process told is text: "4", "True".
+std::optional<std::int64_t> NumberOf(const Json& facts, const char* name) {
+  const auto fact = facts.find(name);
+  if (fact == facts.end() || !fact->is_string()) return std::nullopt;
+  const auto number = ParseInt(fact->get_ref<const std::string&>(), name);
+  return number.ok() && *number >= 0 ? std::optional(*number) : std::nullopt;
+}
+
+std::optional<bool> FlagOf(const Json& facts, const char* name) {
+  const auto fact = facts.find(name);
+  if (fact == facts.end()) return std::nullopt;
+  return *fact == "True"    ? std::optional(true)
+         : *fact == "False" ? std::optional(false)
+                            : std::nullopt;
+}
+
+RankFacts RankFactsOf(const RankRow& rank, const std::vector<NodeRow>& nodes) {
+  RankFacts facts;
+  facts.rank = rank.rank;
+  const auto node = std::ranges::find(nodes, rank.node_id, &NodeRow::node_id);
+  if (node != nodes.end()) facts.node = node->name;
+  if (rank.ended_us) facts.ended = Bounded(*rank.ended_us);
+  if (!rank.facts.is_object()) return facts;
+  facts.loader_workers = NumberOf(rank.facts, "loader_num_workers");
+  facts.prefetch_factor = NumberOf(rank.facts, "loader_prefetch_factor");
+  facts.pin_memory = FlagOf(rank.facts, "loader_pin_memory");
+  // Hooks of PyTorch tell of a backend; what DDP sends is in their backward pass.
+  facts.hides_communication =
+      FlagOf(rank.facts, "gpu_async").value_or(false) || rank.facts.contains("backend");
+  return facts;
+}
+
 }  // namespace
 
 std::vector<NodePresence> PresenceOf(const std::vector<NodeRow>& nodes,
@@ -85,8 +117,9 @@ JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes,
     const bool listed = gpus != node.facts.end() && gpus->is_array();
     facts.nodes.push_back({node.name, CoresOf(node.facts), listed ? gpus->size() : 0});
   }
-  facts.ranks = ranks.size();
+  if (job.started_us) facts.started = Bounded(*job.started_us);
   for (const RankRow& rank : ranks) {
+    facts.ranks.push_back(RankFactsOf(rank, nodes));
     const Time seen = Bounded(rank.first_seen_us);
     facts.first_rank = std::min(facts.first_rank.value_or(seen), seen);
   }

@@ -34,6 +34,7 @@ struct Steps {
   std::size_t count = 0;
   Duration wall = 100ms;
   double data_percent = 0, noise = 1;
+  double communication_percent = 0;
 };
 
 struct Scenario {
@@ -81,7 +82,8 @@ class Generator {
     for (std::size_t i = 0; i < scenario_.ranks.size(); ++i) {
       job.ranks.push_back(MakeRank(static_cast<int>(i), job.nodes[i % job.nodes.size()].node));
     }
-    job.facts.ranks = job.ranks.size();
+    for (const RankSteps& rank : job.ranks) job.facts.ranks.push_back({rank.rank, rank.node});
+    job.facts.started = job.origin;
     if (!job.ranks.empty()) job.facts.first_rank = job.origin;
     return job;
   }
@@ -151,15 +153,20 @@ class Generator {
     }
   }
 
+  static void PutPhase(Step& step, Phase phase, double percent) {
+    const double share = std::max(0.0, percent) / 100;
+    step.phases[static_cast<std::size_t>(phase)] =
+        Duration(static_cast<std::int64_t>(static_cast<double>(step.wall.count()) * share));
+  }
+
   RankSteps MakeRank(int rank, const std::string& node) {
     RankSteps made{rank, node, {}};
     const Steps& steps = scenario_.ranks[static_cast<std::size_t>(rank)];
     Time start = FromMicros(kOriginUs) + steps.start;
     for (std::size_t i = 0; i < steps.count; ++i) {
       Step step{static_cast<std::int64_t>(i), start, steps.wall, {}};
-      const double share = std::max(0.0, Around(steps.data_percent, steps.noise)) / 100;
-      step.phases[static_cast<std::size_t>(Phase::kData)] =
-          Duration(static_cast<std::int64_t>(static_cast<double>(steps.wall.count()) * share));
+      PutPhase(step, Phase::kData, Around(steps.data_percent, steps.noise));
+      PutPhase(step, Phase::kCommunication, steps.communication_percent);
       made.steps.push_back(step);
       start += steps.wall + 1ms;
     }

@@ -11,6 +11,7 @@
 #include "core/wire/frame.h"
 #include "core/wire/table_codec.h"
 #include "rules/catalog.h"
+#include "server/store/job_facts.h"
 #include "server/store/jobs.h"
 #include "server/store/streams.h"
 #include "tests/scenarios/scenario.h"
@@ -32,6 +33,9 @@ class StoredJob {
       made.rules.push_back({rule_name, rule_name, *CompleteParameters(rule, given)});
     }
     job_id_ = CreateJob(connection_, made, kOriginUs)->job.job_id;
+    if (job_.facts.started) {
+      EXPECT_TRUE(*JobStarted(connection_, job_id_, kOriginUs));
+    }
     AddNodes();
     AddRanks();
     ticks_.resize(job_.nodes.size());
