@@ -28,6 +28,13 @@ std::string LengthText(Duration length) {
   return Format("{:.1f} h", seconds / 3600);
 }
 
+std::string StepText(Duration length) {
+  const double seconds = std::chrono::duration<double>(length).count();
+  if (seconds < 1e-3) return Format("{:.0f} us", seconds * 1e6);
+  if (seconds < 1) return Format("{:.3g} ms", seconds * 1e3);
+  return seconds < 120 ? Format("{:.3g} s", seconds) : LengthText(length);
+}
+
 std::string CountText(std::int64_t count, const std::string& what) {
   return Format("{} {}{}", Grouped(count), what, count == 1 ? "" : "s");
 }

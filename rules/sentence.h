@@ -16,6 +16,9 @@ std::string SamplesText(std::int64_t samples, Duration interval);
 // A length of data time for a sentence: "40 s", "12 min", "3.5 h".
 std::string LengthText(Duration length);
 
+// The length of a step or of a part of it: "180 us", "41.2 ms", "2.31 s".
+std::string StepText(Duration length);
+
 // 1 -> "1 GPU", 8 -> "8 GPUs".
 std::string CountText(std::int64_t count, const std::string& what);
 

@@ -39,7 +39,7 @@ def verdict(service, job):
 
 
 @pytest.mark.parametrize("job, words, status", [
-    ("slow", ("--seconds", "8"), "IssuesFound"),
+    ("slow", ("--seconds", "20"), "IssuesFound"),
     ("fast", ("--seconds", "20", "--decode-ms", "0", "--workers", "1", "--batch", "8", "--width", "80"), "NoIssuesFound"),
 ])
 def test_a_script_without_a_change_is_judged(service, job, words, status):
