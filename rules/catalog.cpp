@@ -7,7 +7,6 @@ namespace stepscope {
 // Each is defined in the file with its name.
 RuleType LowGpuUtilization();
 RuleType CpuBottleneck();
-RuleType DataloaderBottleneck();
 RuleType IoBottleneck();
 RuleType BatchSize();
 RuleType IdleGpu();
@@ -16,13 +15,25 @@ RuleType GpuMemoryIncrease();
 RuleType NetworkBottleneck();
 RuleType LoadBalancing();
 RuleType MemoryLeak();
+RuleType DataloaderBottleneck();
+RuleType CommunicationBottleneck();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
-      LowGpuUtilization(), CpuBottleneck(), DataloaderBottleneck(), IoBottleneck(),
-      BatchSize(),         IdleGpu(),       GpuThrottled(),         GpuMemoryIncrease(),
-      NetworkBottleneck(), LoadBalancing(), MemoryLeak(),           OverallSystemUsage(),
+      LowGpuUtilization(),
+      CpuBottleneck(),
+      IoBottleneck(),
+      BatchSize(),
+      IdleGpu(),
+      GpuThrottled(),
+      GpuMemoryIncrease(),
+      NetworkBottleneck(),
+      LoadBalancing(),
+      MemoryLeak(),
+      DataloaderBottleneck(),
+      CommunicationBottleneck(),
+      OverallSystemUsage(),
   };
   return kRules;
 }

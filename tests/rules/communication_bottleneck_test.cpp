@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/replay.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr std::string_view kRule = "CommunicationBottleneck";
+
+// Two ranks with 200 steps of 100 ms.
+Job Waiting(double percent) {
+  Scenario scenario;
+  scenario.stretches = {{10}};
+  scenario.ranks = {{5s, 200, 100ms, 1, 1, percent}, {5s, 200, 100ms, 1, 1, percent / 2}};
+  return MakeJob(scenario);
+}
+
+TEST(CommunicationBottleneck, NamesTheShareOfTime) {
+  const auto outcome = Judge(kRule, Waiting(32));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
+  EXPECT_EQ(outcome.verdict.sentence,
+            "The training process waited 32.0 % of each step (median of 200 steps, rank 0) for "
+            "other ranks; the threshold is 15 %. 2 of 2 ranks fired.");
+  EXPECT_EQ(outcome.verdict.severity, Severity::kHigh);
+  EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
+  ASSERT_EQ(outcome.findings.size(), 2u);
+}
+
+TEST(CommunicationBottleneck, IsClearBelowTheThreshold) {
+  EXPECT_EQ(Judge(kRule, Waiting(1)).verdict.severity, Severity::kNone);
+  const auto moderate = Judge(kRule, Waiting(8)).verdict;
+  EXPECT_EQ(moderate.kind, VerdictKind::kClear);
+  EXPECT_EQ(moderate.severity, Severity::kLow);
+}
+
+TEST(CommunicationBottleneck, IsUnknownWithoutSteps) {
+  Scenario none;
+  none.stretches = {{10}};
+  EXPECT_EQ(Judge(kRule, MakeJob(none)).verdict.sentence, "no steps reported");
+}
+
+// DDP sends in the backward pass: that little is seen there proves nothing. Much does.
+TEST(CommunicationBottleneck, IsUnknownWhereWaitsAreHidden) {
+  Job quiet = Waiting(1), loud = Waiting(32);
+  for (Job* job : {&quiet, &loud}) job->facts.ranks[1].hides_communication = true;
+  const auto verdict = Judge(kRule, quiet).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
+  EXPECT_NE(verdict.sentence.find("needs operator traces (1.0 % of each step is seen)"),
+            std::string::npos)
+      << verdict.sentence;
+  EXPECT_EQ(Judge(kRule, loud).verdict.kind, VerdictKind::kFinding);
+}
+
+TEST(CommunicationBottleneck, RefusesAShareAboveAHundred) {
+  const auto refused = CompleteParameters(*FindRule(kRule), {{"threshold", 101}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "CommunicationBottleneck: threshold is 101, but must be a number from 0 to 100 %");
+}
+
+}  // namespace
+}  // namespace stepscope::scenarios
