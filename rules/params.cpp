@@ -24,9 +24,21 @@ Error OutOfRange(std::string_view rule, const Param& param, const Json& value,
                         param.most, param.unit.empty() ? "" : " ", param.unit, also));
 }
 
+Result<double> Choice(std::string_view rule, const Param& param, const Json& value) {
+  std::string known;
+  for (std::size_t i = 0; i < param.choices.size(); ++i) {
+    if (value == param.choices[i]) return static_cast<double>(i);
+    known += i == 0 ? "" : ", ";
+    known += param.choices[i];
+  }
+  return Invalid(
+      Format("{}: {} is {}, but must be one of {}", rule, param.name, Shown(value), known));
+}
+
 // The number a value stands for; time becomes samples at `interval`, clamped to the range.
 Result<double> Number(std::string_view rule, const Param& param, const Json& value,
                       Duration interval) {
+  if (!param.choices.empty()) return Choice(rule, param, value);
   const bool timed = param.unit == "samples";
   const std::string_view also = timed ? ", or a time such as \"250s\"" : "";
   if (timed && value.is_string()) {
@@ -62,6 +74,12 @@ Status CheckNames(std::string_view rule, std::span<const Param> table, const Jso
   return {};
 }
 
+Json Fallback(const Param& param) {
+  if (!param.choices.empty()) return param.choices[static_cast<std::size_t>(param.fallback)];
+  const bool whole = param.fallback == std::floor(param.fallback);
+  return whole ? Json(static_cast<std::int64_t>(param.fallback)) : Json(param.fallback);
+}
+
 }  // namespace
 
 Result<Json> CompleteParams(std::string_view rule, std::span<const Param> table,
@@ -73,9 +91,7 @@ Result<Json> CompleteParams(std::string_view rule, std::span<const Param> table,
     const std::string name(param.name);
     const auto found = object.find(name);
     if (found == object.end()) {
-      const bool whole = param.fallback == std::floor(param.fallback);
-      complete[name] =
-          whole ? Json(static_cast<std::int64_t>(param.fallback)) : Json(param.fallback);
+      complete[name] = Fallback(param);
       continue;
     }
     if (auto number = Number(rule, param, *found, 1s); !number.ok()) return number.error();

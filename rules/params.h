@@ -21,6 +21,8 @@ struct Param {
   double least = 0, most = 0;  // both allowed
   std::string_view unit;       // "%", "samples", "steps", ...
   std::string_view help;
+  // Of a parameter that is one of these texts; it counts as its place in the list, from 0.
+  std::span<const std::string_view> choices = {};
 };
 
 // The parameters with defaults filled in, as they are stored and shown. Each error is one sentence

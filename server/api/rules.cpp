@@ -11,7 +11,16 @@
 namespace stepscope {
 namespace {
 
+// One that is a choice of texts has no range; its help names them.
 OrderedJson ToJson(const Param& parameter) {
+  if (!parameter.choices.empty()) {
+    return {{"name", parameter.name},
+            {"default", parameter.choices[static_cast<std::size_t>(parameter.fallback)]},
+            {"minimum", nullptr},
+            {"maximum", nullptr},
+            {"unit", parameter.unit},
+            {"help", parameter.help}};
+  }
   return {{"name", parameter.name},     {"default", parameter.fallback},
           {"minimum", parameter.least}, {"maximum", parameter.most},
           {"unit", parameter.unit},     {"help", parameter.help}};
