@@ -37,6 +37,17 @@ double BinAmount(std::uint32_t bin) {
 }
 
 template <typename Count>
+void RankedBins<Count>::Add(const RankedBins& other) {
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    counts_[i] = static_cast<Count>(counts_[i] + other.counts_[i]);
+  }
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    blocks_[i] = static_cast<Count>(blocks_[i] + other.blocks_[i]);
+  }
+  total_ += other.total_;
+}
+
+template <typename Count>
 std::uint32_t RankedBins<Count>::Percentile(double share) const {
   if (total_ == 0) return 0;
   const double rank = std::ceil(share * static_cast<double>(total_));

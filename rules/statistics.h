@@ -35,7 +35,8 @@ class RankedBins {
     ++blocks_[bin >> kBlockBits];
     ++total_;
   }
-  void Remove(std::uint32_t bin) {  // one that was added
+  void Add(const RankedBins& other);  // with as many bins
+  void Remove(std::uint32_t bin) {    // one that was added
     --counts_[bin];
     --blocks_[bin >> kBlockBits];
     --total_;
