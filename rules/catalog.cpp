@@ -17,23 +17,15 @@ RuleType LoadBalancing();
 RuleType MemoryLeak();
 RuleType DataloaderBottleneck();
 RuleType CommunicationBottleneck();
+RuleType StepOutlier();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
-      LowGpuUtilization(),
-      CpuBottleneck(),
-      IoBottleneck(),
-      BatchSize(),
-      IdleGpu(),
-      GpuThrottled(),
-      GpuMemoryIncrease(),
-      NetworkBottleneck(),
-      LoadBalancing(),
-      MemoryLeak(),
-      DataloaderBottleneck(),
-      CommunicationBottleneck(),
-      OverallSystemUsage(),
+      LowGpuUtilization(), CpuBottleneck(),      IoBottleneck(),         BatchSize(),
+      IdleGpu(),           GpuThrottled(),       GpuMemoryIncrease(),    NetworkBottleneck(),
+      LoadBalancing(),     MemoryLeak(),         DataloaderBottleneck(), CommunicationBottleneck(),
+      StepOutlier(),       OverallSystemUsage(),
   };
   return kRules;
 }

@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/replay.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr std::string_view kRule = "StepOutlier";
+
+// Steps of about 100 ms; every `each`-th of them waits 2 s more for its data.
+Job WithOutliers(std::size_t steps, std::size_t each) {
+  Scenario scenario;
+  scenario.stretches = {{10}};
+  scenario.ranks = {{5s, steps, 100ms}};
+  Job job = MakeJob(scenario);
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> noise(0, 1e6);
+  Time start = job.ranks[0].steps.empty() ? Time{} : job.ranks[0].steps[0].start;
+  for (Step& step : job.ranks[0].steps) {
+    step.wall += Duration(static_cast<std::int64_t>(noise(random)));
+    if (static_cast<std::size_t>(step.number) % each == each - 1) {
+      step.wall += 2s;
+      step.phases[static_cast<std::size_t>(Phase::kData)] += 2s;
+    }
+    step.start = start;
+    start += step.wall;
+  }
+  return job;
+}
+
+TEST(StepOutlier, FiresWhenThereAreTooMany) {
+  const auto outcome = Judge(kRule, WithOutliers(6000, 200));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding) << outcome.verdict.sentence;
+  const Json& rank = outcome.verdict.evidence["ranks"][0];
+  EXPECT_GE(rank["outliers"], 15);
+  EXPECT_NE(outcome.verdict.sentence.find("the limit is 10."), std::string::npos);
+  EXPECT_NE(outcome.verdict.sentence.find("they were longer in mostly data (+"), std::string::npos)
+      << outcome.verdict.sentence;
+  EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
+  EXPECT_TRUE(outcome.verdict.active);
+  EXPECT_FALSE(outcome.findings.empty());
+  EXPECT_LE(rank["longest_steps"].size(), 20u);
+}
+
+TEST(StepOutlier, IsClearForAFewOfThem) {
+  const auto verdict = Judge(kRule, WithOutliers(2000, 700)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
+}
+
+// In 20,000 steps that only vary by chance some 27 are above mean + 3 x sigma.
+TEST(StepOutlier, IsNotFooledByChance) {
+  const auto verdict = Judge(kRule, WithOutliers(20'000, 1'000'000)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
+  EXPECT_GT(verdict.evidence["ranks"][0]["outliers"], 10);
+}
+
+TEST(StepOutlier, ComparesOnePhaseWhenAsked) {
+  const Job job = WithOutliers(6000, 200);
+  EXPECT_EQ(Judge(kRule, job, {{"mode", "data"}}).verdict.kind, VerdictKind::kFinding);
+  EXPECT_EQ(Judge(kRule, job, {{"mode", "checkpoint"}}).verdict.kind, VerdictKind::kClear);
+}
+
+TEST(StepOutlier, IsUnknownBeforeEnoughSteps) {
+  EXPECT_EQ(Judge(kRule, WithOutliers(0, 10)).verdict.sentence, "no steps reported");
+  const auto verdict = Judge(kRule, WithOutliers(120, 10)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
+  EXPECT_EQ(verdict.sentence, "120 of 121 steps seen");
+}
+
+TEST(StepOutlier, RefusesAModeThatIsNone) {
+  const auto refused = CompleteParameters(*FindRule(kRule), {{"mode", "eval"}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_TRUE(refused.error().message.starts_with(
+      "StepOutlier: mode is \"eval\", but must be one of none, data, transfer,"))
+      << refused.error().message;
+  EXPECT_EQ(*CompleteParameters(*FindRule(kRule), nullptr),
+            Json({{"stddev", 3}, {"n_outliers", 10}, {"mode", "none"}}));
+}
+
+}  // namespace
+}  // namespace stepscope::scenarios
