@@ -18,6 +18,7 @@ RuleType MemoryLeak();
 RuleType DataloaderBottleneck();
 RuleType CommunicationBottleneck();
 RuleType StepOutlier();
+RuleType StepTimeRegression();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
@@ -25,7 +26,7 @@ std::span<const RuleType> Catalog() {
       LowGpuUtilization(), CpuBottleneck(),      IoBottleneck(),         BatchSize(),
       IdleGpu(),           GpuThrottled(),       GpuMemoryIncrease(),    NetworkBottleneck(),
       LoadBalancing(),     MemoryLeak(),         DataloaderBottleneck(), CommunicationBottleneck(),
-      StepOutlier(),       OverallSystemUsage(),
+      StepOutlier(),       StepTimeRegression(), OverallSystemUsage(),
   };
   return kRules;
 }

@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/replay.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr std::string_view kRule = "StepTimeRegression";
+
+// 10 minutes of steps of 100 ms, then 10 of others.
+Job Changing(Duration later) {
+  Scenario scenario;
+  scenario.stretches = {{10}};
+  scenario.ranks = {{5s, 6000, 100ms, 5, 0}};
+  Job job = MakeJob(scenario);
+  scenario.ranks = {{20min, static_cast<std::size_t>(10min / later), later, 5, 0}};
+  const Job rest = MakeJob(scenario);
+  auto& steps = job.ranks[0].steps;
+  steps.insert(steps.end(), rest.ranks[0].steps.begin(), rest.ranks[0].steps.end());
+  return job;
+}
+
+TEST(StepTimeRegression, FiresWhenStepsBecomeLonger) {
+  const auto outcome = Judge(kRule, Changing(140ms));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding) << outcome.verdict.sentence;
+  EXPECT_NE(outcome.verdict.sentence.find("time outside of all phases"), std::string::npos)
+      << outcome.verdict.sentence;
+  EXPECT_EQ(outcome.verdict.severity, Severity::kMedium);
+  EXPECT_TRUE(outcome.verdict.active);
+  EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
+  ASSERT_EQ(outcome.findings.size(), 1u);
+}
+
+TEST(StepTimeRegression, IsClearWhenTheyStay) {
+  EXPECT_EQ(Judge(kRule, Changing(108ms)).verdict.kind, VerdictKind::kClear);
+  EXPECT_EQ(Judge(kRule, Changing(70ms)).verdict.kind, VerdictKind::kClear);
+}
+
+TEST(StepTimeRegression, IsUnknownBeforeItKnowsThePace) {
+  Scenario scenario;
+  scenario.stretches = {{10}};
+  EXPECT_EQ(Judge(kRule, MakeJob(scenario)).verdict.sentence, "no steps reported");
+  scenario.ranks = {{5s, 1000, 100ms, 5, 0}};
+  EXPECT_EQ(Judge(kRule, MakeJob(scenario)).verdict.kind, VerdictKind::kUnknown);
+}
+
+TEST(StepTimeRegression, RefusesANegativeThreshold) {
+  EXPECT_FALSE(CompleteParameters(*FindRule(kRule), {{"threshold", -1}}).ok());
+}
+
+}  // namespace
+}  // namespace stepscope::scenarios
