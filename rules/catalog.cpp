@@ -19,14 +19,15 @@ RuleType DataloaderBottleneck();
 RuleType CommunicationBottleneck();
 RuleType StepOutlier();
 RuleType StepTimeRegression();
+RuleType MaxInitializationTime();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
-      LowGpuUtilization(), CpuBottleneck(),      IoBottleneck(),         BatchSize(),
-      IdleGpu(),           GpuThrottled(),       GpuMemoryIncrease(),    NetworkBottleneck(),
-      LoadBalancing(),     MemoryLeak(),         DataloaderBottleneck(), CommunicationBottleneck(),
-      StepOutlier(),       StepTimeRegression(), OverallSystemUsage(),
+      LowGpuUtilization(), CpuBottleneck(),      IoBottleneck(),          BatchSize(),
+      IdleGpu(),           GpuThrottled(),       GpuMemoryIncrease(),     NetworkBottleneck(),
+      LoadBalancing(),     MemoryLeak(),         DataloaderBottleneck(),  CommunicationBottleneck(),
+      StepOutlier(),       StepTimeRegression(), MaxInitializationTime(), OverallSystemUsage(),
   };
   return kRules;
 }

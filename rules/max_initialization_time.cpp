@@ -1,0 +1,129 @@
+// The first training step takes too long to come.
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/base/text.h"
+#include "rules/finding_track.h"
+#include "rules/sentence.h"
+#include "rules/state.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Param kParams[] = {
+    {"threshold", 20, 0, 10'080, "minutes", "Time to the first step that is too long."},
+};
+constexpr std::string_view kMetrics[] = {"node_cpu_percent"};  // for the time that has passed
+constexpr std::string_view kAdvice =
+    "Start before all data is there (stream it, or copy it once for all jobs), cache the data "
+    "set's "
+    "index and compiled kernels, and load checkpoints from a disk near the GPUs.";
+
+class InitializationFold : public Fold {
+ public:
+  InitializationFold(const Params& params, const JobFacts& facts)
+      : facts_(facts),
+        threshold_(static_cast<std::int64_t>(params["threshold"] * 60e9)),
+        started_(facts.started) {}
+
+  void Observe(const StepView& steps) override;
+  void Observe(const TickView&) override {}
+  void Scan(Time at) override;
+  Verdict Judge() const override;
+  std::vector<Finding> TakeFindings() override { return findings_.Take(); }
+  Json Save() const override { return SaveFields(*this); }
+  Status Load(const Json& state) override { return LoadFields(state, *this); }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("findings", findings_);
+    state("first_step", first_step_);
+    state("scanned", scanned_);
+  }
+
+ private:
+  std::optional<Time> End() const;  // of the initialisation, as far as it is known
+  bool Fires() const { return started_ && End() && *End() - *started_ > threshold_; }
+  std::string Describe() const;
+
+  JobFacts facts_;
+  Duration threshold_;
+  std::optional<Time> started_;
+
+  FindingTrack findings_;
+  std::optional<Time> first_step_, scanned_;  // end of the first step; the newest scan
+};
+
+void InitializationFold::Observe(const StepView& steps) {
+  for (const Step& step : steps.steps) {
+    const Time end = step.start + step.wall;
+    if (!first_step_ || end < *first_step_) first_step_ = end;
+  }
+}
+
+// A job whose processes tell nothing has no steps either: nobody knows when its training began.
+std::optional<Time> InitializationFold::End() const {
+  if (!scanned_ || facts_.ranks.empty()) return first_step_;
+  return first_step_ ? std::min(*first_step_, *scanned_) : *scanned_;
+}
+
+void InitializationFold::Scan(Time at) {
+  const bool known = scanned_ && first_step_ && *first_step_ <= *scanned_;
+  scanned_ = at;
+  if (known || !Fires()) return;
+  findings_.Trigger({}, *started_, *End(), Describe(),
+                    {{"seconds", std::chrono::duration<double>(*End() - *started_).count()}});
+}
+
+std::string InitializationFold::Describe() const {
+  const std::string length = LengthText(*End() - *started_);
+  const bool seen = first_step_ && *first_step_ <= *scanned_;
+  return Format("{} {} after the start of the job; the threshold is {}.",
+                seen ? "The first step ended" : "No step had ended", length,
+                LengthText(threshold_));
+}
+
+Verdict InitializationFold::Judge() const {
+  Verdict verdict;
+  if (!started_ || !scanned_) {
+    verdict.sentence = "no samples yet";
+    return verdict;
+  }
+  const bool seen = first_step_ && *first_step_ <= *scanned_;
+  if (!Fires() && !seen) {
+    verdict.sentence = facts_.ranks.empty()
+                           ? "no training process has connected"
+                           : Format("no step has ended {} after the start of the job; judged at {}",
+                                    LengthText(*scanned_ - *started_), LengthText(threshold_));
+    return verdict;
+  }
+  verdict.kind = Fires() ? VerdictKind::kFinding : VerdictKind::kClear;
+  verdict.sentence = Describe();
+  verdict.evidence = {{"seconds", std::chrono::duration<double>(*End() - *started_).count()},
+                      {"threshold_seconds", std::chrono::duration<double>(threshold_).count()},
+                      {"first_step_seen", seen}};
+  if (!Fires()) return verdict;
+  verdict.fired = *started_ + threshold_;
+  verdict.active = !seen;
+  verdict.share = std::chrono::duration<double>(*End() - *started_) /
+                  std::chrono::duration<double>(*scanned_ - *started_);
+  verdict.severity = SeverityOfLoss(verdict.share);
+  verdict.evidence["advice"] = kAdvice;
+  return verdict;
+}
+
+}  // namespace
+
+RuleType MaxInitializationTime() {
+  return {"MaxInitializationTime",
+          "The first training step takes too long to come.",
+          kParams,
+          kMetrics,
+          StepNeed::kFirst,
+          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
+            return std::make_unique<InitializationFold>(params, facts);
+          }};
+}
+
+}  // namespace stepscope
