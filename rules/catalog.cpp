@@ -20,14 +20,28 @@ RuleType CommunicationBottleneck();
 RuleType StepOutlier();
 RuleType StepTimeRegression();
 RuleType MaxInitializationTime();
+RuleType OverallFrameworkMetrics();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
   static const RuleType kRules[] = {
-      LowGpuUtilization(), CpuBottleneck(),      IoBottleneck(),          BatchSize(),
-      IdleGpu(),           GpuThrottled(),       GpuMemoryIncrease(),     NetworkBottleneck(),
-      LoadBalancing(),     MemoryLeak(),         DataloaderBottleneck(),  CommunicationBottleneck(),
-      StepOutlier(),       StepTimeRegression(), MaxInitializationTime(), OverallSystemUsage(),
+      LowGpuUtilization(),
+      CpuBottleneck(),
+      IoBottleneck(),
+      BatchSize(),
+      IdleGpu(),
+      GpuThrottled(),
+      GpuMemoryIncrease(),
+      NetworkBottleneck(),
+      LoadBalancing(),
+      MemoryLeak(),
+      DataloaderBottleneck(),
+      CommunicationBottleneck(),
+      StepOutlier(),
+      StepTimeRegression(),
+      MaxInitializationTime(),
+      OverallFrameworkMetrics(),
+      OverallSystemUsage(),
   };
   return kRules;
 }
