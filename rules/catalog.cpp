@@ -16,6 +16,7 @@ RuleType NetworkBottleneck();
 RuleType LoadBalancing();
 RuleType MemoryLeak();
 RuleType DataloaderBottleneck();
+RuleType Dataloader();
 RuleType CommunicationBottleneck();
 RuleType StepOutlier();
 RuleType StepTimeRegression();
@@ -36,6 +37,7 @@ std::span<const RuleType> Catalog() {
       LoadBalancing(),
       MemoryLeak(),
       DataloaderBottleneck(),
+      Dataloader(),
       CommunicationBottleneck(),
       StepOutlier(),
       StepTimeRegression(),

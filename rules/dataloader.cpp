@@ -1,0 +1,173 @@
+// Far fewer, or far more, data-loader workers than the node has cores.
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/text.h"
+#include "rules/sentence.h"
+#include "rules/state.h"
+#include "rules/step_sums.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Param kParams[] = {
+    {"min_threshold", 70, 0, 100'000, "%", "Fewer workers than this share of the cores are few."},
+    {"max_threshold", 200, 0, 100'000, "%", "More workers than this share of the cores are many."},
+};
+constexpr std::int64_t kLeastLoads = 11;
+
+// What the loaders of a node are.
+struct NodeLoaders {
+  std::int64_t workers = 0;
+  int cores = 0;
+  bool known = false, pinned = true, prefetches = true;
+
+  double Percent() const { return static_cast<double>(workers) / cores * 100; }
+};
+
+struct Loads {
+  StepSums sums;
+  std::int64_t loads = 0;            // steps that waited for a batch
+  std::optional<Time> judged, last;  // ends of the load that made it enough, and of the newest step
+
+  template <typename State>
+  void Fields(State& state) {
+    state("sums", sums);
+    state("loads", loads);
+    state("judged", judged);
+    state("last", last);
+  }
+};
+
+class LoaderFold : public Fold {
+ public:
+  LoaderFold(const Params& params, const JobFacts& facts)
+      : facts_(facts), least_(params["min_threshold"]), most_(params["max_threshold"]) {}
+
+  void Observe(const StepView& steps) override;
+  Verdict Judge() const override;
+  Json Save() const override { return SaveFields(*this); }
+  Status Load(const Json& state) override { return LoadFields(state, *this); }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("ranks", ranks_, [] { return Loads(); });
+  }
+
+ private:
+  std::map<std::string, NodeLoaders> Nodes() const;
+  bool IsOutside(const NodeLoaders& node) const {
+    return node.Percent() < least_ || node.Percent() > most_;
+  }
+  std::string Advice(const NodeLoaders& node) const;
+
+  JobFacts facts_;
+  double least_, most_;
+  std::map<int, Loads, std::less<>> ranks_;
+};
+
+void LoaderFold::Observe(const StepView& steps) {
+  for (const Step& step : steps.steps) {
+    Loads& rank = ranks_[steps.rank];
+    rank.sums.Add(step);
+    rank.last = step.start + step.wall;
+    if (step.phase(Phase::kData) <= Duration::zero()) continue;
+    if (++rank.loads == kLeastLoads) rank.judged = rank.last;
+  }
+}
+
+// A process that loads its batches itself counts as one worker.
+std::map<std::string, NodeLoaders> LoaderFold::Nodes() const {
+  std::map<std::string, NodeLoaders> nodes;
+  for (const NodeFacts& node : facts_.nodes) nodes[node.name].cores = node.cores;
+  for (const RankFacts& rank : facts_.ranks) {
+    if (!rank.loader_workers) continue;
+    NodeLoaders& node = nodes[rank.node];
+    node.known = true;
+    node.workers += std::max<std::int64_t>(*rank.loader_workers, 1);
+    node.pinned = node.pinned && rank.pin_memory.value_or(true);
+    node.prefetches = node.prefetches && *rank.loader_workers > 0;
+  }
+  std::erase_if(nodes,
+                [](const auto& node) { return !node.second.known || node.second.cores == 0; });
+  return nodes;
+}
+
+std::string LoaderFold::Advice(const NodeLoaders& node) const {
+  std::string advice = node.Percent() < least_
+                           ? "Use more loader workers (num_workers), up to the node's cores."
+                           : "Use fewer loader workers: they compete for the cores.";
+  if (!node.prefetches) advice += " Without workers no batch is fetched ahead (prefetch_factor).";
+  if (!node.pinned && facts_.Gpus() > 0) {
+    advice += " Set pin_memory, so that batches are copied to the GPU while it computes.";
+  }
+  return advice;
+}
+
+Verdict LoaderFold::Judge() const {
+  Verdict verdict;
+  StepSums all;
+  std::int64_t loads = 0;
+  for (const auto& [number, rank] : ranks_) {
+    all.Add(rank.sums);
+    loads = std::max(loads, rank.loads);
+    if (rank.judged) verdict.fired = std::min(verdict.fired.value_or(*rank.judged), *rank.judged);
+  }
+  const auto nodes = Nodes();
+  if (all.steps() == 0 || loads < kLeastLoads || nodes.empty()) {
+    verdict.fired.reset();
+    verdict.sentence = all.steps() == 0      ? "no steps reported"
+                       : loads < kLeastLoads ? Format("{} of {} loads seen", loads, kLeastLoads)
+                                             : "no data loader told its settings";
+    return verdict;
+  }
+  const auto far = [&](const auto& node) {
+    const double percent = node.second.Percent();
+    return std::max(least_ / std::max(percent, 1e-9), percent / std::max(most_, 1e-9));
+  };
+  const auto& [name, node] = *std::ranges::max_element(nodes, {}, far);
+  const bool fires = IsOutside(node);
+  verdict.kind = fires ? VerdictKind::kFinding : VerdictKind::kClear;
+  verdict.sentence = Format(
+      "Node {} has {} for {} ({:.0f} %); the range is {:g} to {:g} %. {:.1f} % of the step "
+      "time was waited for batches.",
+      name, CountText(node.workers, "loader worker"), CountText(node.cores, "core"), node.Percent(),
+      least_, most_, all.Share(Phase::kData) * 100);
+  Json rows = Json::array();
+  for (const auto& [other, each] : nodes) {
+    if (rows.size() == 64) break;
+    rows.push_back({{"node", other},
+                    {"workers", each.workers},
+                    {"cores", each.cores},
+                    {"percent", each.Percent()},
+                    {"pin_memory", each.pinned}});
+  }
+  verdict.evidence = {{"nodes", std::move(rows)},
+                      {"loads", loads},
+                      {"data_wait_percent", all.Share(Phase::kData) * 100}};
+  if (!fires) {
+    verdict.fired.reset();
+    return verdict;
+  }
+  verdict.share = 1;
+  verdict.active = true;
+  verdict.severity = SeverityOfLoss(all.Share(Phase::kData));
+  verdict.evidence["advice"] = Advice(node);
+  return verdict;
+}
+
+}  // namespace
+
+RuleType Dataloader() {
+  return {"Dataloader",
+          "Far fewer, or far more, data-loader workers than the node has cores.",
+          kParams,
+          {},
+          StepNeed::kAll,
+          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
+            return std::make_unique<LoaderFold>(params, facts);
+          }};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,65 @@
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/replay.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr std::string_view kRule = "Dataloader";
+
+// One rank on a node of 8 cores.
+Job Loading(std::optional<std::int64_t> workers, std::size_t steps = 50) {
+  Scenario scenario;
+  scenario.cores = 8;
+  scenario.stretches = {{10}};
+  scenario.ranks = {{5s, steps, 100ms, 40, 0}};
+  Job job = MakeJob(scenario);
+  job.facts.ranks[0].loader_workers = workers;
+  job.facts.ranks[0].pin_memory = false;
+  return job;
+}
+
+TEST(Dataloader, FiresForTooFewWorkers) {
+  const auto verdict = Judge(kRule, Loading(2)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding);
+  EXPECT_EQ(verdict.sentence,
+            "Node node-0 has 2 loader workers for 8 cores (25 %); the range is 70 to 200 %. 40.0 % "
+            "of the step time was waited for batches.");
+  EXPECT_EQ(verdict.severity, Severity::kHigh);
+  EXPECT_TRUE(verdict.fired.has_value());
+  const auto advice = verdict.evidence["advice"].get<std::string>();
+  EXPECT_NE(advice.find("more loader workers"), std::string::npos) << advice;
+  EXPECT_NE(advice.find("pin_memory"), std::string::npos) << advice;
+}
+
+TEST(Dataloader, CountsAProcessThatLoadsItselfAsOneWorker) {
+  const auto verdict = Judge(kRule, Loading(0)).verdict;
+  EXPECT_EQ(verdict.evidence["nodes"][0]["workers"], 1);
+  EXPECT_NE(verdict.evidence["advice"].get<std::string>().find("prefetch_factor"),
+            std::string::npos);
+}
+
+TEST(Dataloader, FiresForTooManyWorkers) {
+  EXPECT_EQ(Judge(kRule, Loading(17)).verdict.kind, VerdictKind::kFinding);
+  EXPECT_EQ(Judge(kRule, Loading(16)).verdict.kind, VerdictKind::kClear);
+}
+
+TEST(Dataloader, IsClearWithinTheRange) {
+  const auto verdict = Judge(kRule, Loading(6)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear);
+  EXPECT_FALSE(verdict.fired.has_value());
+}
+
+TEST(Dataloader, IsUnknownWithoutSettingsOrLoads) {
+  EXPECT_EQ(Judge(kRule, Loading(std::nullopt)).verdict.sentence,
+            "no data loader told its settings");
+  EXPECT_EQ(Judge(kRule, Loading(2, 10)).verdict.sentence, "10 of 11 loads seen");
+  EXPECT_EQ(Judge(kRule, Loading(2, 0)).verdict.kind, VerdictKind::kUnknown);
+}
+
+TEST(Dataloader, RefusesANegativeShare) {
+  EXPECT_FALSE(CompleteParameters(*FindRule(kRule), {{"min_threshold", -1}}).ok());
+}
+
+}  // namespace
+}  // namespace stepscope::scenarios
