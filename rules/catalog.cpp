@@ -18,6 +18,7 @@ RuleType MemoryLeak();
 RuleType DataloaderBottleneck();
 RuleType Dataloader();
 RuleType CommunicationBottleneck();
+RuleType Straggler();
 RuleType StepOutlier();
 RuleType StepTimeRegression();
 RuleType MaxInitializationTime();
@@ -39,6 +40,7 @@ std::span<const RuleType> Catalog() {
       DataloaderBottleneck(),
       Dataloader(),
       CommunicationBottleneck(),
+      Straggler(),
       StepOutlier(),
       StepTimeRegression(),
       MaxInitializationTime(),
