@@ -21,6 +21,7 @@ RuleType CommunicationBottleneck();
 RuleType Straggler();
 RuleType StepOutlier();
 RuleType StepTimeRegression();
+RuleType StalledTraining();
 RuleType MaxInitializationTime();
 RuleType OverallFrameworkMetrics();
 RuleType OverallSystemUsage();
@@ -43,6 +44,7 @@ std::span<const RuleType> Catalog() {
       Straggler(),
       StepOutlier(),
       StepTimeRegression(),
+      StalledTraining(),
       MaxInitializationTime(),
       OverallFrameworkMetrics(),
       OverallSystemUsage(),

@@ -16,6 +16,7 @@ Json SmallParameters(const RuleType& rule) {
   if (rule.name == "StepOutlier") return {{"mode", "data"}, {"stddev", 1}, {"n_outliers", 3}};
   if (rule.name == "MaxInitializationTime") return {{"threshold", 0.3}};
   if (rule.name == "Straggler") return {{"threshold", 1}, {"min_steps", 5}};
+  if (rule.name == "StalledTraining") return {{"threshold", 30}};
   Json small = Json::object();
   for (const Param& param : rule.params) {
     if (param.name == kPatience.name) small[std::string(param.name)] = "60s";

@@ -1,0 +1,184 @@
+// No rank ends a step for a long time.
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/base/text.h"
+#include "rules/finding_track.h"
+#include "rules/sentence.h"
+#include "rules/state.h"
+#include "rules/step_times.h"
+#include "rules/windows.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Param kParams[] = {
+    {"threshold", 1800, 1, 604'800, "s", "Time without a step that is a stall."},
+    {"factor", 20, 1, 1'000'000, "",
+     "So is this many times the 99th percentile of the steps, from 5 minutes on."},
+};
+// Short steps make short limits; checkpoints and evaluation between steps are no stall.
+constexpr Duration kLeastLimit = 5min;
+constexpr std::int64_t kLeastSteps = 100;  // for a percentile
+constexpr std::string_view kAdvice =
+    "Look at the last output of each rank, at what its processes wait for (a collective that one "
+    "rank never entered, a file server, a lock), and at the nodes that went silent.";
+
+struct Window {
+  std::optional<Time> first, last;  // ends of steps of any rank
+  StepTimes times;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("first", first);
+    state("last", last);
+    state("times", times);
+  }
+};
+
+class StalledFold : public Fold {
+ public:
+  StalledFold(const Params& params, const JobFacts& facts)
+      : threshold_(static_cast<std::int64_t>(params["threshold"] * 1e9)),
+        factor_(params["factor"]) {
+    // Once all processes have ended nobody is expected to step.
+    for (const RankFacts& rank : facts.ranks) {
+      if (!rank.ended) return;
+      ended_ = std::max(ended_.value_or(*rank.ended), *rank.ended);
+    }
+  }
+
+  void Observe(const StepView& steps) override;
+  void Observe(const TickView&) override {}
+  void Scan(Time at) override;
+  Verdict Judge() const override;
+  std::vector<Finding> TakeFindings() override { return findings_.Take(); }
+  Json Save() const override { return SaveFields(*this); }
+  Status Load(const Json& state) override { return LoadFields(state, *this); }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("findings", findings_);
+    state("windows", windows_);
+    state("times", times_);
+    state("first", first_);
+    state("last", last_);
+    state("scanned", scanned_);
+    state("fired", fired_);
+    state("longest_s", longest_s_);
+    state("stalled_s", stalled_s_);
+    state("open_s", open_s_);
+  }
+
+ private:
+  Duration Limit() const;
+  bool Pause(Time until);
+
+  Duration threshold_;
+  double factor_;
+  std::optional<Time> ended_;
+
+  FindingTrack findings_;
+  Windows<Window> windows_;
+  StepTimes times_;
+  std::optional<Time> first_, last_;  // ends of the first step and of the newest before the scan
+  std::optional<Time> scanned_, fired_;
+  // The longest pause; of stalls that are over; of the one that goes on.
+  double longest_s_ = 0, stalled_s_ = 0, open_s_ = 0;
+};
+
+void StalledFold::Observe(const StepView& steps) {
+  for (const Step& step : steps.steps) {
+    const Time end = step.start + step.wall;
+    Window* window = windows_.At(end);
+    if (window == nullptr) continue;
+    window->first = std::min(window->first.value_or(end), end);
+    window->last = std::max(window->last.value_or(end), end);
+    window->times.Add(std::max(step.wall, Duration::zero()));
+  }
+}
+
+Duration StalledFold::Limit() const {
+  if (times_.count() < kLeastSteps) return threshold_;
+  const double p99 = static_cast<double>(times_.Percentile(0.99).count());
+  const auto usual = static_cast<std::int64_t>(std::min(p99 * factor_, 9e18));
+  return std::min(threshold_, std::max(kLeastLimit, Duration(usual)));
+}
+
+// No step ended between the newest and `until`; says whether that is a stall.
+bool StalledFold::Pause(Time until) {
+  const double seconds = std::chrono::duration<double>(until - *last_).count();
+  longest_s_ = std::max(longest_s_, seconds);
+  if (until - *last_ <= Limit()) return false;
+  if (!fired_) fired_ = *last_ + Limit();
+  findings_.Trigger(
+      {}, *last_, until,
+      Format("No step ended for {}; the limit is {}.", LengthText(until - *last_),
+             LengthText(Limit())),
+      {{"seconds", seconds}, {"limit_seconds", std::chrono::duration<double>(Limit()).count()}});
+  return true;
+}
+
+void StalledFold::Scan(Time at) {
+  windows_.Close(at, [this](Time, const Window& window) {
+    if (last_ && *window.first > *last_ && Pause(*window.first)) {
+      stalled_s_ += std::chrono::duration<double>(*window.first - *last_).count();
+    }
+    if (!first_) first_ = window.first;
+    last_ = std::max(last_.value_or(*window.last), *window.last);
+    times_.Add(window.times);
+  });
+  scanned_ = at;
+  open_s_ = 0;
+  if (!last_) return;
+  Time until = ended_ ? std::min(at, *ended_) : at;
+  const auto& open = windows_.open();
+  if (!open.empty()) until = std::min(until, *open.begin()->second.first);
+  if (until <= *last_ || !Pause(until)) return;
+  open_s_ = std::chrono::duration<double>(until - *last_).count();
+}
+
+Verdict StalledFold::Judge() const {
+  Verdict verdict;
+  if (!last_) {
+    verdict.sentence = "no steps reported in a whole minute";
+    return verdict;
+  }
+  const auto longest = Duration(static_cast<std::int64_t>(longest_s_ * 1e9));
+  verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
+  verdict.sentence =
+      Format("The longest time without a step was {}; the limit is {} ({} seen).",
+             LengthText(longest), LengthText(Limit()), CountText(times_.count(), "step"));
+  verdict.evidence = {
+      {"longest_seconds", longest_s_},
+      {"limit_seconds", std::chrono::duration<double>(Limit()).count()},
+      {"stalled_seconds", stalled_s_ + open_s_},
+      {"p99_seconds", std::chrono::duration<double>(times_.Percentile(0.99)).count()}};
+  if (!fired_) return verdict;
+  verdict.fired = fired_;
+  verdict.active = open_s_ > 0;
+  const double watched = std::chrono::duration<double>(*scanned_ - *first_).count();
+  verdict.share = std::clamp((stalled_s_ + open_s_) / std::max(watched, 1e-9), 0.0, 1.0);
+  verdict.severity = SeverityOfLoss(verdict.share);
+  if (verdict.active) verdict.sentence += " It goes on.";
+  verdict.evidence["advice"] = kAdvice;
+  return verdict;
+}
+
+}  // namespace
+
+RuleType StalledTraining() {
+  // The metric is for the time that has passed.
+  static constexpr std::string_view kMetrics[] = {"node_cpu_percent"};
+  return {"StalledTraining",
+          "No rank ends a step for a long time.",
+          kParams,
+          kMetrics,
+          StepNeed::kAll,
+          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
+            return std::make_unique<StalledFold>(params, facts);
+          }};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/replay.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr std::string_view kRule = "StalledTraining";
+
+// An hour of ticks. Steps of 1 s, 300 of them from second 5 on and 300 after `pause` more.
+Job Pausing(Duration pause, std::size_t later = 300) {
+  Scenario scenario;
+  scenario.stretches = {{7200, 50, 20}};
+  scenario.ranks = {{5s, 300, 1s}};
+  Job job = MakeJob(scenario);
+  scenario.ranks = {{306s + pause, later, 1s}};
+  const Job rest = MakeJob(scenario);
+  auto& steps = job.ranks[0].steps;
+  steps.insert(steps.end(), rest.ranks[0].steps.begin(), rest.ranks[0].steps.end());
+  return job;
+}
+
+TEST(StalledTraining, FiresWhileNoStepComes) {
+  const auto outcome = Judge(kRule, Pausing(0s, 0));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding) << outcome.verdict.sentence;
+  EXPECT_TRUE(outcome.verdict.active);
+  EXPECT_NE(outcome.verdict.sentence.find("It goes on."), std::string::npos);
+  EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  // 20 x 1 s is less than 5 minutes.
+  EXPECT_EQ(outcome.verdict.fired, outcome.findings[0].from + 5min);
+}
+
+TEST(StalledTraining, IsOverWhenStepsComeAgain) {
+  const auto outcome = Judge(kRule, Pausing(20min));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
+  ASSERT_EQ(outcome.findings.size(), 2u);  // after the last step nothing comes either
+  EXPECT_NE(outcome.findings[0].sentence.find("No step ended for 20 min"), std::string::npos)
+      << outcome.findings[0].sentence;
+}
+
+TEST(StalledTraining, IsClearForPausesAndAfterTheProcessesEnded) {
+  Job job = Pausing(4min);
+  const Step& last = job.ranks[0].steps.back();
+  job.facts.ranks[0].ended = last.start + last.wall + 30s;
+  const auto verdict = Judge(kRule, job).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
+  EXPECT_NEAR(verdict.evidence["longest_seconds"].get<double>(), 241, 2);
+}
+
+TEST(StalledTraining, IsUnknownWithoutSteps) {
+  Scenario none;
+  none.stretches = {{7200, 50, 20}};
+  EXPECT_EQ(Judge(kRule, MakeJob(none)).verdict.kind, VerdictKind::kUnknown);
+}
+
+TEST(StalledTraining, RefusesNoTimeAtAll) {
+  EXPECT_FALSE(CompleteParameters(*FindRule(kRule), {{"threshold", 0}}).ok());
+}
+
+}  // namespace
+}  // namespace stepscope::scenarios
