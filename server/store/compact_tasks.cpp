@@ -51,10 +51,9 @@ where job_id = $1 and exists (select 1 from frames f
 order by node_id
 limit 10000)";
 constexpr char kRanks[] = R"(
-select rank
-from ranks r
-where job_id = $1 and exists (select 1 from frames f
-    where f.job_id = $1 and f.kind = $2 and f.node_id = r.node_id and f.rank = r.rank)
+select distinct rank
+from frames
+where job_id = $1 and kind = $2
 order by rank
 limit 100000)";
 
