@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -66,7 +67,7 @@ class MarkFramer {
   };
 
   void AddSteps(std::int32_t rank, const std::vector<Step>& steps);
-  void AddAnnotations(std::int32_t rank, const std::vector<AnnotationStatistic>& statistics);
+  void AddAnnotations(std::int32_t rank, std::span<const AnnotationStatistic> statistics);
 
   FrameStream& stream_;
   std::map<std::int32_t, Rank> ranks_;

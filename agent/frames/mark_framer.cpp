@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 63;
 constexpr std::size_t kMostNames = 4096;
+constexpr std::size_t kMostStatistics = 8'192;  // in a frame: half of what a table may have
 
 std::int64_t EndOf(const Step& step) {
   return ToMicros(step.start + step.wall);
@@ -39,6 +40,15 @@ std::string ShortName(const std::string& name) {
   return name.substr(0, size);
 }
 
+// Those of a name follow each other.
+std::size_t NamesIn(std::span<const AnnotationStatistic> statistics) {
+  std::size_t names = 0;
+  for (std::size_t i = 0; i < statistics.size(); ++i) {
+    if (i == 0 || statistics[i].name != statistics[i - 1].name) ++names;
+  }
+  return names;
+}
+
 }  // namespace
 
 void MarkFramer::Add(const IntakeBatch& batch) {
@@ -48,7 +58,11 @@ void MarkFramer::Add(const IntakeBatch& batch) {
   for (const RankFacts& rank : batch.rank_started) say(RankEvent(rank));
   for (const RankMarks& marks : batch.marks) {
     AddSteps(marks.rank, marks.steps);
-    AddAnnotations(marks.rank, marks.annotations);
+    for (std::span<const AnnotationStatistic> left = marks.annotations; !left.empty();) {
+      const std::size_t some = std::min(left.size(), kMostStatistics);
+      AddAnnotations(marks.rank, left.first(some));
+      left = left.subspan(some);
+    }
   }
   for (const RankEnd& rank : batch.rank_ended) say(RankEndedEvent(rank));
 }
@@ -83,10 +97,10 @@ void MarkFramer::AddSteps(std::int32_t rank, const std::vector<Step>& steps) {
 }
 
 void MarkFramer::AddAnnotations(std::int32_t rank,
-                                const std::vector<AnnotationStatistic>& statistics) {
+                                std::span<const AnnotationStatistic> statistics) {
   if (statistics.empty()) return;
   Rank& state = ranks_[rank];
-  if (state.names.size() + statistics.size() > kMostNames)
+  if (state.names.size() + NamesIn(statistics) > kMostNames)
     state.names.clear(), state.index_of_name.clear();
   Table table = Empty(statistics.size(), 7);
   std::int64_t from_us = INT64_MAX, to_us = 0;

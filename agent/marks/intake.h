@@ -46,6 +46,8 @@ struct RankEnd {
 };
 
 // One name over one drain, of all processes and threads of a rank.
+// The spans of an annotation whose durations lie in one bin (core/model/span_bins.h), so an
+// annotation has one for each of its bins, one behind the other.
 struct AnnotationStatistic {
   std::string name;  // valid UTF-8, at most 128 bytes
   std::int64_t from_us = 0, to_us = 0;

@@ -11,7 +11,7 @@
 
 namespace stepscope {
 
-// Count, sum, least and most of the spans of one annotation.
+// Count, sum, least and most of the spans of one annotation that lie in one bin.
 struct AnnotationSums {
   Time from{}, to{};
   std::int64_t count = 0;

@@ -5,6 +5,7 @@
 
 #include "agent/marks/marks_socket.h"
 #include "core/base/text.h"
+#include "core/model/span_bins.h"
 
 namespace stepscope {
 namespace {
@@ -78,7 +79,7 @@ void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
     case MarkKind::kAnnotation:
       if (const auto start = WallTime(mark, ring.reader.clock_base());
           start && mark.name < kMaxMarkNames) {
-        annotations_[mark.name].Add(*start, mark.duration);
+        annotations_[{mark.name, SpanBinOf(mark.duration.count())}].Add(*start, mark.duration);
         return;
       }
   }
@@ -97,8 +98,9 @@ void MarkProcess::ReadRings(RankRecord& rank) {
 void MarkProcess::HandOverAnnotations(RankRecord& rank, bool all) {
   names_.resize(kMaxMarkNames);
   std::erase_if(annotations_, [&](const auto& entry) {
-    const std::string& name = names_[entry.first];
-    const bool known = entry.first == 0 || !name.empty();
+    const std::uint16_t id = entry.first.first;
+    const std::string& name = names_[id];
+    const bool known = id == 0 || !name.empty();
     if (known || all) rank.AddAnnotation(name, entry.second);
     return known || all;
   });

@@ -59,9 +59,10 @@ class MarkProcess {
   bool introduced_ = false;
   std::size_t messages_ = 0;
   MarkSource source_;
-  std::vector<std::string> names_;                       // by id; empty where none was declared yet
-  std::map<std::uint16_t, AnnotationSums> annotations_;  // by id, until its name is known
-  std::vector<std::unique_ptr<Ring>> rings_;             // their addresses stand for them
+  std::vector<std::string> names_;  // by id; empty where none was declared yet
+  // By id and bin of their durations, until the name is known.
+  std::map<std::pair<std::uint16_t, int>, AnnotationSums> annotations_;
+  std::vector<std::unique_ptr<Ring>> rings_;  // their addresses stand for them
 };
 
 }  // namespace stepscope

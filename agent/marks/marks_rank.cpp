@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/json.h"
+#include "core/model/span_bins.h"
 
 namespace stepscope {
 namespace {
@@ -53,7 +54,8 @@ void RankRecord::AddStep(const void* ring, Step step) {
 
 void RankRecord::AddAnnotation(const std::string& name, const AnnotationSums& sums) {
   const bool full = annotations_.size() >= kMostNames && !annotations_.contains(name);
-  annotations_[full || name.empty() ? std::string(kOther) : name].Add(sums);
+  auto& bins = annotations_[full || name.empty() ? std::string(kOther) : name];
+  bins[SpanBinOf(sums.least.count())].Add(sums);
 }
 
 void RankRecord::RingEnded(const void* ring) {
@@ -91,8 +93,9 @@ RankMarks RankRecord::Take(std::int32_t rank) {
       steps_.begin() + static_cast<std::ptrdiff_t>(std::min(steps_.size(), kMostTakenSteps));
   marks.steps.assign(steps_.begin(), end);
   steps_.erase(steps_.begin(), end);
-  for (const auto& [name, sums] : annotations_)
-    marks.annotations.push_back(ToStatistic(name, sums));
+  for (const auto& [name, bins] : annotations_) {
+    for (const auto& [bin, sums] : bins) marks.annotations.push_back(ToStatistic(name, sums));
+  }
   annotations_.clear();
   return marks;
 }

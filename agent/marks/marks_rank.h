@@ -37,6 +37,7 @@ class RankRecord {
   // `ring` stands for who marked it. Numbers that go back (a second training in the same job) are
   // shifted so that they go on.
   void AddStep(const void* ring, Step step);
+  // All of `sums` in one bin of durations (core/model/span_bins.h).
   void AddAnnotation(const std::string& name, const AnnotationSums& sums);
   void RingEnded(const void* ring);
 
@@ -54,7 +55,7 @@ class RankRecord {
  private:
   std::vector<Step> steps_;
   std::size_t most_steps_ = kMostPendingSteps;
-  std::map<std::string, AnnotationSums> annotations_;
+  std::map<std::string, std::map<int, AnnotationSums>> annotations_;  // by name and bin
   const void* owner_ = nullptr;
   std::int64_t shift_ = 0;
   std::int64_t last_ = -1;

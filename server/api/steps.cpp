@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/base/text.h"
+#include "core/model/span_bins.h"
 #include "server/api/answer.h"
 #include "server/api/find_job.h"
 #include "server/api/query.h"
@@ -56,6 +57,20 @@ double Seconds(std::int64_t ns) {
   return Rounded(double(ns) / 1e9, 9);
 }
 
+// From the first bin that has any to the last; the one without an end ends with the longest.
+OrderedJson Histogram(const AnnotationRow& row) {
+  OrderedJson edges = OrderedJson::array(), counts = OrderedJson::array();
+  if (row.bins.empty()) return {{"edges_seconds", edges}, {"counts", counts}};
+  const int first = row.bins.begin()->first, last = row.bins.rbegin()->first;
+  for (int bin = first; bin <= last; ++bin) {
+    const auto found = row.bins.find(bin);
+    counts.push_back(found == row.bins.end() ? 0 : found->second);
+    edges.push_back(Seconds(SpanBinBegin(bin)));
+  }
+  edges.push_back(Seconds(last + 1 < kSpanBins ? SpanBinBegin(last + 1) : row.max_ns));
+  return {{"edges_seconds", edges}, {"counts", counts}};
+}
+
 OrderedJson ToJson(const AnnotationRow& row) {
   const double mean_ns = row.count > 0 ? double(row.sum_ns) / double(row.count) : 0;
   return {{"name", row.name},
@@ -63,7 +78,8 @@ OrderedJson ToJson(const AnnotationRow& row) {
           {"total_seconds", Seconds(row.sum_ns)},
           {"mean_seconds", Rounded(mean_ns / 1e9, 9)},
           {"min_seconds", Seconds(row.min_ns)},
-          {"max_seconds", Seconds(row.max_ns)}};
+          {"max_seconds", Seconds(row.max_ns)},
+          {"histogram", Histogram(row)}};
 }
 
 // Appends to `list` what there is to say of some ranks, at one instant.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <vector>
 
+#include "core/model/span_bins.h"
 #include "core/wire/frame.h"
 #include "core/wire/table_codec.h"
 #include "server/store/arrays.h"
@@ -34,7 +36,7 @@ from annotation_blocks
 where job_id = $1 and rank = any($2::bigint[]) and (rank, window_us) > ($3::integer, $4::bigint)
 order by rank, window_us
 limit 500)";
-constexpr std::size_t kMostLoaded = 500;  // one has 4,096 names at most
+constexpr std::size_t kMostLoaded = 500;  // one has 16,384 rows at most
 
 // In the order of the table's columns behind the name.
 constexpr std::array<std::int64_t AnnotationSum::*, 6> kFields = {
@@ -63,10 +65,7 @@ Status ForEachSum(std::string_view payload, const Schema& schema, const TakeSum&
   return {};
 }
 
-void Add(AnnotationSums& sums, const std::string& name, const AnnotationSum& sum) {
-  const auto [found, fresh] = sums.try_emplace(name, sum);
-  if (fresh) return;
-  AnnotationSum& all = found->second;
+void Add(AnnotationSum& all, const AnnotationSum& sum) {
   all.from_us = std::min(all.from_us, sum.from_us);
   all.to_us = std::max(all.to_us, sum.to_us);
   all.min_ns = all.count == 0 ? sum.min_ns : std::min(all.min_ns, sum.min_ns);
@@ -75,16 +74,34 @@ void Add(AnnotationSums& sums, const std::string& name, const AnnotationSum& sum
   all.sum_ns = CappedSum(all.sum_ns, sum.sum_ns);
 }
 
+int BinOf(const AnnotationSum& sum) {
+  const int bin = SpanBinOf(sum.min_ns);
+  return SpanBinOf(sum.max_ns) == bin ? bin : kNoBin;
+}
+
+void Add(AnnotationBins& bins, int bin, const AnnotationSum& sum) {
+  const auto [found, fresh] = bins.try_emplace(bin, sum);
+  if (!fresh) Add(found->second, sum);
+}
+
+std::size_t CountBins(const AnnotationSums& sums) {
+  std::size_t count = 0;
+  for (const auto& [name, bins] : sums) count += bins.size();
+  return count;
+}
+
 EncodedTable Encode(const AnnotationSums& sums, int rank) {
   Schema schema{rank, {}, {}};
   for (const char* column : kColumns) schema.columns.push_back({column, ""});
-  Table table{sums.size(), std::vector<Column>(std::size(kColumns))};
-  for (const auto& [name, sum] : sums) {
-    table.columns[0].values.push_back(static_cast<std::int64_t>(schema.names.size()));
-    schema.names.push_back(name);
-    for (std::size_t i = 0; i < kFields.size(); ++i) {
-      table.columns[i + 1].values.push_back(sum.*kFields[i]);
+  Table table{CountBins(sums), std::vector<Column>(std::size(kColumns))};
+  for (const auto& [name, bins] : sums) {
+    for (const auto& [bin, sum] : bins) {
+      table.columns[0].values.push_back(static_cast<std::int64_t>(schema.names.size()));
+      for (std::size_t i = 0; i < kFields.size(); ++i) {
+        table.columns[i + 1].values.push_back(sum.*kFields[i]);
+      }
     }
+    schema.names.push_back(name);
   }
   return {static_cast<std::int64_t>(HashSchema(schema)), EncodeSchema(schema), EncodeTable(table)};
 }
@@ -109,15 +126,21 @@ Status ForEachBlock(Connection& connection, std::int64_t job_id, const Result<Ro
 
 }  // namespace
 
+AnnotationSum SumOf(const AnnotationBins& bins) {
+  AnnotationSum all = bins.begin()->second;
+  for (auto next = std::next(bins.begin()); next != bins.end(); ++next) Add(all, next->second);
+  return all;
+}
+
 Status AddAnnotations(AnnotationSums& sums, std::string_view payload, const Schema& schema) {
   return ForEachSum(payload, schema, [&](const std::string& name, const AnnotationSum& sum) {
-    Add(sums, name, sum);
+    Add(sums[name], BinOf(sum), sum);
   });
 }
 
 Status AddAnnotations(AnnotationWindows& windows, std::string_view payload, const Schema& schema) {
   return ForEachSum(payload, schema, [&](const std::string& name, const AnnotationSum& sum) {
-    Add(windows[WindowOf(sum.from_us)], name, sum);
+    Add(windows[WindowOf(sum.from_us)][name], BinOf(sum), sum);
   });
 }
 
@@ -125,10 +148,19 @@ std::size_t AddWindows(AnnotationWindows& windows, const AnnotationWindows& more
   std::size_t left_out = 0;
   for (const auto& [window_us, sums] : more) {
     AnnotationSums& window = windows[window_us];
-    for (const auto& [name, sum] : sums) {
-      const bool room = window.size() < kMostAnnotationNames || window.contains(name);
-      if (room) Add(window, name, sum);
-      if (!room) ++left_out;
+    std::size_t count = CountBins(window);
+    for (const auto& [name, bins] : sums) {
+      if (window.size() >= kMostAnnotationNames && !window.contains(name)) {
+        left_out += bins.size();
+        continue;
+      }
+      AnnotationBins& all = window[name];
+      for (const auto& [bin, sum] : bins) {
+        const std::size_t before = all.size();
+        const bool room = count < kMostAnnotationBins || all.contains(bin);
+        Add(all, room ? bin : kNoBin, sum);
+        count += all.size() - before;
+      }
     }
   }
   return left_out;
@@ -157,11 +189,12 @@ Status InsertAnnotationBlocks(Connection& connection, std::int64_t job_id, int r
     windows_us.push_back(window_us);
     from_us.push_back(INT64_MAX);
     to_us.push_back(INT64_MIN);
-    for (const auto& [name, sum] : sums) {
+    for (const auto& [name, bins] : sums) {
+      const AnnotationSum sum = SumOf(bins);
       from_us.back() = std::min(from_us.back(), sum.from_us);
       to_us.back() = std::max(to_us.back(), sum.to_us);
     }
-    counts.push_back(static_cast<std::int64_t>(sums.size()));
+    counts.push_back(static_cast<std::int64_t>(CountBins(sums)));
     encoded.push_back(Encode(sums, rank));
   }
   if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done;

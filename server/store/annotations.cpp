@@ -1,5 +1,7 @@
 // Statistics of annotations, summed up from blocks and the frames that are not compacted yet.
 
+#include <utility>
+
 #include "server/store/annotation_blocks.h"
 #include "server/store/series.h"
 #include "server/store/stored_frames.h"
@@ -23,8 +25,13 @@ Status AddFrames(Connection& connection, std::int64_t job_id, const std::vector<
 std::map<int, std::vector<AnnotationRow>> ToLists(const SumsByRank& ranks) {
   std::map<int, std::vector<AnnotationRow>> lists;
   for (const auto& [rank, sums] : ranks) {
-    for (const auto& [name, sum] : sums) {
-      lists[rank].push_back({name, sum.count, sum.sum_ns, sum.min_ns, sum.max_ns});
+    for (const auto& [name, bins] : sums) {
+      const AnnotationSum all = SumOf(bins);
+      AnnotationRow row{name, all.count, all.sum_ns, all.min_ns, all.max_ns, {}};
+      for (const auto& [bin, sum] : bins) {
+        if (bin != kNoBin && sum.count > 0) row.bins.emplace(bin, sum.count);
+      }
+      lists[rank].push_back(std::move(row));
     }
   }
   return lists;

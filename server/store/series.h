@@ -50,6 +50,7 @@ Result<std::vector<Step>> ReadSteps(Connection&, const StepQuery&);
 struct AnnotationRow {
   std::string name;
   std::int64_t count = 0, sum_ns = 0, min_ns = 0, max_ns = 0;
+  std::map<int, std::int64_t> bins;  // how many of them lie in which (core/model/span_bins.h)
 };
 Result<std::map<int, std::vector<AnnotationRow>>> ReadAnnotations(Connection&, std::int64_t job_id,
                                                                   std::span<const int> ranks);

@@ -1,6 +1,7 @@
 // The agent's intake as a program, for tests of the Python package: listens on the given path,
 // drains for each line of standard input and answers with one line of JSON. Ends with its input.
 
+#include <algorithm>
 #include <iostream>
 #include <string>
 
@@ -29,9 +30,18 @@ Json ToJson(const stepscope::RankMarks& marks) {
   Json steps = Json::array(), annotations = Json::object();
   for (const auto& step : marks.steps) steps.push_back(ToJson(step));
   for (const auto& row : marks.annotations) {
-    annotations[row.name] = {{"count", row.count},     {"sum_ns", row.sum_ns},
-                             {"min_ns", row.min_ns},   {"max_ns", row.max_ns},
-                             {"from_us", row.from_us}, {"to_us", row.to_us}};
+    const Json before = annotations.value(row.name, Json::object());
+    const auto sum = [&](const char* key, std::int64_t n) { return before.value(key, 0LL) + n; };
+    const auto least = [&](const char* key, std::int64_t n) {
+      return std::min<std::int64_t>(before.value(key, n), n);
+    };
+    const auto most = [&](const char* key, std::int64_t n) {
+      return std::max<std::int64_t>(before.value(key, n), n);
+    };
+    annotations[row.name] = {
+        {"count", sum("count", row.count)},         {"sum_ns", sum("sum_ns", row.sum_ns)},
+        {"min_ns", least("min_ns", row.min_ns)},    {"max_ns", most("max_ns", row.max_ns)},
+        {"from_us", least("from_us", row.from_us)}, {"to_us", most("to_us", row.to_us)}};
   }
   return {{"rank", marks.rank}, {"steps", steps}, {"annotations", annotations}};
 }

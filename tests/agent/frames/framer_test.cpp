@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/text.h"
 #include "core/wire/table_codec.h"
 #include "tests/support/fake_clock.h"
 
@@ -171,6 +172,27 @@ TEST_F(MarkFramerTest, NamesAnnotationsByADictionary) {
   const auto table = DecodeTable(frames[0].payload);
   EXPECT_EQ(table->columns[0].values, (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(table->columns[3].values, (std::vector<std::int64_t>{3, 1}));
+}
+
+TEST_F(MarkFramerTest, BinsOfANameShareItAndManyMakeSeveralFrames) {
+  std::vector<AnnotationStatistic> rows;
+  for (int name = 0; name < 100; ++name) {
+    for (int bin = 0; bin < 90; ++bin) {
+      rows.push_back({Format("name {:02}", name), 1, 2, 1, bin, bin, bin});
+    }
+  }
+  IntakeBatch batch;
+  batch.marks.push_back({.rank = 0, .steps = {}, .annotations = rows});
+  framer.Add(batch);
+  std::size_t seen = 0;
+  for (const Frame& frame : Frames()) {
+    const auto table = DecodeTable(frame.payload);
+    ASSERT_TRUE(table) << table.error().message;
+    EXPECT_LE(table->rows, 8'192U);
+    seen += table->rows;
+  }
+  EXPECT_EQ(seen, rows.size());
+  EXPECT_EQ(Frames().back().schema->names.size(), 100U);
 }
 
 TEST_F(MarkFramerTest, SaysThatRanksComeBeforeTheirStepsAndGoAfter) {

@@ -56,6 +56,7 @@ TEST_F(IntakeTest, TurnsMarksIntoStepsAndStatistics) {
   ring.Phase(Phase::kData, 0ms, 60ms);
   ring.Annotation(1, 60ms, 4ms);
   ring.Annotation(1, 65ms, 6ms);
+  ring.Annotation(1, 75ms, 6100us);
   ring.Step(0, 0ms, 100ms);
 
   const IntakeBatch batch = intake_->Drain();
@@ -67,11 +68,14 @@ TEST_F(IntakeTest, TurnsMarksIntoStepsAndStatistics) {
   ASSERT_EQ(marks.steps.size(), 1u);
   EXPECT_EQ(marks.steps[0].start, Time(Duration(kWallBaseNs)));
   EXPECT_EQ(marks.steps[0].phase(Phase::kData), 60ms);
-  ASSERT_EQ(marks.annotations.size(), 1u);
+  ASSERT_EQ(marks.annotations.size(), 2u) << "a bin of 3.7 to 4.2 ms, and one of 5.2 to 6.3 ms";
   EXPECT_EQ(marks.annotations[0].name, "augment");
-  EXPECT_EQ(marks.annotations[0].count, 2);
-  EXPECT_EQ(marks.annotations[0].sum_ns, 10'000'000);
+  EXPECT_EQ(marks.annotations[0].count, 1);
+  EXPECT_EQ(marks.annotations[0].sum_ns, 4'000'000);
   EXPECT_EQ(marks.annotations[0].from_us, kWallBaseNs / 1000 + 60'000);
+  EXPECT_EQ(marks.annotations[1].name, "augment");
+  EXPECT_EQ(marks.annotations[1].count, 2);
+  EXPECT_EQ(marks.annotations[1].sum_ns, 12'100'000);
   EXPECT_TRUE(batch.rank_ended.empty());
 }
 

@@ -1,4 +1,6 @@
+#include "server/store/job_facts.h"
 #include "tests/server/api/api_test.h"
+#include "tests/support/job_frames.h"
 
 namespace stepscope {
 namespace {
@@ -89,6 +91,23 @@ TEST_F(StepsTest, ARankWithoutStepsSaysSo) {
 TEST_F(StepsTest, EqualStepsAreOneBin) {
   Push(agent_.Steps(0, kStartUs, {100, 100, 100}, 0.5));
   EXPECT_EQ(Ask()["ranks"][0]["histogram"]["counts"], Json({3}));
+}
+
+TEST_F(StepsTest, AHistogramOfAnAnnotationHasTheBinsFromTheShortestToTheLongest) {
+  const auto connection = service_.database().Connect();
+  JobFrames job(*connection);
+  const RankSighting rank{job.job_id(), job.node_id(), 0, kStartUs};
+  ASSERT_TRUE(RanksSeen(*connection, std::span(&rank, 1)));
+  job.StoreAnnotations(0, {{"load", kStartUs, 1'100}, {"load", kStartUs, 1'200}});
+  job.StoreAnnotations(0, {{"load", kStartUs, 1'800}, {"long", kStartUs, std::int64_t{1} << 43}});
+  const Json list = service_.GetJson("/api/v1/jobs/train/steps")["ranks"][0]["annotations"];
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0]["count"], 3);
+  EXPECT_EQ(list[0]["histogram"]["counts"], Json({2, 0, 0, 1}));
+  EXPECT_EQ(list[0]["histogram"]["edges_seconds"],
+            Json({1.024e-6, 1.28e-6, 1.536e-6, 1.792e-6, 2.048e-6}));
+  EXPECT_EQ(list[1]["histogram"]["counts"], Json({1}));
+  EXPECT_EQ(list[1]["histogram"]["edges_seconds"], Json({4398.046511104, 8796.093022208}));
 }
 
 TEST_F(StepsTest, OfManyRanksSomeAreChosenEvenly) {

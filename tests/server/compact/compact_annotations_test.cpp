@@ -1,9 +1,12 @@
 #include "server/compact/compact_annotations.h"
 
 #include <atomic>
+#include <map>
+#include <random>
 #include <thread>
 
 #include "core/base/text.h"
+#include "core/model/span_bins.h"
 #include "server/compact/compactor.h"
 #include "server/store/annotation_blocks.h"
 #include "server/store/series.h"
@@ -60,15 +63,15 @@ TEST_F(CompactAnnotationsTest, AllBlocksOfALongJobAreSummed) {
     AnnotationWindows windows;
     for (std::int64_t window = 0; window < 800; ++window) {
       const std::int64_t at_us = kBegin + window * kWindow;
-      windows[at_us]["load"] = {at_us, at_us, 1, 7, 7, 7};
+      windows[at_us]["load"][0] = {at_us, at_us, 1, 7, 7, 7};
     }
     ASSERT_TRUE(InsertAnnotationBlocks(*connection_, job_.job_id(), rank, windows));
   }
   const std::vector<int> ranks = {0, 1};
   const auto sums = SumAnnotationBlocks(*connection_, job_.job_id(), ranks);
   ASSERT_TRUE(sums) << sums.error().message;
-  EXPECT_EQ(sums->at(0).at("load").count, 800);
-  EXPECT_EQ(sums->at(1).at("load").sum_ns, 800 * 7);
+  EXPECT_EQ(SumOf(sums->at(0).at("load")).count, 800);
+  EXPECT_EQ(SumOf(sums->at(1).at("load")).sum_ns, 800 * 7);
 }
 
 TEST_F(CompactAnnotationsTest, LateOnesAreMergedIntoTheirWindow) {
@@ -140,6 +143,64 @@ TEST_F(CompactAnnotationsTest, TwoCompactorsLoseAndDoubleNothing) {
   Compact();
   EXPECT_EQ(Count("frames"), 0);
   EXPECT_EQ(Read(), std::vector<std::string>{"load: 300 times, 300 ns, 1 to 1"});
+}
+
+TEST_F(CompactAnnotationsTest, BinsAddUpToWhatTheSpansSay) {
+  std::mt19937_64 dice(4);
+  std::map<int, std::int64_t> expected;
+  for (std::int64_t push = 0; push < 40; ++push) {
+    std::vector<JobFrames::Annotation> rows;
+    for (int span = 0; span < 50; ++span) {
+      const auto ns = static_cast<std::int64_t>(dice() >> (9 + dice() % 55));
+      rows.push_back({"load", kBegin + push * 40 * kSecond, ns});
+      ++expected[SpanBinOf(ns)];
+    }
+    job_.StoreAnnotations(0, rows);
+    if (push % 7 == 0) Compact();
+  }
+  const auto bins = [&] {
+    return ReadAnnotations(*connection_, job_.job_id(), std::vector{0})->at(0).at(0).bins;
+  };
+  EXPECT_EQ(bins(), expected);
+  Compact();
+  EXPECT_EQ(bins(), expected);
+  EXPECT_EQ(Count("frames"), 0);
+}
+
+TEST_F(CompactAnnotationsTest, AWindowWithTooManyBinsLosesNoSpan) {
+  for (int name = 0; name < 200; ++name) {
+    std::vector<JobFrames::Annotation> rows;
+    for (int bin = 0; bin < 80; ++bin) {
+      rows.push_back({Format("name {}", name), kBegin, SpanBinBegin(bin)});
+    }
+    job_.StoreAnnotations(0, rows);
+  }
+  EXPECT_EQ(Compact().rows_left_out, 0u);
+  EXPECT_LE(Ask("max(rows)::bigint from annotation_blocks"), 16'384);
+  const auto ranks = ReadAnnotations(*connection_, job_.job_id(), std::vector{0});
+  ASSERT_TRUE(ranks) << ranks.error().message;
+  ASSERT_EQ(ranks->at(0).size(), 200u);
+  for (const AnnotationRow& row : ranks->at(0)) {
+    EXPECT_EQ(row.count, 80) << row.name;
+    EXPECT_EQ(row.max_ns, SpanBinBegin(79)) << row.name;
+  }
+}
+
+TEST_F(CompactAnnotationsTest, RowsOfAgentsWithoutBinsAndWildSumsStayReadable) {
+  AnnotationWindows windows;
+  windows[kBegin]["old"][kNoBin] = {kBegin, kBegin, 5, INT64_MAX, 10, 1'000'000};
+  windows[kBegin]["old"][0] = {kBegin, kBegin, INT64_MAX, 9, 1, 9};
+  ASSERT_TRUE(InsertAnnotationBlocks(*connection_, job_.job_id(), 0, windows));
+  job_.StoreAnnotations(0, {{"old", kBegin, 7}});
+  Compact();
+  const auto ranks = ReadAnnotations(*connection_, job_.job_id(), std::vector{0});
+  ASSERT_TRUE(ranks) << ranks.error().message;
+  const AnnotationRow& row = ranks->at(0).at(0);
+  EXPECT_EQ(row.count, INT64_MAX);
+  EXPECT_EQ(row.sum_ns, INT64_MAX);
+  EXPECT_EQ(row.min_ns, 1);
+  EXPECT_EQ(row.max_ns, 1'000'000);
+  EXPECT_EQ(row.bins, (std::map<int, std::int64_t>{{0, INT64_MAX}}));
 }
 
 TEST_F(CompactAnnotationsTest, TheCompactorFindsThemAlsoOfARankWithoutARow) {
