@@ -125,6 +125,29 @@ test("the histogram has a bar for each bin that is not empty, a sentence, and ro
   assert.deepEqual(await chart("histogram").locator("tbody tr").allTextContents(), ["30.0 ms to 50.0 ms2\u202f280", "50.0 ms to 80.0 ms120"]);
 });
 
+const kEvaluation = {
+  name: "evaluation", count: 1200, total_seconds: 12, mean_seconds: 0.01, min_seconds: 0.0042, max_seconds: 0.4,
+  histogram: { edges_seconds: [0.004194304, 0.00524288, 0.006291456, 0.4], counts: [1000, 0, 200] },
+};
+const kOld = { ...kEvaluation, name: "<b>old</b>", count: 2, total_seconds: 0.0084, histogram: { edges_seconds: [], counts: [] } };
+
+test("annotations of a rank are rows, the longest first, each with how its times are spread", async () => {
+  await open();
+  await page.locator(".facts").first().waitFor();
+  assert.equal(await page.locator(".annotations").count(), 0, "without annotations there is no section");
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, annotations: [kOld, kEvaluation] })]);
+  await open();
+  const rows = page.locator(".annotations tbody tr");
+  await rows.nth(1).waitFor();
+  assert.match(await rows.nth(0).locator("th, td:not(:last-child)").allTextContents().then((cells) => cells.join("|")),
+    /^evaluation\|1\u202f200\|12\.0 s\|12 %\|4\.2 ms\|10\.0 ms\|0\.40 s$/);
+  const spread = rows.nth(0).locator("svg");
+  assert.equal(await spread.getAttribute("aria-label"), "evaluation: most often 4.2 ms to 5.2 ms, 1\u202f000 of 1\u202f200 times");
+  const heights = await spread.locator("rect").evaluateAll((bars) => bars.map((bar) => Number(bar.getAttribute("height"))));
+  assert.deepEqual(heights, [26, 0, 5.2]);
+  assert.match(await rows.nth(1).textContent(), /^<b>old<\/b>2.*–$/, "an older agent's have no bins");
+});
+
 test("each chart has a sentence with its numbers, tied to it", async () => {
   await open();
   const id = await plot("cpu").getAttribute("aria-describedby");

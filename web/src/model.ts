@@ -114,16 +114,30 @@ export interface Metrics {
   readonly series: readonly Series[];
 }
 
+/** Counts between edges, one more of them; both empty when there is nothing. */
+export interface Distribution {
+  readonly edges_seconds: readonly number[];
+  readonly counts: readonly number[];
+}
+
+export interface Annotation {
+  readonly name: string;
+  readonly count: number;
+  readonly total_seconds: number;
+  readonly mean_seconds: number;
+  readonly min_seconds: number;
+  readonly max_seconds: number;
+  readonly histogram: Distribution;
+}
+
 export interface RankSteps {
   readonly rank: number;
   readonly node: string | null;
   readonly steps: number;
   readonly wall_seconds: Readonly<
     Record<"mean" | "max" | "p99" | "p95" | "p50" | "min", number | null>> | null;
-  readonly histogram: {
-    readonly edges_seconds: readonly number[];
-    readonly counts: readonly number[];
-  };
+  readonly histogram: Distribution;
+  readonly annotations: readonly Annotation[];
   readonly phases: readonly {
     readonly phase: string;
     readonly total_seconds: number;

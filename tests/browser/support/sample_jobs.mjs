@@ -44,6 +44,7 @@ export function sampleJob(options) {
     gap: options.gap ?? null, // [from, to] in s
     silent: options.silent ?? false, // no samples at all
     steps: options.steps ?? true,
+    annotations: options.annotations ?? [],
     ranks: options.ranks ?? 1,
     nodeFacts: options.nodeFacts ?? {},
     rules: rules ?? [
@@ -226,7 +227,7 @@ export function steps(job, query) {
         wall_seconds: wall, data_seconds: wall.map((v) => v * kShares.data),
         phases_seconds: Object.fromEntries(Object.entries(kShares).map(([phase, share]) => [phase, wall.map((v) => v * share)])),
       },
-      annotations: [],
+      annotations: job.annotations,
     })),
     left_out: query.has("rank") ? 0 : job.ranks - shown.length,
   };

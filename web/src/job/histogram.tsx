@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { count, duration, percent, plural } from "../format";
-import type { RankSteps } from "../model";
+import type { Distribution, RankSteps } from "../model";
 import { type Bar, Bars } from "./bars";
 
 // How often a step took how long: bars of equal width up to the 99th percentile, and one for all behind it.
@@ -11,11 +11,11 @@ export interface HistogramProps {
   readonly save: (name: string, csv: string) => void;
 }
 
-function barsOf({ histogram: { edges_seconds: edges, counts } }: RankSteps): readonly Bar[] {
+export function barsOf({ edges_seconds: edges, counts }: Distribution): readonly Bar[] {
   return counts.map((many, i) => ({ from: edges[i] ?? 0, to: edges[i + 1] ?? 0, count: many }));
 }
 
-const rangeOf = ({ from, to }: Bar) => (from === to ? duration(from) : `${duration(from)} to ${duration(to)}`);
+export const rangeOf = ({ from, to }: Bar) => (from === to ? duration(from) : `${duration(from)} to ${duration(to)}`);
 
 /** The last bar reaches further than the others when there are outliers. */
 function tailOf(bars: readonly Bar[]): Bar | null {
@@ -63,7 +63,7 @@ function Table({ bars }: { readonly bars: readonly Bar[] }) {
 export function Histogram(props: HistogramProps) {
   const { found } = props;
   const table = useSignal(false);
-  const bars = barsOf(found);
+  const bars = barsOf(found.histogram);
   const tail = tailOf(bars);
   const body = tail === null ? bars : bars.slice(0, -1);
   const sentence = sentenceOf(found, bars);

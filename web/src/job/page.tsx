@@ -134,8 +134,13 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
     [data],
   );
   useShortcuts(keys);
-  // Below the charts, so it waits until their height is known.
-  const settled = metrics !== null || data.metricsPoll.value?.state.value.error;
+  // Below the charts, so it waits until their height is known, and that of the annotations.
+  const named = found && found.annotations.length > 0 ? found : null;
+  const settled =
+    (metrics !== null || data.metricsPoll.value?.state.value.error) &&
+    (steps !== null || data.stepsPoll.value?.state.value.error) && (named === null || parts.value !== null);
+  const Annotations = parts.value?.Annotations;
+  useEffect(() => void (named && loadParts()), [named !== null]);
   const none = metrics !== null && metrics.series.length === 0 && !zoomed;
 
   return (
@@ -170,6 +175,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
           </div>
         ) : null}
       </section>
+      {settled && named && Annotations ? <Annotations found={named} /> : null}
       {settled ? <Facts job={job} zone={zone} /> : null}
       {settled ? <Remove job={job} /> : null}
     </>

@@ -3,16 +3,19 @@ import { reportFault } from "../states";
 
 // Parts of the page that come behind its charts, in a file of their own: nothing waits for them.
 
-type Parts = typeof import("./histogram");
-
-export const parts = signal<Parts | null>(null);
+/** Null while they are on their way; without members when they could not be loaded. */
+export const parts = signal<Partial<typeof import("./steps")> | null>(null);
 let asked = false;
 
 export function loadParts(): void {
   if (asked) return;
   asked = true;
-  import("./histogram").then(
+  import("./steps").then(
     (loaded) => (parts.value = loaded),
-    () => ((asked = false), reportFault(new Error("A part of this page could not be loaded. Reload to try again."))),
+    () => {
+      asked = false;
+      parts.value = {};
+      reportFault(new Error("A part of this page could not be loaded. Reload to try again."));
+    },
   );
 }
