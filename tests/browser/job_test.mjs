@@ -140,9 +140,9 @@ test("annotations of a rank are rows, the longest first, each with how its times
   const rows = page.locator(".annotations tbody tr");
   await rows.nth(1).waitFor();
   assert.match(await rows.nth(0).locator("th, td:not(:last-child)").allTextContents().then((cells) => cells.join("|")),
-    /^evaluation\|1\u202f200\|12\.0 s\|12 %\|4\.2 ms\|10\.0 ms\|0\.40 s$/);
+    /^evaluation\|1\u202f200\|12\.0 s\|12 %\|4\.20 ms\|10\.0 ms\|400 ms$/);
   const spread = rows.nth(0).locator("svg");
-  assert.equal(await spread.getAttribute("aria-label"), "evaluation: most often 4.2 ms to 5.2 ms, 1\u202f000 of 1\u202f200 times");
+  assert.equal(await spread.getAttribute("aria-label"), "evaluation: most often 4.19 ms to 5.24 ms, 1\u202f000 of 1\u202f200 times");
   const heights = await spread.locator("rect").evaluateAll((bars) => bars.map((bar) => Number(bar.getAttribute("height"))));
   assert.deepEqual(heights, [26, 0, 5.2]);
   assert.match(await rows.nth(1).textContent(), /^<b>old<\/b>2.*–$/, "an older agent's have no bins");

@@ -58,15 +58,17 @@ function two(value: number): string {
   return String(Math.floor(value)).padStart(2, "0");
 }
 
-/** A duration: 812 µs, 13.4 ms, 0.68 s, 42 s, 1 m 20 s, 13 h 52 m, 2 d 03 h. */
+/** Three significant digits of a number from 1 to 1,000. */
+const three = (value: number) => fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+
+/** A duration: 812 µs, 8.20 ms, 110 ms, 1.20 s, 42.5 s, 1 m 20 s, 13 h 52 m, 2 d 03 h. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return kNothing;
   if (seconds < 0) return `−${duration(-seconds)}`;
   if (seconds === 0) return "0 s";
   if (seconds < 0.0009995) return `${fixed(seconds * 1e6, 0)} µs`;
-  if (seconds < 0.09995) return `${fixed(seconds * 1e3, 1)} ms`;
-  if (seconds < 9.995) return `${fixed(seconds, 2)} s`;
-  if (seconds < 59.95) return `${fixed(seconds, 1)} s`;
+  if (seconds < 0.9995) return `${three(seconds * 1e3)} ms`;
+  if (seconds < 59.95) return `${three(seconds)} s`;
   const whole = Math.round(seconds);
   if (whole < 3600) return `${Math.floor(whole / 60)} m ${two(whole % 60)} s`;
   if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${two((whole % 3600) / 60)} m`;
@@ -153,7 +155,7 @@ export function hardware(nodes: number, gpus: number): string {
 
 /** As `metric`, for round values: without zeros after the point. */
 export function axisValue(value: number, unit: string): string {
-  return metric(value, unit).replace(/\.0+(?=\s|$)/, "");
+  return metric(value, unit).replace(/(\.\d*?)0+(?=\s|$)/, "$1").replace(/\.(?=\s|$)/, "");
 }
 
 /** The value of a metric in its own unit. */

@@ -4,7 +4,8 @@ import * as format from "../src/format";
 
 test("durations choose the unit that people would say", () => {
   const cases: readonly (readonly [number, string])[] = [
-    [0, "0 s"], [0.000812, "812 µs"], [0.0134, "13.4 ms"], [0.0996, "99.6 ms"], [0.68, "0.68 s"],
+    [0, "0 s"], [0.000812, "812 µs"], [0.0134, "13.4 ms"], [0.0082, "8.20 ms"], [0.0996, "99.6 ms"], [0.11, "110 ms"],
+    [0.68, "680 ms"], [0.9994, "999 ms"], [0.9996, "1.00 s"], [1.2, "1.20 s"],
     [9.999, "10.0 s"], [42.51, "42.5 s"], [59.97, "1 m 00 s"], [80, "1 m 20 s"], [3599.6, "1 h 00 m"],
     [49_920, "13 h 52 m"], [183_600, "2 d 03 h"], [-2, "−2.00 s"],
   ];
@@ -67,6 +68,8 @@ test("a time that no clock can show is a dash", () => {
 
 test("axis values are without zeros after the point", () => {
   assert.equal(format.axisValue(0.075, "s"), "75 ms");
+  assert.deepEqual([0.1, 0.0025, 1.5, 20].map((value) => format.axisValue(value, "s")), ["100 ms", "2.5 ms", "1.5 s", "20 s"]);
+  assert.equal(format.axisValue(100, "%"), "100 %");
   assert.equal(format.axisValue(3, ""), "3");
   assert.equal(format.axisValue(10 * 1024 ** 2, "bytes/s"), "10 MiB/s");
 });
