@@ -24,6 +24,7 @@ RuleType StepTimeRegression();
 RuleType StalledTraining();
 RuleType MaxInitializationTime();
 RuleType OverallFrameworkMetrics();
+RuleType GrowingUpload();
 RuleType OverallSystemUsage();
 
 std::span<const RuleType> Catalog() {
@@ -47,6 +48,7 @@ std::span<const RuleType> Catalog() {
       StalledTraining(),
       MaxInitializationTime(),
       OverallFrameworkMetrics(),
+      GrowingUpload(),
       OverallSystemUsage(),
   };
   return kRules;

@@ -78,6 +78,7 @@ class SlidingPercentiles {
   bool full() const { return bins_.total() == window_; }
   std::size_t size() const { return static_cast<std::size_t>(bins_.total()); }
   double Percentile(double share) const { return BinPercent(bins_.Percentile(share)); }
+  std::uint32_t Bin(double share) const { return bins_.Percentile(share); }
 
   std::string Save() const;
   Status Load(const Json& packed);

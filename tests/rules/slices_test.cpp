@@ -34,6 +34,10 @@ auto Swings(std::uint64_t seed, double level, double by) {
   };
 }
 
+std::optional<double> Bursts(std::size_t node, std::size_t tick) {
+  return (tick + 20 * node) % 80 < 12 ? 1e7 + 1e4 * static_cast<double>(tick) : 1e4;
+}
+
 std::optional<double> Rises(std::size_t, std::size_t tick) {
   return 20 + static_cast<double>(tick) / 200;
 }
@@ -53,7 +57,8 @@ Scenario Eventful(std::uint64_t seed) {
                      {{"gpu_memory_used_percent", "1"}, Rises},
                      {{"gpu_power_throttle_percent", "0"}, Swings(seed + 2, 0, 60)},
                      {{"gpu_thermal_throttle_percent", "1"}, Swings(seed + 3, 0, 60)},
-                     {{"network_receive_bytes_per_second", "ib0"}, Swings(seed + 4, 6e7, 6e7)}};
+                     {{"network_receive_bytes_per_second", "ib0"}, Swings(seed + 4, 6e7, 6e7)},
+                     {{"network_send_bytes_per_second", "ib0"}, Bursts}};
   if (seed % 2 == 0) {
     scenario.ranks = {{20s, 900, 300ms, 18, 15}, {21s, 60, 5s, 30, 20}, {22s, 7, 1s, 90, 5}};
   }
