@@ -26,8 +26,10 @@ RuleType MaxInitializationTime();
 RuleType OverallFrameworkMetrics();
 RuleType GrowingUpload();
 RuleType OverallSystemUsage();
+RuleType ProfilerReport();
 
 std::span<const RuleType> Catalog() {
+  // clang-format off: one a line, so that a new one changes no other.
   static const RuleType kRules[] = {
       LowGpuUtilization(),
       CpuBottleneck(),
@@ -50,7 +52,9 @@ std::span<const RuleType> Catalog() {
       OverallFrameworkMetrics(),
       GrowingUpload(),
       OverallSystemUsage(),
+      ProfilerReport(),
   };
+  // clang-format on
   return kRules;
 }
 

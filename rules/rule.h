@@ -137,6 +137,7 @@ struct RuleType {
   std::span<const std::string_view> metrics;  // the ticks it needs; none = it is not shown ticks
   StepNeed steps = StepNeed::kNone;
   std::unique_ptr<Fold> (*make)(const Params&, const JobFacts&) = nullptr;
+  bool sums_up = false;  // it fires when another rule of the job did
 };
 
 }  // namespace stepscope

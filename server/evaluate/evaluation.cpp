@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include "core/base/text.h"
 #include "rules/catalog.h"
 #include "server/evaluate/standing.h"
+#include "server/evaluate/summing_up.h"
 
 namespace stepscope {
 namespace {
@@ -100,8 +102,10 @@ Duration NextIn(const NewRows& rows, bool ended, Duration slot) {
   return rows.full || (ended && rows.count > 0) ? Duration::zero() : slot;
 }
 
-Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view, bool last, Time now) {
-  const Verdict verdict = JudgeWithout(*run.fold, view.nodes);
+Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view,
+                   const std::optional<OtherRules>& others, bool last, Time now) {
+  Verdict verdict = JudgeWithout(*run.fold, view.nodes);
+  if (others) SumUp(*others, verdict);
   const Time end = view.job.ended_us ? FromMicros(*view.job.ended_us) : now;
   const Standing standing = StandingOf(run.row.status, verdict, view.job.status, last, end, now);
   Evaluated evaluated;
@@ -115,6 +119,7 @@ Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view, bool
   evaluated.detail = standing.details;
   evaluated.at_us = ToMicros(standing.at);
   evaluated.last = last;
+  evaluated.quiet = run.rule->sums_up;
   return evaluated;
 }
 
@@ -125,18 +130,26 @@ struct JobTurn {
   std::optional<Time> horizon;
   Time now{};
   const EvaluationOptions& options;
+  Connection& connection;
+  std::vector<Evaluated> outcomes;  // so far
 };
 
-Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, const JobTurn& job) {
+Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
   const bool ended = HasEnded(job.view.job.status);
   auto rows =
       ReadNewRows(job.reads, *run.rule, job.view, run.watermark, job.horizon, job.options.feed);
   if (!rows.ok()) return rows.error();
+  std::optional<OtherRules> others;
+  if (run.rule->sums_up) {
+    auto read = ReadOtherRules(job.connection, task, job.outcomes);
+    if (!read.ok()) return read.error();
+    others = std::move(*read);
+  }
   // The last turn is one that found nothing new after the job ended.
-  const bool last = ended && rows->count == 0;
+  const bool last = ended && rows->count == 0 && (!others || others->ended);
   FeedRows(*rows, job.options.feed.scan_interval, last, run.watermark, *run.fold);
   Turn turn;
-  turn.evaluated = Conclude(run, task, job.view, last, job.now);
+  turn.evaluated = Conclude(run, task, job.view, others, last, job.now);
   turn.evaluated.next_in = NextIn(*rows, ended, job.options.slot);
   turn.rows = rows->count;
   if (!ended && job.horizon) turn.lag = std::max(Duration::zero(), job.now - *job.horizon);
@@ -161,6 +174,15 @@ std::vector<std::string> MetricsOf(std::span<const Result<RuleRun>> runs) {
   return {metrics.begin(), metrics.end()};
 }
 
+// Those that sum up come last.
+std::vector<std::size_t> Order(std::span<const Result<RuleRun>> runs) {
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_partition(
+      order, [&](std::size_t i) { return !runs[i].ok() || !runs[i]->rule->sums_up; });
+  return order;
+}
+
 }  // namespace
 
 Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
@@ -178,11 +200,15 @@ Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
   auto horizon = HorizonOf(view->nodes, HasEnded(view->job.status));
   if (horizon && !HasEnded(view->job.status)) *horizon -= options.settle;
   JobReads reads(connection, job_id, MetricsOf(runs));
-  const JobTurn job{*view, reads, horizon, now, options};
-  std::vector<Result<Turn>> turns;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    turns.push_back(runs[i].ok() ? Caught([&] { return TakeTurn(*runs[i], tasks[i], job); })
-                                 : Result<Turn>(runs[i].error()));
+  JobTurn job{*view, reads, horizon, now, options, connection, {}};
+  std::vector<Result<Turn>> turns(tasks.size(), Result<Turn>(Turn()));
+  for (const std::size_t i : Order(runs)) {
+    if (runs[i].ok()) {
+      turns[i] = Caught([&] { return TakeTurn(*runs[i], tasks[i], job); });
+    } else {
+      turns[i] = runs[i].error();
+    }
+    if (turns[i].ok()) job.outcomes.push_back(turns[i]->evaluated);
     const bool away = !turns[i].ok() && turns[i].error().code == Code::kUnavailable;
     if (away) return turns[i].error();
   }

@@ -78,6 +78,10 @@ std::string NodeName(const JobView& view, std::int64_t node_id) {
   return node == view.nodes.end() ? "" : node->name;
 }
 
+Time EndOf(const Step& step) {
+  return step.start + std::clamp(step.wall, Duration::zero(), kLongestStep);
+}
+
 Status ReadAllSteps(JobReads& reads, const RuleType& rule, const JobView& view,
                     const Watermark& watermark, const FeedOptions& options, NewRows& rows) {
   const bool first_only = rule.steps == StepNeed::kFirst;
@@ -92,6 +96,10 @@ Status ReadAllSteps(JobReads& reads, const RuleType& rule, const JobView& view,
     if ((*steps)->empty()) continue;
     rows.count += (*steps)->size();
     rows.full = rows.full || (!first_only && (*steps)->size() * 2 > most);
+    if (!first_only && (*steps)->size() >= most) {
+      const Time end = EndOf((*steps)->back());
+      rows.steps_until = std::min(rows.steps_until.value_or(end), end);
+    }
     rows.steps.push_back({rank.rank, NodeName(view, rank.node_id), *steps});
   }
   return {};
@@ -173,7 +181,9 @@ Result<NewRows> ReadNewRows(JobReads& reads, const RuleType& rule, const JobView
     if (!read.ok()) return read.error();
   }
   if (!rule.metrics.empty() && horizon) {
-    const Status read = ReadAllTicks(reads, view, watermark, *horizon, options, rows);
+    // Ticks never overtake steps that are left for the next turn.
+    const Time until = std::min(*horizon, rows.steps_until.value_or(*horizon));
+    const Status read = ReadAllTicks(reads, view, watermark, until, options, rows);
     if (!read.ok()) return read.error();
   }
   return rows;

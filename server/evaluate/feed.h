@@ -36,9 +36,10 @@ struct NewSteps {
 struct NewRows {
   std::vector<NewTicks> ticks;
   std::vector<NewSteps> steps;
-  std::size_t count = 0;      // ticks and steps
-  std::optional<Time> until;  // every stored tick up to here is among them
-  bool full = false;          // there is more than one turn takes
+  std::size_t count = 0;            // ticks and steps
+  std::optional<Time> until;        // every stored tick up to here is among them
+  std::optional<Time> steps_until;  // of steps, where not all are; nothing when all are
+  bool full = false;                // there is more than one turn takes
 };
 
 // What an evaluation reads of its job, once.

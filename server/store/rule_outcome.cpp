@@ -240,7 +240,8 @@ Status SaveOutcome(Connection& connection, const Evaluated& outcome, const Befor
   const Change change{outcome.status, outcome.verdict, outcome.detail, outcome.at_us};
   Status done = SaveStatus(connection, outcome.task, before, change);
   if (done) done = SaveFindings(connection, outcome.task, outcome.findings);
-  return done ? Announce(connection, outcome.task, before, change, public_url) : done;
+  if (!done || outcome.quiet) return done;
+  return Announce(connection, outcome.task, before, change, public_url);
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ struct Evaluated {
   std::string detail;      // StatusDetails
   std::int64_t at_us = 0;  // of the status change, in data time where it has one
   bool last = false;       // nothing more will come: the task is done
+  bool quiet = false;      // no message: what it says was told of others
   Duration next_in{};      // else due again after this
 };
 Status FinishRuleTask(Connection&, const Evaluated&, const std::string& public_url);

@@ -1,0 +1,134 @@
+#include "rules/budget.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+namespace stepscope {
+namespace {
+
+constexpr CauseText kTexts[kCauses] = {
+    {"busy", "busy", 0, "", "", ""},
+    {"initialisation", "initialisation", 0, "",
+     "Keep what is built at the start (caches, compiled models, copies of the data) from one run "
+     "to the next, and start loading data while the model is built.",
+     "MaxInitializationTime"},
+    {"raw_data_input", "raw data input", 1, "data pipeline",
+     "Keep the data nearer to the GPUs, store it in fewer and larger files, read ahead, and use "
+     "more readers.",
+     "DataloaderBottleneck,IOBottleneck,NetworkBottleneck"},
+    {"preprocessing", "preprocessing", 2, "data pipeline",
+     "Use more data-loader workers, do what is the same each time once before the training, or "
+     "move "
+     "it to the GPU.",
+     "DataloaderBottleneck,CPUBottleneck,Dataloader"},
+    {"host_to_device", "copies to the GPU", 3, "data pipeline",
+     "Pin the loader's memory, copy without blocking, and copy the next batch while this one is "
+     "computed.",
+     ""},
+    {"framework_overhead", "framework overhead", 4, "framework overhead",
+     "The training thread cannot launch work as fast as the GPU does it: compile the model, fuse "
+     "small operations, use CUDA graphs, or raise the batch size.",
+     "FrameworkOverhead"},
+    {"under_use", "work that does not fill the GPU", 4, "model",
+     "Raise the batch size, use larger kernels, or use fewer or smaller GPUs.",
+     "LowGPUUtilization,BatchSize"},
+    {"communication", "communication", 5, "communication",
+     "Overlap it with the backward pass, send larger or fewer messages, compress gradients, and "
+     "look for the rank that arrives last.",
+     "CommunicationBottleneck,Straggler,LoadBalancing,NetworkBottleneck"},
+    {"device_to_host", "copies from the GPU", 6, "framework overhead",
+     "Read losses and metrics less often, and without waiting for them.", ""},
+    {"callbacks", "callbacks", 7, "framework overhead",
+     "Call them less often, or do their work on another thread or process.", "PeriodicStall"},
+    {"storage", "checkpoints and logs", 8, "data pipeline",
+     "Write checkpoints less often, on another thread, and to a fast disk first.",
+     "PeriodicStall,GrowingUpload"},
+    {"unknown", "unknown", 0, "", "Report the phases of the steps, so that it gets a name.", ""},
+};
+
+constexpr std::pair<Phase, Cause> kStalls[] = {
+    {Phase::kTransfer, Cause::kToDevice},  {Phase::kCommunication, Cause::kCommunication},
+    {Phase::kCallback, Cause::kCallbacks}, {Phase::kCheckpoint, Cause::kStorage},
+    {Phase::kOther, Cause::kUnknown},
+};
+
+double Seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+// The part of waits for data that was raw input; where the host was not busy at all, they waited
+// for something that is elsewhere.
+double InputPart(const Budget& shown) {
+  const double input = shown[Cause::kRawInput] + shown[Cause::kStorage];
+  const double both = input + shown[Cause::kPreprocessing] + shown[Cause::kFrameworkOverhead];
+  return both <= 0 ? 1 : input / both;
+}
+
+Budget Scaled(Budget budget, double factor) {
+  for (double& seconds : budget.seconds) seconds *= factor;
+  return budget;
+}
+
+// Times in which steps stalled, in seconds. Phases that overlap count for no more than the steps.
+Budget StallsOf(const StepSums& steps, const Budget& shown) {
+  const double data = Seconds(steps.phase(Phase::kData)), input = InputPart(shown);
+  Budget stalls;
+  stalls[Cause::kRawInput] = data * input;
+  stalls[Cause::kPreprocessing] = data * (1 - input);
+  for (const auto& [phase, cause] : kStalls) stalls[cause] += Seconds(steps.phase(phase));
+  const double most = Seconds(steps.wall()), all = stalls.Total();
+  return all > most ? Scaled(stalls, most / all) : stalls;
+}
+
+// Idle time while the model computed: only causes that are in the computing itself.
+Budget OfComputing(const Budget& idle, double seconds) {
+  Budget computing;
+  for (const Cause cause : {Cause::kFrameworkOverhead, Cause::kUnderUse}) {
+    computing[cause] = idle[cause];
+  }
+  const double sum = computing.Total();
+  if (sum > 0) return Scaled(computing, seconds / sum);
+  computing[Cause::kUnknown] = seconds;
+  return computing;
+}
+
+}  // namespace
+
+const CauseText& TextOf(Cause cause) {
+  return kTexts[static_cast<std::size_t>(cause)];
+}
+
+double Budget::Total() const {
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+}
+
+void Budget::Add(const Budget& other) {
+  for (std::size_t i = 0; i < kCauses; ++i) seconds[i] += other.seconds[i];
+}
+
+Budget GpuBudget(const HostSums& host, const RankSums& ranks) {
+  const double idle = host.idle.Total();
+  const double wall_s = Seconds(ranks.steps.wall());
+  const double rank_s = host.host.Total() * static_cast<double>(ranks.ranks);
+  Budget budget = host.idle;
+  if (wall_s > 0 && rank_s > 0) {
+    const double in_steps = std::min(1.0, wall_s / rank_s);
+    const double gpu_s_per_rank_s = (host.busy + idle) / std::max(rank_s, wall_s);
+    const Budget stalls = Scaled(StallsOf(ranks.steps, host.idle), gpu_s_per_rank_s);
+    const double stalled = std::min(stalls.Total(), idle), left = idle - stalled;
+    budget = stalled > 0 ? Scaled(stalls, stalled / stalls.Total()) : Budget();
+    budget.Add(OfComputing(host.idle, left * in_steps));
+    if (idle > 0) budget.Add(Scaled(host.idle, left * (1 - in_steps) / idle));
+  }
+  budget[Cause::kBusy] = host.busy;
+  return budget;
+}
+
+Budget StepBudget(const HostSums& host, const StepSums& steps) {
+  Budget budget = StallsOf(steps, host.host);
+  budget[Cause::kBusy] = std::max(0.0, Seconds(steps.wall()) - budget.Total());
+  return budget;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/time.h"
+#include "rules/rule.h"
+#include "server/store/rules.h"
+
+namespace stepscope {
+
+// How the other rules of a job stand, for the rule that sums them up.
+struct OtherRules {
+  std::size_t count = 0;
+  std::vector<std::string> fired;  // by name
+  std::optional<Time> first;       // when the first of them fired
+  bool ended = true;               // all of them said their last
+};
+
+// As stored, or where a rule had a turn just now, as that turn says.
+Result<OtherRules> ReadOtherRules(Connection& connection, const RuleTask& task,
+                                  std::span<const Evaluated> now);
+
+// A finding as soon as another rule has fired; the sentence names them.
+void SumUp(const OtherRules& others, Verdict& verdict);
+
+}  // namespace stepscope

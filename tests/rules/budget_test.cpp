@@ -1,0 +1,77 @@
+#include "rules/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace stepscope {
+namespace {
+
+// Whatever a job was like, its budget is all of its time and no part of it is less than nothing.
+TEST(Budget, AddsUp) {
+  std::mt19937_64 random(7);
+  const auto some = [&](double most) {
+    return random() % 4 == 0 ? 0.0 : std::uniform_real_distribution<double>(0, most)(random);
+  };
+  for (int round = 0; round < 10'000; ++round) {
+    HostSums host;
+    host.busy = some(5000);
+    for (std::size_t i = 0; i < kCauses; ++i) {
+      host.idle.seconds[i] = some(1000);
+      host.host.seconds[i] = some(1000);
+    }
+    host.idle[Cause::kBusy] = 0;
+    RankSums ranks;
+    ranks.ranks = random() % 9;
+    for (int steps = static_cast<int>(random() % 4); steps > 0; --steps) {
+      Step step;
+      step.wall = Duration(static_cast<std::int64_t>(some(1e13)));
+      for (Duration& phase : step.phases) phase = Duration(static_cast<std::int64_t>(some(4e12)));
+      ranks.steps.Add(step);
+    }
+    const Budget gpu = GpuBudget(host, ranks), step = StepBudget(host, ranks.steps);
+    ASSERT_NEAR(gpu.Total(), host.busy + host.idle.Total(), 1e-6 * (1 + gpu.Total()));
+    ASSERT_NEAR(step.Total(), std::chrono::duration<double>(ranks.steps.wall()).count(),
+                1e-6 * (1 + step.Total()));
+    for (const Budget& budget : {gpu, step}) {
+      for (const double seconds : budget.seconds) ASSERT_GE(seconds, -1e-6);
+    }
+    ASSERT_EQ(gpu[Cause::kBusy], host.busy);
+  }
+}
+
+// Work of the GPU that goes on while the host waits is not lost.
+TEST(Budget, StallsThatTheGpuWorkedThroughCostNothing) {
+  HostSums host;
+  host.busy = 95;
+  host.idle[Cause::kUnderUse] = 5;
+  host.host[Cause::kUnderUse] = 100;
+  RankSums ranks{{}, 1};
+  Step step{0, {}, 100s, {}};
+  step.phases[static_cast<std::size_t>(Phase::kCommunication)] = 40s;
+  ranks.steps.Add(step);
+  EXPECT_DOUBLE_EQ(GpuBudget(host, ranks)[Cause::kCommunication], 5);
+  EXPECT_DOUBLE_EQ(GpuBudget(host, ranks)[Cause::kBusy], 95);
+}
+
+TEST(Budget, PhasesThatOverlapCountForNoMoreThanTheSteps) {
+  Step step{0, {}, 10s, {}};
+  step.phases.fill(9s);
+  StepSums sums;
+  sums.Add(step);
+  const Budget budget = StepBudget(HostSums(), sums);
+  EXPECT_DOUBLE_EQ(budget.Total(), 10);
+  EXPECT_NEAR(budget[Cause::kBusy], 0, 1e-9);
+  EXPECT_NEAR(budget[Cause::kCommunication], 10.0 / 6, 1e-9);
+}
+
+TEST(Budget, EveryCauseHasItsWords) {
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    const CauseText& text = TextOf(static_cast<Cause>(i));
+    EXPECT_FALSE(text.name.empty() || text.words.empty());
+    EXPECT_EQ(text.advice.empty(), static_cast<Cause>(i) == Cause::kBusy) << text.name;
+  }
+}
+
+}  // namespace
+}  // namespace stepscope
