@@ -81,9 +81,10 @@ std::vector<Route> ApiRoutes(const Api& api) {
   for (const auto& part :
        {JobRoutes(api),        JobChangeRoutes(api), RemovalRoutes(api), MetricRoutes(api),
         PercentileRoutes(api), UsageRoutes(api),     HeatmapRoutes(api), SampleRoutes(api),
-        StepRoutes(api),       RuleRoutes(api),      FindingRoutes(api), WebhookRoutes(api),
-        DeliveryRoutes(api),   TokenRoutes(api),     SessionRoutes(api), AuditRoutes(api),
-        NodeRoutes(api),       IngestRoutes(api),    HealthRoutes(api),  PrometheusRoutes(api)}) {
+        StepRoutes(api),       RuleRoutes(api),      FindingRoutes(api), DiagnosisRoutes(api),
+        WebhookRoutes(api),    DeliveryRoutes(api),  TokenRoutes(api),   SessionRoutes(api),
+        AuditRoutes(api),      NodeRoutes(api),      IngestRoutes(api),  HealthRoutes(api),
+        PrometheusRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }
   return routes;

@@ -79,6 +79,15 @@ def test_annotations_have_counts_and_seconds(training):
     assert training.annotations(rank=1).empty
 
 
+def test_the_diagnosis_adds_up(service, training):
+    diagnosis = training.diagnosis()
+    answer = service.get("/api/v1/jobs/training/diagnosis")[1]
+    assert list(diagnosis["cause"]) == [row["cause"] for row in answer["budget"]]
+    assert diagnosis.attrs["sentence"] and "budget" not in diagnosis.attrs
+    if len(diagnosis):  # there was time to divide up
+        assert abs(diagnosis["share"].sum() - 1) < 1e-6
+
+
 def test_usage_has_a_row_for_each_node_and_metric(service, training):
     usage = training.usage()
     assert usage.to_dict("records") == service.get("/api/v1/jobs/training/usage")[1]["rows"]

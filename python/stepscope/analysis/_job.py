@@ -105,6 +105,19 @@ class Job:
         frame = table(rows, ("rank", "name", "count", *seconds))
         return frame.rename(columns={name: name[: -len("_seconds")] for name in seconds})
 
+    def diagnosis(self) -> Any:
+        """Where the time of the job went: a row for each cause, busy first, then the largest loss first.
+
+        cause, words, seconds (of GPUs, or of ranks where there is no GPU), share (0 to 1), cost, speed_up (how
+        many times as fast the job would be without it), stage, suspect, advice, support (rules that say so).
+        `attrs` has the rest of the answer: sentence, unit, total_seconds, confidence, ...
+        """
+        answer = self._service.get(self._path + "/diagnosis")
+        columns = ("cause", "words", "seconds", "share", "cost", "speed_up", "stage", "suspect", "advice", "support")
+        frame = table(answer.pop("budget"), columns)
+        frame.attrs.update(answer)
+        return frame
+
     def usage(self, node: Optional[str] = None, start: Optional[Moment] = None, end: Optional[Moment] = None) -> Any:
         """How busy each node was: node, metric, unit, count, max, p99, p95, p90, p50, min."""
         answer = self._service.get(self._path + "/usage", node=node, from_us=micros_of(start), to_us=micros_of(end))

@@ -50,6 +50,7 @@ constexpr Row kRows[] = {
     {"POST /api/v1/jobs/{name}/samples", "uyfffyfyyuuf", 200},
     {"GET /api/v1/jobs/{name}/steps", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},
+    {"GET /api/v1/jobs/{name}/diagnosis", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/findings", "uffyfyfyyuuy", 200},
     {"GET /api/v1/rules", "uffyyyyyyuuy", 200},
     {"GET /api/v1/webhooks", "uffffffyyuuf", 200},
