@@ -74,6 +74,7 @@ class StalledFold : public Fold {
  private:
   Duration Limit() const;
   bool Pause(Time until);
+  std::int64_t Steps() const;
 
   Duration threshold_;
   double factor_;
@@ -139,6 +140,13 @@ void StalledFold::Scan(Time at) {
   open_s_ = std::chrono::duration<double>(until - *last_).count();
 }
 
+// The steps of minutes that are not over, too.
+std::int64_t StalledFold::Steps() const {
+  std::int64_t steps = times_.count();
+  for (const auto& [minute, window] : windows_.open()) steps += window.times.count();
+  return steps;
+}
+
 Verdict StalledFold::Judge() const {
   Verdict verdict;
   if (!last_) {
@@ -147,9 +155,8 @@ Verdict StalledFold::Judge() const {
   }
   const auto longest = Duration(static_cast<std::int64_t>(longest_s_ * 1e9));
   verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
-  verdict.sentence =
-      Format("The longest time without a step was {}; the limit is {} ({} seen).",
-             LengthText(longest), LengthText(Limit()), CountText(times_.count(), "step"));
+  verdict.sentence = Format("The longest time without a step was {}; the limit is {} ({} seen).",
+                            LengthText(longest), LengthText(Limit()), CountText(Steps(), "step"));
   verdict.evidence = {
       {"longest_seconds", longest_s_},
       {"limit_seconds", std::chrono::duration<double>(Limit()).count()},

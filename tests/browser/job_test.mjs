@@ -28,6 +28,19 @@ test("a job opens on its rules: trouble first, unknown grey with the reason", as
   assert.match(await last.textContent(), /LowGPUUtilization.*Not judged: no GPU on any node/s);
   assert.match(await last.locator(".status").getAttribute("class"), /tone-grey/);
   assert.match(await page.locator(".section-head").textContent(), /1 of 4 rules found issues · 1 not judged/);
+  assert.ok(!(await last.isVisible()), "what was not judged is folded away");
+  await page.getByText("1 rule not judged").click();
+  assert.ok(await last.isVisible());
+});
+
+test("the rule that sums up the others stands first and is not counted", async () => {
+  const sum = { verdict: { kind: "finding", sentence: "Most was lost to preprocessing, 74 %." }, share: 0 };
+  service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, rules: [rule("DataloaderBottleneck", "finding"), rule("ProfilerReport", "finding", sum)] })];
+  await open();
+  const first = await page.locator(".rule").nth(0).textContent();
+  assert.match(first, /ProfilerReport.*Most was lost to preprocessing/s);
+  assert.ok(!first.includes("of the judged time"), first);
+  assert.match(await page.locator(".section-head").textContent(), /1 of 1 rule found issues/);
 });
 
 test("every chart is drawn, with one call for all metrics", async () => {

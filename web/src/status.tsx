@@ -26,6 +26,9 @@ const kRuleLooks: Readonly<Record<RuleStatus, Look>> = {
   Stopped: { icon: "square", tone: "grey" },
 };
 
+/** The rule that sums up the others: it is not counted beside them. */
+export const kReport = "ProfilerReport";
+
 export const kGreyLook: Look = { icon: "dash", tone: "grey" };
 
 export function Status({ look, word, more }: { look: Look; word: string; more?: string | null }) {

@@ -2,7 +2,7 @@ import { count, duration, percent } from "../format";
 import type { Job, Metrics, RankSteps, Steps } from "../model";
 import { hasGpus, panelsOf } from "./panels";
 import { meanOf } from "./summary";
-import { rankOf } from "./rules";
+import { countedOf, rankOf } from "./rules";
 import type { Span } from "./view";
 
 // The job in a row of numbers.
@@ -39,7 +39,7 @@ export function Figures({ job, metrics, steps, span, rank }: FiguresProps) {
   };
   const found = steps?.ranks.find((each) => each.rank === rank) ?? steps?.ranks[0];
   const wall = found?.wall_seconds ?? null;
-  const rules = job.profiler_rule_evaluation_statuses;
+  const rules = countedOf(job.profiler_rule_evaluation_statuses);
   const trouble = rules.filter((rule) => rankOf(rule) < 3).length;
   return (
     <dl class="card figures">

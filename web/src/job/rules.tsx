@@ -1,11 +1,12 @@
 import { count, plural, share } from "../format";
 import type { Job, RuleEvaluation } from "../model";
-import { isUnknown, RuleState } from "../status";
+import { isUnknown, kReport, RuleState } from "../status";
 
 // What the rules say: trouble first, then errors, then what is still open, then what is well.
 
 export function rankOf(rule: RuleEvaluation): number {
   const status = rule.rule_evaluation_status;
+  if (rule.rule === kReport && !isUnknown(rule)) return -1; // its sentence is the headline
   if (status === "IssuesFound") return rule.active ? 0 : 1;
   if (status === "Error") return 2;
   if (isUnknown(rule)) return 5;
@@ -26,7 +27,7 @@ function detailsOf(rule: RuleEvaluation): string | null {
 function notesOf(rule: RuleEvaluation): readonly string[] {
   if (rule.rule_evaluation_status !== "IssuesFound") return [];
   const notes: string[] = [];
-  if (rule.share !== null) notes.push(`in ${share(rule.share)} of the judged time`);
+  if (rule.share) notes.push(`in ${share(rule.share)} of the judged time`);
   if (rule.severity) notes.push(`${rule.severity} severity`);
   if (rule.active !== null) notes.push(rule.active ? "still active" : "no longer active");
   return notes;
@@ -55,7 +56,11 @@ function Rule({ rule }: { readonly rule: RuleEvaluation }) {
   );
 }
 
-function headline(rules: readonly RuleEvaluation[]): string {
+/** Those that say something of their own. */
+export const countedOf = (rules: readonly RuleEvaluation[]) => rules.filter((rule) => rule.rule !== kReport);
+
+function headline(all: readonly RuleEvaluation[]): string {
+  const rules = countedOf(all);
   const found = rules.filter((rule) => rankOf(rule) < 2).length;
   const broken = rules.filter((rule) => rankOf(rule) === 2).length;
   const open = rules.filter((rule) => rankOf(rule) === 5).length;
@@ -65,8 +70,20 @@ function headline(rules: readonly RuleEvaluation[]): string {
   return parts.join(" · ");
 }
 
+function List({ rules }: { readonly rules: readonly RuleEvaluation[] }) {
+  return (
+    <ul>
+      {rules.map((rule) => (
+        <Rule key={rule.rule_configuration_name} rule={rule} />
+      ))}
+    </ul>
+  );
+}
+
 export function Rules({ job }: { readonly job: Job }) {
   const rules = [...job.profiler_rule_evaluation_statuses].sort((a, b) => rankOf(a) - rankOf(b));
+  const judged = rules.filter((rule) => rankOf(rule) < 5);
+  const open = rules.slice(judged.length);
   return (
     <section class="card rules" aria-labelledby="rules-title">
       <div class="section-head">
@@ -76,11 +93,15 @@ export function Rules({ job }: { readonly job: Job }) {
       {rules.length === 0 ? (
         <p class="faint">No rule judges this job. Rules are chosen when a job is created.</p>
       ) : (
-        <ul>
-          {rules.map((rule) => (
-            <Rule key={rule.rule_configuration_name} rule={rule} />
-          ))}
-        </ul>
+        <>
+          <List rules={judged} />
+          {open.length === 0 ? null : (
+            <details open={judged.length === 0}>
+              <summary>{plural(open.length, "rule")} not judged</summary>
+              <List rules={open} />
+            </details>
+          )}
+        </>
       )}
     </section>
   );

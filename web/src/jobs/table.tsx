@@ -5,7 +5,7 @@ import type { JobItem } from "../model";
 import { valueOf, withKeys } from "../query";
 import { search } from "../router";
 import { narrow, now, zoneOf } from "../settings";
-import { JobState } from "../status";
+import { JobState, kReport } from "../status";
 import { Sparkline } from "./sparkline";
 
 // The list as a table, and as cards where it is narrow.
@@ -40,7 +40,7 @@ function runSeconds(job: JobItem): string {
 }
 
 function Issues({ job }: { readonly job: JobItem }) {
-  const names = job.rules_in_trouble;
+  const names = job.rules_in_trouble.filter((name) => name !== kReport);
   if (names.length === 0) return <span class="faint">no issues</span>;
   return (
     <span class="issues tone-amber" title={names.join(", ")}>
