@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "rules/catalog.h"
 #include "server/api/answer.h"
+#include "server/api/diagnosis_answer.h"
 #include "server/api/find_job.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
@@ -14,14 +14,6 @@ namespace {
 
 constexpr const char* kNotChosen =
     "the job is not judged by ProfilerReport, the rule that divides up its time";
-
-const RuleStateRow* FindReport(std::span<const RuleStateRow> states) {
-  const auto report = std::ranges::find_if(states, [](const RuleStateRow& state) {
-    const RuleType* rule = FindRule(state.config.rule);
-    return rule != nullptr && rule->sums_up;
-  });
-  return report == states.end() ? nullptr : &*report;
-}
 
 // The rules that look for this cause and fired, with what they say.
 OrderedJson SupportOf(const Json& cause, std::span<const RuleStateRow> states,
@@ -42,14 +34,7 @@ OrderedJson SupportOf(const Json& cause, std::span<const RuleStateRow> states,
 
 OrderedJson ToJson(const Json& cause, std::span<const RuleStateRow> states,
                    std::span<const TransitionRow> transitions) {
-  const auto member = [&](const char* key) {
-    return cause.contains(key) ? OrderedJson(cause[key]) : OrderedJson(nullptr);
-  };
-  OrderedJson json;
-  for (const char* key :
-       {"cause", "words", "seconds", "share", "cost", "speed_up", "stage", "suspect", "advice"}) {
-    json[key] = member(key);
-  }
+  OrderedJson json = CauseInShort(cause);
   json["support"] = SupportOf(cause, states, transitions);
   return json;
 }

@@ -5,6 +5,7 @@
 
 #include "core/model/names.h"
 #include "server/api/answer.h"
+#include "server/api/diagnosis_answer.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/api/rule_answer.h"
@@ -162,6 +163,7 @@ OrderedJson ToJson(const Description& found, const std::string& url) {
   OrderedJson rules = OrderedJson::array();
   for (const RuleStateRow& rule : found.rules) rules.push_back(ToJson(rule, found.transitions));
   json["profiler_rule_evaluation_statuses"] = rules;
+  json["diagnosis"] = DiagnosisInShort(found.rules);
   json["url"] = url;
   return json;
 }

@@ -61,10 +61,16 @@ TEST_F(DiagnosisTest, IsTheReportsBudgetWithTheRulesThatSupportIt) {
                                            {"sentence", "It waited."},
                                            {"severity", "high"},
                                            {"active", true}}}));
+  const Json in_short = service_.GetJson("/api/v1/jobs/train")["diagnosis"];
+  EXPECT_EQ(in_short["sentence"], "Most was lost.");
+  ASSERT_EQ(in_short["budget"].size(), 2u);
+  EXPECT_EQ(in_short["budget"][1]["advice"], "Use more workers.");
+  EXPECT_FALSE(in_short["budget"][1].contains("support"));
 }
 
 TEST_F(DiagnosisTest, SaysWhyThereIsNone) {
   Create("new");
+  EXPECT_EQ(service_.GetJson("/api/v1/jobs/new").value("diagnosis", Json("?")), Json());
   const Json fresh = service_.GetJson("/api/v1/jobs/new/diagnosis");
   EXPECT_EQ(fresh["sentence"], "not evaluated yet");
   EXPECT_EQ(fresh["budget"], Json::array());
