@@ -27,20 +27,28 @@ test("a job opens on its rules: trouble first, unknown grey with the reason", as
   const last = rules.nth(3);
   assert.match(await last.textContent(), /LowGPUUtilization.*Not judged: no GPU on any node/s);
   assert.match(await last.locator(".status").getAttribute("class"), /tone-grey/);
-  assert.match(await page.locator(".section-head").textContent(), /1 of 4 rules found issues · 1 not judged/);
+  assert.match(await page.locator(".section-head", { has: page.locator("#rules-title") }).textContent(), /1 of 4 rules found issues · 1 not judged/);
   assert.ok(!(await last.isVisible()), "what was not judged is folded away");
   await page.getByText("1 rule not judged").click();
   assert.ok(await last.isVisible());
 });
 
-test("the rule that sums up the others stands first and is not counted", async () => {
-  const sum = { verdict: { kind: "finding", sentence: "Most was lost to preprocessing, 74 %." }, share: 0 };
-  service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, rules: [rule("DataloaderBottleneck", "finding"), rule("ProfilerReport", "finding", sum)] })];
+test("where the time went comes first: the sentence, a bar for each cause, and what to do", async () => {
   await open();
-  const first = await page.locator(".rule").nth(0).textContent();
-  assert.match(first, /ProfilerReport.*Most was lost to preprocessing/s);
-  assert.ok(!first.includes("of the judged time"), first);
+  const card = page.locator("section", { has: page.locator("#diagnosis-title") });
+  assert.match(await card.textContent(), /by the phases of the steps.*most was lost to preprocessing, 63.0 %/s);
+  assert.deepEqual(await card.locator(".budget li").allTextContents(), ["Computing26 %", "Preprocessing63 %", "Checkpoints and logs11 %"]);
+  const [all, lost] = [await card.locator(".budget-all").nth(1).boundingBox(), await card.locator(".budget-lost").nth(0).boundingBox()];
+  assert.ok(Math.abs(lost.width / all.width - 0.63) < 0.01, `${lost.width} of ${all.width}`);
+  assert.match(await card.textContent(), /Use more data-loader workers\. Without this time the job would be up to 2\.7 times as fast\./);
+});
+
+test("without a diagnosis there is none, and the rule that sums up is not counted", async () => {
+  service.jobs = [sampleJob({ name: "mlp-demo", startedUs: kStart, diagnosis: null, rules: [rule("DataloaderBottleneck", "finding"), rule("ProfilerReport", "finding")] })];
+  await open();
+  assert.equal(await page.locator("#diagnosis-title").count(), 0);
   assert.match(await page.locator(".section-head").textContent(), /1 of 1 rule found issues/);
+  assert.equal(await page.locator(".rule").count(), 1);
 });
 
 test("every chart is drawn, with one call for all metrics", async () => {

@@ -146,7 +146,7 @@ test("when the service goes away the last list stays, marked, and comes back by 
 });
 
 test("a slow service shows blocks at once and words after a while", async () => {
-  service.fail(/\/api\/v1\/jobs/, { status: 200, times: 1, delayMs: 900 });
+  service.fail(/\/api\/v1\/jobs/, { status: 200, times: 1, delayMs: 2500 });
   await page.goto(`${service.url}/jobs`);
   await page.getByText("Loading the jobs …").waitFor();
   await until(["mlp-demo", "albef-1000", "albef-1007"]);

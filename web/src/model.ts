@@ -74,6 +74,25 @@ export interface JudgedRule extends RuleEvaluation {
   readonly parameters: Readonly<Record<string, number | string>>;
 }
 
+/** Where the time of a job went: busy first, then what it was lost to, the largest first. */
+export interface Diagnosis {
+  readonly sentence: string;
+  readonly unit: string;
+  readonly total_seconds: number;
+  readonly confidence: string;
+  readonly threshold: number; // percent
+  readonly budget: readonly Cause[];
+}
+
+export interface Cause {
+  readonly cause: string;
+  readonly words: string;
+  readonly share: number;
+  readonly speed_up: number | null;
+  readonly stage: number | null;
+  readonly advice: string | null;
+}
+
 export interface Job {
   readonly name: string;
   readonly group: string | null;
@@ -89,6 +108,7 @@ export interface Job {
   readonly ranks: readonly { readonly rank: number; readonly node: string | null; readonly framework?: string | null }[];
   readonly secondary_status_transitions: readonly Transition[];
   readonly profiler_rule_evaluation_statuses: readonly RuleEvaluation[];
+  readonly diagnosis: Diagnosis | null;
 }
 
 export interface Series {

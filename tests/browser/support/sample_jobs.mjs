@@ -27,6 +27,19 @@ export function rule(name, what, more = {}) {
   };
 }
 
+const cause = (name, words, share, more = {}) => ({ cause: name, words, seconds: 120 * share, share, cost: null, speed_up: null, stage: null, suspect: null, advice: null, ...more });
+
+/** Where the time went: most of it into preprocessing. */
+export const sampleDiagnosis = {
+  sentence: "The steps were computing 26.0 % of 120 rank seconds; most was lost to preprocessing, 63.0 %.",
+  unit: "rank_seconds", total_seconds: 120, confidence: "steps seen", threshold: 10,
+  budget: [
+    cause("busy", "busy", 0.26),
+    cause("preprocessing", "preprocessing", 0.63, { speed_up: 2.7, stage: 2, suspect: "data pipeline", advice: "Use more data-loader workers." }),
+    cause("storage", "checkpoints and logs", 0.11, { speed_up: 1.12, stage: 8, suspect: "data pipeline", advice: "Write checkpoints less often." }),
+  ],
+};
+
 const iso = (us) => (us === null ? null : new Date(us / 1000).toISOString().replace("Z", "000Z"));
 
 /** A job that started `startedUs` and has run `seconds`; it ended when `status` says so. */
@@ -45,6 +58,7 @@ export function sampleJob(options) {
     silent: options.silent ?? false, // no samples at all
     steps: options.steps ?? true,
     annotations: options.annotations ?? [],
+    diagnosis: options.diagnosis === undefined ? sampleDiagnosis : options.diagnosis,
     ranks: options.ranks ?? 1,
     nodeFacts: options.nodeFacts ?? {},
     rules: rules ?? [
@@ -105,6 +119,7 @@ export function description(job) {
       ...(ended === null ? [] : [{ status, secondary_status: status, start_time: ended, start_time_us: ended_us, message: `all ${job.nodes} nodes ended` }]),
     ],
     profiler_rule_evaluation_statuses: job.rules,
+    diagnosis: job.diagnosis,
     url: `http://127.0.0.1/jobs/${encodeURIComponent(name)}`,
   };
 }

@@ -10,13 +10,13 @@ import { Empty, Fault, Loading } from "../states";
 import { dateTime, elapsed, type TimeZone } from "../format";
 import { Chart, type ChartProps, saveText } from "./chart";
 import { type JobData, openJob, paused } from "./data";
+import { Diagnosis } from "./diagnosis";
 import { Facts } from "./facts";
 import { Figures } from "./figures";
 import { Crumbs, FailureCard, Head } from "./head";
 import { panelCount, panelsOf } from "./panels";
 import { loadParts, parts } from "./parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
-import { Remove } from "./remove";
 import { Rules } from "./rules";
 import { phasePanel, rankShown, stepPanel } from "./step_panels";
 import { Toolbar, toggleLive } from "./toolbar";
@@ -139,8 +139,8 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
   const settled =
     (metrics !== null || data.metricsPoll.value?.state.value.error) &&
     (steps !== null || data.stepsPoll.value?.state.value.error) && (named === null || parts.value !== null);
-  const Annotations = parts.value?.Annotations;
-  useEffect(() => void (named && loadParts()), [named !== null]);
+  const { Annotations, Remove } = parts.value ?? {};
+  useEffect(() => void ((named || settled) && loadParts()), [named !== null, settled]);
   const none = metrics !== null && metrics.series.length === 0 && !zoomed;
 
   return (
@@ -148,6 +148,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
       <Head job={job} />
       <Fault what="The job" poll={data.jobPoll} />
       <FailureCard job={job} />
+      {job.diagnosis ? <Diagnosis found={job.diagnosis} running={job.ended_us === null} /> : null}
       <Rules job={job} />
       <Figures job={job} metrics={metrics} steps={steps} span={shown} rank={rank} />
       <section aria-labelledby="charts-title">
@@ -177,7 +178,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
       </section>
       {settled && named && Annotations ? <Annotations found={named} /> : null}
       {settled ? <Facts job={job} zone={zone} /> : null}
-      {settled ? <Remove job={job} /> : null}
+      {settled && Remove ? <Remove job={job} /> : null}
     </>
   );
 }

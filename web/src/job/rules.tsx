@@ -6,7 +6,6 @@ import { isUnknown, kReport, RuleState } from "../status";
 
 export function rankOf(rule: RuleEvaluation): number {
   const status = rule.rule_evaluation_status;
-  if (rule.rule === kReport && !isUnknown(rule)) return -1; // its sentence is the headline
   if (status === "IssuesFound") return rule.active ? 0 : 1;
   if (status === "Error") return 2;
   if (isUnknown(rule)) return 5;
@@ -56,11 +55,10 @@ function Rule({ rule }: { readonly rule: RuleEvaluation }) {
   );
 }
 
-/** Those that say something of their own. */
+/** Without the one that sums up: what it says stands in the diagnosis. */
 export const countedOf = (rules: readonly RuleEvaluation[]) => rules.filter((rule) => rule.rule !== kReport);
 
-function headline(all: readonly RuleEvaluation[]): string {
-  const rules = countedOf(all);
+function headline(rules: readonly RuleEvaluation[]): string {
   const found = rules.filter((rule) => rankOf(rule) < 2).length;
   const broken = rules.filter((rule) => rankOf(rule) === 2).length;
   const open = rules.filter((rule) => rankOf(rule) === 5).length;
@@ -81,7 +79,7 @@ function List({ rules }: { readonly rules: readonly RuleEvaluation[] }) {
 }
 
 export function Rules({ job }: { readonly job: Job }) {
-  const rules = [...job.profiler_rule_evaluation_statuses].sort((a, b) => rankOf(a) - rankOf(b));
+  const rules = [...countedOf(job.profiler_rule_evaluation_statuses)].sort((a, b) => rankOf(a) - rankOf(b));
   const judged = rules.filter((rule) => rankOf(rule) < 5);
   const open = rules.slice(judged.length);
   return (

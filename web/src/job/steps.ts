@@ -1,3 +1,4 @@
-// What of a rank's steps comes behind the charts, as one file.
+// What comes behind the charts, as one file.
 export { Annotations } from "./annotations";
 export { Histogram } from "./histogram";
+export { Remove } from "./remove";
