@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from stepscope.analysis import Client, Problem, Unreachable  # noqa: E402,F401 (the tests take them from here)
 
 PYTHON = ROOT / ".venv/bin/python"
-# Two ranks. The first waits for its data, the second makes more steps than a page of the service holds.
+# Two ranks. The first waits for its data, for as long as a rule wants to see; the second makes more steps than a page of the service holds.
 TRAINING = """
 import os, time
 import stepscope
@@ -26,9 +26,9 @@ os.environ["RANK"], os.environ["WORLD_SIZE"] = str(rank), "2"
 for _ in range(120 if rank == 0 else 5300):
     if rank == 0:
         with stepscope.phase("data"):
-            time.sleep(0.03)
+            time.sleep(0.08)
         with stepscope.phase("forward"), stepscope.annotate("model"):
-            time.sleep(0.01)
+            time.sleep(0.02)
     else:
         time.sleep(0.0002)
     stepscope.step()

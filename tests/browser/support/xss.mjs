@@ -215,7 +215,7 @@ export function poison(answer, textFor, path = "") {
 export function trespasses() {
   const allowed = new Set(
     ("html head meta link title body div span p b a ul ol li dl dt dd h1 h2 h3 nav main header section button select option input label form " +
-      "table caption thead tbody tr th td time code pre kbd canvas svg path rect circle dialog strong noscript script").split(" "));
+      "table caption thead tbody tr th td time code pre kbd canvas svg path rect circle g line text details summary dialog strong noscript script").split(" "));
   const own = (value) => /^(\/(?![\/\\])|#|data:image\/svg\+xml,%3Csvg|$)/.test(value);
   const found = [...window.hits];
   for (const element of document.querySelectorAll("*")) {
