@@ -155,7 +155,10 @@ def run_agent(children, options, folder, service, gpus=0):
     job = f"cost-{time.time_ns()}"
     duration = str(options.seconds + 4 * WARM_SECONDS)
     command = [program("stepscope-agent"), "run", "--server", service.url, "--job", job, "--interval", "500ms"]
-    driver = {"LD_LIBRARY_PATH": str(Path(command[0]).parent / "tests/fake_nvml"), "FAKE_NVML_GPUS": str(gpus)}
+    fake = Path(command[0]).parent / "tests/fake_nvml"
+    if gpus and not (fake / "libnvidia-ml.so.1").exists():
+        raise SystemExit(f"agent_cost: no fake driver in {fake}: build the target fake_nvml, or give --gpus 0")
+    driver = {"LD_LIBRARY_PATH": str(fake), "FAKE_NVML_GPUS": str(gpus)}
     with running(children, [*command, "--", "sleep", duration], folder / "agent.log", env=os.environ | (driver if gpus else {})) as process:
         sleep = wait_for(lambda: sleeping_child(process), "the agent starts the command", 20)
         wait_for(lambda: service.get(f"/api/v1/jobs/{job}")[0] == 200, "the service knows the job", 20)
