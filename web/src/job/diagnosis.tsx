@@ -34,7 +34,7 @@ function Advice({ row }: { readonly row: Cause }) {
 export function Diagnosis({ found, running }: { readonly found: Found; readonly running: boolean }) {
   const named = found.budget.filter((row) => row.cause !== "busy" && 100 * row.share > found.threshold);
   return (
-    <section class="card rules" aria-labelledby="diagnosis-title">
+    <section class="card diagnosis" aria-labelledby="diagnosis-title">
       <div class="section-head">
         <h2 id="diagnosis-title">Where the time went</h2>
         <p>{[running ? "so far" : "", found.confidence === "host only" ? "seen from the hosts only" : "by the phases of the steps"].filter(Boolean).join(" · ")}</p>
