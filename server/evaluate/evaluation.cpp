@@ -131,7 +131,7 @@ struct JobTurn {
   Time now{};
   const EvaluationOptions& options;
   Connection& connection;
-  std::vector<Evaluated> outcomes;  // so far
+  std::vector<RuleNow> stand;  // those that had their turn
 };
 
 Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
@@ -141,7 +141,7 @@ Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
   if (!rows.ok()) return rows.error();
   std::optional<OtherRules> others;
   if (run.rule->sums_up) {
-    auto read = ReadOtherRules(job.connection, task, job.outcomes);
+    auto read = ReadOtherRules(job.connection, task, job.stand);
     if (!read.ok()) return read.error();
     others = std::move(*read);
   }
@@ -152,6 +152,7 @@ Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
   turn.evaluated = Conclude(run, task, job.view, others, last, job.now);
   turn.evaluated.next_in = NextIn(*rows, ended, job.options.slot);
   turn.rows = rows->count;
+  job.stand.push_back({task.rule_config_id, turn.evaluated.status, turn.evaluated.at_us});
   if (!ended && job.horizon) turn.lag = std::max(Duration::zero(), job.now - *job.horizon);
   return turn;
 }
@@ -208,7 +209,6 @@ Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
     } else {
       turns[i] = runs[i].error();
     }
-    if (turns[i].ok()) job.outcomes.push_back(turns[i]->evaluated);
     const bool away = !turns[i].ok() && turns[i].error().code == Code::kUnavailable;
     if (away) return turns[i].error();
   }

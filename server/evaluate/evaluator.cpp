@@ -90,19 +90,30 @@ Status Evaluator::EvaluateOrFail(Connection& connection, const std::vector<RuleT
   }
   auto turns = TryEvaluate(connection, tasks);
   if (!turns.ok() && turns.error().code == Code::kUnavailable) return turns.error();
-  std::vector<Turn> good;
+  std::vector<Evaluated> outcomes;
+  std::size_t rows = 0;
+  Duration lag{};
   Status done;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const bool ok = turns.ok() && (*turns)[i].ok();
     if (ok) {
-      good.push_back(std::move(*(*turns)[i]));
+      Turn& turn = *(*turns)[i];
+      rows += turn.rows;
+      lag = turn.lag;
+      outcomes.push_back(std::move(turn.evaluated));
       continue;
     }
     const Status failed =
         Fail(connection, tasks[i], turns.ok() ? (*turns)[i].error() : turns.error());
     if (done.ok()) done = failed;
   }
-  const Status written = Write(connection, good);
+  const Status written = Write(connection, outcomes);
+  if (written.ok() && !outcomes.empty()) {
+    figures_.Change([&](EvaluatorFigures& figures) {
+      figures.rows += rows;
+      figures.lag = lag;
+    });
+  }
   return done.ok() ? written : done;
 }
 
@@ -117,24 +128,18 @@ Result<std::vector<Result<Turn>>> Evaluator::TryEvaluate(Connection& connection,
 
 // All at once; when that fails, one by one, so that one outcome that cannot be stored stops no
 // other.
-Status Evaluator::Write(Connection& connection, const std::vector<Turn>& turns) {
-  if (turns.empty()) return {};
-  std::vector<Evaluated> outcomes;
-  for (const Turn& turn : turns) outcomes.push_back(turn.evaluated);
+Status Evaluator::Write(Connection& connection, std::span<const Evaluated> outcomes) {
+  if (outcomes.empty()) return {};
   const auto lost = FinishRuleTasks(connection, outcomes, options_.public_url);
   if (lost.ok()) {
-    figures_.Change([&](EvaluatorFigures& figures) {
-      for (const Turn& turn : turns) figures.rows += turn.rows;
-      figures.lag = turns.front().lag;
-      figures.conflicts += *lost;
-    });
+    figures_.Change([&](EvaluatorFigures& figures) { figures.conflicts += *lost; });
     return {};
   }
   if (lost.error().code == Code::kUnavailable) return lost.error();
-  if (turns.size() == 1) return Fail(connection, outcomes.front().task, lost.error());
+  if (outcomes.size() == 1) return Fail(connection, outcomes.front().task, lost.error());
   Status done;
-  for (const Turn& turn : turns) {
-    const Status written = Write(connection, {turn});
+  for (const Evaluated& outcome : outcomes) {
+    const Status written = Write(connection, {&outcome, 1});
     if (done.ok()) done = written;
   }
   return done;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,7 @@ class Evaluator {
   Status EvaluateOrFail(Connection& connection, const std::vector<RuleTask>& tasks);
   Result<std::vector<Result<Turn>>> TryEvaluate(Connection& connection,
                                                 const std::vector<RuleTask>& tasks);
-  Status Write(Connection& connection, const std::vector<Turn>& turns);
+  Status Write(Connection& connection, std::span<const Evaluated> outcomes);
   Status Fail(Connection& connection, const RuleTask& task, const Error& error);
   void Beat(const std::stop_token& stop);
   void RenewAll();

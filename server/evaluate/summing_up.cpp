@@ -7,15 +7,14 @@
 namespace stepscope {
 
 Result<OtherRules> ReadOtherRules(Connection& connection, const RuleTask& task,
-                                  std::span<const Evaluated> now) {
+                                  std::span<const RuleNow> now) {
   const auto rows = ListRuleStates(connection, task.job_id);
   if (!rows.ok()) return rows.error();
   OtherRules others;
   for (const RuleStateRow& row : *rows) {
     const std::int64_t id = row.config.rule_config_id;
     if (id == task.rule_config_id) continue;
-    const auto turn = std::ranges::find(
-        now, id, [](const Evaluated& evaluated) { return evaluated.task.rule_config_id; });
+    const auto turn = std::ranges::find(now, id, &RuleNow::rule_config_id);
     const bool had_turn = turn != now.end();
     const RuleStatus status = had_turn ? turn->status : row.status;
     ++others.count;

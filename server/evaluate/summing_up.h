@@ -21,9 +21,16 @@ struct OtherRules {
   bool ended = true;               // all of them said their last
 };
 
+// How a rule stands by the turn that it just had.
+struct RuleNow {
+  std::int64_t rule_config_id = 0;
+  RuleStatus status = RuleStatus::kInProgress;
+  std::int64_t at_us = 0;  // of the status
+};
+
 // As stored, or where a rule had a turn just now, as that turn says.
 Result<OtherRules> ReadOtherRules(Connection& connection, const RuleTask& task,
-                                  std::span<const Evaluated> now);
+                                  std::span<const RuleNow> now);
 
 // A finding as soon as another rule has fired; the sentence names them.
 void SumUp(const OtherRules& others, Verdict& verdict);
