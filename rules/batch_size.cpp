@@ -41,7 +41,7 @@ struct Gpu {
   }
 };
 
-class BatchFold : public Fold {
+class BatchFold : public FieldsFold<BatchFold> {
  public:
   BatchFold(const Params& params, const JobFacts& facts)
       : facts_(facts),
@@ -56,8 +56,6 @@ class BatchFold : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -195,14 +193,14 @@ Verdict BatchFold::Judge() const {
 }  // namespace
 
 RuleType BatchSize() {
-  return {"BatchSize",
-          "The GPU, its memory and the node's CPU all have room for a larger batch.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<BatchFold>(params, facts);
-          }};
+  return {
+      .name = "BatchSize",
+      .sentence = "The GPU, its memory and the node's CPU all have room for a larger batch.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<BatchFold>,
+  };
 }
 
 }  // namespace stepscope

@@ -26,17 +26,20 @@ constexpr std::string_view kHidden =
 
 RuleType CommunicationBottleneck() {
   return {
-      "CommunicationBottleneck",
-      "A training process waits for other ranks for a large share of each step.",
-      kParams,
-      {},
-      StepNeed::kAll,
-      [](const Params& params, const JobFacts& facts) {
-        const bool hides = facts.ranks.size() > 1 &&
-                           std::ranges::any_of(facts.ranks, &RankFacts::hides_communication);
-        const std::string hidden(hides ? kHidden : "");
-        return MakePhaseShare({Phase::kCommunication, "for other ranks", kAdvice, hidden}, params);
-      }};
+      .name = "CommunicationBottleneck",
+      .sentence = "A training process waits for other ranks for a large share of each step.",
+      .params = kParams,
+      .metrics = {},
+      .steps = StepNeed::kAll,
+      .make =
+          [](const Params& params, const JobFacts& facts) {
+            const bool hides = facts.ranks.size() > 1 &&
+                               std::ranges::any_of(facts.ranks, &RankFacts::hides_communication);
+            const std::string hidden(hides ? kHidden : "");
+            return MakePhaseShare({Phase::kCommunication, "for other ranks", kAdvice, hidden},
+                                  params);
+          },
+  };
 }
 
 }  // namespace stepscope

@@ -50,14 +50,14 @@ class CpuFold : public TickShare {
 }  // namespace
 
 RuleType CpuBottleneck() {
-  return {"CPUBottleneck",
-          "A GPU idles while a core of its node is saturated.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<CpuFold>(params, facts);
-          }};
+  return {
+      .name = "CPUBottleneck",
+      .sentence = "A GPU idles while a core of its node is saturated.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<CpuFold>,
+  };
 }
 
 }  // namespace stepscope

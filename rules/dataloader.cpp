@@ -40,15 +40,13 @@ struct Loads {
   }
 };
 
-class LoaderFold : public Fold {
+class LoaderFold : public FieldsFold<LoaderFold> {
  public:
   LoaderFold(const Params& params, const JobFacts& facts)
       : facts_(facts), least_(params["min_threshold"]), most_(params["max_threshold"]) {}
 
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -160,14 +158,14 @@ Verdict LoaderFold::Judge() const {
 }  // namespace
 
 RuleType Dataloader() {
-  return {"Dataloader",
-          "Far fewer, or far more, data-loader workers than the node has cores.",
-          kParams,
-          {},
-          StepNeed::kAll,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<LoaderFold>(params, facts);
-          }};
+  return {
+      .name = "Dataloader",
+      .sentence = "Far fewer, or far more, data-loader workers than the node has cores.",
+      .params = kParams,
+      .metrics = {},
+      .steps = StepNeed::kAll,
+      .make = MakeFold<LoaderFold>,
+  };
 }
 
 }  // namespace stepscope

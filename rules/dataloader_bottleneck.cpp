@@ -19,14 +19,17 @@ constexpr std::string_view kAdvice =
 }  // namespace
 
 RuleType DataloaderBottleneck() {
-  return {"DataloaderBottleneck",
-          "A training process waits for its next batch for a large share of each step.",
-          kParams,
-          {},
-          StepNeed::kAll,
+  return {
+      .name = "DataloaderBottleneck",
+      .sentence = "A training process waits for its next batch for a large share of each step.",
+      .params = kParams,
+      .metrics = {},
+      .steps = StepNeed::kAll,
+      .make =
           [](const Params& params, const JobFacts&) {
             return MakePhaseShare({Phase::kData, "for its next batch", kAdvice, ""}, params);
-          }};
+          },
+  };
 }
 
 }  // namespace stepscope

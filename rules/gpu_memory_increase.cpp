@@ -57,7 +57,7 @@ struct Gpu {
   }
 };
 
-class IncreaseFold : public Fold {
+class IncreaseFold : public FieldsFold<IncreaseFold> {
  public:
   IncreaseFold(const Params& params, const JobFacts& facts)
       : facts_(facts),
@@ -70,8 +70,6 @@ class IncreaseFold : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -222,14 +220,14 @@ Verdict IncreaseFold::Judge() const {
 }  // namespace
 
 RuleType GpuMemoryIncrease() {
-  return {"GPUMemoryIncrease",
-          "The memory that a GPU has allocated jumps up.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<IncreaseFold>(params, facts);
-          }};
+  return {
+      .name = "GPUMemoryIncrease",
+      .sentence = "The memory that a GPU has allocated jumps up.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<IncreaseFold>,
+  };
 }
 
 }  // namespace stepscope

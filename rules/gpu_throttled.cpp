@@ -63,7 +63,7 @@ struct Gpu {
   }
 };
 
-class ThrottleFold : public Fold {
+class ThrottleFold : public FieldsFold<ThrottleFold> {
  public:
   ThrottleFold(const Params& params, const JobFacts& facts)
       : facts_(facts), threshold_(params["threshold"]), start_(0, facts) {}
@@ -73,8 +73,6 @@ class ThrottleFold : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -233,14 +231,14 @@ Verdict ThrottleFold::Judge() const {
 }  // namespace
 
 RuleType GpuThrottled() {
-  return {"GPUThrottled",
-          "Heat or a power limit holds a busy GPU's clocks down.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<ThrottleFold>(params, facts);
-          }};
+  return {
+      .name = "GPUThrottled",
+      .sentence = "Heat or a power limit holds a busy GPU's clocks down.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<ThrottleFold>,
+  };
 }
 
 }  // namespace stepscope

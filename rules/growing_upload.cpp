@@ -57,7 +57,7 @@ Rhythm RhythmOf(const std::vector<Burst>& bursts) {
   return rhythm;
 }
 
-class UploadFold : public Fold {
+class UploadFold : public FieldsFold<UploadFold> {
  public:
   explicit UploadFold(const JobFacts& facts) : facts_(facts), start_(0, facts) {}
 
@@ -66,8 +66,6 @@ class UploadFold : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -202,14 +200,14 @@ Verdict UploadFold::Judge() const {
 }  // namespace
 
 RuleType GrowingUpload() {
-  return {"GrowingUpload",
-          "A node sends in bursts at a steady rhythm, each larger than the one before.",
-          {},
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params&, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<UploadFold>(facts);
-          }};
+  return {
+      .name = "GrowingUpload",
+      .sentence = "A node sends in bursts at a steady rhythm, each larger than the one before.",
+      .params = {},
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<UploadFold>,
+  };
 }
 
 }  // namespace stepscope

@@ -39,7 +39,7 @@ struct Gpu {
   }
 };
 
-class IdleFold : public Fold {
+class IdleFold : public FieldsFold<IdleFold> {
  public:
   IdleFold(const Params& params, const JobFacts& facts)
       : facts_(facts),
@@ -53,8 +53,6 @@ class IdleFold : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -196,14 +194,14 @@ Verdict IdleFold::Judge() const {
 }  // namespace
 
 RuleType IdleGpu() {
-  return {"IdleGPU",
-          "A GPU of the job is never used.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<IdleFold>(params, facts);
-          }};
+  return {
+      .name = "IdleGPU",
+      .sentence = "A GPU of the job is never used.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<IdleFold>,
+  };
 }
 
 }  // namespace stepscope

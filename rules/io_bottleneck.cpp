@@ -68,14 +68,14 @@ class IoFold : public TickShare {
 }  // namespace
 
 RuleType IoBottleneck() {
-  return {"IOBottleneck",
-          "A GPU idles while its node waits for disks or file servers.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<IoFold>(params, facts);
-          }};
+  return {
+      .name = "IOBottleneck",
+      .sentence = "A GPU idles while its node waits for disks or file servers.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<IoFold>,
+  };
 }
 
 }  // namespace stepscope

@@ -37,7 +37,7 @@ struct Gpu {
   }
 };
 
-class BalanceFold : public Fold {
+class BalanceFold : public FieldsFold<BalanceFold> {
  public:
   BalanceFold(const Params& params, const JobFacts& facts)
       : facts_(facts), threshold_(params["threshold"]), start_(params.Samples("patience"), facts) {}
@@ -47,8 +47,6 @@ class BalanceFold : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -232,14 +230,14 @@ Verdict BalanceFold::Judge() const {
 }  // namespace
 
 RuleType LoadBalancing() {
-  return {"LoadBalancing",
-          "The GPUs of the job do not share its work evenly.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<BalanceFold>(params, facts);
-          }};
+  return {
+      .name = "LoadBalancing",
+      .sentence = "The GPUs of the job do not share its work evenly.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<BalanceFold>,
+  };
 }
 
 }  // namespace stepscope

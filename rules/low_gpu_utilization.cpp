@@ -38,7 +38,7 @@ struct Gpu {
   }
 };
 
-class LowGpu : public Fold {
+class LowGpu : public FieldsFold<LowGpu> {
  public:
   LowGpu(const Params& params, const JobFacts& facts)
       : facts_(facts),
@@ -53,8 +53,6 @@ class LowGpu : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -181,14 +179,14 @@ Verdict LowGpu::Judge() const {
 }  // namespace
 
 RuleType LowGpuUtilization() {
-  return {"LowGPUUtilization",
-          "A GPU is under-used, or swings between busy and idle.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<LowGpu>(params, facts);
-          }};
+  return {
+      .name = "LowGPUUtilization",
+      .sentence = "A GPU is under-used, or swings between busy and idle.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<LowGpu>,
+  };
 }
 
 }  // namespace stepscope

@@ -20,7 +20,7 @@ constexpr std::string_view kAdvice =
     "set's "
     "index and compiled kernels, and load checkpoints from a disk near the GPUs.";
 
-class InitializationFold : public Fold {
+class InitializationFold : public FieldsFold<InitializationFold> {
  public:
   InitializationFold(const Params& params, const JobFacts& facts)
       : facts_(facts),
@@ -32,8 +32,6 @@ class InitializationFold : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -116,14 +114,14 @@ Verdict InitializationFold::Judge() const {
 }  // namespace
 
 RuleType MaxInitializationTime() {
-  return {"MaxInitializationTime",
-          "The first training step takes too long to come.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<InitializationFold>(params, facts);
-          }};
+  return {
+      .name = "MaxInitializationTime",
+      .sentence = "The first training step takes too long to come.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<InitializationFold>,
+  };
 }
 
 }  // namespace stepscope

@@ -58,7 +58,7 @@ void Memory::Fit() {
   slope = line->slope, start = line->start, end = line->end, rising = line->rising;
 }
 
-class LeakFold : public Fold {
+class LeakFold : public FieldsFold<LeakFold> {
  public:
   LeakFold(const Params& params, const JobFacts& facts)
       : growth_(params["growth"]),
@@ -70,8 +70,6 @@ class LeakFold : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -220,14 +218,14 @@ Verdict LeakFold::Judge() const {
 }  // namespace
 
 RuleType MemoryLeak() {
-  return {"MemoryLeak",
-          "The memory of a node or a GPU rises steadily and will be full.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<LeakFold>(params, facts);
-          }};
+  return {
+      .name = "MemoryLeak",
+      .sentence = "The memory of a node or a GPU rises steadily and will be full.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<LeakFold>,
+  };
 }
 
 }  // namespace stepscope

@@ -162,14 +162,14 @@ void NetworkFold::Observe(const TickView& ticks) {
 }  // namespace
 
 RuleType NetworkBottleneck() {
-  return {"NetworkBottleneck",
-          "A GPU idles while its node receives all that a network interface can carry.",
-          kParams,
-          kMetrics,
-          StepNeed::kFirst,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<NetworkFold>(params, facts);
-          }};
+  return {
+      .name = "NetworkBottleneck",
+      .sentence = "A GPU idles while its node receives all that a network interface can carry.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<NetworkFold>,
+  };
 }
 
 }  // namespace stepscope

@@ -27,12 +27,10 @@ struct Rank {
   }
 };
 
-class FrameworkFold : public Fold {
+class FrameworkFold : public FieldsFold<FrameworkFold> {
  public:
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -104,14 +102,14 @@ Verdict FrameworkFold::Judge() const {
 }  // namespace
 
 RuleType OverallFrameworkMetrics() {
-  return {"OverallFrameworkMetrics",
-          "Where the time of the steps went: phases, ranks, waits for data. Never fires.",
-          {},
-          {},
-          StepNeed::kAll,
-          [](const Params&, const JobFacts&) -> std::unique_ptr<Fold> {
-            return std::make_unique<FrameworkFold>();
-          }};
+  return {
+      .name = "OverallFrameworkMetrics",
+      .sentence = "Where the time of the steps went: phases, ranks, waits for data. Never fires.",
+      .params = {},
+      .metrics = {},
+      .steps = StepNeed::kAll,
+      .make = MakeFold<FrameworkFold>,
+  };
 }
 
 }  // namespace stepscope

@@ -70,14 +70,12 @@ struct Node {
   }
 };
 
-class UsageFold : public Fold {
+class UsageFold : public FieldsFold<UsageFold> {
  public:
   explicit UsageFold(const JobFacts& facts) : facts_(facts) {}
 
   void Observe(const TickView& ticks) override;
   Verdict Judge() const override;
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -200,14 +198,14 @@ Verdict UsageFold::Judge() const {
 }  // namespace
 
 RuleType OverallSystemUsage() {
-  return {"OverallSystemUsage",
-          "How busy CPU, GPU, memory, disks and network of each node were. Never fires.",
-          {},
-          kMetrics,
-          StepNeed::kNone,
-          [](const Params&, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<UsageFold>(facts);
-          }};
+  return {
+      .name = "OverallSystemUsage",
+      .sentence = "How busy CPU, GPU, memory, disks and network of each node were. Never fires.",
+      .params = {},
+      .metrics = kMetrics,
+      .steps = StepNeed::kNone,
+      .make = MakeFold<UsageFold>,
+  };
 }
 
 }  // namespace stepscope

@@ -51,7 +51,7 @@ struct Rank {
   Duration StepTime() const { return Duration(std::llround(wall_s * 1e9)); }
 };
 
-class PhaseShareFold : public Fold {
+class PhaseShareFold : public FieldsFold<PhaseShareFold> {
  public:
   PhaseShareFold(const PhaseShare& share, const Params& params)
       : share_(share),
@@ -62,8 +62,6 @@ class PhaseShareFold : public Fold {
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {

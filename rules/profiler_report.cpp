@@ -58,7 +58,7 @@ std::string TimeText(double seconds, std::string_view of) {
                          : Format("{:.2f} {} hours", seconds / kHour, of);
 }
 
-class Report : public Fold {
+class Report : public FieldsFold<Report> {
  public:
   Report(const Params& params, const JobFacts& facts)
       : threshold_(params["threshold"]),
@@ -69,8 +69,6 @@ class Report : public Fold {
   void Observe(const StepView& steps) override;
   void Observe(const TickView& ticks) override;
   Verdict Judge() const override;
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -224,15 +222,15 @@ Verdict Report::Judge() const {
 }  // namespace
 
 RuleType ProfilerReport() {
-  return {"ProfilerReport",
-          "Where the time of the job went, and which rules found issues.",
-          kParams,
-          HostSigns::Metrics(),
-          StepNeed::kAll,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<Report>(params, facts);
-          },
-          true};
+  return {
+      .name = "ProfilerReport",
+      .sentence = "Where the time of the job went, and which rules found issues.",
+      .params = kParams,
+      .metrics = HostSigns::Metrics(),
+      .steps = StepNeed::kAll,
+      .make = MakeFold<Report>,
+      .sums_up = true,
+  };
 }
 
 }  // namespace stepscope

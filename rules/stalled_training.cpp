@@ -37,7 +37,7 @@ struct Window {
   }
 };
 
-class StalledFold : public Fold {
+class StalledFold : public FieldsFold<StalledFold> {
  public:
   StalledFold(const Params& params, const JobFacts& facts)
       : threshold_(static_cast<std::int64_t>(params["threshold"] * 1e9)),
@@ -54,8 +54,6 @@ class StalledFold : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -178,14 +176,14 @@ Verdict StalledFold::Judge() const {
 RuleType StalledTraining() {
   // The metric is for the time that has passed.
   static constexpr std::string_view kMetrics[] = {"node_cpu_percent"};
-  return {"StalledTraining",
-          "No rank ends a step for a long time.",
-          kParams,
-          kMetrics,
-          StepNeed::kAll,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<StalledFold>(params, facts);
-          }};
+  return {
+      .name = "StalledTraining",
+      .sentence = "No rank ends a step for a long time.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kAll,
+      .make = MakeFold<StalledFold>,
+  };
 }
 
 }  // namespace stepscope

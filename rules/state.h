@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -152,6 +153,28 @@ Status LoadFields(const Json& json, T& value) {
   StateReader reader(json, status);
   value.Fields(reader);
   return status;
+}
+
+// A fold whose state is its Fields.
+template <typename Rule>
+class FieldsFold : public Fold {
+ public:
+  Json Save() const override { return SaveFields(static_cast<const Rule&>(*this)); }
+  Status Load(const Json& state) override { return LoadFields(state, static_cast<Rule&>(*this)); }
+};
+
+// For RuleType::make: a fold made of parameters and facts, or of those of them that it wants.
+template <typename Rule>
+std::unique_ptr<Fold> MakeFold(const Params& params, const JobFacts& facts) {
+  if constexpr (std::is_constructible_v<Rule, const Params&, const JobFacts&>) {
+    return std::make_unique<Rule>(params, facts);
+  } else if constexpr (std::is_constructible_v<Rule, const Params&>) {
+    return std::make_unique<Rule>(params);
+  } else if constexpr (std::is_constructible_v<Rule, const JobFacts&>) {
+    return std::make_unique<Rule>(facts);
+  } else {
+    return std::make_unique<Rule>();
+  }
 }
 
 }  // namespace stepscope

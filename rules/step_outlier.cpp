@@ -92,7 +92,7 @@ void Rank::Remember(std::int64_t number, double seconds) {
       worst, {}, [](const auto& each) { return std::pair(each.second, -each.first); }));
 }
 
-class OutlierFold : public Fold {
+class OutlierFold : public FieldsFold<OutlierFold> {
  public:
   explicit OutlierFold(const Params& params)
       : stddev_(params["stddev"]),
@@ -103,8 +103,6 @@ class OutlierFold : public Fold {
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -240,14 +238,14 @@ Verdict OutlierFold::Judge() const {
 }  // namespace
 
 RuleType StepOutlier() {
-  return {"StepOutlier",
-          "Single steps of a rank are much longer than its others.",
-          kParams,
-          {},
-          StepNeed::kAll,
-          [](const Params& params, const JobFacts&) -> std::unique_ptr<Fold> {
-            return std::make_unique<OutlierFold>(params);
-          }};
+  return {
+      .name = "StepOutlier",
+      .sentence = "Single steps of a rank are much longer than its others.",
+      .params = kParams,
+      .metrics = {},
+      .steps = StepNeed::kAll,
+      .make = MakeFold<OutlierFold>,
+  };
 }
 
 }  // namespace stepscope

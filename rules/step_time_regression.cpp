@@ -62,15 +62,13 @@ struct Rank {
   }
 };
 
-class RegressionFold : public Fold {
+class RegressionFold : public FieldsFold<RegressionFold> {
  public:
   explicit RegressionFold(const Params& params) : threshold_(params["threshold"] / 100) {}
 
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -205,14 +203,14 @@ Verdict RegressionFold::Judge() const {
 }  // namespace
 
 RuleType StepTimeRegression() {
-  return {"StepTimeRegression",
-          "Steps take longer than when the job had found its pace.",
-          kParams,
-          {},
-          StepNeed::kAll,
-          [](const Params& params, const JobFacts&) -> std::unique_ptr<Fold> {
-            return std::make_unique<RegressionFold>(params);
-          }};
+  return {
+      .name = "StepTimeRegression",
+      .sentence = "Steps take longer than when the job had found its pace.",
+      .params = kParams,
+      .metrics = {},
+      .steps = StepNeed::kAll,
+      .make = MakeFold<RegressionFold>,
+  };
 }
 
 }  // namespace stepscope

@@ -64,7 +64,7 @@ struct Rank {
   }
 };
 
-class StragglerFold : public Fold {
+class StragglerFold : public FieldsFold<StragglerFold> {
  public:
   StragglerFold(const Params& params, const JobFacts& facts)
       : threshold_(params["threshold"] / 100),
@@ -76,8 +76,6 @@ class StragglerFold : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
@@ -229,14 +227,15 @@ Verdict StragglerFold::Judge() const {
 RuleType Straggler() {
   // The metric is for the time that has passed.
   static constexpr std::string_view kMetrics[] = {"node_cpu_percent"};
-  return {"Straggler",
+  return {
+      .name = "Straggler",
+      .sentence =
           "One rank's own work takes longer than that of the others, so that all wait for it.",
-          kParams,
-          kMetrics,
-          StepNeed::kAll,
-          [](const Params& params, const JobFacts& facts) -> std::unique_ptr<Fold> {
-            return std::make_unique<StragglerFold>(params, facts);
-          }};
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kAll,
+      .make = MakeFold<StragglerFold>,
+  };
 }
 
 }  // namespace stepscope

@@ -14,7 +14,7 @@ namespace stepscope {
 // What rules have in common that count the ticks of a node in which something holds, and fire when
 // these are more than the parameter `threshold` of all that were judged. The rule itself says what
 // holds; see Observe. Its parameters `threshold` and `patience` are read here.
-class TickShare : public Fold {
+class TickShare : public FieldsFold<TickShare> {
  public:
   struct Words {
     std::string condition;   // "was below 10 % while a core was above 90 %": of a GPU
@@ -31,8 +31,6 @@ class TickShare : public Fold {
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {
