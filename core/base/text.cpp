@@ -34,15 +34,30 @@ std::string EncodeBase64(std::string_view bytes, std::string_view alphabet) {
   return text;
 }
 
+constexpr std::uint8_t kNoValue = 255;
+
+// The value of each character, or kNoValue.
+constexpr std::array<std::uint8_t, 256> ValuesOf(std::string_view alphabet) {
+  std::array<std::uint8_t, 256> values{};
+  values.fill(kNoValue);
+  for (std::size_t i = 0; i < alphabet.size(); ++i) {
+    values[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
+  }
+  return values;
+}
+constexpr auto kBase64Values = ValuesOf(kBase64), kBase64UrlValues = ValuesOf(kBase64Url);
+
 // Every text has one meaning only: the bits left over at the end must be zero.
-Result<std::string> DecodeBase64(std::string_view text, std::string_view alphabet) {
+Result<std::string> DecodeBase64(std::string_view text,
+                                 const std::array<std::uint8_t, 256>& values) {
   std::string bytes;
+  bytes.reserve(text.size() / 4 * 3 + 2);
   std::uint32_t bits = 0;
   int held = 0;
   for (const char c : text) {
-    const std::size_t value = alphabet.find(c);
-    if (value == std::string_view::npos) return Invalid("base64: a character outside the alphabet");
-    bits = (bits << 6) | static_cast<std::uint32_t>(value);
+    const std::uint8_t value = values[Byte(c)];
+    if (value == kNoValue) return Invalid("base64: a character outside the alphabet");
+    bits = (bits << 6) | value;
     held += 6;
     if (held >= 8) bytes += static_cast<char>((bits >> (held -= 8)) & 0xff);
   }
@@ -174,14 +189,14 @@ std::string ToBase64(std::string_view bytes) {
 Result<std::string> FromBase64(std::string_view text) {
   if (text.size() % 4 != 0) return Invalid("base64: cut short");
   for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
-  return DecodeBase64(text, kBase64);
+  return DecodeBase64(text, kBase64Values);
 }
 
 std::string ToBase64Url(std::string_view bytes) {
   return EncodeBase64(bytes, kBase64Url);
 }
 Result<std::string> FromBase64Url(std::string_view text) {
-  return DecodeBase64(text, kBase64Url);
+  return DecodeBase64(text, kBase64UrlValues);
 }
 
 }  // namespace stepscope
