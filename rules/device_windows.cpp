@@ -16,23 +16,28 @@ DeviceWindows::Window& DeviceWindows::At(std::size_t metric, const Subject& subj
 }
 
 void DeviceWindows::Observe(const TickView& ticks, Initialisation& start) {
-  std::vector<std::pair<Window*, const Column*>> windows;
+  std::optional<std::size_t> restart;  // what was before this row was initialisation
+  for (std::size_t row = ticks.first; row < ticks.end; ++row) {
+    const auto tick = start.Observe(ticks.node, ticks.At(row));
+    if (tick == Initialisation::Tick::kFirstAfterStep) restart = row;
+  }
   for (std::size_t metric = 0; metric < metrics_.size(); ++metric) {
     for (const DeviceColumn& each : ColumnsOf(ticks, metrics_[metric])) {
       Window& window = At(metric, {std::string(ticks.node), each.device});
-      windows.emplace_back(&window, each.column);
+      if (restart) window.values.Clear();
+      Add(ticks, restart.value_or(ticks.first), *each.column, window);
     }
   }
-  for (std::size_t row = ticks.first; row < ticks.end; ++row) {
-    const Time at = ticks.At(row);
-    const bool restart = start.Observe(ticks.node, at) == Initialisation::Tick::kFirstAfterStep;
-    for (auto& [window, column] : windows) {
-      if (restart) window->values.Clear();
-      if (!column->Has(row)) continue;
-      window->values.Add(PercentBin(*column, row));
-      window->fresh = true;
-      window->last = at;
-    }
+}
+
+// Device by device: a window's counts stay in the nearest cache meanwhile.
+void DeviceWindows::Add(const TickView& ticks, std::size_t first, const Column& column,
+                        Window& window) {
+  for (std::size_t row = first; row < ticks.end; ++row) {
+    if (!column.Has(row)) continue;
+    window.values.Add(PercentBin(column, row));
+    window.fresh = true;
+    window.last = ticks.At(row);
   }
 }
 

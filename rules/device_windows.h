@@ -55,6 +55,7 @@ class DeviceWindows {
  private:
   Window NewWindow() const { return {SlidingPercentiles(window_)}; }
   Window& At(std::size_t metric, const Subject& subject);
+  static void Add(const TickView& ticks, std::size_t first, const Column& column, Window& window);
 
   std::span<const std::string_view> metrics_;
   std::size_t window_;
