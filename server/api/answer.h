@@ -1,11 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
-#include "core/base/json.h"
+#include "core/base/json_members.h"
 #include "server/edge/message.h"
 #include "server/store/jobs.h"
 
@@ -18,18 +15,5 @@ Reply JsonReply(const OrderedJson& json, int status = 200);
 // An answer about a job: with an ETag once the job has ended, never stored before.
 Reply JobReply(const JobRow& job, const OrderedJson& json);
 Reply JobReply(const JobRow& job, std::string json);
-
-// `key` as RFC 3339 and `key`_us as an integer; both null when there is none.
-void PutTime(OrderedJson& json, const std::string& key, std::optional<std::int64_t> at_us);
-
-// With so many decimals, so that no one reads noise.
-double Rounded(double value, int decimals = 4);
-
-// The member when it is there and of the kind; null else. For JSON from our own tables.
-Json MemberText(const Json& object, const char* key);
-Json MemberInteger(const Json& object, const char* key);
-Json MemberArray(const Json& object, const char* key);  // empty rather than null
-
-OrderedJson NullIfEmpty(std::string_view text);
 
 }  // namespace stepscope

@@ -6,7 +6,7 @@
 #include "core/model/metric.h"
 #include "server/api/gap.h"
 #include "server/api/json_text.h"
-#include "server/api/reals.h"
+#include "server/store/reals.h"
 
 namespace stepscope {
 

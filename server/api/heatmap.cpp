@@ -8,7 +8,7 @@
 #include "server/api/chart_data.h"
 #include "server/api/heat_matrix.h"
 #include "server/api/routes.h"
-#include "server/api/series_range.h"
+#include "server/api/series_call.h"
 #include "server/store/rollups.h"
 
 namespace stepscope {

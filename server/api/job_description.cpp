@@ -5,11 +5,11 @@
 
 #include "core/model/names.h"
 #include "server/api/answer.h"
-#include "server/api/diagnosis_answer.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/api/rule_answer.h"
 #include "server/front/problem.h"
+#include "server/report/diagnosis_answer.h"
+#include "server/report/rule_answer.h"
 #include "server/store/job_rows.h"
 
 namespace stepscope {

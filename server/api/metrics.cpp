@@ -8,7 +8,7 @@
 #include "server/api/find_job.h"
 #include "server/api/json_text.h"
 #include "server/api/routes.h"
-#include "server/api/series_range.h"
+#include "server/api/series_call.h"
 #include "server/store/rollups.h"
 
 namespace stepscope {

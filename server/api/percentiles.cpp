@@ -9,10 +9,10 @@
 #include "server/api/answer.h"
 #include "server/api/gap.h"
 #include "server/api/json_text.h"
-#include "server/api/node_samples.h"
 #include "server/api/routes.h"
-#include "server/api/series_range.h"
-#include "server/api/sliding.h"
+#include "server/api/series_call.h"
+#include "server/report/sliding.h"
+#include "server/store/node_samples.h"
 
 namespace stepscope {
 namespace {

@@ -6,7 +6,7 @@
 #include "server/api/find_job.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/api/rule_answer.h"
+#include "server/report/rule_answer.h"
 
 namespace stepscope {
 namespace {
@@ -40,16 +40,6 @@ Reply ListCatalog(const Request& request, const PathParameters&) {
   return JsonReply({{"items", items}});
 }
 
-OrderedJson ToFullJson(const RuleStateRow& state, std::span<const TransitionRow> transitions) {
-  OrderedJson json = ToJson(state, transitions);
-  json["parameters"] = state.config.parameters;
-  const auto evidence = state.verdict.find("evidence");
-  const bool has_evidence = evidence != state.verdict.end() && evidence->is_object();
-  json["evidence"] = has_evidence ? *evidence : Json::object();
-  PutTime(json, "evaluated", state.evaluated_us);
-  return json;
-}
-
 Result<Reply> ListJobRules(const Api&, Connection& connection, const Request& request,
                            const PathParameters& path) {
   const Query query(request, {});
@@ -63,7 +53,7 @@ Result<Reply> ListJobRules(const Api&, Connection& connection, const Request& re
   if (!transitions) return transitions.error();
 
   OrderedJson items = OrderedJson::array();
-  for (const RuleStateRow& state : *states) items.push_back(ToFullJson(state, *transitions));
+  for (const RuleStateRow& state : *states) items.push_back(WholeRule(state, *transitions));
   return JobReply(*job, {{"items", items}});
 }
 

@@ -1,26 +1,19 @@
 // GET /jobs/{name}/steps: a summary for each rank, or every step of one.
 
 #include <algorithm>
-#include <map>
-#include <span>
 
 #include "core/base/text.h"
-#include "core/model/span_bins.h"
 #include "server/api/answer.h"
 #include "server/api/find_job.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/api/step_summary.h"
+#include "server/report/rank_summaries.h"
 #include "server/store/series.h"
 
 namespace stepscope {
 namespace {
 
 constexpr std::int64_t kMostRanks = 256;  // in one answer
-// Of a rank. More than that come as summaries of blocks, whose points are as fine as those of a
-// curve of so many steps.
-constexpr std::int64_t kMostStepsRead = 16'000;
-constexpr std::size_t kRanksAtOnce = 8;  // for which summaries lie in memory
 constexpr std::string_view kFormats[] = {"summary", "rows"};
 constexpr QueryParameter kStepQuery[] = {
     {"rank", QueryParameter::kInteger, 0, 1'048'575},
@@ -31,92 +24,8 @@ constexpr QueryParameter kStepQuery[] = {
     {"most", QueryParameter::kInteger, 1, kMostRanks},
 };
 
-// A rank and the name of its node.
-struct RankOnNode {
-  int rank = 0;
-  OrderedJson node;
-};
-
-Result<std::vector<RankOnNode>> FindRanks(Connection& connection, const JobRow& job,
-                                          std::optional<std::int64_t> only) {
-  const Result<std::vector<NodeRow>> nodes = ListNodes(connection, job.job_id);
-  if (!nodes) return nodes.error();
-  const Result<std::vector<RankRow>> rows = ListRanks(connection, job.job_id);
-  if (!rows) return rows.error();
-  std::vector<RankOnNode> ranks;
-  for (const RankRow& row : *rows) {
-    if (only && *only != row.rank) continue;
-    const auto node = std::ranges::find(*nodes, row.node_id, &NodeRow::node_id);
-    ranks.push_back(
-        {row.rank, node == nodes->end() ? OrderedJson(nullptr) : OrderedJson(node->name)});
-  }
-  return ranks;
-}
-
 double Seconds(std::int64_t ns) {
   return Rounded(double(ns) / 1e9, 9);
-}
-
-// From the first bin that has any to the last; the one without an end ends with the longest.
-OrderedJson Histogram(const AnnotationRow& row) {
-  OrderedJson edges = OrderedJson::array(), counts = OrderedJson::array();
-  if (row.bins.empty()) return {{"edges_seconds", edges}, {"counts", counts}};
-  const int first = row.bins.begin()->first, last = row.bins.rbegin()->first;
-  for (int bin = first; bin <= last; ++bin) {
-    const auto found = row.bins.find(bin);
-    counts.push_back(found == row.bins.end() ? 0 : found->second);
-    edges.push_back(Seconds(SpanBinBegin(bin)));
-  }
-  edges.push_back(Seconds(last + 1 < kSpanBins ? SpanBinBegin(last + 1) : row.max_ns));
-  return {{"edges_seconds", edges}, {"counts", counts}};
-}
-
-OrderedJson ToJson(const AnnotationRow& row) {
-  const double mean_ns = row.count > 0 ? double(row.sum_ns) / double(row.count) : 0;
-  return {{"name", row.name},
-          {"count", row.count},
-          {"total_seconds", Seconds(row.sum_ns)},
-          {"mean_seconds", Rounded(mean_ns / 1e9, 9)},
-          {"min_seconds", Seconds(row.min_ns)},
-          {"max_seconds", Seconds(row.max_ns)},
-          {"histogram", Histogram(row)}};
-}
-
-// Appends to `list` what there is to say of some ranks, at one instant.
-Status Summarise(Connection& connection, std::int64_t job_id, std::span<const RankOnNode> ranks,
-                 std::size_t bins, OrderedJson& list) {
-  std::vector<int> numbers;
-  for (const RankOnNode& rank : ranks) numbers.push_back(rank.rank);
-  std::map<int, StepSummary> summaries;
-  const Status read =
-      ReadStepPieces(connection, job_id, numbers, kMostStepsRead, [&](const StepPiece& piece) {
-        StepSummary& summary = summaries[piece.rank];
-        if (piece.block) summary.Add(*piece.block);
-        for (const Step& step : piece.steps) summary.Add(step);
-      });
-  if (!read) return read;
-  auto annotations = ReadAnnotations(connection, job_id, numbers);
-  if (!annotations) return annotations.error();
-  for (const RankOnNode& rank : ranks) {
-    OrderedJson json = {{"rank", rank.rank}, {"node", rank.node}};
-    summaries[rank.rank].Put(json, bins);
-    json["annotations"] = OrderedJson::array();
-    for (const AnnotationRow& row : (*annotations)[rank.rank]) {
-      json["annotations"].push_back(ToJson(row));
-    }
-    list.push_back(std::move(json));
-  }
-  return {};
-}
-
-// Of more than `most` that many, among them the first and the last.
-std::vector<RankOnNode> EvenlyChosen(const std::vector<RankOnNode>& ranks, std::size_t most) {
-  if (ranks.size() <= most) return ranks;
-  std::vector<RankOnNode> chosen;
-  for (std::size_t at = 0; at < most; ++at) {
-    chosen.push_back(ranks[at * (ranks.size() - 1) / std::max<std::size_t>(most - 1, 1)]);
-  }
-  return chosen;
 }
 
 Result<Reply> AnswerSummaries(Connection& connection, const Request& request, const JobRow& job,
@@ -128,16 +37,11 @@ Result<Reply> AnswerSummaries(Connection& connection, const Request& request, co
                          Format("the job has {} ranks; choose one, or give most", ranks.size()));
   }
   OrderedJson list = OrderedJson::array();
-  // In one snapshot each step is in a frame or in a block.
-  const Result<Transaction> snapshot = Transaction::Snapshot(connection);
-  if (!snapshot) return snapshot.error();
   const auto bins = static_cast<std::size_t>(query.Int("bins", 50));
-  for (std::size_t from = 0; from < shown.size(); from += kRanksAtOnce) {
-    const std::size_t count = std::min(kRanksAtOnce, shown.size() - from);
-    const Status done =
-        Summarise(connection, job.job_id, std::span(shown).subspan(from, count), bins, list);
-    if (!done) return done.error();
-  }
+  const Status read =
+      ForEachSummary(connection, job.job_id, shown, bins,
+                     [&](const RankSummary& summary) { list.push_back(ToJson(summary)); });
+  if (!read) return read.error();
   return JobReply(job, {{"ranks", std::move(list)}, {"left_out", ranks.size() - shown.size()}});
 }
 
@@ -197,7 +101,7 @@ Result<Reply> AnswerRows(Connection& connection, const Request& request, const J
     next = ToBase64Url(std::to_string(ToMicros((*steps)[limit - 1].start)));
   }
   return JobReply(job, {{"rank", ranks.front().rank},
-                        {"node", ranks.front().node},
+                        {"node", NullIfEmpty(ranks.front().node)},
                         {"items", items},
                         {"next", next}});
 }
@@ -214,7 +118,7 @@ Result<Reply> ReadJobSteps(const Api&, Connection& connection, const Request& re
 
   const Result<JobRow> job = FindNamedJob(connection, path);
   if (!job) return job.error();
-  const auto ranks = FindRanks(connection, *job, query.MaybeInt("rank"));
+  const auto ranks = FindRanks(connection, job->job_id, query.MaybeInt("rank"));
   if (!ranks) return ranks.error();
   if (query.Has("rank") && ranks->empty()) {
     return Query::Refuse(request, "rank", Format("the job has no rank {}", query.Text("rank")));

@@ -3,7 +3,8 @@
 #include "core/model/metric.h"
 #include "server/api/answer.h"
 #include "server/api/routes.h"
-#include "server/api/usage_table.h"
+#include "server/api/series_call.h"
+#include "server/report/usage_table.h"
 
 namespace stepscope {
 namespace {

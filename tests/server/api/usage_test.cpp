@@ -3,9 +3,9 @@
 #include <random>
 
 #include "core/base/text.h"
-#include "server/api/usage_pool.h"
-#include "server/api/usage_table.h"
 #include "server/compact/compact_node.h"
+#include "server/report/usage_pool.h"
+#include "server/report/usage_table.h"
 #include "server/store/jobs.h"
 #include "tests/server/api/api_test.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/api/usage_table.h"
+#include "server/report/usage_table.h"
 
 namespace stepscope {
 

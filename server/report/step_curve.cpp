@@ -1,4 +1,4 @@
-#include "server/api/step_curve.h"
+#include "server/report/step_curve.h"
 
 namespace stepscope {
 namespace {

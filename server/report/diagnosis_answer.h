@@ -3,6 +3,7 @@
 #include <span>
 
 #include "core/base/json.h"
+#include "server/store/jobs.h"
 #include "server/store/rules.h"
 
 namespace stepscope {
@@ -10,8 +11,10 @@ namespace stepscope {
 // The rule of a job that sums up the others; null when the job was not given it.
 const RuleStateRow* FindReport(std::span<const RuleStateRow> states);
 
-// One row of a budget, without the rules that support it.
-OrderedJson CauseInShort(const Json& cause);
+// Where the time went, with the rules that support each cause. `transitions` are those of the job
+// and all its rules, by time.
+OrderedJson WholeDiagnosis(std::span<const RuleStateRow> states,
+                           std::span<const TransitionRow> transitions);
 
 // Where the time went, as describe-job shows it: null while there is nothing to divide up.
 OrderedJson DiagnosisInShort(std::span<const RuleStateRow> states);

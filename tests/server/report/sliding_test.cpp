@@ -1,4 +1,4 @@
-#include "server/api/sliding.h"
+#include "server/report/sliding.h"
 
 #include <gtest/gtest.h>
 

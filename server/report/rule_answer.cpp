@@ -1,6 +1,6 @@
-#include "server/api/rule_answer.h"
+#include "server/report/rule_answer.h"
 
-#include "server/api/answer.h"
+#include "core/base/json_members.h"
 
 namespace stepscope {
 namespace {
@@ -51,6 +51,16 @@ OrderedJson ToJson(const RuleStateRow& state, std::span<const TransitionRow> tra
   json["severity"] = SeverityOf(verdict);
   const auto active = verdict.find("active");
   json["active"] = active != verdict.end() && active->is_boolean() && active->get<bool>();
+  return json;
+}
+
+OrderedJson WholeRule(const RuleStateRow& state, std::span<const TransitionRow> transitions) {
+  OrderedJson json = ToJson(state, transitions);
+  json["parameters"] = state.config.parameters;
+  const auto evidence = state.verdict.find("evidence");
+  const bool has_evidence = evidence != state.verdict.end() && evidence->is_object();
+  json["evidence"] = has_evidence ? *evidence : Json::object();
+  PutTime(json, "evaluated", state.evaluated_us);
   return json;
 }
 

@@ -1,6 +1,6 @@
 // What bins tell of wall times is near what the wall times tell.
 
-#include "server/api/step_walls.h"
+#include "server/report/step_walls.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "server/api/step_summary.h"
+#include "server/report/step_summary.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "server/api/answer.h"
+#include "core/base/json_members.h"
 #include "server/store/capped_sum.h"
 
 namespace stepscope {
@@ -14,14 +14,10 @@ double Seconds(double ns) {
   return Rounded(ns / 1e9, 9);
 }
 
-OrderedJson WallSeconds(const StepWalls& walls) {
-  if (walls.count() == 0) return nullptr;
-  return {{"mean", Seconds(walls.sum_ns() / double(walls.count()))},
-          {"max", Seconds(double(walls.max_ns()))},
-          {"p99", Seconds(walls.Percentile(0.99))},
-          {"p95", Seconds(walls.Percentile(0.95))},
-          {"p50", Seconds(walls.Percentile(0.50))},
-          {"min", Seconds(double(walls.min_ns()))}};
+OrderedJson WallSeconds(const StepFigures& of) {
+  if (of.count == 0) return nullptr;
+  return {{"mean", of.mean}, {"max", of.max}, {"p99", of.p99},
+          {"p95", of.p95},   {"p50", of.p50}, {"min", of.min}};
 }
 
 // Equal bins up to the 99th percentile, and one for the outliers behind it.
@@ -40,25 +36,22 @@ std::vector<double> Edges(const StepWalls& walls, std::size_t bins) {
   return edges;
 }
 
-OrderedJson Histogram(const StepWalls& walls, std::size_t bins) {
-  OrderedJson seconds = OrderedJson::array(), counts = OrderedJson::array();
-  if (walls.count() == 0) return {{"edges_seconds", seconds}, {"counts", counts}};
+void PutHistogram(const StepWalls& walls, std::size_t bins, StepFigures& figures) {
+  if (walls.count() == 0) return;
   const std::vector<double> edges = Edges(walls, bins);
   std::int64_t from = 0;
   for (std::size_t bin = 0; bin + 1 < edges.size(); ++bin) {
     const bool last = bin + 2 == edges.size();
     const std::int64_t to = last ? walls.count() : walls.CountBelow(edges[bin + 1]);
-    counts.push_back(to - from);
+    figures.counts.push_back(to - from);
     from = to;
   }
-  for (const double edge : edges) seconds.push_back(Seconds(edge));
-  return {{"edges_seconds", seconds}, {"counts", counts}};
+  for (const double edge : edges) figures.edges.push_back(Seconds(edge));
 }
 
-OrderedJson PhaseJson(std::string_view name, double ns, double all_ns) {
-  return {{"phase", name},
-          {"total_seconds", Seconds(ns)},
-          {"share_percent", all_ns > 0 ? Rounded(100 * ns / all_ns, 2) : 0}};
+OrderedJson ToJson(const StepFigures::PhaseSum& sum) {
+  return {
+      {"phase", sum.phase}, {"total_seconds", sum.seconds}, {"share_percent", sum.share_percent}};
 }
 
 // The mean of a phase in each point of a curve.
@@ -119,30 +112,54 @@ void StepSummary::Add(const BlockSummary& block) {
   for (const StepPoint& point : block.points) curve_.Add(point);
 }
 
-OrderedJson StepSummary::Phases() const {
-  OrderedJson list = OrderedJson::array();
+std::vector<StepFigures::PhaseSum> StepSummary::Phases() const {
+  std::vector<StepFigures::PhaseSum> list;
   const double all_ns = walls_.sum_ns();
   double unnamed_ns = all_ns;
+  const auto put = [&](std::string_view name, double ns) {
+    if (ns <= 0) return;
+    list.push_back({name, Seconds(ns), all_ns > 0 ? Rounded(100 * ns / all_ns, 2) : 0});
+  };
   for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
     const double ns = double(phases_ns_[phase]);
     unnamed_ns -= ns;
-    if (ns > 0) list.push_back(PhaseJson(ToText(static_cast<Phase>(phase)), ns, all_ns));
+    put(ToText(static_cast<Phase>(phase)), ns);
   }
-  if (unnamed_ns > 0) list.push_back(PhaseJson("unnamed", unnamed_ns, all_ns));
+  put("unnamed", unnamed_ns);
   return list;
 }
 
-void StepSummary::Put(OrderedJson& json, std::size_t bins) {
+StepFigures StepSummary::Finish(std::size_t bins) {
   walls_.Finish();
-  const bool any = walls_.count() > 0;
-  json["steps"] = walls_.count();
-  json["first_step"] = any ? OrderedJson(first_) : OrderedJson(nullptr);
-  json["last_step"] = any ? OrderedJson(last_) : OrderedJson(nullptr);
-  json["wall_seconds"] = WallSeconds(walls_);
-  json["wall_error_percent"] = walls_.exact() ? 0 : kDurationErrorPercent;
-  json["histogram"] = Histogram(walls_, bins);
-  json["phases"] = Phases();
-  json["series"] = CurveJson(curve_);
+  StepFigures figures;
+  figures.count = walls_.count();
+  figures.first = first_;
+  figures.last = last_;
+  figures.phases = Phases();
+  figures.curve = std::move(curve_);
+  figures.error_percent = walls_.exact() ? 0 : kDurationErrorPercent;
+  if (walls_.count() == 0) return figures;
+  figures.mean = Seconds(walls_.sum_ns() / double(walls_.count()));
+  figures.max = Seconds(double(walls_.max_ns()));
+  figures.p99 = Seconds(walls_.Percentile(0.99));
+  figures.p95 = Seconds(walls_.Percentile(0.95));
+  figures.p50 = Seconds(walls_.Percentile(0.50));
+  figures.min = Seconds(double(walls_.min_ns()));
+  PutHistogram(walls_, bins, figures);
+  return figures;
+}
+
+void Put(const StepFigures& figures, OrderedJson& json) {
+  const bool any = figures.count > 0;
+  json["steps"] = figures.count;
+  json["first_step"] = any ? OrderedJson(figures.first) : OrderedJson(nullptr);
+  json["last_step"] = any ? OrderedJson(figures.last) : OrderedJson(nullptr);
+  json["wall_seconds"] = WallSeconds(figures);
+  json["wall_error_percent"] = figures.error_percent;
+  json["histogram"] = {{"edges_seconds", figures.edges}, {"counts", figures.counts}};
+  json["phases"] = OrderedJson::array();
+  for (const StepFigures::PhaseSum& sum : figures.phases) json["phases"].push_back(ToJson(sum));
+  json["series"] = CurveJson(figures.curve);
 }
 
 }  // namespace stepscope

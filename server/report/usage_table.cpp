@@ -1,4 +1,4 @@
-#include "server/api/usage_table.h"
+#include "server/report/usage_table.h"
 
 #include <algorithm>
 #include <map>
@@ -7,8 +7,8 @@
 
 #include "core/base/text.h"
 #include "rules/catalog.h"
-#include "server/api/reals.h"
-#include "server/api/usage_pool.h"
+#include "server/report/usage_pool.h"
+#include "server/store/reals.h"
 #include "server/store/rollup_fold.h"
 
 namespace stepscope {

@@ -1,35 +1,12 @@
-#include "server/api/series_range.h"
+#include "server/api/series_call.h"
 
 #include <algorithm>
 
 #include "core/base/text.h"
 #include "core/model/metric.h"
-#include "server/api/answer.h"
 #include "server/api/find_job.h"
-#include "server/store/intervals.h"
 
 namespace stepscope {
-namespace {
-
-void ChooseTimes(const std::vector<TickRange>& ranges, const Query& query, SeriesRange& range) {
-  range.from_us = range.to_us = range.job.started_us.value_or(range.job.created_us);
-  if (!ranges.empty()) {
-    range.from_us = std::ranges::min_element(ranges, {}, &TickRange::from_us)->from_us;
-    range.to_us = std::ranges::max_element(ranges, {}, &TickRange::to_us)->to_us;
-  }
-  range.from_us = query.Int("from_us", range.from_us);
-  range.to_us = std::max(query.Int("to_us", range.to_us), range.from_us);
-}
-
-}  // namespace
-
-std::int64_t IntervalUs(const JobRow& job, std::int64_t from_us, std::int64_t to_us) {
-  return LongestIntervalMs(job.configuration, from_us, to_us) * 1'000;
-}
-
-bool SamplesRemoved(const JobRow& job, std::int64_t from_us) {
-  return from_us < job.samples_from_us;
-}
 
 std::optional<SeriesFault> FindSeriesFault(const Query& query,
                                            const std::vector<NodeBrief>& nodes) {
@@ -60,8 +37,10 @@ Result<Reply> ForSeries(Connection& connection, const Request& request, const Pa
     return Query::Refuse(request, fault->parameter, fault->detail);
   }
 
-  SeriesRange range{std::move(head->job), std::move(head->nodes), {query.Texts("metric"), {}}};
-  ChooseTimes(head->ranges, query, range);
+  SeriesRange range = WholeRange(std::move(*head));
+  range.filter.metrics = query.Texts("metric");
+  range.from_us = query.Int("from_us", range.from_us);
+  range.to_us = std::max(query.Int("to_us", range.to_us), range.from_us);
   range.interval_us = IntervalUs(range.job, range.from_us, range.to_us);
   if (query.Has("device")) range.filter.device = query.Text("device");
   if (query.Has("node")) {

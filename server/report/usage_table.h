@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "server/api/node_samples.h"
-#include "server/api/series_range.h"
+#include "server/store/node_samples.h"
+#include "server/store/series_range.h"
 
 namespace stepscope {
 

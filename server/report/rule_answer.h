@@ -12,4 +12,8 @@ namespace stepscope {
 // job and all its rules, by time.
 OrderedJson ToJson(const RuleStateRow& state, std::span<const TransitionRow> transitions);
 
+// The same with parameters, evidence and the time of the last evaluation, as /jobs/{name}/rules has
+// it.
+OrderedJson WholeRule(const RuleStateRow& state, std::span<const TransitionRow> transitions);
+
 }  // namespace stepscope

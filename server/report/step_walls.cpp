@@ -1,4 +1,4 @@
-#include "server/api/step_walls.h"
+#include "server/report/step_walls.h"
 
 #include <algorithm>
 #include <cmath>

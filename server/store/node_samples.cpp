@@ -1,4 +1,4 @@
-#include "server/api/node_samples.h"
+#include "server/store/node_samples.h"
 
 #include <algorithm>
 #include <map>

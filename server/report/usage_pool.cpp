@@ -1,7 +1,7 @@
-#include "server/api/usage_pool.h"
+#include "server/report/usage_pool.h"
 
 #include "core/model/metric.h"
-#include "server/api/sliding.h"
+#include "server/report/sliding.h"
 
 namespace stepscope {
 namespace {
