@@ -21,6 +21,7 @@ RuleType CommunicationBottleneck();
 RuleType Straggler();
 RuleType StepOutlier();
 RuleType StepTimeRegression();
+RuleType PeriodicStall();
 RuleType StalledTraining();
 RuleType MaxInitializationTime();
 RuleType OverallFrameworkMetrics();
@@ -47,6 +48,7 @@ std::span<const RuleType> Catalog() {
       Straggler(),
       StepOutlier(),
       StepTimeRegression(),
+      PeriodicStall(),
       StalledTraining(),
       MaxInitializationTime(),
       OverallFrameworkMetrics(),
