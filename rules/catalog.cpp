@@ -19,6 +19,7 @@ RuleType DataloaderBottleneck();
 RuleType Dataloader();
 RuleType CommunicationBottleneck();
 RuleType Straggler();
+RuleType FrameworkOverhead();
 RuleType StepOutlier();
 RuleType StepTimeRegression();
 RuleType PeriodicStall();
@@ -46,6 +47,7 @@ std::span<const RuleType> Catalog() {
       Dataloader(),
       CommunicationBottleneck(),
       Straggler(),
+      FrameworkOverhead(),
       StepOutlier(),
       StepTimeRegression(),
       PeriodicStall(),

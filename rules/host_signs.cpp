@@ -58,7 +58,12 @@ double HostSigns::Highest(std::size_t metric, std::size_t row) const {
   return highest;
 }
 
-Cause HostSigns::Shown(std::size_t row, double& link) const {
+bool HostSigns::HasThread(std::size_t row) const {
+  return std::ranges::any_of(of_[kThread],
+                             [row](const Column* thread) { return thread->Has(row); });
+}
+
+Cause HostSigns::Shown(std::size_t row, double& link, double busy_thread) const {
   const auto highest = [&](Sign sign) { return Highest(sign, row); };
   link = std::max(link, highest(kLink));
   const bool waits = highest(kNodeWait) > kNodeWaits || highest(kCoreWait) > kCoreWaits ||
@@ -67,7 +72,7 @@ Cause HostSigns::Shown(std::size_t row, double& link) const {
   if (full || (waits && highest(kRead) >= highest(kWrite))) return Cause::kRawInput;
   if (waits) return Cause::kStorage;
   const bool awake = highest(kGpu) > kGpuAsleep;
-  if (awake && highest(kThread) > kCoreBusy) return Cause::kFrameworkOverhead;
+  if (awake && highest(kThread) > busy_thread) return Cause::kFrameworkOverhead;
   if (highest(kCore) > kCoreBusy) return Cause::kPreprocessing;
   return awake ? Cause::kUnderUse : Cause::kUnknown;
 }

@@ -17,13 +17,18 @@ class HostSigns {
  public:
   static std::span<const std::string_view> Metrics();
 
+  // Above this much of a core a thread cannot keep up.
+  static constexpr double kBusyThread = 90;
+
   explicit HostSigns(const TickView& ticks);
 
   const std::vector<const Column*>& gpus() const { return of_[0]; }
   // The first of these that holds in a tick: input at its limit, output, a training thread that
   // cannot keep up, a busy core; else kUnderUse when some GPU worked. `link` keeps the speed of the
   // fastest interface, which is told seldom.
-  Cause Shown(std::size_t row, double& link) const;
+  Cause Shown(std::size_t row, double& link, double busy_thread = kBusyThread) const;
+  // The row has a sample of some training thread.
+  bool HasThread(std::size_t row) const;
 
  private:
   double Highest(std::size_t metric, std::size_t row) const;

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "rules/state.h"
+#include "rules/step_sums.h"
+
+namespace stepscope {
+
+// Samples of a node, by whether its GPUs waited for a training thread.
+struct LaunchCounts {
+  std::int64_t judged = 0, launching = 0, unexplained = 0;
+  double lost = 0;  // parts of the node's GPUs that idled in `launching`, summed over samples
+
+  void Add(const LaunchCounts& other) {
+    judged += other.judged;
+    launching += other.launching;
+    unexplained += other.unexplained;
+    lost += other.lost;
+  }
+  double Share(std::int64_t of) const {
+    return judged == 0 ? 0 : static_cast<double>(of) / static_cast<double>(judged);
+  }
+  template <typename State>
+  void Fields(State& state) {
+    state("judged", judged);
+    state("launching", launching);
+    state("unexplained", unexplained);
+    state("lost", lost);
+  }
+};
+
+// A node's minute.
+struct LaunchMinute {
+  LaunchCounts counts;
+  StepSums steps;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("counts", counts);
+    state("steps", steps);
+  }
+};
+// One of all nodes.
+struct LaunchMinutes {
+  std::map<std::string, LaunchMinute, std::less<>> nodes;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("nodes", nodes, [] { return LaunchMinute(); });
+  }
+};
+
+}  // namespace stepscope
