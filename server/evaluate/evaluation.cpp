@@ -128,6 +128,7 @@ struct JobTurn {
   const JobView& view;
   JobReads& reads;
   std::optional<Time> horizon;
+  const Clock& clock;
   Time now{};
   const EvaluationOptions& options;
   Connection& connection;
@@ -147,7 +148,14 @@ Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
   }
   // The last turn is one that found nothing new after the job ended.
   const bool last = ended && rows->count == 0 && (!others || others->ended);
+  const SteadyTime began = job.clock.Steady();
   FeedRows(*rows, job.options.feed.scan_interval, last, run.watermark, *run.fold);
+  const Duration took = job.clock.Steady() - began;
+  if (took > job.options.longest_turn) {
+    return Internal(Format("{} took {:.0f} s for {} ticks and steps, more than {}",
+                           run.row.config.name, ToSeconds(took), rows->count,
+                           ToText(job.options.longest_turn)));
+  }
   Turn turn;
   turn.evaluated = Conclude(run, task, job.view, others, last, job.now);
   turn.evaluated.next_in = NextIn(*rows, ended, job.options.slot);
@@ -187,9 +195,10 @@ std::vector<std::size_t> Order(std::span<const Result<RuleRun>> runs) {
 }  // namespace
 
 Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
-                                                std::span<const RuleTask> tasks, Time now,
+                                                std::span<const RuleTask> tasks, const Clock& clock,
                                                 const EvaluationOptions& options) {
   const std::int64_t job_id = tasks.front().job_id;
+  const Time now = clock.Now();
   const auto view = LoadView(connection, job_id, now, options.silence);
   if (!view.ok()) return view.error();
   const auto rows = LoadRuleStates(connection, job_id, ConfigIds(tasks));
@@ -201,7 +210,7 @@ Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
   auto horizon = HorizonOf(view->nodes, HasEnded(view->job.status));
   if (horizon && !HasEnded(view->job.status)) *horizon -= options.settle;
   JobReads reads(connection, job_id, MetricsOf(runs));
-  JobTurn job{*view, reads, horizon, now, options, connection, {}};
+  JobTurn job{*view, reads, horizon, clock, now, options, connection, {}};
   std::vector<Result<Turn>> turns(tasks.size(), Result<Turn>(Turn()));
   for (const std::size_t i : Order(runs)) {
     if (runs[i].ok()) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
 #include "server/evaluate/feed.h"
 #include "server/store/rules.h"
@@ -16,6 +17,9 @@ struct EvaluationOptions {
   Duration silence = 60s;  // a node without frames for longer holds nobody up
   // Steps are pushed with the ticks of their time or one push later, so the newest ticks wait.
   Duration settle = 2s;
+  // A turn of a rule that takes longer is an error of the rule. It reads so little that none should
+  // take a second.
+  Duration longest_turn = 60s;
 };
 
 // One turn of a rule, ready to be written.
@@ -27,10 +31,10 @@ struct Turn {
 
 // A turn of each of these rules of one job, in their order: goes on where the rule's last turn
 // stood, reads what is new, folds it, judges. What several rules need is read once. Writes nothing.
-// `now` is the service's wall time. The error of a turn is a fault of this rule. Errors of all:
-// Unavailable when the database is; anything else is a fault of the job.
+// The error of a turn is a fault of this rule. Errors of all: Unavailable when the database is;
+// anything else is a fault of the job.
 Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
-                                                std::span<const RuleTask> tasks, Time now,
+                                                std::span<const RuleTask> tasks, const Clock& clock,
                                                 const EvaluationOptions& options);
 
 }  // namespace stepscope

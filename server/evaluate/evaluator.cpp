@@ -56,7 +56,7 @@ bool Evaluator::WorkOnce(const std::stop_token& stop, const std::string& worker,
   const auto tasks = ClaimRuleTasks(**connection, worker, options_.tasks_at_once, options_.lease);
   if (!tasks.ok() || tasks->empty()) return false;
   held_.Change([&](auto& held) {
-    for (const RuleTask& task : *tasks) held[task.task_id] = task;
+    for (const RuleTask& task : *tasks) held[task.task_id] = {task, clock_.Steady()};
   });
   const bool evaluated = !stop.stop_requested() && Evaluate(**connection, *tasks);
   held_.Change([&](auto& held) {
@@ -120,7 +120,7 @@ Status Evaluator::EvaluateOrFail(Connection& connection, const std::vector<RuleT
 Result<std::vector<Result<Turn>>> Evaluator::TryEvaluate(Connection& connection,
                                                          const std::vector<RuleTask>& tasks) {
   try {
-    return EvaluateRules(connection, tasks, clock_.Now(), options_.evaluation);
+    return EvaluateRules(connection, tasks, clock_, options_.evaluation);
   } catch (const std::exception& fault) {
     return Internal(Format("the evaluation failed: {}", Printable(fault.what())));
   }
@@ -164,9 +164,10 @@ void Evaluator::RenewAll() {
   if (held.empty()) return;
   auto connection = database_.Acquire();
   if (!connection.ok()) return;
-  for (const auto& [task_id, task] : held) {
+  for (const auto& [task_id, each] : held) {
+    if (clock_.Steady() - each.since > options_.longest_hold) continue;
     // A task that is no longer ours is found out when its outcome is refused.
-    const auto renewed = RenewRuleTask(**connection, task, options_.lease);
+    const auto renewed = RenewRuleTask(**connection, each.task, options_.lease);
     if (!renewed.ok()) return;
   }
 }

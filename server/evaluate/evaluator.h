@@ -20,8 +20,9 @@ struct EvaluatorOptions {
   Duration idle = 500ms;   // between two looks of a thread for work, +- 20 %
   Duration lease = 30s;    // a dead evaluator's tasks are taken over after this
   Duration heartbeat = 10s;
-  std::string name;        // unique among all evaluators of the database; empty: made here
-  std::string public_url;  // of the web page, for webhooks
+  Duration longest_hold = 5min;  // a task held for longer hangs, and is left to others
+  std::string name;              // unique among all evaluators of the database; empty: made here
+  std::string public_url;        // of the web page, for webhooks
 };
 
 // Of all threads since the start; lag is the newest evaluation's of a running job.
@@ -58,7 +59,11 @@ class Evaluator {
   Database& database_;
   const Clock& clock_;
   const EvaluatorOptions options_;
-  Guarded<std::map<std::int64_t, RuleTask>> held_;  // by task_id
+  struct Held {
+    RuleTask task;
+    SteadyTime since;
+  };
+  Guarded<std::map<std::int64_t, Held>> held_;  // by task_id
   Guarded<EvaluatorFigures> figures_;
   std::vector<Worker> threads_;
   Worker heartbeat_;  // last made, first stopped: see the destructor

@@ -7,6 +7,7 @@
 #include "server/evaluate/evaluation.h"
 #include "tests/scenarios/replay.h"
 #include "tests/scenarios/stored_job.h"
+#include "tests/support/fake_clock.h"
 #include "tests/support/postgres.h"
 
 namespace stepscope::scenarios {
@@ -45,7 +46,7 @@ class Evaluation : public testing::Test {
         const bool wanted =
             row.config.name == rule && task.rule_config_id == row.config.rule_config_id;
         if (!wanted) continue;
-        auto turns = EvaluateRules(*connection_, {&task, 1}, now, options_);
+        auto turns = EvaluateRules(*connection_, {&task, 1}, test::FakeClock(now), options_);
         EXPECT_TRUE(turns.ok()) << turns.error().message;
         const auto& turn = turns->front();
         EXPECT_TRUE(turn.ok()) << turn.error().message;
@@ -78,7 +79,7 @@ class Evaluation : public testing::Test {
       });
     });
     if (tasks.empty()) return;
-    const auto turns = EvaluateRules(*connection_, tasks, now, options_);
+    const auto turns = EvaluateRules(*connection_, tasks, test::FakeClock(now), options_);
     ASSERT_TRUE(turns.ok()) << turns.error().message;
     std::vector<Evaluated> outcomes;
     for (const auto& turn : *turns) {

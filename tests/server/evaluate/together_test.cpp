@@ -12,13 +12,38 @@ TEST_F(RulesTogether, AStateOfAnotherShapeIsAFaultOfTheRule) {
   StoredJob stored(*connection_, job);
   ASSERT_TRUE(connection_->Execute("update rule_states set state = '{\"start\": 17}'").ok());
   const auto tasks = ClaimRuleTasks(*connection_, "test", 100, 30s);
-  const auto turns = EvaluateRules(*connection_, *tasks, After(1), options_);
+  const auto turns = EvaluateRules(*connection_, *tasks, test::FakeClock(After(1)), options_);
   ASSERT_TRUE(turns.ok());
   ASSERT_EQ(turns->size(), Catalog().size());
   for (const auto& turn : *turns) {
     ASSERT_FALSE(turn.ok());
     EXPECT_EQ(turn.error().code, Code::kInternal) << turn.error().message;
   }
+}
+
+// Time passes while the fourth rule has its turn, and at no other moment.
+class SlowRuleClock : public Clock {
+ public:
+  Time Now() const override { return After(60); }
+  SteadyTime Steady() const override { return SteadyTime(++asked_ < 8 ? 0s : 61s); }
+
+ private:
+  mutable int asked_ = 0;  // twice for each turn
+};
+
+TEST_F(RulesTogether, ATurnThatTakesTooLongIsAFaultOfItsRuleAlone) {
+  const Job job = MakeJob(Small());
+  StoredJob stored(*connection_, job);
+  stored.StoreUntil(After(60));
+  const auto tasks = ClaimRuleTasks(*connection_, "test", 100, 30s);
+  const auto turns = EvaluateRules(*connection_, *tasks, SlowRuleClock(), options_);
+  ASSERT_TRUE(turns.ok());
+  std::vector<std::string> errors;
+  for (const auto& turn : *turns) {
+    if (!turn.ok()) errors.push_back(turn.error().message);
+  }
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_NE(errors[0].find(" took 61 s for "), std::string::npos) << errors[0];
 }
 
 // The rules of a job share what they read; each says what it would say alone, also when one of them
