@@ -119,6 +119,9 @@ void App::StartWork() {
   EvaluatorOptions evaluator;
   evaluator.threads = settings_.evaluators;
   evaluator.public_url = url_;
+  evaluator.evaluation.slot = settings_.evaluation_slot;
+  evaluator.lease = settings_.evaluation_lease;
+  evaluator.heartbeat = settings_.evaluation_lease / 3;
   evaluator_ = std::make_unique<Evaluator>(*work_database_, clock_, std::move(evaluator));
   CompactorOptions compactor;
   compactor.paused = [&gauge = pressure_->gauge()] {

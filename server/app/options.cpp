@@ -51,7 +51,12 @@ constexpr std::array kOptions = {
            "Address of the web page as people see it, for links in messages."},
     Option{"--webhook-allow", "CIDR[,..]", "",
            "Private address ranges that webhooks may be sent to, such as 10.20.0.0/16."},
-    Option{"--evaluators", "N", "2", "Threads that judge jobs by their rules, 1 to 16."},
+    Option{"--evaluators", "N", "2",
+           "Threads that judge jobs by their rules, up to 16; 0 leaves it to other replicas."},
+    Option{"--evaluation-slot", "TIME", "2s",
+           "How long the rules of a running job rest between two looks at it, 100ms to 5m."},
+    Option{"--evaluation-lease", "TIME", "30s",
+           "When others take over from a replica that died while it judged, 1s to 10m."},
     Option{"--keep-samples", "DAYS", "30",
            "Age at which samples and steps are removed, 0 to keep them; charts of wide ranges, "
            "statuses and findings stay."},

@@ -97,8 +97,17 @@ Result<Duration> ReadWait(const Arguments& arguments) {
 
 Result<int> ReadEvaluators(const std::string& text) {
   const Result<std::int64_t> number = ParseInt(text, "--evaluators");
-  if (number && *number >= 1 && *number <= 16) return static_cast<int>(*number);
-  return Invalid(Format("--evaluators {}: a number from 1 to 16 is wanted", Printable(text)));
+  if (number && *number >= 0 && *number <= 16) return static_cast<int>(*number);
+  return Invalid(Format("--evaluators {}: a number from 0 to 16 is wanted", Printable(text)));
+}
+
+Result<Duration> ReadBetween(const Arguments& arguments, const char* option, Duration least,
+                             Duration most) {
+  const std::string& text = arguments[option];
+  const Result<Duration> read = ParseDuration(text);
+  if (read && *read >= least && *read <= most) return read;
+  return Invalid(Format("{} {}: a time from {} to {} is wanted", option, Printable(text),
+                        ToText(least), ToText(most)));
 }
 
 Status CheckTls(const Settings& settings) {
@@ -178,6 +187,12 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
   if (read) read = Take(ReadWait(arguments), settings.database_wait);
   if (read) read = Take(ReadPublicUrl(arguments["--public-url"]), settings.public_url);
   if (read) read = Take(ReadEvaluators(arguments["--evaluators"]), settings.evaluators);
+  if (read) {
+    read = Take(ReadBetween(arguments, "--evaluation-slot", 100ms, 5min), settings.evaluation_slot);
+  }
+  if (read) {
+    read = Take(ReadBetween(arguments, "--evaluation-lease", 1s, 10min), settings.evaluation_lease);
+  }
   if (read) read = Take(ReadDays(arguments, "--keep-samples"), settings.keep_samples_days);
   if (read) read = Take(ReadDays(arguments, "--keep-jobs"), settings.keep_jobs_days);
   if (read) read = Take(ReadSize(arguments, "--keep-size"), settings.keep_bytes);

@@ -82,7 +82,9 @@ TEST(Settings, KeepSizeIsASizeWithItsUnit) {
 }
 
 TEST(Settings, WrongValuesNameTheirOption) {
-  EXPECT_NE(ErrorOf({"--evaluators", "0"}).find("--evaluators"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--evaluators", "17"}).find("--evaluators"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--evaluation-slot", "5ms"}).find("from 100 ms to 5 min"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--evaluation-lease", "30"}).find("from 1 s to 10 min"), std::string::npos);
   EXPECT_NE(ErrorOf({"--evaluators", "many"}).find("--evaluators"), std::string::npos);
   EXPECT_NE(ErrorOf({"--database-wait", "2h"}).find("--database-wait"), std::string::npos);
   EXPECT_NE(ErrorOf({"--database-wait", "soon"}).find("--database-wait"), std::string::npos);
