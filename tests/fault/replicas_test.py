@@ -1,43 +1,21 @@
 """Two services on one database: started together on an empty one, both used, one killed at any moment. Each does its share, none
 does the other's again, and what either acknowledged is stored."""
 
-import base64
-import json
 import os
 import random
-import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.fault.law import check_law
 from tests.fault.pusher import IdleGpus, Pusher
-from tests.fault.replicas import Either, Replica
+from tests.fault.replicas import Either, Listener, Replica, start_together
 from tests.support.postgres import Postgres
 from tests.support.service import ROOT, wait_for
-
-sys.path.insert(0, str(ROOT / "scripts"))
-from webhook_receiver import Receiver  # noqa: E402
 
 SEED = int(os.environ.get("STEPSCOPE_SEED", "20261121"))
 KILLS = int(os.environ.get("STEPSCOPE_REPLICA_KILLS", "8"))
 JUDGED, RULE = "judged", "CPUBottleneck"
 OF_JUDGED = f"where job_id = (select job_id from jobs where name = '{JUDGED}')"
-
-
-class Listener(Receiver):
-    """Remembers under which number each message came: one that is sent again has the same."""
-
-    def __init__(self):
-        super().__init__(say=lambda line: None)
-        self.events = {}  # webhook-id -> (type, job)
-
-    def take(self, headers, body):
-        status = super().take(headers, body)
-        if status == 204:
-            message = json.loads(body)
-            self.events[headers["webhook-id"]] = (message["type"], message["data"].get("job"))
-        return status
 
 
 @pytest.fixture
@@ -51,14 +29,7 @@ def postgres(folder):
 @pytest.fixture
 def replicas(folder, postgres):
     made = [Replica(folder / name, postgres) for name in ("a", "b")]
-    key = base64.b64encode(os.urandom(32)) + b"\n"
-    for each in made:  # both seal and open the secrets of webhooks
-        each.data_dir.mkdir(mode=0o700)
-        file = each.data_dir / "webhook.key"
-        file.write_bytes(key)
-        file.chmod(0o600)
-    with ThreadPoolExecutor(len(made)) as pool:
-        list(pool.map(lambda each: each.start(), made))
+    start_together(made)
     yield made
     for each in made:
         each.stop()
@@ -150,7 +121,7 @@ def check_judged_once(replicas, postgres, ticks):
 
 def check_told_once(listener, postgres):
     """Each event stands once in the outbox and came under one number."""
-    told = lambda: {("rule.issues_found", JUDGED), ("job.completed", JUDGED)} <= set(listener.events.values())
+    told = lambda: {("rule.issues_found", JUDGED, RULE), ("job.completed", JUDGED, "")} <= set(listener.events.values())
     wait_for(told, "the messages came")
     rows = postgres.sql(f"select event, count(*) from deliveries {OF_JUDGED} group by event")
     assert dict(rows)["rule.issues_found"] == "1" and dict(rows)["job.completed"] == "1", rows
