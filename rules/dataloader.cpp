@@ -69,7 +69,7 @@ void LoaderFold::Observe(const StepView& steps) {
   for (const Step& step : steps.steps) {
     Loads& rank = ranks_[steps.rank];
     rank.sums.Add(step);
-    rank.last = step.start + step.wall;
+    rank.last = EndedAt(step);
     if (step.phase(Phase::kData) <= Duration::zero()) continue;
     if (++rank.loads == kLeastLoads) rank.judged = rank.last;
   }

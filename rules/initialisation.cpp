@@ -9,7 +9,7 @@ namespace stepscope {
 
 void Initialisation::Observe(const StepView& steps) {
   for (const Step& step : steps.steps) {
-    const Time end = step.start + step.wall;
+    const Time end = EndedAt(step);
     if (!first_step_end_ || end < *first_step_end_) first_step_end_ = end;
   }
 }

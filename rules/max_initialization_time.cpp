@@ -55,7 +55,7 @@ class InitializationFold : public FieldsFold<InitializationFold> {
 
 void InitializationFold::Observe(const StepView& steps) {
   for (const Step& step : steps.steps) {
-    const Time end = step.start + step.wall;
+    const Time end = EndedAt(step);
     if (!first_step_ || end < *first_step_) first_step_ = end;
   }
 }

@@ -119,7 +119,7 @@ void PhaseShareFold::Observe(Rank& rank, const Subject& subject, const Step& ste
   rank.wall_s += wall_s;
   const bool was_active = rank.fired && rank.active;
   const Time before = was_active ? rank.last : step.start;
-  rank.last = step.start + step.wall;
+  rank.last = EndedAt(step);
   if (!IsJudged(rank)) return;
   rank.median = BinPercent(rank.all.Percentile(kMedian));
   rank.active = rank.window.Percentile(kMedian) > threshold_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,12 @@ struct TickView {
 
   Time At(std::size_t row) const { return FromMicros(at_us[row]); }
 };
+
+// When a step ended. In whole microseconds, as saved states keep times: what a rule says must not
+// depend on when it was saved.
+inline Time EndedAt(const Step& step) {
+  return std::chrono::floor<std::chrono::microseconds>(step.start + step.wall);
+}
 
 // Steps of one rank, oldest first.
 struct StepView {

@@ -89,7 +89,7 @@ class StalledFold : public FieldsFold<StalledFold> {
 
 void StalledFold::Observe(const StepView& steps) {
   for (const Step& step : steps.steps) {
-    const Time end = step.start + step.wall;
+    const Time end = EndedAt(step);
     Window* window = windows_.At(end);
     if (window == nullptr) continue;
     window->first = std::min(window->first.value_or(end), end);

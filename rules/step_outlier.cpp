@@ -82,7 +82,7 @@ void Rank::Add(const Step& step, Duration length) {
   const double before = seconds - mean_s;
   mean_s += before / static_cast<double>(Judged());
   squares += before * (seconds - mean_s);
-  last = step.start + step.wall;
+  last = EndedAt(step);
 }
 
 void Rank::Remember(std::int64_t number, double seconds) {

@@ -96,7 +96,7 @@ void RegressionFold::Observe(const StepView& steps) {
     rank.window.Add(std::max(step.wall, Duration::zero()));
     rank.sums.Add(step);
     if (rank.window.count() < kSteps || rank.sums.wall() < kLength) continue;
-    Close(steps.rank, rank, step.start + step.wall);
+    Close(steps.rank, rank, EndedAt(step));
   }
 }
 

@@ -109,7 +109,7 @@ void StragglerFold::Observe(const StepView& steps) {
   Rank& rank = ranks_[steps.rank];
   if (rank.node.empty()) rank.node = steps.node;
   for (const Step& step : steps.steps) {
-    if (Window* window = windows_.At(step.start + step.wall)) window->ranks[steps.rank].Add(step);
+    if (Window* window = windows_.At(EndedAt(step))) window->ranks[steps.rank].Add(step);
   }
 }
 

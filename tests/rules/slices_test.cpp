@@ -60,7 +60,8 @@ Scenario Eventful(std::uint64_t seed) {
                      {{"network_receive_bytes_per_second", "ib0"}, Swings(seed + 4, 6e7, 6e7)},
                      {{"network_send_bytes_per_second", "ib0"}, Bursts}};
   if (seed % 2 == 0) {
-    scenario.ranks = {{20s, 900, 300ms, 18, 15}, {21s, 60, 5s, 30, 20}, {22s, 7, 1s, 90, 5}};
+    scenario.ranks = {
+        {20s, 900, 300ms + 321ns, 18, 15}, {21s, 60, 5s + 777ns, 30, 20}, {22s, 7, 1s, 90, 5}};
   }
   return scenario;
 }
