@@ -30,16 +30,16 @@ Status InsertSession(Connection& connection, const SessionRow& session,
                                  session.created_us, session.last_used_us, session.expires_us}));
 }
 
-Result<std::optional<FoundSession>> FindSession(Connection& connection,
-                                                const std::string& session_hash) {
+Result<std::optional<SignedIn>> FindSession(Connection& connection,
+                                            const std::string& session_hash) {
   const Result<Rows> rows = connection.Query(
       Format("select {}, sessions.created_us, sessions.last_used_us, sessions.expires_us "
              "from sessions join tokens using (token_id) where session_hash = $1",
              kTokenColumns),
       {Parameter::Bytes(session_hash)});
   if (!rows) return rows.error();
-  if (rows->empty()) return std::optional<FoundSession>();
-  FoundSession found{{}, ReadToken(*rows, 0)};
+  if (rows->empty()) return std::optional<SignedIn>();
+  SignedIn found{{}, ReadToken(*rows, 0)};
   found.session = {session_hash, found.token.token_id, rows->Int(0, kTokenColumnCount),
                    rows->Int(0, kTokenColumnCount + 1), rows->Int(0, kTokenColumnCount + 2)};
   return std::optional(std::move(found));

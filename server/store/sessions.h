@@ -17,11 +17,11 @@ struct SessionRow {
 // Removes, on the way, those that ended: past their time, or not used since `unused_since_us`.
 Status InsertSession(Connection&, const SessionRow&, std::int64_t unused_since_us);
 
-struct FoundSession {
+struct SignedIn {
   SessionRow session;
   TokenRow token;  // as it is now
 };
-Result<std::optional<FoundSession>> FindSession(Connection&, const std::string& session_hash);
+Result<std::optional<SignedIn>> FindSession(Connection&, const std::string& session_hash);
 
 // Notes a use, at most once a minute.
 Status TouchSession(Connection&, const std::string& session_hash, std::int64_t now_us);
