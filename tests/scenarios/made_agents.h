@@ -1,0 +1,84 @@
+#pragma once
+
+// The agents of a made job: what its nodes have to tell, as frames through the agent's own stream
+// and sender.
+
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/send/sender.h"
+#include "tests/scenarios/training.h"
+
+namespace stepscope::scenarios {
+
+// A clock that is ahead of another.
+class AheadClock : public Clock {
+ public:
+  AheadClock(const Clock& clock, Duration ahead) : clock_(clock), ahead_(ahead) {}
+  Time Now() const override { return clock_.Now() + ahead_; }
+  SteadyTime Steady() const override { return clock_.Steady(); }
+  Duration ahead() const { return ahead_; }
+
+ private:
+  const Clock& clock_;
+  const Duration ahead_;
+};
+
+// The agent of one node. A restart of the job ends it without a word; the next one has a session of
+// its own.
+class MadeAgent {
+ public:
+  // The references outlive it.
+  MadeAgent(const Training& training, const Job& job, std::size_t node, std::string name,
+            Sender::Post post, const Clock& clock);
+
+  // What happens on the node before `end`, by the clock of the service.
+  void AppendUntil(Time end);
+
+  // Sends one push of what waits; how long to wait before the next call, as Sender::Send says.
+  Duration Send();
+
+  bool over() const { return !lives_.empty() && lives_.back().sender.over(); }
+  bool forbidden() const { return !lives_.empty() && lives_.back().sender.forbidden(); }
+  // Why the last push was not taken.
+  std::string reason() const { return lives_.empty() ? "" : lives_.back().sender.reason(); }
+  std::uint64_t samples() const { return samples_; }
+
+ private:
+  struct Life {
+    Life(const StreamOwner& owner, const Sender::Post& post, const Clock& clock)
+        : stream(owner, SpoolLimits{.bytes = 256 * 1024 * 1024}, clock),
+          sender(stream, post, clock) {}
+    FrameStream stream;
+    Sender sender;
+  };
+
+  void Begin(Time at);
+  void Say(const Json& event);
+  void AppendRanks(Time end);
+  void AppendSteps(std::size_t rank, Time end);
+  void AppendTicks(Time end);
+  void AppendTicks(std::size_t from, std::size_t to);
+  void AppendEnd();
+  void AppendTable(FrameKind kind, const Schema& schema, const Table& table, std::size_t time,
+                   std::size_t samples);
+  const RankSteps& RankOf(std::size_t local) const;
+  std::optional<Time> NextRestart(Time end) const;
+
+  const Training& training_;
+  const Job& job_;
+  const std::size_t node_;
+  const std::string name_;
+  const Sender::Post post_;
+  const AheadClock clock_;
+  std::list<Life> lives_;
+  Time began_{};
+  bool ranks_said_ = false, ended_ = false;
+  std::size_t ticks_ = 0;           // told so far
+  std::vector<std::size_t> steps_;  // of each rank on the node
+  std::uint64_t samples_ = 0;
+};
+
+}  // namespace stepscope::scenarios
