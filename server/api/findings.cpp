@@ -5,24 +5,12 @@
 #include "server/api/page.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/store/rules.h"
+#include "server/report/rule_answer.h"
 
 namespace stepscope {
 namespace {
 
 constexpr QueryParameter kListQuery[] = {{"rule"}, kCursorParameter, kLimitParameter};
-
-OrderedJson ToJson(const FindingRow& finding) {
-  OrderedJson json = {{"rule_configuration_name", finding.rule_name}, {"finding", finding.finding}};
-  PutTime(json, "from", finding.from_us);
-  PutTime(json, "to", finding.to_us);
-  json["node"] = NullIfEmpty(finding.node);
-  json["device"] = NullIfEmpty(finding.device);
-  json["rank"] = finding.rank < 0 ? OrderedJson(nullptr) : OrderedJson(finding.rank);
-  json["sentence"] = finding.sentence;
-  json["evidence"] = finding.evidence.is_object() ? finding.evidence : Json::object();
-  return json;
-}
 
 Result<Reply> ListJobFindings(const Api&, Connection& connection, const Request& request,
                               const PathParameters& path) {
@@ -35,7 +23,7 @@ Result<Reply> ListJobFindings(const Api&, Connection& connection, const Request&
       ListFindings(connection, job->job_id, query.Text("rule"), query.Text("cursor"),
                    static_cast<int>(query.Int("limit", 50)));
   if (!page) return PageFault(request, page.error());
-  return JobReply(*job, PageJson(*page, ToJson));
+  return JobReply(*job, PageJson(*page, [](const FindingRow& finding) { return ToJson(finding); }));
 }
 
 }  // namespace

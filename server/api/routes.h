@@ -69,6 +69,7 @@ std::vector<Route> StepRoutes(const Api& api);
 std::vector<Route> RuleRoutes(const Api& api);
 std::vector<Route> FindingRoutes(const Api& api);
 std::vector<Route> DiagnosisRoutes(const Api& api);
+std::vector<Route> ReportRoutes(const Api& api);
 std::vector<Route> WebhookRoutes(const Api& api);
 std::vector<Route> DeliveryRoutes(const Api& api);
 std::vector<Route> TokenRoutes(const Api& api);

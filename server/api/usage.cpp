@@ -1,6 +1,5 @@
 // GET /jobs/{name}/usage: how busy each node was.
 
-#include "core/model/metric.h"
 #include "server/api/answer.h"
 #include "server/api/routes.h"
 #include "server/api/series_call.h"
@@ -14,14 +13,6 @@ constexpr QueryParameter kUsageQuery[] = {
     {"from_us", QueryParameter::kInteger, 0, kLatestUs},
     {"to_us", QueryParameter::kInteger, 0, kLatestUs},
 };
-
-OrderedJson ToJson(const UsageRow& row) {
-  return {
-      {"node", row.node},        {"metric", row.metric},    {"unit", FindMetric(row.metric)->unit},
-      {"count", row.count},      {"max", Rounded(row.max)}, {"p99", Rounded(row.p99)},
-      {"p95", Rounded(row.p95)}, {"p90", Rounded(row.p90)}, {"p50", Rounded(row.p50)},
-      {"min", Rounded(row.min)}};
-}
 
 Result<Reply> ReadUsageTable(const Api&, Connection& connection, const Request& request,
                              const PathParameters& path) {

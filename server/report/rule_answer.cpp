@@ -64,4 +64,16 @@ OrderedJson WholeRule(const RuleStateRow& state, std::span<const TransitionRow> 
   return json;
 }
 
+OrderedJson ToJson(const FindingRow& finding) {
+  OrderedJson json = {{"rule_configuration_name", finding.rule_name}, {"finding", finding.finding}};
+  PutTime(json, "from", finding.from_us);
+  PutTime(json, "to", finding.to_us);
+  json["node"] = NullIfEmpty(finding.node);
+  json["device"] = NullIfEmpty(finding.device);
+  json["rank"] = finding.rank < 0 ? OrderedJson(nullptr) : OrderedJson(finding.rank);
+  json["sentence"] = finding.sentence;
+  json["evidence"] = finding.evidence.is_object() ? finding.evidence : Json::object();
+  return json;
+}
+
 }  // namespace stepscope

@@ -16,4 +16,7 @@ OrderedJson ToJson(const RuleStateRow& state, std::span<const TransitionRow> tra
 // it.
 OrderedJson WholeRule(const RuleStateRow& state, std::span<const TransitionRow> transitions);
 
+// One stretch of time in which it fired, as /jobs/{name}/findings has it.
+OrderedJson ToJson(const FindingRow& finding);
+
 }  // namespace stepscope

@@ -5,7 +5,9 @@
 #include <set>
 #include <span>
 
+#include "core/base/json_members.h"
 #include "core/base/text.h"
+#include "core/model/metric.h"
 #include "rules/catalog.h"
 #include "server/report/usage_pool.h"
 #include "server/store/reals.h"
@@ -38,21 +40,27 @@ TickQuery TicksOf(const SeriesRange& range, std::int64_t node_id) {
           .filter = {UsageMetrics(), {}}};
 }
 
+void Add(const SampleSeries& series, UsagePool& pool, DeviceUse* use) {
+  pool.BeginDevice();
+  const auto one = static_cast<double>(PowerOfTen(series.scale));
+  for (std::size_t i = 0; i < series.values.size(); ++i) {
+    const double value = static_cast<double>(series.values[i]) / one;
+    pool.Add(series.at_us[i], value, value, value);
+    if (use != nullptr) use->Add(series.at_us[i], value, value, value);
+  }
+}
+
 Result<UsageTable> UsageOfSamples(Connection& connection, const SeriesRange& range,
-                                  ReadBudget budget) {
+                                  ReadBudget budget, DeviceUses* uses) {
+  if (uses != nullptr) uses->Begin(range.from_us, range.to_us, range.interval_us);
   UsageTable table;
   for (const NodeBrief& node : range.nodes) {
     const auto read = ReadSamples(connection, TicksOf(range, node.node_id), budget);
     if (!read) return read.error();
     Pools pools;
     for (const SampleSeries& series : *read) {
-      UsagePool& pool = pools[series.metric];
-      pool.BeginDevice();
-      const auto one = static_cast<double>(PowerOfTen(series.scale));
-      for (std::size_t i = 0; i < series.values.size(); ++i) {
-        const double value = static_cast<double>(series.values[i]) / one;
-        pool.Add(series.at_us[i], value, value, value);
-      }
+      Add(series, pools[series.metric],
+          uses == nullptr ? nullptr : &uses->Of(node.name, series.metric, series.device));
     }
     AppendRows(node, UsageMetrics(), pools, table);
   }
@@ -75,18 +83,23 @@ std::int64_t ChooseLevel(const SeriesRange& range) {
 // Of one node: the means of bins that begin in [from_us, to_us].
 struct Means {
   std::int64_t bin_us = 0, from_us = 0, to_us = 0;
-  Pools pools;
-  std::set<SeriesName> devices;  // met so far
+  std::string node = {};
+  DeviceUses* uses = nullptr;
+  Pools pools = {};
+  std::set<SeriesName> devices = {};  // met so far
 
   void Add(const std::string& metric, const TickTable& bins) {
     UsagePool& pool = pools[metric];
     for (const RollupDevice& device : DevicesOf(bins)) {
       if (devices.insert({metric, *device.device}).second) pool.BeginDevice();
+      DeviceUse* use = uses == nullptr ? nullptr : &uses->Of(node, metric, *device.device);
       const Reals count(device.count), sum(device.sum), least(device.least), most(device.greatest);
       for (std::size_t row = 0; row < bins.at_us.size(); ++row) {
         const std::int64_t at_us = bins.at_us[row];
         if (!device.count->Has(row) || at_us < from_us || at_us > to_us) continue;
-        pool.Add(at_us, sum[row] / count[row], least[row], most[row]);
+        const double mean = sum[row] / count[row];
+        pool.Add(at_us, mean, least[row], most[row]);
+        if (use != nullptr) use->Add(at_us, mean, least[row], most[row]);
       }
     }
   }
@@ -116,7 +129,7 @@ Result<std::vector<NodeTicks>> ReadFresh(Connection& connection, const SeriesRan
 }
 
 Status ReadMeans(Connection& connection, const SeriesRange& range, std::int64_t bin_us,
-                 std::span<const NodeBrief> nodes, NodeMeans& means) {
+                 std::span<const NodeBrief> nodes, DeviceUses* uses, NodeMeans& means) {
   RollupQuery query{.job_id = range.job.job_id,
                     .node_ids = {},
                     .bin_us = bin_us,
@@ -125,7 +138,7 @@ Status ReadMeans(Connection& connection, const SeriesRange& range, std::int64_t 
                     .filter = {UsageMetrics(), {}}};
   for (const NodeBrief& node : nodes) {
     query.node_ids.push_back(node.node_id);
-    means[node.node_id] = {bin_us, query.from_us, query.until_us, {}, {}};
+    means[node.node_id] = {bin_us, query.from_us, query.until_us, node.name, uses};
   }
   const auto rollups = LoadRollups(connection, query);
   if (!rollups) return rollups.error();
@@ -136,10 +149,12 @@ Status ReadMeans(Connection& connection, const SeriesRange& range, std::int64_t 
 }
 
 // In one snapshot: a frame that is compacted meanwhile would else count twice.
-Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range) {
+Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range,
+                                DeviceUses* uses) {
   const Result<Transaction> snapshot = Transaction::Snapshot(connection);
   if (!snapshot) return snapshot.error();
   const std::int64_t bin_us = ChooseLevel(range);
+  if (uses != nullptr) uses->Begin(range.from_us, range.to_us, bin_us);
   UsageTable table{.of = Format("means of {} s", bin_us / 1'000'000), .rows = {}};
   const auto fresh = ReadFresh(connection, range);
   if (!fresh) return fresh.error();
@@ -148,7 +163,7 @@ Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range
   for (std::size_t from = 0; from < all.size(); from += kNodesAtOnce) {
     const auto nodes = all.subspan(from, std::min(kNodesAtOnce, all.size() - from));
     NodeMeans means;
-    const Status read = ReadMeans(connection, range, bin_us, nodes, means);
+    const Status read = ReadMeans(connection, range, bin_us, nodes, uses, means);
     if (!read) return read.error();
     for (const NodeTicks& node : *fresh) {
       if (const auto of = means.find(node.node_id); of != means.end())
@@ -166,13 +181,22 @@ Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range
 
 }  // namespace
 
-Result<UsageTable> ReadUsage(Connection& connection, const SeriesRange& range, ReadBudget budget) {
+Result<UsageTable> ReadUsage(Connection& connection, const SeriesRange& range, ReadBudget budget,
+                             DeviceUses* uses) {
   const bool few = Expected(range, range.interval_us) <= static_cast<double>(budget.samples);
   if (few && !SamplesRemoved(range.job, range.from_us)) {
-    Result<UsageTable> table = UsageOfSamples(connection, range, budget);
+    Result<UsageTable> table = UsageOfSamples(connection, range, budget, uses);
     if (table || table.error().code != Code::kInvalid) return table;
   }
-  return UsageOfMeans(connection, range);
+  return UsageOfMeans(connection, range, uses);
+}
+
+OrderedJson ToJson(const UsageRow& row) {
+  return {
+      {"node", row.node},        {"metric", row.metric},    {"unit", FindMetric(row.metric)->unit},
+      {"count", row.count},      {"max", Rounded(row.max)}, {"p99", Rounded(row.p99)},
+      {"p95", Rounded(row.p95)}, {"p90", Rounded(row.p90)}, {"p50", Rounded(row.p50)},
+      {"min", Rounded(row.min)}};
 }
 
 }  // namespace stepscope

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/json.h"
+#include "server/report/device_use.h"
 #include "server/store/node_samples.h"
 #include "server/store/series_range.h"
 
@@ -15,6 +17,7 @@ struct UsageRow {
   std::size_t count = 0;  // of samples, or of means
   double max = 0, p99 = 0, p95 = 0, p90 = 0, p50 = 0, min = 0;
 };
+OrderedJson ToJson(const UsageRow& row);
 
 struct UsageTable {
   std::string of = "samples";  // or "means of 10 s"
@@ -23,8 +26,8 @@ struct UsageTable {
 
 // The metrics of the rule OverallSystemUsage, of the nodes and the time of the range. From samples
 // while all are there and within the budget, else from rollups. Invalid when these are too many as
-// well.
+// well. `uses`, when it is not null, has all the values that the table was made of.
 Result<UsageTable> ReadUsage(Connection& connection, const SeriesRange& range,
-                             ReadBudget budget = {});
+                             ReadBudget budget = {}, DeviceUses* uses = nullptr);
 
 }  // namespace stepscope

@@ -24,6 +24,19 @@ select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revi
 from rule_configs c
 join rule_states s using (job_id, rule_config_id)
 where job_id = $1 and rule_config_id = any($2))";
+constexpr char kLongest[] = R"(
+select rule_config_id, finding, from_us, to_us, name, node, device, sentence, rank, evidence, total
+from (
+    select rule_config_id, finding, from_us, to_us, c.name, node, device, sentence, rank, evidence,
+        count(*) over (partition by rule_config_id) as total,
+        row_number() over (
+            partition by rule_config_id order by to_us - from_us desc, from_us, finding) as place
+    from findings f
+    join rule_configs c using (job_id, rule_config_id)
+    where job_id = $1) ranked
+where place <= $2
+order by rule_config_id, place
+limit 100000)";
 constexpr char kFindingsFilter[] = R"(
 from findings f
 join rule_configs c using (job_id, rule_config_id)
@@ -120,6 +133,20 @@ Result<FindingPage> ListFindings(Connection& connection, std::int64_t job_id,
   const FindingRow& last = page.items.back();
   page.next = EncodeCursor(Json::array({last.from_us, last.rule_config_id, last.finding}));
   return page;
+}
+
+Result<std::map<std::int64_t, RuleFindings>> ListLongestFindings(Connection& connection,
+                                                                 std::int64_t job_id,
+                                                                 int most_each) {
+  const Result<Rows> rows = connection.Query(kLongest, {job_id, most_each});
+  if (!rows) return rows.error();
+  std::map<std::int64_t, RuleFindings> found;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    RuleFindings& rule = found[rows->Int(i, 0)];
+    rule.longest.push_back(ReadFinding(*rows, i));
+    rule.total = rows->Int(i, 10);
+  }
+  return found;
 }
 
 }  // namespace stepscope

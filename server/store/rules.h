@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,14 @@ struct FindingPage {
 };
 Result<FindingPage> ListFindings(Connection&, std::int64_t job_id, const std::string& rule_name,
                                  const std::string& after, int limit);
+
+// The longest findings of each rule that has some, the longest first, and how many there are.
+struct RuleFindings {
+  std::vector<FindingRow> longest;
+  std::int64_t total = 0;
+};
+Result<std::map<std::int64_t, RuleFindings>> ListLongestFindings(Connection&, std::int64_t job_id,
+                                                                 int most_each);
 
 // The queue. Times are the database's clock, read inside. An expired lease is found by the next
 // claim.

@@ -8,6 +8,10 @@
 namespace stepscope {
 namespace {
 
+constexpr char kSumLosses[] = R"(
+select coalesce(sum(lost), 0)::bigint, coalesce(sum(rejected), 0)::bigint
+from streams
+where job_id = $1)";
 constexpr char kFindSchema[] = R"(
 select content
 from schemas
@@ -180,6 +184,12 @@ Status InsertSchemas(Connection& connection, std::span<const NewSchema> schemas)
                                     {Numbers(schemas, [](const Row& s) { return s.job_id; }),
                                      Numbers(schemas, [](const Row& s) { return s.schema_hash; }),
                                      Blobs(schemas, [](const Row& s) { return s.content; })}));
+}
+
+Result<FrameLosses> SumLosses(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.Query(kSumLosses, {job_id});
+  if (!rows) return rows.error();
+  return FrameLosses{rows->Int(0, 0), rows->Int(0, 1)};
 }
 
 }  // namespace stepscope

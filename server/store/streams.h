@@ -68,4 +68,10 @@ struct NewSchema {
 // Those that are there already stay.
 Status InsertSchemas(Connection& connection, std::span<const NewSchema> schemas);
 
+// How many frames of a job agents reported lost, and how many were refused.
+struct FrameLosses {
+  std::int64_t lost = 0, rejected = 0;
+};
+Result<FrameLosses> SumLosses(Connection& connection, std::int64_t job_id);
+
 }  // namespace stepscope

@@ -59,7 +59,7 @@ test('a job is created, repeated, refused, listed and described', async () => {
   assert.equal((await ask('post', '/api/v1/jobs', {body: {...body, group: 'other'}})).status, 409);
   assert.equal((await ask('get', '/api/v1/jobs', {query: '?group=contract'})).json.total, 1);
   assert.equal((await ask('get', '/api/v1/jobs/{name}', job)).json.name, 'contract-job');
-  for (const call of ['metrics', 'percentiles', 'usage', 'steps', 'rules', 'findings', 'diagnosis']) {
+  for (const call of ['metrics', 'percentiles', 'usage', 'steps', 'rules', 'findings', 'diagnosis', 'report']) {
     assert.equal((await ask('get', `/api/v1/jobs/{name}/${call}`, job)).status, 200);
   }
   assert.equal((await ask('get', '/api/v1/jobs/{name}/steps', {...job, query: '?most=8'})).json.left_out, 0);
@@ -75,6 +75,10 @@ test('samples of anyone are stored, drawn, and refused by name', async () => {
   assert.deepEqual([folded[0].node, folded[0].of, folded[0].sum[0]], ['', 1, 2.5]);
   const heat = (await ask('get', '/api/v1/jobs/{name}/heatmap', {...job, query: '?metric=user.loss'})).json;
   assert.deepEqual([heat.rows, heat.matrix], [[{node: 'train-7', device: 'head'}], 'AA==']);
+  const gpu = {...body, series: [{metric: 'gpu_util_percent', device: '0', values: [10, 90]}]};
+  assert.equal((await ask('post', '/api/v1/jobs/{name}/samples', {...job, body: gpu})).status, 200);
+  const {usage} = (await ask('get', '/api/v1/jobs/{name}/report', job)).json;
+  assert.deepEqual([usage.devices[0].p5, usage.devices[0].p95, usage.lines[0].mean], [10, 90, [50]]);
   const unknown = {...body, series: [{metric: 'loss', values: [1, 2]}]};
   assert.equal((await ask('post', '/api/v1/jobs/{name}/samples', {...job, body: unknown})).status, 422);
 });

@@ -51,6 +51,7 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}/steps", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/diagnosis", "uffyfyfyyuuy", 200},
+    {"GET /api/v1/jobs/{name}/report", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/findings", "uffyfyfyyuuy", 200},
     {"GET /api/v1/rules", "uffyyyyyyuuy", 200},
     {"GET /api/v1/webhooks", "uffffffyyuuf", 200},

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/report/device_use.h"
+
+namespace stepscope {
+
+// One metric of a node over time, all its devices together: the mean of their means with the least
+// and the greatest value of any; of rates the sum.
+struct UsageLine {
+  std::string node, metric;
+  std::string_view unit;
+  std::size_t devices = 0;
+  std::int64_t gap_us = 0;  // two points that are further apart than this are not joined
+  std::vector<DeviceUse::Point> points;
+};
+std::vector<UsageLine> LinesOf(const DeviceUses& uses);
+
+}  // namespace stepscope
