@@ -12,7 +12,13 @@ namespace stepscope {
 namespace {
 
 constexpr Param kParams[] = {
-    {"min_threshold", 70, 0, 100'000, "%", "Fewer workers than this share of the cores are few."},
+    {.name = "min_threshold",
+     .fallback = 70,
+     .least = 0,
+     .most = 100'000,
+     .unit = "%",
+     .help = "Fewer workers than this share of the cores are few; not above max_threshold.",
+     .not_above = "max_threshold"},
     {"max_threshold", 200, 0, 100'000, "%", "More workers than this share of the cores are many."},
 };
 constexpr std::int64_t kLeastLoads = 11;

@@ -8,7 +8,13 @@ namespace {
 constexpr Param kParams[] = {
     {"threshold", 20, 0, 100, "%",
      "Median share of a step spent waiting that counts as a bottleneck."},
-    {"moderate", 5, 0, 100, "%", "Share from which the wait is worth a look."},
+    {.name = "moderate",
+     .fallback = 5,
+     .least = 0,
+     .most = 100,
+     .unit = "%",
+     .help = "Share from which the wait is worth a look; not above threshold.",
+     .not_above = "threshold"},
     {"min_steps", 20, 1, kMostMinSteps, "steps",
      "Steps needed before the rule speaks; they must also be 10 s of step time."},
 };

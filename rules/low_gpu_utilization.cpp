@@ -14,8 +14,14 @@ namespace {
 
 constexpr Param kParams[] = {
     {"threshold_p95", 70, 0, 100, "%", "A GPU whose 95th percentile is below this is under-used."},
-    {"threshold_p5", 10, 0, 100, "%",
-     "A GPU whose 95th percentile is above threshold_p95 and whose 5th is below this swings."},
+    {.name = "threshold_p5",
+     .fallback = 10,
+     .least = 0,
+     .most = 100,
+     .unit = "%",
+     .help = "A GPU whose 95th percentile is above threshold_p95 and whose 5th is below this "
+             "swings; not above threshold_p95.",
+     .not_above = "threshold_p95"},
     {"window", 500, 1, SlidingPercentiles::kMostSamples, "samples",
      "How far a scan looks back, for each GPU."},
     kPatience,

@@ -74,6 +74,21 @@ Status CheckNames(std::string_view rule, std::span<const Param> table, const Jso
   return {};
 }
 
+// Of parameters that are complete and in range by themselves.
+Status CheckOrder(std::string_view rule, std::span<const Param> table, const Json& complete) {
+  for (const Param& low : table) {
+    const auto high = std::ranges::find(table, low.not_above, &Param::name);
+    if (low.not_above.empty() || high == table.end()) continue;
+    const Json& least = complete[std::string(low.name)];
+    const Json& most = complete[std::string(high->name)];
+    if (*Number(rule, low, least, 1s) <= *Number(rule, *high, most, 1s)) continue;
+    return Invalid(Format("{}: {} is {}, but must not be above {}, which is {}{}{}", rule, low.name,
+                          Shown(least), high->name, Shown(most), high->unit.empty() ? "" : " ",
+                          high->unit));
+  }
+  return {};
+}
+
 Json Fallback(const Param& param) {
   if (!param.choices.empty()) return param.choices[static_cast<std::size_t>(param.fallback)];
   const bool whole = param.fallback == std::floor(param.fallback);
@@ -97,6 +112,7 @@ Result<Json> CompleteParams(std::string_view rule, std::span<const Param> table,
     if (auto number = Number(rule, param, *found, 1s); !number.ok()) return number.error();
     complete[name] = *found;
   }
+  if (auto order = CheckOrder(rule, table, complete); !order.ok()) return order.error();
   return complete;
 }
 

@@ -23,6 +23,9 @@ struct Param {
   std::string_view help;
   // Of a parameter that is one of these texts; it counts as its place in the list, from 0.
   std::span<const std::string_view> choices = {};
+  // Another parameter of the table that this one must not be above: a pair that contradicts itself
+  // is refused.
+  std::string_view not_above = {};
 };
 
 // The parameters with defaults filled in, as they are stored and shown. Each error is one sentence

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "rules/catalog.h"
 
 namespace stepscope {
@@ -61,6 +63,37 @@ TEST(Params, RefusesValuesOfAnotherKind) {
   }
   EXPECT_NE(Refusal(LowGpu(), Json::array()), "accepted");
   EXPECT_NE(Refusal(LowGpu(), "window"), "accepted");
+}
+
+// Also when the other one is the default.
+TEST(Params, RefusesThresholdsThatContradictEachOther) {
+  EXPECT_EQ(Refusal(*FindRule("DataloaderBottleneck"), {{"moderate", 30}}),
+            "DataloaderBottleneck: moderate is 30, but must not be above threshold, which is 20 %");
+  EXPECT_EQ(Refusal(*FindRule("CommunicationBottleneck"), {{"threshold", 2.5}}),
+            "CommunicationBottleneck: moderate is 3, but must not be above threshold, which is "
+            "2.5 %");
+  EXPECT_EQ(Refusal(*FindRule("Dataloader"), {{"min_threshold", 300}, {"max_threshold", 299}}),
+            "Dataloader: min_threshold is 300, but must not be above max_threshold, which is "
+            "299 %");
+  EXPECT_EQ(Refusal(LowGpu(), {{"threshold_p5", 71}}),
+            "LowGPUUtilization: threshold_p5 is 71, but must not be above threshold_p95, which is "
+            "70 %");
+  EXPECT_EQ(Refusal(LowGpu(), {{"threshold_p5", 70}}), "accepted");
+  EXPECT_EQ(Refusal(LowGpu(), {{"threshold_p95", 70}, {"threshold_p5", 170}}),
+            "LowGPUUtilization: threshold_p5 is 170, but must be a number from 0 to 100 %");
+}
+
+// A name that is misspelt would compare nothing.
+TEST(Catalog, ComparesParametersThatThereAre) {
+  for (const RuleType& rule : Catalog()) {
+    for (const Param& param : rule.params) {
+      if (param.not_above.empty()) continue;
+      const auto other = std::ranges::find(rule.params, param.not_above, &Param::name);
+      ASSERT_NE(other, rule.params.end()) << rule.name << ": " << param.name;
+      EXPECT_EQ(param.unit, other->unit) << rule.name << ": " << param.name;
+      EXPECT_LE(param.fallback, other->fallback) << rule.name << ": " << param.name;
+    }
+  }
 }
 
 TEST(Params, TimeMeansTheSameAtEveryInterval) {

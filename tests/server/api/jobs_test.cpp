@@ -38,12 +38,14 @@ TEST_F(JobsTest, CreatingWithAnotherBodyIsRefused) {
 TEST_F(JobsTest, EachFaultOfABodyIsNamedWithItsPlace) {
   const Json problem = ApiService::JsonOf(service_.Post("/api/v1/jobs", R"({"name":"-a",
       "colour":1,"configuration":{"interval_ms":1,"rules":[{"rule":"Nope"},
-      {"rule":"DataloaderBottleneck","parameters":{"threshold":101}}]}})"));
+      {"rule":"DataloaderBottleneck","parameters":{"threshold":101}},
+      {"rule":"Dataloader","parameters":{"min_threshold":300}}]}})"));
   std::vector<std::string> places;
   for (const Json& fault : problem["errors"]) places.push_back(fault["pointer"]);
-  EXPECT_EQ(places, (std::vector<std::string>{"/colour", "/name", "/configuration/interval_ms",
-                                              "/configuration/rules/0/rule",
-                                              "/configuration/rules/1/parameters"}));
+  EXPECT_EQ(places,
+            (std::vector<std::string>{
+                "/colour", "/name", "/configuration/interval_ms", "/configuration/rules/0/rule",
+                "/configuration/rules/1/parameters", "/configuration/rules/2/parameters"}));
 }
 
 TEST_F(JobsTest, BodiesThatAreNotTheRightJsonAreRefused) {
