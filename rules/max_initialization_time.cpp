@@ -69,7 +69,7 @@ std::optional<Time> InitializationFold::End() const {
 void InitializationFold::Scan(Time at) {
   const bool known = scanned_ && first_step_ && *first_step_ <= *scanned_;
   scanned_ = at;
-  if (known || !Fires()) return;
+  if (known || facts_.removed_until || !Fires()) return;
   findings_.Trigger({}, *started_, *End(), Describe(),
                     {{"seconds", std::chrono::duration<double>(*End() - *started_).count()}});
 }
@@ -84,6 +84,10 @@ std::string InitializationFold::Describe() const {
 
 Verdict InitializationFold::Judge() const {
   Verdict verdict;
+  if (facts_.removed_until) {
+    verdict.sentence = "the start of the job is not stored any more";
+    return verdict;
+  }
   if (!started_ || !scanned_) {
     verdict.sentence = "no samples yet";
     return verdict;

@@ -42,8 +42,9 @@ struct JobFacts {
   Duration interval = 500ms;    // between two ticks
   std::optional<Time> started;  // its first sample
   std::vector<NodeFacts> nodes;
-  std::vector<RankFacts> ranks;    // by number
-  std::optional<Time> first_rank;  // when the first of them connected
+  std::vector<RankFacts> ranks;            // by number
+  std::optional<Time> first_rank;          // when the first of them connected
+  std::optional<Time> removed_until = {};  // what was measured before is not shown any more
 
   std::size_t Gpus() const;
 };

@@ -44,6 +44,10 @@ class StateWriter {
   void operator()(std::string_view name, std::optional<Time>& value) {
     if (value) json[std::string(name)] = ToMicros(*value);
   }
+  template <typename T>
+  void Maybe(std::string_view name, T& value) {
+    if (value != T()) (*this)(name, value);
+  }
   template <typename Key, typename T, typename Make>
   void operator()(std::string_view name, std::map<Key, T, std::less<>>& map, Make&&) {
     Json rows = Json::array();
@@ -84,6 +88,12 @@ class StateReader {
     value.reset();
     if (!json_.is_object() || !json_.contains(name)) return;
     Read(name, *Member(name), value.emplace());
+  }
+  // One that earlier versions did not save, or that has nothing to say: nothing is its default.
+  template <typename T>
+  void Maybe(std::string_view name, T& value) {
+    value = T();
+    if (json_.is_object() && json_.contains(name)) (*this)(name, value);
   }
   // `make` makes the value that a row is read into.
   template <typename Key, typename T, typename Make>

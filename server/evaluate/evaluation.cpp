@@ -7,20 +7,12 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "rules/catalog.h"
+#include "server/evaluate/rule_run.h"
 #include "server/evaluate/standing.h"
 #include "server/evaluate/summing_up.h"
 
 namespace stepscope {
 namespace {
-
-// A rule of a job, between load and save.
-struct RuleRun {
-  const RuleType* rule = nullptr;
-  RuleStateRow row;
-  Watermark watermark;
-  std::unique_ptr<Fold> fold;
-};
 
 // The job first, so that a job that ended was stored before what is read after it; ranges before
 // ranks and steps, so that a tick's steps are there.
@@ -38,28 +30,12 @@ Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, 
                  std::move(*ranks)};
 }
 
-Result<RuleRun> StartRun(const RuleTask& task, std::span<const RuleStateRow> rows,
-                         const JobFacts& facts) {
+Result<RuleRun> StartTask(const RuleTask& task, std::span<const RuleStateRow> rows,
+                          const JobView& view) {
   const auto row = std::ranges::find(
       rows, task.rule_config_id, [](const RuleStateRow& of) { return of.config.rule_config_id; });
-  if (row == rows.end()) {
-    return NotFound(Format("rule {} of job {} not found", task.rule_config_id, task.job_id));
-  }
-  RuleRun run{FindRule(row->config.rule), *row, {}, nullptr};
-  if (run.rule == nullptr) {
-    return Invalid(Format("rule '{}' is not known here", Printable(run.row.config.rule)));
-  }
-  const auto params =
-      Params::Read(run.rule->name, run.rule->params, run.row.config.parameters, facts.interval);
-  if (!params.ok()) return params.error();
-  run.fold = run.rule->make(*params, facts);
-  if (run.row.state.is_null()) return run;
-  Status loaded = run.fold->Load(run.row.state);
-  if (loaded.ok()) loaded = LoadFields(run.row.watermark, run.watermark);
-  if (!loaded.ok()) {
-    return Internal(Format("{}: {}", run.row.config.name, loaded.error().message));
-  }
-  return run;
+  if (row != rows.end()) return StartRun(*row, view);
+  return NotFound(Format("rule {} of job {} not found", task.rule_config_id, task.job_id));
 }
 
 std::vector<std::int64_t> ConfigIds(std::span<const RuleTask> tasks) {
@@ -87,27 +63,18 @@ std::vector<FindingRow> FindingsOf(RuleRun& run) {
   return rows;
 }
 
-// The verdict, with the nodes that it was reached without.
-Verdict JudgeWithout(const Fold& fold, const std::vector<NodePresence>& nodes) {
-  Verdict verdict = fold.Judge();
-  const std::string absence = AbsenceText(nodes);
-  if (absence.empty()) return verdict;
-  verdict.evidence["absent"] = absence;
-  const bool sentence = verdict.sentence.ends_with('.');
-  verdict.sentence += (sentence ? " " : ". ") + absence;
-  return verdict;
-}
-
 Duration NextIn(const NewRows& rows, bool ended, Duration slot) {
   return rows.full || (ended && rows.count > 0) ? Duration::zero() : slot;
 }
 
 Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view,
                    const std::optional<OtherRules>& others, bool last, Time now) {
-  Verdict verdict = JudgeWithout(*run.fold, view.nodes);
+  Verdict verdict = JudgeRun(run, view);
   if (others) SumUp(*others, verdict);
   const Time end = view.job.ended_us ? FromMicros(*view.job.ended_us) : now;
-  const Standing standing = StandingOf(run.row.status, verdict, view.job.status, last, end, now);
+  // What sums up stays as long as what it sums up does.
+  const RuleStatus before = run.rule->sums_up ? RuleStatus::kInProgress : run.row.status;
+  const Standing standing = StandingOf(before, verdict, view.job.status, last, end, now);
   Evaluated evaluated;
   evaluated.task = task;
   evaluated.revision = run.row.revision;
@@ -120,6 +87,7 @@ Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view,
   evaluated.at_us = ToMicros(standing.at);
   evaluated.last = last;
   evaluated.quiet = run.rule->sums_up;
+  evaluated.anew = run.anew;
   return evaluated;
 }
 
@@ -158,6 +126,7 @@ Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
   }
   Turn turn;
   turn.evaluated = Conclude(run, task, job.view, others, last, job.now);
+  turn.evaluated.behind = rows->full;
   turn.evaluated.next_in = NextIn(*rows, ended, job.options.slot);
   turn.rows = rows->count;
   job.stand.push_back({task.rule_config_id, turn.evaluated.status, turn.evaluated.at_us});
@@ -205,7 +174,7 @@ Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
   if (!rows.ok()) return rows.error();
   std::vector<Result<RuleRun>> runs;
   for (const RuleTask& task : tasks) {
-    runs.push_back(Caught([&] { return StartRun(task, *rows, view->facts); }));
+    runs.push_back(Caught([&] { return StartTask(task, *rows, *view); }));
   }
   auto horizon = HorizonOf(view->nodes, HasEnded(view->job.status));
   if (horizon && !HasEnded(view->job.status)) *horizon -= options.settle;

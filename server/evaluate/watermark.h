@@ -16,6 +16,8 @@ struct Watermark {
   bool fresh = false;          // ticks were shown since the last scan
   std::map<std::string, Time, std::less<>> nodes;  // last tick shown, by name
   std::map<int, Time, std::less<>> ranks;          // start of the last step shown
+  std::optional<Time> removed_until;  // what was measured before was removed before it was seen
+  std::int64_t starts_anew = 0;       // since a state loaded
 
   template <typename State>
   void Fields(State& state) {
@@ -24,6 +26,8 @@ struct Watermark {
     state("fresh", fresh);
     state("nodes", nodes, [] { return Time(); });
     state("ranks", ranks, [] { return Time(); });
+    state("removed_until", removed_until);
+    state.Maybe("starts_anew", starts_anew);
   }
 };
 

@@ -9,9 +9,8 @@
 
 #include "core/base/text.h"
 #include "server/store/cells.h"
-#include "server/store/job_rows.h"
+#include "server/store/rule_message.h"
 #include "server/store/rules.h"
-#include "server/store/webhooks.h"
 
 namespace stepscope {
 namespace {
@@ -35,7 +34,8 @@ where task_id = $1 and fence = $2 and state = 'running'
 returning state)";
 constexpr char kLockStates[] = R"(
 select s.status, s.version, s.revision, s.verdict, c.name, c.rule, j.name, j.job_group,
-    (extract(epoch from clock_timestamp()) * 1000000)::bigint, rule_config_id
+    (extract(epoch from clock_timestamp()) * 1000000)::bigint, rule_config_id,
+    s.told
 from rule_states s
 join rule_configs c using (job_id, rule_config_id)
 join jobs j using (job_id)
@@ -45,9 +45,14 @@ for update of s)";
 constexpr char kSaveStates[] = R"(
 update rule_states s
 set state = given.state::jsonb, watermark = given.watermark::jsonb,
-    verdict = given.verdict::jsonb, revision = revision + 1, evaluated_us = $6
-from unnest($2::bigint[], $3::text[], $4::text[], $5::text[])
-    as given (rule_config_id, state, watermark, verdict)
+    verdict = given.verdict::jsonb, revision = revision + 1, evaluated_us = $6,
+    told = case
+        when given.progress = 'begins' then coalesce(s.told,
+            jsonb_build_object('status', s.status, 'active', s.verdict -> 'active'))
+        when given.progress = 'goes on' then s.told
+    end
+from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $7::text[])
+    as given (rule_config_id, state, watermark, verdict, progress)
 where s.job_id = $1 and s.rule_config_id = given.rule_config_id)";
 constexpr char kSaveStatus[] = R"(
 update rule_states
@@ -56,6 +61,9 @@ where job_id = $1 and rule_config_id = $2)";
 constexpr char kAddTransition[] = R"(
 insert into status_transitions (job_id, rule_config_id, version, status, at_us, detail)
 values ($1, $2, $3, $4, $5, $6))";
+constexpr char kForgetFindings[] = R"(
+delete from findings
+where job_id = $1 and rule_config_id = $2)";
 constexpr char kSaveFindings[] = R"(
 insert into findings (job_id, rule_config_id, finding, from_us, to_us, node, device, rank,
     sentence, evidence)
@@ -68,19 +76,11 @@ set from_us = excluded.from_us, to_us = excluded.to_us, node = excluded.node,
     device = excluded.device, rank = excluded.rank, sentence = excluded.sentence,
     evidence = excluded.evidence)";
 
-// What stands before the change, locked.
-struct Before {
-  RuleStatus status = RuleStatus::kInProgress;
-  std::int64_t version = 0, revision = 0, now_us = 0;
-  Json verdict;
-  std::string config, rule, job, group;
-};
-
 Error NotOurs(const RuleTask& task) {
   return Conflict(Format("rule task {} is no longer ours", task.task_id));
 }
 
-using States = std::map<std::int64_t, Before>;  // by rule_config_id
+using States = std::map<std::int64_t, RuleBefore>;  // by rule_config_id
 
 Result<States> LockStates(Connection& connection, std::int64_t job_id,
                           std::span<const std::int64_t> rule_config_ids) {
@@ -97,57 +97,14 @@ Result<States> LockStates(Connection& connection, std::int64_t job_id,
                                rows->Text(i, 4),
                                rows->Text(i, 5),
                                rows->Text(i, 6),
-                               rows->Text(i, 7)};
+                               rows->Text(i, 7),
+                               ReadJson(*rows, i, 10)};
   }
   return states;
 }
 
-bool IsActive(const Json& verdict) {
-  return verdict.is_object() && verdict.value("active", Json(false)) == true;
-}
-
-// The message that this change is worth; "" for none.
-std::string EventOf(const Before& before, RuleStatus status, const Json& verdict) {
-  if (status != before.status) {
-    if (status == RuleStatus::kIssuesFound) return "rule.issues_found";
-    if (status == RuleStatus::kError) return "rule.error";
-  }
-  return IsActive(before.verdict) && !IsActive(verdict) ? "rule.cleared" : "";
-}
-
-// The verdict without its evidence: messages are small.
-Json InShort(Json verdict) {
-  if (verdict.is_object()) verdict.erase("evidence");
-  return verdict;
-}
-
-struct Change {
-  RuleStatus status;
-  const Json& verdict;
-  const std::string& detail;
-  std::int64_t at_us;
-};
-
-Status Announce(Connection& connection, const RuleTask& task, const Before& before,
-                const Change& change, const std::string& public_url) {
-  const std::string event = EventOf(before, change.status, change.verdict);
-  if (event.empty()) return {};
-  const Json body = {{"type", event},
-                     {"timestamp", ToRfc3339(FromMicros(change.at_us))},
-                     {"data",
-                      {{"job", before.job},
-                       {"group", before.group},
-                       {"rule_configuration_name", before.config},
-                       {"rule", before.rule},
-                       {"status", ToText(change.status)},
-                       {"detail", change.detail},
-                       {"verdict", InShort(change.verdict)},
-                       {"url", JobUrl(public_url, before.job)}}}};
-  return EnqueueDeliveries(connection, task.job_id, event, body, before.now_us);
-}
-
-Status SaveStatus(Connection& connection, const RuleTask& task, const Before& before,
-                  const Change& change) {
+Status SaveStatus(Connection& connection, const RuleTask& task, const RuleBefore& before,
+                  const RuleChange& change) {
   if (change.status == before.status) return {};
   const std::string status(ToText(change.status));
   const std::int64_t version = before.version + 1;
@@ -222,26 +179,32 @@ Result<Outcomes> FinishTasks(Connection& connection, const Outcomes& outcomes) {
 }
 
 Status SaveStates(Connection& connection, const Outcomes& outcomes, std::int64_t now_us) {
-  std::vector<std::string> states, watermarks, verdicts;
+  std::vector<std::string> states, watermarks, verdicts, progress;
   for (const Evaluated* outcome : outcomes) {
     states.push_back(Dump(outcome->state));
     watermarks.push_back(Dump(outcome->watermark));
     verdicts.push_back(Dump(outcome->verdict));
+    progress.emplace_back(!outcome->behind ? "" : outcome->anew ? "begins" : "goes on");
   }
   return Done(connection.Query(
       kSaveStates, {outcomes.front()->task.job_id, Parameter::Array(ConfigsOf(outcomes)),
                     Parameter::Array(states), Parameter::Array(watermarks),
-                    Parameter::Array(verdicts), now_us}));
+                    Parameter::Array(verdicts), now_us, Parameter::Array(progress)}));
 }
 
 // Status, findings and messages of one rule; its state is saved.
-Status SaveOutcome(Connection& connection, const Evaluated& outcome, const Before& before,
+Status SaveOutcome(Connection& connection, const Evaluated& outcome, const RuleBefore& before,
                    const std::string& public_url) {
-  const Change change{outcome.status, outcome.verdict, outcome.detail, outcome.at_us};
-  Status done = SaveStatus(connection, outcome.task, before, change);
-  if (done) done = SaveFindings(connection, outcome.task, outcome.findings);
-  if (!done || outcome.quiet) return done;
-  return Announce(connection, outcome.task, before, change, public_url);
+  const RuleChange change{outcome.status, outcome.verdict, outcome.detail, outcome.at_us};
+  const RuleTask& task = outcome.task;
+  Status done = SaveStatus(connection, task, before, change);
+  if (done && outcome.anew) {
+    done = Done(connection.Query(kForgetFindings, {task.job_id, task.rule_config_id}));
+  }
+  if (done) done = SaveFindings(connection, task, outcome.findings);
+  const bool repeats = outcome.anew || before.told.is_object();
+  if (!done || outcome.quiet || (outcome.behind && repeats)) return done;
+  return AnnounceRule(connection, task.job_id, before, change, public_url);
 }
 
 }  // namespace
@@ -287,10 +250,10 @@ Status FailRuleTask(Connection& connection, const RuleTask& task, const std::str
   const Result<States> states = LockStates(connection, task.job_id, {&task.rule_config_id, 1});
   if (!states) return states.error();
   if (states->empty()) return NotOurs(task);
-  const Before& before = states->begin()->second;
-  const Change change{RuleStatus::kError, before.verdict, error, before.now_us};
+  const RuleBefore& before = states->begin()->second;
+  const RuleChange change{RuleStatus::kError, before.verdict, error, before.now_us};
   Status done = SaveStatus(connection, task, before, change);
-  if (done) done = Announce(connection, task, before, change, public_url);
+  if (done) done = AnnounceRule(connection, task.job_id, before, change, public_url);
   return done ? transaction->Commit() : done;
 }
 

@@ -75,8 +75,9 @@ Status ReleaseRuleTasks(Connection&,
 // One evaluation's outcome, written in one transaction under the task's fence and the state's
 // revision: state, watermark, verdict, findings (inserted or replaced by number), and when the
 // status is another: transition and deliveries (rule.issues_found, rule.error; rule.cleared when
-// the verdict's "active" turns from true to false). Conflict = the task or the state is no longer
-// ours, nothing was written.
+// the verdict's "active" turns from true to false). A rule that is judged anew tells nothing while
+// it is behind, and then what is new against what stood before. Conflict = the task or the state is
+// no longer ours, nothing was written.
 struct Evaluated {
   RuleTask task;
   std::int64_t revision = 0;  // as loaded
@@ -87,6 +88,8 @@ struct Evaluated {
   std::int64_t at_us = 0;  // of the status change, in data time where it has one
   bool last = false;       // nothing more will come: the task is done
   bool quiet = false;      // no message: what it says was told of others
+  bool anew = false;       // judged from the beginning: findings that stand are of another fold
+  bool behind = false;     // more of what is stored is still to be seen
   Duration next_in{};      // else due again after this
 };
 Status FinishRuleTask(Connection&, const Evaluated&, const std::string& public_url);

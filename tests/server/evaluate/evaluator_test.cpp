@@ -115,7 +115,8 @@ TEST_F(EvaluatorRuns, SeveralEvaluatorsChangeEachStatusOnce) {
 TEST_F(EvaluatorRuns, APoisonedRuleEndsInErrorAndStopsNoOther) {
   StoredJob stored(*connection_, job_);
   ASSERT_TRUE(connection_
-                  ->Execute("update rule_states s set state = '{}' from rule_configs c where "
+                  ->Execute("update rule_states s set state = '{}', watermark = "
+                            "'{\"starts_anew\": 3}' from rule_configs c where "
                             "c.rule_config_id = s.rule_config_id and c.rule = 'CPUBottleneck'; "
                             "update rule_configs set rule = 'NoSuchRule' where rule = "
                             "'OverallSystemUsage'")

@@ -204,6 +204,27 @@ TEST_F(RuleTasks, StatusChangesAndMessagesComeOnce) {
   EXPECT_EQ(ListTransitions(*connection_, job_id_)->size(), 2u);
 }
 
+// While a rule that is judged anew is behind, nothing is told; then what differs from before.
+TEST_F(RuleTasks, JudgedAnewTellsWhatDiffersFromBefore) {
+  ASSERT_TRUE(connection_->Execute("delete from rule_tasks where task_id > 1"));
+  struct Step {
+    bool active, anew, behind;
+    std::size_t messages;
+  };
+  const Step steps[] = {{true, false, false, 1},  {false, true, true, 1},  {true, false, true, 1},
+                        {true, false, false, 1},  {false, true, true, 1},  {false, true, true, 1},
+                        {false, false, false, 2}, {false, true, false, 2}, {true, false, false, 2}};
+  for (const Step& step : steps) {
+    MakeDue();
+    Evaluated outcome = Outcome(ClaimOne(), RuleStatus::kIssuesFound, step.active);
+    outcome.anew = step.anew;
+    outcome.behind = step.behind;
+    ASSERT_TRUE(FinishRuleTask(*connection_, outcome, ""));
+    EXPECT_EQ(Events().size(), step.messages) << &step - steps;
+  }
+  EXPECT_EQ(Events(), (std::vector<std::string>{"rule.issues_found", "rule.cleared"}));
+}
+
 TEST_F(RuleTasks, EndInErrorAfterTheLastAttempt) {
   ASSERT_TRUE(connection_->Execute("delete from rule_tasks where task_id > 1"));
   RuleTask task;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/base/result.h"
+#include "rules/rule.h"
+#include "server/evaluate/feed.h"
+#include "server/evaluate/watermark.h"
+#include "server/store/rules.h"
+
+namespace stepscope {
+
+// A rule of a job, between load and save.
+struct RuleRun {
+  const RuleType* rule = nullptr;
+  RuleStateRow row;
+  Watermark watermark;
+  std::unique_ptr<Fold> fold;
+  bool anew = false;  // it had a state, which did not load
+};
+
+// Goes on where the rule's last turn stood. A rule without a state begins at the oldest data that
+// is stored; so does one whose state does not load, because another version of the program saved
+// it. Such a start is logged; after kMostStartsAnew of them without a state that loads it is an
+// error.
+Result<RuleRun> StartRun(RuleStateRow row, const JobView& view);
+inline constexpr std::int64_t kMostStartsAnew = 3;
+
+// The verdict, with the nodes that it was reached without and with what was removed before it was
+// seen.
+Verdict JudgeRun(const RuleRun& run, const JobView& view);
+
+}  // namespace stepscope
