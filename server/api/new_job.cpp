@@ -1,56 +1,14 @@
 #include "server/api/new_job.h"
 
-#include <algorithm>
-
 #include "core/base/text.h"
 #include "core/model/names.h"
-#include "rules/catalog.h"
+#include "server/api/given_rules.h"
 #include "server/store/intervals.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostRules = 64;
 constexpr std::size_t kMostTags = 50;
-
-NewJob::Rule ReadRule(Body& body, const Json& given, const std::string& pointer) {
-  NewJob::Rule rule;
-  if (!given.is_object()) {
-    body.Note(pointer, "an object is wanted");
-    return rule;
-  }
-  body.AllowOnly(given, pointer, {"name", "rule", "parameters"});
-  rule.rule = body.Text(given, pointer, "rule", 63);
-  rule.name = given.contains("name") ? body.Text(given, pointer, "name", 63) : rule.rule;
-  const RuleType* type = FindRule(rule.rule);
-  if (!type) {
-    body.Note(pointer + "/rule", Format("there is no rule '{}'", Printable(rule.rule, 64)));
-    return rule;
-  }
-  if (const Status good = CheckLabel("name", rule.name); !good) {
-    body.Note(pointer + "/name", good.error().message);
-  }
-  Result<Json> complete = CompleteParameters(*type, body.Object(given, pointer, "parameters"));
-  if (!complete) body.Note(pointer + "/parameters", complete.error().message);
-  if (complete) rule.parameters = std::move(*complete);
-  return rule;
-}
-
-std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration) {
-  const std::string pointer = "/configuration/rules";
-  const Json list = body.Array(configuration, "/configuration", "rules", kMostRules);
-  std::vector<NewJob::Rule> rules;
-  for (std::size_t at = 0; at < list.size(); ++at) {
-    const std::string place = Format("{}/{}", pointer, at);
-    NewJob::Rule rule = ReadRule(body, list[at], place);
-    if (std::ranges::count(rules, rule.name, &NewJob::Rule::name) > 0) {
-      body.Note(place, Format("'{}' stands twice; give one of them another name",
-                              Printable(rule.name, 64)));
-    }
-    rules.push_back(std::move(rule));
-  }
-  return rules;
-}
 
 Json ReadTags(Body& body, const Json& configuration) {
   const std::string pointer = "/configuration/tags";
@@ -63,14 +21,6 @@ Json ReadTags(Body& body, const Json& configuration) {
     }
   }
   return tags;
-}
-
-Json ToJson(const std::vector<NewJob::Rule>& rules) {
-  Json list = Json::array();
-  for (const NewJob::Rule& rule : rules) {
-    list.push_back({{"name", rule.name}, {"rule", rule.rule}, {"parameters", rule.parameters}});
-  }
-  return list;
 }
 
 }  // namespace
@@ -91,16 +41,6 @@ NewJob ReadNewJob(Body& body) {
   job.rules = configuration.contains("rules") ? ReadRules(body, configuration) : DefaultRules();
   if (configuration.contains("rules")) job.configuration["rules"] = ToJson(job.rules);
   return job;
-}
-
-std::vector<NewJob::Rule> DefaultRules() {
-  std::vector<NewJob::Rule> rules;
-  for (const RuleType& type : Catalog()) {
-    Result<Json> parameters = CompleteParameters(type, nullptr);
-    rules.push_back({std::string(type.name), std::string(type.name),
-                     parameters ? std::move(*parameters) : Json::object()});
-  }
-  return rules;
 }
 
 }  // namespace stepscope

@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "server/store/cells.h"
 #include "server/store/job_rows.h"
+#include "server/store/rule_changes.h"
 
 namespace stepscope {
 namespace {
@@ -16,19 +17,6 @@ constexpr char kCountNewJobs[] = R"(
 select count(*)
 from jobs
 where created_by = $1 and created_by <> '' and created_us > $2)";
-constexpr char kInsertConfigs[] = R"(
-insert into rule_configs (job_id, name, rule, parameters)
-select $1, name, rule, parameters::jsonb
-from unnest($2::text[], $3::text[], $4::text[]) as given (name, rule, parameters)
-returning rule_config_id)";
-constexpr char kInsertStates[] = R"(
-insert into rule_states (job_id, rule_config_id, changed_us)
-select $1, rule_config_id, $3
-from unnest($2::bigint[]) as given (rule_config_id))";
-constexpr char kInsertTasks[] = R"(
-insert into rule_tasks (job_id, rule_config_id, due_us)
-select $1, rule_config_id, (extract(epoch from clock_timestamp()) * 1000000)::bigint
-from unnest($2::bigint[]) as given (rule_config_id))";
 constexpr char kInsertTransition[] = R"(
 insert into status_transitions (job_id, version, status, secondary_status, at_us)
 values ($1, 1, 'InProgress', 'Starting', $2))";
@@ -58,25 +46,6 @@ Result<JobRow> One(Result<Rows> rows, const std::string& what) {
   return ReadJob(*rows, 0);
 }
 
-Status CreateRules(Connection& connection, std::int64_t job_id,
-                   const std::vector<NewJob::Rule>& rules, std::int64_t now_us) {
-  std::vector<std::string> names, words, parameters;
-  for (const NewJob::Rule& rule : rules) {
-    names.push_back(rule.name);
-    words.push_back(rule.rule);
-    parameters.push_back(Dump(rule.parameters));
-  }
-  const Result<Rows> rows = connection.Query(
-      kInsertConfigs,
-      {job_id, Parameter::Array(names), Parameter::Array(words), Parameter::Array(parameters)});
-  if (!rows) return rows.error();
-  std::vector<std::int64_t> ids;
-  for (std::size_t i = 0; i < rows->size(); ++i) ids.push_back(rows->Int(i, 0));
-  const Parameter array = Parameter::Array(ids);
-  Status done = Done(connection.Query(kInsertStates, {job_id, array, now_us}));
-  return done ? Done(connection.Query(kInsertTasks, {job_id, array})) : done;
-}
-
 }  // namespace
 
 JobRow ReadJob(const Rows& rows, std::size_t row) {
@@ -102,8 +71,7 @@ Result<CreatedJob> CreateJob(Connection& connection, const NewJob& job, std::int
   if (!inserted) return inserted.error();
   if (!inserted->empty()) {
     const std::int64_t job_id = inserted->Int(0, 0);
-    if (Status made = CreateRules(connection, job_id, job.rules, now_us); !made)
-      return made.error();
+    if (Status made = AddRules(connection, job_id, job.rules, now_us); !made) return made.error();
     const Status noted = Done(connection.Query(kInsertTransition, {job_id, now_us}));
     if (!noted) return noted.error();
   }

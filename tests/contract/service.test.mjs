@@ -89,6 +89,20 @@ test('the interval of a running job is changed', async () => {
   assert.equal((await ask('get', '/api/v1/jobs/{name}', job)).json.configuration.interval_ms, 250);
 });
 
+test('the rules of a running job are changed', async () => {
+  const rules = [
+    {name: 'LowGPUUtilization', parameters: {threshold_p95: 60, window: '120s', patience: null}},
+    {name: 'strict-cpu', rule: 'CPUBottleneck', parameters: {threshold: 20}},
+    {name: 'GrowingUpload', remove: true},
+  ];
+  const body = {configuration: {rules}};
+  const changed = (await ask('patch', '/api/v1/jobs/{name}', {...job, body})).json.configuration.rules;
+  assert.equal(changed.find(({name}) => name === 'LowGPUUtilization').parameters.threshold_p95, 60);
+  const names = (await ask('get', '/api/v1/jobs/{name}/rules', job)).json.items.map((item) => item.rule_configuration_name);
+  assert.ok(names.includes('strict-cpu') && !names.includes('GrowingUpload'));
+  assert.equal((await ask('patch', '/api/v1/jobs/{name}', {...job, body})).status, 400); // GrowingUpload is gone
+});
+
 test('a deleted job is not there any more, and its name is free', async () => {
   const gone = {parameters: {name: 'to-delete'}};
   const body = {name: 'to-delete', group: 'first'};

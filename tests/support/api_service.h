@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/wire/frame.h"
 #include "server/access/issue.h"
-#include "server/api/new_job.h"
+#include "server/api/given_rules.h"
 #include "server/api/routes.h"
 #include "server/edge/edge.h"
 #include "server/front/front.h"

@@ -1,0 +1,140 @@
+#include "server/api/given_rules.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/text.h"
+#include "core/model/names.h"
+#include "rules/catalog.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kPointer[] = "/configuration/rules";
+
+const RuleConfigRow* Find(std::span<const RuleConfigRow> stand, const std::string& name) {
+  const auto found = std::ranges::find(stand, name, &RuleConfigRow::name);
+  return found == stand.end() ? nullptr : &*found;
+}
+
+// Those that stand, changed by those that are given.
+Json Merged(const RuleConfigRow* stands, const Json& given) {
+  Json merged = stands ? stands->parameters : Json::object();
+  for (const auto& [name, value] : given.items()) {
+    if (value.is_null()) {
+      merged.erase(name);
+    } else {
+      merged[name] = value;
+    }
+  }
+  return merged;
+}
+
+// An item that is only to be checked for its names: what it is to remove.
+std::string ReadRemoved(Body& body, const Json& given, const std::string& pointer,
+                        std::span<const RuleConfigRow> stand) {
+  body.AllowOnly(given, pointer, {"name", "remove"});
+  const std::string name = body.Text(given, pointer, "name", 63);
+  if (given["remove"] != true) body.Note(pointer + "/remove", "true is wanted, or nothing");
+  if (!Find(stand, name)) {
+    body.Note(pointer + "/name", Format("the job has no rule '{}'", Printable(name, 64)));
+  }
+  return name;
+}
+
+void NoteTwice(Body& body, std::set<std::string>& names, const std::string& name,
+               const std::string& pointer) {
+  if (names.insert(name).second) return;
+  body.Note(pointer,
+            Format("'{}' stands twice; give one of them another name", Printable(name, 64)));
+}
+
+}  // namespace
+
+NewJob::Rule ReadRule(Body& body, const Json& given, const std::string& pointer,
+                      std::span<const RuleConfigRow> stand) {
+  NewJob::Rule rule;
+  if (!given.is_object()) {
+    body.Note(pointer, "an object is wanted");
+    return rule;
+  }
+  body.AllowOnly(given, pointer, {"name", "rule", "parameters"});
+  rule.rule = body.Text(given, pointer, "rule", 63);
+  rule.name = given.contains("name") ? body.Text(given, pointer, "name", 63) : rule.rule;
+  const RuleConfigRow* stands = Find(stand, rule.name);
+  if (stands && !given.contains("rule")) rule.rule = stands->rule;
+  const RuleType* type = FindRule(rule.rule);
+  if (!type) {
+    body.Note(pointer + "/rule", Format("there is no rule '{}'", Printable(rule.rule, 64)));
+    return rule;
+  }
+  if (stands && stands->rule != rule.rule) {
+    body.Note(pointer + "/rule", Format("'{}' is a {}; remove it first, or choose another name",
+                                        Printable(rule.name, 64), stands->rule));
+    return rule;
+  }
+  if (const Status good = CheckLabel("name", rule.name); !good) {
+    body.Note(pointer + "/name", good.error().message);
+  }
+  const Json parameters = body.Object(given, pointer, "parameters");
+  Result<Json> complete = CompleteParameters(*type, Merged(stands, parameters));
+  if (!complete) body.Note(pointer + "/parameters", complete.error().message);
+  if (complete) rule.parameters = std::move(*complete);
+  return rule;
+}
+
+std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration) {
+  const Json list = body.Array(configuration, "/configuration", "rules", kMostRules);
+  std::vector<NewJob::Rule> rules;
+  std::set<std::string> names;
+  for (std::size_t at = 0; at < list.size(); ++at) {
+    const std::string place = Format("{}/{}", kPointer, at);
+    rules.push_back(ReadRule(body, list[at], place, {}));
+    NoteTwice(body, names, rules.back().name, place);
+  }
+  return rules;
+}
+
+RuleChanges ReadRuleChanges(Body& body, const Json& configuration,
+                            std::span<const RuleConfigRow> stand) {
+  const Json list = body.Array(configuration, "/configuration", "rules", kMostRules);
+  RuleChanges changes;
+  std::set<std::string> names;
+  std::size_t count = stand.size();
+  for (std::size_t at = 0; at < list.size(); ++at) {
+    const std::string place = Format("{}/{}", kPointer, at);
+    if (list[at].is_object() && list[at].contains("remove")) {
+      changes.removed.push_back(ReadRemoved(body, list[at], place, stand));
+      NoteTwice(body, names, changes.removed.back(), place);
+      --count;
+      continue;
+    }
+    changes.put.push_back(ReadRule(body, list[at], place, stand));
+    NoteTwice(body, names, changes.put.back().name, place);
+    if (!Find(stand, changes.put.back().name)) ++count;
+  }
+  if (count > kMostRules) {
+    body.Note(kPointer, Format("that would be {} rules, at most {} are taken", count, kMostRules));
+  }
+  return changes;
+}
+
+std::vector<NewJob::Rule> DefaultRules() {
+  std::vector<NewJob::Rule> rules;
+  for (const RuleType& type : Catalog()) {
+    Result<Json> parameters = CompleteParameters(type, nullptr);
+    rules.push_back({std::string(type.name), std::string(type.name),
+                     parameters ? std::move(*parameters) : Json::object()});
+  }
+  return rules;
+}
+
+Json ToJson(std::span<const NewJob::Rule> rules) {
+  Json list = Json::array();
+  for (const NewJob::Rule& rule : rules) {
+    list.push_back({{"name", rule.name}, {"rule", rule.rule}, {"parameters", rule.parameters}});
+  }
+  return list;
+}
+
+}  // namespace stepscope

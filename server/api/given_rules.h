@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/api/body.h"
+#include "server/store/jobs.h"
+#include "server/store/rule_changes.h"
+
+namespace stepscope {
+
+// The rules that bodies name, checked in one way for new jobs, for changes and for previews. Faults
+// are noted in the body; a rule that is faulty is of no use.
+
+inline constexpr std::size_t kMostRules = 64;  // of a job
+
+// The whole list of a new job.
+std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration);
+
+// What a job that names no rules is judged by: every rule of the catalog with its defaults.
+std::vector<NewJob::Rule> DefaultRules();
+
+// One rule of a job where these stand: parameters that are not given stay as they are, or are the
+// defaults of a rule that the job does not have yet; null is the default again.
+NewJob::Rule ReadRule(Body& body, const Json& given, const std::string& pointer,
+                      std::span<const RuleConfigRow> stand);
+
+// The list of a change: rules to put, and to remove ("remove": true). Others stay.
+RuleChanges ReadRuleChanges(Body& body, const Json& configuration,
+                            std::span<const RuleConfigRow> stand);
+
+// As a job's configuration shows them.
+Json ToJson(std::span<const NewJob::Rule> rules);
+
+}  // namespace stepscope

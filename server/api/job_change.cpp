@@ -1,0 +1,79 @@
+// PATCH /jobs/{name}: what may be changed while a job runs.
+
+#include "server/api/answer.h"
+#include "server/api/body.h"
+#include "server/api/find_job.h"
+#include "server/api/given_rules.h"
+#include "server/api/query.h"
+#include "server/api/routes.h"
+#include "server/store/intervals.h"
+
+namespace stepscope {
+
+// GET /jobs/{name}; in job_description.cpp.
+Result<Reply> DescribeJob(const Api&, Connection&, const Request&, const PathParameters&);
+
+namespace {
+
+void CheckMembers(Body& body, const Json& configuration) {
+  body.AllowOnly(body.root(), "", {"configuration"});
+  body.AllowOnly(configuration, "/configuration", {"interval_ms", "rules"});
+  body.Integer(configuration, "/configuration", "interval_ms", kLeastIntervalMs, kMostIntervalMs,
+               0);
+  if (!configuration.contains("interval_ms") && !configuration.contains("rules")) {
+    body.Note("/configuration", "interval_ms or rules is wanted");
+  }
+}
+
+// Locks the rules before the job, as those do who write what rules say and tell of it.
+Result<RuleChanges> ChangeJobRules(Connection& connection, const JobRow& job, Body& body,
+                                   const Json& configuration, std::int64_t now_us) {
+  const auto stand = LockRules(connection, job.job_id);
+  if (!stand) return stand.error();
+  RuleChanges changes = ReadRuleChanges(body, configuration, *stand);
+  if (!body.faults().empty()) return changes;
+  const Result<JobRow> now = LoadJob(connection, job.job_id);
+  if (!now) return now.error();
+  if (HasEnded(now->status)) {
+    return Conflict(
+        "the job has ended: its rules cannot be changed; rules/preview says what they "
+        "would find with other parameters");
+  }
+  const Status changed = ChangeRules(connection, job.job_id, *stand, changes, now_us);
+  if (!changed) return changed.error();
+  return changes;
+}
+
+Result<Reply> ChangeOneJob(const Api& api, Connection& connection, const Request& request,
+                           const PathParameters& path) {
+  const Query query(request, {});
+  Body body(request);
+  const Json configuration = body.Object(body.root(), "", "configuration");
+  CheckMembers(body, configuration);
+  if (!query.faults().empty()) return query.Refusal(request);
+  if (!body.faults().empty()) return body.Refusal(request);
+
+  const Result<JobRow> job = FindNamedJob(connection, path);
+  if (!job) return job.error();
+  const std::int64_t now_us = ToMicros(api.clock.Now());
+  if (configuration.contains("rules")) {
+    const auto changes = ChangeJobRules(connection, *job, body, configuration, now_us);
+    if (!changes) return changes.error();
+    if (!body.faults().empty()) return body.Refusal(request);
+  }
+  if (configuration.contains("interval_ms")) {
+    const Status changed = ChangeInterval(connection, job->job_id,
+                                          configuration["interval_ms"].get<std::int64_t>(), now_us);
+    if (!changed) return changed.error();
+  }
+  return DescribeJob(api, connection, request, path);
+}
+
+}  // namespace
+
+std::vector<Route> JobChangeRoutes(const Api& api) {
+  return {
+      ForChange(api, Right::kChange, "PATCH", "/api/v1/jobs/{name}", "job.change", ChangeOneJob)};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/store/jobs.h"
+#include "server/store/rules.h"
+
+namespace stepscope {
+
+// The rules that a job is judged by, and how they change while it runs. All in the caller's
+// transaction.
+
+// Configurations, states and tasks of new rules of the job.
+Status AddRules(Connection& connection, std::int64_t job_id, std::span<const NewJob::Rule> rules,
+                std::int64_t now_us);
+
+// The rules of the job, by name. Until the end of the transaction nobody else changes them or
+// writes what they say.
+Result<std::vector<RuleConfigRow>> LockRules(Connection& connection, std::int64_t job_id);
+
+struct RuleChanges {
+  std::vector<NewJob::Rule> put;     // new ones, and those that stand with other parameters
+  std::vector<std::string> removed;  // by name
+};
+
+// After LockRules, of a job that runs. A rule with other parameters is judged anew from what is
+// stored: its state, verdict and findings go, its status is InProgress, and an evaluation that is
+// under way loses its fence; what was told of it is remembered, so that only what differs is told
+// again. A rule that is removed leaves nothing. Same parameters change nothing.
+Status ChangeRules(Connection& connection, std::int64_t job_id,
+                   std::span<const RuleConfigRow> stand, const RuleChanges& changes,
+                   std::int64_t now_us);
+
+}  // namespace stepscope
