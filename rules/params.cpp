@@ -35,9 +35,19 @@ Result<double> Choice(std::string_view rule, const Param& param, const Json& val
       Format("{}: {} is {}, but must be one of {}", rule, param.name, Shown(value), known));
 }
 
+// Text counts as 0.
+Result<double> GoodText(std::string_view rule, const Param& param, const Json& value) {
+  const Status good = value.is_string() ? param.good_text(value.get<std::string>())
+                                        : Status(Invalid(std::string(param.help)));
+  if (good.ok()) return 0.0;
+  return Invalid(
+      Format("{}: {} is {}, but must be {}", rule, param.name, Shown(value), good.error().message));
+}
+
 // The number a value stands for; time becomes samples at `interval`, clamped to the range.
 Result<double> Number(std::string_view rule, const Param& param, const Json& value,
                       Duration interval) {
+  if (param.good_text != nullptr) return GoodText(rule, param, value);
   if (!param.choices.empty()) return Choice(rule, param, value);
   const bool timed = param.unit == "samples";
   const std::string_view also = timed ? ", or a time such as \"250s\"" : "";
@@ -105,6 +115,9 @@ Result<Json> CompleteParams(std::string_view rule, std::span<const Param> table,
   for (const Param& param : table) {
     const std::string name(param.name);
     const auto found = object.find(name);
+    if (found == object.end() && (param.required || param.good_text != nullptr)) {
+      return Invalid(Format("{}: {} is missing: {}", rule, name, param.help));
+    }
     if (found == object.end()) {
       complete[name] = Fallback(param);
       continue;
@@ -125,15 +138,24 @@ Result<Params> Params::Read(std::string_view rule, std::span<const Param> table,
     const Json& value = (*complete)[std::string(param.name)];
     auto number = Number(rule, param, value, std::max(interval, Duration(1ms)));
     if (!number.ok()) return number.error();
-    params.values_.push_back({param.name, *number});
+    params.values_.push_back(
+        {param.name, *number, param.good_text ? value.get<std::string>() : ""});
   }
   return params;
 }
 
-double Params::operator[](std::string_view name) const {
+const Params::Value& Params::Find(std::string_view name) const {
   const auto found = std::ranges::find(values_, name, &Value::name);
   assert(found != values_.end());
-  return found->number;
+  return *found;
+}
+
+double Params::operator[](std::string_view name) const {
+  return Find(name).number;
+}
+
+const std::string& Params::Text(std::string_view name) const {
+  return Find(name).text;
 }
 
 std::int64_t Params::Samples(std::string_view name) const {

@@ -23,6 +23,10 @@ struct Param {
   std::string_view help;
   // Of a parameter that is one of these texts; it counts as its place in the list, from 0.
   std::span<const std::string_view> choices = {};
+  // Of a parameter that is any text that this finds good; it has no default and must be given. The
+  // error continues "..., but must be".
+  Status (*good_text)(const std::string& text) = nullptr;
+  bool required = false;  // a number without a default
   // Another parameter of the table that this one must not be above: a pair that contradicts itself
   // is refused.
   std::string_view not_above = {};
@@ -41,12 +45,16 @@ class Params {
   double operator[](std::string_view name) const;
   // Of a parameter in samples: how many ticks it is at the job's interval.
   std::int64_t Samples(std::string_view name) const;
+  // Of a parameter that is text.
+  const std::string& Text(std::string_view name) const;
 
  private:
   struct Value {
     std::string_view name;  // of the table, which outlives this
     double number = 0;
+    std::string text;
   };
+  const Value& Find(std::string_view name) const;
   std::vector<Value> values_;
 };
 

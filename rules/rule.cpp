@@ -41,4 +41,10 @@ Severity SeverityOfLoss(double lost) {
   return Severity::kLow;
 }
 
+Needs NeedsOf(const RuleType& rule, const Params& params) {
+  Needs needs{{rule.metrics.begin(), rule.metrics.end()}, rule.steps};
+  if (rule.chosen_metrics != nullptr) needs.metrics = rule.chosen_metrics(params);
+  return needs;
+}
+
 }  // namespace stepscope

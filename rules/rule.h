@@ -137,6 +137,12 @@ class Fold {
 // Which steps a rule is shown: none, at least the first ones of each rank, or all of them.
 enum class StepNeed { kNone, kFirst, kAll };
 
+// What a rule is shown of a job.
+struct Needs {
+  std::vector<std::string> metrics;  // the ticks that have any of these; none = no ticks
+  StepNeed steps = StepNeed::kNone;
+};
+
 // One row of the catalog.
 struct RuleType {
   std::string_view name;
@@ -146,6 +152,12 @@ struct RuleType {
   StepNeed steps = StepNeed::kNone;
   std::unique_ptr<Fold> (*make)(const Params&, const JobFacts&) = nullptr;
   bool sums_up = false;  // it fires when another rule of the job did
+  // Of a rule whose parameters choose what it is shown: instead of `metrics`.
+  std::vector<std::string> (*chosen_metrics)(const Params&) = nullptr;
+  // What parameters that are good by themselves must hold together; says name, value and range.
+  Status (*check)(const Json& complete) = nullptr;
 };
+
+Needs NeedsOf(const RuleType& rule, const Params& params);
 
 }  // namespace stepscope

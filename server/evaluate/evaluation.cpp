@@ -14,22 +14,6 @@
 namespace stepscope {
 namespace {
 
-// The job first, so that a job that ended was stored before what is read after it; ranges before
-// ranks and steps, so that a tick's steps are there.
-Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, Duration silence) {
-  auto job = LoadJob(connection, job_id);
-  if (!job.ok()) return job.error();
-  const auto ranges = ReadTickRanges(connection, job_id);
-  if (!ranges.ok()) return ranges.error();
-  const auto nodes = ListNodes(connection, job_id);
-  if (!nodes.ok()) return nodes.error();
-  auto ranks = ListRanks(connection, job_id);
-  if (!ranks.ok()) return ranks.error();
-  JobFacts facts = FactsOf(*job, *nodes, *ranks);
-  return JobView{std::move(*job), std::move(facts), PresenceOf(*nodes, *ranges, now, silence),
-                 std::move(*ranks)};
-}
-
 Result<RuleRun> StartTask(const RuleTask& task, std::span<const RuleStateRow> rows,
                           const JobView& view) {
   const auto row = std::ranges::find(
@@ -42,25 +26,6 @@ std::vector<std::int64_t> ConfigIds(std::span<const RuleTask> tasks) {
   std::vector<std::int64_t> ids;
   for (const RuleTask& task : tasks) ids.push_back(task.rule_config_id);
   return ids;
-}
-
-std::vector<FindingRow> FindingsOf(RuleRun& run) {
-  std::vector<FindingRow> rows;
-  for (Finding& finding : run.fold->TakeFindings()) {
-    FindingRow row;
-    row.rule_config_id = run.row.config.rule_config_id;
-    row.finding = finding.number;
-    row.from_us = ToMicros(finding.from);
-    row.to_us = ToMicros(finding.to);
-    row.rule_name = run.row.config.name;
-    row.node = finding.subject.node;
-    row.device = finding.subject.device;
-    row.sentence = std::move(finding.sentence);
-    row.rank = finding.subject.rank;
-    row.evidence = std::move(finding.evidence);
-    rows.push_back(std::move(row));
-  }
-  return rows;
 }
 
 Duration NextIn(const NewRows& rows, bool ended, Duration slot) {
@@ -106,7 +71,7 @@ struct JobTurn {
 Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
   const bool ended = HasEnded(job.view.job.status);
   auto rows =
-      ReadNewRows(job.reads, *run.rule, job.view, run.watermark, job.horizon, job.options.feed);
+      ReadNewRows(job.reads, run.needs, job.view, run.watermark, job.horizon, job.options.feed);
   if (!rows.ok()) return rows.error();
   std::optional<OtherRules> others;
   if (run.rule->sums_up) {
@@ -147,7 +112,7 @@ auto Caught(Call&& call) -> decltype(call()) {
 std::vector<std::string> MetricsOf(std::span<const Result<RuleRun>> runs) {
   std::set<std::string> metrics;
   for (const auto& run : runs) {
-    if (run.ok()) metrics.insert(run->rule->metrics.begin(), run->rule->metrics.end());
+    if (run.ok()) metrics.insert(run->needs.metrics.begin(), run->needs.metrics.end());
   }
   return {metrics.begin(), metrics.end()};
 }
@@ -176,8 +141,7 @@ Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
   for (const RuleTask& task : tasks) {
     runs.push_back(Caught([&] { return StartTask(task, *rows, *view); }));
   }
-  auto horizon = HorizonOf(view->nodes, HasEnded(view->job.status));
-  if (horizon && !HasEnded(view->job.status)) *horizon -= options.settle;
+  const auto horizon = SettledHorizon(*view, options.settle);
   JobReads reads(connection, job_id, MetricsOf(runs));
   JobTurn job{*view, reads, horizon, clock, now, options, connection, {}};
   std::vector<Result<Turn>> turns(tasks.size(), Result<Turn>(Turn()));

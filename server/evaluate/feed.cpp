@@ -82,9 +82,9 @@ Time EndOf(const Step& step) {
   return step.start + std::clamp(step.wall, Duration::zero(), kLongestStep);
 }
 
-Status ReadAllSteps(JobReads& reads, const RuleType& rule, const JobView& view,
-                    const Watermark& watermark, const FeedOptions& options, NewRows& rows) {
-  const bool first_only = rule.steps == StepNeed::kFirst;
+Status ReadAllSteps(JobReads& reads, StepNeed need, const JobView& view, const Watermark& watermark,
+                    const FeedOptions& options, NewRows& rows) {
+  const bool first_only = need == StepNeed::kFirst;
   const std::size_t share = options.steps / std::max<std::size_t>(view.ranks.size(), 1);
   for (const RankRow& rank : view.ranks) {
     const auto seen = watermark.ranks.find(rank.rank);
@@ -171,16 +171,16 @@ std::optional<Time> NewTicks::Next() const {
   return FromMicros(tables[table]->at_us[row]);
 }
 
-Result<NewRows> ReadNewRows(JobReads& reads, const RuleType& rule, const JobView& view,
+Result<NewRows> ReadNewRows(JobReads& reads, const Needs& needs, const JobView& view,
                             const Watermark& watermark, std::optional<Time> horizon,
                             const FeedOptions& options) {
   NewRows rows;
   // Ticks after steps: a step that ended is stored with the ticks of its time or before.
-  if (rule.steps != StepNeed::kNone) {
-    const Status read = ReadAllSteps(reads, rule, view, watermark, options, rows);
+  if (needs.steps != StepNeed::kNone) {
+    const Status read = ReadAllSteps(reads, needs.steps, view, watermark, options, rows);
     if (!read.ok()) return read.error();
   }
-  if (!rule.metrics.empty() && horizon) {
+  if (!needs.metrics.empty() && horizon) {
     // Ticks never overtake steps that are left for the next turn.
     const Time until = std::min(*horizon, rows.steps_until.value_or(*horizon));
     const Status read = ReadAllTicks(reads, view, watermark, until, options, rows);

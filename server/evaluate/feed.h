@@ -7,7 +7,7 @@
 #include "core/base/result.h"
 #include "rules/rule.h"
 #include "server/evaluate/job_reads.h"
-#include "server/evaluate/presence.h"
+#include "server/evaluate/job_view.h"
 #include "server/evaluate/watermark.h"
 #include "server/store/series.h"
 
@@ -42,17 +42,9 @@ struct NewRows {
   bool full = false;                // there is more than one turn takes
 };
 
-// What an evaluation reads of its job, once.
-struct JobView {
-  JobRow job;
-  JobFacts facts;
-  std::vector<NodePresence> nodes;
-  std::vector<RankRow> ranks;
-};
-
-// Reads what lies behind the watermark: steps and ticks if the rule needs them, ticks up to
+// Reads what lies behind the watermark: steps and ticks if they are needed, ticks up to
 // `horizon`. Ticks from before the last scan came too late and are left out.
-Result<NewRows> ReadNewRows(JobReads& reads, const RuleType& rule, const JobView& view,
+Result<NewRows> ReadNewRows(JobReads& reads, const Needs& needs, const JobView& view,
                             const Watermark& watermark, std::optional<Time> horizon,
                             const FeedOptions& options);
 

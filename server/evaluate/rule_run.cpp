@@ -24,6 +24,7 @@ Status Begin(RuleRun& run, const JobView& view) {
   const auto params =
       Params::Read(run.rule->name, run.rule->params, run.row.config.parameters, facts.interval);
   if (!params.ok()) return params.error();
+  run.needs = NeedsOf(*run.rule, *params);
   run.fold = run.rule->make(*params, facts);
   return {};
 }
@@ -57,7 +58,7 @@ void AddSentence(Verdict& verdict, const std::string& text) {
 }  // namespace
 
 Result<RuleRun> StartRun(RuleStateRow row, const JobView& view) {
-  RuleRun run{FindRule(row.config.rule), std::move(row), {}, nullptr, false};
+  RuleRun run{FindRule(row.config.rule), std::move(row), {}, nullptr, {}, false};
   const std::string& name = run.row.config.name;
   if (run.rule == nullptr) {
     return Invalid(Format("rule '{}' is not known here", Printable(run.row.config.rule)));
@@ -93,6 +94,25 @@ Verdict JudgeRun(const RuleRun& run, const JobView& view) {
   if (!absence.empty()) verdict.evidence["absent"] = absence;
   AddSentence(verdict, absence);
   return verdict;
+}
+
+std::vector<FindingRow> FindingsOf(RuleRun& run) {
+  std::vector<FindingRow> rows;
+  for (Finding& finding : run.fold->TakeFindings()) {
+    FindingRow row;
+    row.rule_config_id = run.row.config.rule_config_id;
+    row.finding = finding.number;
+    row.from_us = ToMicros(finding.from);
+    row.to_us = ToMicros(finding.to);
+    row.rule_name = run.row.config.name;
+    row.node = finding.subject.node;
+    row.device = finding.subject.device;
+    row.sentence = std::move(finding.sentence);
+    row.rank = finding.subject.rank;
+    row.evidence = std::move(finding.evidence);
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace stepscope

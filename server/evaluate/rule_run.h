@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "core/base/result.h"
 #include "rules/rule.h"
@@ -17,6 +18,7 @@ struct RuleRun {
   RuleStateRow row;
   Watermark watermark;
   std::unique_ptr<Fold> fold;
+  Needs needs;
   bool anew = false;  // it had a state, which did not load
 };
 
@@ -30,5 +32,8 @@ inline constexpr std::int64_t kMostStartsAnew = 3;
 // The verdict, with the nodes that it was reached without and with what was removed before it was
 // seen.
 Verdict JudgeRun(const RuleRun& run, const JobView& view);
+
+// New and longer ones since the last call.
+std::vector<FindingRow> FindingsOf(RuleRun& run);
 
 }  // namespace stepscope

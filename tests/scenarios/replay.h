@@ -48,6 +48,7 @@ class Replay {
       : rule_(rule), job_(job), seed_(seed), random_(seed.value_or(0)) {
     auto params = Params::Read(rule.name, rule.params, parameters, job.facts.interval);
     params_ = std::move(*params);
+    needs_ = NeedsOf(rule_, params_);
     fold_ = rule_.make(params_, job_.facts);
     now_ = job.origin;
     ticks_.resize(job.nodes.size());
@@ -97,7 +98,7 @@ class Replay {
   }
 
   void FeedSteps(Time end) {
-    if (rule_.steps == StepNeed::kNone) return;
+    if (needs_.steps == StepNeed::kNone) return;
     for (const std::size_t i : Order(job_.ranks.size())) {
       const RankSteps& rank = job_.ranks[i];
       const std::size_t from = steps_[i];
@@ -111,7 +112,7 @@ class Replay {
   }
 
   void FeedTicks(Time end) {
-    if (rule_.metrics.empty()) return;
+    if (needs_.metrics.empty()) return;
     for (const std::size_t i : Order(job_.nodes.size())) {
       const NodeTicks& node = job_.nodes[i];
       TickView view{node.node, node.at_us, node.series, node.columns, ticks_[i], ticks_[i]};
@@ -136,6 +137,7 @@ class Replay {
   std::optional<std::uint64_t> seed_;
   std::mt19937_64 random_;
   Params params_;
+  Needs needs_;
   std::unique_ptr<Fold> fold_;
   std::vector<std::size_t> ticks_, steps_;  // shown so far
   std::map<std::int64_t, Finding> findings_;

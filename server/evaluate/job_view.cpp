@@ -1,0 +1,32 @@
+#include "server/evaluate/job_view.h"
+
+#include <utility>
+
+#include "server/store/series.h"
+
+namespace stepscope {
+
+// The job first, so that a job that ended was stored before what is read after it; ranges before
+// ranks and steps, so that a tick's steps are there.
+Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, Duration silence) {
+  auto job = LoadJob(connection, job_id);
+  if (!job.ok()) return job.error();
+  const auto ranges = ReadTickRanges(connection, job_id);
+  if (!ranges.ok()) return ranges.error();
+  const auto nodes = ListNodes(connection, job_id);
+  if (!nodes.ok()) return nodes.error();
+  auto ranks = ListRanks(connection, job_id);
+  if (!ranks.ok()) return ranks.error();
+  JobFacts facts = FactsOf(*job, *nodes, *ranks);
+  return JobView{std::move(*job), std::move(facts), PresenceOf(*nodes, *ranges, now, silence),
+                 std::move(*ranks)};
+}
+
+std::optional<Time> SettledHorizon(const JobView& view, Duration settle) {
+  const bool ended = HasEnded(view.job.status);
+  auto horizon = HorizonOf(view.nodes, ended);
+  if (horizon && !ended) *horizon -= settle;
+  return horizon;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/base/result.h"
+#include "rules/rule.h"
+#include "server/evaluate/presence.h"
+#include "server/store/jobs.h"
+
+namespace stepscope {
+
+// What an evaluation reads of its job, once.
+struct JobView {
+  JobRow job;
+  JobFacts facts;
+  std::vector<NodePresence> nodes;
+  std::vector<RankRow> ranks;
+};
+
+Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, Duration silence);
+
+// Up to where the ticks of the job are seen now; those of the last `settle` wait while it runs.
+std::optional<Time> SettledHorizon(const JobView& view, Duration settle);
+
+}  // namespace stepscope
