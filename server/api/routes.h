@@ -67,6 +67,7 @@ std::vector<Route> UsageRoutes(const Api& api);
 std::vector<Route> HeatmapRoutes(const Api& api);
 std::vector<Route> StepRoutes(const Api& api);
 std::vector<Route> RuleRoutes(const Api& api);
+std::vector<Route> RulePreviewRoutes(const Api& api);
 std::vector<Route> FindingRoutes(const Api& api);
 std::vector<Route> DiagnosisRoutes(const Api& api);
 std::vector<Route> ReportRoutes(const Api& api);

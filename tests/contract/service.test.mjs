@@ -103,6 +103,22 @@ test('the rules of a running job are changed', async () => {
   assert.equal((await ask('patch', '/api/v1/jobs/{name}', {...job, body})).status, 400); // GrowingUpload is gone
 });
 
+test('a preview says what a rule would say, and stores nothing', async () => {
+  const before = (await ask('get', '/api/v1/jobs/{name}/rules', job)).json.items.length;
+  const body = {name: 'LowGPUUtilization', parameters: {threshold_p95: 50}};
+  const told = (await ask('post', '/api/v1/jobs/{name}/rules/preview', {...job, body})).json;
+  assert.equal(told.parameters.threshold_p95, 50);
+  assert.equal(told.now.parameters.threshold_p95, 60);
+  assert.equal(told.judged.complete, true);
+  const fresh = {name: 'other', rule: 'IdleGPU'};
+  assert.equal((await ask('post', '/api/v1/jobs/{name}/rules/preview', {...job, body: fresh})).json.now, null);
+  const wrong = {rule: 'IdleGPU', parameters: {threshold: 101}};
+  assert.equal((await ask('post', '/api/v1/jobs/{name}/rules/preview', {...job, body: wrong})).status, 400);
+  const nobody = {parameters: {name: 'nobody'}, body: fresh};
+  assert.equal((await ask('post', '/api/v1/jobs/{name}/rules/preview', nobody)).status, 404);
+  assert.equal((await ask('get', '/api/v1/jobs/{name}/rules', job)).json.items.length, before);
+});
+
 test('a deleted job is not there any more, and its name is free', async () => {
   const gone = {parameters: {name: 'to-delete'}};
   const body = {name: 'to-delete', group: 'first'};

@@ -50,6 +50,7 @@ constexpr Row kRows[] = {
     {"POST /api/v1/jobs/{name}/samples", "uyfffyfyyuuf", 200},
     {"GET /api/v1/jobs/{name}/steps", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},
+    {"POST /api/v1/jobs/{name}/rules/preview", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/diagnosis", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/report", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/findings", "uffyfyfyyuuy", 200},
@@ -138,6 +139,7 @@ class RolesTest : public ApiTest {
     if (call == "POST /api/v1/jobs") return Dump(Json{{"name", "mlp"}});
     if (call == "PATCH /api/v1/jobs/{name}")
       return Dump(Json{{"configuration", {{"interval_ms", 500}}}});
+    if (call.ends_with("/preview")) return Dump(Json{{"rule", "IdleGPU"}});
     if (call == "POST /api/v1/webhooks") {
       return Dump(Json{{"url", "https://a.example.com/" + fresh}});
     }

@@ -1,0 +1,61 @@
+// POST /jobs/{name}/rules/preview.
+
+#include "tests/server/api/api_test.h"
+
+namespace stepscope {
+namespace {
+
+// Rank 0 had 20 s of steps, in which it waited for data for 30 % of the time.
+class RulePreviewTest : public ApiTest {
+ protected:
+  RulePreviewTest() {
+    TestAgent agent("mlp", "train-7");
+    Push(agent.Started(kStartUs));
+    Push(agent.Steps(0, kStartUs, std::vector<std::int64_t>(100, 200), 0.3));
+  }
+
+  std::string Preview(const std::string& body, const std::string& job = "mlp") {
+    return service_.Post("/api/v1/jobs/" + job + "/rules/preview", body);
+  }
+  std::int64_t Int(const std::string& sql) {
+    return service_.database().Connect()->Query(sql)->Int(0, 0);
+  }
+};
+
+TEST_F(RulePreviewTest, SaysWhatItWouldSayAndWhatItSays) {
+  const Json would = ApiService::JsonOf(
+      Preview(R"({"name":"DataloaderBottleneck","parameters":{"threshold":25}})"));
+  EXPECT_EQ(would["rule_evaluation_status"], "IssuesFound") << would;
+  EXPECT_EQ(would["parameters"], Json({{"threshold", 25}, {"moderate", 5}, {"min_steps", 20}}));
+  EXPECT_EQ(would["now"]["parameters"]["threshold"], 20);
+  EXPECT_EQ(would["now"]["rule_evaluation_status"], "InProgress");
+  EXPECT_EQ(would["difference"], "it would have fired; with its parameters of now it did not");
+  EXPECT_EQ(would["judged"]["complete"], true);
+  EXPECT_EQ(would["judged"]["rows"], 100);
+  EXPECT_EQ(would["findings_total"], would["findings"].size());
+  EXPECT_GT(would["findings"].size(), 0u);
+  const Json clear = ApiService::JsonOf(
+      Preview(R"({"name":"DataloaderBottleneck","parameters":{"threshold":40,"moderate":35}})"));
+  EXPECT_EQ(clear["verdict"]["kind"], "clear") << clear;
+  EXPECT_EQ(clear["difference"], "it would not have fired either");
+  const Json other =
+      ApiService::JsonOf(Preview(R"({"name":"mine","rule":"DataloaderBottleneck"})"));
+  EXPECT_EQ(other["now"], nullptr);
+  EXPECT_EQ(other["difference"], "it would have fired");
+}
+
+TEST_F(RulePreviewTest, StoresNothingAndRefusesWhatIsWrong) {
+  ExpectProblem(Preview(R"({"rule":"Nope"})"), 400, "invalid-body", "there is no rule 'Nope'");
+  ExpectProblem(Preview(R"({"rule":"IdleGPU","parameters":{"minutes":0}})"), 400, "invalid-body",
+                "minutes is 0, but must be a number from 1 to 10000 minutes");
+  ExpectProblem(Preview(R"({"rule":"IdleGPU","remove":true})"), 400, "invalid-body", "remove");
+  ExpectProblem(Preview(R"({})"), 400, "invalid-body");
+  ExpectProblem(Preview(R"({"rule":"IdleGPU"})", "nobody"), 404, "not-found");
+  EXPECT_EQ(StatusOf(Preview(R"({"rule":"IdleGPU","name":"x"})")), 200);
+  EXPECT_EQ(Int("select count(*) from rule_configs where name = 'x'"), 0);
+  EXPECT_EQ(Int("select count(*) from rule_states where revision > 0"), 0);
+  EXPECT_EQ(Int("select count(*) from findings"), 0);
+}
+
+}  // namespace
+}  // namespace stepscope
