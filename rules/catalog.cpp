@@ -29,6 +29,7 @@ RuleType OverallFrameworkMetrics();
 RuleType GrowingUpload();
 RuleType OverallSystemUsage();
 RuleType ProfilerReport();
+RuleType Custom();
 
 std::span<const RuleType> Catalog() {
   // clang-format off: one a line, so that a new one changes no other.
@@ -62,14 +63,23 @@ std::span<const RuleType> Catalog() {
   return kRules;
 }
 
+const RuleType& CustomRule() {
+  static const RuleType kRule = Custom();
+  return kRule;
+}
+
 const RuleType* FindRule(std::string_view name) {
+  if (name == CustomRule().name) return &CustomRule();
   const auto rules = Catalog();
   const auto found = std::ranges::find(rules, name, &RuleType::name);
   return found == rules.end() ? nullptr : &*found;
 }
 
 Result<Json> CompleteParameters(const RuleType& rule, const Json& given) {
-  return CompleteParams(rule.name, rule.params, given);
+  Result<Json> complete = CompleteParams(rule.name, rule.params, given);
+  if (!complete.ok() || rule.check == nullptr) return complete;
+  const Status good = rule.check(*complete);
+  return good.ok() ? std::move(complete) : good.error();
 }
 
 }  // namespace stepscope

@@ -11,19 +11,28 @@
 namespace stepscope {
 namespace {
 
-// One that is a choice of texts has no range; its help names them.
+// Null where it must be given.
+OrderedJson DefaultOf(const Param& parameter) {
+  if (parameter.required || parameter.good_text != nullptr) return nullptr;
+  if (parameter.choices.empty()) return parameter.fallback;
+  return parameter.choices[static_cast<std::size_t>(parameter.fallback)];
+}
+
+// One that is text has no range; its help says what it may be.
 OrderedJson ToJson(const Param& parameter) {
-  if (!parameter.choices.empty()) {
-    return {{"name", parameter.name},
-            {"default", parameter.choices[static_cast<std::size_t>(parameter.fallback)]},
-            {"minimum", nullptr},
-            {"maximum", nullptr},
-            {"unit", parameter.unit},
-            {"help", parameter.help}};
-  }
-  return {{"name", parameter.name},     {"default", parameter.fallback},
-          {"minimum", parameter.least}, {"maximum", parameter.most},
-          {"unit", parameter.unit},     {"help", parameter.help}};
+  const bool text = !parameter.choices.empty() || parameter.good_text != nullptr;
+  return {{"name", parameter.name},
+          {"default", DefaultOf(parameter)},
+          {"minimum", text ? OrderedJson(nullptr) : OrderedJson(parameter.least)},
+          {"maximum", text ? OrderedJson(nullptr) : OrderedJson(parameter.most)},
+          {"unit", parameter.unit},
+          {"help", parameter.help}};
+}
+
+OrderedJson ToJson(const RuleType& rule) {
+  OrderedJson parameters = OrderedJson::array();
+  for (const Param& parameter : rule.params) parameters.push_back(ToJson(parameter));
+  return {{"name", rule.name}, {"sentence", rule.sentence}, {"parameters", parameters}};
 }
 
 Reply ListCatalog(const Request& request, const PathParameters&) {
@@ -31,12 +40,8 @@ Reply ListCatalog(const Request& request, const PathParameters&) {
   if (!query.faults().empty()) return query.Refusal(request);
 
   OrderedJson items = OrderedJson::array();
-  for (const RuleType& rule : Catalog()) {
-    OrderedJson parameters = OrderedJson::array();
-    for (const Param& parameter : rule.params) parameters.push_back(ToJson(parameter));
-    items.push_back({{"name", rule.name}, {"sentence", rule.sentence}, {"parameters", parameters}});
-  }
-
+  for (const RuleType& rule : Catalog()) items.push_back(ToJson(rule));
+  items.push_back(ToJson(CustomRule()));
   return JsonReply({{"items", items}});
 }
 

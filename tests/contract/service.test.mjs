@@ -103,6 +103,17 @@ test('the rules of a running job are changed', async () => {
   assert.equal((await ask('patch', '/api/v1/jobs/{name}', {...job, body})).status, 400); // GrowingUpload is gone
 });
 
+test('a custom rule is listed like the others, and one on an unknown metric refused', async () => {
+  const rule = (metric) => ({name: 'hot-disk', rule: 'Custom', parameters: {metric, threshold: 1e9, window: '60s'}});
+  const change = (metric) => ask('patch', '/api/v1/jobs/{name}', {...job, body: {configuration: {rules: [rule(metric)]}}});
+  const refused = await change('disk_heat');
+  assert.equal(refused.status, 400);
+  assert.match(refused.json.detail, /metric is "disk_heat", but must be a metric that agents send/);
+  assert.equal((await change('disk_read_bytes_per_second')).status, 200);
+  const {items} = (await ask('get', '/api/v1/jobs/{name}/rules', job)).json;
+  assert.equal(items.find((item) => item.rule_configuration_name === 'hot-disk').rule, 'Custom');
+});
+
 test('a preview says what a rule would say, and stores nothing', async () => {
   const before = (await ask('get', '/api/v1/jobs/{name}/rules', job)).json.items.length;
   const body = {name: 'LowGPUUtilization', parameters: {threshold_p95: 50}};
@@ -131,9 +142,10 @@ test('a deleted job is not there any more, and its name is free', async () => {
 
 test('the rules of the catalog can be given to a job as they are listed', async () => {
   const {items} = (await ask('get', '/api/v1/rules')).json;
+  const given = {metric: 'user.loss', threshold: 4}; // what has no default
   const rules = items.map(({name, parameters}) => ({
     rule: name,
-    parameters: Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter.default])),
+    parameters: Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter.default ?? given[parameter.name]])),
   }));
   const made = await ask('post', '/api/v1/jobs', {body: {name: 'all-rules', configuration: {rules}}});
   assert.equal(made.status, 201);

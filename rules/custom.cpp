@@ -1,0 +1,299 @@
+// A threshold on a metric that people choose.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/model/metric.h"
+#include "rules/columns.h"
+#include "rules/device_scans.h"
+#include "rules/judged_windows.h"
+#include "rules/sentence.h"
+
+namespace stepscope {
+namespace {
+
+Status GoodMetric(const std::string& name) {
+  if (FindMetric(name) != nullptr || IsCustomMetric(name)) return {};
+  return Invalid(
+      "a metric that agents send, such as gpu_util_percent, or one of your own, such as user.loss");
+}
+
+constexpr std::string_view kComparisons[] = {"above", "below"};
+constexpr std::string_view kSubjects[] = {"device", "node"};
+constexpr Param kParams[] = {
+    {.name = "metric",
+     .unit = "",
+     .help = "The metric: one that agents send, or one of your own under \"user.\".",
+     .good_text = GoodMetric},
+    {.name = "aggregation",
+     .unit = "",
+     .help = "What a window comes to: mean, min, max, p5, p50 or p95.",
+     .choices = kAggregations},
+    {.name = "window",
+     .fallback = 120,
+     .least = 1,
+     .most = 1'000'000,
+     .unit = "samples",
+     .help = "The length of a window; one follows the other."},
+    {.name = "comparison",
+     .unit = "",
+     .help = "Whether a window counts that is above the threshold, or below.",
+     .choices = kComparisons},
+    {.name = "threshold",
+     .least = -1e18,
+     .most = 1e18,
+     .unit = "",
+     .help = "In the unit of the metric; from 0 to 100 where that is %.",
+     .required = true},
+    {.name = "share",
+     .fallback = 0,
+     .least = 0,
+     .most = 100,
+     .unit = "%",
+     .help = "It fires when more of the judged windows of a device count than this."},
+    {.name = "per",
+     .unit = "",
+     .help = "What has windows of its own: each device, or each node, by the mean of its devices.",
+     .choices = kSubjects},
+    kPatience,
+};
+constexpr std::size_t kMostShown = 64;  // devices in the evidence
+constexpr std::string_view kAdvice = "See what the job did in the stretches that are named.";
+
+// What parameters must hold together.
+Status Check(const Json& parameters) {
+  const auto name = parameters["metric"].get<std::string>();
+  const Metric* metric = FindMetric(name);
+  const auto threshold = parameters["threshold"].get<double>();
+  if (metric == nullptr || metric->unit != "%" || (threshold >= 0 && threshold <= 100)) return {};
+  return Invalid(
+      Format("Custom: threshold is {:g}, but must be a number from 0 to 100 %, the unit "
+             "of {}",
+             threshold, name));
+}
+
+// Ticks without the metric tell how much time has passed.
+std::vector<std::string> ChosenMetrics(const Params& params) {
+  return {params.Text("metric"), "node_cpu_percent"};
+}
+
+class CustomFold : public FieldsFold<CustomFold> {
+ public:
+  CustomFold(const Params& params, const JobFacts& facts)
+      : facts_(facts),
+        metric_(params.Text("metric")),
+        aggregation_(static_cast<Aggregation>(params["aggregation"])),
+        window_(params.Samples("window")),
+        length_(std::max(facts.interval, Duration(1ms)) * window_),
+        above_(params["comparison"] == 0),
+        threshold_(params["threshold"]),
+        share_(params["share"] / 100),
+        per_device_(params["per"] == 0),
+        start_(params.Samples("patience"), facts) {}
+
+  void Observe(const StepView& steps) override { start_.Observe(steps); }
+  void Observe(const TickView& ticks) override;
+  void Scan(Time at) override;
+  Verdict Judge() const override;
+  std::vector<Finding> TakeFindings() override { return scans_.Take(); }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("start", start_);
+    state("nodes", nodes_, [] { return NodeWindow(); });
+    state("judged", judged_, [] { return JudgedDevice(); });
+    state("scans", scans_);
+  }
+
+ private:
+  void Add(NodeWindow& node, const std::vector<DeviceColumn>& columns, std::size_t row) const;
+  void Close(const std::string& name, NodeWindow& node);
+  bool Crosses(double value) const { return above_ ? value > threshold_ : value < threshold_; }
+  bool IsWorse(double value, double than) const { return above_ ? value > than : value < than; }
+  bool Fires(const JudgedDevice& judged) const {
+    return static_cast<double>(judged.crossed) > share_ * static_cast<double>(judged.windows);
+  }
+  std::string Value(double value) const;
+  std::string Who(const Subject& subject) const;
+  std::string Describe(const Subject& subject, double value) const;
+  std::string Unjudged() const;
+  Json Shown() const;
+
+  JobFacts facts_;
+  std::string metric_;
+  Aggregation aggregation_;
+  std::int64_t window_;
+  Duration length_;
+  bool above_;
+  double threshold_, share_;
+  bool per_device_;
+
+  Initialisation start_;
+  std::map<std::string, NodeWindow, std::less<>> nodes_;
+  std::map<Subject, JudgedDevice, std::less<>> judged_;
+  DeviceScans scans_;
+};
+
+void CustomFold::Add(NodeWindow& node, const std::vector<DeviceColumn>& columns,
+                     std::size_t row) const {
+  double sum = 0;
+  std::int64_t count = 0;
+  for (const DeviceColumn& each : columns) {
+    if (!each.Has(row)) continue;
+    const double value = each.column->At(row);
+    sum += value;
+    ++count;
+    if (per_device_) node.devices[each.device].Add(value, aggregation_, window_);
+  }
+  if (!per_device_) node.devices[""].Add(sum / static_cast<double>(count), aggregation_, window_);
+}
+
+// A window is a stretch of time, so that a metric which is read every minute has the same.
+void CustomFold::Observe(const TickView& ticks) {
+  if (ticks.first == ticks.end) return;
+  const auto columns = ColumnsOf(ticks, metric_);
+  const std::string name(ticks.node);
+  for (std::size_t row = ticks.first; row < ticks.end; ++row) {
+    const Time at = ticks.At(row);
+    if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
+    if (std::ranges::none_of(columns, [&](const auto& each) { return each.Has(row); })) continue;
+    scans_.Saw(at);
+    NodeWindow& node = nodes_[name];
+    if (node.from && at >= *node.from + length_) Close(name, node);
+    if (!node.from) node.from = at;
+    Add(node, columns, row);
+  }
+}
+
+void CustomFold::Close(const std::string& name, NodeWindow& node) {
+  for (const auto& [device, values] : node.devices) {
+    const double value = values.Of(aggregation_);
+    JudgedDevice& judged = judged_[{name, device}];
+    if (judged.windows == 0 || IsWorse(value, judged.worst)) judged.worst = value;
+    ++judged.windows;
+    ++judged.fresh;
+    if (!Crosses(value)) continue;
+    ++judged.crossed;
+    if (!judged.from || IsWorse(value, judged.recent)) judged.recent = value;
+    if (!judged.from) judged.from = *node.from;
+    judged.to = *node.from + length_;
+  }
+  node.devices.clear();
+  node.from.reset();
+}
+
+void CustomFold::Scan(Time at) {
+  for (auto& [name, node] : nodes_) {
+    if (node.from && *node.from + length_ <= at) Close(name, node);
+  }
+  const auto fresh = [](const auto& each) { return each.second.fresh > 0; };
+  if (std::ranges::none_of(judged_, fresh)) return;
+  scans_.Begin(at);
+  for (auto& [subject, judged] : judged_) {
+    if (judged.fresh == 0) continue;
+    if (judged.from && Fires(judged)) {
+      Finding finding;
+      finding.subject = subject;
+      finding.from = *judged.from;
+      finding.to = *judged.to;
+      finding.sentence = Describe(subject, judged.recent) + ".";
+      finding.evidence = {{"value", judged.recent}, {"threshold", threshold_}};
+      scans_.Trigger(finding, 1);
+    } else {
+      scans_.Clear(subject);
+    }
+    judged.from.reset();
+    judged.fresh = 0;
+    judged.recent = 0;
+  }
+  scans_.End();
+}
+
+std::string CustomFold::Value(double value) const {
+  const Metric* metric = FindMetric(metric_);
+  const std::string unit(metric == nullptr ? "" : metric->unit);
+  const std::string number = std::abs(value) >= 10'000 && std::abs(value) < 1e15
+                                 ? Grouped(static_cast<std::int64_t>(std::llround(value)))
+                                 : Format("{:.4g}", value);
+  return unit.empty() ? number : number + " " + unit;
+}
+
+std::string CustomFold::Who(const Subject& subject) const {
+  const Metric* metric = FindMetric(metric_);
+  const bool gpu = metric != nullptr && metric->device == DeviceKind::kGpu;
+  if (gpu && !subject.device.empty()) return GpuText(subject);
+  return subject.device.empty() ? "node " + subject.node
+                                : Format("{} of node {}", subject.device, subject.node);
+}
+
+std::string CustomFold::Describe(const Subject& subject, double value) const {
+  return Format("The {} of {} over {} was {} on {}; the threshold is {}",
+                kAggregations[static_cast<std::size_t>(aggregation_)], metric_,
+                SamplesText(window_, facts_.interval), Value(value), Who(subject),
+                Value(threshold_));
+}
+
+std::string CustomFold::Unjudged() const {
+  const auto over = [&](const NodeFacts& node) { return start_.IsOver(node.name); };
+  if (std::ranges::none_of(facts_.nodes, over) && nodes_.empty()) return start_.Reason();
+  if (nodes_.empty()) return Format("no node gives samples of {}", metric_);
+  return Format("no window of {} of {} is over yet", SamplesText(window_, facts_.interval),
+                metric_);
+}
+
+Json CustomFold::Shown() const {
+  Json devices = Json::array();
+  for (const auto& [subject, judged] : judged_) {
+    if (devices.size() == kMostShown) break;
+    devices.push_back({{"node", subject.node},
+                       {"device", subject.device},
+                       {"windows", judged.windows},
+                       {"crossed", judged.crossed},
+                       {"worst", judged.worst}});
+  }
+  return devices;
+}
+
+Verdict CustomFold::Judge() const {
+  if (scans_.judged() == 0) {
+    Verdict verdict;
+    verdict.sentence = Unjudged();
+    return verdict;
+  }
+  Verdict verdict = scans_.Judge(kAdvice);
+  const auto& [subject, judged] = *std::ranges::max_element(
+      judged_,
+      [this](const auto& a, const auto& b) { return IsWorse(b.second.worst, a.second.worst); });
+  const std::string what = per_device_ ? "device" : "node";
+  verdict.sentence =
+      verdict.kind == VerdictKind::kFinding
+          ? Format("{}; {}.", Describe(subject, judged.worst), scans_.FiredText(what))
+          : Format("{}, the {} of all; {} judged.", Describe(subject, judged.worst),
+                   above_ ? "highest" : "lowest", CountText(scans_.devices(), what));
+  verdict.evidence["metric"] = metric_;
+  verdict.evidence["threshold"] = threshold_;
+  verdict.evidence["window"] = SamplesText(window_, facts_.interval);
+  verdict.evidence["devices"] = Shown();
+  return verdict;
+}
+
+}  // namespace
+
+RuleType Custom() {
+  return {
+      .name = "Custom",
+      .sentence = "A metric that you choose is above or below a threshold.",
+      .params = kParams,
+      .metrics = {},
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<CustomFold>,
+      .chosen_metrics = ChosenMetrics,
+      .check = Check,
+  };
+}
+
+}  // namespace stepscope
