@@ -49,7 +49,6 @@ std::optional<Time> WallTime(const Mark& mark, Duration clock_base) {
 }
 
 void StepFold::AddPhase(const Mark& mark) {
-  cut_ |= mark.after_loss;
   const std::uint64_t start = std::max(mark.start_ns, boundary_ns_);
   const std::uint64_t end = EndOf(mark);
   if (mark.name >= kPhaseCount || end < start) return;
@@ -70,7 +69,7 @@ Duration StepFold::TakeInside(std::uint64_t start_ns) {
 }
 
 std::optional<Step> StepFold::End(const Mark& mark, Duration clock_base) {
-  const bool cut = std::exchange(cut_, false) || mark.after_loss;
+  const bool cut = std::exchange(cut_, false);
   const auto phases = std::exchange(phases_, {});
   seen_.clear();
   boundary_ns_ = EndOf(mark);

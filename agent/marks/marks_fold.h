@@ -33,6 +33,8 @@ class StepFold {
  public:
   explicit StepFold(bool cut) : cut_(cut) {}
 
+  // Marks were lost since the one before: what is open is not known whole.
+  void Cut() { cut_ = true; }
   void AddPhase(const Mark& mark);
   std::optional<Step> End(const Mark& mark, Duration clock_base);
 

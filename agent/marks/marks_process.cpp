@@ -67,6 +67,7 @@ Status MarkProcess::AddRing(const Descriptor& memory) {
 }
 
 void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
+  if (mark.after_loss) ring.fold.Cut();
   switch (mark.kind) {
     case MarkKind::kStep:
       if (const auto step = ring.fold.End(mark, ring.reader.clock_base())) {

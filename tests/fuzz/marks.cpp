@@ -24,6 +24,7 @@ void CheckMessage(std::string_view bytes) {
 
 void Fold(const Mark& mark, Duration clock_base, StepFold& fold) {
   (void)WallTime(mark, clock_base);
+  if (mark.after_loss) fold.Cut();
   if (mark.kind == MarkKind::kPhase) fold.AddPhase(mark);
   if (mark.kind != MarkKind::kStep) return;
   const std::optional<Step> step = fold.End(mark, clock_base);

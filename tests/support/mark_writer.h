@@ -53,8 +53,9 @@ class RingWriter {
     Put({MarkKind::kPhase, static_cast<std::uint16_t>(phase),
          static_cast<std::uint64_t>(start.count()), length, 0, 0, false, after_loss});
   }
-  void Annotation(std::uint16_t name, Duration start, Duration length) {
-    Put({MarkKind::kAnnotation, name, static_cast<std::uint64_t>(start.count()), length});
+  void Annotation(std::uint16_t name, Duration start, Duration length, bool after_loss = false) {
+    Put({MarkKind::kAnnotation, name, static_cast<std::uint64_t>(start.count()), length, 0, 0,
+         false, after_loss});
   }
 
   Descriptor memory;

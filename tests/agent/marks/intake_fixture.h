@@ -33,6 +33,15 @@ class IntakeFixture : public testing::Test {
     intake_ = std::move(intake).value();
     return *intake_;
   }
+  // Connects a process of this rank and waits until the agent has heard it.
+  std::unique_ptr<testing_support::FakeProcess> Connect(int rank,
+                                                        const testing_support::RingWriter& ring) {
+    auto process = std::make_unique<testing_support::FakeProcess>(options_.socket_path);
+    process->Hello(rank, ring);
+    const auto answer = process->Receive();
+    EXPECT_TRUE(answer && std::get<MarkAnswer>(*answer).refused == 0);
+    return process;
+  }
   // What the agent says to a process that is not to its liking.
   static std::string Refusal(testing_support::FakeProcess& process) {
     while (const auto message = process.Receive()) {

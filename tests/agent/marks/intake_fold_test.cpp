@@ -64,9 +64,8 @@ TEST(StepFold, CountsOnlyWhatLiesInTheStep) {
 
 TEST(StepFold, DropsAStepThatLostMarks) {
   StepFold fold(false);
-  Mark phase = PhaseMark(Phase::kData, 0ms, 10ms);
-  phase.after_loss = true;
-  fold.AddPhase(phase);
+  fold.Cut();
+  fold.AddPhase(PhaseMark(Phase::kData, 0ms, 10ms));
 
   EXPECT_FALSE(fold.End(StepMark(0ms, 100ms), kBase));
   EXPECT_TRUE(fold.End(StepMark(100ms, 100ms), kBase));

@@ -34,14 +34,6 @@ class IntakeTest : public test::IntakeFixture {
     EXPECT_TRUE(wanted(all));
     return all;
   }
-  // Connects a process of this rank and waits until the agent has heard it.
-  std::unique_ptr<FakeProcess> Connect(int rank, const RingWriter& ring) {
-    auto process = std::make_unique<FakeProcess>(options_.socket_path);
-    process->Hello(rank, ring);
-    const auto answer = process->Receive();
-    EXPECT_TRUE(answer && std::get<MarkAnswer>(*answer).refused == 0);
-    return process;
-  }
 };
 
 bool HasEnded(const IntakeBatch& batch) {
@@ -275,6 +267,22 @@ TEST_F(IntakeTest, RefusesMoreProcessesThanItMayHave) {
   second.Hello(1, ring);
 
   EXPECT_THAT(Refusal(second), HasSubstr("connected already"));
+}
+
+TEST_F(IntakeTest, DropsAStepWhoseFirstMarkAfterALossIsNoPhase) {
+  Start();
+  RingWriter ring;
+  const auto process = Connect(0, ring);
+  ring.Step(0, 0ms, 100ms);
+  ring.Annotation(0, 110ms, 5ms, true);
+  ring.Step(1, 100ms, 100ms);
+  ring.Step(2, 200ms, 100ms);
+
+  const IntakeBatch batch = intake_->Drain();
+
+  ASSERT_EQ(batch.marks.size(), 1u);
+  ASSERT_EQ(batch.marks[0].steps.size(), 2u);
+  EXPECT_EQ(batch.marks[0].steps[1].number, 2);
 }
 
 }  // namespace
