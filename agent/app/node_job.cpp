@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "agent/frames/rank_metrics.h"
 #include "agent/launch/process_start.h"
 #include "core/base/log.h"
 
@@ -34,6 +35,7 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
   ticks_.Change([&](Ticks& ticks) {
     ticks.processes = MakeProcessCollector(options.sampling.root,
                                            [&ticks](auto& training) { training = ticks.training; });
+    ticks.metrics = std::make_unique<RankMetrics>([this] { return intake_.TakeMetrics(name_); });
   });
   const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
   session_ = std::make_unique<JobSession>(
@@ -61,7 +63,8 @@ void NodeJob::Add(Time at, const TickRow& node) {
   ticks_.Change([&](Ticks& ticks) {
     TickRow& row = ticks.row.Of(node);
     // What it could not read is missing.
-    [[maybe_unused]] const Status read = ticks.processes->Collect(clock_.Steady(), row);
+    [[maybe_unused]] Status read = ticks.processes->Collect(clock_.Steady(), row);
+    read = ticks.metrics->Collect(clock_.Steady(), row);
     session_->Add(at, row);
   });
 }

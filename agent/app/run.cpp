@@ -13,6 +13,7 @@
 #include "agent/app/live_socket.h"
 #include "agent/app/obey.h"
 #include "agent/app/spool_drain.h"
+#include "agent/frames/rank_metrics.h"
 #include "agent/host/process.h"
 #include "agent/launch/command.h"
 #include "agent/launch/log_metric.h"
@@ -167,9 +168,8 @@ bool WaitForDelivery(const JobSession& session, Signals& signals, const Clock& c
     pollfd watched[] = {{session.done_descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
     poll(watched, 2, static_cast<int>(left / 1ms) + 1);
     if (watched[0].revents != 0) return true;
-    while (const auto arrival = signals.Next()) {
+    while (const auto arrival = signals.Next())
       if (AsksToEnd(arrival->signal)) return false;
-    }
   }
 }
 
@@ -217,9 +217,8 @@ Result<std::unique_ptr<Uplink>> MakeUplink(const RunOptions& options) {
 void AddLogMetrics(const RunOptions& options, Relay* relay, Sampler& sampler) {
   if (relay == nullptr || options.log_metrics.empty()) return;
   std::vector<LogPattern> patterns;
-  for (const std::string& text : options.log_metrics) {
+  for (const std::string& text : options.log_metrics)
     if (auto pattern = LogPattern::Parse(text)) patterns.push_back(std::move(*pattern));
-  }
   sampler.Add("output", std::make_unique<LogMetrics>(std::move(patterns), relay->TakeLines()));
 }
 
@@ -266,6 +265,8 @@ int RunCommand(const RunOptions& options) {
   sampler.Add("process", MakeProcessCollector(options.root,
                                               ListFor(intake.get(), command ? command->pid() : 0)));
   AddLogMetrics(options, relay.get(), sampler);
+  const auto metrics = [&intake] { return intake->TakeMetrics(); };
+  if (intake) sampler.Add("metrics", std::make_unique<RankMetrics>(metrics));
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);
   const auto spool = OpenSpool(options.spool);
@@ -287,7 +288,7 @@ int RunCommand(const RunOptions& options) {
   const Time ended_at = clock.Now();
   samples.reset();
   const auto output = LastOutput(options, relay.get());
-  if (!options.log_metrics.empty()) session.Add(clock.Now(), sampler.Sample());
+  if (const TickRow& last = sampler.Sample(); HasCustom(last)) session.Add(clock.Now(), last);
   if (session.Reason().empty()) others.AwaitKnown(options.job);
   session.Finish(EndedEvent(ended_at, end, output));
   if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();

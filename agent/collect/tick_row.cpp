@@ -18,18 +18,18 @@ constexpr std::size_t kLongestDevice = 63;
 std::size_t TickRow::Add(std::string_view metric, std::string_view device) {
   const Metric* known = FindMetric(metric);
   assert(known != nullptr);
-  if (series_.size() >= kMaxSeriesPerFrame || device.size() > kLongestDevice) return kNoColumn;
-  series_.push_back({std::string(metric), std::string(device)});
-  scales_.push_back(known->scale);
-  values_.push_back(0);
-  present_.push_back(0);
-  return series_.size() - 1;
+  return Append(metric, known->scale, device);
 }
 
-std::size_t TickRow::AddCustom(std::string_view metric, std::uint8_t scale) {
+std::size_t TickRow::AddCustom(std::string_view metric, std::uint8_t scale,
+                               std::string_view device) {
   assert(IsCustomMetric(metric));
-  if (series_.size() >= kMaxSeriesPerFrame) return kNoColumn;
-  series_.push_back({std::string(metric), ""});
+  return Append(metric, scale, device);
+}
+
+std::size_t TickRow::Append(std::string_view metric, std::uint8_t scale, std::string_view device) {
+  if (series_.size() >= kMaxSeriesPerFrame || device.size() > kLongestDevice) return kNoColumn;
+  series_.push_back({std::string(metric), std::string(device)});
   scales_.push_back(scale);
   values_.push_back(0);
   present_.push_back(0);

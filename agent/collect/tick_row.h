@@ -20,7 +20,7 @@ class TickRow {
   std::size_t Add(std::string_view metric, std::string_view device = "");
 
   // The same for a custom metric, with so many decimal digits.
-  std::size_t AddCustom(std::string_view metric, std::uint8_t scale);
+  std::size_t AddCustom(std::string_view metric, std::uint8_t scale, std::string_view device = "");
 
   void Set(std::size_t column, double value);
 
@@ -40,6 +40,8 @@ class TickRow {
   double At(std::string_view metric, std::string_view device = "") const;
 
  private:
+  std::size_t Append(std::string_view metric, std::uint8_t scale, std::string_view device);
+
   std::vector<SeriesName> series_;
   std::vector<std::uint8_t> scales_;
   std::vector<std::int64_t> values_;

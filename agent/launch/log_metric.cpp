@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -15,12 +14,6 @@ namespace {
 
 constexpr std::size_t kLongestLine = 1024;
 constexpr std::size_t kMostBytes = 256 * 1024;  // of one tick
-
-// Digits kept, so that the first value fits with room for values a thousand times larger.
-std::uint8_t ScaleOf(double value) {
-  const double digits = std::abs(value) < 1 ? 0 : std::ceil(std::log10(std::abs(value)));
-  return static_cast<std::uint8_t>(std::clamp(15.0 - digits, 0.0, 9.0));
-}
 
 }  // namespace
 
@@ -59,10 +52,9 @@ std::optional<double> LogPattern::Read(const std::string& line) const {
 }
 
 LogMetrics::LogMetrics(std::vector<LogPattern> patterns, Descriptor lines)
-    : patterns_(std::move(patterns)),
-      lines_(std::move(lines)),
-      values_(patterns_.size()),
-      columns_(patterns_.size()) {}
+    : patterns_(std::move(patterns)), lines_(std::move(lines)), values_(patterns_.size()) {
+  for (const LogPattern& pattern : patterns_) series_.emplace_back(pattern.metric(), "");
+}
 
 Status LogMetrics::Collect(SteadyTime, TickRow& row) {
   char bytes[16 * 1024];
@@ -75,7 +67,9 @@ Status LogMetrics::Collect(SteadyTime, TickRow& row) {
       if (byte != '\n' && line_.size() < kLongestLine) line_ += byte;
     }
   }
-  for (std::size_t i = 0; i < patterns_.size(); ++i) Set(i, row);
+  for (std::size_t i = 0; i < patterns_.size(); ++i) {
+    if (const auto value = std::exchange(values_[i], std::nullopt)) series_[i].Set(*value, row);
+  }
   return {};
 }
 
@@ -83,17 +77,6 @@ void LogMetrics::Take(const std::string& line) {
   for (std::size_t i = 0; i < patterns_.size(); ++i) {
     if (const auto value = patterns_[i].Read(line)) values_[i] = value;
   }
-}
-
-void LogMetrics::Set(std::size_t pattern, TickRow& row) {
-  const auto value = std::exchange(values_[pattern], std::nullopt);
-  Column& column = columns_[pattern];
-  if (!value) return;
-  if (column.number == TickRow::kNoColumn) {
-    const std::uint8_t scale = ScaleOf(*value);
-    column = {row.AddCustom(patterns_[pattern].metric(), scale), 9e18 / std::pow(10.0, scale)};
-  }
-  if (std::abs(*value) < column.most) row.Set(column.number, *value);
 }
 
 }  // namespace stepscope

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/collect/collector.h"
+#include "agent/collect/custom_series.h"
 #include "agent/launch/pattern.h"
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
@@ -39,18 +40,12 @@ class LogMetrics : public Collector {
   Status Collect(SteadyTime now, TickRow& row) override;
 
  private:
-  struct Column {
-    std::size_t number = TickRow::kNoColumn;
-    double most = 0;  // what fits
-  };
-
   void Take(const std::string& line);
-  void Set(std::size_t pattern, TickRow& row);
 
   const std::vector<LogPattern> patterns_;
   const Descriptor lines_;
-  std::vector<std::optional<double>> values_;
-  std::vector<Column> columns_;
+  std::vector<std::optional<double>> values_;  // since the tick before
+  std::vector<CustomSeries> series_;
   std::string line_;
 };
 

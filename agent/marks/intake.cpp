@@ -59,6 +59,11 @@ class Intake::Server {
     return registry_.Change([&](MarkRegistry& registry) { return registry.Drain(job); });
   }
 
+  std::vector<RankMetric> TakeMetrics(const std::string& job) {
+    Accept();
+    return registry_.Change([&](MarkRegistry& registry) { return registry.TakeMetrics(job); });
+  }
+
   std::vector<HeardJob> Jobs() const {
     return registry_.Read([](const MarkRegistry& registry) { return registry.Jobs(); });
   }
@@ -166,6 +171,10 @@ Result<std::unique_ptr<Intake>> Intake::Start(const IntakeOptions& given, const 
 
 IntakeBatch Intake::Drain(const std::string& job) {
   return server_->Drain(job);
+}
+
+std::vector<RankMetric> Intake::TakeMetrics(const std::string& job) {
+  return server_->TakeMetrics(job);
 }
 
 std::vector<HeardJob> Intake::Jobs() const {

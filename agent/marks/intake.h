@@ -61,6 +61,13 @@ struct RankMarks {
   std::vector<AnnotationStatistic> annotations;
 };
 
+// What a rank said that one of its metrics is: the newest of what it said.
+struct RankMetric {
+  std::int32_t rank = 0;
+  std::string metric;  // as in IsCustomMetric
+  double value = 0;    // finite
+};
+
 // What came in since the last drain. To be reported in this order: started, marks, ended.
 struct IntakeBatch {
   std::vector<RankFacts> rank_started;
@@ -84,8 +91,8 @@ struct HeardJob {
 
 // Listens for training processes on a unix socket and turns their marks into steps and statistics.
 // One thread of its own. Whatever a process sends, or stops to send, harms that process's marks
-// only: it is refused by name in the log. `clock` outlives it. Drain may be called from any thread.
-// The socket file is gone when it is destroyed.
+// only: it is refused by name in the log. `clock` outlives it. All functions may be called from any
+// thread. The socket file is gone when it is destroyed.
 class Intake {
  public:
   // Unavailable when another agent listens there, Invalid for a path that cannot be used.
@@ -97,6 +104,10 @@ class Intake {
   // Reads all rings to their end and takes out everything that is complete. A step is complete when
   // its end was marked, so drains never cut one. At most 16,384 steps of a rank at a time.
   IntakeBatch Drain(const std::string& job = "");
+
+  // The same for the metrics that were set since they were taken before, in the order of ranks and
+  // names; at most 64 names of a rank ever. Drain leaves them alone.
+  std::vector<RankMetric> TakeMetrics(const std::string& job = "");
 
   std::vector<HeardJob> Jobs() const;
 

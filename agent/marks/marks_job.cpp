@@ -71,6 +71,12 @@ void JobRecord::DrainRank(std::int32_t number, Rank& rank, Time now, IntakeBatch
   rank.told.clear();
 }
 
+std::vector<RankMetric> JobRecord::TakeMetrics() {
+  std::vector<RankMetric> metrics;
+  for (auto& [number, rank] : ranks_) rank.record.TakeMetrics(number, metrics);
+  return metrics;
+}
+
 IntakeBatch JobRecord::Drain(Time now) {
   IntakeBatch batch;
   for (auto& [number, rank] : ranks_) DrainRank(number, rank, now, batch);

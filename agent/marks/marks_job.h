@@ -34,8 +34,9 @@ class JobRecord {
   void Leave(MarkProcess& process);
   void ReadRings();
 
-  // As Intake::Drain, without reading.
+  // As those of Intake, without reading.
   IntakeBatch Drain(Time now);
+  std::vector<RankMetric> TakeMetrics();
 
  private:
   // What the service was told of a rank, beside what is yet to be told.

@@ -1,6 +1,8 @@
 #include "agent/marks/marks_process.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <utility>
 
 #include "agent/marks/marks_socket.h"
@@ -83,20 +85,33 @@ void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
         annotations_[{mark.name, SpanBinOf(mark.duration.count())}].Add(*start, mark.duration);
         return;
       }
+      break;
+    case MarkKind::kMetric:
+      return TakeMetric(mark, ring);
   }
   ++source_.refused;
+}
+
+void MarkProcess::TakeMetric(const Mark& mark, const Ring& ring) {
+  const auto at = WallTime(mark, ring.reader.clock_base());
+  const auto value = std::bit_cast<double>(mark.value);
+  if (!at || !std::isfinite(value) || mark.name == 0 || mark.name >= kMaxMarkNames) {
+    ++source_.refused;
+    return;
+  }
+  metrics_[mark.name].Keep({*at, value});
 }
 
 void MarkProcess::ReadRings(RankRecord& rank) {
   for (const auto& ring : rings_) {
     ring->reader.Read([&](const Mark& mark) { TakeMark(mark, *ring, rank); });
   }
-  HandOverAnnotations(rank, false);
+  HandOver(rank, false);
   Count();
 }
 
 // A name travels apart from its marks and may come later than they do.
-void MarkProcess::HandOverAnnotations(RankRecord& rank, bool all) {
+void MarkProcess::HandOver(RankRecord& rank, bool all) {
   names_.resize(kMaxMarkNames);
   std::erase_if(annotations_, [&](const auto& entry) {
     const std::uint16_t id = entry.first.first;
@@ -104,6 +119,12 @@ void MarkProcess::HandOverAnnotations(RankRecord& rank, bool all) {
     const bool known = id == 0 || !name.empty();
     if (known || all) rank.AddAnnotation(name, entry.second);
     return known || all;
+  });
+  std::erase_if(metrics_, [&](const auto& entry) {
+    const std::string& name = names_[entry.first];
+    if (name.empty()) return all;
+    if (!rank.SetMetric(name, entry.second)) ++source_.refused;
+    return true;
   });
 }
 
@@ -118,7 +139,7 @@ void MarkProcess::Count() {
 
 void MarkProcess::Leave(RankRecord& rank) {
   ReadRings(rank);
-  HandOverAnnotations(rank, true);
+  HandOver(rank, true);
   for (const auto& ring : rings_) rank.RingEnded(ring.get());
   rank.ProcessEnded(source_);
 }

@@ -52,7 +52,9 @@ class MarkProcess {
   Result<State> Take(const MarkMessage& message, const Descriptor& passed);
   Status AddRing(const Descriptor& memory);
   void TakeMark(const Mark& mark, Ring& ring, RankRecord& rank);
-  void HandOverAnnotations(RankRecord& rank, bool all);
+  // Gives the rank what is named by now; `all`: no name comes any more.
+  void HandOver(RankRecord& rank, bool all);
+  void TakeMetric(const Mark& mark, const Ring& ring);
   void Count();
 
   Descriptor socket_;
@@ -62,7 +64,8 @@ class MarkProcess {
   std::vector<std::string> names_;  // by id; empty where none was declared yet
   // By id and bin of their durations, until the name is known.
   std::map<std::pair<std::uint16_t, int>, AnnotationSums> annotations_;
-  std::vector<std::unique_ptr<Ring>> rings_;  // their addresses stand for them
+  std::map<std::uint16_t, MetricValue> metrics_;  // by id, until the name is known
+  std::vector<std::unique_ptr<Ring>> rings_;      // their addresses stand for them
 };
 
 }  // namespace stepscope

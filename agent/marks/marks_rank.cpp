@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/model/metric.h"
 #include "core/model/span_bins.h"
 
 namespace stepscope {
@@ -56,6 +58,23 @@ void RankRecord::AddAnnotation(const std::string& name, const AnnotationSums& su
   const bool full = annotations_.size() >= kMostNames && !annotations_.contains(name);
   auto& bins = annotations_[full || name.empty() ? std::string(kOther) : name];
   bins[SpanBinOf(sums.least.count())].Add(sums);
+}
+
+bool RankRecord::SetMetric(const std::string& name, const MetricValue& value) {
+  const std::string metric = Format("user.{}", name);
+  const bool full = metrics_.size() >= kMostMetrics && !metrics_.contains(metric);
+  if (full || !IsCustomMetric(metric)) return false;
+  auto& newest = metrics_[metric];
+  if (!newest) newest = value;
+  newest->Keep(value);
+  return true;
+}
+
+void RankRecord::TakeMetrics(std::int32_t rank, std::vector<RankMetric>& into) {
+  for (auto& [metric, newest] : metrics_) {
+    if (newest) into.push_back({rank, metric, newest->value});
+    newest.reset();
+  }
 }
 
 void RankRecord::RingEnded(const void* ring) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,11 +26,23 @@ struct MarkSource {
   std::int64_t cut = 0;      // steps that lost marks
 };
 
+// What a rank said that a metric is, and when.
+struct MetricValue {
+  Time at{};
+  double value = 0;
+
+  // The newer of both.
+  void Keep(const MetricValue& other) {
+    if (other.at >= at) *this = other;
+  }
+};
+
 // What was folded of one rank and not yet taken. A rank may have several processes and threads; its
 // steps come from one ring at a time, the first one that marked a step and still lives.
 class RankRecord {
  public:
   static constexpr std::size_t kMostPendingSteps = 65'536;
+  static constexpr std::size_t kMostMetrics = 64;
 
   // At most so many steps wait to be taken, and never more than kMostPendingSteps.
   void LimitSteps(std::size_t most) { most_steps_ = std::min(most, kMostPendingSteps); }
@@ -39,6 +52,9 @@ class RankRecord {
   void AddStep(const void* ring, Step step);
   // All of `sums` in one bin of durations (core/model/span_bins.h).
   void AddAnnotation(const std::string& name, const AnnotationSums& sums);
+  // `name` is without "user.". False where that makes no custom metric, and for names beyond
+  // kMostMetrics.
+  bool SetMetric(const std::string& name, const MetricValue& value);
   void RingEnded(const void* ring);
 
   // Counts of a process that is gone.
@@ -52,10 +68,14 @@ class RankRecord {
   // Takes out what is complete; empty when there is nothing.
   RankMarks Take(std::int32_t rank);
 
+  // Takes out the metrics that were set since they were taken before.
+  void TakeMetrics(std::int32_t rank, std::vector<RankMetric>& into);
+
  private:
   std::vector<Step> steps_;
   std::size_t most_steps_ = kMostPendingSteps;
   std::map<std::string, std::map<int, AnnotationSums>> annotations_;  // by name and bin
+  std::map<std::string, std::optional<MetricValue>> metrics_;         // by name; none: it was taken
   const void* owner_ = nullptr;
   std::int64_t shift_ = 0;
   std::int64_t last_ = -1;

@@ -153,7 +153,7 @@ void MarkRegistry::ReadRings() {
   for (auto& [name, job] : jobs_) job.ReadRings();
 }
 
-IntakeBatch MarkRegistry::Drain(const std::string& name) {
+JobRecord* MarkRegistry::Read(const std::string& name) {
   const auto found = jobs_.find(name);
   const JobRecord* wanted = found == jobs_.end() ? nullptr : &found->second;
   std::vector<int> sockets;
@@ -162,9 +162,19 @@ IntakeBatch MarkRegistry::Drain(const std::string& name) {
   }
   for (const int socket : sockets) Serve(socket);
   const auto job = jobs_.find(name);
-  if (job == jobs_.end()) return {};
+  if (job == jobs_.end()) return nullptr;
   job->second.ReadRings();
-  return job->second.Drain(clock_.Now());
+  return &job->second;
+}
+
+IntakeBatch MarkRegistry::Drain(const std::string& name) {
+  JobRecord* const job = Read(name);
+  return job == nullptr ? IntakeBatch() : job->Drain(clock_.Now());
+}
+
+std::vector<RankMetric> MarkRegistry::TakeMetrics(const std::string& name) {
+  JobRecord* const job = Read(name);
+  return job == nullptr ? std::vector<RankMetric>() : job->TakeMetrics();
 }
 
 std::vector<HeardJob> MarkRegistry::Jobs() const {

@@ -33,6 +33,7 @@ class MarkRegistry {
 
   // As those of Intake.
   IntakeBatch Drain(const std::string& job);
+  std::vector<RankMetric> TakeMetrics(const std::string& job);
   std::vector<HeardJob> Jobs() const;
   std::uint64_t changes() const { return changes_; }
   bool Forget(const std::string& job);
@@ -56,6 +57,8 @@ class MarkRegistry {
   Result<JobRecord*> JobOf(const Peer& peer);
   Status CheckRank(const Peer& peer, const JobRecord& job) const;
   void Introduce(Peer& peer);
+  // The job, with all that its processes have sent so far; null where there is none.
+  JobRecord* Read(const std::string& job);
   void Remove(Peers::iterator place);
   void Refuse(MarkProcess& process, std::string_view reason);
   void Report(std::string_view sentence);

@@ -57,6 +57,7 @@ enum class MarkKind : std::uint16_t {
   kStep = 1,        // a step that ended: its start and wall time; `step` is its number
   kPhase = 2,       // `name` is the Phase, `step` the step it ended in
   kAnnotation = 3,  // `name` is the id that a name message declared; 0 is a name beyond the bound
+  kMetric = 4,      // `name` as for annotations, `value` the bits of an IEEE 754 double
 };
 
 // One slot, four words:
@@ -68,7 +69,7 @@ struct Mark {
   std::uint16_t name = 0;
   std::uint64_t start_ns = 0;
   Duration duration{};
-  std::uint64_t value = 0;  // nothing in version 1
+  std::uint64_t value = 0;  // of a metric; else 0
   std::uint64_t step = 0;   // below 2^60
   bool clamped = false;     // it took longer than `duration` says
   bool after_loss = false;  // marks were dropped between this one and the one before

@@ -22,6 +22,7 @@ class Intake:
         self.path = path
         self.process = None
         self.started, self.ended, self.steps, self.annotations, self.sums = [], [], [], {}, {}
+        self.metrics = []  # (rank, metric, value)
 
     def start(self):
         command = [program("tests/intake_probe"), str(self.path)]
@@ -51,6 +52,7 @@ class Intake:
         batch = json.loads(self.process.stdout.readline())
         self.started += batch["started"]
         self.ended += batch["ended"]
+        self.metrics += [(said["rank"], said["metric"], said["value"]) for said in batch["metrics"]]
         for marks in batch["marks"]:
             self.steps += marks["steps"]
             for name, row in marks["annotations"].items():

@@ -1,5 +1,6 @@
 // The agent's intake as a program, for tests of the Python package: listens on the given path,
-// drains for each line of standard input and answers with one line of JSON. Ends with its input.
+// drains for each line of standard input and answers with one line of JSON; metrics are taken with
+// it. Ends with its input.
 
 #include <algorithm>
 #include <iostream>
@@ -46,6 +47,13 @@ Json ToJson(const stepscope::RankMarks& marks) {
   return {{"rank", marks.rank}, {"steps", steps}, {"annotations", annotations}};
 }
 
+Json ToJson(const std::vector<stepscope::RankMetric>& metrics) {
+  Json json = Json::array();
+  for (const auto& said : metrics)
+    json.push_back({{"rank", said.rank}, {"metric", said.metric}, {"value", said.value}});
+  return json;
+}
+
 Json ToJson(const stepscope::IntakeBatch& batch) {
   Json started = Json::array(), marks = Json::array(), ended = Json::array();
   for (const auto& rank : batch.rank_started) {
@@ -70,7 +78,9 @@ int main(int argc, char** argv) {
   }
   std::cout << "listening" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
-    std::cout << stepscope::Dump(ToJson(intake.value()->Drain())) << std::endl;
+    Json batch = ToJson(intake.value()->Drain());
+    batch["metrics"] = ToJson(intake.value()->TakeMetrics());
+    std::cout << stepscope::Dump(batch) << std::endl;
   }
   return 0;
 }

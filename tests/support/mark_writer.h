@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -56,6 +57,13 @@ class RingWriter {
   void Annotation(std::uint16_t name, Duration start, Duration length, bool after_loss = false) {
     Put({MarkKind::kAnnotation, name, static_cast<std::uint64_t>(start.count()), length, 0, 0,
          false, after_loss});
+  }
+  void Metric(std::uint16_t name, Duration at, double value) {
+    Put({MarkKind::kMetric,
+         name,
+         static_cast<std::uint64_t>(at.count()),
+         {},
+         std::bit_cast<std::uint64_t>(value)});
   }
 
   Descriptor memory;

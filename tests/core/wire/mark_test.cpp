@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -55,6 +56,10 @@ TEST(MarkSlot, HasTheGoldenBytes) {
   EXPECT_EQ(HexOf(EncodeMark(Phase(2h))), golden["phase of 2 h"]);
   EXPECT_EQ(HexOf(EncodeMark(lost)), golden["phase after a loss"]);
   EXPECT_EQ(HexOf(EncodeMark(step)), golden["step"]);
+  Mark metric = Phase({});
+  metric.kind = MarkKind::kMetric;
+  metric.value = std::bit_cast<std::uint64_t>(1480.5);
+  EXPECT_EQ(HexOf(EncodeMark(metric)), golden["metric"]);
 }
 
 TEST(MarkSlot, KeepsNanosecondsUpToFourSeconds) {

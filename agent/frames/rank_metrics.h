@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/collect/collector.h"
+#include "agent/collect/custom_series.h"
+#include "agent/marks/intake.h"
+
+namespace stepscope {
+
+// What the scripts of a job say with stepscope.metric(): at each tick the newest value of each name
+// that a rank has set since the tick before; its device is "rank0". A name that was not set has no
+// sample, so that a training that hangs does not look as fast as it was. For one thread.
+class RankMetrics : public Collector {
+ public:
+  using Take = std::function<std::vector<RankMetric>()>;
+
+  explicit RankMetrics(Take take) : take_(std::move(take)) {}
+
+  Status Collect(SteadyTime now, TickRow& row) override;
+
+ private:
+  const Take take_;
+  std::map<std::pair<std::int32_t, std::string>, CustomSeries> series_;  // by rank and metric
+};
+
+}  // namespace stepscope
