@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What `with stepscope.annotate(...)` costs the training, recorded and disabled, in both forms, beside what else can be put around
 a stretch of code: contextlib.nullcontext, PyTorch's record_function (no profiler runs), a clock read by ctypes at both ends, and
-ranges pushed and popped by ctypes as NVTX bindings do. Nanoseconds of wall time for one `with`, the loop taken off, the least of
-all batches. And what the package costs a process: to import it, and in memory.
+ranges pushed and popped by ctypes as NVTX bindings do; and what `stepscope.metric(...)` costs. Nanoseconds of
+wall time for one `with` or call, the loop taken off, the least of all batches. And what the package costs a process: to import it, and in memory.
 
 Each contender is a process of its own (bench/python/managers.py), with the distribution's Python.
 """
@@ -25,10 +25,12 @@ from python_package import staged  # noqa: E402
 PYTHON = "/usr/bin/python3"
 ONE = Figure("one annotation", "ns", goal=100, digits=0)
 DISABLED = Figure("one annotation, nobody records", "ns", goal=30, digits=0)
+METRIC = Figure("one metric", "ns", goal=100, digits=0)
+METRIC_DISABLED = Figure("one metric, nobody records", "ns", goal=30, digits=0)
 IMPORT = Figure("import of the package, CPU time", "ms", goal=15, digits=1)
 IMPORT_OFF = Figure("import of the package, nobody records, CPU time", "ms", goal=15, digits=1)
 MEMORY = Figure("memory of a process that imported it and filled a ring", "MB", goal=5, digits=1)
-FIGURES = {figure.name: figure for figure in (ONE, DISABLED, IMPORT, IMPORT_OFF, MEMORY)}
+FIGURES = {figure.name: figure for figure in (ONE, DISABLED, METRIC, METRIC_DISABLED, IMPORT, IMPORT_OFF, MEMORY)}
 NVTX = """
 int nvtxRangePushA(const char* name) { return name[0]; }
 int nvtxRangePop(void) { return 0; }

@@ -27,6 +27,23 @@ def loop_ns(manager, batches, between=lambda: None):
     return (min(full) - min(empty)) / BATCH
 
 
+def call_ns(metric, batches, between=lambda: None):
+    """The same for a call that sets a metric."""
+    empty, full = [], []
+    for _ in range(batches):
+        between()
+        values = [1480.0 + i for i in range(BATCH)]
+        began = time.perf_counter_ns()
+        for _ in values:
+            pass
+        empty.append(time.perf_counter_ns() - began)
+        began = time.perf_counter_ns()
+        for value in values:
+            metric("samples_per_second", value)
+        full.append(time.perf_counter_ns() - began)
+    return (min(full) - min(empty)) / BATCH
+
+
 def recorded(batches):
     """The ring is emptied between batches, as the agent does from another process."""
     import stepscope
@@ -41,14 +58,15 @@ def recorded(batches):
         os.pwrite(fd, os.pread(fd, 8, 8 * _wire.WRITE_WORD), 8 * _wire.READ_WORD)
 
     cost = loop_ns(stepscope.annotate, batches, empty)
+    metric = call_ns(stepscope.metric, batches, empty)
     assert stepscope.info()["dropped"] == 0, "marks were dropped: nothing was measured"
-    return {"one annotation": cost}
+    return {"one annotation": cost, "one metric": metric}
 
 
 def disabled(batches):
     import stepscope
 
-    return {"one annotation, nobody records": loop_ns(stepscope.annotate, batches)}
+    return {"one annotation, nobody records": loop_ns(stepscope.annotate, batches), "one metric, nobody records": call_ns(stepscope.metric, batches)}
 
 
 def record_function():

@@ -43,16 +43,19 @@ Ring* RingAt(int64_t now_ns) {
   return AskSession(now_ns);
 }
 
-long KnownName(PyObject* name) {
-  if (IsOff() || open_gate->ids == NULL) return -1;
-  PyObject* const number = PyDict_GetItemWithError(open_gate->ids, name);
+long KnownName(Names names, PyObject* name) {
+  if (IsOff()) return -1;
+  PyObject* const known = names == kMetricNames ? open_gate->metrics : open_gate->ids;
+  if (known == NULL) return -1;
+  PyObject* const number = PyDict_GetItemWithError(known, name);
   return number == NULL ? -1 : PyLong_AsLong(number);
 }
 
-long DeclareName(PyObject* name, int64_t now_ns) {
+long DeclareName(Names names, PyObject* name, int64_t now_ns) {
   if (IsOff()) return -1;
+  const char* const declare = names == kMetricNames ? "metric" : "name";
   PyObject* const number =
-      PyObject_CallMethod((PyObject*)open_gate, "name", "OL", name, (long long)now_ns);
+      PyObject_CallMethod((PyObject*)open_gate, declare, "OL", name, (long long)now_ns);
   if (number == NULL) return -1;
   const long given = PyLong_AsLong(number);
   Py_DECREF(number);
@@ -93,6 +96,7 @@ static void ShutInChild(void) {
 static void Dealloc(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   Py_XDECREF(((Gate*)self)->ids);
+  Py_XDECREF(((Gate*)self)->metrics);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -103,6 +107,8 @@ static PyMemberDef members[] = {
     {"ready", T_BOOL, offsetof(Gate, ready), 0, NULL},
     {"due", T_LONGLONG, offsetof(Gate, due), 0, NULL},
     {"ids", T_OBJECT_EX, offsetof(Gate, ids), 0, NULL},
+    {"metrics", T_OBJECT_EX, offsetof(Gate, metrics), 0, NULL},
+    {"refused", T_LONGLONG, offsetof(Gate, refused), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

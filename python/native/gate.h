@@ -6,11 +6,13 @@
 // does in Python what is rare. The C twin of Gate in stepscope/_pure.py.
 typedef struct {
   PyObject ob_base;
-  long long due;  // ns of the monotonic clock, when the connection is looked at again
-  PyObject* ids;  // dict: the name of an annotation -> its number
-  char off;       // nobody records, now and later
-  char by_hand;   // the script ends its steps itself
-  char ready;     // there are rings, so a thread without one asks for it
+  long long due;      // ns of the monotonic clock, when the connection is looked at again
+  PyObject* ids;      // dict: the name of an annotation -> its number
+  PyObject* metrics;  // the same of metrics
+  long long refused;  // metrics that were none
+  char off;           // nobody records, now and later
+  char by_hand;       // the script ends its steps itself
+  char ready;         // there are rings, so a thread without one asks for it
 } Gate;
 
 // Makes the types of gates and rings and adds them to the module; -1 with an exception set.
@@ -26,11 +28,14 @@ static inline int IsOff(void) {
 // The ring of the calling thread. NULL when there is none, perhaps with an exception set.
 Ring* RingAt(int64_t now_ns);
 
+// The names of annotations, and those of metrics.
+typedef enum { kAnnotationNames, kMetricNames } Names;
+
 // The number of a name, 0 for those beyond the bound; -1 when it has none, perhaps with an
 // exception set. Runs Python when the name is new, so a ring that was asked for before has to be
 // again.
-long KnownName(PyObject* name);
-long DeclareName(PyObject* name, int64_t now_ns);
+long KnownName(Names names, PyObject* name);
+long DeclareName(Names names, PyObject* name, int64_t now_ns);
 
 // Ends a mark that met an exception: -1 for what is the script's own, such as KeyboardInterrupt;
 // all others, and none at all, are 0.

@@ -104,6 +104,46 @@ static PyObject* EndStepAt(PyObject* module, PyObject* end) {
   Py_RETURN_NONE;
 }
 
+// Where the argument of this name stands in a call that has two, and the place by right; -1 with an
+// exception set.
+static Py_ssize_t PlaceOf(const char* name, Py_ssize_t place, Py_ssize_t count, PyObject* names) {
+  if (place < count) return place;
+  for (Py_ssize_t i = 0; i < Count(names); ++i) {
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), name) == 0) return count + i;
+  }
+  PyErr_SetString(PyExc_TypeError, "takes two arguments: name, value");
+  return -1;
+}
+
+// A value may run code of its own, so it is asked before anything else.
+static int SetMetric(PyObject* name, PyObject* value) {
+  const double number = PyFloat_AsDouble(value);
+  if (PyErr_Occurred()) {
+    if (!IsOff()) open_gate->refused += 1;
+    return Calm();
+  }
+  PyObject* const spoken = Spoken(name);
+  const int written = spoken == NULL ? -1 : IsOff() ? 0 : WriteMetric(spoken, number);
+  Py_XDECREF(spoken);
+  return written;
+}
+
+static PyObject* Metric(PyObject* module, PyObject* const* given, Py_ssize_t count,
+                        PyObject* names) {
+  Py_ssize_t name = 0;
+  Py_ssize_t value = 1;
+  if (count != 2 || Count(names) != 0) {
+    // Too many, or one of them twice, leaves one without a place.
+    const int are_two = count + Count(names) == 2;
+    name = PlaceOf("name", 0, are_two ? count : 0, are_two ? names : NULL);
+    value = name < 0 ? -1 : PlaceOf("value", 1, count, names);
+  }
+  if (name < 0 || value < 0) return NULL;
+  if (IsOff()) Py_RETURN_NONE;
+  if (SetMetric(given[name], given[value]) < 0) return NULL;
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"annotate", (PyCFunction)(void (*)(void))Annotate, kFastCall | METH_KEYWORDS,
      "annotate(name)\n--\n\n"
@@ -132,6 +172,14 @@ static PyMethodDef functions[] = {
      "step\n"
      "that ends. The first step begins with the first phase, or else with the first call. What\n"
      "comes after the last call is not a step. Only the first thread that calls it counts steps."},
+    {"metric", (PyCFunction)(void (*)(void))Metric, kFastCall | METH_KEYWORDS,
+     "metric(name, value)\n--\n\n"
+     "Sets a custom metric of this rank: metric(\"samples_per_second\", 1480).\n\n"
+     "The job has it as user.NAME of the device rank0, rank1, ...: at each tick of the agent\n"
+     "(half a second) the value that was set last, and nothing where none was set since the tick\n"
+     "before. The unit is yours to put into the name. A name is 1 to 58 letters, digits, \"_\"\n"
+     "and \".\"; a process has at most 64. Other names, and values that are no finite numbers,\n"
+     "are left out and counted in info(). A tensor on a GPU is waited for, as by float()."},
     {"end_step", EndStepAt, METH_O, NULL},
     {"record", (PyCFunction)(void (*)(void))Record, kFastCall, NULL},
     {"span", (PyCFunction)(void (*)(void))RecordSpan, kFastCall, NULL},

@@ -38,7 +38,8 @@ int64_t MonotonicNs(void) {
   return ClockNs(CLOCK_MONOTONIC);
 }
 
-void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name) {
+static void Put(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name,
+                uint64_t value) {
   uint64_t* const words = ring->words;
   const uint64_t position = ring->position;
   const uint64_t read = Load(&words[kReadWord]);
@@ -58,10 +59,18 @@ void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_nam
   uint64_t* const slot = words + kHeaderWords + (position & (kSlots - 1)) * kSlotWords;
   Store(&slot[0], (uint64_t)start_ns);
   Store(&slot[1], length | kind_and_name);
-  // The third word, the value, stays 0 in this version.
+  Store(&slot[2], value);
   Store(&slot[3], ring->number | flags);
   ring->position = position + 1;
   __atomic_store_n(&words[kWriteWord], position + 1, __ATOMIC_RELEASE);
+}
+
+void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name) {
+  Put(ring, start_ns, end_ns, kind_and_name, 0);
+}
+
+void PutValue(Ring* ring, int64_t at_ns, uint64_t kind_and_name, uint64_t value) {
+  Put(ring, at_ns, at_ns, kind_and_name, value);
 }
 
 void EndStep(Ring* ring, int64_t now_ns, const uint64_t* number) {
@@ -130,13 +139,14 @@ static int IsOpen(const Ring* ring) {
   return ring->words != NULL;
 }
 
-static PyObject* Put(PyObject* self, PyObject* args) {
+static PyObject* PutIn(PyObject* self, PyObject* args) {
   long long start_ns = 0;
   long long end_ns = 0;
   unsigned long long kind_and_name = 0;
-  if (!PyArg_ParseTuple(args, "LLK:put", &start_ns, &end_ns, &kind_and_name)) return NULL;
+  unsigned long long value = 0;
+  if (!PyArg_ParseTuple(args, "LLK|K:put", &start_ns, &end_ns, &kind_and_name, &value)) return NULL;
   if (!IsOpen((Ring*)self)) return NULL;
-  PutMark((Ring*)self, start_ns, end_ns, kind_and_name);
+  Put((Ring*)self, start_ns, end_ns, kind_and_name, value);
   Py_RETURN_NONE;
 }
 
@@ -161,7 +171,7 @@ static PyObject* Close(PyObject* self, PyObject* Py_UNUSED(none)) {
 }
 
 static PyMethodDef methods[] = {
-    {"put", Put, METH_VARARGS, NULL},
+    {"put", PutIn, METH_VARARGS, NULL},
     {"end_step", Step, METH_VARARGS, NULL},
     {"dropped", Dropped, METH_NOARGS, NULL},
     {"close", Close, METH_NOARGS, NULL},

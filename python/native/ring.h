@@ -18,7 +18,7 @@ typedef struct {
   char fresh;  // nothing happened before, so the first phase begins the first step
 } Ring;
 
-enum { kStepMark = 1, kPhaseMark = 2, kAnnotationMark = 3 };
+enum { kStepMark = 1, kPhaseMark = 2, kAnnotationMark = 3, kMetricMark = 4 };
 
 // The second word of a mark without its duration.
 static inline uint64_t KindAndName(uint64_t kind, uint64_t name) {
@@ -33,6 +33,9 @@ PyObject* MakeRingType(void);
 
 // Writes one mark, or counts it as dropped when the agent has not emptied the ring.
 void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name);
+
+// The same for one that has a value and no duration.
+void PutValue(Ring* ring, int64_t at_ns, uint64_t kind_and_name, uint64_t value);
 
 // Ends the open step, which gets the number unless it is NULL, and begins the next one.
 void EndStep(Ring* ring, int64_t now_ns, const uint64_t* number);

@@ -137,8 +137,7 @@ static void Fill(Span* span, uint64_t kind, PyObject* name) {
   span->kind = kind;
 }
 
-// Anything can be a name: a new reference to the str that it says.
-static PyObject* Spoken(PyObject* name) {
+PyObject* Spoken(PyObject* name) {
   if (PyUnicode_CheckExact(name)) {
     Py_INCREF(name);
     return name;

@@ -12,6 +12,9 @@ PyObject* MakeSpan(uint64_t kind, PyObject* name);
 
 void BeginSpan(PyObject* span);
 
+// Anything can be a name: a new reference to the str that it says; NULL with an exception set.
+PyObject* Spoken(PyObject* name);
+
 // Ends an annotation that has begun; anything else is ignored. -1 as in write.h.
 int EndAnnotation(PyObject* token);
 

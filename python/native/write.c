@@ -1,5 +1,8 @@
 #include "write.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "gate.h"
 
 static const char* const kPhases[] = {"data",       "transfer",      "forward",   "loss",
@@ -26,17 +29,38 @@ int WritePhase(int64_t start_ns, int64_t end_ns, PyObject* name) {
   return 0;
 }
 
+// The ring for a mark of this name, and the number of that. NULL when there is none, perhaps with
+// an exception set.
+static Ring* RingFor(Names names, PyObject* name, int64_t now_ns, long* number) {
+  Ring* const ring = RingAt(now_ns);
+  if (ring == NULL) return NULL;
+  *number = KnownName(names, name);
+  if (*number >= 0) return ring;
+  if (Calm() < 0) return NULL;
+  *number = DeclareName(names, name, now_ns);
+  return *number < 0 ? NULL : RingAt(now_ns);
+}
+
 int WriteAnnotation(int64_t start_ns, int64_t end_ns, PyObject* name) {
-  Ring* ring = RingAt(end_ns);
+  long number = 0;
+  Ring* const ring = RingFor(kAnnotationNames, name, end_ns, &number);
   if (ring == NULL) return Calm();
-  long number = KnownName(name);
-  if (number < 0) {
-    if (Calm() < 0) return -1;
-    number = DeclareName(name, end_ns);
-    ring = number < 0 ? NULL : RingAt(end_ns);
-    if (ring == NULL) return Calm();
-  }
   PutMark(ring, start_ns, end_ns, KindAndName(kAnnotationMark, (uint64_t)number));
+  return 0;
+}
+
+int WriteMetric(PyObject* name, double value) {
+  if (!isfinite(value)) {
+    open_gate->refused += 1;
+    return 0;
+  }
+  const int64_t now_ns = MonotonicNs();
+  long number = 0;
+  Ring* const ring = RingFor(kMetricNames, name, now_ns, &number);
+  if (ring == NULL) return Calm();
+  uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof(bits));
+  if (number > 0) PutValue(ring, now_ns, KindAndName(kMetricMark, (uint64_t)number), bits);
   return 0;
 }
 

@@ -10,11 +10,12 @@ The training runs the same with and without an agent: nothing here raises, waits
         with stepscope.annotate("augment"):      # any name; count, sum, least and most are kept
             ...
         stepscope.step()                         # the end of a step
+        stepscope.metric("loss", float(loss))    # a custom metric of this rank
 """
 
 from __future__ import annotations
 
-from ._marks import annotate, annotation_begin, annotation_end, info, loader, phase, step
+from ._marks import annotate, annotation_begin, annotation_end, info, loader, metric, phase, step
 from ._session import VERSION as __version__
 from ._window import start_profiling, stop_profiling, window
 
@@ -40,6 +41,7 @@ __all__ = [
     "annotation_end",
     "info",
     "loader",
+    "metric",
     "phase",
     "start_profiling",
     "step",

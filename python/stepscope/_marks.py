@@ -32,6 +32,7 @@ annotate = marks.annotate
 annotation_begin = marks.annotation_begin
 annotation_end = marks.annotation_end
 end_step = marks.end_step
+metric = marks.metric
 phase = marks.phase
 record = marks.record
 span = marks.span
@@ -123,7 +124,8 @@ def _note_settings(iterable: object) -> None:
 
 def info() -> Dict[str, Union[str, int, bool]]:
     """What this library does in this process: whether it is enabled and connected, and why not; the
-    form it runs in; how many marks were dropped because the agent did not fetch them."""
+    form it runs in; how many marks were dropped because the agent did not fetch them, and how many metrics
+    were refused because of their name or value."""
     try:
         return {**_session.info(), **notes}
     except Exception as problem:

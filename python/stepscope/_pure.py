@@ -4,6 +4,8 @@ mark here holds there, and the tests run with both. No exception leaves this fil
 
 from __future__ import annotations
 
+from math import ldexp
+from struct import Struct
 from time import monotonic_ns
 from . import _wire
 from ._ring import Ring as Ring
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 _ANNOTATION = _wire.ANNOTATION_MARK << 32
 _PHASES = {name: _wire.PHASE_MARK << 32 | i << 48 for i, name in enumerate(_wire.PHASES)}
 _OTHER = _PHASES["other"]
+_METRIC = _wire.METRIC_MARK << 32
+_DOUBLE, _WORD = Struct("<d"), Struct("<Q")
 
 
 class Gate:
@@ -27,12 +31,17 @@ class Gate:
     by_hand = False  # the script ends its steps itself
     ready = False  # there are rings, so a thread without one asks for it
     ids: Dict[str, int]  # the numbers of names
+    metrics: Dict[str, int]  # of those that are metrics
+    refused = 0  # metrics that were none
     local: Any  # its `ring` is that of the calling thread
 
     def ring(self, now_ns: int) -> Optional[Ring]:
         return None
 
     def name(self, named: str, now_ns: int) -> int:
+        return 0
+
+    def metric(self, named: str, now_ns: int) -> int:
         return 0
 
 
@@ -191,6 +200,45 @@ def _end_step(end_ns: int, number: Optional[int]) -> None:
             if ring is None:
                 return
         ring.end_step(end_ns, number)
+    except Exception:
+        pass
+
+
+def metric(name: str, value: float) -> None:
+    """Sets a custom metric of this rank: ``metric("samples_per_second", 1480)``.
+
+    The job has it as user.NAME of the device rank0, rank1, ...: at each tick of the agent (half a second)
+    the value that was set last, and nothing where none was set since the tick before. The unit is
+    yours to put into the name. A name is 1 to 58 letters, digits, "_" and "."; a process has at most
+    64. Other names, and values that are no finite numbers, are left out and counted in info(). A
+    tensor on a GPU is waited for, as by float().
+    """
+    if _gate.off:
+        return
+    try:
+        number = ldexp(value, 0)  # as the extension converts it: no str, and what it raises comes through
+        if number - number:
+            raise ValueError("not finite")
+        (bits,) = _WORD.unpack(_DOUBLE.pack(number))
+    except Exception:
+        _gate.refused += 1
+        return
+    gate = _gate
+    if gate.off:
+        return
+    try:
+        now = monotonic_ns()
+        ring = gate.local.ring
+        if ring is None or now >= gate.due:
+            ring = gate.ring(now)
+            if ring is None:
+                return
+        name = name if type(name) is str else _spoken(name)
+        named = gate.metrics.get(name)
+        if named is None:
+            named = gate.metric(name, now)
+        if named:
+            ring.put(now, now, _METRIC | named << 48, bits)
     except Exception:
         pass
 

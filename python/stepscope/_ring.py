@@ -41,7 +41,7 @@ class Ring:
         self.heard = 0  # what the control word said last
         self.fresh = True  # nothing happened before, so the first phase begins the first step
 
-    def put(self, start_ns: int, end_ns: int, kind_and_name: int, flags: int = 0) -> None:
+    def put(self, start_ns: int, end_ns: int, kind_and_name: int, value: int = 0) -> None:
         """Writes one mark, or counts it as dropped when the agent has not emptied the ring."""
         words = self.words
         position = self.position
@@ -50,12 +50,13 @@ class Ring:
             words[_DROPPED] += 1
             return
         length = end_ns - start_ns
+        flags = 0
         if self.lost or length >> 32:
             length, flags = self._rare(length)
         at = _FIRST + ((position & _MASK) << 2)
         words[at] = start_ns
         words[at + 1] = length | kind_and_name
-        # The third word, the value, stays 0 in this version.
+        words[at + 2] = value
         words[at + 3] = self.number | flags
         self.position = position = position + 1
         words[_WRITE] = position

@@ -65,6 +65,8 @@ class Session(marks.Gate):
         self.ready = False
         self.local = _Local()
         self.ids: Dict[str, int] = {}
+        self.metrics: Dict[str, int] = {}
+        self.refused = 0
         self.reason = "" if self.path else "no agent: STEPSCOPE_SOCKET is not set, and none serves this node"
         if self.path and self.off:
             self.reason = _form.REFUSED or "this platform has no sealed shared memory"
@@ -125,6 +127,18 @@ class Session(marks.Gate):
         self.tend(now_ns)
         return number
 
+    def metric(self, named: str, now_ns: int) -> int:
+        """Declares a metric that is not in `metrics` and returns its id; 0 for what makes no metric, and when
+        there are too many."""
+        number = 0
+        if _wire.is_metric(named) and len(self.metrics) < _wire.MAX_METRICS:
+            number = self.name(named, now_ns)
+        if number:
+            self.metrics[named] = number
+        else:
+            self.refused += 1
+        return number
+
     def add_facts(self, facts: Dict[str, str]) -> None:
         self._facts.update(facts)
         self._facts_sent = False
@@ -144,6 +158,7 @@ class Session(marks.Gate):
             "names": len(self.ids),
             "dropped": sum(ring.dropped() for ring in self.rings),
             "unrecorded": self._unrecorded,
+            "refused_metrics": self.refused,
         }
 
     def bye(self) -> None:

@@ -20,6 +20,8 @@ MAX_TEXT_BYTES = 256
 MAX_DEVICES_BYTES = 1024
 MAX_NAME_BYTES = 128
 MAX_NAMES = 512  # ids 1 to 511; 0 stands for every name beyond
+MAX_METRICS = 64
+MAX_METRIC_BYTES = 58
 MAX_RANK = 1_000_000
 
 PHASES = (
@@ -35,7 +37,7 @@ PHASES = (
     "other",
 )
 
-STEP_MARK, PHASE_MARK, ANNOTATION_MARK = 1, 2, 3
+STEP_MARK, PHASE_MARK, ANNOTATION_MARK, METRIC_MARK = 1, 2, 3, 4
 MICROS, CLAMPED, AFTER_LOSS = 1 << 63, 1 << 62, 1 << 61
 STEP_MASK = (1 << 60) - 1
 
@@ -95,6 +97,12 @@ def names(entries: Iterable[Tuple[int, str]]) -> List[bytes]:
     if bodies:
         messages.append(_start(NAME) + struct.pack("<H", len(bodies)) + b"".join(bodies))
     return messages
+
+
+def is_metric(name: str) -> bool:
+    """Whether "user." and this name make a custom metric."""
+    letters = name.replace("_", "a").replace(".", "a")
+    return len(name) <= MAX_METRIC_BYTES and letters.isascii() and letters.isalnum()
 
 
 def facts(entries: Iterable[Tuple[str, str]]) -> bytes:

@@ -1,9 +1,10 @@
 """The other commands of the agent, with the real service."""
 
 import json
+import os
 import subprocess
 
-from tests.support.service import program, wait_for
+from tests.support.service import ROOT, program, wait_for
 
 
 def agent(*words, **options):
@@ -68,3 +69,29 @@ def test_metrics_are_read_from_the_output_of_a_command(service):
     series = {one["metric"]: one for one in service.get("/api/v1/jobs/spoken/metrics?metric=user.loss,user.speed")[1]["series"]}
     assert [value for value in series["user.loss"]["mean"] if value is not None] == [7.5, 0.25]
     assert [value for value in series["user.speed"]["mean"] if value is not None] == [41]
+
+
+SAYS = """
+import os, stepscope, time
+for i in range(40):
+    stepscope.metric("samples_per_second", 1480 + i)
+    time.sleep(0.05)
+stepscope.metric("loss", float("nan"))
+stepscope.metric("no name", 1)
+stepscope.metric("last", int(os.environ["RANK"]) + 0.5)
+"""
+
+
+def test_metrics_that_ranks_set_are_series_of_the_ranks(service):
+    both = f"for rank in 0 1; do RANK=$rank {ROOT}/.venv/bin/python -c '{SAYS}' & done; wait"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = agent("run", "--server", service.url, "--job", "metered", "--", "bash", "-c", both, env=environment)
+    assert done.returncode == 0 and done.stdout == "", done.stderr
+    wait_for(lambda: status_of(service, "metered") == "Completed", "the job is completed")
+    found = service.get("/api/v1/jobs/metered/metrics?metric=user.samples_per_second,user.loss,user.last")[1]["series"]
+    values = {(one["metric"], one["device"]): [value for value in one["max"] if value is not None] for one in found}
+    for rank in (0, 1):
+        speeds = values.pop(("user.samples_per_second", f"rank{rank}"))
+        assert len(speeds) >= 2 and speeds[-1] == 1519 and speeds == sorted(speeds), "the newest of each tick"
+        assert values.pop(("user.last", f"rank{rank}")) == [rank + 0.5], "set in front of the end"
+    assert values == {}, "what is no number, or has no name, is not there"

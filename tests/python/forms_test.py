@@ -106,14 +106,16 @@ def test_times_that_make_no_sense_raise_nothing(agent, times):
 
 def test_wrong_calls_are_told_as_python_does(form):
     for wrong in (stepscope.annotate, lambda: stepscope.annotate("a", "b"), lambda: stepscope.phase(word="x"),
-                  lambda: stepscope.step(1, 2), lambda: stepscope.step(steps=1)):
+                  lambda: stepscope.step(1, 2), lambda: stepscope.step(steps=1), lambda: stepscope.metric("a"),
+                  lambda: stepscope.metric("a", 1, 2), lambda: stepscope.metric("a", name="b"),
+                  lambda: stepscope.metric(name="a", values=1), lambda: stepscope.metric(value=1)):
         with pytest.raises(TypeError):
             wrong()
 
 
 def test_both_forms_explain_themselves_alike(form):
     """`help` and editors show these."""
-    for name in ("annotate", "phase", "annotation_begin", "annotation_end", "step"):
+    for name in ("annotate", "phase", "annotation_begin", "annotation_end", "step", "metric"):
         texts = [" ".join(inspect.getdoc(getattr(each, name)).replace("``", "").split()) for each in (stepscope, PURE)]
         assert texts[0] == texts[1]
         signatures = [list(inspect.signature(getattr(each, name)).parameters) for each in (stepscope, PURE)]

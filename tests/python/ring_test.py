@@ -53,6 +53,17 @@ def test_slots_have_the_golden_bytes(seen):
     assert [struct.pack("<4Q", *seen.slot(i)).hex() for i in range(4)] == golden
 
 
+def test_a_value_has_the_golden_bytes_and_is_gone_with_its_slot(seen):
+    start, ring = 123_456_789_012, seen.ring
+    ring.number = 41
+    ring.put(start, start, _wire.METRIC_MARK << 32 | 2 << 48, int.from_bytes(struct.pack("<d", 1480.5), "little"))
+    assert struct.pack("<4Q", *seen.slot(0)).hex() == GOLDEN["metric"]
+    seen.words[_wire.READ_WORD] = 1
+    for _ in range(SLOTS):
+        ring.put(start, start, PHASE)
+    assert seen.slot(0)[2] == 0
+
+
 def test_a_slot_after_a_loss_has_the_golden_bytes(seen):
     start, ring = 123_456_789_012, seen.ring
     ring.number = 41

@@ -24,6 +24,11 @@ def test_slots_have_the_golden_bytes():
     assert slot(_wire.STEP_MARK, 0, 90_000_000) == golden["step"]
 
 
+def test_names_of_metrics_are_those_that_the_service_takes():
+    assert all(map(_wire.is_metric, ("loss", "a.b_C9", "_", ".", "x" * 58)))
+    assert not any(map(_wire.is_metric, ("", "a b", "a-b", "größe", "a/b", "x" * 59, "\ud800", "a\n")))
+
+
 def test_messages_have_the_golden_bytes():
     golden = GOLDEN["messages"]
     texts = ("resnet-42", "numpy 1.24.2", "3.11.2", "0.1.0")
