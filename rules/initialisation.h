@@ -39,6 +39,8 @@ class Initialisation {
   Tick Observe(std::string_view node, Time at);
 
   bool IsOver(std::string_view node) const;
+  // Of any rank.
+  const std::optional<Time>& first_step_end() const { return first_step_end_; }
   // Why nothing is judged yet: "486 of 1,000 samples seen".
   std::string Reason() const;
 

@@ -32,11 +32,21 @@ constexpr Duration kPatience = 60s;
 struct Node {
   HostSums start, loop;  // before and after the first step ended
   double link = 0;       // bytes a second of the fastest interface, once known
+  bool stepped = false;  // a tick after the first step was seen
+
+  // Patience was over before the first step ended: what was taken for the loop was none.
+  void StepEnded() {
+    stepped = true;
+    start.busy += loop.busy;
+    start.idle[Cause::kInitialisation] += loop.idle.Total();
+    loop = {};
+  }
 
   template <typename State>
   void Fields(State& state) {
     state("start", start);
     state("loop", loop);
+    state("stepped", stepped);
     state("link", link);
   }
 };
@@ -108,6 +118,8 @@ void Report::Observe(const TickView& ticks) {
   const HostSigns signs(ticks);
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const bool loop = start_.Observe(ticks.node, ticks.At(row)) != Initialisation::Tick::kNotJudged;
+    const auto& stepped = start_.first_step_end();
+    if (!node.stepped && stepped && ticks.At(row) >= *stepped) node.StepEnded();
     HostSums& sums = loop ? node.loop : node.start;
     const Cause shown = signs.Shown(row, node.link);
     sums.host[shown] += tick_s_;

@@ -98,6 +98,18 @@ TEST(ProfilerReport, GoesByTheHostWithoutSteps) {
   EXPECT_EQ(verdict.evidence["confidence"], "host only");
 }
 
+TEST(ProfilerReport, CallsAllInitialisationThatWasBeforeTheFirstStep) {
+  Scenario scenario;  // 5 minutes in which no process connects
+  scenario.stretches = {{600, 0, 5}, {600, 97, 20}};
+  scenario.ranks = {{300s, 2900, 100ms, 0, 0}};
+  Job job = MakeJob(scenario);
+  job.facts.first_rank = job.origin + 290s;
+  const Verdict verdict = Judge(kRule, job).verdict;
+  const Json& first = verdict.evidence["budget"][1];
+  EXPECT_EQ(first["cause"], "initialisation") << verdict.sentence;
+  EXPECT_NEAR(first["seconds"].get<double>(), 298, 3);
+}
+
 TEST(ProfilerReport, DividesStepTimeWithoutAGpu) {
   const Verdict verdict = Judge(kRule, Make({0, 0, 98, 80, 1, 0}, Phase::kData, 75, 0)).verdict;
   EXPECT_EQ(verdict.sentence,
