@@ -4,7 +4,8 @@ namespace stepscope::scenarios {
 
 std::vector<NamedScenario> AllScenarios() {
   std::vector<NamedScenario> all;
-  for (const auto part : {Stages()}) all.insert(all.end(), part.begin(), part.end());
+  for (const auto part : {Stages(), Suspects(), Edges()})
+    all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 

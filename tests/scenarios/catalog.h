@@ -34,6 +34,8 @@ struct NamedScenario {
 
 // Each is defined in <name>.cpp.
 std::span<const NamedScenario> Stages();
+std::span<const NamedScenario> Suspects();
+std::span<const NamedScenario> Edges();
 
 std::vector<NamedScenario> AllScenarios();
 // Null when there is none of this name.

@@ -8,8 +8,6 @@ namespace {
 
 constexpr std::int64_t kGpuBytes = 80LL * 1024 * 1024 * 1024;
 constexpr std::size_t kStepsPerFrame = 2'000;
-// A process connects so long before its first step.
-constexpr Duration kConnects = 5s;
 
 Json FactsOf(const Training& training) {
   Json gpus = Json::array();
@@ -99,7 +97,7 @@ void MadeAgent::AppendUntil(Time end) {
 }
 
 void MadeAgent::AppendRanks(Time end) {
-  const Duration connects = std::max(Duration::zero(), training_.loop.start - kConnects);
+  const Duration connects = training_.loop.connects;
   if (!ranks_said_ && began_ + connects < end) {
     for (std::size_t local = 0; local < training_.loop.ranks; ++local) {
       Json facts = {{"pid", 4200 + local}, {"local_rank", local}};
@@ -184,6 +182,15 @@ void MadeAgent::AppendEnd() {
        {"at_us", at_us},
        {"exit_code", training_.exit_code},
        {"output", output}});
+}
+
+void MadeAgent::Interrupt(Time at) {
+  if (lives_.empty() || ended_) return;
+  ended_ = true;
+  Say({{"event", "ended"},
+       {"at_us", ToMicros(at + clock_.ahead())},
+       {"signal", 2},
+       {"output", Json::array()}});
 }
 
 Duration MadeAgent::Send() {

@@ -37,6 +37,9 @@ class MadeAgent {
   // What happens on the node before `end`, by the clock of the service.
   void AppendUntil(Time end);
 
+  // The command was interrupted at a time of the service's clock; nothing comes after it.
+  void Interrupt(Time at);
+
   // Sends one push of what waits; how long to wait before the next call, as Sender::Send says.
   Duration Send();
 

@@ -40,8 +40,9 @@ inline const std::vector<Phase> kCompute = {Phase::kForward, Phase::kLoss, Phase
 
 // The steps of every rank.
 struct Loop {
-  std::size_t ranks = 1;  // of each node; with none no process tells of itself
-  Duration start = 15s;   // of the first step, after the job's first tick
+  std::size_t ranks = 1;   // of each node; with none no process tells of itself
+  Duration connects = 3s;  // when the processes connect, after the job's first tick
+  Duration start = 15s;    // of the first step
   Duration wall = 200ms;
   // In percent of the wall time. What is left over is divided among kCompute.
   std::vector<std::pair<Phase, double>> shares = {};
