@@ -3,6 +3,8 @@
 import pandas as pd
 import pytest
 
+from tests.analysis.conftest import Problem
+
 PHASES = ["data", "transfer", "forward", "loss", "backward", "communication", "optimizer", "callback", "checkpoint", "other"]
 
 
@@ -112,3 +114,14 @@ def test_a_job_without_data_gives_frames_without_rows(sent):
     frames = [job.steps(), job.system_metrics("node_cpu_percent"), job.findings(), job.annotations(), job.usage(), job.heatmap("node_cpu_percent")]
     assert [len(frame) for frame in frames] == [0] * 6
     assert is_utc(job.steps()["start"]) and is_utc(job.system_metrics("node_cpu_percent")["time"]) and is_utc(job.findings()["start"])
+
+
+def test_a_preview_says_what_a_rule_would_say(training):
+    would = training.preview("DataloaderBottleneck", threshold=99)
+    assert would["rule_evaluation_status"] == "NoIssuesFound" and would["judged"]["complete"]
+    assert would["parameters"]["threshold"] == 99 and would["now"]["parameters"]["threshold"] == 20
+    assert would["difference"] == "it would not have fired; with its parameters of now it did"
+    mine = training.preview("Custom", name="mine", metric="node_cpu_percent", threshold=0, patience=0, window=2)
+    assert mine["verdict"]["kind"] == "finding" and mine["now"] is None
+    with pytest.raises(Problem, match="threshold is 101"):
+        training.preview("DataloaderBottleneck", threshold=101)

@@ -96,6 +96,15 @@ class Job:
         items = [{**item, **item["verdict"]} for item in self._service.get(self._path + "/rules")["items"]]
         return table(items, _RULE_COLUMNS, times=("evaluated",)).rename(columns=_RULE_NAMES)
 
+    def preview(self, rule: str, name: Optional[str] = None, **parameters: Any) -> Dict[str, Any]:
+        """What a rule would say of the job with these parameters; nothing is stored.
+
+        The answer of the service: verdict, findings, parameters, what the job's rule of that name says now, and
+        the difference in a sentence. `name` is of the job's rule where it differs from the rule's.
+        """
+        question = {"rule": rule, "name": name or rule, "parameters": parameters}
+        return self._service.ask(self._path + "/rules/preview", question)
+
     def annotations(self, rank: Optional[int] = None) -> Any:
         """What was annotated in the training: rank, name, count, and seconds: total, mean, min, max."""
         rows = []

@@ -45,11 +45,17 @@ class Service:
     def get(self, path: str, **query: Any) -> Dict[str, Any]:
         """The JSON object of an answer. Parameters that are None are left out; lists become words with commas."""
         given = {name: _text(value) for name, value in query.items() if value is not None}
-        url = f"{self.url}/api/v1{path}" + ("?" + urllib.parse.urlencode(given) if given else "")
+        return self._answer(f"{self.url}/api/v1{path}" + ("?" + urllib.parse.urlencode(given) if given else ""))
+
+    def ask(self, path: str, question: Dict[str, Any]) -> Dict[str, Any]:
+        """The answer to a question that is too long for an address; it changes nothing, so it may be asked again."""
+        return self._answer(f"{self.url}/api/v1{path}", json.dumps(question).encode())
+
+    def _answer(self, url: str, body: Optional[bytes] = None) -> Dict[str, Any]:
         tries = 0
         while True:
             try:
-                return self._read(url)
+                return self._read(url, body)
             except urllib.error.HTTPError as refused:
                 tries += 1
                 pause = _pause(refused)
@@ -70,8 +76,9 @@ class Service:
             if cursor is None:
                 return
 
-    def _read(self, url: str) -> Dict[str, Any]:
-        with self._opener.open(urllib.request.Request(url, headers=self._headers), timeout=self.timeout) as answer:
+    def _read(self, url: str, question: Optional[bytes]) -> Dict[str, Any]:
+        headers = self._headers if question is None else {**self._headers, "Content-Type": "application/json"}
+        with self._opener.open(urllib.request.Request(url, question, headers), timeout=self.timeout) as answer:
             body = _plain(answer)
             said = _object(answer, body, "application/json")
             if said is None:
