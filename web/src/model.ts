@@ -105,7 +105,7 @@ export interface Job {
   readonly failure: Failure | null;
   readonly configuration: Readonly<Record<string, unknown>> | null;
   readonly nodes: readonly JobNode[];
-  readonly ranks: readonly { readonly rank: number; readonly node: string | null; readonly framework?: string | null }[];
+  readonly ranks: readonly { readonly rank: number; readonly node: string | null; readonly framework?: string | null; readonly facts?: Readonly<Record<string, unknown>> }[];
   readonly secondary_status_transitions: readonly Transition[];
   readonly profiler_rule_evaluation_statuses: readonly RuleEvaluation[];
   readonly diagnosis: Diagnosis | null;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsOf } from "../src/job/plot";
 import { metricsOf, panelsOf } from "../src/job/panels";
-import { phasePanel, stepPanel } from "../src/job/step_panels";
+import { isAsync, phasePanel, stepPanel } from "../src/job/step_panels";
 import { gapsMs, summaryOf } from "../src/job/summary";
 import { append } from "../src/job/traces";
 import { csvOf } from "../src/job/chart_table";
@@ -140,6 +140,14 @@ test("phases are shares of the time of the steps, with what none of them covers,
   assert.equal(summaryOf(shown, { fromMs: 0, toMs: 9000 }, "relative", 0), "Most of the time: Backward 44 %, Unnamed 44 %, Data 13 %.");
   assert.match(csvOf(shown, { fromMs: 0, toMs: 9000 }), /^time,"Data \(%\)","Backward \(%\)","Unnamed \(%\)"\n1970-01-01T00:00:01.000Z,50,25,25\n/);
   assert.deepEqual(phased({}).traces, []);
+});
+
+test("phases of a rank whose GPU works asynchronously say whose time they are", () => {
+  const ranks = [{ rank: 0, node: "n1", facts: { gpu_async: "True" } }, { rank: 1, node: "n1", facts: {} }, { rank: 2, node: "n2" }];
+  assert.deepEqual([0, 1, 2, 3].map((rank) => isAsync({ ...job(), ranks }, rank)), [true, false, false, false]);
+  const found = { rank: 1, series: { start_us: [], wall_seconds: [], phases_seconds: {} } } as unknown as RankSteps;
+  assert.equal(phasePanel(found).note, "share of step time, rank 1");
+  assert.match(phasePanel(found, true).note, /^share of step time, rank 1; work on the GPU/);
 });
 
 test("layers are drawn from the top: each reaches down to the ground and the next covers it", () => {

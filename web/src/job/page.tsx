@@ -18,7 +18,7 @@ import { panelCount, panelsOf } from "./panels";
 import { loadParts, parts } from "./parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Rules } from "./rules";
-import { phasePanel, rankShown, stepPanel } from "./step_panels";
+import { isAsync, phasePanel, rankShown, stepPanel } from "./step_panels";
 import { Toolbar, toggleLive } from "./toolbar";
 import { removedUntilUs, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
 
@@ -118,7 +118,8 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
   const panels = useMemo(() => (metrics === null ? [] : panelsOf(job, metrics, rules)), [job, metrics, rules]);
   const stepsPanel = useMemo(() => (steps === null ? null : stepPanel(steps, rank)), [steps, rank]);
   const found = steps === null ? undefined : rankShown(steps, rank);
-  const phases = useMemo(() => (found && found.steps > 0 ? phasePanel(found) : null), [found]);
+  const launches = found !== undefined && isAsync(job, found.rank);
+  const phases = useMemo(() => (found && found.steps > 0 ? phasePanel(found, launches) : null), [found, launches]);
   const shared: Omit<ChartProps, "panel"> = {
     span: shown, startMs: startMs(job), zone, sync: job.name, job: job.name,
     zoom: (span) => zoomTo(job, whole, span),

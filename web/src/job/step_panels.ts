@@ -1,4 +1,4 @@
-import type { RankSteps, Steps, Values } from "../model";
+import type { Job, RankSteps, Steps, Values } from "../model";
 import { kPhases } from "../palette";
 import type { Panel } from "./panels";
 import type { Trace } from "./traces";
@@ -37,6 +37,9 @@ export function stepPanel(steps: Steps, rank: number): Panel {
   };
 }
 
+/** Whether the rank's GPU works while its host goes on. */
+export const isAsync = (job: Job, rank: number) => job.ranks.some((each) => each.rank === rank && each.facts?.["gpu_async"] === "True");
+
 export const phaseWord = (phase: string) => phase.charAt(0).toUpperCase() + phase.slice(1);
 
 /** What a phase has of each point, in percent of the time of its steps. */
@@ -44,8 +47,8 @@ function sharesOf(seconds: Values, wall: Values): Values {
   return wall.map((all, i) => (all ? (100 * (seconds[i] ?? 0)) / all : null));
 }
 
-/** The phases of a rank along the job, and what none of them covers. */
-export function phasePanel(found: RankSteps): Panel {
+/** The phases of a rank along the job, and what none of them covers; `launches`: a GPU does the work later. */
+export function phasePanel(found: RankSteps, launches = false): Panel {
   const { start_us, wall_seconds: wall, phases_seconds } = found.series;
   const named = Object.keys(kPhases).flatMap((phase) => (phases_seconds[phase] ? [[phase, phases_seconds[phase]] as const] : []));
   const rest = wall.map((all, i) => named.reduce((left, [, seconds]) => left - (seconds[i] ?? 0), all ?? 0));
@@ -54,7 +57,7 @@ export function phasePanel(found: RankSteps): Panel {
     id: "phases",
     title: "Phases of a step",
     unit: "%",
-    note: `share of step time, rank ${found.rank}`,
+    note: `share of step time, rank ${found.rank}${launches ? "; work on the GPU counts where the host launches it or waits for it" : ""}`,
     traces: named.length === 0 ? [] : [...named, ["unnamed", rest.map((seconds) => Math.max(0, seconds))] as const].map(([phase, seconds]): Trace => ({
       ...shared, ...(kPhases[phase] ?? { tone: -1 }), label: phaseWord(phase), mean: sharesOf(seconds, wall),
     })),
