@@ -188,6 +188,9 @@ TEST_P(Scenarios, SayWhatTheTableSays) {
   EXPECT_EQ(live.Fired(), issues) << live.Sentences();
   const RuleStatus report = live.rules.at("ProfilerReport").status;
   EXPECT_EQ(report == RuleStatus::kIssuesFound, !issues.empty());
+  for (const std::string& rule : issues) {
+    EXPECT_LE(live.rules.at(rule).verdict["share"].get<double>(), expected.most_share) << rule;
+  }
   for (const std::string_view rule : expected.unknown) {
     const RuleStateRow& row = live.rules.at(std::string(rule));
     EXPECT_EQ(row.verdict["kind"], "unknown") << rule << ": " << row.verdict["sentence"];
