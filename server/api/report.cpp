@@ -1,11 +1,13 @@
-// GET /jobs/{name}/report: what there is to say of a job, on one page.
+// GET /jobs/{name}/report and /report.html: what there is to say of a job, on one page.
 
 #include "server/report/report.h"
 
+#include "core/base/text.h"
 #include "core/model/names.h"
 #include "server/api/answer.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
+#include "server/report/report_html.h"
 
 namespace stepscope {
 namespace {
@@ -25,10 +27,28 @@ Result<Reply> ReadReport(const Api& api, Connection& connection, const Request& 
   return JobReply(report->job, ToJson(*report));
 }
 
+// Names from outside stand in it: should one of them ever get through as markup, the browser runs
+// nothing, and nothing in it is of this origin.
+Result<Reply> ReadReportPage(const Api& api, Connection& connection, const Request& request,
+                             const PathParameters& path) {
+  const Query query(request, {});
+  if (!query.faults().empty()) return query.Refusal(request);
+  const Result<Report> report = Gather(api, connection, path);
+  if (!report) return report.error();
+  Reply reply = JobReply(report->job, ToHtml(*report));
+  reply.content_type = "text/html; charset=utf-8";
+  reply.headers.emplace_back("Content-Security-Policy",
+                             Format("{}; frame-ancestors 'none'; sandbox", kReportPolicy));
+  return reply;
+}
+
 }  // namespace
 
 std::vector<Route> ReportRoutes(const Api& api) {
-  return {Bulk(ForDatabase(api, Right::kRead, "GET", "/api/v1/jobs/{name}/report", ReadReport))};
+  constexpr std::string_view kReport = "/api/v1/jobs/{name}/report";
+  constexpr std::string_view kPage = "/api/v1/jobs/{name}/report.html";
+  return {Bulk(ForDatabase(api, Right::kRead, "GET", kReport, ReadReport)),
+          Bulk(ForDatabase(api, Right::kRead, "GET", kPage, ReadReportPage))};
 }
 
 }  // namespace stepscope

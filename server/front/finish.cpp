@@ -52,7 +52,9 @@ void Replace(Reply& reply, const char* coding, std::string packed) {
 }
 
 void Pack(const Request& request, Reply& reply) {
-  if (!reply.content_type.starts_with("application/json")) return;
+  const bool made = reply.content_type.starts_with("application/json") ||
+                    reply.content_type.starts_with("text/html");
+  if (!made || !Find(reply, "Content-Encoding").empty()) return;
   reply.headers.emplace_back("Vary", "Accept-Encoding");
   const std::string_view accepted = request.Header("accept-encoding");
   if (reply.body.size() < kPackFrom) return;
@@ -76,7 +78,9 @@ void KeepToTls(const Request& request, Reply& reply) {
 void Finish(const Request& request, Duration took, Reply& reply) {
   Shorten(request, reply);
   Pack(request, reply);
-  for (const auto& [name, value] : kAlways) reply.headers.emplace_back(name, value);
+  for (const auto& [name, value] : kAlways) {
+    if (Find(reply, name).empty()) reply.headers.emplace_back(name, value);
+  }
   KeepToTls(request, reply);
   if (Find(reply, "Cache-Control").empty()) reply.headers.emplace_back("Cache-Control", "no-store");
   reply.headers.emplace_back("X-Request-Id", request.request_id);

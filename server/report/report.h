@@ -11,6 +11,7 @@
 #include "server/report/device_use.h"
 #include "server/report/job_times.h"
 #include "server/report/rank_summaries.h"
+#include "server/report/report_text.h"
 #include "server/report/rule_section.h"
 #include "server/report/usage_table.h"
 #include "server/store/jobs.h"
@@ -66,10 +67,6 @@ struct Report {
 };
 inline constexpr std::size_t kRanksShown = 64;
 
-struct ReportQuery {
-  std::string job, public_url, version;
-  std::int64_t now_us = 0;
-};
 // NotFound names the job. Reads as much as the table of usage and the summaries of steps do.
 Result<Report> GatherReport(Connection& connection, const ReportQuery& query);
 

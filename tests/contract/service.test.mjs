@@ -59,7 +59,7 @@ test('a job is created, repeated, refused, listed and described', async () => {
   assert.equal((await ask('post', '/api/v1/jobs', {body: {...body, group: 'other'}})).status, 409);
   assert.equal((await ask('get', '/api/v1/jobs', {query: '?group=contract'})).json.total, 1);
   assert.equal((await ask('get', '/api/v1/jobs/{name}', job)).json.name, 'contract-job');
-  for (const call of ['metrics', 'percentiles', 'usage', 'steps', 'rules', 'findings', 'diagnosis', 'report']) {
+  for (const call of ['metrics', 'percentiles', 'usage', 'steps', 'rules', 'findings', 'diagnosis', 'report', 'report.html']) {
     assert.equal((await ask('get', `/api/v1/jobs/{name}/${call}`, job)).status, 200);
   }
   assert.equal((await ask('get', '/api/v1/jobs/{name}/steps', {...job, query: '?most=8'})).json.left_out, 0);

@@ -35,6 +35,23 @@ TEST_F(ReportTest, OfAFinishedJobIsTheSameEachTime) {
   EXPECT_EQ(service_.GetJson("/api/v1/jobs/mlp/report"), ApiService::JsonOf(answer));
 }
 
+TEST_F(ReportTest, IsAPageThatMayOnlyBeShown) {
+  const std::string answer = service_.Get("/api/v1/jobs/mlp/report.html");
+  EXPECT_EQ(StatusOf(answer), 200) << answer;
+  EXPECT_NE(answer.find("Content-Type: text/html; charset=utf-8"), std::string::npos);
+  const std::string policy = "Content-Security-Policy: ";
+  const std::size_t at = answer.find(policy);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(answer.find(policy, at + 1), std::string::npos);  // one only: this page's
+  const std::string line = answer.substr(at, answer.find("\r\n", at) - at);
+  EXPECT_NE(line.find("default-src 'none'"), std::string::npos);
+  EXPECT_NE(line.find("sandbox"), std::string::npos);
+  EXPECT_EQ(line.find("script-src"), std::string::npos);
+  EXPECT_NE(answer.find("X-Content-Type-Options: nosniff"), std::string::npos);
+  EXPECT_NE(answer.find("still running."), std::string::npos);
+  ExpectProblem(service_.Get("/api/v1/jobs/nope/report.html"), 404, "not-found", "nope");
+}
+
 TEST_F(ReportTest, WrongRequestsAreRefused) {
   ExpectProblem(service_.Get("/api/v1/jobs/nope/report"), 404, "not-found", "nope");
   ExpectProblem(service_.Get("/api/v1/jobs/mlp/report?a=b"), 400, "invalid-parameter");

@@ -53,6 +53,7 @@ constexpr Row kRows[] = {
     {"POST /api/v1/jobs/{name}/rules/preview", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/diagnosis", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/report", "uffyfyfyyuuy", 200},
+    {"GET /api/v1/jobs/{name}/report.html", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/findings", "uffyfyfyyuuy", 200},
     {"GET /api/v1/rules", "uffyyyyyyuuy", 200},
     {"GET /api/v1/webhooks", "uffffffyyuuf", 200},

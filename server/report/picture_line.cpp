@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/text.h"
+#include "server/report/pictures.h"
+#include "server/report/svg.h"
+#include "server/report/words.h"
+
+namespace stepscope {
+namespace {
+
+constexpr double kWidth = 1'000, kHeight = 120;
+
+using Points = std::vector<DeviceUse::Point>;
+
+// The stretches of a line without a gap in them.
+std::vector<Points> Unbroken(const Curve& curve) {
+  std::vector<Points> parts;
+  for (const DeviceUse::Point& point : curve.points) {
+    const bool joined = !parts.empty() && point.at_us - parts.back().back().at_us <= curve.gap_us;
+    if (!joined) parts.emplace_back();
+    parts.back().push_back(point);
+  }
+  return parts;
+}
+
+double MostOf(const Curve& curve) {
+  if (curve.most) return *curve.most;
+  double most = 0;
+  for (const DeviceUse::Point& point : curve.points) most = std::max(most, point.most);
+  return most > 0 ? most * 1.05 : 1;
+}
+
+struct Field {
+  double from = 0, width = 1, most = 1;
+
+  std::pair<double, double> Place(std::int64_t at_us, double value) const {
+    const double x = (static_cast<double>(at_us) - from) / width * kWidth;
+    const double y = kHeight - std::clamp(value / most, 0.0, 1.0) * kHeight;
+    return {std::clamp(x, 0.0, kWidth), y};
+  }
+};
+
+void DrawPart(const Points& part, const Field& field, Svg& svg) {
+  std::vector<std::pair<double, double>> line, band;
+  for (const DeviceUse::Point& point : part) {
+    line.push_back(field.Place(point.at_us, point.mean));
+    band.push_back(field.Place(point.at_us, point.most));
+  }
+  for (auto point = part.rbegin(); point != part.rend(); ++point) {
+    band.push_back(field.Place(point->at_us, point->least));
+  }
+  if (part.size() == 1) {  // a point alone is to be seen
+    line.push_back({line[0].first + 2, line[0].second});
+  }
+  svg.Path(band, "band", true);
+  svg.Path(line, "curve");
+}
+
+}  // namespace
+
+Markup Line(const Curve& curve) {
+  if (curve.points.empty()) return {};
+  const double most = MostOf(curve);
+  const Field field{static_cast<double>(curve.from_us),
+                    static_cast<double>(std::max<std::int64_t>(curve.to_us - curve.from_us, 1)),
+                    most};
+  const std::vector<Points> parts = Unbroken(curve);
+  Svg svg(kWidth, kHeight, "plot",
+          Format("{}, over {}{}", curve.title, DurationWords(field.width / 1e6),
+                 parts.size() > 1 ? ", with gaps" : ""));
+  for (const double share : {0.25, 0.5, 0.75}) {
+    svg.Line(0, kHeight * share, kWidth, kHeight * share, "grid");
+  }
+  for (const Points& part : parts) DrawPart(part, field, svg);
+  const double seconds = field.width / 1e6;
+  const Frame frame{.title = curve.title,
+                    .top = ValueWords(most, curve.unit),
+                    .bottom = ValueWords(0, curve.unit),
+                    .below = {"0 s", DurationWords(seconds / 2), DurationWords(seconds)},
+                    .note = {}};
+  return InFrame(frame, svg.Take());
+}
+
+}  // namespace stepscope

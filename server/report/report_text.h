@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/result.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+
+struct ReportQuery {
+  std::string job, public_url, version;
+  std::int64_t now_us = 0;
+};
+
+// The report of a job as a text: one HTML file, or JSON. NotFound names the job.
+Result<std::string> ReportText(Connection& connection, const ReportQuery& query, bool json);
+
+}  // namespace stepscope
