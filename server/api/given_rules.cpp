@@ -129,6 +129,33 @@ std::vector<NewJob::Rule> DefaultRules() {
   return rules;
 }
 
+Result<std::vector<NewJob::Rule>> ReadDefaultRules(const std::string& json) {
+  Request request;
+  request.body = Format("{{\"rules\":{}}}", json);
+  Body body(request);
+  body.AllowOnly(body.root(), "", {"rules"});
+  std::vector<NewJob::Rule> rules = DefaultRules();
+  std::vector<RuleConfigRow> stand;
+  for (const NewJob::Rule& rule : rules) {
+    stand.push_back({0, 0, rule.name, rule.rule, rule.parameters});
+  }
+  const RuleChanges changes = ReadRuleChanges(body, body.root(), stand);
+  if (!body.faults().empty()) {
+    const Fault& first = body.faults().front();
+    const bool inside = first.pointer.starts_with(kPointer);
+    const std::string place = inside ? first.pointer.substr(std::size(kPointer) - 1) : "";
+    return Invalid(Format("{}{}{}", place, place.empty() ? "" : ": ", first.detail));
+  }
+  for (const std::string& name : changes.removed) {
+    std::erase_if(rules, [&](const NewJob::Rule& rule) { return rule.name == name; });
+  }
+  for (const NewJob::Rule& rule : changes.put) {
+    std::erase_if(rules, [&](const NewJob::Rule& stands) { return stands.name == rule.name; });
+    rules.push_back(rule);
+  }
+  return rules;
+}
+
 Json ToJson(std::span<const NewJob::Rule> rules) {
   Json list = Json::array();
   for (const NewJob::Rule& rule : rules) {

@@ -21,6 +21,10 @@ std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration);
 // What a job that names no rules is judged by: every rule of the catalog with its defaults.
 std::vector<NewJob::Rule> DefaultRules();
 
+// The same where the service was started with a list of changes of them, as PATCH takes it. Invalid
+// names the first fault and its place in the list.
+Result<std::vector<NewJob::Rule>> ReadDefaultRules(const std::string& json);
+
 // One rule of a job where these stand: parameters that are not given stay as they are, or are the
 // defaults of a rule that the job does not have yet; null is the default again.
 NewJob::Rule ReadRule(Body& body, const Json& given, const std::string& pointer,

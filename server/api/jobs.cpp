@@ -128,7 +128,7 @@ Result<Reply> CreateOneJob(const Api& api, Connection& connection, const Request
                            const PathParameters&) {
   Query query(request, {});
   Body body(request);
-  NewJob asked = ReadNewJob(body);
+  NewJob asked = ReadNewJob(body, api.default_rules);
 
   if (!query.faults().empty()) return query.Refusal(request);
   if (!body.faults().empty()) return body.Refusal(request);

@@ -25,7 +25,7 @@ Json ReadTags(Body& body, const Json& configuration) {
 
 }  // namespace
 
-NewJob ReadNewJob(Body& body) {
+NewJob ReadNewJob(Body& body, const std::vector<NewJob::Rule>& default_rules) {
   NewJob job;
   body.AllowOnly(body.root(), "", {"name", "group", "configuration"});
   job.name = body.Text(body.root(), "", "name", 1'000);
@@ -38,7 +38,7 @@ NewJob ReadNewJob(Body& body) {
                    kMostIntervalMs, kDefaultIntervalMs);
   const Json tags = ReadTags(body, configuration);
   if (!tags.empty()) job.configuration["tags"] = tags;
-  job.rules = configuration.contains("rules") ? ReadRules(body, configuration) : DefaultRules();
+  job.rules = configuration.contains("rules") ? ReadRules(body, configuration) : default_rules;
   if (configuration.contains("rules")) job.configuration["rules"] = ToJson(job.rules);
   return job;
 }

@@ -5,7 +5,8 @@
 
 namespace stepscope {
 
-// The body of POST /jobs, checked; rules with all their parameters. Faults are noted in the body.
-NewJob ReadNewJob(Body& body);
+// The body of POST /jobs, checked; rules with all their parameters, `default_rules` where it names
+// none. Faults are noted in the body.
+NewJob ReadNewJob(Body& body, const std::vector<NewJob::Rule>& default_rules);
 
 }  // namespace stepscope

@@ -26,7 +26,8 @@ struct Api {
   Senders& senders;
   std::string public_url;  // without a slash at its end
   std::string version;
-  std::string data_dir;  // whose free space counts
+  std::string data_dir;                     // whose free space counts
+  std::vector<NewJob::Rule> default_rules;  // of jobs that name none
   // Seals a webhook's secret for the database.
   std::function<Result<std::string>(const std::string&)> seal;
   // Whether messages may go to this URL; the error says why not.

@@ -8,6 +8,7 @@
 #include "server/api/given_rules.h"
 #include "server/app/proxy_trust.h"
 #include "server/app/service_metrics.h"
+#include "server/app/tls_files.h"
 #include "server/store/ballast.h"
 
 namespace stepscope {
@@ -66,7 +67,8 @@ Result<std::unique_ptr<App>> App::Start(const Settings& settings, const Clock& c
   if (!listeners) return listeners.error();
   std::unique_ptr<App> app(new App(settings, clock, std::move(version)));
   app->url_ = ServiceUrl(settings, PortOf(*listeners));
-  Status started = MakeDataDir(settings.data_dir);
+  Status started = app->ReadRules();
+  if (started) started = MakeDataDir(settings.data_dir);
   if (started) started = app->StartDatabase(pause);
   if (started) started = app->OpenAlerts();
   if (!started) return started.error();
@@ -74,6 +76,17 @@ Result<std::unique_ptr<App>> App::Start(const Settings& settings, const Clock& c
   started = app->StartHttp(std::move(*listeners));
   if (!started) return started.error();
   return app;
+}
+
+Status App::ReadRules() {
+  default_rules_ = DefaultRules();
+  if (settings_.rules.empty()) return {};
+  const Result<std::string> json = ReadWhole(settings_.rules);
+  if (!json) return json.error();
+  Result<std::vector<NewJob::Rule>> rules = ReadDefaultRules(*json);
+  if (!rules) return Invalid(Format("--rules {}: {}", settings_.rules, rules.error().message));
+  default_rules_ = std::move(*rules);
+  return {};
 }
 
 Status App::StartDatabase(const Pause& pause) {
@@ -110,7 +123,7 @@ Status App::OpenAlerts() {
 
 void App::StartWork() {
   IngestOptions ingest;
-  ingest.default_rules = DefaultRules();
+  ingest.default_rules = default_rules_;
   ingest.public_url = url_;
   ingest_ = std::make_unique<Ingest>(*work_database_, clock_, ingest);
   // The storage of a database elsewhere cannot be seen from here.
@@ -165,6 +178,7 @@ Status App::StartHttp(std::vector<Listener> listeners) {
       .public_url = url_,
       .version = version_,
       .data_dir = settings_.data_dir,
+      .default_rules = default_rules_,
       .seal = [this](const std::string& secret) { return secrets_->Seal(secret); },
       .check_target = [this](const std::string& url) { return CheckWebhookUrl(url, targets_); },
       .further_metrics = [this] { return FurtherMetrics(); },

@@ -47,6 +47,7 @@ class App {
 
  private:
   App(const Settings& settings, const Clock& clock, std::string version);
+  Status ReadRules();
   Status StartDatabase(const Pause& pause);
   Status OpenAlerts();
   void StartWork();
@@ -68,6 +69,7 @@ class App {
   std::unique_ptr<SecretBox> secrets_;
   AddressPolicy targets_;
   ProxyTrust proxies_;
+  std::vector<NewJob::Rule> default_rules_;  // of jobs that name none
   std::unique_ptr<Ingest> ingest_;
   std::unique_ptr<PressureWatch> pressure_;
   std::unique_ptr<Evaluator> evaluator_;

@@ -51,6 +51,8 @@ constexpr std::array kOptions = {
            "Address of the web page as people see it, for links in messages."},
     Option{"--webhook-allow", "CIDR[,..]", "",
            "Private address ranges that webhooks may be sent to, such as 10.20.0.0/16."},
+    Option{"--rules", "FILE", "",
+           "JSON list of changes of the rules that jobs have which name none, as PATCH takes it."},
     Option{"--evaluators", "N", "2",
            "Threads that judge jobs by their rules, up to 16; 0 leaves it to other replicas."},
     Option{"--evaluation-slot", "TIME", "2s",

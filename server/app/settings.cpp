@@ -161,6 +161,7 @@ void ReadTexts(const Arguments& arguments, Settings& settings) {
   settings.proxy_secret_file = arguments["--proxy-secret-file"];
   settings.proxy_certificate = arguments["--proxy-certificate"];
   settings.webhook_allow = ReadList(arguments["--webhook-allow"]);
+  settings.rules = arguments["--rules"];
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct Settings {
   std::string database_url;  // empty: the embedded PostgreSQL; never logged
   Duration database_wait = std::chrono::seconds(60);  // at the start, until it is up
   std::string pg_bindir;
+  std::string rules;                       // JSON file: changes of the rules of every new job
   std::string public_url;                  // empty: where it listens
   std::vector<std::string> webhook_allow;  // address ranges, "10.20.0.0/16"
   int evaluators = 2;

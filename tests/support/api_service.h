@@ -100,6 +100,7 @@ class ApiService {
                  .public_url = "http://localhost",
                  .version = "0.0.0",
                  .data_dir = "/",
+                 .default_rules = DefaultRules(),
                  .seal = [](const std::string& secret) { return Result<std::string>(secret); },
                  .check_target =
                      [](const std::string& url) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/support/postgres.h"
@@ -51,6 +52,29 @@ class AppTest : public testing::Test {
   std::string folder_;
   Settings settings_;
 };
+
+TEST_F(AppTest, JobsThatNameNoRulesHaveThoseOfItsFile) {
+  settings_.rules = folder_ + "/rules.json";
+  const auto write = [&](const std::string& json) { std::ofstream(settings_.rules) << json; };
+  write(R"([{"name":"IdleGPU","parameters":{"threshold":2}},{"name":"GrowingUpload","remove":true},
+            {"name":"HotGpu","rule":"Custom",
+             "parameters":{"metric":"gpu_temperature_celsius","threshold":83}}])");
+  {
+    const std::unique_ptr<App> app = Start();
+    EXPECT_EQ(StatusOf(Push(*app, TestAgent("mlp").Started(1'795'205'614'000'000))), 200);
+    const std::string rules = Get(*app, "/api/v1/jobs/mlp/rules");
+    EXPECT_NE(rules.find(R"("parameters":{"minutes":10,"threshold":2})"), std::string::npos);
+    EXPECT_NE(rules.find(R"("rule_configuration_name":"HotGpu","rule":"Custom")"),
+              std::string::npos);
+    EXPECT_EQ(rules.find("GrowingUpload"), std::string::npos);
+  }
+  for (const char* wrong : {"", "{}", "[{\"rule\":\"Nope\"}]", "[]}, {", "[{\"rule\":7}]"}) {
+    write(wrong);
+    const auto refused = App::Start(settings_, clock_, "0.0.0");
+    ASSERT_FALSE(refused.ok()) << wrong;
+    EXPECT_NE(refused.error().message.find("--rules"), std::string::npos);
+  }
+}
 
 TEST_F(AppTest, ServesWhenItHasStartedAndKeepsWhatItWasTold) {
   TestAgent agent("mlp");
