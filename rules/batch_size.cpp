@@ -26,8 +26,6 @@ constexpr std::string_view kMetrics[] = {"node_cpu_percent", "gpu_util_percent",
                                          "gpu_memory_used_percent"};
 constexpr double kUnmoved = 0.1;        // points: memory that was allocated once and for all
 constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
-constexpr std::string_view kAdvice =
-    "Raise the batch size until the GPU's memory is used, or train on a smaller machine.";
 
 // 95th percentiles at the GPU's last trigger, else at its last scan.
 struct Gpu {
@@ -178,7 +176,7 @@ Verdict BatchFold::Unjudged() const {
 
 Verdict BatchFold::Judge() const {
   if (scans_.triggers() == 0 && scans_.judged() <= reserved_) return Unjudged();
-  Verdict verdict = scans_.Judge(kAdvice);
+  Verdict verdict = scans_.Judge();
   const auto [subject, gpu] = Worst();
   verdict.sentence =
       verdict.kind == VerdictKind::kFinding
@@ -196,6 +194,12 @@ RuleType BatchSize() {
   return {
       .name = "BatchSize",
       .sentence = "The GPU, its memory and the node's CPU all have room for a larger batch.",
+      .fires =
+          "At a scan, the 95th percentiles over the last window of the node's CPU, of a GPU's use "
+          "and of its allocated memory are all below their thresholds. It says unknown where a "
+          "framework allocates the memory in advance.",
+      .advice =
+          "Raise the batch size until the GPU's memory is used, or train on a smaller machine.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

@@ -20,9 +20,7 @@ constexpr std::string_view kMetrics[] = {"gpu_util_percent", "cpu_util_percent"}
 TickShare::Words WordsOf(const Params& params) {
   return {Format("was below {:g} % while a core was above {:g} %", params["gpu_threshold"],
                  params["cpu_threshold"]),
-          "a GPU's use and a core's",
-          "Use more data-loader workers, fetch batches ahead, or move preprocessing off the busy "
-          "core."};
+          "a GPU's use and a core's"};
 }
 
 class CpuFold : public TickShare {
@@ -53,6 +51,12 @@ RuleType CpuBottleneck() {
   return {
       .name = "CPUBottleneck",
       .sentence = "A GPU idles while a core of its node is saturated.",
+      .fires =
+          "In more than threshold of the judged samples a GPU is below gpu_threshold while a core "
+          "of its node is above cpu_threshold. Waiting for disks is not CPU use.",
+      .advice =
+          "Use more data-loader workers, fetch batches ahead, or move preprocessing off the busy "
+          "core.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

@@ -62,7 +62,6 @@ constexpr Param kParams[] = {
     kPatience,
 };
 constexpr std::size_t kMostShown = 64;  // devices in the evidence
-constexpr std::string_view kAdvice = "See what the job did in the stretches that are named.";
 
 // What parameters must hold together.
 Status Check(const Json& parameters) {
@@ -264,7 +263,7 @@ Verdict CustomFold::Judge() const {
     verdict.sentence = Unjudged();
     return verdict;
   }
-  Verdict verdict = scans_.Judge(kAdvice);
+  Verdict verdict = scans_.Judge();
   const auto& [subject, judged] = *std::ranges::max_element(
       judged_,
       [this](const auto& a, const auto& b) { return IsWorse(b.second.worst, a.second.worst); });
@@ -287,6 +286,8 @@ RuleType Custom() {
   return {
       .name = "Custom",
       .sentence = "A metric that you choose is above or below a threshold.",
+      .fires = "More than share of the windows of a device or node are beyond threshold.",
+      .advice = "See what the job did in the stretches that are named.",
       .params = kParams,
       .metrics = {},
       .steps = StepNeed::kFirst,

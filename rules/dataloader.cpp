@@ -167,6 +167,13 @@ RuleType Dataloader() {
   return {
       .name = "Dataloader",
       .sentence = "Far fewer, or far more, data-loader workers than the node has cores.",
+      .fires =
+          "The loader workers of a node's ranks are fewer than min_threshold or more than "
+          "max_threshold of its cores. A rank without workers counts as one; 11 batches must have "
+          "been loaded.",
+      .advice =
+          "Change the number of loader workers towards the number of cores (num_workers), let them "
+          "fetch ahead (prefetch_factor), and pin their memory (pin_memory).",
       .params = kParams,
       .metrics = {},
       .steps = StepNeed::kAll,

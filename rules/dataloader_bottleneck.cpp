@@ -18,9 +18,6 @@ constexpr Param kParams[] = {
     {"min_steps", 20, 1, kMostMinSteps, "steps",
      "Steps needed before the rule speaks; they must also be 10 s of step time."},
 };
-constexpr std::string_view kAdvice =
-    "Use more data-loader workers or start them once, fetch batches ahead, keep decoded or "
-    "uncompressed files near the GPUs, and move preprocessing out of the training process.";
 
 }  // namespace
 
@@ -28,12 +25,18 @@ RuleType DataloaderBottleneck() {
   return {
       .name = "DataloaderBottleneck",
       .sentence = "A training process waits for its next batch for a large share of each step.",
+      .fires =
+          "The median share of a rank's steps that is waited for the next batch is above "
+          "threshold. Between moderate and threshold it is clear, with low severity.",
+      .advice =
+          "Use more data-loader workers or start them once, fetch batches ahead, keep decoded or "
+          "uncompressed files near the GPUs, and move preprocessing out of the training process.",
       .params = kParams,
       .metrics = {},
       .steps = StepNeed::kAll,
       .make =
           [](const Params& params, const JobFacts&) {
-            return MakePhaseShare({Phase::kData, "for its next batch", kAdvice, ""}, params);
+            return MakePhaseShare({Phase::kData, "for its next batch", ""}, params);
           },
   };
 }

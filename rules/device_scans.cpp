@@ -49,7 +49,7 @@ std::string DeviceScans::FiredText(const std::string& device) const {
   return text + Format(", the last {} after the first sample", LengthText(*last_ - *first_));
 }
 
-Verdict DeviceScans::Judge(std::string_view advice) const {
+Verdict DeviceScans::Judge() const {
   Verdict verdict;
   verdict.kind = triggers_ > 0 ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.evidence = {{"triggers", triggers_},
@@ -63,7 +63,6 @@ Verdict DeviceScans::Judge(std::string_view advice) const {
   verdict.fired = fired_;
   verdict.evidence["first_trigger_us"] = ToMicros(*fired_);
   verdict.evidence["last_trigger_us"] = ToMicros(*last_);
-  verdict.evidence["advice"] = advice;
   return verdict;
 }
 

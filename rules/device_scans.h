@@ -46,8 +46,8 @@ class DeviceScans {
 
   // "1 of 4 GPUs fired 3 times in 3 scans", and when it ended.
   std::string FiredText(const std::string& device) const;
-  // A finding or clear, with everything but the sentence; `advice` is for a finding.
-  Verdict Judge(std::string_view advice) const;
+  // A finding or clear, with everything but the sentence.
+  Verdict Judge() const;
 
   template <typename State>
   void Fields(State& state) {

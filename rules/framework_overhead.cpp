@@ -32,9 +32,6 @@ constexpr double kMostWaits = 0.1;
 constexpr Phase kWaits[] = {Phase::kData, Phase::kCallback, Phase::kCheckpoint};
 constexpr std::int64_t kLeastJudged = 60;  // samples; a share of fewer means nothing
 constexpr std::size_t kMostShown = 64;     // nodes in the evidence
-constexpr std::string_view kAdvice =
-    "Compile the model, fuse small operations, use CUDA graphs, raise the batch size, and read "
-    "losses and metrics less often.";
 
 struct Node {
   LaunchCounts all;
@@ -97,7 +94,7 @@ class OverheadFold : public FieldsFold<OverheadFold> {
 void OverheadFold::Observe(const StepView& steps) {
   start_.Observe(steps);
   for (const Step& step : steps.steps) {
-    LaunchMinutes* minutes = windows_.At(step.start + step.wall);
+    LaunchMinutes* minutes = windows_.At(EndedAt(step));
     if (minutes != nullptr) minutes->nodes[std::string(steps.node)].steps.Add(step);
   }
 }
@@ -241,7 +238,6 @@ Verdict OverheadFold::Judge() const {
   verdict.active = active_;
   verdict.severity = SeverityOfLoss(total.lost / static_cast<double>(total.judged));
   if (!active_) verdict.sentence += " The newest minute is not above it.";
-  verdict.evidence["advice"] = kAdvice;
   return verdict;
 }
 
@@ -251,6 +247,14 @@ RuleType FrameworkOverhead() {
   return {
       .name = "FrameworkOverhead",
       .sentence = "GPUs wait for the training thread, which cannot launch work fast enough.",
+      .fires =
+          "In more than threshold of the samples a GPU is below 70 % while a training thread uses "
+          "more than core of one CPU core, and neither disks, network nor waits in the steps "
+          "explain it. Where GPUs idle and the host shows no reason it says unknown: only operator "
+          "traces tell.",
+      .advice =
+          "Compile the model, fuse small operations, use CUDA graphs, raise the batch size, and "
+          "read losses and metrics less often.",
       .params = kParams,
       .metrics = HostSigns::Metrics(),
       .steps = StepNeed::kAll,

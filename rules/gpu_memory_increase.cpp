@@ -21,9 +21,6 @@ constexpr Param kParams[] = {
 };
 constexpr std::string_view kMetrics[] = {"gpu_memory_used_percent"};
 constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
-constexpr std::string_view kAdvice =
-    "Look for what was allocated then (a longer batch, an evaluation, tensors that are kept); near "
-    "100 % the next one ends the job: lower the batch size or use GPUs with more memory.";
 
 // Two neighbouring means, in percent.
 struct Rise {
@@ -202,7 +199,7 @@ Verdict IncreaseFold::Judge() const {
     verdict.sentence = Unjudged();
     return verdict;
   }
-  Verdict verdict = scans_.Judge(kAdvice);
+  Verdict verdict = scans_.Judge();
   if (verdict.kind == VerdictKind::kFinding) {
     const auto [subject, rise] = Worst();
     verdict.sentence = Format("{}; {}.", Describe(subject, rise), scans_.FiredText("GPU"));
@@ -223,6 +220,13 @@ RuleType GpuMemoryIncrease() {
   return {
       .name = "GPUMemoryIncrease",
       .sentence = "The memory that a GPU has allocated jumps up.",
+      .fires =
+          "The mean allocated memory of a GPU over the newest window is higher than over the "
+          "window before by more than increase.",
+      .advice =
+          "Look for what was allocated then (a longer batch, an evaluation, tensors that are "
+          "kept); near 100 % the next one ends the job: lower the batch size or use GPUs with more "
+          "memory.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

@@ -22,9 +22,6 @@ constexpr std::string_view kMetrics[] = {"gpu_util_percent", "gpu_power_throttle
 constexpr double kBusyPercent = 10;
 constexpr std::int64_t kLeastBusy = 60;  // a share of fewer samples means nothing
 constexpr std::size_t kMostShown = 64;   // GPUs in the evidence
-constexpr std::string_view kAdvice =
-    "Heat: look at fans, air flow and the temperature of the room. Power: raise the power limit if "
-    "the machine allows it; a GPU at its limit under full load is working as well as it may.";
 
 // Busy samples, and those held down.
 struct Counts {
@@ -212,7 +209,7 @@ Verdict ThrottleFold::Judge() const {
     verdict.sentence = Unjudged();
     return verdict;
   }
-  Verdict verdict = scans_.Judge(kAdvice);
+  Verdict verdict = scans_.Judge();
   const auto [subject, gpu] = Worst();
   verdict.sentence = Describe(subject, gpu.all);
   if (verdict.kind == VerdictKind::kFinding) {
@@ -234,6 +231,13 @@ RuleType GpuThrottled() {
   return {
       .name = "GPUThrottled",
       .sentence = "Heat or a power limit holds a busy GPU's clocks down.",
+      .fires =
+          "Since the last scan, heat or a power limit held the clocks of a busy GPU down in more "
+          "than threshold of its samples.",
+      .advice =
+          "Heat: look at fans, air flow and the temperature of the room. Power: raise the power "
+          "limit if the machine allows it; a GPU at its limit under full load is working as well "
+          "as it may.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

@@ -22,8 +22,6 @@ constexpr Duration kLeastWatched = 30min;  // after which no burst at all is an 
 // The rhythm is steady when most pauses are near the one in the middle; the bursts grow when nearly
 // all pairs of them do, and by more than a fifth in all.
 constexpr double kNear = 0.25, kMost = 0.8, kRising = 0.9, kGrowth = 0.2;
-constexpr std::string_view kAdvice =
-    "Send only what is new: keep fewer checkpoints, upload each file once, rotate logs.";
 
 // What the bursts of a node are like.
 struct Rhythm {
@@ -176,7 +174,7 @@ Verdict UploadFold::Judge() const {
     verdict.sentence = Unjudged();
     return verdict;
   }
-  Verdict verdict = scans_.Judge(kAdvice);
+  Verdict verdict = scans_.Judge();
   const auto& [name, node] = *Worst();
   const Rhythm rhythm = RhythmOf(node.Large());
   if (verdict.kind == VerdictKind::kFinding) {
@@ -203,6 +201,11 @@ RuleType GrowingUpload() {
   return {
       .name = "GrowingUpload",
       .sentence = "A node sends in bursts at a steady rhythm, each larger than the one before.",
+      .fires =
+          "A node sends bursts of data at a steady rhythm, at least six of them, and nearly each "
+          "is larger than the one before: by more than a fifth from the first to the last.",
+      .advice =
+          "Send only what is new: keep fewer checkpoints, upload each file once, rotate logs.",
       .params = {},
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

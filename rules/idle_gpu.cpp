@@ -20,8 +20,6 @@ constexpr Param kParams[] = {
 };
 constexpr std::string_view kMetrics[] = {"gpu_util_percent"};
 constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
-constexpr std::string_view kAdvice =
-    "Start a rank for each GPU, check which GPUs the processes may see, or ask for fewer GPUs.";
 
 struct Gpu {
   std::optional<Time> from, last;  // sample that counts
@@ -179,7 +177,7 @@ Verdict IdleFold::Judge() const {
     verdict.sentence = Unjudged();
     return verdict;
   }
-  Verdict verdict = scans_.Judge(kAdvice);
+  Verdict verdict = scans_.Judge();
   if (verdict.kind == VerdictKind::kFinding) {
     const auto [subject, gpu] = Longest();
     verdict.sentence = Format("{}; {}.", Describe(subject, gpu), scans_.FiredText("GPU"));
@@ -197,6 +195,10 @@ RuleType IdleGpu() {
   return {
       .name = "IdleGPU",
       .sentence = "A GPU of the job is never used.",
+      .fires = "A GPU of the job is not above threshold in any sample of the last minutes.",
+      .advice =
+          "Start a rank for each GPU, check which GPUs the processes may see, or ask for fewer "
+          "GPUs.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

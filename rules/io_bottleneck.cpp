@@ -24,9 +24,7 @@ constexpr std::string_view kMetrics[] = {"gpu_util_percent", "cpu_iowait_percent
 TickShare::Words WordsOf(const Params& params) {
   return {Format("was below {:g} % while a core waited for disks for more than {:g} % of its time",
                  params["gpu_threshold"], params["io_threshold"]),
-          "a GPU's use and I/O wait",
-          "Fetch batches ahead, keep data in fewer and larger binary files, and nearer to the GPUs "
-          "(local disks, memory)."};
+          "a GPU's use and I/O wait"};
 }
 
 class IoFold : public TickShare {
@@ -71,6 +69,12 @@ RuleType IoBottleneck() {
   return {
       .name = "IOBottleneck",
       .sentence = "A GPU idles while its node waits for disks or file servers.",
+      .fires =
+          "In more than threshold of the judged samples a GPU is below gpu_threshold while a core "
+          "of its node waits for disks or file servers for more than io_threshold of its time.",
+      .advice =
+          "Fetch batches ahead, keep data in fewer and larger binary files, and nearer to the GPUs "
+          "(local disks, memory).",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

@@ -21,9 +21,6 @@ constexpr Param kParams[] = {
 constexpr std::string_view kMetrics[] = {"gpu_util_percent"};
 constexpr std::uint64_t kLeastSamples = 60;  // a distribution of fewer means nothing
 constexpr std::size_t kMostShown = 64;       // GPUs, and pairs, in the evidence
-constexpr std::string_view kAdvice =
-    "Give every GPU a rank and the same work: batches of equal size and length, stages of equal "
-    "cost; look for slower nodes, or use another strategy to distribute the training.";
 
 struct Gpu {
   Workload all, recent;  // of the job; since the newest judgement of what is recent
@@ -181,7 +178,6 @@ Json BalanceFold::Evidence(const std::vector<GpuPair>& pairs) const {
                    {"pairs", std::move(shown)},
                    {"gpus", std::move(gpus)},
                    {"never_worked", std::move(idle)}};
-  if (fired_) evidence["advice"] = kAdvice;
   return evidence;
 }
 
@@ -233,6 +229,12 @@ RuleType LoadBalancing() {
   return {
       .name = "LoadBalancing",
       .sentence = "The GPUs of the job do not share its work evenly.",
+      .fires =
+          "The histograms of use of two GPUs of the job lie further apart than threshold: the area "
+          "between their cumulative distributions, where 0.2 is 20 points of use.",
+      .advice =
+          "Give every GPU a rank and the same work: batches of equal size and length, stages of "
+          "equal cost; look for slower nodes, or use another strategy to distribute the training.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

@@ -28,9 +28,6 @@ constexpr Param kParams[] = {
 };
 constexpr std::string_view kMetrics[] = {"gpu_util_percent"};
 constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
-constexpr std::string_view kAdvice =
-    "Look for what the GPU waits for (data, CPU, communication), raise the batch size, avoid calls "
-    "that block, or use fewer or smaller GPUs.";
 
 // At the GPU's last trigger, else at its last scan.
 struct Gpu {
@@ -166,7 +163,7 @@ Verdict LowGpu::Judge() const {
     verdict.sentence = windows_.Unjudged(0, facts_, start_);
     return verdict;
   }
-  Verdict verdict = scans_.Judge(kAdvice);
+  Verdict verdict = scans_.Judge();
   const auto [subject, gpu] = Worst()[0];
   if (verdict.kind == VerdictKind::kFinding) {
     verdict.sentence = Format("{}; {}.", Describe(subject, gpu), scans_.FiredText("GPU"));
@@ -188,6 +185,13 @@ RuleType LowGpuUtilization() {
   return {
       .name = "LowGPUUtilization",
       .sentence = "A GPU is under-used, or swings between busy and idle.",
+      .fires =
+          "At a scan, the 95th percentile of a GPU's use over the last window is below "
+          "threshold_p95 (under-used), or it is above and the 5th percentile is below threshold_p5 "
+          "(swinging). One trigger is one GPU at one scan.",
+      .advice =
+          "Look for what the GPU waits for (data, CPU, communication), raise the batch size, avoid "
+          "calls that block, or use fewer or smaller GPUs.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

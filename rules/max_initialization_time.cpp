@@ -15,10 +15,6 @@ constexpr Param kParams[] = {
     {"threshold", 20, 0, 10'080, "minutes", "Time to the first step that is too long."},
 };
 constexpr std::string_view kMetrics[] = {"node_cpu_percent"};  // for the time that has passed
-constexpr std::string_view kAdvice =
-    "Start before all data is there (stream it, or copy it once for all jobs), cache the data "
-    "set's "
-    "index and compiled kernels, and load checkpoints from a disk near the GPUs.";
 
 class InitializationFold : public FieldsFold<InitializationFold> {
  public:
@@ -111,7 +107,6 @@ Verdict InitializationFold::Judge() const {
   verdict.share = std::chrono::duration<double>(*End() - *started_) /
                   std::chrono::duration<double>(*scanned_ - *started_);
   verdict.severity = SeverityOfLoss(verdict.share);
-  verdict.evidence["advice"] = kAdvice;
   return verdict;
 }
 
@@ -121,6 +116,12 @@ RuleType MaxInitializationTime() {
   return {
       .name = "MaxInitializationTime",
       .sentence = "The first training step takes too long to come.",
+      .fires =
+          "No training step ends within threshold minutes after the job's first sample, though a "
+          "training process connected.",
+      .advice =
+          "Start before all data is there (stream it, or copy it once for all jobs), cache the "
+          "data set's index and compiled kernels, and load checkpoints from a disk near the GPUs.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

@@ -25,9 +25,6 @@ constexpr std::string_view kMetrics[] = {"memory_used_percent", "gpu_memory_used
 constexpr double kSteady = 0.9;
 constexpr Duration kLeastLength = 30min, kStart = 10min;
 constexpr std::size_t kMostShown = 64;  // memories in the evidence
-constexpr std::string_view kAdvice =
-    "Look for what is kept from step to step: losses that hold their graph, lists of outputs, "
-    "caches of the data set in each loader worker; start the workers anew at each epoch.";
 
 // Of one node (no device), or of one GPU.
 struct Memory {
@@ -199,7 +196,7 @@ Verdict LeakFold::Judge() const {
     verdict.sentence = Unjudged();
     return verdict;
   }
-  Verdict verdict = scans_.Judge(kAdvice);
+  Verdict verdict = scans_.Judge();
   const auto [subject, memory] = Worst();
   verdict.sentence = Describe(subject, *memory);
   if (verdict.kind == VerdictKind::kFinding) {
@@ -221,6 +218,14 @@ RuleType MemoryLeak() {
   return {
       .name = "MemoryLeak",
       .sentence = "The memory of a node or a GPU rises steadily and will be full.",
+      .fires =
+          "The memory of a node or of a GPU rises steadily, by more than growth, and will be full "
+          "within horizon. The slope is the median of all pairs of points, which outliers do not "
+          "bend.",
+      .advice =
+          "Look for what is kept from step to step: losses that hold their graph, lists of "
+          "outputs, caches of the data set in each loader worker; start the workers anew at each "
+          "epoch.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

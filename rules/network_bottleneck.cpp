@@ -78,9 +78,7 @@ TickShare::Words WordsOf(const Params& params) {
   return {Format("was below {:g} % while its node received above {:g} % of what an interface "
                  "carries",
                  params["gpu_threshold"], params["link"]),
-          "a GPU's use and a network interface's",
-          "Keep the data nearer to the GPUs (local disks, a cache), compress it, or read each part "
-          "of it on one node only."};
+          "a GPU's use and a network interface's"};
 }
 
 class NetworkFold : public TickShare {
@@ -165,6 +163,13 @@ RuleType NetworkBottleneck() {
   return {
       .name = "NetworkBottleneck",
       .sentence = "A GPU idles while its node receives all that a network interface can carry.",
+      .fires =
+          "In more than threshold of the judged samples a GPU is below gpu_threshold while an "
+          "interface of its node receives more than link of what it can carry: its speed, or where "
+          "that is not known the most that it ever sustained for 10 s.",
+      .advice =
+          "Keep the data nearer to the GPUs (local disks, a cache), compress it, or read each part "
+          "of it on one node only.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kFirst,

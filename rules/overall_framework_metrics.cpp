@@ -105,6 +105,8 @@ RuleType OverallFrameworkMetrics() {
   return {
       .name = "OverallFrameworkMetrics",
       .sentence = "Where the time of the steps went: phases, ranks, waits for data. Never fires.",
+      .fires = "Never. It says where the time of the steps went.",
+      .advice = "Look at the phase that takes most: the rules about that phase say more.",
       .params = {},
       .metrics = {},
       .steps = StepNeed::kAll,

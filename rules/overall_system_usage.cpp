@@ -201,6 +201,10 @@ RuleType OverallSystemUsage() {
   return {
       .name = "OverallSystemUsage",
       .sentence = "How busy CPU, GPU, memory, disks and network of each node were. Never fires.",
+      .fires = "Never. It says how busy each node was.",
+      .advice =
+          "Look at what is near 100 %: it holds the rest up. What is near 0 % was paid for in "
+          "vain.",
       .params = {},
       .metrics = kMetrics,
       .steps = StepNeed::kNone,

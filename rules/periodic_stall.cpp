@@ -30,9 +30,6 @@ constexpr std::size_t kMostShown = 64;     // ranks in the evidence
 // held up by it.
 constexpr Phase kOwnWork[] = {Phase::kBackward, Phase::kCommunication, Phase::kOptimizer};
 constexpr double kLongestOwn = 64;  // steps
-constexpr std::string_view kAdvice =
-    "Do what recurs less often, or on another thread or process: evaluate and log less, write "
-    "checkpoints asynchronously and to a fast disk first, upload them in the background.";
 
 bool IsOwnWork(const Rhythm& rhythm) {
   const auto grew = [&](Phase phase) { return rhythm.Grew() == static_cast<std::size_t>(phase); };
@@ -252,7 +249,6 @@ Verdict StallFold::Judge() const {
   if (!verdict.fired) return verdict;
   verdict.share = worst->second.Lost();
   verdict.severity = SeverityOfLoss(verdict.share);
-  verdict.evidence["advice"] = kAdvice;
   return verdict;
 }
 
@@ -262,6 +258,15 @@ RuleType PeriodicStall() {
   return {
       .name = "PeriodicStall",
       .sentence = "Slow steps recur every N steps: callbacks, checkpoints or uploads.",
+      .fires =
+          "Steps of factor times the usual length or more recur every N steps, at least "
+          "min_repeats times, more regularly than chance, and cost 1 % of the time or more. Growth "
+          "in backward, communication or optimizer every 64 steps or less is the job's own rhythm "
+          "(gradients of several batches).",
+      .advice =
+          "Do what recurs less often, or on another thread or process: evaluate and log less, "
+          "write checkpoints asynchronously and to a fast disk first, upload them in the "
+          "background.",
       .params = kParams,
       .metrics = HostMoments::Metrics(),
       .steps = StepNeed::kAll,

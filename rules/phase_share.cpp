@@ -192,7 +192,6 @@ Json PhaseShareFold::Evidence() const {
                    {"moderate", moderate_},
                    {"findings_left_out", findings_.left_out()},
                    {"ranks", std::move(ranks)}};
-  if (fired) evidence["advice"] = share_.advice;
   return evidence;
 }
 

@@ -12,9 +12,8 @@ namespace stepscope {
 // A rule about a phase in which a training process waits: what it is called and what it says.
 struct PhaseShare {
   Phase phase = Phase::kOther;
-  std::string_view waits;   // "waited 12 % of each step ... <for its next batch>"
-  std::string_view advice;  // when it fired
-  std::string hidden;       // why its silence proves nothing; "" when it does
+  std::string_view waits;  // "waited 12 % of each step ... <for its next batch>"
+  std::string hidden;      // why its silence proves nothing; "" when it does
 };
 
 inline constexpr std::int64_t kMostMinSteps = 10'000;

@@ -237,6 +237,10 @@ RuleType ProfilerReport() {
   return {
       .name = "ProfilerReport",
       .sentence = "Where the time of the job went, and which rules found issues.",
+      .fires =
+          "Another rule of the job fires. It divides the time of the job by what it was lost to, "
+          "and ranks the causes.",
+      .advice = "Follow the advice of the first cause: it has the largest gain.",
       .params = kParams,
       .metrics = HostSigns::Metrics(),
       .steps = StepNeed::kAll,

@@ -31,7 +31,7 @@ const Rhythm* RankStalls::Add(const Step& step, const Limits& limits) {
   }
   if (slow) {
     open_.Add(step);
-    open_to_ = step.start + step.wall;
+    open_to_ = EndedAt(step);
   }
   const bool closes = !slow && open_.steps() > 0;
   const bool new_pace = closes && open_.steps() > kLongestRun;
@@ -40,7 +40,7 @@ const Rhythm* RankStalls::Add(const Step& step, const Limits& limits) {
   if (closes && !new_pace) {
     const SlowRun run = TakeOpen();
     if (pending_.size() < kMostPending) {
-      pending_[run.at] = {run.from, run.to, step.start + step.wall};
+      pending_[run.at] = {run.from, run.to, EndedAt(step)};
     }
     rhythm = rhythms_.Add(run, limits.min_repeats);
   }

@@ -35,6 +35,14 @@ std::string_view ToText(Severity severity) {
   return "";
 }
 
+Verdict Judge(const RuleType& rule, const Fold& fold) {
+  Verdict verdict = fold.Judge();
+  if (verdict.kind == VerdictKind::kFinding && !verdict.evidence.contains("advice")) {
+    verdict.evidence["advice"] = rule.advice;
+  }
+  return verdict;
+}
+
 Severity SeverityOfLoss(double lost) {
   if (lost >= 0.3) return Severity::kHigh;
   if (lost >= 0.1) return Severity::kMedium;

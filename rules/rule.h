@@ -147,6 +147,8 @@ struct Needs {
 struct RuleType {
   std::string_view name;
   std::string_view sentence;  // what it looks for
+  std::string_view fires;     // when exactly it does; with the names of its parameters
+  std::string_view advice;    // what to do then
   std::span<const Param> params;
   std::span<const std::string_view> metrics;  // the ticks it needs; none = it is not shown ticks
   StepNeed steps = StepNeed::kNone;
@@ -159,5 +161,9 @@ struct RuleType {
 };
 
 Needs NeedsOf(const RuleType& rule, const Params& params);
+
+// What the fold of the rule says; the evidence of a finding has the rule's advice, where the fold
+// has none of its own.
+Verdict Judge(const RuleType& rule, const Fold& fold);
 
 }  // namespace stepscope

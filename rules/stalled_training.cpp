@@ -21,9 +21,6 @@ constexpr Param kParams[] = {
 // Short steps make short limits; checkpoints and evaluation between steps are no stall.
 constexpr Duration kLeastLimit = 5min;
 constexpr std::int64_t kLeastSteps = 100;  // for a percentile
-constexpr std::string_view kAdvice =
-    "Look at the last output of each rank, at what its processes wait for (a collective that one "
-    "rank never entered, a file server, a lock), and at the nodes that went silent.";
 
 struct Window {
   std::optional<Time> first, last;  // ends of steps of any rank
@@ -167,7 +164,6 @@ Verdict StalledFold::Judge() const {
   verdict.share = std::clamp((stalled_s_ + open_s_) / std::max(watched, 1e-9), 0.0, 1.0);
   verdict.severity = SeverityOfLoss(verdict.share);
   if (verdict.active) verdict.sentence += " It goes on.";
-  verdict.evidence["advice"] = kAdvice;
   return verdict;
 }
 
@@ -179,6 +175,12 @@ RuleType StalledTraining() {
   return {
       .name = "StalledTraining",
       .sentence = "No rank ends a step for a long time.",
+      .fires =
+          "No rank ends a step for threshold seconds, or for factor times the 99th percentile of "
+          "the steps and at least 5 minutes. It does not once all training processes have ended.",
+      .advice =
+          "Look at the last output of each rank, at what its processes wait for (a collective that "
+          "one rank never entered, a file server, a lock), and at the nodes that went silent.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kAll,

@@ -36,9 +36,6 @@ constexpr std::int64_t kLeastJudged = 100;
 constexpr Duration kRecent = 10min;
 constexpr std::size_t kMostNumbers = 20;  // longest outliers that are named
 constexpr std::size_t kMostShown = 64;    // ranks in the evidence
-constexpr std::string_view kAdvice =
-    "Look at what the longest steps have in common: checkpoints, evaluation inside of the loop, "
-    "slow files, garbage collection, or another job on the node.";
 
 struct Rank {
   std::string node;
@@ -231,7 +228,6 @@ Verdict OutlierFold::Judge() const {
   const auto judged = static_cast<double>(rank.Judged());
   verdict.share = static_cast<double>(rank.slow.steps()) / judged;
   verdict.severity = SeverityOfLoss(rank.excess_s / (rank.mean_s * judged));
-  verdict.evidence["advice"] = kAdvice;
   return verdict;
 }
 
@@ -241,6 +237,12 @@ RuleType StepOutlier() {
   return {
       .name = "StepOutlier",
       .sentence = "Single steps of a rank are much longer than its others.",
+      .fires =
+          "More than n_outliers steps of a rank are longer than mean + stddev x sigma of the steps "
+          "before them, and at least twice as many as chance makes.",
+      .advice =
+          "Look at what the longest steps have in common: checkpoints, evaluation inside of the "
+          "loop, slow files, garbage collection, or another job on the node.",
       .params = kParams,
       .metrics = {},
       .steps = StepNeed::kAll,

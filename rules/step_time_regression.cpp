@@ -25,9 +25,6 @@ constexpr Duration kLength = 60s;
 constexpr double kSteady = 0.05;
 constexpr std::int64_t kInARow = 2;     // slow windows that make a finding
 constexpr std::size_t kMostShown = 64;  // ranks in the evidence
-constexpr std::string_view kAdvice =
-    "Look at what changed: longer samples, a fuller disk or cache, memory that grows, a throttled "
-    "GPU, or another job on the node.";
 
 struct Rank {
   std::string node;
@@ -196,7 +193,6 @@ Verdict RegressionFold::Judge() const {
   if (!rank.fired) return verdict;
   verdict.share = static_cast<double>(rank.slow) / static_cast<double>(rank.judged);
   verdict.severity = SeverityOfLoss(rank.lost_s / rank.judged_s);
-  verdict.evidence["advice"] = kAdvice;
   return verdict;
 }
 
@@ -206,6 +202,12 @@ RuleType StepTimeRegression() {
   return {
       .name = "StepTimeRegression",
       .sentence = "Steps take longer than when the job had found its pace.",
+      .fires =
+          "In two windows of 100 steps and a minute in a row the median step of a rank is longer "
+          "than in the window in which the job had found its pace, by more than threshold.",
+      .advice =
+          "Look at what changed: longer samples, a fuller disk or cache, memory that grows, a "
+          "throttled GPU, or another job on the node.",
       .params = kParams,
       .metrics = {},
       .steps = StepNeed::kAll,

@@ -21,9 +21,6 @@ constexpr Param kParams[] = {
 };
 constexpr std::int64_t kLeastWindows = 3;
 constexpr std::size_t kMostShown = 64;  // ranks in the evidence
-constexpr std::string_view kAdvice =
-    "Look at that rank's node: other processes, slow or hot GPU, slow disk or network; and at its "
-    "part of the data: longer samples make longer steps.";
 constexpr std::string_view kHidden =
     "waits for other ranks are in the backward pass or on the GPU's queue, so all ranks look "
     "alike; "
@@ -218,7 +215,6 @@ Verdict StragglerFold::Judge() const {
   verdict.share = static_cast<double>(rank.slow) / static_cast<double>(rank.windows);
   verdict.severity =
       SeverityOfLoss(rank.lost_s / std::chrono::duration<double>(rank.sums.wall()).count());
-  verdict.evidence["advice"] = kAdvice;
   return verdict;
 }
 
@@ -231,6 +227,12 @@ RuleType Straggler() {
       .name = "Straggler",
       .sentence =
           "One rank's own work takes longer than that of the others, so that all wait for it.",
+      .fires =
+          "In more than half of the minutes, at least three, the steps of one rank without its "
+          "waits for others are longer than those of the median rank by more than threshold.",
+      .advice =
+          "Look at that rank's node: other processes, slow or hot GPU, slow disk or network; and "
+          "at its part of the data: longer samples make longer steps.",
       .params = kParams,
       .metrics = kMetrics,
       .steps = StepNeed::kAll,

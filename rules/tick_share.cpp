@@ -71,7 +71,6 @@ Json TickShare::Evidence() const {
                    {"triggers", triggers_},
                    {"findings_left_out", findings_.left_out()},
                    {"nodes", std::move(nodes)}};
-  if (fired_) evidence["advice"] = words_.advice;
   return evidence;
 }
 

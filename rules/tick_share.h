@@ -19,7 +19,6 @@ class TickShare : public FieldsFold<TickShare> {
   struct Words {
     std::string condition;   // "was below 10 % while a core was above 90 %": of a GPU
     std::string_view needs;  // what a tick must have to be judged
-    std::string_view advice;
   };
   // A share of fewer ticks means nothing.
   static constexpr std::int64_t kLeastJudged = 60;

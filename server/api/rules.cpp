@@ -32,7 +32,11 @@ OrderedJson ToJson(const Param& parameter) {
 OrderedJson ToJson(const RuleType& rule) {
   OrderedJson parameters = OrderedJson::array();
   for (const Param& parameter : rule.params) parameters.push_back(ToJson(parameter));
-  return {{"name", rule.name}, {"sentence", rule.sentence}, {"parameters", parameters}};
+  return {{"name", rule.name},
+          {"sentence", rule.sentence},
+          {"fires", rule.fires},
+          {"advice", rule.advice},
+          {"parameters", parameters}};
 }
 
 Reply ListCatalog(const Request& request, const PathParameters&) {
@@ -42,6 +46,7 @@ Reply ListCatalog(const Request& request, const PathParameters&) {
   OrderedJson items = OrderedJson::array();
   for (const RuleType& rule : Catalog()) items.push_back(ToJson(rule));
   items.push_back(ToJson(CustomRule()));
+
   return JsonReply({{"items", items}});
 }
 

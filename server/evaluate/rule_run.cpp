@@ -83,7 +83,7 @@ Result<RuleRun> StartRun(RuleStateRow row, const JobView& view) {
 }
 
 Verdict JudgeRun(const RuleRun& run, const JobView& view) {
-  Verdict verdict = run.fold->Judge();
+  Verdict verdict = Judge(*run.rule, *run.fold);
   if (const auto& removed = run.watermark.removed_until) {
     const std::string until = ToRfc3339(*removed);
     verdict.evidence["removed_until"] = until;

@@ -142,6 +142,9 @@ test('a deleted job is not there any more, and its name is free', async () => {
 
 test('the rules of the catalog can be given to a job as they are listed', async () => {
   const {items} = (await ask('get', '/api/v1/rules')).json;
+  for (const {name, sentence, fires, advice} of items) {
+    for (const text of [sentence, fires, advice]) assert.match(text, /\.$/, name);
+  }
   const given = {metric: 'user.loss', threshold: 4}; // what has no default
   const rules = items.map(({name, parameters}) => ({
     rule: name,

@@ -113,7 +113,9 @@ TEST(Params, TimeIsCutToTheRange) {
 TEST(Catalog, KnowsEachRuleByItsExactName) {
   for (const RuleType& rule : Catalog()) {
     EXPECT_EQ(FindRule(rule.name), &rule);
-    EXPECT_FALSE(rule.sentence.empty());
+    for (const std::string_view text : {rule.sentence, rule.fires, rule.advice}) {
+      EXPECT_TRUE(text.ends_with('.')) << rule.name << ": " << text;
+    }
     for (const Param& param : rule.params) {
       EXPECT_LE(param.least, param.fallback) << rule.name << param.name;
       EXPECT_LE(param.fallback, param.most) << rule.name << param.name;

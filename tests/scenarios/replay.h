@@ -69,7 +69,7 @@ class Replay {
     FeedSteps(Time::max());
     fold_->Scan(last + 1us);
     Keep();
-    Outcome outcome{fold_->Judge(), {}};
+    Outcome outcome{stepscope::Judge(rule_, *fold_), {}};
     for (auto& [number, finding] : findings_) outcome.findings.push_back(finding);
     return outcome;
   }

@@ -151,7 +151,9 @@ TEST_F(ServiceTest, TheCatalogListsEveryParameter) {
   const Json items = service_.GetJson("/api/v1/rules")["items"];
   EXPECT_GE(items.size(), 4U);
   for (const Json& rule : items) {
-    EXPECT_FALSE(rule["sentence"].get<std::string>().empty());
+    for (const char* text : {"sentence", "fires", "advice"}) {
+      EXPECT_TRUE(rule[text].get<std::string>().ends_with('.')) << rule["name"] << " " << text;
+    }
     for (const Json& parameter : rule["parameters"]) EXPECT_TRUE(parameter.contains("default"));
   }
 }
