@@ -34,6 +34,8 @@ constexpr std::int64_t kWarmUp = 20;
 constexpr std::int64_t kLeastJudged = 100;
 // A rank is at it again, or still, when its newest outlier is no older.
 constexpr Duration kRecent = 10min;
+// Of the step time; outliers that cost less are a fact, and nothing to act on.
+constexpr double kLeastCost = 0.01;
 constexpr std::size_t kMostNumbers = 20;  // longest outliers that are named
 constexpr std::size_t kMostShown = 64;    // ranks in the evidence
 
@@ -67,6 +69,11 @@ struct Rank {
   std::int64_t Judged() const { return times.count(); }
   double Sigma() const {
     return Judged() < 2 ? 0 : std::sqrt(squares / static_cast<double>(Judged() - 1));
+  }
+  // Part of the step time that outliers took more than the others, 0 to 1.
+  double Cost() const {
+    const double wall_s = ToSeconds(usual.wall()) + ToSeconds(slow.wall());
+    return std::min(1.0, excess_s / std::max(wall_s, 1e-9));
   }
   bool IsActive() const { return fired && *last - *newest <= kRecent; }
   void Add(const Step& step, Duration length);
@@ -176,8 +183,12 @@ std::string OutlierFold::Describe(int number, const Rank& rank) const {
   if (rank.slow.steps() == 0) return text;
   const auto longest = std::ranges::max_element(
       rank.worst, {}, [](const auto& each) { return std::pair(each.second, -each.first); });
-  return text + Format(" The longest took {} (step {}); they were longer in {}.",
-                       time(longest->second), longest->first, WhatGrew(rank.slow, rank.usual));
+  return text + Format(
+                    " They cost {:.2f} % of the step time; the longest took {} (step {}); they "
+                    "were longer "
+                    "in {}.",
+                    rank.Cost() * 100, time(longest->second), longest->first,
+                    WhatGrew(rank.slow, rank.usual));
 }
 
 Json OutlierFold::Evidence() const {
@@ -190,6 +201,7 @@ Json OutlierFold::Evidence() const {
                      {"node", rank.node},
                      {"steps", rank.Judged()},
                      {"outliers", rank.slow.steps()},
+                     {"cost", rank.Cost()},
                      {"mean_seconds", rank.mean_s},
                      {"sigma_seconds", rank.Sigma()},
                      {"step_seconds", rank.times.Seconds()},
@@ -225,9 +237,8 @@ Verdict OutlierFold::Judge() const {
   verdict.sentence = Describe(worst->first, rank);
   verdict.evidence = Evidence();
   if (!rank.fired) return verdict;
-  const auto judged = static_cast<double>(rank.Judged());
-  verdict.share = static_cast<double>(rank.slow.steps()) / judged;
-  verdict.severity = SeverityOfLoss(rank.excess_s / (rank.mean_s * judged));
+  verdict.share = static_cast<double>(rank.slow.steps()) / static_cast<double>(rank.Judged());
+  verdict.severity = rank.Cost() < kLeastCost ? Severity::kNone : SeverityOfLoss(rank.Cost());
   return verdict;
 }
 

@@ -42,6 +42,20 @@ TEST(StepOutlier, FiresWhenThereAreTooMany) {
   EXPECT_LE(rank["longest_steps"].size(), 20u);
 }
 
+// Interrupts of a busy machine: one step in fifty is a fifth longer, and nobody loses time by it.
+TEST(StepOutlier, IsNotSevereWhenOutliersCostNothing) {
+  Job job = WithOutliers(6000, 1'000'000);
+  for (Step& step : job.ranks[0].steps) {
+    if (step.number % 53 == 7) step.wall += 20ms;
+  }
+  const auto cheap = Judge(kRule, job).verdict;
+  EXPECT_EQ(cheap.kind, VerdictKind::kFinding);
+  EXPECT_EQ(cheap.severity, Severity::kNone);
+  EXPECT_NE(cheap.sentence.find("They cost 0.3"), std::string::npos) << cheap.sentence;
+  const auto dear = Judge(kRule, WithOutliers(6000, 200)).verdict;
+  EXPECT_EQ(dear.severity, Severity::kLow) << dear.sentence;
+}
+
 TEST(StepOutlier, IsClearForAFewOfThem) {
   const auto verdict = Judge(kRule, WithOutliers(2000, 700)).verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
