@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/scenarios/replay.h"
+
+namespace stepscope::scenarios {
+
+// A line of a picture: a series of the first node, divided by `divisor`.
+struct Drawn {
+  SeriesName series;
+  std::string label;
+  double divisor = 1;
+};
+
+// A row of a picture. Without lines it is steps: of `rank`, with the part that is `phase` apart.
+struct Panel {
+  std::string title;  // with its unit
+  std::vector<Drawn> lines = {};
+  std::optional<double> threshold = {};
+  int rank = 0;
+  Phase phase = Phase::kOther;
+};
+
+// A job in which a rule fires (or, for one that never does, that it reports of), and what of it is
+// to be seen.
+struct Footprint {
+  std::string rule;
+  Job job;
+  std::vector<Panel> panels;
+  Json parameters = Json::object();
+};
+
+// Of the rules that are judged from samples, and from steps.
+std::vector<Footprint> HostFootprints();
+std::vector<Footprint> StepFootprints();
+
+}  // namespace stepscope::scenarios

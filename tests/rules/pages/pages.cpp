@@ -1,0 +1,96 @@
+#include "tests/rules/pages/pages.h"
+
+#include "core/model/metric.h"
+#include "tests/rules/pages/footprint.h"
+#include "tests/rules/pages/picture.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr std::string_view kMade =
+    "\nThis page is made from the catalog of rules: `build/dev/tests/rule_pages docs/rules` "
+    "([how](../development.md)).\n";
+
+std::string DefaultOf(const Param& param) {
+  if (param.choices.empty()) return Format("{:.10g}", param.fallback);
+  return std::string(param.choices[static_cast<std::size_t>(param.fallback)]);
+}
+
+std::string RangeOf(const Param& param) {
+  if (param.choices.empty()) return Format("{:.10g} to {:.10g}", param.least, param.most);
+  return Format("one of {}", param.choices.size());
+}
+
+// Counts of samples may be given as time; see rules/params.h.
+std::string UnitOf(const Param& param) {
+  if (param.unit == "samples") return "samples, or time such as \"250s\"";
+  return std::string(param.unit);
+}
+
+std::string Parameters(const RuleType& rule) {
+  if (rule.params.empty()) return "It has none.\n";
+  std::string text = "| Name | Default | Range | Unit | Meaning |\n|---|---|---|---|---|\n";
+  for (const Param& param : rule.params) {
+    text += Format("| `{}` | {} | {} | {} | {} |\n", param.name, DefaultOf(param), RangeOf(param),
+                   UnitOf(param), param.help);
+  }
+  return text;
+}
+
+std::string StepsText(StepNeed need) {
+  switch (need) {
+    case StepNeed::kNone:
+      return "It needs no steps.\n";
+    case StepNeed::kFirst:
+      return "Steps are not needed; where a training process reports them, the first one ends the "
+             "initialisation, which is not judged.\n";
+    case StepNeed::kAll:
+      return "All steps of all ranks, with their phases.\n";
+  }
+  return "";
+}
+
+std::string Needs(const RuleType& rule) {
+  std::string text = StepsText(rule.steps);
+  if (rule.metrics.empty()) return text;
+  text += "\n| Metric | Unit | What it is |\n|---|---|---|\n";
+  for (const std::string_view name : rule.metrics) {
+    const Metric* metric = FindMetric(name);
+    text += Format("| `{}` | {} | {} |\n", name, metric == nullptr ? "" : metric->unit,
+                   metric == nullptr ? "" : metric->help);
+  }
+  return text;
+}
+
+std::string Page(const RuleType& rule, const Footprint& footprint, const Outcome& outcome) {
+  const bool says = !outcome.verdict.sentence.empty();
+  return Format(
+             "# {0}\n\n{1}\n\n![What {0} sees in a job]({0}.svg)\n\nOf this made job it says: "
+             "*{2}*\n\n## When it fires\n\n{3}\n\n## What to do\n\n{4}\n\n## Parameters\n\n{5}\n## "
+             "What it needs\n\n{6}",
+             rule.name, rule.sentence, says ? outcome.verdict.sentence : footprint.rule, rule.fires,
+             rule.advice, Parameters(rule), Needs(rule)) +
+         std::string(kMade);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> RulePages() {
+  std::map<std::string, std::string> pages;
+  std::vector<Footprint> footprints = HostFootprints();
+  for (Footprint& each : StepFootprints()) footprints.push_back(std::move(each));
+  std::string index = "# Rules\n\n| Rule | Finds |\n|---|---|\n";
+  for (const RuleType& rule : Catalog()) {
+    index += Format("| [{0}]({0}.md) | {1} |\n", rule.name, rule.sentence);
+    const auto found = std::ranges::find(footprints, rule.name, &Footprint::rule);
+    if (found == footprints.end()) continue;
+    const Outcome outcome = Judge(rule.name, found->job, found->parameters);
+    const std::string name(rule.name);
+    pages[name + ".md"] = Page(rule, *found, outcome);
+    pages[name + ".svg"] = Picture(*found, outcome);
+  }
+  pages["README.md"] = index + std::string(kMade);
+  return pages;
+}
+
+}  // namespace stepscope::scenarios
