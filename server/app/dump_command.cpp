@@ -27,13 +27,7 @@ Status CheckPlace(const Settings& settings, const std::string& file) {
   }
   const std::string folder = fs::path(file).parent_path().string();
   if (!fs::is_directory(folder, none)) return Invalid(Format("there is no folder {}", folder));
-  if (!settings.database_url.empty() || fs::exists(settings.data_dir + "/postgres", none)) {
-    return {};
-  }
-  return NotFound(
-      Format("{} holds no database; name the service's folder with --data-dir, or give "
-             "--database-url",
-             settings.data_dir));
+  return CheckHasDatabase(settings);
 }
 
 // Which tables are distributed is for the database that it is restored into.

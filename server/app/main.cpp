@@ -11,6 +11,7 @@
 #include "server/app/dump_command.h"
 #include "server/app/memory.h"
 #include "server/app/open_files.h"
+#include "server/app/report_command.h"
 #include "server/app/signals.h"
 #include "server/app/tls_command.h"
 #include "server/app/token_command.h"
@@ -60,6 +61,8 @@ int Serve(const Settings& settings) {
 // A row for each command; what begins with a dash, or is not there, serves.
 std::vector<Command> Commands() {
   return {{"dump", "write the database to a file, for a backup (dump --help)", RunDump},
+          {"report", "write what there is to say of a job to one HTML file (report --help)",
+           [](Words words) { return RunReport(words, STEPSCOPE_VERSION); }},
           {"restore", "fill an empty database from such a file (restore --help)", RunRestore},
           {"tls", "certificates for a first set-up (tls --help)", RunTls},
           {"token", "who may do what: make, list and revoke tokens (token --help)", RunToken}};

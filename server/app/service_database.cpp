@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/base/text.h"
 #include "server/store/migrations.h"
 
 namespace stepscope {
@@ -26,6 +27,16 @@ Status OpenEmbedded(const Settings& settings, ServiceDatabase& database) {
 }
 
 }  // namespace
+
+Status CheckHasDatabase(const Settings& settings) {
+  std::error_code none;
+  const std::string folder = settings.data_dir + "/postgres";
+  if (!settings.database_url.empty() || std::filesystem::exists(folder, none)) return {};
+  return NotFound(
+      Format("{} holds no database; name the service's folder with --data-dir, or give "
+             "--database-url",
+             settings.data_dir));
+}
 
 Result<ServiceDatabase> OpenUnchangedDatabase(const Settings& settings) {
   ServiceDatabase database;

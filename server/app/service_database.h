@@ -15,6 +15,10 @@ struct ServiceDatabase {
   std::unique_ptr<EmbeddedPostgres> postgres;  // null unless it was started
   std::unique_ptr<Connection> connection;
 };
+// Whether there is one to open, so that a command that only reads makes none; NotFound says how to
+// name it.
+Status CheckHasDatabase(const Settings& settings);
+
 // Migrated.
 Result<ServiceDatabase> OpenServiceDatabase(const Settings& settings);
 

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "server/app/command.h"
+
+namespace stepscope {
+
+// stepscope-server report JOB: the report of a job on standard output, while the service runs or
+// not.
+int RunReport(Words words, std::string_view version);
+
+}  // namespace stepscope
