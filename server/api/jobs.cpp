@@ -30,7 +30,7 @@ constexpr QueryParameter kListQuery[] = {
     {"status", QueryParameter::kWords, 1, 5, kStatuses},
     {"group"},
     {"rule"},
-    {"rule_status", QueryParameter::kWord, 1, 1, kRuleStatuses},
+    {"rule_status", QueryParameter::kWords, 1, 6, kRuleStatuses},
     {"created_after", QueryParameter::kTime},
     {"created_before", QueryParameter::kTime},
     {"sort", QueryParameter::kWord, 1, 1, kSorts},
@@ -50,7 +50,9 @@ JobFilter ToFilter(const Query& query, const Caller& caller) {
   for (const std::string& word : query.Texts("status")) {
     filter.statuses.push_back(ParseJobStatus(word).value());
   }
-  if (query.Has("rule_status")) filter.rule_status = ParseRuleStatus(query.Text("rule_status"));
+  for (const std::string& word : query.Texts("rule_status")) {
+    filter.rule_statuses.push_back(ParseRuleStatus(word).value());
+  }
   filter.created_after_us = query.MaybeTimeUs("created_after");
   if (filter.created_after_us) --*filter.created_after_us;  // the store's is exclusive
   filter.created_before_us = query.MaybeTimeUs("created_before");

@@ -19,12 +19,12 @@ where ($1 = '' or position(lower($1) in lower(name)) > 0)
     and (cardinality($3::text[]) = 0 or status = any($3))
     and ($4::bigint is null or created_us > $4)
     and ($5::bigint is null or created_us < $5)
-    and (($6 = '' and $7 = '') or job_id in (
+    and (($6 = '' and cardinality($7::text[]) = 0) or job_id in (
         select job_id
         from rule_configs c
         join rule_states s using (job_id, rule_config_id)
         where ($6 = '' or c.rule = $6 or c.name = $6)
-            and ($7 = '' or s.status = $7)))
+            and (cardinality($7::text[]) = 0 or s.status = any($7))))
     and ($8 or name = any($9) or name like any($10)))";
 constexpr char kTrouble[] = R"(
 select job_id, name
@@ -79,9 +79,14 @@ Result<Order> ParseOrder(std::string_view word) {
   return Order{*found, descending};
 }
 
+template <typename Status>
+std::vector<std::string> Texts(const std::vector<Status>& statuses) {
+  std::vector<std::string> texts;
+  for (const Status status : statuses) texts.emplace_back(ToText(status));
+  return texts;
+}
+
 std::vector<Parameter> FilterParameters(const JobFilter& filter) {
-  std::vector<std::string> statuses;
-  for (const JobStatus status : filter.statuses) statuses.emplace_back(ToText(status));
   std::vector<std::string> names, beginnings;  // names of jobs hold nothing that "like" would read
   for (const std::string& scope : filter.scopes) {
     const bool beginning = scope.ends_with('*');
@@ -90,11 +95,11 @@ std::vector<Parameter> FilterParameters(const JobFilter& filter) {
   }
   return {filter.name_contains,
           filter.group,
-          Parameter::Array(statuses),
+          Parameter::Array(Texts(filter.statuses)),
           filter.created_after_us,
           filter.created_before_us,
           filter.rule,
-          std::string(filter.rule_status ? ToText(*filter.rule_status) : ""),
+          Parameter::Array(Texts(filter.rule_statuses)),
           filter.scopes.empty(),
           Parameter::Array(names),
           Parameter::Array(beginnings)};

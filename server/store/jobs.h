@@ -79,7 +79,7 @@ Result<std::vector<JobRow>> FindJobs(Connection&, const std::vector<std::string>
 struct JobFilter {
   std::string name_contains, group, rule;
   std::vector<JobStatus> statuses;        // empty = all
-  std::optional<RuleStatus> rule_status;  // with `rule`, or of any rule
+  std::vector<RuleStatus> rule_statuses;  // with `rule`, or of any rule; empty = all
   std::optional<std::int64_t> created_after_us, created_before_us;
   std::vector<std::string> scopes;  // names, or beginnings and '*'; empty = all
   std::string sort = "-created";    // created, name, status; '-' = descending

@@ -27,7 +27,7 @@ def test_jobs_are_listed_through_all_pages(service, client, training):
     many = client.jobs(name_contains="many-", sort="name")
     assert sorted(many["name"]) == sorted(f"many-{number}" for number in range(501))
     assert is_utc(many["created"]) and is_utc(many["ended"]) and many["ended"].isna().all()
-    (done,) = client.jobs(status=["Completed", "Failed"], rule="DataloaderBottleneck", rule_status="IssuesFound")["name"]
+    (done,) = client.jobs(status=["Completed", "Failed"], rule="DataloaderBottleneck", rule_status=["IssuesFound", "Error"])["name"]
     assert done == "training"
 
 

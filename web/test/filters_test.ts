@@ -19,9 +19,9 @@ test("the last day of a range counts as a whole", () => {
 
 test("any rule in trouble needs no rule name", () => {
   const any = asParameters("?issue=any", kNow);
-  assert.deepEqual([any["rule"], any["rule_status"]], [null, "IssuesFound"]);
+  assert.deepEqual([any["rule"], any["rule_status"]], [null, "IssuesFound,Error"]);
   const one = asParameters("?issue=CPUBottleneck", kNow);
-  assert.deepEqual([one["rule"], one["rule_status"]], ["CPUBottleneck", "IssuesFound"]);
+  assert.deepEqual([one["rule"], one["rule_status"]], ["CPUBottleneck", "IssuesFound,Error"]);
 });
 
 test("filters are said in words", () => {

@@ -47,7 +47,7 @@ class Client:
         status: Union[str, Sequence[str], None] = None,
         group: Optional[str] = None,
         rule: Optional[str] = None,
-        rule_status: Optional[str] = None,
+        rule_status: Union[str, Sequence[str], None] = None,
         created_after: Optional[Moment] = None,
         created_before: Optional[Moment] = None,
         sort: Optional[str] = None,

@@ -84,6 +84,8 @@ TEST_F(JobsTest, ListFiltersByEachOfItsParameters) {
   EXPECT_EQ(count("rule=DataloaderBottleneck"), 2);
   EXPECT_EQ(count("rule=DataloaderBottleneck&rule_status=IssuesFound"), 0);
   EXPECT_EQ(count("rule_status=InProgress"), 2);
+  EXPECT_EQ(count("rule_status=IssuesFound,InProgress"), 2);
+  EXPECT_EQ(count("rule_status=IssuesFound,Error"), 0);
   EXPECT_EQ(count("created_after=2100-01-01T00:00:00Z"), 0);
   EXPECT_EQ(count("created_before=2100-01-01T00:00:00Z"), 2);
   EXPECT_EQ(
@@ -92,10 +94,10 @@ TEST_F(JobsTest, ListFiltersByEachOfItsParameters) {
 }
 
 TEST_F(JobsTest, WrongQueriesAreRefusedByName) {
-  for (const std::string query :
-       {"limit=0", "limit=501", "limit=x", "limit=1&limit=2", "sort=size", "status=Nope",
-        "status=", "colour=red", "created_after=yesterday", "cursor=!!", "cursor=AAAA",
-        "name_contains=", "name_contains=%ff", "rule_status=issuesfound"}) {
+  for (const std::string query : {"limit=0", "limit=501", "limit=x", "limit=1&limit=2", "sort=size",
+                                  "status=Nope", "status=", "colour=red", "created_after=yesterday",
+                                  "cursor=!!", "cursor=AAAA", "name_contains=", "name_contains=%ff",
+                                  "rule_status=issuesfound", "rule_status=Error,Nope"}) {
     const std::string answer = service_.Get("/api/v1/jobs?" + query);
     ExpectProblem(answer, 400, "invalid-parameter", query.substr(0, query.find('=')));
   }

@@ -123,7 +123,36 @@ TEST(ListJobs, FiltersBeforeItCountsAndCuts) {
             }),
             Strings{"vision-large"});
   EXPECT_EQ(names([](JobFilter& f) { f.rule = "DataloaderBottleneck"; }).size(), 3u);
-  EXPECT_EQ(names([](JobFilter& f) { f.rule_status = RuleStatus::kIssuesFound; }), Strings{});
+  EXPECT_EQ(names([](JobFilter& f) { f.rule_statuses = {RuleStatus::kIssuesFound}; }), Strings{});
+}
+
+TEST(ListJobs, FindsTheJobsWhoseRulesHaveOneOfTheStatuses) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  const auto create = [&](const std::string& name, const std::string& rule,
+                          const std::string& status) {
+    ASSERT_TRUE(connection->Query(
+        "update rule_states s set status = $3 from rule_configs c where c.job_id = $1 and "
+        "c.name = $2 and s.job_id = c.job_id and s.rule_config_id = c.rule_config_id",
+        {Create(*connection, Named(name)), rule, status}));
+  };
+  create("calm", "slow-input", "NoIssuesFound");
+  create("broken", "slow-input", "Error");
+  create("slow", "slow-input", "IssuesFound");
+  create("busy", "OverallSystemUsage", "Error");
+  const auto names = [&](const std::string& rule) {
+    JobFilter filter;
+    filter.rule = rule;
+    filter.rule_statuses = {RuleStatus::kIssuesFound, RuleStatus::kError};
+    filter.sort = "name";
+    const auto page = ListJobs(*connection, filter);
+    EXPECT_TRUE(page) << page.error().message;
+    for (const JobListItem& item : page->items) EXPECT_FALSE(item.rules_in_trouble.empty());
+    return Names(*page);
+  };
+  EXPECT_EQ(names(""), (std::vector<std::string>{"broken", "busy", "slow"}));
+  EXPECT_EQ(names("slow-input"), (std::vector<std::string>{"broken", "slow"}));
+  EXPECT_EQ(names("OverallSystemUsage"), std::vector<std::string>{"busy"});
 }
 
 TEST(ListJobs, RefusesForeignCursorsAndUnknownSorts) {

@@ -43,7 +43,7 @@ export function asParameters(search: string, nowMs: number): Record<string, stri
     name_contains: valueOf(search, "q"),
     status: valueOf(search, "status"),
     rule: issue === kAnyRule ? null : issue,
-    rule_status: issue === "" ? null : "IssuesFound",
+    rule_status: issue === "" ? null : "IssuesFound,Error",
     created_after: asTime(valueOf(search, "after"), nowMs),
     created_before: asEnd(valueOf(search, "before"), nowMs),
     sort: valueOf(search, "sort"),
