@@ -132,6 +132,7 @@ class Faults:
                 os.kill(backend, signal.SIGKILL)
             except ProcessLookupError:
                 pass
+        wait_for(self.postgres.is_back, "PostgreSQL is there again")
 
     def strike(self):
         time.sleep(self.dice.random() / 2)

@@ -51,6 +51,15 @@ class Postgres:
         wait_for(lambda: self.process.poll() is not None or self.psql("postgres", "select 1").returncode == 0, "PostgreSQL answers")
         assert self.process.poll() is None, f"PostgreSQL does not start: {self.log.read_text()[-1000:]}"
 
+    def is_back(self):
+        """After a crash, of which it recovers by itself, unless its recovery was what was killed."""
+        if self.process.poll() is not None:
+            try:
+                self.run()
+            except AssertionError:  # backends of the one before are there still
+                return False
+        return self.psql("postgres", "select 1").returncode == 0
+
     def psql(self, database, statement):
         command = ["psql", f"host={self.folder} user=stepscope dbname={database}", "-XAtqc", statement]
         return subprocess.run(command, capture_output=True, text=True)

@@ -3,7 +3,7 @@
 import hashlib
 import struct
 
-TICKS, LIFECYCLE, LOST = 1, 5, 7
+TICKS, STEPS, LIFECYCLE, LOST = 1, 2, 5, 7
 MAGIC, VERSION = 0x46535453, 1
 
 
