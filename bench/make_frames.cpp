@@ -30,7 +30,7 @@ constexpr struct {
     {"--import", ImportLines}, {"--remote-write", RemoteWrite}, {"--influx", InfluxLines}};
 
 struct Node {
-  std::string name;
+  std::string name, job;
   Session session = NewSession();
   std::uint64_t sequence = 0;
   std::vector<SampledSeries> series;
@@ -74,6 +74,7 @@ Node MakeNode(std::int64_t number, const Schema& schema, const Plan& plan,
   const std::vector<Metric> metrics = SampledMetrics();
   Node node;
   node.name = Format("node-{}", number);
+  node.job = plan.job_each ? Format("{}-{}", plan.job, number) : plan.job;
   for (std::size_t column = 1; column < schema.columns.size(); ++column) {
     node.series.emplace_back(
         *std::ranges::find(metrics, schema.columns[column].metric, &Metric::name), random);
@@ -112,19 +113,19 @@ void AddTick(Node& node, std::int64_t number, std::int64_t at_us, std::ofstream&
   rows << text;
 }
 
-Frame NextFrame(Node& node, FrameKind kind, const Plan& plan, std::int64_t at_us) {
+Frame NextFrame(Node& node, FrameKind kind, std::int64_t at_us) {
   Frame frame;
   frame.head.kind = kind;
   frame.head.session = node.session;
   frame.head.sequence = ++node.sequence;
   frame.head.created = FromMicros(at_us);
-  frame.head.job = plan.job;
+  frame.head.job = node.job;
   frame.head.node = node.name;
   return frame;
 }
 
 std::string StartedFrame(Node& node, const Plan& plan) {
-  Frame frame = NextFrame(node, FrameKind::kLifecycle, plan, plan.begin_us);
+  Frame frame = NextFrame(node, FrameKind::kLifecycle, plan.begin_us);
   std::string gpus;
   for (std::int64_t gpu = 0; gpu < plan.gpus; ++gpu) gpus += gpu == 0 ? R"("GPU")" : R"(,"GPU")";
   frame.payload = Format(
@@ -146,11 +147,11 @@ std::string CutPush(Node& node, const Schema& schema, const Plan& plan, std::int
   std::string push;
   const bool first = node.sequence == 0;
   if (first) AppendToPush(push, StartedFrame(node, plan));
-  AppendTable(push, NextFrame(node, FrameKind::kTicks, plan, at_us), schema, node.pending, first);
+  AppendTable(push, NextFrame(node, FrameKind::kTicks, at_us), schema, node.pending, first);
   for (SampledSteps& steps : node.steps) {
     const Table table = steps.Until(at_us);
     if (table.rows == 0) continue;
-    AppendTable(push, NextFrame(node, FrameKind::kSteps, plan, at_us), steps.schema(), table,
+    AppendTable(push, NextFrame(node, FrameKind::kSteps, at_us), steps.schema(), table,
                 table.columns[0].values[0] == 0);
   }
   return push;

@@ -15,6 +15,7 @@ constexpr Option kOptions[] = {
     {"--influx", "FILE", "", "The same for InfluxDB."},
     {"--metric", "NAME", "", "The only metric; all when left out."},
     {"--job", "NAME", "bench", "Name of the job."},
+    {"--job-each", "", "", "Each node is a job of its own, NAME-0, NAME-1 and so on."},
     {"--nodes", "N", "20", "Nodes, each with a session of its own."},
     {"--cores", "N", "64", "Cores of a node: two series each."},
     {"--gpus", "N", "8", "GPUs of a node: six series each."},
@@ -44,6 +45,7 @@ Result<Plan> ReadPlan(const Arguments& arguments) {
   Plan plan;
   plan.job = arguments["--job"];
   plan.metric = arguments["--metric"];
+  plan.job_each = arguments.Has("--job-each");
   std::int64_t seconds = 0, push_seconds = 0, tick_ms = 0, step_ms = 0;
   const struct {
     std::string_view option;
