@@ -82,16 +82,31 @@ Time EndOf(const Step& step) {
   return step.start + std::clamp(step.wall, Duration::zero(), kLongestStep);
 }
 
+// Of each rank of the job, in their order; -1 where none of its steps was shown.
+std::vector<StepPlace> PlacesOf(const JobView& view, const Watermark& watermark) {
+  std::vector<StepPlace> places;
+  for (const RankRow& rank : view.ranks) {
+    const auto seen = watermark.ranks.find(rank.rank);
+    const bool shown = seen != watermark.ranks.end();
+    places.push_back({rank.rank, shown ? ToMicros(seen->second) : -1});
+  }
+  return places;
+}
+
 Status ReadAllSteps(JobReads& reads, StepNeed need, const JobView& view, const Watermark& watermark,
                     const FeedOptions& options, NewRows& rows) {
   const bool first_only = need == StepNeed::kFirst;
   const std::size_t share = options.steps / std::max<std::size_t>(view.ranks.size(), 1);
-  for (const RankRow& rank : view.ranks) {
-    const auto seen = watermark.ranks.find(rank.rank);
-    if (first_only && seen != watermark.ranks.end()) continue;
-    const std::int64_t after_us = seen == watermark.ranks.end() ? -1 : ToMicros(seen->second);
-    const std::size_t most = first_only ? 1 : std::max<std::size_t>(share, 100);
-    const auto steps = reads.ReadSteps(rank.rank, after_us, most);
+  const std::size_t most = first_only ? 1 : std::max<std::size_t>(share, 100);
+  const std::vector<StepPlace> places = PlacesOf(view, watermark);
+  if (!first_only) {
+    if (const Status read = reads.FetchSteps(places, most); !read.ok()) return read;
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const RankRow& rank = view.ranks[i];
+    const auto [number, after_us] = places[i];
+    if (first_only && after_us >= 0) continue;
+    const auto steps = reads.ReadSteps(number, after_us, most);
     if (!steps.ok()) return steps.error();
     if ((*steps)->empty()) continue;
     rows.count += (*steps)->size();

@@ -21,6 +21,25 @@ Result<JobReads::Ticks> JobReads::ReadTicks(std::int64_t node_id, std::int64_t a
   return kept;
 }
 
+Status JobReads::FetchSteps(std::span<const StepPlace> places, std::size_t most) {
+  std::vector<StepPlace> wanted;
+  for (const StepPlace& place : places) {
+    if (!steps_.contains({place.rank, place.after_us, most})) wanted.push_back(place);
+  }
+  if (wanted.size() < 2 || !few_) return {};
+  auto found = ReadNewSteps(connection_, job_id_, wanted, ToMicros(kLatestTime));
+  if (!found.ok()) return found.error();
+  few_ = found->has_value();
+  if (!few_) return {};
+  for (const StepPlace& place : wanted) {
+    std::vector<Step>& steps = (**found)[place.rank];
+    if (steps.size() > most) continue;  // ReadSteps knows where they may be cut
+    steps_[{place.rank, place.after_us, most}] =
+        std::make_shared<const std::vector<Step>>(std::move(steps));
+  }
+  return {};
+}
+
 Result<JobReads::Steps> JobReads::ReadSteps(int rank, std::int64_t after_us, std::size_t most) {
   Steps& kept = steps_[{rank, after_us, most}];
   if (kept) return kept;

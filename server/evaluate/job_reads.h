@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "server/store/series.h"
+#include "server/store/new_steps.h"
 
 namespace stepscope {
 
@@ -27,6 +28,9 @@ class JobReads {
   // Ticks of a node in (after_us, until_us], the oldest `most`.
   Result<Ticks> ReadTicks(std::int64_t node_id, std::int64_t after_us, std::int64_t until_us,
                           std::size_t most);
+  // Steps of these ranks at once, for ReadSteps to find: of a job that is looked at often. Reads
+  // nothing that is there already, nor where there is much.
+  Status FetchSteps(std::span<const StepPlace> places, std::size_t most);
   // Steps of a rank that began after `after_us`, the oldest `most`.
   Result<Steps> ReadSteps(int rank, std::int64_t after_us, std::size_t most);
 
@@ -34,6 +38,7 @@ class JobReads {
   Connection& connection_;
   std::int64_t job_id_;
   std::vector<std::string> metrics_;
+  bool few_ = true;  // new steps, as far as anyone asked
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::size_t>, Ticks> ticks_;
   std::map<std::tuple<int, std::int64_t, std::size_t>, Steps> steps_;
 };
