@@ -34,9 +34,12 @@ Markup ScrollTable(const std::string& title, const std::vector<std::string>& hea
   }
   const Markup table =
       Element("table", Element("thead", Element("tr", head)) + Element("tbody", body));
-  return Element(
-      "div", {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-label", title}},
-      table);
+  return Element("div",
+                 {{"class", "scroll"},
+                  {"role", "region"},
+                  {"tabindex", "0"},
+                  {"aria-label", title + ", table"}},
+                 table);
 }
 
 }  // namespace stepscope

@@ -57,3 +57,7 @@ def test_people_sign_in_over_tls(over_tls):
 
 def test_texts_from_outside_stay_texts_on_every_page(guarded):
     in_browser("real_xss_test.mjs", guarded)
+
+
+def test_the_report_of_a_job_is_reached_and_reads_well(guarded):
+    in_browser("real_report_test.mjs", guarded)

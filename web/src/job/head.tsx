@@ -68,6 +68,9 @@ export function Head({ job }: { readonly job: Job }) {
         <li>
           started <time dateTime={new Date(startMs(job)).toISOString()}>{dateTime(startMs(job) * 1000, "utc")}</time>
         </li>
+        <li>
+          <a href={`/api/v1/jobs/${encodeURIComponent(job.name)}/report.html`}>Report</a>
+        </li>
       </ul>
     </div>
   );
