@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fault.replicas import Listener
+from tests.support.postgres import Postgres
 from tests.support.service import Service
 
 
@@ -23,3 +25,20 @@ def service(folder):
     started = Service(folder).start()
     yield started
     started.stop()
+
+
+@pytest.fixture
+def postgres(folder):
+    """For services that share it."""
+    (folder / "postgres").mkdir()
+    running = Postgres(folder / "postgres").start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def listener():
+    """Of webhooks."""
+    receiver = Listener()
+    yield receiver
+    receiver.close()

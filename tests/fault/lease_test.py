@@ -12,8 +12,7 @@ import pytest
 from tests.fault.faulty import stopped, tree
 from tests.fault.law import check_law
 from tests.fault.pusher import IdleGpus
-from tests.fault.replicas import Listener, Replica, start_together
-from tests.support.postgres import Postgres
+from tests.fault.replicas import Replica, start_together
 from tests.support.service import wait_for
 
 SEED = int(os.environ.get("STEPSCOPE_SEED", "20261122"))
@@ -82,14 +81,6 @@ class Trainings(threading.Thread):
 
 
 @pytest.fixture
-def postgres(folder):
-    (folder / "postgres").mkdir()
-    running = Postgres(folder / "postgres").start()
-    yield running
-    running.stop()
-
-
-@pytest.fixture
 def replicas(folder, postgres):
     """The first takes pushes and judges nothing; the others judge."""
     judging = ("--evaluators", "3", "--evaluation-slot", "100ms", "--evaluation-lease", f"{LEASE_SECONDS}s")
@@ -98,13 +89,6 @@ def replicas(folder, postgres):
     yield made
     for each in made:
         each.stop()
-
-
-@pytest.fixture
-def listener():
-    receiver = Listener()
-    yield receiver
-    receiver.close()
 
 
 class Faults:

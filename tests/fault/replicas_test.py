@@ -8,8 +8,7 @@ import pytest
 
 from tests.fault.law import check_law
 from tests.fault.pusher import IdleGpus, Pusher
-from tests.fault.replicas import Either, Listener, Replica, start_together
-from tests.support.postgres import Postgres
+from tests.fault.replicas import Either, Replica, start_together
 from tests.support.service import ROOT, wait_for
 
 SEED = int(os.environ.get("STEPSCOPE_SEED", "20261121"))
@@ -19,27 +18,12 @@ OF_JUDGED = f"where job_id = (select job_id from jobs where name = '{JUDGED}')"
 
 
 @pytest.fixture
-def postgres(folder):
-    (folder / "postgres").mkdir()
-    running = Postgres(folder / "postgres").start()
-    yield running
-    running.stop()
-
-
-@pytest.fixture
 def replicas(folder, postgres):
     made = [Replica(folder / name, postgres) for name in ("a", "b")]
     start_together(made)
     yield made
     for each in made:
         each.stop()
-
-
-@pytest.fixture
-def listener():
-    receiver = Listener()
-    yield receiver
-    receiver.close()
 
 
 def prepare(replicas, listener):
