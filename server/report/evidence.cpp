@@ -22,7 +22,14 @@ std::string Unit(std::string_view key) {
   return "";
 }
 
-// {"p50": 0.1, "p99": 0.2} -> "p50 100 ms, p99 200 ms".
+// What says the unit of a member: its own name, or that of what it is in.
+std::string_view KeyOf(std::string_view outer, std::string_view name) {
+  const bool own = !Unit(name).empty() || name.ends_with("_us") || outer.empty();
+  return own ? name : outer;
+}
+
+// {"p50": 0.1, "p99": 0.2} of "seconds" -> "p50 100 ms, p99 200 ms". Lists in lists are told apart
+// by semicolons.
 std::string Words(std::string_view key, const OrderedJson& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_string()) return value.get<std::string>();
@@ -31,10 +38,10 @@ std::string Words(std::string_view key, const OrderedJson& value) {
   if (value.is_null()) return std::string(kNothing);
   std::string words;
   for (const auto& [name, member] : value.items()) {
-    words += words.empty() ? "" : ", ";
     const bool nested = member.is_object() || member.is_array();
-    const std::string said = nested ? Dump(member) : Words(value.is_object() ? key : "", member);
-    words += value.is_object() ? name + " " + said : said;
+    words += words.empty() ? "" : nested ? "; " : ", ";
+    const std::string said = Words(value.is_object() ? KeyOf(key, name) : key, member);
+    words += value.is_object() ? KeyWords(name) + " " + said : said;
   }
   return words.empty() ? std::string(kNothing) : words;
 }

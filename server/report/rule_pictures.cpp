@@ -149,7 +149,10 @@ Markup StepLine(const Report& report, const RuleSection&) {
   const RankSummary* rank = Slowest(report);
   if (rank == nullptr) return {};
   Curve curve;
-  curve.title = OfRank("Length of the steps", report, *rank);
+  std::int64_t most = 1;
+  for (const StepPoint& point : rank->steps.curve.points()) most = std::max(most, point.count);
+  const std::string means = most == 1 ? "" : Format(", means of {} steps", most);
+  curve.title = OfRank("Length of the steps" + means, report, *rank);
   curve.unit = "s";
   for (const StepPoint& point : rank->steps.curve.points()) {
     const double seconds = static_cast<double>(point.wall_ns) / double(point.count) / 1e9;

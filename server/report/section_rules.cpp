@@ -110,14 +110,19 @@ Markup Advice(const RuleSection& rule) {
   return Element("p", {{"class", "advice"}}, Element("b", "What to do: ") + Text(advice));
 }
 
-Markup Standing(const RuleSection& rule) {
+// What is active when a job ends was so to its end.
+std::string_view ActiveWords(const Report& report, bool active) {
+  if (report.running) return active ? "fires now" : "does not fire any more";
+  return active ? "fired to the end" : "did not fire in the end";
+}
+
+Markup Standing(const Report& report, const RuleSection& rule) {
   Markup chips = Chip(StandOf(rule));
   const std::string severity = TextOf(rule.answer, "severity");
   if (rule.status == RuleStatus::kIssuesFound) {
     if (!severity.empty()) chips += Text(" ") + Chip(severity);
     const bool active = rule.answer["active"] == true;
-    chips += Text(Format(" {} · {} · {} of the judged time",
-                         active ? "fires now" : "does not fire any more",
+    chips += Text(Format(" {} · {} · {} of the judged time", ActiveWords(report, active),
                          CountText(rule.triggers, "trigger"), ShareOf(rule)));
   }
   return Element("p", {{"class", "chips"}}, chips);
@@ -138,7 +143,7 @@ std::string RuleAnchor(const Report& report, const RuleSection& rule) {
 
 Markup RuleBlock(const Report& report, const RuleSection& rule) {
   const std::string id = RuleAnchor(report, rule);
-  Markup inside = Element("h3", {{"id", id + "-title"}}, Text(rule.name)) + Standing(rule) +
+  Markup inside = Element("h3", {{"id", id + "-title"}}, Text(rule.name)) + Standing(report, rule) +
                   Element("p", {{"class", "note"}}, Text(rule.looks_for)) + Sentence(rule) +
                   Advice(rule);
   inside += Picture(report, rule);

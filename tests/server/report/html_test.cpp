@@ -116,6 +116,19 @@ TEST_F(HtmlTest, ABareJobHasAPage) {
   EXPECT_NE(html.find("The job is judged by no rule."), html.npos);
 }
 
+TEST(Evidence, IsSaidInWordsHoweverDeepItLies) {
+  const OrderedJson evidence = {
+      {"ranks",
+       {{{"rank", 0},
+         {"rhythms",
+          {{{"every_steps", 50}, {"seconds_each", 2}, {"grew", "checkpoint"}},
+           {{"every_steps", 7}, {"seconds_each", 0.5}, {"grew", "other"}}}}}}}};
+  const std::string html = EvidenceBlock(evidence, true).text();
+  EXPECT_EQ(html.find('{'), html.npos) << html;
+  EXPECT_NE(html.find("every steps 50, seconds each 2, grew checkpoint; every steps 7"), html.npos)
+      << html;
+}
+
 TEST(Markup, EscapesTextAndAttributes) {
   const Markup made = Element("a", {{"title", "\"><b>"}}, Text("<&>'\x01"));
   EXPECT_EQ(made.text(), "<a title=\"&quot;&gt;&lt;b&gt;\">&lt;&amp;&gt;&#39;</a>");
