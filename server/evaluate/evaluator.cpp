@@ -42,17 +42,18 @@ EvaluatorFigures Evaluator::figures() const {
 }
 
 void Evaluator::Work(const std::stop_token& stop, const std::string& worker) {
-  bool holds = false;  // tasks that could not be given back
+  std::vector<std::int64_t> left;  // tasks that could not be given back
   while (!stop.stop_requested()) {
-    if (!WorkOnce(stop, worker, holds)) SleepFor(stop, Around(options_.idle));
+    if (!WorkOnce(stop, worker, left)) SleepFor(stop, Around(options_.idle));
   }
 }
 
 // Claims the due tasks of a job and evaluates them; says whether there was anything to do.
-bool Evaluator::WorkOnce(const std::stop_token& stop, const std::string& worker, bool& holds) {
+bool Evaluator::WorkOnce(const std::stop_token& stop, const std::string& worker,
+                         std::vector<std::int64_t>& left) {
   auto connection = database_.Acquire();
   if (!connection.ok()) return false;
-  if (holds) holds = !ReleaseRuleTasks(**connection, worker).ok();
+  if (!left.empty() && ReleaseRuleTasks(**connection, worker, left).ok()) left.clear();
   const auto tasks = ClaimRuleTasks(**connection, worker, options_.tasks_at_once, options_.lease);
   if (!tasks.ok() || tasks->empty()) return false;
   held_.Change([&](auto& held) {
@@ -63,8 +64,10 @@ bool Evaluator::WorkOnce(const std::stop_token& stop, const std::string& worker,
     for (const RuleTask& task : *tasks) held.erase(task.task_id);
   });
   // What was not finished, at shutdown or because the database failed, is due at once.
-  holds = !ReleaseRuleTasks(**connection, worker).ok();
-  return !holds && evaluated;
+  for (const RuleTask& task : *tasks) left.push_back(task.task_id);
+  const bool released = ReleaseRuleTasks(**connection, worker, left).ok();
+  if (released) left.clear();
+  return released && evaluated;
 }
 
 // False when the database is away.

@@ -46,7 +46,8 @@ class Evaluator {
 
  private:
   void Work(const std::stop_token& stop, const std::string& worker);
-  bool WorkOnce(const std::stop_token& stop, const std::string& worker, bool& holds);
+  bool WorkOnce(const std::stop_token& stop, const std::string& worker,
+                std::vector<std::int64_t>& left);
   bool Evaluate(Connection& connection, const std::vector<RuleTask>& tasks);
   Status EvaluateOrFail(Connection& connection, const std::vector<RuleTask>& tasks);
   Result<std::vector<Result<Turn>>> TryEvaluate(Connection& connection,

@@ -85,7 +85,7 @@ using States = std::map<std::int64_t, RuleBefore>;  // by rule_config_id
 Result<States> LockStates(Connection& connection, std::int64_t job_id,
                           std::span<const std::int64_t> rule_config_ids) {
   const Result<Rows> rows =
-      connection.Query(kLockStates, {job_id, Parameter::Array(rule_config_ids)});
+      connection.QueryByKey(kLockStates, {job_id, Parameter::Array(rule_config_ids)});
   if (!rows) return rows.error();
   States states;
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -108,11 +108,11 @@ Status SaveStatus(Connection& connection, const RuleTask& task, const RuleBefore
   if (change.status == before.status) return {};
   const std::string status(ToText(change.status));
   const std::int64_t version = before.version + 1;
-  const Status saved = Done(connection.Query(
+  const Status saved = Done(connection.QueryByKey(
       kSaveStatus, {task.job_id, task.rule_config_id, status, version, change.at_us}));
   if (!saved) return saved;
-  return Done(connection.Query(kAddTransition, {task.job_id, task.rule_config_id, version, status,
-                                                change.at_us, change.detail}));
+  return Done(connection.QueryByKey(kAddTransition, {task.job_id, task.rule_config_id, version,
+                                                     status, change.at_us, change.detail}));
 }
 
 Status SaveFindings(Connection& connection, const RuleTask& task,
@@ -130,7 +130,7 @@ Status SaveFindings(Connection& connection, const RuleTask& task,
     sentences.push_back(finding.sentence);
     evidence.push_back(Dump(finding.evidence));
   }
-  return Done(connection.Query(
+  return Done(connection.QueryByKey(
       kSaveFindings,
       {task.job_id, task.rule_config_id, Parameter::Array(numbers), Parameter::Array(from),
        Parameter::Array(to), Parameter::Array(nodes), Parameter::Array(devices),
@@ -166,8 +166,8 @@ Result<Outcomes> FinishTasks(Connection& connection, const Outcomes& outcomes) {
     waits.push_back(Micros(outcome->next_in));
   }
   const Result<Rows> rows =
-      connection.Query(kFinishTasks, {Parameter::Array(tasks), Parameter::Array(fences),
-                                      Parameter::Array(states), Parameter::Array(waits)});
+      connection.QueryByKey(kFinishTasks, {Parameter::Array(tasks), Parameter::Array(fences),
+                                           Parameter::Array(states), Parameter::Array(waits)});
   if (!rows) return rows.error();
   std::set<std::int64_t> finished;
   for (std::size_t i = 0; i < rows->size(); ++i) finished.insert(rows->Int(i, 0));
@@ -186,7 +186,7 @@ Status SaveStates(Connection& connection, const Outcomes& outcomes, std::int64_t
     verdicts.push_back(Dump(outcome->verdict));
     progress.emplace_back(!outcome->behind ? "" : outcome->anew ? "begins" : "goes on");
   }
-  return Done(connection.Query(
+  return Done(connection.QueryByKey(
       kSaveStates, {outcomes.front()->task.job_id, Parameter::Array(ConfigsOf(outcomes)),
                     Parameter::Array(states), Parameter::Array(watermarks),
                     Parameter::Array(verdicts), now_us, Parameter::Array(progress)}));
@@ -199,7 +199,7 @@ Status SaveOutcome(Connection& connection, const Evaluated& outcome, const RuleB
   const RuleTask& task = outcome.task;
   Status done = SaveStatus(connection, task, before, change);
   if (done && outcome.anew) {
-    done = Done(connection.Query(kForgetFindings, {task.job_id, task.rule_config_id}));
+    done = Done(connection.QueryByKey(kForgetFindings, {task.job_id, task.rule_config_id}));
   }
   if (done) done = SaveFindings(connection, task, outcome.findings);
   const bool repeats = outcome.anew || before.told.is_object();
@@ -243,7 +243,7 @@ Status FailRuleTask(Connection& connection, const RuleTask& task, const std::str
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   const Result<Rows> failed =
-      connection.Query(kFailTask, {task.task_id, task.fence, kMostAttempts, error});
+      connection.QueryByKey(kFailTask, {task.task_id, task.fence, kMostAttempts, error});
   if (!failed) return failed.error();
   if (failed->empty()) return NotOurs(task);
   if (failed->Text(0, 0) != "done") return transaction->Commit();

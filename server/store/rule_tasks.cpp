@@ -45,13 +45,13 @@ constexpr char kRelease[] = R"(
 update rule_tasks
 set state = 'ready', due_us = (extract(epoch from clock_timestamp()) * 1000000)::bigint,
     fence = fence + 1, attempt = greatest(attempt - 1, 0)
-where worker = $1 and state = 'running')";
+where task_id = any($2::bigint[]) and worker = $1 and state = 'running')";
 
 }  // namespace
 
 Result<std::vector<RuleTask>> ClaimRuleTasks(Connection& connection, const std::string& worker,
                                              int most, Duration lease) {
-  const Result<Rows> rows = connection.Query(kClaim, {worker, most, Micros(lease)});
+  const Result<Rows> rows = connection.QueryByKey(kClaim, {worker, most, Micros(lease)});
   if (!rows) return rows.error();
   std::vector<RuleTask> tasks;
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -62,13 +62,15 @@ Result<std::vector<RuleTask>> ClaimRuleTasks(Connection& connection, const std::
 }
 
 Result<bool> RenewRuleTask(Connection& connection, const RuleTask& task, Duration lease) {
-  const Result<Rows> renewed = connection.Query(kRenew, {task.task_id, task.fence, Micros(lease)});
+  const Result<Rows> renewed =
+      connection.QueryByKey(kRenew, {task.task_id, task.fence, Micros(lease)});
   if (!renewed) return renewed.error();
   return renewed->affected() == 1;
 }
 
-Status ReleaseRuleTasks(Connection& connection, const std::string& worker) {
-  return Done(connection.Query(kRelease, {worker}));
+Status ReleaseRuleTasks(Connection& connection, const std::string& worker,
+                        std::span<const std::int64_t> task_ids) {
+  return Done(connection.QueryByKey(kRelease, {worker, Parameter::Array(task_ids)}));
 }
 
 }  // namespace stepscope

@@ -73,7 +73,7 @@ FindingRow ReadFinding(const Rows& rows, std::size_t row) {
 }  // namespace
 
 Result<std::vector<RuleStateRow>> ListRuleStates(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.Query(kList, {job_id});
+  const Result<Rows> rows = connection.QueryByKey(kList, {job_id});
   if (!rows) return rows.error();
   std::vector<RuleStateRow> states;
   for (std::size_t i = 0; i < rows->size(); ++i) states.push_back(ReadState(*rows, i, job_id));
@@ -82,7 +82,8 @@ Result<std::vector<RuleStateRow>> ListRuleStates(Connection& connection, std::in
 
 Result<std::vector<RuleStateRow>> LoadRuleStates(Connection& connection, std::int64_t job_id,
                                                  std::span<const std::int64_t> rule_config_ids) {
-  const Result<Rows> rows = connection.Query(kLoad, {job_id, Parameter::Array(rule_config_ids)});
+  const Result<Rows> rows =
+      connection.QueryByKey(kLoad, {job_id, Parameter::Array(rule_config_ids)});
   if (!rows) return rows.error();
   std::vector<RuleStateRow> states;
   for (std::size_t i = 0; i < rows->size(); ++i) {

@@ -69,8 +69,9 @@ struct RuleTask {
 Result<std::vector<RuleTask>> ClaimRuleTasks(Connection&, const std::string& worker, int most,
                                              Duration lease);
 Result<bool> RenewRuleTask(Connection&, const RuleTask&, Duration lease);  // false = no longer ours
-Status ReleaseRuleTasks(Connection&,
-                        const std::string& worker);  // at shutdown: due now, no attempt counted
+// Those of these tasks that the worker holds are due now, and no attempt is counted: at shutdown.
+Status ReleaseRuleTasks(Connection&, const std::string& worker,
+                        std::span<const std::int64_t> task_ids);
 
 // One evaluation's outcome, written in one transaction under the task's fence and the state's
 // revision: state, watermark, verdict, findings (inserted or replaced by number), and when the

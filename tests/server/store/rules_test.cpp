@@ -194,11 +194,13 @@ TEST_F(RuleTasks, StatusChangesAndMessagesComeOnce) {
   for (const bool now : active) {
     MakeDue();
     RuleTask task;
+    std::vector<std::int64_t> claimed;
     for (const RuleTask& one : Claim(*connection_, "w")) {
       if (one.task_id == 1 || task.task_id == 0) task = one;
+      claimed.push_back(one.task_id);
     }
     ASSERT_TRUE(FinishRuleTask(*connection_, Outcome(task, RuleStatus::kIssuesFound, now), ""));
-    ASSERT_TRUE(ReleaseRuleTasks(*connection_, "w"));
+    ASSERT_TRUE(ReleaseRuleTasks(*connection_, "w", claimed));
   }
   EXPECT_EQ(Events(), (std::vector<std::string>{"rule.issues_found", "rule.cleared"}));
   EXPECT_EQ(ListTransitions(*connection_, job_id_)->size(), 2u);
@@ -244,7 +246,9 @@ TEST_F(RuleTasks, EndInErrorAfterTheLastAttempt) {
 
 TEST_F(RuleTasks, AreGivenBackAtShutdownWithoutAnAttempt) {
   const RuleTask task = ClaimOne("me");
-  ASSERT_TRUE(ReleaseRuleTasks(*connection_, "me"));
+  ASSERT_TRUE(ReleaseRuleTasks(*connection_, "another", {&task.task_id, 1}));
+  EXPECT_TRUE(*RenewRuleTask(*connection_, task, 30s));
+  ASSERT_TRUE(ReleaseRuleTasks(*connection_, "me", {&task.task_id, 1}));
   const auto again = ClaimRuleTasks(*connection_, "other", 10, 30s);
   ASSERT_EQ(again->size(), 4u);
   for (const RuleTask& one : *again) EXPECT_EQ(one.attempt, 1);
