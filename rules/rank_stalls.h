@@ -52,7 +52,7 @@ class RankStalls {
     state("open_to", open_to_);
     state("rhythms", rhythms_);
     state("pending", pending_, [] { return Pending(); });
-    state("signs", signs_, [] { return std::int64_t{0}; });
+    state("signs", signs_);
   }
 
  private:
@@ -81,7 +81,7 @@ class RankStalls {
   // Stalls whose samples are still to come, and what the host showed in the newest of the others;
   // by position.
   std::map<std::int64_t, Pending, std::less<>> pending_;
-  std::map<std::int64_t, std::int64_t, std::less<>> signs_;
+  PackedMap signs_;
 };
 
 }  // namespace stepscope

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/model/step.h"
+#include "rules/packing.h"
 #include "rules/state.h"
 
 namespace stepscope {
@@ -30,8 +31,8 @@ struct Rhythm {
   std::int64_t beats = 0, missed = 0;
   Time from{}, to{};
   std::int64_t excess_ns = 0;
-  std::array<std::int64_t, kGrowths> grew_ns{};              // the same, by what grew
-  std::map<std::int64_t, std::int64_t, std::less<>> newest;  // excess of beats, by position
+  std::array<std::int64_t, kGrowths> grew_ns{};  // the same, by what grew
+  PackedMap newest;                              // excess of beats, by position
 
   // A step at `position` finds it over: several beats did not come.
   bool IsOver(std::int64_t position) const;
@@ -53,7 +54,7 @@ struct Rhythm {
     state("to", to);
     state("excess_ns", excess_ns);
     for (std::size_t i = 0; i < kGrowths; ++i) state("grew_" + std::to_string(i), grew_ns[i]);
-    state("newest", newest, [] { return std::int64_t{0}; });
+    state("newest", newest);
   }
 };
 
