@@ -13,12 +13,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <thread>
 
 #include "agent/collect/collector.h"
 #include "agent/host/process.h"
+#include "bench/cpu_time.h"
 #include "tests/support/large_node.h"
 
 namespace stepscope {
@@ -30,12 +30,6 @@ constexpr int kCores = 192;
 constexpr int kRanks = 8, kLoaders = 8;
 constexpr int kRounds = 7;
 constexpr int kTicks = 60;  // of all paces
-
-Duration CpuTime() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 // Moves the counters of a tree of files.
 using Advance = std::function<void(int tick)>;
@@ -50,9 +44,9 @@ double TickNanos(Collector& collector, TickRow& row, const Advance& advance, boo
       advance(tick);
       if (alone) std::this_thread::sleep_for(kCold);
       row.Clear();
-      const Duration began = CpuTime();
+      const Duration began = ThreadCpuTime();
       if (!collector.Collect(now += kInterval, row)) return 0;
-      used += CpuTime() - began;
+      used += ThreadCpuTime() - began;
     }
     least = std::min(least, used);
   }

@@ -4,14 +4,13 @@
 
 #include <http_parser.h>
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <map>
 #include <vector>
 
+#include "bench/cpu_time.h"
 #include "core/base/text.h"
 #include "server/edge/head.h"
 
@@ -126,17 +125,11 @@ struct Contender {
 };
 
 // Of this thread: what else runs on the machine is not in it.
-double CpuNs() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
-
 double RoundNs(const Contender& contender, const std::string& bytes) {
-  const double began_ns = CpuNs();
+  const Duration began = ThreadCpuTime();
   int read = 0;
   for (int head = 0; head < kHeadsPerRound; ++head) read += contender.read(bytes) ? 1 : 0;
-  const double took_ns = CpuNs() - began_ns;
+  const double took_ns = static_cast<double>((ThreadCpuTime() - began).count());
   if (read != kHeadsPerRound) std::fprintf(stderr, "%s refused the head\n", contender.name);
   return took_ns / kHeadsPerRound;
 }

@@ -2,10 +2,9 @@
 // time of one evaluation (state read, two seconds of data, judged, state written) of a job that is
 // an hour old, and of one that is a day old. One line of JSON for each rule.
 
-#include <ctime>
-
 #include <iostream>
 
+#include "bench/cpu_time.h"
 #include "bench/rules/training_hour.h"
 #include "core/base/json.h"
 #include "core/base/options.h"
@@ -19,12 +18,6 @@ constexpr Duration kHour = 3600s, kSlot = 2s;
 constexpr int kHours = 24, kEvaluations = 200;
 
 constexpr Option kOptions[] = {{"--rule", "NAME", "", "Only this one; all of them without it."}};
-double ThreadSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 class RuleCost {
  public:
   explicit RuleCost(const RuleType& rule)
@@ -52,16 +45,16 @@ class RuleCost {
  private:
   double FoldHour(Fold& fold, int age) {
     hour_.MoveTo(age * kHour);
-    const double began = ThreadSeconds();
+    const Duration began = ThreadCpuTime();
     hour_.ShowAll(fold);
-    return ThreadSeconds() - began;
+    return ToSeconds(ThreadCpuTime() - began);
   }
 
   // Of a job that is `age` hours old.
   double EvaluationSeconds(const std::string& saved, int age) {
     hour_.MoveTo(age * kHour);
     std::string state = saved;
-    const double began = ThreadSeconds();
+    const Duration began = ThreadCpuTime();
     for (int i = 0; i < kEvaluations; ++i) {
       const auto fold = rule_.make(params_, facts_);
       if (!fold->Load(Json::parse(state)).ok()) std::abort();
@@ -69,7 +62,7 @@ class RuleCost {
       verdict_bytes_ += Dump(fold->Judge().evidence).size();
       state = Dump(fold->Save());
     }
-    return (ThreadSeconds() - began) / kEvaluations;
+    return ToSeconds(ThreadCpuTime() - began) / kEvaluations;
   }
 
   const RuleType& rule_;

@@ -1,14 +1,13 @@
 // Sliding percentiles of percentages: samples a second of CPU time, for the window and the scans of
 // LowGPUUtilization; with --sort by sorting a copy of the window at each scan. One line of JSON.
 
-#include <ctime>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <string_view>
 #include <vector>
 
+#include "bench/cpu_time.h"
 #include "core/base/text.h"
 #include "rules/statistics.h"
 
@@ -26,12 +25,6 @@ std::vector<std::uint16_t> MakeSamples() {
     samples[i] = static_cast<std::uint16_t>(busy + random() % 1'000);
   }
   return samples;
-}
-
-double ThreadSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 double SumByHistogram(const std::vector<std::uint16_t>& samples) {
@@ -67,8 +60,9 @@ double SumBySort(const std::vector<std::uint16_t>& samples) {
 int main(int argc, char** argv) {
   const bool sort = argc > 1 && std::string_view(argv[1]) == "--sort";
   const auto samples = MakeSamples();
-  const double began = ThreadSeconds();
+  const stepscope::Duration began = stepscope::ThreadCpuTime();
   const double sum = sort ? SumBySort(samples) : SumByHistogram(samples);
-  const double rate = static_cast<double>(samples.size()) / (ThreadSeconds() - began);
+  const double rate = static_cast<double>(samples.size()) /
+                      stepscope::ToSeconds(stepscope::ThreadCpuTime() - began);
   fmt::print("{{\"samples_per_second\": {:.0f}, \"sum\": {:.2f}}}\n", rate, sum);
 }

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
-#include <ctime>
 #include <map>
 
+#include "bench/cpu_time.h"
 #include "bench/series.h"
 #include "bench/store/codecs.h"
 #include "core/base/options.h"
@@ -33,12 +33,6 @@ struct Plan {
   const Codec* codec = nullptr;
   std::int64_t nodes = 0, blocks = 0, rows = 0;
 };
-
-std::int64_t CpuNanos() {
-  std::timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 std::string_view KindOf(const Metric& metric, Course course) {
   if (course == Course::kConstant) return "constants";
@@ -69,17 +63,17 @@ Column NextColumn(SampledSeries& series, const Plan& plan) {
 bool Measure(SampledSeries series, const Plan& plan, std::initializer_list<Cost*> costs) {
   for (std::int64_t block = 0; block < plan.blocks; ++block) {
     const Column column = NextColumn(series, plan);
-    const std::int64_t began = CpuNanos();
+    const Duration began = ThreadCpuTime();
     const std::string bytes = plan.codec->encode(column);
-    const std::int64_t encoded = CpuNanos();
+    const Duration encoded = ThreadCpuTime();
     const auto values = plan.codec->decode(bytes, column.values.size());
-    const std::int64_t decoded = CpuNanos();
+    const Duration decoded = ThreadCpuTime();
     if (values != column.values) return false;
     for (Cost* cost : costs) {
       cost->samples += plan.rows;
       cost->bytes += static_cast<std::int64_t>(bytes.size());
-      cost->encode_ns += encoded - began;
-      cost->decode_ns += decoded - encoded;
+      cost->encode_ns += (encoded - began).count();
+      cost->decode_ns += (decoded - encoded).count();
     }
   }
   return true;
