@@ -12,7 +12,7 @@ nbclient = pytest.importorskip("nbclient", reason="apt-get install python3-nbcli
 pytest.importorskip("ipykernel", reason="apt-get install python3-nbclient python3-ipykernel")
 
 CELLS = (
-    "import torch\nfrom torch import nn\nnet = nn.Linear(4, 1)\noptimizer = torch.optim.SGD(net.parameters(), 0.01)",
+    "import warnings\nwarnings.simplefilter('ignore')  # tqdm's, which torch imports where it is\nimport torch\nfrom torch import nn\nnet = nn.Linear(4, 1)\noptimizer = torch.optim.SGD(net.parameters(), 0.01)",
     "def train(steps):\n    for x in torch.utils.data.DataLoader(torch.ones(steps * 4, 4), 4):\n"
     "        optimizer.zero_grad(); net(x).sum().backward(); optimizer.step()",
     "train(10)",

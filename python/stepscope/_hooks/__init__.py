@@ -14,7 +14,8 @@ from typing import Any, Callable, Dict, List, Tuple
 from _stepscope_start import say
 
 from .. import _marks
-from . import _backward, _checkpoint, _collectives, _compile, _facts, _forward, _loader, _optimizer, _patch, _transfer
+from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts, _forward, _loader, _optimizer, _patch
+from . import _transfer
 from ._flow import flow
 
 # What, and what installs it.
@@ -46,6 +47,7 @@ def begin(torch: Any) -> None:
     except Exception as problem:
         _failed["place outside of torch.compile"] = repr(problem)
     flow.at_first_step = lambda: _begin_steps(torch)
+    flow.renewed.append(lambda: _begin_anew(torch))
     os.register_at_fork(after_in_child=flow.forget)
     atexit.register(flow.close)
     _note(torch)
@@ -57,6 +59,7 @@ def end() -> None:
     _installed.clear()
     _failed.clear()
     flow.forget()
+    flow.renewed.clear()
     flow.optimizers = 0
     for name in ("hooks", "hooks_fault"):
         _marks.notes.pop(name, None)
@@ -66,13 +69,22 @@ def _begin_steps(torch: Any) -> None:
     """What can be known only once the training has begun."""
     _try("transfer", _transfer.install, torch)
     _try("facts", _facts.tell, torch)
+    _try("callback", _callbacks.install, torch)
+    _note(torch)
+
+
+def _begin_anew(torch: Any) -> None:
+    """Another optimizer leads: perhaps that of another training in this process."""
+    _try("callback", _callbacks.install, torch)
     _note(torch)
 
 
 def _try(what: str, install: Callable[[Any], None], torch: Any) -> None:
     try:
         install(torch)
-        _installed.append(what)
+        _failed.pop(what, None)
+        if what not in _installed:
+            _installed.append(what)
     except Exception as problem:
         _failed[what] = str(problem) or repr(problem)
 

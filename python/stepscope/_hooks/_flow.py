@@ -41,7 +41,7 @@ class Flow(marks.Flow):
         self.optimizers = 0  # that were made
         self.steps = 0  # of optimizers
         self.all_backwards = 0
-        self.renewed: Optional[Callable[[], None]] = None  # called when another optimizer leads
+        self.renewed: List[Callable[[], None]] = []  # called when another optimizer leads
         self.at_first_step: Optional[Callable[[], None]] = None
         self.forget()
 
@@ -59,6 +59,7 @@ class Flow(marks.Flow):
         self.backwards = 0  # since the last step
         self.leader: Optional[Callable[[], Any]] = None
         self.others = 0
+        self.looks = 0  # waits and computations without gradients
         self.loader: Optional[Dict[str, str]] = None  # settings of the newest one
         self.told: Optional[Dict[str, str]] = None
 
@@ -80,6 +81,7 @@ class Flow(marks.Flow):
             self._hold((start, end, "data"))
             if not gradients:
                 self.idle += 1
+                self.looks += 1
         except Exception as problem:
             self._fail(problem)
 
@@ -91,6 +93,7 @@ class Flow(marks.Flow):
                 return
             self._hold((start, end, phase))
             self.idle += 1
+            self.looks += 1
             if self.idle > _MOST_LONE and not any(phase == "data" for _, _, phase in self.held):
                 self._set_aside()
         except Exception as problem:
@@ -231,8 +234,8 @@ class Flow(marks.Flow):
             self.others += 1
             if leader is not None and self.others <= _MOST_OTHERS:
                 return False
-            if self.leader and self.renewed:
-                self.renewed()
+            for begin in self.renewed if self.leader else ():
+                begin()
             self.leader = weakref.ref(optimizer)
         self.others = 0
         return True

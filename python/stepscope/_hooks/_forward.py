@@ -23,7 +23,7 @@ _MOST_CLASSES = 16
 def install(torch: Any) -> None:
     roots = _Roots(torch)
     roots.search()
-    flow.renewed = roots.search
+    flow.renewed.append(roots.search)
 
 
 class _Roots:
