@@ -1,7 +1,5 @@
 """What becomes a step, and what it consists of."""
 
-import threading
-import time
 import types
 
 import pytest
@@ -216,49 +214,6 @@ def test_functions_instead_of_modules_have_the_other_phases(agent):
         optimizer.step()
     assert numbers(agent) == list(range(8))
     assert phases(agent) == [{"data", "backward", "optimizer"}] * 4
-
-
-def test_threads_that_load_or_infer_beside_the_training_are_not_in_it(agent):
-    net, other, ended = Net(), Net(), threading.Event()
-
-    def infer():
-        while not ended.is_set():
-            for x, _ in loader(2):
-                other(x)
-            time.sleep(0.001)
-
-    thread = threading.Thread(target=infer)
-    thread.start()
-    train(30, net)
-    ended.set()
-    thread.join()
-    assert numbers(agent) == list(range(30))
-    for row in agent.steps:
-        assert sum(row["phases"].values()) <= row["wall_ns"]
-
-
-def test_a_training_in_a_thread_of_its_own_is_seen(agent):
-    thread = threading.Thread(target=train)
-    thread.start()
-    thread.join()
-    assert len(numbers(agent)) >= 9
-
-
-def test_another_thread_that_trains_beside_is_left_out(agent):
-    kept = train(8)
-    thread = threading.Thread(target=train, args=(30,))
-    thread.start()
-    thread.join()
-    train(8, *kept)
-    assert numbers(agent) == list(range(16))
-
-
-def test_a_training_goes_on_in_another_thread(agent):
-    for _ in range(2):
-        thread = threading.Thread(target=train, args=(20,))
-        thread.start()
-        thread.join()
-    assert len(numbers(agent)) > 36
 
 
 def test_a_checkpoint_is_a_phase(agent, tmp_path):

@@ -1,0 +1,118 @@
+"""Processes that are not the usual one: other interpreters, forks that nobody sees, pools, other versions of Python."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.python.intake import PACKAGE, finish, training
+
+
+def interpreters():
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        with contextlib.suppress(ImportError):
+            return __import__(name).__name__
+    return pytest.skip("this Python shows no sub-interpreters")
+
+
+def test_a_sub_interpreter_is_refused_politely(intake, form):
+    code = f"""
+import {interpreters()} as interpreters, stepscope
+inner = '''
+import stepscope
+with stepscope.annotate("inner"):
+    pass
+stepscope.step()
+said = stepscope.info()
+print(said["enabled"], said["reason"], flush=True)
+'''
+with stepscope.annotate("outer"):
+    interpreters.run_string(interpreters.create(), inner)
+"""
+    said = finish(training(code, intake.path))
+    intake.drain_until(lambda i: i.ended, "end")
+    assert intake.annotations["outer"] == 1
+    if form == "C extension":
+        assert said == "False only the main interpreter of a process makes marks\n"
+        assert intake.annotations == {"outer": 1}
+
+
+def test_a_fork_that_python_does_not_see_leaves_the_parents_ring_alone(intake, form):
+    if form == "pure Python":
+        pytest.skip("Python code cannot see it")
+    code = """
+import ctypes, os, stepscope
+with stepscope.annotate("parent"):
+    pass
+libc = ctypes.PyDLL(None)
+if libc.fork() == 0:
+    for _ in range(100):
+        with stepscope.annotate("parent"):
+            pass
+        stepscope.step()
+    os._exit(0)
+os.wait()
+with stepscope.annotate("parent"):
+    pass
+"""
+    finish(training(code, intake.path))
+    intake.drain_until(lambda i: i.ended, "end")
+    assert intake.annotations == {"parent": 2} and intake.steps == []
+
+
+@pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
+def test_processes_of_a_pool_mark_for_themselves(intake, tmp_path, way):
+    (tmp_path / "pooled.py").write_text("""
+import stepscope
+def work(x):
+    with stepscope.annotate("in the pool"):
+        return x * x
+""")
+    code = f"""
+import multiprocessing, pooled, stepscope
+stepscope.step()
+if __name__ == "__main__":
+    with multiprocessing.get_context("{way}").Pool(2) as pool:
+        print(sum(pool.map(pooled.work, range(100))))
+        pool.close()
+        pool.join()
+"""
+    assert finish(training(code, intake.path, PYTHONPATH=f"{tmp_path}{os.pathsep}{PACKAGE}")) == "328350\n"
+    intake.drain_until(lambda i: i.ended, "end")
+    assert intake.annotations == {"in the pool": 100}
+
+
+def other_pythons():
+    """Those of other versions that are on the PATH."""
+    names = [f"python3.{minor}" for minor in range(9, 16) if minor != sys.version_info[1]]
+    found = [path for path in map(shutil.which, names) if path]
+    return [path for path in found if subprocess.run([path, "-c", ""], capture_output=True).returncode == 0]
+
+
+def test_the_same_extension_serves_other_versions(intake, form):
+    pythons = other_pythons()
+    if not pythons:
+        pytest.skip("there is one Python here")
+    code = """
+import contextlib, stepscope
+assert stepscope.info()["form"] == %r, stepscope.info()
+@stepscope.annotate("decorated")
+def work():
+    return 1
+for _ in stepscope.loader(range(1000)):
+    with stepscope.annotate("work"), stepscope.phase("forward"):
+        work()
+    stepscope.annotation_end(stepscope.annotation_begin("token"))
+    stepscope.step()
+with contextlib.ExitStack() as stack:
+    stack.enter_context(stepscope.annotate("stacked"))
+""" % form
+    for python in pythons:
+        intake.annotations.clear()
+        intake.ended.clear()
+        finish(training(code, intake.path, python=python))
+        intake.drain_until(lambda i: i.ended, "end")
+        assert intake.annotations == {"work": 1000, "decorated": 1000, "token": 1000, "stacked": 1}, python
