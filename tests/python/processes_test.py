@@ -116,3 +116,31 @@ with contextlib.ExitStack() as stack:
         finish(training(code, intake.path, python=python))
         intake.drain_until(lambda i: i.ended, "end")
         assert intake.annotations == {"work": 1000, "decorated": 1000, "token": 1000, "stacked": 1}, python
+
+
+# Its own processes, network, /proc and /dev/shm.
+CONTAINER = ("unshare", "--pid", "--fork", "--mount-proc", "--ipc", "--net", "--uts", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh")
+
+
+@pytest.mark.skipif(subprocess.run([*CONTAINER, "true"], capture_output=True).returncode != 0, reason="only root, outside of a chroot, can make a container")
+def test_a_container_that_shares_only_the_socket(intake):
+    """The kernel tells the agent which process it is, whatever number it has inside."""
+    code = """
+import os, stepscope
+for _ in range(20):
+    with stepscope.annotate("inside"):
+        pass
+    stepscope.step()
+print(os.getpid(), stepscope.info()["connected"], flush=True)
+input()
+"""
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "STEPSCOPE_SOCKET": str(intake.path)}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([*CONTAINER, sys.executable, "-c", code], env=environment, stdin=pipe, stdout=pipe, text=True)
+    inner, connected = process.stdout.readline().split()
+    intake.drain_until(lambda i: len(i.steps) == 19, "steps from inside")
+    assert int(inner) < 10 and connected == "True" and intake.annotations == {"inside": 20}
+    command = open(f"/proc/{intake.facts()['pid']}/cmdline").read()
+    assert "stepscope.annotate" in command and intake.facts()["pid"] != int(inner)
+    process.communicate("\n")
+    intake.drain_until(lambda i: i.ended, "end")
