@@ -242,6 +242,18 @@ def test_a_copy_to_a_device_is_a_phase(agent, monkeypatch):
     assert not any("transfer" in row["phases"] for row in agent.steps[:3])
 
 
+@pytest.mark.parametrize("uuid", [None, "4a3b8c7d-0000-1111-2222-333344445555"])
+def test_a_gpu_is_told_of_and_that_it_works_by_itself(agent, monkeypatch, uuid):
+    """There is none here: torch says so of one that is pretended. Older versions know no UUID."""
+    shown = types.SimpleNamespace(name="NVIDIA H100 80GB HBM3", **({"uuid": uuid} if uuid else {}))
+    for name, answer in (("is_initialized", True), ("current_device", 0), ("get_device_properties", shown)):
+        monkeypatch.setattr(torch.cuda, name, lambda *_, answer=answer: answer)
+    train(4)
+    facts = agent.drain().facts()
+    assert (facts["gpu_async"], facts["device_name"]) == ("True", "NVIDIA H100 80GB HBM3")
+    assert facts.get("device_uuid") == (uuid and f"GPU-{uuid}")
+
+
 def test_nothing_is_told_before_somebody_trains(agent):
     net = Net()
     for x, _ in loader(20):
