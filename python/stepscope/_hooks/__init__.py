@@ -75,8 +75,10 @@ def _begin_steps(torch: Any) -> None:
 
 def _begin_anew(torch: Any) -> None:
     """Another optimizer leads: perhaps that of another training in this process."""
+    known = "callback" in _installed
     _try("callback", _callbacks.install, torch)
-    _note(torch)
+    if "callback" in _installed and not known:  # else nothing is new, and torch.compile looks at what runs here
+        _note(torch)
 
 
 def _try(what: str, install: Callable[[Any], None], torch: Any) -> None:
