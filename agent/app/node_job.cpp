@@ -38,13 +38,14 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
     ticks.metrics = std::make_unique<RankMetrics>([this] { return intake_.TakeMetrics(name_); });
   });
   const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
+  const AskRanks ask = AskIn(&intake_, name_);
   session_ = std::make_unique<JobSession>(
       JobSessionOptions{.job = name_,
                         .node = options.node,
                         .push = options.push,
                         .obey =
-                            [this](const ServiceCommand& asked) {
-                              return stepscope::Obey(asked, options_.allowed, interval_);
+                            [this, ask](const ServiceCommand& asked) {
+                              return stepscope::Obey(asked, options_.allowed, interval_, ask);
                             },
                         .spool = options.spool,
                         .service = options.uplink.server},

@@ -267,13 +267,14 @@ int RunCommand(const RunOptions& options) {
   AddLogMetrics(options, relay.get(), sampler);
   const auto metrics = [&intake] { return intake->TakeMetrics(); };
   if (intake) sampler.Add("metrics", std::make_unique<RankMetrics>(metrics));
+  const AskRanks ask = AskIn(intake.get(), "");
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);
   const auto spool = OpenSpool(options.spool);
   const SpoolDrain others(spool.get(), options.uplink, clock);
   JobSession session(
       {options.job, options.node, options.push,
-       [&](const ServiceCommand& asked) { return Obey(asked, options.allowed, interval); },
+       [&](const ServiceCommand& asked) { return Obey(asked, options.allowed, interval, ask); },
        spool.get(), options.uplink.server},
       **uplink, intake ? drain : DrainMarks(), clock);
   Opening opening(options, sampler, session, clock.Now());
@@ -292,8 +293,7 @@ int RunCommand(const RunOptions& options) {
   if (session.Reason().empty()) others.AwaitKnown(options.job);
   session.Finish(EndedEvent(ended_at, end, output));
   if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();
-  const bool kept = session.Leave();
-  SayHowItEnded(options.job, end, session, kept);
+  SayHowItEnded(options.job, end, session, session.Leave());
   return end.ShellCode();
 }
 

@@ -64,6 +64,11 @@ class Intake::Server {
     return registry_.Change([&](MarkRegistry& registry) { return registry.TakeMetrics(job); });
   }
 
+  std::size_t Ask(const std::string& job, const std::string& command, const std::string& argument) {
+    return registry_.Change(
+        [&](MarkRegistry& registry) { return registry.Ask(job, command, argument); });
+  }
+
   std::vector<HeardJob> Jobs() const {
     return registry_.Read([](const MarkRegistry& registry) { return registry.Jobs(); });
   }
@@ -175,6 +180,11 @@ IntakeBatch Intake::Drain(const std::string& job) {
 
 std::vector<RankMetric> Intake::TakeMetrics(const std::string& job) {
   return server_->TakeMetrics(job);
+}
+
+std::size_t Intake::Ask(const std::string& job, const std::string& command,
+                        const std::string& argument) {
+  return server_->Ask(job, command, argument);
 }
 
 std::vector<HeardJob> Intake::Jobs() const {

@@ -109,6 +109,11 @@ class Intake {
   // names; at most 64 names of a rank ever. Drain leaves them alone.
   std::vector<RankMetric> TakeMetrics(const std::string& job = "");
 
+  // Asks all processes of a job for something; waits for none of them. Each hears of it at the end
+  // of its step, and what it answers is a fact of its rank, named as the command: "refused: ...".
+  // How many could be told.
+  std::size_t Ask(const std::string& job, const std::string& command, const std::string& argument);
+
   std::vector<HeardJob> Jobs() const;
 
   // Grows whenever Jobs() may say something else than before.

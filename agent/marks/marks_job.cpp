@@ -71,6 +71,14 @@ void JobRecord::DrainRank(std::int32_t number, Rank& rank, Time now, IntakeBatch
   rank.told.clear();
 }
 
+std::size_t JobRecord::Ask(const std::string& command, const std::string& argument) {
+  std::size_t told = 0;
+  for (auto& [number, rank] : ranks_) {
+    for (MarkProcess* process : rank.processes) told += process->Ask(command, argument) ? 1 : 0;
+  }
+  return told;
+}
+
 std::vector<RankMetric> JobRecord::TakeMetrics() {
   std::vector<RankMetric> metrics;
   for (auto& [number, rank] : ranks_) rank.record.TakeMetrics(number, metrics);

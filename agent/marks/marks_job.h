@@ -35,6 +35,7 @@ class JobRecord {
   void ReadRings();
 
   // As those of Intake, without reading.
+  std::size_t Ask(const std::string& command, const std::string& argument);
   IntakeBatch Drain(Time now);
   std::vector<RankMetric> TakeMetrics();
 

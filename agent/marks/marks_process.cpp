@@ -49,13 +49,23 @@ Result<MarkProcess::State> MarkProcess::Take(const MarkMessage& message, const D
     names_.resize(kMaxMarkNames);
     for (const auto& [id, name] : names->names) names_[id] = name;
   } else if (const auto* facts = std::get_if<MarkFacts>(&message)) {
-    for (const auto& [key, value] : facts->facts) {
-      if (source_.facts.size() < kMostFacts || source_.facts.contains(key)) {
-        source_.facts[key] = value;
-      }
-    }
+    for (const auto& [key, value] : facts->facts) SetFact(key, value);
+  } else if (const auto* answer = std::get_if<MarkAnswer>(&message)) {
+    TakeAnswer(*answer);
   }
   return std::holds_alternative<MarkBye>(message) ? State::kEnded : State::kOpen;
+}
+
+void MarkProcess::SetFact(const std::string& key, const std::string& value) {
+  if (source_.facts.size() < kMostFacts || source_.facts.contains(key)) source_.facts[key] = value;
+}
+
+// Only the newest command is waited for: who asks again no longer cares about the one before.
+void MarkProcess::TakeAnswer(const MarkAnswer& answer) {
+  if (answer.id == 0 || answer.id != asked_id_ || asked_.empty()) return;
+  const std::string outcome =
+      answer.refused == 0 ? std::string("done") : Format("refused: {}", answer.detail);
+  SetFact(std::exchange(asked_, ""), Format("{} ({})", outcome, argument_));
 }
 
 Status MarkProcess::AddRing(const Descriptor& memory) {
@@ -147,6 +157,16 @@ void MarkProcess::Leave(RankRecord& rank) {
 void MarkProcess::Answer(bool refused, const std::string& detail) {
   SendPacket(socket_, EncodeMarkMessage(
                           MarkAnswer{0, refused ? std::uint16_t{1} : std::uint16_t{0}, detail}));
+}
+
+bool MarkProcess::Ask(const std::string& command, const std::string& argument) {
+  const MarkCommand message{asked_id_ + 1, command, argument};
+  if (!SendPacket(socket_, EncodeMarkMessage(message))) return false;
+  asked_id_ = message.id;
+  asked_ = command;
+  argument_ = argument;
+  for (const auto& ring : rings_) ring->reader.Call();
+  return true;
 }
 
 std::size_t MarkProcess::ring_bytes() const {

@@ -39,6 +39,10 @@ class MarkProcess {
   // Tells the process whether its hello was taken; never waits.
   void Answer(bool refused, const std::string& detail);
 
+  // Asks the process for something; never waits. It hears of it at the end of its step, and what it
+  // answers is a fact of that name. False when it cannot be told now.
+  bool Ask(const std::string& command, const std::string& argument);
+
   bool introduced() const { return introduced_; }
   std::int32_t rank() const { return source_.hello.rank; }
   const MarkSource& source() const { return source_; }
@@ -55,11 +59,15 @@ class MarkProcess {
   // Gives the rank what is named by now; `all`: no name comes any more.
   void HandOver(RankRecord& rank, bool all);
   void TakeMetric(const Mark& mark, const Ring& ring);
+  void TakeAnswer(const MarkAnswer& answer);
+  void SetFact(const std::string& key, const std::string& value);
   void Count();
 
   Descriptor socket_;
   bool introduced_ = false;
   std::size_t messages_ = 0;
+  std::uint32_t asked_id_ = 0;    // of the newest command
+  std::string asked_, argument_;  // what it was
   MarkSource source_;
   std::vector<std::string> names_;  // by id; empty where none was declared yet
   // By id and bin of their durations, until the name is known.

@@ -177,6 +177,12 @@ std::vector<RankMetric> MarkRegistry::TakeMetrics(const std::string& name) {
   return job == nullptr ? std::vector<RankMetric>() : job->TakeMetrics();
 }
 
+std::size_t MarkRegistry::Ask(const std::string& name, const std::string& command,
+                              const std::string& argument) {
+  const auto job = jobs_.find(name);
+  return job == jobs_.end() ? 0 : job->second.Ask(command, argument);
+}
+
 std::vector<HeardJob> MarkRegistry::Jobs() const {
   std::vector<HeardJob> jobs;
   for (const auto& [name, job] : jobs_) jobs.push_back({name, job.user(), job.Processes()});

@@ -34,6 +34,7 @@ class MarkRegistry {
   // As those of Intake.
   IntakeBatch Drain(const std::string& job);
   std::vector<RankMetric> TakeMetrics(const std::string& job);
+  std::size_t Ask(const std::string& job, const std::string& command, const std::string& argument);
   std::vector<HeardJob> Jobs() const;
   std::uint64_t changes() const { return changes_; }
   bool Forget(const std::string& job);

@@ -89,6 +89,10 @@ void MarkRingReader::Read(const std::function<void(const Mark&)>& take) {
   std::atomic_ref(words_[kRingReadWord]).store(next_, std::memory_order_release);
 }
 
+void MarkRingReader::Call() {
+  std::atomic_ref(words_[kRingControlWord]).fetch_add(1, std::memory_order_release);
+}
+
 Duration MarkRingReader::clock_base() const {
   return Duration(static_cast<std::int64_t>(Load(words_[kRingClockWord])));
 }

@@ -25,6 +25,9 @@ class MarkRingReader {
   // their slots back to the writer.
   void Read(const std::function<void(const Mark&)>& take);
 
+  // Sets the control word: the process listens at the end of its step.
+  void Call();
+
   // Wall clock minus CLOCK_MONOTONIC, as the writer last said.
   Duration clock_base() const;
   // Marks that the writer dropped because the ring was full, and that it overwrote unread.

@@ -140,10 +140,8 @@ Result<MarkPacket> ReceivePacket(const Descriptor& socket) {
                     passed.empty() ? Descriptor() : std::move(passed.front())};
 }
 
-void SendPacket(const Descriptor& socket, std::string_view bytes) {
-  // The process reads it when it likes; it lives on without it.
-  [[maybe_unused]] const ssize_t sent =
-      send(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+bool SendPacket(const Descriptor& socket, std::string_view bytes) {
+  return send(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
 }  // namespace stepscope

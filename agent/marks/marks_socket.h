@@ -40,7 +40,7 @@ struct MarkPacket {
 // Never waits. Invalid for a packet beyond kMaxMarkMessageBytes.
 Result<MarkPacket> ReceivePacket(const Descriptor& socket);
 
-// Never waits; what cannot be sent now is not sent.
-void SendPacket(const Descriptor& socket, std::string_view bytes);
+// Never waits; what cannot be sent now is not sent, which is false.
+bool SendPacket(const Descriptor& socket, std::string_view bytes);
 
 }  // namespace stepscope

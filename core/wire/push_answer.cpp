@@ -27,6 +27,10 @@ constexpr std::size_t kLongestId = 64;
 OrderedJson ToJson(const ServiceCommand& command) {
   OrderedJson json = {{"id", command.id}, {"kind", command.kind}};
   if (command.kind == kIntervalCommand) json["interval_ms"] = command.interval_ms;
+  if (command.kind == kWindowCommand) {
+    json["start_step"] = command.start_step;
+    json["num_steps"] = command.num_steps;
+  }
   return json;
 }
 
@@ -37,9 +41,12 @@ std::vector<ServiceCommand> Commands(const Json& answer) {
   if (list == answer.end() || !list->is_array()) return commands;
   for (const Json& json : *list) {
     if (!json.is_object() || commands.size() == kMostCommands) continue;
-    bool has_interval = true;
-    ServiceCommand command{Text(json, "id"), Text(json, "kind"), 0};
-    command.interval_ms = static_cast<std::int64_t>(Number(json, "interval_ms", has_interval));
+    bool has_all = true;
+    const auto number = [&](const char* key) {
+      return static_cast<std::int64_t>(Number(json, key, has_all));
+    };
+    ServiceCommand command{Text(json, "id"), Text(json, "kind"), number("interval_ms"),
+                           number("start_step"), number("num_steps")};
     if (command.id.empty() || command.id.size() > kLongestId) continue;
     commands.push_back(std::move(command));
   }

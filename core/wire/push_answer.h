@@ -21,10 +21,14 @@ struct RejectedFrame {
 // in a lifecycle frame.
 struct ServiceCommand {
   std::string id;                // "interval-3"; the agent answers an id once
-  std::string kind;              // "interval", or what a later service may ask
+  std::string kind;              // "interval", "window", or what a later service may ask
   std::int64_t interval_ms = 0;  // 100 to 60,000; 0 for other kinds
+  // Of a window: the steps for which operators and kernels are to be recorded.
+  std::int64_t start_step = 0;
+  std::int64_t num_steps = 0;
 };
 inline constexpr std::string_view kIntervalCommand = "interval";
+inline constexpr std::string_view kWindowCommand = "window";
 
 // The 200 answer to a push. One push is of one session.
 struct PushAnswer {

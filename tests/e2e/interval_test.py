@@ -37,7 +37,7 @@ def test_an_agent_refuses_what_it_was_not_started_with(service):
         described(service, "stubborn", "InProgress")
         change(service, "stubborn", 100)
         said = wait_for(lambda: answered(service, "stubborn"), "an answer of the agent")
-        assert said["outcome"] == "refused" and "--allow none" in said["reason"]
+        assert said["outcome"] == "refused" and "--allow interval" in said["reason"]
 
 
 def test_a_daemon_samples_as_often_as_one_of_its_jobs_wants(service, daemon):  # noqa: F811

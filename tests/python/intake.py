@@ -46,10 +46,15 @@ class Intake:
     def __exit__(self, *_):
         self.stop()
 
-    def drain(self):
-        self.process.stdin.write("drain\n")
+    def ask(self, command: str) -> int:
+        """How many processes were told."""
+        return self.drain(f"ask {command}").told
+
+    def drain(self, line: str = "drain"):
+        self.process.stdin.write(f"{line}\n")
         self.process.stdin.flush()
         batch = json.loads(self.process.stdout.readline())
+        self.told = batch["told"]
         self.started += batch["started"]
         self.ended += batch["ended"]
         self.metrics += [(said["rank"], said["metric"], said["value"]) for said in batch["metrics"]]

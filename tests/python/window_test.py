@@ -52,6 +52,19 @@ def test_nothing_that_is_asked_for_hurts(agent, wrong):
     assert len(agent.drain().steps) == 1
 
 
+def test_the_agent_asks_and_is_refused_at_the_end_of_the_step(agent):
+    """It sets the control word, so nobody waits for the second in which the connection is looked at anyway."""
+    stepscope.step()
+    agent.drain()
+    _marks._session.due = 2**62
+    assert agent.ask("window") == 1 and "window" not in agent.facts()
+    stepscope.step()
+    assert agent.drain().facts()["window"] == f"refused: {REASON} (by a test)"
+    assert agent.ask("dance") == 1
+    stepscope.step()
+    assert agent.drain().facts()["dance"].startswith("refused: this version knows no commands but window")
+
+
 def test_without_an_agent_it_is_refused_too(session_at, monkeypatch):
     monkeypatch.setattr(_marks, "notes", {})
     session_at("")

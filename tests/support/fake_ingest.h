@@ -31,6 +31,11 @@ class FakeIngest {
     std::lock_guard lock(mutex_);
     token_ = std::move(token);
   }
+  // From now on each answer asks for this, as a service does that has not seen the agent's answer.
+  void Ask(const ServiceCommand& command) {
+    std::lock_guard lock(mutex_);
+    commands_ = {command};
+  }
   int connections() const { return server_.connections(); }
 
   std::vector<Frame> frames() const {
@@ -67,7 +72,7 @@ class FakeIngest {
       for (const std::string_view bytes : *split) {
         if (auto frame = DecodeFrame(bytes)) cursor = Take(*frame);
       }
-      peer.Reply(200, EncodePushAnswer({cursor, cursor + 1, {}, SystemClock().Now()}));
+      peer.Reply(200, EncodePushAnswer({cursor, cursor + 1, {}, SystemClock().Now(), commands_}));
     }
   }
 
@@ -89,6 +94,7 @@ class FakeIngest {
   std::vector<Frame> frames_;
   std::map<Session, std::uint64_t> cursors_;
   std::string token_;
+  std::vector<ServiceCommand> commands_;
   SSL_CTX* const tls_;
   ScriptedServer server_;
 };

@@ -1,6 +1,6 @@
 // The agent's intake as a program, for tests of the Python package: listens on the given path,
 // drains for each line of standard input and answers with one line of JSON; metrics are taken with
-// it. Ends with its input.
+// it. "ask COMMAND" asks all processes for that before. Ends with its input.
 
 #include <algorithm>
 #include <iostream>
@@ -78,7 +78,10 @@ int main(int argc, char** argv) {
   }
   std::cout << "listening" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
+    std::size_t told = 0;
+    if (line.starts_with("ask ")) told = intake.value()->Ask("", line.substr(4), "by a test");
     Json batch = ToJson(intake.value()->Drain());
+    batch["told"] = told;
     batch["metrics"] = ToJson(intake.value()->TakeMetrics());
     std::cout << stepscope::Dump(batch) << std::endl;
   }

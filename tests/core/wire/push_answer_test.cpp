@@ -24,15 +24,25 @@ TEST(PushAnswer, CarriesWhatTheAgentIsAskedFor) {
   EXPECT_EQ(read->commands[0].interval_ms, 250);
 }
 
+TEST(PushAnswer, CarriesTheStepsOfAWindow) {
+  PushAnswer answer;
+  answer.commands = {{"window-7", "window", 0, 1000, 5}};
+  const auto read = DecodePushAnswer(EncodePushAnswer(answer));
+  ASSERT_EQ(read->commands.size(), 1u);
+  EXPECT_EQ(read->commands[0].kind, kWindowCommand);
+  EXPECT_EQ(read->commands[0].start_step, 1000);
+  EXPECT_EQ(read->commands[0].num_steps, 5);
+}
+
 TEST(PushAnswer, HasNoCommandsWhereNothingIsAsked) {
   EXPECT_EQ(EncodePushAnswer(PushAnswer()).find("commands"), std::string::npos);
   EXPECT_TRUE(DecodePushAnswer(std::string(kAnswer) + "}")->commands.empty());
 }
 
 TEST(PushAnswer, KeepsAKindThatIsNotKnownHere) {
-  const auto commands = CommandsOf(R"([{"id":"window-1","kind":"window","steps":[3,4]}])");
+  const auto commands = CommandsOf(R"([{"id":"stop-1","kind":"stop","steps":[3,4]}])");
   ASSERT_EQ(commands.size(), 1u);
-  EXPECT_EQ(commands[0].kind, "window");
+  EXPECT_EQ(commands[0].kind, "stop");
 }
 
 TEST(PushAnswer, LeavesOutWhatIsNoCommand) {
