@@ -19,6 +19,15 @@ for number in range(int(sys.argv[1])):
     stepscope.step()
 """
 
+SAYS = """
+import os, stepscope, sys, time
+stepscope.metric("first", 0.25)
+for number in range(int(sys.argv[1])):
+    stepscope.metric("samples_per_second", 1000 * int(os.environ["RANK"]) + number)
+    time.sleep(0.02)
+stepscope.metric("last", 7)
+"""
+
 
 class Daemon:
     def __init__(self, service, folder, *options):
@@ -53,11 +62,11 @@ def daemon(service, folder):
 
 
 @contextmanager
-def training(daemon, job, steps=100_000, rank=0, **variables):
+def training(daemon, job, steps=100_000, rank=0, code=TRAINING, **variables):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "STEPSCOPE_SOCKET": str(daemon.socket), "RANK": str(rank), **variables}
     if job:
         environment["STEPSCOPE_JOB"] = job
-    process = subprocess.Popen([PYTHON, "-c", TRAINING, str(steps)], env=environment)
+    process = subprocess.Popen([PYTHON, "-c", code, str(steps)], env=environment)
     try:
         yield process
     finally:
@@ -139,3 +148,35 @@ def test_a_job_that_has_ended_is_left_alone_with_one_line(service, daemon):
             wait_for(lambda: steps(service, "other"), "steps of another job")
         assert daemon.said("takes no more of job over") == 1
     assert steps(service, "over") == {0: 20}
+
+
+def metrics(service, job, *names):
+    """The values of each metric and device, oldest first."""
+    code, answer = service.get(f"/api/v1/jobs/{job}/metrics?metric={','.join('user.' + name for name in names)}&points=1000")
+    series = answer["series"] if code == 200 else []
+    return {(one["metric"], one["device"]): [value for value in one["max"] if value is not None] for one in series}
+
+
+def test_metrics_that_ranks_set_are_series_of_their_job(service, daemon):
+    """Each job has its own, and what was set in front of the end is there too."""
+    with training(daemon, "metered", 150, code=SAYS) as first, training(daemon, "metered", 150, 1, SAYS) as second, training(daemon, "other", 150, 2, SAYS) as third:
+        for process in (first, second, third):
+            assert process.wait(60) == 0
+    for job in ("metered", "other"):
+        wait_for_status(service, job, "Completed")
+    found = metrics(service, "metered", "first", "samples_per_second", "last")
+    for rank in (0, 1):
+        speeds = found.pop(("user.samples_per_second", f"rank{rank}"))
+        assert len(speeds) >= 3 and speeds[-1] == 1000 * rank + 149 and speeds == sorted(speeds), "the newest of each tick"
+        assert found.pop(("user.first", f"rank{rank}")) == [0.25] and found.pop(("user.last", f"rank{rank}")) == [7]
+    assert found == {}
+    assert {device for _, device in metrics(service, "other", "samples_per_second")} == {"rank2"}
+
+
+def test_metrics_go_on_when_the_daemon_is_started_again(service, daemon):
+    with training(daemon, "long", code=SAYS):
+        before = wait_for(lambda: metrics(service, "long", "samples_per_second"), "the metric")
+        newest = before[("user.samples_per_second", "rank0")][-1]
+        daemon.stop()
+        daemon.start()
+        wait_for(lambda: metrics(service, "long", "samples_per_second")[("user.samples_per_second", "rank0")][-1] > newest + 100, "values of the second life")
