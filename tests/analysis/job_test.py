@@ -90,6 +90,15 @@ def test_the_diagnosis_adds_up(service, training):
         assert abs(diagnosis["share"].sum() - 1) < 1e-6
 
 
+def test_the_report_is_a_dictionary_or_a_page(service, training, tmp_path):
+    said = training.report()
+    assert said["job"]["name"] == "training" and said["hosts"]["ranks"] == 2
+    (tmp_path / "report.html").write_text("an older one, which is replaced")
+    assert training.report(tmp_path / "report.html") is None
+    page = (tmp_path / "report.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n") and "<title>training – report</title>" in page
+
+
 def test_usage_has_a_row_for_each_node_and_metric(service, training):
     usage = training.usage()
     assert usage.to_dict("records") == service.get("/api/v1/jobs/training/usage")[1]["rows"]

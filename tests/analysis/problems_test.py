@@ -180,6 +180,19 @@ def test_a_broken_answer_is_one_too(answering, body):
         Client(answering.url).jobs()
 
 
+@pytest.mark.parametrize("answer", [
+    (200, {"Content-Type": "text/html"}, b"<!DOCTYPE html><h1>Please sign in</h1>"),
+    (200, {"Content-Type": "application/json"}, b"{}"),
+    (404, {"Content-Type": "application/problem+json"}, b'{"title": "Not found"}'),
+])
+def test_what_is_no_report_replaces_none(answering, answer, tmp_path):
+    (tmp_path / "report.html").write_text("an older one")
+    answering.answers.append(answer)
+    with pytest.raises(Problem):
+        Client(answering.url).job("one").report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == "an older one" and answering.asked[0][1]["Accept"] == "text/html"
+
+
 def test_an_answer_that_ends_early_is_unreachable(answering):
     answering.answers.append((200, {"Content-Type": "application/json", "Connection": "close"}, b'{"items"'))
     answering.RequestHandlerClass.send_header = _claim_more(answering.RequestHandlerClass.send_header)

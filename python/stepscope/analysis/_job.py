@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 import pandas as pd
@@ -126,6 +127,16 @@ class Job:
         frame = table(answer.pop("budget"), columns)
         frame.attrs.update(answer)
         return frame
+
+    def report(self, path: Union[str, "os.PathLike[str]", None] = None) -> Any:
+        """The report of the job: the words of the REST answer. With a `path`, such as ``"report.html"``, it is
+        written there instead, as one HTML page that loads nothing, and nothing is returned; what was there is replaced.
+        """
+        if path is None:
+            return self._service.get(self._path + "/report")
+        page = self._service.page(self._path + "/report.html")
+        with open(path, "wb") as file:
+            file.write(page)
 
     def usage(self, node: Optional[str] = None, start: Optional[Moment] = None, end: Optional[Moment] = None) -> Any:
         """How busy each node was: node, metric, unit, count, max, p99, p95, p90, p50, min."""

@@ -13,10 +13,13 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zlib
-from typing import Any, Dict, Iterator, Optional
+from typing import Any, Callable, Dict, Iterator, Optional, TypeVar
 
 from ._problem import Problem, Unreachable
 
+_JSON, _PAGE = "application/json", "text/html"
+_T = TypeVar("_T")
+_Understand = Callable[[Any, bytes], Optional[_T]]  # of an answer and its body; None for what is not of the service
 _TRIES = 5  # while the service says that it is busy, and when to come again
 _LONGEST_PAUSE = 10.0  # seconds
 
@@ -33,7 +36,7 @@ class Service:
             raise ValueError(f"a token would travel in the clear to {parts.hostname}: use https, or insecure_http=True")
         self.url = url.rstrip("/")
         self.timeout = timeout
-        self._headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
+        self._headers = {"Accept-Encoding": "gzip"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
         trust = ssl.create_default_context(cafile=ca_file)
@@ -45,17 +48,21 @@ class Service:
     def get(self, path: str, **query: Any) -> Dict[str, Any]:
         """The JSON object of an answer. Parameters that are None are left out; lists become words with commas."""
         given = {name: _text(value) for name, value in query.items() if value is not None}
-        return self._answer(f"{self.url}/api/v1{path}" + ("?" + urllib.parse.urlencode(given) if given else ""))
+        return self._answer(f"{self.url}/api/v1{path}" + ("?" + urllib.parse.urlencode(given) if given else ""), None, _JSON, _json_object)
 
     def ask(self, path: str, question: Dict[str, Any]) -> Dict[str, Any]:
         """The answer to a question that is too long for an address; it changes nothing, so it may be asked again."""
-        return self._answer(f"{self.url}/api/v1{path}", json.dumps(question).encode())
+        return self._answer(f"{self.url}/api/v1{path}", json.dumps(question).encode(), _JSON, _json_object)
 
-    def _answer(self, url: str, body: Optional[bytes] = None) -> Dict[str, Any]:
+    def page(self, path: str) -> bytes:
+        """The HTML page of an answer."""
+        return self._answer(f"{self.url}/api/v1{path}", None, _PAGE, _whole_page)
+
+    def _answer(self, url: str, question: Optional[bytes], media_type: str, understand: _Understand[_T]) -> _T:
         tries = 0
         while True:
             try:
-                return self._read(url, body)
+                return self._read(url, question, media_type, understand)
             except urllib.error.HTTPError as refused:
                 tries += 1
                 pause = _pause(refused)
@@ -76,11 +83,13 @@ class Service:
             if cursor is None:
                 return
 
-    def _read(self, url: str, question: Optional[bytes]) -> Dict[str, Any]:
-        headers = self._headers if question is None else {**self._headers, "Content-Type": "application/json"}
+    def _read(self, url: str, question: Optional[bytes], media_type: str, understand: _Understand[_T]) -> _T:
+        headers = {**self._headers, "Accept": media_type}
+        if question is not None:
+            headers["Content-Type"] = _JSON
         with self._opener.open(urllib.request.Request(url, question, headers), timeout=self.timeout) as answer:
             body = _plain(answer)
-            said = _object(answer, body, "application/json")
+            said = understand(answer, body)
             if said is None:
                 raise Problem({"status": answer.status, "title": "Not an answer of a Stepscope service", "detail": _start_of(body)})
             return said
@@ -131,6 +140,15 @@ def _object(answer: Any, body: bytes, media_type: str) -> Optional[Dict[str, Any
     except ValueError:
         return None
     return said if isinstance(said, dict) else None
+
+
+def _json_object(answer: Any, body: bytes) -> Optional[Dict[str, Any]]:
+    return _object(answer, body, _JSON)
+
+
+def _whole_page(answer: Any, body: bytes) -> Optional[bytes]:
+    """A page of the service, to its last line; None when it is something else, as the sign-in of a proxy."""
+    return body if answer.headers.get_content_type() == _PAGE and b"Made by Stepscope" in body[-1000:] else None
 
 
 def _start_of(body: bytes) -> str:
