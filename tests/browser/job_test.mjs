@@ -23,7 +23,7 @@ const runningJob = (seconds, more = {}) =>
 test("a job opens on its rules: trouble first, unknown grey with the reason", async () => {
   await open();
   const rules = page.locator(".rule");
-  assert.match(await rules.nth(0).textContent(), /IssuesFound.*DataloaderBottleneck.*waited for data in 63 %.*in 62 % of the judged time · high severity · still active/s);
+  assert.match(await rules.nth(0).textContent(), /IssuesFound.*DataloaderBottleneck.*waited for data in 63 %.*in 62 % of the judged time · high severity · to the end/s);
   const last = rules.nth(3);
   assert.match(await last.textContent(), /LowGPUUtilization.*Not judged: no GPU on any node/s);
   assert.match(await last.locator(".status").getAttribute("class"), /tone-grey/);

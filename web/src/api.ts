@@ -63,7 +63,7 @@ async function bodyOf(reply: Response, what: string): Promise<unknown> {
 }
 
 interface Call {
-  readonly method?: "POST" | "DELETE";
+  readonly method?: "POST" | "PATCH" | "DELETE";
   readonly body?: unknown;
   readonly stop?: AbortSignal;
 }

@@ -178,9 +178,30 @@ export interface Steps {
   readonly left_out: number; // ranks that were not read
 }
 
+/** One that is text has neither minimum nor maximum; without a default it must be given. */
+export interface RuleParameter {
+  readonly name: string;
+  readonly default: number | string | null;
+  readonly minimum: number | null;
+  readonly maximum: number | null;
+  readonly unit: string;
+  readonly help: string;
+}
+
 export interface RuleType {
   readonly name: string;
   readonly sentence?: string;
+  readonly parameters: readonly RuleParameter[];
+}
+
+/** What a rule would say with other parameters. */
+export interface RulePreview {
+  readonly rule_evaluation_status: RuleStatus;
+  readonly verdict: { readonly kind: string; readonly sentence: string };
+  readonly share: number | null;
+  readonly judged: { readonly complete: boolean; readonly sentence: string };
+  readonly findings_total: number;
+  readonly difference: string;
 }
 
 export type Role = "agent" | "reader" | "operator" | "admin";

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 const kOpen = { name: "local", role: "admin", scopes: [], expires_us: null, access: "open" };
 const kDay = 86_400e6;
 
-async function bodyOf(request) {
+export async function bodyOf(request) {
   const parts = [];
   for await (const part of request) parts.push(part);
   return JSON.parse(Buffer.concat(parts).toString() || "null");

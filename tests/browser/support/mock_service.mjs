@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
-import { MockAccess } from "./mock_access.mjs";
-import { description, judged, listItem, metrics, steps } from "./sample_jobs.mjs";
+import { bodyOf, MockAccess } from "./mock_access.mjs";
+import { catalog, description, judged, listItem, metrics, parametersOf, previewed, refusalOf, steps } from "./sample_jobs.mjs";
 
 const kDist = new URL("../../../web/dist", import.meta.url).pathname;
 const kTypes = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
@@ -58,6 +58,7 @@ function listed(jobs, query) {
 export class MockService {
   jobs = [];
   requests = [];
+  changes = []; // of rules, as they were asked for
   faults = []; // {match: RegExp, status, times, delayMs, words, headers}
   access = new MockAccess();
   change = (_url, body) => body; // what becomes of an answer on its way
@@ -77,6 +78,7 @@ export class MockService {
   reset(jobs = []) {
     this.jobs = jobs;
     this.requests = [];
+    this.changes = [];
     this.faults = [];
     this.access = new MockAccess();
     this.change = (_url, body) => body;
@@ -113,21 +115,37 @@ export class MockService {
     return json(null, 204);
   }
 
+  #preview(job, body, json, refuse) {
+    const wrong = refusalOf(body.name, body.parameters);
+    return wrong === "" ? json(previewed(job, body)) : refuse(400, "Invalid body", wrong);
+  }
+
+  #change(job, { configuration }, json, refuse) {
+    const [{ name, parameters }] = configuration.rules;
+    const wrong = refusalOf(name, parameters);
+    if (wrong !== "") return refuse(400, "Invalid body", wrong);
+    job.parameters = { ...job.parameters, [name]: parametersOf(job, name, parameters) };
+    this.changes.push({ name, parameters });
+    return json(description(job));
+  }
+
   async #api(url, request, reply) {
-    const [, , , thing, name, part] = url.pathname.split("/");
-    const json = (body, status = 200, more = {}) => {
-      reply.writeHead(status, { ...kHeaders, "content-type": "application/json", "cache-control": "no-store", ...more });
+    const [, , , thing, name, part, more] = url.pathname.split("/");
+    const json = (body, status = 200, headers = {}) => {
+      reply.writeHead(status, { ...kHeaders, "content-type": "application/json", "cache-control": "no-store", ...headers });
       reply.end(status === 204 ? "" : JSON.stringify(this.change(url, body)));
     };
     const refuse = (...words) => problem(reply, ...words);
     const knocks = thing === "session" && request.method === "POST";
     if (!knocks && this.access.caller(request) === null) return refuse(401, "A token is wanted", 'this call needs a token, as "Authorization: Bearer st_..."');
     if ((await this.access.answer(request, thing, name, json, refuse)) !== false) return undefined;
-    if (thing === "rules") return json({ items: ["CPUBottleneck", "DataloaderBottleneck", "LowGPUUtilization", "OverallSystemUsage"].map((rule) => ({ name: rule, sentence: "", parameters: [] })) });
+    if (thing === "rules") return json({ items: catalog() });
     if (name === undefined) return json(listed(this.jobs, url.searchParams));
     const job = this.jobs.find((each) => each.name === decodeURIComponent(name));
     if (!job) return problem(reply, 404, "No such job", `there is no job ${name}`);
     if (request.method === "DELETE") return this.#delete(job, request, json, refuse);
+    if (more === "preview") return this.#preview(job, await bodyOf(request), json, refuse);
+    if (request.method === "PATCH") return this.#change(job, await bodyOf(request), json, refuse);
     const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job, url.searchParams), rules: () => judged(job) };
     return json(part === undefined ? description(job) : parts[part]());
   }

@@ -248,11 +248,47 @@ export function steps(job, query) {
   };
 }
 
-export function judged(job) {
-  const parameters = { CPUBottleneck: { threshold: 50, cpu_threshold: 90 }, LowGPUUtilization: { threshold_p95: 70 } };
+const parameter = (name, fallback, [minimum, maximum], unit, help) => ({ name, default: fallback, minimum, maximum, unit, help });
+const kParameters = {
+  CPUBottleneck: [parameter("threshold", 50, [0, 100], "%", "Share of bottleneck ticks."), parameter("cpu_threshold", 90, [0, 100], "%", "A core above it is busy.")],
+  LowGPUUtilization: [parameter("threshold_p95", 70, [0, 100], "%", "Least 95th percentile."), parameter("window", 500, [1, 100_000], "samples", "Samples of a percentile.")],
+  DataloaderBottleneck: [parameter("threshold", 20, [0, 100], "%", "Median share of a step spent waiting that counts as a bottleneck."), parameter("min_steps", 20, [1, 10_000], "steps", "Steps needed before the rule speaks.")],
+  OverallSystemUsage: [],
+};
+
+/** What GET /rules says. */
+export const catalog = () => Object.entries(kParameters).map(([name, parameters]) => ({ name, sentence: `What ${name} looks for.`, fires: "", advice: "", parameters }));
+
+/** The parameters that a rule has, or would have with these. */
+export function parametersOf(job, name, given = {}) {
+  const stands = { ...Object.fromEntries((kParameters[name] ?? []).map((each) => [each.name, each.default])), ...job.parameters?.[name] };
+  for (const [key, value] of Object.entries(given)) stands[key] = value ?? kParameters[name].find((each) => each.name === key).default;
+  return stands;
+}
+
+/** In the service's words; "" when all is well. */
+export function refusalOf(name, given) {
+  for (const { name: key, minimum, maximum, unit } of kParameters[name]) {
+    const value = given[key];
+    const good = value === null || value === undefined || (unit === "samples" && /^\d+s$/.test(value)) || (value >= minimum && value <= maximum);
+    if (!good) return `${name}: ${key} is ${JSON.stringify(value)}, but must be a number from ${minimum} to ${maximum} ${unit}`;
+  }
+  return "";
+}
+
+/** Rank 0 waits for 63 % of each step. */
+export function previewed(job, { name, parameters }) {
+  const fires = (parameters.threshold ?? 20) < 63;
+  const sentence = `rank 0 waited for data in 63 % of each step (median of 812 steps, threshold ${parameters.threshold} %)`;
   return {
-    items: job.rules.map((each) => ({
-      ...each, parameters: parameters[each.rule] ?? {}, evidence: {}, evaluated: null, evaluated_us: null,
-    })),
+    ...rule(name, fires ? "finding" : "clear"), verdict: { kind: fires ? "finding" : "clear", sentence },
+    parameters: parametersOf(job, name, parameters), evidence: {},
+    judged: { complete: true, rows: 812, until: null, until_us: null, sentence: "all that is stored: 812 ticks and steps" },
+    findings_total: fires ? 2 : 0, findings: [], now: null,
+    difference: fires ? "it would have fired too, with 2 findings instead of 1" : "it would not have fired; with its parameters of now it did",
   };
+}
+
+export function judged(job) {
+  return { items: job.rules.map((each) => ({ ...each, parameters: parametersOf(job, each.rule), evidence: {}, evaluated: null, evaluated_us: null })) };
 }

@@ -2,7 +2,6 @@ import type { ComponentChildren } from "preact";
 import { bytes, count, dateTime, duration, instant, type TimeZone } from "../format";
 import type { Job, JobNode } from "../model";
 import { JobState } from "../status";
-import { startMs } from "./view";
 
 // What describe-job says beyond the rules: configuration, nodes, and the way the job went.
 
@@ -69,7 +68,13 @@ function Nodes({ job }: { readonly job: Job }) {
   );
 }
 
-function Transitions({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
+interface FactsProps {
+  readonly job: Job;
+  readonly zone: TimeZone;
+  readonly startMs: number;
+}
+
+function Transitions({ job, zone, startMs }: FactsProps) {
   const rows = job.secondary_status_transitions;
   return (
     <ol class="transitions">
@@ -79,7 +84,7 @@ function Transitions({ job, zone }: { readonly job: Job; readonly zone: TimeZone
         return (
           <li key={`${row.start_time_us} ${row.status} ${row.secondary_status}`}>
             <time dateTime={new Date(row.start_time_us / 1000).toISOString()} title={dateTime(row.start_time_us, "utc")}>
-              {instant(row.start_time_us / 1000, startMs(job), zone, zone === "relative" ? 1 : 0)}
+              {instant(row.start_time_us / 1000, startMs, zone, zone === "relative" ? 1 : 0)}
             </time>
             <JobState status={row.status as Job["status"]} secondary={row.secondary_status} />
             {lasted === null ? null : <span class="faint">for {duration(lasted)}</span>}
@@ -91,7 +96,7 @@ function Transitions({ job, zone }: { readonly job: Job; readonly zone: TimeZone
   );
 }
 
-export function Facts({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
+export function Facts({ job, zone, startMs }: FactsProps) {
   const interval = job.configuration?.["interval_ms"];
   const command = commandOf(job);
   const refusals = refusalsOf(job);
@@ -116,7 +121,7 @@ export function Facts({ job, zone }: { readonly job: Job; readonly zone: TimeZon
       <h3>Nodes</h3>
       <Nodes job={job} />
       <h3>What happened</h3>
-      {job.secondary_status_transitions.length === 0 ? <p class="faint">No change of status yet.</p> : <Transitions job={job} zone={zone} />}
+      {job.secondary_status_transitions.length === 0 ? <p class="faint">No change of status yet.</p> : <Transitions job={job} zone={zone} startMs={startMs} />}
     </section>
   );
 }

@@ -11,11 +11,10 @@ import { dateTime, elapsed, type TimeZone } from "../format";
 import { Chart, type ChartProps, saveText } from "./chart";
 import { type JobData, openJob, paused } from "./data";
 import { Diagnosis } from "./diagnosis";
-import { Facts } from "./facts";
 import { Figures } from "./figures";
 import { Crumbs, FailureCard, Head } from "./head";
 import { panelCount, panelsOf } from "./panels";
-import { loadParts, parts } from "./parts";
+import { loadParts, parts, tuned } from "./parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Rules } from "./rules";
 import { isAsync, phasePanel, rankShown, stepPanel } from "./step_panels";
@@ -140,7 +139,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
   const settled =
     (metrics !== null || data.metricsPoll.value?.state.value.error) &&
     (steps !== null || data.stepsPoll.value?.state.value.error) && (named === null || parts.value !== null);
-  const { Annotations, Remove } = parts.value ?? {};
+  const { Annotations, Facts, Remove, Tune } = parts.value ?? {};
   useEffect(() => void ((named || settled) && loadParts()), [named !== null, settled]);
   const none = metrics !== null && metrics.series.length === 0 && !zoomed;
 
@@ -178,8 +177,9 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
         ) : null}
       </section>
       {settled && named && Annotations ? <Annotations found={named} /> : null}
-      {settled ? <Facts job={job} zone={zone} /> : null}
+      {settled && Facts ? <Facts job={job} zone={zone} startMs={shared.startMs} /> : null}
       {settled && Remove ? <Remove job={job} /> : null}
+      {Tune ? <Tune key={job.name} job={job} tuned={tuned} changed={() => data.jobPoll.retry()} /> : null}
     </>
   );
 }

@@ -5,6 +5,8 @@ import { reportFault } from "../states";
 
 /** Null while they are on their way; without members when they could not be loaded. */
 export const parts = signal<Partial<typeof import("./steps")> | null>(null);
+/** The rule whose form is open. */
+export const tuned = signal<string | null>(null);
 let asked = false;
 
 export function loadParts(): void {

@@ -1,6 +1,7 @@
 import { count, plural, share } from "../format";
 import type { Job, RuleEvaluation } from "../model";
 import { isUnknown, kReport, RuleState } from "../status";
+import { loadParts, tuned } from "./parts";
 
 // What the rules say: trouble first, then errors, then what is still open, then what is well.
 
@@ -23,17 +24,22 @@ function detailsOf(rule: RuleEvaluation): string | null {
   return details;
 }
 
-function notesOf(rule: RuleEvaluation): readonly string[] {
+function notesOf(rule: RuleEvaluation, ended: boolean): readonly string[] {
   if (rule.rule_evaluation_status !== "IssuesFound") return [];
   const notes: string[] = [];
   if (rule.share) notes.push(`in ${share(rule.share)} of the judged time`);
   if (rule.severity) notes.push(`${rule.severity} severity`);
-  if (rule.active !== null) notes.push(rule.active ? "still active" : "no longer active");
+  if (rule.active !== null) notes.push(!rule.active ? "no longer active" : ended ? "to the end" : "still active");
   return notes;
 }
 
-function Rule({ rule }: { readonly rule: RuleEvaluation }) {
-  const notes = notesOf(rule);
+function tune(rule: RuleEvaluation): void {
+  loadParts();
+  tuned.value = rule.rule_configuration_name;
+}
+
+function Rule({ rule, ended }: { readonly rule: RuleEvaluation; readonly ended: boolean }) {
+  const notes = notesOf(rule, ended);
   const details = detailsOf(rule);
   const named = rule.rule_configuration_name === rule.rule ? null : rule.rule;
   return (
@@ -51,6 +57,9 @@ function Rule({ rule }: { readonly rule: RuleEvaluation }) {
         {details === null ? null : <p class="rule-details">{details}</p>}
         {notes.length === 0 ? null : <p class="rule-notes">{notes.join(" · ")}</p>}
       </div>
+      <button type="button" aria-label={`Parameters of ${rule.rule_configuration_name}`} onClick={() => tune(rule)}>
+        Parameters
+      </button>
     </li>
   );
 }
@@ -68,11 +77,11 @@ function headline(rules: readonly RuleEvaluation[]): string {
   return parts.join(" · ");
 }
 
-function List({ rules }: { readonly rules: readonly RuleEvaluation[] }) {
+function List({ rules, ended }: { readonly rules: readonly RuleEvaluation[]; readonly ended: boolean }) {
   return (
     <ul>
       {rules.map((rule) => (
-        <Rule key={rule.rule_configuration_name} rule={rule} />
+        <Rule key={rule.rule_configuration_name} rule={rule} ended={ended} />
       ))}
     </ul>
   );
@@ -82,6 +91,7 @@ export function Rules({ job }: { readonly job: Job }) {
   const rules = [...countedOf(job.profiler_rule_evaluation_statuses)].sort((a, b) => rankOf(a) - rankOf(b));
   const judged = rules.filter((rule) => rankOf(rule) < 5);
   const open = rules.slice(judged.length);
+  const ended = job.ended_us !== null;
   return (
     <section class="card rules" aria-labelledby="rules-title">
       <div class="section-head">
@@ -92,11 +102,11 @@ export function Rules({ job }: { readonly job: Job }) {
         <p class="faint">No rule judges this job. Rules are chosen when a job is created.</p>
       ) : (
         <>
-          <List rules={judged} />
+          <List rules={judged} ended={ended} />
           {open.length === 0 ? null : (
             <details open={judged.length === 0}>
               <summary>{plural(open.length, "rule")} not judged</summary>
-              <List rules={open} />
+              <List rules={open} ended={ended} />
             </details>
           )}
         </>

@@ -1,4 +1,6 @@
 // What comes behind the charts, as one file.
 export { Annotations } from "./annotations";
+export { Facts } from "./facts";
 export { Histogram } from "./histogram";
 export { Remove } from "./remove";
+export { Tune } from "./tune";

@@ -1,0 +1,19 @@
+import { address, ask } from "../api";
+import type { Job, RulePreview } from "../model";
+
+// What the form of a rule asks the service.
+
+/** null is the default again. */
+export type Given = Readonly<Record<string, number | string | null>>;
+
+const path = (job: string) => `/jobs/${encodeURIComponent(job)}`;
+
+/** Judges what is stored, and stores nothing. */
+export function previewRule(job: string, name: string, parameters: Given): Promise<RulePreview> {
+  return ask(address(`${path(job)}/rules/preview`), "difference", { method: "POST", body: { name, parameters } });
+}
+
+export function changeRule(job: string, name: string, parameters: Given): Promise<Job> {
+  const body = { configuration: { rules: [{ name, parameters }] } };
+  return ask(address(path(job)), "profiler_rule_evaluation_statuses", { method: "PATCH", body });
+}
