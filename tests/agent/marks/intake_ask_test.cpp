@@ -20,7 +20,7 @@ class IntakeAsk : public test::IntakeFixture {
   // The fact of a rank, as of the newest that was told; "" where it has none.
   std::string Fact(int rank, const char* name) {
     for (const RankFacts& started : intake_->Drain().rank_started) {
-      if (started.rank == rank) facts_[rank] = *ParseJson(started.facts);
+      facts_[started.rank] = *ParseJson(started.facts);
     }
     return facts_[rank].value(name, "");
   }
