@@ -19,6 +19,7 @@ constexpr Duration kPeriod = 2s;
 
 enum Figure { kCpuTime, kPeriods, kThrottled, kMemory, kLimit, kOomKills };
 constexpr std::size_t kFigures = kOomKills + 1;
+using Rates = std::array<std::optional<double>, kFigures>;
 
 // Where a figure stands: as the word behind `key`, or alone in its file.
 struct Row {
@@ -45,17 +46,17 @@ constexpr Row kRows[] = {
 // What version 1 says when there is none is near the largest number.
 constexpr std::uint64_t kNoLimit = 1ull << 60;
 
+// Read once for all that stands in it.
 struct File {
-  const Row* row;
+  std::string path;
   Source source;
+  std::vector<const Row*> rows{};
 };
 
-std::optional<std::uint64_t> NumberIn(File& file) {
-  auto text = file.source.Read();
-  if (!text) return std::nullopt;
+std::optional<std::uint64_t> NumberIn(std::string_view text, std::string_view key) {
   std::string_view line;
-  while (TakeLine(*text, line)) {
-    if (file.row->key.empty() || TakeWord(line) == file.row->key) return TakeNumber(line);
+  while (TakeLine(text, line)) {
+    if (key.empty() || TakeWord(line) == key) return TakeNumber(line);
   }
   return std::nullopt;
 }
@@ -77,19 +78,35 @@ std::vector<std::string> FoldersOf(std::string_view memberships, std::string_vie
   return folders;
 }
 
+// Null where it is not there.
+File* OpenFile(const std::string& root, const std::string& path, std::vector<File>& files) {
+  const auto open = std::ranges::find(files, path, &File::path);
+  if (open != files.end()) return &*open;
+  auto source = Source::Open(root, path);
+  return source ? &files.emplace_back(path, std::move(*source)) : nullptr;
+}
+
+// Says whether it is there.
+bool AddRow(const std::string& root, const std::string& folder, const Row& row,
+            std::vector<File>& files) {
+  File* const file = OpenFile(root, folder + std::string(row.file), files);
+  if (file == nullptr) return false;
+  // The top of version 2 has a file without some of the words.
+  const auto text = file->source.Read();
+  if (row.figure != kLimit && !(text && NumberIn(*text, row.key))) return false;
+  file->rows.push_back(&row);
+  return true;
+}
+
 std::vector<File> OpenFiles(const std::string& root, std::string_view memberships) {
   std::vector<File> files;
+  std::array<bool, kFigures> found{};
   for (const Row& row : kRows) {
-    const auto same = [&](const File& file) { return file.row->figure == row.figure; };
     for (const std::string& folder : FoldersOf(memberships, row.controller)) {
-      if (std::ranges::any_of(files, same)) break;
-      auto source = Source::Open(root, folder + std::string(row.file));
-      if (!source) continue;
-      File file{&row, std::move(*source)};
-      // The top of version 2 has a file without some of the words.
-      if (row.figure == kLimit || NumberIn(file)) files.push_back(std::move(file));
+      found[row.figure] = found[row.figure] || AddRow(root, folder, row, files);
     }
   }
+  std::erase_if(files, [](const File& file) { return file.rows.empty(); });
   return files;
 }
 
@@ -100,28 +117,31 @@ class CgroupCollector : public PacedCollector {
 
  private:
   Status Read(SteadyTime now, TickRow& row) override {
-    std::array<std::optional<double>, kFigures> rates;
+    Rates rates;
     for (File& file : files_) {
-      const Figure figure = file.row->figure;
-      const auto number = NumberIn(file);
-      if (!number) continue;
-      if (figure <= kThrottled) rates[figure] = counters_[figure].Rate(*number, now);
-      if (figure == kCpuTime) SetCpu(file, rates[kCpuTime], row);
-      if (figure == kMemory) memory_.Set(static_cast<double>(*number), row);
-      if (figure == kLimit && *number < kNoLimit) limit_.Set(static_cast<double>(*number), row);
-      if (figure == kOomKills) oom_kills_.Set(static_cast<double>(*number), row);
+      const auto text = file.source.Read();
+      if (!text) continue;
+      for (const Row* from : file.rows) {
+        const auto number = NumberIn(*text, from->key);
+        if (number) Show(*from, *number, now, rates, row);
+      }
     }
     const bool counted = rates[kPeriods] && rates[kThrottled] && *rates[kPeriods] > 0;
     if (!counted) return {};
-    // They are read one after the other, and a period may end in between.
+    // The kernel adds to them one after the other, and a period may end in between.
     const double share = std::min(1.0, *rates[kThrottled] / *rates[kPeriods]);
     throttled_.Set(100 * share, row);
     return {};
   }
 
-  void SetCpu(const File& file, std::optional<double> rate, TickRow& row) {
-    const double unit = file.row->controller.empty() ? 1e-6 : 1e-9;  // of a second
-    if (rate) cpu_.Set(100 * unit * *rate, row);
+  void Show(const Row& from, std::uint64_t number, SteadyTime now, Rates& rates, TickRow& row) {
+    const Figure figure = from.figure;
+    if (figure <= kThrottled) rates[figure] = counters_[figure].Rate(number, now);
+    const double unit = from.controller.empty() ? 1e-6 : 1e-9;  // of a second
+    if (figure == kCpuTime && rates[figure]) cpu_.Set(100 * unit * *rates[figure], row);
+    if (figure == kMemory) memory_.Set(static_cast<double>(number), row);
+    if (figure == kLimit && number < kNoLimit) limit_.Set(static_cast<double>(number), row);
+    if (figure == kOomKills) oom_kills_.Set(static_cast<double>(number), row);
   }
 
   std::vector<File> files_;
