@@ -33,7 +33,7 @@ class ProcessCollector : public Collector {
     const bool state = state_pace_.Due(now);
     if ((read && Follow()) || Due(walk_pace_, kWalkPeriod, now)) Walk(threads_pace_.Due(now));
     for (auto& [device, rank] : ranks_) {
-      rank.ReadThread(now, state, row);
+      rank.ReadThread(now, state && !read, row);
       if (read) rank.ReadAll(now, io, row);
     }
     if (read) ReadProportional(now, row);

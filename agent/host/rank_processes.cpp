@@ -112,7 +112,7 @@ void RankProcesses::ReadAll(SteadyTime now, bool io, TickRow& row) {
     const bool first = process.pid() == pid_;
     const auto use = process.Read(now, first ? "" : command_, io);
     if (use) sums.Add(*use);
-    trains = trains || (first && use);
+    if (first && use) ShowState(use->state, row), trains = true;
     return !use;
   });
   if (!trains) {

@@ -31,7 +31,7 @@ class RankProcesses {
   // The training thread: its use, and its state where that is asked for.
   void ReadThread(SteadyTime now, bool state, TickRow& row);
 
-  // All processes, and the memory of the one that trains; with `io` their bytes, too.
+  // All processes, and the memory and state of the one that trains; with `io` their bytes, too.
   void ReadAll(SteadyTime now, bool io, TickRow& row);
 
   // Looks for processes that were started since, up to `room` of all of them; not those of another

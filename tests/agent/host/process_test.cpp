@@ -92,6 +92,7 @@ TEST(ProcessCollector, TellsTheTrainingThreadFromAllProcesses) {
   watch.At(1s);
   EXPECT_DOUBLE_EQ(watch.Of("process_thread_blocked_percent"), 100);
   watch.At(2s);
+  EXPECT_DOUBLE_EQ(watch.Of("process_thread_blocked_percent"), 100);  // of the process's own file
   EXPECT_DOUBLE_EQ(watch.Of("process_cpu_percent"), 100);
   EXPECT_DOUBLE_EQ(watch.Of("process_loaders_cpu_percent"), 30);
   EXPECT_DOUBLE_EQ(watch.Of("process_loaders_blocked_percent"), 100);
