@@ -60,7 +60,6 @@ class Intake::Server {
   }
 
   std::vector<RankMetric> TakeMetrics(const std::string& job) {
-    Accept();
     return registry_.Change([&](MarkRegistry& registry) { return registry.TakeMetrics(job); });
   }
 
