@@ -59,9 +59,15 @@ class Flow(marks.Flow):
         self.backwards = 0  # since the last step
         self.leader: Optional[Callable[[], Any]] = None
         self.others = 0
+        self.beginning = 0  # when the newest loader began
         self.looks = 0  # waits and computations without gradients
         self.loader: Optional[Dict[str, str]] = None  # settings of the newest one
         self.told: Optional[Dict[str, str]] = None
+
+    def began(self, start: int, end: int, gradients: bool) -> None:
+        """To wait for batches: the loader's workers have been started."""
+        self.beginning = start
+        self.waited(start, end, gradients, False)
 
     def waited(self, start: int, end: int, gradients: bool, over: bool) -> None:
         """For the next batch; `over`: there was none."""
@@ -205,6 +211,8 @@ class Flow(marks.Flow):
         at = self._newest_wait()
         if at < 0:
             at = len(self.held) - self.idle
+        elif at and self.held[at - 1][0] == self.beginning:
+            at -= 1
         if not self.evaluating:
             self.evaluating = self.held[at][0]
             if self.proven:

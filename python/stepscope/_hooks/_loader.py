@@ -1,7 +1,9 @@
-"""Waits for the next batch of a torch DataLoader, and its settings."""
+"""Waits for the next batch of a torch DataLoader, the start of its workers, and its settings."""
 
 from __future__ import annotations
 
+from threading import get_ident
+from time import monotonic_ns
 from typing import Any, Dict
 
 from ._calls import SETTINGS, waiting
@@ -15,6 +17,21 @@ def install(torch: Any) -> None:
     iterator = torch.utils.data.dataloader._BaseDataLoaderIter
     replace(iterator, "__init__", _noting)
     replace(iterator, "__next__", lambda original: waiting(flow, original, torch.is_grad_enabled))
+    replace(torch.utils.data.DataLoader, "__iter__", lambda original: _starting(original, torch.is_grad_enabled))
+
+
+def _starting(original: Any, gradients: Any) -> Any:
+    """What an epoch begins with: workers are started, or told to begin again."""
+
+    def __iter__(self: Any) -> Any:
+        if flow.inside or get_ident() != flow.owner:
+            return original(self)
+        start = monotonic_ns()
+        batches = original(self)
+        flow.began(start, monotonic_ns(), gradients())
+        return batches
+
+    return __iter__
 
 
 def settings(loader: Any) -> Dict[str, str]:
