@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "rules/columns.h"
 #include "rules/packing.h"
@@ -18,6 +19,7 @@ constexpr std::size_t kLeastSamples = 20;  // before anything is unusual
 constexpr double kMoreCores = 0.5;         // that compute, and more than in most samples
 constexpr double kMostSamples = 0.8;
 constexpr double kAbove = 4, kLeastRate = 1e6;  // times the median, and bytes/s
+constexpr double kUnits[] = {1, 1e3, 1e3};      // in which values are kept, by sign
 
 // The sum over devices; none when no device has a sample.
 std::optional<double> Sum(const TickView& ticks, std::string_view metric, std::size_t row) {
@@ -58,7 +60,7 @@ void HostMoments::Add(std::size_t sign, Time at, double value) {
   const double amount = std::max(value, 0.0);
   usual_[sign].Add(sign == 0 ? PercentBin(amount / 100) : AmountBin(amount));
   Slot& slot = slots_.by_index[at.time_since_epoch() / slot_];
-  slot.sums[sign] += static_cast<std::uint64_t>(std::min(amount, 1e15));
+  slot.sums[sign] += static_cast<std::uint64_t>(std::min(amount / kUnits[sign], 1e15));
   ++slot.counts[sign];
   if (slots_.by_index.size() > kMostSlots) slots_.by_index.erase(slots_.by_index.begin());
 }
@@ -87,16 +89,19 @@ unsigned HostMoments::SignsOf(Time from, Time to, int cores) const {
   for (std::size_t i = 0; i < kSigns; ++i) {
     if (all.counts[i] == 0) continue;
     signs |= kSeen;
-    const double mean = static_cast<double>(all.sums[i]) / static_cast<double>(all.counts[i]);
+    const double mean =
+        kUnits[i] * static_cast<double>(all.sums[i]) / static_cast<double>(all.counts[i]);
     if (StandsOut(i, mean, cores)) signs |= 2U << i;
   }
   return signs;
 }
 
+// Each index as how far it is from the one before.
 std::string HostMoments::Slots::Save() const {
   std::vector<std::uint64_t> numbers;
+  std::int64_t before = 0;
   for (const auto& [index, slot] : by_index) {
-    numbers.push_back(static_cast<std::uint64_t>(index));
+    numbers.push_back(static_cast<std::uint64_t>(index - std::exchange(before, index)));
     numbers.insert(numbers.end(), slot.sums.begin(), slot.sums.end());
     numbers.insert(numbers.end(), slot.counts.begin(), slot.counts.end());
   }
@@ -109,12 +114,13 @@ Status HostMoments::Slots::Load(const Json& packed) {
   if (!numbers.ok()) return numbers.error();
   if (numbers->size() % kNumbers != 0) return Invalid("state: samples of a host are no rows");
   by_index.clear();
-  for (std::size_t i = 0; i < numbers->size(); i += kNumbers) {
+  std::uint64_t index = 0;
+  for (auto number = numbers->begin(); number != numbers->end();) {
+    index += *number++;
     Slot slot;
-    std::copy_n(numbers->begin() + static_cast<std::ptrdiff_t>(i + 1), kSigns, slot.sums.begin());
-    std::copy_n(numbers->begin() + static_cast<std::ptrdiff_t>(i + 1 + kSigns), kSigns,
-                slot.counts.begin());
-    by_index[static_cast<std::int64_t>((*numbers)[i])] = slot;
+    for (std::uint64_t& sum : slot.sums) sum = *number++;
+    for (std::uint64_t& count : slot.counts) count = *number++;
+    by_index.emplace_hint(by_index.end(), static_cast<std::int64_t>(index), slot);
   }
   return {};
 }

@@ -39,7 +39,7 @@ class HostMoments {
   static constexpr std::size_t kMostSlots = 600;
 
   struct Slot {
-    std::array<std::uint64_t, kSigns> sums{}, counts{};  // of values rounded to whole numbers
+    std::array<std::uint64_t, kSigns> sums{}, counts{};  // of values, in whole units
   };
   // By time; the newest ones.
   struct Slots {

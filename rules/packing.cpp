@@ -36,34 +36,4 @@ Result<std::vector<std::uint64_t>> UnpackNumbers(const Json& packed, std::size_t
   return numbers;
 }
 
-// Each position as what lies between it and the one before.
-std::string PackedMap::Save() const {
-  std::vector<std::uint64_t> numbers;
-  std::int64_t before = 0;
-  for (const auto& [position, number] : *this) {
-    numbers.push_back(static_cast<std::uint64_t>(position - before));
-    numbers.push_back(static_cast<std::uint64_t>(number));
-    before = position;
-  }
-  return PackNumbers(numbers);
-}
-
-Status PackedMap::Load(const Json& packed) {
-  clear();
-  const auto numbers = UnpackNumbers(packed, 2 * kMost);
-  if (!numbers.ok()) return numbers.error();
-  if (numbers->size() % 2 != 0) return Invalid("state: a position has no number");
-  constexpr std::uint64_t kMostPosition = std::uint64_t{1} << 62;
-  std::uint64_t position = 0;
-  for (std::size_t i = 0; i < numbers->size(); i += 2) {
-    const std::uint64_t gap = (*numbers)[i], number = (*numbers)[i + 1];
-    if (gap > kMostPosition - position || number > kMostPosition || (i > 0 && gap == 0)) {
-      return Invalid("state: positions or their numbers are out of range");
-    }
-    position += gap;
-    emplace_hint(end(), static_cast<std::int64_t>(position), static_cast<std::int64_t>(number));
-  }
-  return {};
-}
-
 }  // namespace stepscope

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/base/text.h"
 #include "rules/finding_track.h"
@@ -26,6 +28,7 @@ constexpr Param kParams[] = {
 constexpr std::int64_t kLeastSteps = 100;  // before it is clear that there is no rhythm
 constexpr double kLeastCost = 0.01;        // of the time; a rhythm that costs less is no issue
 constexpr std::size_t kMostShown = 64;     // ranks in the evidence
+constexpr std::size_t kMostRhythms = 3;    // of each of them
 // What a step of many batches does once: a job that gathers gradients over some of them is not
 // held up by it.
 constexpr Phase kOwnWork[] = {Phase::kBackward, Phase::kCommunication, Phase::kOptimizer};
@@ -59,14 +62,20 @@ struct Rank {
     state("fired", fired);
   }
 
-  // The one that costs most, of those that fire when any does; null without any.
+  // Those that cost most, and those that fire before all others.
+  std::vector<const Rhythm*> Costliest(std::size_t most) const {
+    std::vector<const Rhythm*> rhythms;
+    for (const auto& [number, each] : stalls.rhythms().all()) rhythms.push_back(&each);
+    std::ranges::stable_sort(rhythms, std::ranges::greater(), [](const Rhythm* each) {
+      return std::pair(Fires(*each), each->excess_ns);
+    });
+    rhythms.resize(std::min(rhythms.size(), most));
+    return rhythms;
+  }
+  // The first of them; null without any.
   const Rhythm* Main() const {
-    const Rhythm* main = nullptr;
-    for (const auto& [number, each] : stalls.rhythms().all()) {
-      const auto order = [](const Rhythm& of) { return std::pair(Fires(of), of.excess_ns); };
-      if (main == nullptr || order(each) > order(*main)) main = &each;
-    }
-    return main;
+    const auto main = Costliest(1);
+    return main.empty() ? nullptr : main.front();
   }
   // Part of its step time, 0 to 1.
   double Lost() const {
@@ -183,7 +192,7 @@ std::string StallFold::Sentence(const RankRow& row) const {
                   limits_.factor, StepText(rank.stalls.Usual()));
   }
   std::string text = Describe(number, rank, *main);
-  const unsigned signs = rank.stalls.SignsOf(*main);
+  const unsigned signs = main->Signs();
   if (signs > HostMoments::kSeen) {
     text += Format("; {} of its node go with it", SignsText(signs));
   } else if (signs == HostMoments::kSeen) {
@@ -199,19 +208,18 @@ Json StallFold::Evidence() const {
   for (const auto& [number, rank] : ranks_) {
     if (ranks.size() == kMostShown) break;
     Json rhythms = Json::array();
-    for (const auto& [each, rhythm] : rank.stalls.rhythms().all()) {
-      const unsigned signs = rank.stalls.SignsOf(rhythm);
-      rhythms.push_back({{"every_steps", std::round(rhythm.period)},
-                         {"beats", rhythm.beats},
-                         {"missed", rhythm.missed},
-                         {"from_us", ToMicros(rhythm.from)},
-                         {"to_us", ToMicros(rhythm.to)},
-                         {"seconds_each", static_cast<double>(EachNs(rhythm)) / 1e9},
-                         {"share", rhythm.Cost()},
-                         {"grew", GrewText(rhythm)},
-                         {"host", SignsText(signs)},
-                         {"fires", Fires(rhythm)},
-                         {"active", !rhythm.IsOver(rank.stalls.position())}});
+    for (const Rhythm* rhythm : rank.Costliest(kMostRhythms)) {
+      rhythms.push_back({{"every_steps", std::round(rhythm->period)},
+                         {"beats", rhythm->beats},
+                         {"missed", rhythm->missed},
+                         {"from_us", ToMicros(rhythm->from)},
+                         {"to_us", ToMicros(rhythm->to)},
+                         {"seconds_each", static_cast<double>(EachNs(*rhythm)) / 1e9},
+                         {"share", rhythm->Cost()},
+                         {"grew", GrewText(*rhythm)},
+                         {"host", SignsText(rhythm->Signs())},
+                         {"fires", Fires(*rhythm)},
+                         {"active", !rhythm->IsOver(rank.stalls.position())}});
     }
     ranks.push_back({{"rank", number},
                      {"node", rank.stalls.node()},

@@ -7,8 +7,7 @@ namespace {
 
 constexpr std::size_t kWarmUp = 32;       // steps before one can be slow
 constexpr std::int64_t kLongestRun = 64;  // slow steps in a row; more are a new pace
-constexpr double kMostBeats = 0.7;        // of those with samples: they show the sign
-constexpr std::size_t kMostSigns = 256, kMostPending = 20'000;
+constexpr std::size_t kMostPending = 20'000;
 
 }  // namespace
 
@@ -38,9 +37,10 @@ const Rhythm* RankStalls::Add(const Step& step, const Limits& limits) {
   const Rhythm* rhythm = nullptr;
   if (new_pace) open_ = StepSums();
   if (closes && !new_pace) {
-    const SlowRun run = TakeOpen();
+    SlowRun run = TakeOpen();
     if (pending_.size() < kMostPending) {
       pending_[run.at] = {run.from, run.to, EndedAt(step)};
+      run.signs = SlowRun::kUntold;
     }
     rhythm = rhythms_.Add(run, limits.min_repeats);
   }
@@ -50,7 +50,7 @@ const Rhythm* RankStalls::Add(const Step& step, const Limits& limits) {
 }
 
 SlowRun RankStalls::TakeOpen() {
-  SlowRun run{open_at_, open_from_, open_to_, 0, kPhaseCount};
+  SlowRun run{open_at_, open_from_, open_to_, 0, kPhaseCount, 0};
   const std::int64_t steps = open_.steps(), wall_ns = open_.wall().count();
   run.excess_ns = std::max<std::int64_t>(1, wall_ns - Usual().count() * steps);
   std::int64_t outside = wall_ns - usual_.MeanWall().count() * steps, most = 0;
@@ -71,28 +71,9 @@ void RankStalls::Scan(Time at, const HostMoments& node, int cores) {
   while (!pending_.empty()) {
     const auto& [position, stall] = *pending_.begin();
     if (std::max(stall.closed, node.Until(stall.to)) >= at) return;
-    signs_[position] = node.SignsOf(stall.from, stall.to, cores);
-    if (signs_.size() > kMostSigns) signs_.erase(signs_.begin());
+    rhythms_.Tell(position, node.SignsOf(stall.from, stall.to, cores));
     pending_.erase(pending_.begin());
   }
-}
-
-unsigned RankStalls::SignsOf(const Rhythm& rhythm) const {
-  constexpr unsigned kSigns[] = {HostMoments::kCpu, HostMoments::kWrite, HostMoments::kSend};
-  std::array<std::int64_t, std::size(kSigns)> beats{};
-  std::int64_t seen = 0;
-  for (const auto& [at, signs] : signs_) {
-    const auto shown = static_cast<unsigned>(signs);
-    if ((shown & HostMoments::kSeen) == 0 || !rhythm.newest.contains(at)) continue;
-    ++seen;
-    for (std::size_t i = 0; i < std::size(kSigns); ++i) beats[i] += (shown & kSigns[i]) != 0;
-  }
-  unsigned most = seen > 0 ? unsigned{HostMoments::kSeen} : 0U;
-  for (std::size_t i = 0; seen > 0 && i < std::size(kSigns); ++i) {
-    const auto share = static_cast<double>(beats[i]) / static_cast<double>(seen);
-    if (share >= kMostBeats) most |= kSigns[i];
-  }
-  return most;
 }
 
 }  // namespace stepscope

@@ -35,8 +35,6 @@ class RankStalls {
   std::int64_t position() const { return position_; }
   Duration Usual() const { return Duration(static_cast<std::int64_t>(UsualNs())); }
   const Rhythms& rhythms() const { return rhythms_; }
-  // What the host showed in most of the rhythm's newest beats, with kSeen when there were samples.
-  unsigned SignsOf(const Rhythm& rhythm) const;
 
   template <typename State>
   void Fields(State& state) {
@@ -52,7 +50,6 @@ class RankStalls {
     state("open_to", open_to_);
     state("rhythms", rhythms_);
     state("pending", pending_, [] { return Pending(); });
-    state("signs", signs_);
   }
 
  private:
@@ -78,10 +75,8 @@ class RankStalls {
   std::int64_t open_at_ = 0;                // position of the first of these
   Time open_from_{}, open_to_{};
   Rhythms rhythms_;
-  // Stalls whose samples are still to come, and what the host showed in the newest of the others;
-  // by position.
+  // Stalls whose samples are still to come; by position.
   std::map<std::int64_t, Pending, std::less<>> pending_;
-  PackedMap signs_;
 };
 
 }  // namespace stepscope

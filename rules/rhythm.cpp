@@ -1,9 +1,11 @@
 #include "rules/rhythm.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 
+#include "rules/host_moments.h"
 #include "rules/packing.h"
 
 namespace stepscope {
@@ -13,11 +15,18 @@ constexpr double kChance = 1e-3;         // of any wrong rhythm in a job
 constexpr double kAlike = 3;             // runs of a size differ by no more than this factor
 constexpr std::size_t kMostLags = 64;    // of a run to older ones that are tried
 constexpr std::int64_t kMostMissed = 1;  // in a row
+constexpr unsigned kSigns[] = {HostMoments::kCpu, HostMoments::kWrite, HostMoments::kSend};
+constexpr double kMostBeats = 0.7;      // of those with samples: they show the sign
+constexpr std::int64_t kMostSeen = 64;  // after which each counts half
 
 // How far a beat may be from where it is expected: two steps, or 2 % where a rhythm is one of time.
 std::int64_t Tolerance(double period) {
   const double most = std::max(2.0, period / 50);
   return static_cast<std::int64_t>(std::min(most, (period - 1) / 2));
+}
+
+std::int64_t ToNanos(Time time) {
+  return time.time_since_epoch().count();
 }
 
 bool IsAlike(double excess_ns, double other_ns) {
@@ -51,21 +60,34 @@ bool Rhythm::Take(const SlowRun& run) {
   }
   missed += times - 1;
   period += (gap / static_cast<double>(times) - period) / 8;
-  Count(run);
   return true;
 }
 
 void Rhythm::Count(const SlowRun& run) {
-  if (beats++ == 0) {
-    first = run.at;
-    from = run.from;
-  }
+  if (beats++ == 0) from = run.from;
   last = run.at;
   to = run.to;
   excess_ns += run.excess_ns;
   grew_ns[run.grew] += run.excess_ns;
-  newest[run.at] = run.excess_ns;
-  if (newest.size() > kMostKept) newest.erase(newest.begin());
+}
+
+void Rhythm::Tell(unsigned signs) {
+  if ((signs & HostMoments::kSeen) == 0) return;
+  if (seen == kMostSeen) {
+    seen /= 2;
+    for (std::int64_t& each : shown) each /= 2;
+  }
+  ++seen;
+  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] += (signs & kSigns[i]) != 0;
+}
+
+unsigned Rhythm::Signs() const {
+  if (seen == 0) return 0;
+  unsigned most = HostMoments::kSeen;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (static_cast<double>(shown[i]) >= kMostBeats * static_cast<double>(seen)) most |= kSigns[i];
+  }
+  return most;
 }
 
 double Rhythm::Cost() const {
@@ -77,39 +99,36 @@ std::size_t Rhythm::Grew() const {
   return static_cast<std::size_t>(std::ranges::max_element(grew_ns) - grew_ns.begin());
 }
 
-void LooseRuns::Add(const SlowRun& run) {
-  runs_[run.at] = run;
-  if (runs_.size() > kMost) runs_.erase(runs_.begin());
-}
-
-std::string LooseRuns::Save() const {
-  std::vector<std::uint64_t> numbers;
-  for (const auto& [at, run] : runs_) {
-    for (const std::int64_t number : {at, run.from.time_since_epoch().count(),
-                                      run.to.time_since_epoch().count(), run.excess_ns}) {
-      numbers.push_back(static_cast<std::uint64_t>(number));
-    }
-    numbers.push_back(run.grew);
+std::string Rhythm::Save() const {
+  std::vector<std::uint64_t> numbers{std::bit_cast<std::uint64_t>(period)};
+  const auto add = [&numbers](std::int64_t number) {
+    numbers.push_back(static_cast<std::uint64_t>(number));
+  };
+  for (const std::int64_t number : {last, beats, missed, ToNanos(from), ToNanos(to), excess_ns}) {
+    add(number);
   }
+  std::ranges::for_each(grew_ns, add);
+  add(seen);
+  std::ranges::for_each(shown, add);
   return PackNumbers(numbers);
 }
 
-Status LooseRuns::Load(const Json& packed) {
-  constexpr std::size_t kNumbers = 5;
-  const auto numbers = UnpackNumbers(packed, kNumbers * kMost);
+Status Rhythm::Load(const Json& packed) {
+  constexpr std::size_t kNumbers = 8 + kGrowths + std::size(kSigns);
+  const auto numbers = UnpackNumbers(packed, kNumbers);
   if (!numbers.ok()) return numbers.error();
-  if (numbers->size() % kNumbers != 0) return Invalid("state: slow steps are no rows");
-  runs_.clear();
-  for (std::size_t i = 0; i < numbers->size(); i += kNumbers) {
-    const auto number = [&](std::size_t which) {
-      return static_cast<std::int64_t>((*numbers)[i + which]);
-    };
-    if ((*numbers)[i + 4] >= kGrowths) return Invalid("state: slow steps in an unknown phase");
-    const SlowRun run{number(0), Time(Duration(number(1))), Time(Duration(number(2))), number(3),
-                      (*numbers)[i + 4]};
-    runs_[run.at] = run;
-  }
-  return {};
+  if (numbers->size() != kNumbers) return Invalid("state: a rhythm is cut short");
+  auto next = numbers->begin();
+  const auto take = [&next] { return static_cast<std::int64_t>(*next++); };
+  period = std::bit_cast<double>(*next++);
+  last = take(), beats = take(), missed = take();
+  from = Time(Duration(take())), to = Time(Duration(take()));
+  excess_ns = take();
+  std::ranges::generate(grew_ns, take);
+  seen = take();
+  std::ranges::generate(shown, take);
+  const bool sound = period >= 1 && period < 1e18 && beats > 0 && last >= 0 && excess_ns >= 0;
+  return sound ? Status() : Invalid("state: a rhythm is out of range");
 }
 
 // From the newest position back over those that are as far apart as it is from `second`.
@@ -153,10 +172,10 @@ bool Rhythms::IsTooRegular(const Chain& chain, const std::vector<std::int64_t>& 
 // The one with the most beats of those that no chance explains; without beats when there is none.
 Rhythms::Chain Rhythms::Longest(const SlowRun& run, std::int64_t least_repeats) const {
   std::vector<std::int64_t> at;
-  for (const auto& [position, each] : loose_.runs()) {
+  for (const SlowRun& each : loose_.all()) {
     const bool alike =
         IsAlike(static_cast<double>(each.excess_ns), static_cast<double>(run.excess_ns));
-    if (alike) at.push_back(position);
+    if (alike) at.push_back(each.at);
   }
   Chain longest;
   const std::size_t lags = std::min(at.size() - 1, kMostLags);
@@ -184,24 +203,45 @@ const Rhythm* Rhythms::Begin(const Chain& chain) {
   const auto live =
       std::ranges::count_if(rhythms_, [&](const auto& each) { return !each.second.IsOver(now); });
   if (rhythms_.size() >= kMost || static_cast<std::size_t>(live) >= kMostLive) return nullptr;
-  Rhythm& rhythm = rhythms_[next_++];
+  const std::int64_t number = next_++;
+  Rhythm& rhythm = rhythms_[number];
   rhythm.period = chain.period;
   for (auto beat = chain.beats.rbegin(); beat != chain.beats.rend(); ++beat) {
-    rhythm.Count(loose_.runs().at(*beat));
+    Count(number, rhythm, loose_.At(*beat));
     loose_.Remove(*beat);
   }
   rhythm.missed = chain.trials + 2 - rhythm.beats;
   return &rhythm;
 }
 
+void Rhythms::Count(std::int64_t number, Rhythm& rhythm, const SlowRun& run) {
+  rhythm.Count(run);
+  if (run.signs == SlowRun::kUntold) {
+    untold_[run.at] = number;
+  } else {
+    rhythm.Tell(run.signs);
+  }
+}
+
 const Rhythm* Rhythms::Add(const SlowRun& run, std::int64_t least_repeats) {
   ++seen_;
   for (auto& [number, rhythm] : rhythms_) {
-    if (!rhythm.IsOver(run.at) && rhythm.Take(run)) return &rhythm;
+    if (rhythm.IsOver(run.at) || !rhythm.Take(run)) continue;
+    Count(number, rhythm, run);
+    return &rhythm;
   }
   loose_.Add(run);
   const Chain chain = Longest(run, least_repeats);
   return chain.beats.empty() ? nullptr : Begin(chain);
+}
+
+void Rhythms::Tell(std::int64_t at, unsigned signs) {
+  if (SlowRun* run = loose_.Find(at)) run->signs = signs;
+  const auto beat = untold_.find(at);
+  if (beat == untold_.end()) return;
+  const auto rhythm = rhythms_.find(beat->second);
+  if (rhythm != rhythms_.end()) rhythm->second.Tell(signs);
+  untold_.erase(beat);
 }
 
 }  // namespace stepscope

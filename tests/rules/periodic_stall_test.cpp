@@ -2,6 +2,8 @@
 
 #include <functional>
 
+#include "rules/host_moments.h"
+#include "rules/packing.h"
 #include "rules/rhythm.h"
 #include "tests/scenarios/replay.h"
 
@@ -198,6 +200,49 @@ TEST(PeriodicStall, SaysWhatTheHostDidMore) {
   for (std::uint64_t slicing = 1; slicing <= 20; ++slicing) {
     ASSERT_EQ(whole, ToText(Judge(kRule, job, {}, slicing))) << "slicing " << slicing;
   }
+}
+
+// What a rank did for longer than a day, with a rhythm that comes, goes, and comes again.
+TEST(Rhythms, KeepAsMuchOfADayAsOfAnHour) {
+  Rhythms rhythms;
+  std::mt19937_64 random(1);
+  std::size_t young = 0;
+  for (std::int64_t at = 100; at < 1'000'000; at += 1 + static_cast<std::int64_t>(random() % 40)) {
+    const bool regular = at / 5'000 % 3 == 0;
+    if (regular) at += 100 - at % 100;
+    const auto excess_ns = static_cast<std::int64_t>(1'000'000 + random() % 500'000'000);
+    rhythms.Add({at, FromMicros(at * 100'000), FromMicros(at * 100'000 + 50'000),
+                 regular ? 700'000'000 : excess_ns, random() % kGrowths, 0},
+                5);
+    if (at < 40'000) young = Dump(SaveFields(rhythms)).size();
+  }
+  EXPECT_EQ(rhythms.all().size(), Rhythms::kMost);
+  EXPECT_LT(Dump(SaveFields(rhythms)).size(), std::min<std::size_t>(4'000, young * 3 / 2));
+}
+
+TEST(Rhythm, SaysWhatTheHostDidInMostOfTheNewestBeats) {
+  constexpr unsigned kWrites = HostMoments::kSeen | HostMoments::kWrite;
+  Rhythm rhythm;
+  EXPECT_EQ(rhythm.Signs(), 0u);
+  rhythm.Tell(0);  // no samples of it
+  EXPECT_EQ(rhythm.Signs(), 0u);
+  for (int i = 0; i < 500; ++i) rhythm.Tell(HostMoments::kSeen | HostMoments::kSend);
+  EXPECT_EQ(rhythm.Signs(), HostMoments::kSeen | HostMoments::kSend);
+  for (int i = 0; i < 200; ++i) rhythm.Tell(i % 10 < 8 ? kWrites : unsigned{HostMoments::kSeen});
+  EXPECT_EQ(rhythm.Signs(), kWrites);
+}
+
+TEST(Rhythm, RefusesAStateThatItNeverSaves) {
+  Rhythm rhythm;
+  rhythm.period = 100;
+  rhythm.Count({200, FromMicros(7), FromMicros(9), 12, kPhaseCount, 0});
+  Rhythm loaded;
+  ASSERT_TRUE(loaded.Load(rhythm.Save()).ok());
+  EXPECT_EQ(loaded.Save(), rhythm.Save());
+  EXPECT_FALSE(loaded.Load(Rhythm().Save()).ok());  // without a period or a beat
+  EXPECT_FALSE(loaded.Load(PackNumbers({1, 2, 3})).ok());
+  rhythm.period = std::nan("");
+  EXPECT_FALSE(loaded.Load(rhythm.Save()).ok());
 }
 
 TEST(PeriodicStall, IsUnknownBeforeEnoughSteps) {
