@@ -1,9 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/time.h"
@@ -13,7 +13,8 @@
 namespace stepscope {
 
 // The course of a percentage over a whole job: its means over stretches of equal length, a minute
-// at first. When there are too many, two become one that is twice as long.
+// at first. When there are too many, two become one that is twice as long, whose mean is that of
+// theirs.
 class Trend {
  public:
   void Add(Time at, std::uint32_t bin);
@@ -34,26 +35,31 @@ class Trend {
     state("last", last_);
     state("minutes", minutes_);
     state("seen", seen_);
-    state("points", points_);
+    state("sum", sum_);
+    state("count", count_);
+    state("means", means_);
   }
 
  private:
   static constexpr std::size_t kMostPoints = 96, kFitted = 48;
 
-  // Mean of a stretch: sum of bins and how many; none in a gap.
-  struct Points {
-    std::vector<std::uint64_t> sums, counts;
+  // Of the complete stretches, in sixteenths of a bin; kNone in a gap.
+  struct Means {
+    static constexpr std::int32_t kNone = -1;
+    std::vector<std::int32_t> of;
 
     std::string Save() const;
     Status Load(const Json& packed);
   };
+  void Close();
   void Halve();
-  std::size_t FitFrom() const;
+  std::size_t FitFrom() const { return means_.of.size() - std::min(means_.of.size(), kFitted); }
 
-  std::optional<Time> first_, last_;  // sample
-  std::int64_t minutes_ = 1;          // of a stretch
-  std::int64_t seen_ = 0;
-  Points points_;  // the newest one is not complete
+  std::optional<Time> first_, last_;   // sample
+  std::int64_t minutes_ = 1;           // of a stretch
+  std::int64_t seen_ = 0;              // stretches with samples
+  std::uint64_t sum_ = 0, count_ = 0;  // of the newest one, which is not complete
+  Means means_;
 };
 
 }  // namespace stepscope

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "rules/packing.h"
 #include "rules/trend.h"
 #include "tests/scenarios/replay.h"
 
@@ -92,6 +93,32 @@ TEST(Trend, KeepsTheLineOverAnyLength) {
   EXPECT_NEAR(line->slope, 0.01, 1e-6);
   EXPECT_DOUBLE_EQ(line->rising, 1);
   EXPECT_LT(Dump(SaveFields(trend)).size(), 1000u);
+}
+
+// An hour without samples is no course, and two stretches with it are as long as two without.
+TEST(Trend, LeavesGapsOut) {
+  Trend trend, loaded;
+  for (int minute = 0; minute < 300; ++minute) {
+    if (minute / 60 % 2 == 1) continue;
+    trend.Add(FromMicros(0) + std::chrono::minutes(minute),
+              static_cast<std::uint32_t>(10 * minute));
+    ASSERT_TRUE(LoadFields(SaveFields(trend), loaded).ok());
+    EXPECT_EQ(SaveFields(loaded), SaveFields(trend));
+  }
+  const auto line = loaded.Fit();
+  ASSERT_TRUE(line);
+  EXPECT_NEAR(line->slope, 6, 0.05);
+  EXPECT_DOUBLE_EQ(line->rising, 1);
+}
+
+TEST(Trend, RefusesMeansOutOfRange) {
+  Json state = SaveFields(Trend());
+  for (const std::vector<std::uint64_t>& numbers : std::vector<std::vector<std::uint64_t>>{
+           {3}, {320'002}, {4, 7}, {~std::uint64_t{0}}, std::vector<std::uint64_t>(200, 0)}) {
+    state["means"] = PackNumbers(numbers);
+    Trend trend;
+    EXPECT_FALSE(LoadFields(state, trend).ok()) << numbers.front();
+  }
 }
 
 }  // namespace
