@@ -44,7 +44,7 @@ order by rule_config_id
 for update of s)";
 constexpr char kSaveStates[] = R"(
 update rule_states s
-set state = given.state::jsonb, watermark = given.watermark::jsonb,
+set state = given.state, watermark = given.watermark::jsonb,
     verdict = given.verdict::jsonb, revision = revision + 1, evaluated_us = $6,
     told = case
         when given.progress = 'begins' then coalesce(s.told,
