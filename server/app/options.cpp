@@ -56,7 +56,7 @@ constexpr std::array kOptions = {
     Option{"--evaluators", "N", "2",
            "Threads that judge jobs by their rules, up to 16; 0 leaves it to other replicas."},
     Option{"--evaluation-slot", "TIME", "2s",
-           "How long the rules of a running job rest between two looks at it, 100ms to 5m."},
+           "How far apart two looks at the rules of a running job are, 100ms to 5m."},
     Option{"--evaluation-lease", "TIME", "30s",
            "When others take over from a replica that died while it judged, 1s to 10m."},
     Option{"--keep-samples", "DAYS", "30",

@@ -91,7 +91,8 @@ struct Evaluated {
   bool quiet = false;      // no message: what it says was told of others
   bool anew = false;       // judged from the beginning: findings that stand are of another fold
   bool behind = false;     // more of what is stored is still to be seen
-  Duration next_in{};      // else due again after this
+  // Else due again at the next of the job's places on the clock, which are so far apart; 0: now.
+  Duration next_in{};
 };
 Status FinishRuleTask(Connection&, const Evaluated&, const std::string& public_url);
 // The same of several rules of one job, all in one transaction. Says how many were no longer ours;

@@ -206,6 +206,27 @@ TEST_F(RuleTasks, StatusChangesAndMessagesComeOnce) {
   EXPECT_EQ(ListTransitions(*connection_, job_id_)->size(), 2u);
 }
 
+TEST_F(RuleTasks, AreDueAtThePlacesOfTheirJobOnTheClock) {
+  NewJob other;
+  other.name = "other";
+  other.rules = {{"a", "Rule", {{"p", 1}}}};
+  ASSERT_TRUE(CreateJob(*connection_, other, 2'000));
+  constexpr char kNow[] = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint";
+  const std::int64_t before_us = connection_->Query(kNow)->Int(0, 0);
+  for (int i = 0; i < 5; ++i) {
+    Evaluated outcome = Outcome(ClaimOne(), RuleStatus::kInProgress, false);
+    outcome.next_in = 7s;
+    ASSERT_TRUE(FinishRuleTask(*connection_, outcome, ""));
+  }
+  const auto rows = connection_->Query(
+      "select count(*), count(distinct due_us % 7000000), min(due_us), max(due_us) from rule_tasks "
+      "group by job_id order by 1");
+  ASSERT_TRUE(rows->size() == 2 && rows->Int(1, 0) == 4 && rows->Int(1, 1) == 1);
+  EXPECT_NE(rows->Int(0, 2) % 7'000'000, rows->Int(1, 2) % 7'000'000);
+  EXPECT_GT(rows->Int(1, 2), before_us);
+  EXPECT_LE(rows->Int(1, 3), connection_->Query(kNow)->Int(0, 0) + 7'000'000);
+}
+
 // While a rule that is judged anew is behind, nothing is told; then what differs from before.
 TEST_F(RuleTasks, JudgedAnewTellsWhatDiffersFromBefore) {
   ASSERT_TRUE(connection_->Execute("delete from rule_tasks where task_id > 1"));
