@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "rules/device_scans.h"
 #include "rules/device_windows.h"
+#include "rules/looks.h"
 #include "rules/sentence.h"
 
 namespace stepscope {
@@ -52,6 +53,11 @@ class BatchFold : public FieldsFold<BatchFold> {
   void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
+  Time Look(Time at) const override;
+  void ScanEarly(Time at) override {
+    scans_.BeginNextEarly();
+    Scan(at);
+  }
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
@@ -103,6 +109,26 @@ void BatchFold::Scan(Time at) {
   }
   scans_.End();
   windows_.EndScan();
+}
+
+Time BatchFold::Look(Time at) const {
+  if (scans_.triggers() > 0) return Time::max();
+  auto lacking = static_cast<std::size_t>(window_);
+  for (const auto& [subject, gpu] : windows_.Of(kGpu)) {
+    const auto* cpu = windows_.Find(kCpu, {subject.node, ""});
+    const auto* memory = windows_.Find(kMemory, subject);
+    if (!start_.IsOver(subject.node)) {
+      lacking = 1;
+      continue;
+    }
+    if (cpu == nullptr || memory == nullptr) continue;
+    const std::size_t more = std::max({cpu->values.LackingBelow(0.95, thresholds_.cpu),
+                                       gpu.values.LackingBelow(0.95, thresholds_.gpu),
+                                       memory->values.LackingBelow(0.95, thresholds_.memory)});
+    if (more == 0 && gpu.fresh && cpu->fresh && memory->fresh) return at;
+    lacking = std::min(lacking, more);
+  }
+  return After(at, static_cast<std::int64_t>(lacking), facts_.interval);
 }
 
 void BatchFold::ScanGpu(const Subject& subject, const DeviceWindows::Window& memory, const Gpu& now,

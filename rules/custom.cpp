@@ -11,6 +11,7 @@
 #include "rules/columns.h"
 #include "rules/device_scans.h"
 #include "rules/judged_windows.h"
+#include "rules/looks.h"
 #include "rules/sentence.h"
 
 namespace stepscope {
@@ -97,6 +98,11 @@ class CustomFold : public FieldsFold<CustomFold> {
   void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
+  Time Look(Time at) const override;
+  void ScanEarly(Time at) override {
+    scans_.BeginNextEarly();
+    Scan(at);
+  }
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
@@ -109,7 +115,6 @@ class CustomFold : public FieldsFold<CustomFold> {
   }
 
  private:
-  void Add(NodeWindow& node, const std::vector<DeviceColumn>& columns, std::size_t row) const;
   void Close(const std::string& name, NodeWindow& node);
   bool Crosses(double value) const { return above_ ? value > threshold_ : value < threshold_; }
   bool IsWorse(double value, double than) const { return above_ ? value > than : value < than; }
@@ -137,20 +142,6 @@ class CustomFold : public FieldsFold<CustomFold> {
   DeviceScans scans_;
 };
 
-void CustomFold::Add(NodeWindow& node, const std::vector<DeviceColumn>& columns,
-                     std::size_t row) const {
-  double sum = 0;
-  std::int64_t count = 0;
-  for (const DeviceColumn& each : columns) {
-    if (!each.Has(row)) continue;
-    const double value = each.column->At(row);
-    sum += value;
-    ++count;
-    if (per_device_) node.devices[each.device].Add(value, aggregation_, window_);
-  }
-  if (!per_device_) node.devices[""].Add(sum / static_cast<double>(count), aggregation_, window_);
-}
-
 // A window is a stretch of time, so that a metric which is read every minute has the same.
 void CustomFold::Observe(const TickView& ticks) {
   if (ticks.first == ticks.end) return;
@@ -164,7 +155,7 @@ void CustomFold::Observe(const TickView& ticks) {
     NodeWindow& node = nodes_[name];
     if (node.from && at >= *node.from + length_) Close(name, node);
     if (!node.from) node.from = at;
-    Add(node, columns, row);
+    node.Add(columns, row, per_device_, aggregation_, window_);
   }
 }
 
@@ -183,6 +174,13 @@ void CustomFold::Close(const std::string& name, NodeWindow& node) {
   }
   node.devices.clear();
   node.from.reset();
+}
+
+// A window is closed by the first tick behind it.
+Time CustomFold::Look(Time at) const {
+  const auto fires = [this](const auto& each) { return each.second.from && Fires(each.second); };
+  if (scans_.triggers() > 0) return Time::max();
+  return std::ranges::any_of(judged_, fires) ? at : After(at, 1, facts_.interval);
 }
 
 void CustomFold::Scan(Time at) {

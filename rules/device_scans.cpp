@@ -1,6 +1,7 @@
 #include "rules/device_scans.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/text.h"
 #include "rules/sentence.h"
@@ -11,20 +12,24 @@ void DeviceScans::Begin(Time at) {
   at_ = at;
   active_ = false;
   judged_before_ = judged_;
+  is_early_ = std::exchange(next_is_early_, false);
+}
+
+void DeviceScans::Count(const Subject& subject, bool triggers, double lost) {
+  Device& device = devices_[subject];
+  const auto early = early_.find(subject);
+  const bool judged = early != early_.end(), triggered = judged && early->second;
+  if (!judged) ++device.scans, ++judged_;
+  if (triggers && !triggered) ++device.triggers, ++triggers_, lost_ += lost;
+  if (is_early_) early_[subject] = triggers;
 }
 
 void DeviceScans::Clear(const Subject& subject) {
-  ++devices_[subject].scans;
-  ++judged_;
+  Count(subject, false, 0);
 }
 
 void DeviceScans::Trigger(const Finding& finding, double lost) {
-  Device& device = devices_[finding.subject];
-  ++device.scans;
-  ++device.triggers;
-  ++judged_;
-  ++triggers_;
-  lost_ += lost;
+  Count(finding.subject, true, lost);
   active_ = true;
   last_ = at_;
   if (!fired_) fired_ = at_;
@@ -32,7 +37,8 @@ void DeviceScans::Trigger(const Finding& finding, double lost) {
 }
 
 void DeviceScans::End() {
-  if (judged_ > judged_before_) ++scans_;
+  if (judged_ > judged_before_ && (is_early_ || early_.empty())) ++scans_;
+  if (!is_early_) early_.clear();
 }
 
 DeviceScans::Device DeviceScans::Of(const Subject& subject) const {

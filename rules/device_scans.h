@@ -15,7 +15,7 @@ namespace stepscope {
 
 // What the scans of a rule said of each device: how often it was judged, how often it fired, and
 // the findings. One trigger is one device in one scan. Between Begin and End of a scan each device
-// that can be judged is either Clear or triggers.
+// that can be judged is either Clear or triggers. An early scan and the one after it count as one.
 class DeviceScans {
  public:
   struct Device {
@@ -32,6 +32,7 @@ class DeviceScans {
   void Saw(Time at) { first_ = std::min(first_.value_or(at), at); }
   bool SawAny() const { return first_.has_value(); }
   void Begin(Time at);
+  void BeginNextEarly() { next_is_early_ = true; }
   void Clear(const Subject& subject);
   // `lost` is the part of the device's time that it lost, 0 to 1. The finding is of the scan.
   void Trigger(const Finding& finding, double lost);
@@ -61,17 +62,23 @@ class DeviceScans {
     state("first", first_);
     state("fired", fired_);
     state("last", last_);
+    state("early", early_, [] { return false; });
   }
 
  private:
+  void Count(const Subject& subject, bool triggers, double lost);
+
   FindingTrack findings_;
   std::map<Subject, Device, std::less<>> devices_;      // that were judged
   std::int64_t scans_ = 0, judged_ = 0, triggers_ = 0;  // judged and triggers: device by device
   double lost_ = 0;                                     // in scans of one device
   bool active_ = false;
   std::optional<Time> first_, fired_, last_;  // first sample, first and last trigger
+  // Judged by an early scan, and whether it triggered, until the next one has ended.
+  std::map<Subject, bool, std::less<>> early_;
 
   // Of the scan.
+  bool next_is_early_ = false, is_early_ = false;
   Time at_{};
   std::int64_t judged_before_ = 0;
 };

@@ -47,11 +47,14 @@ void DeviceWindows::EndScan() {
   }
 }
 
-const DeviceWindows::Window* DeviceWindows::Full(std::size_t metric, const Subject& subject) const {
+const DeviceWindows::Window* DeviceWindows::Find(std::size_t metric, const Subject& subject) const {
   const auto found = windows_[metric].find(subject);
-  if (found == windows_[metric].end()) return nullptr;
-  const Window& window = found->second;
-  return window.fresh && window.values.full() ? &window : nullptr;
+  return found == windows_[metric].end() ? nullptr : &found->second;
+}
+
+const DeviceWindows::Window* DeviceWindows::Full(std::size_t metric, const Subject& subject) const {
+  const Window* window = Find(metric, subject);
+  return window != nullptr && window->fresh && window->values.full() ? window : nullptr;
 }
 
 std::string DeviceWindows::Unjudged(std::size_t metric, const JobFacts& facts,

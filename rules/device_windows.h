@@ -39,6 +39,7 @@ class DeviceWindows {
   void EndScan();
 
   const Windows& Of(std::size_t metric) const { return windows_[metric]; }
+  const Window* Find(std::size_t metric, const Subject& subject) const;
   // The device's window, when it is full and has samples since the last scan.
   const Window* Full(std::size_t metric, const Subject& subject) const;
   // Why no GPU was judged by the metric.

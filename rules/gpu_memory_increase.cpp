@@ -8,6 +8,7 @@
 #include "rules/adjacent_windows.h"
 #include "rules/columns.h"
 #include "rules/device_scans.h"
+#include "rules/looks.h"
 #include "rules/sentence.h"
 
 namespace stepscope {
@@ -65,6 +66,11 @@ class IncreaseFold : public FieldsFold<IncreaseFold> {
   void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
+  Time Look(Time at) const override;
+  void ScanEarly(Time at) override {
+    scans_.BeginNextEarly();
+    Scan(at);
+  }
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
@@ -149,6 +155,12 @@ void IncreaseFold::Scan(Time at) {
     gpu.judged = 0;
   }
   scans_.End();
+}
+
+Time IncreaseFold::Look(Time at) const {
+  if (scans_.triggers() > 0) return Time::max();
+  const auto rose = [](const auto& each) { return each.second.judged > 0 && each.second.from; };
+  return std::ranges::any_of(gpus_, rose) ? at : After(at, 1, facts_.interval);
 }
 
 std::string IncreaseFold::Describe(const Subject& subject, const Rise& rise) const {

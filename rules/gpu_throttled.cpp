@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "rules/columns.h"
 #include "rules/device_scans.h"
+#include "rules/looks.h"
 #include "rules/sentence.h"
 #include "rules/statistics.h"
 
@@ -20,8 +21,9 @@ constexpr Param kParams[] = {
 constexpr std::string_view kMetrics[] = {"gpu_util_percent", "gpu_power_throttle_percent",
                                          "gpu_thermal_throttle_percent"};
 constexpr double kBusyPercent = 10;
-constexpr std::int64_t kLeastBusy = 60;  // a share of fewer samples means nothing
-constexpr std::size_t kMostShown = 64;   // GPUs in the evidence
+// A share of fewer samples means nothing, and an early trigger needs more.
+constexpr std::int64_t kLeastBusy = 60, kLeastLookedAt = 120;
+constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
 
 // Busy samples, and those held down.
 struct Counts {
@@ -68,6 +70,11 @@ class ThrottleFold : public FieldsFold<ThrottleFold> {
   void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
+  Time Look(Time at) const override;
+  void ScanEarly(Time at) override {
+    scans_.BeginNextEarly();
+    Scan(at);
+  }
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
@@ -145,6 +152,19 @@ void ThrottleFold::Scan(Time at) {
     gpu.from.reset();
   }
   scans_.End();
+}
+
+Time ThrottleFold::Look(Time at) const {
+  if (scans_.triggers() > 0) return Time::max();
+  Time next = Time::max();
+  for (const auto& [subject, gpu] : gpus_) {
+    const auto lacking = TicksToExceed(threshold_ / 100, gpu.all.either, gpu.all.busy);
+    if (!lacking) continue;
+    const std::int64_t ticks = std::max({*lacking, kLeastLookedAt - gpu.all.busy,
+                                         static_cast<std::int64_t>(gpu.recent.busy > 0 ? 0 : 1)});
+    next = std::min(next, After(at, ticks, facts_.interval));
+  }
+  return next;
 }
 
 void ThrottleFold::ScanGpu(const Subject& subject, Gpu& gpu) {

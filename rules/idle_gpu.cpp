@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "rules/columns.h"
 #include "rules/device_scans.h"
+#include "rules/looks.h"
 #include "rules/sentence.h"
 #include "rules/statistics.h"
 
@@ -49,6 +50,11 @@ class IdleFold : public FieldsFold<IdleFold> {
   void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
+  Time Look(Time at) const override;
+  void ScanEarly(Time at) override {
+    scans_.BeginNextEarly();
+    Scan(at);
+  }
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
@@ -131,6 +137,20 @@ void IdleFold::Scan(Time at) {
     scans_.Trigger(finding, 1);
   }
   scans_.End();
+}
+
+Time IdleFold::Look(Time at) const {
+  if (scans_.triggers() > 0 || !first_) return Time::max();
+  Time next = Time::max();
+  const Time began = Began();
+  for (const auto& [subject, gpu] : gpus_) {
+    if (gpu.used || !gpu.from) continue;
+    if (!start_.IsOver(subject.node)) return After(at, 1, facts_.interval);
+    const Duration lacking = least_ - (*gpu.last - std::max(*gpu.from, began));
+    if (lacking <= Duration::zero() && gpu.fresh) return at;
+    next = std::min(next, at + std::max(lacking, Duration::zero()));
+  }
+  return next;
 }
 
 std::string IdleFold::Describe(const Subject& subject, const Gpu& gpu) const {

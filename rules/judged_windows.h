@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/time.h"
+#include "rules/columns.h"
 #include "rules/window_values.h"
 
 namespace stepscope {
@@ -35,6 +37,10 @@ struct JudgedDevice {
 struct NodeWindow {
   std::optional<Time> from;  // of the window
   std::map<std::string, WindowValues, std::less<>> devices;
+
+  // The row of each device, or their mean as that of device "". One of them has a value.
+  void Add(const std::vector<DeviceColumn>& columns, std::size_t row, bool per_device,
+           Aggregation aggregation, std::int64_t window);
 
   template <typename State>
   void Fields(State& state) {

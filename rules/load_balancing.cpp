@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "core/base/text.h"
 #include "rules/columns.h"
 #include "rules/device_scans.h"
+#include "rules/looks.h"
 #include "rules/sentence.h"
 #include "rules/workloads.h"
 
@@ -19,8 +21,9 @@ constexpr Param kParams[] = {
     kPatience,
 };
 constexpr std::string_view kMetrics[] = {"gpu_util_percent"};
-constexpr std::uint64_t kLeastSamples = 60;  // a distribution of fewer means nothing
-constexpr std::size_t kMostShown = 64;       // GPUs, and pairs, in the evidence
+// A distribution of fewer means nothing, and an early trigger needs more.
+constexpr std::uint64_t kLeastSamples = 60, kLeastLookedAt = 120;
+constexpr std::size_t kMostShown = 64;  // GPUs, and pairs, in the evidence
 
 struct Gpu {
   Workload all, recent;  // of the job; since the newest judgement of what is recent
@@ -42,6 +45,11 @@ class BalanceFold : public FieldsFold<BalanceFold> {
   void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
+  Time Look(Time at) const override;
+  void ScanEarly(Time at) override {
+    Scan(at);
+    early_ = true;
+  }
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
 
@@ -55,6 +63,7 @@ class BalanceFold : public FieldsFold<BalanceFold> {
     state("from", from_);
     state("fired", fired_);
     state("active", active_);
+    state("early", early_);
   }
 
  private:
@@ -74,6 +83,7 @@ class BalanceFold : public FieldsFold<BalanceFold> {
   std::int64_t scans_ = 0, triggers_ = 0;  // that judged; in which it fired
   std::optional<Time> from_, fired_;       // scan before, or first sample; first trigger
   bool active_ = false;
+  bool early_ = false;  // the last scan was early: the next one is counted already
 };
 
 void BalanceFold::Observe(const TickView& ticks) {
@@ -107,17 +117,31 @@ void BalanceFold::Scan(Time at) {
   const bool fresh = std::ranges::any_of(gpus_, [](const auto& gpu) { return gpu.second.fresh; });
   const auto pairs = fresh ? Pairs(&Gpu::all) : std::vector<GpuPair>();
   for (auto& [subject, gpu] : gpus_) gpu.fresh = false;
+  const bool counts = !std::exchange(early_, false);
   if (!pairs.empty()) {
-    ++scans_;
+    if (counts) ++scans_;
     JudgeRecent();
     if (pairs[0].distance > threshold_) {
-      ++triggers_;
+      if (counts) ++triggers_;
       if (!fired_) fired_ = at, active_ = true;
       findings_.Trigger({}, from_.value_or(at - 60s), at, Describe(pairs),
                         {{"distance", pairs[0].distance}, {"threshold", threshold_}});
     }
   }
   if (fresh) from_ = at;
+}
+
+// The distance between two GPUs is at least that of their means: the area between two cumulative
+// distributions is not less than the difference of the areas below them.
+Time BalanceFold::Look(Time at) const {
+  if (fired_) return Time::max();
+  double least = 100, most = 0;
+  for (const auto& [subject, gpu] : gpus_) {
+    if (gpu.all.total() < kLeastLookedAt || !gpu.fresh) continue;
+    least = std::min(least, gpu.all.Mean());
+    most = std::max(most, gpu.all.Mean());
+  }
+  return (most - least) / 100 > threshold_ ? at : After(at, 1, facts_.interval);
 }
 
 // Once the GPUs have new samples enough; until then the last judgement stands.

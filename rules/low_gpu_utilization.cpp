@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "rules/device_scans.h"
 #include "rules/device_windows.h"
+#include "rules/looks.h"
 #include "rules/sentence.h"
 
 namespace stepscope {
@@ -41,6 +42,10 @@ struct Gpu {
   }
 };
 
+Gpu NowOf(const DeviceWindows::Window& window) {
+  return {window.P(5), window.P(50), window.P(95)};
+}
+
 class LowGpu : public FieldsFold<LowGpu> {
  public:
   LowGpu(const Params& params, const JobFacts& facts)
@@ -54,6 +59,11 @@ class LowGpu : public FieldsFold<LowGpu> {
   void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
+  Time Look(Time at) const override;
+  void ScanEarly(Time at) override {
+    scans_.BeginNextEarly();
+    Scan(at);
+  }
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
@@ -67,6 +77,9 @@ class LowGpu : public FieldsFold<LowGpu> {
 
  private:
   void ScanGpu(const Subject& subject, const DeviceWindows::Window& window);
+  bool Triggers(const Gpu& now) const {
+    return now.p95 < threshold_p95_ || (now.p95 > threshold_p95_ && now.p5 < threshold_p5_);
+  }
   std::string Describe(const Subject& subject, const Gpu& gpu) const;
   std::vector<std::pair<Subject, Gpu>> Worst() const;
   Json Shown() const;
@@ -97,10 +110,25 @@ void LowGpu::Scan(Time at) {
   windows_.EndScan();
 }
 
+Time LowGpu::Look(Time at) const {
+  if (scans_.triggers() > 0) return Time::max();
+  auto lacking = static_cast<std::size_t>(window_);
+  for (const auto& [subject, window] : windows_.Of(0)) {
+    if (!start_.IsOver(subject.node)) {
+      lacking = 1;
+      continue;
+    }
+    const std::size_t more = std::min(window.values.LackingBelow(0.95, threshold_p95_),
+                                      window.values.LackingBelow(0.05, threshold_p5_));
+    if (more == 0 && window.fresh && Triggers(NowOf(window))) return at;
+    lacking = std::min(lacking, more);
+  }
+  return After(at, static_cast<std::int64_t>(lacking), facts_.interval);
+}
+
 void LowGpu::ScanGpu(const Subject& subject, const DeviceWindows::Window& window) {
-  const Gpu now{window.P(5), window.P(50), window.P(95)};
-  const bool triggers =
-      now.p95 < threshold_p95_ || (now.p95 > threshold_p95_ && now.p5 < threshold_p5_);
+  const Gpu now = NowOf(window);
+  const bool triggers = Triggers(now);
   Gpu& gpu = gpus_[subject];
   if (triggers || scans_.Of(subject).triggers == 0) gpu = now;
   if (!triggers) return scans_.Clear(subject);

@@ -26,6 +26,7 @@ class InitializationFold : public FieldsFold<InitializationFold> {
   void Observe(const StepView& steps) override;
   void Observe(const TickView&) override {}
   void Scan(Time at) override;
+  Time Look(Time at) const override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
 
@@ -68,6 +69,14 @@ void InitializationFold::Scan(Time at) {
   if (known || facts_.removed_until || !Fires()) return;
   findings_.Trigger({}, *started_, *End(), Describe(),
                     {{"seconds", std::chrono::duration<double>(*End() - *started_).count()}});
+}
+
+Time InitializationFold::Look(Time at) const {
+  const bool seen = first_step_ && *first_step_ <= at;
+  if (!started_ || seen || facts_.ranks.empty() || facts_.removed_until || findings_.count() > 0) {
+    return Time::max();
+  }
+  return std::max(at, *started_ + threshold_ + 1us);
 }
 
 std::string InitializationFold::Describe() const {

@@ -124,6 +124,11 @@ class Fold {
   // All ticks before `at` were observed; called once for each scan interval of data, and at the
   // end.
   virtual void Scan(Time) {}
+  // For the first trigger, which need not wait for the next scan: `at` when a scan now would be the
+  // first that fires, else when to ask again at the earliest. All ticks before `at` were observed.
+  virtual Time Look(Time) const { return Time::max(); }
+  // The scan that a look asked for. It and the next one, when that is due, count as one.
+  virtual void ScanEarly(Time at) { Scan(at); }
 
   virtual Verdict Judge() const = 0;
   // Findings that are new or longer than when this was last called, or since Load.

@@ -49,6 +49,7 @@ class StalledFold : public FieldsFold<StalledFold> {
   void Observe(const StepView& steps) override;
   void Observe(const TickView&) override {}
   void Scan(Time at) override;
+  Time Look(Time at) const override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
 
@@ -133,6 +134,16 @@ void StalledFold::Scan(Time at) {
   if (!open.empty()) until = std::min(until, *open.begin()->second.first);
   if (until <= *last_ || !Pause(until)) return;
   open_s_ = std::chrono::duration<double>(until - *last_).count();
+}
+
+Time StalledFold::Look(Time at) const {
+  std::optional<Time> last = last_;
+  for (const auto& [minute, window] : windows_.open()) {
+    if (*window.first <= at) last = std::max(last.value_or(*window.last), *window.last);
+  }
+  if (fired_ || !last) return Time::max();
+  const Time limit = *last + Limit() + 1us;
+  return ended_ && limit > *ended_ ? Time::max() : std::max(at, limit);
 }
 
 // The steps of minutes that are not over, too.

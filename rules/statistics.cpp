@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/base/text.h"
 #include "rules/packing.h"
@@ -60,6 +61,17 @@ std::uint32_t RankedBins<Count>::Percentile(double share) const {
   return static_cast<std::uint32_t>(bin);
 }
 
+template <typename Count>
+std::uint64_t RankedBins<Count>::Below(std::uint32_t bin) const {
+  const std::size_t end = std::min<std::size_t>(bin, counts_.size());
+  const std::size_t block = end >> kBlockBits;
+  const auto bins = counts_.begin();
+  const auto whole =
+      std::accumulate(blocks_.begin(), blocks_.begin() + std::ptrdiff_t(block), 0ULL);
+  return std::accumulate(bins + std::ptrdiff_t(block << kBlockBits), bins + std::ptrdiff_t(end),
+                         whole);
+}
+
 // Only the bins in use: how far from the one before, and how many.
 template <typename Count>
 std::string RankedBins<Count>::Save() const {
@@ -104,6 +116,13 @@ void SlidingPercentiles::Clear() {
   bins_ = RankedBins<std::uint16_t>(kPercentBins);
   ring_.clear();
   next_ = 0;
+}
+
+std::size_t SlidingPercentiles::LackingBelow(double share, double percent) const {
+  const auto bin = static_cast<std::uint32_t>(std::ceil(std::clamp(percent, 0.0, 100.0) * 100));
+  const auto rank = std::max(std::ceil(share * static_cast<double>(window_)), 1.0);
+  const auto wanted = static_cast<std::size_t>(rank), below = std::size_t(bins_.Below(bin));
+  return std::max(wanted - std::min(wanted, below), window_ - size());
 }
 
 // Oldest first. Two bytes a sample: varints of values up to 10,000.

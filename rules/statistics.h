@@ -45,6 +45,8 @@ class RankedBins {
   std::uint64_t total() const { return total_; }
   // The bin at the percentile, 0 to 1; 0 when there is nothing.
   std::uint32_t Percentile(double share) const;
+  // How many values are below the bin.
+  std::uint64_t Below(std::uint32_t bin) const;
 
   std::string Save() const;
   Status Load(const Json& packed);
@@ -79,6 +81,9 @@ class SlidingPercentiles {
   std::size_t size() const { return static_cast<std::size_t>(bins_.total()); }
   double Percentile(double share) const { return BinPercent(bins_.Percentile(share)); }
   std::uint32_t Bin(double share) const { return bins_.Percentile(share); }
+  // How many more values it takes at least until the window is full and its percentile below
+  // `percent`: all of them would have to be below.
+  std::size_t LackingBelow(double share, double percent) const;
 
   std::string Save() const;
   Status Load(const Json& packed);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "rules/looks.h"
 #include "rules/sentence.h"
 
 namespace stepscope {
@@ -32,8 +33,9 @@ void TickShare::Scan(Time at) {
   const Counts total = Total(&Node::all), recent = Total(&Node::recent);
   const bool judges = total.judged >= kLeastJudged && recent.judged > 0;
   const bool fires = judges && total.Share() > threshold_;
-  if (judges) ++scans_;
-  if (fires) ++triggers_;
+  const bool counts = !std::exchange(early_, false);
+  if (judges && counts) ++scans_;
+  if (fires && counts) ++triggers_;
   if (fires && !fired_) fired_ = at;
   active_ = fired_ && recent.Share() > threshold_;
   for (auto& [name, node] : nodes_) {
@@ -42,6 +44,17 @@ void TickShare::Scan(Time at) {
     node.recent = {};
     node.from.reset();
   }
+}
+
+Time TickShare::Look(Time at) const {
+  const Counts total = Total(&Node::all);
+  const auto lacking = TicksToExceed(threshold_, total.bottleneck, total.judged);
+  if (fired_ || !lacking || nodes_.empty()) return Time::max();
+  const bool judges = Total(&Node::recent).judged > 0;
+  const std::int64_t ticks = std::max(
+      {*lacking, kLeastLookedAt - total.judged, static_cast<std::int64_t>(judges ? 0 : 1)});
+  const auto nodes = static_cast<std::int64_t>(nodes_.size());
+  return After(at, (ticks + nodes - 1) / nodes, facts_.interval);
 }
 
 void TickShare::Trigger(const std::string& name, const Node& node) {

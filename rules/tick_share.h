@@ -22,12 +22,19 @@ class TickShare : public FieldsFold<TickShare> {
   };
   // A share of fewer ticks means nothing.
   static constexpr std::int64_t kLeastJudged = 60;
+  // And an early trigger is not one of the first moments after the initialisation.
+  static constexpr std::int64_t kLeastLookedAt = 120;
 
   TickShare(const Params& params, const JobFacts& facts, Words words);
 
   using Fold::Observe;
   void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Scan(Time at) override;
+  Time Look(Time at) const override;
+  void ScanEarly(Time at) override {
+    Scan(at);
+    early_ = true;
+  }
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
 
@@ -40,6 +47,7 @@ class TickShare : public FieldsFold<TickShare> {
     state("triggers", triggers_);
     state("fired", fired_);
     state("active", active_);
+    state("early", early_);
   }
 
  protected:
@@ -108,6 +116,7 @@ class TickShare : public FieldsFold<TickShare> {
   std::int64_t scans_ = 0, triggers_ = 0;  // scans that judged; those in which the share was above
   std::optional<Time> fired_;
   bool active_ = false;
+  bool early_ = false;  // the last scan was early: the next one is counted already
 };
 
 }  // namespace stepscope

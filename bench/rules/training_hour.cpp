@@ -4,6 +4,7 @@
 #include <random>
 
 #include "bench/series.h"
+#include "rules/looks.h"
 
 namespace stepscope {
 namespace {
@@ -112,8 +113,16 @@ void TrainingHour::Show(Duration from, Duration length, Fold& fold) const {
 
 void TrainingHour::ShowAll(Fold& fold) const {
   for (Duration at = begin_; at < begin_ + kHour; at += kScan) {
-    Show(at, kScan, fold);
-    fold.Scan(kOrigin + at + kScan);
+    const Time scan = kOrigin + at + kScan;
+    Duration shown = at;
+    for (auto look = NextLook(fold, kOrigin, kOrigin + at, scan); look;
+         look = NextLook(fold, kOrigin, *look, scan)) {
+      Show(shown, *look - kOrigin - shown, fold);
+      shown = *look - kOrigin;
+      if (fold.Look(*look) <= *look) fold.ScanEarly(*look);
+    }
+    Show(shown, at + kScan - shown, fold);
+    fold.Scan(scan);
   }
 }
 

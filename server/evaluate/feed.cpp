@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/metric.h"
+#include "rules/looks.h"
 
 namespace stepscope {
 namespace {
@@ -158,24 +159,43 @@ std::optional<Time> NextTick(const NewRows& rows) {
   return earliest;
 }
 
-// Shows what lies before the next scan, and does that scan when its time has come; says whether it
-// may have one more to do.
+Time NextScan(const Watermark& watermark, Duration scan_interval) {
+  return *watermark.origin + scan_interval * (watermark.scans + 1);
+}
+
+// Without ticks since the last scan there is nothing to scan before the next tick.
+void SkipScans(const NewRows& rows, Duration scan_interval, Watermark& watermark) {
+  const Time jump = std::min(NextTick(rows).value_or(*rows.until), *rows.until);
+  const std::int64_t behind = (jump - *watermark.origin) / scan_interval;
+  if (behind <= watermark.scans) return;
+  watermark.scans = behind;
+  watermark.look.reset();
+}
+
+// What is due now: a scan, or a look that makes one when the fold would fire.
+void ScanOrLook(Time at, Duration scan_interval, Watermark& watermark, Fold& fold) {
+  if (at == NextScan(watermark, scan_interval)) {
+    fold.Scan(at);
+    ++watermark.scans;
+    watermark.fresh = false;
+  } else if (watermark.fresh && fold.Look(at) <= at) {
+    fold.ScanEarly(at);
+    watermark.fresh = false;
+  }
+  watermark.look = NextLook(fold, *watermark.origin, at, NextScan(watermark, scan_interval));
+}
+
+// Shows what lies before the next scan or look, and does that when its time has come; says whether
+// there may be one more to do.
 bool FeedPiece(NewRows& rows, Duration scan_interval, Watermark& watermark, Fold& fold) {
-  const Time until = *rows.until, origin = *watermark.origin;
-  const auto next = NextTick(rows);
-  // Without ticks since the last scan there is nothing to scan before the next tick.
-  if (!watermark.fresh) {
-    const Time jump = next ? std::min(*next, until) : until;
-    watermark.scans = std::max<std::int64_t>(watermark.scans, (jump - origin) / scan_interval);
-  }
-  const Time scan = origin + scan_interval * (watermark.scans + 1);
+  if (!watermark.fresh) SkipScans(rows, scan_interval, watermark);
+  const Time until = *rows.until, scan = NextScan(watermark, scan_interval);
+  const Time due = watermark.look.value_or(scan);
   for (NewTicks& ticks : rows.ticks) {
-    ShowTicks(ticks, std::min(scan, until + 1us), watermark, fold);
+    ShowTicks(ticks, std::min(due, until + 1us), watermark, fold);
   }
-  if (scan > until || !watermark.fresh) return false;
-  fold.Scan(scan);
-  watermark.fresh = false;
-  ++watermark.scans;
+  if (due > until || (due == scan && !watermark.fresh)) return false;
+  ScanOrLook(due, scan_interval, watermark, fold);
   return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/base/text.h"
 #include "rules/catalog.h"
+#include "rules/looks.h"
 #include "tests/scenarios/scenario.h"
 
 namespace stepscope::scenarios {
@@ -61,6 +62,7 @@ class Replay {
       if (!node.at_us.empty()) last = std::max(last, FromMicros(node.at_us.back()));
     }
     for (Time scan = job_.origin + kScan; scan <= last; scan += kScan) {
+      if (scan > job_.origin + kScan) LookUntil(scan);
       FeedUntil(scan);
       fold_->Scan(scan);
       Keep();
@@ -76,6 +78,16 @@ class Replay {
 
  private:
   static constexpr Duration kScan = 60s;
+
+  void LookUntil(Time scan) {
+    const auto next = [&](Time at) { return NextLook(*fold_, job_.origin, at, scan); };
+    for (auto look = next(scan - kScan); look; look = next(*look)) {
+      FeedUntil(*look);
+      if (fold_->Look(*look) > *look) continue;
+      fold_->ScanEarly(*look);
+      Keep();
+    }
+  }
 
   // In random slices when there is a seed; steps that ended come before later ticks.
   void FeedUntil(Time end) {
