@@ -77,11 +77,10 @@ Status AddRollups(Connection& connection, const ChartQuery& query, std::int64_t 
   for (const NodeBrief& node : query.nodes) names[node.node_id] = node.name;
   RollupQuery wanted = RollupsOf(query, bin_us);
   for (const auto& [node_id, name] : names) wanted.node_ids.push_back(node_id);
-  const Result<std::vector<NodeRollup>> rollups = LoadRollups(connection, wanted);
-  if (!rollups) return rollups.error();
-  for (const NodeRollup& rollup : *rollups) {
+  const Status read = ForEachRollup(connection, wanted, [&](const NodeRollup& rollup) {
     chart.Add(names[rollup.node_id], rollup, bin_us, query.from_us, query.to_us);
-  }
+  });
+  if (!read) return read;
   const std::int64_t only = query.nodes.size() == 1 ? query.nodes[0].node_id : 0;
   const auto fresh = ReadFreshTicks(connection, TicksOf(query, only));
   if (!fresh) return fresh.error();

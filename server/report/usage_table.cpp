@@ -140,12 +140,9 @@ Status ReadMeans(Connection& connection, const SeriesRange& range, std::int64_t 
     query.node_ids.push_back(node.node_id);
     means[node.node_id] = {bin_us, query.from_us, query.until_us, node.name, uses};
   }
-  const auto rollups = LoadRollups(connection, query);
-  if (!rollups) return rollups.error();
-  for (const NodeRollup& rollup : *rollups) {
+  return ForEachRollup(connection, query, [&](const NodeRollup& rollup) {
     means[rollup.node_id].Add(rollup.metric, rollup.bins);
-  }
-  return {};
+  });
 }
 
 // In one snapshot: a frame that is compacted meanwhile would else count twice.

@@ -1,24 +1,26 @@
 #include "server/store/block_tables.h"
 
-#include <map>
-
 #include "core/wire/frame.h"
 #include "server/store/streams.h"
 
 namespace stepscope {
 
+Result<TickTable> RowTables::Decode(std::size_t row) {
+  const auto [schema, fresh] = schemas_.try_emplace(rows_.Int(row, column_));
+  if (fresh) {
+    Result<Schema> decoded = DecodeSchema(rows_.BytesView(row, column_ + 1));
+    if (!decoded) return Internal("block: its schema: " + decoded.error().message);
+    schema->second = std::move(*decoded);
+  }
+  return DecodeTicks(rows_.BytesView(row, column_ + 2), schema->second, filter_);
+}
+
 Result<std::vector<TickTable>> DecodeTables(const Rows& rows, std::size_t column,
                                             const TickFilter& filter) {
-  std::map<std::int64_t, Schema> schemas;
+  RowTables decoder(rows, column, filter);
   std::vector<TickTable> tables;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto [schema, fresh] = schemas.try_emplace(rows.Int(i, column));
-    if (fresh) {
-      Result<Schema> decoded = DecodeSchema(rows.BytesView(i, column + 1));
-      if (!decoded) return Internal("block: its schema: " + decoded.error().message);
-      schema->second = std::move(*decoded);
-    }
-    Result<TickTable> table = DecodeTicks(rows.BytesView(i, column + 2), schema->second, filter);
+    Result<TickTable> table = decoder.Decode(i);
     if (!table) return table.error();
     tables.push_back(std::move(*table));
   }

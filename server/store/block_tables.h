@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -8,8 +10,22 @@
 
 namespace stepscope {
 
-// The tables of an answer's rows: the hash of the schema stands in `column`, behind it its content
-// and the payload.
+// Decodes the tables of an answer's rows one by one: the hash of the schema stands in `column`,
+// behind it its content and the payload. A schema is decoded once. Not for several threads at once.
+class RowTables {
+ public:
+  RowTables(const Rows& rows, std::size_t column, const TickFilter& filter)
+      : rows_(rows), column_(column), filter_(filter) {}
+  Result<TickTable> Decode(std::size_t row);
+
+ private:
+  const Rows& rows_;
+  const std::size_t column_;
+  const TickFilter& filter_;
+  std::map<std::int64_t, Schema> schemas_;  // by hash
+};
+
+// All of them.
 Result<std::vector<TickTable>> DecodeTables(const Rows& rows, std::size_t column,
                                             const TickFilter& filter);
 

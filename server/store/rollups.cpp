@@ -75,7 +75,7 @@ Status SaveRollups(Connection& connection, std::int64_t job_id, std::int64_t nod
               Blobs(tables, [](const EncodedTable& t) { return std::string_view(t.payload); })}));
 }
 
-Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query) {
+Status ForEachRollup(Connection& connection, const RollupQuery& query, const TakeRollup& take) {
   const Result<Rows> rows = connection.Query(
       kLoad, {query.job_id, query.bin_us, ChunkOf(query.from_us, query.bin_us), query.until_us,
               Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics),
@@ -83,12 +83,20 @@ Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const Rollup
   if (!rows) return rows.error();
   TickFilter columns{{}, query.filter.device};
   if (query.means) columns.metrics = {kCount, kSum};
-  Result<std::vector<TickTable>> tables = DecodeTables(*rows, 2, columns);
-  if (!tables) return tables.error();
-  std::vector<NodeRollup> rollups;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    rollups.push_back({rows->Int(i, 0), rows->Text(i, 1), std::move((*tables)[i])});
+  RowTables tables(*rows, 2, columns);
+  for (std::size_t row = 0; row < rows->size(); ++row) {
+    Result<TickTable> bins = tables.Decode(row);
+    if (!bins) return bins.error();
+    take({rows->Int(row, 0), rows->Text(row, 1), std::move(*bins)});
   }
+  return {};
+}
+
+Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query) {
+  std::vector<NodeRollup> rollups;
+  const Status read = ForEachRollup(
+      connection, query, [&](NodeRollup rollup) { rollups.push_back(std::move(rollup)); });
+  if (!read) return read.error();
   return rollups;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -75,5 +76,9 @@ struct NodeRollup {
   TickTable bins;
 };
 Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query);
+// The same one by one, by metric and node and in the order of time: decoded, those of a large job
+// take ten times the memory.
+using TakeRollup = std::function<void(NodeRollup)>;
+Status ForEachRollup(Connection& connection, const RollupQuery& query, const TakeRollup& take);
 
 }  // namespace stepscope
