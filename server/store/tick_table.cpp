@@ -109,6 +109,48 @@ void ForEachTable(const std::vector<TickTable>& tables, const std::vector<Series
   }
 }
 
+// The same series at the same scales, without a missing value.
+bool AreAlike(const TickTable& one, const TickTable& other) {
+  const auto alike = [](const Column& a, const Column& b) {
+    return a.scale == b.scale && a.present.empty() && b.present.empty();
+  };
+  return one.series == other.series && std::ranges::equal(one.columns, other.columns, alike);
+}
+
+// Whether the tables, in the order of their begin, are alike and do not overlap: nearly always so.
+bool FollowEachOther(const std::vector<TickTable>& tables) {
+  const std::vector<SeriesName>& series = tables[0].series;
+  if (std::ranges::adjacent_find(series, std::ranges::greater_equal()) != series.end())
+    return false;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (!AreAlike(tables[0], tables[i])) return false;
+    if (i > 0 && tables[i].at_us.front() <= tables[i - 1].at_us.back()) return false;
+  }
+  return true;
+}
+
+// Those that follow each other, as one.
+TickTable Concatenated(const std::vector<TickTable>& tables, const TickBounds& bounds) {
+  TickTable joined{.at_us = {}, .series = tables[0].series, .columns = tables[0].columns};
+  for (Column& column : joined.columns) column.values.clear();
+  for (const TickTable& table : tables) {
+    const Times& times = table.at_us;
+    const auto from = std::ranges::upper_bound(times, bounds.after_us) - times.begin();
+    const auto until = std::ranges::upper_bound(times, bounds.until_us) - times.begin();
+    const auto left =
+        static_cast<std::ptrdiff_t>(std::min(bounds.most_rows - joined.at_us.size(), times.size()));
+    const auto to = std::min(until, from + left);
+    if (from >= to) continue;
+    joined.at_us.insert(joined.at_us.end(), times.begin() + from, times.begin() + to);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const std::vector<std::int64_t>& values = table.columns[i].values;
+      std::vector<std::int64_t>& all = joined.columns[i].values;
+      all.insert(all.end(), values.begin() + from, values.begin() + to);
+    }
+  }
+  return joined;
+}
+
 }  // namespace
 
 bool TickFilter::Wants(const SeriesName& series) const {
@@ -156,6 +198,7 @@ EncodedTable EncodeTicks(const TickTable& table) {
 TickTable JoinTicks(std::vector<TickTable> tables, const TickBounds& bounds) {
   std::erase_if(tables, [](const TickTable& table) { return table.at_us.empty(); });
   std::ranges::stable_sort(tables, {}, [](const TickTable& table) { return table.at_us.front(); });
+  if (!tables.empty() && FollowEachOther(tables)) return Concatenated(tables, bounds);
   TickTable joined;
   joined.at_us = UniteAll(tables, bounds);
   joined.series = SeriesOf(tables);

@@ -58,6 +58,19 @@ TEST_F(Series, OverlappingFramesBecomeOneSeriesInOrder) {
   EXPECT_TRUE(table.columns[0].present.empty());
 }
 
+// They are put one behind the other, and cut as the others are.
+TEST_F(Series, FramesThatFollowEachOtherBecomeOneSeries) {
+  StoreTicks({"user.a", ""}, {10, 20});
+  StoreTicks({"user.a", ""}, {30, 40});
+  StoreTicks({"user.a", ""}, {50, 60});
+  EXPECT_EQ(Read().columns.at(0).values, (Times{10, 20, 30, 40, 50, 60}));
+  EXPECT_EQ(Read({.after_us = 10, .until_us = 50, .filter = {}}).at_us, (Times{20, 30, 40, 50}));
+  const TickTable first = Read({.filter = {}, .most_rows = 3});
+  EXPECT_EQ(first.at_us, (Times{10, 20, 30}));
+  EXPECT_EQ(first.columns.at(0).values, first.at_us);
+  EXPECT_FALSE(first.complete);
+}
+
 TEST_F(Series, ManyFramesOfAShortTimeAreReadAsWell) {
   constexpr std::int64_t kFrames = 600;
   for (std::int64_t at_us = 1; at_us <= kFrames; ++at_us) StoreTicks({"user.a", ""}, {at_us});
