@@ -1,6 +1,7 @@
 #include "server/api/chart.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/base/json.h"
 #include "core/model/metric.h"
@@ -10,17 +11,18 @@
 
 namespace stepscope {
 
-std::size_t Chart::MostBins(const std::vector<std::int64_t>& at_us) const {
-  if (at_us.empty()) return 0;
-  const auto wide = static_cast<std::size_t>((at_us.back() - at_us.front()) / bin_us_ + 1);
-  return std::min(wide, at_us.size());
+std::size_t Chart::MostBins(std::int64_t from_us, std::int64_t to_us) const {
+  return static_cast<std::size_t>(std::max<std::int64_t>((to_us - from_us) / bin_us_ + 1, 0));
 }
 
 void Chart::Add(const std::string& node, const TickTable& table) {
+  const std::vector<std::int64_t>& times = table.at_us;
+  const std::size_t most_bins =
+      times.empty() ? 0 : std::min(MostBins(times.front(), times.back()), times.size());
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const SeriesName& name = table.series[column];
     Line& line = series_[{name.metric, node, name.device}];
-    if (line.empty()) line.reserve(MostBins(table.at_us));
+    if (line.empty()) line.reserve(most_bins);
     AddSamples(table.at_us, table.columns[column], line);
   }
 }
@@ -53,17 +55,21 @@ void Chart::AddSamples(const std::vector<std::int64_t>& times, const Column& col
 
 void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
                 std::int64_t from_us, std::int64_t to_us) {
-  const TickTable& bins = rollup.bins;
-  std::vector<std::int64_t> begins;  // of the bins of the chart, by row
-  for (const std::int64_t at_us : bins.at_us) begins.push_back(BinOf(at_us));
-  for (const RollupDevice& device : DevicesOf(bins)) {
+  const std::vector<std::int64_t>& times = rollup.bins.at_us;
+  const auto first = std::ranges::lower_bound(times, from_us) - times.begin();
+  const auto last = std::ranges::upper_bound(times, to_us) - times.begin();
+  const auto from = static_cast<std::size_t>(first), to = static_cast<std::size_t>(last);
+  constexpr std::size_t kTablesAtOnce = 4;  // that there is room for from the beginning
+  std::vector<std::int64_t> begins(to);     // of the bins of the chart, by row
+  for (std::size_t row = from; row < to; ++row) begins[row] = BinOf(times[row]);
+  for (const RollupDevice& device : DevicesOf(rollup.bins)) {
     Line& line = series_[{rollup.metric, node, *device.device}];
+    if (line.empty()) line.reserve(std::min(MostBins(from_us, to_us), kTablesAtOnce * (to - from)));
     const Reals count(device.count), sum(device.sum), least(device.least), most(device.greatest);
-    for (std::size_t row = 0; row < bins.at_us.size(); ++row) {
-      const std::int64_t at_us = bins.at_us[row];
-      if (!device.count->Has(row) || at_us < from_us || at_us > to_us) continue;
-      Merge(line, {begins[row], at_us, at_us + rollup_bin_us - interval_us_, count[row], sum[row],
-                   least[row], most[row]});
+    for (std::size_t row = from; row < to; ++row) {
+      if (!device.count->Has(row)) continue;
+      Merge(line, {begins[row], times[row], times[row] + rollup_bin_us - interval_us_, count[row],
+                   sum[row], least[row], most[row]});
     }
   }
 }
@@ -159,23 +165,47 @@ void Chart::ForEachEntry(const Line& line, Take take) const {
   }
 }
 
+// Lines that follow each other mostly have the same times, and so the same gaps.
+bool Chart::HaveSameTimes(const Line& line, const Line& other) {
+  return std::ranges::equal(line, other, [](const Bin& one, const Bin& two) {
+    return one.at_us == two.at_us && one.first_us == two.first_us && one.last_us == two.last_us;
+  });
+}
+
 // All columns in one pass, since the bins of a long line do not fit into the processor's cache.
 // Where each bin is one sample, its least, mean and greatest value are written once.
 struct Chart::Columns {
   std::string least, mean, most, sum;
+  const Line* before = nullptr;             // the line whose times stand in the list
+  std::size_t times_at = 0, times_end = 0;  // there
 
   void Read(const Chart& chart, const Line& line, bool samples, bool folded,
-            std::string& times_us) {
+            std::string* times_us) {
     for (std::string* column : {&least, &mean, &most, &sum}) column->assign(1, '[');
-    NumberList times(times_us), lows(least), means(mean), highs(most), sums(sum);
+    NumberList lows(least), means(mean), highs(most), sums(sum);
+    std::optional<NumberList> times;
+    if (times_us) times.emplace(*times_us);
     chart.ForEachEntry(line, [&](std::int64_t at_us, const Bin* bin) {
-      times.Int(at_us);
+      if (times) times->Int(at_us);
       bin ? lows.Real(bin->least) : lows.Null();
       if (samples) return;
       bin ? means.Real(bin->sum / bin->count) : means.Null();
       bin ? highs.Real(bin->most) : highs.Null();
       if (folded) bin ? sums.Real(bin->sum / bin->weight) : sums.Null();
     });
+  }
+
+  // With the times at the end of the list, written or copied.
+  void ReadWithTimes(const Chart& chart, const Line& line, bool samples, bool folded,
+                     std::string& list) {
+    if (before && HaveSameTimes(line, *before)) {
+      list.append(list, times_at, times_end - times_at);
+      return Read(chart, line, samples, folded, nullptr);
+    }
+    before = &line;
+    times_at = list.size();
+    Read(chart, line, samples, folded, &list);
+    times_end = list.size();
   }
 };
 
@@ -189,10 +219,10 @@ void Chart::Write(const Place& place, const Line& line, Columns& columns, std::s
                       {"unit", metric ? metric->unit : ""}};
   if (folded) head["of"] = fold->second;
   OpenObject(list, Dump(head));
-  OpenList(list, "times_us");
   const bool samples =
       !folded && std::ranges::all_of(line, [](const Bin& bin) { return bin.count == 1; });
-  columns.Read(*this, line, samples, folded, list);
+  OpenList(list, "times_us");
+  columns.ReadWithTimes(*this, line, samples, folded, list);
   list.append("],\"min\":").append(columns.least);
   list.append("],\"mean\":").append(samples ? columns.least : columns.mean);
   list.append("],\"max\":").append(samples ? columns.least : columns.most);
@@ -201,7 +231,7 @@ void Chart::Write(const Place& place, const Line& line, Columns& columns, std::s
 }
 
 void Chart::AppendTo(std::string& list) const {
-  constexpr std::size_t kTextOfBin = 48;  // bytes: a time, and three numbers of some digits
+  constexpr std::size_t kTextOfBin = 40;  // bytes: a time, and three numbers of some digits
   std::size_t bins = 0;
   for (const auto& [place, line] : series_) bins += line.size();
   list.reserve(list.size() + bins * kTextOfBin);
@@ -216,6 +246,7 @@ std::vector<HeatRow> Chart::Means(const std::vector<std::int64_t>& times) const 
   for (const auto& [place, line] : series_) {
     if (line.empty()) continue;
     HeatRow row{place.node, place.device, {}};
+    row.values.reserve(times.size());
     const std::int64_t least_gap_us = LeastGapUs(line);
     auto bin = line.begin();
     for (const std::int64_t at_us : times) {

@@ -58,13 +58,14 @@ class Chart {
     auto operator<=>(const Place&) const = default;
   };
   void AddSamples(const std::vector<std::int64_t>& times, const Column& column, Line& line) const;
-  std::size_t MostBins(const std::vector<std::int64_t>& at_us) const;
+  std::size_t MostBins(std::int64_t from_us, std::int64_t to_us) const;
   static void Unite(Bin& bin, const Bin& more);
   void Merge(Line& line, const Bin& more) const;
   static Line WithMeans(const Line& fold, const Line& more);
   std::int64_t LeastGapUs(const Line& line) const;
   template <typename Take>
   void ForEachEntry(const Line& line, Take take) const;
+  static bool HaveSameTimes(const Line& line, const Line& other);
   struct Columns;
   void Write(const Place& place, const Line& line, Columns& columns, std::string& list) const;
 

@@ -1,7 +1,6 @@
 #include "server/api/heat_matrix.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 namespace stepscope {
@@ -63,10 +62,11 @@ HeatMatrix ToMatrix(const std::vector<HeatRow>& rows) {
       some = true;
     }
   }
+  matrix.bytes.reserve(rows.empty() ? 0 : rows.size() * rows.front().values.size());
   const double step = (matrix.high - matrix.low) / (HeatMatrix::kNothing - 1);
   for (const HeatRow& row : rows) {
     for (const std::optional<double>& value : row.values) {
-      const double level = value && step > 0 ? std::round((*value - matrix.low) / step) : 0;
+      const double level = value && step > 0 ? (*value - matrix.low) / step + 0.5 : 0;
       const auto byte = value ? static_cast<unsigned char>(level) : HeatMatrix::kNothing;
       matrix.bytes.push_back(static_cast<char>(byte));
     }

@@ -1,8 +1,10 @@
 #include "server/api/json_text.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include "core/model/table.h"
 
@@ -14,13 +16,15 @@ constexpr std::uint64_t kUnit = 10'000;  // four decimals
 constexpr double kLargestFixed = 9e14;
 
 constexpr std::uint64_t kEightDigits = 100'000'000;
-constexpr auto kPairs = [] {
-  std::array<char, 200> pairs{};
-  for (std::size_t i = 0; i < 100; ++i) {
-    pairs[2 * i] = static_cast<char>('0' + i / 10);
-    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+// "0000" to "9999".
+constexpr auto kFours = [] {
+  std::array<char, 40'000> fours{};
+  for (std::size_t number = 0; number < 10'000; ++number) {
+    for (std::size_t i = 4, rest = number; i-- > 0; rest /= 10) {
+      fours[4 * number + i] = static_cast<char>('0' + rest % 10);
+    }
   }
-  return pairs;
+  return fours;
 }();
 
 bool NeedsComma(const std::string& out) {
@@ -31,29 +35,17 @@ void Separate(std::string& out) {
   if (NeedsComma(out)) out += ',';
 }
 
-char* PutPair(char* to, std::uint64_t number) {
-  to[0] = kPairs[2 * number];
-  to[1] = kPairs[2 * number + 1];
-  return to + 2;
-}
-
 char* PutFour(char* to, std::uint64_t number) {
-  return PutPair(PutPair(to, number / 100), number % 100);
+  std::memcpy(to, &kFours[4 * number], 4);
+  return to + 4;
 }
 
 // As many digits as a number below 10^8 has.
 char* PutShort(char* to, std::uint64_t number) {
-  if (number >= kUnit) {
-    to = PutShort(to, number / kUnit);
-    return PutFour(to, number % kUnit);
-  }
-  if (number >= 100) {
-    to = PutShort(to, number / 100);
-    return PutPair(to, number % 100);
-  }
-  if (number >= 10) return PutPair(to, number);
-  *to = static_cast<char>('0' + number);
-  return to + 1;
+  if (number >= kUnit) return PutFour(PutShort(to, number / kUnit), number % kUnit);
+  const std::size_t zeros = std::size_t{number < 1'000} + (number < 100) + (number < 10);
+  std::memcpy(to, &kFours[4 * number + zeros], 4);  // more than it has; what follows covers that
+  return to + 4 - zeros;
 }
 
 char* PutEight(char* to, std::uint64_t number) {
@@ -71,9 +63,11 @@ char* PutNumber(char* to, std::uint64_t number) {
   if (rest == 0) return to;
   *to = '.';
   if (scale == 4) {
-    char* last = PutFour(to + 1, rest);
-    while (last[-1] == '0') --last;
-    return last;
+    PutFour(to + 1, rest);
+    std::uint32_t digits = 0;
+    std::memcpy(&digits, to + 1, sizeof(digits));
+    // The last digit stands in the highest byte: how many '0' there are from it on.
+    return to + 5 - std::countl_zero(digits ^ 0x30303030U) / 8;
   }
   char* const end = to + 1 + scale;
   for (char* digit = end; digit != to + 1; rest /= 10)
