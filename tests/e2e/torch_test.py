@@ -26,29 +26,36 @@ def finish(process):
     return out
 
 
-def verdict(service, job):
-    """DataloaderBottleneck of a job that has ended."""
+def verdict(service, job, name):
+    """What a rule says of a job that has ended."""
 
     def now():
         code, answer = service.get(f"/api/v1/jobs/{job}/rules")
         rules = {each["rule"]: each for each in answer["items"]} if code == 200 else {}
-        rule = rules.get("DataloaderBottleneck")
+        rule = rules.get(name)
         return rule if rule and rule["rule_evaluation_status"] in ("IssuesFound", "NoIssuesFound") else None
 
-    return wait_for(now, f"the rule has judged {job}")
+    return wait_for(now, f"{name} has judged {job}")
 
 
-@pytest.mark.parametrize("job, words, status", [
-    ("slow", ("--seconds", "20"), "IssuesFound"),
-    ("fast", ("--seconds", "20", "--decode-ms", "0", "--workers", "1", "--batch", "8", "--width", "80"), "NoIssuesFound"),
+def suits(workers, cores):
+    """Whether Dataloader finds so many workers right: 70 to 200 % of the cores. None count as one."""
+    return "NoIssuesFound" if 70 <= 100 * max(workers, 1) / cores <= 200 else "IssuesFound"
+
+
+@pytest.mark.parametrize("job, workers, words, status", [
+    ("slow", 0, (), "IssuesFound"),
+    ("fast", min(os.cpu_count(), 4), ("--decode-ms", "0", "--batch", "8", "--width", "80"), "NoIssuesFound"),
 ])
-def test_a_script_without_a_change_is_judged(service, job, words, status):
-    assert "epoch" in finish(below_agent(service, job, EXAMPLE, *words))
-    rule = verdict(service, job)
+def test_a_script_without_a_change_is_judged(service, job, workers, words, status):
+    assert "epoch" in finish(below_agent(service, job, EXAMPLE, "--seconds", "20", "--workers", workers, *words))
+    rule = verdict(service, job, "DataloaderBottleneck")
     assert rule["rule_evaluation_status"] == status and rule["verdict"]["kind"] == ("finding" if status == "IssuesFound" else "clear"), rule
     (rank,) = service.get(f"/api/v1/jobs/{job}/steps")[1]["ranks"]
     assert rank["steps"] >= 20 and {"data", "forward", "loss", "backward", "optimizer"} <= {each["phase"] for each in rank["phases"]}, rank
-    facts = service.get(f"/api/v1/jobs/{job}")[1]["ranks"][0]
+    described = service.get(f"/api/v1/jobs/{job}")[1]
+    assert verdict(service, job, "Dataloader")["rule_evaluation_status"] == suits(workers, described["nodes"][0]["cores"])
+    facts = described["ranks"][0]
     assert facts["framework"].startswith("torch ") and facts["facts"]["loader_batch_size"] in ("8", "16"), facts
 
 
