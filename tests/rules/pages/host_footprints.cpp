@@ -183,11 +183,23 @@ Footprint Usage() {
            OneLine("I/O wait of the node, %", {"node_iowait_percent", ""})}};
 }
 
+Footprint Hot() {
+  const SeriesName gpu = {"gpu_temperature_celsius", "0"};
+  const Scenario life = Life({{15 * kMinute, 90, 40, 10, 0, 5}}, {Series(gpu, [](std::size_t tick) {
+                               const double at = Minutes(tick);
+                               return Around(at >= 6 && at < 11 ? 86 : 71, 2, tick);
+                             })});
+  return {"Custom",
+          MakeJob(life),
+          {OneLine("GPU temperature, °C", gpu, 83)},
+          {{"metric", gpu.metric}, {"aggregation", "p95"}, {"window", "60s"}, {"threshold", 83}}};
+}
+
 }  // namespace
 
 std::vector<Footprint> HostFootprints() {
-  return {LowGpu(),     Cpu(),     Io(),   Network(),  Batch(),  Idle(), Throttled(),
-          MemoryJump(), Balance(), Leak(), Overhead(), Upload(), Usage()};
+  return {LowGpu(),     Cpu(),     Io(),   Network(),  Batch(),  Idle(),  Throttled(),
+          MemoryJump(), Balance(), Leak(), Overhead(), Upload(), Usage(), Hot()};
 }
 
 }  // namespace stepscope::scenarios

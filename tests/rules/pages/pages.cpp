@@ -12,13 +12,19 @@ constexpr std::string_view kMade =
     "([how](../development.md)).\n";
 
 std::string DefaultOf(const Param& param) {
+  if (param.required || param.good_text != nullptr) return "must be given";
   if (param.choices.empty()) return Format("{:.10g}", param.fallback);
   return std::string(param.choices[static_cast<std::size_t>(param.fallback)]);
 }
 
 std::string RangeOf(const Param& param) {
+  if (param.good_text != nullptr) return "a name";
+  if (param.choices.empty() && param.most >= 1e15) return "any number";
   if (param.choices.empty()) return Format("{:.10g} to {:.10g}", param.least, param.most);
-  return Format("one of {}", param.choices.size());
+  std::string choices;
+  for (const auto& choice : param.choices)
+    choices += Format("{}{}", choices.empty() ? "" : ", ", choice);
+  return choices;
 }
 
 // Counts of samples may be given as time; see rules/params.h.
@@ -62,14 +68,25 @@ std::string Needs(const RuleType& rule) {
   return text;
 }
 
+// How a job gets the rule that it does not have by itself.
+std::string Given(const RuleType& rule, const Json& parameters) {
+  if (rule.name != CustomRule().name) return "";
+  const Json one = {{"name", "HotGpu"}, {"rule", rule.name}, {"parameters", parameters}};
+  return Format(
+      "No job is judged by it unless it is asked for, by a name of your choice: "
+      "[how](../rules-parameters.md#your-own-rule-a-threshold-on-any-metric). This one is\n\n"
+      "```json\n{}\n```\n\n",
+      Dump(one));
+}
+
 std::string Page(const RuleType& rule, const Footprint& footprint, const Outcome& outcome) {
   const bool says = !outcome.verdict.sentence.empty();
   return Format(
-             "# {0}\n\n{1}\n\n![What {0} sees in a job]({0}.svg)\n\nOf this made job it says: "
+             "# {0}\n\n{1}\n\n{7}![What {0} sees in a job]({0}.svg)\n\nOf this made job it says: "
              "*{2}*\n\n## When it fires\n\n{3}\n\n## What to do\n\n{4}\n\n## Parameters\n\n{5}\n## "
              "What it needs\n\n{6}",
              rule.name, rule.sentence, says ? outcome.verdict.sentence : footprint.rule, rule.fires,
-             rule.advice, Parameters(rule), Needs(rule)) +
+             rule.advice, Parameters(rule), Needs(rule), Given(rule, footprint.parameters)) +
          std::string(kMade);
 }
 
@@ -80,15 +97,21 @@ std::map<std::string, std::string> RulePages() {
   std::vector<Footprint> footprints = HostFootprints();
   for (Footprint& each : StepFootprints()) footprints.push_back(std::move(each));
   std::string index = "# Rules\n\n| Rule | Finds |\n|---|---|\n";
-  for (const RuleType& rule : Catalog()) {
-    index += Format("| [{0}]({0}.md) | {1} |\n", rule.name, rule.sentence);
-    const auto found = std::ranges::find(footprints, rule.name, &Footprint::rule);
+  std::vector<const RuleType*> rules;
+  for (const RuleType& rule : Catalog()) rules.push_back(&rule);
+  rules.push_back(&CustomRule());
+  for (const RuleType* rule : rules) {
+    index += Format("| [{0}]({0}.md) | {1} |\n", rule->name, rule->sentence);
+    const auto found = std::ranges::find(footprints, rule->name, &Footprint::rule);
     if (found == footprints.end()) continue;
-    const Outcome outcome = Judge(rule.name, found->job, found->parameters);
-    const std::string name(rule.name);
-    pages[name + ".md"] = Page(rule, *found, outcome);
+    const Outcome outcome = Judge(rule->name, found->job, found->parameters);
+    const std::string name(rule->name);
+    pages[name + ".md"] = Page(*rule, *found, outcome);
     pages[name + ".svg"] = Picture(*found, outcome);
   }
+  index +=
+      "\nParameters of a job's rules, other rules, rules of your own, and what a rule would say "
+      "with other parameters: [rules-parameters.md](../rules-parameters.md).\n";
   pages["README.md"] = index + std::string(kMade);
   return pages;
 }
