@@ -8,7 +8,7 @@ namespace stepscope {
 
 Result<OtherRules> ReadOtherRules(Connection& connection, const RuleTask& task,
                                   std::span<const RuleNow> now) {
-  const auto rows = ListRuleStates(connection, task.job_id);
+  const auto rows = ListRuleStatuses(connection, task.job_id);
   if (!rows.ok()) return rows.error();
   OtherRules others;
   for (const RuleStateRow& row : *rows) {

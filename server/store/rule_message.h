@@ -13,7 +13,7 @@ namespace stepscope {
 struct RuleBefore {
   RuleStatus status = RuleStatus::kInProgress;
   std::int64_t version = 0, revision = 0, now_us = 0;
-  Json verdict;
+  Json verdict;  // without evidence
   std::string config, rule, job, group;
   Json told;  // while it is judged anew: what stood before that; else null
 };

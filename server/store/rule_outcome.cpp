@@ -41,7 +41,7 @@ set state = case when attempt >= $3 then 'done' else 'ready' end, error = $4,
 where task_id = $1 and fence = $2 and state = 'running'
 returning state)";
 constexpr char kLockStates[] = R"(
-select s.status, s.version, s.revision, s.verdict, c.name, c.rule, j.name, j.job_group,
+select s.status, s.version, s.revision, s.verdict - 'evidence', c.name, c.rule, j.name, j.job_group,
     (extract(epoch from clock_timestamp()) * 1000000)::bigint, rule_config_id,
     s.told
 from rule_states s

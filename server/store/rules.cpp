@@ -18,9 +18,17 @@ join rule_states s using (job_id, rule_config_id)
 where job_id = $1
 order by c.name
 limit 1000)";
+constexpr char kListStatuses[] = R"(
+select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revision,
+    s.changed_us, s.evaluated_us
+from rule_configs c
+join rule_states s using (job_id, rule_config_id)
+where job_id = $1
+order by c.name
+limit 1000)";
 constexpr char kLoad[] = R"(
 select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revision,
-    s.changed_us, s.evaluated_us, s.verdict, s.state, s.watermark
+    s.changed_us, s.evaluated_us, s.state, s.watermark
 from rule_configs c
 join rule_states s using (job_id, rule_config_id)
 where job_id = $1 and rule_config_id = any($2))";
@@ -51,7 +59,6 @@ RuleStateRow ReadState(const Rows& rows, std::size_t row, std::int64_t job_id) {
   state.revision = rows.Int(row, 6);
   state.changed_us = rows.Int(row, 7);
   state.evaluated_us = rows.MaybeInt(row, 8);
-  state.verdict = ReadJson(rows, row, 9);
   return state;
 }
 
@@ -76,6 +83,17 @@ Result<std::vector<RuleStateRow>> ListRuleStates(Connection& connection, std::in
   const Result<Rows> rows = connection.QueryByKey(kList, {job_id});
   if (!rows) return rows.error();
   std::vector<RuleStateRow> states;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    states.push_back(ReadState(*rows, i, job_id));
+    states.back().verdict = ReadJson(*rows, i, 9);
+  }
+  return states;
+}
+
+Result<std::vector<RuleStateRow>> ListRuleStatuses(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.QueryByKey(kListStatuses, {job_id});
+  if (!rows) return rows.error();
+  std::vector<RuleStateRow> states;
   for (std::size_t i = 0; i < rows->size(); ++i) states.push_back(ReadState(*rows, i, job_id));
   return states;
 }
@@ -88,8 +106,8 @@ Result<std::vector<RuleStateRow>> LoadRuleStates(Connection& connection, std::in
   std::vector<RuleStateRow> states;
   for (std::size_t i = 0; i < rows->size(); ++i) {
     RuleStateRow& state = states.emplace_back(ReadState(*rows, i, job_id));
-    state.state = ReadJson(*rows, i, 10);
-    state.watermark = ReadJson(*rows, i, 11);
+    state.state = ReadJson(*rows, i, 9);
+    state.watermark = ReadJson(*rows, i, 10);
   }
   return states;
 }

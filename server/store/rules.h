@@ -28,8 +28,10 @@ struct RuleStateRow {
 };
 Result<std::vector<RuleStateRow>> ListRuleStates(
     Connection&, std::int64_t job_id);  // without state and watermark
+Result<std::vector<RuleStateRow>> ListRuleStatuses(Connection&,
+                                                   std::int64_t job_id);  // nor the verdict
 Result<RuleStateRow> LoadRuleState(Connection&, std::int64_t job_id, std::int64_t rule_config_id);
-// Those of these that there are.
+// Those of these that there are, without the verdict.
 Result<std::vector<RuleStateRow>> LoadRuleStates(Connection&, std::int64_t job_id,
                                                  std::span<const std::int64_t> rule_config_ids);
 
