@@ -25,13 +25,14 @@ ZSTD_DCtx& Decompressor() {
 
 }  // namespace
 
+// The room that is given may be much larger than what is needed, so it is not cleared.
 std::string Compress(std::string_view bytes, int level) {
-  std::string out(ZSTD_compressBound(bytes.size()), '\0');
+  const std::size_t most = ZSTD_compressBound(bytes.size());
+  const auto out = std::make_unique_for_overwrite<char[]>(most);
   const std::size_t size =
-      ZSTD_compressCCtx(&Compressor(), out.data(), out.size(), bytes.data(), bytes.size(), level);
+      ZSTD_compressCCtx(&Compressor(), out.get(), most, bytes.data(), bytes.size(), level);
   assert(ZSTD_isError(size) == 0);
-  out.resize(size);
-  return out;
+  return {out.get(), size};
 }
 
 Result<std::string> Decompress(std::string_view bytes, std::size_t size) {

@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "core/base/log.h"
+#include "server/app/memory.h"
 #include "server/store/ballast.h"
 
 namespace stepscope {
 namespace {
 
 constexpr Duration kEvery = 500ms;
+constexpr int kTurnsOfMemory = 60;  // 30 s
 
 double ShareOf(double used, std::size_t most) {
   return most == 0 ? 0 : used / static_cast<double>(most);
@@ -50,10 +52,12 @@ void PressureWatch::Start(const Edge& edge, const EdgeOptions& bounds) {
   bounds_ = bounds;
   gauge_.Update();  // before the first request comes
   worker_ = Worker("pressure", [this](const std::stop_token& stop) {
+    int turns = 0;
     do {
       const Judgement before = gauge_.judgement();
       gauge_.Update();
       Tell(before, gauge_.judgement());
+      if (++turns % kTurnsOfMemory == 0) ReturnFreedMemory();
     } while (SleepFor(stop, kEvery));
   });
 }
