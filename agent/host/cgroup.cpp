@@ -16,6 +16,7 @@ namespace {
 
 // Version 2 sums up what each core of each group below counted to answer.
 constexpr Duration kPeriod = 2s;
+constexpr Duration kSeldomPeriod = 10s;  // of files in which nothing changes for most groups
 
 enum Figure { kCpuTime, kPeriods, kThrottled, kMemory, kLimit, kOomKills };
 constexpr std::size_t kFigures = kOomKills + 1;
@@ -52,6 +53,12 @@ struct File {
   Source source;
   std::vector<const Row*> rows{};
 };
+
+// Without what each job uses all the time.
+bool IsSeldom(const File& file) {
+  return std::ranges::none_of(
+      file.rows, [](const Row* row) { return row->figure == kCpuTime || row->figure == kMemory; });
+}
 
 std::optional<std::uint64_t> NumberIn(std::string_view text, std::string_view key) {
   std::string_view line;
@@ -118,7 +125,9 @@ class CgroupCollector : public PacedCollector {
  private:
   Status Read(SteadyTime now, TickRow& row) override {
     Rates rates;
+    const bool all = seldom_pace_.Due(now);
     for (File& file : files_) {
+      if (!all && IsSeldom(file)) continue;
       const auto text = file.source.Read();
       if (!text) continue;
       for (const Row* from : file.rows) {
@@ -145,6 +154,7 @@ class CgroupCollector : public PacedCollector {
   }
 
   std::vector<File> files_;
+  Pace seldom_pace_{kSeldomPeriod};
   std::array<Counter, kFigures> counters_;
   GaugeSeries cpu_{"cgroup_cpu_percent"}, throttled_{"cgroup_throttled_percent"};
   GaugeSeries memory_{"cgroup_memory_bytes"}, limit_{"cgroup_memory_limit_bytes"};
