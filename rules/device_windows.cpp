@@ -9,10 +9,17 @@
 
 namespace stepscope {
 
-DeviceWindows::Window& DeviceWindows::At(std::size_t metric, const Subject& subject) {
-  const auto found = windows_[metric].find(subject);
-  if (found != windows_[metric].end()) return found->second;
-  return windows_[metric].emplace(subject, NewWindow()).first->second;
+// `next` is where the window probably is: a table has its devices in the order of the map.
+DeviceWindows::Windows::iterator DeviceWindows::At(std::size_t metric, std::string_view node,
+                                                   const std::string& device,
+                                                   Windows::iterator next) {
+  Windows& windows = windows_[metric];
+  if (next != windows.end() && next->first.node == node && next->first.device == device) {
+    return next;
+  }
+  const Subject subject{std::string(node), device};
+  const auto found = windows.find(subject);
+  return found != windows.end() ? found : windows.emplace(subject, NewWindow()).first;
 }
 
 void DeviceWindows::Observe(const TickView& ticks, Initialisation& start) {
@@ -22,8 +29,11 @@ void DeviceWindows::Observe(const TickView& ticks, Initialisation& start) {
     if (tick == Initialisation::Tick::kFirstAfterStep) restart = row;
   }
   for (std::size_t metric = 0; metric < metrics_.size(); ++metric) {
+    auto next = windows_[metric].lower_bound(Subject{std::string(ticks.node), ""});
     for (const DeviceColumn& each : ColumnsOf(ticks, metrics_[metric])) {
-      Window& window = At(metric, {std::string(ticks.node), each.device});
+      const auto at = At(metric, ticks.node, each.device, next);
+      next = std::next(at);
+      Window& window = at->second;
       if (restart) window.values.Clear();
       Add(ticks, restart.value_or(ticks.first), *each.column, window);
     }

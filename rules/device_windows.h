@@ -55,7 +55,8 @@ class DeviceWindows {
 
  private:
   Window NewWindow() const { return {SlidingPercentiles(window_)}; }
-  Window& At(std::size_t metric, const Subject& subject);
+  Windows::iterator At(std::size_t metric, std::string_view node, const std::string& device,
+                       Windows::iterator next);
   static void Add(const TickView& ticks, std::size_t first, const Column& column, Window& window);
 
   std::span<const std::string_view> metrics_;

@@ -62,14 +62,10 @@ std::uint32_t RankedBins<Count>::Percentile(double share) const {
 }
 
 template <typename Count>
-std::uint64_t RankedBins<Count>::Below(std::uint32_t bin) const {
-  const std::size_t end = std::min<std::size_t>(bin, counts_.size());
-  const std::size_t block = end >> kBlockBits;
-  const auto bins = counts_.begin();
-  const auto whole =
-      std::accumulate(blocks_.begin(), blocks_.begin() + std::ptrdiff_t(block), 0ULL);
-  return std::accumulate(bins + std::ptrdiff_t(block << kBlockBits), bins + std::ptrdiff_t(end),
-                         whole);
+std::uint64_t RankedBins<Count>::BelowAtMost(std::uint32_t bin) const {
+  const std::size_t blocks = std::min<std::size_t>((bin >> kBlockBits) + 1, blocks_.size());
+  return std::accumulate(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(blocks),
+                         std::uint64_t{0});
 }
 
 // Only the bins in use: how far from the one before, and how many.
@@ -121,7 +117,7 @@ void SlidingPercentiles::Clear() {
 std::size_t SlidingPercentiles::LackingBelow(double share, double percent) const {
   const auto bin = static_cast<std::uint32_t>(std::ceil(std::clamp(percent, 0.0, 100.0) * 100));
   const auto rank = std::max(std::ceil(share * static_cast<double>(window_)), 1.0);
-  const auto wanted = static_cast<std::size_t>(rank), below = std::size_t(bins_.Below(bin));
+  const auto wanted = static_cast<std::size_t>(rank), below = std::size_t(bins_.BelowAtMost(bin));
   return std::max(wanted - std::min(wanted, below), window_ - size());
 }
 

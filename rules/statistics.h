@@ -45,8 +45,8 @@ class RankedBins {
   std::uint64_t total() const { return total_; }
   // The bin at the percentile, 0 to 1; 0 when there is nothing.
   std::uint32_t Percentile(double share) const;
-  // How many values are below the bin.
-  std::uint64_t Below(std::uint32_t bin) const;
+  // How many values are below the bin at most: those of its whole block count, which is quick.
+  std::uint64_t BelowAtMost(std::uint32_t bin) const;
 
   std::string Save() const;
   Status Load(const Json& packed);

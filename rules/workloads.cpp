@@ -9,14 +9,6 @@
 
 namespace stepscope {
 
-double Workload::Mean() const {
-  double sum = 0;
-  for (std::size_t bin = 0; bin < kBins; ++bin) {
-    sum += static_cast<double>(bin) * static_cast<double>(counts_[bin]);
-  }
-  return total_ == 0 ? 0 : sum / static_cast<double>(total_);
-}
-
 double Workload::DistanceTo(const Workload& other) const {
   double area = 0;
   std::uint64_t below = 0, other_below = 0;
@@ -45,6 +37,7 @@ Status Workload::Load(const Json& packed) {
     }
     counts_[bin] = count;
     total_ += count;
+    sum_ += bin * count;
   }
   return {};
 }

@@ -19,11 +19,15 @@ class Workload {
   static constexpr std::size_t kBins = 101;
 
   void Add(std::uint32_t bin) {  // of 0.01 %
-    ++counts_[(bin + 50) / 100];
+    const std::uint32_t percent = (bin + 50) / 100;
+    ++counts_[percent];
     ++total_;
+    sum_ += percent;
   }
   std::uint64_t total() const { return total_; }
-  double Mean() const;
+  double Mean() const {
+    return total_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(total_);
+  }
   bool NeverWorked() const { return total_ > 0 && counts_[0] == total_; }
 
   // The area between the cumulative distributions / 100: 0 for the same use, 1 when one is always
@@ -35,7 +39,7 @@ class Workload {
 
  private:
   std::array<std::uint64_t, kBins> counts_{};
-  std::uint64_t total_ = 0;
+  std::uint64_t total_ = 0, sum_ = 0;
 };
 
 // Two GPUs, the less used one first.
