@@ -26,8 +26,8 @@ void CheckMembers(Body& body, const Json& configuration) {
 }
 
 // Locks the rules before the job, as those do who write what rules say and tell of it.
-Result<RuleChanges> ChangeJobRules(Connection& connection, const JobRow& job, Body& body,
-                                   const Json& configuration, std::int64_t now_us) {
+Result<RuleChanges> ChangeJobRules(const Api& api, Connection& connection, const JobRow& job,
+                                   Body& body, const Json& configuration) {
   const auto stand = LockRules(connection, job.job_id);
   if (!stand) return stand.error();
   RuleChanges changes = ReadRuleChanges(body, configuration, *stand);
@@ -39,7 +39,8 @@ Result<RuleChanges> ChangeJobRules(Connection& connection, const JobRow& job, Bo
         "the job has ended: its rules cannot be changed; rules/preview says what they "
         "would find with other parameters");
   }
-  const Status changed = ChangeRules(connection, job.job_id, *stand, changes, now_us);
+  const Status changed = ChangeRules(connection, job.job_id, *stand, changes,
+                                     ToMicros(api.clock.Now()), api.public_url);
   if (!changed) return changed.error();
   return changes;
 }
@@ -55,15 +56,15 @@ Result<Reply> ChangeOneJob(const Api& api, Connection& connection, const Request
 
   const Result<JobRow> job = FindNamedJob(connection, path);
   if (!job) return job.error();
-  const std::int64_t now_us = ToMicros(api.clock.Now());
   if (configuration.contains("rules")) {
-    const auto changes = ChangeJobRules(connection, *job, body, configuration, now_us);
+    const auto changes = ChangeJobRules(api, connection, *job, body, configuration);
     if (!changes) return changes.error();
     if (!body.faults().empty()) return body.Refusal(request);
   }
   if (configuration.contains("interval_ms")) {
-    const Status changed = ChangeInterval(connection, job->job_id,
-                                          configuration["interval_ms"].get<std::int64_t>(), now_us);
+    const Status changed =
+        ChangeInterval(connection, job->job_id, configuration["interval_ms"].get<std::int64_t>(),
+                       ToMicros(api.clock.Now()));
     if (!changed) return changed.error();
   }
   return DescribeJob(api, connection, request, path);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/store/cells.h"
+#include "server/store/rule_message.h"
 
 namespace stepscope {
 namespace {
@@ -57,6 +58,14 @@ update rule_tasks
 set state = 'ready', fence = fence + 1, attempt = 0, error = '',
     due_us = (extract(epoch from clock_timestamp()) * 1000000)::bigint
 where job_id = $1 and rule_config_id = any($2))";
+constexpr char kListActive[] = R"(
+select c.name, c.rule, j.name, j.job_group, coalesce(s.told ->> 'status', s.status), s.verdict
+from rule_states s
+join rule_configs c using (job_id, rule_config_id)
+join jobs j using (job_id)
+where job_id = $1 and rule_config_id = any($2) and coalesce(s.told, s.verdict) -> 'active' = 'true'
+order by c.name
+limit 1000)";
 constexpr char kForgetFindings[] = R"(
 delete from findings
 where job_id = $1 and rule_config_id = any($2))";
@@ -96,7 +105,9 @@ Status SaveConfiguration(Connection& connection, std::int64_t job_id) {
     list.push_back(
         {{"name", config.name}, {"rule", config.rule}, {"parameters", config.parameters}});
   }
-  return Done(connection.Query(kSaveConfiguration, {job_id, Dump(list)}));
+  const Result<Rows> saved = connection.Query(kSaveConfiguration, {job_id, Dump(list)});
+  if (!saved) return saved.error();
+  return saved->affected() > 0 ? Status() : Status(NotFound("the job is gone"));
 }
 
 Status BeginAnew(Connection& connection, std::int64_t job_id,
@@ -109,6 +120,42 @@ Status BeginAnew(Connection& connection, std::int64_t job_id,
   if (done) done = Done(connection.Query(kBeginStates, {job_id, ids, now_us}));
   if (done) done = Done(connection.Query(kForgetFindings, {job_id, ids}));
   return done ? Done(connection.Query(kBeginTasks, {job_id, ids})) : done;
+}
+
+// Those of which receivers know that they fire, as they know them.
+Result<std::vector<RuleBefore>> ListActive(Connection& connection, std::int64_t job_id,
+                                           std::span<const std::int64_t> rule_config_ids,
+                                           std::int64_t now_us) {
+  const Result<Rows> rows =
+      connection.Query(kListActive, {job_id, Parameter::Array(rule_config_ids)});
+  if (!rows) return rows.error();
+  std::vector<RuleBefore> active;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    RuleBefore rule;
+    rule.config = rows->Text(i, 0);
+    rule.rule = rows->Text(i, 1);
+    rule.job = rows->Text(i, 2);
+    rule.group = rows->Text(i, 3);
+    rule.status = ParseRuleStatus(rows->Text(i, 4)).value_or(RuleStatus::kIssuesFound);
+    rule.verdict = ReadJson(*rows, i, 5);
+    rule.now_us = now_us;
+    rule.verdict["active"] = true;
+    active.push_back(std::move(rule));
+  }
+  return active;
+}
+
+// What was told of them is no longer so.
+Status AnnounceRemoved(Connection& connection, std::int64_t job_id,
+                       std::span<const RuleBefore> rules, const std::string& public_url) {
+  Status done;
+  for (const RuleBefore& rule : rules) {
+    Json verdict = rule.verdict;
+    verdict["active"] = false;
+    const RuleChange gone{rule.status, verdict, "the rule was removed from the job", rule.now_us};
+    if (done) done = AnnounceRule(connection, job_id, rule, gone, public_url);
+  }
+  return done;
 }
 
 Status Remove(Connection& connection, std::int64_t job_id,
@@ -151,7 +198,7 @@ Result<std::vector<RuleConfigRow>> LockRules(Connection& connection, std::int64_
 
 Status ChangeRules(Connection& connection, std::int64_t job_id,
                    std::span<const RuleConfigRow> stand, const RuleChanges& changes,
-                   std::int64_t now_us) {
+                   std::int64_t now_us, const std::string& public_url) {
   std::vector<NewJob::Rule> added;
   std::vector<std::int64_t> changed, removed;
   Status done;
@@ -167,9 +214,12 @@ Status ChangeRules(Connection& connection, std::int64_t job_id,
     if (const RuleConfigRow* stands = Find(stand, name)) removed.push_back(stands->rule_config_id);
   }
   if (added.empty() && changed.empty() && removed.empty()) return done;
+  const auto active = ListActive(connection, job_id, removed, now_us);
+  if (done && !active) done = active.error();
   if (done) done = BeginAnew(connection, job_id, changed, now_us);
   if (done) done = Remove(connection, job_id, removed);
   if (done && !added.empty()) done = AddRules(connection, job_id, added, now_us);
+  if (done) done = AnnounceRemoved(connection, job_id, *active, public_url);
   return done ? SaveConfiguration(connection, job_id) : done;
 }
 

@@ -29,9 +29,10 @@ struct RuleChanges {
 // After LockRules, of a job that runs. A rule with other parameters is judged anew from what is
 // stored: its state, verdict and findings go, its status is InProgress, and an evaluation that is
 // under way loses its fence; what was told of it is remembered, so that only what differs is told
-// again. A rule that is removed leaves nothing. Same parameters change nothing.
+// again. A rule that is removed leaves nothing, and whoever was told that it fires is told that it
+// no longer does. Same parameters change nothing. NotFound when the job is gone.
 Status ChangeRules(Connection& connection, std::int64_t job_id,
                    std::span<const RuleConfigRow> stand, const RuleChanges& changes,
-                   std::int64_t now_us);
+                   std::int64_t now_us, const std::string& public_url);
 
 }  // namespace stepscope

@@ -107,6 +107,36 @@ TEST_F(JobRulesTest, RulesAreAddedAndRemoved) {
   EXPECT_EQ(Rule("CPUBottleneck")["parameters"]["threshold"], 50);
 }
 
+// Who was told that a rule fires would else wait for the end of it for ever.
+TEST_F(JobRulesTest, WhoWasToldOfARuleHearsThatItIsRemoved) {
+  service_.Post("/api/v1/webhooks", R"({"url":"https://198.51.100.7/hook"})");
+  Judge("LowGPUUtilization");
+  Judge("CPUBottleneck");
+  Judge("IdleGPU");
+  Run("update rule_states set verdict = '{\"kind\": \"finding\", \"active\": false}' where "
+      "rule_config_id = (select rule_config_id from rule_configs where name = 'CPUBottleneck')");
+  // It is judged anew: nothing stands of it, but receivers know that it fires.
+  EXPECT_EQ(StatusOf(Change(R"([{"rule":"IdleGPU","parameters":{"threshold":2}}])")), 200);
+  EXPECT_EQ(StatusOf(Change(R"([{"name":"LowGPUUtilization","remove":true},
+                                {"name":"CPUBottleneck","remove":true},
+                                {"name":"IdleGPU","remove":true},
+                                {"name":"Dataloader","remove":true}])")),
+            200);
+  const auto rows = service_.database().Connect()->Query(
+      "select event, body::jsonb -> 'data', sequence from deliveries order by delivery_id");
+  ASSERT_EQ(rows->size(), 2u);
+  const char* names[] = {"IdleGPU", "LowGPUUtilization"};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Json told = Json::parse(rows->Text(i, 1));
+    EXPECT_EQ(rows->Text(i, 0), "rule.cleared");
+    EXPECT_EQ(rows->Int(i, 2), static_cast<std::int64_t>(i) + 1);
+    EXPECT_EQ(told["rule_configuration_name"], names[i]);
+    EXPECT_EQ(told["status"], "IssuesFound");
+    EXPECT_EQ(told["detail"], "the rule was removed from the job");
+    EXPECT_EQ(told["verdict"]["active"], false);
+  }
+}
+
 TEST_F(JobRulesTest, WhatIsWrongIsNamedAndNothingIsStored) {
   const struct {
     const char *rules, *pointer, *words;

@@ -24,8 +24,8 @@ class ChangedRule : public Evaluation {
     RuleChanges changes;
     changes.put.push_back(
         {kGpuRule, kGpuRule, *CompleteParameters(*FindRule(kGpuRule), parameters)});
-    const Status changed =
-        ChangeRules(*connection_, stored_.job_id(), *stand, changes, ToMicros(After(500)));
+    const Status changed = ChangeRules(*connection_, stored_.job_id(), *stand, changes,
+                                       ToMicros(After(500)), "http://here");
     ASSERT_TRUE(changed.ok()) << changed.error().message;
     ASSERT_TRUE(transaction->Commit().ok());
   }
