@@ -9,7 +9,16 @@ namespace {
 constexpr std::int64_t kQuietUs = 60'000'000;
 constexpr std::int64_t kDayUs = 86'400'000'000;
 
-constexpr char kDelete[] = "delete from jobs where name = $1 returning job_id";
+constexpr char kFind[] = "select job_id from jobs where name = $1";
+// States before tasks before the job, as those do who write what rules say and who change them.
+constexpr char kLockStates[] = R"(
+select rule_config_id
+from rule_states
+where job_id = $1
+order by rule_config_id
+limit 1000
+for update)";
+constexpr char kDelete[] = "delete from jobs where job_id = $1";
 constexpr char kForgetRules[] = "delete from rule_tasks where job_id = $1";
 constexpr char kForgetCompaction[] = "delete from compact_tasks where job_id = $1";
 constexpr char kAsk[] = R"(
@@ -203,12 +212,20 @@ Result<std::vector<std::int64_t>> Numbers(const Result<Rows>& rows) {
 
 Status DeleteJob(Connection& connection, const std::string& name, const std::string& reason,
                  std::int64_t now_us) {
-  const Result<Rows> job = connection.Query(kDelete, {name});
+  const Result<Rows> job = connection.Query(kFind, {name});
   if (!job) return job.error();
-  if (job->empty()) return NotFound(Format("there is no job {}", Printable(name)));
+  const Error gone = NotFound(Format("there is no job {}", Printable(name)));
+  if (job->empty()) return gone;
   const std::int64_t job_id = job->Int(0, 0);
-  for (const char* forget : {kForgetRules, kForgetCompaction}) {
-    if (Status done = Done(connection.Query(forget, {job_id})); !done) return done;
+  for (const char* before : {kLockStates, kForgetRules}) {
+    if (Status done = Done(connection.Query(before, {job_id})); !done) return done;
+  }
+  const Result<Rows> deleted = connection.Query(kDelete, {job_id});
+  if (!deleted) return deleted.error();
+  if (deleted->affected() == 0) return gone;  // somebody else was faster
+  // Once more the tasks: of rules that were added meanwhile.
+  for (const char* after : {kForgetRules, kForgetCompaction}) {
+    if (Status done = Done(connection.Query(after, {job_id})); !done) return done;
   }
   return Done(connection.Query(kAsk, {job_id, name, reason, now_us}));
 }

@@ -257,14 +257,14 @@ Status FailRuleTask(Connection& connection, const RuleTask& task, const std::str
                     const std::string& public_url) {
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
+  const Result<States> states = LockStates(connection, task.job_id, {&task.rule_config_id, 1});
+  if (!states) return states.error();
+  if (states->empty()) return NotOurs(task);
   const Result<Rows> failed =
       connection.QueryByKey(kFailTask, {task.task_id, task.fence, kMostAttempts, error});
   if (!failed) return failed.error();
   if (failed->empty()) return NotOurs(task);
   if (failed->Text(0, 0) != "done") return transaction->Commit();
-  const Result<States> states = LockStates(connection, task.job_id, {&task.rule_config_id, 1});
-  if (!states) return states.error();
-  if (states->empty()) return NotOurs(task);
   const RuleBefore& before = states->begin()->second;
   const RuleChange change{RuleStatus::kError, before.verdict, error, before.now_us};
   Status done = SaveStatus(connection, task, before, change);

@@ -1,0 +1,111 @@
+// A job that is deleted while its rules change.
+
+#include "server/store/removals.h"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <thread>
+
+#include "core/base/text.h"
+#include "server/store/rule_changes.h"
+#include "tests/support/postgres.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int kRounds = 30;
+
+class Removals : public testing::Test {
+ protected:
+  void Create(const std::string& name) {
+    NewJob job;
+    job.name = name;
+    for (int i = 0; i < 20; ++i) job.rules.push_back({Format("r{}", i), "Rule", {{"p", 1}}});
+    const auto created = CreateJob(*connection_, job, 1'000);
+    ASSERT_TRUE(created.ok()) << created.error().message;
+    job_id_ = created->job.job_id;
+  }
+  std::int64_t Tasks() { return connection_->Query("select count(*) from rule_tasks")->Int(0, 0); }
+
+  TestDatabase database_;
+  std::unique_ptr<Connection> connection_ = database_.Connect();
+  std::int64_t job_id_ = 0;
+};
+
+// All rules have another parameter, one goes and one comes.
+Status Change(Connection& connection, std::int64_t job_id) {
+  auto transaction = Transaction::Begin(connection);
+  const auto stand = LockRules(connection, job_id);
+  if (!stand) return stand.error();
+  RuleChanges changes;
+  for (const RuleConfigRow& rule : *stand) {
+    if (rule.name != "r0") changes.put.push_back({rule.name, rule.rule, {{"p", 2}}});
+  }
+  changes.put.push_back({"new", "Rule", {{"p", 1}}});
+  changes.removed.push_back("r0");
+  const Status changed = ChangeRules(connection, job_id, *stand, changes, 2'000, "");
+  return changed ? transaction->Commit() : changed;
+}
+
+Status Delete(Connection& connection, const std::string& name) {
+  auto transaction = Transaction::Begin(connection);
+  const Status deleted = DeleteJob(connection, name, "deleted", 2'000);
+  return deleted ? transaction->Commit() : deleted;
+}
+
+// PostgreSQL would end one of two that wait for each other.
+TEST_F(Removals, AndChangesOfTheRulesDoNotWaitForEachOther) {
+  std::barrier ready(2);
+  int changed = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string name = Format("job-{}", round);
+    Create(name);
+    Status change;
+    std::jthread other([&, connection = database_.Connect()] {
+      ready.arrive_and_wait();
+      change = Change(*connection, job_id_);
+    });
+    ready.arrive_and_wait();
+    const Status gone = Delete(*connection_, name);
+    other.join();
+    EXPECT_TRUE(gone.ok()) << gone.error().message;
+    if (change.ok()) ++changed;
+    EXPECT_TRUE(change.ok() || change.error().code == Code::kNotFound) << change.error().message;
+    EXPECT_EQ(Tasks(), 0) << "round " << round;
+  }
+  RecordProperty("changed", changed);
+}
+
+// In the middle of a change, which has the tasks and is about to take the job.
+TEST_F(Removals, WaitBeforeTheJobForWhoeverHasItsRules) {
+  Create("train");
+  const auto changing = database_.Connect();
+  auto change = Transaction::Begin(*changing);
+  ASSERT_TRUE(LockRules(*changing, job_id_).ok());
+  ASSERT_TRUE(changing->Query("update rule_tasks set due_us = 1 where job_id = $1", {job_id_}));
+  Status gone;
+  std::jthread deleting(
+      [&, connection = database_.Connect()] { gone = Delete(*connection, "train"); });
+  const std::string waiting =
+      "select count(*) from pg_stat_activity where datname = current_database() and "
+      "wait_event_type = 'Lock'";
+  while (connection_->Query(waiting)->Int(0, 0) == 0) std::this_thread::yield();
+  const auto taken = changing->Query("update jobs set deliveries = 1 where job_id = $1", {job_id_});
+  EXPECT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_TRUE(change->Commit().ok());
+  deleting.join();
+  EXPECT_TRUE(gone.ok()) << gone.error().message;
+  EXPECT_EQ(Tasks(), 0);
+}
+
+TEST_F(Removals, RulesOfAJobThatIsGoneAreNotChanged) {
+  Create("train");
+  ASSERT_TRUE(Delete(*connection_, "train").ok());
+  EXPECT_EQ(Change(*connection_, job_id_).error().code, Code::kNotFound);
+  EXPECT_EQ(Tasks(), 0);
+  EXPECT_EQ(Delete(*connection_, "train").error().code, Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace stepscope
