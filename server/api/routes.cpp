@@ -1,12 +1,24 @@
 #include "server/api/routes.h"
 
 #include <algorithm>
+#include <memory>
+#include <semaphore>
+
+#include "core/base/text.h"
 
 #include "server/front/problem.h"
 #include "server/store/audit.h"
 
 namespace stepscope {
 namespace {
+
+using Places = std::counting_semaphore<>;
+
+// One that is taken; free again in the end, whatever a handler throws.
+struct Place {
+  Places& places;
+  ~Place() { places.release(); }
+};
 
 // What the path names, or where the new thing stands.
 std::string TargetOf(const PathParameters& path, const Reply& reply) {
@@ -51,6 +63,23 @@ Route ForDatabase(const Api& api, Right right, std::string_view method, std::str
 
 Route Bulk(Route route) {
   route.traffic = Traffic::kBulk;
+  return route;
+}
+
+Route AtMost(int most, std::string_view what, Route route) {
+  // Shared, as routes are copied.
+  const auto places = std::make_shared<Places>(most);
+  route.handler = [call = std::move(route.handler), places,
+                   detail = Format("{} {} are under way, and no more at once; try again", most,
+                                   what)](const Request& request, const PathParameters& path) {
+    if (!places->try_acquire()) {
+      Reply reply = ToReply(Problem{"too-many-requests", detail, {}, {}}, request);
+      reply.headers.emplace_back("Retry-After", "2");
+      return reply;
+    }
+    const Place place{*places};
+    return call(request, path);
+  };
   return route;
 }
 

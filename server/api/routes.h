@@ -45,6 +45,10 @@ Route ForDatabase(const Api& api, Right right, std::string_view method, std::str
 // A call that programs use to read much: refused first when the service is short.
 Route Bulk(Route route);
 
+// At most so many calls at once: further ones are told to come back (429), and take neither a
+// connection nor a turn of those that wait. `what` names them in the plural.
+Route AtMost(int most, std::string_view what, Route route);
+
 // The same for one that changes something: all it does is one transaction, together with a row that
 // says who did it (`action`: "webhook.create"). Rolled back when the answer is not a success. On a
 // disk that is nearly full only DELETE goes on.

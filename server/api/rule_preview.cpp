@@ -16,6 +16,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostShown = 100;  // findings in an answer
+// Each keeps a core busy and a connection taken for a second.
+constexpr int kMostAtOnce = 4;
 
 // The rule as it stands, with the number of its findings.
 struct Standing {
@@ -122,8 +124,9 @@ Result<Reply> PreviewJobRule(const Api& api, Connection& connection, const Reque
 }  // namespace
 
 std::vector<Route> RulePreviewRoutes(const Api& api) {
-  return {Bulk(
-      ForDatabase(api, Right::kRead, "POST", "/api/v1/jobs/{name}/rules/preview", PreviewJobRule))};
+  return {AtMost(kMostAtOnce, "previews of rules",
+                 Bulk(ForDatabase(api, Right::kRead, "POST", "/api/v1/jobs/{name}/rules/preview",
+                                  PreviewJobRule)))};
 }
 
 }  // namespace stepscope

@@ -1,5 +1,8 @@
 // POST /jobs/{name}/rules/preview.
 
+#include <future>
+#include <thread>
+
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {
@@ -55,6 +58,33 @@ TEST_F(RulePreviewTest, StoresNothingAndRefusesWhatIsWrong) {
   EXPECT_EQ(Int("select count(*) from rule_configs where name = 'x'"), 0);
   EXPECT_EQ(Int("select count(*) from rule_states where revision > 0"), 0);
   EXPECT_EQ(Int("select count(*) from findings"), 0);
+}
+
+// Four read, as long as nobody lets them see the job; the fifth is answered before them.
+TEST_F(RulePreviewTest, OfManyAtOnceSomeAreToldToComeBack) {
+  const std::vector<Route> routes = RulePreviewRoutes(service_.api());
+  Request request;
+  request.body = R"({"name":"DataloaderBottleneck"})";
+  const auto connection = service_.database().Connect();
+  auto closed = Transaction::Begin(*connection);
+  ASSERT_TRUE(connection->Execute("lock table jobs in access exclusive mode"));
+  std::vector<Reply> replies(5);
+  std::promise<std::size_t> first;
+  std::once_flag once;
+  std::vector<std::jthread> callers;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    callers.emplace_back([&, i] {
+      replies[i] = routes[0].handler(request, {{"name", "mlp"}});
+      std::call_once(once, [&] { first.set_value(i); });
+    });
+  }
+  const std::size_t refused = first.get_future().get();
+  ASSERT_TRUE(closed->Commit());
+  callers.clear();
+  EXPECT_NE(replies[refused].body.find("4 previews of rules are under way"), std::string::npos);
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    EXPECT_EQ(replies[i].status, i == refused ? 429 : 200) << replies[i].body;
+  }
 }
 
 }  // namespace
