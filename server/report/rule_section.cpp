@@ -7,12 +7,6 @@
 namespace stepscope {
 namespace {
 
-// They never fire; sections of their own, or the diagnosis, have what they say.
-bool OnlyTells(const RuleType* type) {
-  return type != nullptr && (type->sums_up || type->name == "OverallSystemUsage" ||
-                             type->name == "OverallFrameworkMetrics");
-}
-
 std::vector<UsedParameter> ParametersOf(const RuleType* type, const Json& given,
                                         Duration interval) {
   std::vector<UsedParameter> used;
@@ -74,7 +68,7 @@ std::vector<RuleSection> RuleSections(std::span<const RuleStateRow> states,
                                       Duration interval) {
   std::vector<RuleSection> sections;
   for (const RuleStateRow& state : states) {
-    if (OnlyTells(FindRule(state.config.rule))) continue;
+    if (const RuleType* type = FindRule(state.config.rule); type && type->sums_up) continue;
     sections.push_back(
         SectionOf(state, transitions, std::move(findings[state.config.rule_config_id]), interval));
   }

@@ -41,7 +41,8 @@ struct RuleSection {
 inline constexpr int kFindingsShown = 5;  // of each rule
 
 // Of all rules that judge the job, the one that fired most often first; of those that did not,
-// the judged before the others. Not among them are those that only sum up or tell.
+// the judged before the others: those that the diagnosis counts. Not among them is the one that
+// sums up, which is the diagnosis.
 std::vector<RuleSection> RuleSections(std::span<const RuleStateRow> states,
                                       std::span<const TransitionRow> transitions,
                                       std::map<std::int64_t, RuleFindings> findings,

@@ -60,8 +60,9 @@ Markup Parameters(const RuleSection& rule) {
   if (rule.parameters.empty()) return {};
   std::vector<std::vector<Markup>> rows;
   std::string all;
+  const std::string_view begin = rule.judged ? "Judged with" : "It would be judged with";
   for (const UsedParameter& used : rule.parameters) {
-    all += Format("{} {} {}", all.empty() ? "Judged with" : ",", used.name, ValueOf(used));
+    all += Format("{} {} {}", all.empty() ? begin : ",", used.name, ValueOf(used));
     rows.push_back({Text(used.name), Text(ValueOf(used)), Text(used.help)});
   }
   const Markup table =
@@ -122,10 +123,28 @@ Markup Standing(const Report& report, const RuleSection& rule) {
   if (rule.status == RuleStatus::kIssuesFound) {
     if (!severity.empty()) chips += Text(" ") + Chip(severity);
     const bool active = rule.answer["active"] == true;
-    chips += Text(Format(" {} · {} · {} of the judged time", ActiveWords(report, active),
-                         CountText(rule.triggers, "trigger"), ShareOf(rule)));
+    const std::string triggers = rule.triggers > 0 ? " · " + CountText(rule.triggers, "trigger")
+                                                   : "";  // it may not count them
+    chips += Text(Format(" {}{} · {} of the judged time", ActiveWords(report, active), triggers,
+                         ShareOf(rule)));
   }
   return Element("p", {{"class", "chips"}}, chips);
+}
+
+// Of rules that never fire and only measure: where what they measured stands.
+constexpr struct {
+  std::string_view rule, anchor, title;
+} kMeasured[] = {{"OverallSystemUsage", "#usage", "System usage"},
+                 {"OverallFrameworkMetrics", "#framework", "Framework metrics"}};
+
+Markup Numbers(const RuleSection& rule) {
+  if (!rule.judged) return {};
+  for (const auto& [name, anchor, title] : kMeasured) {
+    if (name != rule.rule) continue;
+    const Markup link = Element("a", {{"href", std::string(anchor)}}, Text(title));
+    return Element("p", {{"class", "note"}}, Text("Its numbers stand in ") + link + Text("."));
+  }
+  return EvidenceBlock(rule.answer["evidence"], rule.status == RuleStatus::kIssuesFound);
 }
 
 // Of a rule that found nothing it is folded: the page is about what was found.
@@ -148,8 +167,7 @@ Markup RuleBlock(const Report& report, const RuleSection& rule) {
                   Advice(rule);
   inside += Picture(report, rule);
   inside += Findings(rule);
-  if (rule.judged)
-    inside += EvidenceBlock(rule.answer["evidence"], rule.status == RuleStatus::kIssuesFound);
+  inside += Numbers(rule);
   return Element("section", {{"id", id}, {"class", "rule"}, {"aria-labelledby", id + "-title"}},
                  inside + Parameters(rule));
 }
@@ -164,10 +182,16 @@ Markup RulesSection(const Report& report) {
   const std::string sentence =
       Format("{} of {} found issues; {} had too little to judge by.", fired,
              CountText(static_cast<std::int64_t>(report.rules.size()), "rule"), unjudged);
+  const Markup counted = Element(
+      "p", {{"class", "note"}},
+      Text("Counted are all rules that the job is judged by, but ProfilerReport: it sums up the "
+           "others, and is the diagnosis. OverallSystemUsage and OverallFrameworkMetrics only "
+           "measure, and never find issues."));
   Markup each;
   for (const RuleSection& rule : report.rules) each += RuleBlock(report, rule);
-  return Section("rules", "Rules summary",
-                 Element("p", {{"class", "sentence"}}, Text(sentence)) + Summary(report)) +
+  return Section(
+             "rules", "Rules summary",
+             Element("p", {{"class", "sentence"}}, Text(sentence)) + counted + Summary(report)) +
          Section("each-rule", "Each rule", each);
 }
 

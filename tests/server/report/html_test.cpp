@@ -73,6 +73,20 @@ TEST_F(HtmlTest, SixteenGpusFitIntoOneSmallFile) {
   EXPECT_GT(CountOf(html, "<svg"), 50u);
 }
 
+// The page counts the rules as the diagnosis does, and says which.
+TEST_F(HtmlTest, AllRulesButTheOneThatSumsUpAreCounted) {
+  Judge(MakeJob(SixteenGpus()), true);
+  const Report report = Gather();
+  const std::string html = ToHtml(report);
+  const std::size_t counted = Catalog().size() - 1;
+  EXPECT_NE(report.diagnosis["sentence"].get<std::string>().find(
+                Format(" of {} rules found issues", counted)),
+            std::string::npos);
+  EXPECT_NE(html.find(Format(" of {} rules found issues;", counted)), html.npos);
+  EXPECT_NE(html.find("but ProfilerReport"), html.npos);
+  EXPECT_NE(html.find("Its numbers stand in <a href=\"#usage\">System usage</a>."), html.npos);
+}
+
 TEST_F(HtmlTest, HostileWordsStayWords) {
   const std::int64_t job_id = Judge(MakeJob(Small()), false);
   const std::string hostile(kHostile);
