@@ -29,7 +29,9 @@ std::string NameOf(const DeviceUses::Key& key) {
   const auto& [metric, node, device] = key;
   return device.empty()
              ? node
-             : Format("{} · {}{}", node, metric.starts_with("gpu_") ? "GPU " : "", device);
+             : Format("{} · {}{}", node,
+                      metric.starts_with("gpu_") && !device.starts_with("gpu") ? "GPU " : "",
+                      device);
 }
 
 // Those of the least median first.
@@ -220,6 +222,25 @@ Markup LoadsAndPhases(const Report& report, const RuleSection& rule) {
   return Loads(report, rule) + PhasesByRank(report, rule);
 }
 
+// The whole of the bar is the longer one of the two: what it took, and what is allowed.
+Markup TimeToFirstStep(const Report&, const RuleSection& rule) {
+  const OrderedJson& evidence = rule.answer["evidence"];
+  const double took = evidence.value("seconds", 0.0);
+  const double allowed = evidence.value("threshold_seconds", 0.0);
+  const double whole = std::max(took, allowed);
+  if (whole <= 0) return {};
+  const bool late = took > allowed;
+  const auto part = [&](std::string name, double seconds, std::string css) {
+    return Part{std::move(name), seconds / whole, DurationWords(seconds), std::move(css)};
+  };
+  Whole row;
+  row.parts.push_back(
+      part(late ? "what is allowed" : "until the first step", std::min(took, allowed), "s0"));
+  row.parts.push_back(late ? part("more than is allowed", took - allowed, "striped s2")
+                           : part("also allowed", allowed - took, "rest"));
+  return Shares(Format("Time until the first step; {} are allowed", DurationWords(allowed)), {row});
+}
+
 constexpr std::pair<std::string_view, Markup (*)(const Report&, const RuleSection&)> kPictures[] = {
     {"LowGPUUtilization", GpuBoxes},
     {"IdleGPU", GpuBoxes},
@@ -231,6 +252,7 @@ constexpr std::pair<std::string_view, Markup (*)(const Report&, const RuleSectio
     {"GPUMemoryIncrease", GpuMemory},
     {"MemoryLeak", Memory},
     {"GrowingUpload", Uploads},
+    {"MaxInitializationTime", TimeToFirstStep},
     {"StepOutlier", StepHistogram},
     {"StepTimeRegression", StepLine},
     {"StalledTraining", StepLine},

@@ -87,6 +87,22 @@ TEST_F(HtmlTest, AllRulesButTheOneThatSumsUpAreCounted) {
   EXPECT_NE(html.find("Its numbers stand in <a href=\"#usage\">System usage</a>."), html.npos);
 }
 
+TEST(RulePicture, OfTheTimeToTheFirstStepShowsWhatIsAllowed) {
+  const auto picture = [](double seconds) {
+    RuleSection rule;
+    rule.rule = "MaxInitializationTime";
+    rule.answer = {{"evidence", {{"seconds", seconds}, {"threshold_seconds", 1200}}}};
+    return RulePicture(Report(), rule).text();
+  };
+  EXPECT_NE(picture(300).find("until the first step 25.0 % (5 min 00 s)"), std::string::npos)
+      << picture(300);
+  EXPECT_NE(picture(300).find("also allowed 75.0 % (15 min 00 s)"), std::string::npos);
+  EXPECT_NE(picture(2'400).find("more than is allowed 50.0 % (20 min 00 s)"), std::string::npos)
+      << picture(2'400);
+  EXPECT_EQ(picture(2'400).find("until the first step 50"), std::string::npos);
+  EXPECT_EQ(picture(2'400).find("also allowed"), std::string::npos);
+}
+
 TEST_F(HtmlTest, HostileWordsStayWords) {
   const std::int64_t job_id = Judge(MakeJob(Small()), false);
   const std::string hostile(kHostile);
