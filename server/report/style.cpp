@@ -89,13 +89,16 @@ line,path{vector-effect:non-scaling-stroke;fill:none}
 .band{fill:var(--s0);fill-opacity:.22}
 .curve{stroke:var(--s0);stroke-width:1.5}
 @media (max-width:600px){main,footer{padding:10px}main>section{padding:12px}
-.wholes .named{grid-template-columns:1fr;margin:8px 0}}
+.wholes .named{grid-template-columns:1fr;margin:8px 0}.words{min-width:440px}}
 @page{size:A4;margin:14mm}
 @media print{body{background:#fff;font-size:11px;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 main{max-width:none;padding:0}main>section{border:0;padding:0}nav{display:none}
 table{font-size:10px}th,td{white-space:normal}.words{min-width:0}.scroll{overflow:visible}.strip{min-width:90px}.plot{height:110px}
-h2,h3,h4,figcaption{break-after:avoid}figure,tr,.facts,.wholes li,.chart{break-inside:avoid}
-a{color:inherit;text-decoration:none}}
+h2,h3,h4,summary,figcaption,.keys{break-after:avoid}figure,tr,.facts,.wholes li,.chart{break-inside:avoid}
+figure:has(.wholes){break-inside:auto}
+a{color:inherit;text-decoration:none}
+details::details-content{content-visibility:visible;display:block;block-size:auto}
+details>summary{list-style:none}details>summary::-webkit-details-marker{display:none}}
 )css";
 
 }  // namespace

@@ -80,6 +80,11 @@ test("on paper it is light, and nothing sticks out", { skip: kSkip }, async () =
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
   await page.setViewportSize({ width: 688, height: 1000 }); // A4 without its margins
   assert.equal(await sidewaysScroll(page), 0);
+  const folded = await page.evaluate(() => [...document.querySelectorAll("details:not([open]) > :not(summary)")].map((each) => each.checkVisibility()));
+  assert.ok(folded.length > 10 && folded.every(Boolean), "folded parts can be read");
+  await page.emulateMedia({ media: "screen" });
+  assert.equal(await page.evaluate(() => document.querySelector("details:not([open]) > :not(summary)").checkVisibility()), false);
+  await page.emulateMedia({ media: "print" });
   assert.ok((await page.pdf({ format: "A4" })).length > 10_000);
   assert.deepEqual(page.faults, []);
   await page.context().close();
