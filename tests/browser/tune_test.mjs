@@ -73,7 +73,7 @@ test("what the service refuses stands at its field", async () => {
   await field("threshold (%)").fill("101");
   await page.keyboard.press("Enter");
   const refused = dialog().locator("#tune-threshold-refused");
-  await refused.getByText("threshold is 101, but must be a number from 0 to 100 %").waitFor();
+  await refused.getByText("threshold is 101, but must be a number from 0 to 100 %.", { exact: true }).waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.id), "tune-threshold");
   assert.equal(await field("threshold (%)").getAttribute("aria-invalid"), "true");
   assert.deepEqual(await axeViolations(page), []);

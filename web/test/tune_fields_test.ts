@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { givenOf, parameterOf, rangeOf } from "../src/job/tune_fields";
+import { givenOf, rangeOf, refusalOf } from "../src/job/tune_fields";
 import type { RuleParameter } from "../src/model";
 
 const share: RuleParameter = { name: "threshold", default: 20, minimum: 0, maximum: 100, unit: "%", help: "" };
@@ -22,9 +22,12 @@ test("a range has its unit, and its default", () => {
   assert.equal(rangeOf({ ...share, minimum: -1e18, maximum: 1e18, default: null }), "must be given");
 });
 
-test("a refusal is about the parameter that it names first", () => {
+test("a refusal is about the parameter that it names first, and begins with it", () => {
   const all = [share, gpu, window];
-  assert.equal(parameterOf(all, "Invalid body: CPUBottleneck: gpu_threshold is 101, but must be a number from 0 to 100 %"), "gpu_threshold");
-  assert.equal(parameterOf(all, "Invalid body: CPUBottleneck: threshold is -1, but must not be above gpu_threshold, which is 10 %"), "threshold");
-  assert.equal(parameterOf(all, "Not allowed: the role may not do this"), null);
+  const words = (sentence: string) => refusalOf(all, `Invalid body: parameters: CPUBottleneck: ${sentence}`);
+  assert.deepEqual(words("gpu_threshold is 101, but must be a number from 0 to 100 %"), {
+    of: "gpu_threshold", words: "gpu_threshold is 101, but must be a number from 0 to 100 %.",
+  });
+  assert.equal(words("threshold is -1, but must not be above gpu_threshold, which is 10 %")?.of, "threshold");
+  assert.equal(refusalOf(all, "Not allowed: the role may not do this"), null);
 });

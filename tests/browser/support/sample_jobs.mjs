@@ -279,7 +279,7 @@ export function refusalOf(name, given) {
 /** Rank 0 waits for 63 % of each step. */
 export function previewed(job, { name, parameters }) {
   const fires = (parameters.threshold ?? 20) < 63;
-  const sentence = `rank 0 waited for data in 63 % of each step (median of 812 steps, threshold ${parameters.threshold} %)`;
+  const sentence = `rank 0 waited for data in 63 % of each step (median of 812 steps, threshold ${parameters.threshold} %).`;
   return {
     ...rule(name, fires ? "finding" : "clear"), verdict: { kind: fires ? "finding" : "clear", sentence },
     parameters: parametersOf(job, name, parameters), evidence: {},

@@ -6,7 +6,7 @@ import type { Job, RuleParameter, RulePreview, RuleType } from "../model";
 import { mayChange } from "../session";
 import { faultWords } from "../states";
 import { changeRule, previewRule } from "./tune_calls";
-import { givenOf, parameterOf, rangeOf, textOf, type Texts } from "./tune_fields";
+import { givenOf, rangeOf, type Refusal, refusalOf, textOf, type Texts } from "./tune_fields";
 
 // The parameters of one rule of a job: what they are, what the rule would say with others, and those
 // who may change them here. The service judges the values; what it refuses stands at its field.
@@ -14,11 +14,6 @@ import { givenOf, parameterOf, rangeOf, textOf, type Texts } from "./tune_fields
 interface Found {
   readonly type: RuleType;
   readonly texts: Texts; // as the job has them
-}
-
-interface Refusal {
-  readonly of: string | null; // the parameter, where it is one's fault
-  readonly words: string;
 }
 
 const wordsOf = (fault: unknown) => (fault instanceof ApiError ? faultWords(fault) : String(fault));
@@ -66,7 +61,7 @@ function Field({ parameter, text, refused, change }: FieldProps) {
   );
 }
 
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
 
 function Would({ found }: { readonly found: RulePreview }) {
   const findings = found.findings_total === 0 ? "" : ` ${sentence(`${plural(found.findings_total, "finding")}${found.share ? `, in ${share(found.share)} of the judged time` : ""}`)}`;
@@ -114,9 +109,9 @@ function Form({ job, name, found, changed, close }: FormProps) {
     try {
       await call();
     } catch (fault) {
-      const of = fault instanceof ApiError && fault.status === 400 ? parameterOf(parameters, fault.sentence) : null;
-      refusal.value = { of, words: wordsOf(fault) };
-      if (of !== null) form.current?.querySelector<HTMLElement>(`#tune-${of}`)?.focus();
+      const named = fault instanceof ApiError && fault.status === 400 ? refusalOf(parameters, fault.sentence) : null;
+      refusal.value = named ?? { of: null, words: wordsOf(fault) };
+      if (named) form.current?.querySelector<HTMLElement>(`#tune-${named.of}`)?.focus();
     }
     busy.value = "";
   };

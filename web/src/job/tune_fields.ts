@@ -34,7 +34,16 @@ export function rangeOf({ minimum, maximum, unit, default: fallback }: RuleParam
   return [range, time, usual].filter((part) => part !== "").join(", ");
 }
 
-/** The parameter that a refusal is about: "threshold is 101, but must ...". */
-export function parameterOf(parameters: readonly RuleParameter[], sentence: string): string | null {
-  return parameters.find(({ name }) => new RegExp(`\\b${name} is `).test(sentence))?.name ?? null;
+export interface Refusal {
+  readonly of: string | null; // the parameter, where it is one's fault
+  readonly words: string;
+}
+
+/** What a sentence refuses, which names the parameter first: "Invalid body: threshold is 101, but must ...". */
+export function refusalOf(parameters: readonly RuleParameter[], sentence: string): Refusal | null {
+  for (const { name } of parameters) {
+    const at = sentence.search(new RegExp(`\\b${name} is `));
+    if (at >= 0) return { of: name, words: `${sentence.slice(at)}.` };
+  }
+  return null;
 }
