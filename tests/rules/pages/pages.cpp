@@ -90,6 +90,20 @@ std::string Page(const RuleType& rule, const Footprint& footprint, const Outcome
          std::string(kMade);
 }
 
+constexpr std::string_view kWords = R"(
+## When rules judge
+
+| Word | Meaning |
+|---|---|
+| initialisation | The start of a job, which is not judged. It ends with the first training step; when no training process is seen, after `patience` samples. |
+| scan | Rules of samples judge once in 60 s of the job's own time, so that watching a job and judging it later count the same. Until such a rule fires for the first time it is also looked at every 5 s: what crosses its threshold is told within seconds. The early scan and the one that is due next count as one. |
+| trigger | One scan, or for rules of devices one device in one scan, in which the rule fires. |
+| finding | A stretch of time in which it fired: neighbouring triggers are one finding. |
+| window, patience | Numbers of samples, or a time such as `"250s"`, which means the same whatever the interval. |
+
+Rules that compare minutes with each other, such as `Straggler`, or that look for a rhythm or a trend, such as `PeriodicStall` and `MemoryLeak`, judge when the minute is over. Rules of steps judge as steps come.
+)";
+
 }  // namespace
 
 std::map<std::string, std::string> RulePages() {
@@ -112,7 +126,7 @@ std::map<std::string, std::string> RulePages() {
   index +=
       "\nParameters of a job's rules, other rules, rules of your own, and what a rule would say "
       "with other parameters: [rules-parameters.md](../rules-parameters.md).\n";
-  pages["README.md"] = index + std::string(kMade);
+  pages["README.md"] = index + std::string(kWords) + std::string(kMade);
   return pages;
 }
 
