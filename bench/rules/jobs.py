@@ -4,7 +4,7 @@
 The same pushes go to a service that judges and to one that does not; the difference of their CPU time, PostgreSQL included, is
 what judging costs. Half a minute goes by before anything is counted.
 
-    bench/rules/jobs.py [--rounds 2] [--jobs 1000] [--seconds 60] [--slot 10s]
+    bench/rules/jobs.py [--rounds 2] [--jobs 1000] [--seconds 60] [--slot 10s] [--push-seconds 2]
 """
 
 import argparse
@@ -40,7 +40,7 @@ TURNS = "select sum(most) from (select max(revision) most from rule_states group
 
 def make_frames(options, folder):
     words = ["--frames", folder / "frames", "--job", "live", "--job-each", "--nodes", options.jobs, "--cores", 16, "--gpus", options.gpus]
-    words += ["--ranks", options.gpus, "--step-ms", 250, "--seconds", WARM_SECONDS + options.seconds + 10, "--push-seconds", 2]
+    words += ["--ranks", options.gpus, "--step-ms", 250, "--seconds", WARM_SECONDS + options.seconds + 10, "--push-seconds", options.push_seconds]
     words += ["--begin-us", int(time.time()) * 10**6]
     subprocess.run([program("bench/make_frames"), *map(str, words)], check=True, capture_output=True)
 
@@ -51,7 +51,7 @@ class Pushing(threading.Thread):
     def __init__(self, options, folder, service):
         super().__init__(daemon=True)
         seconds = WARM_SECONDS + options.seconds + 30
-        words = ["--port", service.port, "--frames", folder / "frames", "--every-ms", 2000, "--seconds", seconds]
+        words = ["--port", service.port, "--frames", folder / "frames", "--every-ms", 1000 * options.push_seconds, "--seconds", seconds]
         self.command, self.out = [program("bench/agents"), *map(str, words)], None
 
     def run(self):
@@ -125,13 +125,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--gpus", type=int, default=8, help="and ranks, of each job")
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--push-seconds", type=int, default=2, help="how much a push has; with 10 taking them leaves more of the machine to the rules")
     parser.add_argument("--slot", default="10s", help="between two evaluations of a job")
     options = parser.parse_args()
     use_all_descriptors()
     with fresh_folder() as folder, clean_end():
         sides = Sides(options, folder)
         compare("rules_jobs", FIGURES, [Contender("not judged", sides.unjudged), Contender("judged by all rules", sides.judged)], options.rounds, {
-            "jobs": options.jobs, "gpus": options.gpus, "slot": options.slot, "seconds": options.seconds,
+            "jobs": options.jobs, "gpus": options.gpus, "slot": options.slot, "push_seconds": options.push_seconds, "seconds": options.seconds,
         })
 
 
