@@ -1,11 +1,14 @@
 #include "rules/columns.h"
 
+#include <algorithm>
+
 #include "rules/statistics.h"
 
 namespace stepscope {
 
 std::vector<DeviceColumn> ColumnsOf(const TickView& ticks, std::string_view metric) {
   std::vector<DeviceColumn> columns;
+  columns.reserve(std::min<std::size_t>(ticks.series.size(), 16));  // most nodes have no more
   for (std::size_t i = 0; i < ticks.series.size(); ++i) {
     if (ticks.series[i].metric != metric) continue;
     columns.push_back({ticks.series[i].device, &ticks.columns[i]});

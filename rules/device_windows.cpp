@@ -24,7 +24,8 @@ DeviceWindows::Windows::iterator DeviceWindows::At(std::size_t metric, std::stri
 
 void DeviceWindows::Observe(const TickView& ticks, Initialisation& start) {
   std::optional<std::size_t> restart;  // what was before this row was initialisation
-  for (std::size_t row = ticks.first; row < ticks.end; ++row) {
+  const std::size_t unknown = start.IsOver(ticks.node) ? ticks.end : ticks.first;
+  for (std::size_t row = unknown; row < ticks.end; ++row) {
     const auto tick = start.Observe(ticks.node, ticks.At(row));
     if (tick == Initialisation::Tick::kFirstAfterStep) restart = row;
   }

@@ -22,8 +22,8 @@ Initialisation::Tick Initialisation::Observe(std::string_view name, Time at) {
   auto found = nodes_.find(name);
   if (found == nodes_.end()) found = nodes_.emplace(std::string(name), Node{}).first;
   Node& node = found->second;
-  ++node.seen;
   if (node.over) return Tick::kJudged;
+  ++node.seen;
   if (first_step_end_ && at >= *first_step_end_) {
     node.over = true;
     return Tick::kFirstAfterStep;

@@ -35,7 +35,7 @@ class Initialisation {
     kJudged,
   };
   void Observe(const StepView& steps);
-  // Counts the next tick of the node and says whether it is judged.
+  // Counts the next tick of the node and says whether it is judged; all are once IsOver(node).
   Tick Observe(std::string_view node, Time at);
 
   bool IsOver(std::string_view node) const;
@@ -52,7 +52,7 @@ class Initialisation {
 
  private:
   struct Node {
-    std::int64_t seen = 0;
+    std::int64_t seen = 0;  // ticks until it was over
     bool over = false;
 
     template <typename State>

@@ -8,15 +8,27 @@ namespace {
 
 constexpr std::int64_t kMostTicks = 10'000'000;  // nobody asks earlier than that
 
-}  // namespace
-
-std::optional<Time> NextLook(const Fold& fold, Time origin, Time at, Time scan) {
-  const Time wanted = fold.Look(at);
+// The first multiple from `wanted` on, and behind `at`.
+std::optional<Time> OnTheGrid(Time wanted, Time origin, Time at, Time scan) {
   if (wanted >= scan) return std::nullopt;
   const Time next = std::max(wanted, at + 1us);
   const auto looks = (next - origin + kLookInterval - 1ns) / kLookInterval;
   const Time look = origin + looks * kLookInterval;
   return look < scan ? std::optional(look) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Time> NextLook(const Fold& fold, Time origin, Time at, Time scan) {
+  return OnTheGrid(fold.Look(at), origin, at, scan);
+}
+
+std::optional<Time> LookAt(Fold& fold, bool& fresh, Time origin, Time at, Time scan) {
+  const Time wanted = fold.Look(at);
+  if (wanted > at || !fresh) return OnTheGrid(wanted, origin, at, scan);
+  fold.ScanEarly(at);
+  fresh = false;
+  return NextLook(fold, origin, at, scan);
 }
 
 std::optional<std::int64_t> TicksToExceed(double share, std::int64_t bad, std::int64_t judged) {

@@ -11,9 +11,13 @@ namespace stepscope {
 // job's first tick. One that would fire is scanned then, in addition.
 inline constexpr Duration kLookInterval = 5s;
 
-// When the fold that was scanned or looked at last at `at` is looked at next; nothing when that is
-// not before `scan`, its next scan.
+// When the fold that was scanned last at `at` is looked at next; nothing when that is not before
+// `scan`, its next scan.
 std::optional<Time> NextLook(const Fold& fold, Time origin, Time at, Time scan);
+
+// Looks at the fold, and scans it when that would fire and there are ticks that are `fresh`: none
+// are afterwards. Gives when to look next, as NextLook.
+std::optional<Time> LookAt(Fold& fold, bool& fresh, Time origin, Time at, Time scan);
 
 // How many more ticks it takes at least until `bad` of `judged` are more than `share`, 0 to 1: all
 // of them would have to be bad. Nothing when that can never be.

@@ -115,11 +115,12 @@ void TrainingHour::ShowAll(Fold& fold) const {
   for (Duration at = begin_; at < begin_ + kHour; at += kScan) {
     const Time scan = kOrigin + at + kScan;
     Duration shown = at;
-    for (auto look = NextLook(fold, kOrigin, kOrigin + at, scan); look;
-         look = NextLook(fold, kOrigin, *look, scan)) {
+    auto look = NextLook(fold, kOrigin, kOrigin + at, scan);
+    while (look) {
       Show(shown, *look - kOrigin - shown, fold);
       shown = *look - kOrigin;
-      if (fold.Look(*look) <= *look) fold.ScanEarly(*look);
+      bool fresh = true;
+      look = LookAt(fold, fresh, kOrigin, *look, scan);
     }
     Show(shown, at + kScan - shown, fold);
     fold.Scan(scan);

@@ -174,15 +174,15 @@ void SkipScans(const NewRows& rows, Duration scan_interval, Watermark& watermark
 
 // What is due now: a scan, or a look that makes one when the fold would fire.
 void ScanOrLook(Time at, Duration scan_interval, Watermark& watermark, Fold& fold) {
-  if (at == NextScan(watermark, scan_interval)) {
-    fold.Scan(at);
-    ++watermark.scans;
-    watermark.fresh = false;
-  } else if (watermark.fresh && fold.Look(at) <= at) {
-    fold.ScanEarly(at);
-    watermark.fresh = false;
+  const Time origin = *watermark.origin, scan = NextScan(watermark, scan_interval);
+  if (at < scan) {
+    watermark.look = LookAt(fold, watermark.fresh, origin, at, scan);
+    return;
   }
-  watermark.look = NextLook(fold, *watermark.origin, at, NextScan(watermark, scan_interval));
+  fold.Scan(at);
+  ++watermark.scans;
+  watermark.fresh = false;
+  watermark.look = NextLook(fold, origin, at, scan + scan_interval);
 }
 
 // Shows what lies before the next scan or look, and does that when its time has come; says whether

@@ -80,11 +80,11 @@ class Replay {
   static constexpr Duration kScan = 60s;
 
   void LookUntil(Time scan) {
-    const auto next = [&](Time at) { return NextLook(*fold_, job_.origin, at, scan); };
-    for (auto look = next(scan - kScan); look; look = next(*look)) {
+    auto look = NextLook(*fold_, job_.origin, scan - kScan, scan);
+    while (look) {
       FeedUntil(*look);
-      if (fold_->Look(*look) > *look) continue;
-      fold_->ScanEarly(*look);
+      bool fresh = true;
+      look = LookAt(*fold_, fresh, job_.origin, *look, scan);
       Keep();
     }
   }
