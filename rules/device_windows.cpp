@@ -44,12 +44,15 @@ void DeviceWindows::Observe(const TickView& ticks, Initialisation& start) {
 // Device by device: a window's counts stay in the nearest cache meanwhile.
 void DeviceWindows::Add(const TickView& ticks, std::size_t first, const Column& column,
                         Window& window) {
+  std::optional<std::size_t> last;
   for (std::size_t row = first; row < ticks.end; ++row) {
     if (!column.Has(row)) continue;
     window.values.Add(PercentBin(column, row));
-    window.fresh = true;
-    window.last = ticks.At(row);
+    last = row;
   }
+  if (!last) return;
+  window.fresh = true;
+  window.last = ticks.At(*last);
 }
 
 void DeviceWindows::EndScan() {

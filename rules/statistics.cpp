@@ -20,13 +20,6 @@ std::uint32_t PercentBin(double percent) {
   return static_cast<std::uint32_t>(std::lround(std::min(percent, 100.0) * 100));
 }
 
-std::uint32_t PercentBin(const Column& column, std::size_t row) {
-  if (column.scale != 2) return PercentBin(column.At(row));
-  const std::int64_t value = column.values[row];
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(value, 0, static_cast<std::int64_t>(kPercentBins) - 1));
-}
-
 std::uint32_t AmountBin(double amount) {
   if (!(amount >= 1)) return 0;
   const double bin = 1 + std::log2(amount) * kAmountBinsPerDoubling;

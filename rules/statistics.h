@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,7 +17,11 @@ inline constexpr std::size_t kPercentBins = 10'001;
 
 // The bin of a percentage; below 0 counts as 0 and above 100 as 100.
 std::uint32_t PercentBin(double percent);
-std::uint32_t PercentBin(const Column& column, std::size_t row);
+inline std::uint32_t PercentBin(const Column& column, std::size_t row) {
+  if (column.scale != 2) return PercentBin(column.At(row));
+  constexpr std::int64_t kMost = kPercentBins - 1;
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(column.values[row], 0, kMost));
+}
 inline double BinPercent(std::uint32_t bin) {
   return bin / 100.0;
 }
