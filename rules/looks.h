@@ -8,7 +8,7 @@
 namespace stepscope {
 
 // Between two scans a fold that has not fired yet is looked at, at multiples of this since the
-// job's first tick. One that would fire is scanned then, in addition.
+// job's first tick. One that would fire is scanned early; see Fold::ScanEarly.
 inline constexpr Duration kLookInterval = 5s;
 
 // When the fold that was scanned last at `at` is looked at next; nothing when that is not before

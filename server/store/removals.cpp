@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "server/store/cells.h"
+#include "server/store/rule_changes.h"
 
 namespace stepscope {
 namespace {
@@ -10,14 +11,6 @@ constexpr std::int64_t kQuietUs = 60'000'000;
 constexpr std::int64_t kDayUs = 86'400'000'000;
 
 constexpr char kFind[] = "select job_id from jobs where name = $1";
-// States before tasks before the job, as those do who write what rules say and who change them.
-constexpr char kLockStates[] = R"(
-select rule_config_id
-from rule_states
-where job_id = $1
-order by rule_config_id
-limit 1000
-for update)";
 constexpr char kDelete[] = "delete from jobs where job_id = $1";
 constexpr char kForgetRules[] = "delete from rule_tasks where job_id = $1";
 constexpr char kForgetCompaction[] = "delete from compact_tasks where job_id = $1";
@@ -217,9 +210,9 @@ Status DeleteJob(Connection& connection, const std::string& name, const std::str
   const Error gone = NotFound(Format("there is no job {}", Printable(name)));
   if (job->empty()) return gone;
   const std::int64_t job_id = job->Int(0, 0);
-  for (const char* before : {kLockStates, kForgetRules}) {
-    if (Status done = Done(connection.Query(before, {job_id})); !done) return done;
-  }
+  // States before tasks before the job, as those do who write what rules say and who change them.
+  if (Status locked = LockRuleStates(connection, job_id); !locked) return locked;
+  if (Status done = Done(connection.Query(kForgetRules, {job_id})); !done) return done;
   const Result<Rows> deleted = connection.Query(kDelete, {job_id});
   if (!deleted) return deleted.error();
   if (deleted->affected() == 0) return gone;  // somebody else was faster

@@ -190,9 +190,12 @@ Status AddRules(Connection& connection, std::int64_t job_id, std::span<const New
   return done ? Done(connection.Query(kInsertTasks, {job_id, array})) : done;
 }
 
+Status LockRuleStates(Connection& connection, std::int64_t job_id) {
+  return Done(connection.Query(kLockStates, {job_id}));
+}
+
 Result<std::vector<RuleConfigRow>> LockRules(Connection& connection, std::int64_t job_id) {
-  const Status locked = Done(connection.Query(kLockStates, {job_id}));
-  if (!locked) return locked.error();
+  if (const Status locked = LockRuleStates(connection, job_id); !locked) return locked.error();
   return ListConfigs(connection, job_id);
 }
 

@@ -17,6 +17,10 @@ namespace stepscope {
 Status AddRules(Connection& connection, std::int64_t job_id, std::span<const NewJob::Rule> rules,
                 std::int64_t now_us);
 
+// Until the end of the transaction nobody else writes what the job's rules say, or changes them.
+// Who also writes rule_tasks or the job does so afterwards: all in the same order.
+Status LockRuleStates(Connection& connection, std::int64_t job_id);
+
 // The rules of the job, by name. Until the end of the transaction nobody else changes them or
 // writes what they say.
 Result<std::vector<RuleConfigRow>> LockRules(Connection& connection, std::int64_t job_id);
