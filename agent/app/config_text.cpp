@@ -141,7 +141,7 @@ Status TakeValue(Reader& reader, ConfigEntry& entry) {
   std::string word = reader.TakeWord();
   const bool is_switch = word == "true" || word == "false";
   if (!is_switch && !IsNumber(word)) {
-    return reader.Wrong(Format("the value of '{}' must stand in quotes", entry.key));
+    return reader.Wrong(Format("the value of '{}' must stand in quotes", Printable(entry.key, 60)));
   }
   entry.type = is_switch ? ConfigEntry::Type::kSwitch : ConfigEntry::Type::kNumber;
   entry.values.push_back(std::move(word));

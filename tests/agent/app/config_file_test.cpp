@@ -59,11 +59,13 @@ TEST(ConfigFile, HasTheOptionsNamesAsKeys) {
 }
 
 TEST(ConfigFile, NamesWhatIsWrongAndWhere) {
-  const std::pair<std::string_view, std::string_view> cases[] = {
+  const std::pair<std::string, std::string> cases[] = {
       {"\nintervall = '1s'", "2: unknown key 'intervall' (did you mean 'interval'?)"},
       {"nothing-like-it = 1", "1: unknown key 'nothing-like-it'"},
       {"job = 'x'", "1: 'job' stands in no configuration file; give --job"},
       {"interval = 0.5", "1: more stands behind the value of 'interval'"},
+      {std::string(500, 'k') + " = 1s",
+       "1: the value of '" + std::string(60, 'k') + "...' must stand in quotes"},
       {"interval = 1s", "1: the value of 'interval' must stand in quotes"},
       {"interval = 007", "1: the value of 'interval' must stand in quotes"},
       {"interval = ['1s']", "1: 'interval' must be a text in quotes"},
