@@ -24,9 +24,10 @@ with clock as materialized (
 )
 update rule_tasks t
 set state = given.state, attempt = 0, error = '',
-    due_us = now_us + case
-        when wait_us > 0 then wait_us - (now_us - wait_us * $5 / 1000000) % wait_us
-        else 0
+    due_us = case
+        when given.state = 'done' then null
+        when wait_us > 0 then now_us + wait_us - (now_us - wait_us * $5 / 1000000) % wait_us
+        else now_us
     end
 from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[])
     as given (task_id, fence, state, wait_us), clock
@@ -36,8 +37,10 @@ returning t.task_id)";
 constexpr char kFailTask[] = R"(
 update rule_tasks
 set state = case when attempt >= $3 then 'done' else 'ready' end, error = $4,
-    due_us = (extract(epoch from clock_timestamp()) * 1000000)::bigint
-        + 5000000::bigint * (1 << least(attempt, 10)) / 2
+    due_us = case when attempt < $3 then
+        (extract(epoch from clock_timestamp()) * 1000000)::bigint
+            + 5000000::bigint * (1 << least(attempt, 10)) / 2
+    end
 where task_id = $1 and fence = $2 and state = 'running'
 returning state)";
 constexpr char kLockStates[] = R"(

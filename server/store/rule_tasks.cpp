@@ -8,18 +8,19 @@ namespace stepscope {
 namespace {
 
 // A plain "in (select ... limit for update)" may be run again by a nested loop and lock too many
-// rows.
+// rows. The time is a value, not a table to join: so the first is found at the begin of the index
+// of what is due, however much is due.
 constexpr char kClaim[] = R"(
 with clock as materialized (
     select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
 ), first as materialized (
     select task_id, job_id, attempt
-    from rule_tasks t, clock
-    where state in ('ready', 'running') and due_us <= now_us
-        and (state = 'ready' or lease_until_us < now_us)
-    order by due_us, task_id
+    from rule_tasks
+    where state in ('ready', 'running') and due_us <= (select now_us from clock)
+        and (state = 'ready' or lease_until_us < (select now_us from clock))
+    order by due_us
     limit 1
-    for update of t skip locked
+    for update skip locked
 ), others as materialized (
     select t.task_id
     from rule_tasks t, first f, clock

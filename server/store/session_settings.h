@@ -10,15 +10,16 @@ namespace stepscope {
 
 // How PostgreSQL plans a prepared statement. Custom: each time for the values at hand, as a session
 // begins. Generic: once, for any values, and through indexes whatever size the tables have at that
-// time; an empty one is read as a whole, and so would be what it has grown to.
+// time; an empty one is read as a whole, and so would be what it has grown to. In their order: a
+// bitmap would be of all that is due to find the first, and of all that was and is not cleared yet.
 enum class Plan { kCustom, kGeneric };
 
 inline const char* SetPlan(Plan plan) {
   return plan == Plan::kCustom
              ? "set plan_cache_mode = force_custom_plan; set enable_seqscan = on;"
-               "set enable_hashjoin = on; set enable_mergejoin = on"
+               "set enable_bitmapscan = on; set enable_hashjoin = on; set enable_mergejoin = on"
              : "set plan_cache_mode = force_generic_plan; set enable_seqscan = off;"
-               "set enable_hashjoin = off; set enable_mergejoin = off";
+               "set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off";
 }
 
 // What each session begins with; a statement may take as long as the caller waits for it.
