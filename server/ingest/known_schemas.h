@@ -1,18 +1,18 @@
 #pragma once
 
-#include <map>
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "core/base/guarded.h"
 #include "server/ingest/checked_push.h"
+#include "server/ingest/schema_memory.h"
 #include "server/store/database.h"
 
 namespace stepscope {
 
 // The schemas of the sessions that are sending now, so that not every frame asks the database. Only
-// what is committed is remembered: a frame must never be stored without its schema. Bounded. Safe
-// from any thread.
+// what is committed is remembered: a frame must never be stored without its schema. Safe from any
+// thread.
 class KnownSchemas {
  public:
   // Null when neither memory nor the database knows it.
@@ -25,10 +25,7 @@ class KnownSchemas {
   void Remember(const CheckedPush& push, std::uint64_t schema_hash, std::string_view encoded);
 
  private:
-  using Key = std::pair<std::string, std::uint64_t>;  // session and job, hash
-  void Add(const Key& key, std::shared_ptr<const Schema> schema);
-
-  Guarded<std::map<Key, std::shared_ptr<const Schema>>> known_;
+  Guarded<SchemaMemory> known_;
 };
 
 }  // namespace stepscope

@@ -83,7 +83,7 @@ std::vector<Parameter> KeysOf(std::span<const StreamKey> streams) {
 Result<std::optional<Schema>> FindSchema(Connection& connection, const std::string& job,
                                          std::uint64_t schema_hash) {
   const Result<Rows> rows =
-      connection.Query(kFindSchema, {job, static_cast<std::int64_t>(schema_hash)});
+      connection.QueryByKey(kFindSchema, {job, static_cast<std::int64_t>(schema_hash)});
   if (!rows) return rows.error();
   if (rows->empty()) return std::optional<Schema>();
   Result<Schema> schema = DecodeSchema(rows->Bytes(0, 0));

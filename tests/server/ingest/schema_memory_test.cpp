@@ -1,0 +1,64 @@
+#include "server/ingest/schema_memory.h"
+
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+Schema Named(const std::string& column) {
+  return {-1, {{column, "0"}, {column, "1"}}, {}};
+}
+
+TEST(SchemaMemory, FindsWhatWasAddedForTheSession) {
+  SchemaMemory memory;
+  EXPECT_EQ(memory.Find({"a", 1}), nullptr);
+  memory.Add({"a", 1}, Named("x"));
+  ASSERT_NE(memory.Find({"a", 1}), nullptr);
+  EXPECT_EQ(*memory.Find({"a", 1}), Named("x"));
+  EXPECT_EQ(memory.Find({"b", 1}), nullptr);
+  EXPECT_EQ(memory.Find({"a", 2}), nullptr);
+}
+
+TEST(SchemaMemory, SharesTheSameAndNothingElse) {
+  SchemaMemory memory;
+  const auto first = memory.Add({"a", 1}, Named("x"));
+  EXPECT_EQ(memory.Add({"b", 1}, Named("x")), first);
+  const auto other = memory.Add({"c", 1}, Named("y"));  // who forged the hash
+  EXPECT_EQ(*other, Named("y"));
+  EXPECT_EQ(*memory.Find({"c", 1}), Named("y"));
+  EXPECT_EQ(*memory.Find({"a", 1}), Named("x"));
+}
+
+TEST(SchemaMemory, ForgetsASession) {
+  SchemaMemory memory({.schemas = 3, .columns = 100});
+  for (const char* session : {"a", "b", "c"}) memory.Add({session, 1}, Named("x"));
+  memory.Add({"a", 2}, Named("x"));  // "a" is among the aged and the fresh
+  memory.Forget("a");
+  EXPECT_EQ(memory.Find({"a", 1}), nullptr);
+  EXPECT_EQ(memory.Find({"a", 2}), nullptr);
+  EXPECT_NE(memory.Find({"b", 1}), nullptr);
+}
+
+TEST(SchemaMemory, KeepsWhatIsAskedForWhenItIsFull) {
+  SchemaMemory memory({.schemas = 10, .columns = 1'000});
+  memory.Add({"in use", 1}, Named("x"));
+  for (int i = 0; i < 1'000; ++i) {
+    memory.Add({"s" + std::to_string(i), 1}, Named("x"));
+    ASSERT_NE(memory.Find({"in use", 1}), nullptr) << i;
+  }
+  int known = 0;
+  for (int i = 0; i < 1'000; ++i) known += memory.Find({"s" + std::to_string(i), 1}) ? 1 : 0;
+  EXPECT_LE(known, 20);
+}
+
+TEST(SchemaMemory, CountsColumnsOfSchemasThatDiffer) {
+  SchemaMemory memory({.schemas = 1'000, .columns = 20});
+  for (int i = 0; i < 500; ++i) memory.Add({std::to_string(i), 1}, Named("x"));
+  EXPECT_NE(memory.Find({"0", 1}), nullptr);
+  for (std::uint64_t i = 2; i < 30; ++i) memory.Add({"b", i}, Named("y" + std::to_string(i)));
+  EXPECT_EQ(memory.Find({"0", 1}), nullptr);
+  EXPECT_NE(memory.Find({"b", 29}), nullptr);
+}
+
+}  // namespace
+}  // namespace stepscope
