@@ -9,6 +9,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kMostRows = 8;     // that one transaction holds
+constexpr std::int64_t kMostLeft = 500;   // of them, when nothing is read for them
 constexpr std::size_t kNodesAtOnce = 64;  // of which rollups are in memory
 
 // Without bins when few nodes have some. Read once the row is locked: no node writes any more.
@@ -38,27 +39,45 @@ Result<FoldedRollup> FoldOne(Connection& connection, std::int64_t job_id,
   return folded < few_nodes ? FoldedRollup{.key = key, .bins = {}} : fold.Take();
 }
 
+// What cannot be folded is left to readers.
+Result<std::vector<FoldedRollup>> FoldAll(Connection& connection, std::int64_t job_id,
+                                          const std::vector<NodeRow>& nodes,
+                                          const std::vector<RollupKey>& keys,
+                                          std::size_t few_nodes) {
+  std::vector<FoldedRollup> folded;
+  for (const RollupKey& key : keys) {
+    folded.push_back({.key = key, .bins = {}});
+    if (nodes.size() < few_nodes) continue;
+    Result<FoldedRollup> one = FoldOne(connection, job_id, nodes, key, few_nodes);
+    if (one) {
+      folded.back() = std::move(*one);
+    } else if (one.error().code == Code::kUnavailable) {
+      return one.error();
+    } else {
+      LogWarning("job {}: rollups of {} are not folded: {}", job_id, key.metric,
+                 one.error().message);
+    }
+  }
+  return folded;
+}
+
 }  // namespace
 
 Result<Compacted> FoldSome(Connection& connection, std::int64_t job_id, std::size_t few_nodes) {
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kCompactLimits); !set) return set.error();
-  const Result<StaleRollups> stale = LockStale(connection, job_id, kMostRows);
+  const Result<std::vector<NodeRow>> before = ListNodes(connection, job_id);
+  if (!before) return before.error();
+  const bool few = before->size() < few_nodes;
+  const Result<StaleRollups> stale = LockStale(connection, job_id, few ? kMostLeft : kMostRows);
   if (!stale) return stale.error();
+  // Once more: a node that came before the rows were locked may have written rollups.
   const Result<std::vector<NodeRow>> nodes = ListNodes(connection, job_id);
   if (!nodes) return nodes.error();
-  std::vector<FoldedRollup> folded;
-  for (const RollupKey& key : stale->keys) {
-    Result<FoldedRollup> one = FoldOne(connection, job_id, *nodes, key, few_nodes);
-    if (!one && one.error().code == Code::kUnavailable) return one.error();
-    if (!one) {
-      LogWarning("job {}: rollups of {} are not folded: {}", job_id, key.metric,
-                 one.error().message);
-    }
-    folded.push_back(one ? std::move(*one) : FoldedRollup{.key = key, .bins = {}});
-  }
-  if (Status saved = SaveJobRollups(connection, job_id, folded); !saved) return saved.error();
+  const auto folded = FoldAll(connection, job_id, *nodes, stale->keys, few_nodes);
+  if (!folded) return folded.error();
+  if (Status saved = SaveJobRollups(connection, job_id, *folded); !saved) return saved.error();
   if (Status committed = transaction->Commit(); !committed) return committed.error();
   return Compacted{.more = stale->more};
 }

@@ -78,17 +78,18 @@ Result<std::vector<CompactTask>> ClaimCompactTask(Connection& connection, const 
 }
 
 Result<bool> RenewCompactTask(Connection& connection, const CompactTask& task, Duration lease) {
-  const Result<Rows> renewed = connection.Query(kRenew, {task.job_id, task.fence, Micros(lease)});
+  const Result<Rows> renewed =
+      connection.QueryByKey(kRenew, {task.job_id, task.fence, Micros(lease)});
   if (!renewed) return renewed.error();
   return renewed->affected() == 1;
 }
 
 Status PutBackCompactTask(Connection& connection, const CompactTask& task, Duration pause) {
-  return Done(connection.Query(kPutBack, {task.job_id, task.fence, Micros(pause)}));
+  return Done(connection.QueryByKey(kPutBack, {task.job_id, task.fence, Micros(pause)}));
 }
 
 Status EndCompactTask(Connection& connection, const CompactTask& task) {
-  return Done(connection.Query(kEnd, {task.job_id, task.fence}));
+  return Done(connection.QueryByKey(kEnd, {task.job_id, task.fence}));
 }
 
 Result<std::vector<std::int64_t>> NodesToCompact(Connection& connection, std::int64_t job_id) {

@@ -107,24 +107,24 @@ Status Decode(std::string_view payload, FoldedRollup& rollup) {
 }  // namespace
 
 Status MarkStale(Connection& connection, std::int64_t job_id, std::span<const RollupKey> keys) {
-  return Done(connection.Query(
+  return Done(connection.QueryByKey(
       kMark, {job_id, Numbers(keys, [](const RollupKey& key) { return key.bin_us; }),
               Texts(keys, [](const RollupKey& key) { return key.metric; }),
               Numbers(keys, [](const RollupKey& key) { return key.chunk_us; })}));
 }
 
 Result<bool> HasStale(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> found = connection.Query(kFindStale, {job_id});
+  const Result<Rows> found = connection.QueryByKey(kFindStale, {job_id});
   if (!found) return found.error();
   return !found->empty();
 }
 
 Result<StaleRollups> LockStale(Connection& connection, std::int64_t job_id, std::int64_t most) {
-  const Result<Rows> found = connection.Query(kFindStale, {job_id});
+  const Result<Rows> found = connection.QueryByKey(kFindStale, {job_id});
   if (!found) return found.error();
   if (found->empty()) return StaleRollups{};
   const std::int64_t bin_us = found->Int(0, 0), chunk_us = found->Int(0, 1);
-  const Result<Rows> rows = connection.Query(kLockStale, {job_id, bin_us, chunk_us, most});
+  const Result<Rows> rows = connection.QueryByKey(kLockStale, {job_id, bin_us, chunk_us, most});
   if (!rows) return rows.error();
   StaleRollups stale{.keys = {}, .more = true};
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -139,7 +139,7 @@ Status SaveJobRollups(Connection& connection, std::int64_t job_id,
   std::vector<std::string> encoded;
   for (const Row& rollup : rollups) encoded.push_back(Encode(rollup));
   const std::span<const std::string> payloads(encoded);
-  return Done(connection.Query(
+  return Done(connection.QueryByKey(
       kSave, {job_id, Numbers(rollups, [](const Row& r) { return r.key.bin_us; }),
               Texts(rollups, [](const Row& r) { return r.key.metric; }),
               Numbers(rollups, [](const Row& r) { return r.key.chunk_us; }),
