@@ -14,11 +14,10 @@
 namespace stepscope {
 namespace {
 
-Result<RuleRun> StartTask(const RuleTask& task, std::span<const RuleStateRow> rows,
-                          const JobView& view) {
+Result<RuleRun> StartTask(const RuleTask& task, std::span<RuleStateRow> rows, const JobView& view) {
   const auto row = std::ranges::find(
       rows, task.rule_config_id, [](const RuleStateRow& of) { return of.config.rule_config_id; });
-  if (row != rows.end()) return StartRun(*row, view);
+  if (row != rows.end()) return StartRun(std::move(*row), view);
   return NotFound(Format("rule {} of job {} not found", task.rule_config_id, task.job_id));
 }
 
@@ -135,7 +134,7 @@ Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
   const Time now = clock.Now();
   const auto view = LoadView(connection, job_id, now, options.silence);
   if (!view.ok()) return view.error();
-  const auto rows = LoadRuleStates(connection, job_id, ConfigIds(tasks));
+  auto rows = LoadRuleStates(connection, job_id, ConfigIds(tasks));
   if (!rows.ok()) return rows.error();
   std::vector<Result<RuleRun>> runs;
   for (const RuleTask& task : tasks) {
