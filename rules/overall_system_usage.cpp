@@ -35,7 +35,7 @@ constexpr double kPercentPerBin = 0.1;
 
 // The distribution of one kind of usage on one node; its ends are exact.
 struct Usage {
-  RankedBins<std::uint64_t> bins{kAmountBins};
+  TotalBins bins{kAmountBins};
   double least = 0, most = 0;
   double bytes = 0;  // of a rate: how many in all
 

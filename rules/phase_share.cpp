@@ -21,7 +21,7 @@ constexpr std::size_t kMostShown = 64;  // ranks in the evidence
 // A rank's shares of its steps that were waits.
 struct Rank {
   std::string node;
-  RankedBins<std::uint64_t> all{kPercentBins};
+  TotalBins all{kPercentBins};
   SlidingPercentiles window{1};   // the newest min_steps steps
   double wait_s = 0, wall_s = 0;  // sums of the steps
   std::int64_t firing = 0;        // steps at which it fired

@@ -30,79 +30,98 @@ double BinAmount(std::uint32_t bin) {
   return bin == 0 ? 0 : std::exp2((bin - 0.5) / kAmountBinsPerDoubling);
 }
 
-template <typename Count>
-void RankedBins<Count>::Add(const RankedBins& other) {
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    counts_[i] = static_cast<Count>(counts_[i] + other.counts_[i]);
-  }
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    blocks_[i] = static_cast<Count>(blocks_[i] + other.blocks_[i]);
-  }
-  total_ += other.total_;
+template <typename Count, Bins kBins>
+std::uint32_t RankedBins<Count, kBins>::NewPlace() {
+  const std::size_t place = counts_.size();
+  counts_.resize(place + kInBlock + 1);
+  return static_cast<std::uint32_t>(place);
 }
 
-template <typename Count>
-std::uint32_t RankedBins<Count>::Percentile(double share) const {
+template <typename Count, Bins kBins>
+void RankedBins<Count, kBins>::AddMany(std::uint32_t bin, Count count) {
+  Count &of_bin = CountOf(bin), &of_block = sums_[bin >> kBlockBits];
+  of_bin = static_cast<Count>(of_bin + count);
+  of_block = static_cast<Count>(of_block + count);
+  total_ += count;
+}
+
+template <typename Count, Bins kBins>
+template <typename Take>
+void RankedBins<Count, kBins>::ForEach(Take&& take) const {
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    if (sums_[i] == 0) continue;
+    for (std::size_t in_block = 0; in_block <= kInBlock; ++in_block) {
+      const Count count = CountsOf(i)[in_block];
+      if (count > 0) take(static_cast<std::uint32_t>((i << kBlockBits) + in_block), count);
+    }
+  }
+}
+
+template <typename Count, Bins kBins>
+void RankedBins<Count, kBins>::Add(const RankedBins& other) {
+  other.ForEach([this](std::uint32_t bin, Count count) { AddMany(bin, count); });
+}
+
+template <typename Count, Bins kBins>
+std::uint32_t RankedBins<Count, kBins>::Percentile(double share) const {
   if (total_ == 0) return 0;
   const double rank = std::ceil(share * static_cast<double>(total_));
   // How many values stand before the one that is wanted.
   std::uint64_t before = std::min(rank < 1 ? 0 : static_cast<std::uint64_t>(rank) - 1, total_ - 1);
   std::size_t block = 0;
-  for (; blocks_[block] <= before; ++block) before -= blocks_[block];
-  std::size_t bin = block << kBlockBits;
-  for (; counts_[bin] <= before; ++bin) before -= counts_[bin];
-  return static_cast<std::uint32_t>(bin);
+  for (; sums_[block] <= before; ++block) before -= sums_[block];
+  const Count* counts = CountsOf(block);
+  std::size_t bin = 0;
+  for (; counts[bin] <= before; ++bin) before -= counts[bin];
+  return static_cast<std::uint32_t>((block << kBlockBits) + bin);
 }
 
-template <typename Count>
-std::uint64_t RankedBins<Count>::BelowAtMost(std::uint32_t bin) const {
-  const std::size_t blocks = std::min<std::size_t>((bin >> kBlockBits) + 1, blocks_.size());
-  return std::accumulate(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(blocks),
+template <typename Count, Bins kBins>
+std::uint64_t RankedBins<Count, kBins>::BelowAtMost(std::uint32_t bin) const {
+  const std::size_t blocks = std::min<std::size_t>((bin >> kBlockBits) + 1, sums_.size());
+  return std::accumulate(sums_.begin(), sums_.begin() + static_cast<std::ptrdiff_t>(blocks),
                          std::uint64_t{0});
 }
 
 // Only the bins in use: how far from the one before, and how many.
-template <typename Count>
-std::string RankedBins<Count>::Save() const {
+template <typename Count, Bins kBins>
+std::string RankedBins<Count, kBins>::Save() const {
   std::vector<std::uint64_t> numbers;
-  std::size_t from = 0;
-  for (std::size_t bin = 0; bin < counts_.size(); ++bin) {
-    if (counts_[bin] == 0) continue;
+  std::uint32_t from = 0;
+  ForEach([&](std::uint32_t bin, Count count) {
     numbers.push_back(bin - from);
-    numbers.push_back(counts_[bin]);
+    numbers.push_back(count);
     from = bin;
-  }
+  });
   return PackNumbers(numbers);
 }
 
-template <typename Count>
-Status RankedBins<Count>::Load(const Json& packed) {
-  const auto numbers = UnpackNumbers(packed, 2 * counts_.size());
+template <typename Count, Bins kBins>
+Status RankedBins<Count, kBins>::Load(const Json& packed) {
+  const auto numbers = UnpackNumbers(packed, 2 * bins_);
   if (!numbers.ok()) return numbers.error();
-  *this = RankedBins(counts_.size());
+  *this = RankedBins(bins_);
   std::uint64_t bin = 0;
   for (std::size_t i = 0; i + 1 < numbers->size(); i += 2) {
     const std::uint64_t gap = (*numbers)[i], count = (*numbers)[i + 1];
     const std::uint64_t room = std::numeric_limits<Count>::max() - total_;
-    if ((i > 0 && gap == 0) || gap >= counts_.size() - bin || count > room) {
+    if ((i > 0 && gap == 0) || gap >= bins_ - bin || count > room) {
       return Invalid("state: a histogram is out of its range");
     }
     bin += gap;
-    counts_[bin] = static_cast<Count>(count);
-    blocks_[bin >> kBlockBits] = static_cast<Count>(blocks_[bin >> kBlockBits] + count);
-    total_ += count;
+    AddMany(static_cast<std::uint32_t>(bin), static_cast<Count>(count));
   }
   return {};
 }
 
-template class RankedBins<std::uint16_t>;
-template class RankedBins<std::uint64_t>;
+template class RankedBins<std::uint16_t, Bins::kDense>;
+template class RankedBins<std::uint64_t, Bins::kSparse>;
 
 SlidingPercentiles::SlidingPercentiles(std::size_t window)
     : window_(std::clamp<std::size_t>(window, 1, kMostSamples)) {}
 
 void SlidingPercentiles::Clear() {
-  bins_ = RankedBins<std::uint16_t>(kPercentBins);
+  bins_ = WindowBins(kPercentBins);
   ring_.clear();
   next_ = 0;
 }

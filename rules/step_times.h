@@ -31,7 +31,7 @@ class StepTimes {
   Status Load(const Json& json);
 
  private:
-  RankedBins<std::uint64_t> bins_{kAmountBins};
+  TotalBins bins_{kAmountBins};
   Duration least_{}, most_{};
 };
 

@@ -54,7 +54,7 @@ std::vector<std::vector<std::int64_t>> SlidePercentiles(std::span<const std::int
   std::vector<std::uint32_t> at;
   at.reserve(values.size());
   for (const std::int64_t value : values) at.push_back(places.Of(value));
-  RankedBins<std::uint16_t> bins(places.count);
+  WindowBins bins(places.count);
   std::size_t from = 0, to = 0;  // what the bins hold
   for (const std::size_t end : ends) {
     const std::size_t begin = end > window ? end - window : 0;

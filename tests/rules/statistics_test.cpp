@@ -83,7 +83,7 @@ TEST(SlidingPercentiles, KeepsTheNewestOfAStateThatIsLargerThanItsWindow) {
 }
 
 TEST(RankedBins, KnowsBothEnds) {
-  RankedBins<std::uint64_t> bins(kPercentBins);
+  TotalBins bins(kPercentBins);
   EXPECT_EQ(bins.Percentile(0.5), 0u);
   for (std::uint32_t bin = 1; bin <= 100; ++bin) bins.Add(bin);
   EXPECT_EQ(bins.Percentile(0.5), 50u);
@@ -92,7 +92,7 @@ TEST(RankedBins, KnowsBothEnds) {
 }
 
 TEST(RankedBins, RefusesHistogramsBeyondItsBins) {
-  RankedBins<std::uint16_t> bins(10);
+  WindowBins bins(10);
   EXPECT_TRUE(bins.Load(PackNumbers({9, 65'535})).ok());
   EXPECT_FALSE(bins.Load(PackNumbers({10, 1})).ok());
   EXPECT_FALSE(bins.Load(PackNumbers({5, 1, UINT64_MAX, 1})).ok());
