@@ -95,3 +95,15 @@ def test_a_loader_that_cannot_start_says_why(agent, training):
         iter(Broken(loader(4).dataset))
     epochs(*training, 1)
     assert len(agent.drain().steps) == 18
+
+
+def test_settings_are_told_once(agent, training, monkeypatch):
+    told = []
+    monkeypatch.setattr(_marks, "add_facts", told.append)
+    epochs(*training, 3)
+    for (x, y), _ in zip(batches(6), batches(6)):
+        step(*training, x, y)
+    assert [each["loader_batch_size"] for each in told if "loader_batch_size" in each] == ["4"]
+    for x, y in DataLoader(loader(3).dataset, batch_size=2):
+        step(*training, x, y)
+    assert [each["loader_batch_size"] for each in told if "loader_batch_size" in each] == ["4", "2"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from threading import get_ident
 from time import monotonic_ns
-from typing import Any, Dict
+from typing import Any, Dict, Tuple
 
 from ._calls import SETTINGS, waiting
 from ._flow import flow
@@ -44,11 +45,17 @@ def settings(loader: Any) -> Dict[str, str]:
     return facts
 
 
+@lru_cache(maxsize=16)
+def _same(facts: Tuple[Tuple[str, str], ...]) -> Dict[str, str]:
+    """One dictionary for each: what is told is not told again with the next epoch, or by a second loader like it."""
+    return dict(facts)
+
+
 def _noting(original: Any) -> Any:
     def __init__(self: Any, loader: Any, *args: Any, **named: Any) -> None:
         original(self, loader, *args, **named)
         try:
-            setattr(self, SETTINGS, settings(loader))
+            setattr(self, SETTINGS, _same(tuple(settings(loader).items())))
         except Exception:
             pass
 
