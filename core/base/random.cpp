@@ -25,4 +25,9 @@ double RandomShare() {
   return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
 
+Duration Around(Duration duration) {
+  return Duration(static_cast<Duration::rep>(static_cast<double>(duration.count()) *
+                                             (0.8 + 0.4 * RandomShare())));
+}
+
 }  // namespace stepscope

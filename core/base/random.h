@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string>
 
+#include "core/base/time.h"
+
 namespace stepscope {
 
 // Bytes from the kernel's generator, good enough for secrets.
@@ -10,5 +12,8 @@ std::string RandomBytes(std::size_t count);
 
 // A number in [0, 1), for jitter.
 double RandomShare();
+
+// The duration, +- 20 %: so that what began together does not stay together.
+Duration Around(Duration duration);
 
 }  // namespace stepscope

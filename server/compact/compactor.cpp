@@ -49,7 +49,8 @@ bool Compactor::WorkOnce(const std::stop_token& stop) {
   if (done) return true;
   LogWarning("job {} was not compacted: {}", task.job_id, done.error().message);
   figures_.Change([](CompactorFigures& figures) { ++figures.failures; });
-  (void)PutBackCompactTask(**connection, task, options_.every);  // else its lease ends
+  // Else its lease ends.
+  (void)PutBackCompactTask(**connection, task, Around(options_.every));
   return !(*connection)->broken();
 }
 
@@ -83,7 +84,7 @@ Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection
   if (!stale) return stale.error();
   const bool idle = nodes->empty() && !*steps && !*annotations && !*stale;
   return idle ? EndCompactTask(connection, task)
-              : PutBackCompactTask(connection, task, options_.every);
+              : PutBackCompactTask(connection, task, Around(options_.every));
 }
 
 Result<bool> Compactor::CompactRanks(const std::stop_token& stop, Connection& connection,

@@ -13,7 +13,7 @@
 namespace stepscope {
 
 struct CompactorOptions {
-  Duration every = 300s;  // between two turns of a job that runs
+  Duration every = 300s;  // between two turns of a job that runs, +- 20 %
   Duration look = 5s;     // between two looks for work
   Duration find = 30s;    // between two searches for jobs with frames, which cost more
   Duration lease = 120s;  // a dead compactor's job is taken over after this

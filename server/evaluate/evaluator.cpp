@@ -14,11 +14,6 @@ EvaluatorOptions Named(EvaluatorOptions options) {
   return options;
 }
 
-Duration Around(Duration duration) {
-  return Duration(static_cast<std::int64_t>(static_cast<double>(duration.count()) *
-                                            (0.8 + 0.4 * RandomShare())));
-}
-
 }  // namespace
 
 Evaluator::Evaluator(Database& database, const Clock& clock, EvaluatorOptions options)
