@@ -2,9 +2,10 @@
 """Many live jobs, each of a node with GPUs and ranks, all judged by all rules: what it costs, and how late they are.
 
 The same pushes go to a service that judges and to one that does not; the difference of their CPU time, PostgreSQL included, is
-what judging costs. Half a minute goes by before anything is counted.
+what judging costs. Before anything is counted two minutes go by: all jobs begin at once, and so does the first compaction of them
+all.
 
-    bench/rules/jobs.py [--rounds 2] [--jobs 1000] [--seconds 60] [--slot 10s] [--push-seconds 2]
+    bench/rules/jobs.py [--rounds 2] [--jobs 1000] [--seconds 60] [--slot 10s] [--push-seconds 2] [--warm-seconds 120]
 """
 
 import argparse
@@ -33,14 +34,13 @@ FIGURES = [
     Figure("memory", "MB, service and PostgreSQL", digits=0),
     Figure("unserved", "% of pushes that were not answered", digits=2),
 ]
-WARM_SECONDS = 30
 AGES = "select extract(epoch from clock_timestamp()) - max(evaluated_us) / 1e6 from rule_states group by job_id"
 TURNS = "select sum(most) from (select max(revision) most from rule_states group by job_id) jobs"
 
 
 def make_frames(options, folder):
     words = ["--frames", folder / "frames", "--job", "live", "--job-each", "--nodes", options.jobs, "--cores", 16, "--gpus", options.gpus]
-    words += ["--ranks", options.gpus, "--step-ms", 250, "--seconds", WARM_SECONDS + options.seconds + 10, "--push-seconds", options.push_seconds]
+    words += ["--ranks", options.gpus, "--step-ms", 250, "--seconds", options.warm_seconds + options.seconds + 10, "--push-seconds", options.push_seconds]
     words += ["--begin-us", int(time.time()) * 10**6]
     subprocess.run([program("bench/make_frames"), *map(str, words)], check=True, capture_output=True)
 
@@ -50,7 +50,7 @@ class Pushing(threading.Thread):
 
     def __init__(self, options, folder, service):
         super().__init__(daemon=True)
-        seconds = WARM_SECONDS + options.seconds + 30
+        seconds = options.warm_seconds + options.seconds + 30
         words = ["--port", service.port, "--frames", folder / "frames", "--every-ms", 1000 * options.push_seconds, "--seconds", seconds]
         self.command, self.out = [program("bench/agents"), *map(str, words)], None
 
@@ -92,7 +92,7 @@ def serve(options, folder, *words):
         make_frames(options, folder)
         pushing = Pushing(options, folder, service)
         pushing.start()
-        time.sleep(WARM_SECONDS)
+        time.sleep(options.warm_seconds)
         figures = observe(options, service)
         pushing.join()
         out = json.loads(pushing.out)
@@ -125,6 +125,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--gpus", type=int, default=8, help="and ranks, of each job")
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--warm-seconds", type=int, default=120, help="before anything is counted")
     parser.add_argument("--push-seconds", type=int, default=2, help="how much a push has; with 10 taking them leaves more of the machine to the rules")
     parser.add_argument("--slot", default="10s", help="between two evaluations of a job")
     options = parser.parse_args()
@@ -132,7 +133,7 @@ def main():
     with fresh_folder() as folder, clean_end():
         sides = Sides(options, folder)
         compare("rules_jobs", FIGURES, [Contender("not judged", sides.unjudged), Contender("judged by all rules", sides.judged)], options.rounds, {
-            "jobs": options.jobs, "gpus": options.gpus, "slot": options.slot, "push_seconds": options.push_seconds, "seconds": options.seconds,
+            "jobs": options.jobs, "gpus": options.gpus, "slot": options.slot, "push_seconds": options.push_seconds, "seconds": options.seconds, "warm_seconds": options.warm_seconds,
         })
 
 
