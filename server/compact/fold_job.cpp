@@ -39,22 +39,28 @@ Result<FoldedRollup> FoldOne(Connection& connection, std::int64_t job_id,
   return folded < few_nodes ? FoldedRollup{.key = key, .bins = {}} : fold.Take();
 }
 
-// What cannot be folded is left to readers.
+// Without bins, which leaves their readers with the nodes' rollups.
+std::vector<FoldedRollup> Unfolded(const std::vector<RollupKey>& keys) {
+  std::vector<FoldedRollup> left;
+  for (const RollupKey& key : keys) left.push_back({.key = key, .bins = {}});
+  return left;
+}
+
+// What cannot be folded is left to readers. The rows are locked, so all nodes that wrote are known.
 Result<std::vector<FoldedRollup>> FoldAll(Connection& connection, std::int64_t job_id,
-                                          const std::vector<NodeRow>& nodes,
                                           const std::vector<RollupKey>& keys,
                                           std::size_t few_nodes) {
-  std::vector<FoldedRollup> folded;
-  for (const RollupKey& key : keys) {
-    folded.push_back({.key = key, .bins = {}});
-    if (nodes.size() < few_nodes) continue;
-    Result<FoldedRollup> one = FoldOne(connection, job_id, nodes, key, few_nodes);
+  const Result<std::vector<NodeRow>> nodes = ListNodes(connection, job_id);
+  if (!nodes) return nodes.error();
+  std::vector<FoldedRollup> folded = Unfolded(keys);
+  for (FoldedRollup& rollup : folded) {
+    Result<FoldedRollup> one = FoldOne(connection, job_id, *nodes, rollup.key, few_nodes);
     if (one) {
-      folded.back() = std::move(*one);
+      rollup = std::move(*one);
     } else if (one.error().code == Code::kUnavailable) {
       return one.error();
     } else {
-      LogWarning("job {}: rollups of {} are not folded: {}", job_id, key.metric,
+      LogWarning("job {}: rollups of {} are not folded: {}", job_id, rollup.key.metric,
                  one.error().message);
     }
   }
@@ -67,15 +73,13 @@ Result<Compacted> FoldSome(Connection& connection, std::int64_t job_id, std::siz
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kCompactLimits); !set) return set.error();
-  const Result<std::vector<NodeRow>> before = ListNodes(connection, job_id);
-  if (!before) return before.error();
-  const bool few = before->size() < few_nodes;
-  const Result<StaleRollups> stale = LockStale(connection, job_id, few ? kMostLeft : kMostRows);
-  if (!stale) return stale.error();
-  // Once more: a node that came before the rows were locked may have written rollups.
   const Result<std::vector<NodeRow>> nodes = ListNodes(connection, job_id);
   if (!nodes) return nodes.error();
-  const auto folded = FoldAll(connection, job_id, *nodes, stale->keys, few_nodes);
+  const bool few = nodes->size() < few_nodes;
+  const Result<StaleRollups> stale = LockStale(connection, job_id, few ? kMostLeft : kMostRows);
+  if (!stale) return stale.error();
+  const Result<std::vector<FoldedRollup>> folded =
+      few ? Unfolded(stale->keys) : FoldAll(connection, job_id, stale->keys, few_nodes);
   if (!folded) return folded.error();
   if (Status saved = SaveJobRollups(connection, job_id, *folded); !saved) return saved.error();
   if (Status committed = transaction->Commit(); !committed) return committed.error();

@@ -124,7 +124,8 @@ Result<StaleRollups> LockStale(Connection& connection, std::int64_t job_id, std:
   if (!found) return found.error();
   if (found->empty()) return StaleRollups{};
   const std::int64_t bin_us = found->Int(0, 0), chunk_us = found->Int(0, 1);
-  const Result<Rows> rows = connection.QueryByKey(kLockStale, {job_id, bin_us, chunk_us, most});
+  // Not by key: a plan for any values walks all metrics of a long job in their order.
+  const Result<Rows> rows = connection.Query(kLockStale, {job_id, bin_us, chunk_us, most});
   if (!rows) return rows.error();
   StaleRollups stale{.keys = {}, .more = true};
   for (std::size_t i = 0; i < rows->size(); ++i) {
