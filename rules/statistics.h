@@ -26,12 +26,14 @@ inline double BinPercent(std::uint32_t bin) {
   return bin / 100.0;
 }
 
+// Dense: all bins have memory. Sparse: once their block has a value, since most values lie close
+// together and a rule has many histograms; adding a value then takes a fifth longer.
+enum class Bins { kDense, kSparse };
+
 // Counts by bin, and by block of bins, so that a percentile costs a walk over the blocks and one
 // over the bins of a block: some 200 additions wherever the values moved to, and adding a value
 // costs two. Percentiles are by nearest rank: a value that occurred. `Count` bounds how many values
-// there may be in a block. When sparse, bins have memory once their block has a value, since most
-// values lie close together and a rule has many of these; adding one then takes a fifth longer.
-enum class Bins { kDense, kSparse };
+// there may be in a block.
 template <typename Count, Bins kBins>
 class RankedBins {
  public:

@@ -25,9 +25,12 @@ double RandomShare() {
   return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
 
+double Stretch() {
+  return 0.8 + 0.4 * RandomShare();
+}
+
 Duration Around(Duration duration) {
-  return Duration(static_cast<Duration::rep>(static_cast<double>(duration.count()) *
-                                             (0.8 + 0.4 * RandomShare())));
+  return Duration(static_cast<Duration::rep>(static_cast<double>(duration.count()) * Stretch()));
 }
 
 }  // namespace stepscope

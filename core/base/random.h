@@ -13,7 +13,8 @@ std::string RandomBytes(std::size_t count);
 // A number in [0, 1), for jitter.
 double RandomShare();
 
-// The duration, +- 20 %: so that what began together does not stay together.
+// 1 +- 20 %, and a duration so stretched: what began together does not stay together.
+double Stretch();
 Duration Around(Duration duration);
 
 }  // namespace stepscope

@@ -13,11 +13,6 @@ namespace {
 
 constexpr Duration kLongestRetryAfter = 1h;
 
-// 1 +- 20 %, so that many messages do not come back together.
-double Stretch() {
-  return 0.8 + 0.4 * RandomShare();
-}
-
 std::int64_t SecondsOf(Time time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
@@ -44,8 +39,7 @@ OutboxFigures Outbox::figures() const {
 void Outbox::Work(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     if (WorkOnce(stop)) continue;
-    const auto idle = static_cast<double>(options_.idle.count()) * Stretch();
-    SleepFor(stop, Duration(static_cast<std::int64_t>(idle)));
+    SleepFor(stop, Around(options_.idle));
   }
 }
 

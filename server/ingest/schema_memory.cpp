@@ -15,10 +15,10 @@ SchemaMemory::Shared SchemaMemory::Add(const Key& key, Schema schema) {
   return Keep(key, std::make_shared<const Schema>(std::move(schema)));
 }
 
-void SchemaMemory::Forget(std::string_view session) {
-  const auto gone = [&](const auto& entry) { return entry.first.first == session; };
-  std::erase_if(fresh_.known, gone);
-  std::erase_if(aged_.known, gone);
+void SchemaMemory::Forget(const std::string& session) {
+  for (auto* known : {&fresh_.known, &aged_.known}) {
+    known->erase(known->lower_bound({session, 0}), known->upper_bound({session, UINT64_MAX}));
+  }
 }
 
 // A hash says little about who sent it: what is shared is the same.

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "core/model/table.h"
@@ -28,7 +27,7 @@ class SchemaMemory {
 
   Shared Find(const Key& key);  // null: not known
   Shared Add(const Key& key, Schema schema);
-  void Forget(std::string_view session);
+  void Forget(const std::string& session);
 
  private:
   struct Generation {
