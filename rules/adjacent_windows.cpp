@@ -31,7 +31,7 @@ std::string AdjacentWindows::Save() const {
   return PackNumbers(numbers);
 }
 
-Status AdjacentWindows::Load(const Json& packed) {
+Status AdjacentWindows::Load(std::string_view packed) {
   const auto numbers = UnpackNumbers(packed, 2 * window_);
   if (!numbers.ok()) return numbers.error();
   *this = AdjacentWindows(window_);

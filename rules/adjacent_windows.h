@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/base/json.h"
 #include "core/base/result.h"
 #include "rules/statistics.h"
 
@@ -26,7 +26,7 @@ class AdjacentWindows {
   double MeanNow() const { return Mean(now_); }
 
   std::string Save() const;
-  Status Load(const Json& packed);
+  Status Load(std::string_view packed);
 
  private:
   double Mean(std::uint64_t sum) const {

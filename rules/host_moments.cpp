@@ -108,7 +108,7 @@ std::string HostMoments::Slots::Save() const {
   return PackNumbers(numbers);
 }
 
-Status HostMoments::Slots::Load(const Json& packed) {
+Status HostMoments::Slots::Load(std::string_view packed) {
   constexpr std::size_t kNumbers = 1 + 2 * kSigns;
   const auto numbers = UnpackNumbers(packed, kNumbers * kMostSlots);
   if (!numbers.ok()) return numbers.error();

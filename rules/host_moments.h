@@ -46,7 +46,7 @@ class HostMoments {
     std::map<std::int64_t, Slot> by_index;
 
     std::string Save() const;
-    Status Load(const Json& packed);
+    Status Load(std::string_view packed);
   };
   void Add(std::size_t sign, Time at, double value);
   bool StandsOut(std::size_t sign, double mean, int cores) const;

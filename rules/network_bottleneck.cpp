@@ -90,8 +90,8 @@ class NetworkFold : public TickShare {
 
   using TickShare::Observe;
   void Observe(const TickView& ticks) override;
-  Json Save() const override { return SaveFields(*this); }
-  Status Load(const Json& state) override { return LoadFields(state, *this); }
+  std::string Save() const override { return SaveFields(*this); }
+  Status Load(std::string_view state) override { return LoadFields(state, *this); }
 
   template <typename State>
   void Fields(State& state) {

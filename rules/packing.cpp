@@ -1,38 +1,24 @@
 #include "rules/packing.h"
 
 #include "core/base/text.h"
+#include "core/wire/bytes.h"
 
 namespace stepscope {
 
 std::string PackNumbers(const std::vector<std::uint64_t>& numbers) {
   std::string bytes;
-  for (std::uint64_t number : numbers) {
-    for (; number >= 0x80; number >>= 7) bytes += static_cast<char>((number & 0x7f) | 0x80);
-    bytes += static_cast<char>(number);
-  }
-  return ToBase64(bytes);
+  for (const std::uint64_t number : numbers) PutVarint(bytes, number);
+  return bytes;
 }
 
-Result<std::vector<std::uint64_t>> UnpackNumbers(const Json& packed, std::size_t most) {
-  if (!packed.is_string()) return Invalid("state: packed numbers are not text");
-  const auto bytes = FromBase64(packed.get_ref<const std::string&>());
-  if (!bytes.ok()) return bytes.error();
+Result<std::vector<std::uint64_t>> UnpackNumbers(std::string_view packed, std::size_t most) {
   std::vector<std::uint64_t> numbers;
-  std::uint64_t number = 0;
-  int shift = 0;
-  for (const char byte : *bytes) {
-    const auto bits = static_cast<std::uint64_t>(static_cast<unsigned char>(byte) & 0x7f);
-    if (shift > 63 || (shift == 63 && bits > 1))
-      return Invalid("state: a packed number is too big");
-    number |= bits << shift;
-    shift += 7;
-    if ((static_cast<unsigned char>(byte) & 0x80) != 0) continue;
+  ByteReader reader(packed);
+  while (reader.left() > 0) {
     if (numbers.size() == most) return Invalid(Format("state: more than {} packed numbers", most));
-    numbers.push_back(number);
-    number = 0;
-    shift = 0;
+    numbers.push_back(reader.TakeVarint());
+    if (!reader.ok()) return Invalid("state: a packed number is cut or too big");
   }
-  if (shift != 0) return Invalid("state: packed numbers end too early");
   return numbers;
 }
 

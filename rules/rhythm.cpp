@@ -113,7 +113,7 @@ std::string Rhythm::Save() const {
   return PackNumbers(numbers);
 }
 
-Status Rhythm::Load(const Json& packed) {
+Status Rhythm::Load(std::string_view packed) {
   constexpr std::size_t kNumbers = 8 + kGrowths + std::size(kSigns);
   const auto numbers = UnpackNumbers(packed, kNumbers);
   if (!numbers.ok()) return numbers.error();

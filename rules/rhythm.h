@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rules/slow_runs.h"
@@ -37,7 +38,7 @@ struct Rhythm {
   std::size_t Grew() const;  // most
 
   std::string Save() const;
-  Status Load(const Json& packed);
+  Status Load(std::string_view packed);
 };
 
 // The rhythms of a rank. A run that no known rhythm takes may end a chain of older runs of about

@@ -134,9 +134,9 @@ class Fold {
   // Findings that are new or longer than when this was last called, or since Load.
   virtual std::vector<Finding> TakeFindings() { return {}; }
 
-  virtual Json Save() const = 0;
+  virtual std::string Save() const = 0;
   // Invalid when it is not what Save gave.
-  virtual Status Load(const Json& state) = 0;
+  virtual Status Load(std::string_view state) = 0;
 };
 
 // Which steps a rule is shown: none, at least the first ones of each rank, or all of them.

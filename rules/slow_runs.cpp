@@ -81,7 +81,7 @@ std::string SlowRuns::Save() const {
   return PackNumbers(numbers);
 }
 
-Status SlowRuns::Load(const Json& packed) {
+Status SlowRuns::Load(std::string_view packed) {
   constexpr std::size_t kNumbers = 3;
   constexpr std::int64_t kMostMillis = std::numeric_limits<std::int64_t>::max() / 1'000'000;
   const auto numbers = UnpackNumbers(packed, kNumbers * kMost);

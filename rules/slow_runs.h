@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/base/json.h"
 #include "core/base/result.h"
 #include "core/model/step.h"
 
@@ -41,7 +41,7 @@ class SlowRuns {
   const std::vector<SlowRun>& all() const { return runs_; }
 
   std::string Save() const;
-  Status Load(const Json& packed);
+  Status Load(std::string_view packed);
 
  private:
   std::vector<SlowRun> runs_;

@@ -1,6 +1,7 @@
 #pragma once
 
-// A fold's state as JSON. A type lists its members once, for both ways:
+// A fold's state as bytes, in the order of its members: each with a mark of its name, so that what
+// another version of the fold saved is refused. A type lists its members once, for both ways:
 //
 //   template <typename State>
 //   void Fields(State& state) {
@@ -8,8 +9,11 @@
 //     state("gpus", gpus, [this] { return NewGpu(); });
 //   }
 
+#include <bit>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,59 +22,75 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/base/json.h"
 #include "core/base/result.h"
 #include "core/base/text.h"
 #include "core/base/time.h"
+#include "core/wire/bytes.h"
 #include "rules/rule.h"
 
 namespace stepscope {
 
 // Types that know how to be saved by themselves, such as histograms.
 template <typename T>
-concept SavesItself = requires(T value, const Json& json) {
-  Json(std::as_const(value).Save());
-  { value.Load(json) } -> std::same_as<Status>;
+concept SavesItself = requires(T value, std::string_view bytes) {
+  std::string(std::as_const(value).Save());
+  { value.Load(bytes) } -> std::same_as<Status>;
 };
+
+// FNV-1a of the name, folded to 16 bits.
+constexpr std::uint16_t StateMark(std::string_view name) {
+  std::uint32_t hash = 2'166'136'261;
+  for (const char letter : name) {
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 16'777'619;
+  }
+  return static_cast<std::uint16_t>(hash ^ hash >> 16);
+}
 
 class StateWriter {
  public:
-  Json json = Json::object();
+  std::string bytes;
 
   template <typename T>
-  void operator()(std::string_view name, T& value) {
-    json[std::string(name)] = Of(value);
-  }
-  void operator()(std::string_view name, std::optional<Time>& value) {
-    if (value) json[std::string(name)] = ToMicros(*value);
-  }
-  template <typename T>
-  void Maybe(std::string_view name, T& value) {
-    if (value != T()) (*this)(name, value);
+  void operator()(std::string_view name, const T& value) {
+    Put(bytes, StateMark(name));
+    Write(value);
   }
   template <typename Key, typename T, typename Make>
-  void operator()(std::string_view name, std::map<Key, T, std::less<>>& map, Make&&) {
-    Json rows = Json::array();
-    for (auto& [key, value] : map) rows.push_back({Of(key), Of(value)});
-    json[std::string(name)] = std::move(rows);
+  void operator()(std::string_view name, const std::map<Key, T, std::less<>>& map, Make&&) {
+    Put(bytes, StateMark(name));
+    PutVarint(bytes, map.size());
+    for (const auto& [key, value] : map) {
+      Write(key);
+      Write(value);
+    }
+  }
+  template <typename T>
+  void Members(const T& value) {
+    const_cast<T&>(value).Fields(*this);  // a writer changes nothing
   }
 
  private:
+  void Write(const std::optional<Time>& value) {
+    Write(value.has_value());
+    if (value) Write(*value);
+  }
+  void Write(const Time& value) { Write(ToMicros(value)); }
+  void Write(const Subject& value) {
+    Write(value.node);
+    Write(value.device);
+    Write(value.rank);
+  }
+  void Write(const std::string& value) { PutText(bytes, value); }
   template <typename T>
-  static Json Of(T& value) {
-    using Plain = std::remove_const_t<T>;
-    if constexpr (std::is_same_v<Plain, Time>) {
-      return ToMicros(value);
-    } else if constexpr (std::is_same_v<Plain, Subject>) {
-      return {value.node, value.device, value.rank};
-    } else if constexpr (std::is_arithmetic_v<Plain> || std::is_same_v<Plain, std::string>) {
-      return value;
-    } else if constexpr (SavesItself<Plain>) {
-      return value.Save();
+  void Write(const T& value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      Put(bytes, std::bit_cast<std::uint64_t>(static_cast<double>(value)));
+    } else if constexpr (std::is_integral_v<T>) {
+      PutVarint(bytes, ZigZag(static_cast<std::int64_t>(value)));
+    } else if constexpr (SavesItself<T>) {
+      PutText(bytes, value.Save());
     } else {
-      StateWriter inner;
-      value.Fields(inner);
-      return std::move(inner.json);
+      Members(value);
     }
   }
 };
@@ -78,90 +98,100 @@ class StateWriter {
 // Keeps the first error; what cannot be read stays as it was.
 class StateReader {
  public:
-  StateReader(const Json& json, Status& status) : json_(json), status_(status) {}
+  StateReader(std::string_view bytes, Status& status) : reader_(bytes), status_(status) {}
 
   template <typename T>
   void operator()(std::string_view name, T& value) {
-    if (const Json* member = Member(name)) Read(name, *member, value);
-  }
-  void operator()(std::string_view name, std::optional<Time>& value) {
-    value.reset();
-    if (!json_.is_object() || !json_.contains(name)) return;
-    Read(name, *Member(name), value.emplace());
-  }
-  // One that earlier versions did not save, or that has nothing to say: nothing is its default.
-  template <typename T>
-  void Maybe(std::string_view name, T& value) {
-    value = T();
-    if (json_.is_object() && json_.contains(name)) (*this)(name, value);
+    if (Begins(name)) Read(name, value);
   }
   // `make` makes the value that a row is read into.
   template <typename Key, typename T, typename Make>
   void operator()(std::string_view name, std::map<Key, T, std::less<>>& map, Make&& make) {
-    const Json* rows = Member(name);
-    if (rows == nullptr || !Check(name, rows->is_array())) return;
+    if (!Begins(name)) return;
+    const std::uint64_t rows = reader_.TakeVarint();
+    if (!Check(name, true)) return;
     map.clear();
-    for (const Json& row : *rows) {
-      if (!Check(name, row.is_array() && row.size() == 2)) return;
+    for (std::uint64_t row = 0; row < rows && status_.ok(); ++row) {
       Key key{};
-      Read(name, row[0], key);
-      Read(name, row[1], map.emplace(std::move(key), make()).first->second);
+      Read(name, key);
+      Read(name, map.emplace_hint(map.end(), std::move(key), make())->second);
     }
+  }
+
+  void End() {
+    if (status_.ok() && reader_.left() > 0) status_ = Invalid("state: it goes on behind its end");
   }
 
  private:
-  const Json* Member(std::string_view name) {
-    const bool there = json_.is_object() && json_.contains(name);
-    return Check(name, there) ? &json_.at(std::string(name)) : nullptr;
+  bool Begins(std::string_view name) {
+    return status_.ok() && Check(name, reader_.Take<std::uint16_t>() == StateMark(name));
   }
   bool Check(std::string_view name, bool fits) {
-    if (!fits && status_.ok()) status_ = Invalid(Format("state: '{}' is missing or wrong", name));
-    return fits;
+    const bool read = fits && reader_.ok();
+    if (!read && status_.ok()) status_ = Invalid(Format("state: '{}' is missing or wrong", name));
+    return read;
   }
 
+  void Read(std::string_view name, std::optional<Time>& value) {
+    bool known = false;
+    Read(name, known);
+    value.reset();
+    if (known) Read(name, value.emplace());
+  }
+  void Read(std::string_view name, Time& value) {
+    constexpr std::int64_t kMostMicros = std::numeric_limits<std::int64_t>::max() / 1'000;
+    std::int64_t us = 0;
+    Read(name, us);
+    if (Check(name, -kMostMicros <= us && us <= kMostMicros)) value = FromMicros(us);
+  }
+  void Read(std::string_view name, Subject& value) {
+    Read(name, value.node);
+    Read(name, value.device);
+    Read(name, value.rank);
+  }
+  void Read(std::string_view name, std::string& value) {
+    const std::string_view text = reader_.TakeText(reader_.left());
+    if (Check(name, true)) value = text;
+  }
   template <typename T>
-  void Read(std::string_view name, const Json& json, T& value) {
-    if constexpr (std::is_same_v<T, Time>) {
-      if (Check(name, json.is_number_integer())) value = FromMicros(json.get<std::int64_t>());
-    } else if constexpr (std::is_same_v<T, Subject>) {
-      if (!Check(name, json.is_array() && json.size() == 3)) return;
-      Read(name, json[0], value.node);
-      Read(name, json[1], value.device);
-      Read(name, json[2], value.rank);
-    } else if constexpr (std::is_same_v<T, bool>) {
-      if (Check(name, json.is_boolean())) value = json.get<bool>();
+  void Read(std::string_view name, T& value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const auto number = std::bit_cast<double>(reader_.Take<std::uint64_t>());
+      if (Check(name, std::isfinite(number))) value = static_cast<T>(number);
     } else if constexpr (std::is_integral_v<T>) {
-      if (Check(name, json.is_number_integer())) value = json.get<T>();
-    } else if constexpr (std::is_floating_point_v<T>) {
-      if (Check(name, json.is_number())) value = json.get<T>();
-    } else if constexpr (std::is_same_v<T, std::string>) {
-      if (Check(name, json.is_string())) value = json.get<std::string>();
+      const std::int64_t number = UnZigZag(reader_.TakeVarint());
+      if (Check(name, FitsIn<T>(number))) value = static_cast<T>(number);
     } else if constexpr (SavesItself<T>) {
-      const Status loaded = value.Load(json);
-      if (!loaded.ok() && status_.ok()) status_ = loaded;
+      const std::string_view bytes = reader_.TakeText(reader_.left());
+      if (!Check(name, true)) return;
+      if (const Status loaded = value.Load(bytes); !loaded.ok()) status_ = loaded;
     } else {
-      StateReader inner(json, status_);
-      value.Fields(inner);
+      value.Fields(*this);
     }
   }
+  template <typename T>
+  static bool FitsIn(std::int64_t number) {
+    return static_cast<std::int64_t>(static_cast<T>(number)) == number;
+  }
 
-  const Json& json_;
+  ByteReader reader_;
   Status& status_;
 };
 
 template <typename T>
-Json SaveFields(const T& value) {
+std::string SaveFields(const T& value) {
   StateWriter writer;
-  const_cast<T&>(value).Fields(writer);  // a writer changes nothing
-  return std::move(writer.json);
+  writer.Members(value);
+  return std::move(writer.bytes);
 }
 
 // Invalid names the first member that is missing or of another kind.
 template <typename T>
-Status LoadFields(const Json& json, T& value) {
+Status LoadFields(std::string_view bytes, T& value) {
   Status status;
-  StateReader reader(json, status);
+  StateReader reader(bytes, status);
   value.Fields(reader);
+  reader.End();
   return status;
 }
 
@@ -169,8 +199,10 @@ Status LoadFields(const Json& json, T& value) {
 template <typename Rule>
 class FieldsFold : public Fold {
  public:
-  Json Save() const override { return SaveFields(static_cast<const Rule&>(*this)); }
-  Status Load(const Json& state) override { return LoadFields(state, static_cast<Rule&>(*this)); }
+  std::string Save() const override { return SaveFields(static_cast<const Rule&>(*this)); }
+  Status Load(std::string_view state) override {
+    return LoadFields(state, static_cast<Rule&>(*this));
+  }
 };
 
 // For RuleType::make: a fold made of parameters and facts, or of those of them that it wants.

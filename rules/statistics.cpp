@@ -97,7 +97,7 @@ std::string RankedBins<Count, kBins>::Save() const {
 }
 
 template <typename Count, Bins kBins>
-Status RankedBins<Count, kBins>::Load(const Json& packed) {
+Status RankedBins<Count, kBins>::Load(std::string_view packed) {
   const auto numbers = UnpackNumbers(packed, 2 * bins_);
   if (!numbers.ok()) return numbers.error();
   *this = RankedBins(bins_);
@@ -141,7 +141,7 @@ std::string SlidingPercentiles::Save() const {
   return PackNumbers(numbers);
 }
 
-Status SlidingPercentiles::Load(const Json& packed) {
+Status SlidingPercentiles::Load(std::string_view packed) {
   const auto numbers = UnpackNumbers(packed, kMostSamples);
   if (!numbers.ok()) return numbers.error();
   Clear();

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/base/json.h"
 #include "core/base/result.h"
 #include "core/model/table.h"
 
@@ -62,7 +62,7 @@ class RankedBins {
   std::uint64_t BelowAtMost(std::uint32_t bin) const;
 
   std::string Save() const;
-  Status Load(const Json& packed);
+  Status Load(std::string_view packed);
 
  private:
   static constexpr int kBlockBits = 7;
@@ -118,7 +118,7 @@ class SlidingPercentiles {
   std::size_t LackingBelow(double share, double percent) const;
 
   std::string Save() const;
-  Status Load(const Json& packed);
+  Status Load(std::string_view packed);
 
  private:
   std::size_t window_;

@@ -58,7 +58,7 @@ std::string StepSums::Save() const {
   return PackNumbers(numbers);
 }
 
-Status StepSums::Load(const Json& packed) {
+Status StepSums::Load(std::string_view packed) {
   const auto numbers = UnpackNumbers(packed, 2 + kPhaseCount);
   if (!numbers.ok()) return numbers.error();
   const bool fits = numbers->size() == 2 + kPhaseCount &&

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/base/json.h"
 #include "core/base/result.h"
@@ -27,7 +28,7 @@ class StepSums {
   double Share(Phase which) const;
 
   std::string Save() const;
-  Status Load(const Json& packed);
+  Status Load(std::string_view packed);
 
  private:
   Duration Mean(std::uint64_t sum_ns) const;

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "rules/packing.h"
+#include "core/wire/bytes.h"
 
 namespace stepscope {
 
@@ -27,21 +27,21 @@ Json StepTimes::Seconds() const {
           {"min", seconds(least_)}};
 }
 
-Json StepTimes::Save() const {
-  return {PackNumbers({static_cast<std::uint64_t>(least_.count()),
-                       static_cast<std::uint64_t>(most_.count())}),
-          bins_.Save()};
+std::string StepTimes::Save() const {
+  std::string bytes;
+  PutVarint(bytes, static_cast<std::uint64_t>(least_.count()));
+  PutVarint(bytes, static_cast<std::uint64_t>(most_.count()));
+  return bytes + bins_.Save();
 }
 
-Status StepTimes::Load(const Json& json) {
-  if (!json.is_array() || json.size() != 2) return Invalid("state: step times are no pair");
-  const auto ends = UnpackNumbers(json[0], 2);
-  if (!ends.ok()) return ends.error();
-  const bool fits = ends->size() == 2 && (*ends)[0] <= (*ends)[1] && (*ends)[1] <= INT64_MAX;
+Status StepTimes::Load(std::string_view packed) {
+  ByteReader reader(packed);
+  const std::uint64_t least = reader.TakeVarint(), most = reader.TakeVarint();
+  const bool fits = reader.ok() && least <= most && most <= INT64_MAX;
   if (!fits) return Invalid("state: ends of step times are out of their range");
-  least_ = Duration((*ends)[0]);
-  most_ = Duration((*ends)[1]);
-  return bins_.Load(json[1]);
+  least_ = Duration(least);
+  most_ = Duration(most);
+  return bins_.Load(reader.rest());
 }
 
 }  // namespace stepscope

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "core/base/json.h"
 #include "core/base/time.h"
@@ -27,8 +29,8 @@ class StepTimes {
   // {"max": ..., "p99": ..., ..., "min": ...} in seconds.
   Json Seconds() const;
 
-  Json Save() const;
-  Status Load(const Json& json);
+  std::string Save() const;
+  Status Load(std::string_view packed);
 
  private:
   TotalBins bins_{kAmountBins};

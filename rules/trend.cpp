@@ -73,7 +73,7 @@ std::string Trend::Means::Save() const {
   return PackNumbers(numbers);
 }
 
-Status Trend::Means::Load(const Json& packed) {
+Status Trend::Means::Load(std::string_view packed) {
   const auto numbers = UnpackNumbers(packed, kMostPoints);
   if (!numbers.ok()) return numbers.error();
   of.clear();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/time.h"
@@ -49,7 +50,7 @@ class Trend {
     std::vector<std::int32_t> of;
 
     std::string Save() const;
-    Status Load(const Json& packed);
+    Status Load(std::string_view packed);
   };
   void Close();
   void Halve();

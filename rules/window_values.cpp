@@ -1,7 +1,10 @@
 #include "rules/window_values.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+
+#include "core/wire/bytes.h"
 
 namespace stepscope {
 namespace {
@@ -18,13 +21,23 @@ double NearestRank(std::vector<double> values, double share) {
 
 }  // namespace
 
-Status WindowValues::Kept::Load(const Json& json) {
+std::string WindowValues::Kept::Save() const {
+  std::string bytes;
+  for (const double value : values) Put(bytes, std::bit_cast<std::uint64_t>(value));
+  return bytes;
+}
+
+Status WindowValues::Kept::Load(std::string_view packed) {
+  constexpr std::size_t kBytes = sizeof(double);
   values.clear();
-  const bool numbers = json.is_array() && json.size() <= kFull &&
-                       std::ranges::all_of(json, [](const Json& each) { return each.is_number(); });
-  if (!numbers) return Invalid("state: the values of a window are wrong");
-  values = json.get<std::vector<double>>();
-  return {};
+  if (packed.size() % kBytes != 0 || packed.size() > kFull * kBytes) {
+    return Invalid("state: the values of a window are cut or too many");
+  }
+  for (ByteReader reader(packed); reader.left() > 0;) {
+    values.push_back(std::bit_cast<double>(reader.Take<std::uint64_t>()));
+  }
+  const bool finite = std::ranges::all_of(values, [](double each) { return std::isfinite(each); });
+  return finite ? Status() : Invalid("state: a value of a window is no number");
 }
 
 void WindowValues::Add(double value, Aggregation aggregation, std::int64_t window) {

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/base/json.h"
 #include "core/base/result.h"
 
 namespace stepscope {
@@ -37,8 +37,8 @@ class WindowValues {
   struct Kept {
     std::vector<double> values;
 
-    Json Save() const { return values; }
-    Status Load(const Json& json);
+    std::string Save() const;
+    Status Load(std::string_view packed);
   };
 
   std::int64_t count_ = 0;

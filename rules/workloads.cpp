@@ -25,7 +25,7 @@ std::string Workload::Save() const {
   return PackNumbers({counts_.begin(), counts_.end()});
 }
 
-Status Workload::Load(const Json& packed) {
+Status Workload::Load(std::string_view packed) {
   const auto numbers = UnpackNumbers(packed, kBins);
   if (!numbers.ok()) return numbers.error();
   if (numbers->size() != kBins) return Invalid("state: a workload does not have 101 counts");

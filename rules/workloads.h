@@ -3,10 +3,10 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/base/json.h"
 #include "core/base/result.h"
 #include "rules/rule.h"
 #include "rules/statistics.h"
@@ -35,7 +35,7 @@ class Workload {
   double DistanceTo(const Workload& other) const;
 
   std::string Save() const;
-  Status Load(const Json& packed);
+  Status Load(std::string_view packed);
 
  private:
   std::array<std::uint64_t, kBins> counts_{};

@@ -23,7 +23,7 @@ LAYERS = {
     "core/http": ("core/base",),
     "core/model": ("core/base",),
     "core/wire": ("core/base", "core/model"),
-    "rules": ("core/base", "core/model"),
+    "rules": ("core/base", "core/model", "core/wire"),
     "agent/collect": CORE,
     "agent/host": COLLECT,
     "agent/gpu": COLLECT,

@@ -28,10 +28,10 @@ class RuleCost {
   OrderedJson Measure() {
     const auto fold = rule_.make(params_, facts_);
     const double first = FoldHour(*fold, 0);
-    const double young = EvaluationSeconds(Dump(fold->Save()), 1);
+    const double young = EvaluationSeconds(fold->Save(), 1);
     double folded = first;
     for (int age = 1; age < kHours; ++age) folded += FoldHour(*fold, age);
-    const std::string state = Dump(fold->Save());
+    const std::string state = fold->Save();
     const double old = EvaluationSeconds(state, kHours);
     const double rows = kHours / folded;
     return {{"rule", rule_.name},
@@ -57,10 +57,10 @@ class RuleCost {
     const Duration began = ThreadCpuTime();
     for (int i = 0; i < kEvaluations; ++i) {
       const auto fold = rule_.make(params_, facts_);
-      if (!fold->Load(Json::parse(state)).ok()) std::abort();
+      if (!fold->Load(state).ok()) std::abort();
       hour_.Show(age * kHour + i * kSlot, kSlot, *fold);
       verdict_bytes_ += Dump(fold->Judge().evidence).size();
-      state = Dump(fold->Save());
+      state = fold->Save();
     }
     return ToSeconds(ThreadCpuTime() - began) / kEvaluations;
   }

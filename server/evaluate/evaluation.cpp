@@ -43,8 +43,7 @@ Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view,
   evaluated.task = task;
   evaluated.revision = run.row.revision;
   evaluated.findings = FindingsOf(run);
-  evaluated.state = run.fold->Save();
-  evaluated.watermark = SaveFields(run.watermark);
+  evaluated.saved = SaveRun(run);
   evaluated.verdict = ToJson(verdict, standing.details);
   evaluated.status = standing.status;
   evaluated.detail = standing.details;

@@ -1,10 +1,10 @@
 #include "server/evaluate/rule_run.h"
 
-#include <exception>
 #include <utility>
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/wire/bytes.h"
 #include "rules/catalog.h"
 
 namespace stepscope {
@@ -29,24 +29,27 @@ Status Begin(RuleRun& run, const JobView& view) {
   return {};
 }
 
-Status Load(RuleRun& run, const JobView& view) {
-  if (const Status read = LoadFields(run.row.watermark, run.watermark); !read.ok()) return read;
-  if (const Status begun = Begin(run, view); !begun.ok()) return begun;
-  Status loaded;
-  try {
-    loaded = run.fold->Load(run.row.state);
-  } catch (const std::exception& fault) {  // JSON of another kind than the fold takes for granted
-    return Invalid(Format("state: {}", Printable(fault.what())));
-  }
-  if (loaded.ok()) run.watermark.starts_anew = 0;
-  return loaded;
+struct Saved {
+  std::string_view watermark, fold;
+};
+Result<Saved> Parts(std::string_view saved) {
+  ByteReader reader(saved);
+  const std::string_view watermark = reader.TakeText(reader.left());
+  if (!reader.ok()) return Invalid("state: the watermark is cut");
+  return Saved{watermark, reader.rest()};
 }
 
-// How often it was so already; what cannot be read counts as none.
-std::int64_t StartsAnew(const Json& watermark) {
-  const auto count = watermark.find("starts_anew");
-  const bool known = count != watermark.end() && count->is_number_integer();
-  return known ? count->get<std::int64_t>() : 0;
+// A watermark that is read in part has not started anew, as far as anyone knows.
+Status Load(RuleRun& run, const JobView& view) {
+  if (run.row.by_older) return Invalid("an older version of the program saved it");
+  const auto saved = Parts(run.row.saved);
+  if (!saved.ok()) return saved.error();
+  const Status read = LoadFields(saved->watermark, run.watermark);
+  if (!read.ok()) return read;
+  if (const Status begun = Begin(run, view); !begun.ok()) return begun;
+  const Status loaded = run.fold->Load(saved->fold);
+  if (loaded.ok()) run.watermark.starts_anew = 0;
+  return loaded;
 }
 
 void AddSentence(Verdict& verdict, const std::string& text) {
@@ -57,16 +60,30 @@ void AddSentence(Verdict& verdict, const std::string& text) {
 
 }  // namespace
 
+std::string SaveRun(const RuleRun& run) {
+  std::string saved;
+  PutText(saved, SaveFields(run.watermark));
+  return saved + run.fold->Save();
+}
+
+Result<Watermark> WatermarkOf(std::string_view saved) {
+  const auto parts = Parts(saved);
+  if (!parts.ok()) return parts.error();
+  Watermark watermark;
+  const Status read = LoadFields(parts->watermark, watermark);
+  return read.ok() ? Result<Watermark>(watermark) : Result<Watermark>(read.error());
+}
+
 Result<RuleRun> StartRun(RuleStateRow row, const JobView& view) {
   RuleRun run{FindRule(row.config.rule), std::move(row), {}, nullptr, {}, false};
   const std::string& name = run.row.config.name;
   if (run.rule == nullptr) {
     return Invalid(Format("rule '{}' is not known here", Printable(run.row.config.rule)));
   }
-  if (!run.row.state.is_null()) {
+  if (!run.row.saved.empty() || run.row.by_older) {
     const Status loaded = Load(run, view);
     if (loaded.ok()) return run;
-    const std::int64_t before = StartsAnew(run.row.watermark);
+    const std::int64_t before = run.watermark.starts_anew;
     if (before >= kMostStartsAnew) {
       return Internal(
           Format("{}: {}; it was judged anew {} times", name, loaded.error().message, before));
@@ -74,7 +91,7 @@ Result<RuleRun> StartRun(RuleStateRow row, const JobView& view) {
     LogWarning("job {}: {}: {}; it is judged anew from what is stored", run.row.config.job_id, name,
                loaded.error().message);
     run.watermark = Watermark{};
-    run.watermark.starts_anew = before + 1;
+    run.watermark.starts_anew = run.row.by_older ? before : before + 1;
     run.anew = true;
   }
   run.watermark.removed_until = RemovedUntil(view.job);

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
@@ -25,9 +27,14 @@ struct RuleRun {
 // Goes on where the rule's last turn stood. A rule without a state begins at the oldest data that
 // is stored; so does one whose state does not load, because another version of the program saved
 // it. Such a start is logged; after kMostStartsAnew of them without a state that loads it is an
-// error.
+// error. What a version of the program saved that had another place for it does not count.
 Result<RuleRun> StartRun(RuleStateRow row, const JobView& view);
 inline constexpr std::int64_t kMostStartsAnew = 3;
+
+// What StartRun goes on from: the watermark, then the fold.
+std::string SaveRun(const RuleRun& run);
+// Invalid when it is not what SaveRun gave.
+Result<Watermark> WatermarkOf(std::string_view saved);
 
 // The verdict, with the nodes that it was reached without and with what was removed before it was
 // seen.

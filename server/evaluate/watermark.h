@@ -29,7 +29,7 @@ struct Watermark {
     state("nodes", nodes, [] { return Time(); });
     state("ranks", ranks, [] { return Time(); });
     state("removed_until", removed_until);
-    state.Maybe("starts_anew", starts_anew);
+    state("starts_anew", starts_anew);
   }
 };
 

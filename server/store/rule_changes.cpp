@@ -46,7 +46,7 @@ from rule_states
 where job_id = $1 and rule_config_id = any($2) and status <> 'InProgress')";
 constexpr char kBeginStates[] = R"(
 update rule_states
-set state = null, watermark = '{}', verdict = '{}', evaluated_us = null, revision = revision + 1,
+set state = null, saved = null, verdict = '{}', evaluated_us = null, revision = revision + 1,
     told = coalesce(told, jsonb_build_object('status', status, 'active', verdict -> 'active')),
     version = case when status = 'InProgress' then version else version + 1 end,
     changed_us = case when status = 'InProgress' then changed_us else $3 end,

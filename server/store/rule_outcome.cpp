@@ -1,4 +1,4 @@
-// What an evaluation leaves: state, watermark, verdict, findings, status, transition and messages,
+// What an evaluation leaves: what it saves, verdict, findings, status, transition and messages,
 // all in one transaction that only the holder of the task's fence can commit.
 
 #include <algorithm>
@@ -55,15 +55,15 @@ order by rule_config_id
 for update of s)";
 constexpr char kSaveStates[] = R"(
 update rule_states s
-set state = given.state, watermark = given.watermark::jsonb,
-    verdict = given.verdict::jsonb, revision = revision + 1, evaluated_us = $6,
+set saved = given.saved, saved_revision = revision + 1, state = null,
+    verdict = given.verdict::jsonb, revision = revision + 1, evaluated_us = $5,
     told = case
         when given.progress = 'begins' then coalesce(s.told,
             jsonb_build_object('status', s.status, 'active', s.verdict -> 'active'))
         when given.progress = 'goes on' then s.told
     end
-from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $7::text[])
-    as given (rule_config_id, state, watermark, verdict, progress)
+from unnest($2::bigint[], $3::bytea[], $4::text[], $6::text[])
+    as given (rule_config_id, saved, verdict, progress)
 where s.job_id = $1 and s.rule_config_id = given.rule_config_id)";
 constexpr char kSaveStatus[] = R"(
 update rule_states
@@ -197,17 +197,17 @@ Result<Outcomes> FinishTasks(Connection& connection, const Outcomes& outcomes) {
 }
 
 Status SaveStates(Connection& connection, const Outcomes& outcomes, std::int64_t now_us) {
-  std::vector<std::string> states, watermarks, verdicts, progress;
+  std::vector<std::string_view> saved;
+  std::vector<std::string> verdicts, progress;
   for (const Evaluated* outcome : outcomes) {
-    states.push_back(Dump(outcome->state));
-    watermarks.push_back(Dump(outcome->watermark));
+    saved.emplace_back(outcome->saved);
     verdicts.push_back(Dump(outcome->verdict));
     progress.emplace_back(!outcome->behind ? "" : outcome->anew ? "begins" : "goes on");
   }
   return Done(connection.QueryByKey(
       kSaveStates, {outcomes.front()->task.job_id, Parameter::Array(ConfigsOf(outcomes)),
-                    Parameter::Array(states), Parameter::Array(watermarks),
-                    Parameter::Array(verdicts), now_us, Parameter::Array(progress)}));
+                    Parameter::BytesArray(saved), Parameter::Array(verdicts), now_us,
+                    Parameter::Array(progress)}));
 }
 
 // Status, findings and messages of one rule; its state is saved.

@@ -28,7 +28,8 @@ order by c.name
 limit 1000)";
 constexpr char kLoad[] = R"(
 select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revision,
-    s.changed_us, s.evaluated_us, s.state, s.watermark
+    s.changed_us, s.evaluated_us,
+    case when s.saved_revision = s.revision then s.saved end, s.state is not null
 from rule_configs c
 join rule_states s using (job_id, rule_config_id)
 where job_id = $1 and rule_config_id = any($2))";
@@ -106,8 +107,8 @@ Result<std::vector<RuleStateRow>> LoadRuleStates(Connection& connection, std::in
   std::vector<RuleStateRow> states;
   for (std::size_t i = 0; i < rows->size(); ++i) {
     RuleStateRow& state = states.emplace_back(ReadState(*rows, i, job_id));
-    state.state = ReadJson(*rows, i, 9);
-    state.watermark = ReadJson(*rows, i, 10);
+    state.saved = rows->Bytes(i, 9);
+    state.by_older = rows->Bool(i, 10);
   }
   return states;
 }

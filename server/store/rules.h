@@ -24,10 +24,12 @@ struct RuleStateRow {
   RuleStatus status = RuleStatus::kInProgress;
   std::int64_t version = 0, revision = 0, changed_us = 0;
   std::optional<std::int64_t> evaluated_us;
-  Json state, watermark, verdict;  // state is null before the first evaluation
+  std::string saved;      // what the evaluation saved; empty before the first one
+  bool by_older = false;  // an older version of the program saved something else since
+  Json verdict;
 };
-Result<std::vector<RuleStateRow>> ListRuleStates(
-    Connection&, std::int64_t job_id);  // without state and watermark
+Result<std::vector<RuleStateRow>> ListRuleStates(Connection&,
+                                                 std::int64_t job_id);  // without what was saved
 Result<std::vector<RuleStateRow>> ListRuleStatuses(Connection&,
                                                    std::int64_t job_id);  // nor the verdict
 Result<RuleStateRow> LoadRuleState(Connection&, std::int64_t job_id, std::int64_t rule_config_id);
@@ -76,7 +78,7 @@ Status ReleaseRuleTasks(Connection&, const std::string& worker,
                         std::span<const std::int64_t> task_ids);
 
 // One evaluation's outcome, written in one transaction under the task's fence and the state's
-// revision: state, watermark, verdict, findings (inserted or replaced by number), and when the
+// revision: what it saves, verdict, findings (inserted or replaced by number), and when the
 // status is another: transition and deliveries (rule.issues_found, rule.error; rule.cleared when
 // the verdict's "active" turns from true to false). A rule that is judged anew tells nothing while
 // it is behind, and then what is new against what stood before. Conflict = the task or the state is
@@ -84,7 +86,8 @@ Status ReleaseRuleTasks(Connection&, const std::string& worker,
 struct Evaluated {
   RuleTask task;
   std::int64_t revision = 0;  // as loaded
-  Json state, watermark, verdict;
+  std::string saved;
+  Json verdict;
   std::vector<FindingRow> findings;
   RuleStatus status = RuleStatus::kInProgress;
   std::string detail;      // StatusDetails

@@ -181,7 +181,7 @@ TEST(WindowValues, PercentilesOfLongWindowsKeepAPart) {
   EXPECT_NEAR(values.Of(Aggregation::kP50), 50'000, 50);
   WindowValues fast;  // more samples than were expected
   for (int i = 0; i < 100'000; ++i) fast.Add(i, Aggregation::kP95, 10);
-  EXPECT_LT(Dump(SaveFields(fast)).size(), 60'000u);
+  EXPECT_LT(SaveFields(fast).size(), 65'000u);
 }
 
 }  // namespace

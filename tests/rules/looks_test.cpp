@@ -83,8 +83,8 @@ TEST(NextLook, IsOnTheGridAndBeforeTheNextScan) {
     Time at{};
     Time Look(Time) const override { return at; }
     Verdict Judge() const override { return {}; }
-    Json Save() const override { return {}; }
-    Status Load(const Json&) override { return {}; }
+    std::string Save() const override { return {}; }
+    Status Load(std::string_view) override { return {}; }
   };
   const Time origin = FromMicros(kOriginUs);
   const auto next = [&](Duration wanted) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "core/wire/bytes.h"
 #include "rules/packing.h"
 #include "rules/trend.h"
 #include "tests/scenarios/replay.h"
@@ -92,7 +93,7 @@ TEST(Trend, KeepsTheLineOverAnyLength) {
   ASSERT_TRUE(line);
   EXPECT_NEAR(line->slope, 0.01, 1e-6);
   EXPECT_DOUBLE_EQ(line->rising, 1);
-  EXPECT_LT(Dump(SaveFields(trend)).size(), 1000u);
+  EXPECT_LT(SaveFields(trend).size(), 1000u);
 }
 
 // An hour without samples is no course, and two stretches with it are as long as two without.
@@ -112,10 +113,11 @@ TEST(Trend, LeavesGapsOut) {
 }
 
 TEST(Trend, RefusesMeansOutOfRange) {
-  Json state = SaveFields(Trend());
   for (const std::vector<std::uint64_t>& numbers : std::vector<std::vector<std::uint64_t>>{
            {3}, {320'002}, {4, 7}, {~std::uint64_t{0}}, std::vector<std::uint64_t>(200, 0)}) {
-    state["means"] = PackNumbers(numbers);
+    std::string state = SaveFields(Trend());
+    state.pop_back();  // no means
+    PutText(state, PackNumbers(numbers));
     Trend trend;
     EXPECT_FALSE(LoadFields(state, trend).ok()) << numbers.front();
   }

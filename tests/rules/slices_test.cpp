@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <random>
+
 #include "rules/initialisation.h"
+#include "rules/state.h"
 #include "tests/scenarios/replay.h"
 
 namespace stepscope::scenarios {
@@ -80,20 +85,83 @@ TEST_P(Slices, DoNotChangeTheVerdict) {
   }
 }
 
-TEST_P(Slices, StateIsRefusedWhenAMemberIsGone) {
-  const JobFacts facts;
-  const RuleType& rule = GetParam();
-  const auto params = Params::Read(rule.name, rule.params, nullptr, facts.interval);
-  const Json state = rule.make(*params, facts)->Save();
-  for (const auto& [name, value] : state.items()) {
-    Json broken = state;
-    broken[name] = "x";
-    EXPECT_FALSE(rule.make(*params, facts)->Load(broken).ok()) << name;
-    broken.erase(name);
-    const bool optional = value.is_null();
-    EXPECT_TRUE(optional || !rule.make(*params, facts)->Load(broken).ok()) << name;
+TEST_P(Slices, StateComesBackWholeOrNotAtAll) {
+  const Job job = MakeJob(Eventful(1));
+  Replay replay(GetParam(), job, SmallParameters(GetParam()));
+  replay.Run();
+  const std::string& state = replay.state();
+  const auto fold = replay.NewFold();
+  ASSERT_TRUE(fold->Load(state).ok());
+  EXPECT_EQ(fold->Save(), state);
+  for (std::size_t length = 0; length < state.size(); ++length) {
+    ASSERT_FALSE(replay.NewFold()->Load(state.substr(0, length)).ok()) << length;
   }
-  EXPECT_FALSE(rule.make(*params, facts)->Load(Json::array()).ok());
+  EXPECT_FALSE(replay.NewFold()->Load(state + '\0').ok());
+}
+
+// Nobody knows what it says then; but it says so, or is sound.
+TEST_P(Slices, StateWithAWrongByteHarmsNothing) {
+  const Job job = MakeJob(Eventful(1));
+  Replay replay(GetParam(), job, SmallParameters(GetParam()));
+  replay.Run();
+  std::mt19937 random(1);
+  std::size_t refused = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    std::string state = replay.state();
+    state[random() % state.size()] ^= static_cast<char>(1 + random() % 255);
+    refused += !replay.NewFold()->Load(state).ok();
+  }
+  EXPECT_GT(refused, 0u);
+}
+
+struct Before {
+  std::int64_t count = 7;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("count", count);
+  }
+};
+struct Now {
+  std::int64_t counted = 0;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("counted", counted);
+  }
+};
+
+TEST(State, NamesWhatIsOfAnotherShape) {
+  Now now;
+  EXPECT_EQ(LoadFields(SaveFields(Before()), now).error().message,
+            "state: 'counted' is missing or wrong");
+}
+
+template <typename T>
+struct One {
+  T value{};
+
+  template <typename State>
+  void Fields(State& state) {
+    state("value", value);
+  }
+};
+
+TEST(State, KeepsTheEndsOfNumbers) {
+  for (const std::int64_t number : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1},
+                                    std::numeric_limits<std::int64_t>::max()}) {
+    One<std::int64_t> loaded;
+    ASSERT_TRUE(LoadFields(SaveFields(One<std::int64_t>{number}), loaded).ok());
+    EXPECT_EQ(loaded.value, number);
+    One<int> narrow;
+    EXPECT_EQ(LoadFields(SaveFields(One<std::int64_t>{number}), narrow).ok(), number == -1);
+    One<Time> time;
+    EXPECT_EQ(LoadFields(SaveFields(One<std::int64_t>{number}), time).ok(), number == -1);
+  }
+  One<double> real;
+  EXPECT_TRUE(LoadFields(SaveFields(One<double>{-0.1}), real).ok());
+  EXPECT_EQ(real.value, -0.1);
+  EXPECT_FALSE(LoadFields(SaveFields(One<double>{std::nan("")}), real).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryRule, Slices, testing::ValuesIn(Catalog().begin(), Catalog().end()),

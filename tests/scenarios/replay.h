@@ -76,6 +76,10 @@ class Replay {
     return outcome;
   }
 
+  // Of the end of the run.
+  const std::string& state() const { return state_; }
+  std::unique_ptr<Fold> NewFold() const { return rule_.make(params_, job_.facts); }
+
  private:
   static constexpr Duration kScan = 60s;
 
@@ -134,13 +138,12 @@ class Replay {
     }
   }
 
-  // Saves the fold, as text, and goes on with a new one.
+  // Saves the fold and goes on with a new one.
   void Keep() {
     for (Finding& finding : fold_->TakeFindings()) findings_[finding.number] = finding;
-    const std::string saved = Dump(fold_->Save());
-    fold_ = rule_.make(params_, job_.facts);
-    const auto json = ParseJson(saved, {64 * 1024 * 1024, 32, 1'000'000});
-    const Status loaded = json.ok() ? fold_->Load(*json) : Status(json.error());
+    state_ = fold_->Save();
+    fold_ = NewFold();
+    const Status loaded = fold_->Load(state_);
     if (!loaded.ok()) findings_[-1] = {-1, {}, {}, {}, loaded.error().message, {}};
   }
 
@@ -154,6 +157,7 @@ class Replay {
   std::vector<std::size_t> ticks_, steps_;  // shown so far
   std::map<std::int64_t, Finding> findings_;
   Time now_{};
+  std::string state_;
 };
 
 inline Outcome Judge(std::string_view rule, const Job& job, const Json& parameters = {},

@@ -39,7 +39,8 @@ class JobRulesTest : public ApiTest {
     const std::string of =
         " where rule_config_id = (select rule_config_id from rule_configs where name = '" + rule +
         "')";
-    Run("update rule_states set status = 'IssuesFound', version = 1, revision = 7, state = '{}', "
+    Run("update rule_states set status = 'IssuesFound', version = 1, revision = 7, saved = "
+        "'\\x01', "
         "evaluated_us = 5, verdict = '{\"kind\": \"finding\", \"active\": true}'" +
         of);
     Run("insert into findings (job_id, rule_config_id, finding, from_us, to_us, sentence) select "
@@ -81,7 +82,7 @@ TEST_F(JobRulesTest, AChangedRuleBeginsAnewAndItsEvaluationLosesItsFence) {
   // The other one has the parameters that it had.
   EXPECT_EQ(Rule("CPUBottleneck")["rule_evaluation_status"], "IssuesFound");
   EXPECT_EQ(Int("select count(*) from findings"), 1);
-  EXPECT_EQ(Int("select count(*) from rule_states where state is null and revision = 8 and "
+  EXPECT_EQ(Int("select count(*) from rule_states where saved is null and revision = 8 and "
                 "told = '{\"status\": \"IssuesFound\", \"active\": true}'"),
             1);
   EXPECT_EQ(Int("select count(*) from rule_tasks where state = 'ready' and fence = 4"), 1);

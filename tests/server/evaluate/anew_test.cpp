@@ -39,10 +39,11 @@ TEST_F(JudgedAnew, AStateOfAnotherShapeLosesNothing) {
   EXPECT_FALSE(before.evaluated.anew);
   const auto findings = Findings();
   ASSERT_FALSE(findings.empty());
-  for (const char* shape : {"{\"start\": 17}", "[]", "17", "{}", "{\"start\": {\"nodes\": [1]}}"}) {
+  for (const char* shape : {"saved = '\\x01'", "saved = '\\xff'", "saved = saved || '\\x00'",
+                            "saved = substr(saved, 1, length(saved) - 1)", "state = '{}'"}) {
     ASSERT_TRUE(connection_
-                    ->Query("update rule_states set state = $1::jsonb where rule_config_id = $2",
-                            {shape, before.evaluated.task.rule_config_id})
+                    ->Query(Format("update rule_states set {} where rule_config_id = $1", shape),
+                            {before.evaluated.task.rule_config_id})
                     .ok());
     // Of a fold that numbered its findings in another way.
     ASSERT_TRUE(
@@ -54,7 +55,7 @@ TEST_F(JudgedAnew, AStateOfAnotherShapeLosesNothing) {
     EXPECT_EQ(Findings(), findings) << shape;
     const Turn next = Evaluate(stored_.job_id(), kGpuRule, After(500));
     EXPECT_FALSE(next.evaluated.anew) << shape;
-    EXPECT_EQ(next.evaluated.watermark.count("starts_anew"), 0u);
+    EXPECT_EQ(WatermarkOf(next.evaluated.saved)->starts_anew, 0);
   }
   EXPECT_EQ(Count("select count(*) from status_transitions where status = 'IssuesFound'"), 1);
   EXPECT_EQ(Count("select count(*) from deliveries"), 1);
@@ -94,6 +95,32 @@ TEST_F(JudgedAnew, ComesToAnEnd) {
   ASSERT_FALSE(turns->front().ok());
   EXPECT_NE(turns->front().error().message.find("it was judged anew 3 times"), std::string::npos)
       << turns->front().error().message;
+}
+
+// A rolling upgrade: the program before this one saves in its own columns, and raises the revision.
+TEST_F(JudgedAnew, AsOftenAsAnOlderVersionSaved) {
+  StoreUntil(500);
+  const Turn before = Evaluate(stored_.job_id(), kGpuRule, After(500));
+  for (int i = 0; i < 2 * kMostStartsAnew; ++i) {
+    ASSERT_TRUE(
+        connection_->Execute("update rule_states set state = '{}', revision = revision + 1").ok());
+    const Turn anew = Evaluate(stored_.job_id(), kGpuRule, After(500));
+    EXPECT_TRUE(anew.evaluated.anew);
+    EXPECT_EQ(anew.evaluated.verdict, before.evaluated.verdict);
+    EXPECT_FALSE(Evaluate(stored_.job_id(), kGpuRule, After(500)).evaluated.anew);
+  }
+  EXPECT_EQ(Count("select count(*) from deliveries"), 1);
+}
+
+// It does not know of `saved` when it begins a rule anew for other parameters.
+TEST_F(JudgedAnew, FromTheBeginWhereAnOlderVersionChangedParameters) {
+  StoreUntil(500);
+  Evaluate(stored_.job_id(), kGpuRule, After(500));
+  ASSERT_TRUE(
+      connection_->Execute("update rule_states set state = null, revision = revision + 1").ok());
+  const Turn turn = Evaluate(stored_.job_id(), kGpuRule, After(500));
+  EXPECT_FALSE(turn.evaluated.anew);
+  EXPECT_GT(turn.rows, 900u);
 }
 
 TEST_F(JudgedAnew, SaysWhatWasRemovedBefore) {

@@ -96,7 +96,8 @@ class Evaluation : public testing::Test {
   }
   void BreakState(std::int64_t job_id, const std::string& rule) {
     const auto broken = connection_->Query(
-        "update rule_states set state = '{}' where job_id = $1 and rule_config_id = $2",
+        "update rule_states set saved = substr(saved, 1, length(saved) - 1) where job_id = $1 and "
+        "rule_config_id = $2",
         {job_id, State(job_id, rule).config.rule_config_id});
     EXPECT_TRUE(broken.ok());
   }

@@ -1,3 +1,4 @@
+#include "server/evaluate/rule_run.h"
 #include "tests/server/evaluate/evaluation_fixture.h"
 
 namespace stepscope::scenarios {
@@ -76,11 +77,8 @@ TEST_F(Evaluation, WaitsForTheSlowestLiveNode) {
   stored.StoreTicks(0, After(200));
   stored.StoreTicks(1, After(30));
   for (std::size_t node = 0; node < 2; ++node) stored.Seen(node, After(200));
-  Evaluate(stored.job_id(), kGpuRule, After(200));
-  const auto rows = connection_->Query(
-      "select (watermark->>'scans')::bigint from rule_states s join rule_configs c using "
-      "(rule_config_id) where c.name = 'LowGPUUtilization'");
-  EXPECT_EQ(rows->Int(0, 0), 0);
+  const Turn turn = Evaluate(stored.job_id(), kGpuRule, After(200));
+  EXPECT_EQ(WatermarkOf(turn.evaluated.saved)->scans, 0);
 }
 
 TEST_F(Evaluation, LeavesOutASilentNodeAndNamesIt) {
@@ -93,7 +91,7 @@ TEST_F(Evaluation, LeavesOutASilentNodeAndNamesIt) {
   Turn turn = Evaluate(stored.job_id(), kGpuRule, After(200));
   EXPECT_NE(turn.evaluated.detail.find("Node node-1 is left out: silent since"), std::string::npos)
       << turn.evaluated.detail;
-  EXPECT_EQ(turn.evaluated.watermark["scans"], 3);
+  EXPECT_EQ(WatermarkOf(turn.evaluated.saved)->scans, 3);
   // It comes back: what lies before the last scan is too late, the rest is judged.
   stored.StoreTicks(1, After(200));
   stored.Seen(1, After(200));
@@ -111,7 +109,7 @@ TEST_F(Evaluation, AnEndedNodeHoldsNobodyUp) {
   for (std::size_t node = 0; node < 2; ++node) stored.Seen(node, After(200));
   stored.EndNode(1);
   const Turn turn = Evaluate(stored.job_id(), kGpuRule, After(200));
-  EXPECT_EQ(turn.evaluated.watermark["scans"], 3);
+  EXPECT_EQ(WatermarkOf(turn.evaluated.saved)->scans, 3);
   EXPECT_EQ(turn.evaluated.detail.find("left out"), std::string::npos) << turn.evaluated.detail;
 }
 

@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "core/wire/bytes.h"
+#include "server/evaluate/rule_run.h"
 #include "server/store/webhooks.h"
 #include "tests/scenarios/stored_job.h"
 #include "tests/support/postgres.h"
@@ -114,11 +116,17 @@ TEST_F(EvaluatorRuns, SeveralEvaluatorsChangeEachStatusOnce) {
 
 TEST_F(EvaluatorRuns, APoisonedRuleEndsInErrorAndStopsNoOther) {
   StoredJob stored(*connection_, job_);
+  Watermark watermark;
+  watermark.starts_anew = kMostStartsAnew;
+  std::string saved;
+  PutText(saved, SaveFields(watermark));  // and no fold
   ASSERT_TRUE(connection_
-                  ->Execute("update rule_states s set state = '{}', watermark = "
-                            "'{\"starts_anew\": 3}' from rule_configs c where "
-                            "c.rule_config_id = s.rule_config_id and c.rule = 'CPUBottleneck'; "
-                            "update rule_configs set rule = 'NoSuchRule' where rule = "
+                  ->Query("update rule_states s set saved = $1 from rule_configs c where "
+                          "c.rule_config_id = s.rule_config_id and c.rule = 'CPUBottleneck'",
+                          {Parameter::Bytes(saved)})
+                  .ok());
+  ASSERT_TRUE(connection_
+                  ->Execute("update rule_configs set rule = 'NoSuchRule' where rule = "
                             "'OverallSystemUsage'")
                   .ok());
   stored.StoreUntil(job_.origin + 1h);
