@@ -145,19 +145,6 @@ Result<std::vector<RuleBefore>> ListActive(Connection& connection, std::int64_t 
   return active;
 }
 
-// What was told of them is no longer so.
-Status AnnounceRemoved(Connection& connection, std::int64_t job_id,
-                       std::span<const RuleBefore> rules, const std::string& public_url) {
-  Status done;
-  for (const RuleBefore& rule : rules) {
-    Json verdict = rule.verdict;
-    verdict["active"] = false;
-    const RuleChange gone{rule.status, verdict, "the rule was removed from the job", rule.now_us};
-    if (done) done = AnnounceRule(connection, job_id, rule, gone, public_url);
-  }
-  return done;
-}
-
 Status Remove(Connection& connection, std::int64_t job_id,
               std::span<const std::int64_t> rule_config_ids) {
   Status done;
@@ -199,6 +186,21 @@ Result<std::vector<RuleConfigRow>> LockRules(Connection& connection, std::int64_
   return ListConfigs(connection, job_id);
 }
 
+Status AnnounceGone(Connection& connection, std::int64_t job_id,
+                    std::span<const std::int64_t> rule_config_ids, const std::string& why,
+                    std::int64_t now_us, const std::string& public_url) {
+  const auto active = ListActive(connection, job_id, rule_config_ids, now_us);
+  if (!active) return active.error();
+  Status done;
+  for (const RuleBefore& rule : *active) {
+    Json verdict = rule.verdict;
+    verdict["active"] = false;
+    const RuleChange gone{rule.status, verdict, why, rule.now_us};
+    if (done) done = AnnounceRule(connection, job_id, rule, gone, public_url);
+  }
+  return done;
+}
+
 Status ChangeRules(Connection& connection, std::int64_t job_id,
                    std::span<const RuleConfigRow> stand, const RuleChanges& changes,
                    std::int64_t now_us, const std::string& public_url) {
@@ -217,12 +219,13 @@ Status ChangeRules(Connection& connection, std::int64_t job_id,
     if (const RuleConfigRow* stands = Find(stand, name)) removed.push_back(stands->rule_config_id);
   }
   if (added.empty() && changed.empty() && removed.empty()) return done;
-  const auto active = ListActive(connection, job_id, removed, now_us);
-  if (done && !active) done = active.error();
+  if (done) {
+    done = AnnounceGone(connection, job_id, removed, "the rule was removed from the job", now_us,
+                        public_url);
+  }
   if (done) done = BeginAnew(connection, job_id, changed, now_us);
   if (done) done = Remove(connection, job_id, removed);
   if (done && !added.empty()) done = AddRules(connection, job_id, added, now_us);
-  if (done) done = AnnounceRemoved(connection, job_id, *active, public_url);
   return done ? SaveConfiguration(connection, job_id) : done;
 }
 

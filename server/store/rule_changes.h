@@ -25,6 +25,12 @@ Status LockRuleStates(Connection& connection, std::int64_t job_id);
 // writes what they say.
 Result<std::vector<RuleConfigRow>> LockRules(Connection& connection, std::int64_t job_id);
 
+// Of rules that go: whoever was told that one of them fires is told that it no longer does, and
+// why.
+Status AnnounceGone(Connection& connection, std::int64_t job_id,
+                    std::span<const std::int64_t> rule_config_ids, const std::string& why,
+                    std::int64_t now_us, const std::string& public_url);
+
 struct RuleChanges {
   std::vector<NewJob::Rule> put;     // new ones, and those that stand with other parameters
   std::vector<std::string> removed;  // by name

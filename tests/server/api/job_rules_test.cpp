@@ -138,6 +138,28 @@ TEST_F(JobRulesTest, WhoWasToldOfARuleHearsThatItIsRemoved) {
   }
 }
 
+TEST_F(JobRulesTest, WhoWasToldOfARuleHearsThatItsJobIsDeleted) {
+  service_.Post("/api/v1/webhooks", R"({"url":"https://198.51.100.7/hook"})");
+  Judge("LowGPUUtilization");
+  Judge("ProfilerReport");  // sums up, and told nothing
+  EXPECT_EQ(StatusOf(service_.Ask("DELETE", "/api/v1/jobs/mlp")), 204);
+  const auto rows = service_.database().Connect()->Query(
+      "select event, body::jsonb -> 'data' from deliveries order by delivery_id");
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ(rows->Text(0, 0), "rule.cleared");
+  const Json told = Json::parse(rows->Text(0, 1));
+  EXPECT_EQ(told["rule_configuration_name"], "LowGPUUtilization");
+  EXPECT_EQ(told["detail"], "the job was deleted");
+}
+
+TEST_F(JobRulesTest, AnEndedJobIsDeletedInSilence) {
+  service_.Post("/api/v1/webhooks", R"({"url":"https://198.51.100.7/hook"})");
+  Judge("LowGPUUtilization");
+  Run("update jobs set status = 'Completed', ended_us = 1");
+  EXPECT_EQ(StatusOf(service_.Ask("DELETE", "/api/v1/jobs/mlp")), 204);
+  EXPECT_EQ(Int("select count(*) from deliveries"), 0);
+}
+
 TEST_F(JobRulesTest, WhatIsWrongIsNamedAndNothingIsStored) {
   const struct {
     const char *rules, *pointer, *words;
