@@ -44,8 +44,15 @@ constexpr CauseText kTexts[kCauses] = {
     {"storage", "checkpoints and logs", 8, "data pipeline",
      "Write checkpoints less often, on another thread, and to a fast disk first.",
      "PeriodicStall,GrowingUpload"},
-    {"unknown", "unknown", 0, "", "Report the phases of the steps, so that it gets a name.", ""},
+    {"unknown", "unknown", 0, "", "Report the phases of the steps, so that it gets a name.",
+     "StalledTraining"},
 };
+// Of a job that reports them.
+constexpr std::string_view kUnexplained =
+    "Neither the phases of the steps nor the host explain it. If it is within the steps: results "
+    "that are copied from the GPU at each step (a loss that is read, metrics) look like this; only "
+    "operator traces will name them. If it is between them: look at what the training did when no "
+    "step ended.";
 
 constexpr std::pair<Phase, Cause> kStalls[] = {
     {Phase::kTransfer, Cause::kToDevice},  {Phase::kCommunication, Cause::kCommunication},
@@ -99,6 +106,10 @@ const CauseText& TextOf(Cause cause) {
   return kTexts[static_cast<std::size_t>(cause)];
 }
 
+std::string_view AdviceOf(Cause cause, bool steps_seen) {
+  return cause == Cause::kUnknown && steps_seen ? kUnexplained : TextOf(cause).advice;
+}
+
 double Budget::Total() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
@@ -117,9 +128,12 @@ Budget GpuBudget(const HostSums& host, const RankSums& ranks) {
     const double gpu_s_per_rank_s = (host.busy + idle) / std::max(rank_s, wall_s);
     const Budget stalls = Scaled(StallsOf(ranks.steps, host.idle), gpu_s_per_rank_s);
     const double stalled = std::min(stalls.Total(), idle), left = idle - stalled;
+    // Who knows only how much idle time there was gives it to the time outside of steps first:
+    // steps that keep the GPU busy are not to blame for what goes on between them.
+    const double outside = std::min(left, (host.busy + idle) * (1 - in_steps));
     budget = stalled > 0 ? Scaled(stalls, stalled / stalls.Total()) : Budget();
-    budget.Add(OfComputing(host.idle, left * in_steps));
-    if (idle > 0) budget.Add(Scaled(host.idle, left * (1 - in_steps) / idle));
+    budget.Add(OfComputing(host.idle, left - outside));
+    if (idle > 0) budget.Add(Scaled(host.idle, outside / idle));
   }
   budget[Cause::kBusy] = host.busy;
   return budget;

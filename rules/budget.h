@@ -41,6 +41,9 @@ struct CauseText {
 };
 const CauseText& TextOf(Cause cause);
 
+// What to do about it, where the steps of the job are known or not.
+std::string_view AdviceOf(Cause cause, bool steps_seen);
+
 // Amounts of time by cause, in seconds of GPUs, or of ranks where there is no GPU.
 struct Budget {
   std::array<double, kCauses> seconds{};
@@ -80,8 +83,9 @@ struct RankSums {
 };
 
 // The budget of a node with GPUs: busy as measured, and the rest given to the phases in which steps
-// stalled, as far as it reaches. What is left of the time in steps (the GPUs idled while the model
-// computed) and all time outside of steps go to what the host showed. It adds up to busy + idle.
+// stalled, as far as it reaches. Of what is left, the time outside of steps is idle before the time
+// in steps is (the GPUs idled while the model computed); both go to what the host showed. It adds
+// up to busy + idle.
 Budget GpuBudget(const HostSums& host, const RankSums& ranks);
 
 // The budget of the step time of a node without GPUs; it adds up to the wall time of the steps.

@@ -95,6 +95,7 @@ class Report : public FieldsFold<Report> {
   RankSums RanksOf(std::string_view node) const;
   Whole Divide() const;
   std::string Describe(const Whole& whole, const std::vector<Cause>& ranked) const;
+  std::int64_t Steps() const;
   Json Row(const Whole& whole, Cause cause) const;
   Json Evidence(const Whole& whole, const std::vector<Cause>& ranked) const;
 
@@ -176,6 +177,12 @@ std::string Report::Describe(const Whole& whole, const std::vector<Cause>& ranke
   return text + ".";
 }
 
+std::int64_t Report::Steps() const {
+  std::int64_t steps = 0;
+  for (const auto& [number, rank] : ranks_) steps += rank.steps.steps();
+  return steps;
+}
+
 Json Report::Row(const Whole& whole, Cause cause) const {
   const CauseText& text = TextOf(cause);
   const double seconds = whole.budget[cause], share = seconds / whole.budget.Total();
@@ -186,7 +193,7 @@ Json Report::Row(const Whole& whole, Cause cause) const {
   row["speed_up"] = share < 1 ? Json(1 / (1 - share)) : Json();
   row["stage"] = text.stage == 0 ? Json() : Json(text.stage);
   row["suspect"] = text.suspect.empty() ? Json() : Json(text.suspect);
-  row["advice"] = text.advice;
+  row["advice"] = AdviceOf(cause, Steps() >= kLeastSteps);
   row["rules"] = Json::array();
   for (const std::string_view rule : Split(text.rules, ',')) {
     if (!rule.empty()) row["rules"].push_back(rule);
@@ -195,8 +202,7 @@ Json Report::Row(const Whole& whole, Cause cause) const {
 }
 
 Json Report::Evidence(const Whole& whole, const std::vector<Cause>& ranked) const {
-  std::int64_t steps = 0;
-  for (const auto& [number, rank] : ranks_) steps += rank.steps.steps();
+  const std::int64_t steps = Steps();
   Json rows = Json::array({Row(whole, Cause::kBusy)});
   for (const Cause cause : ranked) rows.push_back(Row(whole, cause));
   return {{"unit", whole.gpus ? "gpu_seconds" : "rank_seconds"},

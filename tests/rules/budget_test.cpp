@@ -54,6 +54,27 @@ TEST(Budget, StallsThatTheGpuWorkedThroughCostNothing) {
   EXPECT_DOUBLE_EQ(GpuBudget(host, ranks)[Cause::kBusy], 95);
 }
 
+// A training that stands still for 70 of 100 s: its steps kept the GPU busy.
+TEST(Budget, IdleTimeBetweenStepsIsNotThatOfTheModel) {
+  HostSums host;
+  host.busy = 29;
+  host.idle[Cause::kUnderUse] = 3;
+  host.idle[Cause::kUnknown] = 68;
+  host.host = host.idle;
+  host.host[Cause::kUnderUse] += 29;
+  RankSums ranks{{}, 1};
+  ranks.steps.Add(Step{0, {}, 30s, {}});
+  const Budget budget = GpuBudget(host, ranks);
+  EXPECT_NEAR(budget[Cause::kUnknown], 70 * 68.0 / 71, 1e-9);
+  EXPECT_NEAR(budget[Cause::kUnderUse], 1 + 70 * 3.0 / 71, 1e-9);
+}
+
+TEST(Budget, AdviceForTheUnknownKnowsOfSteps) {
+  EXPECT_NE(AdviceOf(Cause::kUnknown, true).find("operator traces"), std::string_view::npos);
+  EXPECT_EQ(AdviceOf(Cause::kUnknown, false), TextOf(Cause::kUnknown).advice);
+  EXPECT_EQ(AdviceOf(Cause::kStorage, true), TextOf(Cause::kStorage).advice);
+}
+
 TEST(Budget, PhasesThatOverlapCountForNoMoreThanTheSteps) {
   Step step{0, {}, 10s, {}};
   step.phases.fill(9s);

@@ -76,9 +76,9 @@ TEST(ProfilerReport, SaysHowMuchAndWhatToGain) {
   const Verdict verdict = Judge(kRule, Make({0, 25, 98, 80, 1, 0}, Phase::kData, 75)).verdict;
   EXPECT_EQ(verdict.sentence,
             "The GPUs were busy 24.8 % of 1000 GPU seconds; most was lost to preprocessing, "
-            "73.5 %.");
+            "74.2 %.");
   const Json& first = verdict.evidence["budget"][1];
-  EXPECT_NEAR(first["speed_up"].get<double>(), 1 / (1 - 0.735), 0.05);
+  EXPECT_NEAR(first["speed_up"].get<double>(), 1 / (1 - 0.742), 0.05);
   EXPECT_EQ(first["suspect"], "data pipeline");
   EXPECT_EQ(first["stage"], 2);
   EXPECT_EQ(first["rules"][0], "DataloaderBottleneck");
@@ -121,7 +121,7 @@ TEST(ProfilerReport, DividesStepTimeWithoutAGpu) {
 TEST(ProfilerReport, TellsWhatItCosts) {
   const Job job = Make({0, 25, 98, 80, 1, 0}, Phase::kData, 75);
   const Json priced = Judge(kRule, job, {{"price_per_gpu_hour", 36}}).verdict.evidence;
-  EXPECT_NEAR(priced["budget"][1]["cost"].get<double>(), 7.35, 0.05);
+  EXPECT_NEAR(priced["budget"][1]["cost"].get<double>(), 7.42, 0.05);
 }
 
 TEST(ProfilerReport, IsUnknownWithoutTimeToDivide) {
