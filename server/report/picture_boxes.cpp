@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/base/text.h"
 #include "server/report/pictures.h"
 #include "server/report/svg.h"
@@ -6,26 +8,37 @@
 namespace stepscope {
 namespace {
 
-constexpr double kHeight = 16;
-constexpr double kUnit = 10;  // of a percent
+constexpr double kWidth = 1'000, kHeight = 16;
+// A GPU that is used evenly has a box, too; one at either end of the scale has all of it in sight.
+constexpr double kLeast = 16, kUnit = (kWidth - kLeast) / 100;
+constexpr double kRoomy = 2 * kLeast;  // a narrower box would be hidden by a line in it
+
+double X(double percent) {
+  return kLeast / 2 + percent * kUnit;
+}
+
+void DrawBox(const Box& box, Svg& svg) {
+  const double width = std::max(X(box.p75) - X(box.p25), kLeast);
+  svg.Rect((X(box.p25) + X(box.p75) - width) / 2, 3, width, kHeight - 6, "s0");
+  if (width < kRoomy) return;
+  svg.Line(X(box.p50), 1, X(box.p50), kHeight - 1, "middle");
+}
 
 Markup Draw(const Box& box, const std::vector<double>& marks) {
-  const auto x = [](double percent) { return percent * kUnit; };
-  Svg svg(100 * kUnit, kHeight, "strip",
+  Svg svg(kWidth, kHeight, "strip",
           Format("{}: half of the time between {:.0f} and {:.0f} %", box.name, box.p25, box.p75));
-  svg.Rect(0, 0, 100 * kUnit, kHeight, "ground");
-  svg.Line(x(box.p5), kHeight / 2, x(box.p95), kHeight / 2, "whisker");
-  for (const double end : {box.p5, box.p95}) svg.Line(x(end), 4, x(end), kHeight - 4, "whisker");
-  svg.Rect(x(box.p25), 3, std::max(x(box.p75 - box.p25), 3.0), kHeight - 6, "s0");
-  svg.Line(x(box.p50), 1, x(box.p50), kHeight - 1, "middle");
-  for (const double mark : marks) svg.Line(x(mark), 0, x(mark), kHeight, "mark");
+  svg.Rect(0, 0, kWidth, kHeight, "ground");
+  svg.Line(X(box.p5), kHeight / 2, X(box.p95), kHeight / 2, "whisker");
+  for (const double end : {box.p5, box.p95}) svg.Line(X(end), 4, X(end), kHeight - 4, "whisker");
+  DrawBox(box, svg);
+  for (const double mark : marks) svg.Line(X(mark), 0, X(mark), kHeight, "mark");
   return svg.Take();
 }
 
 std::string MarkWords(const std::vector<double>& marks) {
   std::string words =
-      "0 to 100 %: the box holds the middle half, the line in it is the median, the "
-      "ends are the 5th and the 95th percentile";
+      "0 to 100 %: the box holds the middle half, the line in it is the median (a narrow box "
+      "has none), the ends are the 5th and the 95th percentile";
   if (marks.empty()) return words + ".";
   words += "; dashed: ";
   for (std::size_t i = 0; i < marks.size(); ++i) {
