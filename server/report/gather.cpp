@@ -86,7 +86,7 @@ PhaseTotals TotalsOf(const std::vector<RankSummary>& ranks) {
     }
   }
   for (StepFigures::PhaseSum& sum : totals.phases) {
-    sum.share_percent = totals.seconds > 0 ? Rounded(100 * sum.seconds / totals.seconds, 2) : 0;
+    sum.share_percent = totals.seconds > 0 ? 100 * sum.seconds / totals.seconds : 0;
   }
   std::ranges::stable_sort(totals.phases, {}, [](const StepFigures::PhaseSum& sum) {
     return ParsePhase(sum.phase).value_or(static_cast<Phase>(kPhaseCount));  // unnamed: the last

@@ -149,7 +149,7 @@ OrderedJson FrameworkJson(const Report& report) {
   for (const StepFigures::PhaseSum& sum : report.phases.phases) {
     json["phases"].push_back({{"phase", sum.phase},
                               {"total_seconds", Rounded(sum.seconds, 6)},
-                              {"share_percent", sum.share_percent}});
+                              {"share_percent", Rounded(sum.share_percent, 2)}});
   }
   for (const RankSummary& rank : report.steps) json["ranks"].push_back(StepsJson(rank));
   return json;

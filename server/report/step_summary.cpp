@@ -50,8 +50,9 @@ void PutHistogram(const StepWalls& walls, std::size_t bins, StepFigures& figures
 }
 
 OrderedJson ToJson(const StepFigures::PhaseSum& sum) {
-  return {
-      {"phase", sum.phase}, {"total_seconds", sum.seconds}, {"share_percent", sum.share_percent}};
+  return {{"phase", sum.phase},
+          {"total_seconds", sum.seconds},
+          {"share_percent", Rounded(sum.share_percent, 2)}};
 }
 
 // The mean of a phase in each point of a curve.
@@ -118,7 +119,7 @@ std::vector<StepFigures::PhaseSum> StepSummary::Phases() const {
   double unnamed_ns = all_ns;
   const auto put = [&](std::string_view name, double ns) {
     if (ns <= 0) return;
-    list.push_back({name, Seconds(ns), all_ns > 0 ? Rounded(100 * ns / all_ns, 2) : 0});
+    list.push_back({name, Seconds(ns), all_ns > 0 ? 100 * ns / all_ns : 0});
   };
   for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
     const double ns = double(phases_ns_[phase]);

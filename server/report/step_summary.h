@@ -20,8 +20,8 @@ struct StepFigures {
   std::vector<double> edges;  // of the histogram, in seconds: one more than counts
   std::vector<std::int64_t> counts;
   struct PhaseSum {
-    std::string_view phase;  // "unnamed" for what is in none
-    double seconds = 0, share_percent = 0;
+    std::string_view phase;                 // "unnamed" for what is in none
+    double seconds = 0, share_percent = 0;  // not rounded: whoever shows it does that once
   };
   std::vector<PhaseSum> phases;  // those that there are
   StepCurve curve;

@@ -1,3 +1,5 @@
+#include "server/report/step_summary.h"
+#include "server/report/words.h"
 #include "tests/server/report/report_fixture.h"
 
 namespace stepscope::scenarios {
@@ -118,6 +120,28 @@ TEST_F(GatherTest, AJobThatThereIsNotIsNamed) {
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().code, Code::kNotFound);
   EXPECT_NE(report.error().message.find("nope"), std::string::npos);
+}
+
+// 1.046 % is 1.0 % to one digit; rounded to two digits before it would be 1.1 %.
+TEST(StepSummary, SharesAreRoundedOnceAndInJson) {
+  StepSummary summary;
+  Step step;
+  step.wall = 100s;
+  step.phases[static_cast<std::size_t>(Phase::kLoss)] = 1'046ms;
+  summary.Add(step);
+  const StepFigures figures = summary.Finish(1);
+  EXPECT_EQ(PercentWords(figures.phases[0].share_percent), "1.0 %");
+  OrderedJson json;
+  Put(figures, json);
+  EXPECT_EQ(json["phases"][0]["share_percent"], 1.05);
+}
+
+TEST_F(GatherTest, TheSharesOfAllRanksAreNotRounded) {
+  Judge(MakeJob(SixteenGpus()), true);
+  const Report report = Gather();
+  for (const StepFigures::PhaseSum& sum : report.phases.phases) {
+    EXPECT_DOUBLE_EQ(sum.share_percent, 100 * sum.seconds / report.phases.seconds) << sum.phase;
+  }
 }
 
 TEST(DeviceUse, DrawsAGapOnlyWhereNothingWasMeasured) {
