@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/report/pictures.h"
+#include "server/report/rule_pictures.h"
 #include "server/report/sections.h"
 #include "server/report/words.h"
 
@@ -11,19 +12,6 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostDevices = 64;  // rows of a picture
-constexpr std::size_t kMostLines = 8;
-
-double ParameterOf(const RuleSection& rule, std::string_view name, double otherwise) {
-  const auto used = std::ranges::find(rule.parameters, name, &UsedParameter::name);
-  const bool known = used != rule.parameters.end() && used->value.is_number();
-  return known ? used->value.get<double>() : otherwise;
-}
-
-Markup More(std::size_t all, std::size_t shown) {
-  if (all <= shown) return {};
-  return Element("p", {{"class", "note"}},
-                 Text(Format("{} more are in the JSON of this report.", all - shown)));
-}
 
 std::string NameOf(const DeviceUses::Key& key) {
   const auto& [metric, node, device] = key;
@@ -76,36 +64,6 @@ Markup Workloads(const Report& report, const RuleSection&) {
   return Spreads("Workload of each GPU, the least busy first", spreads) + More(all, spreads.size());
 }
 
-Markup LinesOf(const Report& report, std::string_view metric, std::string_view what,
-               std::optional<double> most) {
-  Markup pictures;
-  std::size_t count = 0;
-  for (const UsageLine& line : stepscope::LinesOf(report.uses)) {
-    if (line.metric != metric || ++count > kMostLines) continue;
-    pictures += Line({.title = Format("{} of {}", what, line.node),
-                      .unit = line.unit,
-                      .points = line.points,
-                      .from_us = report.data_from_us,
-                      .to_us = report.data_to_us,
-                      .gap_us = line.gap_us,
-                      .most = most});
-  }
-  if (pictures.empty()) return {};
-  return Element("div", {{"class", "pictures"}}, pictures) + More(count, kMostLines);
-}
-
-Markup GpuMemory(const Report& report, const RuleSection&) {
-  return LinesOf(report, "gpu_memory_used_percent", "Allocated GPU memory", 100);
-}
-
-Markup Memory(const Report& report, const RuleSection& rule) {
-  return LinesOf(report, "memory_used_percent", "Memory", 100) + GpuMemory(report, rule);
-}
-
-Markup Uploads(const Report& report, const RuleSection&) {
-  return LinesOf(report, "network_send_bytes_per_second", "Network out", {});
-}
-
 // Of the judged ticks of each node.
 Markup Bottlenecks(const Report&, const RuleSection& rule) {
   const auto nodes = rule.answer["evidence"].find("nodes");
@@ -125,85 +83,6 @@ Markup Bottlenecks(const Report&, const RuleSection& rule) {
                 wholes);
 }
 
-// The rank whose median step is the longest stands for all.
-const RankSummary* Slowest(const Report& report) {
-  const auto slowest = std::ranges::max_element(
-      report.steps, {}, [](const RankSummary& rank) { return rank.steps.p50; });
-  const bool any = slowest != report.steps.end() && slowest->steps.count > 0;
-  return any ? &*slowest : nullptr;
-}
-
-std::string OfRank(std::string_view what, const Report& report, const RankSummary& rank) {
-  const bool only = report.ranks == 1;
-  return only ? Format("{}", what)
-              : Format("{}, rank {}, which has the longest median step", what, rank.of.rank);
-}
-
-Markup StepHistogram(const Report& report, const RuleSection&) {
-  const RankSummary* rank = Slowest(report);
-  if (rank == nullptr) return {};
-  return Histogram({OfRank("Steps by their length", report, *rank), rank->steps.edges,
-                    rank->steps.counts, rank->steps.p50,
-                    "the median, " + DurationWords(rank->steps.p50)});
-}
-
-Markup StepLine(const Report& report, const RuleSection&) {
-  const RankSummary* rank = Slowest(report);
-  if (rank == nullptr) return {};
-  Curve curve;
-  std::int64_t most = 1;
-  for (const StepPoint& point : rank->steps.curve.points()) most = std::max(most, point.count);
-  const std::string means = most == 1 ? "" : Format(", means of {} steps", most);
-  curve.title = OfRank("Length of the steps" + means, report, *rank);
-  curve.unit = "s";
-  for (const StepPoint& point : rank->steps.curve.points()) {
-    const double seconds = static_cast<double>(point.wall_ns) / double(point.count) / 1e9;
-    curve.points.push_back({point.start_us, seconds, seconds, seconds});
-  }
-  curve.from_us = report.times.loop_from_us.value_or(report.data_from_us);
-  curve.to_us = report.times.loop_to_us.value_or(report.data_to_us);
-  curve.gap_us = INT64_MAX;  // a long step is no gap: its length says so
-  return Line(curve);
-}
-
-Bars LoadsOf(const RankSummary& rank, std::string title) {
-  constexpr std::size_t kBins = 30;
-  std::vector<double> waits;
-  for (const StepPoint& point : rank.steps.curve.points()) {
-    const auto ns = point.phases_ns[static_cast<std::size_t>(Phase::kData)];
-    waits.push_back(static_cast<double>(ns) / double(point.count) / 1e9);
-  }
-  std::ranges::sort(waits);
-  Bars bars{.title = std::move(title), .edges = {}, .counts = {}, .mark = {}, .mark_words = {}};
-  const double low = waits.front(), high = waits.back();
-  if (high <= low) {
-    bars.edges = {low, high + 1e-9};
-    bars.counts = {static_cast<std::int64_t>(waits.size())};
-    return bars;
-  }
-  bars.counts.resize(kBins);
-  for (std::size_t i = 0; i <= kBins; ++i) {
-    bars.edges.push_back(low + (high - low) * static_cast<double>(i) / double(kBins));
-  }
-  for (const double wait : waits) {
-    const auto bin = static_cast<std::size_t>((wait - low) / (high - low) * double(kBins));
-    ++bars.counts[std::min(bin, kBins - 1)];
-  }
-  bars.mark = waits[waits.size() / 2];
-  bars.mark_words = "the median, " + DurationWords(*bars.mark);
-  return bars;
-}
-
-Markup Loads(const Report& report, const RuleSection&) {
-  const RankSummary* rank = Slowest(report);
-  if (rank == nullptr || rank->steps.curve.points().empty()) return {};
-  const std::int64_t each = rank->steps.curve.steps_per_point();
-  const std::string what = each == 1
-                               ? "Waits for the next batch"
-                               : Format("Waits for the next batch, means of up to {} steps", each);
-  return Histogram(LoadsOf(*rank, OfRank(what, report, *rank)));
-}
-
 Markup PhasesByRank(const Report& report, const RuleSection&) {
   std::vector<Whole> wholes;
   for (const RankSummary& rank : report.steps) {
@@ -219,7 +98,7 @@ Markup PhasesByRank(const Report& report, const RuleSection&) {
 }
 
 Markup LoadsAndPhases(const Report& report, const RuleSection& rule) {
-  return Loads(report, rule) + PhasesByRank(report, rule);
+  return LoadHistogram(report, rule) + PhasesByRank(report, rule);
 }
 
 // The whole of the bar is the longer one of the two: what it took, and what is allowed.
@@ -249,15 +128,15 @@ constexpr std::pair<std::string_view, Markup (*)(const Report&, const RuleSectio
     {"CPUBottleneck", Bottlenecks},
     {"IOBottleneck", Bottlenecks},
     {"NetworkBottleneck", Bottlenecks},
-    {"GPUMemoryIncrease", GpuMemory},
-    {"MemoryLeak", Memory},
-    {"GrowingUpload", Uploads},
+    {"GPUMemoryIncrease", GpuMemoryLines},
+    {"MemoryLeak", MemoryLines},
+    {"GrowingUpload", UploadLines},
     {"MaxInitializationTime", TimeToFirstStep},
     {"StepOutlier", StepHistogram},
     {"StepTimeRegression", StepLine},
     {"StalledTraining", StepLine},
     {"PeriodicStall", StepLine},
-    {"Dataloader", Loads},
+    {"Dataloader", LoadHistogram},
     {"DataloaderBottleneck", LoadsAndPhases},
     {"CommunicationBottleneck", PhasesByRank},
     {"Straggler", PhasesByRank},
@@ -265,6 +144,18 @@ constexpr std::pair<std::string_view, Markup (*)(const Report&, const RuleSectio
 };
 
 }  // namespace
+
+double ParameterOf(const RuleSection& rule, std::string_view name, double otherwise) {
+  const auto used = std::ranges::find(rule.parameters, name, &UsedParameter::name);
+  const bool known = used != rule.parameters.end() && used->value.is_number();
+  return known ? used->value.get<double>() : otherwise;
+}
+
+Markup More(std::size_t all, std::size_t shown) {
+  if (all <= shown) return {};
+  return Element("p", {{"class", "note"}},
+                 Text(Format("{} more are in the JSON of this report.", all - shown)));
+}
 
 Markup RulePicture(const Report& report, const RuleSection& rule) {
   for (const auto& [name, draw] : kPictures) {

@@ -1,0 +1,29 @@
+#pragma once
+
+// The pictures that rules have, by what they are drawn from; rule_pictures.cpp says which belongs
+// to which. Empty where nothing was measured.
+
+#include <cstddef>
+#include <string_view>
+
+#include "server/report/report.h"
+#include "server/report/sections.h"
+
+namespace stepscope {
+
+// rule_lines.cpp: metrics over time.
+Markup GpuMemoryLines(const Report& report, const RuleSection& rule);
+Markup MemoryLines(const Report& report, const RuleSection& rule);
+Markup UploadLines(const Report& report, const RuleSection& rule);
+
+// rule_steps.cpp: the steps of the rank whose median step is the longest; it stands for all.
+Markup StepHistogram(const Report& report, const RuleSection& rule);
+Markup StepLine(const Report& report, const RuleSection& rule);
+Markup LoadHistogram(const Report& report, const RuleSection& rule);
+
+// What they have in common.
+double ParameterOf(const RuleSection& rule, std::string_view name, double otherwise);
+// What was left out of a picture.
+Markup More(std::size_t all, std::size_t shown);
+
+}  // namespace stepscope
