@@ -34,10 +34,11 @@ double MostOf(const Curve& curve) {
 struct Field {
   double from = 0, width = 1, most = 1;
 
+  double X(std::int64_t at_us) const {
+    return std::clamp((static_cast<double>(at_us) - from) / width * kWidth, 0.0, kWidth);
+  }
   std::pair<double, double> Place(std::int64_t at_us, double value) const {
-    const double x = (static_cast<double>(at_us) - from) / width * kWidth;
-    const double y = kHeight - std::clamp(value / most, 0.0, 1.0) * kHeight;
-    return {std::clamp(x, 0.0, kWidth), y};
+    return {X(at_us), kHeight - std::clamp(value / most, 0.0, 1.0) * kHeight};
   }
 };
 
@@ -57,6 +58,13 @@ void DrawPart(const Points& part, const Field& field, Svg& svg) {
   svg.Path(line, "curve");
 }
 
+// A short one in a long job is to be seen, too.
+void Shade(const Stretch& stretch, const Field& field, Svg& svg) {
+  constexpr double kLeast = 4;
+  const double from = std::min(field.X(stretch.from_us), kWidth - kLeast);
+  svg.Rect(from, 0, std::max(field.X(stretch.to_us) - from, kLeast), kHeight, "shade");
+}
+
 }  // namespace
 
 Markup Line(const Curve& curve) {
@@ -69,16 +77,18 @@ Markup Line(const Curve& curve) {
   Svg svg(kWidth, kHeight, "plot",
           Format("{}, over {}{}", curve.title, DurationWords(field.width / 1e6),
                  parts.size() > 1 ? ", with gaps" : ""));
+  for (const Stretch& stretch : curve.shaded) Shade(stretch, field, svg);
   for (const double share : {0.25, 0.5, 0.75}) {
     svg.Line(0, kHeight * share, kWidth, kHeight * share, "grid");
   }
   for (const Points& part : parts) DrawPart(part, field, svg);
   const double seconds = field.width / 1e6;
-  const Frame frame{.title = curve.title,
-                    .top = ValueWords(most, curve.unit),
-                    .bottom = ValueWords(0, curve.unit),
-                    .below = {"0 s", DurationWords(seconds / 2), DurationWords(seconds)},
-                    .note = {}};
+  Frame frame{.title = curve.title,
+              .top = ValueWords(most, curve.unit),
+              .bottom = ValueWords(0, curve.unit),
+              .below = {"0 s", DurationWords(seconds / 2), DurationWords(seconds)},
+              .note = {}};
+  if (!curve.note.empty()) frame.note = Element("p", {{"class", "note"}}, Text(curve.note));
   return InFrame(frame, svg.Take());
 }
 

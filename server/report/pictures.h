@@ -56,12 +56,17 @@ struct Whole {
 Markup Shares(const std::string& title, const std::vector<Whole>& wholes);
 
 // A line over time, with the range it is the mean of; broken where nothing was measured.
+struct Stretch {
+  std::int64_t from_us = 0, to_us = 0;
+};
 struct Curve {
   std::string title;
   std::string_view unit;
   std::vector<DeviceUse::Point> points;
   std::int64_t from_us = 0, to_us = 0, gap_us = 0;
   std::optional<double> most;  // of the scale; what it needs when there is none
+  std::vector<Stretch> shaded = {};
+  std::string note = {};  // what is shaded
 };
 Markup Line(const Curve& curve);
 

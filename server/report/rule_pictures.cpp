@@ -134,7 +134,7 @@ constexpr std::pair<std::string_view, Markup (*)(const Report&, const RuleSectio
     {"MaxInitializationTime", TimeToFirstStep},
     {"StepOutlier", StepHistogram},
     {"StepTimeRegression", StepLine},
-    {"StalledTraining", StepLine},
+    {"StalledTraining", StallLine},
     {"PeriodicStall", StepLine},
     {"Dataloader", LoadHistogram},
     {"DataloaderBottleneck", LoadsAndPhases},
@@ -155,6 +155,15 @@ Markup More(std::size_t all, std::size_t shown) {
   if (all <= shown) return {};
   return Element("p", {{"class", "note"}},
                  Text(Format("{} more are in the JSON of this report.", all - shown)));
+}
+
+std::vector<Stretch> Fired(const RuleSection& rule, std::string_view node) {
+  std::vector<Stretch> stretches;
+  for (const FindingRow& finding : rule.findings) {
+    const bool here = node.empty() || finding.node.empty() || finding.node == node;
+    if (here) stretches.push_back({finding.from_us, finding.to_us});
+  }
+  return stretches;
 }
 
 Markup RulePicture(const Report& report, const RuleSection& rule) {

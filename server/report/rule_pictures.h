@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
+#include "server/report/pictures.h"
 #include "server/report/report.h"
 #include "server/report/sections.h"
 
@@ -19,10 +21,14 @@ Markup UploadLines(const Report& report, const RuleSection& rule);
 // rule_steps.cpp: the steps of the rank whose median step is the longest; it stands for all.
 Markup StepHistogram(const Report& report, const RuleSection& rule);
 Markup StepLine(const Report& report, const RuleSection& rule);
+// To the last sample, with the stalls.
+Markup StallLine(const Report& report, const RuleSection& rule);
 Markup LoadHistogram(const Report& report, const RuleSection& rule);
 
 // What they have in common.
 double ParameterOf(const RuleSection& rule, std::string_view name, double otherwise);
+// When it fired on the node, or on anything when it is "".
+std::vector<Stretch> Fired(const RuleSection& rule, std::string_view node);
 // What was left out of a picture.
 Markup More(std::size_t all, std::size_t shown);
 

@@ -24,6 +24,23 @@ std::string OfRank(std::string_view what, const Report& report, const RankSummar
               : Format("{}, rank {}, which has the longest median step", what, rank.of.rank);
 }
 
+Curve LengthsOf(const Report& report, const RankSummary& rank) {
+  Curve curve;
+  std::int64_t most = 1;
+  for (const StepPoint& point : rank.steps.curve.points()) most = std::max(most, point.count);
+  const std::string means = most == 1 ? "" : Format(", means of {} steps", most);
+  curve.title = OfRank("Length of the steps" + means, report, rank);
+  curve.unit = "s";
+  for (const StepPoint& point : rank.steps.curve.points()) {
+    const double seconds = static_cast<double>(point.wall_ns) / double(point.count) / 1e9;
+    curve.points.push_back({point.start_us, seconds, seconds, seconds});
+  }
+  curve.from_us = report.times.loop_from_us.value_or(report.data_from_us);
+  curve.to_us = report.times.loop_to_us.value_or(report.data_to_us);
+  curve.gap_us = INT64_MAX;  // a long step is no gap: its length says so
+  return curve;
+}
+
 Bars LoadsOf(const RankSummary& rank, std::string title) {
   constexpr std::size_t kBins = 30;
   std::vector<double> waits;
@@ -64,20 +81,23 @@ Markup StepHistogram(const Report& report, const RuleSection&) {
 
 Markup StepLine(const Report& report, const RuleSection&) {
   const RankSummary* rank = Slowest(report);
+  return rank == nullptr ? Markup() : Line(LengthsOf(report, *rank));
+}
+
+// What no step says is to be seen as well: the time after the last one.
+Markup StallLine(const Report& report, const RuleSection& rule) {
+  const RankSummary* rank = Slowest(report);
   if (rank == nullptr) return {};
-  Curve curve;
-  std::int64_t most = 1;
-  for (const StepPoint& point : rank->steps.curve.points()) most = std::max(most, point.count);
-  const std::string means = most == 1 ? "" : Format(", means of {} steps", most);
-  curve.title = OfRank("Length of the steps" + means, report, *rank);
-  curve.unit = "s";
-  for (const StepPoint& point : rank->steps.curve.points()) {
-    const double seconds = static_cast<double>(point.wall_ns) / double(point.count) / 1e9;
-    curve.points.push_back({point.start_us, seconds, seconds, seconds});
-  }
-  curve.from_us = report.times.loop_from_us.value_or(report.data_from_us);
-  curve.to_us = report.times.loop_to_us.value_or(report.data_to_us);
-  curve.gap_us = INT64_MAX;  // a long step is no gap: its length says so
+  Curve curve = LengthsOf(report, *rank);
+  curve.to_us = std::max(curve.to_us, report.data_to_us);
+  curve.shaded = Fired(rule, "");
+  if (curve.shaded.empty()) return Line(curve);
+  curve.note = "Shaded: no step ended.";
+  // Where a stall is, no line is drawn; the steps of one point are no stall.
+  const double points = static_cast<double>(std::max<std::size_t>(curve.points.size(), 1));
+  const double each_s = rank->steps.mean * static_cast<double>(rank->steps.count) / points;
+  const double limit_s = rule.answer["evidence"].value("limit_seconds", 0.0);
+  curve.gap_us = static_cast<std::int64_t>(std::min((2 * each_s + limit_s) * 1e6, 9e18));
   return Line(curve);
 }
 

@@ -87,6 +87,7 @@ line,path{vector-effect:non-scaling-stroke;fill:none}
 .mark{stroke:var(--threshold);stroke-width:1.5;stroke-dasharray:4 3}
 .grid{stroke:var(--line);stroke-width:1}
 .band{fill:var(--s0);fill-opacity:.22}
+.shade{fill:var(--threshold);fill-opacity:.25}
 .curve{stroke:var(--s0);stroke-width:1.5}
 @media (max-width:600px){main,footer{padding:10px}main>section{padding:12px}
 .wholes .named{grid-template-columns:1fr;margin:8px 0}.words{min-width:440px}}

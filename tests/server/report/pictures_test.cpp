@@ -6,6 +6,9 @@
 
 #include <string>
 
+#include "server/report/sections.h"
+#include "server/report/step_summary.h"
+
 namespace stepscope {
 namespace {
 
@@ -41,6 +44,38 @@ TEST(Boxes, TheMedianDoesNotHideANarrowBox) {
                from = NumberOf(ShapeOf(wide, "s0"), "x"),
                width = NumberOf(ShapeOf(wide, "s0"), "width");
   EXPECT_NEAR((middle - from) / width, 40.0 / 70, 0.001);
+}
+
+// 240 steps of a second each, then samples alone.
+Report Stalled() {
+  Report report;
+  StepSummary summary;
+  for (std::int64_t i = 0; i < 240; ++i) {
+    Step step;
+    step.number = i;
+    step.start = FromMicros(i * 1'000'000);
+    step.wall = std::chrono::seconds(1);
+    summary.Add(step);
+  }
+  report.steps.emplace_back().steps = summary.Finish(10);
+  report.times.loop_from_us = 0;
+  report.times.loop_to_us = 240'000'000;
+  report.data_to_us = 780'000'000;
+  return report;
+}
+
+TEST(StallLine, HasTheTimeAfterTheLastStep) {
+  RuleSection rule;
+  rule.rule = "StalledTraining";
+  rule.answer = {{"evidence", {{"limit_seconds", 300}}}};
+  rule.findings.emplace_back().from_us = 240'000'000;
+  rule.findings.back().to_us = 780'000'000;
+  const std::string picture = RulePicture(Stalled(), rule).text();
+  const std::string shade = ShapeOf(picture, "shade");
+  EXPECT_NEAR(NumberOf(shade, "x"), 1'000 * 240 / 780.0, 0.1) << picture;
+  EXPECT_NEAR(NumberOf(shade, "width"), 1'000 * 540 / 780.0, 0.1);
+  EXPECT_NE(picture.find("Shaded: no step ended."), picture.npos);
+  EXPECT_NE(picture.find("<span>13 min 00 s</span>"), picture.npos);
 }
 
 }  // namespace
