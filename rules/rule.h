@@ -45,6 +45,9 @@ struct JobFacts {
   std::vector<RankFacts> ranks;            // by number
   std::optional<Time> first_rank;          // when the first of them connected
   std::optional<Time> removed_until = {};  // what was measured before is not shown any more
+  // Median steps, in seconds, of the newest runs of its group that ended before it was made. Only
+  // for a rule that `compares_runs`, when it begins.
+  std::vector<double> paces = {};
 
   std::size_t Gpus() const;
 };
@@ -158,7 +161,8 @@ struct RuleType {
   std::span<const std::string_view> metrics;  // the ticks it needs; none = it is not shown ticks
   StepNeed steps = StepNeed::kNone;
   std::unique_ptr<Fold> (*make)(const Params&, const JobFacts&) = nullptr;
-  bool sums_up = false;  // it fires when another rule of the job did
+  bool sums_up = false;        // it fires when another rule of the job did
+  bool compares_runs = false;  // with earlier ones of the job's group
   // Of a rule whose parameters choose what it is shown: instead of `metrics`.
   std::vector<std::string> (*chosen_metrics)(const Params&) = nullptr;
   // What parameters that are good by themselves must hold together; says name, value and range.

@@ -1,9 +1,10 @@
-// Steps take longer than when the job had found its pace.
+// Steps take longer than when the job had found its pace, or than in earlier runs of its group.
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include "core/base/text.h"
 #include "rules/finding_track.h"
@@ -32,7 +33,7 @@ struct Rank {
   StepSums sums, steady_sums;                  // of the same; of the window that set the pace
   std::int64_t windows = 0;                    // full ones
   double before_s = 0;                         // median of the last full one
-  double steady_s = 0;                         // 0 until the pace is known
+  double steady_s = 0;                         // the job's own pace; 0 until it is known
   std::int64_t judged = 0, slow = 0, row = 0;  // windows; slow ones; slow ones in a row
   double judged_s = 0, lost_s = 0;
   std::string grew;  // in the newest slow window
@@ -59,9 +60,20 @@ struct Rank {
   }
 };
 
+// 0 of none.
+double MedianOf(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 class RegressionFold : public FieldsFold<RegressionFold> {
  public:
-  explicit RegressionFold(const Params& params) : threshold_(params["threshold"] / 100) {}
+  RegressionFold(const Params& params, const JobFacts& facts)
+      : threshold_(params["threshold"] / 100),
+        runs_(std::ssize(facts.paces)),
+        runs_s_(MedianOf(facts.paces)) {}
 
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
@@ -70,16 +82,23 @@ class RegressionFold : public FieldsFold<RegressionFold> {
   template <typename State>
   void Fields(State& state) {
     state("findings", findings_);
+    state("runs", runs_);
+    state("runs_s", runs_s_);
     state("ranks", ranks_, [] { return Rank(); });
   }
 
  private:
+  // Whether earlier runs were faster than this one when it had found its pace.
+  bool ByRuns(const Rank& rank) const { return runs_ > 0 && runs_s_ < rank.steady_s; }
+  double PaceOf(const Rank& rank) const { return ByRuns(rank) ? runs_s_ : rank.steady_s; }
   void Close(int number, Rank& rank, Time end);
   void Compare(int number, Rank& rank, double median_s, Time end);
   std::string Describe(int number, const Rank& rank) const;
   Json Evidence() const;
 
   double threshold_;
+  std::int64_t runs_;  // earlier ones of the group
+  double runs_s_;      // their median step; 0 without any
   FindingTrack findings_;
   std::map<int, Rank, std::less<>> ranks_;
 };
@@ -115,7 +134,8 @@ void RegressionFold::Close(int number, Rank& rank, Time end) {
 
 void RegressionFold::Compare(int number, Rank& rank, double median_s, Time end) {
   const double wall_s = std::chrono::duration<double>(rank.sums.wall()).count();
-  const bool slow = median_s > rank.steady_s * (1 + threshold_);
+  const double pace_s = PaceOf(rank);
+  const bool slow = median_s > pace_s * (1 + threshold_);
   ++rank.judged;
   rank.judged_s += wall_s;
   rank.before_s = median_s;
@@ -124,31 +144,38 @@ void RegressionFold::Compare(int number, Rank& rank, double median_s, Time end) 
     return;
   }
   ++rank.slow;
-  rank.lost_s += wall_s * (1 - rank.steady_s / median_s);
+  rank.lost_s += wall_s * (1 - pace_s / median_s);
   rank.grew = WhatGrew(rank.sums, rank.steady_sums);
   if (rank.row++ == 0) rank.row_from = rank.from;
   if (rank.row < kInARow) return;
   if (!rank.fired) rank.fired = end;
   findings_.Trigger({rank.node, "", number}, *rank.row_from, end, Describe(number, rank),
-                    {{"median_seconds", median_s}, {"steady_seconds", rank.steady_s}});
+                    {{"median_seconds", median_s}, {"steady_seconds", pace_s}});
 }
 
 std::string RegressionFold::Describe(int number, const Rank& rank) const {
   const auto time = [](double seconds) {
     return StepText(Duration(static_cast<std::int64_t>(seconds * 1e9)));
   };
+  const double pace_s = PaceOf(rank);
   std::string text = Format(
-      "The median step of rank {} takes {}, {:+.0f} % against {} when the job had found its pace; "
-      "the threshold is {:+g} %. {} of {} windows of {} or more were above it.",
-      number, time(rank.before_s), (rank.before_s / rank.steady_s - 1) * 100, time(rank.steady_s),
+      "The median step of rank {} takes {}, {:+.0f} % against {} {}; the threshold is {:+g} %. {} "
+      "of {} windows of {} or more were above it.",
+      number, time(rank.before_s), (rank.before_s / pace_s - 1) * 100, time(pace_s),
+      ByRuns(rank) ? Format("in {} of its group", CountText(runs_, "earlier run"))
+                   : "when the job had found its pace",
       threshold_ * 100, Grouped(rank.slow), Grouped(rank.judged), CountText(kSteps, "step"));
-  return rank.fired || rank.row > 0 ? text + Format(" Longer was {}.", rank.grew) : text;
+  // What the phases of earlier runs were is not known.
+  const bool tells = (rank.fired || rank.row > 0) && !ByRuns(rank);
+  return tells ? text + Format(" Longer was {}.", rank.grew) : text;
 }
 
 Json RegressionFold::Evidence() const {
   Json ranks = Json::array();
+  std::vector<double> paces;
   for (const auto& [number, rank] : ranks_) {
-    if (ranks.size() == kMostShown) break;
+    if (rank.steady_s > 0) paces.push_back(rank.steady_s);
+    if (ranks.size() >= kMostShown) continue;
     ranks.push_back({{"rank", number},
                      {"node", rank.node},
                      {"steady_seconds", rank.steady_s},
@@ -157,7 +184,12 @@ Json RegressionFold::Evidence() const {
                      {"slow_windows", rank.slow}});
   }
   return {{"findings_left_out", findings_.left_out()},
-          {"compared_with", "the job's own first steady window; runs of its group are not known"},
+          {"pace_seconds", MedianOf(paces)},
+          {"runs", runs_},
+          {"runs_pace_seconds", runs_s_},
+          {"compared_with", runs_ > 0 ? "the job's own first steady window and earlier runs of its "
+                                        "group, whichever was faster"
+                                      : "the job's own first steady window"},
           {"ranks", std::move(ranks)}};
 }
 
@@ -168,8 +200,8 @@ Verdict RegressionFold::Judge() const {
   for (const auto& rank : ranks_) {
     windows = std::max(windows, rank.second.windows);
     if (rank.second.judged == 0) continue;
-    const auto key = [](const auto& of) {
-      return std::pair(of.second.fired.has_value(), of.second.before_s / of.second.steady_s);
+    const auto key = [this](const auto& of) {
+      return std::pair(of.second.fired.has_value(), of.second.before_s / PaceOf(of.second));
     };
     if (worst == nullptr || key(rank) > key(*worst)) worst = &rank;
     if (!rank.second.fired) continue;
@@ -201,10 +233,14 @@ Verdict RegressionFold::Judge() const {
 RuleType StepTimeRegression() {
   return {
       .name = "StepTimeRegression",
-      .sentence = "Steps take longer than when the job had found its pace.",
+      .sentence =
+          "Steps take longer than when the job had found its pace, or than in earlier runs of its "
+          "group.",
       .fires =
           "In two windows of 100 steps and a minute in a row the median step of a rank is longer "
-          "than in the window in which the job had found its pace, by more than threshold.",
+          "than in the window in which the job had found its pace, by more than threshold; or than "
+          "the median of the last three runs of its group that ended before it began, where those "
+          "were faster.",
       .advice =
           "Look at what changed: longer samples, a fuller disk or cache, memory that grows, a "
           "throttled GPU, or another job on the node.",
@@ -212,6 +248,7 @@ RuleType StepTimeRegression() {
       .metrics = {},
       .steps = StepNeed::kAll,
       .make = MakeFold<RegressionFold>,
+      .compares_runs = true,
   };
 }
 

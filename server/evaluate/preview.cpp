@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "rules/catalog.h"
 #include "server/evaluate/rule_run.h"
 #include "server/evaluate/standing.h"
 #include "server/evaluate/summing_up.h"
@@ -39,8 +40,12 @@ Status ShowAll(Connection& connection, const JobView& view, const PreviewOptions
 Result<Preview> PreviewRule(Connection& connection, const RuleConfigRow& config, const Clock& clock,
                             const PreviewOptions& options) {
   const Time now = clock.Now();
-  const auto view = LoadView(connection, config.job_id, now, options.evaluation.silence);
+  auto view = LoadView(connection, config.job_id, now, options.evaluation.silence);
   if (!view.ok()) return view.error();
+  if (const RuleType* rule = FindRule(config.rule); rule != nullptr && rule->compares_runs) {
+    const Status known = AddEarlierRuns(connection, config.rule, *view);
+    if (!known.ok()) return known.error();
+  }
   RuleStateRow row;
   row.config = config;
   auto run = StartRun(std::move(row), *view);

@@ -75,7 +75,7 @@ Result<Watermark> WatermarkOf(std::string_view saved) {
 }
 
 Result<RuleRun> StartRun(RuleStateRow row, const JobView& view) {
-  RuleRun run{FindRule(row.config.rule), std::move(row), {}, nullptr, {}, false};
+  RuleRun run{FindRule(row.config.rule), std::move(row), {}, nullptr, {}, false, false};
   const std::string& name = run.row.config.name;
   if (run.rule == nullptr) {
     return Invalid(Format("rule '{}' is not known here", Printable(run.row.config.rule)));
@@ -94,9 +94,14 @@ Result<RuleRun> StartRun(RuleStateRow row, const JobView& view) {
     run.watermark.starts_anew = run.row.by_older ? before : before + 1;
     run.anew = true;
   }
+  run.begins = true;
   run.watermark.removed_until = RemovedUntil(view.job);
   if (const Status begun = Begin(run, view); !begun.ok()) return begun.error();
   return run;
+}
+
+Status BeginAgain(RuleRun& run, const JobView& view) {
+  return Begin(run, view);
 }
 
 Verdict JudgeRun(const RuleRun& run, const JobView& view) {

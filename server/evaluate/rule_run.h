@@ -21,7 +21,8 @@ struct RuleRun {
   Watermark watermark;
   std::unique_ptr<Fold> fold;
   Needs needs;
-  bool anew = false;  // it had a state, which did not load
+  bool anew = false;    // it had a state, which did not load
+  bool begins = false;  // without a state that loaded
 };
 
 // Goes on where the rule's last turn stood. A rule without a state begins at the oldest data that
@@ -30,6 +31,9 @@ struct RuleRun {
 // error. What a version of the program saved that had another place for it does not count.
 Result<RuleRun> StartRun(RuleStateRow row, const JobView& view);
 inline constexpr std::int64_t kMostStartsAnew = 3;
+
+// For a run that begins, when the view knows more than it did at StartRun.
+Status BeginAgain(RuleRun& run, const JobView& view);
 
 // What StartRun goes on from: the watermark, then the fold.
 std::string SaveRun(const RuleRun& run);

@@ -44,6 +44,23 @@ TEST(StepTimeRegression, IsUnknownBeforeItKnowsThePace) {
   EXPECT_EQ(Judge(kRule, MakeJob(scenario)).verdict.kind, VerdictKind::kUnknown);
 }
 
+// A run that is slow from its first step on.
+TEST(StepTimeRegression, ComparesWithEarlierRunsOfTheGroup) {
+  Job job = Changing(100ms);
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
+  job.facts.paces = {0.078, 0.08, 0.2};
+  const auto slower = Judge(kRule, job);
+  EXPECT_EQ(slower.verdict.kind, VerdictKind::kFinding) << slower.verdict.sentence;
+  EXPECT_NE(slower.verdict.sentence.find("+25 % against 80 ms in 3 earlier runs of its group"),
+            std::string::npos)
+      << slower.verdict.sentence;
+  EXPECT_EQ(slower.verdict.sentence.find("Longer was"), std::string::npos);
+  EXPECT_NEAR(slower.verdict.evidence["pace_seconds"].get<double>(), 0.1, 0.003);
+  EXPECT_EQ(slower.findings.size(), 1u);
+  job.facts.paces = {0.3};
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
+}
+
 TEST(StepTimeRegression, RefusesANegativeThreshold) {
   EXPECT_FALSE(CompleteParameters(*FindRule(kRule), {{"threshold", -1}}).ok());
 }

@@ -1,0 +1,70 @@
+// A job is compared with the runs of its group that ended before it was made.
+
+#include "tests/server/evaluate/evaluation_fixture.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr const char* kRegression = "StepTimeRegression";
+
+Job StepsOf(Duration length) {
+  Scenario scenario;
+  scenario.stretches = {{10}};
+  scenario.ranks = {{5s, static_cast<std::size_t>(10min / length), length, 5, 0}};
+  return MakeJob(scenario);
+}
+
+class EarlierRuns : public Evaluation {
+ protected:
+  // A run of the group that is judged to its end.
+  Turn Run(const std::string& name, const std::string& group, Duration step) {
+    const Job job = StepsOf(step);
+    StoredJob stored(*connection_, job, Json::object(), name);
+    Change("update jobs set job_group = $2 where job_id = $1", {stored.job_id(), group});
+    stored.StoreUntil(After(9000));
+    stored.EndJob();
+    return Finish(stored.job_id(), kRegression, After(9000));
+  }
+  // All jobs are made at kOriginUs.
+  void EndBefore(const std::string& name) {
+    Change("update jobs set ended_us = $2 where name = $1", {name, kOriginUs - 1});
+  }
+  void Change(const char* sql, std::initializer_list<Parameter> values) {
+    ASSERT_TRUE(connection_->Query(sql, values).ok());
+  }
+  std::string Sentence(const Turn& turn) { return turn.evaluated.verdict["sentence"]; }
+};
+
+TEST_F(EarlierRuns, OfItsGroupWereFaster) {
+  for (const char* name : {"one", "two", "three", "four"}) {
+    EXPECT_EQ(Run(name, "nightly", 100ms).evaluated.status, RuleStatus::kNoIssuesFound) << name;
+  }
+  // None of them has ended before it.
+  EXPECT_EQ(Run("beside", "nightly", 130ms).evaluated.status, RuleStatus::kNoIssuesFound);
+  for (const char* name : {"one", "two", "three", "four"}) EndBefore(name);
+  const Turn slower = Run("slower", "nightly", 130ms);
+  EXPECT_EQ(slower.evaluated.status, RuleStatus::kIssuesFound);
+  EXPECT_NE(Sentence(slower).find("in 3 earlier runs of its group"), std::string::npos)
+      << Sentence(slower);
+  EXPECT_EQ(Run("other", "weekly", 130ms).evaluated.status, RuleStatus::kNoIssuesFound);
+  EXPECT_EQ(Run("alone", "", 130ms).evaluated.status, RuleStatus::kNoIssuesFound);
+}
+
+// What it is compared with stays, whatever ends later.
+TEST_F(EarlierRuns, AreKnownWhenTheRuleBegins) {
+  Run("slow", "nightly", 120ms);
+  EndBefore("slow");
+  const Job job = StepsOf(130ms);
+  StoredJob stored(*connection_, job, Json::object(), "now");
+  Change("update jobs set job_group = 'nightly' where job_id = $1", {stored.job_id()});
+  Evaluate(stored.job_id(), kRegression, After(1));
+  Change("delete from rule_states where job_id <> $1", {stored.job_id()});
+  stored.StoreUntil(After(9000));
+  stored.EndJob();
+  const Turn turn = Finish(stored.job_id(), kRegression, After(9000));
+  EXPECT_EQ(turn.evaluated.verdict["evidence"]["runs"], 1);
+  EXPECT_EQ(turn.evaluated.status, RuleStatus::kNoIssuesFound);  // 8 % longer
+}
+
+}  // namespace
+}  // namespace stepscope::scenarios
