@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "server/report/diagnosis_answer.h"
 #include "server/report/report.h"
+#include "server/report/rule_uses.h"
 #include "server/store/job_rows.h"
 #include "server/store/streams.h"
 
@@ -94,8 +95,7 @@ PhaseTotals TotalsOf(const std::vector<RankSummary>& ranks) {
   return totals;
 }
 
-Status TakeUsage(Connection& connection, JobHead head, Report& report) {
-  const SeriesRange range = WholeRange(std::move(head));
+Status TakeUsage(Connection& connection, const SeriesRange& range, Report& report) {
   report.data_from_us = range.from_us;
   report.data_to_us = range.to_us;
   report.interval_us = range.interval_us;
@@ -126,7 +126,7 @@ Status TakeSteps(Connection& connection, Report& report) {
   return {};
 }
 
-Status TakeRules(Connection& connection, Report& report) {
+Status TakeRules(Connection& connection, const SeriesRange& range, Report& report) {
   const std::int64_t job_id = report.job.job_id;
   const auto states = ListRuleStates(connection, job_id);
   if (!states) return states.error();
@@ -137,6 +137,9 @@ Status TakeRules(Connection& connection, Report& report) {
   const Duration interval(IntervalUs(report.job, report.data_from_us, report.data_to_us) * 1'000);
   report.rules = RuleSections(*states, *transitions, std::move(*findings), interval);
   report.diagnosis = WholeDiagnosis(*states, *transitions);
+  for (RuleSection& rule : report.rules) {
+    if (const Status read = ReadRuleUses(connection, range, rule); !read) return read;
+  }
   return {};
 }
 
@@ -177,10 +180,11 @@ Result<Report> GatherReport(Connection& connection, const ReportQuery& query) {
       std::max(report.running ? query.now_us : report.job.ended_us.value_or(report.times.from_us),
                report.times.from_us);
   report.as_of_us = report.times.to_us;
-  Status read = TakeUsage(connection, std::move(*head), report);
+  const SeriesRange range = WholeRange(std::move(*head));
+  Status read = TakeUsage(connection, range, report);
   if (read) read = TakeHosts(connection, report);
   if (read) read = TakeSteps(connection, report);
-  if (read) read = TakeRules(connection, report);
+  if (read) read = TakeRules(connection, range, report);
   if (!read) return read.error();
   return report;
 }

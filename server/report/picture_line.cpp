@@ -24,21 +24,29 @@ std::vector<Points> Unbroken(const Curve& curve) {
   return parts;
 }
 
-double MostOf(const Curve& curve) {
-  if (curve.most) return *curve.most;
-  double most = 0;
-  for (const DeviceUse::Point& point : curve.points) most = std::max(most, point.most);
-  return most > 0 ? most * 1.05 : 1;
-}
-
+// From 0, or from what is below it, to the most that there is to be seen.
 struct Field {
-  double from = 0, width = 1, most = 1;
+  double from = 0, width = 1, least = 0, most = 1;
 
+  explicit Field(const Curve& curve)
+      : from(static_cast<double>(curve.from_us)),
+        width(static_cast<double>(std::max<std::int64_t>(curve.to_us - curve.from_us, 1))) {
+    double highest = std::max(curve.mark.value_or(0), 0.0);
+    least = std::min(curve.mark.value_or(0), 0.0);
+    for (const DeviceUse::Point& point : curve.points) {
+      highest = std::max(highest, point.most);
+      least = std::min(least, point.least);
+    }
+    most = curve.most.value_or(highest > 0 ? highest * 1.05 : least < 0 ? 0 : 1);
+  }
   double X(std::int64_t at_us) const {
     return std::clamp((static_cast<double>(at_us) - from) / width * kWidth, 0.0, kWidth);
   }
+  double Y(double value) const {
+    return kHeight - std::clamp((value - least) / (most - least), 0.0, 1.0) * kHeight;
+  }
   std::pair<double, double> Place(std::int64_t at_us, double value) const {
-    return {X(at_us), kHeight - std::clamp(value / most, 0.0, 1.0) * kHeight};
+    return {X(at_us), Y(value)};
   }
 };
 
@@ -69,10 +77,7 @@ void Shade(const Stretch& stretch, const Field& field, Svg& svg) {
 
 Markup Line(const Curve& curve) {
   if (curve.points.empty()) return {};
-  const double most = MostOf(curve);
-  const Field field{static_cast<double>(curve.from_us),
-                    static_cast<double>(std::max<std::int64_t>(curve.to_us - curve.from_us, 1)),
-                    most};
+  const Field field(curve);
   const std::vector<Points> parts = Unbroken(curve);
   Svg svg(kWidth, kHeight, "plot",
           Format("{}, over {}{}", curve.title, DurationWords(field.width / 1e6),
@@ -82,10 +87,11 @@ Markup Line(const Curve& curve) {
     svg.Line(0, kHeight * share, kWidth, kHeight * share, "grid");
   }
   for (const Points& part : parts) DrawPart(part, field, svg);
+  if (curve.mark) svg.Line(0, field.Y(*curve.mark), kWidth, field.Y(*curve.mark), "mark");
   const double seconds = field.width / 1e6;
   Frame frame{.title = curve.title,
-              .top = ValueWords(most, curve.unit),
-              .bottom = ValueWords(0, curve.unit),
+              .top = ValueWords(field.most, curve.unit),
+              .bottom = ValueWords(field.least, curve.unit),
               .below = {"0 s", DurationWords(seconds / 2), DurationWords(seconds)},
               .note = {}};
   if (!curve.note.empty()) frame.note = Element("p", {{"class", "note"}}, Text(curve.note));

@@ -66,7 +66,8 @@ struct Curve {
   std::int64_t from_us = 0, to_us = 0, gap_us = 0;
   std::optional<double> most;  // of the scale; what it needs when there is none
   std::vector<Stretch> shaded = {};
-  std::string note = {};  // what is shaded
+  std::optional<double> mark = {};  // a line at this value
+  std::string note = {};            // what the mark is, and what is shaded
 };
 Markup Line(const Curve& curve);
 

@@ -141,6 +141,8 @@ constexpr std::pair<std::string_view, Markup (*)(const Report&, const RuleSectio
     {"CommunicationBottleneck", PhasesByRank},
     {"Straggler", PhasesByRank},
     {"FrameworkOverhead", PhasesByRank},
+    {"GPUThrottled", ThrottleLines},
+    {"Custom", CustomLines},
 };
 
 }  // namespace
@@ -164,6 +166,14 @@ std::vector<Stretch> Fired(const RuleSection& rule, std::string_view node) {
     if (here) stretches.push_back({finding.from_us, finding.to_us});
   }
   return stretches;
+}
+
+std::string FiredWords(const RuleSection& rule, std::string_view what) {
+  if (rule.findings.empty()) return "";
+  const auto shown = static_cast<std::int64_t>(rule.findings.size());
+  return shown < rule.findings_total
+             ? Format("Shaded: {}, the longest {} of {} times.", what, shown, rule.findings_total)
+             : Format("Shaded: {}.", what);
 }
 
 Markup RulePicture(const Report& report, const RuleSection& rule) {

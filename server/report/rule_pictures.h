@@ -4,6 +4,7 @@
 // to which. Empty where nothing was measured.
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace stepscope {
 Markup GpuMemoryLines(const Report& report, const RuleSection& rule);
 Markup MemoryLines(const Report& report, const RuleSection& rule);
 Markup UploadLines(const Report& report, const RuleSection& rule);
+Markup ThrottleLines(const Report& report, const RuleSection& rule);
+Markup CustomLines(const Report& report, const RuleSection& rule);
 
 // rule_steps.cpp: the steps of the rank whose median step is the longest; it stands for all.
 Markup StepHistogram(const Report& report, const RuleSection& rule);
@@ -29,6 +32,8 @@ Markup LoadHistogram(const Report& report, const RuleSection& rule);
 double ParameterOf(const RuleSection& rule, std::string_view name, double otherwise);
 // When it fired on the node, or on anything when it is "".
 std::vector<Stretch> Fired(const RuleSection& rule, std::string_view node);
+// "Shaded: where it fired.", or "" when it did not.
+std::string FiredWords(const RuleSection& rule, std::string_view what = "where it fired");
 // What was left out of a picture.
 Markup More(std::size_t all, std::size_t shown);
 

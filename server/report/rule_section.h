@@ -10,6 +10,7 @@
 #include "core/base/json.h"
 #include "core/base/time.h"
 #include "rules/catalog.h"
+#include "server/report/device_use.h"
 #include "server/store/jobs.h"
 #include "server/store/rules.h"
 
@@ -36,6 +37,7 @@ struct RuleSection {
   std::vector<UsedParameter> parameters;
   std::vector<FindingRow> findings;  // the longest
   std::int64_t findings_total = 0;
+  DeviceUses uses;  // what its picture is drawn from, where the table of usage does not have it
 };
 
 inline constexpr int kFindingsShown = 5;  // of each rule

@@ -92,7 +92,7 @@ Markup StallLine(const Report& report, const RuleSection& rule) {
   curve.to_us = std::max(curve.to_us, report.data_to_us);
   curve.shaded = Fired(rule, "");
   if (curve.shaded.empty()) return Line(curve);
-  curve.note = "Shaded: no step ended.";
+  curve.note = FiredWords(rule, "no step ended");
   // Where a stall is, no line is drawn; the steps of one point are no stall.
   const double points = static_cast<double>(std::max<std::size_t>(curve.points.size(), 1));
   const double each_s = rank->steps.mean * static_cast<double>(rank->steps.count) / points;

@@ -27,8 +27,8 @@ void Add(const DeviceUse::Point& point, Gathered& to) {
   ++to.devices;
 }
 
-UsageLine Finish(Growing&& growing) {
-  const bool rate = growing.line.unit == "bytes/s";
+UsageLine Finish(Growing&& growing, Rates rates) {
+  const bool rate = rates == Rates::kAddUp && growing.line.unit == "bytes/s";
   for (auto& [at_us, gathered] : growing.points) {
     DeviceUse::Point point = gathered.sum;
     if (!rate) point.mean /= gathered.devices;
@@ -40,7 +40,7 @@ UsageLine Finish(Growing&& growing) {
 
 }  // namespace
 
-std::vector<UsageLine> LinesOf(const DeviceUses& uses) {
+std::vector<UsageLine> LinesOf(const DeviceUses& uses, Rates rates) {
   std::map<std::pair<std::string, std::string>, Growing> lines;
   for (const auto& [key, use] : uses.all()) {
     const auto& [metric, node, device] = key;
@@ -53,7 +53,7 @@ std::vector<UsageLine> LinesOf(const DeviceUses& uses) {
     for (const DeviceUse::Point& point : use.Line()) Add(point, growing.points[point.at_us]);
   }
   std::vector<UsageLine> list;
-  for (auto& [key, growing] : lines) list.push_back(Finish(std::move(growing)));
+  for (auto& [key, growing] : lines) list.push_back(Finish(std::move(growing), rates));
   return list;
 }
 

@@ -10,7 +10,7 @@
 namespace stepscope {
 
 // One metric of a node over time, all its devices together: the mean of their means with the least
-// and the greatest value of any; of rates the sum.
+// and the greatest value of any; of rates that add up the sum.
 struct UsageLine {
   std::string node, metric;
   std::string_view unit;
@@ -18,6 +18,7 @@ struct UsageLine {
   std::int64_t gap_us = 0;  // two points that are further apart than this are not joined
   std::vector<DeviceUse::Point> points;
 };
-std::vector<UsageLine> LinesOf(const DeviceUses& uses);
+enum class Rates { kAddUp, kMean };
+std::vector<UsageLine> LinesOf(const DeviceUses& uses, Rates rates = Rates::kAddUp);
 
 }  // namespace stepscope

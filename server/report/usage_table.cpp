@@ -37,7 +37,7 @@ TickQuery TicksOf(const SeriesRange& range, std::int64_t node_id) {
           .node_id = node_id,
           .after_us = range.from_us - 1,
           .until_us = range.to_us,
-          .filter = {UsageMetrics(), {}}};
+          .filter = {range.filter.metrics, {}}};
 }
 
 void Add(const SampleSeries& series, UsagePool& pool, DeviceUse* use) {
@@ -62,20 +62,21 @@ Result<UsageTable> UsageOfSamples(Connection& connection, const SeriesRange& ran
       Add(series, pools[series.metric],
           uses == nullptr ? nullptr : &uses->Of(node.name, series.metric, series.device));
     }
-    AppendRows(node, UsageMetrics(), pools, table);
+    AppendRows(node, range.filter.metrics, pools, table);
   }
   return table;
 }
 
-// How many values there would be if each metric had one device.
-double Expected(const SeriesRange& range, std::int64_t width_us) {
-  return static_cast<double>(range.to_us - range.from_us) / static_cast<double>(width_us) *
-         static_cast<double>(range.nodes.size() * UsageMetrics().size());
+// How many values there would be if each metric had so many devices.
+double Expected(const SeriesRange& range, std::int64_t width_us, double devices) {
+  return devices * static_cast<double>(range.to_us - range.from_us) /
+         static_cast<double>(width_us) *
+         static_cast<double>(range.nodes.size() * range.filter.metrics.size());
 }
 
-std::int64_t ChooseLevel(const SeriesRange& range) {
+std::int64_t ChooseLevel(const SeriesRange& range, double devices) {
   for (const RollupLevel& level : kRollupLevels) {
-    if (Expected(range, level.bin_us) <= double(kMostMeans)) return level.bin_us;
+    if (Expected(range, level.bin_us, devices) <= double(kMostMeans)) return level.bin_us;
   }
   return std::end(kRollupLevels)[-1].bin_us;
 }
@@ -135,7 +136,7 @@ Status ReadMeans(Connection& connection, const SeriesRange& range, std::int64_t 
                     .bin_us = bin_us,
                     .from_us = range.from_us - range.from_us % bin_us,
                     .until_us = range.to_us,
-                    .filter = {UsageMetrics(), {}}};
+                    .filter = {range.filter.metrics, {}}};
   for (const NodeBrief& node : nodes) {
     query.node_ids.push_back(node.node_id);
     means[node.node_id] = {bin_us, query.from_us, query.until_us, node.name, uses};
@@ -146,11 +147,11 @@ Status ReadMeans(Connection& connection, const SeriesRange& range, std::int64_t 
 }
 
 // In one snapshot: a frame that is compacted meanwhile would else count twice.
-Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range,
+Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range, double devices,
                                 DeviceUses* uses) {
   const Result<Transaction> snapshot = Transaction::Snapshot(connection);
   if (!snapshot) return snapshot.error();
-  const std::int64_t bin_us = ChooseLevel(range);
+  const std::int64_t bin_us = ChooseLevel(range, devices);
   if (uses != nullptr) uses->Begin(range.from_us, range.to_us, bin_us);
   UsageTable table{.of = Format("means of {} s", bin_us / 1'000'000), .rows = {}};
   const auto fresh = ReadFresh(connection, range);
@@ -170,22 +171,37 @@ Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range
       Means& its = means[node.node_id];
       if (its.size() > left) return Invalid("more than one table is made of; choose a node");
       left -= its.size();
-      AppendRows(node, UsageMetrics(), its.pools, table);
+      AppendRows(node, range.filter.metrics, its.pools, table);
     }
   }
   return table;
 }
 
-}  // namespace
-
-Result<UsageTable> ReadUsage(Connection& connection, const SeriesRange& range, ReadBudget budget,
-                             DeviceUses* uses) {
-  const bool few = Expected(range, range.interval_us) <= static_cast<double>(budget.samples);
+// Of the metrics of the range.
+Result<UsageTable> ReadTable(Connection& connection, const SeriesRange& range, ReadBudget budget,
+                             double devices, DeviceUses* uses) {
+  const bool few = Expected(range, range.interval_us, 1) <= static_cast<double>(budget.samples);
   if (few && !SamplesRemoved(range.job, range.from_us)) {
     Result<UsageTable> table = UsageOfSamples(connection, range, budget, uses);
     if (table || table.error().code != Code::kInvalid) return table;
   }
-  return UsageOfMeans(connection, range, uses);
+  return UsageOfMeans(connection, range, devices, uses);
+}
+
+}  // namespace
+
+Result<UsageTable> ReadUsage(Connection& connection, SeriesRange range, ReadBudget budget,
+                             DeviceUses* uses) {
+  range.filter.metrics = UsageMetrics();
+  return ReadTable(connection, range, budget, 1, uses);
+}
+
+Status ReadUses(Connection& connection, SeriesRange range, std::vector<std::string> metrics,
+                DeviceUses& uses) {
+  constexpr double kDevices = 256;  // the cores of a large node
+  range.filter.metrics = std::move(metrics);
+  const auto table = ReadTable(connection, range, {}, kDevices, &uses);
+  return table ? Status() : table.error();
 }
 
 OrderedJson ToJson(const UsageRow& row) {

@@ -27,7 +27,13 @@ struct UsageTable {
 // The metrics of the rule OverallSystemUsage, of the nodes and the time of the range. From samples
 // while all are there and within the budget, else from rollups. Invalid when these are too many as
 // well. `uses`, when it is not null, has all the values that the table was made of.
-Result<UsageTable> ReadUsage(Connection& connection, const SeriesRange& range,
-                             ReadBudget budget = {}, DeviceUses* uses = nullptr);
+Result<UsageTable> ReadUsage(Connection& connection, SeriesRange range, ReadBudget budget = {},
+                             DeviceUses* uses = nullptr);
+
+// The values of these metrics, of the nodes and the time of the range: from samples or from
+// rollups, as above, but of rollups whose bins are so wide that even hundreds of devices are few
+// values.
+Status ReadUses(Connection& connection, SeriesRange range, std::vector<std::string> metrics,
+                DeviceUses& uses);
 
 }  // namespace stepscope

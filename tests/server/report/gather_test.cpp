@@ -1,3 +1,5 @@
+#include "server/report/rule_uses.h"
+#include "server/report/sections.h"
 #include "server/report/step_summary.h"
 #include "server/report/words.h"
 #include "tests/server/report/report_fixture.h"
@@ -91,6 +93,53 @@ TEST_F(GatherTest, DevicesHaveTheirOwnDistribution) {
   ASSERT_NE(busy, report.uses.all().end());
   EXPECT_NEAR(busy->second.Percentile(0.5), 40, 25);
   EXPECT_LE(busy->second.Line().size(), std::size_t(DeviceUses::kPoints));
+}
+
+// Busy GPUs on two nodes, which heat holds down on the second one from 5 minutes on.
+Scenario HotNode() {
+  Scenario scenario;
+  scenario.stretches = {{900, 95, 40}};
+  scenario.nodes = 2;
+  scenario.ranks = {{10s, 400, 300ms, 30, 10}};
+  for (const char* metric : {"gpu_thermal_throttle_percent", "gpu_power_throttle_percent"}) {
+    const bool heat = metric == std::string_view("gpu_thermal_throttle_percent");
+    scenario.extras.push_back({{metric, "0"}, [heat](std::size_t node, std::size_t tick) {
+                                 const bool held = heat && node == 1 && tick >= 600;
+                                 return std::optional<double>(held ? 100 : 0);
+                               }});
+  }
+  return scenario;
+}
+
+TEST_F(GatherTest, AHeldDownGpuHasAPictureOfWhen) {
+  Judge(MakeJob(HotNode()), true);
+  const Report report = Gather();
+  const RuleSection* rule = Find(report, "GPUThrottled");
+  ASSERT_NE(rule, nullptr);
+  ASSERT_EQ(rule->status, RuleStatus::kIssuesFound);
+  const std::string picture = RulePicture(report, *rule).text();
+  EXPECT_NE(picture.find("Samples of node-1 in which heat held a GPU down"), picture.npos);
+  EXPECT_EQ(picture.find("a power limit held a GPU down"), picture.npos);
+  EXPECT_NE(picture.find("\"shade\""), picture.npos);
+  EXPECT_NE(picture.find("Shaded: where it fired."), picture.npos);
+}
+
+TEST_F(GatherTest, ACustomRuleHasAPictureOfItsMetric) {
+  Judge(MakeJob(HotNode()), true);
+  Report report = Gather();
+  RuleSection rule;
+  rule.rule = "Custom";
+  rule.judged = true;
+  rule.parameters = {{"metric", "gpu_thermal_throttle_percent", "", "", {}, {}},
+                     {"threshold", 25, "", "", {}, {}}};
+  rule.answer = {{"evidence", {{"devices", {{{"node", "node-1"}, {"device", "0"}}}}}}};
+  const auto range = WholeRange(*LoadJobHead(*connection_, "train"));
+  ASSERT_TRUE(ReadRuleUses(*connection_, range, rule).ok());
+  const std::string picture = RulePicture(report, rule).text();
+  EXPECT_NE(picture.find("gpu_thermal_throttle_percent of node-1"), picture.npos) << picture;
+  EXPECT_EQ(picture.find("node-0"), picture.npos);
+  EXPECT_NE(picture.find("Dashed: the threshold, 25.0 %."), picture.npos);
+  EXPECT_NE(picture.find("class=\"mark\""), picture.npos);
 }
 
 TEST_F(GatherTest, ARunningJobIsAsOfNow) {

@@ -46,6 +46,16 @@ TEST(Boxes, TheMedianDoesNotHideANarrowBox) {
   EXPECT_NEAR((middle - from) / width, 40.0 / 70, 0.001);
 }
 
+TEST(Line, HasAThresholdThatIsNeverReachedAndValuesBelowZero) {
+  Curve curve;
+  curve.points = {{0, -50, -50, -50}, {1, 25, 25, 25}};
+  curve.to_us = curve.gap_us = 1;
+  curve.mark = 100;
+  const std::string picture = Line(curve).text();
+  EXPECT_NEAR(NumberOf(ShapeOf(picture, "mark"), "y1"), 120 * 5 / 155.0, 0.1) << picture;
+  EXPECT_NE(picture.find("<span>-50</span>"), picture.npos);
+}
+
 // 240 steps of a second each, then samples alone.
 Report Stalled() {
   Report report;
