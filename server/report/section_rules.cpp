@@ -162,10 +162,11 @@ std::string RuleAnchor(const Report& report, const RuleSection& rule) {
 
 Markup RuleBlock(const Report& report, const RuleSection& rule) {
   const std::string id = RuleAnchor(report, rule);
-  Markup inside = Element("h3", {{"id", id + "-title"}}, Text(rule.name)) + Standing(report, rule) +
-                  Element("p", {{"class", "note"}}, Text(rule.looks_for)) + Sentence(rule) +
-                  Advice(rule);
-  inside += Picture(report, rule);
+  const Markup lead =
+      Element("h3", {{"id", id + "-title"}}, Text(rule.name)) + Standing(report, rule) +
+      Element("p", {{"class", "note"}}, Text(rule.looks_for)) + Sentence(rule) + Advice(rule);
+  // On paper what comes next stays with it.
+  Markup inside = Element("div", {{"class", "lead"}}, lead) + Picture(report, rule);
   inside += Findings(rule);
   inside += Numbers(rule);
   return Element("section", {{"id", id}, {"class", "rule"}, {"aria-labelledby", id + "-title"}},

@@ -92,11 +92,16 @@ line,path{vector-effect:non-scaling-stroke;fill:none}
 @media (max-width:600px){main,footer{padding:10px}main>section{padding:12px}
 .wholes .named{grid-template-columns:1fr;margin:8px 0}.words{min-width:440px}}
 @page{size:A4;margin:14mm}
-@media print{body{background:#fff;font-size:11px;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+@media print{body{background:#fff;font-size:10px;line-height:1.4;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 main{max-width:none;padding:0}main>section{border:0;padding:0}nav{display:none}
-table{font-size:10px}th,td{white-space:normal}.words{min-width:0}.scroll{overflow:visible}.strip{min-width:90px}.plot{height:110px}
-h2,h3,h4,summary,figcaption,.keys{break-after:avoid}figure,tr,.facts,.wholes li,.chart{break-inside:avoid}
-figure:has(.wholes){break-inside:auto}
+h1{font-size:20px}h2{font-size:15px}h3{font-size:13px}h4,.sentence{font-size:11px}
+.note,.whole,figcaption,summary,table{font-size:10px}.chip,.chart,dt,code{font-size:9px}
+.chip{padding:0 6px}p,details{margin:4px 0}figure{margin:8px 0}.rule{padding-top:8px;margin-top:10px}
+.facts{grid-template-columns:repeat(auto-fill,minmax(110px,1fr));gap:4px 12px}
+th,td{white-space:normal}.words{min-width:0}.scroll{overflow:visible}.strip{min-width:90px}.plot{height:110px}
+h2,h3,h4,summary,figcaption,.keys,.lead,main>section>.sentence,.note:has(+.scroll),thead{break-after:avoid}
+figure,tr,.facts,.wholes li,.chart,.lead,.sentence{break-inside:avoid}
+figure:has(.wholes),figure:has(table){break-inside:auto}
 a{color:inherit;text-decoration:none}
 details::details-content{content-visibility:visible;display:block;block-size:auto}
 details>summary{list-style:none}details>summary::-webkit-details-marker{display:none}}

@@ -165,6 +165,46 @@ TEST(Markup, EscapesTextAndAttributes) {
   EXPECT_EQ(Element("br", Markup()).text(), "<br/>");
 }
 
+// Of text beside tables, in pixels as the last rule that names it has it.
+int PrintedSize(std::string_view css, std::string_view name) {
+  const std::string_view sheet = css.substr(css.find("@media print"));
+  for (auto at = sheet.find(name); at != sheet.npos; at = sheet.find(name, at + 1)) {
+    const std::string_view block = sheet.substr(at, sheet.find('}', at) - at);
+    const auto size = block.find("font-size:");
+    const bool whole = block.size() > name.size() && !std::isalnum(block[name.size()]);
+    if (whole && size != block.npos) return std::stoi(std::string(block.substr(size + 10)));
+  }
+  return 99;
+}
+
+TEST(Style, OnPaperWordsAreNoLargerThanATableNeeds) {
+  const int table = PrintedSize(ReportStyle(), "table");
+  EXPECT_EQ(table, 10);
+  for (const std::string_view name : {".note", ".whole", "figcaption", ".chip", ".chart", "dt"}) {
+    EXPECT_LE(PrintedSize(ReportStyle(), name), table) << name;
+  }
+  EXPECT_LE(PrintedSize(ReportStyle(), ".sentence"), table + 1);
+}
+
+TEST(Style, OnPaperAPictureStaysWithItsHeading) {
+  RuleSection rule;
+  rule.rule = "MaxInitializationTime";
+  rule.judged = true;
+  rule.status = RuleStatus::kIssuesFound;
+  rule.answer = {{"verdict", {{"sentence", "It took long."}}},
+                 {"share", nullptr},
+                 {"active", false},
+                 {"evidence", {{"seconds", 2'400.0}, {"threshold_seconds", 1'200}}}};
+  Report report;
+  report.rules = {rule};
+  const std::string html = RuleBlock(report, report.rules[0]).text();
+  const auto lead = html.find("<div class=\"lead\"><h3"), end = html.find("</div>", lead);
+  ASSERT_NE(lead, html.npos) << html;
+  EXPECT_LT(html.find("It took long."), end);
+  EXPECT_EQ(html.find("<figure>"), end + 6) << html;
+  EXPECT_NE(ReportStyle().find(",.lead,"), std::string_view::npos);
+}
+
 // They are measured for contrast and for colour-blind eyes there.
 TEST(Style, HasTheColoursOfThePage) {
   std::ifstream file(STEPSCOPE_SOURCE_DIR "/web/src/style.css");
