@@ -11,6 +11,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kLargestInteger = std::int64_t{1} << 53;
+// As nlohmann-json numbers its exceptions: good syntax, but more than a double holds.
+constexpr int kNumberOutOfRange = 406;
 
 // Takes whatever comes: for a text that is only checked.
 struct NoSink final : JsonSink {
@@ -74,8 +76,10 @@ class Checker final : public nlohmann::json_sax<Json> {
     return sink_.EndArray();
   }
   bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    return Refuse(Format("a syntax error at byte {}", position));
+                   const nlohmann::detail::exception& fault) override {
+    const bool out_of_range = fault.id == kNumberOutOfRange;
+    return Refuse(
+        Format("a {} at byte {}", out_of_range ? "number out of range" : "syntax error", position));
   }
 
  private:

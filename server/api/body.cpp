@@ -28,16 +28,16 @@ std::string Escaped(std::string_view key) {
 Body::Body(const Request& request) {
   if (request.body.empty()) return;
   Result<Json> json = ParseJson(request.body);
-  if (!json) {
-    Note("", json.error().message);
-  } else if (!json->is_object()) {
-    Note("", "JSON: an object is wanted");
-  } else {
+  if (json.ok() && json->is_object()) {
     root_ = std::move(*json);
+    return;
   }
+  Note("", json.ok() ? "JSON: an object is wanted" : json.error().message);
+  readable_ = false;
 }
 
 void Body::Note(std::string pointer, const std::string& detail) {
+  if (!readable_) return;
   faults_.push_back({std::move(pointer), "", detail});
 }
 

@@ -15,7 +15,8 @@ namespace stepscope {
 // harmless. Use what was read only when there is no fault.
 class Body {
  public:
-  // Faulty when the text is not JSON or not an object. An empty body counts as {}.
+  // Faulty when the text is not JSON or not an object; then nothing else is noted, for nothing is
+  // known of what it says. An empty body counts as {}.
   explicit Body(const Request& request);
 
   const Json& root() const { return root_; }
@@ -35,6 +36,7 @@ class Body {
 
  private:
   Json root_ = Json::object();
+  bool readable_ = true;
   std::vector<Fault> faults_;
 };
 

@@ -18,6 +18,12 @@ TEST(ParseJson, SaysWhatIsWrongWithoutTheText) {
   EXPECT_EQ(ParseJson(secret).error().message, "JSON: a syntax error at byte 25");
 }
 
+TEST(ParseJson, TellsANumberOutOfRangeFromASyntaxError) {
+  EXPECT_EQ(ParseJson("[1e999]").error().message, "JSON: a number out of range at byte 6");
+  EXPECT_EQ(ParseJson("[-1e999, 2]").error().message, "JSON: a number out of range at byte 7");
+  EXPECT_EQ(ParseJson("[1e]").error().message, "JSON: a syntax error at byte 4");
+}
+
 TEST(ParseJson, RefusesWhatChokesOthers) {
   for (const char* text :
        {"", "{", "[1,]", "{\"a\":1,\"a\":2}", "[1e400]", "[9007199254740993]",

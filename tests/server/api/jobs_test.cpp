@@ -60,6 +60,22 @@ TEST_F(JobsTest, BodiesThatAreNotTheRightJsonAreRefused) {
   EXPECT_EQ(service_.GetJson("/api/v1/jobs")["total"], 0);
 }
 
+// Nothing is known of its name.
+TEST_F(JobsTest, OfABodyThatCannotBeReadOnlyThatIsSaid) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"name":"a","configuration":{"interval_ms":1e999}})",
+       "JSON: a number out of range at byte 48"},
+      {R"({"name":"a","name":"b"})", "JSON: the key 'name' twice"},
+      {R"({"name":"a",})", "JSON: a syntax error at byte 13"},
+      {R"(["a"])", "JSON: an object is wanted"},
+  };
+  for (const auto& [body, words] : cases) {
+    const Json problem = ApiService::JsonOf(service_.Post("/api/v1/jobs", body));
+    EXPECT_EQ(problem["detail"], words);
+    EXPECT_EQ(problem["errors"].size(), 1u) << problem;
+  }
+}
+
 TEST_F(JobsTest, ListFiltersBeforePaging) {
   for (const char* name : {"albef-1", "albef-2", "bert-1", "albef-3"}) Create(name, "nightly");
   const Json first = service_.GetJson("/api/v1/jobs?name_contains=ALBEF&sort=name&limit=2");
