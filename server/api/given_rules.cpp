@@ -17,6 +17,58 @@ const RuleConfigRow* Find(std::span<const RuleConfigRow> stand, const std::strin
   return found == stand.end() ? nullptr : &*found;
 }
 
+void List(std::string& list, std::string_view name) {
+  list += (list.empty() ? "" : ", ") + Printable(name, 64);
+}
+
+std::string RulesThereAre() {
+  std::string list;
+  for (const RuleType& type : Catalog()) List(list, type.name);
+  List(list, CustomRule().name);
+  return list;
+}
+
+// An item that says no rule, and has no name of one that stands.
+void NoteNoRule(Body& body, const std::string& pointer, const std::string& name,
+                std::span<const RuleConfigRow> stand) {
+  const std::string shown = Printable(name, 64);
+  if (name.empty()) {
+    body.Note(pointer + "/rule", Format("\"rule\" is wanted, one of {}", RulesThereAre()));
+  } else if (stand.empty()) {
+    body.Note(pointer + "/rule",
+              Format("'{}' is new and needs \"rule\", one of {}", shown, RulesThereAre()));
+  } else {
+    std::string names;
+    for (const RuleConfigRow& row : stand) List(names, row.name);
+    body.Note(
+        pointer + "/name",
+        Format("the job has no rule '{}'; it has {}; a new one needs \"rule\"", shown, names));
+  }
+}
+
+// Name and rule; false when there is none of that name, or it is another one.
+bool ReadNames(Body& body, const Json& given, const std::string& pointer,
+               std::span<const RuleConfigRow> stand, NewJob::Rule& rule) {
+  const std::size_t faults = body.faults().size();
+  rule.rule = body.Text(given, pointer, "rule", 63);
+  rule.name = given.contains("name") ? body.Text(given, pointer, "name", 63) : rule.rule;
+  if (body.faults().size() > faults) return false;
+  const RuleConfigRow* stands = Find(stand, rule.name);
+  if (stands && !given.contains("rule")) rule.rule = stands->rule;
+  if (!stands && !given.contains("rule")) {
+    NoteNoRule(body, pointer, rule.name, stand);
+  } else if (!FindRule(rule.rule)) {
+    body.Note(pointer + "/rule", Format("there is no rule '{}'; there are {}",
+                                        Printable(rule.rule, 64), RulesThereAre()));
+  } else if (stands && stands->rule != rule.rule) {
+    body.Note(pointer + "/rule", Format("'{}' is a {}; remove it first, or choose another name",
+                                        Printable(rule.name, 64), stands->rule));
+  } else if (const Status good = CheckLabel("name", rule.name); !good) {
+    body.Note(pointer + "/name", good.error().message);
+  }
+  return body.faults().size() == faults;
+}
+
 // Those that stand, changed by those that are given.
 Json Merged(const RuleConfigRow* stands, const Json& given) {
   Json merged = stands ? stands->parameters : Json::object();
@@ -44,7 +96,7 @@ std::string ReadRemoved(Body& body, const Json& given, const std::string& pointe
 
 void NoteTwice(Body& body, std::set<std::string>& names, const std::string& name,
                const std::string& pointer) {
-  if (names.insert(name).second) return;
+  if (name.empty() || names.insert(name).second) return;  // one without a name was refused before
   body.Note(pointer,
             Format("'{}' stands twice; give one of them another name", Printable(name, 64)));
 }
@@ -59,25 +111,10 @@ NewJob::Rule ReadRule(Body& body, const Json& given, const std::string& pointer,
     return rule;
   }
   body.AllowOnly(given, pointer, {"name", "rule", "parameters"});
-  rule.rule = body.Text(given, pointer, "rule", 63);
-  rule.name = given.contains("name") ? body.Text(given, pointer, "name", 63) : rule.rule;
-  const RuleConfigRow* stands = Find(stand, rule.name);
-  if (stands && !given.contains("rule")) rule.rule = stands->rule;
-  const RuleType* type = FindRule(rule.rule);
-  if (!type) {
-    body.Note(pointer + "/rule", Format("there is no rule '{}'", Printable(rule.rule, 64)));
-    return rule;
-  }
-  if (stands && stands->rule != rule.rule) {
-    body.Note(pointer + "/rule", Format("'{}' is a {}; remove it first, or choose another name",
-                                        Printable(rule.name, 64), stands->rule));
-    return rule;
-  }
-  if (const Status good = CheckLabel("name", rule.name); !good) {
-    body.Note(pointer + "/name", good.error().message);
-  }
+  if (!ReadNames(body, given, pointer, stand, rule)) return rule;
   const Json parameters = body.Object(given, pointer, "parameters");
-  Result<Json> complete = CompleteParameters(*type, Merged(stands, parameters));
+  Result<Json> complete =
+      CompleteParameters(*FindRule(rule.rule), Merged(Find(stand, rule.name), parameters));
   if (!complete) body.Note(pointer + "/parameters", complete.error().message);
   if (complete) rule.parameters = std::move(*complete);
   return rule;

@@ -164,8 +164,10 @@ TEST_F(JobRulesTest, WhatIsWrongIsNamedAndNothingIsStored) {
   const struct {
     const char *rules, *pointer, *words;
   } cases[] = {
-      {R"([{"rule":"Nope"}])", "/0/rule", "there is no rule 'Nope'"},
-      {R"([{"name":"Nope"}])", "/0/rule", "there is no rule"},
+      {R"([{"rule":"Nope"}])", "/0/rule", "there is no rule 'Nope'; there are LowGPUUtilization, "},
+      {R"([{"name":"Nope"}])", "/0/name", "the job has no rule 'Nope'; it has BatchSize, "},
+      {R"([{"name":"Nope"}])", "/0/name", ", Straggler; a new one needs \"rule\""},
+      {R"([{"parameters":{}}])", "/0/rule", "\"rule\" is wanted, one of LowGPUUtilization, "},
       {R"([{"rule":"Dataloader","parameters":{"treshold":1}}])", "/0/parameters",
        "there is no parameter 'treshold'"},
       {R"([{"rule":"Dataloader","parameters":{"min_threshold":-1}}])", "/0/parameters",
@@ -196,6 +198,9 @@ TEST_F(JobRulesTest, WhatIsWrongIsNamedAndNothingIsStored) {
     EXPECT_NE(problem["detail"].get<std::string>().find(each.words), std::string::npos) << problem;
     EXPECT_EQ(Rule("IdleGPU")["parameters"]["threshold"], 1);
   }
+  const Json numbers =
+      ApiService::JsonOf(Change(R"([{"rule":7},{"rule":"IdleGPU","name":7},{"parameters":{}}])"));
+  EXPECT_EQ(numbers["errors"].size(), 3u) << numbers;
   Json many = Json::array();
   for (int i = 0; i < 60; ++i) many.push_back({{"name", Format("r{}", i)}, {"rule", "IdleGPU"}});
   ExpectProblem(Change(many), 400, "invalid-body", "at most 64");

@@ -60,6 +60,18 @@ TEST_F(JobsTest, BodiesThatAreNotTheRightJsonAreRefused) {
   EXPECT_EQ(service_.GetJson("/api/v1/jobs")["total"], 0);
 }
 
+TEST_F(JobsTest, ARuleThatIsNotKnownIsAnsweredWithThoseThatAre) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"rule":"Nope"})", "there is no rule 'Nope'; there are LowGPUUtilization, CPUBottleneck"},
+      {R"({"rule":"Nope"})", ", ProfilerReport, Custom"},
+      {R"({"name":"mine"})", "'mine' is new and needs \"rule\", one of LowGPUUtilization, "},
+  };
+  for (const auto& [rule, words] : cases) {
+    const std::string body = Format(R"({{"name":"a","configuration":{{"rules":[{}]}}}})", rule);
+    ExpectProblem(service_.Post("/api/v1/jobs", body), 400, "invalid-body", words);
+  }
+}
+
 // Nothing is known of its name.
 TEST_F(JobsTest, OfABodyThatCannotBeReadOnlyThatIsSaid) {
   const std::pair<const char*, const char*> cases[] = {
