@@ -167,10 +167,12 @@ std::vector<NewJob::Rule> DefaultRules() {
 }
 
 Result<std::vector<NewJob::Rule>> ReadDefaultRules(const std::string& json) {
+  if (Trim(json).empty()) return Invalid("the file is empty");
+  const Result<Json> list = ParseJson(json);
+  if (!list) return list.error();
   Request request;
-  request.body = Format("{{\"rules\":{}}}", json);
+  request.body = Dump(Json{{"rules", *list}});
   Body body(request);
-  body.AllowOnly(body.root(), "", {"rules"});
   std::vector<NewJob::Rule> rules = DefaultRules();
   std::vector<RuleConfigRow> stand;
   for (const NewJob::Rule& rule : rules) {

@@ -22,7 +22,7 @@ std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration);
 std::vector<NewJob::Rule> DefaultRules();
 
 // The same where the service was started with a list of changes of them, as PATCH takes it. Invalid
-// names the first fault and its place in the list.
+// names the first fault and its place in the list, or in the text where that is no JSON.
 Result<std::vector<NewJob::Rule>> ReadDefaultRules(const std::string& json);
 
 // One rule of a job where these stand: parameters that are not given stay as they are, or are the

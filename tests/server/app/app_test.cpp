@@ -68,11 +68,20 @@ TEST_F(AppTest, JobsThatNameNoRulesHaveThoseOfItsFile) {
               std::string::npos);
     EXPECT_EQ(rules.find("GrowingUpload"), std::string::npos);
   }
-  for (const char* wrong : {"", "{}", "[{\"rule\":\"Nope\"}]", "[]}, {", "[{\"rule\":7}]"}) {
-    write(wrong);
+  const std::pair<const char*, const char*> wrong[] = {
+      {"", "the file is empty"},
+      {" \n", "the file is empty"},
+      {"not json", "JSON: a syntax error at byte 2"},
+      {"[]}, {", "JSON: a syntax error at byte 3"},
+      {"{}", "a list is wanted"},
+      {"[{\"rule\":\"Nope\"}]", "/0/rule: there is no rule 'Nope'"},
+      {"[{\"rule\":7}]", "/0/rule: text is wanted"}};
+  for (const auto& [json, words] : wrong) {
+    write(json);
     const auto refused = App::Start(settings_, clock_, "0.0.0");
-    ASSERT_FALSE(refused.ok()) << wrong;
-    EXPECT_NE(refused.error().message.find("--rules"), std::string::npos);
+    ASSERT_FALSE(refused.ok()) << json;
+    const std::string& message = refused.error().message;
+    EXPECT_TRUE(message.starts_with("--rules " + settings_.rules + ": " + words)) << message;
   }
 }
 
