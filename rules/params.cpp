@@ -35,13 +35,13 @@ Result<double> Choice(std::string_view rule, const Param& param, const Json& val
       Format("{}: {} is {}, but must be one of {}", rule, param.name, Shown(value), known));
 }
 
-// Text counts as 0.
+// Text counts as 0. What is no text is told what an empty one is.
 Result<double> GoodText(std::string_view rule, const Param& param, const Json& value) {
-  const Status good = value.is_string() ? param.good_text(value.get<std::string>())
-                                        : Status(Invalid(std::string(param.help)));
-  if (good.ok()) return 0.0;
-  return Invalid(
-      Format("{}: {} is {}, but must be {}", rule, param.name, Shown(value), good.error().message));
+  const bool text = value.is_string();
+  const Status good = param.good_text(text ? value.get<std::string>() : "");
+  if (text && good.ok()) return 0.0;
+  return Invalid(Format("{}: {} is {}, but must be {}", rule, param.name, Shown(value),
+                        good.ok() ? "text" : good.error().message));
 }
 
 // The number a value stands for; time becomes samples at `interval`, clamped to the range.

@@ -169,7 +169,9 @@ TEST(Custom, RefusesWhatIsWrongWithNameValueAndRange) {
             "Custom: aggregation is \"p99\", but must be one of mean, min, max, p5, p50, p95");
   EXPECT_EQ(Refusal(Given({{"comparison", "equal"}})),
             "Custom: comparison is \"equal\", but must be one of above, below");
-  EXPECT_NE(Refusal(Given({{"metric", 7}})), "accepted");
+  EXPECT_EQ(Refusal(Given({{"metric", 7}})),
+            "Custom: metric is 7, but must be a metric that agents send, such as "
+            "gpu_util_percent, or one of your own, such as user.loss");
   EXPECT_NE(Refusal(Given({{"window", 0}})), "accepted");
   EXPECT_NE(Refusal(Given({{"share", 101}})), "accepted");
   EXPECT_NE(Refusal(Given({{"per", "rank"}})), "accepted");
