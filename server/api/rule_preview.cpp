@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "rules/sentence.h"
 #include "server/api/answer.h"
 #include "server/api/find_job.h"
 #include "server/api/given_rules.h"
@@ -36,14 +37,17 @@ Result<std::optional<Standing>> FindStanding(Connection& connection, std::int64_
   return std::optional<Standing>({*found, findings->total});
 }
 
+std::string FiresToo(std::int64_t findings, std::int64_t now) {
+  if (findings == now) return "it would have fired too, with as many findings";
+  return Format("it would have fired too, with {} instead of {}", CountText(findings, "finding"),
+                now);
+}
+
 std::string Difference(const Preview& preview, const std::optional<Standing>& now) {
   const bool fires = preview.status == RuleStatus::kIssuesFound;
   if (!now) return fires ? "it would have fired" : "it would not have fired";
   const bool fired = now->state.status == RuleStatus::kIssuesFound;
-  if (fires && fired) {
-    return Format("it would have fired too, with {} findings instead of {}",
-                  preview.findings.size(), now->findings);
-  }
+  if (fires && fired) return FiresToo(std::ssize(preview.findings), now->findings);
   if (fires) return "it would have fired; with its parameters of now it did not";
   return fired ? "it would not have fired; with its parameters of now it did"
                : "it would not have fired either";

@@ -47,6 +47,20 @@ TEST_F(RulePreviewTest, SaysWhatItWouldSayAndWhatItSays) {
   EXPECT_EQ(other["difference"], "it would have fired");
 }
 
+TEST_F(RulePreviewTest, OfARuleThatFiredItSaysHowManyFindingsThereWouldBe) {
+  const auto connection = service_.database().Connect();
+  ASSERT_TRUE(connection->Execute("update rule_states set status = 'IssuesFound'"));
+  const auto preview = [&] {
+    return ApiService::JsonOf(Preview(R"({"name":"DataloaderBottleneck"})"));
+  };
+  ASSERT_EQ(preview()["findings_total"], 1);
+  EXPECT_EQ(preview()["difference"], "it would have fired too, with 1 finding instead of 0");
+  ASSERT_TRUE(connection->Execute(
+      "insert into findings (job_id, rule_config_id, finding, from_us, to_us, sentence) select "
+      "job_id, rule_config_id, 1, 1, 2, 'old' from rule_configs"));
+  EXPECT_EQ(preview()["difference"], "it would have fired too, with as many findings");
+}
+
 TEST_F(RulePreviewTest, StoresNothingAndRefusesWhatIsWrong) {
   ExpectProblem(Preview(R"({"rule":"Nope"})"), 400, "invalid-body", "there is no rule 'Nope'");
   ExpectProblem(Preview(R"({"rule":"IdleGPU","parameters":{"minutes":0}})"), 400, "invalid-body",
