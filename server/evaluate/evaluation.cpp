@@ -62,6 +62,11 @@ Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view,
   return evaluated;
 }
 
+RuleNow NowOf(const Evaluated& evaluated) {
+  return {evaluated.task.rule_config_id, evaluated.status, evaluated.at_us,
+          evaluated.verdict.value("active", false), evaluated.verdict.value("share", 0.0)};
+}
+
 // What the rules of one turn share.
 struct JobTurn {
   const JobView& view;
@@ -100,7 +105,7 @@ Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
   turn.evaluated.behind = rows->full;
   turn.evaluated.next_in = NextIn(*rows, ended, job.options.slot);
   turn.rows = rows->count;
-  job.stand.push_back({task.rule_config_id, turn.evaluated.status, turn.evaluated.at_us});
+  job.stand.push_back(NowOf(turn.evaluated));
   if (!ended && job.horizon) turn.lag = std::max(Duration::zero(), job.now - *job.horizon);
   return turn;
 }

@@ -3,17 +3,42 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "rules/catalog.h"
 
 namespace stepscope {
+namespace {
+
+bool SumsUp(const RuleConfigRow& config) {
+  const RuleType* rule = FindRule(config.rule);
+  return rule != nullptr && rule->sums_up;
+}
+
+void Add(OtherRules& others, bool active, double share) {
+  others.active = others.active || active;
+  others.share = std::max(others.share, share);
+}
+
+// Verdicts are large, and read for those only that had no turn: mostly none.
+Status AddStored(Connection& connection, std::int64_t job_id,
+                 const std::vector<std::int64_t>& rule_config_ids, OtherRules& others) {
+  if (rule_config_ids.empty()) return {};
+  const auto stored = ListFiring(connection, job_id, rule_config_ids);
+  if (!stored.ok()) return stored.error();
+  for (const RuleFiring& rule : *stored) Add(others, rule.active, rule.share);
+  return {};
+}
+
+}  // namespace
 
 Result<OtherRules> ReadOtherRules(Connection& connection, const RuleTask& task,
                                   std::span<const RuleNow> now) {
   const auto rows = ListRuleStatuses(connection, task.job_id);
   if (!rows.ok()) return rows.error();
   OtherRules others;
+  std::vector<std::int64_t> without_turn;  // of those that fired
   for (const RuleStateRow& row : *rows) {
     const std::int64_t id = row.config.rule_config_id;
-    if (id == task.rule_config_id) continue;
+    if (id == task.rule_config_id || SumsUp(row.config)) continue;
     const auto turn = std::ranges::find(now, id, &RuleNow::rule_config_id);
     const bool had_turn = turn != now.end();
     const RuleStatus status = had_turn ? turn->status : row.status;
@@ -24,8 +49,11 @@ Result<OtherRules> ReadOtherRules(Connection& connection, const RuleTask& task,
     const bool new_status = had_turn && row.status != status;
     const Time at = FromMicros(new_status ? turn->at_us : row.changed_us);
     others.first = std::min(others.first.value_or(at), at);
+    if (had_turn) Add(others, turn->active, turn->share);
+    if (!had_turn) without_turn.push_back(id);
   }
-  return others;
+  const Status added = AddStored(connection, task.job_id, without_turn, others);
+  return added.ok() ? Result<OtherRules>(std::move(others)) : added.error();
 }
 
 void SumUp(const OtherRules& others, Verdict& verdict) {
@@ -34,7 +62,8 @@ void SumUp(const OtherRules& others, Verdict& verdict) {
   if (others.fired.empty()) return;
   verdict.kind = VerdictKind::kFinding;
   verdict.fired = others.first;
-  verdict.active = true;
+  verdict.active = others.active;
+  verdict.share = others.share;
   std::string names;
   for (const std::string& name : others.fired) names += (names.empty() ? "" : ", ") + name;
   const std::string_view end = verdict.sentence.ends_with('.') ? "" : ".";

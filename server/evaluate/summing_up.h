@@ -19,6 +19,8 @@ struct OtherRules {
   std::vector<std::string> fired;  // by name
   std::optional<Time> first;       // when the first of them fired
   bool ended = true;               // all of them said their last
+  bool active = false;             // one that fired still does
+  double share = 0;                // the largest of those that fired
 };
 
 // How a rule stands by the turn that it just had.
@@ -26,13 +28,17 @@ struct RuleNow {
   std::int64_t rule_config_id = 0;
   RuleStatus status = RuleStatus::kInProgress;
   std::int64_t at_us = 0;  // of the status
+  bool active = false;
+  double share = 0;
 };
 
-// As stored, or where a rule had a turn just now, as that turn says.
+// As stored, or where a rule had a turn just now, as that turn says. Others that sum up do not
+// count: two of them would keep each other firing.
 Result<OtherRules> ReadOtherRules(Connection& connection, const RuleTask& task,
                                   std::span<const RuleNow> now);
 
-// A finding as soon as another rule has fired; the sentence names them.
+// A finding as soon as another rule has fired, active while one of them is; the sentence names
+// them.
 void SumUp(const OtherRules& others, Verdict& verdict);
 
 }  // namespace stepscope

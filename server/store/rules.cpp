@@ -33,6 +33,13 @@ select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revi
 from rule_configs c
 join rule_states s using (job_id, rule_config_id)
 where job_id = $1 and rule_config_id = any($2))";
+constexpr char kListFiring[] = R"(
+select rule_config_id, coalesce(verdict -> 'active' = 'true', false),
+    coalesce((verdict ->> 'share')::double precision, 0)
+from rule_states
+where job_id = $1 and rule_config_id = any($2)
+order by rule_config_id
+limit 1000)";
 constexpr char kLongest[] = R"(
 select rule_config_id, finding, from_us, to_us, name, node, device, sentence, rank, evidence, total
 from (
@@ -119,6 +126,18 @@ Result<RuleStateRow> LoadRuleState(Connection& connection, std::int64_t job_id,
   if (!states.ok()) return states.error();
   if (!states->empty()) return std::move(states->front());
   return NotFound(Format("rule {} of job {} not found", rule_config_id, job_id));
+}
+
+Result<std::vector<RuleFiring>> ListFiring(Connection& connection, std::int64_t job_id,
+                                           std::span<const std::int64_t> rule_config_ids) {
+  const Result<Rows> rows =
+      connection.QueryByKey(kListFiring, {job_id, Parameter::Array(rule_config_ids)});
+  if (!rows) return rows.error();
+  std::vector<RuleFiring> firing;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    firing.push_back({rows->Int(i, 0), rows->Bool(i, 1), rows->Real(i, 2)});
+  }
+  return firing;
 }
 
 // By time; the place of a cursor is (from, rule, number).

@@ -37,6 +37,15 @@ Result<RuleStateRow> LoadRuleState(Connection&, std::int64_t job_id, std::int64_
 Result<std::vector<RuleStateRow>> LoadRuleStates(Connection&, std::int64_t job_id,
                                                  std::span<const std::int64_t> rule_config_ids);
 
+// What the newest verdict of a rule says of whether it fires, without the rest of it.
+struct RuleFiring {
+  std::int64_t rule_config_id = 0;
+  bool active = false;
+  double share = 0;
+};
+Result<std::vector<RuleFiring>> ListFiring(Connection&, std::int64_t job_id,
+                                           std::span<const std::int64_t> rule_config_ids);
+
 struct FindingRow {
   std::int64_t rule_config_id = 0, finding = 0, from_us = 0, to_us = 0;
   std::string rule_name;  // of the configuration

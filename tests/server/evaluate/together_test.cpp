@@ -84,6 +84,10 @@ TEST_F(RulesTogether, TheReportNamesTheRulesThatFired) {
       std::string::npos)
       << row.verdict["sentence"];
   EXPECT_EQ(row.verdict["evidence"]["rules_fired"], Json::array({"DataloaderBottleneck"}));
+  const Json fired = State(stored.job_id(), "DataloaderBottleneck").verdict;
+  EXPECT_GT(fired["share"], 0);
+  EXPECT_EQ(row.verdict["share"], fired["share"]);
+  EXPECT_EQ(row.verdict["active"], fired["active"]);
 }
 
 // While another rule is not done, the report is not either.
