@@ -73,6 +73,7 @@ std::vector<Route> HeatmapRoutes(const Api& api);
 std::vector<Route> StepRoutes(const Api& api);
 std::vector<Route> RuleRoutes(const Api& api);
 std::vector<Route> RulePreviewRoutes(const Api& api);
+std::vector<Route> RuleTransitionRoutes(const Api& api);
 std::vector<Route> FindingRoutes(const Api& api);
 std::vector<Route> DiagnosisRoutes(const Api& api);
 std::vector<Route> ReportRoutes(const Api& api);

@@ -130,6 +130,12 @@ test('a preview says what a rule would say, and stores nothing', async () => {
   assert.equal((await ask('get', '/api/v1/jobs/{name}/rules', job)).json.items.length, before);
 });
 
+test('the history of a rule is listed', async () => {
+  const of = (rule) => ask('get', '/api/v1/jobs/{name}/rules/{rule}/transitions', {parameters: {...job.parameters, rule}});
+  assert.deepEqual((await of('IdleGPU')).json, {items: [], next: null, total: 0});
+  assert.equal((await of('nobody')).status, 404);
+});
+
 test('a deleted job is not there any more, and its name is free', async () => {
   const gone = {parameters: {name: 'to-delete'}};
   const body = {name: 'to-delete', group: 'first'};

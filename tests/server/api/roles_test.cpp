@@ -51,6 +51,7 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}/steps", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},
     {"POST /api/v1/jobs/{name}/rules/preview", "uffyfyfyyuuy", 200},
+    {"GET /api/v1/jobs/{name}/rules/{rule}/transitions", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/diagnosis", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/report", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/report.html", "uffyfyfyyuuy", 200},
@@ -126,7 +127,8 @@ class RolesTest : public ApiTest {
                   ApiService::kProxySecret, number / 250, number % 250 + 1);
   }
   static std::string TargetOf(std::string pattern) {
-    const std::map<std::string, std::string> values = {{"{name}", "mlp"}, {"{id}", "999999"}};
+    const std::map<std::string, std::string> values = {
+        {"{name}", "mlp"}, {"{rule}", "IdleGPU"}, {"{id}", "999999"}};
     for (const auto& [name, value] : values) {
       const std::size_t at = pattern.find(name);
       if (at != std::string::npos) pattern.replace(at, name.size(), value);
