@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/model/names.h"
 #include "rules/catalog.h"
+#include "server/api/report_parameters.h"
 
 namespace stepscope {
 namespace {
@@ -19,13 +20,6 @@ const RuleConfigRow* Find(std::span<const RuleConfigRow> stand, const std::strin
 
 void List(std::string& list, std::string_view name) {
   list += (list.empty() ? "" : ", ") + Printable(name, 64);
-}
-
-std::string RulesThereAre() {
-  std::string list;
-  for (const RuleType& type : Catalog()) List(list, type.name);
-  List(list, CustomRule().name);
-  return list;
 }
 
 // An item that says no rule, and has no name of one that stands.
@@ -124,9 +118,8 @@ std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration) {
   const Json list = body.Array(configuration, "/configuration", "rules", kMostRules);
   std::vector<NewJob::Rule> rules;
   std::set<std::string> names;
-  for (std::size_t at = 0; at < list.size(); ++at) {
-    const std::string place = Format("{}/{}", kPointer, at);
-    rules.push_back(ReadRule(body, list[at], place, {}));
+  for (const auto& [item, place] : ReadGivenRules(body, list, kPointer, {})) {
+    rules.push_back(ReadRule(body, item, place, {}));
     NoteTwice(body, names, rules.back().name, place);
   }
   return rules;
@@ -138,15 +131,14 @@ RuleChanges ReadRuleChanges(Body& body, const Json& configuration,
   RuleChanges changes;
   std::set<std::string> names;
   std::size_t count = stand.size();
-  for (std::size_t at = 0; at < list.size(); ++at) {
-    const std::string place = Format("{}/{}", kPointer, at);
-    if (list[at].is_object() && list[at].contains("remove")) {
-      changes.removed.push_back(ReadRemoved(body, list[at], place, stand));
+  for (const auto& [item, place] : ReadGivenRules(body, list, kPointer, stand)) {
+    if (item.is_object() && item.contains("remove")) {
+      changes.removed.push_back(ReadRemoved(body, item, place, stand));
       NoteTwice(body, names, changes.removed.back(), place);
       --count;
       continue;
     }
-    changes.put.push_back(ReadRule(body, list[at], place, stand));
+    changes.put.push_back(ReadRule(body, item, place, stand));
     NoteTwice(body, names, changes.put.back().name, place);
     if (!Find(stand, changes.put.back().name)) ++count;
   }
