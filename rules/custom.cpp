@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/model/metric.h"
 #include "rules/columns.h"
+#include "rules/custom_params.h"
 #include "rules/device_scans.h"
 #include "rules/judged_windows.h"
 #include "rules/looks.h"
@@ -17,64 +18,7 @@
 namespace stepscope {
 namespace {
 
-Status GoodMetric(const std::string& name) {
-  if (FindMetric(name) != nullptr || IsCustomMetric(name)) return {};
-  return Invalid(
-      "a metric that agents send, such as gpu_util_percent, or one of your own, such as user.loss");
-}
-
-constexpr std::string_view kComparisons[] = {"above", "below"};
-constexpr std::string_view kSubjects[] = {"device", "node"};
-constexpr Param kParams[] = {
-    {.name = "metric",
-     .unit = "",
-     .help = "The metric: one that agents send, or one of your own under \"user.\".",
-     .good_text = GoodMetric},
-    {.name = "aggregation",
-     .unit = "",
-     .help = "What a window comes to: mean, min, max, p5, p50 or p95.",
-     .choices = kAggregations},
-    {.name = "window",
-     .fallback = 120,
-     .least = 1,
-     .most = 1'000'000,
-     .unit = "samples",
-     .help = "The length of a window; one follows the other."},
-    {.name = "comparison",
-     .unit = "",
-     .help = "Whether a window counts that is above the threshold, or below.",
-     .choices = kComparisons},
-    {.name = "threshold",
-     .least = -1e18,
-     .most = 1e18,
-     .unit = "",
-     .help = "In the unit of the metric; from 0 to 100 where that is %.",
-     .required = true},
-    {.name = "share",
-     .fallback = 0,
-     .least = 0,
-     .most = 100,
-     .unit = "%",
-     .help = "It fires when more of the judged windows of a device count than this."},
-    {.name = "per",
-     .unit = "",
-     .help = "What has windows of its own: each device, or each node, by the mean of its devices.",
-     .choices = kSubjects},
-    kPatience,
-};
 constexpr std::size_t kMostShown = 64;  // devices in the evidence
-
-// What parameters must hold together.
-Status Check(const Json& parameters) {
-  const auto name = parameters["metric"].get<std::string>();
-  const Metric* metric = FindMetric(name);
-  const auto threshold = parameters["threshold"].get<double>();
-  if (metric == nullptr || metric->unit != "%" || (threshold >= 0 && threshold <= 100)) return {};
-  return Invalid(
-      Format("Custom: threshold is {:g}, but must be a number from 0 to 100 %, the unit "
-             "of {}",
-             threshold, name));
-}
 
 // Ticks without the metric tell how much time has passed.
 std::vector<std::string> ChosenMetrics(const Params& params) {
@@ -125,6 +69,7 @@ class CustomFold : public FieldsFold<CustomFold> {
   std::string Who(const Subject& subject) const;
   std::string Describe(const Subject& subject, double value) const;
   std::string Unjudged() const;
+  double Share() const;
   Json Shown() const;
 
   JobFacts facts_;
@@ -255,6 +200,16 @@ Json CustomFold::Shown() const {
   return devices;
 }
 
+// Of the windows of all devices, those beyond the threshold of devices that fired.
+double CustomFold::Share() const {
+  std::int64_t windows = 0, crossed = 0;
+  for (const auto& [subject, judged] : judged_) {
+    windows += judged.windows;
+    if (scans_.Of(subject).triggers > 0) crossed += judged.crossed;
+  }
+  return static_cast<double>(crossed) / static_cast<double>(std::max<std::int64_t>(windows, 1));
+}
+
 Verdict CustomFold::Judge() const {
   if (scans_.judged() == 0) {
     Verdict verdict;
@@ -262,6 +217,10 @@ Verdict CustomFold::Judge() const {
     return verdict;
   }
   Verdict verdict = scans_.Judge();
+  if (verdict.kind == VerdictKind::kFinding) {
+    verdict.share = Share();
+    verdict.severity = SeverityOfLoss(verdict.share);
+  }
   const auto& [subject, judged] = *std::ranges::max_element(
       judged_,
       [this](const auto& a, const auto& b) { return IsWorse(b.second.worst, a.second.worst); });
@@ -286,12 +245,12 @@ RuleType Custom() {
       .sentence = "A metric that you choose is above or below a threshold.",
       .fires = "More than share of the windows of a device or node are beyond threshold.",
       .advice = "See what the job did in the stretches that are named.",
-      .params = kParams,
+      .params = CustomParams(),
       .metrics = {},
       .steps = StepNeed::kFirst,
       .make = MakeFold<CustomFold>,
       .chosen_metrics = ChosenMetrics,
-      .check = Check,
+      .check = CheckCustomParams,
   };
 }
 

@@ -15,13 +15,16 @@ void DeviceScans::Begin(Time at) {
   is_early_ = std::exchange(next_is_early_, false);
 }
 
-void DeviceScans::Count(const Subject& subject, bool triggers, double lost) {
+// Says whether that is one more trigger.
+bool DeviceScans::Count(const Subject& subject, bool triggers, double lost) {
   Device& device = devices_[subject];
   const auto early = early_.find(subject);
   const bool judged = early != early_.end(), triggered = judged && early->second;
   if (!judged) ++device.scans, ++judged_;
-  if (triggers && !triggered) ++device.triggers, ++triggers_, lost_ += lost;
+  const bool one_more = triggers && !triggered;
+  if (one_more) ++device.triggers, ++triggers_, lost_ += lost;
   if (is_early_) early_[subject] = triggers;
+  return one_more;
 }
 
 void DeviceScans::Clear(const Subject& subject) {
@@ -29,9 +32,8 @@ void DeviceScans::Clear(const Subject& subject) {
 }
 
 void DeviceScans::Trigger(const Finding& finding, double lost) {
-  Count(finding.subject, true, lost);
+  if (Count(finding.subject, true, lost)) last_ = at_;
   active_ = true;
-  last_ = at_;
   if (!fired_) fired_ = at_;
   findings_.Trigger(finding.subject, finding.from, finding.to, finding.sentence, finding.evidence);
 }

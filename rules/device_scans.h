@@ -47,7 +47,8 @@ class DeviceScans {
 
   // "1 of 4 GPUs fired 3 times in 3 scans", and when it ended.
   std::string FiredText(const std::string& device) const;
-  // A finding or clear, with everything but the sentence.
+  // A finding or clear, with everything but the sentence. The share is that of the scans; a rule
+  // that knows for how long a device fired between two of them puts that in its place.
   Verdict Judge() const;
 
   template <typename State>
@@ -66,7 +67,7 @@ class DeviceScans {
   }
 
  private:
-  void Count(const Subject& subject, bool triggers, double lost);
+  bool Count(const Subject& subject, bool triggers, double lost);
 
   FindingTrack findings_;
   std::map<Subject, Device, std::less<>> devices_;      // that were judged

@@ -223,7 +223,6 @@ Verdict OverheadFold::Judge() const {
     return verdict;
   }
   verdict.evidence = Evidence();
-  verdict.share = total.Share(total.launching);
   if (!fired_ && total.Share(total.unexplained) > threshold_) {
     verdict.sentence = Format(
         "a GPU was below {:g} % in {:.1f} % of {} and the host shows no reason: whether it waited "
@@ -234,6 +233,7 @@ Verdict OverheadFold::Judge() const {
   verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe("of the job", total);
   if (!fired_) return verdict;
+  verdict.share = total.Share(total.launching);
   verdict.fired = fired_;
   verdict.active = active_;
   verdict.severity = SeverityOfLoss(total.lost / static_cast<double>(total.judged));

@@ -89,6 +89,7 @@ class IncreaseFold : public FieldsFold<IncreaseFold> {
   std::string Describe(const Subject& subject, const Rise& rise) const;
   std::pair<Subject, Rise> Worst() const;
   std::string Unjudged() const;
+  double Share() const;
   Json Shown() const;
 
   JobFacts facts_;
@@ -205,6 +206,13 @@ std::string IncreaseFold::Unjudged() const {
                 Grouped(2 * window_));
 }
 
+// Of the samples of all GPUs, those at which it fired.
+double IncreaseFold::Share() const {
+  std::int64_t all = 0, risen = 0;
+  for (const auto& [subject, gpu] : gpus_) all += gpu.all, risen += gpu.risen;
+  return static_cast<double>(risen) / static_cast<double>(std::max<std::int64_t>(all, 1));
+}
+
 Verdict IncreaseFold::Judge() const {
   if (scans_.judged() == 0) {
     Verdict verdict;
@@ -214,6 +222,7 @@ Verdict IncreaseFold::Judge() const {
   Verdict verdict = scans_.Judge();
   if (verdict.kind == VerdictKind::kFinding) {
     const auto [subject, rise] = Worst();
+    verdict.share = Share();
     verdict.sentence = Format("{}; {}.", Describe(subject, rise), scans_.FiredText("GPU"));
   } else {
     verdict.sentence = Format(

@@ -90,6 +90,7 @@ class ThrottleFold : public FieldsFold<ThrottleFold> {
   std::string Describe(const Subject& subject, const Counts& counts) const;
   std::pair<Subject, Gpu> Worst() const;
   std::string Unjudged() const;
+  double Share() const;
   Json Shown() const;
 
   JobFacts facts_;
@@ -223,6 +224,16 @@ std::string ThrottleFold::Unjudged() const {
   return Format("{} of {} samples of a busy GPU seen", busy, kLeastBusy);
 }
 
+// Of the busy samples of all GPUs, those in which one that fired was held down.
+double ThrottleFold::Share() const {
+  std::int64_t busy = 0, held = 0;
+  for (const auto& [subject, gpu] : gpus_) {
+    busy += gpu.all.busy;
+    if (gpu.fired) held += gpu.all.either;
+  }
+  return static_cast<double>(held) / static_cast<double>(std::max<std::int64_t>(busy, 1));
+}
+
 Verdict ThrottleFold::Judge() const {
   if (scans_.judged() == 0) {
     Verdict verdict;
@@ -237,6 +248,7 @@ Verdict ThrottleFold::Judge() const {
     const bool hot = std::ranges::any_of(gpus_, [this](const auto& each) {
       return each.second.all.Percent(each.second.all.thermal) > threshold_;
     });
+    verdict.share = Share();
     verdict.severity = hot ? Severity::kMedium : Severity::kLow;
     verdict.sentence += "; " + scans_.FiredText("GPU");
   }

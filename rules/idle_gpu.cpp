@@ -27,6 +27,7 @@ struct Gpu {
   std::optional<Time> used;        // first sample above the threshold
   bool fresh = false;              // samples came since the last scan
   double idle_s = 0;               // at the last trigger
+  double judged_s = 0;             // at the last scan
 
   template <typename State>
   void Fields(State& state) {
@@ -35,6 +36,7 @@ struct Gpu {
     state("used", used);
     state("fresh", fresh);
     state("idle_s", idle_s);
+    state("judged_s", judged_s);
   }
 };
 
@@ -71,6 +73,7 @@ class IdleFold : public FieldsFold<IdleFold> {
   std::string Unjudged() const;
   std::string Describe(const Subject& subject, const Gpu& gpu) const;
   std::pair<Subject, Gpu> Longest() const;
+  double Share() const;
   Json Shown() const;
 
   JobFacts facts_;
@@ -122,6 +125,7 @@ void IdleFold::Scan(Time at) {
   scans_.Begin(at);
   for (auto& [subject, gpu] : gpus_) {
     if (!std::exchange(gpu.fresh, false) || !gpu.from || !start_.IsOver(subject.node)) continue;
+    gpu.judged_s = ToSeconds(*gpu.last - *gpu.from);
     if (gpu.used) {
       scans_.Clear(subject);
       continue;
@@ -191,6 +195,13 @@ std::string IdleFold::Unjudged() const {
                         : reason;
 }
 
+// Of the time in which all GPUs were seen, that in which one that fired was idle.
+double IdleFold::Share() const {
+  double judged_s = 0, idle_s = 0;
+  for (const auto& [subject, gpu] : gpus_) judged_s += gpu.judged_s, idle_s += gpu.idle_s;
+  return std::min(1.0, idle_s / std::max(judged_s, 1e-9));
+}
+
 Verdict IdleFold::Judge() const {
   if (scans_.judged() == 0) {
     Verdict verdict;
@@ -200,6 +211,7 @@ Verdict IdleFold::Judge() const {
   Verdict verdict = scans_.Judge();
   if (verdict.kind == VerdictKind::kFinding) {
     const auto [subject, gpu] = Longest();
+    verdict.share = Share();
     verdict.sentence = Format("{}; {}.", Describe(subject, gpu), scans_.FiredText("GPU"));
   } else {
     verdict.sentence = Format("{} of {} were above {:g} %; none was idle for {}.", scans_.devices(),

@@ -228,8 +228,8 @@ Verdict BalanceFold::Judge() const {
   const auto pairs = Pairs(&Gpu::all);
   verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe(pairs);
-  verdict.share = static_cast<double>(triggers_) / static_cast<double>(scans_);
   if (fired_) {
+    verdict.share = static_cast<double>(triggers_) / static_cast<double>(scans_);
     double sum = 0, most = 0;
     for (const auto& [subject, gpu] : gpus_) {
       sum += gpu.all.Mean();

@@ -24,7 +24,7 @@ struct Rank {
   TotalBins all{kPercentBins};
   SlidingPercentiles window{1};   // the newest min_steps steps
   double wait_s = 0, wall_s = 0;  // sums of the steps
-  std::int64_t firing = 0;        // steps at which it fired
+  double firing_s = 0;            // of the steps at which it fired
   double median = 0;              // of all steps
   bool active = false;            // so is the newest window's
   Time first{}, last{};           // start of the first step, end of the newest
@@ -38,7 +38,7 @@ struct Rank {
     state("window", window);
     state("wait_s", wait_s);
     state("wall_s", wall_s);
-    state("firing", firing);
+    state("firing_s", firing_s);
     state("median", median);
     state("active", active);
     state("first", first);
@@ -129,7 +129,7 @@ void PhaseShareFold::Observe(Rank& rank, const Subject& subject, const Step& ste
     rank.fired_step = step.number;
   }
   if (!rank.fired || !(first || rank.active)) return;
-  rank.firing += first ? rank.Steps() : 1;  // the median that fired first is of all steps
+  rank.firing_s += first ? rank.wall_s : wall_s;  // the median that fired first is of all steps
   const double shown = first ? rank.median : rank.window.Percentile(kMedian);
   findings_.Trigger(
       subject, first ? rank.first : before, rank.last,
@@ -222,7 +222,7 @@ Verdict PhaseShareFold::Judge() const {
   verdict.evidence = Evidence();
   verdict.kind = rank.fired ? VerdictKind::kFinding : VerdictKind::kClear;
   if (rank.fired) {
-    verdict.share = static_cast<double>(rank.firing) / static_cast<double>(rank.Steps());
+    verdict.share = std::min(1.0, rank.firing_s / rank.wall_s);
     verdict.severity = SeverityOfLoss(rank.wait_s / rank.wall_s);
     verdict.active = std::ranges::any_of(
         ranks_, [](const auto& each) { return each.second.fired && each.second.active; });

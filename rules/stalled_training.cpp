@@ -171,7 +171,8 @@ Verdict StalledFold::Judge() const {
   if (!fired_) return verdict;
   verdict.fired = fired_;
   verdict.active = open_s_ > 0;
-  const double watched = std::chrono::duration<double>(*scanned_ - *first_).count();
+  const Time until = ended_ ? std::min(*scanned_, std::max(*ended_, *last_)) : *scanned_;
+  const double watched = ToSeconds(until - *first_);
   verdict.share = std::clamp((stalled_s_ + open_s_) / std::max(watched, 1e-9), 0.0, 1.0);
   verdict.severity = SeverityOfLoss(verdict.share);
   if (verdict.active) verdict.sentence += " It goes on.";

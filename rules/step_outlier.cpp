@@ -70,11 +70,12 @@ struct Rank {
   double Sigma() const {
     return Judged() < 2 ? 0 : std::sqrt(squares / static_cast<double>(Judged() - 1));
   }
-  // Part of the step time that outliers took more than the others, 0 to 1.
-  double Cost() const {
-    const double wall_s = ToSeconds(usual.wall()) + ToSeconds(slow.wall());
-    return std::min(1.0, excess_s / std::max(wall_s, 1e-9));
+  // Of the steps after warm-up, never 0.
+  double WallSeconds() const {
+    return std::max(ToSeconds(usual.wall()) + ToSeconds(slow.wall()), 1e-9);
   }
+  // Part of the step time that outliers took more than the others, 0 to 1.
+  double Cost() const { return std::min(1.0, excess_s / WallSeconds()); }
   bool IsActive() const { return fired && *last - *newest <= kRecent; }
   void Add(const Step& step, Duration length);
   void Remember(std::int64_t number, double seconds);
@@ -237,7 +238,7 @@ Verdict OutlierFold::Judge() const {
   verdict.sentence = Describe(worst->first, rank);
   verdict.evidence = Evidence();
   if (!rank.fired) return verdict;
-  verdict.share = static_cast<double>(rank.slow.steps()) / static_cast<double>(rank.Judged());
+  verdict.share = ToSeconds(rank.slow.wall()) / rank.WallSeconds();
   verdict.severity = rank.Cost() < kLeastCost ? Severity::kNone : SeverityOfLoss(rank.Cost());
   return verdict;
 }

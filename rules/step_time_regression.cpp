@@ -36,7 +36,8 @@ struct Rank {
   double steady_s = 0;                         // the job's own pace; 0 until it is known
   std::int64_t judged = 0, slow = 0, row = 0;  // windows; slow ones; slow ones in a row
   double judged_s = 0, lost_s = 0;
-  std::string grew;  // in the newest slow window
+  double row_s = 0, firing_s = 0;  // step time of the slow windows in a row; of all that fired
+  std::string grew;                // in the newest slow window
   std::optional<Time> from, row_from, fired;
 
   template <typename State>
@@ -53,6 +54,8 @@ struct Rank {
     state("row", row);
     state("judged_s", judged_s);
     state("lost_s", lost_s);
+    state("row_s", row_s);
+    state("firing_s", firing_s);
     state("grew", grew);
     state("from", from);
     state("row_from", row_from);
@@ -146,8 +149,10 @@ void RegressionFold::Compare(int number, Rank& rank, double median_s, Time end) 
   ++rank.slow;
   rank.lost_s += wall_s * (1 - pace_s / median_s);
   rank.grew = WhatGrew(rank.sums, rank.steady_sums);
-  if (rank.row++ == 0) rank.row_from = rank.from;
+  if (rank.row++ == 0) rank.row_from = rank.from, rank.row_s = 0;
+  rank.row_s += wall_s;
   if (rank.row < kInARow) return;
+  rank.firing_s += rank.row == kInARow ? rank.row_s : wall_s;
   if (!rank.fired) rank.fired = end;
   findings_.Trigger({rank.node, "", number}, *rank.row_from, end, Describe(number, rank),
                     {{"median_seconds", median_s}, {"steady_seconds", pace_s}});
@@ -223,7 +228,7 @@ Verdict RegressionFold::Judge() const {
   verdict.sentence = Describe(worst->first, rank);
   verdict.evidence = Evidence();
   if (!rank.fired) return verdict;
-  verdict.share = static_cast<double>(rank.slow) / static_cast<double>(rank.judged);
+  verdict.share = std::min(1.0, rank.firing_s / rank.judged_s);
   verdict.severity = SeverityOfLoss(rank.lost_s / rank.judged_s);
   return verdict;
 }

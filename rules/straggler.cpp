@@ -44,6 +44,7 @@ struct Rank {
   std::string node;
   StepSums sums;                       // of the windows that were compared
   std::int64_t windows = 0, slow = 0;  // compared; those in which it was slower by the threshold
+  double slow_s = 0;                   // step time of the slow windows
   double lost_s = 0;                   // step time above the median rank's
   bool active = false;                 // the newest window is slow
   std::optional<Time> first, fired;    // first slow window; end of the one at which it fired
@@ -54,6 +55,7 @@ struct Rank {
     state("sums", sums);
     state("windows", windows);
     state("slow", slow);
+    state("slow_s", slow_s);
     state("lost_s", lost_s);
     state("active", active);
     state("first", first);
@@ -132,6 +134,7 @@ void StragglerFold::Count(int number, const StepSums& sums, Duration median, Tim
   ++rank.windows;
   if (rank.active) {
     ++rank.slow;
+    rank.slow_s += ToSeconds(sums.wall());
     rank.lost_s += more * static_cast<double>(sums.steps());
     if (!rank.first) rank.first = start;
   }
@@ -212,9 +215,9 @@ Verdict StragglerFold::Judge() const {
   }
   verdict.evidence = {{"findings_left_out", findings_.left_out()}, {"ranks", std::move(rows)}};
   if (!rank.fired) return verdict;
-  verdict.share = static_cast<double>(rank.slow) / static_cast<double>(rank.windows);
-  verdict.severity =
-      SeverityOfLoss(rank.lost_s / std::chrono::duration<double>(rank.sums.wall()).count());
+  const double wall_s = ToSeconds(rank.sums.wall());
+  verdict.share = std::min(1.0, rank.slow_s / wall_s);
+  verdict.severity = SeverityOfLoss(rank.lost_s / wall_s);
   return verdict;
 }
 

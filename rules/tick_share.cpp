@@ -106,8 +106,8 @@ Verdict TickShare::Judge() const {
   const Counts total = Total(&Node::all);
   verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe("A GPU", total);
-  verdict.share = total.Share();
   if (fired_) {
+    verdict.share = total.Share();
     double lost = 0;
     for (const auto& [name, node] : nodes_) lost += node.lost;
     verdict.severity = SeverityOfLoss(lost / static_cast<double>(total.judged));

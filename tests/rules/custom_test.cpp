@@ -50,6 +50,16 @@ TEST(Custom, FiresForTheDeviceAndTheTime) {
   EXPECT_EQ(outcome.verdict.evidence["devices"][1]["crossed"], 3);
 }
 
+// Short windows: two of them in each scan.
+TEST(Custom, ShareIsThatOfWindowsAndNotOfScans) {
+  const Job job = MakeJob(Power(320, 240, 300));
+  const auto verdict = Judge(kRule, job, Given({{"window", 60}})).verdict;
+  EXPECT_EQ(verdict.evidence["devices"][1]["crossed"], 1);
+  EXPECT_DOUBLE_EQ(verdict.share,
+                   1.0 / (2 * verdict.evidence["devices"][1]["windows"].get<double>()));
+  EXPECT_EQ(verdict.severity, Severity::kLow);
+}
+
 TEST(Custom, IsActiveWhileTheNewestWindowCrosses) {
   EXPECT_TRUE(Judge(kRule, MakeJob(Power(320, 1200, 1440)), Given()).verdict.active);
 }

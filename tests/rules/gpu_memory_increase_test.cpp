@@ -24,11 +24,17 @@ TEST(GpuMemoryIncrease, FiresWhenMemoryJumps) {
   EXPECT_EQ(outcome.verdict.sentence,
             "The allocated memory of GPU 1 of node node-0 rose by 32.0 points, from a mean of 20.0 "
             "% over 10 samples (5 s) to 52.0 % over the next; the threshold is 5 points; 1 of 2 "
-            "GPUs fired 1 time in 6 scans, the last 11 min after the first sample.");
+            "GPUs fired 1 time in 6 scans, the last 10 min after the first sample.");
   EXPECT_FALSE(outcome.verdict.active);
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
   // At the samples at which the means differ by 5 points: from the second to the eighteenth.
-  EXPECT_EQ(outcome.verdict.evidence["gpus"][1]["firing_samples"], 17);
+  const Json& gpus = outcome.verdict.evidence["gpus"];
+  EXPECT_EQ(gpus[1]["firing_samples"], 17);
+  EXPECT_DOUBLE_EQ(outcome.verdict.share, 17 / (2 * gpus[1]["judged_samples"].get<double>()));
+  // The early scan and the one after it are one trigger, at one time.
+  const Json& evidence = outcome.verdict.evidence;
+  EXPECT_EQ(evidence["triggers"], 1);
+  EXPECT_EQ(evidence["last_trigger_us"], evidence["first_trigger_us"]);
   ASSERT_EQ(outcome.findings.size(), 1u);
   EXPECT_EQ(outcome.findings[0].subject.device, "1");
 }

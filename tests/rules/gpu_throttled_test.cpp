@@ -29,6 +29,7 @@ TEST(GpuThrottled, FiresForAGpuThatHeatHoldsDown) {
             "busy, by its power limit in 0.0 %, by heat in 25.0 %; the threshold is 10 %; 1 of 2 "
             "GPUs fired 9 times in 9 scans.");
   EXPECT_EQ(outcome.verdict.severity, Severity::kMedium);
+  EXPECT_DOUBLE_EQ(outcome.verdict.share, 250.0 / 2000);
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
   ASSERT_EQ(outcome.findings.size(), 1u);
   EXPECT_EQ(outcome.findings[0].subject.device, "1");

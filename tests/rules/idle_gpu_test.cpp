@@ -24,6 +24,7 @@ TEST(IdleGpu, FiresForTheOneThatIsNeverUsed) {
   EXPECT_EQ(outcome.verdict.sentence,
             "GPU 3 of node node-0 was never above 1 % in 20 min; 1 of 4 GPUs fired 10 times in 10 "
             "scans.");
+  EXPECT_DOUBLE_EQ(outcome.verdict.share, 0.25);  // though it is judged after ten minutes only
   EXPECT_TRUE(outcome.verdict.active);
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
   ASSERT_EQ(outcome.findings.size(), 1u);

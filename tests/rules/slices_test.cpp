@@ -85,6 +85,16 @@ TEST_P(Slices, DoNotChangeTheVerdict) {
   }
 }
 
+TEST_P(Slices, ShareIsAPartOfTheTimeOfWhatFired) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Job job = MakeJob(Eventful(seed));
+    const Verdict verdict = Judge(GetParam().name, job, SmallParameters(GetParam())).verdict;
+    const bool fired = verdict.kind == VerdictKind::kFinding && !GetParam().sums_up;
+    EXPECT_EQ(verdict.share > 0, fired) << "job " << seed << ": " << verdict.sentence;
+    EXPECT_LE(verdict.share, 1);
+  }
+}
+
 TEST_P(Slices, StateComesBackWholeOrNotAtAll) {
   const Job job = MakeJob(Eventful(1));
   Replay replay(GetParam(), job, SmallParameters(GetParam()));

@@ -27,8 +27,21 @@ TEST(StepTimeRegression, FiresWhenStepsBecomeLonger) {
       << outcome.verdict.sentence;
   EXPECT_EQ(outcome.verdict.severity, Severity::kMedium);
   EXPECT_TRUE(outcome.verdict.active);
+  const Finding& finding = outcome.findings.at(0);
+  EXPECT_NEAR(outcome.verdict.share, ToSeconds(finding.to - finding.from) / (18 * 60), 0.03);
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
   ASSERT_EQ(outcome.findings.size(), 1u);
+}
+
+// Slow windows are longer: 100 steps of 2 s, twice.
+TEST(StepTimeRegression, ShareIsOfTheTime) {
+  Job job = Changing(100ms);
+  auto& steps = job.ranks[0].steps;
+  for (std::size_t i = 6000; i < 6200; ++i) steps[i].wall = 2s;
+  steps.resize(9000);
+  const auto outcome = Judge(kRule, job);
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
+  EXPECT_NEAR(outcome.verdict.share, 400.0 / (480 + 400 + 280), 0.06);
 }
 
 TEST(StepTimeRegression, IsClearWhenTheyStay) {

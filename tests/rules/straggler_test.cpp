@@ -38,6 +38,7 @@ TEST(Straggler, NamesTheRankTheNodeAndWhatIsDifferentThere) {
   EXPECT_EQ(outcome.verdict.severity, Severity::kMedium);
   EXPECT_TRUE(outcome.verdict.active);
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
+  EXPECT_EQ(outcome.verdict.share, 1);
   ASSERT_EQ(outcome.findings.size(), 1u);
   EXPECT_EQ(outcome.findings[0].subject.rank, 2);
 }

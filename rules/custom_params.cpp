@@ -1,0 +1,74 @@
+#include "rules/custom_params.h"
+
+#include "core/base/text.h"
+#include "core/model/metric.h"
+#include "rules/initialisation.h"
+#include "rules/window_values.h"
+
+namespace stepscope {
+namespace {
+
+Status GoodMetric(const std::string& name) {
+  if (FindMetric(name) != nullptr || IsCustomMetric(name)) return {};
+  return Invalid(
+      "a metric that agents send, such as gpu_util_percent, or one of your own, such as user.loss");
+}
+
+constexpr std::string_view kComparisons[] = {"above", "below"};
+constexpr std::string_view kSubjects[] = {"device", "node"};
+constexpr Param kParams[] = {
+    {.name = "metric",
+     .unit = "",
+     .help = "The metric: one that agents send, or one of your own under \"user.\".",
+     .good_text = GoodMetric},
+    {.name = "aggregation",
+     .unit = "",
+     .help = "What a window comes to: mean, min, max, p5, p50 or p95.",
+     .choices = kAggregations},
+    {.name = "window",
+     .fallback = 120,
+     .least = 1,
+     .most = 1'000'000,
+     .unit = "samples",
+     .help = "The length of a window; one follows the other."},
+    {.name = "comparison",
+     .unit = "",
+     .help = "Whether a window counts that is above the threshold, or below.",
+     .choices = kComparisons},
+    {.name = "threshold",
+     .least = -1e18,
+     .most = 1e18,
+     .unit = "",
+     .help = "In the unit of the metric; from 0 to 100 where that is %.",
+     .required = true},
+    {.name = "share",
+     .fallback = 0,
+     .least = 0,
+     .most = 100,
+     .unit = "%",
+     .help = "It fires when more of the judged windows of a device count than this."},
+    {.name = "per",
+     .unit = "",
+     .help = "What has windows of its own: each device, or each node, by the mean of its devices.",
+     .choices = kSubjects},
+    kPatience,
+};
+
+}  // namespace
+
+std::span<const Param> CustomParams() {
+  return kParams;
+}
+
+Status CheckCustomParams(const Json& parameters) {
+  const auto name = parameters["metric"].get<std::string>();
+  const Metric* metric = FindMetric(name);
+  const auto threshold = parameters["threshold"].get<double>();
+  if (metric == nullptr || metric->unit != "%" || (threshold >= 0 && threshold <= 100)) return {};
+  return Invalid(
+      Format("Custom: threshold is {:g}, but must be a number from 0 to 100 %, the unit "
+             "of {}",
+             threshold, name));
+}
+
+}  // namespace stepscope
