@@ -33,17 +33,19 @@ constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
 // At the GPU's last trigger, else at its last scan.
 struct Gpu {
   double p5 = 0, p50 = 0, p95 = 0;
+  double mean = 0;  // at the last trigger
 
   template <typename State>
   void Fields(State& state) {
     state("p5", p5);
     state("p50", p50);
     state("p95", p95);
+    state("mean", mean);
   }
 };
 
 Gpu NowOf(const DeviceWindows::Window& window) {
-  return {window.P(5), window.P(50), window.P(95)};
+  return {window.P(5), window.P(50), window.P(95), 0};
 }
 
 class LowGpu : public FieldsFold<LowGpu> {
@@ -132,6 +134,7 @@ void LowGpu::ScanGpu(const Subject& subject, const DeviceWindows::Window& window
   Gpu& gpu = gpus_[subject];
   if (triggers || scans_.Of(subject).triggers == 0) gpu = now;
   if (!triggers) return scans_.Clear(subject);
+  gpu.mean = window.values.Mean();
   Finding finding;
   finding.subject = subject;
   finding.from = window.last - facts_.interval * (window_ - 1);
@@ -140,9 +143,10 @@ void LowGpu::ScanGpu(const Subject& subject, const DeviceWindows::Window& window
   finding.evidence = {{"p5_percent", gpu.p5},
                       {"p50_percent", gpu.p50},
                       {"p95_percent", gpu.p95},
+                      {"mean_percent", gpu.mean},
                       {"threshold_p95", threshold_p95_},
                       {"threshold_p5", threshold_p5_}};
-  scans_.Trigger(finding, 1 - gpu.p50 / 100);
+  scans_.Trigger(finding, 1 - gpu.mean / 100);
 }
 
 // "GPU 0 of node a is under-used: the 95th percentile of its last 500 samples (250 s) is 4.00 %,
@@ -181,6 +185,7 @@ Json LowGpu::Shown() const {
                     {"p5_percent", gpu.p5},
                     {"p50_percent", gpu.p50},
                     {"p95_percent", gpu.p95}});
+    if (counts.triggers > 0) gpus.back()["mean_percent"] = gpu.mean;
   }
   return gpus;
 }

@@ -120,6 +120,13 @@ template class RankedBins<std::uint64_t, Bins::kSparse>;
 SlidingPercentiles::SlidingPercentiles(std::size_t window)
     : window_(std::clamp<std::size_t>(window, 1, kMostSamples)) {}
 
+double SlidingPercentiles::Mean() const {
+  if (size() == 0) return 0;
+  static_assert(kMostSamples * kPercentBins < UINT32_MAX);
+  const auto sum = std::accumulate(ring_.begin(), ring_.end(), std::uint32_t{0});
+  return static_cast<double>(sum) / static_cast<double>(size()) / 100;
+}
+
 void SlidingPercentiles::Clear() {
   bins_ = WindowBins(kPercentBins);
   ring_.clear();

@@ -113,6 +113,8 @@ class SlidingPercentiles {
   std::size_t size() const { return static_cast<std::size_t>(bins_.total()); }
   double Percentile(double share) const { return BinPercent(bins_.Percentile(share)); }
   std::uint32_t Bin(double share) const { return bins_.Percentile(share); }
+  // Walks over the window: Add, which runs for each sample, keeps no sum. 0 when there is nothing.
+  double Mean() const;
   // How many more values it takes at least until the window is full and its percentile below
   // `percent`: all of them would have to be below.
   std::size_t LackingBelow(double share, double percent) const;

@@ -76,6 +76,20 @@ TEST(LowGpuUtilization, FiresForAGpuThatSwings) {
   EXPECT_NE(outcome.verdict.sentence.find("swings between busy and idle"), std::string::npos);
 }
 
+// Its median is 96 %, and it loses more than a third of its time.
+TEST(LowGpuUtilization, ASwingingGpuLosesItsMean) {
+  Scenario swings = Idle(0, 1, 1);
+  swings.stretches.clear();
+  for (int i = 0; i < 60; ++i) {
+    swings.stretches.push_back({30, 96, 5, 5, 0, 0});
+    swings.stretches.push_back({20, 0, 5, 5, 0, 0});
+  }
+  const auto verdict = Judge(kRule, MakeJob(swings)).verdict;
+  EXPECT_EQ(verdict.evidence["gpus"][0]["p50_percent"], 96);
+  EXPECT_DOUBLE_EQ(verdict.evidence["gpus"][0]["mean_percent"], 57.6);
+  EXPECT_EQ(verdict.severity, Severity::kHigh);
+}
+
 // Whole-job median 98 %, zero in the last minutes: fired, but nothing like a job that idled all
 // day.
 TEST(LowGpuUtilization, TellsOneIdleEndFromAnIdleDay) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <numeric>
 #include <random>
 
 #include "rules/packing.h"
@@ -45,6 +46,8 @@ TEST(SlidingPercentiles, AreThoseOfASortedWindow) {
       kept.push_back(bin);
       if (kept.size() > window) kept.pop_front();
       if (random() % 10 != 0) continue;
+      const double sum = std::accumulate(kept.begin(), kept.end(), 0.0);
+      ASSERT_DOUBLE_EQ(sliding.Mean(), sum / static_cast<double>(kept.size()) / 100);
       for (const double share : kShares) {
         ASSERT_EQ(sliding.Percentile(share), Sorted({kept.begin(), kept.end()}, share))
             << "window " << window << ", sample " << i;
