@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/base/text.h"
+#include "rules/finding_track.h"
 #include "rules/sentence.h"
 #include "rules/state.h"
 #include "rules/step_sums.h"
@@ -33,12 +34,14 @@ struct NodeLoaders {
 };
 
 struct Loads {
+  std::string node;
   StepSums sums;
   std::int64_t loads = 0;            // steps that waited for a batch
   std::optional<Time> judged, last;  // ends of the load that made it enough, and of the newest step
 
   template <typename State>
   void Fields(State& state) {
+    state("node", node);
     state("sums", sums);
     state("loads", loads);
     state("judged", judged);
@@ -53,27 +56,37 @@ class LoaderFold : public FieldsFold<LoaderFold> {
 
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
+  std::vector<Finding> TakeFindings() override;
 
   template <typename State>
   void Fields(State& state) {
+    state("findings", findings_);
+    state("told", told_);
     state("ranks", ranks_, [] { return Loads(); });
   }
 
  private:
   std::map<std::string, NodeLoaders> Nodes() const;
+  std::optional<Time> Judged() const;
   bool IsOutside(const NodeLoaders& node) const {
     return node.Percent() < least_ || node.Percent() > most_;
   }
+  std::string Describe(const std::string& name, const NodeLoaders& node, double waits) const;
   std::string Advice(const NodeLoaders& node) const;
+  void Trigger(const std::string& name, const NodeLoaders& node, double waits);
 
   JobFacts facts_;
   double least_, most_;
+
+  FindingTrack findings_;
+  std::optional<Time> told_;  // of the findings, up to the newest step
   std::map<int, Loads, std::less<>> ranks_;
 };
 
 void LoaderFold::Observe(const StepView& steps) {
   for (const Step& step : steps.steps) {
     Loads& rank = ranks_[steps.rank];
+    if (rank.node.empty()) rank.node = steps.node;
     rank.sums.Add(step);
     rank.last = EndedAt(step);
     if (step.phase(Phase::kData) <= Duration::zero()) continue;
@@ -109,6 +122,53 @@ std::string LoaderFold::Advice(const NodeLoaders& node) const {
   return advice;
 }
 
+std::string LoaderFold::Describe(const std::string& name, const NodeLoaders& node,
+                                 double waits) const {
+  return Format(
+      "Node {} has {} for {} ({:.0f} %); the range is {:g} to {:g} %. {:.1f} % of the step "
+      "time was waited for batches.",
+      name, CountText(node.workers, "loader worker"), CountText(node.cores, "core"), node.Percent(),
+      least_, most_, waits * 100);
+}
+
+// One for each node outside of the range, whose loaders are what they are for the whole job: from
+// the load that made it enough to the newest step.
+std::vector<Finding> LoaderFold::TakeFindings() {
+  StepSums all;
+  std::optional<Time> last;
+  for (const auto& [number, rank] : ranks_) {
+    all.Add(rank.sums);
+    if (rank.last) last = std::max(last.value_or(*rank.last), *rank.last);
+  }
+  if (!Judged() || last == told_) return findings_.Take();
+  told_ = last;
+  for (const auto& [name, node] : Nodes()) {
+    if (IsOutside(node)) Trigger(name, node, all.Share(Phase::kData));
+  }
+  return findings_.Take();
+}
+
+void LoaderFold::Trigger(const std::string& name, const NodeLoaders& node, double waits) {
+  std::optional<Time> from, to;
+  for (const auto& [number, rank] : ranks_) {
+    if (rank.node != name || !rank.last) continue;
+    if (rank.judged) from = std::min(from.value_or(*rank.judged), *rank.judged);
+    to = std::max(to.value_or(*rank.last), *rank.last);
+  }
+  findings_.Trigger(
+      {name, ""}, from.value_or(*Judged()), to.value_or(*told_), Describe(name, node, waits),
+      {{"workers", node.workers}, {"cores", node.cores}, {"percent", node.Percent()}});
+}
+
+// When the first rank had loaded enough.
+std::optional<Time> LoaderFold::Judged() const {
+  std::optional<Time> judged;
+  for (const auto& [number, rank] : ranks_) {
+    if (rank.judged) judged = std::min(judged.value_or(*rank.judged), *rank.judged);
+  }
+  return judged;
+}
+
 Verdict LoaderFold::Judge() const {
   Verdict verdict;
   StepSums all;
@@ -116,11 +176,9 @@ Verdict LoaderFold::Judge() const {
   for (const auto& [number, rank] : ranks_) {
     all.Add(rank.sums);
     loads = std::max(loads, rank.loads);
-    if (rank.judged) verdict.fired = std::min(verdict.fired.value_or(*rank.judged), *rank.judged);
   }
   const auto nodes = Nodes();
   if (all.steps() == 0 || loads < kLeastLoads || nodes.empty()) {
-    verdict.fired.reset();
     verdict.sentence = all.steps() == 0      ? "no steps reported"
                        : loads < kLeastLoads ? Format("{} of {} loads seen", loads, kLeastLoads)
                                              : "no data loader told its settings";
@@ -133,11 +191,7 @@ Verdict LoaderFold::Judge() const {
   const auto& [name, node] = *std::ranges::max_element(nodes, {}, far);
   const bool fires = IsOutside(node);
   verdict.kind = fires ? VerdictKind::kFinding : VerdictKind::kClear;
-  verdict.sentence = Format(
-      "Node {} has {} for {} ({:.0f} %); the range is {:g} to {:g} %. {:.1f} % of the step "
-      "time was waited for batches.",
-      name, CountText(node.workers, "loader worker"), CountText(node.cores, "core"), node.Percent(),
-      least_, most_, all.Share(Phase::kData) * 100);
+  verdict.sentence = Describe(name, node, all.Share(Phase::kData));
   Json rows = Json::array();
   for (const auto& [other, each] : nodes) {
     if (rows.size() == 64) break;
@@ -150,10 +204,8 @@ Verdict LoaderFold::Judge() const {
   verdict.evidence = {{"nodes", std::move(rows)},
                       {"loads", loads},
                       {"data_wait_percent", all.Share(Phase::kData) * 100}};
-  if (!fires) {
-    verdict.fired.reset();
-    return verdict;
-  }
+  if (!fires) return verdict;
+  verdict.fired = Judged();
   verdict.share = 1;
   verdict.active = true;
   verdict.severity = SeverityOfLoss(all.Share(Phase::kData));

@@ -34,14 +34,18 @@ constexpr std::int64_t kLeastJudged = 60;  // samples; a share of fewer means no
 constexpr std::size_t kMostShown = 64;     // nodes in the evidence
 
 struct Node {
-  LaunchCounts all;
-  StepSums newest;            // steps of the newest minute that has any
-  std::int64_t unjudged = 0;  // samples before that
-  double link = 0;            // bytes a second of the fastest interface, once known
+  LaunchCounts all, recent;          // of the job; since the minute that was judged last
+  std::optional<Time> first, until;  // recent sample; end of the newest minute that fired
+  StepSums newest;                   // steps of the newest minute that has any
+  std::int64_t unjudged = 0;         // samples before that
+  double link = 0;                   // bytes a second of the fastest interface, once known
 
   template <typename State>
   void Fields(State& state) {
     state("all", all);
+    state("recent", recent);
+    state("first", first);
+    state("until", until);
     state("newest", newest);
     state("unjudged", unjudged);
     state("link", link);
@@ -74,7 +78,9 @@ class OverheadFold : public FieldsFold<OverheadFold> {
 
  private:
   void Count(const HostSigns& signs, std::size_t row, Node& node, LaunchCounts& counts) const;
-  bool Close(const std::string& name, Time from, const LaunchMinute& minute);
+  void Add(const LaunchMinute& minute, Node& node) const;
+  void Close(Time from, const LaunchMinutes& minutes);
+  void Trigger(const std::string& name, Node& node, Time from);
   LaunchCounts Total() const;
   std::string Describe(const std::string& where, const LaunchCounts& counts) const;
   std::string Unjudged() const;
@@ -107,7 +113,9 @@ void OverheadFold::Observe(const TickView& ticks) {
     if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
     LaunchMinutes* minutes = windows_.At(at);
     if (minutes == nullptr) continue;
-    Count(signs, row, node, minutes->nodes[std::string(ticks.node)].counts);
+    LaunchMinute& minute = minutes->nodes[std::string(ticks.node)];
+    Count(signs, row, node, minute.counts);
+    if (!minute.first && minute.counts.judged > 0) minute.first = at;
   }
 }
 
@@ -131,39 +139,49 @@ void OverheadFold::Count(const HostSigns& signs, std::size_t row, Node& node,
   }
 }
 
-// Whether the minute is above the threshold.
-bool OverheadFold::Close(const std::string& name, Time from, const LaunchMinute& minute) {
-  Node& node = nodes_[name];
+void OverheadFold::Add(const LaunchMinute& minute, Node& node) const {
   if (minute.steps.steps() > 0) node.newest = minute.steps;
   if (node.newest.steps() == 0) {
     node.unjudged += minute.counts.judged;
-    return false;
+    return;
   }
   LaunchCounts counts = minute.counts;
   double waits = 0;
   for (const Phase phase : kWaits) waits += node.newest.Share(phase);
   if (waits > kMostWaits) counts = {.judged = counts.judged};
   node.all.Add(counts);
+  node.recent.Add(counts);
+  if (!node.first) node.first = minute.first;
+}
+
+// All nodes count before one is judged, and minutes that are too few are judged with the next: so
+// one of them is above the threshold when all together are for the first time.
+void OverheadFold::Close(Time from, const LaunchMinutes& minutes) {
+  for (const auto& [name, minute] : minutes.nodes) Add(minute, nodes_[name]);
   const LaunchCounts total = Total();
-  if (!fired_ && total.judged >= kLeastJudged && total.Share(total.launching) > threshold_) {
+  if (total.judged < kLeastJudged) return;
+  if (!fired_ && total.Share(total.launching) > threshold_) {
     fired_ = from + Windows<LaunchMinutes>::kLength;
   }
-  const bool fires = fired_ && counts.Share(counts.launching) > threshold_;
-  if (!fires) return false;
-  findings_.Trigger({name, ""}, from, from + Windows<LaunchMinutes>::kLength,
-                    Describe("on node " + name, counts),
-                    {{"judged", counts.judged}, {"launching", counts.launching}});
-  return true;
+  active_ = false;
+  for (auto& [name, node] : nodes_) {
+    if (fired_ && node.recent.Share(node.recent.launching) > threshold_) Trigger(name, node, from);
+    node.recent = {};
+    node.first.reset();
+  }
+}
+
+void OverheadFold::Trigger(const std::string& name, Node& node, Time from) {
+  const bool joins = node.until == from;
+  node.until = from + Windows<LaunchMinutes>::kLength;
+  active_ = true;
+  findings_.Trigger({name, ""}, joins ? from : *node.first, *node.until,
+                    Describe("on node " + name, node.recent),
+                    {{"judged", node.recent.judged}, {"launching", node.recent.launching}});
 }
 
 void OverheadFold::Scan(Time at) {
-  windows_.Close(at, [this](Time from, const LaunchMinutes& minutes) {
-    active_ = false;
-    for (const auto& [name, minute] : minutes.nodes) {
-      const bool fires = Close(name, from, minute);
-      active_ = active_ || fires;
-    }
-  });
+  windows_.Close(at, [this](Time from, const LaunchMinutes& minutes) { Close(from, minutes); });
 }
 
 LaunchCounts OverheadFold::Total() const {

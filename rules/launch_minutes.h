@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "rules/state.h"
@@ -35,11 +36,13 @@ struct LaunchCounts {
 // A node's minute.
 struct LaunchMinute {
   LaunchCounts counts;
+  std::optional<Time> first;  // judged sample
   StepSums steps;
 
   template <typename State>
   void Fields(State& state) {
     state("counts", counts);
+    state("first", first);
     state("steps", steps);
   }
 };

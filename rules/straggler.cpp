@@ -47,7 +47,8 @@ struct Rank {
   double slow_s = 0;                   // step time of the slow windows
   double lost_s = 0;                   // step time above the median rank's
   bool active = false;                 // the newest window is slow
-  std::optional<Time> first, fired;    // first slow window; end of the one at which it fired
+  // First slow window; end of the newest of them, and of the one at which it fired.
+  std::optional<Time> first, slow_until, fired;
 
   template <typename State>
   void Fields(State& state) {
@@ -59,6 +60,7 @@ struct Rank {
     state("lost_s", lost_s);
     state("active", active);
     state("first", first);
+    state("slow_until", slow_until);
     state("fired", fired);
   }
 };
@@ -130,6 +132,7 @@ void StragglerFold::Count(int number, const StepSums& sums, Duration median, Tim
   const double more = std::chrono::duration<double>(Own(sums) - median).count();
   const double limit = std::chrono::duration<double>(median).count() * threshold_;
   rank.active = more > limit && median > Duration::zero();
+  const Time end = start + Windows<Window>::kLength;
   rank.sums.Add(sums);
   ++rank.windows;
   if (rank.active) {
@@ -137,12 +140,13 @@ void StragglerFold::Count(int number, const StepSums& sums, Duration median, Tim
     rank.slow_s += ToSeconds(sums.wall());
     rank.lost_s += more * static_cast<double>(sums.steps());
     if (!rank.first) rank.first = start;
+    rank.slow_until = end;
   }
-  const Time end = start + Windows<Window>::kLength;
   const bool fires = !rank.fired && IsJudged(rank) && 2 * rank.slow > rank.windows;
   if (fires) rank.fired = end;
-  if (!rank.fired || !rank.active) return;
-  findings_.Trigger({rank.node, "", number}, fires ? *rank.first : start, end,
+  // It may fire at a window that is not slow, by those before it.
+  if (!rank.fired || !(fires || rank.active)) return;
+  findings_.Trigger({rank.node, "", number}, fires ? *rank.first : start, *rank.slow_until,
                     Describe(number, rank),
                     {{"slow_windows", rank.slow}, {"windows", rank.windows}});
 }

@@ -32,6 +32,30 @@ TEST(Dataloader, FiresForTooFewWorkers) {
   EXPECT_NE(advice.find("pin_memory"), std::string::npos) << advice;
 }
 
+// Of the two nodes that are outside of the range each has one.
+TEST(Dataloader, GivesAFindingForEachNode) {
+  Scenario scenario;
+  scenario.cores = 8;
+  scenario.nodes = 3;
+  scenario.stretches = {{400}};
+  scenario.ranks = {{5s, 50, 100ms, 40, 0}, {7s, 90, 1s, 40, 0}, {9s, 50, 100ms, 40, 0}};
+  Job job = MakeJob(scenario);
+  const std::int64_t workers[] = {2, 8, 20};
+  for (RankFacts& rank : job.facts.ranks) {
+    rank.loader_workers = workers[static_cast<std::size_t>(rank.rank)];
+  }
+  for (const std::optional<std::uint64_t> slicing : {std::optional<std::uint64_t>(), {3}}) {
+    const auto findings = Judge(kRule, job, {}, slicing).findings;
+    ASSERT_EQ(findings.size(), 2u);
+    EXPECT_EQ(findings[0].subject, (Subject{"node-0", ""}));
+    EXPECT_EQ(findings[0].from, EndedAt(job.ranks[0].steps[10]));
+    EXPECT_EQ(findings[0].to, EndedAt(job.ranks[0].steps.back()));
+    EXPECT_EQ(findings[1].subject, (Subject{"node-2", ""}));
+    EXPECT_NE(findings[1].sentence.find("20 loader workers for 8 cores (250 %)"), std::string::npos)
+        << findings[1].sentence;
+  }
+}
+
 TEST(Dataloader, CountsAProcessThatLoadsItselfAsOneWorker) {
   const auto verdict = Judge(kRule, Loading(0)).verdict;
   EXPECT_EQ(verdict.evidence["nodes"][0]["workers"], 1);
@@ -45,6 +69,7 @@ TEST(Dataloader, FiresForTooManyWorkers) {
 }
 
 TEST(Dataloader, IsClearWithinTheRange) {
+  EXPECT_TRUE(Judge(kRule, Loading(6)).findings.empty());
   const auto verdict = Judge(kRule, Loading(6)).verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kClear);
   EXPECT_FALSE(verdict.fired.has_value());

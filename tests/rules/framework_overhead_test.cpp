@@ -55,6 +55,18 @@ TEST(FrameworkOverhead, NeedsMoreThanTheThreshold) {
             VerdictKind::kUnknown);
 }
 
+// Half a minute of it in the job's first minute, which alone is too short to be judged.
+TEST(FrameworkOverhead, FiresWithAFindingAfterAShortFirstMinute) {
+  Scenario early = Launching(95);
+  early.ranks[0].start = 20s;
+  early.stretches = {{80, 50, 40}, {200, 90, 40}};
+  const Job job = MakeJob(early);
+  const auto outcome = Judge(kRule, job);
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding) << outcome.verdict.sentence;
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  EXPECT_GE(outcome.findings[0].from, job.origin);
+}
+
 TEST(FrameworkOverhead, SaysWhenItIsOver) {
   Scenario over = Launching(95);
   over.stretches = {{800, 50, 40}, {400, 90, 40}};

@@ -95,6 +95,15 @@ TEST_P(Slices, ShareIsAPartOfTheTimeOfWhatFired) {
   }
 }
 
+TEST_P(Slices, WhatFiresHasAFinding) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Job job = MakeJob(Eventful(seed));
+    const auto outcome = Judge(GetParam().name, job, SmallParameters(GetParam()));
+    const bool fired = outcome.verdict.kind == VerdictKind::kFinding && !GetParam().sums_up;
+    EXPECT_EQ(!outcome.findings.empty(), fired) << "job " << seed << outcome.verdict.sentence;
+  }
+}
+
 TEST_P(Slices, StateComesBackWholeOrNotAtAll) {
   const Job job = MakeJob(Eventful(1));
   Replay replay(GetParam(), job, SmallParameters(GetParam()));

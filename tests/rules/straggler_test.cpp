@@ -43,6 +43,20 @@ TEST(Straggler, NamesTheRankTheNodeAndWhatIsDifferentThere) {
   EXPECT_EQ(outcome.findings[0].subject.rank, 2);
 }
 
+// Two slow minutes of three are most of them, though the third is not slow.
+TEST(Straggler, FiresWithAFindingAfterItWasSlow) {
+  Job job = Training(25ms);
+  for (RankSteps& rank : job.ranks) {
+    for (Step& step : rank.steps) {
+      if (step.start >= job.origin + 105s) step.phases = {};
+    }
+  }
+  const auto outcome = Judge(kRule, job);
+  EXPECT_TRUE(outcome.verdict.fired) << outcome.verdict.sentence;
+  EXPECT_FALSE(outcome.verdict.active);
+  EXPECT_EQ(outcome.findings.size(), 1u);
+}
+
 TEST(Straggler, IsClearWhenAllWorkAlike) {
   EXPECT_EQ(Judge(kRule, Training(5ms)).verdict.kind, VerdictKind::kClear);
 }
