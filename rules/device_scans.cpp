@@ -31,11 +31,12 @@ void DeviceScans::Clear(const Subject& subject) {
   Count(subject, false, 0);
 }
 
-void DeviceScans::Trigger(const Finding& finding, double lost) {
+void DeviceScans::Trigger(const Finding& finding, double lost, Duration gap) {
   if (Count(finding.subject, true, lost)) last_ = at_;
   active_ = true;
   if (!fired_) fired_ = at_;
-  findings_.Trigger(finding.subject, finding.from, finding.to, finding.sentence, finding.evidence);
+  findings_.Trigger(finding.subject, finding.from, finding.to, finding.sentence, finding.evidence,
+                    gap);
 }
 
 void DeviceScans::End() {

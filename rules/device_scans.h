@@ -34,8 +34,9 @@ class DeviceScans {
   void Begin(Time at);
   void BeginNextEarly() { next_is_early_ = true; }
   void Clear(const Subject& subject);
-  // `lost` is the part of the device's time that it lost, 0 to 1. The finding is of the scan.
-  void Trigger(const Finding& finding, double lost);
+  // `lost` is the part of the device's time that it lost, 0 to 1. The finding is of the scan; one
+  // that ended no more than `gap` before it goes on.
+  void Trigger(const Finding& finding, double lost, Duration gap = {});
   void End();
 
   std::vector<Finding> Take() { return findings_.Take(); }

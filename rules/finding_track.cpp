@@ -5,15 +5,19 @@
 
 namespace stepscope {
 
-void FindingTrack::Trigger(const Subject& subject, Time from, Time to, std::string sentence,
-                           Json evidence) {
+bool FindingTrack::Joins(const Subject& subject, Time from, Duration gap) const {
   const auto found = newest_.find(subject);
-  const bool joins = found != newest_.end() && from <= found->second.to;
+  return found != newest_.end() && from - gap <= found->second.to;
+}
+
+void FindingTrack::Trigger(const Subject& subject, Time from, Time to, std::string sentence,
+                           Json evidence, Duration gap) {
+  const bool joins = Joins(subject, from, gap);
   if (!joins && next_ > kMost) {
     ++left_out_;
     return;
   }
-  Stretch& stretch = joins ? found->second : newest_[subject];
+  Stretch& stretch = newest_[subject];
   if (!joins) stretch = {next_++, from, to};
   stretch.to = std::max(stretch.to, to);
   changed_[stretch.number] = {stretch.number, stretch.from,        stretch.to,

@@ -16,9 +16,12 @@ class FindingTrack {
  public:
   static constexpr std::int64_t kMost = 1'000;
 
-  // It fired from `from` to `to`. A stretch of the subject that reaches to `from` is made longer
-  // and takes over the sentence and the evidence.
-  void Trigger(const Subject& subject, Time from, Time to, std::string sentence, Json evidence);
+  // It fired from `from` to `to`. A stretch of the subject that reaches to `from`, or ends no more
+  // than `gap` before it, is made longer and takes over the sentence and the evidence.
+  void Trigger(const Subject& subject, Time from, Time to, std::string sentence, Json evidence,
+               Duration gap = {});
+  // Whether a trigger from `from` on makes a stretch longer.
+  bool Joins(const Subject& subject, Time from, Duration gap = {}) const;
 
   // New and longer findings since the last call.
   std::vector<Finding> Take();

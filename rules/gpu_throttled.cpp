@@ -175,13 +175,13 @@ void ThrottleFold::ScanGpu(const Subject& subject, Gpu& gpu) {
   }
   Finding finding;
   finding.subject = subject;
-  finding.from = *gpu.from - 2 * facts_.interval;  // so that it reaches to the stretch before
+  finding.from = *gpu.from;
   finding.to = *gpu.to;
   finding.sentence = Describe(subject, gpu.recent) + ".";
   finding.evidence = {{"busy", gpu.recent.busy},
                       {"power_percent", gpu.recent.Percent(gpu.recent.power)},
                       {"thermal_percent", gpu.recent.Percent(gpu.recent.thermal)}};
-  scans_.Trigger(finding, 0);
+  scans_.Trigger(finding, 0, 2 * facts_.interval);
 }
 
 std::string ThrottleFold::Describe(const Subject& subject, const Counts& counts) const {

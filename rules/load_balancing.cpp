@@ -81,7 +81,7 @@ class BalanceFold : public FieldsFold<BalanceFold> {
   FindingTrack findings_;
   std::map<Subject, Gpu, std::less<>> gpus_;
   std::int64_t scans_ = 0, triggers_ = 0;  // that judged; in which it fired
-  std::optional<Time> from_, fired_;       // scan before, or first sample; first trigger
+  std::optional<Time> from_, fired_;       // scan before, or first judged sample; first trigger
   bool active_ = false;
   bool early_ = false;  // the last scan was early: the next one is counted already
 };
@@ -93,9 +93,11 @@ void BalanceFold::Observe(const TickView& ticks) {
     gpus.emplace_back(&gpus_[{std::string(ticks.node), each.device}], each.column);
   }
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
-    if (start_.Observe(ticks.node, ticks.At(row)) == Initialisation::Tick::kNotJudged) continue;
+    const Time at = ticks.At(row);
+    if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
     for (auto& [gpu, column] : gpus) {
       if (!column->Has(row)) continue;
+      if (!from_ || at < *from_) from_ = at;
       const std::uint32_t bin = PercentBin(*column, row);
       gpu->all.Add(bin);
       gpu->recent.Add(bin);
@@ -124,11 +126,11 @@ void BalanceFold::Scan(Time at) {
     if (pairs[0].distance > threshold_) {
       if (counts) ++triggers_;
       if (!fired_) fired_ = at, active_ = true;
-      findings_.Trigger({}, from_.value_or(at - 60s), at, Describe(pairs),
+      findings_.Trigger({}, *from_, at, Describe(pairs),
                         {{"distance", pairs[0].distance}, {"threshold", threshold_}});
     }
+    from_ = at;
   }
-  if (fresh) from_ = at;
 }
 
 // The distance between two GPUs is at least that of their means: the area between two cumulative

@@ -18,7 +18,7 @@ std::string Grouped(std::int64_t number) {
 
 std::string SamplesText(std::int64_t samples, Duration interval) {
   const double seconds = std::chrono::duration<double>(interval * samples).count();
-  return Format("{} samples ({:.6g} s)", Grouped(samples), seconds);
+  return Format("{} ({:.6g} s)", CountText(samples, "sample"), seconds);
 }
 
 std::string LengthText(Duration length) {

@@ -33,10 +33,12 @@ Duration Own(const StepSums& sums) {
 
 struct Window {
   std::map<int, StepSums, std::less<>> ranks;
+  std::optional<Time> first;  // start of a step
 
   template <typename State>
   void Fields(State& state) {
     state("ranks", ranks, [] { return StepSums(); });
+    state("first", first);
   }
 };
 
@@ -90,7 +92,7 @@ class StragglerFold : public FieldsFold<StragglerFold> {
     return rank.windows >= kLeastWindows && rank.sums.steps() >= min_steps_;
   }
   void Compare(Time start, const Window& window);
-  void Count(int number, const StepSums& sums, Duration median, Time start);
+  void Count(int number, const StepSums& sums, Duration median, Time from, Time end);
   StepSums Others(int number) const;
   const std::pair<const int, Rank>* Worst() const;
   std::string Describe(int number, const Rank& rank) const;
@@ -110,7 +112,10 @@ void StragglerFold::Observe(const StepView& steps) {
   Rank& rank = ranks_[steps.rank];
   if (rank.node.empty()) rank.node = steps.node;
   for (const Step& step : steps.steps) {
-    if (Window* window = windows_.At(EndedAt(step))) window->ranks[steps.rank].Add(step);
+    Window* window = windows_.At(EndedAt(step));
+    if (window == nullptr) continue;
+    window->ranks[steps.rank].Add(step);
+    window->first = std::min(window->first.value_or(step.start), step.start);
   }
 }
 
@@ -119,34 +124,38 @@ void StragglerFold::Scan(Time at) {
 }
 
 void StragglerFold::Compare(Time start, const Window& window) {
+  const Time end = start + Windows<Window>::kLength;
   if (window.ranks.size() < 2) return;
   std::vector<Duration> own;
   for (const auto& [number, sums] : window.ranks) own.push_back(Own(sums));
   const auto middle = own.begin() + static_cast<std::ptrdiff_t>((own.size() - 1) / 2);
   std::ranges::nth_element(own, middle);
-  for (const auto& [number, sums] : window.ranks) Count(number, sums, *middle, start);
+  // A minute may begin before the training does.
+  const Time from = std::max(start, *window.first);
+  for (const auto& [number, sums] : window.ranks) Count(number, sums, *middle, from, end);
 }
 
-void StragglerFold::Count(int number, const StepSums& sums, Duration median, Time start) {
+void StragglerFold::Count(int number, const StepSums& sums, Duration median, Time from, Time end) {
   Rank& rank = ranks_[number];
   const double more = std::chrono::duration<double>(Own(sums) - median).count();
   const double limit = std::chrono::duration<double>(median).count() * threshold_;
   rank.active = more > limit && median > Duration::zero();
-  const Time end = start + Windows<Window>::kLength;
+  const Time start = end - Windows<Window>::kLength;
+  if (rank.slow_until == start) from = start;  // goes on
   rank.sums.Add(sums);
   ++rank.windows;
   if (rank.active) {
     ++rank.slow;
     rank.slow_s += ToSeconds(sums.wall());
     rank.lost_s += more * static_cast<double>(sums.steps());
-    if (!rank.first) rank.first = start;
+    if (!rank.first) rank.first = from;
     rank.slow_until = end;
   }
   const bool fires = !rank.fired && IsJudged(rank) && 2 * rank.slow > rank.windows;
   if (fires) rank.fired = end;
   // It may fire at a window that is not slow, by those before it.
   if (!rank.fired || !(fires || rank.active)) return;
-  findings_.Trigger({rank.node, "", number}, fires ? *rank.first : start, *rank.slow_until,
+  findings_.Trigger({rank.node, "", number}, fires ? *rank.first : from, *rank.slow_until,
                     Describe(number, rank),
                     {{"slow_windows", rank.slow}, {"windows", rank.windows}});
 }

@@ -23,8 +23,7 @@ TickShare::TickShare(const Params& params, const JobFacts& facts, Words words)
 TickShare::Counts TickShare::Total(Counts Node::*which) const {
   Counts total;
   for (const auto& [name, node] : nodes_) {
-    total.judged += (node.*which).judged;
-    total.bottleneck += (node.*which).bottleneck;
+    total.Add(node.*which);
   }
   return total;
 }
@@ -57,11 +56,14 @@ Time TickShare::Look(Time at) const {
   return After(at, (ticks + nodes - 1) / nodes, facts_.interval);
 }
 
-void TickShare::Trigger(const std::string& name, const Node& node) {
-  // One tick longer at the start, so that it reaches to the stretch before.
-  findings_.Trigger({name, ""}, *node.from - 2 * facts_.interval, *node.to,
-                    Describe("A GPU of node " + name, node.recent),
-                    {{"judged", node.recent.judged}, {"bottleneck", node.recent.bottleneck}});
+// Tells of the whole stretch: a tick that is missing does not end it.
+void TickShare::Trigger(const std::string& name, Node& node) {
+  const Duration gap = 2 * facts_.interval;
+  if (!findings_.Joins({name, ""}, *node.from, gap)) node.finding = {};
+  node.finding.Add(node.recent);
+  findings_.Trigger(
+      {name, ""}, *node.from, *node.to, Describe("A GPU of node " + name, node.finding),
+      {{"judged", node.finding.judged}, {"bottleneck", node.finding.bottleneck}}, gap);
 }
 
 std::string TickShare::Describe(const std::string& who, const Counts& counts) const {

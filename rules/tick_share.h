@@ -70,6 +70,10 @@ class TickShare : public FieldsFold<TickShare> {
     double Share() const {
       return judged == 0 ? 0 : static_cast<double>(bottleneck) / static_cast<double>(judged);
     }
+    void Add(const Counts& other) {
+      judged += other.judged;
+      bottleneck += other.bottleneck;
+    }
     template <typename State>
     void Fields(State& state) {
       state("judged", judged);
@@ -77,7 +81,7 @@ class TickShare : public FieldsFold<TickShare> {
     }
   };
   struct Node {
-    Counts all, recent;            // of the job; since the last scan
+    Counts all, recent, finding;   // of the job; since the last scan; of the newest finding
     std::optional<Time> from, to;  // first and last judged tick since the last scan
     double lost = 0;               // parts of its GPUs that idled in bottlenecks, summed over ticks
 
@@ -94,13 +98,14 @@ class TickShare : public FieldsFold<TickShare> {
     void Fields(State& state) {
       state("all", all);
       state("recent", recent);
+      state("finding", finding);
       state("from", from);
       state("to", to);
       state("lost", lost);
     }
   };
 
-  void Trigger(const std::string& name, const Node& node);
+  void Trigger(const std::string& name, Node& node);
   Counts Total(Counts Node::*which) const;
   std::string Describe(const std::string& who, const Counts& counts) const;
   std::string Unjudged() const;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "rules/sentence.h"
 #include "tests/scenarios/replay.h"
 
 namespace stepscope::scenarios {
@@ -71,6 +72,22 @@ TEST(CpuBottleneck, SaysThatItNoLongerFires) {
   EXPECT_LT(verdict.share, 0.12);
   EXPECT_NE(verdict.sentence.find("It was above in"), std::string::npos) << verdict.sentence;
   EXPECT_NE(verdict.sentence.find("The newest scan is not above it."), std::string::npos);
+}
+
+// From the first judged tick on, and its sentence tells of all of it.
+TEST(CpuBottleneck, AFindingIsOfItsWholeStretch) {
+  const Job job = MakeJob(Saturated(2000));
+  const auto findings = Judge(kRule, job).findings;
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].from, job.origin + 500s);
+  EXPECT_NE(findings[0].sentence.find("in 100.0 % of 1,000 samples (500 s)"), std::string::npos)
+      << findings[0].sentence;
+  EXPECT_EQ(findings[0].evidence["judged"], 1000);
+}
+
+TEST(SamplesText, CountsOne) {
+  EXPECT_EQ(SamplesText(1, 60s), "1 sample (60 s)");
+  EXPECT_EQ(SamplesText(1000, 500ms), "1,000 samples (500 s)");
 }
 
 TEST(CpuBottleneck, LeavesOutTicksWithoutSamples) {

@@ -21,6 +21,21 @@ TEST(FindingTrack, JoinsABadHourIntoOneFinding) {
   EXPECT_EQ(findings[0].evidence["minute"], 59);
 }
 
+TEST(FindingTrack, JoinsAcrossAGapWithoutBeginningEarlier) {
+  FindingTrack track;
+  const Subject gpu{"a", "0"};
+  const Time start = FromMicros(0);
+  track.Trigger(gpu, start + 10s, start + 20s, "", {}, 2s);
+  EXPECT_TRUE(track.Joins(gpu, start + 22s, 2s));
+  track.Trigger(gpu, start + 22s, start + 30s, "", {}, 2s);
+  track.Trigger(gpu, start + 33s, start + 40s, "", {}, 2s);
+  const auto findings = track.Take();
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].from, start + 10s);
+  EXPECT_EQ(findings[0].to, start + 30s);
+  EXPECT_EQ(findings[1].from, start + 33s);
+}
+
 TEST(FindingTrack, KeepsStretchesAndSubjectsApart) {
   FindingTrack track;
   track.Trigger({"a", "0"}, At(0), At(1), "", {});

@@ -30,6 +30,8 @@ TEST(FrameworkOverhead, FiresWhenTheTrainingThreadIsBusyAndGpusAreNot) {
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
   ASSERT_EQ(outcome.findings.size(), 1u);
   EXPECT_EQ(outcome.findings[0].subject.node, "node-0");
+  // In the middle of a minute: with the first sample after the first step.
+  EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs) + 5500ms);
 }
 
 TEST(FrameworkOverhead, IsClearWhenGpusAreBusy) {

@@ -33,6 +33,7 @@ TEST(GpuThrottled, FiresForAGpuThatHeatHoldsDown) {
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
   ASSERT_EQ(outcome.findings.size(), 1u);
   EXPECT_EQ(outcome.findings[0].subject.device, "1");
+  EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs));
 }
 
 TEST(GpuThrottled, TellsThePowerLimitFromHeat) {

@@ -29,7 +29,8 @@ TEST(LoadBalancing, FiresAndNamesThePairAndTheGpuThatNeverWorked) {
   EXPECT_EQ(outcome.verdict.evidence["pairs"].size(), 3u);
   EXPECT_EQ(outcome.verdict.evidence["never_worked"][0]["device"], "3");
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
-  EXPECT_EQ(outcome.findings.size(), 1u);
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs) + 500s);  // the first judged sample
 }
 
 // 99 and 100 % count as all others do.

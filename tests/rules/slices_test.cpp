@@ -101,6 +101,10 @@ TEST_P(Slices, WhatFiresHasAFinding) {
     const auto outcome = Judge(GetParam().name, job, SmallParameters(GetParam()));
     const bool fired = outcome.verdict.kind == VerdictKind::kFinding && !GetParam().sums_up;
     EXPECT_EQ(!outcome.findings.empty(), fired) << "job " << seed << outcome.verdict.sentence;
+    for (const Finding& finding : outcome.findings) {
+      EXPECT_GE(finding.from, job.origin) << finding.sentence;
+      EXPECT_LE(finding.from, finding.to) << finding.sentence;
+    }
   }
 }
 

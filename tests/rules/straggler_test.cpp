@@ -41,6 +41,7 @@ TEST(Straggler, NamesTheRankTheNodeAndWhatIsDifferentThere) {
   EXPECT_EQ(outcome.verdict.share, 1);
   ASSERT_EQ(outcome.findings.size(), 1u);
   EXPECT_EQ(outcome.findings[0].subject.rank, 2);
+  EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs) + 5s);  // in the middle of a minute
 }
 
 // Two slow minutes of three are most of them, though the third is not slow.
