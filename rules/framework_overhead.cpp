@@ -110,10 +110,13 @@ void OverheadFold::Observe(const TickView& ticks) {
   const HostSigns signs(ticks);
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
-    if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
+    const auto tick = start_.Observe(ticks.node, at);
+    if (tick == Initialisation::Tick::kNotJudged) continue;
     LaunchMinutes* minutes = windows_.At(at);
     if (minutes == nullptr) continue;
     LaunchMinute& minute = minutes->nodes[std::string(ticks.node)];
+    // Minutes without steps before it are not judged.
+    if (tick == Initialisation::Tick::kFirstAfterStep) minute.counts = {}, minute.first.reset();
     Count(signs, row, node, minute.counts);
     if (!minute.first && minute.counts.judged > 0) minute.first = at;
   }

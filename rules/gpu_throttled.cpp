@@ -139,8 +139,12 @@ void ThrottleFold::Observe(const TickView& ticks) {
   }
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
-    if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
-    for (const Source& source : sources) Add(source, row, at);
+    const auto tick = start_.Observe(ticks.node, at);
+    if (tick == Initialisation::Tick::kNotJudged) continue;
+    for (const Source& source : sources) {
+      if (tick == Initialisation::Tick::kFirstAfterStep) *source.gpu = Gpu();
+      Add(source, row, at);
+    }
   }
 }
 

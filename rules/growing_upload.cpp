@@ -96,7 +96,9 @@ void UploadFold::Observe(const TickView& ticks) {
   }
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
-    if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
+    const auto tick = start_.Observe(ticks.node, at);
+    if (tick == Initialisation::Tick::kNotJudged) continue;
+    if (tick == Initialisation::Tick::kFirstAfterStep) found->second = SendBursts(facts_.interval);
     double sum = 0;
     bool known = false;
     for (const DeviceColumn& each : columns) {

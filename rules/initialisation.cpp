@@ -22,10 +22,10 @@ Initialisation::Tick Initialisation::Observe(std::string_view name, Time at) {
   auto found = nodes_.find(name);
   if (found == nodes_.end()) found = nodes_.emplace(std::string(name), Node{}).first;
   Node& node = found->second;
-  if (node.over) return Tick::kJudged;
+  if (node.over && (patience_ > 0 || node.stepped)) return Tick::kJudged;
   ++node.seen;
   if (first_step_end_ && at >= *first_step_end_) {
-    node.over = true;
+    node.over = node.stepped = true;
     return Tick::kFirstAfterStep;
   }
   node.over = node.seen > patience_ && !IsStepExpected(at);

@@ -21,7 +21,8 @@ inline constexpr Param kPatience = {
 
 // The start of a job, which is not judged. It ends with the first training step; when no training
 // process has connected, after `patience` ticks of a node. A process that connects and never
-// reports a step (it may only annotate) is waited for at most kLongestWait.
+// reports a step (it may only annotate) is waited for at most kLongestWait. Without patience the
+// ticks before a process connects are judged, and forgotten with the first step.
 class Initialisation {
  public:
   static constexpr Duration kLongestWait = 20min;
@@ -54,11 +55,13 @@ class Initialisation {
   struct Node {
     std::int64_t seen = 0;  // ticks until it was over
     bool over = false;
+    bool stepped = false;  // it ended with a step
 
     template <typename State>
     void Fields(State& state) {
       state("seen", seen);
       state("over", over);
+      state("stepped", stepped);
     }
   };
   bool IsStepExpected(Time at) const;

@@ -34,6 +34,17 @@ TEST(FrameworkOverhead, FiresWhenTheTrainingThreadIsBusyAndGpusAreNot) {
   EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs) + 5500ms);
 }
 
+// Samples come a while before the first process connects.
+TEST(FrameworkOverhead, DoesNotJudgeTheStart) {
+  Scenario late = Launching(95);
+  late.ranks[0].start = 20s;
+  Job job = MakeJob(late);
+  job.facts.first_rank = job.origin + 3s;
+  const auto outcome = Judge(kRule, job);
+  EXPECT_EQ(outcome.verdict.evidence["judged"], 1119);  // to the end of the last whole minute
+  EXPECT_EQ(outcome.findings.at(0).from, job.origin + 20500ms);
+}
+
 TEST(FrameworkOverhead, IsClearWhenGpusAreBusy) {
   Scenario busy = Launching(99);
   busy.stretches[0].gpu = 85;

@@ -36,6 +36,16 @@ TEST(GpuThrottled, FiresForAGpuThatHeatHoldsDown) {
   EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs));
 }
 
+// Held down while it warmed up, before a process connected and after.
+TEST(GpuThrottled, DoesNotJudgeTheStart) {
+  Scenario warm = Held(0, 0);
+  warm.extras[2].value = [](auto, auto tick) { return tick < 200 ? 100.0 : 0.0; };
+  warm.ranks = {{100s, 1000, 200ms}};
+  Job job = MakeJob(warm);
+  job.facts.first_rank = job.origin + 3s;
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
+}
+
 TEST(GpuThrottled, TellsThePowerLimitFromHeat) {
   const auto verdict = Judge(kRule, MakeJob(Held(2, 0))).verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kFinding);

@@ -47,6 +47,19 @@ TEST(Initialisation, GivesUpOnAProcessThatNeverSteps) {
   EXPECT_EQ(start.Observe("a", At(20 * 60)), Tick::kJudged);
 }
 
+// Nobody can know from the first tick that a process will connect.
+TEST(Initialisation, WithoutPatienceIsOverAnewWithTheFirstStep) {
+  JobFacts facts;
+  facts.first_rank = At(2);
+  Initialisation start(0, facts);
+  EXPECT_EQ(start.Observe("a", At(1)), Tick::kJudged);
+  EXPECT_EQ(start.Observe("a", At(2)), Tick::kNotJudged);
+  const Step step{0, At(3), 1s, {}};
+  start.Observe({0, "a", {&step, 1}});
+  EXPECT_EQ(start.Observe("a", At(4)), Tick::kFirstAfterStep);
+  EXPECT_EQ(start.Observe("a", At(5)), Tick::kJudged);
+}
+
 TEST(Initialisation, IsOverOnce) {
   Initialisation start(1, {}), loaded(1, {});
   start.Observe("a", At(0));
