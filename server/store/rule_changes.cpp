@@ -205,7 +205,7 @@ Status ChangeRules(Connection& connection, std::int64_t job_id,
                    std::span<const RuleConfigRow> stand, const RuleChanges& changes,
                    std::int64_t now_us, const std::string& public_url) {
   std::vector<NewJob::Rule> added;
-  std::vector<std::int64_t> changed, removed;
+  std::vector<std::int64_t> changed, removed, telling;
   Status done;
   for (const NewJob::Rule& rule : changes.put) {
     const RuleConfigRow* stands = Find(stand, rule.name);
@@ -216,11 +216,14 @@ Status ChangeRules(Connection& connection, std::int64_t job_id,
         connection.Query(kSaveParameters, {job_id, stands->rule_config_id, Dump(rule.parameters)}));
   }
   for (const std::string& name : changes.removed) {
-    if (const RuleConfigRow* stands = Find(stand, name)) removed.push_back(stands->rule_config_id);
+    const RuleConfigRow* stands = Find(stand, name);
+    if (!stands) continue;
+    removed.push_back(stands->rule_config_id);
+    if (std::ranges::count(changes.quiet, name) == 0) telling.push_back(stands->rule_config_id);
   }
   if (added.empty() && changed.empty() && removed.empty()) return done;
   if (done) {
-    done = AnnounceGone(connection, job_id, removed, "the rule was removed from the job", now_us,
+    done = AnnounceGone(connection, job_id, telling, "the rule was removed from the job", now_us,
                         public_url);
   }
   if (done) done = BeginAnew(connection, job_id, changed, now_us);

@@ -34,6 +34,7 @@ Status AnnounceGone(Connection& connection, std::int64_t job_id,
 struct RuleChanges {
   std::vector<NewJob::Rule> put;     // new ones, and those that stand with other parameters
   std::vector<std::string> removed;  // by name
+  std::vector<std::string> quiet;    // of those removed, the ones of which nobody is ever told
 };
 
 // After LockRules, of a job that runs. A rule with other parameters is judged anew from what is

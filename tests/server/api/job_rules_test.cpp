@@ -114,6 +114,7 @@ TEST_F(JobRulesTest, WhoWasToldOfARuleHearsThatItIsRemoved) {
   Judge("LowGPUUtilization");
   Judge("CPUBottleneck");
   Judge("IdleGPU");
+  Judge("ProfilerReport");  // sums up, and told nothing
   Run("update rule_states set verdict = '{\"kind\": \"finding\", \"active\": false}' where "
       "rule_config_id = (select rule_config_id from rule_configs where name = 'CPUBottleneck')");
   // It is judged anew: nothing stands of it, but receivers know that it fires.
@@ -121,6 +122,7 @@ TEST_F(JobRulesTest, WhoWasToldOfARuleHearsThatItIsRemoved) {
   EXPECT_EQ(StatusOf(Change(R"([{"name":"LowGPUUtilization","remove":true},
                                 {"name":"CPUBottleneck","remove":true},
                                 {"name":"IdleGPU","remove":true},
+                                {"name":"ProfilerReport","remove":true},
                                 {"name":"Dataloader","remove":true}])")),
             200);
   const auto rows = service_.database().Connect()->Query(
