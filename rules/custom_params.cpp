@@ -64,11 +64,15 @@ Status CheckCustomParams(const Json& parameters) {
   const auto name = parameters["metric"].get<std::string>();
   const Metric* metric = FindMetric(name);
   const auto threshold = parameters["threshold"].get<double>();
-  if (metric == nullptr || metric->unit != "%" || (threshold >= 0 && threshold <= 100)) return {};
-  return Invalid(
-      Format("Custom: threshold is {:g}, but must be a number from 0 to 100 %, the unit "
-             "of {}",
-             threshold, name));
+  if (parameters["share"] == 100) {
+    return Invalid("Custom: share is 100, but must be below 100 %: more than all cannot count");
+  }
+  if (metric == nullptr || metric->unit != "%") return {};
+  const bool above = parameters["comparison"] == kComparisons[0];
+  if (threshold >= 0 && threshold <= 100 && threshold != (above ? 100 : 0)) return {};
+  return Invalid(Format(
+      "Custom: threshold is {:g}, but must be a number from 0 to 100 %, the unit of {}, and {}",
+      threshold, name, above ? "below 100: nothing is above that" : "above 0: nothing is below"));
 }
 
 }  // namespace stepscope

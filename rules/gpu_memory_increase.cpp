@@ -21,6 +21,7 @@ constexpr Param kParams[] = {
     kPatience,
 };
 constexpr std::string_view kMetrics[] = {"gpu_memory_used_percent"};
+constexpr double kLeastRise = 0.05;     // points: what is 0.0 of them in words is no rise
 constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
 
 // Two neighbouring means, in percent.
@@ -127,7 +128,7 @@ void IncreaseFold::Add(Gpu& gpu, std::uint32_t bin, Time at) const {
   ++gpu.judged;
   ++gpu.all;
   const Rise rise{gpu.windows.MeanBefore(), gpu.windows.MeanNow()};
-  if (rise.Points() <= increase_) return;
+  if (rise.Points() <= increase_ || rise.Points() < kLeastRise) return;
   ++gpu.risen;
   if (rise.Points() > gpu.recent.Points()) gpu.recent = rise;
   if (!gpu.from) gpu.from = at;

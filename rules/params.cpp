@@ -10,7 +10,7 @@ namespace stepscope {
 namespace {
 
 bool IsWhole(const Param& param) {
-  return param.unit == "samples" || param.unit == "steps";
+  return param.unit == "samples" || param.unit == "steps" || param.unit == "repeats";
 }
 
 std::string Shown(const Json& value) {
@@ -53,7 +53,8 @@ Result<double> Number(std::string_view rule, const Param& param, const Json& val
   const std::string_view also = timed ? ", or a time such as \"250s\"" : "";
   if (timed && value.is_string()) {
     const auto time = ParseDuration(value.get_ref<const std::string&>());
-    if (!time.ok() || *time <= Duration::zero()) return OutOfRange(rule, param, value, also);
+    const bool none = time.ok() && *time == Duration::zero() && param.least > 0;
+    if (!time.ok() || *time < Duration::zero() || none) return OutOfRange(rule, param, value, also);
     const double ticks =
         std::ceil(static_cast<double>(time->count()) / static_cast<double>(interval.count()));
     return std::clamp(ticks, param.least, param.most);

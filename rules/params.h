@@ -13,8 +13,8 @@
 namespace stepscope {
 
 // One row of a rule's parameter table: checking, the API's catalog and the documentation read it.
-// The unit "samples" counts ticks: a whole number, or text with a unit ("250s") for a stretch of
-// time that means the same at every interval.
+// The units "steps" and "repeats" count: whole numbers. So does "samples", ticks, or it is text
+// with a unit ("250s") for a stretch of time that means the same at every interval.
 struct Param {
   std::string_view name;
   double fallback = 0;

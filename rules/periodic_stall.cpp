@@ -21,7 +21,7 @@ namespace stepscope {
 namespace {
 
 constexpr Param kParams[] = {
-    {"min_repeats", 5, 3, 100, "",
+    {"min_repeats", 5, 3, 100, "repeats",
      "How often slow steps must recur, each as many steps after the last."},
     {"factor", 1.5, 1.1, 1'000, "", "A step is slow from this many times the usual one on."},
 };

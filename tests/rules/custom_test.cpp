@@ -174,7 +174,7 @@ TEST(Custom, RefusesWhatIsWrongWithNameValueAndRange) {
             "%.");
   EXPECT_EQ(Refusal(Given({{"metric", "gpu_util_percent"}})),
             "Custom: threshold is 300, but must be a number from 0 to 100 %, the unit of "
-            "gpu_util_percent");
+            "gpu_util_percent, and below 100: nothing is above that");
   EXPECT_EQ(Refusal(Given({{"aggregation", "p99"}})),
             "Custom: aggregation is \"p99\", but must be one of mean, min, max, p5, p50, p95");
   EXPECT_EQ(Refusal(Given({{"comparison", "equal"}})),
@@ -184,6 +184,17 @@ TEST(Custom, RefusesWhatIsWrongWithNameValueAndRange) {
             "gpu_util_percent, or one of your own, such as user.loss");
   EXPECT_NE(Refusal(Given({{"window", 0}})), "accepted");
   EXPECT_NE(Refusal(Given({{"share", 101}})), "accepted");
+  EXPECT_EQ(Refusal(Given({{"share", 100}})),
+            "Custom: share is 100, but must be below 100 %: more than all cannot count");
+  const Json use = {{"metric", "gpu_util_percent"}, {"threshold", 100}};
+  EXPECT_EQ(Refusal(Given(use)),
+            "Custom: threshold is 100, but must be a number from 0 to 100 %, the unit of "
+            "gpu_util_percent, and below 100: nothing is above that");
+  Json below = use;
+  below["comparison"] = "below";
+  EXPECT_EQ(Refusal(Given(below)), "accepted");
+  below["threshold"] = 0;
+  EXPECT_NE(Refusal(Given(below)), "accepted");
   EXPECT_NE(Refusal(Given({{"per", "rank"}})), "accepted");
 }
 

@@ -47,6 +47,13 @@ TEST(GpuMemoryIncrease, IsClearForSmallSlowOrFallingChanges) {
   EXPECT_EQ(Judge(kRule, MakeJob(slow)).verdict.kind, VerdictKind::kClear);
 }
 
+// Without a threshold it must have risen, as far as its sentence can tell.
+TEST(GpuMemoryIncrease, IsClearForNoRiseAtAll) {
+  const Json any = {{"increase", 0}};
+  EXPECT_EQ(Judge(kRule, MakeJob(Jumps(20, 20.02, 1200)), any).verdict.kind, VerdictKind::kClear);
+  EXPECT_EQ(Judge(kRule, MakeJob(Jumps(20, 20.3, 1200)), any).verdict.kind, VerdictKind::kFinding);
+}
+
 TEST(GpuMemoryIncrease, DoesNotJudgeTheStart) {
   EXPECT_EQ(Judge(kRule, MakeJob(Jumps(0, 80, 500))).verdict.kind, VerdictKind::kClear);
 }

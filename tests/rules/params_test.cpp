@@ -65,6 +65,12 @@ TEST(Params, RefusesValuesOfAnotherKind) {
   EXPECT_NE(Refusal(LowGpu(), "window"), "accepted");
 }
 
+TEST(Params, TakesNoTimeWhereNoneIsAllowed) {
+  EXPECT_EQ(Refusal(LowGpu(), {{"patience", "0s"}}), "accepted");
+  EXPECT_NE(Refusal(LowGpu(), {{"window", "0s"}}), "accepted");
+  EXPECT_NE(Refusal(LowGpu(), {{"patience", "-1s"}}), "accepted");
+}
+
 // Also when the other one is the default.
 TEST(Params, RefusesThresholdsThatContradictEachOther) {
   EXPECT_EQ(Refusal(*FindRule("DataloaderBottleneck"), {{"moderate", 30}}),

@@ -257,6 +257,8 @@ TEST(PeriodicStall, RefusesParametersOutOfRange) {
   EXPECT_EQ(CompleteParameters(rule, {{"factor", 1}}).error().message,
             "PeriodicStall: factor is 1, but must be a number from 1.1 to 1000");
   EXPECT_FALSE(CompleteParameters(rule, {{"min_repeats", 2}}).ok());
+  EXPECT_EQ(CompleteParameters(rule, {{"min_repeats", 3.5}}).error().message,
+            "PeriodicStall: min_repeats is 3.5, but must be a whole number from 3 to 100 repeats");
   EXPECT_FALSE(CompleteParameters(rule, {{"every", 2}}).ok());
 }
 
