@@ -40,10 +40,9 @@ class StalledFold : public FieldsFold<StalledFold> {
       : threshold_(static_cast<std::int64_t>(params["threshold"] * 1e9)),
         factor_(params["factor"]) {
     // Once all processes have ended nobody is expected to step.
-    for (const RankFacts& rank : facts.ranks) {
-      if (!rank.ended) return;
-      ended_ = std::max(ended_.value_or(*rank.ended), *rank.ended);
-    }
+    const auto by_end = [](const RankFacts& rank) { return rank.ended.value_or(Time::max()); };
+    const auto last = std::ranges::max_element(facts.ranks, {}, by_end);
+    if (last != facts.ranks.end()) ended_ = last->ended;
   }
 
   void Observe(const StepView& steps) override;

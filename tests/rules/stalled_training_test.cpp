@@ -48,6 +48,16 @@ TEST(StalledTraining, IsClearForPausesAndAfterTheProcessesEnded) {
   EXPECT_NEAR(verdict.evidence["longest_seconds"].get<double>(), 241, 2);
 }
 
+// One rank ended, the other hangs.
+TEST(StalledTraining, FiresAsLongAsAnyProcessIsLeft) {
+  Job job = Pausing(0s, 0);
+  job.facts.ranks = {{.rank = 0, .node = "node-0", .ended = job.origin + 306s},
+                     {.rank = 1, .node = "node-0"}};
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kFinding);
+  job.facts.ranks[1].ended = job.origin + 307s;
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
+}
+
 TEST(StalledTraining, IsUnknownWithoutSteps) {
   Scenario none;
   none.stretches = {{7200, 50, 20}};
