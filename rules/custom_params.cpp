@@ -1,5 +1,10 @@
 #include "rules/custom_params.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
 #include "core/base/text.h"
 #include "core/model/metric.h"
 #include "rules/initialisation.h"
@@ -12,6 +17,18 @@ Status GoodMetric(const std::string& name) {
   if (FindMetric(name) != nullptr || IsCustomMetric(name)) return {};
   return Invalid(
       "a metric that agents send, such as gpu_util_percent, or one of your own, such as user.loss");
+}
+
+// Of one core: several make more than 100 %.
+constexpr std::string_view kOfCores[] = {"cgroup_cpu_percent", "process_cpu_percent",
+                                         "process_loaders_cpu_percent"};
+
+// The least and the most that the metric can be; infinite where nobody knows.
+std::pair<double, double> RangeOf(const std::string& name) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  const Metric* metric = FindMetric(name);
+  if (metric == nullptr || metric->unit != "%") return {-kInfinite, kInfinite};
+  return {0, std::ranges::find(kOfCores, name) == std::end(kOfCores) ? 100 : kInfinite};
 }
 
 constexpr std::string_view kComparisons[] = {"above", "below"};
@@ -62,17 +79,18 @@ std::span<const Param> CustomParams() {
 
 Status CheckCustomParams(const Json& parameters) {
   const auto name = parameters["metric"].get<std::string>();
-  const Metric* metric = FindMetric(name);
   const auto threshold = parameters["threshold"].get<double>();
   if (parameters["share"] == 100) {
     return Invalid("Custom: share is 100, but must be below 100 %: more than all cannot count");
   }
-  if (metric == nullptr || metric->unit != "%") return {};
+  const auto [least, most] = RangeOf(name);
   const bool above = parameters["comparison"] == kComparisons[0];
-  if (threshold >= 0 && threshold <= 100 && threshold != (above ? 100 : 0)) return {};
+  const bool can_fire = above ? threshold < most : threshold > least;
+  if (threshold >= least && threshold <= most && can_fire) return {};
+  const std::string range = std::isfinite(most) ? "from 0 to 100 %" : "of at least 0 %";
   return Invalid(Format(
-      "Custom: threshold is {:g}, but must be a number from 0 to 100 %, the unit of {}, and {}",
-      threshold, name, above ? "below 100: nothing is above that" : "above 0: nothing is below"));
+      "Custom: threshold is {:g}, but must be a number {}, the unit of {}, and {}", threshold,
+      range, name, above ? "below 100: nothing is above that" : "above 0: nothing is below"));
 }
 
 }  // namespace stepscope

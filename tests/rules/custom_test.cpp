@@ -79,6 +79,13 @@ TEST(Custom, FiresOnlyAboveItsShareOfWindows) {
   EXPECT_EQ(Judge(kRule, job, Given({{"share", 59}})).verdict.kind, VerdictKind::kFinding);
 }
 
+TEST(Custom, TakesMoreThanAllOfACoreWhereSeveralCount) {
+  EXPECT_EQ(Refusal(Given({{"metric", "process_cpu_percent"}, {"threshold", 400}})), "accepted");
+  EXPECT_EQ(Refusal(Given({{"metric", "process_cpu_percent"}, {"threshold", 100}})), "accepted");
+  EXPECT_NE(Refusal(Given({{"metric", "process_cpu_percent"}, {"threshold", -1}})), "accepted");
+  EXPECT_NE(Refusal(Given({{"metric", "node_cpu_percent"}, {"threshold", 400}})), "accepted");
+}
+
 TEST(Custom, ComparesBelowAndEachAggregation) {
   Scenario ramp;
   ramp.stretches = {{400, 90}};
