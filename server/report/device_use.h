@@ -7,6 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "server/report/natural_order.h"
+
 namespace stepscope {
 
 // How a device was used over the whole of a job, in one respect: how often each value was seen, and
@@ -60,13 +62,14 @@ class DeviceUses {
   void Begin(std::int64_t from_us, std::int64_t to_us, std::int64_t interval_us);
   DeviceUse& Of(const std::string& node, const std::string& metric, const std::string& device);
 
-  const std::map<Key, DeviceUse>& all() const { return uses_; }
+  // By metric, then by node and device as people count them.
+  const std::map<Key, DeviceUse, NaturalOrder>& all() const { return uses_; }
   std::int64_t interval_us() const { return interval_us_; }
   std::int64_t width_us() const { return width_us_; }
 
  private:
   std::int64_t from_us_ = 0, interval_us_ = 1, width_us_ = 1;
-  std::map<Key, DeviceUse> uses_;
+  std::map<Key, DeviceUse, NaturalOrder> uses_;
 };
 
 }  // namespace stepscope

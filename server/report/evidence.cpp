@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "rules/sentence.h"
+#include "server/report/natural_order.h"
 #include "server/report/pictures.h"
 #include "server/report/sections.h"
 #include "server/report/words.h"
@@ -63,12 +64,24 @@ std::vector<std::string> KeysOf(const OrderedJson& row) {
   return keys;
 }
 
+// Rows in the order of their nodes' names, as rules keep them, in that of people; others as they
+// are.
+OrderedJson InOrder(const OrderedJson& list) {
+  const auto node = [](const OrderedJson& row) {
+    const auto found = row.find("node");
+    return found != row.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  std::vector<OrderedJson> rows(list.begin(), list.end());
+  if (std::ranges::is_sorted(rows, {}, node)) std::ranges::stable_sort(rows, IsBefore, node);
+  return rows;
+}
+
 Markup EvidenceTable(const std::string& key, const OrderedJson& list) {
   const std::vector<std::string> keys = KeysOf(list[0]);
   std::vector<std::string> heads;
   for (const std::string& name : keys) heads.push_back(KeyWords(name));
   std::vector<std::vector<Markup>> rows;
-  for (const OrderedJson& row : list) {
+  for (const OrderedJson& row : InOrder(list)) {
     if (rows.size() == kMostRows) break;
     std::vector<Markup>& cells = rows.emplace_back();
     for (const std::string& name : keys) {

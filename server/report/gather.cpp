@@ -7,6 +7,7 @@
 #include "core/base/json_members.h"
 #include "core/base/text.h"
 #include "server/report/diagnosis_answer.h"
+#include "server/report/natural_order.h"
 #include "server/report/report.h"
 #include "server/report/rule_uses.h"
 #include "server/store/job_rows.h"
@@ -148,6 +149,7 @@ Status TakeHosts(Connection& connection, Report& report) {
   const auto nodes = ListNodes(connection, job_id);
   if (!nodes) return nodes.error();
   for (const NodeRow& node : *nodes) report.nodes.push_back(ToReportNode(node));
+  std::ranges::stable_sort(report.nodes, IsBefore, &ReportNode::name);
   const auto ranks = ListRanks(connection, job_id);
   if (!ranks) return ranks.error();
   TakeRanks(*ranks, report);
@@ -180,7 +182,8 @@ Result<Report> GatherReport(Connection& connection, const ReportQuery& query) {
       std::max(report.running ? query.now_us : report.job.ended_us.value_or(report.times.from_us),
                report.times.from_us);
   report.as_of_us = report.times.to_us;
-  const SeriesRange range = WholeRange(std::move(*head));
+  SeriesRange range = WholeRange(std::move(*head));
+  std::ranges::stable_sort(range.nodes, IsBefore, &NodeBrief::name);
   Status read = TakeUsage(connection, range, report);
   if (read) read = TakeHosts(connection, report);
   if (read) read = TakeSteps(connection, report);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "server/report/natural_order.h"
 #include "server/report/pictures.h"
 #include "server/report/rule_pictures.h"
 #include "server/report/sections.h"
@@ -78,6 +79,7 @@ Markup Bottlenecks(const Report&, const RuleSection& rule) {
          {{"bottleneck", share, Format("{:.0f} samples", bottleneck), "striped s2"},
           {"other judged samples", 1 - share, Format("{:.0f}", judged - bottleneck), "rest"}}});
   }
+  std::ranges::stable_sort(wholes, IsBefore, &Whole::name);
   return Shares(Format("Share of the judged samples, over {:g} % is an issue",
                        ParameterOf(rule, "threshold", 50)),
                 wholes);

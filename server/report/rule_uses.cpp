@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/report/natural_order.h"
 #include "server/report/usage_table.h"
 
 namespace stepscope {
@@ -20,6 +21,17 @@ std::vector<std::string> MetricsOf(const RuleSection& rule) {
   return known ? std::vector{metric->value.get<std::string>()} : std::vector<std::string>();
 }
 
+std::vector<std::string> JudgedNodes(const RuleSection& rule) {
+  std::vector<std::string> names;
+  for (const char* list : {"gpus", "devices"}) {
+    const auto judged = rule.answer["evidence"].find(list);
+    if (judged == rule.answer["evidence"].end()) continue;
+    for (const OrderedJson& row : *judged) names.push_back(row.value("node", ""));
+  }
+  std::ranges::sort(names, IsBefore);
+  return names;
+}
+
 // Those with findings, then those that were judged.
 std::vector<std::string> NodesOf(const RuleSection& rule) {
   std::vector<std::string> names;
@@ -29,11 +41,7 @@ std::vector<std::string> NodesOf(const RuleSection& rule) {
     }
   };
   for (const FindingRow& finding : rule.findings) add(finding.node);
-  for (const char* list : {"gpus", "devices"}) {
-    const auto judged = rule.answer["evidence"].find(list);
-    if (judged == rule.answer["evidence"].end()) continue;
-    for (const OrderedJson& row : *judged) add(row.value("node", ""));
-  }
+  for (const std::string& name : JudgedNodes(rule)) add(name);
   return names;
 }
 

@@ -41,7 +41,7 @@ UsageLine Finish(Growing&& growing, Rates rates) {
 }  // namespace
 
 std::vector<UsageLine> LinesOf(const DeviceUses& uses, Rates rates) {
-  std::map<std::pair<std::string, std::string>, Growing> lines;
+  std::map<std::tuple<std::string, std::string>, Growing, NaturalOrder> lines;
   for (const auto& [key, use] : uses.all()) {
     const auto& [metric, node, device] = key;
     Growing& growing = lines[{metric, node}];

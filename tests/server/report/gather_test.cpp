@@ -142,6 +142,24 @@ TEST_F(GatherTest, ACustomRuleHasAPictureOfItsMetric) {
   EXPECT_NE(picture.find("class=\"mark\""), picture.npos);
 }
 
+// Only the first eight have pictures.
+TEST_F(GatherTest, NodesAreInTheOrderInWhichPeopleCount) {
+  Judge(MakeJob(Small(12)), true);
+  const Report report = Gather();
+  ASSERT_EQ(report.nodes.size(), 12u);
+  EXPECT_EQ(report.nodes[2].name, "node-2");
+  EXPECT_EQ(report.nodes[11].name, "node-11");
+  const auto third = std::ranges::find_if(report.usage.rows, [](const UsageRow& row) {
+    return row.node != "node-0" && row.node != "node-1";
+  });
+  EXPECT_EQ(third->node, "node-2");
+  const std::string usage = UsageSection(report).text();
+  EXPECT_NE(usage.find("GPU utilisation of node-7:"), usage.npos);
+  EXPECT_EQ(usage.find("GPU utilisation of node-10:"), usage.npos);
+  const std::string bottlenecks = RulePicture(report, *Find(report, "CPUBottleneck")).text();
+  EXPECT_LT(bottlenecks.find(">node-2<"), bottlenecks.find(">node-10<"));
+}
+
 TEST_F(GatherTest, ARunningJobIsAsOfNow) {
   Judge(MakeJob(Small()), false);
   const Report report = Gather("train", 700);

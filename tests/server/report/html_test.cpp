@@ -159,6 +159,15 @@ TEST(Evidence, IsSaidInWordsHoweverDeepItLies) {
       << html;
 }
 
+TEST(Evidence, HasNodesInTheOrderInWhichPeopleCount) {
+  const auto table = [](const char* first, const char* second) {
+    return EvidenceBlock({{"nodes", {{{"node", first}}, {{"node", second}}}}}, true).text();
+  };
+  const std::string by_name = table("node-10", "node-9"), by_size = table("node-9", "node-10");
+  EXPECT_LT(by_name.find("node-9"), by_name.find("node-10"));
+  EXPECT_LT(by_size.find("node-9"), by_size.find("node-10"));
+}
+
 TEST(Markup, EscapesTextAndAttributes) {
   const Markup made = Element("a", {{"title", "\"><b>"}}, Text("<&>'\x01"));
   EXPECT_EQ(made.text(), "<a title=\"&quot;&gt;&lt;b&gt;\">&lt;&amp;&gt;&#39;</a>");
