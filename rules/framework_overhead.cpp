@@ -188,8 +188,11 @@ void OverheadFold::Scan(Time at) {
 }
 
 LaunchCounts OverheadFold::Total() const {
-  LaunchCounts total;
-  for (const auto& [name, node] : nodes_) total.Add(node.all);
+  LaunchCounts total{.nodes = 0};
+  for (const auto& [name, node] : nodes_) {
+    total.Add(node.all);
+    total.nodes += node.all.judged > 0 ? 1 : 0;
+  }
   return total;
 }
 
@@ -198,7 +201,7 @@ std::string OverheadFold::Describe(const std::string& where, const LaunchCounts&
       "A GPU {} was below {:g} % while a training thread used more than {:g} % of a core, without "
       "waits for data or I/O, in {:.1f} % of {}; the threshold is {:g} %.",
       where, kGpuBusy, core_, counts.Share(counts.launching) * 100,
-      SamplesText(counts.judged, facts_.interval), threshold_ * 100);
+      SamplesText(counts.judged, facts_.interval, counts.nodes), threshold_ * 100);
 }
 
 std::string OverheadFold::Unjudged() const {
@@ -248,7 +251,8 @@ Verdict OverheadFold::Judge() const {
     verdict.sentence = Format(
         "a GPU was below {:g} % in {:.1f} % of {} and the host shows no reason: whether it waited "
         "for launches only an operator trace can tell",
-        kGpuBusy, total.Share(total.unexplained) * 100, SamplesText(total.judged, facts_.interval));
+        kGpuBusy, total.Share(total.unexplained) * 100,
+        SamplesText(total.judged, facts_.interval, total.nodes));
     return verdict;
   }
   verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;

@@ -13,7 +13,8 @@ namespace stepscope {
 // Samples of a node, by whether its GPUs waited for a training thread.
 struct LaunchCounts {
   std::int64_t judged = 0, launching = 0, unexplained = 0;
-  double lost = 0;  // parts of the node's GPUs that idled in `launching`, summed over samples
+  double lost = 0;        // parts of the node's GPUs that idled in `launching`, summed over samples
+  std::size_t nodes = 1;  // that it is the sum of
 
   void Add(const LaunchCounts& other) {
     judged += other.judged;

@@ -16,9 +16,10 @@ std::string Grouped(std::int64_t number) {
   return text;
 }
 
-std::string SamplesText(std::int64_t samples, Duration interval) {
+std::string SamplesText(std::int64_t samples, Duration interval, std::size_t nodes) {
   const double seconds = std::chrono::duration<double>(interval * samples).count();
-  return Format("{} ({:.6g} s)", CountText(samples, "sample"), seconds);
+  const std::string of = nodes > 1 ? Format(" of {} nodes together", nodes) : "";
+  return Format("{} ({:.6g} s{})", CountText(samples, "sample"), seconds, of);
 }
 
 std::string LengthText(Duration length) {

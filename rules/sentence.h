@@ -10,8 +10,9 @@ namespace stepscope {
 // 28766 -> "28,766".
 std::string Grouped(std::int64_t number);
 
-// "500 samples (250 s)": a count of ticks both ways.
-std::string SamplesText(std::int64_t samples, Duration interval);
+// "500 samples (250 s)": a count of ticks both ways; of several nodes, whose time adds up, "500
+// samples (250 s of 2 nodes together)".
+std::string SamplesText(std::int64_t samples, Duration interval, std::size_t nodes = 1);
 
 // A length of data time for a sentence: "40 s", "12 min", "3.5 h".
 std::string LengthText(Duration length);

@@ -21,8 +21,9 @@ TickShare::TickShare(const Params& params, const JobFacts& facts, Words words)
       start_(params.Samples("patience"), facts) {}
 
 TickShare::Counts TickShare::Total(Counts Node::*which) const {
-  Counts total;
+  Counts total{.nodes = 0};
   for (const auto& [name, node] : nodes_) {
+    total.nodes += (node.*which).judged > 0 ? 1 : 0;
     total.Add(node.*which);
   }
   return total;
@@ -68,7 +69,7 @@ void TickShare::Trigger(const std::string& name, Node& node) {
 
 std::string TickShare::Describe(const std::string& who, const Counts& counts) const {
   return Format("{} {} in {:.1f} % of {}; the threshold is {:g} %.", who, words_.condition,
-                counts.Share() * 100, SamplesText(counts.judged, facts_.interval),
+                counts.Share() * 100, SamplesText(counts.judged, facts_.interval, counts.nodes),
                 threshold_ * 100);
 }
 

@@ -66,6 +66,7 @@ class TickShare : public FieldsFold<TickShare> {
  private:
   struct Counts {
     std::int64_t judged = 0, bottleneck = 0;
+    std::size_t nodes = 1;  // that it is the sum of
 
     double Share() const {
       return judged == 0 ? 0 : static_cast<double>(bottleneck) / static_cast<double>(judged);

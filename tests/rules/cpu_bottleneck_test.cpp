@@ -36,6 +36,18 @@ TEST(CpuBottleneck, IsClearWhenTheGpuIsBusyOrNoCoreIs) {
   EXPECT_EQ(Judge(kRule, MakeJob(lazy)).verdict.kind, VerdictKind::kClear);
 }
 
+// The time of two nodes adds up to more than the job took.
+TEST(CpuBottleneck, SaysWhoseTimeItCounts) {
+  Scenario two = Saturated(2000);
+  two.nodes = 2;
+  const auto outcome = Judge(kRule, MakeJob(two));
+  EXPECT_NE(outcome.verdict.sentence.find("2,000 samples (1000 s of 2 nodes together)"),
+            std::string::npos)
+      << outcome.verdict.sentence;
+  EXPECT_NE(outcome.findings[0].sentence.find(" s); the threshold"), std::string::npos)
+      << outcome.findings[0].sentence;
+}
+
 // Waiting for a disk is not using the CPU: the metric of a core leaves it out.
 TEST(CpuBottleneck, DoesNotCountWaitingForDisks) {
   Scenario waiting = Saturated(2000);

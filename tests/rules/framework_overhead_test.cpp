@@ -45,6 +45,19 @@ TEST(FrameworkOverhead, DoesNotJudgeTheStart) {
   EXPECT_EQ(outcome.findings.at(0).from, job.origin + 20500ms);
 }
 
+TEST(FrameworkOverhead, SaysWhoseTimeItCounts) {
+  Scenario two = Launching(95);
+  two.nodes = 2;
+  two.ranks.push_back(two.ranks[0]);
+  two.extras.push_back({{"process_thread_cpu_percent", "rank1"}, two.extras[0].value});
+  const auto outcome = Judge(kRule, MakeJob(two));
+  EXPECT_NE(outcome.verdict.sentence.find(" s of 2 nodes together); the threshold"),
+            std::string::npos)
+      << outcome.verdict.sentence;
+  EXPECT_EQ(outcome.findings[0].sentence.find("together"), std::string::npos)
+      << outcome.findings[0].sentence;
+}
+
 TEST(FrameworkOverhead, IsClearWhenGpusAreBusy) {
   Scenario busy = Launching(99);
   busy.stretches[0].gpu = 85;
