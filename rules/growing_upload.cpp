@@ -17,6 +17,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::string_view kMetrics[] = {"network_send_bytes_per_second"};
+constexpr double kMiB = 1 << 20;  // the unit of charts and reports
 constexpr std::size_t kLeastBursts = 6, kMostShown = 64;
 constexpr Duration kLeastWatched = 30min;  // after which no burst at all is an answer
 // The rhythm is steady when most pauses are near the one in the middle; the bursts grow when nearly
@@ -139,11 +140,11 @@ void UploadFold::ScanNode(const std::string& name, const SendBursts& node) {
 
 std::string UploadFold::Describe(const std::string& name, const Rhythm& rhythm) const {
   return Format(
-      "Node {} sends a burst every {}: over the last {} from {:.1f} MB to {:.1f} MB, {:+.2f} MB "
+      "Node {} sends a burst every {}: over the last {} from {:.1f} MiB to {:.1f} MiB, {:+.2f} MiB "
       "each; {:.0f} % of the pauses are alike",
       name, LengthText(std::chrono::milliseconds(std::llround(rhythm.every_s * 1000))),
-      CountText(static_cast<std::int64_t>(rhythm.bursts), "burst"), rhythm.line.start / 1e6,
-      rhythm.line.end / 1e6, rhythm.line.slope / 1e6, rhythm.steady * 100);
+      CountText(static_cast<std::int64_t>(rhythm.bursts), "burst"), rhythm.line.start / kMiB,
+      rhythm.line.end / kMiB, rhythm.line.slope / kMiB, rhythm.steady * 100);
 }
 
 // The one that fired most often, else the one with the most bursts.

@@ -27,7 +27,7 @@ TEST(GrowingUpload, FiresWhenBurstsGrow) {
   const auto outcome = Judge(kRule, MakeJob(Sends(20, kGrows)));
   EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
   EXPECT_NE(outcome.verdict.sentence.find("Node node-0 sends a burst every 60 s: over the last 19 "
-                                          "bursts from 110.0 MB to 290.0 MB, +10.00 MB each"),
+                                          "bursts from 104.9 MiB to 276.6 MiB, +9.54 MiB each"),
             std::string::npos)
       << outcome.verdict.sentence;
   EXPECT_TRUE(outcome.verdict.active);
