@@ -69,7 +69,7 @@ std::string UsageSentence(const UsageTable& usage) {
     return Format("95th percentile on the busiest node: {}. No GPU was measured.", cpu_text);
   const std::string both =
       Format("95th percentile on the busiest node: GPU {:.1f} %, {}.", gpu, cpu_text);
-  if (gpu_median > 70) return both + " Its GPUs were busy more than half of the time.";
+  if (gpu_median > 70) return both + " Of its GPUs' samples more than half are above 70 %.";
   if (gpu >= 70) return both + " Its GPUs had work, but not all the time.";
   if (cpu > 70)
     return both + " The GPUs had room while the CPU was busy: a bottleneck on the CPU is likely.";

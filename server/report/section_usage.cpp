@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "core/base/text.h"
 #include "core/model/metric.h"
@@ -12,17 +13,39 @@ namespace {
 
 constexpr std::size_t kMostLines = 8;  // nodes with a picture of their own
 
-Markup UsageRows(const UsageTable& usage) {
+// What each node received or sent in all, as OverallSystemUsage has added it up: by node and
+// metric.
+std::map<std::pair<std::string, std::string>, double> TotalsOf(const Report& report) {
+  std::map<std::pair<std::string, std::string>, double> totals;
+  for (const RuleSection& rule : report.rules) {
+    if (rule.rule != "OverallSystemUsage" || !rule.judged) continue;
+    for (const OrderedJson& node : rule.answer["evidence"].value("nodes", OrderedJson::array())) {
+      for (const char* name : {"network_receive", "network_send"}) {
+        const auto usage = node.find(name);
+        if (usage == node.end() || !usage->is_object()) continue;
+        totals[{node.value("node", ""), Format("{}_bytes_per_second", name)}] =
+            usage->value("total_bytes", 0.0);
+      }
+    }
+  }
+  return totals;
+}
+
+Markup UsageRows(const Report& report) {
+  const auto totals = TotalsOf(report);
   std::vector<std::vector<Markup>> rows;
-  for (const UsageRow& row : usage.rows) {
+  for (const UsageRow& row : report.usage.rows) {
     const std::string_view unit = FindMetric(row.metric)->unit;
     rows.push_back({Text(row.node), Text(MetricWords(row.metric))});
     for (const double value : {row.max, row.p99, row.p95, row.p90, row.p50, row.min}) {
       rows.back().push_back(Text(ValueWords(value, unit)));
     }
+    const auto total = totals.find({row.node, row.metric});
+    rows.back().push_back(
+        Text(total == totals.end() ? std::string(kNothing) : BytesWords(total->second)));
   }
-  return ScrollTable("System usage", {"Node", "What", "max", "p99", "p95", "p90", "p50", "min"},
-                     rows);
+  return ScrollTable("System usage",
+                     {"Node", "What", "max", "p99", "p95", "p90", "p50", "min", "in all"}, rows);
 }
 
 // Of the GPUs, or of the cores where there is none.
@@ -66,7 +89,7 @@ Markup UsageSection(const Report& report) {
       "; each GPU's count by themselves, the rates of a node's interfaces add up.";
   return Section("usage", "System usage",
                  Element("p", {{"class", "sentence"}}, Text(report.usage_sentence)) +
-                     UsageRows(report.usage) + Element("p", {{"class", "note"}}, Text(of)) +
+                     UsageRows(report) + Element("p", {{"class", "note"}}, Text(of)) +
                      Lines(report));
 }
 

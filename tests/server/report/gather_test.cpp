@@ -142,6 +142,24 @@ TEST_F(GatherTest, ACustomRuleHasAPictureOfItsMetric) {
   EXPECT_NE(picture.find("class=\"mark\""), picture.npos);
 }
 
+// The mean of all time is less than what half of the samples are above.
+TEST_F(GatherTest, TheSentenceOfUsageSaysWhatWasCounted) {
+  Judge(MakeJob(HotNode()), true);
+  EXPECT_TRUE(
+      Gather().usage_sentence.ends_with(" Of its GPUs' samples more than half are above 70 %."))
+      << Gather().usage_sentence;
+}
+
+TEST_F(GatherTest, TheTableOfUsageHasWhatWasSentInAll) {
+  Judge(MakeJob(SixteenGpus()), true);
+  const Report report = Gather();
+  const std::string table = UsageSection(report).text();
+  const OrderedJson& node = Find(report, "OverallSystemUsage")->answer["evidence"]["nodes"][0];
+  const double sent = node["network_send"]["total_bytes"].get<double>();
+  EXPECT_NEAR(sent, 900 * (1e6 + 2e8 / 12), 1e9);
+  EXPECT_NE(table.find(">" + BytesWords(sent) + "</td></tr>"), table.npos) << BytesWords(sent);
+}
+
 // Only the first eight have pictures.
 TEST_F(GatherTest, NodesAreInTheOrderInWhichPeopleCount) {
   Judge(MakeJob(Small(12)), true);
