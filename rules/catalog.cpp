@@ -75,6 +75,11 @@ const RuleType* FindRule(std::string_view name) {
   return found == rules.end() ? nullptr : &*found;
 }
 
+bool SumsUp(std::string_view name) {
+  const RuleType* rule = FindRule(name);
+  return rule != nullptr && rule->sums_up;
+}
+
 Result<Json> CompleteParameters(const RuleType& rule, const Json& given) {
   Result<Json> complete = CompleteParams(rule.name, rule.params, given);
   if (!complete.ok() || rule.check == nullptr) return complete;

@@ -19,6 +19,9 @@ const RuleType& CustomRule();
 // Of the catalog, or the custom one. Null when there is no such rule.
 const RuleType* FindRule(std::string_view name);
 
+// Whether there is such a rule, and it fires when another rule of the job did.
+bool SumsUp(std::string_view name);
+
 // `given` (an object, or null) with the defaults filled in. Every error names rule, parameter,
 // value and range.
 Result<Json> CompleteParameters(const RuleType& rule, const Json& given);

@@ -88,11 +88,6 @@ std::string ReadRemoved(Body& body, const Json& given, const std::string& pointe
   return name;
 }
 
-bool SumsUp(const RuleConfigRow* stands) {
-  const RuleType* type = stands ? FindRule(stands->rule) : nullptr;
-  return type && type->sums_up;
-}
-
 void NoteTwice(Body& body, std::set<std::string>& names, const std::string& name,
                const std::string& pointer) {
   if (name.empty() || names.insert(name).second) return;  // one without a name was refused before
@@ -139,9 +134,8 @@ RuleChanges ReadRuleChanges(Body& body, const Json& configuration,
   for (const auto& [item, place] : ReadGivenRules(body, list, kPointer, stand)) {
     if (item.is_object() && item.contains("remove")) {
       changes.removed.push_back(ReadRemoved(body, item, place, stand));
-      if (SumsUp(Find(stand, changes.removed.back()))) {
-        changes.quiet.push_back(changes.removed.back());
-      }
+      const RuleConfigRow* removed = Find(stand, changes.removed.back());
+      if (removed && SumsUp(removed->rule)) changes.quiet.push_back(removed->name);
       NoteTwice(body, names, changes.removed.back(), place);
       --count;
       continue;

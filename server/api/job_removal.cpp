@@ -18,8 +18,7 @@ Status TellOfRules(const Api& api, Connection& connection, const JobRow& job) {
   if (!rules) return rules.error();
   std::vector<std::int64_t> telling;
   for (const RuleConfigRow& config : *rules) {
-    const RuleType* rule = FindRule(config.rule);
-    if (rule == nullptr || !rule->sums_up) telling.push_back(config.rule_config_id);
+    if (!SumsUp(config.rule)) telling.push_back(config.rule_config_id);
   }
   return AnnounceGone(connection, job.job_id, telling, "the job was deleted",
                       ToMicros(api.clock.Now()), api.public_url);

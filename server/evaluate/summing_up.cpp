@@ -8,11 +8,6 @@
 namespace stepscope {
 namespace {
 
-bool SumsUp(const RuleConfigRow& config) {
-  const RuleType* rule = FindRule(config.rule);
-  return rule != nullptr && rule->sums_up;
-}
-
 void Add(OtherRules& others, bool active, double share) {
   others.active = others.active || active;
   others.share = std::max(others.share, share);
@@ -38,7 +33,7 @@ Result<OtherRules> ReadOtherRules(Connection& connection, const RuleTask& task,
   std::vector<std::int64_t> without_turn;  // of those that fired
   for (const RuleStateRow& row : *rows) {
     const std::int64_t id = row.config.rule_config_id;
-    if (id == task.rule_config_id || SumsUp(row.config)) continue;
+    if (id == task.rule_config_id || SumsUp(row.config.rule)) continue;
     const auto turn = std::ranges::find(now, id, &RuleNow::rule_config_id);
     const bool had_turn = turn != now.end();
     const RuleStatus status = had_turn ? turn->status : row.status;

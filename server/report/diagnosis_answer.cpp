@@ -72,10 +72,8 @@ OrderedJson ToJson(const RuleStateRow* report, std::span<const RuleStateRow> sta
 }  // namespace
 
 const RuleStateRow* FindReport(std::span<const RuleStateRow> states) {
-  const auto report = std::ranges::find_if(states, [](const RuleStateRow& state) {
-    const RuleType* rule = FindRule(state.config.rule);
-    return rule != nullptr && rule->sums_up;
-  });
+  const auto report = std::ranges::find_if(
+      states, [](const RuleStateRow& state) { return SumsUp(state.config.rule); });
   return report == states.end() ? nullptr : &*report;
 }
 

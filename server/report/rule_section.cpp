@@ -68,7 +68,7 @@ std::vector<RuleSection> RuleSections(std::span<const RuleStateRow> states,
                                       Duration interval) {
   std::vector<RuleSection> sections;
   for (const RuleStateRow& state : states) {
-    if (const RuleType* type = FindRule(state.config.rule); type && type->sums_up) continue;
+    if (SumsUp(state.config.rule)) continue;
     sections.push_back(
         SectionOf(state, transitions, std::move(findings[state.config.rule_config_id]), interval));
   }
