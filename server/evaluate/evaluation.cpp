@@ -21,14 +21,6 @@ Result<RuleRun> StartTask(const RuleTask& task, std::span<RuleStateRow> rows, co
   return NotFound(Format("rule {} of job {} not found", task.rule_config_id, task.job_id));
 }
 
-// What a rule that begins compares its job with; its fold keeps it.
-Status KnowEarlierRuns(Connection& connection, JobView& view, Result<RuleRun>& run) {
-  if (!run.ok() || !run->begins || !run->rule->compares_runs) return {};
-  if (const Status read = AddEarlierRuns(connection, run->rule->name, view); !read.ok())
-    return read;
-  return view.facts.paces.empty() ? Status() : BeginAgain(*run, view);
-}
-
 std::vector<std::int64_t> ConfigIds(std::span<const RuleTask> tasks) {
   std::vector<std::int64_t> ids;
   for (const RuleTask& task : tasks) ids.push_back(task.rule_config_id);
@@ -144,14 +136,15 @@ Result<std::vector<Result<Turn>>> EvaluateRules(Connection& connection,
                                                 const EvaluationOptions& options) {
   const std::int64_t job_id = tasks.front().job_id;
   const Time now = clock.Now();
-  auto view = LoadView(connection, job_id, now, options.silence);
+  const auto view = LoadView(connection, job_id, now, options.silence);
   if (!view.ok()) return view.error();
   auto rows = LoadRuleStates(connection, job_id, ConfigIds(tasks));
   if (!rows.ok()) return rows.error();
   std::vector<Result<RuleRun>> runs;
   for (const RuleTask& task : tasks) {
     runs.push_back(Caught([&] { return StartTask(task, *rows, *view); }));
-    const Status known = KnowEarlierRuns(connection, *view, runs.back());
+    if (!runs.back().ok()) continue;
+    const Status known = KnowEarlierRuns(connection, *view, *runs.back());
     if (!known.ok()) return known.error();
   }
   const auto horizon = SettledHorizon(*view, options.settle);

@@ -2,15 +2,9 @@
 
 #include <utility>
 
-#include "server/store/earlier_runs.h"
 #include "server/store/series.h"
 
 namespace stepscope {
-namespace {
-
-constexpr int kMostRuns = 3;  // that a job is compared with
-
-}  // namespace
 
 // The job first, so that a job that ended was stored before what is read after it; ranges before
 // ranks and steps, so that a tick's steps are there.
@@ -26,13 +20,6 @@ Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, 
   JobFacts facts = FactsOf(*job, *nodes, *ranks);
   return JobView{std::move(*job), std::move(facts), PresenceOf(*nodes, *ranges, now, silence),
                  std::move(*ranks)};
-}
-
-Status AddEarlierRuns(Connection& connection, std::string_view rule, JobView& view) {
-  auto paces = ListPaces(connection, view.job, rule, kMostRuns);
-  if (!paces.ok()) return paces.error();
-  view.facts.paces = std::move(*paces);
-  return {};
 }
 
 std::optional<Time> SettledHorizon(const JobView& view, Duration settle) {

@@ -3,7 +3,6 @@
 #include <map>
 #include <utility>
 
-#include "rules/catalog.h"
 #include "server/evaluate/rule_run.h"
 #include "server/evaluate/standing.h"
 #include "server/evaluate/summing_up.h"
@@ -40,16 +39,14 @@ Status ShowAll(Connection& connection, const JobView& view, const PreviewOptions
 Result<Preview> PreviewRule(Connection& connection, const RuleConfigRow& config, const Clock& clock,
                             const PreviewOptions& options) {
   const Time now = clock.Now();
-  auto view = LoadView(connection, config.job_id, now, options.evaluation.silence);
+  const auto view = LoadView(connection, config.job_id, now, options.evaluation.silence);
   if (!view.ok()) return view.error();
-  if (const RuleType* rule = FindRule(config.rule); rule != nullptr && rule->compares_runs) {
-    const Status known = AddEarlierRuns(connection, config.rule, *view);
-    if (!known.ok()) return known.error();
-  }
   RuleStateRow row;
   row.config = config;
   auto run = StartRun(std::move(row), *view);
   if (!run.ok()) return run.error();
+  const Status known = KnowEarlierRuns(connection, *view, *run);
+  if (!known.ok()) return known.error();
   Preview preview;
   std::map<std::int64_t, FindingRow> findings;
   const Status folded = ShowAll(connection, *view, options, clock, *run, preview, findings);

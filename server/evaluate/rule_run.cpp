@@ -6,9 +6,12 @@
 #include "core/base/text.h"
 #include "core/wire/bytes.h"
 #include "rules/catalog.h"
+#include "server/store/earlier_runs.h"
 
 namespace stepscope {
 namespace {
+
+constexpr int kMostRuns = 3;  // that a job is compared with
 
 // From where on samples are stored, when there were earlier ones.
 std::optional<Time> RemovedUntil(const JobRow& job) {
@@ -17,10 +20,11 @@ std::optional<Time> RemovedUntil(const JobRow& job) {
   return FromMicros(*job.samples_from_us);
 }
 
-// A fold that knows nothing but what was removed before it could see it.
-Status Begin(RuleRun& run, const JobView& view) {
+// A fold that knows only what was removed before it could see it, and the paces of earlier runs.
+Status Begin(RuleRun& run, const JobView& view, std::vector<double> paces = {}) {
   JobFacts facts = view.facts;
   facts.removed_until = run.watermark.removed_until;
+  facts.paces = std::move(paces);
   const auto params =
       Params::Read(run.rule->name, run.rule->params, run.row.config.parameters, facts.interval);
   if (!params.ok()) return params.error();
@@ -100,8 +104,11 @@ Result<RuleRun> StartRun(RuleStateRow row, const JobView& view) {
   return run;
 }
 
-Status BeginAgain(RuleRun& run, const JobView& view) {
-  return Begin(run, view);
+Status KnowEarlierRuns(Connection& connection, const JobView& view, RuleRun& run) {
+  if (!run.begins || !run.rule->compares_runs) return {};
+  auto paces = ListPaces(connection, view.job, run.rule->name, kMostRuns);
+  if (!paces.ok()) return paces.error();
+  return paces->empty() ? Status() : Begin(run, view, std::move(*paces));
 }
 
 Verdict JudgeRun(const RuleRun& run, const JobView& view) {

@@ -32,8 +32,9 @@ struct RuleRun {
 Result<RuleRun> StartRun(RuleStateRow row, const JobView& view);
 inline constexpr std::int64_t kMostStartsAnew = 3;
 
-// For a run that begins, when the view knows more than it did at StartRun.
-Status BeginAgain(RuleRun& run, const JobView& view);
+// What a rule that begins and compares runs compares the job with: the newest runs before it in its
+// group, as this rule saw them; its fold keeps them. Reads nothing for others, nor without a group.
+Status KnowEarlierRuns(Connection& connection, const JobView& view, RuleRun& run);
 
 // What StartRun goes on from: the watermark, then the fold.
 std::string SaveRun(const RuleRun& run);
