@@ -22,6 +22,13 @@ Json MemberText(const Json& object, const char* key);
 Json MemberInteger(const Json& object, const char* key);
 Json MemberArray(const Json& object, const char* key);  // empty rather than null
 
+// Of Json or OrderedJson, without a copy of the member: empty when there is no such text.
+template <typename Object>
+std::string TextOf(const Object& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->template get<std::string>() : "";
+}
+
 OrderedJson NullIfEmpty(std::string_view text);
 
 }  // namespace stepscope

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
+#include "core/base/json_members.h"
 #include "core/base/text.h"
 #include "rules/catalog.h"
 
 namespace stepscope {
 namespace {
-
-std::string TextOf(const Json& item, const char* member) {
-  const auto found = item.find(member);
-  return found != item.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 std::string NameOf(const Json& item) {
   if (!item.is_object()) return "";

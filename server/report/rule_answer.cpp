@@ -5,11 +5,6 @@
 namespace stepscope {
 namespace {
 
-std::string TextOf(const Json& object, const char* key) {
-  const Json member = MemberText(object, key);
-  return member.is_string() ? member.get<std::string>() : std::string();
-}
-
 // The sentence of the newest verdict while the rule is judged or has fired, for its numbers are
 // new; the sentence of the change for what is final.
 std::string Details(const RuleStateRow& state, std::span<const TransitionRow> transitions) {

@@ -1,3 +1,4 @@
+#include "core/base/json_members.h"
 #include "core/base/text.h"
 #include "server/report/pictures.h"
 #include "server/report/sections.h"
@@ -6,11 +7,6 @@
 
 namespace stepscope {
 namespace {
-
-std::string TextOf(const OrderedJson& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 std::string NumberOf(const OrderedJson& row, const char* key, std::string_view behind) {
   const auto found = row.find(key);

@@ -10,11 +10,6 @@
 namespace stepscope {
 namespace {
 
-std::string TextOf(const OrderedJson& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 std::string StatusOf(const RuleSection& rule) {
   return TextOf(rule.answer, "rule_evaluation_status");
 }
