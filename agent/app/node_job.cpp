@@ -45,7 +45,7 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
                         .push = options.push,
                         .obey =
                             [this, ask](const ServiceCommand& asked) {
-                              return stepscope::Obey(asked, options_.allowed, interval_, ask);
+                              return stepscope::Obey(asked, options_.allowed, {interval_, ask});
                             },
                         .spool = options.spool,
                         .service = options.uplink.server},
@@ -110,6 +110,9 @@ void NodeJob::Say() {
   JobStart start{started_, group_, options_.sampling.interval, command_,
                  ReadNodeFacts(options_.sampling.root)};
   start.facts.agent_version = options_.agent_version;
+  Allowed allowed = options_.allowed;
+  allowed.stop = false;  // it starts no command
+  start.facts.allows = WordsOf(allowed);
   for (GpuFacts& gpu : sampler_.Gpus()) {
     if (gpus_.contains(gpu.device)) start.facts.gpus.push_back(std::move(gpu));
   }

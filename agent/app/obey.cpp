@@ -1,5 +1,8 @@
 #include "agent/app/obey.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/base/text.h"
 
 namespace stepscope {
@@ -7,10 +10,6 @@ namespace {
 
 constexpr std::int64_t kLeastMs = 100, kMostMs = 60'000;
 constexpr std::int64_t kMostSteps = 1000;  // of a window
-
-std::string NotAllowed(std::string_view kind) {
-  return Format("the agent was started without --allow {}", kind);
-}
 
 std::string AskForWindow(const ServiceCommand& command, const AskRanks& ask) {
   if (command.start_step < 0 || command.num_steps < 1 || command.num_steps > kMostSteps) {
@@ -23,21 +22,65 @@ std::string AskForWindow(const ServiceCommand& command, const AskRanks& ask) {
   return told ? "" : "no training process is connected";
 }
 
+std::string ChangeInterval(const ServiceCommand& command, Guarded<Duration>& interval) {
+  if (command.interval_ms < kLeastMs || command.interval_ms > kMostMs) {
+    return Format("{} ms is not between {} and {}", command.interval_ms, kLeastMs, kMostMs);
+  }
+  const Duration wanted = std::chrono::milliseconds(command.interval_ms);
+  interval.Change([&](Duration& value) { value = wanted; });
+  return "";
+}
+
+std::string BeginStop(const std::function<void()>& stop) {
+  if (!stop) return "this agent did not start the processes; stepscope-agent run does";
+  stop();
+  return "";
+}
+
+// What the service may be allowed, in the order of --help.
+struct Kind {
+  std::string_view word;
+  bool Allowed::*allowed;
+  std::string (*obey)(const ServiceCommand& command, const Powers& powers);
+};
+constexpr Kind kKinds[] = {
+    {kIntervalCommand, &Allowed::interval,
+     [](const auto& command, const auto& powers) {
+       return ChangeInterval(command, powers.interval);
+     }},
+    {kWindowCommand, &Allowed::window,
+     [](const auto& command, const auto& powers) { return AskForWindow(command, powers.ask); }},
+    {kStopCommand, &Allowed::stop,
+     [](const auto&, const auto& powers) { return BeginStop(powers.stop); }},
+};
+
+const Kind* FindKind(std::string_view word) {
+  const auto found = std::ranges::find(kKinds, word, &Kind::word);
+  return found == std::end(kKinds) ? nullptr : found;
+}
+
 }  // namespace
 
 Result<Allowed> ParseAllowed(std::string_view text) {
-  if (text == "none") return Allowed{.interval = false};
   Allowed allowed{.interval = false};
+  if (text == "none") return allowed;
   for (const std::string_view word : Split(text, ',')) {
-    if (word == kIntervalCommand) {
-      allowed.interval = true;
-    } else if (word == kWindowCommand) {
-      allowed.window = true;
-    } else {
-      return Invalid(Format("'{}' is neither interval nor window, nor none", Printable(text, 40)));
+    const Kind* kind = FindKind(word);
+    if (kind == nullptr) {
+      return Invalid(
+          Format("'{}' is not interval, window and stop, nor none", Printable(text, 40)));
     }
+    allowed.*kind->allowed = true;
   }
   return allowed;
+}
+
+std::vector<std::string> WordsOf(const Allowed& allowed) {
+  std::vector<std::string> words;
+  for (const Kind& kind : kKinds) {
+    if (allowed.*kind.allowed) words.emplace_back(kind.word);
+  }
+  return words;
 }
 
 AskRanks AskIn(Intake* intake, const std::string& job) {
@@ -46,21 +89,13 @@ AskRanks AskIn(Intake* intake, const std::string& job) {
   };
 }
 
-std::string Obey(const ServiceCommand& command, const Allowed& allowed, Guarded<Duration>& interval,
-                 const AskRanks& ask) {
-  if (command.kind == kWindowCommand) {
-    return allowed.window ? AskForWindow(command, ask) : NotAllowed(kWindowCommand);
-  }
-  if (command.kind != kIntervalCommand) {
+std::string Obey(const ServiceCommand& command, const Allowed& allowed, const Powers& powers) {
+  const Kind* kind = FindKind(command.kind);
+  if (kind == nullptr) {
     return Format("this agent does not know '{}'", Printable(command.kind, 40));
   }
-  if (!allowed.interval) return NotAllowed(kIntervalCommand);
-  if (command.interval_ms < kLeastMs || command.interval_ms > kMostMs) {
-    return Format("{} ms is not between {} and {}", command.interval_ms, kLeastMs, kMostMs);
-  }
-  const Duration wanted = std::chrono::milliseconds(command.interval_ms);
-  interval.Change([&](Duration& value) { value = wanted; });
-  return "";
+  if (allowed.*kind->allowed) return kind->obey(command, powers);
+  return Format("the agent was started without --allow {}", kind->word);
 }
 
 }  // namespace stepscope

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/marks/intake.h"
 #include "core/base/guarded.h"
@@ -18,10 +19,17 @@ namespace stepscope {
 struct Allowed {
   bool interval = true;
   bool window = false;  // it slows the training down while it is recorded
+  bool stop = false;    // it ends the training
+
+  bool operator==(const Allowed&) const = default;
 };
 
-// "interval", "window", both with a comma between them, or "none". Invalid names what it is not.
+// "interval", "window", "stop", several with commas between them, or "none". Invalid names what it
+// is not.
 Result<Allowed> ParseAllowed(std::string_view text);
+
+// The words of it, for the service.
+std::vector<std::string> WordsOf(const Allowed& allowed);
 
 // Asks the training processes; how many of them could be told.
 using AskRanks =
@@ -30,9 +38,15 @@ using AskRanks =
 // Asks those of a job that `intake` hears, which may be null and outlives it.
 AskRanks AskIn(Intake* intake, const std::string& job);
 
+// What an agent can do about what it is asked for. What it refers to outlives it.
+struct Powers {
+  Guarded<Duration>& interval;
+  AskRanks ask = nullptr;                // null: nobody is heard
+  std::function<void()> stop = nullptr;  // begins to end the command; null: it runs none
+};
+
 // Does what the service asks for. Why not, or nothing when it is done. A window is done when the
-// processes are asked: what becomes of it is a fact of each rank.
-std::string Obey(const ServiceCommand& command, const Allowed& allowed, Guarded<Duration>& interval,
-                 const AskRanks& ask);
+// processes are asked: what becomes of it is a fact of each rank. A stop is done when it has begun.
+std::string Obey(const ServiceCommand& command, const Allowed& allowed, const Powers& powers);
 
 }  // namespace stepscope

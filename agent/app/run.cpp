@@ -8,11 +8,13 @@
 #include <optional>
 #include <utility>
 
+#include "agent/app/command_wait.h"
 #include "agent/app/first_agent.h"
 #include "agent/app/job_session.h"
 #include "agent/app/live_socket.h"
 #include "agent/app/obey.h"
 #include "agent/app/spool_drain.h"
+#include "agent/app/training.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/process.h"
 #include "agent/launch/command.h"
@@ -74,28 +76,6 @@ CommandOptions MakeCommand(const RunOptions& options, const Intake* intake, cons
   return command;
 }
 
-// The ranks that are heard; the command as long as there are none.
-std::vector<TrainingProcess> TrainingOf(const Intake* intake, std::int64_t command) {
-  std::vector<TrainingProcess> training;
-  for (const HeardJob& job : intake ? intake->Jobs() : std::vector<HeardJob>()) {
-    for (const HeardProcess& process : job.processes) {
-      training.push_back({Format("rank{}", process.rank), process.pid});
-    }
-  }
-  if (training.empty() && command != 0) training.push_back({"command", command});
-  return training;
-}
-
-// Lists them anew only when somebody came or went.
-ListTraining ListFor(const Intake* intake, std::int64_t command) {
-  return [=, seen = std::optional<std::uint64_t>(),
-          known = std::vector<TrainingProcess>()](auto& training) mutable {
-    const std::uint64_t changes = intake ? intake->Changes() : 0;
-    if (std::exchange(seen, changes) != changes) known = TrainingOf(intake, command);
-    training = known;
-  };
-}
-
 // For `top`; a run goes on without it.
 std::unique_ptr<LiveSocket> StartLive(const RunOptions& options, const Intake* intake,
                                       const JobSession& session) {
@@ -109,6 +89,7 @@ std::unique_ptr<LiveSocket> StartLive(const RunOptions& options, const Intake* i
 JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
   JobStart start{at, options.group, options.interval, options.command, ReadNodeFacts(options.root)};
   start.facts.agent_version = options.agent_version;
+  start.facts.allows = WordsOf(options.allowed);
   start.facts.gpus = sampler.Gpus();
   start.facts.absent = sampler.Absent();
   return start;
@@ -144,20 +125,6 @@ class Opening {
   bool starting_ = true;
   std::vector<AbsentSource> absent_;
 };
-
-// Without a command, somebody ends it.
-CommandEnd WaitForEnd(const Command* command, Signals& signals, Opening& opening) {
-  for (;;) {
-    pollfd watched{signals.descriptor(), POLLIN, 0};
-    poll(&watched, 1, static_cast<int>(opening.Look() / 1ms));
-    while (const auto arrival = signals.Next()) {
-      if (command == nullptr && AsksToEnd(arrival->signal)) return {};
-      if (command != nullptr && arrival->signal != SIGCHLD) command->Forward(*arrival);
-    }
-    if (command == nullptr) continue;
-    if (const auto end = command->Ended()) return *end;
-  }
-}
 
 // False when the time is over, or somebody who does not want to wait interrupted.
 bool WaitForDelivery(const JobSession& session, Signals& signals, const Clock& clock) {
@@ -262,19 +229,22 @@ int RunCommand(const RunOptions& options) {
   if (relay) relay->CloseInputs();
 
   Sampler sampler(options.root, clock);
-  sampler.Add("process", MakeProcessCollector(options.root,
-                                              ListFor(intake.get(), command ? command->pid() : 0)));
+  sampler.Add("process",
+              MakeProcessCollector(options.root,
+                                   ListTrainingOf(intake.get(), command ? command->pid() : 0)));
   AddLogMetrics(options, relay.get(), sampler);
   const auto metrics = [&intake] { return intake->TakeMetrics(); };
   if (intake) sampler.Add("metrics", std::make_unique<RankMetrics>(metrics));
-  const AskRanks ask = AskIn(intake.get(), "");
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);
+  const Event stop;
+  Powers powers{interval, AskIn(intake.get(), "")};
+  if (command) powers.stop = [&stop] { stop.Set(); };
   const auto spool = OpenSpool(options.spool);
   const SpoolDrain others(spool.get(), options.uplink, clock);
   JobSession session(
       {options.job, options.node, options.push,
-       [&](const ServiceCommand& asked) { return Obey(asked, options.allowed, interval, ask); },
+       [&](const ServiceCommand& asked) { return Obey(asked, options.allowed, powers); },
        spool.get(), options.uplink.server},
       **uplink, intake ? drain : DrainMarks(), clock);
   Opening opening(options, sampler, session, clock.Now());
@@ -285,7 +255,13 @@ int RunCommand(const RunOptions& options) {
       sampler, [&](Time at, const TickRow& row) { session.Add(at, row); }, interval, clock);
   const auto live = StartLive(options, intake.get(), session);
   ReleaseStartupPages();
-  const CommandEnd end = WaitForEnd(command ? &*command : nullptr, signals, opening);
+  const CommandEnd end = WaitForEnd({.command = command ? &*command : nullptr,
+                                     .signals = signals,
+                                     .look = [&opening] { return opening.Look(); },
+                                     .stop = stop,
+                                     .others = [&intake] { return PidsOf(RanksOf(intake.get())); },
+                                     .grace = options.grace,
+                                     .clock = clock});
   const Time ended_at = clock.Now();
   samples.reset();
   const auto output = LastOutput(options, relay.get());

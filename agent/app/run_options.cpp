@@ -28,6 +28,12 @@ constexpr Option kOptions[] = {
      false, SaidIn::kAnywhere, true},
 };
 
+constexpr Option kStopOptions[] = {
+    {"--grace", "TIME", "120s",
+     "time the command has to end after SIGTERM when the service stops it, before SIGKILL; 1s to "
+     "1h"},
+};
+
 constexpr Option kRecordOptions[] = {
     {"--out", "FILE", "", "the recording; it must not exist yet", true, SaidIn::kCommandLineOnly},
 };
@@ -101,7 +107,8 @@ std::vector<std::pair<std::string, std::string>> CommandVariables(const RunOptio
 }
 
 std::vector<Option> RunOptionTable() {
-  return JoinRows({kOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), SpoolRows()});
+  return JoinRows(
+      {kOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), kStopOptions, SpoolRows()});
 }
 
 std::vector<Option> RecordOptionTable() {
@@ -117,6 +124,9 @@ Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
   const auto allowed = ReadAllowed(arguments);
   if (!allowed) return allowed.error();
   options->allowed = *allowed;
+  const auto grace = ReadDuration(arguments, "--grace", 1s, 1h);
+  if (!grace) return grace.error();
+  options->grace = *grace;
   const auto spool = ReadSpool(arguments);
   if (!spool) return spool.error();
   options->uplink = *uplink;

@@ -20,8 +20,9 @@ struct RunOptions {
   Duration interval = 500ms;
   Duration push = 2s;
   Allowed allowed{};
-  std::string socket{};  // empty: one of the job's own
-  std::string root{};    // empty: the node's own
+  Duration grace = 120s;  // between SIGTERM and SIGKILL of a stop
+  std::string socket{};   // empty: one of the job's own
+  std::string root{};     // empty: the node's own
   bool travelling_output = true;
   bool python_hooks = true;
   UplinkOptions uplink{};

@@ -62,6 +62,7 @@ std::string StartedEvent(const JobStart& start) {
                       {"gpus", gpus},
                       {"kernel", ValidUtf8(start.facts.kernel)},
                       {"agent_version", start.facts.agent_version},
+                      {"allows", start.facts.allows},
                       {"absent", absent}};
   return Dump(Json{{"event", "started"},
                    {"at_us", ToMicros(start.at)},

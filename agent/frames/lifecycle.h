@@ -19,6 +19,7 @@ struct NodeFacts {
   std::uint64_t memory_bytes = 0;
   std::string kernel;
   std::string agent_version;
+  std::vector<std::string> allows;  // what the service may ask for: "interval", "stop"
   std::vector<GpuFacts> gpus;
   std::vector<AbsentSource> absent;
 };

@@ -1,7 +1,10 @@
 #include "agent/host/process_files.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "core/base/text.h"
@@ -24,6 +27,16 @@ std::optional<std::string_view> TextOf(Result<Source>& source) {
   if (text) return *text;
   source = text.error();
   return std::nullopt;
+}
+
+std::vector<std::int64_t> Pids(const std::string& root) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir((root + "/proc").c_str()), closedir);
+  std::vector<std::int64_t> pids;
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
+    if (const auto pid = ParseInt(entry->d_name, "pid"); pid && *pid > 0) pids.push_back(*pid);
+  }
+  std::ranges::sort(pids);
+  return pids;
 }
 
 std::string ProcessFolder(std::int64_t pid) {

@@ -53,6 +53,9 @@ class ProcessFiles {
 // Nothing where the file is not there, or can no longer be read: one that failed is not read again.
 std::optional<std::string_view> TextOf(Result<Source>& source);
 
+// Of all processes that this one can see, in order.
+std::vector<std::int64_t> Pids(const std::string& root);
+
 // "/proc/42/"
 std::string ProcessFolder(std::int64_t pid);
 

@@ -1,14 +1,13 @@
 #include "agent/launch/process_match.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "agent/collect/source.h"
+#include "agent/host/process_files.h"
 #include "agent/host/process_text.h"
 #include "agent/launch/process_start.h"
 #include "core/base/log.h"
@@ -21,16 +20,6 @@ constexpr int kLooks = 3;
 constexpr std::size_t kMostMatched = 1024;
 constexpr std::size_t kLongestCommand = 4096;
 constexpr std::string_view kRanks[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
-
-std::vector<std::int64_t> Pids(const std::string& root) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir((root + "/proc").c_str()), closedir);
-  std::vector<std::int64_t> pids;
-  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
-    if (const auto pid = ParseInt(entry->d_name, "pid"); pid && *pid > 0) pids.push_back(*pid);
-  }
-  std::ranges::sort(pids);
-  return pids;
-}
 
 std::int64_t ParentOf(const std::string& root, std::int64_t pid) {
   auto file = Source::Open(root, Format("/proc/{}/stat", pid));

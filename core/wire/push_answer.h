@@ -21,7 +21,7 @@ struct RejectedFrame {
 // in a lifecycle frame.
 struct ServiceCommand {
   std::string id;                // "interval-3"; the agent answers an id once
-  std::string kind;              // "interval", "window", or what a later service may ask
+  std::string kind;              // "interval", "window", "stop", or what a later service may ask
   std::int64_t interval_ms = 0;  // 100 to 60,000; 0 for other kinds
   // Of a window: the steps for which operators and kernels are to be recorded.
   std::int64_t start_step = 0;
@@ -29,6 +29,7 @@ struct ServiceCommand {
 };
 inline constexpr std::string_view kIntervalCommand = "interval";
 inline constexpr std::string_view kWindowCommand = "window";
+inline constexpr std::string_view kStopCommand = "stop";  // end what the agent runs
 
 // The 200 answer to a push. One push is of one session.
 struct PushAnswer {

@@ -13,25 +13,24 @@ Duration Now(const Guarded<Duration>& interval) {
 
 TEST(Obey, ChangesTheInterval) {
   Guarded<Duration> interval(500ms);
-  EXPECT_EQ(Obey({"interval-1", "interval", 250}, Allowed{}, interval, nullptr), "");
+  EXPECT_EQ(Obey({"interval-1", "interval", 250}, Allowed{}, {interval}), "");
   EXPECT_EQ(Now(interval), 250ms);
 }
 
 TEST(Obey, RefusesWhatItWasNotStartedWith) {
   Guarded<Duration> interval(500ms);
-  EXPECT_EQ(Obey({"interval-1", "interval", 250}, *ParseAllowed("none"), interval, nullptr),
+  EXPECT_EQ(Obey({"interval-1", "interval", 250}, *ParseAllowed("none"), {interval}),
             "the agent was started without --allow interval");
   EXPECT_EQ(Now(interval), 500ms);
 }
 
 TEST(Obey, RefusesWhatItDoesNotKnowAndWhatIsOutOfRange) {
   Guarded<Duration> interval(500ms);
-  EXPECT_EQ(Obey({"a", "stop", 0}, Allowed{}, interval, nullptr),
-            "this agent does not know 'stop'");
-  EXPECT_EQ(Obey({"a", "interval", 99}, Allowed{}, interval, nullptr),
+  EXPECT_EQ(Obey({"a", "dance", 0}, Allowed{}, {interval}), "this agent does not know 'dance'");
+  EXPECT_EQ(Obey({"a", "interval", 99}, Allowed{}, {interval}),
             "99 ms is not between 100 and 60000");
-  EXPECT_NE(Obey({"a", "interval", INT64_MAX}, Allowed{}, interval, nullptr), "");
-  EXPECT_NE(Obey({"a", "interval", 0}, Allowed{}, interval, nullptr), "");
+  EXPECT_NE(Obey({"a", "interval", INT64_MAX}, Allowed{}, {interval}), "");
+  EXPECT_NE(Obey({"a", "interval", 0}, Allowed{}, {interval}), "");
   EXPECT_EQ(Now(interval), 500ms);
 }
 
@@ -46,10 +45,10 @@ TEST(Obey, AsksTheRanksForAWindowWhereThatIsAllowed) {
     asked = {command, argument};
     return std::size_t{2};
   };
-  EXPECT_EQ(Obey(Window(1000, 5), Allowed{}, interval, ask),
+  EXPECT_EQ(Obey(Window(1000, 5), Allowed{}, {interval, ask}),
             "the agent was started without --allow window");
   EXPECT_TRUE(asked.empty());
-  EXPECT_EQ(Obey(Window(1000, 5), *ParseAllowed("window"), interval, ask), "");
+  EXPECT_EQ(Obey(Window(1000, 5), *ParseAllowed("window"), {interval, ask}), "");
   EXPECT_EQ(asked, (std::vector<std::string>{"window", "window 5 steps from step 1000"}));
 }
 
@@ -57,22 +56,37 @@ TEST(Obey, RefusesAWindowThatIsNoneOrThatNobodyHearsOf) {
   Guarded<Duration> interval(500ms);
   const Allowed allowed = *ParseAllowed("interval,window");
   const AskRanks ask = [](const std::string&, const std::string&) { return std::size_t{0}; };
-  EXPECT_EQ(Obey(Window(0, 1), allowed, interval, ask), "no training process is connected");
-  EXPECT_EQ(Obey(Window(0, 1), allowed, interval, nullptr), "no training process is connected");
-  EXPECT_EQ(Obey(Window(7, 0), allowed, interval, ask),
+  EXPECT_EQ(Obey(Window(0, 1), allowed, {interval, ask}), "no training process is connected");
+  EXPECT_EQ(Obey(Window(0, 1), allowed, {interval}), "no training process is connected");
+  EXPECT_EQ(Obey(Window(7, 0), allowed, {interval, ask}),
             "0 steps from step 7 are no window of 1 to 1000 steps");
-  EXPECT_NE(Obey(Window(-1, 5), allowed, interval, ask), "");
-  EXPECT_NE(Obey(Window(0, 1001), allowed, interval, ask), "");
+  EXPECT_NE(Obey(Window(-1, 5), allowed, {interval, ask}), "");
+  EXPECT_NE(Obey(Window(0, 1001), allowed, {interval, ask}), "");
+}
+
+TEST(Obey, BeginsToStopWhereThatIsAllowedAndThereIsACommand) {
+  Guarded<Duration> interval(500ms);
+  int stopped = 0;
+  const auto stop = [&] { ++stopped; };
+  const ServiceCommand command = {.id = "stop-1", .kind = "stop"};
+  EXPECT_EQ(Obey(command, *ParseAllowed("interval,window"), {interval, nullptr, stop}),
+            "the agent was started without --allow stop");
+  EXPECT_EQ(stopped, 0);
+  EXPECT_EQ(Obey(command, *ParseAllowed("stop"), {interval, nullptr, stop}), "");
+  EXPECT_EQ(stopped, 1);
+  EXPECT_EQ(Obey(command, *ParseAllowed("stop"), {interval}),
+            "this agent did not start the processes; stepscope-agent run does");
 }
 
 TEST(Allow, IsAListOfWordsOrNone) {
-  EXPECT_TRUE(ParseAllowed("interval")->interval);
-  EXPECT_FALSE(ParseAllowed("interval")->window);
-  EXPECT_FALSE(ParseAllowed("none")->interval);
-  EXPECT_FALSE(ParseAllowed("window")->interval);
-  EXPECT_TRUE(ParseAllowed("interval,window")->window);
-  EXPECT_TRUE(ParseAllowed("window,interval")->interval);
-  for (const char* text : {"", "stop", "interval,none", "Interval", "interval,", ",window"}) {
+  EXPECT_EQ(ParseAllowed("interval").value(), Allowed());
+  EXPECT_EQ(ParseAllowed("none").value(), Allowed{.interval = false});
+  EXPECT_EQ(ParseAllowed("window").value(), (Allowed{.interval = false, .window = true}));
+  EXPECT_EQ(ParseAllowed("stop,interval").value(), (Allowed{.interval = true, .stop = true}));
+  EXPECT_EQ(WordsOf(*ParseAllowed("stop,window,interval")),
+            (std::vector<std::string>{"interval", "window", "stop"}));
+  EXPECT_EQ(WordsOf(*ParseAllowed("none")), std::vector<std::string>());
+  for (const char* text : {"", "kill", "interval,none", "Interval", "interval,", ",window"}) {
     EXPECT_FALSE(ParseAllowed(text)) << text;
   }
 }

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "agent/collect/source.h"
+#include "core/base/clock.h"
+
+namespace stepscope {
+
+// Ends processes and all that they started: SIGTERM, and SIGKILL to those that are left when the
+// grace is over. SIGTERM goes to a process once, and only when none of the others is its parent:
+// what started it passes the signal on in its own way, or leaves it behind. For one thread.
+class ProcessStop {
+ public:
+  // Those that have ended already are left out.
+  ProcessStop(const std::vector<std::int64_t>& pids, Duration grace, const Clock& clock);
+
+  // Does what is due; to be called every second or so, until it is over.
+  void Look();
+
+  // None of them is left, or even SIGKILL did not end them.
+  bool Over() const;
+
+ private:
+  struct Member {
+    Source stat;  // kept open: it is of this process even when its number is given to another one
+    std::int64_t parent = 0;
+    bool told = false;
+  };
+
+  // Nothing when it has ended.
+  static std::optional<Member> Open(std::int64_t pid);
+  void DropEnded();
+  void AddChildren();
+  void Terminate();
+  void Kill();
+
+  const Clock& clock_;
+  const Duration grace_;
+  const SteadyTime began_;
+  std::map<std::int64_t, Member> members_;  // by number
+  std::optional<SteadyTime> killed_;
+};
+
+}  // namespace stepscope
