@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "server/store/intervals.h"
 #include "server/store/job_facts.h"
+#include "server/store/stops.h"
 
 namespace stepscope {
 namespace {
@@ -87,8 +88,7 @@ Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle&
   }
   const Result<std::vector<NodeRow>> nodes = ListNodes(connection, by.job_id);
   if (!nodes) return nodes.error();
-  const auto running = [](const NodeRow& node) { return HasAgent(node) && !node.ended_us; };
-  if (std::ranges::any_of(*nodes, running)) return {};
+  if (std::ranges::any_of(*nodes, RunsCommand)) return {};
   const NodeRow* failed = FirstFailed(*nodes);
   JobChange change = failed ? Failed(*failed) : Completed(*nodes);
   change.at_us = *std::ranges::max_element(*nodes, {}, &NodeRow::ended_us)->ended_us;
@@ -102,8 +102,13 @@ Status ApplyAnswered(Connection& connection, const ReportedBy& by, const Lifecyc
   if (done) {
     done = AddNodeFacts(connection, by.job_id, by.node_id, {{"last_command", answered.answer}});
   }
-  if (!done || answered.interval_change == 0) return done;
-  return IntervalAnswered(connection, by.job_id, by.session, answered.interval_change);
+  if (done && answered.interval_change != 0) {
+    done = IntervalAnswered(connection, by.job_id, by.session, answered.interval_change);
+  }
+  if (!done || answered.stop_request == 0) return done;
+  const StopAnswer answer{answered.stop_request, by.now_us, answered.answer["outcome"] == "refused",
+                          answered.answer["reason"].get<std::string>()};
+  return StopAnswered(connection, by.job_id, by.session, answer, by.public_url);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/ingest/apply_lifecycle.h"
-#include "server/store/intervals.h"
+#include "server/ingest/commands.h"
 #include "server/store/job_facts.h"
 #include "server/store/streams.h"
 
@@ -20,7 +20,7 @@ struct Stream {
   const CheckedPush* push = nullptr;  // its newest
   std::uint64_t cursor = 0;
   std::int64_t lost = 0, rejected = 0;
-  std::int64_t interval_answered = 0;
+  std::int64_t interval_answered = 0, stop_answered = 0;
   bool known = true;  // false: a new session of a job that has ended
 };
 
@@ -134,6 +134,7 @@ Status LockCursors(Group& group) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     streams[i]->cursor = static_cast<std::uint64_t>((*stands)[i].stored);
     streams[i]->interval_answered = (*stands)[i].interval_answered;
+    streams[i]->stop_answered = (*stands)[i].stop_answered;
   }
   return {};
 }
@@ -181,6 +182,7 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome
   if (const auto* lifecycle = std::get_if<Lifecycle>(&frame.content)) {
     if (lifecycle->event == LifecycleEvent::kAnswered) {
       stream.interval_answered = std::max(stream.interval_answered, lifecycle->interval_change);
+      stream.stop_answered = std::max(stream.stop_answered, lifecycle->stop_request);
     }
     return ApplyLifecycle(group.connection, by, *lifecycle);
   }
@@ -202,14 +204,6 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome
 void NoteRejected(const CheckedFrame& frame, PushOutcome& outcome) {
   const auto* rejected = std::get_if<RejectedFrame>(&frame.content);
   if (rejected) outcome.rejected.push_back(*rejected);
-}
-
-std::vector<ServiceCommand> CommandsFor(const Stream& stream) {
-  const std::int64_t change = IntervalChanges(stream.job->configuration);
-  if (!stream.push->numbered || HasEnded(stream.job->status)) return {};
-  if (change <= stream.interval_answered) return {};
-  return {{Format("{}-{}", kIntervalCommand, change), std::string(kIntervalCommand),
-           IntervalMs(stream.job->configuration)}};
 }
 
 Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
@@ -244,7 +238,9 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
     if (Status taken = Take(group, stream, frames[i], outcome); !taken) return taken.error();
     outcome.cursor = stream.cursor;
   }
-  outcome.commands = CommandsFor(stream);
+  if (stream.push->numbered) {
+    outcome.commands = CommandsFor(*stream.job, stream.interval_answered, stream.stop_answered);
+  }
   return outcome;
 }
 

@@ -9,7 +9,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kYear2000 = 946'684'800'000'000, kYear2100 = 4'102'444'800'000'000;
-constexpr std::int64_t kLargestRank = 1'000'000;
+constexpr std::int64_t kLargestRank = 1'000'000, kMostStopRequests = 1'000'000;
 constexpr std::size_t kMostOutputLines = 100, kLongestOutputLine = 4096, kMostArguments = 4096,
                       kLongestAnswer = 256;
 
@@ -105,12 +105,12 @@ Status ReadEnded(const Json& json, Lifecycle& out) {
   return {};
 }
 
-// The number of "interval-7"; 0 for another command.
-std::int64_t IntervalChangeOf(std::string_view id) {
+// The number of "interval-7"; 0 for a command of another kind, or one that was never given.
+std::int64_t NumberOf(std::string_view id, std::string_view kind, std::int64_t most) {
   const std::size_t dash = id.rfind('-');
-  if (dash == id.npos || id.substr(0, dash) != kIntervalCommand) return 0;
+  if (dash == id.npos || id.substr(0, dash) != kind) return 0;
   const auto number = ParseInt(id.substr(dash + 1), "command");
-  return number && *number > 0 && *number <= kMostIntervalChanges ? *number : 0;
+  return number && *number > 0 && *number <= most ? *number : 0;
 }
 
 Status ReadAnswered(const Json& json, Lifecycle& out) {
@@ -122,7 +122,9 @@ Status ReadAnswered(const Json& json, Lifecycle& out) {
   if (out.answer["outcome"] != "done" && out.answer["outcome"] != "refused") {
     return Invalid("outcome: must be done or refused");
   }
-  out.interval_change = IntervalChangeOf(out.answer["command"].get<std::string>());
+  const std::string command = out.answer["command"].get<std::string>();
+  out.interval_change = NumberOf(command, kIntervalCommand, kMostIntervalChanges);
+  out.stop_request = NumberOf(command, kStopCommand, kMostStopRequests);
   return {};
 }
 

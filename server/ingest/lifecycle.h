@@ -27,6 +27,7 @@ struct Lifecycle {
   Json output;
   // answered: a command
   std::int64_t interval_change = 0;  // its number, see server/store/intervals.h; 0: of another kind
+  std::int64_t stop_request = 0;     // the same, see server/store/stops.h
   Json answer;                       // {"command", "outcome", "reason"}
 };
 

@@ -1,5 +1,7 @@
 // The one place where a job's status changes.
 
+#include <optional>
+
 #include "core/base/text.h"
 #include "server/store/cells.h"
 #include "server/store/job_rows.h"
@@ -9,13 +11,16 @@ namespace stepscope {
 namespace {
 
 // The row stays locked until the caller commits, so that versions are counted one by one.
+constexpr char kStands[] = R"(
+select name, job_group, status, secondary_status
+from jobs
+where job_id = $1
+for no key update)";
 constexpr char kChange[] = R"(
 update jobs
 set status = $2, secondary_status = $3, ended_us = coalesce($4::bigint, ended_us),
     failure = coalesce($5::jsonb, failure)
-where job_id = $1 and status in ('InProgress', 'Stopping')
-    and (status <> $2 or secondary_status <> $3)
-returning name, job_group)";
+where job_id = $1)";
 // Never before the one before: the service's clock and the nodes' differ, and a tick lies on the
 // grid up to an interval before the job was created.
 constexpr char kAddTransition[] = R"(
@@ -28,6 +33,29 @@ where job_id = $1 and rule_config_id = 0)";
 Json WithoutOutput(Json failure) {
   if (failure.is_object()) failure.erase("output");
   return failure;
+}
+
+// What is written in `change`'s place for a job with this status; nothing when nothing is.
+std::optional<JobChange> Allowed(const Rows& stands, JobChange change) {
+  const auto before = ParseJobStatus(stands.Text(0, 2));
+  if (!before || HasEnded(*before)) return std::nullopt;
+  if (*before == JobStatus::kStopping) {
+    if (change.status == JobStatus::kInProgress && !change.stop_refused) return std::nullopt;
+    if (HasEnded(change.status)) {
+      change.status = JobStatus::kStopped;
+      change.secondary_status = "Stopped";
+      change.failure = nullptr;
+    }
+  }
+  const bool same = *before == change.status && stands.Text(0, 3) == change.secondary_status;
+  return same ? std::nullopt : std::optional(std::move(change));
+}
+
+// "" for what webhooks are not told.
+std::string EventOf(JobStatus status) {
+  if (status == JobStatus::kCompleted) return "job.completed";
+  if (status == JobStatus::kFailed) return "job.failed";
+  return status == JobStatus::kStopped ? "job.stopped" : "";
 }
 
 Json Announcement(const std::string& event, const JobChange& change, const Rows& job,
@@ -51,23 +79,25 @@ std::string JobUrl(const std::string& public_url, const std::string& job) {
   return public_url + "/jobs/" + job;
 }
 
-Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& change,
+Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& wanted,
                  const std::string& public_url) {
-  const std::string status(ToText(change.status));
-  const Parameter ended = HasEnded(change.status) ? Parameter(change.at_us) : Parameter(nullptr);
+  const Result<Rows> stands = connection.Query(kStands, {job_id});
+  if (!stands) return stands.error();
+  const auto change = stands->empty() ? std::nullopt : Allowed(*stands, wanted);
+  if (!change) return {};
+  const std::string status(ToText(change->status));
+  const Parameter ended = HasEnded(change->status) ? Parameter(change->at_us) : Parameter(nullptr);
   const Parameter failure =
-      change.failure.is_null() ? Parameter(nullptr) : Parameter(Dump(change.failure));
-  const Result<Rows> changed =
-      connection.Query(kChange, {job_id, status, change.secondary_status, ended, failure});
-  if (!changed) return changed.error();
-  if (changed->empty()) return {};
+      change->failure.is_null() ? Parameter(nullptr) : Parameter(Dump(change->failure));
+  const Status changed =
+      Done(connection.Query(kChange, {job_id, status, change->secondary_status, ended, failure}));
+  if (!changed) return changed;
   const Status noted = Done(connection.Query(
-      kAddTransition, {job_id, status, change.secondary_status, change.at_us, change.detail}));
-  if (!noted) return noted;
-  if (change.status != JobStatus::kCompleted && change.status != JobStatus::kFailed) return {};
-  const std::string event = change.status == JobStatus::kCompleted ? "job.completed" : "job.failed";
+      kAddTransition, {job_id, status, change->secondary_status, change->at_us, change->detail}));
+  const std::string event = EventOf(change->status);
+  if (!noted || event.empty()) return noted;
   return EnqueueDeliveries(connection, job_id, event,
-                           Announcement(event, change, *changed, public_url), change.at_us);
+                           Announcement(event, *change, *stands, public_url), change->at_us);
 }
 
 }  // namespace stepscope

@@ -61,6 +61,7 @@ JobRow ReadJob(const Rows& rows, std::size_t row) {
   job.ended_us = rows.MaybeInt(row, 8);
   job.failure = ReadJson(rows, row, 9);
   job.samples_from_us = rows.MaybeInt(row, 10);
+  job.stop_requests = rows.Int(row, 11);
   return job;
 }
 

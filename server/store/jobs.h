@@ -21,6 +21,7 @@ struct JobRow {
   std::optional<std::int64_t> started_us, ended_us;
   Json failure;                                 // null when there is none
   std::optional<std::int64_t> samples_from_us;  // earlier ones were removed; rollups stay
+  std::int64_t stop_requests = 0;               // see server/store/stops.h
 };
 
 struct NodeRow {
@@ -104,13 +105,14 @@ Result<std::vector<TransitionRow>> ListTransitions(
     Connection&, std::int64_t job_id);  // of job and rules, by time
 
 // Changes a job's status in the caller's transaction: row, transition, webhook deliveries
-// (job.completed, job.failed). Nothing happens when it already has this status and secondary
-// status, or has ended.
+// (job.completed, job.failed, job.stopped). Nothing happens when it already has this status and
+// secondary status, or has ended. A job that is Stopping ends as Stopped, however it ends.
 struct JobChange {
   JobStatus status = JobStatus::kInProgress;
   std::string secondary_status, detail;
   Json failure;
-  std::int64_t at_us = 0;  // also the job's end when the status is a final one
+  std::int64_t at_us = 0;     // also the job's end when the status is a final one
+  bool stop_refused = false;  // a job that is Stopping goes on
 };
 Status ChangeJob(Connection&, std::int64_t job_id, const JobChange&, const std::string& public_url);
 

@@ -40,6 +40,7 @@ Result<std::vector<bool>> ExistingStreams(Connection& connection,
 struct StreamStand {
   std::int64_t stored = 0;             // the highest number
   std::int64_t interval_answered = 0;  // server/store/intervals.h
+  std::int64_t stop_answered = 0;      // server/store/stops.h
 };
 // Locks streams that exist until the transaction ends. They come in the order of their jobs:
 // everyone locks in the same order.

@@ -11,8 +11,8 @@
 namespace stepscope {
 
 inline constexpr std::string_view kWebhookEvents[] = {
-    "rule.issues_found", "rule.cleared", "rule.error",   "job.completed",
-    "job.failed",        "job.stalled",  "agent.silent", "webhook.test"};
+    "rule.issues_found", "rule.cleared", "rule.error",   "job.completed", "job.failed",
+    "job.stopped",       "job.stalled",  "agent.silent", "webhook.test"};
 
 struct WebhookRow {
   std::int64_t webhook_id = 0, created_us = 0;

@@ -146,6 +146,14 @@ test('a deleted job is not there any more, and its name is free', async () => {
   assert.equal((await ask('post', '/api/v1/jobs', {body: {...body, group: 'second'}})).status, 201);
 });
 
+test('a job that nobody runs is stopped at once', async () => {
+  const idle = {parameters: {name: 'to-stop'}};
+  await ask('post', '/api/v1/jobs', {body: {name: 'to-stop'}});
+  const stopped = await ask('post', '/api/v1/jobs/{name}/stop', idle);
+  assert.deepEqual([stopped.status, stopped.json.status], [202, 'Stopped']);
+  assert.equal((await ask('post', '/api/v1/jobs/{name}/stop', {parameters: {name: 'nobody'}})).status, 404);
+});
+
 test('the rules of the catalog can be given to a job as they are listed', async () => {
   const {items} = (await ask('get', '/api/v1/rules')).json;
   for (const {name, sentence, fires, advice} of items) {

@@ -68,6 +68,7 @@ TEST_F(AuditTest, EveryRouteThatChangesSomethingIsWrittenDown) {
        200,
        "job.change",
        "new"},
+      {"POST /api/v1/jobs/{name}/stop", "new", nullptr, 202, "job.stop", "new"},
       {"DELETE /api/v1/jobs/{name}", "new", nullptr, 204, "job.delete", "new"},
       {"POST /api/v1/webhooks",
        "",

@@ -43,6 +43,7 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}", "uffyfyfyyuuy", 200},
     {"PATCH /api/v1/jobs/{name}", "uffffyfyyuuf", 200},
     {"DELETE /api/v1/jobs/{name}", "uffffyfyyuuf", 204},
+    {"POST /api/v1/jobs/{name}/stop", "uffffyfyyuuf", 202},
     {"GET /api/v1/jobs/{name}/metrics", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/percentiles", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/usage", "uffyfyfyyuuy", 200},
@@ -96,9 +97,13 @@ class RolesTest : public ApiTest {
                 Cookie(service_.Token(Role::kReader, mlp))};
   }
 
-  // Again each time: one of the calls deletes it.
+  // Again each time: one of the calls deletes it, another one ends it.
   void MakeJob() {
     const std::string body = Dump(Json{{"name", "mlp"}});
+    EXPECT_EQ(StatusOf(service_.AskAs(admin_, "POST", "/api/v1/jobs", body)), 201);
+    const Json job = ApiService::JsonOf(service_.AskAs(admin_, "GET", "/api/v1/jobs/mlp"));
+    if (job.value("status", "") != "Stopped") return;
+    EXPECT_EQ(StatusOf(service_.AskAs(admin_, "DELETE", "/api/v1/jobs/mlp")), 204);
     EXPECT_EQ(StatusOf(service_.AskAs(admin_, "POST", "/api/v1/jobs", body)), 201);
   }
 

@@ -1,6 +1,7 @@
 // What the service asks of agents, and what they answer.
 
 #include "server/store/intervals.h"
+#include "server/store/stops.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {
@@ -24,6 +25,11 @@ class Commands : public IngestTest {
                             {"command", id},
                             {"outcome", outcome},
                             {"reason", outcome == "done" ? "" : "not allowed"}});
+  }
+  Status Stop() { return AskToStop(*connection_, Job().job_id, kStartUs, "http://host"); }
+  std::string Stands() {
+    const JobRow job = Job();
+    return Format("{}/{}", ToText(job.status), job.secondary_status);
   }
   void Change(std::int64_t interval_ms) {
     ASSERT_TRUE(ChangeInterval(*connection_, Job().job_id, interval_ms, kStartUs));
@@ -93,6 +99,55 @@ TEST_F(Commands, NothingIsAskedOfAJobThatEnded) {
   Change(250);
   AskedOf(agent, {agent.Ended(0)});
   EXPECT_EQ(AskedOf(agent, {agent.Ticks(kStartUs)}), Ids());
+}
+
+TEST_F(Commands, StopIsAskedOfEachAgentUntilItsCommandEnds) {
+  FrameMaker one("train", "n1"), two("train", "n2");
+  AskedOf(one, {one.Started(), one.Ticks(kStartUs)});
+  AskedOf(two, {two.Started()});
+  ASSERT_TRUE(Stop());
+  EXPECT_EQ(Stands(), "Stopping/Stopping");
+  EXPECT_EQ(AskedOf(one, {one.Ticks(kStartUs + 9'000'000)}), Ids{"stop-1"});
+  EXPECT_EQ(AskedOf(one, {Answer(one, "stop-1", "done")}), Ids());
+  FrameMaker again("train", "n2");
+  EXPECT_EQ(AskedOf(again, {again.Started()}), Ids{"stop-1"}) << "it was not asked";
+  AskedOf(one, {one.Ended(0)});
+  EXPECT_EQ(Stands(), "Stopping/Stopping") << "n2 has not ended";
+  AskedOf(again, {again.Ended(1)});
+  EXPECT_EQ(Stands(), "Stopped/Stopped") << "however it ended";
+  EXPECT_TRUE(Job().failure.is_null());
+}
+
+TEST_F(Commands, AJobWhoseAgentsAllRefuseToStopGoesOn) {
+  FrameMaker one("train", "n1"), two("train", "n2");
+  AskedOf(one, {one.Started(), one.Ticks(kStartUs)});
+  AskedOf(two, {two.Started()});
+  ASSERT_TRUE(Stop());
+  EXPECT_EQ(AskedOf(one, {Answer(one, "stop-1", "refused")}), Ids());
+  EXPECT_EQ(Stands(), "Stopping/Stopping") << "n2 has not answered";
+  EXPECT_EQ(AskedOf(two, {Answer(two, "stop-1", "refused")}), Ids());
+  EXPECT_EQ(Stands(), "InProgress/Training");
+  const auto transitions = ListTransitions(*connection_, Job().job_id);
+  EXPECT_EQ(transitions->back().detail, "not stopped: not allowed");
+  ASSERT_TRUE(Stop());
+  EXPECT_EQ(AskedOf(one, {one.Ticks(kStartUs + 9'000'000)}), Ids{"stop-2"}) << "asked anew";
+}
+
+TEST_F(Commands, ALateFirstSampleDoesNotUndoAStop) {
+  FrameMaker agent("train");
+  AskedOf(agent, {agent.Started()});
+  ASSERT_TRUE(Stop());
+  EXPECT_EQ(AskedOf(agent, {agent.Ticks(kStartUs)}), Ids{"stop-1"});
+  EXPECT_EQ(Stands(), "Stopping/Stopping");
+}
+
+TEST_F(Commands, AnswersToStopsThatWereNeverAskedChangeNothing) {
+  FrameMaker agent("train");
+  AskedOf(agent, {agent.Started()});
+  for (const char* id : {"stop-1", "stop-0", "stop--1", "stop-9999999999999999999", "stop"}) {
+    AskedOf(agent, {Answer(agent, id, "refused")});
+    EXPECT_EQ(Stands(), "InProgress/Starting") << id;
+  }
 }
 
 }  // namespace

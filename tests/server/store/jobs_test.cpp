@@ -204,5 +204,33 @@ TEST(ChangeJob, WritesStatusTransitionAndMessageOnce) {
   EXPECT_NE(deliveries->items[0].body.find("http://host/jobs/train"), std::string::npos);
 }
 
+TEST(ChangeJob, AJobThatIsStoppingEndsAsStopped) {
+  const TestDatabase database;
+  const auto connection = database.Connect();
+  const std::int64_t job_id = Create(*connection, Named("train"));
+  WebhookRow webhook;
+  webhook.url = "https://example.com/hook";
+  webhook.secret_sealed = "secret";
+  ASSERT_TRUE(CreateWebhook(*connection, webhook));
+  const Json failure = {{"node", "n1"}, {"signal", 15}};
+  for (const JobChange& change :
+       {JobChange{JobStatus::kStopping, "Stopping", "asked of n1", nullptr, 4'000},
+        JobChange{JobStatus::kInProgress, "Training", "its first sample", nullptr, 5'000},
+        JobChange{JobStatus::kFailed, "Interrupted", "no agent was heard", failure, 6'000}}) {
+    ASSERT_TRUE(ChangeJob(*connection, job_id, change, "http://host"));
+  }
+
+  const auto job = LoadJob(*connection, job_id);
+  EXPECT_EQ(job->status, JobStatus::kStopped);
+  EXPECT_EQ(job->ended_us, 6'000);
+  EXPECT_TRUE(job->failure.is_null());
+  const auto transitions = ListTransitions(*connection, job_id);
+  ASSERT_EQ(transitions->size(), 3u);
+  EXPECT_EQ(transitions->back().detail, "no agent was heard");
+  const auto deliveries = ListDeliveries(*connection, std::nullopt, "train", "", 10);
+  ASSERT_EQ(deliveries->total, 1);
+  EXPECT_EQ(deliveries->items[0].event, "job.stopped");
+}
+
 }  // namespace
 }  // namespace stepscope
