@@ -1,5 +1,6 @@
 // A job is compared with the runs of its group that ended before it was made.
 
+#include "server/evaluate/preview.h"
 #include "tests/server/evaluate/evaluation_fixture.h"
 
 namespace stepscope::scenarios {
@@ -48,6 +49,18 @@ TEST_F(EarlierRuns, OfItsGroupWereFaster) {
       << Sentence(slower);
   EXPECT_EQ(Run("other", "weekly", 130ms).evaluated.status, RuleStatus::kNoIssuesFound);
   EXPECT_EQ(Run("alone", "", 130ms).evaluated.status, RuleStatus::kNoIssuesFound);
+}
+
+TEST_F(EarlierRuns, AreKnownToAPreview) {
+  Run("fast", "nightly", 100ms);
+  EndBefore("fast");
+  const Turn turn = Run("slower", "nightly", 130ms);
+  const std::int64_t job_id = turn.evaluated.task.job_id;
+  const auto preview = PreviewRule(*connection_, State(job_id, kRegression).config,
+                                   test::FakeClock(After(9000)), PreviewOptions());
+  ASSERT_TRUE(preview.ok()) << preview.error().message;
+  EXPECT_EQ(preview->verdict["evidence"]["runs"], 1);
+  EXPECT_EQ(preview->verdict["sentence"], Sentence(turn));
 }
 
 // What it is compared with stays, whatever ends later.
