@@ -58,8 +58,9 @@ test("every chart is drawn, with one call for all metrics", async () => {
     assert.ok((await pixelsNear(page, id, kBlue)) > 100, `${id} has its line`);
   }
   assert.ok((await pixelsNear(page, "cpu", "#8a5300")) > 20, "the threshold of CPUBottleneck is drawn");
-  assert.equal(service.calls(/\/metrics\?/).length, 1);
-  assert.equal(service.calls(/\/api\//).length, 5, "who asks, the job, its rules, metrics and steps");
+  assert.equal(service.calls(/\/metrics\?metric=/).length, 1);
+  await page.locator("#facts-title").waitFor();
+  assert.equal(service.calls(/\/api\//).length, 6, "who asks, the job, its rules, metrics, steps and metrics of its own");
 });
 
 test("what the GPUs of a job tell has its charts", async () => {
@@ -102,7 +103,7 @@ test("of a large job the service folds the series, and some ranks are read", asy
   assert.match(await chart("gpu").textContent(), /Mean of 512 GPUs/);
   assert.match(await chart("disk").textContent(), /sum of 64 disks/);
   assert.ok((await page.getByRole("region", { name: "Nodes" }).boundingBox()).height < 460, "64 nodes scroll in their own box");
-  assert.equal(service.calls(/\/metrics\?.*fold=metric/).length, 1);
+  assert.equal(service.calls(/\/metrics\?metric=.*fold=metric/).length, 1);
   assert.equal(service.calls(/\/steps\?most=8/).length, 1);
   const choice = page.locator(".rank-choice");
   assert.match(await choice.textContent(), /8 of 512 ranks read/);
@@ -259,7 +260,7 @@ test("a running job is followed by the cursor, hover does not pause it", async (
   await page.clock.runFor(2500);
   await page.getByText("0 s to 1:15").waitFor();
   assert.ok(service.calls(/metrics\?.*since=/).length >= 1);
-  assert.equal(service.calls(/metrics\?.*points=/).length, 1, "only what is new is asked for");
+  assert.equal(service.calls(/metrics\?metric=.*points=/).length, 1, "only what is new is asked for");
 });
 
 test("following costs at most one call a second, pausing and finishing cost none", async () => {

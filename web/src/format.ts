@@ -15,11 +15,13 @@ export function count(value: number | null | undefined): string {
   return fixed(value, 0).replace(/\B(?=(\d{3})+$)/g, kThin);
 }
 
-/** A plain number with three significant digits. */
+/** A plain number with three significant digits; as a power of ten where it would be long. */
 export function number(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return kNothing;
   const size = Math.abs(value);
+  if (size >= 1e9 || (size > 0 && size < 1e-4)) return value.toExponential(2);
   if (size >= 1000) return count(value);
+  if (size > 0 && size < 0.0995) return value.toPrecision(3);
   return fixed(value, size >= 100 ? 0 : size >= 10 ? 1 : 2);
 }
 
@@ -156,6 +158,18 @@ export function hardware(nodes: number, gpus: number): string {
 /** As `metric`, for round values: without zeros after the point. */
 export function axisValue(value: number, unit: string): string {
   return metric(value, unit).replace(/(\.\d*?)0+(?=\s|$)/, "$1").replace(/\.(?=\s|$)/, "");
+}
+
+const power = (value: number) => Math.floor(Math.log10(value) + 1e-9);
+
+/** A number of an axis that need not begin at 0: with the digits that tell it from the next, `step` away. */
+export function axisNumber(value: number, step: number): string {
+  const size = Math.abs(value);
+  if (size < step / 1000) return "0";
+  const tenths = step / 10 ** power(step);
+  const last = power(step) - (Math.abs(tenths - Math.round(tenths)) > 1e-6 ? 1 : 0); // steps are 1, 2, 2.5 and 5
+  if (size >= 1e6 || size < 1e-4) return value.toExponential(Math.max(0, Math.min(7, power(size) - last)));
+  return last < 0 ? fixed(value, -last) : count(value);
 }
 
 /** The value of a metric in its own unit. */

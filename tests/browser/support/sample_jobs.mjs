@@ -61,6 +61,7 @@ export function sampleJob(options) {
     diagnosis: options.diagnosis === undefined ? sampleDiagnosis : options.diagnosis,
     ranks: options.ranks ?? 1,
     nodeFacts: options.nodeFacts ?? {},
+    own: options.own ?? {}, // metrics of the user's own, each with its devices
     rules: rules ?? [
       rule("DataloaderBottleneck", "finding"),
       rule("CPUBottleneck", "clear"),
@@ -166,8 +167,9 @@ const kDevices = {
     ["util_percent", "memory_used_percent", "power_watts", "power_throttle_percent", "thermal_throttle_percent"]
       .map((metric) => [`gpu_${metric}`, (job) => Array.from({ length: job.gpus / job.nodes }, (_, i) => String(i))])),
 };
+const ownShape = (t, d) => [1.9, 2, 2.1].map((value) => value + d + Math.sin(t / 9) / 4);
 const kUnits = { percent: "%", second: "bytes/s", watts: "W" };
-const unitOf = (metric) => kUnits[metric.split("_").at(-1)] ?? "";
+const unitOf = (metric) => (metric in kShapes && kUnits[metric.split("_").at(-1)]) || "";
 
 function columns(job, metric, number, binUs, fromUs, toUs) {
   const series = { times_us: [], min: [], mean: [], max: [] };
@@ -177,7 +179,7 @@ function columns(job, metric, number, binUs, fromUs, toUs) {
     const gap = job.gap && t > job.gap[0] && t < job.gap[1];
     if (gap && inGap) continue;
     inGap = Boolean(gap);
-    const values = gap ? [null, null, null] : kShapes[metric](t, number).map((v) => Math.round(v * 100) / 100);
+    const values = gap ? [null, null, null] : (kShapes[metric] ?? ownShape)(t, number).map((v) => Math.round(v * 100) / 100);
     series.times_us.push(at);
     ["min", "mean", "max"].forEach((column, i) => series[column].push(values[i]));
   }
@@ -200,7 +202,8 @@ function foldOf(series) {
 }
 
 export function metrics(job, query) {
-  const names = (query.get("metric") ?? Object.keys(kShapes).join(",")).split(",").filter((metric) => metric in kShapes);
+  const known = { ...kShapes, ...job.own };
+  const names = (query.get("metric") ?? Object.keys(known).join(",")).split(",").filter((metric) => metric in known);
   const since = query.get("since");
   const [sinceBin, sinceUs] = since ? since.split("-").map(Number) : [];
   const fromUs = sinceUs ?? Math.max(job.startedUs, Number(query.get("from_us") ?? 0));
@@ -208,7 +211,7 @@ export function metrics(job, query) {
   const bins = Number(query.get("points") ?? 300);
   const binUs = sinceBin ?? Math.max(1, Math.ceil((toUs - fromUs) / bins / kInterval)) * kInterval;
   const series = job.silent ? [] : names.flatMap((metric) => nodeNames(job).flatMap((node, n) =>
-    (kDevices[metric]?.(job) ?? [""]).map((device, d) => ({
+    (job.own[metric] ?? kDevices[metric]?.(job) ?? [""]).map((device, d) => ({
       metric, node, device, unit: unitOf(metric), ...columns(job, metric, d + n, binUs, fromUs, toUs),
     }))));
   return {

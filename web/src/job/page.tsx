@@ -13,13 +13,13 @@ import { type JobData, openJob, paused } from "./data";
 import { Diagnosis } from "./diagnosis";
 import { Figures } from "./figures";
 import { Crumbs, FailureCard, Head } from "./head";
-import { panelCount, panelsOf } from "./panels";
+import { isFolded, ownPanel, panelCount, panelsOf } from "./panels";
 import { loadParts, parts, tuned } from "./parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Rules } from "./rules";
 import { isAsync, phasePanel, rankShown, stepPanel } from "./step_panels";
 import { Toolbar, toggleLive } from "./toolbar";
-import { removedUntilUs, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
+import { isRunning, removedUntilUs, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
 
 /** The places of what a rank's steps show; a job without ranks has one that says so. */
 function StepsLoading({ job }: { readonly job: Job }) {
@@ -125,6 +125,8 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
     zoomBy: (by, aroundMs) => zoomBy(job, whole, by, aroundMs),
     reset: resetZoom,
   };
+  const own = useMemo(() => (metrics === null ? [] : data.ownAsked.value.map((name) => ownPanel(name, metrics))), [metrics]);
+  const drawOwn = (metric: string) => own.filter(({ id }) => id === metric).map((panel) => <Chart key={metric} panel={panel} {...shared} />);
   const keys = useMemo(
     () => [
       { keys: "0", help: "Show the whole job", act: resetZoom },
@@ -137,10 +139,11 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
   // Below the charts, so it waits until their height is known, and that of the annotations.
   const named = found && found.annotations.length > 0 ? found : null;
   const settled =
-    (metrics !== null || data.metricsPoll.value?.state.value.error) &&
+    (data.own.value !== null || parts.value?.Own === undefined) && (metrics !== null || data.metricsPoll.value?.state.value.error) &&
     (steps !== null || data.stepsPoll.value?.state.value.error) && (named === null || parts.value !== null);
-  const { Annotations, Facts, Remove, Tune } = parts.value ?? {};
-  useEffect(() => void ((named || settled) && loadParts()), [named !== null, settled]);
+  const { Annotations, Facts, Own, Remove, Tune } = parts.value ?? {};
+  const charted = metrics !== null;
+  useEffect(() => void ((named || charted || settled) && loadParts()), [named !== null, charted, settled]);
   const none = metrics !== null && metrics.series.length === 0 && !zoomed;
 
   return (
@@ -175,6 +178,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
             ))}
           </div>
         ) : null}
+        {Own ? <Own job={job} data={data} follow={isRunning(job) && !paused.value} folded={isFolded(job)} draw={drawOwn} /> : null}
       </section>
       {settled && named && Annotations ? <Annotations found={named} /> : null}
       {settled && Facts ? <Facts job={job} zone={zone} startMs={shared.startMs} /> : null}

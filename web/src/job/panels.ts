@@ -17,8 +17,10 @@ export interface Panel {
   readonly traces: readonly Trace[];
   readonly threshold: Threshold | null;
   readonly empty: string;
-  /** Over steps rather than ticks: nothing is measured between them. */
-  readonly ofSteps?: boolean;
+  /** Its points are steps, or what a program tells when it likes: nothing is measured between them. */
+  readonly sparse?: boolean;
+  /** Its values may be any: y follows them instead of beginning at 0. */
+  readonly free?: boolean;
   /** Each trace stands on those before it. */
   readonly stacks?: boolean;
 }
@@ -26,6 +28,7 @@ export interface Panel {
 /** Up to this many cores are asked for one by one; above, the node's own mean speaks for them. */
 export const kMostCores = 32;
 const kMostLines = 5;
+const kNoSamples = "No samples in this span of time.";
 /** Above this many nodes or GPUs the service folds the series of a metric into one. */
 const kMostNodes = 16;
 const kMostGpus = 40;
@@ -58,7 +61,7 @@ const countOf = (series: readonly Series[]) => series.reduce((total, { of: many 
 const nameOf = ({ node, device }: Series) => (device === "" ? node : `${node} ${device}`);
 
 /** One series: its band. A few: a line each. Many: their mean and their band. */
-function spread(series: readonly Series[], one: string, what: "nodes" | "GPUs"): readonly Trace[] {
+function spread(series: readonly Series[], one: string, what: "nodes" | "GPUs" | "series"): readonly Trace[] {
   const many = countOf(series);
   if (many === 0) return [];
   if (many === 1) return [banded(series, series, one)];
@@ -234,7 +237,7 @@ function why(job: Job, metrics: Metrics, row: Row): string {
   const reasons = job.nodes.flatMap(({ name, absent }) =>
     (absent ?? []).filter(({ source }) => source.includes(word)).map(({ reason }) => `${name}: ${reason}`));
   if (reasons.length > 0) return reasons.join("; ");
-  return metrics.series.length === 0 ? "No samples in this span of time." : "Not measured on these nodes.";
+  return metrics.series.length === 0 ? kNoSamples : "Not measured on these nodes.";
 }
 
 export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[]): readonly Panel[] {
@@ -248,4 +251,14 @@ export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[
     threshold: thresholdOf(rules, row),
     empty: why(job, metrics, row),
   }));
+}
+
+/** A metric of the user's own, "user." and a name. */
+export function ownPanel(metric: string, metrics: Metrics): Panel {
+  const found = of(metrics.series, metric);
+  return {
+    id: metric, title: metric.slice(5), note: metric, unit: "",
+    traces: spread(found, found[0]?.node ? nameOf(found[0]) : "Value", "series"),
+    threshold: null, sparse: true, free: true, empty: kNoSamples,
+  };
 }

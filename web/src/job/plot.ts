@@ -1,5 +1,5 @@
 import uPlot from "uplot";
-import { axisInstant, axisValue, metric, type TimeZone } from "../format";
+import { axisInstant, axisNumber, axisValue, metric, type TimeZone } from "../format";
 import { faint, type Palette, toneOf } from "../palette";
 import type { Panel, Threshold } from "./panels";
 import type { Trace } from "./traces";
@@ -37,7 +37,7 @@ export function stacked(traces: readonly Trace[]): readonly Trace[] {
   })).reverse();
 }
 
-type Drawn = Pick<Panel, "traces" | "stacks">;
+type Drawn = Pick<Panel, "traces" | "stacks" | "sparse">;
 
 const drawn = ({ stacks, traces }: Drawn) => (stacks ? stacked(traces) : traces);
 
@@ -58,6 +58,15 @@ export function columnsOf(panel: Drawn): uPlot.AlignedData {
   });
   return [times, ...columns] as uPlot.AlignedData;
 }
+
+/** Where the values are that have a gap on both sides: no line shows them. */
+export function lonely(values: readonly (number | null | undefined)[]): number[] {
+  const rows = values.flatMap((value, row) => (value === undefined ? [] : [row]));
+  const missing = (row: number | undefined) => row === undefined || values[row] === null;
+  return rows.filter((row, i) => !missing(row) && missing(rows[i - 1]) && missing(rows[i + 1]));
+}
+
+const lonelyOf = (u: uPlot, series: number) => lonely([...(u.data[series] ?? [])]);
 
 /** The ground with stripes of a colour. */
 function stripes(colour: string, palette: Palette): CanvasPattern | string {
@@ -96,7 +105,8 @@ function seriesOf(panel: Drawn, palette: Palette): { series: uPlot.Series[]; ban
     const stroke = toneOf(trace.tone, palette);
     const fill = trace.filled ? { fill: faint(stroke, 0.22) } : {};
     const dash = trace.dashed ? { dash: [6, 4] } : {};
-    series.push({ stroke, width: 1.5, points: { show: false }, ...fill, ...dash });
+    const points = panel.sparse ? { show: false, size: 5, fill: stroke, filter: lonelyOf } : { show: false };
+    series.push({ stroke, width: 1.5, points, ...fill, ...dash });
     if (!trace.low || !trace.high) continue;
     const edge: uPlot.Series = { stroke: "transparent", width: 0, points: { show: false } };
     series.push(edge, edge);
@@ -202,7 +212,8 @@ function axesOf(panel: Panel, look: Look): uPlot.Axis[] {
       space: 34,
       ...(panel.unit === "%" ? { splits: () => [0, 25, 50, 75, 100] } : {}),
       ...(panel.unit === "bytes/s" ? { incrs: kByteIncrs } : {}),
-      values: (_u, splits) => splits.map((value) => axisValue(value, panel.unit)),
+      values: (_u, splits, _axis, _space, incr) =>
+        splits.map((value) => (panel.free ? axisNumber(value, incr) : axisValue(value, panel.unit))),
     },
   ];
 }
@@ -210,6 +221,13 @@ function axesOf(panel: Panel, look: Look): uPlot.Axis[] {
 function topOf(panel: Panel, max: number | null): number {
   if (panel.unit === "%") return 100;
   return Math.max(kLeastTop[panel.unit] ?? 0, (max ?? 0) * 1.08);
+}
+
+/** All of the values, with a little room above and below. */
+export function freeRange(min: number | null, max: number | null): [number, number] {
+  const [low, high] = [min ?? 0, max ?? 1];
+  const room = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
+  return [low - room, high + room];
 }
 
 export function optionsOf(panel: Panel, look: Look, width: number, sync: string, act: Actions): uPlot.Options {
@@ -222,7 +240,7 @@ export function optionsOf(panel: Panel, look: Look, width: number, sync: string,
     series,
     bands,
     axes: axesOf(panel, look),
-    scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, topOf(panel, max)] } },
+    scales: { x: { time: false }, y: { range: (_u, min, max) => (panel.free ? freeRange(min, max) : [0, topOf(panel, max)]) } },
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false },
@@ -232,7 +250,7 @@ export function optionsOf(panel: Panel, look: Look, width: number, sync: string,
       bind: { dblclick: () => () => (act.reset(), null) },
     },
     hooks: {
-      drawClear: [(u) => drawGaps(u, panel.ofSteps ? undefined : panel.traces[0], look.palette.line)],
+      drawClear: [(u) => drawGaps(u, panel.sparse ? undefined : panel.traces[0], look.palette.line)],
       draw: [(u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, look.palette)],
       setCursor: [(u) => act.moved(u.cursor.idx ?? null)],
       setSelect: [

@@ -32,7 +32,7 @@ export function stepPanel(steps: Steps, rank: number): Panel {
     note: found ? stepNote(found) : "",
     traces,
     threshold: null,
-    ofSteps: true,
+    sparse: true,
     empty: "No steps yet. Those of a PyTorch training are seen below stepscope-agent run; any other calls stepscope.step() once per step.",
   };
 }
@@ -63,7 +63,7 @@ export function phasePanel(found: RankSteps, launches = false): Panel {
     })),
     threshold: null,
     empty: "No phase was named in these steps. Below stepscope-agent run, PyTorch names its own.",
-    ofSteps: true,
+    sparse: true,
     stacks: true,
   };
 }

@@ -2,5 +2,6 @@
 export { Annotations } from "./annotations";
 export { Facts } from "./facts";
 export { Histogram } from "./histogram";
+export { Own } from "./own";
 export { Remove } from "./remove";
 export { Tune } from "./tune";

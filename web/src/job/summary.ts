@@ -80,7 +80,7 @@ export function summaryOf(panel: Panel, span: Span, zone: TimeZone, start: numbe
   if (!first) return panel.empty;
   if (panel.stacks) return layersOf(panel, span);
   const clauses = panel.traces.map((trace) => clause(trace, panel, span, zone, start));
-  const gaps = panel.ofSteps ? 0 : gapsMs(first, span);
+  const gaps = panel.sparse ? 0 : gapsMs(first, span);
   if (gaps > 0) clauses.push(`nothing measured for ${duration(gaps / 1000)}`);
   return `${clauses.join("; ")}.`;
 }

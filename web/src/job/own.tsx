@@ -1,0 +1,98 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChild } from "preact";
+import { useEffect } from "preact/hooks";
+import { address, ApiError, readMetrics } from "../api";
+import { plural } from "../format";
+import type { Job, Metrics } from "../model";
+import { type Poll, poll } from "../poll";
+import { Fault, Loading } from "../states";
+import type { JobData } from "./data";
+import { chooseOwn, type Known, withAnswer } from "./own_metrics";
+
+// The job's own metrics. Which there are is found by asking for one bin of every metric: of the whole
+// job once, then now and then of what is new. Their samples come with those of the other charts.
+
+const kPeriodMs = 30_000;
+const kLateUs = 60e6; // samples that come later than others
+
+interface OwnProps {
+  readonly job: Job;
+  readonly data: JobData;
+  readonly follow: boolean;
+  readonly folded: boolean;
+  /** The chart of a metric that is in `data.metrics`. */
+  readonly draw: (metric: string) => ComponentChild;
+}
+
+/** Of a job whose series are too many for one answer, its first node speaks. */
+async function readNames(job: Job, fromUs: number | null, stop: AbortSignal): Promise<Metrics> {
+  const what = { fold: "metric", points: 1, from_us: fromUs };
+  try {
+    return await readMetrics(job.name, what, stop);
+  } catch (fault) {
+    const [first] = job.nodes;
+    if (!(fault instanceof ApiError) || fault.status !== 400 || !first) throw fault;
+    return readMetrics(job.name, { ...what, node: first.name }, stop);
+  }
+}
+
+function useNames({ data, follow, folded }: OwnProps): Poll | null {
+  const opened = useSignal<Poll | null>(null);
+  useEffect(() => {
+    let known: Known = new Map();
+    let fromUs: number | null = null;
+    const ask = async (stop: AbortSignal) => {
+      const job = data.job.peek() as Job;
+      try {
+        const answer = await readNames(job, fromUs, stop);
+        known = withAnswer(known, answer);
+        fromUs = answer.to_us === null ? null : Math.max(0, answer.to_us - kLateUs);
+      } finally {
+        if (!stop.aborted) data.own.value = chooseOwn(known, folded);
+      }
+    };
+    const names = poll(ask, () => (follow ? kPeriodMs : null));
+    opened.value = names;
+    return () => names.stop();
+  }, [data, follow, folded]);
+  return opened.value;
+}
+
+/** Those that have no chart, each with its samples. */
+function Rest({ job, names }: { readonly job: Job; readonly names: readonly string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <details class="own-rest">
+      <summary>{plural(names.length, "more metric has", "more metrics have")} no chart here</summary>
+      <ul>
+        {names.map((metric) => (
+          <li key={metric}>
+            <a href={address(`/jobs/${encodeURIComponent(job.name)}/metrics`, { metric })}>{metric}</a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+export function Own(props: OwnProps) {
+  const { job, data, draw } = props;
+  const names = useNames(props);
+  const asked = data.ownAsked.value;
+  const { drawn, rest } = data.own.value ?? { drawn: [], rest: [] };
+  const fault = names === null ? null : <Fault what="The list of the job’s own metrics" poll={names} />;
+  if (drawn.length + rest.length === 0) return fault;
+  return (
+    <section class="own" aria-labelledby="own-title">
+      <div class="section-head">
+        <h2 id="own-title">Your metrics</h2>
+        <p>{rest.length === 0 ? plural(drawn.length, "metric") : `${drawn.length} of ${plural(drawn.length + rest.length, "metric")}`}</p>
+      </div>
+      {fault}
+      <div class="charts">
+        {drawn.map((name) => (asked.includes(name) ? draw(name) : <Loading key={name} what="the chart" class="card loading-chart" />))}
+      </div>
+      <Rest job={job} names={rest} />
+    </section>
+  );
+}
