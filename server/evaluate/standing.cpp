@@ -20,7 +20,7 @@ Standing StandingOf(RuleStatus before, const Verdict& verdict, JobStatus job, bo
         job == JobStatus::kStopped ? RuleStatus::kStopped : RuleStatus::kNoIssuesFound;
     standing.at = job_end;
     if (unknown) standing.details = "not judged: " + verdict.sentence;
-  } else if (job == JobStatus::kStopping) {
+  } else if (job == JobStatus::kStopping || job == JobStatus::kStopped) {  // not all was seen yet
     standing.status = RuleStatus::kStopping;
   }
   if (standing.details.size() > kMostDetails) standing.details.resize(kMostDetails);

@@ -12,10 +12,12 @@ std::string Details(const RuleStateRow& state, std::span<const TransitionRow> tr
   if (state.status == RuleStatus::kInProgress || state.status == RuleStatus::kIssuesFound) {
     return details;
   }
+  std::int64_t newest = 0;  // by version: the time of a change is that of the data
   for (const TransitionRow& transition : transitions) {
-    if (transition.rule_config_id == state.config.rule_config_id && !transition.detail.empty()) {
-      details = transition.detail;
-    }
+    if (transition.rule_config_id != state.config.rule_config_id) continue;
+    if (transition.detail.empty() || transition.version < newest) continue;
+    newest = transition.version;
+    details = transition.detail;
   }
   return details;
 }

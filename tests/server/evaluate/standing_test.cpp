@@ -57,6 +57,9 @@ TEST(Standing, EndsWithTheJob) {
 TEST(Standing, StopsWithTheJob) {
   EXPECT_EQ(Of(RuleStatus::kInProgress, VerdictKind::kClear, JobStatus::kStopping, false).status,
             RuleStatus::kStopping);
+  EXPECT_EQ(Of(RuleStatus::kStopping, VerdictKind::kClear, JobStatus::kStopped, false).status,
+            RuleStatus::kStopping)
+      << "not all of it was seen";
   EXPECT_EQ(Of(RuleStatus::kStopping, VerdictKind::kClear, JobStatus::kStopped, true).status,
             RuleStatus::kStopped);
 }
