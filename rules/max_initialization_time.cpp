@@ -40,6 +40,7 @@ class InitializationFold : public FieldsFold<InitializationFold> {
  private:
   std::optional<Time> End() const;  // of the initialisation, as far as it is known
   bool Fires() const { return started_ && End() && *End() - *started_ > threshold_; }
+  bool Seen() const { return first_step_ && (!scanned_ || *first_step_ <= *scanned_); }
   std::string Describe() const;
 
   JobFacts facts_;
@@ -81,9 +82,8 @@ Time InitializationFold::Look(Time at) const {
 
 std::string InitializationFold::Describe() const {
   const std::string length = LengthText(*End() - *started_);
-  const bool seen = first_step_ && *first_step_ <= *scanned_;
   return Format("{} {} after the start of the job; the threshold is {}.",
-                seen ? "The first step ended" : "No step had ended", length,
+                Seen() ? "The first step ended" : "No step had ended", length,
                 LengthText(threshold_));
 }
 
@@ -93,12 +93,12 @@ Verdict InitializationFold::Judge() const {
     verdict.sentence = "the start of the job is not stored any more";
     return verdict;
   }
-  if (!started_ || !scanned_) {
+  // A first step in time says it all; anything else is said with the scan that tells of it.
+  if (!started_ || (!scanned_ && (!Seen() || Fires()))) {
     verdict.sentence = "no samples yet";
     return verdict;
   }
-  const bool seen = first_step_ && *first_step_ <= *scanned_;
-  if (!Fires() && !seen) {
+  if (!Fires() && !Seen()) {
     verdict.sentence = facts_.ranks.empty()
                            ? "no training process has connected"
                            : Format("no step has ended {} after the start of the job; judged at {}",
@@ -109,10 +109,10 @@ Verdict InitializationFold::Judge() const {
   verdict.sentence = Describe();
   verdict.evidence = {{"seconds", std::chrono::duration<double>(*End() - *started_).count()},
                       {"threshold_seconds", std::chrono::duration<double>(threshold_).count()},
-                      {"first_step_seen", seen}};
+                      {"first_step_seen", Seen()}};
   if (!Fires()) return verdict;
   verdict.fired = *started_ + threshold_;
-  verdict.active = !seen;
+  verdict.active = !Seen();
   verdict.share = std::chrono::duration<double>(*End() - *started_) /
                   std::chrono::duration<double>(*scanned_ - *started_);
   verdict.severity = SeverityOfLoss(verdict.share);

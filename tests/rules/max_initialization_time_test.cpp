@@ -42,6 +42,17 @@ TEST(MaxInitializationTime, IsClearWhenTheFirstStepCameInTime) {
             "The first step ended 91 s after the start of the job; the threshold is 20 min.");
 }
 
+TEST(MaxInitializationTime, IsClearAsSoonAsTheFirstStepIsThere) {
+  const Job job = Starting(90s);
+  const RuleType& rule = *FindRule(kRule);
+  const auto fold = rule.make(*Params::Read(rule.name, rule.params, {}, 500ms), job.facts);
+  EXPECT_EQ(fold->Judge().sentence, "no samples yet");
+  fold->Observe(StepView{0, job.ranks[0].node, job.ranks[0].steps});
+  EXPECT_EQ(fold->Judge().kind, VerdictKind::kClear);
+  EXPECT_EQ(fold->Judge().sentence,
+            "The first step ended 91 s after the start of the job; the threshold is 20 min.");
+}
+
 TEST(MaxInitializationTime, IsUnknownBeforeTheThresholdAndWithoutAProcess) {
   EXPECT_EQ(Judge(kRule, Starting(2h, 0), {{"threshold", 40}}).verdict.sentence,
             "no step has ended 30 min after the start of the job; judged at 40 min");
