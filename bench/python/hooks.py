@@ -30,7 +30,9 @@ sys.path.insert(0, str(PACKAGE))
 from stepscope import _hooks, _marks  # noqa: E402
 from stepscope._session import Session  # noqa: E402
 
-WARM = 12  # steps, in which the hooks find the root modules
+# Of a block. A training runs for hours: what its first steps cost, in which the hooks find the root modules and the caches fill,
+# is not what a step costs.
+WARM, STEPS = 40, 100
 
 
 class Training:
@@ -81,7 +83,7 @@ def added_us(training, blocks):
     least = dict.fromkeys(kinds, float("inf"))
     for _ in range(blocks):
         for name in random.sample(list(kinds), len(kinds)):
-            least[name] = min(least[name], kinds[name](16))
+            least[name] = min(least[name], kinds[name](STEPS))
     return least["hooks"] - least["bare"], least["control"] - least["bare"]
 
 
@@ -112,7 +114,7 @@ def share(name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--blocks", type=int, default=300, help="of each kind, in each round")
+    parser.add_argument("--blocks", type=int, default=100, help="of each kind, in each round")
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(1)
