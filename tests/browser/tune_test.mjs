@@ -156,3 +156,34 @@ for (const [width, theme] of [[390, "dark"], [1280, "light"]]) {
     if (process.env.STEPSCOPE_SHOTS) await page.screenshot({ path: `${process.env.STEPSCOPE_SHOTS}/job-${width}.png`, fullPage: true });
   });
 }
+
+const changes = () => dialog().locator(".rule-history li");
+
+test("what happened to a rule is asked for when it is opened: when, to what, for how long, and why", async () => {
+  const history = { DataloaderBottleneck: [
+    [25.2, "IssuesFound", "waited 93 % of each step <b>"], [60, "InProgress", "its parameters changed"], [85, "NoIssuesFound", "not judged: 3 of 20 steps"],
+  ] };
+  service.jobs = [sampleJob({ ...kJob, history })];
+  await ask();
+  assert.equal(service.calls(/transitions/).length, 0);
+  await dialog().getByText("What happened").click();
+  await changes().first().waitFor();
+  assert.deepEqual(await changes().allTextContents(), [
+    "25.2 sIssuesFoundfor 34.8 swaited 93 % of each step <b>", "1:00.0InProgressfor 25.0 sits parameters changed", "1:25.0NoIssuesFoundnot judged: 3 of 20 steps",
+  ]);
+  assert.match(await changes().nth(2).locator(".status").getAttribute("class"), /tone-grey/, "not judged is never green");
+  assert.deepEqual(await axeViolations(page), []);
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.ok((await sidewaysScroll(page)) <= 0);
+});
+
+test("a rule that nothing happened to says so, and so does a history that cannot be read", async () => {
+  await ask();
+  await dialog().getByText("What happened").click();
+  await dialog().getByText("It has been in progress since the job was created.").waitFor();
+  page.expected.push(/status of 500/);
+  service.fail(/transitions/, { times: 1 });
+  await dialog().getByText("What happened").click();
+  await dialog().getByText("What happened").click();
+  await dialog().getByText("It could not be loaded.").waitFor();
+});

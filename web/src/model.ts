@@ -204,6 +204,17 @@ export interface RulePreview {
   readonly difference: string;
 }
 
+/** When the status of a rule changed, the newest last. */
+export interface RuleChange {
+  readonly status: RuleStatus;
+  readonly start_time_us: number;
+  readonly message: string;
+}
+export interface RuleChanges {
+  readonly items: readonly RuleChange[];
+  readonly total: number;
+}
+
 export type Role = "agent" | "reader" | "operator" | "admin";
 
 export interface Session {

@@ -52,8 +52,11 @@ export function isUnknown(rule: RuleEvaluation): boolean {
   return rule.verdict?.kind === "unknown" || rule.verdict === null;
 }
 
-export function RuleState({ rule }: { readonly rule: RuleEvaluation }) {
-  const status = rule.rule_evaluation_status;
-  const look = isUnknown(rule) && status === "NoIssuesFound" ? kGreyLook : kRuleLooks[status];
+export function RuleWord({ status, unknown }: { readonly status: RuleStatus; readonly unknown: boolean }) {
+  const look = unknown && status === "NoIssuesFound" ? kGreyLook : kRuleLooks[status];
   return <Status look={look ?? kGreyLook} word={status} />;
+}
+
+export function RuleState({ rule }: { readonly rule: RuleEvaluation }) {
+  return <RuleWord status={rule.rule_evaluation_status} unknown={isUnknown(rule)} />;
 }

@@ -55,6 +55,11 @@ function listed(jobs, query) {
   return { items: found.slice(from, from + 50), next, total: found.length };
 }
 
+function historyOf(job, rule) {
+  const items = (job.history[rule] ?? []).map(([second, status, message], i) => ({ version: i + 1, status, start_time_us: job.startedUs + second * 1e6, message }));
+  return { items, next: null, total: items.length };
+}
+
 export class MockService {
   jobs = [];
   requests = [];
@@ -130,7 +135,7 @@ export class MockService {
   }
 
   async #api(url, request, reply) {
-    const [, , , thing, name, part, more] = url.pathname.split("/");
+    const [, , , thing, name, part, more, last] = url.pathname.split("/");
     const json = (body, status = 200, headers = {}) => {
       reply.writeHead(status, { ...kHeaders, "content-type": "application/json", "cache-control": "no-store", ...headers });
       reply.end(status === 204 ? "" : JSON.stringify(this.change(url, body)));
@@ -146,6 +151,7 @@ export class MockService {
     if (request.method === "DELETE") return this.#delete(job, request, json, refuse);
     if (more === "preview") return this.#preview(job, await bodyOf(request), json, refuse);
     if (request.method === "PATCH") return this.#change(job, await bodyOf(request), json, refuse);
+    if (last === "transitions") return json(historyOf(job, decodeURIComponent(more)));
     const parts = { metrics: () => metrics(job, url.searchParams), steps: () => steps(job, url.searchParams), rules: () => judged(job) };
     return json(part === undefined ? description(job) : parts[part]());
   }

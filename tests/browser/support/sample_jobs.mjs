@@ -61,6 +61,7 @@ export function sampleJob(options) {
     diagnosis: options.diagnosis === undefined ? sampleDiagnosis : options.diagnosis,
     ranks: options.ranks ?? 1,
     nodeFacts: options.nodeFacts ?? {},
+    history: options.history ?? {}, // of its rules: [second, status, message]
     own: options.own ?? {}, // metrics of the user's own, each with its devices
     rules: rules ?? [
       rule("DataloaderBottleneck", "finding"),

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { bytes, count, dateTime, duration, instant, type TimeZone } from "../format";
+import { bytes, count, dateTime, duration, type TimeZone } from "../format";
 import type { Job, JobNode } from "../model";
 import { JobState } from "../status";
+import { type Change, Changes } from "./changes";
 
 // What describe-job says beyond the rules: configuration, nodes, and the way the job went.
 
@@ -74,26 +75,12 @@ interface FactsProps {
   readonly startMs: number;
 }
 
-function Transitions({ job, zone, startMs }: FactsProps) {
-  const rows = job.secondary_status_transitions;
-  return (
-    <ol class="transitions">
-      {rows.map((row, i) => {
-        const next = rows[i + 1];
-        const lasted = next ? (next.start_time_us - row.start_time_us) / 1e6 : null;
-        return (
-          <li key={`${row.start_time_us} ${row.status} ${row.secondary_status}`}>
-            <time dateTime={new Date(row.start_time_us / 1000).toISOString()} title={dateTime(row.start_time_us, "utc")}>
-              {instant(row.start_time_us / 1000, startMs, zone, zone === "relative" ? 1 : 0)}
-            </time>
-            <JobState status={row.status as Job["status"]} secondary={row.secondary_status} />
-            {lasted === null ? null : <span class="faint">for {duration(lasted)}</span>}
-            {row.message ? <span class="transition-words">{row.message}</span> : null}
-          </li>
-        );
-      })}
-    </ol>
-  );
+function changesOf(job: Job): readonly Change[] {
+  return job.secondary_status_transitions.map((row) => ({
+    us: row.start_time_us,
+    state: <JobState status={row.status as Job["status"]} secondary={row.secondary_status} />,
+    words: row.message,
+  }));
 }
 
 export function Facts({ job, zone, startMs }: FactsProps) {
@@ -121,7 +108,7 @@ export function Facts({ job, zone, startMs }: FactsProps) {
       <h3>Nodes</h3>
       <Nodes job={job} />
       <h3>What happened</h3>
-      {job.secondary_status_transitions.length === 0 ? <p class="faint">No change of status yet.</p> : <Transitions job={job} zone={zone} startMs={startMs} />}
+      {job.secondary_status_transitions.length === 0 ? <p class="faint">No change of status yet.</p> : <Changes rows={changesOf(job)} zone={zone} startMs={startMs} />}
     </section>
   );
 }

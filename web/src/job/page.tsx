@@ -183,7 +183,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
       {settled && named && Annotations ? <Annotations found={named} /> : null}
       {settled && Facts ? <Facts job={job} zone={zone} startMs={shared.startMs} /> : null}
       {settled && Remove ? <Remove job={job} /> : null}
-      {Tune ? <Tune key={job.name} job={job} tuned={tuned} changed={() => data.jobPoll.retry()} /> : null}
+      {Tune ? <Tune key={job.name} job={job} tuned={tuned} zone={zone} startMs={shared.startMs} changed={() => data.jobPoll.retry()} /> : null}
     </>
   );
 }

@@ -1,10 +1,11 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ApiError, listJudged, listRules } from "../api";
-import { plural, share } from "../format";
+import { plural, share, type TimeZone } from "../format";
 import type { Job, RuleParameter, RulePreview, RuleType } from "../model";
 import { mayChange } from "../session";
 import { faultWords } from "../states";
+import { RuleHistory } from "./rule_history";
 import { changeRule, previewRule } from "./tune_calls";
 import { givenOf, rangeOf, type Refusal, refusalOf, textOf, type Texts } from "./tune_fields";
 
@@ -169,11 +170,13 @@ function Form({ job, name, found, changed, close }: FormProps) {
 interface QuestionProps {
   readonly job: Job;
   readonly name: string;
+  readonly zone: TimeZone;
+  readonly startMs: number;
   readonly changed: () => void;
   readonly close: () => void;
 }
 
-function Question({ job, name, changed, close: closed }: QuestionProps) {
+function Question({ job, name, zone, startMs, changed, close: closed }: QuestionProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const found = useSignal<Found | null>(null);
   const fault = useSignal("");
@@ -203,6 +206,7 @@ function Question({ job, name, changed, close: closed }: QuestionProps) {
       ) : (
         <>
           <p class="tune-help">{found.value.type.sentence}</p>
+          <RuleHistory job={job.name} name={name} zone={zone} startMs={startMs} />
           <Form job={job} name={name} found={found.value} changed={changed} close={close} />
         </>
       )}
@@ -213,12 +217,14 @@ function Question({ job, name, changed, close: closed }: QuestionProps) {
 interface TuneProps {
   readonly job: Job;
   readonly tuned: Signal<string | null>; // the rule whose form is open
+  readonly zone: TimeZone;
+  readonly startMs: number;
   readonly changed: () => void;
 }
 
-export function Tune({ job, tuned, changed }: TuneProps) {
+export function Tune({ tuned, ...rest }: TuneProps) {
   const name = tuned.value;
   const close = () => void (tuned.value = null);
   useEffect(() => close, []);
-  return name === null ? null : <Question key={name} job={job} name={name} changed={changed} close={close} />;
+  return name === null ? null : <Question key={name} name={name} close={close} {...rest} />;
 }

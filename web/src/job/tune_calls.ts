@@ -1,5 +1,5 @@
 import { address, ask } from "../api";
-import type { Job, RulePreview } from "../model";
+import type { Job, RuleChanges, RulePreview } from "../model";
 
 // What the form of a rule asks the service.
 
@@ -16,4 +16,8 @@ export function previewRule(job: string, name: string, parameters: Given): Promi
 export function changeRule(job: string, name: string, parameters: Given): Promise<Job> {
   const body = { configuration: { rules: [{ name, parameters }] } };
   return ask(address(path(job)), "profiler_rule_evaluation_statuses", { method: "PATCH", body });
+}
+
+export function readHistory(job: string, name: string, stop: AbortSignal): Promise<RuleChanges> {
+  return ask(address(`${path(job)}/rules/${encodeURIComponent(name)}/transitions`, { limit: 100 }), "items", { stop });
 }
