@@ -95,6 +95,24 @@ void NoteTwice(Body& body, std::set<std::string>& names, const std::string& name
             Format("'{}' stands twice; give one of them another name", Printable(name, 64)));
 }
 
+// These, changed as a list says.
+std::vector<NewJob::Rule> ReadChanged(Body& body, const Json& configuration,
+                                      std::vector<NewJob::Rule> rules) {
+  std::vector<RuleConfigRow> stand;
+  for (const NewJob::Rule& rule : rules) {
+    stand.push_back({0, 0, rule.name, rule.rule, rule.parameters});
+  }
+  const RuleChanges changes = ReadRuleChanges(body, configuration, stand);
+  for (const std::string& name : changes.removed) {
+    std::erase_if(rules, [&](const NewJob::Rule& rule) { return rule.name == name; });
+  }
+  for (const NewJob::Rule& rule : changes.put) {
+    std::erase_if(rules, [&](const NewJob::Rule& stands) { return stands.name == rule.name; });
+    rules.push_back(rule);
+  }
+  return rules;
+}
+
 }  // namespace
 
 NewJob::Rule ReadRule(Body& body, const Json& given, const std::string& pointer,
@@ -114,14 +132,24 @@ NewJob::Rule ReadRule(Body& body, const Json& given, const std::string& pointer,
   return rule;
 }
 
-std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration) {
+std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration,
+                                    const std::vector<NewJob::Rule>& default_rules) {
   const Json list = body.Array(configuration, "/configuration", "rules", kMostRules);
+  if (IsOfOthersAlone(list)) return ReadChanged(body, configuration, default_rules);
   std::vector<NewJob::Rule> rules;
   std::set<std::string> names;
   for (const auto& [item, place] : ReadGivenRules(body, list, kPointer, {})) {
     rules.push_back(ReadRule(body, item, place, {}));
     NoteTwice(body, names, rules.back().name, place);
   }
+  return rules;
+}
+
+std::vector<NewJob::Rule> ReadRuleWithOthers(Body& body, std::span<const RuleConfigRow> stand) {
+  std::vector<GivenRule> given = {{body.root(), ""}};
+  GiveToOthers(body, stand, given);
+  std::vector<NewJob::Rule> rules;
+  for (const auto& [item, place] : given) rules.push_back(ReadRule(body, item, place, stand));
   return rules;
 }
 
@@ -167,24 +195,12 @@ Result<std::vector<NewJob::Rule>> ReadDefaultRules(const std::string& json) {
   Request request;
   request.body = Dump(Json{{"rules", *list}});
   Body body(request);
-  std::vector<NewJob::Rule> rules = DefaultRules();
-  std::vector<RuleConfigRow> stand;
-  for (const NewJob::Rule& rule : rules) {
-    stand.push_back({0, 0, rule.name, rule.rule, rule.parameters});
-  }
-  const RuleChanges changes = ReadRuleChanges(body, body.root(), stand);
+  std::vector<NewJob::Rule> rules = ReadChanged(body, body.root(), DefaultRules());
   if (!body.faults().empty()) {
     const Fault& first = body.faults().front();
     const bool inside = first.pointer.starts_with(kPointer);
     const std::string place = inside ? first.pointer.substr(std::size(kPointer) - 1) : "";
     return Invalid(Format("{}{}{}", place, place.empty() ? "" : ": ", first.detail));
-  }
-  for (const std::string& name : changes.removed) {
-    std::erase_if(rules, [&](const NewJob::Rule& rule) { return rule.name == name; });
-  }
-  for (const NewJob::Rule& rule : changes.put) {
-    std::erase_if(rules, [&](const NewJob::Rule& stands) { return stands.name == rule.name; });
-    rules.push_back(rule);
   }
   return rules;
 }

@@ -15,8 +15,10 @@ namespace stepscope {
 
 inline constexpr std::size_t kMostRules = 64;  // of a job
 
-// The whole list of a new job.
-std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration);
+// The whole list of a new job. One that gives ProfilerReport parameters of other rules and names
+// none of these chooses no rules: it changes the default ones.
+std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration,
+                                    const std::vector<NewJob::Rule>& default_rules);
 
 // What a job that names no rules is judged by: every rule of the catalog with its defaults.
 std::vector<NewJob::Rule> DefaultRules();
@@ -29,6 +31,10 @@ Result<std::vector<NewJob::Rule>> ReadDefaultRules(const std::string& json);
 // defaults of a rule that the job does not have yet; null is the default again.
 NewJob::Rule ReadRule(Body& body, const Json& given, const std::string& pointer,
                       std::span<const RuleConfigRow> stand);
+
+// The rule that a whole body is, behind it those of the job that are changed with it:
+// ProfilerReport is given parameters of others.
+std::vector<NewJob::Rule> ReadRuleWithOthers(Body& body, std::span<const RuleConfigRow> stand);
 
 // The list of a change: rules to put, and to remove ("remove": true). Others stay.
 RuleChanges ReadRuleChanges(Body& body, const Json& configuration,

@@ -38,7 +38,8 @@ NewJob ReadNewJob(Body& body, const std::vector<NewJob::Rule>& default_rules) {
                    kMostIntervalMs, kDefaultIntervalMs);
   const Json tags = ReadTags(body, configuration);
   if (!tags.empty()) job.configuration["tags"] = tags;
-  job.rules = configuration.contains("rules") ? ReadRules(body, configuration) : default_rules;
+  job.rules = configuration.contains("rules") ? ReadRules(body, configuration, default_rules)
+                                              : default_rules;
   if (configuration.contains("rules")) job.configuration["rules"] = ToJson(job.rules);
   return job;
 }

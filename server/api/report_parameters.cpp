@@ -80,8 +80,9 @@ void Spread(Body& body, const RuleType& type, std::size_t from,
     auto to =
         std::ranges::find(rules, name, [](const GivenRule& rule) { return NameOf(rule.item); });
     if (to == rules.end() && !Stands(stand, name)) {
-      body.Note(place, Format("{}: the job has no rule '{}'; name it in the list too",
-                              Printable(given, 120), name));
+      const Json itself = {{"rule", name}, {"parameters", {{given.substr(end + 1), value}}}};
+      body.Note(place, Format("{}: the job has no rule '{}'; choose the rule itself, by {}",
+                              Printable(given, 120), name, Printable(Dump(itself), 240)));
       continue;
     }
     if (to == rules.end()) to = rules.insert(to, {Json{{"name", name}}, rules[from].place});
@@ -103,11 +104,28 @@ std::vector<GivenRule> ReadGivenRules(Body& body, const Json& list, const std::s
   for (std::size_t at = 0; at < list.size(); ++at) {
     rules.push_back({list[at], Format("{}/{}", pointer, at)});
   }
-  for (std::size_t at = 0; at < list.size(); ++at) {
+  GiveToOthers(body, stand, rules);
+  return rules;
+}
+
+void GiveToOthers(Body& body, std::span<const RuleConfigRow> stand, std::vector<GivenRule>& rules) {
+  const std::size_t given = rules.size();
+  for (std::size_t at = 0; at < given; ++at) {
     const RuleType* type = SummingUp(rules[at].item, stand);
     if (type != nullptr) Spread(body, *type, at, stand, rules);
   }
-  return rules;
+}
+
+bool IsOfOthersAlone(const Json& list) {
+  bool of_others = false;
+  for (const Json& item : list) {
+    const RuleType* type = SummingUp(item, {});
+    if (type == nullptr) return false;
+    for (const auto& [given, value] : item["parameters"].items()) {
+      of_others = of_others || !IsOwn(*type, given);
+    }
+  }
+  return of_others;
 }
 
 }  // namespace stepscope

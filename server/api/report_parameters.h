@@ -21,6 +21,13 @@ struct GivenRule {
 std::vector<GivenRule> ReadGivenRules(Body& body, const Json& list, const std::string& pointer,
                                       std::span<const RuleConfigRow> stand);
 
+// The same of rules that are not in a list. A rule that is given parameters by others only is put
+// behind those that were there.
+void GiveToOthers(Body& body, std::span<const RuleConfigRow> stand, std::vector<GivenRule>& rules);
+
+// Whether a list names nothing but ProfilerReport, and gives it parameters of other rules.
+bool IsOfOthersAlone(const Json& list);
+
 // "LowGPUUtilization, CPUBottleneck, ...": every rule that can be chosen.
 std::string RulesThereAre();
 

@@ -98,6 +98,35 @@ OrderedJson ToJson(const RuleConfigRow& config, const Preview& preview,
   return json;
 }
 
+RuleConfigRow Chosen(std::int64_t job_id, const NewJob::Rule& rule,
+                     std::span<const RuleConfigRow> stand) {
+  const auto stands = std::ranges::find(stand, rule.name, &RuleConfigRow::name);
+  const std::int64_t id = stands == stand.end() ? 0 : stands->rule_config_id;
+  return {job_id, id, rule.name, rule.rule, rule.parameters};
+}
+
+// The first, which sums up the others as they would be. They share its time, and it is as complete
+// as the least of them.
+Result<Preview> PreviewFirst(Connection& connection, std::span<const RuleConfigRow> configs,
+                             const Clock& clock) {
+  PreviewOptions options;
+  options.most /= std::ssize(configs);
+  std::vector<RuleNow> others;
+  std::optional<Preview> least;  // of those that are not complete
+  for (const RuleConfigRow& config : configs.subspan(1)) {
+    auto other = PreviewRule(connection, config, clock, options);
+    if (!other) return other.error();
+    others.push_back(other->now);
+    if (!other->complete && (!least || other->seen < least->seen)) least = std::move(*other);
+  }
+  auto first = PreviewRule(connection, configs.front(), clock, options, others);
+  if (!first || !least || (!first->complete && first->seen < least->seen)) return first;
+  first->complete = false;
+  first->rows = least->rows;
+  first->seen = least->seen;
+  return first;
+}
+
 Result<Reply> PreviewJobRule(const Api& api, Connection& connection, const Request& request,
                              const PathParameters& path) {
   const Query query(request, {});
@@ -111,18 +140,18 @@ Result<Reply> PreviewJobRule(const Api& api, Connection& connection, const Reque
   if (!states) return states.error();
   std::vector<RuleConfigRow> stand;
   for (const RuleStateRow& state : *states) stand.push_back(state.config);
-  const NewJob::Rule rule = ReadRule(body, body.root(), "", stand);
+  const std::vector<NewJob::Rule> rules = ReadRuleWithOthers(body, stand);
   if (!body.faults().empty()) return body.Refusal(request);
 
-  const auto now = FindStanding(connection, job->job_id, *states, rule.name);
+  const auto now = FindStanding(connection, job->job_id, *states, rules.front().name);
   if (!now) return now.error();
-  const std::int64_t id = *now ? (*now)->state.config.rule_config_id : 0;
-  const RuleConfigRow config{job->job_id, id, rule.name, rule.rule, rule.parameters};
-  const auto preview = PreviewRule(connection, config, api.clock, PreviewOptions());
+  std::vector<RuleConfigRow> configs;
+  for (const NewJob::Rule& rule : rules) configs.push_back(Chosen(job->job_id, rule, stand));
+  const auto preview = PreviewFirst(connection, configs, api.clock);
   if (!preview) return preview.error();
   const auto transitions = ListTransitions(connection, job->job_id);
   if (!transitions) return transitions.error();
-  return JsonReply(ToJson(config, *preview, *now, *transitions));
+  return JsonReply(ToJson(configs.front(), *preview, *now, *transitions));
 }
 
 }  // namespace

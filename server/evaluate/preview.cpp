@@ -5,7 +5,6 @@
 
 #include "server/evaluate/rule_run.h"
 #include "server/evaluate/standing.h"
-#include "server/evaluate/summing_up.h"
 
 namespace stepscope {
 namespace {
@@ -37,7 +36,7 @@ Status ShowAll(Connection& connection, const JobView& view, const PreviewOptions
 }  // namespace
 
 Result<Preview> PreviewRule(Connection& connection, const RuleConfigRow& config, const Clock& clock,
-                            const PreviewOptions& options) {
+                            const PreviewOptions& options, std::span<const RuleNow> others) {
   const Time now = clock.Now();
   const auto view = LoadView(connection, config.job_id, now, options.evaluation.silence);
   if (!view.ok()) return view.error();
@@ -57,15 +56,17 @@ Result<Preview> PreviewRule(Connection& connection, const RuleConfigRow& config,
     RuleTask itself;
     itself.job_id = config.job_id;
     itself.rule_config_id = config.rule_config_id;
-    const auto others = ReadOtherRules(connection, itself, {});
-    if (!others.ok()) return others.error();
-    SumUp(*others, verdict);
+    const auto read = ReadOtherRules(connection, itself, others);
+    if (!read.ok()) return read.error();
+    SumUp(*read, verdict);
   }
   const bool last = HasEnded(view->job.status) && preview.complete;
   const Time end = view->job.ended_us ? FromMicros(*view->job.ended_us) : now;
   const Standing standing =
       StandingOf(RuleStatus::kInProgress, verdict, view->job.status, last, end, now);
   preview.status = standing.status;
+  preview.now = {config.rule_config_id, standing.status, ToMicros(standing.at), verdict.active,
+                 verdict.share};
   preview.verdict = ToJson(verdict, standing.details);
   return preview;
 }

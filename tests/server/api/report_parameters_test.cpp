@@ -47,6 +47,21 @@ TEST_F(ReportParametersTest, AreThoseOfTheRuleOfThatName) {
   EXPECT_EQ(Parameters("ProfilerReport")["threshold"], 20);
 }
 
+TEST_F(ReportParametersTest, OfANewJobThatNamesNoOtherRuleAreThoseOfItsDefaultRules) {
+  const std::string made = Make(kReport);
+  ASSERT_EQ(StatusOf(made), 201) << made;
+  EXPECT_EQ(service_.GetJson("/api/v1/jobs/mlp/rules")["items"].size(), DefaultRules().size());
+  EXPECT_EQ(Parameters("ProfilerReport")["threshold"], 20);
+  EXPECT_EQ(Parameters("LowGPUUtilization")["threshold_p95"], 60);
+  EXPECT_EQ(Parameters("IdleGPU")["minutes"], 10);
+  EXPECT_EQ(StatusOf(Make(kReport)), 201) << "the same body again";
+}
+
+TEST_F(ReportParametersTest, TheReportAloneIsStillAListOfOneRule) {
+  ASSERT_EQ(StatusOf(Make(R"({"rule":"ProfilerReport","parameters":{"threshold":20}})")), 201);
+  EXPECT_EQ(service_.GetJson("/api/v1/jobs/mlp/rules")["items"].size(), 1u);
+}
+
 TEST_F(ReportParametersTest, OfAJobThatStandsNeedNoOtherItem) {
   Create("mlp");
   const std::string changed = Change(kReport);
@@ -60,7 +75,9 @@ TEST_F(ReportParametersTest, WhatIsUnknownOrContradictsIsRefusedByName) {
     return Format(R"({{"rule":"ProfilerReport","parameters":{{"{}":200}}}})", parameter);
   };
   const std::pair<std::string, const char*> cases[] = {
-      {report, "the job has no rule 'LowGPUUtilization'; name it in the list too"},
+      {report + R"(,{"rule":"IdleGPU"})",
+       R"(the job has no rule 'LowGPUUtilization'; choose the rule itself, by )"
+       R"({"parameters":{"threshold_p95":60},"rule":"LowGPUUtilization"})"},
       {report + R"(,{"rule":"LowGPUUtilization","parameters":{"threshold_p95":50}})",
        "LowGPUUtilization_threshold_p95 is 60, but LowGPUUtilization itself is given 50 as "
        "threshold_p95; give it once"},

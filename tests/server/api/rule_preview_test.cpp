@@ -3,6 +3,7 @@
 #include <future>
 #include <thread>
 
+#include "core/base/text.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {
@@ -59,6 +60,29 @@ TEST_F(RulePreviewTest, OfARuleThatFiredItSaysHowManyFindingsThereWouldBe) {
       "insert into findings (job_id, rule_config_id, finding, from_us, to_us, sentence) select "
       "job_id, rule_config_id, 1, 1, 2, 'old' from rule_configs"));
   EXPECT_EQ(preview()["difference"], "it would have fired too, with as many findings");
+}
+
+TEST_F(RulePreviewTest, OfTheReportItSumsUpTheRulesWhoseParametersItIsGiven) {
+  const auto fired = [&](const char* parameters) {
+    const Json would = ApiService::JsonOf(
+        Preview(Format(R"({{"name":"ProfilerReport","parameters":{}}})", parameters)));
+    EXPECT_EQ(would["parameters"], Json({{"threshold", 10}, {"price_per_gpu_hour", 0}})) << would;
+    EXPECT_EQ(would["judged"]["complete"], true);
+    return would["evidence"]["rules_fired"];
+  };
+  EXPECT_EQ(fired("{}"), Json::array());
+  EXPECT_EQ(fired(R"({"DataloaderBottleneck_threshold":25})"), Json({"DataloaderBottleneck"}));
+  EXPECT_EQ(fired(R"({"DataloaderBottleneck_threshold":40,"DataloaderBottleneck_moderate":35})"),
+            Json::array());
+  EXPECT_EQ(Int("select count(*) from rule_states where revision > 0"), 0);
+  ExpectProblem(
+      Preview(R"({"name":"ProfilerReport","parameters":{"DataloaderBottleneck_threshold":101}})"),
+      400, "invalid-body", "DataloaderBottleneck: threshold is 101, but must be");
+  ASSERT_TRUE(service_.database().Connect()->Execute(
+      "delete from rule_configs where name = 'DataloaderBottleneck'"));
+  ExpectProblem(
+      Preview(R"({"name":"ProfilerReport","parameters":{"DataloaderBottleneck_threshold":25}})"),
+      400, "invalid-body", "the job has no rule 'DataloaderBottleneck'; choose the rule itself");
 }
 
 TEST_F(RulePreviewTest, StoresNothingAndRefusesWhatIsWrong) {
