@@ -100,6 +100,13 @@ Status CheckOrder(std::string_view rule, std::span<const Param> table, const Jso
   return {};
 }
 
+// Says what to give: of a text what an empty one is told.
+Error Missing(std::string_view rule, const Param& param) {
+  const Status good = param.good_text == nullptr ? Status() : param.good_text("");
+  return Invalid(Format("{}: {} must be given, as {}", rule, param.name,
+                        good.ok() ? param.required : good.error().message));
+}
+
 Json Fallback(const Param& param) {
   if (!param.choices.empty()) return param.choices[static_cast<std::size_t>(param.fallback)];
   const bool whole = param.fallback == std::floor(param.fallback);
@@ -107,6 +114,10 @@ Json Fallback(const Param& param) {
 }
 
 }  // namespace
+
+bool IsRequired(const Param& param) {
+  return !param.required.empty() || param.good_text != nullptr;
+}
 
 Result<Json> CompleteParams(std::string_view rule, std::span<const Param> table,
                             const Json& given) {
@@ -116,9 +127,7 @@ Result<Json> CompleteParams(std::string_view rule, std::span<const Param> table,
   for (const Param& param : table) {
     const std::string name(param.name);
     const auto found = object.find(name);
-    if (found == object.end() && (param.required || param.good_text != nullptr)) {
-      return Invalid(Format("{}: {} is missing: {}", rule, name, param.help));
-    }
+    if (found == object.end() && IsRequired(param)) return Missing(rule, param);
     if (found == object.end()) {
       complete[name] = Fallback(param);
       continue;

@@ -26,11 +26,16 @@ struct Param {
   // Of a parameter that is any text that this finds good; it has no default and must be given. The
   // error continues "..., but must be".
   Status (*good_text)(const std::string& text) = nullptr;
-  bool required = false;  // a number without a default
+  // Of a number without a default, that must be given: as what. The error is "... must be given,
+  // as".
+  std::string_view required = {};
   // Another parameter of the table that this one must not be above: a pair that contradicts itself
   // is refused.
   std::string_view not_above = {};
 };
+
+// Whether it has no default.
+bool IsRequired(const Param& param);
 
 // The parameters with defaults filled in, as they are stored and shown. Each error is one sentence
 // with rule, parameter, value and range; a parameter that is not in the table is refused.

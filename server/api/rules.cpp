@@ -13,7 +13,7 @@ namespace {
 
 // Null where it must be given.
 OrderedJson DefaultOf(const Param& parameter) {
-  if (parameter.required || parameter.good_text != nullptr) return nullptr;
+  if (IsRequired(parameter)) return nullptr;
   if (parameter.choices.empty()) return parameter.fallback;
   return parameter.choices[static_cast<std::size_t>(parameter.fallback)];
 }

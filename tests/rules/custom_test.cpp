@@ -174,11 +174,10 @@ TEST(Custom, RefusesWhatIsWrongWithNameValueAndRange) {
             "Custom: metric is \"gpu_powr\", but must be a metric that agents send, such as "
             "gpu_util_percent, or one of your own, such as user.loss");
   EXPECT_EQ(Refusal({{"threshold", 1}}),
-            "Custom: metric is missing: The metric: one that agents send, or one of your own under "
-            "\"user.\".");
+            "Custom: metric must be given, as a metric that agents send, such as gpu_util_percent, "
+            "or one of your own, such as user.loss");
   EXPECT_EQ(Refusal({{"metric", "user.loss"}}),
-            "Custom: threshold is missing: In the unit of the metric; from 0 to 100 where that is "
-            "%.");
+            "Custom: threshold must be given, as a number in the unit of the metric");
   EXPECT_EQ(Refusal(Given({{"metric", "gpu_util_percent"}})),
             "Custom: threshold is 300, but must be a number from 0 to 100 %, the unit of "
             "gpu_util_percent, and below 100: nothing is above that");

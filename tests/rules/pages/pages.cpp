@@ -12,7 +12,7 @@ constexpr std::string_view kMade =
     "([how](../development.md)).\n";
 
 std::string DefaultOf(const Param& param) {
-  if (param.required || param.good_text != nullptr) return "must be given";
+  if (IsRequired(param)) return "must be given";
   if (param.choices.empty()) return Format("{:.10g}", param.fallback);
   return std::string(param.choices[static_cast<std::size_t>(param.fallback)]);
 }
