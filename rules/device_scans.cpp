@@ -10,29 +10,32 @@ namespace stepscope {
 
 void DeviceScans::Begin(Time at) {
   at_ = at;
+  time_.Begin(at);
   active_ = false;
   judged_before_ = judged_;
   is_early_ = std::exchange(next_is_early_, false);
 }
 
 // Says whether that is one more trigger.
-bool DeviceScans::Count(const Subject& subject, bool triggers, double lost) {
+bool DeviceScans::Count(const Subject& subject, bool triggers) {
   Device& device = devices_[subject];
   const auto early = early_.find(subject);
   const bool judged = early != early_.end(), triggered = judged && early->second;
   if (!judged) ++device.scans, ++judged_;
   const bool one_more = triggers && !triggered;
-  if (one_more) ++device.triggers, ++triggers_, lost_ += lost;
+  if (one_more) ++device.triggers, ++triggers_;
   if (is_early_) early_[subject] = triggers;
   return one_more;
 }
 
 void DeviceScans::Clear(const Subject& subject) {
-  Count(subject, false, 0);
+  Count(subject, false);
+  time_.Clear();
 }
 
 void DeviceScans::Trigger(const Finding& finding, double lost, Duration gap) {
-  if (Count(finding.subject, true, lost)) last_ = at_;
+  if (Count(finding.subject, true)) last_ = at_;
+  time_.Trigger(lost);
   active_ = true;
   if (!fired_) fired_ = at_;
   findings_.Trigger(finding.subject, finding.from, finding.to, finding.sentence, finding.evidence,
@@ -66,8 +69,8 @@ Verdict DeviceScans::Judge() const {
                       {"scans", scans_},
                       {"findings_left_out", findings_.left_out()}};
   if (triggers_ == 0) return verdict;
-  verdict.share = static_cast<double>(triggers_) / static_cast<double>(judged_);
-  verdict.severity = SeverityOfLoss(lost_ / static_cast<double>(judged_));
+  verdict.share = time_.Share();
+  verdict.severity = SeverityOfLoss(time_.Lost());
   verdict.active = active_;
   verdict.fired = fired_;
   verdict.evidence["first_trigger_us"] = ToMicros(*fired_);

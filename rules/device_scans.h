@@ -9,6 +9,7 @@
 
 #include "rules/finding_track.h"
 #include "rules/initialisation.h"
+#include "rules/scan_time.h"
 #include "rules/state.h"
 
 namespace stepscope {
@@ -29,7 +30,10 @@ class DeviceScans {
   };
 
   // Ticks from `at` on were seen.
-  void Saw(Time at) { first_ = std::min(first_.value_or(at), at); }
+  void Saw(Time at) {
+    first_ = std::min(first_.value_or(at), at);
+    time_.Saw(at);
+  }
   bool SawAny() const { return first_.has_value(); }
   void Begin(Time at);
   void BeginNextEarly() { next_is_early_ = true; }
@@ -48,8 +52,9 @@ class DeviceScans {
 
   // "1 of 4 GPUs fired 3 times in 3 scans", and when it ended.
   std::string FiredText(const std::string& device) const;
-  // A finding or clear, with everything but the sentence. The share is that of the scans; a rule
-  // that knows for how long a device fired between two of them puts that in its place.
+  // A finding or clear, with everything but the sentence. The share is that of the scans, each
+  // by its length; a rule that knows for how long a device fired between two of them puts that in
+  // its place.
   Verdict Judge() const;
 
   template <typename State>
@@ -59,7 +64,7 @@ class DeviceScans {
     state("scans", scans_);
     state("judged", judged_);
     state("triggers", triggers_);
-    state("lost", lost_);
+    state("time", time_);
     state("active", active_);
     state("first", first_);
     state("fired", fired_);
@@ -68,12 +73,12 @@ class DeviceScans {
   }
 
  private:
-  bool Count(const Subject& subject, bool triggers, double lost);
+  bool Count(const Subject& subject, bool triggers);
 
   FindingTrack findings_;
   std::map<Subject, Device, std::less<>> devices_;      // that were judged
   std::int64_t scans_ = 0, judged_ = 0, triggers_ = 0;  // judged and triggers: device by device
-  double lost_ = 0;                                     // in scans of one device
+  ScanTime time_;                                       // of each device by itself
   bool active_ = false;
   std::optional<Time> first_, fired_, last_;  // first sample, first and last trigger
   // Judged by an early scan, and whether it triggered, until the next one has ended.

@@ -9,6 +9,7 @@
 #include "rules/columns.h"
 #include "rules/device_scans.h"
 #include "rules/looks.h"
+#include "rules/scan_time.h"
 #include "rules/sentence.h"
 #include "rules/workloads.h"
 
@@ -58,6 +59,7 @@ class BalanceFold : public FieldsFold<BalanceFold> {
     state("start", start_);
     state("findings", findings_);
     state("gpus", gpus_, [] { return Gpu(); });
+    state("time", time_);
     state("scans", scans_);
     state("triggers", triggers_);
     state("from", from_);
@@ -80,6 +82,7 @@ class BalanceFold : public FieldsFold<BalanceFold> {
   Initialisation start_;
   FindingTrack findings_;
   std::map<Subject, Gpu, std::less<>> gpus_;
+  ScanTime time_;
   std::int64_t scans_ = 0, triggers_ = 0;  // that judged; in which it fired
   std::optional<Time> from_, fired_;       // scan before, or first judged sample; first trigger
   bool active_ = false;
@@ -98,6 +101,7 @@ void BalanceFold::Observe(const TickView& ticks) {
     for (auto& [gpu, column] : gpus) {
       if (!column->Has(row)) continue;
       if (!from_ || at < *from_) from_ = at;
+      time_.Saw(at);
       const std::uint32_t bin = PercentBin(*column, row);
       gpu->all.Add(bin);
       gpu->recent.Add(bin);
@@ -122,8 +126,12 @@ void BalanceFold::Scan(Time at) {
   const bool counts = !std::exchange(early_, false);
   if (!pairs.empty()) {
     if (counts) ++scans_;
+    time_.Begin(at);
     JudgeRecent();
-    if (pairs[0].distance > threshold_) {
+    if (pairs[0].distance <= threshold_) {
+      time_.Clear();
+    } else {
+      time_.Trigger(0);
       if (counts) ++triggers_;
       if (!fired_) fired_ = at, active_ = true;
       findings_.Trigger({}, *from_, at, Describe(pairs),
@@ -231,7 +239,7 @@ Verdict BalanceFold::Judge() const {
   verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe(pairs);
   if (fired_) {
-    verdict.share = static_cast<double>(triggers_) / static_cast<double>(scans_);
+    verdict.share = time_.Share();
     double sum = 0, most = 0;
     for (const auto& [subject, gpu] : gpus_) {
       sum += gpu.all.Mean();

@@ -48,6 +48,15 @@ TEST(LoadBalancing, SaysThatItNoLongerFires) {
   EXPECT_FALSE(verdict.active);
 }
 
+TEST(LoadBalancing, AShortScanAtTheEndCountsByItsLength) {
+  Scenario even = Uneven(2, 80, 0, 1380);
+  even.extras[0].value = [](auto, auto tick) { return tick < 1090 ? 0.0 : 80.0; };
+  const auto verdict = Judge(kRule, MakeJob(even)).verdict;
+  EXPECT_EQ(verdict.evidence["triggers"], 3) << verdict.sentence;
+  EXPECT_EQ(verdict.evidence["scans"], 4);
+  EXPECT_NEAR(verdict.share, 160.0 / (160 + 29.5), 0.001);
+}
+
 TEST(LoadBalancing, IsUnknownWithoutTwoGpusOrEnoughSamples) {
   EXPECT_EQ(Judge(kRule, MakeJob(Uneven(1, 80, 80))).verdict.sentence,
             "the job has 1 GPU: there is nothing to balance");

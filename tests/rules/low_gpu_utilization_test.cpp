@@ -101,6 +101,15 @@ TEST(LowGpuUtilization, TellsOneIdleEndFromAnIdleDay) {
   EXPECT_EQ(verdict.severity, Severity::kLow);
 }
 
+TEST(LowGpuUtilization, AShortScanAtTheEndCountsByItsLength) {
+  Scenario end = Idle(0, 1, 1);
+  end.stretches = {{1320, 98}, {27, 0, 0, 0, 0, 0}};
+  const auto verdict = Judge(kRule, MakeJob(end)).verdict;
+  EXPECT_EQ(verdict.evidence["triggers"], 1) << verdict.sentence;
+  EXPECT_EQ(verdict.evidence["scans"], 4);
+  EXPECT_NEAR(verdict.share, 13.0 / (3 * 60 + 13), 0.001);
+}
+
 TEST(LowGpuUtilization, SaysWhenItIsOver) {
   Scenario start = Idle(0, 1, 1);
   start.stretches = {{1300, 3}, {4000, 97}};
