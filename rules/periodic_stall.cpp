@@ -14,6 +14,7 @@
 
 #include "core/base/text.h"
 #include "rules/finding_track.h"
+#include "rules/firing_time.h"
 #include "rules/rank_stalls.h"
 #include "rules/sentence.h"
 
@@ -55,11 +56,13 @@ std::int64_t EachNs(const Rhythm& rhythm) {
 struct Rank {
   RankStalls stalls;
   std::optional<Time> fired;
+  FiringTime time;  // of its rhythms, from the first beat to the newest
 
   template <typename State>
   void Fields(State& state) {
     state("stalls", stalls);
     state("fired", fired);
+    state("time", time);
   }
 
   // Those that cost most, and those that fire before all others.
@@ -77,7 +80,7 @@ struct Rank {
     const auto main = Costliest(1);
     return main.empty() ? nullptr : main.front();
   }
-  // Part of its step time, 0 to 1.
+  // Part of its step time that the stalls cost, 0 to 1.
   double Lost() const {
     double lost_ns = 0;
     for (const auto& [number, each] : stalls.rhythms().all()) {
@@ -148,6 +151,7 @@ void StallFold::Observe(const StepView& steps) {
   Rank& rank = ranks_[steps.rank];
   if (rank.stalls.steps() == 0) rank.stalls = RankStalls(std::string(steps.node));
   for (const Step& step : steps.steps) {
+    rank.time.Saw(step.start, EndedAt(step));
     const Rhythm* beaten = rank.stalls.Add(step, limits_);
     if (beaten != nullptr && Fires(*beaten)) Trigger(steps.rank, rank, *beaten);
   }
@@ -156,13 +160,14 @@ void StallFold::Observe(const StepView& steps) {
 // Each beat makes the stretch longer that the first ones began.
 void StallFold::Trigger(int number, Rank& rank, const Rhythm& beaten) {
   if (!rank.fired) rank.fired = beaten.to;
+  rank.time.Fired(beaten.from, beaten.to);
   const Rhythm& main = *rank.Main();
   findings_.Trigger({rank.stalls.node(), "", number}, beaten.from, beaten.to,
                     Describe(number, rank, main) + ".",
                     {{"every_steps", std::round(main.period)},
                      {"repeats", main.beats - 1},
                      {"seconds_each", static_cast<double>(EachNs(main)) / 1e9},
-                     {"share", main.Cost()},
+                     {"cost", main.Cost()},
                      {"grew", GrewText(main)}});
 }
 
@@ -215,7 +220,7 @@ Json StallFold::Evidence() const {
                          {"from_us", ToMicros(rhythm->from)},
                          {"to_us", ToMicros(rhythm->to)},
                          {"seconds_each", static_cast<double>(EachNs(*rhythm)) / 1e9},
-                         {"share", rhythm->Cost()},
+                         {"cost", rhythm->Cost()},
                          {"grew", GrewText(*rhythm)},
                          {"host", SignsText(rhythm->Signs())},
                          {"fires", Fires(*rhythm)},
@@ -255,8 +260,8 @@ Verdict StallFold::Judge() const {
   verdict.sentence = Sentence(*worst);
   verdict.evidence = Evidence();
   if (!verdict.fired) return verdict;
-  verdict.share = worst->second.Lost();
-  verdict.severity = SeverityOfLoss(verdict.share);
+  verdict.share = worst->second.time.Share();
+  verdict.severity = SeverityOfLoss(worst->second.Lost());
   return verdict;
 }
 

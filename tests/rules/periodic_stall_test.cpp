@@ -58,13 +58,14 @@ TEST(PeriodicStall, FiresWhenSlowStepsRecur) {
             std::string::npos)
       << outcome.verdict.sentence;
   EXPECT_NE(outcome.verdict.sentence.find("mostly checkpoint"), std::string::npos);
-  EXPECT_NEAR(outcome.verdict.share, 2.0 / 12, 0.02);
+  EXPECT_NEAR(outcome.verdict.share, 218.0 / 240, 0.01);  // from its first beat to the newest
   EXPECT_EQ(outcome.verdict.severity, Severity::kMedium);
   EXPECT_TRUE(outcome.verdict.active);
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
   ASSERT_EQ(outcome.findings.size(), 1u);
   EXPECT_EQ(outcome.findings[0].subject.rank, 0);
   EXPECT_GE(outcome.findings[0].evidence["repeats"], 17);
+  EXPECT_NEAR(outcome.findings[0].evidence["cost"].get<double>(), 2.0 / 12, 0.02);
 }
 
 TEST(PeriodicStall, NeedsAsManyRepeatsAsAsked) {
@@ -100,6 +101,7 @@ TEST(PeriodicStall, FindsAPeriodThatBeginsLateAndSaysWhenItIsOver) {
   const auto over = Judge(kRule, Stalling(4000, stops)).verdict;
   EXPECT_EQ(over.kind, VerdictKind::kFinding);
   EXPECT_FALSE(over.active);
+  EXPECT_NEAR(over.share, 210.0 / 420, 0.02);  // from the 100th step to the 2000th of 4000
   EXPECT_NE(over.sentence.find("It is over."), std::string::npos) << over.sentence;
 }
 

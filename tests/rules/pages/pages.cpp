@@ -99,7 +99,7 @@ constexpr std::string_view kWords = R"(
 | scan | Rules of samples judge once in 60 s of the job's own time, so that watching a job and judging it later count the same. Until such a rule fires for the first time it is also looked at every 5 s: what crosses its threshold is told within seconds. The early scan and the one that is due next count as one. |
 | trigger | One scan, or for rules of devices one device in one scan, in which the rule fires. |
 | finding | A stretch of time in which it fired: neighbouring triggers are one finding. |
-| share | The part of the judged time in which a rule fired. A scan counts by its length, so that a short one at the end of a job counts little. |
+| share | The part of the judged time in which a rule fired. A scan counts by its length, so that a short one at the end of a job counts little; a rhythm fires from its first beat to its newest. What was lost in that time is not in it, but in the severity. |
 | window, patience | Numbers of samples, or a time such as `"250s"`, which means the same whatever the interval. |
 
 Rules that compare minutes with each other, such as `Straggler`, or that look for a rhythm or a trend, such as `PeriodicStall` and `MemoryLeak`, judge when the minute is over. Rules of steps judge as steps come.
