@@ -9,6 +9,7 @@
 #include "server/app/proxy_trust.h"
 #include "server/app/service_metrics.h"
 #include "server/app/tls_files.h"
+#include "server/ingest/silent_agents.h"
 #include "server/store/ballast.h"
 
 namespace stepscope {
@@ -18,6 +19,8 @@ constexpr Duration kGrace = 8s;
 constexpr Duration kCutAfter = 9s;  // of a stop, whatever the database still does
 constexpr Duration kCutAfterSecondSignal = 1s;
 constexpr Duration kHousekeepingEvery = 30s;
+// Twice the longest time between two pushes: one of them may fail.
+constexpr Duration kSilentAfter = 2min;
 constexpr Duration kLostAfter = 10min;
 constexpr std::size_t kPageConnections = 16;
 constexpr std::size_t kBlockBytes = 64 * 1024 * 1024;  // of blocks that charts have read
@@ -154,13 +157,19 @@ void App::StartWork() {
 }
 
 void App::KeepHouse(const std::stop_token& stop) {
+  Listening listening;
   while (SleepFor(stop, kHousekeepingEvery)) {
     Result<Database::Lease> lease = work_database_->Acquire();
-    const Result<int> ended =
-        lease ? MarkLostAgents(**lease, kLostAfter, ToMicros(clock_.Now()), url_)
-              : Result<int>(lease.error());
+    const Time now = clock_.Now();
+    const Result<int> ended = lease ? MarkLostAgents(**lease, kLostAfter, ToMicros(now), url_)
+                                    : Result<int>(lease.error());
     if (!ended) LogWarning("housekeeping: {}", ended.error().message);
     if (ended && *ended > 0) LogInfo("{} jobs ended: their agents are lost", *ended);
+    const bool takes_frames = pressure_->gauge().judgement().pressure < Pressure::kFrames;
+    if (!ended || !takes_frames || listening.For(now) < kSilentAfter) continue;
+    const Result<int> told = TellSilentAgents(**lease, kSilentAfter, ToMicros(now), url_);
+    if (!told) LogWarning("housekeeping: {}", told.error().message);
+    if (told && *told > 0) LogInfo("{} nodes are silent; webhooks are told", *told);
   }
 }
 

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/time.h"
+#include "server/store/database.h"
+
+namespace stepscope {
+
+// Tells webhooks of each node whose agent was not heard for so long (agent.silent), and of each job
+// of which no agent was (job.stalled), once for each silence; notes it in the job's events. Called
+// by housekeeping, by any number of services. Says how many nodes.
+Result<int> TellSilentAgents(Connection& connection, Duration silent_after, std::int64_t now_us,
+                             const std::string& public_url);
+
+// For how long this service has listened. While it was down, had no database or slept, and when its
+// clock was set, agents spoke to nobody: their silence says nothing. For one thread.
+class Listening {
+ public:
+  // Called at each turn of housekeeping at which the database answers and frames are taken. Says
+  // for how long that has been so, without a break.
+  Duration For(Time now);
+
+ private:
+  Time since_, last_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,79 @@
+#include "server/store/silences.h"
+
+#include <algorithm>
+
+#include "server/store/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kList[] = R"(
+select job_id
+from jobs
+join nodes using (job_id)
+where status in ('InProgress', 'Stopping') and nodes.ended_us is null and facts <> '{}'
+group by job_id
+having bool_or(last_seen_us < $1 and silent_told_us < last_seen_us)
+    or (max(last_seen_us) < $1 and bool_or(stalled_told_us < last_seen_us))
+order by job_id
+limit 1000)";
+// In the order in which ingest locks them, and before the job, as there.
+constexpr char kLockNodes[] = R"(
+select name, last_seen_us, silent_told_us < last_seen_us, stalled_told_us < last_seen_us
+from nodes
+where job_id = $1 and ended_us is null and facts <> '{}'
+order by name collate "C"
+for no key update)";
+constexpr char kLockJob[] = R"(
+select name, job_group, status
+from jobs
+where job_id = $1 and status in ('InProgress', 'Stopping')
+for no key update)";
+constexpr char kTold[] = R"(
+update nodes
+set silent_told_us = last_seen_us,
+    stalled_told_us = case when $3 then last_seen_us else stalled_told_us end
+where job_id = $1 and ended_us is null and facts <> '{}' and last_seen_us < $2)";
+
+UntoldSilence Untold(const Rows& nodes, std::int64_t before_us) {
+  UntoldSilence untold;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::int64_t last_seen_us = nodes.Int(i, 1);
+    untold.last_seen_us = std::max(untold.last_seen_us, last_seen_us);
+    if (last_seen_us < before_us && nodes.Bool(i, 2)) {
+      untold.nodes.push_back({nodes.Text(i, 0), last_seen_us});
+    }
+    untold.stalled = untold.stalled || nodes.Bool(i, 3);
+  }
+  untold.stalled = untold.stalled && untold.last_seen_us < before_us;
+  return untold;
+}
+
+}  // namespace
+
+Result<std::vector<std::int64_t>> ListUntoldSilences(Connection& connection,
+                                                     std::int64_t before_us) {
+  const Result<Rows> rows = connection.Query(kList, {before_us});
+  if (!rows) return rows.error();
+  std::vector<std::int64_t> jobs;
+  for (std::size_t i = 0; i < rows->size(); ++i) jobs.push_back(rows->Int(i, 0));
+  return jobs;
+}
+
+Result<UntoldSilence> TakeUntoldSilence(Connection& connection, std::int64_t job_id,
+                                        std::int64_t before_us) {
+  const Result<Rows> nodes = connection.Query(kLockNodes, {job_id});
+  if (!nodes) return nodes.error();
+  const Result<Rows> job = connection.Query(kLockJob, {job_id});
+  if (!job) return job.error();
+  if (job->empty()) return UntoldSilence();
+  UntoldSilence untold = Untold(*nodes, before_us);
+  untold.job = job->Text(0, 0);
+  untold.group = job->Text(0, 1);
+  untold.status = ParseJobStatus(job->Text(0, 2)).value_or(JobStatus::kInProgress);
+  if (untold.nodes.empty() && !untold.stalled) return untold;
+  const Status told = Done(connection.Query(kTold, {job_id, before_us, untold.stalled}));
+  return told ? Result<UntoldSilence>(std::move(untold)) : told.error();
+}
+
+}  // namespace stepscope
