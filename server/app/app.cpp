@@ -156,17 +156,18 @@ void App::StartWork() {
       "housekeeping", [this](const std::stop_token& stop) { KeepHouse(stop); });
 }
 
+// What agents did not say while nobody listened is no silence.
 void App::KeepHouse(const std::stop_token& stop) {
   Listening listening;
   while (SleepFor(stop, kHousekeepingEvery)) {
     Result<Database::Lease> lease = work_database_->Acquire();
+    if (!lease) LogWarning("housekeeping: {}", lease.error().message);
+    const bool takes_frames = pressure_->gauge().judgement().pressure < Pressure::kFrames;
     const Time now = clock_.Now();
-    const Result<int> ended = lease ? MarkLostAgents(**lease, kLostAfter, ToMicros(now), url_)
-                                    : Result<int>(lease.error());
+    if (!lease || !takes_frames || listening.For(now) < kSilentAfter) continue;
+    const Result<int> ended = MarkLostAgents(**lease, kLostAfter, ToMicros(now), url_);
     if (!ended) LogWarning("housekeeping: {}", ended.error().message);
     if (ended && *ended > 0) LogInfo("{} jobs ended: their agents are lost", *ended);
-    const bool takes_frames = pressure_->gauge().judgement().pressure < Pressure::kFrames;
-    if (!ended || !takes_frames || listening.For(now) < kSilentAfter) continue;
     const Result<int> told = TellSilentAgents(**lease, kSilentAfter, ToMicros(now), url_);
     if (!told) LogWarning("housekeeping: {}", told.error().message);
     if (told && *told > 0) LogInfo("{} nodes are silent; webhooks are told", *told);
