@@ -14,6 +14,10 @@ namespace {
 constexpr std::uint64_t kUnit = 10'000;  // four decimals
 // Beyond it a double has no such decimals, and its integer would not fit.
 constexpr double kLargestFixed = 9e14;
+// Below it four decimals are too few digits, of a learning rate for one: it has six of its own,
+// down to what no sample is less than.
+constexpr double kLeastFixed = 0.1, kLeast = 1e-9;
+constexpr int kDigits = 6;
 
 constexpr std::uint64_t kEightDigits = 100'000'000;
 // "0000" to "9999".
@@ -132,7 +136,11 @@ void NumberList::Scaled(std::int64_t value, std::uint8_t scale) {
 void NumberList::Real(double value) {
   if (std::isnan(value) || std::isinf(value)) return Null();
   Begin();
-  if (std::abs(value) < kLargestFixed) {
+  const double size = std::abs(value);
+  if (size < kLeastFixed && size >= kLeast) {
+    char* const last = text_.data() + text_.size();
+    end_ = std::to_chars(end_, last, value, std::chars_format::general, kDigits).ptr;
+  } else if (size < kLargestFixed) {
     const double units = value * double(kUnit);  // std::llround takes as long as the rest
     end_ = PutScaled(end_, static_cast<std::int64_t>(units + (units < 0 ? -0.5 : 0.5)), kUnit, 4);
   } else {

@@ -22,7 +22,7 @@ class NumberList {
   void Int(std::int64_t value);
   // value / 10^scale, with every digit; scale is 0 to 18.
   void Scaled(std::int64_t value, std::uint8_t scale);
-  void Real(double value);  // with four decimals, those of Rounded()
+  void Real(double value);  // with four decimals, those of Rounded(); of small ones six digits
   void Null();
 
  private:

@@ -20,12 +20,20 @@ std::string Real(double value) {
 
 TEST(JsonText, RealsHaveFourDecimalsAndNoNoise) {
   EXPECT_EQ(Real(0), "0");
-  EXPECT_EQ(Real(-0.00001), "0");
   EXPECT_EQ(Real(12.5), "12.5");
   EXPECT_EQ(Real(-0.25), "-0.25");
   EXPECT_EQ(Real(41.27), "41.27");
   EXPECT_EQ(Real(99.99996), "100");
   EXPECT_EQ(Real(0.0001), "0.0001");
+}
+
+TEST(JsonText, SmallRealsKeepTheirDigits) {
+  EXPECT_EQ(Real(0.0003), "0.0003");
+  EXPECT_EQ(Real(-0.0123456789), "-0.0123457");
+  EXPECT_EQ(Real(0.09999999), "0.1");
+  EXPECT_EQ(Json::parse(Real(2e-5)), Json(2e-5));
+  EXPECT_EQ(Json::parse(Real(1e-9)), Json(1e-9));
+  EXPECT_EQ(Real(-9e-10), "0") << "noise of a mean";
 }
 
 TEST(JsonText, WhatIsNoNumberOfJsonIsNull) {
