@@ -20,7 +20,7 @@ class Wait {
     while (!over_) {
       Sleep();
       TakeSignals();
-      if (stopping_) stopping_->Look();
+      LookAfterStop();
       if (wait_.command != nullptr && !end_) end_ = wait_.command->Ended();
       over_ = over_ || (end_ && (!stopping_ || stopping_->Over()));
     }
@@ -34,9 +34,15 @@ class Wait {
                         {stopping_ ? -1 : wait_.stop.descriptor(), POLLIN, 0}};
     poll(watched, 2, static_cast<int>((stopping_ ? std::min(pause, kStopPause) : pause) / 1ms));
     if (watched[1].revents == 0 || wait_.command == nullptr) return;
-    std::vector<std::int64_t> pids = wait_.others();
-    if (!end_) pids.push_back(wait_.command->pid());
-    stopping_.emplace(pids, wait_.grace, wait_.clock);
+    stopping_.emplace(wait_.grace, wait_.clock);
+    if (!end_) stopping_->Add({wait_.command->pid()});
+  }
+
+  // Ranks that connect after the stop was asked for end too.
+  void LookAfterStop() {
+    if (!stopping_) return;
+    stopping_->Add(wait_.others());
+    stopping_->Look();
   }
 
   // Whoever interrupts does not want to wait for what a command left behind.

@@ -28,6 +28,16 @@ std::optional<ProcessStat> ParseProcessStat(std::string_view text) {
   return stat;
 }
 
+std::optional<std::uint64_t> ParseProcessStart(std::string_view text) {
+  const std::size_t close = text.rfind(')');
+  if (close == text.npos) return std::nullopt;
+  std::string_view rest = text.substr(close + 1);
+  constexpr int kState = 3, kStart = 22;
+  for (int field = kState; field < kStart; ++field) TakeWord(rest);
+  std::string_view word = TakeWord(rest);
+  return TakeNumber(word);
+}
+
 std::optional<ProcessIo> ParseProcessIo(std::string_view text) {
   std::optional<std::uint64_t> read, written;
   std::string_view line;

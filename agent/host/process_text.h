@@ -17,6 +17,10 @@ struct ProcessStat {
 
 std::optional<ProcessStat> ParseProcessStat(std::string_view text);
 
+// When it started, from the same text, in ticks since the machine did: with its number it is one
+// process and no other.
+std::optional<std::uint64_t> ParseProcessStart(std::string_view text);
+
 // What /proc/PID/io says of bytes that came from, and go to, a disk or a file server.
 struct ProcessIo {
   std::uint64_t read_bytes = 0;

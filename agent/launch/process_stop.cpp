@@ -1,12 +1,13 @@
 #include "agent/launch/process_stop.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <iterator>
-#include <utility>
 
+#include "agent/collect/source.h"
 #include "agent/host/process_files.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
@@ -17,41 +18,40 @@ namespace {
 // A process that waits for a disk ends when the disk answers.
 constexpr Duration kKillWait = 10s;
 
-// Nothing when it has ended, even if nobody has asked how.
-std::optional<ProcessStat> StatOf(Source& file) {
-  const auto text = file.Read();
-  const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
-  const bool ended = !stat || stat->state == 'Z' || stat->state == 'X';
-  return ended ? std::nullopt : stat;
-}
-
+// Says what went wrong with SIGTERM; SIGKILL is sent again and again.
 void Send(std::int64_t pid, int signal) {
-  if (kill(static_cast<pid_t>(pid), signal) == 0 || errno == ESRCH) return;
+  if (kill(static_cast<pid_t>(pid), signal) == 0 || errno == ESRCH || signal == SIGKILL) return;
   LogWarning("process {} cannot be stopped: {}", pid, std::strerror(errno));
 }
 
 }  // namespace
 
-ProcessStop::ProcessStop(const std::vector<std::int64_t>& pids, Duration grace, const Clock& clock)
-    : clock_(clock), grace_(grace), began_(clock.Steady()) {
+ProcessStop::ProcessStop(Duration grace, const Clock& clock)
+    : clock_(clock), grace_(grace), began_(clock.Steady()) {}
+
+void ProcessStop::Add(const std::vector<std::int64_t>& pids) {
   for (const std::int64_t pid : pids) {
-    if (auto member = Open(pid)) members_.try_emplace(pid, std::move(*member));
+    if (pid == getpid() || members_.contains(pid)) continue;
+    if (const auto member = Find(pid)) members_.emplace(pid, *member);
   }
 }
 
-std::optional<ProcessStop::Member> ProcessStop::Open(std::int64_t pid) {
+// One that has ended may still be listed, until its parent has asked how.
+std::optional<ProcessStop::Member> ProcessStop::Find(std::int64_t pid) {
   auto file = Source::Open("", ProcessFolder(pid) + "stat");
-  const auto stat = file ? StatOf(*file) : std::nullopt;
-  if (!stat) return std::nullopt;
-  const std::int64_t parent = stat->parent;
-  return Member{std::move(*file), parent};
+  const auto text = file ? file->Read() : Result<std::string_view>(file.error());
+  const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
+  const auto started = text ? ParseProcessStart(*text) : std::nullopt;
+  if (!stat || !started || stat->state == 'Z' || stat->state == 'X') return std::nullopt;
+  return Member{*started, stat->parent};
 }
 
 void ProcessStop::DropEnded() {
-  for (auto member = members_.begin(); member != members_.end();) {
-    const auto stat = StatOf(member->second.stat);
-    if (stat) member->second.parent = stat->parent;
-    member = stat ? std::next(member) : members_.erase(member);
+  for (auto each = members_.begin(); each != members_.end();) {
+    const auto now = Find(each->first);
+    const bool lives = now && now->started == each->second.started;
+    if (lives) each->second.parent = now->parent;
+    each = lives ? std::next(each) : members_.erase(each);
   }
 }
 
@@ -61,9 +61,9 @@ void ProcessStop::AddChildren() {
   for (std::size_t before = 0; before != members_.size();) {
     before = members_.size();
     for (const std::int64_t pid : all) {
-      if (members_.contains(pid)) continue;
-      auto member = Open(pid);
-      if (member && members_.contains(member->parent)) members_.emplace(pid, std::move(*member));
+      if (pid == getpid() || members_.contains(pid)) continue;
+      const auto member = Find(pid);
+      if (member && members_.contains(member->parent)) members_.emplace(pid, *member);
     }
   }
 }
@@ -86,6 +86,7 @@ void ProcessStop::Kill() {
 }
 
 void ProcessStop::Look() {
+  if (Over()) return;
   DropEnded();
   if (members_.empty()) return;
   AddChildren();

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "agent/collect/source.h"
 #include "core/base/clock.h"
 
 namespace stepscope {
@@ -15,8 +14,10 @@ namespace stepscope {
 // what started it passes the signal on in its own way, or leaves it behind. For one thread.
 class ProcessStop {
  public:
-  // Those that have ended already are left out.
-  ProcessStop(const std::vector<std::int64_t>& pids, Duration grace, const Clock& clock);
+  ProcessStop(Duration grace, const Clock& clock);
+
+  // Those that have ended already, and this process, are left out.
+  void Add(const std::vector<std::int64_t>& pids);
 
   // Does what is due; to be called every second or so, until it is over.
   void Look();
@@ -26,13 +27,13 @@ class ProcessStop {
 
  private:
   struct Member {
-    Source stat;  // kept open: it is of this process even when its number is given to another one
+    std::uint64_t started = 0;  // a number that was given to another process has another one
     std::int64_t parent = 0;
     bool told = false;
   };
 
   // Nothing when it has ended.
-  static std::optional<Member> Open(std::int64_t pid);
+  static std::optional<Member> Find(std::int64_t pid);
   void DropEnded();
   void AddChildren();
   void Terminate();

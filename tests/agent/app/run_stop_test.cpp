@@ -54,9 +54,10 @@ TEST_F(RunStopTest, ACommandIsEndedWithSigterm) {
 }
 
 TEST_F(RunStopTest, ACommandMaySaveItsWork) {
-  AskToStop();
-  AgentProcess agent(
-      Run("trap 'echo saved >&2; exit 0' TERM; while :; do sleep 0.1; done", {"--allow", "stop"}));
+  const std::string script =
+      Format("trap 'echo saved >&2; exit 0' TERM; {}; while :; do sleep 0.1; done", Ready());
+  AgentProcess agent(Run(script, {"--allow", "stop"}));
+  AskOnceReady();
   EXPECT_EQ(agent.Wait(), 0);
   EXPECT_EQ(Event("ended")["exit_code"], 0);
   EXPECT_THAT(agent.err(), HasSubstr("saved"));

@@ -254,6 +254,14 @@ TEST(ProcessCollector, SumsUpWhatProcessesShareAtMostOnceAMinute) {
   EXPECT_FALSE(ParseProportional("Pss_Anon: 5 kB\n"));
 }
 
+TEST(ParseProcessStart, IsTheTwentySecondField) {
+  EXPECT_EQ(ParseProcessStart("7 (a) R 1 (b) D 5 1 1 0 -1 0 9 9 9 9 3 4 0 0 20 0 1 0 4711 8 9\n"),
+            4711u);
+  for (const char* text :
+       {"", "7 (a) R 1 5", "7 a R", "7 (a) R 5 1 1 0 -1 0 9 9 9 9 3 4 0 0 20 0 1 0 x"})
+    EXPECT_EQ(ParseProcessStart(text), std::nullopt) << text;
+}
+
 TEST(ParseProcessStat, IsNotFooledByNames) {
   const auto stat = ParseProcessStat("7 (a) R 1 (b) D 5 1 1 0 -1 0 9 9 9 9 3 4 0 0\n");
   ASSERT_TRUE(stat);

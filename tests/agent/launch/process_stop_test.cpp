@@ -53,9 +53,16 @@ struct ProcessStopTest : testing::Test {
   bool Appears(const char* name) const {
     return Eventually([&] { return Exists(name); });
   }
-  // A loop that says when it runs, and with `told` when it hears SIGTERM.
+  // A loop that writes a file again and again, and does `told` when it hears SIGTERM.
   std::string Loop(const char* runs, const std::string& told) const {
-    return Format("trap '{}' TERM; : > {}; while :; do sleep 0.05; done", told, File(runs));
+    return Format("trap '{}' TERM; while :; do : > {}; sleep 0.05; done", told, File(runs));
+  }
+  // Two turns of the loop from now on: by then it has heard what it was told.
+  void WaitForTurns(const char* runs) const {
+    for (int turn = 0; turn < 2; ++turn) {
+      std::filesystem::remove(File(runs));
+      EXPECT_TRUE(Appears(runs));
+    }
   }
   bool Ends(ProcessStop& stop) const {
     return Eventually([&] {
@@ -70,7 +77,8 @@ struct ProcessStopTest : testing::Test {
 
 TEST_F(ProcessStopTest, EndsACommandWithSigterm) {
   const Script command("exec sleep 1000");
-  ProcessStop stop({command.pid()}, kGrace, clock);
+  ProcessStop stop(kGrace, clock);
+  stop.Add({command.pid()});
   EXPECT_TRUE(Ends(stop));
   EXPECT_EQ(command.EndedBy(), SIGTERM);
 }
@@ -78,7 +86,8 @@ TEST_F(ProcessStopTest, EndsACommandWithSigterm) {
 TEST_F(ProcessStopTest, TellsWhomTheCommandLeftBehind) {
   const Script command(Format("( {} ) & wait", Loop("runs", ": > " + File("told") + "; exit")));
   ASSERT_TRUE(Appears("runs"));
-  ProcessStop stop({command.pid()}, kGrace, clock);
+  ProcessStop stop(kGrace, clock);
+  stop.Add({command.pid()});
   EXPECT_TRUE(Ends(stop));
   EXPECT_TRUE(Exists("told")) << "nobody else could tell it";
 }
@@ -87,10 +96,12 @@ TEST_F(ProcessStopTest, LeavesItToTheCommandToTellItsChildren) {
   const Script command(Format("( {} ) & {}", Loop("child", ": > " + File("told")),
                               Loop("command", ": > " + File("heard"))));
   ASSERT_TRUE(Appears("child") && Appears("command"));
-  ProcessStop stop({command.pid()}, kGrace, clock);
+  ProcessStop stop(kGrace, clock);
+  stop.Add({command.pid()});
   stop.Look();
   ASSERT_TRUE(Appears("heard"));
   for (int i = 0; i < 3; ++i) stop.Look();
+  WaitForTurns("child");
   EXPECT_FALSE(stop.Over());
   EXPECT_FALSE(Exists("told"));
   clock.Advance(kGrace);
@@ -101,10 +112,12 @@ TEST_F(ProcessStopTest, LeavesItToTheCommandToTellItsChildren) {
 TEST_F(ProcessStopTest, KillsOnlyWhenTheGraceIsOver) {
   const Script command(Loop("runs", ":"));
   ASSERT_TRUE(Appears("runs"));
-  ProcessStop stop({command.pid()}, kGrace, clock);
+  ProcessStop stop(kGrace, clock);
+  stop.Add({command.pid()});
   stop.Look();
   clock.Advance(kGrace - 1ms);
   stop.Look();
+  WaitForTurns("runs");
   EXPECT_EQ(command.EndedBy(), 0);
   clock.Advance(1ms);
   EXPECT_TRUE(Ends(stop));
@@ -113,15 +126,18 @@ TEST_F(ProcessStopTest, KillsOnlyWhenTheGraceIsOver) {
 
 TEST_F(ProcessStopTest, EndsProcessesBesideTheCommand) {
   const Script one("exec sleep 1000"), two("exec sleep 1000"), untouched("exec sleep 1000");
-  ProcessStop stop({one.pid(), two.pid()}, kGrace, clock);
+  ProcessStop stop(kGrace, clock);
+  stop.Add({one.pid(), two.pid()});
   EXPECT_TRUE(Ends(stop));
   EXPECT_EQ(two.EndedBy(), SIGTERM);
   EXPECT_EQ(untouched.EndedBy(), 0);
 }
 
 TEST_F(ProcessStopTest, NothingIsDueWhereNobodyRuns) {
-  EXPECT_TRUE(ProcessStop({}, kGrace, clock).Over());
-  EXPECT_TRUE(ProcessStop({0, -1, 999'999'999}, kGrace, clock).Over());
+  ProcessStop stop(kGrace, clock);
+  EXPECT_TRUE(stop.Over());
+  stop.Add({0, -1, 999'999'999, getpid()});
+  EXPECT_TRUE(stop.Over());
 }
 
 }  // namespace
