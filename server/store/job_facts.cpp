@@ -7,7 +7,9 @@ namespace {
 
 constexpr char kNodeStarted[] = R"(
 update nodes
-set facts = $3, ended_us = null, exit_code = null, exit_signal = null, output = null
+set facts = $3::jsonb
+        || jsonb_strip_nulls(jsonb_build_object('last_command', facts -> 'last_command')),
+    ended_us = null, exit_code = null, exit_signal = null, output = null
 where job_id = $1 and node_id = $2)";
 constexpr char kAddNodeFacts[] = R"(
 update nodes

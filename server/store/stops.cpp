@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/json_members.h"
 #include "core/base/text.h"
 #include "core/wire/push_answer.h"
 #include "server/store/cells.h"
@@ -15,8 +16,9 @@ namespace {
 constexpr char kCount[] = R"(
 update jobs
 set stop_requests = stop_requests + 1
-where job_id = $1 and status = 'InProgress'
+where job_id = $1 and status in ('InProgress', 'Stopping')
 returning job_id)";
+constexpr std::int64_t kSilentAfterUs = 120'000'000;
 constexpr char kAnswered[] = R"(
 update streams
 set stop_answered = greatest(stop_answered, $3)
@@ -30,15 +32,22 @@ bool MayStop(const NodeRow& node) {
 }
 
 bool HasRefused(const NodeRow& node, std::int64_t number) {
-  const auto answer = node.facts.find("last_command");
+  const auto answer = node.facts.find("last_command");  // as the agent may have said it
   return answer != node.facts.end() && answer->is_object() &&
-         answer->value("command", "") == Format("{}-{}", kStopCommand, number) &&
-         answer->value("outcome", "") == "refused";
+         TextOf(*answer, "command") == Format("{}-{}", kStopCommand, number) &&
+         TextOf(*answer, "outcome") == "refused";
 }
 
 Result<std::vector<NodeRow>> NodesThatRun(Connection& connection, std::int64_t job_id) {
   Result<std::vector<NodeRow>> nodes = ListNodes(connection, job_id);
   if (nodes) std::erase_if(*nodes, [](const NodeRow& node) { return !RunsCommand(node); });
+  return nodes;
+}
+
+// Of an agent that is not heard any more no answer comes.
+std::vector<NodeRow> Heard(std::vector<NodeRow> nodes, std::int64_t now_us) {
+  std::erase_if(
+      nodes, [now_us](const NodeRow& node) { return node.last_seen_us < now_us - kSilentAfterUs; });
   return nodes;
 }
 
@@ -71,7 +80,8 @@ Status AskToStop(Connection& connection, std::int64_t job_id, std::int64_t now_u
   }
   const auto nodes = NodesThatRun(connection, job_id);
   if (!nodes) return nodes.error();
-  if (!nodes->empty() && std::ranges::none_of(*nodes, MayStop)) {
+  const std::vector<NodeRow> heard = Heard(*nodes, now_us);
+  if (!heard.empty() && std::ranges::none_of(heard, MayStop)) {
     return Conflict(
         "no agent of this job may end its command: start it with 'stepscope-agent run --allow "
         "interval,stop'; a daemon cannot, since it starts no command");
@@ -84,14 +94,20 @@ Status StopAnswered(Connection& connection, std::int64_t job_id, std::string_vie
   const Status noted =
       Done(connection.QueryByKey(kAnswered, {job_id, Parameter::Bytes(session), answer.number}));
   if (!noted || !answer.refused) return noted;
+  // Locked, so that of two nodes that refuse at once the second sees the first.
+  static const std::string sql =
+      Format("select {} from jobs where job_id = $1 for no key update", kJobColumns);
+  const Result<Rows> rows = connection.QueryByKey(sql, {job_id});
+  if (!rows) return rows.error();
+  if (rows->empty()) return {};
+  const JobRow job = ReadJob(*rows, 0);
+  if (job.status != JobStatus::kStopping || answer.number != job.stop_requests) return {};
   const auto nodes = NodesThatRun(connection, job_id);
   if (!nodes) return nodes.error();
   const auto refused = [&](const NodeRow& node) { return HasRefused(node, answer.number); };
-  if (!std::ranges::all_of(*nodes, refused)) return {};
-  const Result<JobRow> job = LoadJob(connection, job_id);
-  if (!job) return job.error();
+  if (!std::ranges::all_of(Heard(*nodes, answer.at_us), refused)) return {};
   JobChange goes_on;
-  goes_on.secondary_status = job->started_us ? "Training" : "Starting";
+  goes_on.secondary_status = job.started_us ? "Training" : "Starting";
   goes_on.detail = "not stopped: " + answer.reason;
   goes_on.at_us = answer.at_us;
   goes_on.stop_refused = true;

@@ -15,8 +15,9 @@ namespace stepscope {
 bool RunsCommand(const NodeRow& node);
 
 // Asks for the end of a running job, in the caller's transaction: it is Stopping until the command
-// of its last node has ended, or Stopped at once where no agent runs one. A job that is Stopping or
-// Stopped stays so. Conflict when it has ended by itself, and when no agent of it may end it.
+// of its last node has ended, or Stopped at once where no agent runs one. A job that is Stopping is
+// asked once more; one that is Stopped stays so. Conflict when it has ended by itself, and when no
+// agent of it may end it.
 Status AskToStop(Connection& connection, std::int64_t job_id, std::int64_t now_us,
                  const std::string& public_url);
 
@@ -28,7 +29,7 @@ struct StopAnswer {
 };
 
 // The agent of this stream has answered, which already stands in the facts of its node. A job whose
-// agents have all refused goes on.
+// agents, as far as they are heard, have all refused the newest request goes on.
 Status StopAnswered(Connection& connection, std::int64_t job_id, std::string_view session,
                     const StopAnswer& answer, const std::string& public_url);
 

@@ -133,6 +133,52 @@ TEST_F(Commands, AJobWhoseAgentsAllRefuseToStopGoesOn) {
   EXPECT_EQ(AskedOf(one, {one.Ticks(kStartUs + 9'000'000)}), Ids{"stop-2"}) << "asked anew";
 }
 
+TEST_F(Commands, ARefusalStandsWhenItsAgentSaysAnewWhatItsNodeIs) {
+  FrameMaker one("train", "n1"), two("train", "n2");
+  AskedOf(one, {one.Started()});
+  AskedOf(two, {two.Started()});
+  ASSERT_TRUE(Stop());
+  AskedOf(one, {Answer(one, "stop-1", "refused"), one.Started()});
+  AskedOf(two, {Answer(two, "stop-1", "refused")});
+  EXPECT_EQ(Stands(), "InProgress/Starting");
+}
+
+TEST_F(Commands, AnAgentThatIsNotHeardIsNotWaitedFor) {
+  FrameMaker one("train", "n1"), gone("train", "n2");
+  AskedOf(one, {one.Started()});
+  AskedOf(gone, {gone.Started()});
+  ASSERT_TRUE(Stop());
+  ASSERT_TRUE(connection_->Query("update nodes set last_seen_us = 1 where name = 'n2'", {}));
+  AskedOf(one, {Answer(one, "stop-1", "refused")});
+  EXPECT_EQ(Stands(), "InProgress/Starting");
+}
+
+TEST_F(Commands, AJobThatIsStoppingIsAskedOnceMore) {
+  FrameMaker agent("train");
+  AskedOf(agent, {agent.Started()});
+  ASSERT_TRUE(Stop());
+  EXPECT_EQ(AskedOf(agent, {Answer(agent, "stop-1", "done")}), Ids());
+  ASSERT_TRUE(Stop());
+  EXPECT_EQ(AskedOf(agent, {agent.Ticks(kStartUs)}), Ids{"stop-2"});
+  EXPECT_EQ(AskedOf(agent, {Answer(agent, "stop-1", "refused")}), Ids{"stop-2"}) << "an old one";
+  EXPECT_EQ(Stands(), "Stopping/Stopping");
+}
+
+TEST_F(Commands, FactsThatAreNoAnswersHarmNobody) {
+  FrameMaker odd("train", "n1"), two("train", "n2");
+  for (const Json& last :
+       {Json{{"command", 5}}, Json{{"command", "stop-1"}, {"outcome", Json::array()}}, Json("x")}) {
+    AskedOf(odd, {odd.Lifecycle({{"event", "started"},
+                                 {"at_us", kStartUs},
+                                 {"command", {"x"}},
+                                 {"facts", {{"last_command", last}, {"allows", 7}}}})});
+  }
+  AskedOf(two, {two.Started()});
+  ASSERT_TRUE(Stop());
+  AskedOf(two, {Answer(two, "stop-1", "refused")});
+  EXPECT_EQ(Stands(), "Stopping/Stopping");
+}
+
 TEST_F(Commands, ALateFirstSampleDoesNotUndoAStop) {
   FrameMaker agent("train");
   AskedOf(agent, {agent.Started()});
