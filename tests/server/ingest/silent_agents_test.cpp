@@ -91,11 +91,13 @@ TEST_F(SilentAgents, AreToldAgainAfterTheyWereHeard) {
 
 TEST_F(SilentAgents, AFrameEndsTheSilence) {
   StartAgent("train");
+  ASSERT_TRUE(connection_->Query("update nodes set last_seen_us = 1"));
   EXPECT_EQ(TellAt(3), 1);
   FrameMaker agent("train");
   ExpectStored(Push({agent.Ticks(kStartUs)}), 1);
-  const auto told = TellSilentAgents(*connection_, 2min, ToMicros(clock_.Now() + 1min), "http://s");
-  EXPECT_EQ(*told, 0);
+  const std::int64_t now_us = ToMicros(clock_.Now());
+  EXPECT_EQ(*TellSilentAgents(*connection_, 2min, now_us + kMinuteUs, "http://s"), 0);
+  EXPECT_EQ(*TellSilentAgents(*connection_, 2min, now_us + 3 * kMinuteUs, "http://s"), 1);
 }
 
 TEST_F(SilentAgents, MakeTheJobStallWhenItIsAllOfThem) {
