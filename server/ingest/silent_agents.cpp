@@ -1,5 +1,6 @@
 #include "server/ingest/silent_agents.h"
 
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "server/store/job_facts.h"
 #include "server/store/job_rows.h"
@@ -83,8 +84,9 @@ Result<int> TellSilentAgents(Connection& connection, Duration silent_after, std:
   int nodes = 0;
   for (const std::int64_t job_id : *jobs) {
     const Result<int> told = TellOf(connection, job_id, now_us - after_us, now_us, public_url);
-    if (!told) return told.error();
-    nodes += *told;
+    if (!told && connection.broken()) return told.error();
+    if (!told) LogWarning("silent agents of job {}: {}", job_id, told.error().message);
+    if (told) nodes += *told;
   }
   return nodes;
 }

@@ -10,7 +10,8 @@ namespace stepscope {
 
 // Tells webhooks of each node whose agent was not heard for so long (agent.silent), and of each job
 // of which no agent was (job.stalled), once for each silence; notes it in the job's events. Called
-// by housekeeping, by any number of services. Says how many nodes.
+// by housekeeping, by any number of services. Says how many nodes. What fails for one job is
+// logged, and tried again at the next call.
 Result<int> TellSilentAgents(Connection& connection, Duration silent_after, std::int64_t now_us,
                              const std::string& public_url);
 

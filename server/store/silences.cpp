@@ -17,13 +17,19 @@ having bool_or(last_seen_us < $1 and silent_told_us < last_seen_us)
     or (max(last_seen_us) < $1 and bool_or(stalled_told_us < last_seen_us))
 order by job_id
 limit 1000)";
-// In the order in which ingest locks them, and before the job, as there.
-constexpr char kLockNodes[] = R"(
+// In the order in which ingest locks them, and before the job, as there. Only those for which
+// nobody pushes: the others must not wait.
+constexpr char kLockSilent[] = R"(
 select name, last_seen_us, silent_told_us < last_seen_us, stalled_told_us < last_seen_us
 from nodes
-where job_id = $1 and ended_us is null and facts <> '{}'
+where job_id = $1 and ended_us is null and facts <> '{}' and last_seen_us < $2
 order by name collate "C"
 for no key update)";
+constexpr char kAnyHeard[] = R"(
+select 1
+from nodes
+where job_id = $1 and ended_us is null and facts <> '{}' and last_seen_us >= $2
+limit 1)";
 constexpr char kLockJob[] = R"(
 select name, job_group, status
 from jobs
@@ -35,17 +41,14 @@ set silent_told_us = last_seen_us,
     stalled_told_us = case when $3 then last_seen_us else stalled_told_us end
 where job_id = $1 and ended_us is null and facts <> '{}' and last_seen_us < $2)";
 
-UntoldSilence Untold(const Rows& nodes, std::int64_t before_us) {
+UntoldSilence Untold(const Rows& silent, bool any_heard) {
   UntoldSilence untold;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const std::int64_t last_seen_us = nodes.Int(i, 1);
+  for (std::size_t i = 0; i < silent.size(); ++i) {
+    const std::int64_t last_seen_us = silent.Int(i, 1);
     untold.last_seen_us = std::max(untold.last_seen_us, last_seen_us);
-    if (last_seen_us < before_us && nodes.Bool(i, 2)) {
-      untold.nodes.push_back({nodes.Text(i, 0), last_seen_us});
-    }
-    untold.stalled = untold.stalled || nodes.Bool(i, 3);
+    if (silent.Bool(i, 2)) untold.nodes.push_back({silent.Text(i, 0), last_seen_us});
+    untold.stalled = untold.stalled || (silent.Bool(i, 3) && !any_heard);
   }
-  untold.stalled = untold.stalled && untold.last_seen_us < before_us;
   return untold;
 }
 
@@ -62,12 +65,14 @@ Result<std::vector<std::int64_t>> ListUntoldSilences(Connection& connection,
 
 Result<UntoldSilence> TakeUntoldSilence(Connection& connection, std::int64_t job_id,
                                         std::int64_t before_us) {
-  const Result<Rows> nodes = connection.Query(kLockNodes, {job_id});
-  if (!nodes) return nodes.error();
+  const Result<Rows> silent = connection.Query(kLockSilent, {job_id, before_us});
+  if (!silent) return silent.error();
+  const Result<Rows> heard = connection.Query(kAnyHeard, {job_id, before_us});
+  if (!heard) return heard.error();
   const Result<Rows> job = connection.Query(kLockJob, {job_id});
   if (!job) return job.error();
   if (job->empty()) return UntoldSilence();
-  UntoldSilence untold = Untold(*nodes, before_us);
+  UntoldSilence untold = Untold(*silent, !heard->empty());
   untold.job = job->Text(0, 0);
   untold.group = job->Text(0, 1);
   untold.status = ParseJobStatus(job->Text(0, 2)).value_or(JobStatus::kInProgress);

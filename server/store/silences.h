@@ -26,7 +26,7 @@ struct UntoldSilence {
   JobStatus status = JobStatus::kInProgress;
   std::vector<SilentNode> nodes;  // by name
   bool stalled = false;           // all nodes that run the command are silent
-  std::int64_t last_seen_us = 0;  // of all these nodes
+  std::int64_t last_seen_us = 0;  // of the silent nodes
 };
 
 // What is to be told of a job, which counts as told when the caller's transaction is committed.

@@ -181,6 +181,29 @@ TEST_F(SilentAgents, AreToldByTheNextWhenAServiceIsKilled) {
   EXPECT_EQ(TellAt(3), 1);
 }
 
+// Ingest of the others goes on meanwhile.
+TEST_F(SilentAgents, AloneAreLocked) {
+  for (const char* node : {"n1", "n2", "n3"}) StartAgent("train", node);
+  Hear("train", "n2", 3);
+  const auto transaction = Transaction::Begin(*connection_);
+  const auto untold = TakeUntoldSilence(*connection_, Job().job_id, kStartUs + kMinuteUs);
+  ASSERT_EQ(untold->nodes.size(), 2u);
+  EXPECT_FALSE(untold->stalled);
+  const auto free = database_.Connect()->Query("select name from nodes for update skip locked");
+  ASSERT_EQ(free->size(), 1u);
+  EXPECT_EQ(free->Text(0, 0), "n2");
+}
+
+TEST_F(SilentAgents, AreToldThoughThoseOfAnotherJobCannotBe) {
+  for (const char* job : {"first", "second", "third"}) StartAgent(job);
+  ASSERT_TRUE(connection_->Execute(
+      Format("alter table events add check (job_id <> {}) not valid", Job("second").job_id)));
+  EXPECT_EQ(TellAt(3), 2);
+  EXPECT_EQ(Messages().size(), 4u);
+  ASSERT_TRUE(connection_->Execute("alter table events drop constraint events_job_id_check"));
+  EXPECT_EQ(TellAt(4), 1);
+}
+
 TEST_F(SilentAgents, AreToldOnceByTwoServicesAtOnce) {
   constexpr int kJobs = 20;
   for (int i = 0; i < kJobs; ++i) StartAgent(Format("train-{}", i));
