@@ -9,7 +9,6 @@
 #include "server/app/proxy_trust.h"
 #include "server/app/service_metrics.h"
 #include "server/app/tls_files.h"
-#include "server/ingest/silent_agents.h"
 #include "server/store/ballast.h"
 
 namespace stepscope {
@@ -160,18 +159,27 @@ void App::StartWork() {
 void App::KeepHouse(const std::stop_token& stop) {
   Listening listening;
   while (SleepFor(stop, kHousekeepingEvery)) {
-    Result<Database::Lease> lease = work_database_->Acquire();
-    if (!lease) LogWarning("housekeeping: {}", lease.error().message);
-    const bool takes_frames = pressure_->gauge().judgement().pressure < Pressure::kFrames;
-    const Time now = clock_.Now();
-    if (!lease || !takes_frames || listening.For(now) < kSilentAfter) continue;
-    const Result<int> ended = MarkLostAgents(**lease, kLostAfter, ToMicros(now), url_);
-    if (!ended) LogWarning("housekeeping: {}", ended.error().message);
-    if (ended && *ended > 0) LogInfo("{} jobs ended: their agents are lost", *ended);
-    const Result<int> told = TellSilentAgents(**lease, kSilentAfter, ToMicros(now), url_);
-    if (!told) LogWarning("housekeeping: {}", told.error().message);
-    if (told && *told > 0) LogInfo("{} nodes are silent; webhooks are told", *told);
+    if (!KeepHouseOnce(listening)) listening.Stop();
   }
+}
+
+bool App::KeepHouseOnce(Listening& listening) {
+  if (pressure_->gauge().judgement().pressure >= Pressure::kFrames) return false;
+  Result<Database::Lease> lease = work_database_->Acquire();
+  const Status takes = lease ? TakesFrames(**lease) : Status(lease.error());
+  if (!takes) {
+    LogWarning("housekeeping: {}", takes.error().message);
+    return false;
+  }
+  const Time now = clock_.Now();
+  if (listening.For(now) < kSilentAfter) return true;
+  const Result<int> ended = MarkLostAgents(**lease, kLostAfter, ToMicros(now), url_);
+  if (!ended) LogWarning("housekeeping: {}", ended.error().message);
+  if (ended && *ended > 0) LogInfo("{} jobs ended: their agents are lost", *ended);
+  const Result<int> told = TellSilentAgents(**lease, kSilentAfter, ToMicros(now), url_);
+  if (!told) LogWarning("housekeeping: {}", told.error().message);
+  if (told && *told > 0) LogInfo("{} nodes are silent; webhooks are told", *told);
+  return told.ok();
 }
 
 Status App::StartHttp(std::vector<Listener> listeners) {

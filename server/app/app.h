@@ -17,6 +17,7 @@
 #include "server/evaluate/evaluator.h"
 #include "server/front/front.h"
 #include "server/ingest/ingest.h"
+#include "server/ingest/silent_agents.h"
 #include "server/store/block_cache.h"
 #include "server/store/database_start.h"
 #include "server/store/embedded_postgres.h"
@@ -53,6 +54,7 @@ class App {
   void StartWork();
   Status StartHttp(std::vector<Listener> listeners);
   void KeepHouse(const std::stop_token& stop);
+  bool KeepHouseOnce(Listening& listening);  // false when agents could not be heard
   void CutDatabase(const std::stop_token& stopped, const std::stop_token& hurry);
   std::string FurtherMetrics() const;
 

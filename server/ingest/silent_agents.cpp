@@ -10,8 +10,9 @@
 namespace stepscope {
 namespace {
 
-// Turns come every 30 s: one may fail.
-constexpr Duration kBreak = 75s;
+constexpr char kReadsOnly[] = "select current_setting('transaction_read_only')";
+// Turns come every 30 s, later when the database is slow.
+constexpr Duration kBreak = 60s;
 
 std::string TimeText(std::int64_t at_us) {
   return ToRfc3339(FromMicros(at_us));
@@ -91,8 +92,15 @@ Result<int> TellSilentAgents(Connection& connection, Duration silent_after, std:
   return nodes;
 }
 
+Status TakesFrames(Connection& connection) {
+  const Result<Rows> reads_only = connection.Query(kReadsOnly);
+  if (!reads_only) return reads_only.error();
+  return reads_only->Text(0, 0) == "on" ? Status(Unavailable("the database is read-only"))
+                                        : Status();
+}
+
 Duration Listening::For(Time now) {
-  if (now < last_ || now - last_ > kBreak) since_ = now;
+  if (!last_ || now < *last_ || now - *last_ > kBreak) since_ = now;
   last_ = now;
   return now - since_;
 }

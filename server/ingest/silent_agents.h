@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/base/time.h"
@@ -15,16 +16,23 @@ namespace stepscope {
 Result<int> TellSilentAgents(Connection& connection, Duration silent_after, std::int64_t now_us,
                              const std::string& public_url);
 
-// For how long this service has listened. While it was down, had no database or slept, and when its
-// clock was set, agents spoke to nobody: their silence says nothing. For one thread.
+// Whether the database answers and can be written to, as frames are.
+Status TakesFrames(Connection& connection);
+
+// For how long this service has listened. While it was down, had no database, refused frames or
+// slept, and when its clock was set, agents spoke to nobody: their silence says nothing. For one
+// thread.
 class Listening {
  public:
-  // Called at each turn of housekeeping at which the database answers and frames are taken. Says
-  // for how long that has been so, without a break.
+  // Called at each turn of housekeeping at which agents can be heard. Says for how long that has
+  // been so, without a break.
   Duration For(Time now);
+  // Called at each of the other turns: listening begins anew at the next one.
+  void Stop() { last_.reset(); }
 
  private:
-  Time since_, last_;
+  Time since_;
+  std::optional<Time> last_;  // none while it does not listen
 };
 
 }  // namespace stepscope

@@ -251,5 +251,22 @@ TEST(Listening, BeginsAnewAfterABreakAndWhenTheClockIsSet) {
   EXPECT_EQ(listening.For(start + 30s), 30s);
 }
 
+// An agent that pushes every 60 s may then be heard only when this time has passed.
+TEST(Listening, BeginsAnewAfterASingleTurnAtWhichNobodyCouldBeHeard) {
+  Listening listening;
+  const Time start = FromMicros(kStartUs);
+  listening.For(start);
+  EXPECT_EQ(listening.For(start + 30s), 30s);
+  listening.Stop();
+  EXPECT_EQ(listening.For(start + 60s), 0s);
+  EXPECT_EQ(listening.For(start + 90s), 30s);
+}
+
+TEST_F(SilentAgents, CannotBeHeardWhileTheDatabaseIsReadOnly) {
+  EXPECT_TRUE(TakesFrames(*connection_));
+  ASSERT_TRUE(connection_->Execute("set default_transaction_read_only = on"));
+  EXPECT_FALSE(TakesFrames(*connection_));
+}
+
 }  // namespace
 }  // namespace stepscope
