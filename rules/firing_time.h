@@ -16,10 +16,12 @@ class FiringTime {
     last_ = std::max(last_.value_or(Whole(to)), Whole(to));
   }
   void Fired(Time from, Time to) {
-    const Time begins = std::max(Whole(from), until_.value_or(Whole(from)));
-    if (Whole(to) <= begins) return;
-    fired_s_ += ToSeconds(Whole(to) - begins);
-    until_ = Whole(to);
+    const Time begins = Whole(from), ends = Whole(to);
+    if (ends <= begins) return;
+    if (!until_) since_ = until_ = begins;
+    fired_s_ += Between(begins, std::min(ends, *since_)) + Between(std::max(begins, *until_), ends);
+    since_ = std::min(*since_, begins);
+    until_ = std::max(*until_, ends);
   }
   // 0 to 1.
   double Share() const {
@@ -31,6 +33,7 @@ class FiringTime {
   void Fields(State& state) {
     state("first", first_);
     state("last", last_);
+    state("since", since_);
     state("until", until_);
     state("fired_s", fired_s_);
   }
@@ -38,9 +41,12 @@ class FiringTime {
  private:
   // In microseconds, as it is saved: what was saved in between must not matter.
   static Time Whole(Time at) { return FromMicros(ToMicros(at)); }
+  static double Between(Time from, Time to) { return from < to ? ToSeconds(to - from) : 0; }
 
   std::optional<Time> first_, last_;
-  std::optional<Time> until_;  // end of the newest stretch
+  // From the earliest stretch to the end of the newest. What is told later of a gap between two of
+  // them is not counted: they are not kept one by one.
+  std::optional<Time> since_, until_;
   double fired_s_ = 0;
 };
 
