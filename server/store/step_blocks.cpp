@@ -15,7 +15,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kMostTurns = 10;  // of listing blocks and finding them merged
+constexpr int kMostTurns = 100;  // of listing blocks and finding them merged
 
 constexpr char kList[] = R"(
 select step_block_id, from_us, rows
