@@ -15,10 +15,6 @@ namespace {
 // torch 2.6 names them so, 1.13 does not.
 constexpr std::string_view kLoaderName = "pt_data_worker";
 
-bool HasEnded(char state) {
-  return state == 'Z' || state == 'X' || state == 'x';
-}
-
 }  // namespace
 
 std::optional<std::string_view> TextOf(Result<Source>& source) {
@@ -73,7 +69,7 @@ std::optional<ProcessFiles> ProcessFiles::Open(const std::string& root, std::int
   if (!source) return std::nullopt;
   const auto text = source->Read();
   const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
-  if (!stat || HasEnded(stat->state)) return std::nullopt;
+  if (!stat || HasEnded(*stat)) return std::nullopt;
   if (parent != 0 && stat->parent != parent) return std::nullopt;
   return ProcessFiles(root, pid, std::move(*source));
 }
@@ -81,7 +77,7 @@ std::optional<ProcessFiles> ProcessFiles::Open(const std::string& root, std::int
 std::optional<ProcessUse> ProcessFiles::Read(SteadyTime now, std::string_view command, bool io) {
   const auto text = stat_.Read();
   const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
-  if (!stat || HasEnded(stat->state)) return std::nullopt;
+  if (!stat || HasEnded(*stat)) return std::nullopt;
   ProcessUse use{.state = stat->state, .loader = IsLoader(*stat, command)};
   if (const auto ticks = cpu_ticks_.Rate(stat->cpu_ticks, now)) {
     use.cpu_percent = *ticks * PercentPerTick();

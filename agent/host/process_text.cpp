@@ -28,6 +28,10 @@ std::optional<ProcessStat> ParseProcessStat(std::string_view text) {
   return stat;
 }
 
+bool HasEnded(const ProcessStat& stat) {
+  return stat.state == 'Z' || stat.state == 'X' || stat.state == 'x';
+}
+
 std::optional<std::uint64_t> ParseProcessStart(std::string_view text) {
   const std::size_t close = text.rfind(')');
   if (close == text.npos) return std::nullopt;

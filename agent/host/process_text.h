@@ -17,6 +17,9 @@ struct ProcessStat {
 
 std::optional<ProcessStat> ParseProcessStat(std::string_view text);
 
+// One that has ended is listed until its parent has asked how.
+bool HasEnded(const ProcessStat& stat);
+
 // When it started, from the same text, in ticks since the machine did: with its number it is one
 // process and no other.
 std::optional<std::uint64_t> ParseProcessStart(std::string_view text);

@@ -36,13 +36,12 @@ void ProcessStop::Add(const std::vector<std::int64_t>& pids) {
   }
 }
 
-// One that has ended may still be listed, until its parent has asked how.
 std::optional<ProcessStop::Member> ProcessStop::Find(std::int64_t pid) {
   auto file = Source::Open("", ProcessFolder(pid) + "stat");
   const auto text = file ? file->Read() : Result<std::string_view>(file.error());
   const auto stat = text ? ParseProcessStat(*text) : std::nullopt;
   const auto started = text ? ParseProcessStart(*text) : std::nullopt;
-  if (!stat || !started || stat->state == 'Z' || stat->state == 'X') return std::nullopt;
+  if (!stat || !started || HasEnded(*stat)) return std::nullopt;
   return Member{*started, stat->parent};
 }
 

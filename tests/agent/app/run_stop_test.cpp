@@ -20,12 +20,12 @@ using test::AgentProcess;
 using testing::HasSubstr;
 
 // Also one whose new parent has not asked how.
-bool HasEnded(pid_t pid) {
+bool IsGone(pid_t pid) {
   std::ifstream file(Format("/proc/{}/stat", pid));
   std::string text;
   if (!std::getline(file, text)) return true;
   const auto stat = ParseProcessStat(text);
-  return stat && (stat->state == 'Z' || stat->state == 'X');
+  return stat && HasEnded(*stat);
 }
 
 struct RunStopTest : testing::Test {
@@ -83,7 +83,7 @@ TEST_F(RunStopTest, WhatDoesNotEndIsKilledWithAllThatItStarted) {
   EXPECT_THAT(agent.err(), HasSubstr("2 processes have not ended within 1 s: SIGKILL"));
   pid_t pid = 0;
   ASSERT_TRUE(std::ifstream(child) >> pid);
-  EXPECT_TRUE(Eventually([&] { return HasEnded(pid); }));
+  EXPECT_TRUE(Eventually([&] { return IsGone(pid); }));
 }
 
 TEST_F(RunStopTest, WhatIsNotAllowedIsRefused) {
