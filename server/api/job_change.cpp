@@ -4,15 +4,12 @@
 #include "server/api/body.h"
 #include "server/api/find_job.h"
 #include "server/api/given_rules.h"
+#include "server/api/job_description.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/store/intervals.h"
 
 namespace stepscope {
-
-// GET /jobs/{name}; in job_description.cpp.
-Result<Reply> DescribeJob(const Api&, Connection&, const Request&, const PathParameters&);
-
 namespace {
 
 void CheckMembers(Body& body, const Json& configuration) {

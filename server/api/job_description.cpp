@@ -1,12 +1,13 @@
 // GET /jobs/{name}: describe-job.
 
+#include "server/api/job_description.h"
+
 #include <algorithm>
 #include <map>
 
 #include "core/model/names.h"
 #include "server/api/answer.h"
 #include "server/api/query.h"
-#include "server/api/routes.h"
 #include "server/front/problem.h"
 #include "server/report/diagnosis_answer.h"
 #include "server/report/rule_answer.h"

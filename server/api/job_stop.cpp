@@ -2,15 +2,12 @@
 
 #include "server/api/body.h"
 #include "server/api/find_job.h"
+#include "server/api/job_description.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/store/stops.h"
 
 namespace stepscope {
-
-// GET /jobs/{name}; in job_description.cpp.
-Result<Reply> DescribeJob(const Api&, Connection&, const Request&, const PathParameters&);
-
 namespace {
 
 Result<Reply> StopOneJob(const Api& api, Connection& connection, const Request& request,

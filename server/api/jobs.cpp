@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "server/access/scope.h"
 #include "server/api/answer.h"
+#include "server/api/job_description.h"
 #include "server/api/new_job.h"
 #include "server/api/page.h"
 #include "server/api/query.h"
@@ -14,10 +15,6 @@
 #include "server/store/job_rows.h"
 
 namespace stepscope {
-
-// GET /jobs/{name}; in job_description.cpp.
-Result<Reply> DescribeJob(const Api&, Connection&, const Request&, const PathParameters&);
-
 namespace {
 
 constexpr std::string_view kStatuses[] = {"InProgress", "Completed", "Failed", "Stopping",
