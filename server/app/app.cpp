@@ -10,6 +10,7 @@
 #include "server/app/service_metrics.h"
 #include "server/app/tls_files.h"
 #include "server/store/ballast.h"
+#include "server/store/silences.h"
 
 namespace stepscope {
 namespace {
@@ -19,7 +20,6 @@ constexpr Duration kCutAfter = 9s;  // of a stop, whatever the database still do
 constexpr Duration kCutAfterSecondSignal = 1s;
 constexpr Duration kHousekeepingEvery = 30s;
 // Twice the longest time between two pushes: one of them may fail.
-constexpr Duration kSilentAfter = 2min;
 constexpr Duration kLostAfter = 10min;
 constexpr std::size_t kPageConnections = 16;
 constexpr std::size_t kBlockBytes = 64 * 1024 * 1024;  // of blocks that charts have read

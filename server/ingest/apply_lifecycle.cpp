@@ -31,11 +31,6 @@ Json NumberOrNull(const std::optional<std::int64_t>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// Samples may name a node on which no agent runs a command.
-bool HasAgent(const NodeRow& node) {
-  return !node.facts.empty();
-}
-
 // An agent that did not start the processes sees them go, and no more.
 bool EndIsUnknown(const NodeRow& node) {
   return HasAgent(node) && !node.exit_code && !node.exit_signal;

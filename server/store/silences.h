@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/time.h"
 #include "core/model/status.h"
 #include "server/store/database.h"
 
@@ -12,6 +13,9 @@ namespace stepscope {
 // Silence: an agent runs the command of a running job (RunsCommand in stops.h), and nothing was
 // stored of its node since before `before_us`, by the service's clock. It lasts until the node is
 // heard again, and is told once.
+
+// No push comes so seldom (docs/decisions/0041-silence.md).
+inline constexpr Duration kSilentAfter = 2min;
 
 // Running jobs with a silence that was not told; at most 1,000.
 Result<std::vector<std::int64_t>> ListUntoldSilences(Connection& connection,

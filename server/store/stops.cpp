@@ -7,6 +7,7 @@
 #include "core/wire/push_answer.h"
 #include "server/store/cells.h"
 #include "server/store/job_rows.h"
+#include "server/store/silences.h"
 
 namespace stepscope {
 namespace {
@@ -18,7 +19,6 @@ update jobs
 set stop_requests = stop_requests + 1
 where job_id = $1 and status in ('InProgress', 'Stopping')
 returning job_id)";
-constexpr std::int64_t kSilentAfterUs = 120'000'000;
 constexpr char kAnswered[] = R"(
 update streams
 set stop_answered = greatest(stop_answered, $3)
@@ -46,8 +46,8 @@ Result<std::vector<NodeRow>> NodesThatRun(Connection& connection, std::int64_t j
 
 // Of an agent that is not heard any more no answer comes.
 std::vector<NodeRow> Heard(std::vector<NodeRow> nodes, std::int64_t now_us) {
-  std::erase_if(
-      nodes, [now_us](const NodeRow& node) { return node.last_seen_us < now_us - kSilentAfterUs; });
+  const std::int64_t before_us = now_us - kSilentAfter / 1us;
+  std::erase_if(nodes, [=](const NodeRow& node) { return node.last_seen_us < before_us; });
   return nodes;
 }
 
@@ -64,8 +64,12 @@ JobChange Stop(const std::vector<NodeRow>& nodes, std::int64_t now_us) {
 
 }  // namespace
 
+bool HasAgent(const NodeRow& node) {
+  return !node.facts.empty();
+}
+
 bool RunsCommand(const NodeRow& node) {
-  return !node.facts.empty() && !node.ended_us;
+  return HasAgent(node) && !node.ended_us;
 }
 
 Status AskToStop(Connection& connection, std::int64_t job_id, std::int64_t now_us,

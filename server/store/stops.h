@@ -11,7 +11,10 @@ namespace stepscope {
 // Stopping a job: a request, with a number of its own in each job, that is told to every agent that
 // runs the job's command until it has answered. `JobRow::stop_requests` is the newest.
 
-// An agent on this node runs the job's command. Samples may name a node that has no agent.
+// An agent on this node runs, or ran, the job's command. Samples may name a node that has none.
+bool HasAgent(const NodeRow& node);
+
+// It runs the command now.
 bool RunsCommand(const NodeRow& node);
 
 // Asks for the end of a running job, in the caller's transaction: it is Stopping until the command

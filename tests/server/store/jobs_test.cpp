@@ -176,15 +176,20 @@ TEST(ListJobs, RefusesForeignCursorsAndUnknownSorts) {
   EXPECT_EQ(ListJobs(*connection, filter).error().code, Code::kInvalid);
 }
 
+// A webhook that is told of these events; of all when there are none.
+void Listen(Connection& connection, std::vector<std::string> events) {
+  WebhookRow webhook;
+  webhook.url = "https://example.com/hook";
+  webhook.events = std::move(events);
+  webhook.secret_sealed = std::string("\0secret", 7);
+  EXPECT_TRUE(CreateWebhook(connection, webhook));
+}
+
 TEST(ChangeJob, WritesStatusTransitionAndMessageOnce) {
   const TestDatabase database;
   const auto connection = database.Connect();
   const std::int64_t job_id = Create(*connection, Named("train"));
-  WebhookRow webhook;
-  webhook.url = "https://example.com/hook";
-  webhook.events = {"job.failed"};
-  webhook.secret_sealed = std::string("\0secret", 7);
-  ASSERT_TRUE(CreateWebhook(*connection, webhook));
+  Listen(*connection, {"job.failed"});
   const Json failure = {{"node", "n1"}, {"exit_code", 3}, {"output", {"secret line"}}};
   const JobChange change{JobStatus::kFailed, "Failed", "n1: exit code 3", failure, 5'000};
   ASSERT_TRUE(ChangeJob(*connection, job_id, change, "http://host"));
@@ -208,10 +213,7 @@ TEST(ChangeJob, AJobThatIsStoppingEndsAsStopped) {
   const TestDatabase database;
   const auto connection = database.Connect();
   const std::int64_t job_id = Create(*connection, Named("train"));
-  WebhookRow webhook;
-  webhook.url = "https://example.com/hook";
-  webhook.secret_sealed = "secret";
-  ASSERT_TRUE(CreateWebhook(*connection, webhook));
+  Listen(*connection, {});
   const Json failure = {{"node", "n1"}, {"signal", 15}};
   for (const JobChange& change :
        {JobChange{JobStatus::kStopping, "Stopping", "asked of n1", nullptr, 4'000},
