@@ -81,6 +81,23 @@ def test_annotations_have_counts_and_seconds(training):
     assert training.annotations(rank=1).empty
 
 
+def test_the_histogram_of_an_annotation_holds_each_of_them(service, training):
+    bins = training.annotation_histogram("model")
+    assert list(bins.columns) == ["rank", "name", "low", "high", "count"]
+    (row,) = training.annotations().to_dict("records")
+    assert bins["count"].sum() == row["count"] == 120 and set(bins["rank"]) == {0} and set(bins["name"]) == {"model"}
+    assert bins["low"].iloc[0] <= row["min"] < bins["high"].iloc[0] and bins["low"].iloc[-1] <= row["max"] < bins["high"].iloc[-1]
+    assert (bins["low"].iloc[1:].values == bins["high"].iloc[:-1].values).all() and (bins["low"] < bins["high"]).all()
+    (bins_of_service,) = service.get("/api/v1/jobs/training/steps?rank=0")[1]["ranks"][0]["annotations"]
+    assert bins["count"].tolist() == bins_of_service["histogram"]["counts"]
+
+
+def test_histograms_of_all_names_and_of_none(training):
+    pd.testing.assert_frame_equal(training.annotation_histogram(), training.annotation_histogram("model", rank=0))
+    for none in (training.annotation_histogram("nobody's"), training.annotation_histogram(rank=1)):
+        assert none.empty and list(none.dtypes) == list(training.annotation_histogram().dtypes)
+
+
 def test_the_diagnosis_adds_up(service, training):
     diagnosis = training.diagnosis()
     answer = service.get("/api/v1/jobs/training/diagnosis")[1]
@@ -120,8 +137,9 @@ def test_a_heat_map_has_the_values_of_its_bytes(sent):
 def test_a_job_without_data_gives_frames_without_rows(sent):
     job = sent.job
     assert list(job.steps().columns) == ["rank", "step", "start", "wall", *PHASES]
-    frames = [job.steps(), job.system_metrics("node_cpu_percent"), job.findings(), job.annotations(), job.usage(), job.heatmap("node_cpu_percent")]
-    assert [len(frame) for frame in frames] == [0] * 6
+    frames = [job.steps(), job.system_metrics("node_cpu_percent"), job.findings(), job.annotations(), job.annotation_histogram()]
+    frames += [job.usage(), job.heatmap("node_cpu_percent")]
+    assert [len(frame) for frame in frames] == [0] * 7
     assert is_utc(job.steps()["start"]) and is_utc(job.system_metrics("node_cpu_percent")["time"]) and is_utc(job.findings()["start"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import pandas as pd
 
@@ -107,13 +107,30 @@ class Job:
         return self._service.ask(self._path + "/rules/preview", question)
 
     def annotations(self, rank: Optional[int] = None) -> Any:
-        """What was annotated in the training: rank, name, count, and seconds: total, mean, min, max."""
+        """What was annotated in the training: rank, name, count, and seconds: total, mean, min, max. How the
+        durations are spread says `annotation_histogram`."""
         rows = []
         for summary in self._summaries(rank):
             rows += [{"rank": summary["rank"], **annotation} for annotation in summary["annotations"]]
         seconds = ("total_seconds", "mean_seconds", "min_seconds", "max_seconds")
         frame = table(rows, ("rank", "name", "count", *seconds))
         return frame.rename(columns={name: name[: -len("_seconds")] for name in seconds})
+
+    def annotation_histogram(self, name: Optional[str] = None, rank: Optional[int] = None) -> Any:
+        """How many annotations took how long: rank, name, low, high, count; of one name, or of all.
+
+        A row is a bin: `count` of them took from `low` seconds to less than `high`. The bins are the same for all
+        names and ranks and of the whole job, four between two powers of two, so rows of several ranks add up. Bins
+        between the first and the last that have any are there too. The counts are fewer than those of
+        `annotations` where a window of the service had too many bins, or the agent is an old one.
+        """
+        columns: Dict[str, List[Any]] = {key: [] for key in _BIN_COLUMNS}
+        for summary in self._summaries(rank):
+            for each in summary["annotations"]:
+                if name is None or each["name"] == name:
+                    _add_bins(columns, summary["rank"], each)
+        types = {"rank": "int64", "name": "object", "low": "float64", "high": "float64", "count": "int64"}
+        return pd.DataFrame(columns, columns=list(_BIN_COLUMNS)).astype(types)
 
     def diagnosis(self) -> Any:
         """Where the time of the job went: a row for each cause, busy first, then the largest loss first.
@@ -194,6 +211,18 @@ _RULE_COLUMNS = (
     "evaluated",
 )
 _RULE_NAMES = {"rule_configuration_name": "name", "rule_evaluation_status": "status"}
+
+
+_BIN_COLUMNS = ("rank", "name", "low", "high", "count")
+
+
+def _add_bins(columns: Dict[str, List[Any]], rank: int, annotation: Mapping[str, Any]) -> None:
+    edges, counts = annotation["histogram"]["edges_seconds"], annotation["histogram"]["counts"]
+    columns["rank"] += [rank] * len(counts)
+    columns["name"] += [annotation["name"]] * len(counts)
+    columns["low"] += edges[:-1]
+    columns["high"] += edges[1:]
+    columns["count"] += counts
 
 
 def _add_steps(columns: Dict[str, List[Any]], rank: int, items: Sequence[Any]) -> None:
