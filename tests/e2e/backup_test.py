@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from tests.fault.law import under_law
 from tests.fault.pusher import Healthy, IdleGpus
 from tests.support.postgres import Postgres
 from tests.support.service import ROOT, Service, program, wait_for
@@ -49,9 +50,8 @@ def listener():
 
 @pytest.fixture
 def service(folder):
-    started = Service(folder, "--webhook-allow", "127.0.0.1/32").start()
-    yield started
-    started.stop()
+    with under_law(Service(folder, "--webhook-allow", "127.0.0.1/32")) as started:
+        yield started
 
 
 def fill(service, listener):

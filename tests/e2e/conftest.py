@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fault.law import under_law
 from tests.support.service import Service
 
 
@@ -27,6 +28,5 @@ def folder():
 
 @pytest.fixture
 def service(folder):
-    started = Service(folder).start()
-    yield started
-    started.stop()
+    with under_law(Service(folder)) as started:
+        yield started

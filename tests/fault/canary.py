@@ -127,6 +127,11 @@ class World:
         except OSError:
             pass  # ended
 
+    def sql(self, statement):
+        """Rows of text."""
+        command = ["psql", f"host={self.database.data_dir}/socket user=stepscope dbname=canary", "-XAtc", statement]
+        return [line.split("|") for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()]
+
     def dump(self):
         command = ["pg_dump", "--inserts", f"host={self.database.data_dir}/socket user=stepscope dbname=canary"]
         return subprocess.run(command, check=True, capture_output=True).stdout

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.fault.canary import FRAMES, JSON, PASSWORD, World, agent
+from tests.fault.law import check_law
 from tests.support.raw_http import request
 from tests.support.service import wait_for
 
@@ -123,6 +124,7 @@ def test_no_secret_shows(world, folder):
         read_everything(world)
         world.keep("dump of the database", world.dump())
         start_with_addresses_that_cannot_be_read(world)
+        check_law(world)
         lose_the_database(world)
     finally:
         for process, log in agents:

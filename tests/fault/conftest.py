@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fault.law import under_law
 from tests.fault.replicas import Listener
 from tests.support.postgres import Postgres
 from tests.support.service import Service
@@ -22,9 +23,8 @@ def folder():
 
 @pytest.fixture
 def service(folder):
-    started = Service(folder).start()
-    yield started
-    started.stop()
+    with under_law(Service(folder)) as started:
+        yield started
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ import signal
 
 import pytest
 
+from tests.fault.faulty import await_pushes, pushing
+from tests.fault.law import check_law
 from tests.fault.replicas import Replica
 from tests.support.postgres import Postgres
 from tests.support.service import wait_for
@@ -31,6 +33,9 @@ def test_serves_as_soon_as_the_database_is_up(waiting, postgres):
     postgres.run()
     wait_for(waiting.ready, "service ready")
     assert postgres.sql("select count(*) from schema_migrations") != [["0"]]
+    with pushing(waiting, "late") as pushers:
+        await_pushes(pushers, 20)
+    check_law(waiting, pushers)
 
 
 def test_ends_at_once_when_told_to_while_it_waits(waiting):

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.fault.law import under_law
 from tests.fault.pusher import COLUMNS, Pusher
 from tests.support import wire
 from tests.support.raw_http import RawClient, request
@@ -22,9 +23,8 @@ def service():
     with tempfile.TemporaryDirectory(prefix="stepscope-fault-") as name:
         folder = Path(name)
         folder.chmod(0o711)
-        started = Service(folder, "--log-level", "debug").start()
-        yield started
-        started.stop()
+        with under_law(Service(folder, "--log-level", "debug")) as started:
+            yield started
 
 
 def percent(text):

@@ -9,15 +9,23 @@ from datetime import date
 
 import pytest
 
+from tests.fault.law import under_law
 from tests.fault.malformed_requests import mutants
 from tests.fault.openapi_cases import ROOT, cases
 from tests.support.raw_http import throw_all
+from tests.support.service import Service
 
 COUNT = int(os.environ.get("STEPSCOPE_MALFORMED", "10000"))
 SEEDS = {"fixed": "2026", "of the day": date.today().isoformat()}
 MEMBERS = {"type", "title", "status", "code", "detail", "request_id"}
 # Any call may be refused so, before it is looked at.
 BEFORE_ROUTING = {400, 403, 404, 405, 408, 411, 413, 414, 415, 417, 421, 429, 431, 501, 503, 505}
+
+
+@pytest.fixture
+def service(folder):
+    with under_law(Service(folder), repeats=True) as started:
+        yield started
 
 
 def published_codes():

@@ -12,6 +12,7 @@ SCALES = [0, 2, 0]
 INTERVAL_US = 500_000
 LIFECYCLE, TICK, REJECTED, LOST = "lifecycle", "tick", "rejected", "lost"  # what a number stands for
 LOST_AT_ONCE = 3
+OURS = b"pusher"  # what their sessions begin with
 
 
 def value_of(number: int) -> int:
@@ -28,7 +29,7 @@ class Pusher(threading.Thread):
     def __init__(self, service, job: str):
         super().__init__(daemon=True)
         self.service, self.job = service, job
-        self.session = os.urandom(16)
+        self.session = OURS + os.urandom(16 - len(OURS))
         self.begin_us = time.time_ns() // 1000 // INTERVAL_US * INTERVAL_US - 3_600_000_000
         self.columns = wire.schema(COLUMNS)
         self.acknowledged = self.sent = 0

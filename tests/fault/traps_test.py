@@ -15,6 +15,7 @@ from bench.edge.traps_bodies import ODD_JSON
 from bench.edge.traps_heads import FRAMINGS, ODD_PATHS
 from tests.fault import abuse_bombs
 from tests.fault.abuse import SANITIZED, make_frames, peak_memory_bytes, result
+from tests.fault.law import check_law
 from tests.support.raw_http import RawClient, request
 from tests.support.service import Service, program, use_all_descriptors, wait_for
 
@@ -44,6 +45,7 @@ def lives_on(request):
         service = request.getfixturevalue("shared")
         assert service.process.poll() is None, service.log.read_text()[-2000:]
         assert service.get("/healthz")[0] == 200
+        check_law(service)
 
 
 def address(number):
