@@ -1,17 +1,11 @@
 """The page on the real service that demands tokens: signing in, tokens, and texts that try to be more than text."""
 
-import os
-import re
-import shutil
 import subprocess
 
 import pytest
 
-from tests.support.service import ROOT, Service, program
-
-BROWSER = ROOT / "tests/browser"
-
-pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="Node is not here")
+from tests.e2e.browsing import in_browser
+from tests.support.service import Service, program
 
 
 def admin_token(service):
@@ -38,26 +32,21 @@ def over_tls(folder, monkeypatch):
     service.stop()
 
 
-def in_browser(test, service):
-    if not (BROWSER / "node_modules").exists():
-        pytest.skip("npm --prefix tests/browser ci was not run")
-    environment = {**os.environ, "STEPSCOPE_URL": service.url, "STEPSCOPE_TOKEN": admin_token(service)}
-    out = subprocess.run(["node", "--test", test], cwd=BROWSER, capture_output=True, text=True, timeout=600, env=environment)
-    assert out.returncode == 0, (out.stdout + out.stderr)[-20_000:]
-    assert re.search(r"\bpass [1-9]", out.stdout) and re.search(r"\bskipped 0\b", out.stdout), out.stdout
+def as_admin(test, service):
+    in_browser(test, STEPSCOPE_URL=service.url, STEPSCOPE_TOKEN=admin_token(service))
 
 
 def test_people_sign_in_and_out_and_admins_rule_tokens(guarded):
-    in_browser("real_access_test.mjs", guarded)
+    as_admin("real_access_test.mjs", guarded)
 
 
 def test_people_sign_in_over_tls(over_tls):
-    in_browser("real_access_test.mjs", over_tls)
+    as_admin("real_access_test.mjs", over_tls)
 
 
 def test_texts_from_outside_stay_texts_on_every_page(guarded):
-    in_browser("real_xss_test.mjs", guarded)
+    as_admin("real_xss_test.mjs", guarded)
 
 
 def test_the_report_of_a_job_is_reached_and_reads_well(guarded):
-    in_browser("real_report_test.mjs", guarded)
+    as_admin("real_report_test.mjs", guarded)

@@ -1,13 +1,18 @@
 """An unmodified PyTorch script below the agent, with the real service: steps, phases, and what the rule says."""
 
+import math
 import os
 import subprocess
 
 import pytest
 
+from tests.e2e.browsing import in_browser
 from tests.support.service import ROOT, program, wait_for
 
 pytest.importorskip("torch", reason="PyTorch is not here: apt-get install python3-torch")
+
+PHASES = {"data", "forward", "loss", "backward", "optimizer"}
+ENOUGH_WORKERS = math.ceil(0.7 * (os.cpu_count() or 1))  # of any number of cores, for Dataloader
 
 EXAMPLE = ROOT / "examples/torch_loader.py"
 PYTHON = ROOT / ".venv/bin/python"
@@ -38,6 +43,12 @@ def verdict(service, job, name):
     return wait_for(now, f"{name} has judged {job}")
 
 
+def rank_of(service, job):
+    """What is known of the steps of its only rank; None before there are any."""
+    code, answer = service.get(f"/api/v1/jobs/{job}/steps")
+    return next(iter(answer["ranks"]), None) if code == 200 else None
+
+
 def suits(workers, cores):
     """Whether Dataloader finds so many workers right: 70 to 200 % of the cores. None count as one."""
     return "NoIssuesFound" if 70 <= 100 * max(workers, 1) / cores <= 200 else "IssuesFound"
@@ -45,18 +56,38 @@ def suits(workers, cores):
 
 @pytest.mark.parametrize("job, workers, words, status", [
     ("slow", 0, (), "IssuesFound"),
-    ("fast", min(os.cpu_count(), 4), ("--decode-ms", "0", "--batch", "8", "--width", "80"), "NoIssuesFound"),
+    ("fast", ENOUGH_WORKERS, ("--decode-ms", "0", "--batch", "8", "--width", "80"), "NoIssuesFound"),
 ])
 def test_a_script_without_a_change_is_judged(service, job, workers, words, status):
     assert "epoch" in finish(below_agent(service, job, EXAMPLE, "--seconds", "20", "--workers", workers, *words))
     rule = verdict(service, job, "DataloaderBottleneck")
     assert rule["rule_evaluation_status"] == status and rule["verdict"]["kind"] == ("finding" if status == "IssuesFound" else "clear"), rule
-    (rank,) = service.get(f"/api/v1/jobs/{job}/steps")[1]["ranks"]
-    assert rank["steps"] >= 20 and {"data", "forward", "loss", "backward", "optimizer"} <= {each["phase"] for each in rank["phases"]}, rank
+    rank = rank_of(service, job)
+    assert rank["steps"] >= 20 and PHASES <= {each["phase"] for each in rank["phases"]}, rank
     described = service.get(f"/api/v1/jobs/{job}")[1]
-    assert verdict(service, job, "Dataloader")["rule_evaluation_status"] == suits(workers, described["nodes"][0]["cores"])
+    found = verdict(service, job, "Dataloader")["rule_evaluation_status"]
+    assert found == suits(workers, described["nodes"][0]["cores"]) and (found == "NoIssuesFound" or not workers)
     facts = described["ranks"][0]
     assert facts["framework"].startswith("torch ") and facts["facts"]["loader_batch_size"] in ("8", "16"), facts
+
+
+def test_steps_and_phases_are_shown_while_it_trains(service):
+    process = below_agent(service, "live", EXAMPLE, "--seconds", "600")
+
+    def known(least):
+        assert process.poll() is None, process.communicate()
+        rank = rank_of(service, "live")
+        return rank if rank and rank["steps"] >= least else None
+
+    try:
+        first = wait_for(lambda: known(1), "the first steps")
+        later = wait_for(lambda: known(first["steps"] + 20), "more of them")
+        assert PHASES <= {each["phase"] for each in later["phases"]}, later
+        in_browser("real_live_test.mjs", STEPSCOPE_URL=service.url, STEPSCOPE_JOB="live")
+        assert process.poll() is None and service.get("/api/v1/jobs/live")[1]["status"] == "InProgress"
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
 
 
 def test_the_hooks_can_be_switched_off(service, folder):
