@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -93,10 +94,10 @@ class Suites:
         code, log = self.run_program(command, program.name)
         return self.checked(program.name, code, log, lambda: from_junit(report.read_text(errors="replace")))
 
-    def pytest(self, name, *places, variables=()):
+    def pytest(self, name, *places, variables=(), python=(ROOT / ".venv/bin/python",)):
         places = [place for place in places if (ROOT / place).exists()]
         report = self.folder / f"{name}.xml"
-        command = [ROOT / ".venv/bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
+        command = [*python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={report}"]
         code, log = self.run_program(command + places, name, variables)
         return self.checked(name, code, log, lambda: from_junit(report.read_text()))
 
@@ -150,8 +151,20 @@ class Suites:
         if missing.returncode:
             say("  torch: skipped: this system has no python3-torch")
             return Counts(skipped=1)
-        counts = self.pytest("torch", "tests/torch")
-        counts.add(self.pytest("torch_pure", "tests/torch", variables={"STEPSCOPE_PURE": "1"}))
+        return self.both_forms("torch")
+
+    def torch_modern(self):
+        """The same with another PyTorch than the system's, where somebody names a Python that has one: the words of
+        STEPSCOPE_TORCH_PYTHON start it. What does not work then is a failure, not a skip."""
+        python = shlex.split(os.environ.get("STEPSCOPE_TORCH_PYTHON", ""))
+        if not python:
+            say("  torch_modern: skipped: STEPSCOPE_TORCH_PYTHON names no Python with a PyTorch 2")
+            return Counts(skipped=1)
+        return self.both_forms("torch_modern", python=python)
+
+    def both_forms(self, name, **options):
+        counts = self.pytest(name, "tests/torch", **options)
+        counts.add(self.pytest(f"{name}_pure", "tests/torch", variables={"STEPSCOPE_PURE": "1"}, **options))
         return counts
 
     def e2e(self):
@@ -174,7 +187,7 @@ class Suites:
         return self.npm("browser", "tests/browser")
 
 
-ALL = ("lint", "cpp", "fuzz", "python", "analysis", "torch", "web", "contract", "browser", "e2e", "package", "fault")
+ALL = ("lint", "cpp", "fuzz", "python", "analysis", "torch", "torch_modern", "web", "contract", "browser", "e2e", "package", "fault")
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
 
