@@ -55,6 +55,27 @@ def test_a_model_of_many_modules_pays_for_its_root_only(agent):
     assert len(agent.drain().steps) == 6 and all("forward" in row["phases"] for row in agent.steps)
 
 
+def losses_of_many_modules():
+    torch.manual_seed(4)
+    net, losses = Net(layers=200), []
+    optimizer = torch.optim.Adam(net.parameters(), 0.001)
+    for x, y in loader(16, shuffle=True):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(net(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item().hex())
+    return losses
+
+
+def test_a_model_of_many_modules_learns_the_same(agent):
+    """During its first calls, in which all modules are looked at, and behind them."""
+    watched = losses_of_many_modules()
+    assert len(agent.drain().steps) == 16 and "__call__" in vars(Net)
+    _hooks.end()
+    assert "__call__" not in vars(Net) and losses_of_many_modules() == watched and len(set(watched)) > 8
+
+
 def test_the_roots_of_a_new_training_are_found(agent):
     train(6)
     net = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
