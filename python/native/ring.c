@@ -7,14 +7,13 @@
 
 static const uint64_t kMagic = 0x474e495250455453;  // "STEPRING"
 static const uint64_t kVersion = 1;
-static const uint64_t kSlots = 8192;
 static const uint64_t kLongest = 0xffffffff;
 static const uint64_t kMicros = (uint64_t)1 << 63;
 static const uint64_t kClamped = (uint64_t)1 << 62;
 static const uint64_t kAfterLoss = (uint64_t)1 << 61;
 static const uint64_t kStepMask = ((uint64_t)1 << 60) - 1;
 
-enum { kHeaderWords = 512, kSlotWords = 4, kBytes = 4096 + 8192 * 32 };
+enum { kHeaderWords = 512, kSlotWords = 4, kHeaderBytes = 4096, kSlotBytes = 32, kLeastSlots = 64 };
 enum { kMagicWord = 0, kVersionWord = 1, kClockWord = 2 };
 enum { kWriteWord = 8, kDroppedWord = 9, kReadWord = 16, kControlWord = 17 };
 
@@ -43,7 +42,7 @@ static void Put(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_
   uint64_t* const words = ring->words;
   const uint64_t position = ring->position;
   const uint64_t read = Load(&words[kReadWord]);
-  if (position > read && position - read >= kSlots) {
+  if (position > read && position - read >= ring->slots) {
     ring->lost = 1;
     Store(&words[kDroppedWord], words[kDroppedWord] + 1);
     return;
@@ -56,7 +55,7 @@ static void Put(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_
     if (length > kLongest) length = kLongest;
   }
   ring->lost = 0;
-  uint64_t* const slot = words + kHeaderWords + (position & (kSlots - 1)) * kSlotWords;
+  uint64_t* const slot = words + kHeaderWords + (position & (ring->slots - 1)) * kSlotWords;
   Store(&slot[0], (uint64_t)start_ns);
   Store(&slot[1], length | kind_and_name);
   Store(&slot[2], value);
@@ -89,12 +88,19 @@ int WasCalled(Ring* ring) {
   return called;
 }
 
+static size_t Bytes(const Ring* ring) {
+  return kHeaderBytes + ring->slots * kSlotBytes;
+}
+
+// As many slots as the memory holds: a power of two.
 static int Map(Ring* ring, int fd) {
-  if (lseek(fd, 0, SEEK_END) < kBytes) {
-    PyErr_SetString(PyExc_ValueError, "the memory is smaller than a ring");
+  const int64_t slots = (lseek(fd, 0, SEEK_END) - kHeaderBytes) / kSlotBytes;
+  if (slots < kLeastSlots || (slots & (slots - 1)) != 0) {
+    PyErr_SetString(PyExc_ValueError, "the memory is not that of a ring");
     return -1;
   }
-  void* const start = mmap(NULL, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  ring->slots = (uint64_t)slots;
+  void* const start = mmap(NULL, Bytes(ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (start == MAP_FAILED) {
     PyErr_SetFromErrno(PyExc_OSError);
     return -1;
@@ -102,7 +108,7 @@ static int Map(Ring* ring, int fd) {
   ring->words = start;
   ring->fd = fd;
   ring->fresh = 1;
-  Store(&ring->words[kVersionWord], kVersion | kSlots << 32);
+  Store(&ring->words[kVersionWord], kVersion | ring->slots << 32);
   Store(&ring->words[kClockWord], (uint64_t)(ClockNs(CLOCK_REALTIME) - MonotonicNs()));
   Store(&ring->words[kMagicWord], kMagic);
   return 0;
@@ -111,7 +117,7 @@ static int Map(Ring* ring, int fd) {
 static void Unmap(Ring* ring) {
   if (ring->words == NULL) return;
   rings_closed += 1;
-  munmap(ring->words, kBytes);
+  munmap(ring->words, Bytes(ring));
   close(ring->fd);
   ring->words = NULL;
   ring->fd = -1;

@@ -9,6 +9,7 @@
 typedef struct {
   PyObject ob_base;
   uint64_t* words;  // NULL when the ring is closed
+  uint64_t slots;
   uint64_t position;
   uint64_t number;  // of the step that is open
   int64_t start;    // where it began, ns; 0 while that is not known

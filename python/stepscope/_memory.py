@@ -8,8 +8,21 @@ import sys
 
 from . import _wire
 
+# A process has 64 rings at most. All of them together are to stay below 3 MiB, so threads that come later have small ones.
+MAX_RINGS = 64
 SLOTS = 8192  # 256 KiB; a loop of 10 steps a second with 10 marks each fills it in 80 s
-RING_BYTES = _wire.RING_HEADER_BYTES + SLOTS * _wire.RING_SLOT_BYTES
+LARGE_RINGS = 4
+SMALL_SLOTS = 512
+
+
+def slots_of(ring: int) -> int:
+    """How many marks the ring of this number holds; the first one has number 0."""
+    return SLOTS if ring < LARGE_RINGS else SMALL_SLOTS
+
+
+def ring_bytes(slots: int) -> int:
+    return _wire.RING_HEADER_BYTES + slots * _wire.RING_SLOT_BYTES
+
 
 # The names exist on Linux only; the numbers are part of its interface.
 _ADD_SEALS = getattr(fcntl, "F_ADD_SEALS", 1033)
@@ -21,11 +34,11 @@ def supported() -> bool:
     return hasattr(os, "memfd_create") and sys.byteorder == "little"
 
 
-def sealed_memory() -> int:
-    """A descriptor of so many bytes of zeroes, to be passed on and mapped."""
+def sealed_memory(slots: int = SLOTS) -> int:
+    """A descriptor of zeroes for a ring of so many slots, to be passed on and mapped."""
     fd = os.memfd_create("stepscope", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        os.ftruncate(fd, RING_BYTES)
+        os.ftruncate(fd, ring_bytes(slots))
         fcntl.fcntl(fd, _ADD_SEALS, _SEALS)
     except BaseException:
         os.close(fd)

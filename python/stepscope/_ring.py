@@ -7,13 +7,12 @@ import os
 import time
 
 from . import _wire
-from ._memory import RING_BYTES, SLOTS
+from ._memory import ring_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Optional, Tuple
 
-_MASK = SLOTS - 1
 _FIRST = _wire.RING_HEADER_BYTES // 8
 _WRITE, _DROPPED, _READ = _wire.WRITE_WORD, _wire.DROPPED_WORD, _wire.READ_WORD
 
@@ -24,14 +23,19 @@ class Ring:
     The words are written by single stores of eight bytes, the write position last.
     """
 
-    __slots__ = ("fd", "memory", "words", "position", "lost", "number", "start", "fresh", "heard")
+    __slots__ = ("fd", "memory", "words", "slots", "mask", "position", "lost", "number", "start", "fresh", "heard")
 
     def __init__(self, fd: int) -> None:
-        """Takes the descriptor over."""
+        """Takes the descriptor over. The ring has as many slots as the memory holds: a power of two."""
+        slots = (os.fstat(fd).st_size - _wire.RING_HEADER_BYTES) // _wire.RING_SLOT_BYTES
+        if slots < _wire.LEAST_RING_SLOTS or slots & slots - 1:
+            raise ValueError("the memory is not that of a ring")
         self.fd = fd
-        self.memory = mmap.mmap(fd, RING_BYTES)
+        self.slots = slots
+        self.mask = slots - 1
+        self.memory = mmap.mmap(fd, ring_bytes(slots))
         self.words = memoryview(self.memory).cast("Q")
-        self.words[_wire.VERSION_WORD] = _wire.RING_VERSION | SLOTS << 32
+        self.words[_wire.VERSION_WORD] = _wire.RING_VERSION | slots << 32
         self.words[_wire.CLOCK_WORD] = (time.time_ns() - time.monotonic_ns()) & (1 << 64) - 1
         self.words[_wire.MAGIC_WORD] = _wire.RING_MAGIC
         self.position = 0
@@ -45,7 +49,7 @@ class Ring:
         """Writes one mark, or counts it as dropped when the agent has not emptied the ring."""
         words = self.words
         position = self.position
-        if position - words[_READ] >= SLOTS:
+        if position - words[_READ] >= self.slots:
             self.lost = True
             words[_DROPPED] += 1
             return
@@ -53,7 +57,7 @@ class Ring:
         flags = 0
         if self.lost or length >> 32:
             length, flags = self._rare(length)
-        at = _FIRST + ((position & _MASK) << 2)
+        at = _FIRST + ((position & self.mask) << 2)
         words[at] = start_ns
         words[at + 1] = length | kind_and_name
         words[at + 2] = value

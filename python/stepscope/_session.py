@@ -14,7 +14,7 @@ import struct
 
 from . import _form, _place, _wire
 from ._form import marks
-from ._memory import sealed_memory, supported
+from ._memory import MAX_RINGS, sealed_memory, slots_of, supported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, threading and socket take longer to import than all the rest
@@ -31,7 +31,6 @@ VERSION = "0.1.0"
 SECOND = 1_000_000_000
 _RETRY = 2 * SECOND
 _REFUSED_RETRY = 60 * SECOND
-_MAX_RINGS = 64
 NO_WINDOWS = "windows are not in this version"
 
 
@@ -192,10 +191,11 @@ class Session(marks.Gate):
             ring = self._free.pop(0)
             ring.start = 0
         except IndexError:
-            if next(self._tickets) >= _MAX_RINGS:
+            ticket = next(self._tickets)
+            if ticket >= MAX_RINGS:
                 self._unrecorded += 1
                 return
-            ring = _new_ring()
+            ring = _new_ring(slots_of(ticket))
             ring.fresh = not self._late
             self.rings.append(ring)
             self.ready = True
@@ -280,8 +280,8 @@ class Session(marks.Gate):
         self.due = retry_ns
 
 
-def _new_ring() -> Ring:
-    fd = sealed_memory()
+def _new_ring(slots: int) -> Ring:
+    fd = sealed_memory(slots)
     try:
         return marks.Ring(fd)
     except BaseException:

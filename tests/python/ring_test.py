@@ -17,18 +17,19 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "core/wire/mark_golden.json").r
 class Seen:
     """A ring, and its words as another process sees them."""
 
-    def __init__(self):
-        self.ring = _form.marks.Ring(_memory.sealed_memory())
-        self.words = memoryview(mmap.mmap(self.ring.fd, _memory.RING_BYTES)).cast("Q")
+    def __init__(self, slots=SLOTS):
+        self.slots = slots
+        self.ring = _form.marks.Ring(_memory.sealed_memory(slots))
+        self.words = memoryview(mmap.mmap(self.ring.fd, _memory.ring_bytes(slots))).cast("Q")
 
     def slot(self, position):
-        at = (_wire.RING_HEADER_BYTES + position % SLOTS * _wire.RING_SLOT_BYTES) // 8
+        at = (_wire.RING_HEADER_BYTES + position % self.slots * _wire.RING_SLOT_BYTES) // 8
         return list(self.words[at : at + 4])
 
 
-@pytest.fixture
-def seen(form):
-    made = Seen()
+@pytest.fixture(params=[SLOTS, _memory.SMALL_SLOTS])
+def seen(form, request):
+    made = Seen(request.param)
     yield made
     made.ring.close()
 
@@ -40,6 +41,7 @@ def test_a_mark_lies_where_the_agent_looks(seen):
     assert seen.slot(0) == list(_wire.slot(_wire.PHASE_MARK, 2, 1000, 1500, 41))
     assert seen.words[_wire.WRITE_WORD] == 1
     assert seen.words[_wire.MAGIC_WORD].to_bytes(8, "little") == b"STEPRING"
+    assert seen.words[_wire.VERSION_WORD] == _wire.RING_VERSION | seen.slots << 32
 
 
 def test_slots_have_the_golden_bytes(seen):
@@ -59,7 +61,7 @@ def test_a_value_has_the_golden_bytes_and_is_gone_with_its_slot(seen):
     ring.put(start, start, _wire.METRIC_MARK << 32 | 2 << 48, int.from_bytes(struct.pack("<d", 1480.5), "little"))
     assert struct.pack("<4Q", *seen.slot(0)).hex() == GOLDEN["metric"]
     seen.words[_wire.READ_WORD] = 1
-    for _ in range(SLOTS):
+    for _ in range(seen.slots):
         ring.put(start, start, PHASE)
     assert seen.slot(0)[2] == 0
 
@@ -67,11 +69,11 @@ def test_a_value_has_the_golden_bytes_and_is_gone_with_its_slot(seen):
 def test_a_slot_after_a_loss_has_the_golden_bytes(seen):
     start, ring = 123_456_789_012, seen.ring
     ring.number = 41
-    for _ in range(SLOTS + 1):
+    for _ in range(seen.slots + 1):
         ring.put(start, start, PHASE)
-    seen.words[_wire.READ_WORD] = SLOTS
+    seen.words[_wire.READ_WORD] = seen.slots
     ring.put(start, start + 1_500_000, PHASE | 2 << 48)
-    assert struct.pack("<4Q", *seen.slot(SLOTS)).hex() == GOLDEN["phase after a loss"]
+    assert struct.pack("<4Q", *seen.slot(seen.slots)).hex() == GOLDEN["phase after a loss"]
 
 
 def test_times_that_run_backwards_last_no_time(seen):
@@ -90,28 +92,31 @@ def test_a_closed_ring_is_refused(form):
 
 
 def test_what_is_no_memory_of_a_ring_is_refused(form, tmp_path):
-    with open(tmp_path / "short", "wb+") as file, pytest.raises((ValueError, OSError)):
-        _form.marks.Ring(file.fileno())
+    for size in (0, _memory.ring_bytes(32), _memory.ring_bytes(1000)):
+        with open(tmp_path / "wrong", "wb+") as file:
+            file.truncate(size)
+            with pytest.raises((ValueError, OSError)):
+                _form.marks.Ring(file.fileno())
 
 
 def test_a_full_ring_keeps_the_oldest_and_counts_the_rest(seen):
     ring = seen.ring
-    for i in range(SLOTS + 5):
+    for i in range(seen.slots + 5):
         ring.put(i, i + 1, PHASE)
     assert ring.dropped() == 5
-    assert seen.words[_wire.WRITE_WORD] == SLOTS
+    assert seen.words[_wire.WRITE_WORD] == seen.slots
     assert seen.slot(0)[0] == 0
 
 
 def test_the_first_mark_after_a_loss_says_so(seen):
     ring = seen.ring
-    for i in range(SLOTS + 1):
+    for i in range(seen.slots + 1):
         ring.put(i, i + 1, PHASE)
     seen.words[_wire.READ_WORD] = 10
     ring.put(7, 8, PHASE)
     ring.put(8, 9, PHASE)
-    assert seen.slot(SLOTS)[3] == _wire.AFTER_LOSS
-    assert seen.slot(SLOTS + 1)[3] == 0
+    assert seen.slot(seen.slots)[3] == _wire.AFTER_LOSS
+    assert seen.slot(seen.slots + 1)[3] == 0
 
 
 def test_long_marks_are_in_microseconds(seen):
@@ -126,7 +131,7 @@ def test_a_read_position_that_lies_does_no_harm(seen):
     ring = seen.ring
     for lie in (2**64 - 1, 2**63, 12345):
         seen.words[_wire.READ_WORD] = lie
-        for i in range(2 * SLOTS):
+        for i in range(2 * seen.slots):
             ring.put(i, i + 1, PHASE)
     assert seen.words[_wire.MAGIC_WORD] == _wire.RING_MAGIC
 

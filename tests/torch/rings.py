@@ -4,7 +4,6 @@ import mmap
 import struct
 
 from stepscope import _wire
-from stepscope._memory import SLOTS
 
 HEADER_BYTES, SLOT_BYTES, WRITE_BYTE = 4096, 32, 8 * 8
 MICROS = 1 << 63
@@ -19,7 +18,7 @@ def marks(session):
 def _of_ring(fd, names):
     with mmap.mmap(fd, 0) as memory:
         (count,) = struct.unpack_from("<Q", memory, WRITE_BYTE)
-        assert count <= SLOTS, "the first ones have been written over"
+        assert HEADER_BYTES + count * SLOT_BYTES <= len(memory), "the first ones have been written over"
         for at in range(count):
             start, packed, _, flags = struct.unpack_from("<4Q", memory, HEADER_BYTES + at * SLOT_BYTES)
             length = (packed & 0xFFFFFFFF) * (1000 if flags & MICROS else 1)
