@@ -35,7 +35,11 @@ std::string Compress(std::string_view bytes, int level) {
   return {out.get(), size};
 }
 
+// Who claims another size than the bytes themselves do gets no memory.
 Result<std::string> Decompress(std::string_view bytes, std::size_t size) {
+  if (ZSTD_getFrameContentSize(bytes.data(), bytes.size()) != size) {
+    return Invalid("compressed bytes: damaged");
+  }
   std::string out(size, '\0');
   const std::size_t got =
       ZSTD_decompressDCtx(&Decompressor(), out.data(), out.size(), bytes.data(), bytes.size());

@@ -11,12 +11,10 @@ namespace {
 
 constexpr std::uint8_t kVersion = 1;
 // Short tables are compressed as a whole: their columns are too small for zstd one by one, and
-// decoding all of them to read one costs little.
+// decoding all of them to read one costs little. Longer ones are refused: a few bytes could else
+// claim tens of megabytes.
 constexpr std::size_t kShortRows = 64;
 enum Packing : std::uint8_t { kPlain = 0, kTogether = 1 };
-
-// The compressed size of a table bounds what it can hold: zstd reaches about 1 : 20,000 on zeros.
-constexpr std::size_t kLargestInner = 64 * 1024 * 1024;
 
 }  // namespace
 
@@ -64,7 +62,7 @@ Result<TableReader> TableReader::Open(std::string_view bytes, const TableLimits&
   if (packing == kTogether) {
     const std::uint64_t size = reader.TakeVarint();
     // A column of one row takes at most 40 bytes, a value 8 and a bit.
-    if (!reader.ok() || size > kLargestInner || size > columns * (40 + rows * 9)) {
+    if (!reader.ok() || rows > kShortRows || size > columns * (40 + rows * 9)) {
       return Invalid("table: a size that cannot be");
     }
     Result<std::string> inner = Decompress(reader.rest(), static_cast<std::size_t>(size));

@@ -4,6 +4,10 @@
 
 #include <limits>
 #include <random>
+#include <string>
+
+#include "core/wire/bytes.h"
+#include "core/wire/compress.h"
 
 namespace stepscope {
 namespace {
@@ -129,10 +133,23 @@ TEST(TableCodec, SurvivesDamage) {
   }
 }
 
+// Version 1, packed together, some rows and columns, an inner size, and zstd's bytes of another.
+std::string Claiming(std::uint64_t rows, std::uint64_t columns, std::uint64_t size) {
+  std::string bytes("\x01\x01", 2);
+  for (const std::uint64_t number : {rows, columns, size}) PutVarint(bytes, number);
+  return bytes + Compress(std::string(1'000, 'x'));
+}
+
 TEST(TableCodec, AllocatesNothingForALie) {
-  // Version 1, packed together, 16,384 rows, 256 columns, an inner size of 2^62.
-  const std::string bytes("\x01\x01\x80\x80\x01\x80\x02\x80\x80\x80\x80\x80\x80\x80\x80\x40", 16);
-  EXPECT_FALSE(DecodeTable(bytes).ok());
+  const auto fault_of = [](const std::string& bytes) {
+    const Result<Table> table = DecodeTable(bytes);
+    return table ? std::string() : table.error().message;
+  };
+  EXPECT_EQ(fault_of(Claiming(16'384, 256, std::uint64_t{1} << 62)),
+            "table: a size that cannot be");
+  // Possible by its rows and columns, but so long a table is never packed together.
+  EXPECT_EQ(fault_of(Claiming(65, 256, 1'000)), "table: a size that cannot be");
+  EXPECT_EQ(fault_of(Claiming(64, 256, 100'000)), "compressed bytes: damaged");
 }
 
 }  // namespace
