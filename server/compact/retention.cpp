@@ -1,5 +1,7 @@
 #include "server/compact/retention.h"
 
+#include <algorithm>
+
 #include "core/base/log.h"
 
 namespace stepscope {
@@ -37,11 +39,12 @@ Status Retention::RemoveJobs(const std::stop_token& stop, Connection& connection
   if (!jobs) return jobs.error();
   for (const std::int64_t job_id : *jobs) {
     for (bool some = true; some && !stop.stop_requested();) {
+      const SteadyTime began = clock_.Steady();
       const Result<Removed> removed =
           RemoveSome(connection, job_id, options_.rows_at_once, ToMicros(clock_.Now()));
       if (!removed) return removed.error();
       Count(*removed);
-      some = removed->rows > 0 && SleepFor(stop, options_.pause);
+      some = removed->rows > 0 && Rest(stop, began);
     }
   }
   return {};
@@ -91,14 +94,20 @@ Result<std::int64_t> Retention::RemoveSamples(const std::stop_token& stop, Conne
                                               std::int64_t job_id, std::int64_t before_us) {
   std::int64_t rows = 0;
   for (bool some = true; some && !stop.stop_requested();) {
+    const SteadyTime began = clock_.Steady();
     const Result<Removed> removed =
         RemoveSamplesBefore(connection, job_id, before_us, options_.rows_at_once);
     if (!removed) return removed.error();
     Count(*removed);
     rows += removed->rows;
-    some = removed->rows > 0 && SleepFor(stop, options_.pause);
+    some = removed->rows > 0 && Rest(stop, began);
   }
   return rows;
+}
+
+// Ingest goes first: for as long as the piece took that has just gone.
+bool Retention::Rest(const std::stop_token& stop, SteadyTime began) const {
+  return SleepFor(stop, std::max<Duration>(options_.pause, clock_.Steady() - began));
 }
 
 void Retention::Count(const Removed& removed) {

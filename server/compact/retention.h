@@ -16,10 +16,10 @@ struct RetentionOptions {
   std::int64_t keep_bytes = 0;                          // of all jobs; zero: no limit
   Duration keep_always = std::chrono::hours(1);         // is never removed for the size of all
   Duration look = 5s;                                   // between two looks for work
-  Duration pause = 20ms;                                // between two pieces: ingest goes first
+  Duration pause = 20ms;                                // at least, between two pieces
   Duration search = std::chrono::hours(1);              // between two searches for what is old
   Duration measure = std::chrono::minutes(10);          // between two looks at the size
-  std::int64_t rows_at_once = 500;
+  std::int64_t rows_at_once = 100;
 };
 
 // Since the start.
@@ -56,6 +56,7 @@ class Retention {
   Result<std::int64_t> DeleteOldestJobs(const std::stop_token& stop, Connection& connection,
                                         std::int64_t bytes);
   void Count(const Removed& removed);
+  bool Rest(const std::stop_token& stop, SteadyTime began) const;
 
   Database& database_;
   const Clock& clock_;
