@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/base/json.h"
-#include "core/model/metric.h"
 #include "server/api/gap.h"
-#include "server/api/json_text.h"
 #include "server/store/reals.h"
 
 namespace stepscope {
@@ -149,96 +146,6 @@ std::int64_t Chart::LeastGapUs(const Line& line) const {
     shortest_us = std::min(shortest_us, line[i].first_us - line[i - 1].last_us);
   }
   return stepscope::LeastGapUs(interval_us_, shortest_us);
-}
-
-// take(time, bin) for each bin, and with null for the empty one in each gap.
-template <typename Take>
-void Chart::ForEachEntry(const Line& line, Take take) const {
-  const std::int64_t least_gap_us = LeastGapUs(line);
-  const Bin* before = nullptr;
-  for (const Bin& bin : line) {
-    const bool gap = before != nullptr && bin.first_us - before->last_us > least_gap_us &&
-                     bin.at_us - before->at_us > bin_us_;
-    if (gap) take(before->at_us + bin_us_, nullptr);
-    take(bin.at_us, &bin);
-    before = &bin;
-  }
-}
-
-// Lines that follow each other mostly have the same times, and so the same gaps.
-bool Chart::HaveSameTimes(const Line& line, const Line& other) {
-  return std::ranges::equal(line, other, [](const Bin& one, const Bin& two) {
-    return one.at_us == two.at_us && one.first_us == two.first_us && one.last_us == two.last_us;
-  });
-}
-
-// All columns in one pass, since the bins of a long line do not fit into the processor's cache.
-// Where each bin is one sample, its least, mean and greatest value are written once.
-struct Chart::Columns {
-  std::string least, mean, most, sum;
-  const Line* before = nullptr;             // the line whose times stand in the list
-  std::size_t times_at = 0, times_end = 0;  // there
-
-  void Read(const Chart& chart, const Line& line, bool samples, bool folded,
-            std::string* times_us) {
-    for (std::string* column : {&least, &mean, &most, &sum}) column->assign(1, '[');
-    NumberList lows(least), means(mean), highs(most), sums(sum);
-    std::optional<NumberList> times;
-    if (times_us) times.emplace(*times_us);
-    chart.ForEachEntry(line, [&](std::int64_t at_us, const Bin* bin) {
-      if (times) times->Int(at_us);
-      bin ? lows.Real(bin->least) : lows.Null();
-      if (samples) return;
-      bin ? means.Real(bin->sum / bin->count) : means.Null();
-      bin ? highs.Real(bin->most) : highs.Null();
-      if (folded) bin ? sums.Real(bin->sum / bin->weight) : sums.Null();
-    });
-  }
-
-  // With the times at the end of the list, written or copied.
-  void ReadWithTimes(const Chart& chart, const Line& line, bool samples, bool folded,
-                     std::string& list) {
-    if (before && HaveSameTimes(line, *before)) {
-      list.append(list, times_at, times_end - times_at);
-      return Read(chart, line, samples, folded, nullptr);
-    }
-    before = &line;
-    times_at = list.size();
-    Read(chart, line, samples, folded, &list);
-    times_end = list.size();
-  }
-};
-
-void Chart::Write(const Place& place, const Line& line, Columns& columns, std::string& list) const {
-  const Metric* metric = FindMetric(place.metric);
-  const auto fold = folded_.find(place.metric);
-  const bool folded = fold != folded_.end();
-  OrderedJson head = {{"metric", place.metric},
-                      {"node", place.node},
-                      {"device", place.device},
-                      {"unit", metric ? metric->unit : ""}};
-  if (folded) head["of"] = fold->second;
-  OpenObject(list, Dump(head));
-  const bool samples =
-      !folded && std::ranges::all_of(line, [](const Bin& bin) { return bin.count == 1; });
-  OpenList(list, "times_us");
-  columns.ReadWithTimes(*this, line, samples, folded, list);
-  list.append("],\"min\":").append(columns.least);
-  list.append("],\"mean\":").append(samples ? columns.least : columns.mean);
-  list.append("],\"max\":").append(samples ? columns.least : columns.most);
-  if (folded) list.append("],\"sum\":").append(columns.sum);
-  list += "]}";
-}
-
-void Chart::AppendTo(std::string& list) const {
-  constexpr std::size_t kTextOfBin = 40;  // bytes: a time, and three numbers of some digits
-  std::size_t bins = 0;
-  for (const auto& [place, line] : series_) bins += line.size();
-  list.reserve(list.size() + bins * kTextOfBin);
-  Columns columns;  // one for all lines: their memory is kept
-  for (const auto& [place, line] : series_) {
-    if (!line.empty()) Write(place, line, columns, list);
-  }
 }
 
 std::vector<HeatRow> Chart::Means(const std::vector<std::int64_t>& times) const {

@@ -11,6 +11,12 @@
 
 namespace stepscope {
 
+// What is written down of each series.
+struct ChartText {
+  bool runs = false;  // of bins that follow each other, in place of the time of each
+  bool least = true, mean = true, most = true;
+};
+
 // Samples on their way to a chart: for each series bins on a grid since the epoch, with least, mean
 // and greatest value. Where nothing was measured for as long as gap.h says stands one empty bin.
 class Chart {
@@ -38,7 +44,7 @@ class Chart {
 
   // The series as objects of a list in JSON text, in the order of metric, node and device. Folded
   // ones have `sum` and `of`, too.
-  void AppendTo(std::string& list) const;
+  void AppendTo(std::string& list, const ChartText& text = {}) const;
 
   // Means by bin, for bins that begin at these times, of all series (of one metric, in no order).
   // Where a bin without samples is no gap the one before it counts.

@@ -124,6 +124,15 @@ void NumberList::Int(std::int64_t value) {
   end_ = PutEight(end_ + high_size_, number % kEightDigits);
 }
 
+void NumberList::Pair(std::int64_t one, std::int64_t other) {
+  Begin();
+  *end_++ = '[';
+  end_ = PutScaled(end_, one, 1, 0);
+  *end_++ = ',';
+  end_ = PutScaled(end_, other, 1, 0);
+  *end_++ = ']';
+}
+
 void NumberList::Scaled(std::int64_t value, std::uint8_t scale) {
   Begin();
   if (scale == 2) {

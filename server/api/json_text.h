@@ -20,13 +20,14 @@ class NumberList {
   NumberList& operator=(const NumberList&) = delete;
 
   void Int(std::int64_t value);
+  void Pair(std::int64_t one, std::int64_t other);  // [one,other]
   // value / 10^scale, with every digit; scale is 0 to 18.
   void Scaled(std::int64_t value, std::uint8_t scale);
   void Real(double value);  // with four decimals, those of Rounded(); of small ones six digits
   void Null();
 
  private:
-  static constexpr std::size_t kLongest = 48;  // of a number with its comma
+  static constexpr std::size_t kLongest = 48;  // of a number, or two, with its comma
 
   void Begin();
   void Flush();

@@ -15,6 +15,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::string_view kFolds[] = {"metric"};
+constexpr std::string_view kTimes[] = {"each", "runs"};
+constexpr std::string_view kValues[] = {"min", "mean", "max"};
 constexpr QueryParameter kChartQuery[] = {
     {"metric", QueryParameter::kTexts, 1, 64},
     {"node"},
@@ -24,6 +26,8 @@ constexpr QueryParameter kChartQuery[] = {
     {"points", QueryParameter::kInteger, 1, 8'000},
     {"since", QueryParameter::kCursor},
     {"fold", QueryParameter::kWord, 1, 1, kFolds},
+    {"times", QueryParameter::kWord, 1, 1, kTimes},
+    {"values", QueryParameter::kWords, 1, 3, kValues},
 };
 constexpr std::int64_t kMostBins = 10'000;
 constexpr std::int64_t kSilentUs = 60'000'000;  // a node silent for longer holds no one back
@@ -110,13 +114,22 @@ ChartQuery ToChartQuery(const Query& query, const Grid& grid, const JobRow& job,
                    .bin_us = grid.bin_us,
                    .filter = {query.Texts("metric"), {}},
                    .most_series = query.Has("fold") ? kMostFolded : kMostSeries,
-                   .whole_job = !query.Has("node") && !query.Has("device")};
+                   .whole_job = !query.Has("node") && !query.Has("device"),
+                   .means = query.Text("values") == "mean" && !query.Has("fold")};
   if (query.Has("device")) chart.filter.device = query.Text("device");
   if (query.Has("node")) {
     std::erase_if(chart.nodes,
                   [&](const NodeBrief& node) { return node.name != query.Text("node"); });
   }
   return chart;
+}
+
+ChartText WantedText(const Query& query) {
+  const std::vector<std::string> values = query.Texts("values");
+  const auto wants = [&](std::string_view name) {
+    return values.empty() || std::ranges::count(values, name) > 0;
+  };
+  return {query.Text("times") == "runs", wants("min"), wants("mean"), wants("max")};
 }
 
 OrderedJson AgentsOf(const std::vector<NodeBrief>& nodes) {
@@ -166,7 +179,7 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   std::string text;
   OpenObject(text, Dump(head));
   OpenList(text, "series");
-  chart.AppendTo(text);
+  chart.AppendTo(text, WantedText(query));
   text += "]}";
   return JobReply(job, std::move(text));
 }

@@ -7,9 +7,9 @@
 namespace stepscope {
 namespace {
 
-Json SeriesOf(const Chart& chart) {
+Json SeriesOf(const Chart& chart, const ChartText& wanted = {}) {
   std::string text = "[";
-  chart.AppendTo(text);
+  chart.AppendTo(text, wanted);
   return Json::parse(text + "]");
 }
 
@@ -46,6 +46,55 @@ TEST(Chart, RollupsOutsideOfItsTimeAreNotDrawn) {
   const Json series = SeriesOf(chart);
   EXPECT_EQ(series[0]["times_us"], Json({0, 20}));
   EXPECT_EQ(series[0]["mean"], Json({6.0, 7.0}));
+}
+
+TEST(Chart, RunsAreBinsThatFollowEachOther) {
+  const Column values{.scale = 0, .values = {1, 2, 3, 4}, .present = {}};
+  Chart chart(10, 10);
+  chart.Add("n1", {.at_us = {10, 20, 30, 90},
+                   .series = {{"gpu_util_percent", "gpu0"}, {"gpu_util_percent", "gpu1"}},
+                   .columns = {values, values}});
+  const Json series = SeriesOf(chart, {.runs = true});
+  for (const Json& one : series) {
+    EXPECT_EQ(one["runs"], Json::parse("[[10, 4], [90, 1]]"));  // the gap is a bin, too
+    EXPECT_EQ(one["mean"], Json::parse("[1.0, 2.0, 3.0, null, 4.0]"));
+    EXPECT_FALSE(one.contains("times_us"));
+  }
+}
+
+// Each other bin has two samples, the ones between have none, which is no gap yet.
+TEST(Chart, RunsAndTimesSayTheSame) {
+  TickTable table{.at_us = {}, .series = {{"load_1m", ""}}, .columns = {{}}};
+  for (std::int64_t i = 0; i < 500; ++i) {
+    table.at_us.push_back(1'795'205'614'000'000 + i / 2 * 14'000 + i % 2 * 3'000);
+    table.columns[0].values.push_back(i);
+  }
+  Chart chart(7'000, 7'000);
+  chart.Add("n1", table);
+  const Json each = SeriesOf(chart)[0], runs = SeriesOf(chart, {.runs = true})[0];
+  Json times = Json::array();
+  for (const Json& run : runs["runs"]) {
+    for (std::int64_t i = 0; i < run[1]; ++i)
+      times.push_back(run[0].get<std::int64_t>() + i * 7'000);
+  }
+  EXPECT_EQ(times, each["times_us"]);
+  EXPECT_GT(runs["runs"].size(), 1);
+  EXPECT_EQ(runs["mean"], each["mean"]);
+}
+
+TEST(Chart, OnlyTheValuesThatAreWantedAreWritten) {
+  const Column values{.scale = 0, .values = {1, 3}, .present = {}};
+  for (const std::int64_t bin_us : {10, 100}) {  // a sample each, and one bin of both
+    Chart chart(bin_us, 10);
+    chart.Add("n1", {.at_us = {100, 110}, .series = {{"load_1m", ""}}, .columns = {values}});
+    const Json all = SeriesOf(chart)[0];
+    const Json means = SeriesOf(chart, {.least = false, .most = false})[0];
+    const Json most = SeriesOf(chart, {.least = false, .mean = false})[0];
+    EXPECT_EQ(means["mean"], all["mean"]);
+    EXPECT_EQ(most["max"], all["max"]);
+    EXPECT_FALSE(means.contains("min") || means.contains("max"));
+    EXPECT_FALSE(most.contains("min") || most.contains("mean"));
+  }
 }
 
 }  // namespace

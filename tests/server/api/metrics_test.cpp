@@ -44,6 +44,33 @@ TEST_F(MetricsTest, BinsHaveLeastMeanAndGreatest) {
   EXPECT_EQ(series["max"], Json({30.0}));
 }
 
+TEST_F(MetricsTest, RunsAndValuesSayLess) {
+  Sample(kStartUs, 4, 25.5);
+  const Json series = Ask("?times=runs&values=mean")["series"][0];
+  EXPECT_EQ(series["runs"], Json::array({Json::array({kStartUs, 4})}));
+  EXPECT_EQ(series["mean"], Json({25.5, 25.5, 25.5, 25.5}));
+  EXPECT_FALSE(series.contains("min") || series.contains("max") || series.contains("times_us"));
+  EXPECT_EQ(Ask("?times=each&values=max,min,mean"), Ask());
+}
+
+TEST_F(MetricsTest, AnotherWordForTimesOrValuesIsRefused) {
+  for (const char* query : {"?times=all", "?times=", "?values=median", "?values=", "?values=,"}) {
+    EXPECT_EQ(Ask(query)["status"], 400) << query;
+  }
+}
+
+// Rollups then come without least and greatest.
+TEST_F(MetricsTest, MeansAloneAreTheMeansOfAll) {
+  Sample(kStartUs, 100, 10);
+  Sample(kStartUs + 50 * kSecondUs, 100, 20);
+  for (const char* points : {"points=1", "points=5", "points=5&fold=metric"}) {
+    const Json all = Ask(std::string("?") + points)["series"][0];
+    const Json means = Ask(std::string("?values=mean&") + points)["series"][0];
+    EXPECT_EQ(means["mean"], all["mean"]) << points;
+    EXPECT_EQ(means["times_us"], all["times_us"]) << points;
+  }
+}
+
 TEST_F(MetricsTest, AGapOfMoreThanTwoIntervalsIsOneNull) {
   Sample(kStartUs, 2, 10);
   Sample(kStartUs + 10 * kSecondUs, 2, 10);
