@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Job, JobPage, JudgedRule, Metrics, RuleType, Steps } from "./model";
+import { type SentMetrics, withTimes } from "./runs";
 
 // The only place that talks to the service. Every fault becomes one ApiError that says what happened
 // in a sentence; whoever asked shows it and offers a retry.
@@ -108,8 +109,9 @@ export function deleteJob(name: string): Promise<null> {
   return ask(address(jobPath(name)), "", { method: "DELETE" });
 }
 
-export function readMetrics(name: string, parameters: Parameters, stop: AbortSignal): Promise<Metrics> {
-  return ask(address(`${jobPath(name)}/metrics`, parameters), "series", { stop });
+export async function readMetrics(name: string, parameters: Parameters, stop: AbortSignal): Promise<Metrics> {
+  const url = address(`${jobPath(name)}/metrics`, { ...parameters, times: "runs" });
+  return withTimes(await ask<SentMetrics>(url, "series", { stop }));
 }
 
 export function readSteps(name: string, parameters: Parameters, stop: AbortSignal): Promise<Steps> {

@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterator, List, Optional
 import pandas as pd
 
 from ._service import Service
-from ._tables import stamps
+from ._tables import stamps_of_runs
 
 MOST_POINTS = 8000  # of a series, in one answer
 _KEPT_US = 10_000_000  # bins of what is kept where the samples themselves were removed
@@ -15,7 +15,7 @@ _KEPT_US = 10_000_000  # bins of what is kept where the samples themselves were 
 
 def charted(service: Service, path: str, query: Dict[str, Any], points: int) -> Any:
     """At most so many rows of each series."""
-    return frame_of([service.get(path, points=points, **query)])
+    return frame_of([_asked(service, path, query, points)])
 
 
 def sampled(service: Service, path: str, query: Dict[str, Any], kept_from_us: Optional[int]) -> Any:
@@ -42,7 +42,7 @@ class _Reading:
         while at_us <= end_us:
             until_us = min(at_us - at_us % self._step_us + MOST_POINTS * self._step_us - 1, end_us)
             stretch = {**self._query, "from_us": at_us, "to_us": until_us}
-            answer = self._service.get(self._path, points=MOST_POINTS, **stretch)
+            answer = _asked(self._service, self._path, stretch, MOST_POINTS)
             finest_us = max(answer["interval_ms"] * 1000, least_us)
             if answer["bin_us"] > finest_us and finest_us < self._step_us:
                 self._step_us = finest_us  # it was measured more often here: a shorter stretch
@@ -52,21 +52,27 @@ class _Reading:
             at_us = until_us + 1
 
 
+def _asked(service: Service, path: str, query: Dict[str, Any], points: int) -> Any:
+    """Bins that follow each other come as one run, which is quicker to send and to read than the time of each."""
+    return service.get(path, points=points, times="runs", **query)
+
+
 def frame_of(answers: List[Any]) -> Any:
     """The rows of all answers, by metric, node, device and time."""
-    series = [each for answer in answers for each in answer["series"]]
-    frame = pd.concat([_part(each) for each in series or [_NOTHING]], ignore_index=True)
+    series = [(each, answer["bin_us"]) for answer in answers for each in answer["series"]]
+    frame = pd.concat([_part(each, bin_us) for each, bin_us in series or [(_NOTHING, 1)]], ignore_index=True)
     # Where the interval changed, the first row of an answer may begin with the last one of that before.
     frame = frame.drop_duplicates(_ORDER, keep="last").sort_values(_ORDER, ignore_index=True)
-    frame.attrs["units"] = {each["metric"]: each["unit"] for each in series}
+    frame.attrs["units"] = {each["metric"]: each["unit"] for each, _ in series}
     return frame
 
 
-def _part(series: Dict[str, Any]) -> Any:
-    rows = len(series["times_us"])
+def _part(series: Dict[str, Any], bin_us: int) -> Any:
+    times = stamps_of_runs(series["runs"], bin_us)
+    rows = len(times)
     return pd.DataFrame(
         {
-            "time": stamps(series["times_us"]),
+            "time": times,
             **{name: pd.Series([series[name]] * rows, dtype="object") for name in ("node", "device", "metric")},
             "value": pd.Series(series["mean"], dtype="float64"),
             "min": pd.Series(series["min"], dtype="float64"),
@@ -76,4 +82,4 @@ def _part(series: Dict[str, Any]) -> Any:
 
 
 _ORDER = ["metric", "node", "device", "time"]
-_NOTHING: Dict[str, Any] = {"times_us": [], "node": "", "device": "", "metric": "", "mean": [], "min": [], "max": []}
+_NOTHING: Dict[str, Any] = {"runs": [], "node": "", "device": "", "metric": "", "mean": [], "min": [], "max": []}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Union
 
+import numpy as np
 import pandas as pd
 
 Moment = Union[str, datetime, Any]  # Any: a pandas Timestamp, for which mypy has no types
@@ -13,6 +14,12 @@ Moment = Union[str, datetime, Any]  # Any: a pandas Timestamp, for which mypy ha
 def stamps(micros: Iterable[Optional[int]]) -> Any:
     """Time stamps in UTC; NaT for None."""
     return pd.to_datetime(pd.Series(list(micros), dtype="Int64"), unit="us", utc=True)
+
+
+def stamps_of_runs(runs: Sequence[Sequence[int]], bin_us: int) -> Any:
+    """Time stamps in UTC of bins that follow each other, from runs of [begin in microseconds, how many]."""
+    micros = [begin + np.arange(bins, dtype="int64") * bin_us for begin, bins in runs]
+    return pd.to_datetime(pd.Series(np.concatenate(micros) if micros else [], dtype="int64"), unit="us", utc=True)
 
 
 def _instant(moment: Moment) -> Any:
