@@ -57,6 +57,10 @@ class OfStepscope:
     def path(self, chart, begin):
         query = {"metric": chart.metric, "from_us": begin * 10**6, "to_us": (begin + chart.seconds) * 10**6 - 1, "points": chart.points}
         query |= {key: getattr(chart, key) for key in ("node", "device", "window") if getattr(chart, key)}
+        if not chart.window:
+            query["times"] = "runs"  # as the page and the Python package ask
+        if not chart.step:
+            query["values"] = "mean"  # what is asked of the others, too: samples
         return f"/api/v1/jobs/{chart.job}/{'percentiles' if chart.window else 'metrics'}?{urlencode(query)}"
 
     def numbers(self, chart, body):

@@ -128,11 +128,11 @@ def paths(seconds, begin):
     """{call: its path}; the hour is another one each time."""
     first = begin + random.randrange(0, max(1, int(seconds) - HOUR))
     margin = HOUR // 20  # the page asks for a little more, so that edges are drawn
-    page = {"metric": PAGE, "points": PAGE_POINTS, "fold": "metric"}  # as it asks for jobs of many nodes
+    page = {"metric": PAGE, "points": PAGE_POINTS, "fold": "metric", "times": "runs"}  # as it asks for jobs of many nodes
     hour = {"from_us": (first - margin) * 10**6, "to_us": (first + HOUR + margin) * 10**6}
     calls = {
         "charts": ("metrics", page), "charts_hour": ("metrics", {**page, **hour}), "steps": ("steps", {"most": 8}),
-        "gpus_hour": ("metrics", {"metric": "gpu_util_percent", "points": PAGE_POINTS, **hour}),
+        "gpus_hour": ("metrics", {"metric": "gpu_util_percent", "points": PAGE_POINTS, "times": "runs", **hour}),
         "rules": ("rules", {}), "usage": ("usage", {}), "heatmap": ("heatmap", {"metric": "gpu_util_percent"}),
         "heatmap_hour": ("heatmap", {"metric": "gpu_util_percent", **hour}),
     }
