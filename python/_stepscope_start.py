@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, Optional
 
+_SAVING = ("safetensors.torch", "torch.distributed.checkpoint")  # they save without torch.save
+
 # Module -> what is called, with it, once it has been executed.
 _awaited: "Dict[str, Callable[[Any], None]]" = {}
 
@@ -88,7 +90,15 @@ def _begin_hooks(torch: "Any") -> None:
     _hooks.begin(torch)
 
 
+def _begin_saving(module: "Any") -> None:
+    hooks: "Any" = sys.modules.get("stepscope._hooks")  # torch is there, or the module would not be
+    if hooks is not None:
+        hooks.begin_saving(module)
+
+
 def watch() -> None:
     """Called by stepscope/_start/sitecustomize.py or by stepscope.pth, at each start of a Python."""
     if "STEPSCOPE_JOB" in os.environ and os.environ.get("STEPSCOPE_HOOKS") != "no":
         await_import("torch", _begin_hooks)
+        for name in _SAVING:
+            await_import(name, _begin_saving)

@@ -11,6 +11,9 @@ from tests.support.service import ROOT
 from tests.torch.training import CNN, outcome
 
 
+pytest.importorskip("ensurepip", reason="an environment cannot be made: apt-get install python3-venv")
+
+
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
     """That of an environment which sees the system's torch."""

@@ -53,6 +53,12 @@ def begin(torch: Any) -> None:
     _note(torch)
 
 
+def begin_saving(module: Any) -> None:
+    """For a module that saves checkpoints in a way of its own and was imported; nothing where nothing else is seen."""
+    if "checkpoint" in _installed:
+        _checkpoint.install_for(module)
+
+
 def end() -> None:
     """Takes everything back: for tests."""
     _patch.restore()

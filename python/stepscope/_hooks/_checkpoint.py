@@ -1,17 +1,33 @@
-"""Checkpoints: torch.save."""
+"""Checkpoints: torch.save, and what writes them without it: safetensors, and torch.distributed.checkpoint.
+
+Scripts take these functions by name, so they are replaced as soon as their module has been executed
+(_stepscope_start.py awaits it). What one of them calls of the others is within it.
+"""
 
 from __future__ import annotations
 
 from threading import get_ident
 from time import monotonic_ns
-from typing import Any
+from typing import Any, Dict, Tuple
 
 from ._flow import flow
 from ._patch import replace
 
 
+_SAVERS: Dict[str, Tuple[str, ...]] = {
+    "safetensors.torch": ("save_file", "save_model"),
+    "torch.distributed.checkpoint": ("save", "async_save", "save_state_dict"),
+}
+
+
 def install(torch: Any) -> None:
     replace(torch, "save", timed("checkpoint"))
+
+
+def install_for(module: Any) -> None:
+    for name in _SAVERS.get(module.__name__, ()):
+        if hasattr(module, name):
+            replace(module, name, timed("checkpoint"))
 
 
 def timed(phase: str) -> Any:
