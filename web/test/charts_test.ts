@@ -72,6 +72,8 @@ test("a threshold comes from the parameters of the job's own rule", () => {
   const cpu = panel("cpu", metrics(series("node_cpu_percent", "n1", "", [0], [50])), job(), rules);
   assert.deepEqual(cpu.threshold, { rule: "CPUBottleneck", value: 85, beyond: "above" });
   assert.equal(panel("cpu", metrics()).threshold, null);
+  const custom = [{ rule: "Custom", rule_configuration_name: "Full", parameters: { metric: "memory_used_percent", threshold: 90, comparison: "above" } }] as unknown as JudgedRule[];
+  assert.deepEqual(panel("memory", metrics(), job(), custom).threshold, { rule: "Full", value: 90, beyond: "above" });
 });
 
 test("what follows replaces the bin that was still filling", () => {

@@ -5,7 +5,7 @@ import { chooseOwn, kMostDrawn, type Known, withAnswer } from "../src/job/own_me
 import { metricsOf, ownPanel } from "../src/job/panels";
 import { freeRange, lonely } from "../src/job/plot";
 import { summaryOf } from "../src/job/summary";
-import type { Job, Metrics, Series } from "../src/model";
+import type { Job, JudgedRule, Metrics, Series } from "../src/model";
 
 const series = (metric: string, device: string, mean: (number | null)[], more: Partial<Series> = {}): Series => ({
   metric, node: "n1", device, unit: "", times_us: mean.map((_, i) => i * 1e6), min: mean, mean, max: mean, ...more,
@@ -37,12 +37,12 @@ test("all that a page asks for fits into one call", () => {
 });
 
 test("a chart has a line for each of a few devices, the mean of many, and says when there is nothing", () => {
-  const few = ownPanel("user.grad.norm", answer(series("user.grad.norm", "rank0", [1]), series("user.grad.norm", "rank1", [2])));
+  const few = ownPanel("user.grad.norm", answer(series("user.grad.norm", "rank0", [1]), series("user.grad.norm", "rank1", [2])), []);
   assert.deepEqual([few.title, few.unit, few.traces.map(({ label }) => label)], ["grad.norm", "", ["n1 rank0", "n1 rank1"]]);
-  const many = ownPanel("user.x", answer(...Array.from({ length: 8 }, (_, i) => series("user.x", `rank${i}`, [i]))));
+  const many = ownPanel("user.x", answer(...Array.from({ length: 8 }, (_, i) => series("user.x", `rank${i}`, [i]))), []);
   assert.deepEqual(many.traces.map(({ label, mean, low, high }) => [label, mean, low, high]), [["Mean of 8 series", [3.5], [0], [7]]]);
-  assert.equal(ownPanel("user.x", answer(series("user.x", "", [1], { node: "", of: 1 }))).traces[0]?.label, "Value");
-  assert.equal(summaryOf(ownPanel("user.x", answer()), { fromMs: 0, toMs: 1 }, "relative", 0), "No samples in this span of time.");
+  assert.equal(ownPanel("user.x", answer(series("user.x", "", [1], { node: "", of: 1 })), []).traces[0]?.label, "Value");
+  assert.equal(summaryOf(ownPanel("user.x", answer(), []), { fromMs: 0, toMs: 1 }, "relative", 0), "No samples in this span of time.");
 });
 
 test("y reaches over the values, with room even around a single one", () => {
@@ -69,4 +69,16 @@ test("numbers of an axis differ where its steps do", () => {
 test("a small number keeps its digits, a very small or large one is a power of ten", () => {
   const cases: readonly (readonly [number, string])[] = [[0, "0.00"], [0.3, "0.30"], [0.00015, "0.000150"], [-0.0123, "-0.0123"], [3e-5, "3.00e-5"], [1.34e9, "1.34e+9"], [999, "999"]];
   for (const [value, text] of cases) assert.equal(number(value), text);
+});
+
+test("a rule of the job's own draws its threshold into the chart of its metric", () => {
+  const custom = (name: string, parameters: object) => ({ rule: "Custom", rule_configuration_name: name, parameters }) as unknown as JudgedRule;
+  const rules = [
+    custom("LossRises", { metric: "user.loss", threshold: 4, comparison: "above" }),
+    custom("NoCharge", { metric: "user.charge", threshold: 0.5, comparison: "below" }),
+  ];
+  const of = (metric: string) => ownPanel(metric, answer(series(metric, "", [1])), rules).threshold;
+  assert.deepEqual(of("user.loss"), { rule: "LossRises", value: 4, beyond: "above" });
+  assert.deepEqual(of("user.charge"), { rule: "NoCharge", value: 0.5, beyond: "below" });
+  assert.equal(of("user.other"), null);
 });

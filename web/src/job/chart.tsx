@@ -4,8 +4,8 @@ import uPlot from "uplot";
 import { instant, metric, type TimeZone } from "../format";
 import { kPalettes } from "../palette";
 import { theme } from "../settings";
-import { ChartTable, csvOf } from "./chart_table";
 import type { Panel } from "./panels";
+import { parts } from "./parts";
 import { type Actions, columnsOf, kHeight, optionsOf } from "./plot";
 import { meanOf, summaryOf } from "./summary";
 import type { Trace } from "./traces";
@@ -169,6 +169,7 @@ export function saveText(name: string, csv: string): void {
 export function Chart(props: ChartProps) {
   const { panel, span, zone, startMs } = props;
   const table = useSignal(false);
+  const { ChartTable, csvOf } = parts.value ?? {};
   const has = panel.traces.length > 0;
   const sentence = useMemo(() => summaryOf(panel, span, zone, startMs), [panel, span.fromMs, span.toMs, zone, startMs]);
   const titleId = `chart-${panel.id}`;
@@ -178,7 +179,7 @@ export function Chart(props: ChartProps) {
       <div class="chart-head">
         <h3 id={titleId}>{panel.title}</h3>
         <span class="chart-note">{panel.note}</span>
-        {has ? (
+        {has && csvOf ? (
           <span class="chart-menu">
             <button type="button" aria-pressed={table.value} onClick={() => (table.value = !table.value)}>
               Table<span class="unseen"> of {panel.title}</span>
@@ -190,7 +191,7 @@ export function Chart(props: ChartProps) {
         ) : null}
       </div>
       {!has ? <div class="plot-empty"><p id={summaryId}>{sentence}</p></div> : null}
-      {has && table.value ? <ChartTable panel={panel} span={span} startMs={startMs} zone={zone} /> : null}
+      {has && table.value && ChartTable ? <ChartTable panel={panel} span={span} startMs={startMs} zone={zone} /> : null}
       {has && !table.value ? <Canvas {...props} titleId={titleId} summaryId={summaryId} /> : null}
       {has ? <p class="summary" id={summaryId}>{sentence}</p> : null}
     </section>

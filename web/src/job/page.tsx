@@ -125,7 +125,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
     zoomBy: (by, aroundMs) => zoomBy(job, whole, by, aroundMs),
     reset: resetZoom,
   };
-  const own = useMemo(() => (metrics === null ? [] : data.ownAsked.value.map((name) => ownPanel(name, metrics))), [metrics]);
+  const own = useMemo(() => (metrics === null ? [] : data.ownAsked.value.map((name) => ownPanel(name, metrics, rules))), [metrics, rules]);
   const drawOwn = (metric: string) => own.filter(({ id }) => id === metric).map((panel) => <Chart key={metric} panel={panel} {...shared} />);
   const keys = useMemo(
     () => [

@@ -225,8 +225,17 @@ export function metricsOf(job: Job): readonly string[] {
   return [...rowsOf(job).flatMap((row) => row.metrics), ...each];
 }
 
+/** Of a rule that the job has for this metric; the first of several. */
+function customThreshold(rules: readonly JudgedRule[], metric: string): Threshold | null {
+  const own = rules.find(({ rule, parameters }) => rule === "Custom" && parameters["metric"] === metric);
+  const value = own?.parameters["threshold"];
+  if (own === undefined || typeof value !== "number") return null;
+  return { rule: own.rule_configuration_name, value, beyond: own.parameters["comparison"] === "below" ? "below" : "above" };
+}
+
 function thresholdOf(rules: readonly JudgedRule[], row: Row): Threshold | null {
-  if (!row.rule) return null;
+  const [only, ...others] = row.metrics;
+  if (!row.rule) return only && others.length === 0 ? customThreshold(rules, only) : null;
   const [name, parameter, beyond] = row.rule;
   const value = rules.find((each) => each.rule === name)?.parameters[parameter];
   return typeof value === "number" ? { rule: name, value, beyond } : null;
@@ -254,11 +263,11 @@ export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[
 }
 
 /** A metric of the user's own, "user." and a name. */
-export function ownPanel(metric: string, metrics: Metrics): Panel {
+export function ownPanel(metric: string, metrics: Metrics, rules: readonly JudgedRule[]): Panel {
   const found = of(metrics.series, metric);
   return {
     id: metric, title: metric.slice(5), note: metric, unit: "",
     traces: spread(found, found[0]?.node ? nameOf(found[0]) : "Value", "series"),
-    threshold: null, sparse: true, free: true, empty: kNoSamples,
+    threshold: customThreshold(rules, metric), sparse: true, free: true, empty: kNoSamples,
   };
 }

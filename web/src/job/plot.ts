@@ -119,6 +119,7 @@ function drawThreshold(u: uPlot, { rule, value, beyond }: Threshold, unit: strin
   const { ctx } = u;
   const { left, top, width, height } = u.bbox;
   const y = Math.round(u.valToPos(value, "y", true));
+  if (y < top || y > top + height) return; // of values that are far from it
   const text = `${rule} ${metric(value, unit)}`;
   ctx.save();
   ctx.strokeStyle = palette.threshold;

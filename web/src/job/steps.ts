@@ -1,5 +1,6 @@
 // What comes behind the charts, as one file.
 export { Annotations } from "./annotations";
+export { ChartTable, csvOf } from "./chart_table";
 export { Facts } from "./facts";
 export { Histogram } from "./histogram";
 export { Own } from "./own";
