@@ -19,7 +19,9 @@ namespace {
 constexpr int kLooks = 3;
 constexpr std::size_t kMostMatched = 1024;
 constexpr std::size_t kLongestCommand = 4096;
-constexpr std::string_view kRanks[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"};
+// As python/stepscope/_place.py has them.
+constexpr std::string_view kRanks[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                       "SLURM_PROCID"};
 
 std::int64_t ParentOf(const std::string& root, std::int64_t pid) {
   auto file = Source::Open(root, Format("/proc/{}/stat", pid));

@@ -52,6 +52,16 @@ TEST_F(MatchTest, FindsWhatFitsAndNamesItsJob) {
   EXPECT_EQ(found[0].devices, "2");
 }
 
+TEST_F(MatchTest, TakesTheRankFromWhateverLauncherSaysIt) {
+  for (const char* variable :
+       {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    Process(100, 1, kTrain, {"STEPSCOPE_JOB=bert", Format("{}=5", variable)});
+    const auto found = Match().Look();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].rank, 5) << variable;
+  }
+}
+
 TEST_F(MatchTest, LeavesOutWorkersAndTheLauncherBesideRanks) {
   Process(100, 1, {"python3", "torchrun", "train.py"});
   for (const int rank : {0, 1}) {
