@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/frames/rank_metrics.h"
+#include "agent/host/cgroup.h"
 #include "agent/launch/process_start.h"
 #include "core/base/log.h"
 
@@ -33,8 +34,9 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
       started_(clock.Now()),
       uplink_(std::move(uplink)) {
   ticks_.Change([&](Ticks& ticks) {
-    ticks.processes = MakeProcessCollector(options.sampling.root,
-                                           [&ticks](auto& training) { training = ticks.training; });
+    const ListTraining list = [&ticks](auto& training) { training = ticks.training; };
+    ticks.processes = MakeProcessCollector(options.sampling.root, list);
+    ticks.cgroup = MakeJobCgroupCollector(options.sampling.root, list);
     ticks.metrics = std::make_unique<RankMetrics>([this] { return intake_.TakeMetrics(name_); });
   });
   const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
@@ -65,6 +67,7 @@ void NodeJob::Add(Time at, const TickRow& node) {
     TickRow& row = ticks.row.Of(node);
     // What it could not read is missing.
     [[maybe_unused]] Status read = ticks.processes->Collect(clock_.Steady(), row);
+    read = ticks.cgroup->Collect(clock_.Steady(), row);
     read = ticks.metrics->Collect(clock_.Steady(), row);
     session_->Add(at, row);
   });
@@ -124,8 +127,14 @@ void NodeJob::Say() {
 
 std::vector<AbsentSource> NodeJob::Absent() const {
   std::vector<AbsentSource> absent = sampler_.Absent();
-  std::string reason = ticks_.Read([](const Ticks& ticks) { return ticks.processes->Shortfall(); });
-  if (!reason.empty()) absent.push_back({"process", std::move(reason)});
+  // That of the agent, which is another one.
+  std::erase_if(absent, [](const AbsentSource& one) { return one.source == "cgroup"; });
+  ticks_.Read([&](const Ticks& ticks) {
+    for (auto& [source, reason] : {AbsentSource{"process", ticks.processes->Shortfall()},
+                                   AbsentSource{"cgroup", ticks.cgroup->Shortfall()}}) {
+      if (!reason.empty()) absent.push_back({source, reason});
+    }
+  });
   return absent;
 }
 

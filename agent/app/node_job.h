@@ -82,7 +82,7 @@ class NodeJob {
   struct Ticks {
     JobRow row;
     std::vector<TrainingProcess> training;
-    std::unique_ptr<Collector> processes, metrics;
+    std::unique_ptr<Collector> processes, cgroup, metrics;
   };
 
   const std::string name_;

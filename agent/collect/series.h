@@ -72,7 +72,7 @@ class Pace {
   }
 
  private:
-  const Duration period_;
+  Duration period_;
   SteadyTime next_{};
 };
 

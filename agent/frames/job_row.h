@@ -10,8 +10,8 @@
 namespace stepscope {
 
 // The part of a node's ticks that belongs to one of its jobs: everything but GPUs that are not the
-// job's and the control group, which is the agent's own. Series are only ever added. For one
-// thread.
+// job's and the agent's own control group; that of the job is a column of its own. Series are only
+// ever added. For one thread.
 class JobRow {
  public:
   // From now on this GPU is the job's, too.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "agent/collect/collector.h"
+#include "agent/host/process.h"
 
 namespace stepscope {
 
@@ -16,5 +17,9 @@ std::optional<std::string_view> ParseCgroup(std::string_view text, std::string_v
 // The control group of the agent, which is that of its command too: a container, a job of Slurm, a
 // service; every 2 s. Versions 1 and 2 of the kernel's interface, and both at once.
 Result<std::unique_ptr<Collector>> MakeCgroupCollector(const std::string& root, TickRow& row);
+
+// The same of the first of a job's processes, wherever an agent runs that did not start it. When
+// that one has ended the next one counts. What `list` uses outlives it.
+std::unique_ptr<Collector> MakeJobCgroupCollector(const std::string& root, ListTraining list);
 
 }  // namespace stepscope

@@ -1,98 +1,22 @@
 // The whole program with processes that register, on a service over real HTTP.
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
 
 #include <chrono>
-#include <filesystem>
 
-#include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/wire/table_codec.h"
-#include "tests/support/agent_process.h"
-#include "tests/support/eventually.h"
-#include "tests/support/fake_ingest.h"
-#include "tests/support/fake_root.h"
-#include "tests/support/mark_writer.h"
+#include "tests/agent/app/daemon_fixture.h"
 
 namespace stepscope {
 namespace {
 
 using test::AgentProcess;
-using test::FakeIngest;
-using test::FakeRoot;
+using test::DaemonTest;
 using test::ScriptedServer;
+using test::Training;
 using testing::HasSubstr;
-using testing_support::FakeProcess;
-using testing_support::RingWriter;
-
-using Words = std::vector<std::string>;
-
-// A training process with its ring, heard by the daemon.
-struct Training {
-  Training(const std::string& path, const std::string& job, int rank = 0) : process(path) {
-    MarkHello hello;
-    hello.job = job;
-    hello.rank = rank;
-    process.Send(hello, ring.memory.get());
-    const auto message = process.Receive();
-    if (message) answer = std::get<MarkAnswer>(*message);
-  }
-  void Steps(int count) {
-    for (int i = 0; i < count; ++i, ++number) ring.Step(number, number * 10ms, 10ms);
-  }
-  void Bye() {
-    process.Send(MarkBye{});
-    process.Close();
-  }
-
-  RingWriter ring;
-  FakeProcess process;
-  std::uint64_t number = 0;
-  MarkAnswer answer{0, 9, "no answer"};
-};
-
-struct DaemonTest : testing::Test {
-  Words Daemon(const std::string& url, const Words& more = {}) const {
-    Words words = {"daemon",     "--server", url,           "--node", "node-1",   "--push", "1s",
-                   "--interval", "100ms",    "--end-after", "1s",     "--socket", socket()};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-  // Whether an outage of the service is so long that frames are gathered on disk.
-  bool Spools() const {
-    for (const auto& each : std::filesystem::recursive_directory_iterator(spool())) {
-      if (each.path().filename() == "open") return true;
-    }
-    return false;
-  }
-  std::string spool() const { return folder.path() + "/spool"; }
-  std::string socket() const { return folder.path() + "/agent.sock"; }
-  bool IsUp(const AgentProcess& agent) const { return agent.WaitForErr("are heard at"); }
-  // Of a job, the lifecycle events that contain the text.
-  std::vector<Json> Events(const std::string& job, std::string_view text) const {
-    std::vector<Json> events;
-    for (const Frame& frame : service.frames()) {
-      const bool fits = frame.head.kind == FrameKind::kLifecycle && frame.head.job == job &&
-                        frame.payload.find(text) != frame.payload.npos;
-      if (fits) events.push_back(*ParseJson(frame.payload));
-    }
-    return events;
-  }
-  std::size_t Rows(const std::string& job, FrameKind kind) const {
-    std::size_t rows = 0;
-    for (const Frame& frame : service.frames()) {
-      if (frame.head.kind == kind && frame.head.job == job)
-        rows += DecodeTable(frame.payload)->rows;
-    }
-    return rows;
-  }
-
-  FakeRoot folder;
-  FakeIngest service;
-};
 
 TEST_F(DaemonTest, ServesTwoJobsAtOnce) {
   AgentProcess agent(Daemon(service.url()));

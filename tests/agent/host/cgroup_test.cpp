@@ -59,6 +59,113 @@ TEST(Cgroup, ReadsVersion2) {
   EXPECT_DOUBLE_EQ(group("cgroup_oom_kills"), 2);
 }
 
+TEST(Cgroup, SumsUpWhatAllDevicesReadAndWroteInVersion2) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/job\n");
+  root.Write("/sys/fs/cgroup/job/io.stat", "");  // as long as there was nothing
+  Bench group(root);
+  group.At(0s);
+  root.Write("/sys/fs/cgroup/job/io.stat",
+             "8:0 rbytes=4096 wbytes=1000 rios=1 wios=1 dbytes=0 dios=0\n259:1 \n"
+             "259:0 rbytes=8192 wbytes=x rios=2 wios=0 dbytes=0 dios=0\n");
+  group.At(2s);
+  EXPECT_DOUBLE_EQ(group("cgroup_read_bytes_per_second"), 6144);
+  EXPECT_DOUBLE_EQ(group("cgroup_write_bytes_per_second"), 500);
+}
+
+TEST(Cgroup, SumsUpWhatAllDevicesReadAndWroteInVersion1) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "5:blkio:/job\n");
+  const auto write = [&](int read, int written) {
+    root.Write("/sys/fs/cgroup/blkio/job/blkio.throttle.io_service_bytes",
+               Format("8:0 Read {0}\n8:0 Write {1}\n8:0 Total 9\n8:16 Read {0}\nTotal 9\n", read,
+                      written));
+  };
+  write(0, 0);
+  Bench group(root);
+  group.At(0s);
+  write(5000, 0);
+  group.At(2s);
+  EXPECT_DOUBLE_EQ(group("cgroup_read_bytes_per_second"), 5000);
+  EXPECT_TRUE(std::isnan(group("cgroup_write_bytes_per_second")));  // it never wrote
+}
+
+TEST(Cgroup, TakesNothingFromTheTopForAGroupOfItsOwn) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/job\n");
+  WriteVersion2(root, "/sys/fs/cgroup/job/", 0, 0, 0);
+  root.Write("/sys/fs/cgroup/io.stat", "8:0 rbytes=1 wbytes=1\n");  // of the whole node
+  Bench group(root);
+  group.At(0s);
+  root.Write("/sys/fs/cgroup/io.stat", "8:0 rbytes=9 wbytes=9\n");
+  group.At(2s);
+  EXPECT_TRUE(std::isnan(group("cgroup_read_bytes_per_second")));
+}
+
+struct JobCgroupTest : testing::Test {
+  void Write(int pid, const std::string& group, const std::string& memory) const {
+    root.Write(Format("/proc/{}/cgroup", pid), "0::" + group + "\n");
+    root.Write("/sys/fs/cgroup" + group + "/memory.current", memory + "\n");
+  }
+  double MemoryAt(Duration since_start) {
+    row.Clear();
+    EXPECT_TRUE(collector->Collect(SteadyTime(1h) + since_start, row));
+    return row.At("cgroup_memory_bytes");
+  }
+
+  FakeRoot root;
+  TickRow row;
+  std::vector<TrainingProcess> training;
+  std::unique_ptr<Collector> collector =
+      MakeJobCgroupCollector(root.path(), [this](auto& now) { now = training; });
+};
+
+TEST_F(JobCgroupTest, IsThatOfTheFirstProcessAsLongAsItIsThere) {
+  Write(7, "/job_1/step_0", "100");
+  Write(8, "/job_1/step_1", "200");
+  EXPECT_TRUE(std::isnan(MemoryAt(0s)));  // none has registered
+  training = {{"rank0", 7}, {"rank1", 8}};
+  EXPECT_DOUBLE_EQ(MemoryAt(2s), 100);
+  training = {{"rank1", 8}, {"rank0", 7}};
+  EXPECT_DOUBLE_EQ(MemoryAt(4s), 100);
+  training = {{"rank1", 8}};
+  EXPECT_DOUBLE_EQ(MemoryAt(6s), 200);
+  EXPECT_EQ(row.size(), 1u);
+}
+
+TEST_F(JobCgroupTest, GivesNoRateAcrossTwoGroups) {
+  WriteVersion2(root, "/sys/fs/cgroup/a/", 0, 0, 0);
+  WriteVersion2(root, "/sys/fs/cgroup/b/", 2'000'000, 0, 0);
+  Write(7, "/a", "1");
+  Write(8, "/b", "1");
+  training = {{"rank0", 7}};
+  MemoryAt(0s);
+  training = {{"rank0", 8}};
+  MemoryAt(2s);
+  EXPECT_TRUE(std::isnan(row.At("cgroup_cpu_percent")));
+  WriteVersion2(root, "/sys/fs/cgroup/b/", 3'000'000, 0, 0);
+  MemoryAt(4s);
+  EXPECT_DOUBLE_EQ(row.At("cgroup_cpu_percent"), 50);
+}
+
+TEST_F(JobCgroupTest, SaysWhyThereIsNone) {
+  EXPECT_EQ(collector->Shortfall(), "");
+  training = {{"rank0", 7}};
+  MemoryAt(0s);
+  EXPECT_EQ(collector->Shortfall(), "/proc/7/cgroup: No such file or directory");
+  // The whole node's, and a path that leads out of what the agent sees.
+  Write(8, "/../../job", "1");
+  root.Write("/sys/fs/cgroup/memory.current", "1000\n");
+  root.Write("/sys/job/memory.current", "1000\n");
+  training = {{"rank0", 8}};
+  EXPECT_TRUE(std::isnan(MemoryAt(2s)));
+  EXPECT_EQ(collector->Shortfall(), "/sys/fs/cgroup: not the group of /proc/8/cgroup");
+  Write(9, "/job", "50");
+  training = {{"rank0", 9}};
+  EXPECT_DOUBLE_EQ(MemoryAt(4s), 50);
+  EXPECT_EQ(collector->Shortfall(), "");
+}
+
 TEST(Cgroup, IsNeverThrottledInMoreThanAllPeriods) {
   FakeRoot root;
   root.Write("/proc/self/cgroup", "0::/\n");
