@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/collect/tick_row.h"
 
@@ -105,6 +106,8 @@ class GpuColumns {
   std::array<std::size_t, kGpuMetrics> columns_;
 };
 
+enum class GpuVendor : std::uint8_t { kNvidia, kAmd, kIntel };
+
 // What a GPU is, for the facts of its node.
 struct GpuFacts {
   std::string device;  // as in the samples: gpu0
@@ -113,6 +116,8 @@ struct GpuFacts {
   std::string uuid{};  // empty: unknown; so too below
   std::string pci_address{};
   std::optional<bool> mig{};  // whether it is split into instances; nothing where no GPU can be
+  std::vector<std::string> instances{};  // their names: MIG-...
+  GpuVendor vendor = GpuVendor::kNvidia;
 };
 
 }  // namespace stepscope

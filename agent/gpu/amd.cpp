@@ -30,7 +30,7 @@ constexpr std::uint64_t kLeastMemory = 4ull << 30;
 Result<std::unique_ptr<Collector>> MakeAmdCollector(const std::string& root) {
   std::vector<DrmCard> cards = FindDrmCards(root);
   std::erase_if(cards, [&](const DrmCard& card) {
-    return card.vendor != "0x1002" ||
+    return card.vendor != kAmdVendor ||
            ReadCardNumber(root, card.folder + "/device/mem_info_vram_total") < kLeastMemory;
   });
   return MakeCardCollector(root, cards, kRows);

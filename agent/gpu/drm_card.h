@@ -11,6 +11,8 @@
 
 namespace stepscope {
 
+inline constexpr std::string_view kAmdVendor = "0x1002", kIntelVendor = "0x8086";
+
 // A graphics card of the kernel, such as card1.
 struct DrmCard {
   std::string name;           // card1

@@ -80,6 +80,7 @@ std::vector<File> OpenFiles(const std::string& root, const std::string& folder,
 
 Card OpenCard(const std::string& root, const DrmCard& card, std::span<const CardRow> rows) {
   GpuFacts facts{.device = card.name, .name = card.product, .pci_address = card.pci_address};
+  facts.vendor = card.vendor == kIntelVendor ? GpuVendor::kIntel : GpuVendor::kAmd;
   auto power_state = Source::Open(root, card.folder + "/device/power/runtime_status");
   Card opened{std::move(facts), std::nullopt, OpenFiles(root, card.folder, rows),
               GpuColumns(card.name)};

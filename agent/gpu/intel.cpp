@@ -32,7 +32,7 @@ constexpr std::string_view kInside = "0000:00:02.0";
 Result<std::unique_ptr<Collector>> MakeIntelCollector(const std::string& root) {
   std::vector<DrmCard> cards = FindDrmCards(root);
   std::erase_if(cards, [](const DrmCard& card) {
-    return card.vendor != "0x8086" || card.pci_address == kInside;
+    return card.vendor != kIntelVendor || card.pci_address == kInside;
   });
   return MakeCardCollector(root, cards, kRows);
 }

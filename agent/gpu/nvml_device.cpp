@@ -1,5 +1,6 @@
 #include "agent/gpu/nvml_device.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/log.h"
@@ -10,6 +11,8 @@ namespace {
 
 // Counting memory errors is slow on some GPUs, and they are rare.
 constexpr Duration kErrorsEvery = 10s;
+
+constexpr unsigned kMostInstances = 64;
 
 struct Field {
   GpuMetric metric;
@@ -36,6 +39,23 @@ double Share(bool held_down) {
 nvml::Device HandleOf(const NvmlLibrary& library, unsigned index) {
   nvml::Device handle = nullptr;
   return library.device(index, &handle) == nvml::kSuccess ? handle : nullptr;
+}
+
+// The names that CUDA_VISIBLE_DEVICES may have for parts of a GPU. Their numbers may have holes.
+std::vector<std::string> InstancesOf(const NvmlLibrary& library, nvml::Device device) {
+  std::vector<std::string> names;
+  unsigned most = 0;
+  if (library.most_instances == nullptr || library.instance == nullptr || library.uuid == nullptr ||
+      library.most_instances(device, &most) != nvml::kSuccess) {
+    return names;
+  }
+  for (unsigned i = 0; i < std::min(most, kMostInstances); ++i) {
+    nvml::Device instance = nullptr;
+    char text[96] = {};
+    if (library.instance(device, i, &instance) != nvml::kSuccess) continue;
+    if (library.uuid(instance, text, sizeof text - 1) == nvml::kSuccess) names.emplace_back(text);
+  }
+  return names;
 }
 
 }  // namespace
@@ -72,6 +92,7 @@ GpuFacts NvmlDevice::Facts() {
   if (Ask(kMemory, library_.memory, &memory)) facts.memory_bytes = memory.total;
   unsigned current = 0, pending = 0;
   if (Ask(kName, library_.mig, &current, &pending)) facts.mig = current != 0;
+  if (facts.mig.value_or(false)) facts.instances = InstancesOf(library_, handle_);
   return facts;
 }
 

@@ -19,6 +19,8 @@ void FindDevice(void* library, NvmlLibrary& nvml) {
   Find(library, "nvmlDeviceGetUUID", nvml.uuid);
   Find(library, "nvmlDeviceGetPciInfo_v3", nvml.pci);
   Find(library, "nvmlDeviceGetMigMode", nvml.mig);
+  Find(library, "nvmlDeviceGetMaxMigDeviceCount", nvml.most_instances);
+  Find(library, "nvmlDeviceGetMigDeviceHandleByIndex", nvml.instance);
   Find(library, "nvmlDeviceGetUtilizationRates", nvml.utilization);
   Find(library, "nvmlDeviceGetMemoryInfo_v2", nvml.memory);
   Find(library, "nvmlDeviceGetPowerUsage", nvml.power_mw);

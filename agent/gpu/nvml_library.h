@@ -22,6 +22,8 @@ struct NvmlLibrary {
   Call<nvml::Device, char*, unsigned> name, uuid;
   Call<nvml::Device, nvml::PciInfo*> pci;
   Call<nvml::Device, unsigned*, unsigned*> mig;
+  Call<nvml::Device, unsigned*> most_instances;
+  Call<nvml::Device, unsigned, nvml::Device*> instance;
   Call<nvml::Device, nvml::Utilization*> utilization;
   Call<nvml::Device, nvml::Memory2*> memory;
   Call<nvml::Device, unsigned*> power_mw;

@@ -1,6 +1,8 @@
 #include "agent/launch/process_start.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include "agent/collect/source.h"
 #include "core/base/text.h"
@@ -33,19 +35,83 @@ Environment EnvironmentOf(std::string text) {
   };
 }
 
+using Gpus = std::vector<GpuFacts>;
+
 // Numbers of the node's own count, or names of GPUs. CUDA's numbers count what the process sees,
-// which inside a batch system's fence or a container is less than the node has: hence the last.
-std::string GivenGpus(const Environment& environment, const std::string& visible) {
+// which inside a batch system's fence or a container is less than the node has: hence this first.
+std::string GivenToAll(const Environment& environment) {
   for (const char* name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"}) {
-    if (const std::string given = environment(name); !given.empty()) return given;
+    if (std::string given = environment(name); !given.empty()) return given;
   }
-  const std::string container = environment("NVIDIA_VISIBLE_DEVICES");
-  return container.starts_with("GPU-") ? container : visible;
+  std::string container = environment("NVIDIA_VISIBLE_DEVICES");
+  const bool names = container.starts_with("GPU-") || container.starts_with("MIG-");
+  return names ? container : "";
 }
 
 bool IsNamed(const GpuFacts& gpu, std::size_t index, std::string_view word) {
+  // Older drivers: MIG-GPU-<the GPU>/<instance>/<part of it>.
+  if (word.starts_with("MIG-GPU-")) word = word.substr(4, word.find('/') - 4);
   if (word.starts_with("GPU-")) return gpu.uuid.starts_with(word);
+  if (word.starts_with("MIG-")) {
+    return std::ranges::any_of(gpu.instances, [&](const auto& one) { return one == word; });
+  }
+  // Intel: the number of a GPU, and behind a point that of a part of it.
+  if (gpu.vendor == GpuVendor::kIntel) word = word.substr(0, word.find('.'));
   return word == Format("{}", index);
+}
+
+// Those that the words of a variable name; nothing when one is not there.
+std::optional<Gpus> Named(const std::string& given, const Gpus& gpus) {
+  Gpus named;
+  for (std::string_view word : Split(given, ',')) {
+    word = Trim(word);
+    // CUDA stops there, too.
+    if (word.empty() || word.starts_with('-')) break;
+    const auto known = std::ranges::find_if(gpus, [&](const GpuFacts& gpu) {
+      return IsNamed(gpu, static_cast<std::size_t>(&gpu - gpus.data()), word);
+    });
+    if (known == gpus.end()) return std::nullopt;
+    const auto same = [&](const GpuFacts& gpu) { return gpu.device == known->device; };
+    if (std::ranges::none_of(named, same)) named.push_back(*known);
+  }
+  return named;
+}
+
+// What narrows down a vendor's GPUs, one after the other: ROCm numbers for HIP what ROCR leaves,
+// and takes CUDA's variable, too, which on a node with both is NVIDIA's.
+std::vector<std::string> Narrowings(GpuVendor vendor, const Environment& environment,
+                                    const std::string& visible, bool nvidia) {
+  if (vendor == GpuVendor::kNvidia) return {visible};
+  if (vendor == GpuVendor::kIntel) return {environment("ZE_AFFINITY_MASK")};
+  const std::string hip = environment("HIP_VISIBLE_DEVICES");
+  return {environment("ROCR_VISIBLE_DEVICES"), hip.empty() && !nvidia ? visible : hip};
+}
+
+// A vendor of whose GPUs nothing is said has none where another's are named: the process uses
+// those.
+std::optional<Gpus> NamedByVendors(const Environment& environment, const std::string& visible,
+                                   const Gpus& gpus) {
+  Gpus all;
+  bool said = false;
+  const bool nvidia = std::ranges::any_of(
+      gpus, [](const GpuFacts& gpu) { return gpu.vendor == GpuVendor::kNvidia; });
+  for (const GpuVendor vendor : {GpuVendor::kNvidia, GpuVendor::kAmd, GpuVendor::kIntel}) {
+    Gpus left;
+    std::ranges::copy_if(gpus, std::back_inserter(left),
+                         [&](const GpuFacts& gpu) { return gpu.vendor == vendor; });
+    if (left.empty()) continue;
+    bool narrowed = false;
+    for (const std::string& given : Narrowings(vendor, environment, visible, nvidia)) {
+      if (given.empty()) continue;
+      auto named = Named(given, left);
+      if (!named) return std::nullopt;
+      left = std::move(*named);
+      narrowed = true;
+    }
+    if (narrowed) std::ranges::move(left, std::back_inserter(all));
+    said = said || narrowed;
+  }
+  return said ? std::optional(all) : std::nullopt;
 }
 
 }  // namespace
@@ -71,22 +137,12 @@ Result<JobNames> NamesOfProcess(const std::string& said, const Environment& envi
 
 std::vector<std::string> GpusOfProcess(const Environment& environment, const std::string& visible,
                                        const std::vector<GpuFacts>& gpus) {
-  const std::string given = GivenGpus(environment, visible);
+  const std::string given = GivenToAll(environment);
+  const auto named =
+      given.empty() ? NamedByVendors(environment, visible, gpus) : Named(given, gpus);
   std::vector<std::string> devices;
-  for (const GpuFacts& gpu : gpus) devices.push_back(gpu.device);
-  if (given.empty()) return devices;
-  std::vector<std::string> named;
-  for (std::string_view word : Split(given, ',')) {
-    word = Trim(word);
-    // CUDA stops there, too.
-    if (word.empty() || word.starts_with('-')) break;
-    const auto known = std::ranges::find_if(gpus, [&](const GpuFacts& gpu) {
-      return IsNamed(gpu, static_cast<std::size_t>(&gpu - gpus.data()), word);
-    });
-    if (known == gpus.end()) return devices;
-    named.push_back(known->device);
-  }
-  return named;
+  for (const GpuFacts& gpu : named ? *named : gpus) devices.push_back(gpu.device);
+  return devices;
 }
 
 }  // namespace stepscope

@@ -28,8 +28,8 @@ struct JobNames {
 Result<JobNames> NamesOfProcess(const std::string& said, const Environment& environment);
 
 // The GPUs that a process may use, of those of its node: what the batch system or the container
-// gave it, else `visible`, its CUDA_VISIBLE_DEVICES. All of them when nobody says, or names what is
-// not there.
+// gave it, else what each vendor's variables say, of which `visible` is its CUDA_VISIBLE_DEVICES.
+// All of them when nobody says, or names what is not there.
 std::vector<std::string> GpusOfProcess(const Environment& environment, const std::string& visible,
                                        const std::vector<GpuFacts>& gpus);
 

@@ -130,7 +130,12 @@ Return nvmlDeviceGetName(Device device, char* text, unsigned size) {
   return GiveText(device, "NVIDIA H100 80GB HBM3", text, size);
 }
 Return nvmlDeviceGetUUID(Device device, char* text, unsigned size) {
-  return GiveText(device, "GPU-0000000" + std::to_string(IndexOf(device)), text, size);
+  const auto offset = reinterpret_cast<char*>(device) - reinterpret_cast<char*>(Fake().gpus);
+  const auto instance = static_cast<std::size_t>(offset) % sizeof(FakeGpu);
+  const auto gpu = std::to_string(static_cast<std::size_t>(offset) / sizeof(FakeGpu));
+  if (instance == 0) return GiveText(device, "GPU-0000000" + gpu, text, size);
+  std::strncpy(text, ("MIG-" + gpu + "-" + std::to_string(instance)).c_str(), size);
+  return kSuccess;
 }
 Return nvmlDeviceGetPciInfo_v3(Device device, PciInfo* info) {
   std::strcpy(info->address, ("00000000:1" + std::to_string(IndexOf(device)) + ":00.0").c_str());
@@ -139,6 +144,16 @@ Return nvmlDeviceGetPciInfo_v3(Device device, PciInfo* info) {
 Return nvmlDeviceGetMigMode(Device device, unsigned* current, unsigned* pending) {
   *pending = 0;
   return Give(device, 0, &FakeGpu::mig, current);
+}
+// Two of them, the first with number 1; a handle is the GPU's, some bytes further.
+Return nvmlDeviceGetMaxMigDeviceCount(Device device, unsigned* count) {
+  *count = 7;
+  return Enter(device);
+}
+Return nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device* instance) {
+  if (!Of(device).mig || index < 1 || index > 2) return static_cast<Return>(6);
+  *instance = reinterpret_cast<Device>(reinterpret_cast<char*>(device) + index);
+  return kSuccess;
 }
 Return nvmlDeviceGetUtilizationRates(Device device, Utilization* use) {
   const Return result = Enter(device, stepscope::test::kFakeUse);

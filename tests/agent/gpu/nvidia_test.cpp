@@ -157,6 +157,17 @@ TEST(Nvidia, KnowsThatAGpuInSlicesHasNoUtilisation) {
   EXPECT_DOUBLE_EQ(gpu("gpu_memory_used_percent"), 75);
 }
 
+TEST(Nvidia, NamesTheInstancesOfAGpuInSlices) {
+  test::FakeNvml& script = ScriptOf(FakeNvmlFile());
+  script.count = 2;
+  script.gpus[1].mig = true;
+  const auto made = MakeNvidiaCollector(FakeNvmlFile(), GpuBench::kPatient);
+  ASSERT_TRUE(made.ok());
+  const std::vector<GpuFacts> gpus = (*made)->Gpus();
+  EXPECT_TRUE(gpus[0].instances.empty());
+  EXPECT_EQ(gpus[1].instances, (std::vector<std::string>{"MIG-1-1", "MIG-1-2"}));
+}
+
 TEST(Nvidia, WorksWithADriverThatKnowsLittle) {
   GpuBench gpu(1, "fake_nvml_old");
   ASSERT_TRUE(gpu.At(0s) && gpu.At(1s));

@@ -98,6 +98,45 @@ TEST_F(GpusOfProcessTest, AreAllWhenOneIsNotKnown) {
   EXPECT_THAT(Gpus({}, "MIG-aa11"), ElementsAre("gpu0", "gpu1", "gpu2"));
 }
 
+TEST_F(GpusOfProcessTest, AreTheParentsOfTheirInstances) {
+  gpus_[1].instances = {"MIG-1111", "MIG-2222"};
+  EXPECT_THAT(Gpus({}, "MIG-2222"), ElementsAre("gpu1"));
+  EXPECT_THAT(Gpus({}, "MIG-1111,MIG-2222"), ElementsAre("gpu1"));
+  EXPECT_THAT(Gpus({}, "MIG-GPU-cc33/1/0"), ElementsAre("gpu2"));
+  EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "MIG-1111"}}, "0"), ElementsAre("gpu1"));
+  EXPECT_THAT(Gpus({}, "MIG-GPU-"), ElementsAre("gpu0"));  // each one's name begins so
+  EXPECT_EQ(Gpus({}, "MIG-3333").size(), 3u);
+}
+
+TEST_F(GpusOfProcessTest, AreThoseThatRocmMayUse) {
+  gpus_ = {{.device = "card1", .vendor = GpuVendor::kAmd},
+           {.device = "card2", .vendor = GpuVendor::kAmd},
+           {.device = "card3", .vendor = GpuVendor::kAmd}};
+  EXPECT_THAT(Gpus({{"HIP_VISIBLE_DEVICES", "2"}}, ""), ElementsAre("card3"));
+  EXPECT_THAT(Gpus({{"ROCR_VISIBLE_DEVICES", "1,2"}}, ""), ElementsAre("card2", "card3"));
+  EXPECT_THAT(Gpus({{"ROCR_VISIBLE_DEVICES", "1,2"}, {"HIP_VISIBLE_DEVICES", "1"}}, "0"),
+              ElementsAre("card3"));
+  EXPECT_THAT(Gpus({{"ROCR_VISIBLE_DEVICES", "1,2"}}, "0"), ElementsAre("card2"));
+  EXPECT_EQ(Gpus({{"ROCR_VISIBLE_DEVICES", "GPU-0123456789abcdef"}}, "").size(), 3u);
+  EXPECT_EQ(Gpus({{"ZE_AFFINITY_MASK", "0"}}, "").size(), 3u);  // there are no such GPUs
+}
+
+TEST_F(GpusOfProcessTest, AreThoseOfIntelThatItsMaskNames) {
+  gpus_ = {{.device = "card0", .vendor = GpuVendor::kIntel},
+           {.device = "card1", .vendor = GpuVendor::kIntel}};
+  EXPECT_THAT(Gpus({{"ZE_AFFINITY_MASK", "1"}}, ""), ElementsAre("card1"));
+  EXPECT_THAT(Gpus({{"ZE_AFFINITY_MASK", "1.0,1.1"}}, "0"), ElementsAre("card1"));
+  EXPECT_EQ(Gpus({{"ZE_AFFINITY_MASK", "7"}}, "").size(), 2u);
+}
+
+TEST_F(GpusOfProcessTest, AreOfTheVendorThatIsNamed) {
+  gpus_.push_back({.device = "card1", .vendor = GpuVendor::kAmd});
+  EXPECT_THAT(Gpus({{"HIP_VISIBLE_DEVICES", "0"}}, ""), ElementsAre("card1"));
+  EXPECT_THAT(Gpus({}, "2"), ElementsAre("gpu2"));
+  EXPECT_THAT(Gpus({{"ROCR_VISIBLE_DEVICES", "0"}}, "2"), ElementsAre("gpu2", "card1"));
+  EXPECT_EQ(Gpus({}, "").size(), 4u);
+}
+
 TEST_F(GpusOfProcessTest, AreThoseOfTheBatchSystemOrContainerFirst) {
   EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "1,2"}}, "0,1"), ElementsAre("gpu1", "gpu2"));
   EXPECT_THAT(Gpus({{"SLURM_JOB_GPUS", "1,2"}, {"SLURM_STEP_GPUS", "2"}}, "0"),
