@@ -20,6 +20,7 @@ constexpr CardRow kRows[] = {
     {kTemperature, kGauge, 1e-3, "hwmon/temp2_input"},
     {kSmClock, kGauge, 1e-6, "hwmon/freq1_input"},
     {kMemoryClock, kGauge, 1e-6, "hwmon/freq2_input"},
+    {kPcieLink, kLink, 1e9, "device/current_link_speed"},
 };
 
 // Graphics inside a processor gets a smaller piece of the node's memory.

@@ -29,7 +29,8 @@ bool HasDrmCards(const std::string& root);
 std::vector<DrmCard> FindDrmCards(const std::string& root);
 
 // How the number in a file becomes a value. kIdle: a counter of milliseconds in which it slept.
-enum class CardFile { kGauge, kCounter, kIdle };
+// kLink: transfers per second of each lane of PCIe, times the lanes that stand beside it.
+enum class CardFile { kGauge, kCounter, kIdle, kLink };
 
 // A row of a vendor's table. `path` is below the card's folder; "hwmon/" stands for the folder of
 // its sensors. Of several rows for one metric the first whose file is there counts.

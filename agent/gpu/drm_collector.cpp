@@ -15,10 +15,13 @@ namespace {
 
 constexpr std::string_view kSensors = "hwmon/";
 
+constexpr std::string_view kLanesBeside = "current_link_width";
+
 struct File {
   const CardRow* row;
   Source source;
-  Counter counter;
+  Counter counter{};
+  std::optional<Source> lanes{};  // of a link
 };
 
 struct Card {
@@ -37,7 +40,21 @@ std::optional<double> NumberIn(Source& source) {
   return static_cast<double>(number);
 }
 
+// "16.0 GT/s PCIe" on each of "16" lanes. From 8 GT/s on 130 bits carry 128, before that 10
+// carry 8.
+std::optional<double> LinkOf(File& file) {
+  const auto lanes = file.lanes ? NumberIn(*file.lanes) : std::nullopt;
+  const auto text = file.source.Read();
+  if (!lanes || !text) return std::nullopt;
+  double each = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), each);
+  if (error != std::errc() || !(each > 0) || *lanes <= 0) return std::nullopt;
+  const double carried = each < 8 ? 8.0 / 10 : 128.0 / 130;
+  return each * file.row->unit * *lanes * carried / 8;
+}
+
 std::optional<double> ValueOf(File& file, SteadyTime now) {
+  if (file.row->kind == CardFile::kLink) return LinkOf(file);
   const auto number = NumberIn(file.source);
   if (!number) return std::nullopt;
   const CardRow& row = *file.row;
@@ -73,7 +90,13 @@ std::vector<File> OpenFiles(const std::string& root, const std::string& folder,
     const auto same = [&](const File& file) { return file.row->metric == row.metric; };
     const std::string path = PathOf(row, folder, sensors);
     if (path.empty() || std::ranges::any_of(files, same)) continue;
-    if (auto source = Source::Open(root, path)) files.push_back({&row, std::move(*source), {}});
+    auto source = Source::Open(root, path);
+    if (!source) continue;
+    File& file = files.emplace_back(&row, std::move(*source));
+    if (row.kind != CardFile::kLink) continue;
+    auto lanes =
+        Source::Open(root, path.substr(0, path.rfind('/') + 1) + std::string(kLanesBeside));
+    if (lanes) file.lanes = std::move(*lanes);
   }
   return files;
 }

@@ -50,6 +50,7 @@ class MemoryCollector : public Collector {
       : source_(std::move(source)),
         percent_(row.Add("memory_used_percent")),
         used_(row.Add("memory_used_bytes")),
+        available_(row.Add("memory_available_bytes")),
         total_(row.Add("memory_total_bytes")),
         cached_(row.Add("memory_cached_bytes")),
         shared_(row.Add("memory_shared_bytes")),
@@ -64,6 +65,7 @@ class MemoryCollector : public Collector {
     const auto used = total - static_cast<double>(memory->available_bytes);
     row.Set(percent_, 100 * used / total);
     row.Set(used_, used);
+    row.Set(available_, static_cast<double>(memory->available_bytes));
     row.Set(total_, total);
     row.Set(cached_, static_cast<double>(memory->cached_bytes));
     row.Set(shared_, static_cast<double>(memory->shared_bytes));
@@ -74,7 +76,7 @@ class MemoryCollector : public Collector {
 
  private:
   Source source_;
-  std::size_t percent_, used_, total_, cached_, shared_, dirty_;
+  std::size_t percent_, used_, available_, total_, cached_, shared_, dirty_;
   GaugeSeries swap_{"swap_used_bytes"};
 };
 

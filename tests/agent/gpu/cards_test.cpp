@@ -72,6 +72,24 @@ TEST(Amd, ReadsWhatTheDriverShows) {
   EXPECT_EQ(gpus[0].pci_address, "0000:c1:00.0");
 }
 
+TEST(Amd, TellsWhatTheLinkCanCarry) {
+  FakeRoot root;
+  WriteAmd(root, "card1", 83);
+  const std::string device = std::string(kDrm) + "card1/device/";
+  root.Write(device + "current_link_speed", "32.0 GT/s PCIe\n");
+  root.Write(device + "current_link_width", "16\n");
+  CardBench amd(MakeAmdCollector(root.path()));
+  constexpr auto kLink = "gpu_pcie_link_bytes_per_second";
+  EXPECT_NEAR(amd.At(0s, kLink, "card1"), 63.0e9, 0.1e9);
+  root.Write(device + "current_link_speed", "2.5 GT/s PCIe\n");  // it idles
+  EXPECT_DOUBLE_EQ(amd.At(1s, kLink, "card1"), 4e9);
+  for (const char* odd : {"Unknown\n", "", "-5 GT/s\n", "nan\n"}) {
+    root.Write(device + "current_link_speed", odd);
+    EXPECT_TRUE(std::isnan(amd.At(2s, kLink, "card1"))) << odd;
+  }
+  EXPECT_DOUBLE_EQ(amd.row.At("gpu_util_percent", "card1"), 83);
+}
+
 TEST(Amd, LetsACardSleep) {
   FakeRoot root;
   WriteAmd(root, "card0", 5);

@@ -220,7 +220,7 @@ TEST(Nvidia, ReadsEightGpus) {
   for (unsigned i = 0; i < 8; ++i) {
     EXPECT_DOUBLE_EQ(gpu("gpu_util_percent", Format("gpu{}", i)), 10 * i);
   }
-  EXPECT_EQ(gpu.row.size(), 8 * (kGpuMetrics - 1));  // no occupancy
+  EXPECT_EQ(gpu.row.size(), 8 * (kGpuMetrics - 2));  // no occupancy, and no speed of the link
 }
 
 TEST(Nvidia, SaysWhatTheGpusAre) {

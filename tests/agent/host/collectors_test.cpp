@@ -121,6 +121,7 @@ TEST(MemoryCollector, CountsWhatIsNotAvailableAsUsed) {
   ASSERT_TRUE(memory.At(0s));
   EXPECT_DOUBLE_EQ(memory.row.At("memory_used_percent"), 75);
   EXPECT_DOUBLE_EQ(memory.row.At("memory_used_bytes"), 750 * 1024);
+  EXPECT_DOUBLE_EQ(memory.row.At("memory_available_bytes"), 250 * 1024);
   EXPECT_DOUBLE_EQ(memory.row.At("memory_total_bytes"), 1000 * 1024);
   EXPECT_DOUBLE_EQ(memory.row.At("swap_used_bytes"), 30 * 1024);
   EXPECT_DOUBLE_EQ(memory.row.At("memory_cached_bytes"), 90 * 1024);
