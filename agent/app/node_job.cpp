@@ -35,7 +35,9 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
       uplink_(std::move(uplink)) {
   ticks_.Change([&](Ticks& ticks) {
     const ListTraining list = [&ticks](auto& training) { training = ticks.training; };
-    ticks.processes = MakeProcessCollector(options.sampling.root, list);
+    ticks.processes = MakeProcessCollector(
+        options.sampling.root, list,
+        [this](auto now, auto& processes) { sampler_.GpuProcessesInto(now, processes); });
     ticks.cgroup = MakeJobCgroupCollector(options.sampling.root, list);
     ticks.metrics = std::make_unique<RankMetrics>([this] { return intake_.TakeMetrics(name_); });
   });

@@ -229,9 +229,11 @@ int RunCommand(const RunOptions& options) {
   if (relay) relay->CloseInputs();
 
   Sampler sampler(options.root, clock);
-  sampler.Add("process",
-              MakeProcessCollector(options.root,
-                                   ListTrainingOf(intake.get(), command ? command->pid() : 0)));
+  sampler.Add(
+      "process",
+      MakeProcessCollector(
+          options.root, ListTrainingOf(intake.get(), command ? command->pid() : 0),
+          [&sampler](SteadyTime now, auto& on_gpus) { sampler.GpuProcessesInto(now, on_gpus); }));
   AddLogMetrics(options, relay.get(), sampler);
   const auto metrics = [&intake] { return intake->TakeMetrics(); };
   if (intake) sampler.Add("metrics", std::make_unique<RankMetrics>(metrics));

@@ -29,6 +29,9 @@ class Collector {
   // The GPUs that it reads. This and what follows may be called by any thread.
   virtual std::vector<GpuFacts> Gpus() const { return {}; }
 
+  // Adds the processes that hold memory of these GPUs, as of some seconds before `now`.
+  virtual void GpuProcessesInto(SteadyTime, std::vector<GpuProcess>&) const {}
+
   // Whether there may be more of them later.
   virtual bool Starting() const { return false; }
 

@@ -108,6 +108,14 @@ class GpuColumns {
   std::array<std::size_t, kGpuMetrics> columns_;
 };
 
+// How much memory of one GPU a process holds.
+struct GpuProcess {
+  std::int64_t pid = 0;  // as this process sees it
+  std::uint64_t bytes = 0;
+
+  bool operator==(const GpuProcess&) const = default;
+};
+
 enum class GpuVendor : std::uint8_t { kNvidia, kAmd, kIntel };
 
 // What a GPU is, for the facts of its node.

@@ -39,6 +39,10 @@ class GpuCollector : public Collector {
     return gpus;
   }
 
+  void GpuProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const override {
+    for (const auto& vendor : vendors_) vendor->GpuProcessesInto(now, processes);
+  }
+
   bool Starting() const override {
     return std::ranges::any_of(vendors_, [](const auto& vendor) { return vendor->Starting(); });
   }

@@ -40,6 +40,9 @@ class NvidiaCollector : public Collector {
   }
 
   std::vector<GpuFacts> Gpus() const override { return reader_->Gpus(); }
+  void GpuProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const override {
+    reader_->ProcessesInto(now, processes);
+  }
   bool Starting() const override { return Gpus().empty() && !reader_->Failure(); }
 
  private:

@@ -11,6 +11,7 @@ enum Return : int {
   kSuccess = 0,
   kNotSupported = 3,
   kNoPermission = 4,
+  kInsufficientSize = 7,
   kTimeout = 10,
   kFunctionNotFound = 13,
   kGpuIsLost = 15,
@@ -55,6 +56,16 @@ struct Temperature {
   int celsius = 0;
 };
 static_assert(sizeof(Temperature) == 12);
+
+inline constexpr unsigned long long kUnknownMemory = ~0ull;
+
+// Of the function with _v3: the one without a version has 16 bytes.
+struct ProcessMemory {
+  unsigned pid = 0;
+  unsigned long long used = 0;
+  unsigned gpu_instance = 0, compute_instance = 0;
+};
+static_assert(sizeof(ProcessMemory) == 24);
 
 struct PciInfo {
   char short_address[16];

@@ -13,6 +13,7 @@ namespace {
 constexpr Duration kErrorsEvery = 10s;
 
 constexpr unsigned kMostInstances = 64;
+constexpr std::size_t kFewProcesses = 16, kMostProcesses = 4096;
 
 struct Field {
   GpuMetric metric;
@@ -205,6 +206,26 @@ void NvmlDevice::ReadLinks(const SteadyNow& now, GpuValues& values) {
     const std::uint64_t total = small ? value.value.word : value.value.large;
     const auto rate = fields_.counters[asked[i]].Rate(total, at);
     if (rate) values[field.metric] = *rate * static_cast<double>(field.unit_bytes);
+  }
+}
+
+void NvmlDevice::ProcessesInto(std::vector<GpuProcess>& processes) {
+  if (library_.processes == nullptr || lost_ || refused_[kProcesses]) return;
+  listed_.resize(std::max(listed_.size(), kFewProcesses));
+  auto count = static_cast<unsigned>(listed_.size());
+  nvml::Return result = library_.processes(handle_, &count, listed_.data());
+  if (result == nvml::kInsufficientSize) {
+    // With room for those that start until the second call.
+    listed_.resize(std::min<std::size_t>(2ull * count, kMostProcesses));
+    count = static_cast<unsigned>(listed_.size());
+    result = library_.processes(handle_, &count, listed_.data());
+  }
+  if (IsFinal(result)) refused_.set(kProcesses);
+  if (!Note(result)) return;
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, listed_.size()); ++i) {
+    const nvml::ProcessMemory& one = listed_[i];
+    // In a container the driver may not say which process it is.
+    if (one.pid != 0 && one.used != nvml::kUnknownMemory) processes.push_back({one.pid, one.used});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <bitset>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "agent/collect/counter.h"
 #include "agent/collect/gpu_values.h"
@@ -30,11 +31,27 @@ class NvmlDevice {
   // behind its own.
   void Read(const SteadyNow& now, GpuValues& values);
 
+  // Adds the processes that hold memory of it. May take long.
+  void ProcessesInto(std::vector<GpuProcess>& processes);
+
   unsigned index() const { return index_; }
   nvml::Device handle() const { return handle_; }
 
  private:
-  enum Probe { kUse, kMemory, kEnergy, kPower, kHeat, kOldHeat, kSm, kMem, kReasons, kEcc, kName };
+  enum Probe {
+    kUse,
+    kMemory,
+    kEnergy,
+    kPower,
+    kHeat,
+    kOldHeat,
+    kSm,
+    kMem,
+    kReasons,
+    kEcc,
+    kProcesses,
+    kName
+  };
   static constexpr std::size_t kFields = 4;
 
   struct Fields {
@@ -63,6 +80,7 @@ class NvmlDevice {
   std::bitset<kName + 1> refused_;
   Counter energy_mj_;
   Fields fields_;
+  std::vector<nvml::ProcessMemory> listed_;
   SteadyTime next_errors_{};
   double ecc_errors_ = std::numeric_limits<double>::quiet_NaN();
   NvmlGpm gpm_;

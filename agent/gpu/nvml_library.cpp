@@ -33,6 +33,7 @@ void FindDevice(void* library, NvmlLibrary& nvml) {
   }
   Find(library, "nvmlDeviceGetTotalEccErrors", nvml.ecc_errors);
   Find(library, "nvmlDeviceGetFieldValues", nvml.fields);
+  Find(library, "nvmlDeviceGetComputeRunningProcesses_v3", nvml.processes);
 }
 
 void FindEventsAndGpm(void* library, NvmlLibrary& nvml) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "agent/collect/series.h"
 #include "agent/gpu/nvml_device.h"
 #include "agent/gpu/nvml_xid.h"
 #include "core/base/aside.h"
@@ -25,6 +26,8 @@ struct NvmlReader::Shared {
     std::optional<Error> failure;  // why it could not start
     std::vector<GpuFacts> gpus;
     std::vector<GpuValues> values;
+    std::vector<GpuProcess> processes;
+    std::optional<SteadyTime> listed;  // the tick of the processes
   };
 
   const NvmlLibrary library;
@@ -34,6 +37,9 @@ struct NvmlReader::Shared {
 };
 
 namespace {
+
+constexpr Duration kProcessesEvery = 4s;
+constexpr Duration kProcessesGoodFor = 3 * kProcessesEvery;
 
 Result<unsigned> CountGpus(const NvmlLibrary& library) {
   const nvml::Return started = library.init();
@@ -57,10 +63,23 @@ bool IsHidden(const NvmlLibrary& library, unsigned index) {
 
 }  // namespace
 
+// The driver may walk all that its clients have to answer.
+void NvmlReader::ListProcesses(Shared& shared, std::span<NvmlDevice> devices, SteadyTime of,
+                               std::vector<GpuProcess>& processes) {
+  processes.clear();
+  for (NvmlDevice& device : devices) device.ProcessesInto(processes);
+  shared.state.Change([&](auto& state) {
+    state.processes = processes;
+    state.listed = of;
+  });
+}
+
 // Until the stop. No lock is held during a call into NVML.
 void NvmlReader::Serve(Shared& shared, std::span<NvmlDevice> devices) {
   NvmlXid xid(shared.library, devices);
   std::vector<GpuValues> values(devices.size());
+  std::vector<GpuProcess> processes;
+  Pace pace(kProcessesEvery);
   for (;;) {
     shared.asked.Wait();
     const auto [stop, asked] =
@@ -76,6 +95,7 @@ void NvmlReader::Serve(Shared& shared, std::span<NvmlDevice> devices) {
       state.asked.reset();
     });
     shared.answered.Ring();
+    if (pace.Due(asked->of)) ListProcesses(shared, devices, asked->of, processes);
   }
 }
 
@@ -153,6 +173,13 @@ std::optional<SteadyTime> NvmlReader::Newest(const Use& use) const {
   return shared_->state.Read([&](const auto& state) {
     if (state.read) use(state.values);
     return state.read;
+  });
+}
+
+void NvmlReader::ProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const {
+  shared_->state.Read([&](const auto& state) {
+    if (!state.listed || now - *state.listed > kProcessesGoodFor) return;
+    processes.insert(processes.end(), state.processes.begin(), state.processes.end());
   });
 }
 

@@ -45,6 +45,10 @@ class NvmlReader {
   using Use = std::function<void(std::span<const GpuValues>)>;
   std::optional<SteadyTime> Newest(const Use& use) const;
 
+  // Adds the processes that hold memory of the GPUs. They are read every few seconds, and after the
+  // answer that a tick waits for; none where the newest list is old.
+  void ProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const;
+
   // Why NVML did not start, when that came out late.
   std::optional<Error> Failure() const;
 
@@ -58,6 +62,8 @@ class NvmlReader {
 
   static void Run(Shared& shared);
   static void Serve(Shared& shared, std::span<NvmlDevice> devices);
+  static void ListProcesses(Shared& shared, std::span<NvmlDevice> devices, SteadyTime of,
+                            std::vector<GpuProcess>& processes);
 
   std::shared_ptr<Shared> shared_;
   bool awaits_ = false;

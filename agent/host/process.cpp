@@ -24,8 +24,8 @@ constexpr std::size_t kMostDevices = 64;
 
 class ProcessCollector : public Collector {
  public:
-  ProcessCollector(const std::string& root, ListTraining list)
-      : root_(root), list_(std::move(list)), proportional_(root) {}
+  ProcessCollector(const std::string& root, ListTraining list, ListGpuProcesses list_gpu)
+      : root_(root), list_(std::move(list)), list_gpu_(std::move(list_gpu)), proportional_(root) {}
 
   Status Collect(SteadyTime now, TickRow& row) override {
     const bool read = Due(read_pace_, kReadPeriod, now);
@@ -36,6 +36,7 @@ class ProcessCollector : public Collector {
       rank.ReadThread(now, state && !read, row);
       if (read) rank.ReadAll(now, io, row);
     }
+    if (read) ReadGpuMemory(now, row);
     if (read) ReadProportional(now, row);
     return {};
   }
@@ -94,6 +95,13 @@ class ProcessCollector : public Collector {
     return std::ranges::any_of(listed_, [&](const auto& one) { return one.device == device; });
   }
 
+  void ReadGpuMemory(SteadyTime now, TickRow& row) {
+    if (!list_gpu_) return;
+    on_gpus_.clear();
+    list_gpu_(now, on_gpus_);
+    for (auto& [device, rank] : ranks_) rank.ShowGpuMemory(on_gpus_, row);
+  }
+
   void ReadProportional(SteadyTime now, TickRow& row) {
     if (proportional_.Take(now, groups_)) {
       for (const MemoryGroup& group : groups_) {
@@ -126,6 +134,8 @@ class ProcessCollector : public Collector {
 
   const std::string root_;
   const ListTraining list_;
+  const ListGpuProcesses list_gpu_;
+  std::vector<GpuProcess> on_gpus_;
   std::vector<TrainingProcess> listed_, followed_;  // now, and when it changed last
   Training training_;
   std::map<std::string, RankProcesses> ranks_;  // by device; never removed, for their columns
@@ -138,8 +148,9 @@ class ProcessCollector : public Collector {
 
 }  // namespace
 
-std::unique_ptr<Collector> MakeProcessCollector(const std::string& root, ListTraining list) {
-  return std::make_unique<ProcessCollector>(root, std::move(list));
+std::unique_ptr<Collector> MakeProcessCollector(const std::string& root, ListTraining list,
+                                                ListGpuProcesses list_gpu) {
+  return std::make_unique<ProcessCollector>(root, std::move(list), std::move(list_gpu));
 }
 
 }  // namespace stepscope

@@ -22,9 +22,13 @@ struct TrainingProcess {
 // device the first counts.
 using ListTraining = std::function<void(std::vector<TrainingProcess>& training)>;
 
+// Adds the processes that hold memory of GPUs; asked as `list` is.
+using ListGpuProcesses = std::function<void(SteadyTime now, std::vector<GpuProcess>& processes)>;
+
 // The processes of the ranks of one job: the use of the training thread at each tick and its state
 // every second, all of its processes every 2 s, their bytes every 4 s, new ones found every 5 s,
-// all but the first more seldom from 32 processes on. What `list` uses outlives it.
-std::unique_ptr<Collector> MakeProcessCollector(const std::string& root, ListTraining list);
+// all but the first more seldom from 32 processes on. What `list` and `list_gpu` use outlives it.
+std::unique_ptr<Collector> MakeProcessCollector(const std::string& root, ListTraining list,
+                                                ListGpuProcesses list_gpu = nullptr);
 
 }  // namespace stepscope

@@ -44,7 +44,8 @@ RankProcesses::RankProcesses(const std::string& device)
       shared_("process_shared_bytes", device),
       proportional_("process_proportional_bytes", device),
       read_("process_read_bytes_per_second", device),
-      written_("process_write_bytes_per_second", device) {}
+      written_("process_write_bytes_per_second", device),
+      gpu_memory_("process_gpu_memory_bytes", device) {}
 
 void RankProcesses::Follow(const std::string& root, std::int64_t pid) {
   // One that ended is not looked up again: its number may be another's by now.
@@ -132,6 +133,18 @@ void RankProcesses::ReadAll(SteadyTime now, bool io, TickRow& row) {
 
 void RankProcesses::PidsInto(std::vector<std::int64_t>& pids) const {
   for (const ProcessFiles& process : processes_) pids.push_back(process.pid());
+}
+
+void RankProcesses::ShowGpuMemory(const std::vector<GpuProcess>& on_gpus, TickRow& row) {
+  double bytes = 0;
+  bool any = false;
+  for (const GpuProcess& one : on_gpus) {
+    const auto same = [&](const ProcessFiles& process) { return process.pid() == one.pid; };
+    if (std::ranges::none_of(processes_, same)) continue;
+    bytes += static_cast<double>(one.bytes);
+    any = true;
+  }
+  if (any) gpu_memory_.Set(bytes, row);
 }
 
 std::size_t RankProcesses::Adopt(std::size_t parent, const Training& training, std::size_t room) {

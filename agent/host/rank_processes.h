@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/collect/gpu_values.h"
 #include "agent/collect/series.h"
 #include "agent/collect/source.h"
 #include "agent/host/process_files.h"
@@ -40,6 +41,8 @@ class RankProcesses {
   std::size_t Walk(bool threads, const Training& training, std::size_t room);
   // Adds the numbers of all of them.
   void PidsInto(std::vector<std::int64_t>& pids) const;
+  // What its processes hold of all GPUs; nothing where none of them does.
+  void ShowGpuMemory(const std::vector<GpuProcess>& on_gpus, TickRow& row);
   void SetProportional(double bytes, TickRow& row) { proportional_.Set(bytes, row); }
   std::size_t size() const { return processes_.size(); }
 
@@ -66,7 +69,7 @@ class RankProcesses {
 
   GaugeSeries thread_cpu_, thread_blocked_, stopped_;
   GaugeSeries cpu_, loader_cpu_, loaders_, loaders_blocked_;
-  GaugeSeries resident_, shared_, proportional_, read_, written_;
+  GaugeSeries resident_, shared_, proportional_, read_, written_, gpu_memory_;
 };
 
 }  // namespace stepscope

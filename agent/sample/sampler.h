@@ -41,6 +41,11 @@ class Sampler {
   std::vector<GpuFacts> Gpus() const;
   bool Starting() const;
 
+  // As that of a collector, of all of them.
+  void GpuProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const {
+    for (const Running& one : running_) one.collector->GpuProcessesInto(now, processes);
+  }
+
  private:
   struct Running {
     std::string_view name;

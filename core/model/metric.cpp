@@ -111,6 +111,8 @@ constexpr Metric kMetrics[] = {
      "Files and shared memory in the memory of the training process."},
     {"process_proportional_bytes", kRank, "bytes", 0,
      "Memory of all processes of the rank, shared pages divided among those that share them."},
+    {"process_gpu_memory_bytes", kRank, "bytes", 0,
+     "Memory of all NVIDIA GPUs that processes of the rank hold."},
     {"process_read_bytes_per_second", kRank, "bytes/s", 0,
      "Bytes that all processes of the rank had from disks and file servers."},
     {"process_write_bytes_per_second", kRank, "bytes/s", 0,

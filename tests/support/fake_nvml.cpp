@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "agent/gpu/nvml_api.h"
 
@@ -23,11 +24,12 @@ constexpr Return kInvalidArgument = static_cast<Return>(2);
 void Reset(FakeGpu& gpu) {
   gpu.lost = gpu.hidden = gpu.mig = false;
   gpu.gpm = true;
-  gpu.refused = gpu.xid = gpu.calls = 0;
+  gpu.refused = gpu.xid = gpu.calls = gpu.processes = 0;
   for (auto* counter : {&gpu.energy_mj, &gpu.reasons, &gpu.ecc, &gpu.pcie_sent, &gpu.pcie_received,
                         &gpu.nvlink_sent_kib, &gpu.nvlink_received_kib}) {
     *counter = 0;
   }
+  for (auto& held : gpu.held) held = 0;
   gpu.util = 97;
   gpu.memory_busy = 48;
   gpu.power_mw = 650'000;
@@ -203,6 +205,17 @@ Return nvmlDeviceGetFieldValues(Device device, int count, FieldValue* values) {
     if (nvlink && value->scope != kAllLinks) value->result = kInvalidArgument;
   }
   return Enter(device);
+}
+
+// Asked now and then, so it does not count as a call.
+Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count, ProcessMemory* to) {
+  Hang();
+  if (Of(device).lost) return kGpuIsLost;
+  if ((Of(device).refused & stepscope::test::kFakeProcesses) != 0) return kNotSupported;
+  const unsigned room = std::exchange(*count, Of(device).processes);
+  if (*count > room) return kInsufficientSize;
+  for (unsigned i = 0; i < *count; ++i) to[i] = {Of(device).pids[i], Of(device).held[i], 0, 0};
+  return kSuccess;
 }
 
 Return nvmlEventSetCreate(EventSet* set) {

@@ -15,6 +15,7 @@ enum FakeCall : unsigned {
   kFakeEcc = 64,
   kFakeNvlink = 128,
   kFakePcie = 256,
+  kFakeProcesses = 512,
 };
 
 template <typename T>
@@ -30,6 +31,11 @@ struct FakeGpu {
   Scripted<unsigned> xid;  // 0: no event waits
   Scripted<double> gpm_percent;
   Scripted<unsigned> calls;
+
+  static constexpr unsigned kMostProcesses = 32;
+  Scripted<unsigned> processes;  // so many of these hold memory
+  Scripted<unsigned> pids[kMostProcesses];
+  Scripted<unsigned long long> held[kMostProcesses];
 };
 
 // A libnvidia-ml.so.1 that says what a test wants. The test loads it, asks it for this through

@@ -52,7 +52,9 @@ void Show(const FakeRoot& root, const Shown& shown) {
 struct Watch {
   explicit Watch(const std::string& root, std::vector<TrainingProcess> listed)
       : training(std::move(listed)),
-        collector(MakeProcessCollector(root, [this](auto& now) { now = training; })) {}
+        collector(MakeProcessCollector(
+            root, [this](auto& now) { now = training; },
+            [this](SteadyTime, auto& now) { now = on_gpus; })) {}
 
   void At(Duration since_start) {
     row.Clear();
@@ -63,9 +65,25 @@ struct Watch {
   }
 
   std::vector<TrainingProcess> training;
+  std::vector<GpuProcess> on_gpus;
   TickRow row;
   std::unique_ptr<Collector> collector;
 };
+
+TEST(ProcessCollector, AddsUpWhatTheProcessesOfARankHoldOnGpus) {
+  const FakeRoot root;
+  Show(root, {.pid = 100, .children = "101 "});
+  Show(root, {.pid = 101, .parent = 100, .name = "pt_data_worker"});
+  Show(root, {.pid = 200});
+  Watch watch(root.path(), {{"rank0", 100}, {"rank1", 200}});
+  watch.on_gpus = {{100, 5}, {101, 2}, {100, 7}, {300, 99}};  // the first has two GPUs
+  watch.At(0s);
+  EXPECT_DOUBLE_EQ(watch.Of("process_gpu_memory_bytes"), 14);
+  EXPECT_TRUE(std::isnan(watch.Of("process_gpu_memory_bytes", "rank1")));
+  watch.on_gpus.clear();
+  watch.At(2s);
+  EXPECT_TRUE(std::isnan(watch.Of("process_gpu_memory_bytes")));
+}
 
 TEST(ProcessCollector, TellsTheTrainingThreadFromAllProcesses) {
   const FakeRoot root;
