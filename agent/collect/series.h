@@ -43,6 +43,9 @@ class RateSeries {
   RateSeries(std::string_view metric, std::string device, double unit = 1, From from = kFirstUse)
       : series_(metric, std::move(device)), unit_(unit), from_(from) {}
 
+  // Of another device from now on, whose counter has nothing to do with the one before.
+  void Restart() { counter_ = {}; }
+
   // Says the rate before the unit is applied.
   std::optional<double> Take(std::uint64_t value, SteadyTime now, TickRow& row) {
     const auto rate = counter_.Rate(value, now);

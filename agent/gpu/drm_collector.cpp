@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "agent/collect/counter.h"
+#include "agent/collect/series.h"
 #include "agent/collect/source.h"
 #include "agent/gpu/drm_card.h"
 #include "core/base/text.h"
@@ -14,6 +15,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::string_view kSensors = "hwmon/";
+constexpr Duration kReopenPeriod = 10s;
 
 constexpr std::string_view kLanesBeside = "current_link_width";
 
@@ -26,9 +28,11 @@ struct File {
 
 struct Card {
   GpuFacts facts;
-  std::optional<Source> power_state;
-  std::vector<File> files;
+  std::string folder;
+  std::optional<Source> power_state{};
+  std::vector<File> files{};
   GpuColumns columns;
+  Pace reopen_pace{kReopenPeriod};
 };
 
 std::optional<double> NumberIn(Source& source) {
@@ -53,10 +57,12 @@ std::optional<double> LinkOf(File& file) {
   return each * file.row->unit * *lanes * carried / 8;
 }
 
-std::optional<double> ValueOf(File& file, SteadyTime now) {
+// Sets `answers` where the file can be read.
+std::optional<double> ValueOf(File& file, SteadyTime now, bool& answers) {
   if (file.row->kind == CardFile::kLink) return LinkOf(file);
   const auto number = NumberIn(file.source);
   if (!number) return std::nullopt;
+  answers = true;
   const CardRow& row = *file.row;
   if (row.kind == CardFile::kGauge) return *number * row.unit;
   const auto rate = file.counter.Rate(static_cast<std::uint64_t>(*number), now);
@@ -101,13 +107,18 @@ std::vector<File> OpenFiles(const std::string& root, const std::string& folder,
   return files;
 }
 
+void OpenSources(const std::string& root, std::span<const CardRow> rows, Card& card) {
+  card.files = OpenFiles(root, card.folder, rows);
+  auto power_state = Source::Open(root, card.folder + "/device/power/runtime_status");
+  card.power_state.reset();
+  if (power_state) card.power_state = std::move(*power_state);
+}
+
 Card OpenCard(const std::string& root, const DrmCard& card, std::span<const CardRow> rows) {
   GpuFacts facts{.device = card.name, .name = card.product, .pci_address = card.pci_address};
   facts.vendor = card.vendor == kIntelVendor ? GpuVendor::kIntel : GpuVendor::kAmd;
-  auto power_state = Source::Open(root, card.folder + "/device/power/runtime_status");
-  Card opened{std::move(facts), std::nullopt, OpenFiles(root, card.folder, rows),
-              GpuColumns(card.name)};
-  if (power_state) opened.power_state = std::move(*power_state);
+  Card opened{.facts = std::move(facts), .folder = card.folder, .columns = GpuColumns(card.name)};
+  OpenSources(root, rows, opened);
   for (File& file : opened.files) {
     if (file.row->metric != GpuMetric::kMemoryTotal) continue;
     opened.facts.memory_bytes = static_cast<std::uint64_t>(NumberIn(file.source).value_or(0));
@@ -123,7 +134,8 @@ bool Sleeps(Card& card) {
 
 class CardCollector : public Collector {
  public:
-  explicit CardCollector(std::vector<Card> cards) : cards_(std::move(cards)) {}
+  CardCollector(const std::string& root, std::span<const CardRow> rows, std::vector<Card> cards)
+      : root_(root), rows_(rows), cards_(std::move(cards)) {}
 
   Status Collect(SteadyTime now, TickRow& row) override {
     for (Card& card : cards_) {
@@ -139,15 +151,20 @@ class CardCollector : public Collector {
   }
 
  private:
-  static void Read(Card& card, SteadyTime now, TickRow& row) {
+  void Read(Card& card, SteadyTime now, TickRow& row) {
     GpuValues values;
+    bool answers = false;
     for (File& file : card.files) {
-      if (const auto value = ValueOf(file, now)) values[file.row->metric] = *value;
+      if (const auto value = ValueOf(file, now, answers)) values[file.row->metric] = *value;
     }
+    // Its files are of a card that is gone; it may come again.
+    if (!answers && card.reopen_pace.Due(now)) OpenSources(root_, rows_, card);
     values.SetMemory(values[GpuMetric::kMemoryUsed], values[GpuMetric::kMemoryTotal]);
     card.columns.Set(values, row);
   }
 
+  const std::string root_;
+  const std::span<const CardRow> rows_;  // of a table
   std::vector<Card> cards_;
 };
 
@@ -159,7 +176,7 @@ Result<std::unique_ptr<Collector>> MakeCardCollector(const std::string& root,
   if (cards.empty()) return NotFound("no card");
   std::vector<Card> opened;
   for (const DrmCard& card : cards) opened.push_back(OpenCard(root, card, rows));
-  return std::unique_ptr<Collector>(std::make_unique<CardCollector>(std::move(opened)));
+  return std::unique_ptr<Collector>(std::make_unique<CardCollector>(root, rows, std::move(opened)));
 }
 
 }  // namespace stepscope

@@ -33,6 +33,11 @@ class Direction {
     if (!each_second || !waited_ms || *each_second <= 0) return;
     wait_.Set(*waited_ms / *each_second / 1000, row);
   }
+  void Restart() {
+    bytes_.Restart();
+    requests_.Restart();
+    waited_ms_ = {};
+  }
 
  private:
   RateSeries bytes_, requests_;
@@ -54,14 +59,20 @@ class Disk {
   void Open(const std::string& root, const std::string& folder) {
     if (source_) return;
     auto source = Source::Open(root, folder + "/stat");
-    if (source) source_ = std::move(*source);
+    if (!source) return;
+    source_ = std::move(*source);
+    read_.Restart();
+    write_.Restart();
+    busy_ms_ = {};
+    queue_.Restart();
   }
 
   void Read(SteadyTime now, TickRow& row) {
     if (!source_) return;
     const auto text = source_->Read();
-    if (!text) return source_.reset();
-    if (const auto totals = ParseDiskStat(*text)) Take(*totals, now, row);
+    const auto totals = text ? ParseDiskStat(*text) : std::nullopt;
+    if (!totals) return source_.reset();
+    Take(*totals, now, row);
   }
 
  private:

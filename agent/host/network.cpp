@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "agent/collect/scan.h"
@@ -44,28 +45,40 @@ constexpr Count kCounts[] = {
 class Interface {
  public:
   Interface(const std::string& root, const std::string& device)
-      : speed_file_(Source::Open(root, "/sys/class/net/" + device + "/speed")),
+      : speed_path_("/sys/class/net/" + device + "/speed"),
+        speed_file_(Source::Open(root, speed_path_)),
         speed_("network_link_bytes_per_second", device) {
     for (const Count& count : kCounts) rates_.emplace_back(count.metric, device, 1, count.from);
   }
 
-  void Take(const NetworkTotals& totals, SteadyTime now, TickRow& row) {
+  // `before`: when the one before was read that had all interfaces.
+  void Take(const NetworkTotals& totals, SteadyTime before, SteadyTime now, TickRow& row) {
+    const bool was_away = std::exchange(read_at_, now) != before;
+    for (RateSeries& rate : rates_) {
+      if (was_away) rate.Restart();
+    }
     for (std::size_t i = 0; i < rates_.size(); ++i) {
       rates_[i].Take(totals.*kCounts[i].total, now, row);
     }
   }
 
-  // Of what the link could carry. Nothing where it is down, or no link.
-  void TakeSpeed(TickRow& row) {
+  // Of what the link could carry. Nothing where it is down, or no link. Of an interface that went
+  // and came again the file is another one.
+  void TakeSpeed(const std::string& root, TickRow& row) {
+    if (!speed_file_) speed_file_ = Source::Open(root, speed_path_);
     if (!speed_file_) return;
-    auto text = speed_file_->Read();
+    const auto text = speed_file_->Read();
+    std::string_view rest = text ? *text : "";
     std::string_view line;
-    const auto megabits = text && TakeLine(*text, line) ? TakeNumber(line) : std::nullopt;
-    if (megabits && *megabits > 0) speed_.Set(static_cast<double>(*megabits) * 1e6 / 8, row);
+    const std::uint64_t megabits = TakeLine(rest, line) ? TakeNumber(line).value_or(0) : 0;
+    if (!text || text->empty()) speed_file_ = NotFound(speed_path_);
+    if (megabits > 0) speed_.Set(static_cast<double>(megabits) * 1e6 / 8, row);
   }
 
  private:
   std::vector<RateSeries> rates_;  // as kCounts
+  SteadyTime read_at_{};
+  const std::string speed_path_;
   Result<Source> speed_file_;
   GaugeSeries speed_;
 };
@@ -84,9 +97,10 @@ class NetworkCollector : public Collector {
       const auto totals = ParseNetworkLine(line);
       Interface* interface = totals ? Find(totals->device) : nullptr;
       if (interface == nullptr) continue;
-      interface->Take(*totals, now, row);
-      if (ask_speed) interface->TakeSpeed(row);
+      interface->Take(*totals, before_, now, row);
+      if (ask_speed) interface->TakeSpeed(root_, row);
     }
+    before_ = now;
     return {};
   }
 
@@ -101,6 +115,7 @@ class NetworkCollector : public Collector {
 
   const std::string root_;
   Source source_;
+  SteadyTime before_{};
   Pace pace_{kSpeedPeriod};
   std::map<std::string, Interface, std::less<>> interfaces_;
 };

@@ -99,6 +99,28 @@ TEST(Amd, LetsACardSleep) {
   EXPECT_TRUE(std::isnan(amd.At(1s, "gpu_util_percent", "card0")));
 }
 
+TEST(Amd, ACardThatGoesStopsNoOtherAndComesAgain) {
+  FakeRoot root;
+  WriteAmd(root, "card0", 5);
+  WriteAmd(root, "card1", 6);
+  CardBench amd(MakeAmdCollector(root.path()));
+  EXPECT_DOUBLE_EQ(amd.At(0s, "gpu_util_percent", "card1"), 6);
+  const std::string card = root.path() + kDrm + "card1";
+  for (const auto& each : std::filesystem::recursive_directory_iterator(card)) {
+    if (each.is_regular_file())
+      std::filesystem::resize_file(each, 0);  // what is open gives nothing
+  }
+  std::filesystem::remove_all(card);
+  EXPECT_DOUBLE_EQ(amd.At(1s, "gpu_util_percent", "card0"), 5);
+  EXPECT_TRUE(std::isnan(amd.row.At("gpu_util_percent", "card1")));
+  EXPECT_TRUE(std::isnan(amd.row.At("gpu_power_watts", "card1")));
+
+  WriteAmd(root, "card1", 7);
+  amd.At(20s, "gpu_util_percent", "card1");  // it is looked for now
+  EXPECT_DOUBLE_EQ(amd.At(21s, "gpu_util_percent", "card1"), 7);
+  EXPECT_DOUBLE_EQ(amd.row.At("gpu_power_watts", "card1"), 742);
+}
+
 TEST(Amd, LeavesOutWhatAFileDoesNotSay) {
   FakeRoot root;
   WriteAmd(root, "card0", 5);
