@@ -17,6 +17,7 @@ namespace {
 constexpr Duration kPeriod = 2s;
 constexpr Duration kPeriodWithout = 30s;
 constexpr std::size_t kMostMounts = 64;
+constexpr auto kOwn = "/proc/self/mountstats";
 
 // The mount's folder, or as many of the last folders of it as make a name; "" when there are none.
 std::string NameOf(std::string_view folder) {
@@ -157,7 +158,9 @@ std::optional<NfsTotals> TakeNfsMount(std::string_view& text) {
 }
 
 Result<std::unique_ptr<Collector>> MakeNfsCollector(const std::string& root, TickRow&) {
-  auto source = Source::Open(root, "/proc/self/mountstats");
+  auto source = Source::Open(root, root.empty() ? kOwn : "/proc/1/mountstats");
+  // Without the right to look into it.
+  if (!source && !root.empty()) source = Source::Open(root, kOwn);
   if (!source) return source.error();
   return std::unique_ptr<Collector>(std::make_unique<NfsCollector>(std::move(*source)));
 }

@@ -26,7 +26,8 @@ struct NfsTotals {
 // Takes the next NFS mount off the front of /proc/self/mountstats; nothing at the end.
 std::optional<NfsTotals> TakeNfsMount(std::string_view& text);
 
-// NFS mounts, each export once, every 2 s; every 30 s as long as there is none.
+// NFS mounts, each export once, every 2 s; every 30 s as long as there is none. Below another root
+// those of its first process count: the agent's own are those of its container.
 Result<std::unique_ptr<Collector>> MakeNfsCollector(const std::string& root, TickRow& row);
 
 }  // namespace stepscope

@@ -147,6 +147,16 @@ TEST(NfsCollector, FindsAMountThatComesLater) {
   EXPECT_DOUBLE_EQ(nfs.row.At("nfs_operations_per_second", "/set"), 0);
 }
 
+TEST(NfsCollector, SeesTheNodesMountsBelowAnotherRoot) {
+  FakeRoot root;
+  root.Write("/proc/self/mountstats", Mount("nas:/data", "/host/mnt/data", 1, 1, 1));
+  root.Write("/proc/1/mountstats", Mount("nas:/data", "/mnt/data", 1, 1, 1));
+  Bench nfs(MakeNfsCollector, root);
+  ASSERT_TRUE(nfs.At(0s) && nfs.At(2s));
+  EXPECT_DOUBLE_EQ(nfs.row.At("nfs_operations_per_second", "/mnt/data"), 0);
+  EXPECT_TRUE(nfs.Missing("nfs_operations_per_second", "/host/mnt/data"));
+}
+
 TEST(TakeNfsMount, PassesOverWhatIsNone) {
   for (std::string_view text : {std::string_view(), kOther, std::string_view("device\n"),
                                 std::string_view("device a mounted on\n\tbytes: 1\n")}) {
