@@ -9,6 +9,9 @@
 #include <filesystem>
 #include <new>
 
+#include "agent/frames/framer.h"
+#include "agent/frames/job_row.h"
+#include "agent/host/cgroup.h"
 #include "agent/host/process.h"
 #include "agent/sample/sampler.h"
 #include "core/base/text.h"
@@ -96,6 +99,56 @@ void WriteProcess(const FakeRoot& root, int pid, int parent, std::string_view ch
   root.Write(Format("{}task/{}/schedstat", folder, pid), "5 5 7\n");
   root.Write(Format("{}task/{}/children", folder, pid), children);
   root.Write(Format("{}task/{}/children", folder, pid + 10), "");
+}
+
+// A job's part of each tick, gathered for its next push: what the sampling thread does with one.
+TEST(Sampling, AllocatesNothingForAJobsFramesAfterTheirStart) {
+  FakeRoot root;
+  FakeClock clock;
+  WriteNode(root);
+  test::ScriptOf(FakeNvmlFile()).count = 2;
+  root.Write("/proc/100/cgroup", "0::/\n");
+  WriteProcess(root, 100, 1, "");
+  const std::vector<TrainingProcess> listed = {{"rank0", 100}};
+  const ListTraining list = [&](auto& now) { now = listed; };
+  Sampler sampler(root.path(), clock);
+  const auto processes = MakeProcessCollector(
+      root.path(), list,
+      [&](SteadyTime now, auto& on_gpus) { sampler.GpuProcessesInto(now, on_gpus); });
+  const auto cgroup = MakeJobCgroupCollector(root.path(), list);
+  JobRow job;
+  job.AddGpu("gpu1");
+  FrameStream stream({"bert", "node-1", ""}, {}, clock);
+  TickFramer framer(stream);
+  std::size_t series = 0;
+  const auto run = [&](int ticks) {
+    for (int i = 0; i < ticks; ++i) {
+      clock.Advance(500ms);
+      counting = true;
+      const TickRow& node = sampler.Sample();
+      TickRow& row = job.Of(node);
+      const bool read =
+          processes->Collect(clock.Steady(), row).ok() && cgroup->Collect(clock.Steady(), row).ok();
+      framer.Add(clock.Now(), row);
+      counting = false;
+      ASSERT_TRUE(read);
+      series = row.size() + node.size();
+      if (i % 4 != 3) continue;
+      framer.Cut();  // on the thread that pushes
+      stream.Acknowledge(UINT64_MAX);
+    }
+  };
+  // What is read on threads of its own has its first value when that thread gets its turn: a series
+  // that begins is no tick like the others.
+  int counted = -1;
+  for (int i = 0; i < 50 && counted < 0; ++i) {
+    const std::size_t before = series;
+    allocations = 0;
+    run(200);
+    if (series == before) counted = allocations;
+  }
+  EXPECT_GT(series, 80u);
+  EXPECT_EQ(counted, 0);
 }
 
 TEST(Sampling, AllocatesNothingAfterItsStart) {
