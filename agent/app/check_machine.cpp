@@ -12,6 +12,7 @@
 #include "agent/collect/collector.h"
 #include "agent/collect/source.h"
 #include "agent/launch/launcher.h"
+#include "agent/launch/process_start.h"
 #include "agent/marks/intake.h"
 #include "core/base/text.h"
 
@@ -162,6 +163,8 @@ void CheckMachine(const std::string& root, const Clock& clock, CheckLines& lines
 void CheckTraining(const Clock& clock, CheckLines& lines) {
   lines.push_back(SocketLine(clock));
   lines.push_back(LauncherLine());
+  const std::string kineto = KinetoNote(Variable);
+  if (!kineto.empty()) lines.push_back({"training", "kineto", Finding::kNote, kineto});
 }
 
 }  // namespace stepscope

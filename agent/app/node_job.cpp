@@ -92,6 +92,7 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
     if (command_.empty()) command_ = start.command;
     if (const auto names = NamesOfProcess(name_, start.environment); names && group_.empty())
       group_ = names->group;
+    if (kineto_.empty()) NoteKineto(start.environment);
     for (auto& gpu : GpusOfProcess(start.environment, process.devices, gpus)) gpus_.insert(gpu);
   }
   pids_ = std::move(pids);
@@ -102,6 +103,11 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
       ticks.training.push_back({Format("rank{}", process.rank), process.pid});
   });
   if (!std::exchange(said_, true) || gpus_.size() != before || LeavesOutOther()) Say();
+}
+
+void NodeJob::NoteKineto(const Environment& environment) {
+  kineto_ = KinetoNote(environment);
+  if (!kineto_.empty()) LogWarning("job {}: {}", name_, kineto_);
 }
 
 bool NodeJob::LeavesOutOther() {
@@ -137,6 +143,7 @@ std::vector<AbsentSource> NodeJob::Absent() const {
       if (!reason.empty()) absent.push_back({source, reason});
     }
   });
+  if (!kineto_.empty()) absent.push_back({"kineto", kineto_});
   return absent;
 }
 

@@ -11,6 +11,7 @@
 #include "agent/app/job_session.h"
 #include "agent/frames/job_row.h"
 #include "agent/host/process.h"
+#include "agent/launch/launcher.h"
 #include "agent/sample/sampler.h"
 #include "agent/spool/spool_folder.h"
 #include "core/base/clock.h"
@@ -74,6 +75,7 @@ class NodeJob {
   NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& intake,
           const Sampler& sampler, const Clock& clock, std::unique_ptr<Uplink> uplink);
   void Say();
+  void NoteKineto(const Environment& environment);
   std::vector<AbsentSource> Absent() const;
   // Whether it is something else than was said; looks once in a while.
   bool LeavesOutOther();
@@ -94,6 +96,7 @@ class NodeJob {
   const Time started_;
   std::string group_;
   std::vector<std::string> command_;
+  std::string kineto_;           // as KinetoNote
   std::set<std::int64_t> pids_;  // whose GPUs are known
   std::size_t gpus_known_ = 0;
   std::set<std::string> gpus_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "agent/app/command_wait.h"
 #include "agent/app/first_agent.h"
@@ -19,6 +20,7 @@
 #include "agent/host/process.h"
 #include "agent/launch/command.h"
 #include "agent/launch/log_metric.h"
+#include "agent/launch/process_start.h"
 #include "agent/launch/relay.h"
 #include "agent/launch/startup_pages.h"
 #include "agent/sample/sample_loop.h"
@@ -86,12 +88,20 @@ std::unique_ptr<LiveSocket> StartLive(const RunOptions& options, const Intake* i
   return live ? std::move(*live) : nullptr;
 }
 
+// The command has the environment of the agent.
+std::vector<AbsentSource> AbsentOf(const Sampler& sampler) {
+  std::vector<AbsentSource> absent = sampler.Absent();
+  std::string kineto = KinetoNote(Variable);
+  if (!kineto.empty()) absent.push_back({"kineto", std::move(kineto)});
+  return absent;
+}
+
 JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
   JobStart start{at, options.group, options.interval, options.command, ReadNodeFacts(options.root)};
   start.facts.agent_version = options.agent_version;
   start.facts.allows = WordsOf(options.allowed);
   start.facts.gpus = sampler.Gpus();
-  start.facts.absent = sampler.Absent();
+  start.facts.absent = AbsentOf(sampler);
   return start;
 }
 
@@ -106,7 +116,7 @@ class Opening {
 
   // Says when to call it again.
   Duration Look() {
-    if (starting_ ? !sampler_.Starting() : sampler_.Absent() != absent_) Say();
+    if (starting_ ? !sampler_.Starting() : AbsentOf(sampler_) != absent_) Say();
     return starting_ ? kAskAgain : kLookAgain;
   }
 
@@ -252,6 +262,7 @@ int RunCommand(const RunOptions& options) {
   Opening opening(options, sampler, session, clock.Now());
   SayWhoNamedIt(options);
   LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
+  if (const std::string kineto = KinetoNote(Variable); !kineto.empty()) LogWarning("{}", kineto);
 
   auto samples = std::make_unique<SampleLoop>(
       sampler, [&](Time at, const TickRow& row) { session.Add(at, row); }, interval, clock);

@@ -15,6 +15,8 @@ Examples:
   stepscope-agent run --server http://127.0.0.1:8080 --job resnet-42 -- python train.py
   stepscope-agent run --server https://stepscope.example.org --job bert-7 --group nightly \
       --interval 250ms -- torchrun --nproc-per-node 8 train.py
+  stepscope-agent run --server http://127.0.0.1:8080 --job gpt-3 \
+      --log-metric 'throughput=samples/s: ([0-9.]+)' -- python train.py
   srun stepscope-agent run --server http://monitor:8080 -- python train.py    # named by Slurm
 )";
 

@@ -145,4 +145,12 @@ std::vector<std::string> GpusOfProcess(const Environment& environment, const std
   return devices;
 }
 
+// Two threads of PyTorch make its client at once: https://github.com/pytorch/pytorch/issues/163545
+std::string KinetoNote(const Environment& environment) {
+  const std::string value = environment("KINETO_USE_DAEMON");
+  if (value.empty() || value == "0") return "";
+  return "KINETO_USE_DAEMON is set, with which PyTorch may crash when it starts: unset it, "
+         "nothing here needs it";
+}
+
 }  // namespace stepscope

@@ -33,4 +33,8 @@ Result<JobNames> NamesOfProcess(const std::string& said, const Environment& envi
 std::vector<std::string> GpusOfProcess(const Environment& environment, const std::string& visible,
                                        const std::vector<GpuFacts>& gpus);
 
+// What is to be said of KINETO_USE_DAEMON, which lets PyTorch look for the daemon of another
+// profiler; "" where it is off.
+std::string KinetoNote(const Environment& environment);
+
 }  // namespace stepscope

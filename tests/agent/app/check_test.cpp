@@ -103,8 +103,11 @@ TEST(Check, CountsTheSeriesOfEachCollector) {
 }
 
 TEST(Check, EndsWithWhatItFound) {
+  setenv("KINETO_USE_DAEMON", "1", 1);
   AgentProcess fine({"check"});
+  unsetenv("KINETO_USE_DAEMON");
   EXPECT_EQ(fine.Wait(), 0);
+  EXPECT_TRUE(fine.WaitForOut("note   kineto     KINETO_USE_DAEMON is set"));
   EXPECT_TRUE(fine.WaitForOut("Everything that was asked for works."));
   AgentProcess away({"check", "--json", "--server", ScriptedServer([](Peer&) {}).url()});
   EXPECT_EQ(away.Wait(), 1);

@@ -57,6 +57,15 @@ TEST_F(RunTest, PassesOutputAndExitCodeThrough) {
   EXPECT_TRUE(agent.WaitForErr(service.url() + "/jobs/job-1"));
 }
 
+TEST_F(RunTest, WarnsOfWhatLetsPyTorchCrash) {
+  setenv("KINETO_USE_DAEMON", "1", 1);
+  AgentProcess agent(Run(service.url(), "exit 0"));
+  unsetenv("KINETO_USE_DAEMON");
+  EXPECT_EQ(agent.Wait(), 0);
+  EXPECT_TRUE(agent.WaitForErr("KINETO_USE_DAEMON is set"));
+  EXPECT_EQ(service.Events(R"("source":"kineto")").size(), 1u);
+}
+
 TEST_F(RunTest, ReportsStartSamplesAndEnd) {
   AgentProcess agent(Run(service.url(),
                          "for i in $(seq 30); do echo line $i >&2; done; sleep 0.5; exit 3",

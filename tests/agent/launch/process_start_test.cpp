@@ -72,6 +72,12 @@ TEST(NamesOfProcess, ANameThatNoJobCanHaveIsRefused) {
   EXPECT_EQ(NamesOfProcess("a", Of({{"STEPSCOPE_GROUP", "\x1b[2J"}}))->group, "");
 }
 
+TEST(KinetoNote, WarnsWhereItIsOn) {
+  EXPECT_THAT(KinetoNote(Of({{"KINETO_USE_DAEMON", "1"}})), HasSubstr("may crash"));
+  EXPECT_EQ(KinetoNote(Of({{"KINETO_USE_DAEMON", "0"}})), "");
+  EXPECT_EQ(KinetoNote(Of({})), "");
+}
+
 class GpusOfProcessTest : public testing::Test {
  protected:
   std::vector<std::string> Gpus(const Variables& variables, const std::string& visible) const {
