@@ -2,8 +2,8 @@
 """1,000 agents, one push a second each over kept connections: who is served, how fast, and what it costs.
 
 The frames are real, and go into a real PostgreSQL, durable with each answer. Time counts from when a push was due,
-so a late start counts too. The CPU of the service is told apart by its threads, and from PostgreSQL's. The stock
-server takes the same pushes and throws them away.
+so a late start counts too. The CPU of the service is told apart by its threads, and from PostgreSQL's; its threads are
+counted behind the last push, its memory at its most since the first. The stock server takes the same pushes and throws them away.
 
     bench/edge/push.py [--rounds 3] [--seconds 30] [--agents 1000]
 """
@@ -27,6 +27,7 @@ from tests.support.service import Service, program, use_all_descriptors  # noqa:
 
 FIGURES = [
     Figure("starved", "agents of which a push was never answered", 0, 0),
+    Figure("lost", "frames that were due and are not stored", 0, 0),
     Figure("late", "% of pushes not answered within their second", digits=2),
     Figure("p50", "ms from due to answered, p50", digits=2),
     Figure("p99", "ms from due to answered, p99", 50, 2),
@@ -36,6 +37,8 @@ FIGURES = [
     Figure("cpu_rest", "us of CPU per push: rules and all other threads", digits=1),
     Figure("cpu_postgres", "us of CPU per push: PostgreSQL", digits=1),
     Figure("cpu_all", "us of CPU per push: all of it", digits=1),
+    Figure("threads", "threads of the service", 64, 0),
+    Figure("rss", "MB of memory of the service at its most", 150, 1),
 ]
 # How the names of threads begin.
 GROUPS = {"edge": "cpu_edge", "tls": "cpu_edge", "worker": "cpu_workers", "http": "cpu_workers", "answer": "cpu_workers", "ingest": "cpu_ingest", "commit": "cpu_ingest"}
@@ -51,6 +54,17 @@ def threads_cpu(process):
     for task in Path(f"/proc/{process}/task").iterdir():
         used[group_of((task / "comm").read_text().strip())] += int((task / "schedstat").read_text().split()[0]) / 1e9
     return used
+
+
+def status_of(process):
+    """What the kernel says of a process, by name: {"VmHWM": 61234, "Threads": 31, ...}; memory in kB."""
+    lines = [line.split() for line in Path(f"/proc/{process}/status").read_text().splitlines()]
+    return {name.rstrip(":"): int(rest[0]) for name, *rest in lines if rest and rest[0].isdigit()}
+
+
+def forget_peak(process):
+    """VmHWM begins anew."""
+    Path(f"/proc/{process}/clear_refs").write_text("5")
 
 
 def make_frames(options, folder, job, seconds):
@@ -75,15 +89,19 @@ def run_ours(options, folder, service):
     status, answer = service.request("POST", "/api/v1/jobs", {"name": job, "configuration": {"rules": []}})
     assert status == 201, answer
     make_frames(options, folder, job, options.seconds)
+    forget_peak(process)
     before, own, whole = threads_cpu(process), own_cpu_seconds(process), tree_cpu_seconds(process)
     out = push(options, folder, service.port)
     threads, own, whole = threads_cpu(process) - before, own_cpu_seconds(process) - own, tree_cpu_seconds(process) - whole
+    status = status_of(process)
     stored = int(service.sql(f"select sum(stored) from streams join jobs using (job_id) where name = '{job}'")[0][0])
     assert stored == out["acknowledged_frames"], "acknowledged is not stored"
     each = 1e6 / out["answered"]
     groups = {name: threads[name] * each for name in set(GROUPS.values())}
     rest = own - sum(threads[name] for name in set(GROUPS.values()))
-    return {**served(out), **groups, "cpu_rest": rest * each, "cpu_postgres": (whole - own) * each, "cpu_all": whole * each}
+    # An agent's first push holds the start of the job too.
+    sizes = {"lost": out["due"] + options.agents - stored, "threads": status["Threads"], "rss": status["VmHWM"] / 1e3}
+    return {**served(out), **sizes, **groups, "cpu_rest": rest * each, "cpu_postgres": (whole - own) * each, "cpu_all": whole * each}
 
 
 def run_stock(options, folder):

@@ -120,7 +120,7 @@ def measure(options, folder, children):
         for chart in shown:
             check_answers(sides, chart)
         contenders = [Contender(name, functools.partial(timed, name, side, shown, options)) for name, side in sides.items()]
-        name = "" if options.only else "store_queries"
+        name = "_".join(["store_queries", *chosen]) if options.only else "store_queries"
         compare(name, figures_of(shown), contenders, options.rounds, {"requests": options.requests, "days": options.days})
     finally:
         for side in sides.values():
@@ -132,7 +132,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--days", type=int, default=7)
     parser.add_argument("--requests", type=int, default=50, help="of each chart in a round")
-    parser.add_argument("--only", default="", help="peers, separated by commas; nothing is written then")
+    parser.add_argument("--only", default="", help="peers, separated by commas; the results then go to a file named after them")
     options = parser.parse_args()
     with fresh_folder() as folder, clean_end() as children:
         measure(options, folder, children)
