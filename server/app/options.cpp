@@ -59,6 +59,8 @@ constexpr std::array kOptions = {
            "How far apart two looks at the rules of a running job are, 100ms to 5m."},
     Option{"--evaluation-lease", "TIME", "30s",
            "When others take over from a replica that died while it judged, 1s to 10m."},
+    Option{"--compact-look", "TIME", "5s",
+           "How far apart two looks for samples to be put into blocks are, 100ms to 5m."},
     Option{"--keep-samples", "DAYS", "30",
            "Age at which samples and steps are removed, 0 to keep them; charts of wide ranges, "
            "statuses and findings stay."},

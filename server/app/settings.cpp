@@ -194,6 +194,9 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
   if (read) {
     read = Take(ReadBetween(arguments, "--evaluation-lease", 1s, 10min), settings.evaluation_lease);
   }
+  if (read) {
+    read = Take(ReadBetween(arguments, "--compact-look", 100ms, 5min), settings.compact_look);
+  }
   if (read) read = Take(ReadDays(arguments, "--keep-samples"), settings.keep_samples_days);
   if (read) read = Take(ReadDays(arguments, "--keep-jobs"), settings.keep_jobs_days);
   if (read) read = Take(ReadSize(arguments, "--keep-size"), settings.keep_bytes);

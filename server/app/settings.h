@@ -32,6 +32,7 @@ struct Settings {
   std::vector<std::string> webhook_allow;  // address ranges, "10.20.0.0/16"
   int evaluators = 2;
   Duration evaluation_slot = std::chrono::seconds(2), evaluation_lease = std::chrono::seconds(30);
+  Duration compact_look = std::chrono::seconds(5);
   int keep_samples_days = 30, keep_jobs_days = 400;  // 0: for ever
   std::int64_t ballast_bytes = 0;
   std::int64_t keep_bytes = 0;  // 0: no limit

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from tests.fault.compacting import AT_ONCE, Compacting
 from tests.fault.faulty import tree
 from tests.fault.law import check_law
 from tests.fault.pusher import Pusher
@@ -16,6 +17,12 @@ from tests.support.service import Service, program, wait_for
 
 KILLS = os.environ.get("STEPSCOPE_KILLS")  # of each test
 SEED = int(os.environ.get("STEPSCOPE_SEED", "20261120"))
+AGENT, AGENT_INTERVAL_US = "killed-agent", 100_000
+AGENT_STORED = f"select coalesce(sum(stored), 0) from streams join jobs using (job_id) where name = '{AGENT}'"
+AGENT_SESSIONS = f"""
+    select encode(session, 'hex'), stored, lost, rejected, count(f.sequence), max(f.sequence), sum(rows), min(from_us), max(to_us)
+    from streams s join jobs j using (job_id) left join frames f using (job_id, session) where j.name = '{AGENT}' group by job_id, session, stored, lost, rejected
+    order by max(s.created_us)"""
 
 
 class OneService:
@@ -24,7 +31,7 @@ class OneService:
     kills = 30
 
     def __init__(self, folder):
-        self.services = [Service(folder).start()]
+        self.services = [Service(folder, *AT_ONCE).start()]
         self.sender = self.services[0]  # who takes pushes
 
     def postmaster(self):
@@ -45,7 +52,7 @@ class TwoReplicas:
     def __init__(self, folder):
         (folder / "postgres").mkdir()
         self.postgres = Postgres(folder / "postgres").start()
-        self.services = [Replica(folder / name, self.postgres).start() for name in ("a", "b")]
+        self.services = [Replica(folder / name, self.postgres, "--evaluators", "2", *AT_ONCE).start() for name in ("a", "b")]
         self.sender = Either(self.services, random.Random(SEED))
 
     def postmaster(self):
@@ -137,12 +144,14 @@ def test_killed_at_random_nothing_is_lost_or_doubled(world):
     dice = random.Random(SEED)
     service = world.services[0]
     pusher = Pusher(world.sender, "killed")
-    agent = Agent(service, "killed-agent")
+    agent = Agent(service, AGENT)
+    compacting = Compacting(service, but_not=AGENT)  # whose sessions are looked at one by one
     pusher.start()
     try:
         for number in range(int(KILLS or world.kills)):
             goal = pusher.acknowledged + dice.randrange(3, 40)
             wait_for(lambda: pusher.acknowledged > goal or pusher.ended.is_set(), f"pushes before kill {number}", pause=0.01)
+            compacting.make_due()
             dice.choice((kill_service, kill_backend, kill_postgres, kill_agent))(world, agent, dice)
         goal = pusher.acknowledged + 20
         wait_for(lambda: pusher.acknowledged > goal or pusher.ended.is_set(), "pushes after the last kill")
@@ -154,8 +163,19 @@ def test_killed_at_random_nothing_is_lost_or_doubled(world):
         pusher.ended.set()
         pusher.join(30)
         agent.end()
+    compacting.check()
     check_law(service, [pusher])
+    check_agent(service, len(agent.commands))
     assert service.get("/api/v1/jobs/killed")[1]["status"] == "InProgress"
 
 
-AGENT_STORED = "select coalesce(sum(stored), 0) from streams join jobs using (job_id) where name = 'killed-agent'"
+def check_agent(service, lives):
+    """Of each session of the agent: all that was acknowledged is there, tick by tick, once."""
+    sessions = service.sql(AGENT_SESSIONS)
+    assert 1 < len(sessions) <= lives
+    for session, stored, lost, rejected, frames, newest, ticks, first_us, last_us in sessions:
+        assert (lost, rejected) == ("0", "0"), session
+        # All but what says that the node began and, of the last one, which was ended, that it ended.
+        assert int(stored) - int(frames) in ((1, 2) if session == sessions[-1][0] else (1,)), f"session {session}: {frames} frames of {stored}, the newest {newest}"
+        if frames != "0":
+            assert int(ticks) == (int(last_us) - int(first_us)) // AGENT_INTERVAL_US + 1, f"session {session}: {ticks} ticks from {first_us} to {last_us}"

@@ -1,11 +1,12 @@
-"""Two services on one database: started together on an empty one, both used, one killed at any moment. Each does its share, none
-does the other's again, and what either acknowledged is stored."""
+"""Two services on one database: started together on an empty one, both used, judging and compacting, one killed at any moment. Each
+does its share, none does the other's again, and what either acknowledged is stored."""
 
 import os
 import random
 
 import pytest
 
+from tests.fault.compacting import AT_ONCE, Compacting
 from tests.fault.law import check_law
 from tests.fault.pusher import IdleGpus, Pusher
 from tests.fault.replicas import Either, Replica, start_together
@@ -19,7 +20,7 @@ OF_JUDGED = f"where job_id = (select job_id from jobs where name = '{JUDGED}')"
 
 @pytest.fixture
 def replicas(folder, postgres):
-    made = [Replica(folder / name, postgres) for name in ("a", "b")]
+    made = [Replica(folder / name, postgres, "--evaluators", "2", *AT_ONCE) for name in ("a", "b")]
     start_together(made)
     yield made
     for each in made:
@@ -36,8 +37,9 @@ def prepare(replicas, listener):
     assert status == 201, job
 
 
-def kill_one(replicas, pushers, dice):
-    """At a random push; the other goes on, and then the killed one comes back."""
+def kill_one(replicas, pushers, dice, compacting):
+    """At a random push, while both compact; the other goes on, and then the killed one comes back."""
+    compacting.make_due()
     pushed = lambda: sum(each.acknowledged for each in pushers)
     broken = lambda: any(each.ended.is_set() for each in pushers)
     goal = pushed() + dice.randrange(200, 600)
@@ -46,6 +48,7 @@ def kill_one(replicas, pushers, dice):
     victim.kill()
     goal = pushed() + 200
     wait_for(lambda: pushed() > goal or broken(), "the other takes pushes")
+    compacting.make_due()
     assert other.get("/readyz")[0] == 200 and other.get(f"/api/v1/jobs/{JUDGED}")[0] == 200
     victim.start()
 
@@ -69,11 +72,12 @@ def test_one_of_two_replicas_is_killed_and_nothing_is_lost_or_done_twice(replica
     both = Either(replicas, random.Random(SEED + 1))
     judged, others = IdleGpus(both, JUDGED), [Pusher(both, "killed"), Pusher(both, "other")]
     pushers = [judged, *others]
+    compacting = Compacting(replicas[0])
     for each in pushers:
         each.start()
     try:
         for _ in range(KILLS):
-            kill_one(replicas, pushers, dice)
+            kill_one(replicas, pushers, dice, compacting)
         wait_for(lambda: rule_of(replicas[0])["rule_evaluation_status"] == "IssuesFound", "the rule has fired")
     finally:
         for each in pushers:
@@ -86,6 +90,7 @@ def test_one_of_two_replicas_is_killed_and_nothing_is_lost_or_done_twice(replica
 
     check_judged_once(replicas, postgres, ticks)
     check_told_once(listener, postgres)
+    compacting.check()
     check_law(replicas[0], pushers)
 
 
