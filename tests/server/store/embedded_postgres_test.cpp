@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include "core/base/clock.h"
@@ -67,6 +69,27 @@ class Embedded : public ::testing::Test {
   }
   bool AwaitServing() {
     return Await(30s, [this] { return Connection::Open(postgres_->url()).ok(); });
+  }
+  // A server that ended cleanly left its pid file, and its number is by now that of another.
+  void StartsBesideAProcess(pid_t number) {
+    ASSERT_TRUE(Start());
+    std::stringstream content;
+    content << std::ifstream(pid_path()).rdbuf();
+    postgres_.reset();
+    const std::string text = content.str();
+    std::ofstream(pid_path()) << number << text.substr(text.find('\n'));
+    const Status started = Start();
+    ASSERT_TRUE(started) << started.error().message;
+    ExpectServes();
+  }
+  // A process of the cluster by its title; 0 when there is none.
+  pid_t ProcessTitled(const std::string& title) {
+    for (const pid_t pid : ProcessesIn(cluster())) {
+      std::stringstream words;
+      words << std::ifstream(Format("/proc/{}/cmdline", pid)).rdbuf();
+      if (words.str().starts_with(title)) return pid;
+    }
+    return 0;
   }
 
   fs::path folder_;
@@ -139,17 +162,73 @@ TEST_F(Embedded, EmptyPidFileIsCleared) {
   ExpectServes();
 }
 
+// As after a restart of a container.
 TEST_F(Embedded, PidFileOfAForeignProcessIsTakenOver) {
+  StartsBesideAProcess(getpid());
+}
+
+// For kill(2) the number of a thread is one of a process.
+TEST_F(Embedded, PidFileOfAForeignThreadIsTakenOver) {
+  std::promise<pid_t> number;
+  std::promise<void> done;
+  std::jthread thread([&, over = done.get_future()] {
+    number.set_value(gettid());
+    over.wait();
+  });
+  const pid_t tid = number.get_future().get();
+  EXPECT_NE(tid, getpid());
+  StartsBesideAProcess(tid);
+  done.set_value();
+}
+
+// It has ended, and nobody has asked for it: its number is taken all the same.
+TEST_F(Embedded, PidFileOfAZombieIsTakenOver) {
+  const pid_t zombie = fork();
+  if (zombie == 0) _exit(0);
+  siginfo_t ended{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(zombie), &ended, WEXITED | WNOWAIT), 0);
+  ASSERT_EQ(kill(zombie, 0), 0) << "it stands for a process still";
+  StartsBesideAProcess(zombie);
+  EXPECT_EQ(waitpid(zombie, nullptr, 0), zombie);
+}
+
+// A backend that is busy does not notice that its server died, and keeps the shared memory.
+TEST_F(Embedded, BusyBackendOfAKilledServerIsEnded) {
   ASSERT_TRUE(Start());
-  std::stringstream content;
-  content << std::ifstream(pid_path()).rdbuf();
-  postgres_.reset();
-  const std::string text = content.str();
-  // The number now belongs to this program, as after a restart of a container.
-  std::ofstream(pid_path()) << getpid() << text.substr(text.find('\n'));
-  const Status started = Start();
-  ASSERT_TRUE(started) << started.error().message;
-  ExpectServes();
+  const auto busy = Connect();
+  const auto backend = static_cast<pid_t>(busy->Query("select pg_backend_pid()")->Int(0, 0));
+  std::jthread asking([&] { (void)busy->Execute("do $$ begin loop end loop; end $$"); });
+  const auto other = Connect();
+  const auto is_busy = [&] {
+    const auto rows = other->Query("select 1 from pg_stat_activity where query like 'do %loop%'");
+    return rows && !rows->empty();
+  };
+  ASSERT_TRUE(Await(10s, is_busy));
+  const int killed = postgres_->pid();
+  kill(killed, SIGKILL);
+  EXPECT_TRUE(Await(40s, [&] { return postgres_->pid() > 0 && postgres_->pid() != killed; }));
+  EXPECT_TRUE(AwaitServing());
+  EXPECT_EQ(std::ranges::count(ProcessesIn(cluster()), backend), 0);
+}
+
+// While it recovers it lets nobody in (57P03); that is no fault, and ends.
+TEST_F(Embedded, RecoveryOfAKilledServerIsAwaited) {
+  ASSERT_TRUE(Start());
+  ASSERT_TRUE(Connect()->Execute("create table kept as select generate_series(1, 1000000) as x"));
+  kill(postgres_->pid(), SIGKILL);
+  pid_t recovering = 0;
+  ASSERT_TRUE(Await(20s, [&] { return (recovering = ProcessTitled("postgres: startup")) != 0; }));
+  kill(recovering, SIGSTOP);
+  const auto early = Connection::Open(postgres_->url());
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().code, Code::kUnavailable);
+  EXPECT_NE(early.error().message.find("the database system is "), std::string::npos)
+      << early.error().message;
+  const int server = postgres_->pid();
+  kill(recovering, SIGCONT);
+  ASSERT_TRUE(AwaitServing());
+  EXPECT_EQ(postgres_->pid(), server) << "nobody lost patience";
+  EXPECT_EQ(Connect()->Query("select count(*) from kept")->Int(0, 0), 1'000'000);
 }
 
 TEST_F(Embedded, ServerLeftByAKilledServiceIsEnded) {
