@@ -1,5 +1,6 @@
 // Jobs whose agents do not come back.
 
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "server/ingest/ingest.h"
 #include "server/store/job_facts.h"
@@ -29,11 +30,15 @@ Result<int> MarkLostAgents(Connection& connection, Duration lost_after, std::int
   const auto lost_us = std::chrono::duration_cast<std::chrono::microseconds>(lost_after).count();
   const auto jobs = ListSilentJobs(connection, now_us - lost_us);
   if (!jobs) return jobs.error();
+  int ended = 0;
   for (const std::int64_t job_id : *jobs) {
-    const Status ended = EndJob(connection, job_id, lost_after, now_us, public_url);
-    if (!ended) return ended.error();
+    const Status done = EndJob(connection, job_id, lost_after, now_us, public_url);
+    if (done) ++ended;
+    if (!done && connection.broken()) return done.error();
+    // The others go on; this one is tried again with the next turn.
+    if (!done) LogWarning("job {}: its agents are lost: {}", job_id, done.error().message);
   }
-  return static_cast<int>(jobs->size());
+  return ended;
 }
 
 }  // namespace stepscope

@@ -170,5 +170,20 @@ TEST_F(Lifecycles, SilentJobsAreEndedAsInterrupted) {
   EXPECT_EQ(*MarkLostAgents(*connection_, 10min, now_us, "http://host"), 0);
 }
 
+TEST_F(Lifecycles, SilentJobThatCannotBeEndedHoldsUpNoOther) {
+  FrameMaker first("first"), second("second");
+  ExpectStored(Push({first.Started()}), 1);
+  ExpectStored(Push({second.Started()}), 1);
+  ASSERT_TRUE(connection_->Execute("update nodes set last_seen_us = 1"));
+  ASSERT_TRUE(connection_->Execute(Format(
+      "alter table status_transitions add check (job_id <> {}) not valid", Job("first").job_id)));
+  const std::int64_t now_us = ToMicros(clock_.Now());
+  const auto ended = MarkLostAgents(*connection_, 10min, now_us, "http://host");
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(*ended, 1);
+  EXPECT_EQ(Job("first").status, JobStatus::kInProgress);
+  EXPECT_EQ(Job("second").status, JobStatus::kFailed);
+}
+
 }  // namespace
 }  // namespace stepscope
