@@ -18,6 +18,9 @@ void AddIngest(const IngestFigures& figures, PrometheusText& out) {
   count("samples", "Samples stored.", figures.samples);
   count("bytes", "Bytes of frames stored.", figures.bytes);
   count("duplicate_frames", "Frames that were stored before.", figures.duplicates);
+  count("duplicate_rows",
+        "Frames that the key of the table kept out and the cursor did not: 0, or there is a fault.",
+        figures.duplicate_rows);
   count("rejected_frames", "Frames refused.", figures.rejected);
   count("lost_frames", "Frames that agents report as lost.", figures.lost);
   count("groups", "Transactions of ingest.", figures.groups);
@@ -28,6 +31,10 @@ void AddIngest(const IngestFigures& figures, PrometheusText& out) {
           ToSeconds(figures.last_commit));
   out.Add("stepscope_ingest_queue_length", "gauge", "Pushes that wait.",
           double(figures.queue_length));
+  out.Add("stepscope_ingest_queue_bytes", "gauge", "Bytes of the pushes that wait.",
+          double(figures.queue_bytes));
+  out.Add("stepscope_ingest_queue_seconds", "gauge",
+          "For how long the push has waited that came first.", ToSeconds(figures.queue_age));
 }
 
 // What only the database knows. Absent while it is away.

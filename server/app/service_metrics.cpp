@@ -105,6 +105,16 @@ void AddCompactor(const CompactorFigures& compactor, PrometheusText& out) {
           double(compactor.failures));
   out.Add("stepscope_compact_rows_left_out_total", "counter",
           "Rows that found no room in full blocks.", double(compactor.rows_left_out));
+  out.Add("stepscope_compact_joined_rows_total", "counter",
+          "Ticks of an instant that the node had already: samples that were sent twice.",
+          double(compactor.rows_joined));
+  out.Add("stepscope_compact_waiting_frames", "gauge",
+          "Frames of all jobs that wait for a compactor, looked at every 30 s.",
+          double(compactor.backlog.frames));
+  out.Add(
+      "stepscope_compact_overdue_seconds", "gauge",
+      "For how long the job has been due that no compactor has taken for longest, at that look.",
+      ToSeconds(compactor.backlog.overdue));
   out.Add("stepscope_compact_busy_seconds_total", "counter", "Time in transactions that compact.",
           double(compactor.busy_ns) / 1e9);
 }

@@ -49,13 +49,13 @@ Result<std::vector<TickTable>> ReadTables(Connection& connection, std::int64_t j
 }
 
 // Merges the blocks with those that are there, and writes them and their rollups.
-Result<std::size_t> Save(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                         std::vector<StoredBlock> blocks) {
+Result<Merged> Save(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                    std::vector<StoredBlock> blocks) {
   std::vector<BlockKey> keys;
   for (const StoredBlock& block : blocks) keys.push_back(block.key);
   Result<std::vector<StoredBlock>> stored = LockBlocks(connection, job_id, node_id, keys);
   if (!stored) return stored.error();
-  const std::size_t left_out = MergeBlocks(blocks, std::move(*stored));
+  const Merged merged = MergeBlocks(blocks, std::move(*stored));
   const std::vector<RollupKey> changed = RollupsOf(blocks);
   Result<std::vector<StoredRollup>> rollups = LockRollups(connection, job_id, node_id, changed);
   if (!rollups) return rollups.error();
@@ -63,7 +63,13 @@ Result<std::size_t> Save(Connection& connection, std::int64_t job_id, std::int64
   if (Status done = SaveBlocks(connection, job_id, node_id, blocks); !done) return done.error();
   if (Status done = MarkStale(connection, job_id, changed); !done) return done.error();
   if (Status done = SaveRollups(connection, job_id, node_id, rolled); !done) return done.error();
-  return left_out;
+  return merged;
+}
+
+std::size_t RowsOf(const std::vector<TickTable>& tables) {
+  std::size_t rows = 0;
+  for (const TickTable& table : tables) rows += table.at_us.size();
+  return rows;
 }
 
 }  // namespace
@@ -88,11 +94,14 @@ Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::
   const bool suspect =
       std::any_of(keys->begin(), keys->begin() + static_cast<std::ptrdiff_t>(count),
                   [](const FrameKey& key) { return key.clock_suspect; });
-  std::vector<StoredBlock> blocks = CutBlocks(JoinTicks(std::move(*tables), {}), suspect);
+  const std::size_t rows = RowsOf(*tables);
+  const TickTable ticks = JoinTicks(std::move(*tables), {});
+  std::vector<StoredBlock> blocks = CutBlocks(ticks, suspect);
   Compacted done{.frames = count, .blocks = blocks.size(), .more = count < keys->size()};
-  const Result<std::size_t> left_out = Save(connection, job_id, node_id, std::move(blocks));
-  if (!left_out) return left_out.error();
-  done.rows_left_out = *left_out;
+  const Result<Merged> merged = Save(connection, job_id, node_id, std::move(blocks));
+  if (!merged) return merged.error();
+  done.rows_left_out = merged->left_out;
+  done.rows_joined = rows - ticks.at_us.size() + merged->joined;
   if (Status committed = transaction->Commit(); !committed) return committed.error();
   return done;
 }

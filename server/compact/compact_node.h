@@ -9,7 +9,8 @@ namespace stepscope {
 // What one transaction of the compactor did.
 struct Compacted {
   std::size_t frames = 0, blocks = 0, rows_left_out = 0;
-  bool more = false;  // frames were left for the next
+  std::size_t rows_joined = 0;  // that met one of the same instant
+  bool more = false;            // frames were left for the next
 };
 
 // Turns the oldest frames of a node into blocks and rollups, in one transaction. Conflict: somebody

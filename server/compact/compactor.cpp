@@ -29,7 +29,9 @@ CompactorFigures Compactor::figures() const {
 
 void Compactor::Work(const std::stop_token& stop) {
   while (SleepFor(stop, options_.look)) {
+    LookAtBacklog();
     while (MayGoOn(stop) && WorkOnce(stop)) {
+      LookAtBacklog();
     }
   }
 }
@@ -41,7 +43,7 @@ bool Compactor::MayGoOn(const std::stop_token& stop) const {
 // One job; says whether there may be another.
 bool Compactor::WorkOnce(const std::stop_token& stop) {
   auto connection = database_.Acquire();
-  if (!connection || !FindTasks(**connection)) return false;
+  if (!connection) return false;
   const auto tasks = ClaimCompactTask(**connection, options_.name, options_.lease);
   if (!tasks || tasks->empty()) return false;
   const CompactTask task = tasks->front();
@@ -54,11 +56,15 @@ bool Compactor::WorkOnce(const std::stop_token& stop) {
   return !(*connection)->broken();
 }
 
-// False when the database is away.
-bool Compactor::FindTasks(Connection& connection) {
-  if (clock_.Steady() < find_at_) return true;
-  find_at_ = clock_.Steady() + options_.find;
-  return FindCompactTasks(connection).ok();
+// Makes tasks of what waits, also while none of them may be worked at.
+void Compactor::LookAtBacklog() {
+  if (clock_.Steady() < look_at_) return;
+  auto connection = database_.Acquire();
+  if (!connection) return;
+  look_at_ = clock_.Steady() + options_.find;
+  const Result<CompactBacklog> backlog = FindCompactTasks(**connection);
+  if (!backlog) return;
+  figures_.Change([&](CompactorFigures& figures) { figures.backlog = *backlog; });
 }
 
 Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection,
@@ -131,6 +137,7 @@ void Compactor::Count(const Compacted& done, Duration took) {
     figures.frames += done.frames;
     figures.blocks += done.blocks;
     figures.rows_left_out += done.rows_left_out;
+    figures.rows_joined += done.rows_joined;
     figures.busy_ns += static_cast<std::uint64_t>(took.count());
   });
 }

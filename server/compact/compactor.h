@@ -15,7 +15,7 @@ namespace stepscope {
 struct CompactorOptions {
   Duration every = 300s;  // between two turns of a job that runs, +- 20 %
   Duration look = 5s;     // between two looks for work
-  Duration find = 30s;    // between two searches for jobs with frames, which cost more
+  Duration find = 30s;    // between two looks at all frames that wait, which cost more
   Duration lease = 120s;  // a dead compactor's job is taken over after this
   std::string name;       // unique among all compactors of the database; empty: made here
   // Asked before each piece of work: blocks are written before their frames are gone, so on a disk
@@ -25,8 +25,9 @@ struct CompactorOptions {
 
 // Since the start.
 struct CompactorFigures {
-  std::uint64_t frames = 0, blocks = 0, rows_left_out = 0, failures = 0;
+  std::uint64_t frames = 0, blocks = 0, rows_left_out = 0, rows_joined = 0, failures = 0;
   std::uint64_t busy_ns = 0;
+  CompactBacklog backlog;  // of all jobs, whoever compacts them, when last looked at
 };
 
 // Turns frames into blocks and rollups in the background: one thread that leases a job at a time,
@@ -43,7 +44,7 @@ class Compactor {
   void Work(const std::stop_token& stop);
   bool MayGoOn(const std::stop_token& stop) const;
   bool WorkOnce(const std::stop_token& stop);
-  bool FindTasks(Connection& connection);
+  void LookAtBacklog();
   Status CompactJob(const std::stop_token& stop, Connection& connection, const CompactTask& task);
   // Each rank that has frames of a kind; says whether there was one.
   Result<bool> CompactRanks(const std::stop_token& stop, Connection& connection,
@@ -57,7 +58,7 @@ class Compactor {
   const Clock& clock_;
   const CompactorOptions options_;
   Guarded<CompactorFigures> figures_;
-  SteadyTime find_at_{};  // of the thread alone
+  SteadyTime look_at_{};  // of the thread alone
   Worker worker_;         // last: its thread uses the rest
 };
 

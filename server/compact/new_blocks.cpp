@@ -51,19 +51,20 @@ TickTable WithoutTimes(TickTable table, std::int64_t from_us, std::int64_t to_us
   return table;
 }
 
-// Says how many rows found no room.
-std::size_t MergeInto(StoredBlock& block, StoredBlock stored) {
+Merged MergeInto(StoredBlock& block, StoredBlock stored) {
   block.clock_suspect = block.clock_suspect || stored.clock_suspect;
   if (!FitTogether(block.table, stored.table)) {
     const std::size_t rows = block.table.at_us.size();
     block.table = std::move(stored.table);
-    return rows;
+    return {.left_out = rows};
   }
+  const std::size_t rows = block.table.at_us.size() + stored.table.at_us.size();
   std::vector<TickTable> tables;
   tables.push_back(std::move(stored.table));
   tables.push_back(std::move(block.table));
   block.table = JoinTicks(std::move(tables), {});
-  return 0;
+  const bool ticks = block.key.metric == kAllTicks;
+  return {.joined = ticks ? rows - block.table.at_us.size() : 0};
 }
 
 // Of a metric with thousands of devices there are no rollups: their rows could not be read again.
@@ -110,20 +111,22 @@ std::vector<StoredBlock> CutBlocks(const TickTable& ticks, bool clock_suspect) {
   return blocks;
 }
 
-std::size_t MergeBlocks(std::vector<StoredBlock>& fresh, std::vector<StoredBlock> stored) {
+Merged MergeBlocks(std::vector<StoredBlock>& fresh, std::vector<StoredBlock> stored) {
   std::map<BlockKey, StoredBlock*> known;
   for (StoredBlock& block : stored) known[block.key] = &block;
-  std::size_t left_out = 0;
+  Merged merged;
   for (StoredBlock& block : fresh) {
     if (const auto found = known.find(block.key); found != known.end()) {
-      left_out += MergeInto(block, std::move(*found->second));
+      const Merged part = MergeInto(block, std::move(*found->second));
+      merged.left_out += part.left_out;
+      merged.joined += part.joined;
     }
     const std::size_t rows = block.table.at_us.size(), most = MostRows(block.table);
     if (rows <= most) continue;
-    left_out += rows - most;
+    merged.left_out += rows - most;
     block.table = SliceTicks(block.table, 0, block.table.series.size(), 0, most);
   }
-  return left_out;
+  return merged;
 }
 
 std::vector<RollupKey> RollupsOf(const std::vector<StoredBlock>& blocks) {

@@ -12,9 +12,15 @@ namespace stepscope {
 // One block for each metric and window that the ticks have values in, and the times of all of them.
 std::vector<StoredBlock> CutBlocks(const TickTable& ticks, bool clock_suspect);
 
-// `fresh` with what the blocks of the same keys hold already. Says how many rows had to be left out
-// of blocks that were full (kBlockLimits): only ticks much closer than agents make them do that.
-std::size_t MergeBlocks(std::vector<StoredBlock>& fresh, std::vector<StoredBlock> stored);
+struct Merged {
+  // Rows that had no room in blocks that were full (kBlockLimits): only ticks much closer than
+  // agents make them have none.
+  std::size_t left_out = 0;
+  std::size_t joined = 0;  // ticks of an instant that was there
+};
+
+// `fresh` with what the blocks of the same keys hold already.
+Merged MergeBlocks(std::vector<StoredBlock>& fresh, std::vector<StoredBlock> stored);
 
 // The rows of rollups that the blocks have bins in.
 std::vector<RollupKey> RollupsOf(const std::vector<StoredBlock>& blocks);

@@ -24,6 +24,7 @@ constexpr std::size_t kQueueBytes = 256 * 1024 * 1024;
 struct Waiting {
   CheckedPush push;
   std::size_t bytes = 0;
+  SteadyTime since{};
   std::promise<PushReply> reply;
   PushOutcome outcome;  // of the parts stored so far
 };
@@ -40,21 +41,6 @@ struct Queue {
   std::size_t frames = 0, bytes = 0;
   bool closed = false;
 };
-
-void Add(PushOutcome& sum, const PushOutcome& part) {
-  sum.cursor = part.cursor;
-  sum.gap = part.gap;
-  sum.unknown_job = part.unknown_job;
-  sum.commands = part.commands;
-  sum.rejected.insert(sum.rejected.end(), part.rejected.begin(), part.rejected.end());
-  sum.with_schema.insert(sum.with_schema.end(), part.with_schema.begin(), part.with_schema.end());
-  sum.refused += part.refused;
-  sum.frames += part.frames;
-  sum.samples += part.samples;
-  sum.bytes += part.bytes;
-  sum.duplicates += part.duplicates;
-  sum.lost += part.lost;
-}
 
 }  // namespace
 
@@ -184,6 +170,9 @@ Status Ingest::Core::StoreCulprit(Connection& connection, const GroupItem& item,
                                   const Error& error) {
   CheckedFrame& frame = item.push->frames[item.from];
   if (std::holds_alternative<RejectedFrame>(frame.content)) return error;
+  if (error.code == Code::kConflict) {
+    figures.Change([](IngestFigures& now) { ++now.duplicate_rows; });
+  }
   LogWarning("ingest: {} {} frame {} refused: {}", item.push->job, Printable(item.push->node),
              frame.sequence, error.message);
   frame.last = frame.sequence;
@@ -258,6 +247,7 @@ PushReply Ingest::Enqueue(CheckedPush push, std::size_t bytes, std::string sende
   waiting->push = std::move(push);
   waiting->push.sender = std::move(sender);
   waiting->bytes = bytes;
+  waiting->since = core_->clock.Steady();
   if (!core_->series.Take(waiting->push, core_->clock.Steady())) {
     return Refused(429, "limit-series",
                    Format("{} series were new within 24 hours, which is the most for one token",
@@ -288,7 +278,12 @@ IngestFigures Ingest::figures() const {
     const Duration running = commits.running ? at - *commits.running : Duration::zero();
     return std::max(commits.recent.P95(at), running);
   });
-  now.queue_length = core_->queue.Read([](const Queue& queue) { return queue.waiting.size(); });
+  const SteadyTime at = core_->clock.Steady();
+  core_->queue.Read([&](const Queue& queue) {
+    now.queue_length = queue.waiting.size();
+    now.queue_bytes = queue.bytes;
+    if (!queue.waiting.empty()) now.queue_age = at - queue.waiting.front()->since;
+  });
   return now;
 }
 

@@ -41,8 +41,11 @@ struct IngestFigures {
   std::uint64_t pushes = 0, frames = 0, samples = 0, bytes = 0;  // stored
   std::uint64_t duplicates = 0, rejected = 0, lost = 0;          // frames
   std::uint64_t groups = 0, groups_failed = 0;
-  std::uint64_t queue_length = 0;  // now
-  Duration commit_time{};          // spent in transactions, all together
+  // Frames that the natural key kept out although their cursor had let them through: none, ever.
+  std::uint64_t duplicate_rows = 0;
+  std::uint64_t queue_length = 0, queue_bytes = 0;  // now
+  Duration queue_age{};                             // of the push that has waited longest
+  Duration commit_time{};                           // spent in transactions, all together
   Duration last_commit{};
   // 95 of 100 transactions of the last minute took at most this; more when one runs for longer.
   Duration commit_p95{};

@@ -26,6 +26,21 @@ PushReply Refused(int status, std::string code, std::string detail) {
   return reply;
 }
 
+void Add(PushOutcome& sum, const PushOutcome& part) {
+  sum.cursor = part.cursor;
+  sum.gap = part.gap;
+  sum.unknown_job = part.unknown_job;
+  sum.commands = part.commands;
+  sum.rejected.insert(sum.rejected.end(), part.rejected.begin(), part.rejected.end());
+  sum.with_schema.insert(sum.with_schema.end(), part.with_schema.begin(), part.with_schema.end());
+  sum.refused += part.refused;
+  sum.frames += part.frames;
+  sum.samples += part.samples;
+  sum.bytes += part.bytes;
+  sum.duplicates += part.duplicates;
+  sum.lost += part.lost;
+}
+
 PushReply ReplyTo(const CheckedPush& push, const PushOutcome& outcome, Time now) {
   const std::uint64_t expected = outcome.cursor + 1;
   if (outcome.unknown_job) {

@@ -5,18 +5,31 @@
 namespace stepscope {
 namespace {
 
-constexpr char kFind[] = R"(
-insert into compact_tasks (job_id, due_us)
-select distinct job_id, 0
+constexpr char kWaiting[] = R"(
+select job_id, count(*)
 from frames
 where kind in (1, 2, 6)
-on conflict (job_id) do nothing)";
-constexpr char kFindStale[] = R"(
-insert into compact_tasks (job_id, due_us)
-select distinct job_id, 0
+group by job_id
+order by job_id
+limit 100000)";
+constexpr char kStale[] = R"(
+select distinct job_id
 from job_rollups
 where stale
+order by job_id
+limit 100000)";
+constexpr char kMake[] = R"(
+insert into compact_tasks (job_id, due_us)
+select job_id, (extract(epoch from clock_timestamp()) * 1000000)::bigint
+from unnest($1::bigint[]) as found (job_id)
 on conflict (job_id) do nothing)";
+constexpr char kOverdue[] = R"(
+with clock as materialized (
+    select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
+)
+select coalesce(max(now_us - due_us), 0)
+from compact_tasks, clock
+where due_us < now_us and lease_until_us < now_us)";
 constexpr char kClaim[] = R"(
 with clock as materialized (
     select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
@@ -59,12 +72,25 @@ limit 100000)";
 
 }  // namespace
 
-Result<int> FindCompactTasks(Connection& connection) {
-  const Result<Rows> made = connection.Query(kFind);
-  if (!made) return made.error();
-  const Result<Rows> stale = connection.Query(kFindStale);
+Result<CompactBacklog> FindCompactTasks(Connection& connection) {
+  const Result<Rows> waiting = connection.Query(kWaiting);
+  if (!waiting) return waiting.error();
+  const Result<Rows> stale = connection.Query(kStale);
   if (!stale) return stale.error();
-  return static_cast<int>(made->affected() + stale->affected());
+  CompactBacklog backlog;
+  std::vector<std::int64_t> jobs;
+  for (std::size_t i = 0; i < waiting->size(); ++i) {
+    jobs.push_back(waiting->Int(i, 0));
+    backlog.frames += waiting->Int(i, 1);
+  }
+  for (std::size_t i = 0; i < stale->size(); ++i) jobs.push_back(stale->Int(i, 0));
+  if (Status made = Done(connection.Query(kMake, {Parameter::Array(jobs)})); !made) {
+    return made.error();
+  }
+  const Result<Rows> overdue = connection.Query(kOverdue);
+  if (!overdue) return overdue.error();
+  backlog.overdue = std::chrono::microseconds(overdue->Int(0, 0));
+  return backlog;
 }
 
 Result<std::vector<CompactTask>> ClaimCompactTask(Connection& connection, const std::string& worker,

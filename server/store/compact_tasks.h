@@ -16,8 +16,15 @@ struct CompactTask {
   std::int64_t job_id = 0, fence = 0;
 };
 
-// Makes tasks for jobs that have frames, or rollups to fold, and no task yet. Says how many.
-Result<int> FindCompactTasks(Connection& connection);
+// What waits to be compacted, of all jobs.
+struct CompactBacklog {
+  std::int64_t frames = 0;
+  Duration overdue{};  // since when the task has been due that nobody has taken for longest
+};
+
+// Makes tasks, due at once, for jobs that have frames, or rollups to fold, and no task yet. Goes
+// through the index of all frames once, some 0.4 s for a million: nothing for whoever waits.
+Result<CompactBacklog> FindCompactTasks(Connection& connection);
 
 // One that is due, leased to the worker; none when nothing is.
 Result<std::vector<CompactTask>> ClaimCompactTask(Connection& connection, const std::string& worker,

@@ -97,6 +97,9 @@ TEST_F(ServiceTest, FiguresArePrometheusText) {
   EXPECT_NE(BodyOf(answer).find("\nstepscope_ingest_frames_total 1\n"), std::string::npos)
       << answer;
   EXPECT_NE(BodyOf(answer).find("\nstepscope_jobs_in_progress 1\n"), std::string::npos);
+  for (const std::string name : {"duplicate_rows_total", "queue_bytes", "queue_seconds"}) {
+    EXPECT_NE(BodyOf(answer).find("\nstepscope_ingest_" + name + " 0\n"), std::string::npos);
+  }
 }
 
 TEST_F(ServiceTest, LostConnectionsToTheDatabaseHealByThemselves) {

@@ -49,6 +49,37 @@ TEST_F(CompactorTest, WaitsWhileItIsPaused) {
   EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
 }
 
+// What waits is known while nobody may work at it, and is nothing once it is done.
+TEST_F(CompactorTest, SaysWhatWaitsAndForHowLong) {
+  JobFrames one(*connection_, "one"), two(*connection_, "two");
+  one.StoreTicks({"user.a", ""}, {kBegin});
+  one.StoreTicks({"user.a", ""}, {kBegin + 1});
+  two.StoreTicks({"user.a", ""}, {kBegin});
+  std::atomic<bool> full = true;
+  CompactorOptions options = kQuick;
+  options.paused = [&] { return full.load(); };
+  Compactor compactor(store_, clock_, options);
+  const auto backlog = [&] { return compactor.figures().backlog; };
+  EXPECT_TRUE(Eventually([&] { return backlog().frames == 3; }));
+  EXPECT_LT(backlog().overdue, 60s) << "due since they were found";
+  ASSERT_TRUE(connection_->Execute("update compact_tasks set due_us = due_us - 3600000000"));
+  EXPECT_TRUE(Eventually([&] { return backlog().overdue >= 1h; }));
+  full = false;
+  EXPECT_TRUE(Eventually([&] { return backlog().frames == 0 && backlog().overdue < 60s; }));
+}
+
+TEST_F(CompactorTest, CountsTicksThatTheNodeHadAlready) {
+  JobFrames job(*connection_);
+  job.StoreTicks({"user.a", ""}, {kBegin, kBegin + 1});
+  job.StoreTicks({"user.a", ""}, {kBegin + 1, kBegin + 2});  // one of them again, in a frame
+  Compactor compactor(store_, clock_, kQuick);
+  EXPECT_TRUE(Eventually([&] { return compactor.figures().frames == 2; }));
+  EXPECT_EQ(compactor.figures().rows_joined, 1u);
+  job.StoreTicks({"user.a", ""}, {kBegin, kBegin + 3});  // and one that is in a block
+  EXPECT_TRUE(Eventually([&] { return compactor.figures().frames == 3; }));
+  EXPECT_EQ(compactor.figures().rows_joined, 2u);
+}
+
 TEST_F(CompactorTest, JobWithNothingLeftHasNoTask) {
   JobFrames job(*connection_);
   job.StoreTicks({"user.a", ""}, {kBegin});

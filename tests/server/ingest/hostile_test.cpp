@@ -55,6 +55,21 @@ TEST_F(Hostile, MetricOfANewerAgentIsKept) {
   EXPECT_EQ(Frames(), 1);
 }
 
+// A cursor that was set back by hand lets a number through that is there: the key of the table is
+// the last who can tell, and that it had to is counted.
+TEST_F(Hostile, NumberThatOnlyTheKeyKnowsIsRefusedAndCounted) {
+  ExpectStored(Push({agent_.Ticks(kStartUs)}), 2);
+  EXPECT_EQ(ingest_->figures().duplicate_rows, 0u);
+  ASSERT_TRUE(connection_->Execute("update streams set stored = 1"));
+  agent_.head.sequence = 1;
+  const PushReply reply = Push({agent_.Ticks(kStartUs + 1)});
+  ExpectStored(reply, 2);
+  ExpectRejected(reply, 2, "refused");
+  EXPECT_EQ(ingest_->figures().duplicate_rows, 1u);
+  EXPECT_EQ(Frames(), 1);
+  ExpectStored(Push({agent_.Ticks(kStartUs + 2)}), 3);
+}
+
 TEST_F(Hostile, SeriesThatStandsTwiceIsRefused) {
   ExpectRefusedAndGoneOn(Table(TicksOf({{"user.a", ""}, {"user.a", ""}}),
                                {{0, {kStartUs}, {}}, {0, {1}, {}}, {0, {1}, {}}}),
