@@ -66,6 +66,7 @@ std::vector<Route> ApiRoutes(const Api& api);
 std::vector<Route> JobRoutes(const Api& api);
 std::vector<Route> JobChangeRoutes(const Api& api);
 std::vector<Route> RemovalRoutes(const Api& api);
+std::vector<Route> RemovedRoutes(const Api& api);
 std::vector<Route> StopRoutes(const Api& api);
 std::vector<Route> MetricRoutes(const Api& api);
 std::vector<Route> PercentileRoutes(const Api& api);

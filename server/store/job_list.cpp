@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "server/store/cells.h"
 #include "server/store/job_rows.h"
+#include "server/store/scope_patterns.h"
 
 namespace stepscope {
 namespace {
@@ -87,12 +88,7 @@ std::vector<std::string> Texts(const std::vector<Status>& statuses) {
 }
 
 std::vector<Parameter> FilterParameters(const JobFilter& filter) {
-  std::vector<std::string> names, beginnings;  // names of jobs hold nothing that "like" would read
-  for (const std::string& scope : filter.scopes) {
-    const bool beginning = scope.ends_with('*');
-    if (!beginning) names.push_back(scope);
-    if (beginning) beginnings.push_back(scope.substr(0, scope.size() - 1) + "%");
-  }
+  const ScopePatterns patterns = PatternsOf(filter.scopes);
   return {filter.name_contains,
           filter.group,
           Parameter::Array(Texts(filter.statuses)),
@@ -101,8 +97,8 @@ std::vector<Parameter> FilterParameters(const JobFilter& filter) {
           filter.rule,
           Parameter::Array(Texts(filter.rule_statuses)),
           filter.scopes.empty(),
-          Parameter::Array(names),
-          Parameter::Array(beginnings)};
+          Parameter::Array(patterns.names),
+          Parameter::Array(patterns.beginnings)};
 }
 
 // One more than a page, to know whether another follows.

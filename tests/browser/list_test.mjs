@@ -57,6 +57,38 @@ test("filters by status, issue and time combine, and a reload shows the same", a
   await until(["mlp-demo"]);
 });
 
+test("a line below the list leads to the jobs that were removed", async () => {
+  await open();
+  assert.equal(await page.locator(".removed").count(), 0, "nothing was removed");
+  service.removed = [
+    { name: "mlp-old", reason: "age", removed_us: kNow - 3600e6, rows: 48211, bytes: 73400320, ended_us: null },
+    ...Array.from({ length: 59 }, (_, i) => ({ name: `big-${i}`, reason: i === 0 ? "deleted" : "size", removed_us: kNow - 86400e6 * (i + 2), rows: 1, bytes: 0, ended_us: kNow })),
+  ];
+  await page.reload();
+  const line = page.locator(".removed summary");
+  await line.waitFor();
+  assert.equal(await line.textContent(), "60 jobs were removed");
+  const rows = page.locator(".removed li");
+  assert.equal(await rows.first().isVisible(), false);
+  await line.click();
+  assert.equal(await rows.count(), 50);
+  assert.match(await page.locator(".removed p").textContent(), /The newest 50; all of them are at/);
+  assert.match(await rows.nth(0).textContent(), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dmlp-old.*older than is kept.*48.211 rows, 70 MiB so far/);
+  assert.match(await rows.nth(1).textContent(), /big-0.*deleted by somebody.*1 row, 0 B$/);
+  assert.match(await rows.nth(2).textContent(), /all jobs took too much room/);
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the screen");
+  await page.setViewportSize({ width: 1280, height: 900 });
+});
+
+test("a service that cannot say what was removed shows the list all the same", async () => {
+  page.expected.push(/status of 500/);
+  service.fail(/removals/);
+  await open();
+  assert.equal((await names()).length, 3);
+  assert.equal(await page.locator(".removed, .notice").count(), 0);
+});
+
 test("days can be chosen one by one", async () => {
   await open();
   await page.getByLabel("Created").selectOption("between");

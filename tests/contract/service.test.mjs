@@ -218,6 +218,14 @@ test('tokens are made once, listed without their text, sign a browser in, and en
   assert.equal((await ask('post', '/api/v1/session', {body: {token: made.json.token}})).status, 401);
 });
 
+test('jobs that were removed are listed, newest first', async () => {
+  const parameters = {name: 'contract-removed'};
+  assert.equal((await ask('post', '/api/v1/jobs', {body: parameters})).status, 201);
+  assert.equal((await ask('delete', '/api/v1/jobs/{name}', {parameters})).status, 204);
+  const {items} = (await ask('get', '/api/v1/removals', {query: '?limit=1'})).json;
+  assert.deepEqual([items[0].name, items[0].reason, items[0].ended], [parameters.name, 'deleted', null]);
+});
+
 test('changes are written down, newest first', async () => {
   const made = await ask('post', '/api/v1/tokens', {body: {name: 'noted', role: 'agent'}});
   const {items} = (await ask('get', '/api/v1/audit', {query: '?limit=1'})).json;

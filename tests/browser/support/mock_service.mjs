@@ -62,6 +62,7 @@ function historyOf(job, rule) {
 
 export class MockService {
   jobs = [];
+  removed = []; // jobs that are no more, newest first
   requests = [];
   changes = []; // of rules, as they were asked for
   faults = []; // {match: RegExp, status, times, delayMs, words, headers}
@@ -82,6 +83,7 @@ export class MockService {
 
   reset(jobs = []) {
     this.jobs = jobs;
+    this.removed = [];
     this.requests = [];
     this.changes = [];
     this.faults = [];
@@ -144,6 +146,7 @@ export class MockService {
     const knocks = thing === "session" && request.method === "POST";
     if (!knocks && this.access.caller(request) === null) return refuse(401, "A token is wanted", 'this call needs a token, as "Authorization: Bearer st_..."');
     if ((await this.access.answer(request, thing, name, json, refuse)) !== false) return undefined;
+    if (thing === "removals") return json({ items: this.removed.slice(0, 50), next: null, total: this.removed.length });
     if (thing === "rules") return json({ items: catalog() });
     if (name === undefined) return json(listed(this.jobs, url.searchParams));
     const job = this.jobs.find((each) => each.name === decodeURIComponent(name));

@@ -43,6 +43,7 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}", "uffyfyfyyuuy", 200},
     {"PATCH /api/v1/jobs/{name}", "uffffyfyyuuf", 200},
     {"DELETE /api/v1/jobs/{name}", "uffffyfyyuuf", 204},
+    {"GET /api/v1/removals", "uffyyyyyyuuy", 200},
     {"POST /api/v1/jobs/{name}/stop", "uffffyfyyuuf", 202},
     {"GET /api/v1/jobs/{name}/metrics", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/percentiles", "uffyfyfyyuuy", 200},

@@ -10,6 +10,7 @@ import { Empty, Fault, Loading } from "../states";
 import { FilterBar } from "./filter_bar";
 import { inWords, isFiltered, kCleared, listKey } from "./filters";
 import { type List, openList } from "./list";
+import { RemovedJobs } from "./removed";
 import { JobTable } from "./table";
 
 /** Moves the focus to the next or previous job of the list. */
@@ -125,6 +126,7 @@ export function JobsPage() {
       ) : null}
       {list === null ? <Loading what="the jobs" class="loading-list" /> : <Body list={list} />}
       {list === null ? null : <Pager next={list.page.value?.next ?? null} />}
+      <RemovedJobs />
     </>
   );
 }
