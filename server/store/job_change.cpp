@@ -4,18 +4,13 @@
 
 #include "core/base/text.h"
 #include "server/store/cells.h"
+#include "server/store/job_lock.h"
 #include "server/store/job_rows.h"
 #include "server/store/webhooks.h"
 
 namespace stepscope {
 namespace {
 
-// The row stays locked until the caller commits, so that versions are counted one by one.
-constexpr char kStands[] = R"(
-select name, job_group, status, secondary_status
-from jobs
-where job_id = $1
-for no key update)";
 constexpr char kChange[] = R"(
 update jobs
 set status = $2, secondary_status = $3, ended_us = coalesce($4::bigint, ended_us),
@@ -36,10 +31,9 @@ Json WithoutOutput(Json failure) {
 }
 
 // What is written in `change`'s place for a job with this status; nothing when nothing is.
-std::optional<JobChange> Allowed(const Rows& stands, JobChange change) {
-  const auto before = ParseJobStatus(stands.Text(0, 2));
-  if (!before || HasEnded(*before)) return std::nullopt;
-  if (*before == JobStatus::kStopping) {
+std::optional<JobChange> Allowed(const JobRow& stands, JobChange change) {
+  if (HasEnded(stands.status)) return std::nullopt;
+  if (stands.status == JobStatus::kStopping) {
     if (change.status == JobStatus::kInProgress && !change.stop_refused) return std::nullopt;
     if (HasEnded(change.status)) {
       change.status = JobStatus::kStopped;
@@ -47,7 +41,8 @@ std::optional<JobChange> Allowed(const Rows& stands, JobChange change) {
       change.failure = nullptr;
     }
   }
-  const bool same = *before == change.status && stands.Text(0, 3) == change.secondary_status;
+  const bool same =
+      stands.status == change.status && stands.secondary_status == change.secondary_status;
   return same ? std::nullopt : std::optional(std::move(change));
 }
 
@@ -58,19 +53,18 @@ std::string EventOf(JobStatus status) {
   return status == JobStatus::kStopped ? "job.stopped" : "";
 }
 
-Json Announcement(const std::string& event, const JobChange& change, const Rows& job,
+Json Announcement(const std::string& event, const JobChange& change, const JobRow& job,
                   const std::string& public_url) {
-  const std::string name = job.Text(0, 0);
   return {{"type", event},
           {"timestamp", ToRfc3339(FromMicros(change.at_us))},
           {"data",
-           {{"job", name},
-            {"group", job.Text(0, 1)},
+           {{"job", job.name},
+            {"group", job.group},
             {"status", ToText(change.status)},
             {"secondary_status", change.secondary_status},
             {"detail", change.detail},
             {"failure", WithoutOutput(change.failure)},
-            {"url", JobUrl(public_url, name)}}}};
+            {"url", JobUrl(public_url, job.name)}}}};
 }
 
 }  // namespace
@@ -81,9 +75,10 @@ std::string JobUrl(const std::string& public_url, const std::string& job) {
 
 Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& wanted,
                  const std::string& public_url) {
-  const Result<Rows> stands = connection.Query(kStands, {job_id});
+  // Versions are counted one by one.
+  const Result<std::optional<JobRow>> stands = LockJob(connection, job_id);
   if (!stands) return stands.error();
-  const auto change = stands->empty() ? std::nullopt : Allowed(*stands, wanted);
+  const auto change = *stands ? Allowed(**stands, wanted) : std::nullopt;
   if (!change) return {};
   const std::string status(ToText(change->status));
   const Parameter ended = HasEnded(change->status) ? Parameter(change->at_us) : Parameter(nullptr);
@@ -97,7 +92,7 @@ Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& w
   const std::string event = EventOf(change->status);
   if (!noted || event.empty()) return noted;
   return EnqueueDeliveries(connection, job_id, event,
-                           Announcement(event, *change, *stands, public_url), change->at_us);
+                           Announcement(event, *change, **stands, public_url), change->at_us);
 }
 
 }  // namespace stepscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/store/cells.h"
+#include "server/store/job_lock.h"
 
 namespace stepscope {
 namespace {
@@ -30,11 +31,6 @@ select 1
 from nodes
 where job_id = $1 and ended_us is null and facts <> '{}' and last_seen_us >= $2
 limit 1)";
-constexpr char kLockJob[] = R"(
-select name, job_group, status
-from jobs
-where job_id = $1 and status in ('InProgress', 'Stopping')
-for no key update)";
 constexpr char kTold[] = R"(
 update nodes
 set silent_told_us = last_seen_us,
@@ -69,13 +65,13 @@ Result<UntoldSilence> TakeUntoldSilence(Connection& connection, std::int64_t job
   if (!silent) return silent.error();
   const Result<Rows> heard = connection.Query(kAnyHeard, {job_id, before_us});
   if (!heard) return heard.error();
-  const Result<Rows> job = connection.Query(kLockJob, {job_id});
+  const Result<std::optional<JobRow>> job = LockJob(connection, job_id);
   if (!job) return job.error();
-  if (job->empty()) return UntoldSilence();
+  if (!*job || HasEnded((*job)->status)) return UntoldSilence();
   UntoldSilence untold = Untold(*silent, !heard->empty());
-  untold.job = job->Text(0, 0);
-  untold.group = job->Text(0, 1);
-  untold.status = ParseJobStatus(job->Text(0, 2)).value_or(JobStatus::kInProgress);
+  untold.job = (*job)->name;
+  untold.group = (*job)->group;
+  untold.status = (*job)->status;
   if (untold.nodes.empty() && !untold.stalled) return untold;
   const Status told = Done(connection.Query(kTold, {job_id, before_us, untold.stalled}));
   return told ? Result<UntoldSilence>(std::move(untold)) : told.error();

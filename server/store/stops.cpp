@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/wire/push_answer.h"
 #include "server/store/cells.h"
-#include "server/store/job_rows.h"
+#include "server/store/job_lock.h"
 #include "server/store/silences.h"
 
 namespace stepscope {
@@ -98,13 +98,11 @@ Status StopAnswered(Connection& connection, std::int64_t job_id, std::string_vie
   const Status noted =
       Done(connection.QueryByKey(kAnswered, {job_id, Parameter::Bytes(session), answer.number}));
   if (!noted || !answer.refused) return noted;
-  // Locked, so that of two nodes that refuse at once the second sees the first.
-  static const std::string sql =
-      Format("select {} from jobs where job_id = $1 for no key update", kJobColumns);
-  const Result<Rows> rows = connection.QueryByKey(sql, {job_id});
-  if (!rows) return rows.error();
-  if (rows->empty()) return {};
-  const JobRow job = ReadJob(*rows, 0);
+  // Of two nodes that refuse at once the second sees the first.
+  const Result<std::optional<JobRow>> locked = LockJob(connection, job_id);
+  if (!locked) return locked.error();
+  if (!*locked) return {};
+  const JobRow& job = **locked;
   if (job.status != JobStatus::kStopping || answer.number != job.stop_requests) return {};
   const auto nodes = NodesThatRun(connection, job_id);
   if (!nodes) return nodes.error();
