@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from tests.fault.pusher import INTERVAL_US, LOST, OURS, REJECTED, TICK
 
 WINDOW = 1000  # ticks, few enough for a bin each
+GUARD = "\nstepscope_ingest_duplicate_rows_total 0\n"
 STREAMS = """
     select encode(s.session, 'hex'), s.stored, s.lost, s.rejected, count(f.sequence), coalesce(max(f.sequence), 0)
     from streams s left join frames f using (job_id, session)
@@ -25,6 +26,7 @@ def under_law(service, repeats=False):
         yield service.start()
         if service.process.poll() is None:
             check_law(service, repeats=repeats)
+            assert GUARD in service.get("/metrics")[1], "only the key of the table kept a frame out"
     finally:
         service.stop()
 
