@@ -1,6 +1,8 @@
 """Our times beside those of torch.profiler, of the same steps."""
 
+import io
 import statistics
+import time
 
 import pytest
 import torch
@@ -12,47 +14,77 @@ from tests.torch.nets import step
 from tests.torch.rings import marks
 
 STEPS, WARM = 14, 4
+MUCH = torch.ones(8_000_000)  # so that saving takes long
+FILE = io.BytesIO()
 
 
 class Images(Dataset):
-    """Each takes milliseconds of real work, so that the profiler's own time is small beside it."""
+    """Each takes milliseconds of real work, so that the profiler's own time is small beside it; and how long it took."""
+
+    def __init__(self, rounds):
+        self.rounds = rounds
 
     def __len__(self):
         return (STEPS + WARM) * 2
 
     def __getitem__(self, i):
+        begin = time.monotonic()
         image = torch.full((160, 160), i / 100)
-        for _ in range(6):
+        for _ in range(self.rounds):
             image = torch.tanh(image @ image / 160)
-        return image[:64, :64].reshape(1, 64, 64), image[:8, 0]
+        return image[:64, :64].reshape(1, 64, 64), image[:8, 0], 1e6 * (time.monotonic() - begin)
+
+
+class LongLoss(nn.Module):
+    def forward(self, x, y):
+        return nn.functional.mse_loss(x, y) + sum((x.mean() - torch.ones(1_000_000)).square().mean() for _ in range(16))
 
 
 def net():
     return nn.Sequential(nn.Conv2d(1, 64, 5), nn.ReLU(), nn.Conv2d(64, 48, 5), nn.Flatten(), nn.Linear(48 * 56 * 56, 8))
 
 
-def run():
-    """The intervals that Kineto saw, of the last steps: {what: [(start, end)]}, in microseconds."""
-    model = net()
+def save(model):
+    FILE.seek(0)  # memory that is given back would be time of the profiler's stretch alone
+    torch.save([model.state_dict(), MUCH], FILE)
+
+
+PHASES = ("data", "forward", "loss", "backward", "optimizer", "checkpoint")
+
+
+def run(rounds, workers):
+    """The intervals that Kineto saw, of the last steps: {what: [(start, end)]}, in microseconds; and how long the
+    work took that each batch is made of."""
+    model, criterion, work = net(), LongLoss(), []
     optimizer = torch.optim.Adam(model.parameters())
-    batches = iter(DataLoader(Images(), 2))
+    seen = torch.profiler.record_function
+    batches = iter(DataLoader(Images(rounds), 2, num_workers=workers))
     for _ in range(WARM):
-        step(model, optimizer, *next(batches))
+        step(model, optimizer, *next(batches)[:2], criterion)
+        save(model)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         for _ in range(STEPS):
-            x, y = next(batches)
+            x, y, took = next(batches)
+            work.append(float(took.sum()))
             optimizer.zero_grad()
-            with torch.profiler.record_function("forward"):
+            with seen("forward"):
                 out = model(x)
-            loss = nn.functional.mse_loss(out, y)
-            with torch.profiler.record_function("backward"):
+            with seen("loss"):
+                loss = criterion(out, y)
+            with seen("backward"):
                 loss.backward()
+            with seen("checkpoint"):
+                save(model)
             optimizer.step()
+    return intervals(profile), work
+
+
+def intervals(profile):
     found = {}
     for event in profile.events():
         name = "data" if "DataLoaderIter.__next__" in event.name else event.name
         name = "optimizer" if name.startswith("Optimizer.step#") else name
-        if name in ("data", "forward", "backward", "optimizer"):
+        if name in PHASES:
             found.setdefault(name, []).append((event.time_range.start, event.time_range.end))
     return found
 
@@ -75,13 +107,19 @@ def between_ends(rows):
 
 
 @pytest.mark.skipif(not torch.profiler.kineto_available(), reason="this PyTorch is built without Kineto, so it has no profiler to compare with")
-def test_times_are_those_of_the_profiler(agent):
-    theirs = run()
+@pytest.mark.parametrize("rounds, workers", [(6, 0), (160, 1)])
+def test_times_are_those_of_the_profiler(agent, rounds, workers):
+    theirs, work = run(rounds, workers)
     mine = ours()
-    assert {name: len(rows) for name, rows in theirs.items()} == dict.fromkeys(("data", "forward", "backward", "optimizer"), STEPS)
+    assert {name: len(rows) for name, rows in theirs.items()} == dict.fromkeys(PHASES, STEPS)
     pairs = {name: (lengths(mine[name]), lengths(theirs[name])) for name in theirs}
     pairs["step"] = lengths(mine["step"])[1:], between_ends(theirs["optimizer"])
     for name, (one, other) in pairs.items():
         ratio = statistics.median(a / b for a, b in zip(one, other, strict=True))
         print(f"{name}: {ratio:.4f} of {statistics.median(other):.0f} us")
         assert ratio == pytest.approx(1, abs=0.02), (name, one, other)
+    waited = lengths(mine["data"])
+    if workers:
+        assert sum(waited) < 0.95 * sum(work), "a worker worked while the training did"
+    else:
+        assert all(wait > each for wait, each in zip(waited, work, strict=True))
