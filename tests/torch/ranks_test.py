@@ -1,6 +1,7 @@
 """Several processes, and compiled models."""
 
 import json
+import socket
 
 import pytest
 import torch
@@ -40,6 +41,36 @@ def test_ranks_that_no_launcher_numbered_are_told_apart(intake, tmp_path):
     assert all("forward" in row["phases"] for row in intake.steps)
     facts = {each["rank"]: each["facts"] for each in intake.started}
     assert {rank: (each["world_size"], each["backend"]) for rank, each in facts.items()} == {0: (2, "gloo"), 1: (2, "gloo")}
+
+
+LAUNCHED = RANKS.split("if __name__")[0].replace(
+    'dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)', 'dist.init_process_group("gloo")'
+) + """
+import os
+work(int(os.environ["RANK"]), None)
+print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"])
+"""
+# Where this fails no rank could start, with us or without.
+LAUNCHER = ("-m", "torch.distributed.run", "--nnodes=1", "--nproc_per_node=2", "--master_addr=127.0.0.1")
+
+
+def launched(path, **named):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return outcome(start(*LAUNCHER, f"--master_port={port}", path, **named))
+
+
+def test_ranks_of_torchrun_are_those_that_it_numbers(intake, tmp_path):
+    path = script(tmp_path, LAUNCHED)
+    bare = launched(path, hooks=False)
+    if bare[0] != 0:
+        pytest.skip(f"torchrun does not run here: {bare[2].strip().splitlines()[-1][:200]}")
+    with_us = launched(path, socket=intake.path)
+    assert with_us[0] == 0 and sorted(with_us[1].splitlines()) == sorted(bare[1].splitlines()) == ["rank 0 of 2", "rank 1 of 2"], with_us[2]
+    intake.drain_until(lambda i: sorted(i.ended) == [0, 1], "ends")
+    assert len(intake.steps) == 40 and all("forward" in row["phases"] for row in intake.steps)
+    assert {each["rank"]: each["facts"]["world_size"] for each in intake.started} == {0: 2, 1: 2}  # the launcher itself is none
 
 
 COMPILED = """
