@@ -27,9 +27,13 @@ constexpr std::size_t kLongestId = 64;
 OrderedJson ToJson(const ServiceCommand& command) {
   OrderedJson json = {{"id", command.id}, {"kind", command.kind}};
   if (command.kind == kIntervalCommand) json["interval_ms"] = command.interval_ms;
-  if (command.kind == kWindowCommand) {
+  if (command.kind == kWindowCommand || command.kind == kSpansCommand) {
     json["start_step"] = command.start_step;
     json["num_steps"] = command.num_steps;
+  }
+  if (command.kind == kSpansCommand) {
+    json["window_id"] = command.window_id;
+    json["wait_seconds"] = command.wait_seconds;
   }
   return json;
 }
@@ -45,8 +49,9 @@ std::vector<ServiceCommand> Commands(const Json& answer) {
     const auto number = [&](const char* key) {
       return static_cast<std::int64_t>(Number(json, key, has_all));
     };
-    ServiceCommand command{Text(json, "id"), Text(json, "kind"), number("interval_ms"),
-                           number("start_step"), number("num_steps")};
+    ServiceCommand command{Text(json, "id"),      Text(json, "kind"),  number("interval_ms"),
+                           number("start_step"),  number("num_steps"), number("window_id"),
+                           number("wait_seconds")};
     if (command.id.empty() || command.id.size() > kLongestId) continue;
     commands.push_back(std::move(command));
   }

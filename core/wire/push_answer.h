@@ -21,15 +21,20 @@ struct RejectedFrame {
 // in a lifecycle frame.
 struct ServiceCommand {
   std::string id;                // "interval-3"; the agent answers an id once
-  std::string kind;              // "interval", "window", "stop", or what a later service may ask
+  std::string kind;              // "interval", "window", "stop", "spans", or what a later one asks
   std::int64_t interval_ms = 0;  // 100 to 60,000; 0 for other kinds
-  // Of a window: the steps for which operators and kernels are to be recorded.
+  // Of a window: the steps for which operators and kernels are to be recorded; of spans: those
+  // whose annotations are to be kept.
   std::int64_t start_step = 0;
   std::int64_t num_steps = 0;
+  // Of spans: the window's number, and how long its last step is waited for.
+  std::int64_t window_id = 0;
+  std::int64_t wait_seconds = 0;
 };
 inline constexpr std::string_view kIntervalCommand = "interval";
 inline constexpr std::string_view kWindowCommand = "window";
 inline constexpr std::string_view kStopCommand = "stop";  // end what the agent runs
+inline constexpr std::string_view kSpansCommand = "spans";
 
 // The 200 answer to a push. One push is of one session.
 struct PushAnswer {

@@ -62,6 +62,7 @@ JobRow ReadJob(const Rows& rows, std::size_t row) {
   job.failure = ReadJson(rows, row, 9);
   job.samples_from_us = rows.MaybeInt(row, 10);
   job.stop_requests = rows.Int(row, 11);
+  job.window = {rows.Int(row, 12), rows.Int(row, 13), rows.Int(row, 14), rows.Int(row, 15)};
   return job;
 }
 

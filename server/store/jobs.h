@@ -11,6 +11,13 @@
 
 namespace stepscope {
 
+// The newest window of a job (server/store/windows.h).
+struct NewestWindow {
+  std::int64_t window_id = 0;  // 0: there was none
+  std::int64_t start_step = 0, num_steps = 0;
+  std::int64_t until_us = 0;  // agents are told of it till then
+};
+
 struct JobRow {
   std::int64_t job_id = 0;
   std::string name, group;
@@ -22,6 +29,7 @@ struct JobRow {
   Json failure;                                 // null when there is none
   std::optional<std::int64_t> samples_from_us;  // earlier ones were removed; rollups stay
   std::int64_t stop_requests = 0;               // see server/store/stops.h
+  NewestWindow window;
 };
 
 struct NodeRow {

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "server/store/cells.h"
+#include "server/store/removal_pieces.h"
 #include "server/store/rule_changes.h"
 
 namespace stepscope {
@@ -36,103 +37,6 @@ set rows = rows + $2, bytes = bytes + $3,
     quiet_us = case when $2 = 0 then coalesce(quiet_us, $4) end
 where job_id = $1)";
 
-// Each removes up to $2 rows of a job, and says how many and their bytes. Those with payloads
-// first.
-constexpr const char* kPieces[] = {
-    R"(
-with gone as (
-    delete from frames
-    where job_id = $1 and (session, sequence) in (select session, sequence from frames
-        where job_id = $1 order by session, sequence limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from blocks
-    where job_id = $1 and (node_id, window_us, metric) in (select node_id, window_us, metric
-        from blocks where job_id = $1 order by node_id, window_us, metric limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from rollups
-    where job_id = $1 and (bin_us, metric, node_id, chunk_us) in (
-        select bin_us, metric, node_id, chunk_us from rollups
-        where job_id = $1 order by bin_us, metric, node_id, chunk_us limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from job_rollups
-    where job_id = $1 and (bin_us, metric, chunk_us) in (select bin_us, metric, chunk_us
-        from job_rollups where job_id = $1 order by bin_us, metric, chunk_us limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from step_blocks
-    where job_id = $1 and step_block_id in (select step_block_id from step_blocks
-        where job_id = $1 order by step_block_id limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from annotation_blocks
-    where job_id = $1 and (rank, window_us) in (select rank, window_us from annotation_blocks
-        where job_id = $1 order by rank, window_us limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from findings
-    where job_id = $1 and (rule_config_id, finding) in (select rule_config_id, finding
-        from findings where job_id = $1 order by rule_config_id, finding limit $2)
-    returning 1
-)
-select count(*), 0::bigint from gone)",
-    R"(
-with gone as (
-    delete from events
-    where job_id = $1 and event_id in (select event_id from events
-        where job_id = $1 order by event_id limit $2)
-    returning 1
-)
-select count(*), 0::bigint from gone)",
-    R"(
-with gone as (
-    delete from streams
-    where job_id = $1 and session in (select session from streams
-        where job_id = $1 order by session limit $2)
-    returning 1
-)
-select count(*), 0::bigint from gone)",
-    R"(
-with gone as (
-    delete from schemas
-    where job_id = $1 and schema_hash in (select schema_hash from schemas
-        where job_id = $1 order by schema_hash limit $2)
-    returning octet_length(content) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    // Few rows each.
-    "with gone as (delete from nodes where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-    "with gone as (delete from ranks where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-    "with gone as (delete from rule_states where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-    "with gone as (delete from rule_configs where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-    "with gone as (delete from status_transitions where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-};
-
 constexpr char kEndedBefore[] = R"(
 select job_id, name
 from jobs
@@ -151,33 +55,6 @@ from jobs
 where created_us < $1 and job_id > $2
 order by job_id
 limit 1000)";
-constexpr const char* kOldPieces[] = {
-    R"(
-with gone as (
-    delete from blocks
-    where job_id = $1 and (node_id, window_us, metric) in (select node_id, window_us, metric
-        from blocks where job_id = $1 and window_us < $3 and to_us < $3 and metric <> ''
-        order by node_id, window_us, metric limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from step_blocks
-    where job_id = $1 and step_block_id in (select step_block_id from step_blocks
-        where job_id = $1 and to_us < $3 order by step_block_id limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from annotation_blocks
-    where job_id = $1 and (rank, window_us) in (select rank, window_us from annotation_blocks
-        where job_id = $1 and to_us < $3 order by rank, window_us limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-};
 constexpr char kSamplesFrom[] = R"(
 update jobs
 set samples_from_us = greatest(samples_from_us, $2)

@@ -54,6 +54,13 @@ from annotation_blocks tablesample system ($1)
 group by until_us
 order by until_us
 limit 1000000)"},
+    {"span_blocks", R"(
+select to_us - to_us % 600000000 + 600000000 as until_us, count(*),
+    sum(octet_length(payload))::bigint
+from span_blocks tablesample system ($1)
+group by until_us
+order by until_us
+limit 1000000)"},
 };
 constexpr Part kJobs[] = {
     {"blocks", R"(
@@ -86,12 +93,18 @@ from annotation_blocks tablesample system ($1)
 group by job_id
 order by job_id
 limit 1000000)"},
+    {"span_blocks", R"(
+select job_id, count(*), sum(octet_length(payload))::bigint
+from span_blocks tablesample system ($1)
+group by job_id
+order by job_id
+limit 1000000)"},
 };
 
 constexpr char kFiles[] = R"(
 select table_bytes('frames'), table_bytes('blocks'), table_bytes('rollups'),
     table_bytes('job_rollups'), table_bytes('step_blocks'),
-    table_bytes('annotation_blocks'))";
+    table_bytes('annotation_blocks'), table_bytes('span_blocks'))";
 constexpr char kTryLock[] = "select pg_try_advisory_lock(7383, 0)";
 constexpr char kUnlock[] = "select pg_advisory_unlock(7383, 0)";
 
@@ -103,7 +116,8 @@ Result<Files> ReadFiles(Connection& connection) {
   if (!rows) return rows.error();
   return Files{{"frames", rows->Int(0, 0)},      {"blocks", rows->Int(0, 1)},
                {"rollups", rows->Int(0, 2)},     {"job_rollups", rows->Int(0, 3)},
-               {"step_blocks", rows->Int(0, 4)}, {"annotation_blocks", rows->Int(0, 5)}};
+               {"step_blocks", rows->Int(0, 4)}, {"annotation_blocks", rows->Int(0, 5)},
+               {"span_blocks", rows->Int(0, 6)}};
 }
 
 // What all rows take, told by those on some pages.

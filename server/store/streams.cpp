@@ -42,7 +42,7 @@ order by place
 limit 10000)";
 // Of one job: Citus locks no rows of several at once.
 constexpr char kLockStreams[] = R"(
-select place, stored, interval_answered, stop_answered
+select place, stored, interval_answered, stop_answered, window_answered
 from unnest($2::bytea[]) with ordinality as wanted (session, place)
 join streams using (session)
 where job_id = $1
@@ -142,7 +142,7 @@ Result<std::vector<StreamStand>> LockStreams(Connection& connection,
     if (rows->size() != some.size()) return Internal("streams: one that was just made is gone");
     for (std::size_t i = 0; i < rows->size(); ++i) {
       stands[from + static_cast<std::size_t>(rows->Int(i, 0)) - 1] = {
-          rows->Int(i, 1), rows->Int(i, 2), rows->Int(i, 3)};
+          rows->Int(i, 1), rows->Int(i, 2), rows->Int(i, 3), rows->Int(i, 4)};
     }
     from = to;
   }

@@ -41,6 +41,7 @@ struct StreamStand {
   std::int64_t stored = 0;             // the highest number
   std::int64_t interval_answered = 0;  // server/store/intervals.h
   std::int64_t stop_answered = 0;      // server/store/stops.h
+  std::int64_t window_answered = 0;    // server/store/windows.h
 };
 // Locks streams that exist until the transaction ends. They come in the order of their jobs:
 // everyone locks in the same order.

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "server/store/jobs.h"
+#include "server/store/span_blocks.h"
 #include "server/store/streams.h"
 #include "server/store/tick_table.h"
+#include "server/store/windows.h"
 
 namespace stepscope {
 
@@ -102,10 +104,30 @@ class JobFrames {
     }
     Store(FrameKind::kAnnotations, schema, table, 1);
   }
+  // A window of one step with a span of a rank, which its agent has answered.
+  void StoreSpans(int rank, std::int64_t at_us) {
+    const std::string session = "sixteen bytes ok";
+    const std::int64_t window_id = ++windows_;
+    ASSERT_TRUE(connection_.Query("insert into windows values ($1, $2, 1, 1, $3, $3)",
+                                  {job_id_, window_id, at_us}));
+    ASSERT_TRUE(WindowAnswered(connection_, job_id_, node_id_, session,
+                               {.window_id = window_id, .at_us = at_us, .recorded = true}));
+    const NewSpanBlock block{.job_id = job_id_,
+                             .window_id = window_id,
+                             .sequence = ++sequence_,
+                             .schema_hash = 1,
+                             .from_us = at_us,
+                             .to_us = at_us,
+                             .rows = 1,
+                             .rank = rank,
+                             .session = session,
+                             .payload = "a table"};
+    ASSERT_TRUE(InsertSpanBlocks(connection_, std::span(&block, 1)));
+  }
 
  private:
   Connection& connection_;
-  std::int64_t job_id_ = 0, node_id_ = 0, sequence_ = 0;
+  std::int64_t job_id_ = 0, node_id_ = 0, sequence_ = 0, windows_ = 0;
 };
 
 }  // namespace stepscope

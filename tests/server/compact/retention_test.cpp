@@ -19,7 +19,8 @@ class RetentionTest : public CompactTest {
     std::int64_t rows = 0;
     for (const char* table :
          {"nodes", "schemas", "frames", "blocks", "rollups", "job_rollups", "step_blocks",
-          "annotation_blocks", "status_transitions", "rule_configs", "rule_states"}) {
+          "annotation_blocks", "span_blocks", "windows", "window_answers", "status_transitions",
+          "rule_configs", "rule_states"}) {
       rows += Count(Format("{} where job_id = {}", table, job.job_id()));
     }
     return rows;
@@ -28,6 +29,7 @@ class RetentionTest : public CompactTest {
     job.StoreTicks({"user.a", ""}, {at_us, at_us + 500'000});
     job.StoreSteps(0, {{1, at_us}, {2, at_us + 1'000}});
     job.StoreAnnotations(0, {{"load", at_us, 5}});
+    job.StoreSpans(0, at_us);
     Compact(job);
     job.StoreTicks({"user.b", ""}, {at_us + 1'000'000});
   }
@@ -76,6 +78,8 @@ TEST_F(RetentionTest, OldSamplesGoWhileRollupsAndTimesStay) {
   EXPECT_EQ(Count("rollups"), rollups);
   EXPECT_EQ(Count("step_blocks"), 1);
   EXPECT_EQ(Count("annotation_blocks"), 1);
+  EXPECT_EQ(Count("span_blocks"), 1);
+  EXPECT_EQ(Count("windows"), 2) << "that somebody asked stays";
   const auto ranges = ReadTickRanges(*connection_, job.job_id());
   ASSERT_TRUE(ranges && ranges->size() == 1);
   EXPECT_EQ(ranges->front().from_us, kNow - 40 * kDay);

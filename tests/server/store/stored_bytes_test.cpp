@@ -95,6 +95,16 @@ TEST_F(StoredBytesTest, CountsAnnotations) {
   EXPECT_GT(stored.files, 0);
 }
 
+TEST_F(StoredBytesTest, CountsSpans) {
+  ASSERT_TRUE(connection_->Execute(
+      "insert into span_blocks values (3, 1, 0, 's', 1, 1, 0, 599000000, 1, 'twelve bytes')"));
+  const StoredBytes stored = Measured();
+  ASSERT_EQ(stored.samples.size(), 1u);
+  EXPECT_EQ(stored.samples[0].until_us, 600'000'000);
+  EXPECT_EQ(stored.samples[0].bytes, OnDisk(1, 12));
+  EXPECT_EQ(MeasureJobs(*connection_)->at(3), OnDisk(1, 12));
+}
+
 TEST_F(StoredBytesTest, OneAtATimeHoldsTheLock) {
   const auto other = database_.Connect();
   EXPECT_TRUE(TryLockSize(*connection_).value());
