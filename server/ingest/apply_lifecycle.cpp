@@ -6,6 +6,7 @@
 #include "server/store/intervals.h"
 #include "server/store/job_facts.h"
 #include "server/store/stops.h"
+#include "server/store/windows.h"
 
 namespace stepscope {
 namespace {
@@ -100,9 +101,19 @@ Status ApplyAnswered(Connection& connection, const ReportedBy& by, const Lifecyc
   if (done && answered.interval_change != 0) {
     done = IntervalAnswered(connection, by.job_id, by.session, answered.interval_change);
   }
+  const bool refused = answered.answer["outcome"] == "refused";
+  const std::string reason = answered.answer["reason"].get<std::string>();
+  if (done && answered.window_id != 0) {
+    done = WindowAnswered(connection, by.job_id, by.node_id, by.session,
+                          {.window_id = answered.window_id,
+                           .at_us = by.now_us,
+                           .recorded = !refused,
+                           .reason = reason,
+                           .spans = answered.spans,
+                           .dropped = answered.dropped});
+  }
   if (!done || answered.stop_request == 0) return done;
-  const StopAnswer answer{answered.stop_request, by.now_us, answered.answer["outcome"] == "refused",
-                          answered.answer["reason"].get<std::string>()};
+  const StopAnswer answer{answered.stop_request, by.now_us, refused, reason};
   return StopAnswered(connection, by.job_id, by.session, answer, by.public_url);
 }
 

@@ -92,6 +92,7 @@ CheckedFrame CheckFrame(Frame frame, Reading& reading) {
     case FrameKind::kTicks:
     case FrameKind::kSteps:
     case FrameKind::kAnnotations:
+    case FrameKind::kSpans:
       return CheckTableFrame(std::move(frame), reading);
     case FrameKind::kLifecycle:
       return Parsed(sequence, ParseLifecycle(frame.payload), "bad-lifecycle");
@@ -100,7 +101,6 @@ CheckedFrame CheckFrame(Frame frame, Reading& reading) {
       if (const auto* range = std::get_if<LostRange>(&lost.content)) lost.last = range->last;
       return lost;
     }
-    case FrameKind::kSpans:
     case FrameKind::kLogLines:
       break;
   }

@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "core/model/metric.h"
 #include "core/model/names.h"
+#include "core/model/span_table.h"
 #include "core/model/step.h"
 #include "core/wire/table_codec.h"
 
@@ -66,15 +67,19 @@ std::optional<TableFault> CheckTickSchema(const Schema& schema) {
   return std::nullopt;
 }
 
+// These columns, and no more.
+std::optional<TableFault> CheckColumns(FrameKind kind, std::span<const std::string_view> names,
+                                       const Schema& schema) {
+  if (BeginsWith(schema, names) && schema.columns.size() == names.size()) return std::nullopt;
+  return BadSchema(Format("not of {}", ToText(kind)));
+}
+
 std::optional<TableFault> CheckRankSchema(FrameKind kind, const Schema& schema) {
   if (schema.rank < 0 || schema.rank > kLargestRank) {
     return BadSchema(Format("rank {} is not between 0 and {}", schema.rank, kLargestRank));
   }
-  if (kind == FrameKind::kAnnotations) {
-    const bool fits = BeginsWith(schema, kAnnotationColumns) &&
-                      schema.columns.size() == std::size(kAnnotationColumns);
-    return fits ? std::nullopt : std::optional(BadSchema("not of annotations"));
-  }
+  if (kind == FrameKind::kAnnotations) return CheckColumns(kind, kAnnotationColumns, schema);
+  if (kind == FrameKind::kSpans) return CheckColumns(kind, kSpanColumns, schema);
   if (!BeginsWith(schema, kStepColumns)) return BadSchema("not of steps");
   for (std::size_t i = std::size(kStepColumns); i < schema.columns.size(); ++i) {
     if (ParsePhase(schema.columns[i].metric) && schema.columns[i].device.empty()) continue;
@@ -152,6 +157,36 @@ std::optional<TableFault> CheckAnnotations(const Schema& schema, const Table& ta
   return std::nullopt;
 }
 
+// Times in nanoseconds; all else are amounts. Of one window.
+std::optional<TableFault> CheckSpans(const Schema& schema, const Table& table, TableFrame& frame) {
+  if (!std::ranges::all_of(table.columns, IsWhole)) return BadTable("values are missing");
+  const auto values = [&](SpanColumn column) -> const std::vector<std::int64_t>& {
+    return table.columns[static_cast<std::size_t>(column)].values;
+  };
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (static_cast<SpanColumn>(i) == SpanColumn::kStartNs) continue;
+    if (HasWildAmounts(table.columns[i])) return BadTable(kWildAmount);
+  }
+  const auto &windows = values(SpanColumn::kWindow), &steps = values(SpanColumn::kStep);
+  const auto &starts = values(SpanColumn::kStartNs), &lengths = values(SpanColumn::kDurationNs);
+  if (std::ranges::max(values(SpanColumn::kName)) >=
+      static_cast<std::int64_t>(schema.names.size())) {
+    return BadTable("name: not in the schema");
+  }
+  if (std::ranges::min(windows) != std::ranges::max(windows)) return BadTable("of several windows");
+  frame.from_us = INT64_MAX;
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    const std::int64_t from_us = starts[row] / 1'000;
+    if (!IsSaneTime(from_us)) return BadTime("start_ns: outside the years 2000 to 2099");
+    frame.from_us = std::min(frame.from_us, from_us);
+    frame.to_us = std::max(frame.to_us, from_us + lengths[row] / 1'000);
+  }
+  frame.window_id = windows.front();
+  frame.first_step = std::ranges::min(steps);
+  frame.last_step = std::ranges::max(steps);
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<TableFault> CheckSeries(const SeriesName& series) {
@@ -176,6 +211,7 @@ std::optional<TableFault> CheckSchema(FrameKind kind, const Schema& schema) {
 std::optional<TableFault> CheckKind(FrameKind kind, const Schema& schema) {
   const std::string_view first = kind == FrameKind::kTicks   ? "at_us"
                                  : kind == FrameKind::kSteps ? kStepColumns[0]
+                                 : kind == FrameKind::kSpans ? kSpanColumns[0]
                                                              : kAnnotationColumns[0];
   if (!schema.columns.empty() && schema.columns[0].metric == first) return std::nullopt;
   return BadSchema(Format("not of {}", ToText(kind)));
@@ -199,6 +235,7 @@ std::optional<TableFault> CheckTable(const Schema& schema, TableFrame& frame) {
   frame.rank = schema.rank;
   if (frame.kind == FrameKind::kTicks) return CheckTicks(*table, frame);
   if (frame.kind == FrameKind::kSteps) return CheckSteps(*table, frame);
+  if (frame.kind == FrameKind::kSpans) return CheckSpans(schema, *table, frame);
   return CheckAnnotations(schema, *table, frame);
 }
 

@@ -25,6 +25,8 @@ struct TableFrame {
   std::int64_t from_us = 0, to_us = 0;
   std::size_t rows = 0, samples = 0;
   bool clock_suspect = false;
+  // spans
+  std::int64_t window_id = 0, first_step = 0, last_step = 0;
 };
 
 // A frame, checked: it can be stored, or it is refused with a reason while the cursor moves past

@@ -1,5 +1,7 @@
 #include "server/ingest/commands.h"
 
+#include <algorithm>
+
 #include "core/base/text.h"
 #include "server/store/intervals.h"
 
@@ -12,19 +14,34 @@ ServiceCommand CommandOf(std::string_view kind, std::int64_t number) {
 
 }  // namespace
 
-std::vector<ServiceCommand> CommandsFor(const JobRow& job, std::int64_t interval_answered,
-                                        std::int64_t stop_answered) {
+std::vector<ServiceCommand> CommandsFor(const JobRow& job, const StreamStand& stream,
+                                        std::int64_t now_us) {
   std::vector<ServiceCommand> commands;
   if (HasEnded(job.status)) return commands;
   const std::int64_t change = IntervalChanges(job.configuration);
-  if (change > interval_answered) {
+  if (change > stream.interval_answered) {
     commands.push_back(CommandOf(kIntervalCommand, change));
     commands.back().interval_ms = IntervalMs(job.configuration);
   }
-  if (job.status == JobStatus::kStopping && job.stop_requests > stop_answered) {
+  if (job.status == JobStatus::kStopping && job.stop_requests > stream.stop_answered) {
     commands.push_back(CommandOf(kStopCommand, job.stop_requests));
   }
+  const NewestWindow& window = job.window;
+  if (window.window_id > stream.window_answered && now_us < window.until_us) {
+    commands.push_back(CommandOf(kSpansCommand, window.window_id));
+    commands.back().start_step = window.start_step;
+    commands.back().num_steps = window.num_steps;
+    commands.back().window_id = window.window_id;
+    commands.back().wait_seconds = (window.until_us - now_us) / 1'000'000;
+  }
   return commands;
+}
+
+// The numbers are 0 in all else that it says.
+void NoteAnswer(const Lifecycle& said, StreamStand& stream) {
+  stream.interval_answered = std::max(stream.interval_answered, said.interval_change);
+  stream.stop_answered = std::max(stream.stop_answered, said.stop_request);
+  stream.window_answered = std::max(stream.window_answered, said.window_id);
 }
 
 }  // namespace stepscope

@@ -4,13 +4,18 @@
 #include <vector>
 
 #include "core/wire/push_answer.h"
+#include "server/ingest/lifecycle.h"
 #include "server/store/jobs.h"
+#include "server/store/streams.h"
 
 namespace stepscope {
 
-// What is asked of the agent of a stream that has answered the change of the interval and the
-// request to stop of these numbers (server/store/intervals.h, stops.h), and those before them.
-std::vector<ServiceCommand> CommandsFor(const JobRow& job, std::int64_t interval_answered,
-                                        std::int64_t stop_answered);
+// What is asked of the agent of a stream that stands so: it has answered the commands of these
+// numbers, and those before them.
+std::vector<ServiceCommand> CommandsFor(const JobRow& job, const StreamStand& stream,
+                                        std::int64_t now_us);
+
+// Brings up to date how the stream stands, where its agent has answered a command.
+void NoteAnswer(const Lifecycle& said, StreamStand& stream);
 
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "server/ingest/apply_lifecycle.h"
 #include "server/ingest/commands.h"
+#include "server/ingest/window_spans.h"
 #include "server/store/job_facts.h"
 #include "server/store/streams.h"
 
@@ -20,7 +21,7 @@ struct Stream {
   const CheckedPush* push = nullptr;  // its newest
   std::uint64_t cursor = 0;
   std::int64_t lost = 0, rejected = 0;
-  std::int64_t interval_answered = 0, stop_answered = 0;
+  StreamStand stand;
   bool known = true;  // false: a new session of a job that has ended
 };
 
@@ -32,6 +33,7 @@ struct Group {
   std::map<std::string, JobRow> jobs;  // by name; only those that exist
   std::map<std::pair<std::int64_t, std::string>, Stream> streams;
   std::vector<NewFrame> frames;
+  std::vector<NewSpanBlock> spans;
   std::map<std::pair<std::int64_t, std::int64_t>, NewSchema> schemas;  // by job and hash
   std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // that sent something
 };
@@ -133,28 +135,31 @@ Status LockCursors(Group& group) {
   if (!stands) return stands.error();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     streams[i]->cursor = static_cast<std::uint64_t>((*stands)[i].stored);
-    streams[i]->interval_answered = (*stands)[i].interval_answered;
-    streams[i]->stop_answered = (*stands)[i].stop_answered;
+    streams[i]->stand = (*stands)[i];
   }
   return {};
 }
 
 // The cursor stands at the frame's number.
 void AddTable(Group& group, const Stream& stream, const TableFrame& table, PushOutcome& outcome) {
-  NewFrame row;
-  row.job_id = stream.key.job_id;
-  row.node_id = stream.key.node_id;
-  row.sequence = static_cast<std::int64_t>(stream.cursor);
-  row.schema_hash = static_cast<std::int64_t>(table.schema_hash);
-  row.from_us = table.from_us;
-  row.to_us = table.to_us;
-  row.rows = static_cast<std::int64_t>(table.rows);
-  row.kind = table.kind;
-  row.rank = table.rank;
-  row.clock_suspect = table.clock_suspect;
-  row.session = stream.key.session;
-  row.payload = table.payload;
-  group.frames.push_back(row);
+  const NewFrame row{.job_id = stream.key.job_id,
+                     .node_id = stream.key.node_id,
+                     .sequence = static_cast<std::int64_t>(stream.cursor),
+                     .schema_hash = static_cast<std::int64_t>(table.schema_hash),
+                     .from_us = table.from_us,
+                     .to_us = table.to_us,
+                     .rows = static_cast<std::int64_t>(table.rows),
+                     .kind = table.kind,
+                     .rank = table.rank,
+                     .clock_suspect = table.clock_suspect,
+                     .session = stream.key.session,
+                     .payload = table.payload};
+  if (table.kind == FrameKind::kSpans) {
+    group.spans.push_back({row.job_id, table.window_id, row.sequence, row.schema_hash, row.from_us,
+                           row.to_us, row.rows, row.rank, row.session, row.payload});
+  } else {
+    group.frames.push_back(row);
+  }
   if (table.schema) {
     group.schemas.try_emplace({row.job_id, row.schema_hash},
                               NewSchema{row.job_id, row.schema_hash, *table.schema});
@@ -168,6 +173,14 @@ void AddTable(Group& group, const Stream& stream, const TableFrame& table, PushO
   outcome.bytes += table.payload.size();
 }
 
+Status Reject(Group& group, Stream& stream, const ReportedBy& by, const RejectedFrame& rejected,
+              PushOutcome& outcome) {
+  ++stream.rejected, ++outcome.refused;
+  return AddEvent(
+      group.connection, by.job_id, group.now_us, "frame_rejected", by.node,
+      {{"sequence", rejected.sequence}, {"code", rejected.code}, {"detail", rejected.detail}});
+}
+
 // One frame that comes next in its stream.
 Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome& outcome) {
   const ReportedBy by{stream.key.job_id, stream.key.node_id, stream.key.session,
@@ -176,14 +189,17 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome
   stream.cursor = stream.push->numbered ? frame.last : before + 1;
   ++outcome.frames;
   if (const auto* table = std::get_if<TableFrame>(&frame.content)) {
+    const auto fault = FaultOfSpans(group.connection, by.job_id, *table, group.spans);
+    if (!fault) return fault.error();
+    if (!fault->empty()) {
+      outcome.rejected.push_back({frame.sequence, "bad-window", *fault});
+      return Reject(group, stream, by, outcome.rejected.back(), outcome);
+    }
     AddTable(group, stream, *table, outcome);
     return ApplyTable(group.connection, by, *table, *stream.job);
   }
   if (const auto* lifecycle = std::get_if<Lifecycle>(&frame.content)) {
-    if (lifecycle->event == LifecycleEvent::kAnswered) {
-      stream.interval_answered = std::max(stream.interval_answered, lifecycle->interval_change);
-      stream.stop_answered = std::max(stream.stop_answered, lifecycle->stop_request);
-    }
+    NoteAnswer(*lifecycle, stream.stand);
     return ApplyLifecycle(group.connection, by, *lifecycle);
   }
   if (const auto* lost = std::get_if<LostRange>(&frame.content)) {
@@ -192,12 +208,7 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome
     return AddEvent(group.connection, by.job_id, group.now_us, "frames_lost", by.node,
                     lost->detail);
   }
-  const RejectedFrame& rejected = std::get<RejectedFrame>(frame.content);
-  ++stream.rejected;
-  ++outcome.refused;
-  return AddEvent(
-      group.connection, by.job_id, group.now_us, "frame_rejected", by.node,
-      {{"sequence", rejected.sequence}, {"code", rejected.code}, {"detail", rejected.detail}});
+  return Reject(group, stream, by, std::get<RejectedFrame>(frame.content), outcome);
 }
 
 // A refusal is said again with each repeat: the first answer may have been lost.
@@ -239,7 +250,7 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
     outcome.cursor = stream.cursor;
   }
   if (stream.push->numbered) {
-    outcome.commands = CommandsFor(*stream.job, stream.interval_answered, stream.stop_answered);
+    outcome.commands = CommandsFor(*stream.job, stream.stand, group.now_us);
   }
   return outcome;
 }
@@ -249,6 +260,7 @@ Status Write(Group& group) {
   for (const auto& [key, schema] : group.schemas) schemas.push_back(schema);
   if (Status done = InsertSchemas(group.connection, schemas); !done) return done;
   if (Status done = InsertFrames(group.connection, group.frames); !done) return done;
+  if (Status done = InsertSpanBlocks(group.connection, group.spans); !done) return done;
   std::vector<RankSighting> ranks;
   for (const auto& [key, rank] : group.ranks) ranks.push_back(rank);
   if (Status done = RanksSeen(group.connection, ranks); !done) return done;
@@ -269,7 +281,7 @@ Result<std::vector<PushOutcome>> StoreGroup(Connection& connection,
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kLimits); !set) return set.error();
-  Group group{connection, options, now_us, {}, {}, {}, {}, {}};
+  Group group{connection, options, now_us, {}, {}, {}, {}, {}, {}};
   if (Status found = FindJobs(group, items); !found) return found.error();
   if (Status found = FindStreams(group, items); !found) return found.error();
   if (Status found = FindNodes(group); !found) return found.error();

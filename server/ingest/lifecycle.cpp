@@ -4,6 +4,7 @@
 #include "core/model/names.h"
 #include "core/wire/push_answer.h"
 #include "server/store/intervals.h"
+#include "server/store/windows.h"
 
 namespace stepscope {
 namespace {
@@ -12,6 +13,7 @@ constexpr std::int64_t kYear2000 = 946'684'800'000'000, kYear2100 = 4'102'444'80
 constexpr std::int64_t kLargestRank = 1'000'000, kMostStopRequests = 1'000'000;
 constexpr std::size_t kMostOutputLines = 100, kLongestOutputLine = 4096, kMostArguments = 4096,
                       kLongestAnswer = 256;
+constexpr std::int64_t kMostSpansSaid = std::int64_t{1} << 53;  // what JSON can say
 
 struct Word {
   std::string_view text;
@@ -125,6 +127,14 @@ Status ReadAnswered(const Json& json, Lifecycle& out) {
   const std::string command = out.answer["command"].get<std::string>();
   out.interval_change = NumberOf(command, kIntervalCommand, kMostIntervalChanges);
   out.stop_request = NumberOf(command, kStopCommand, kMostStopRequests);
+  out.window_id = NumberOf(command, kSpansCommand, kMostWindows);
+  if (out.window_id == 0) return {};
+  for (const auto& [key, count] : {std::pair("spans", &out.spans), {"dropped", &out.dropped}}) {
+    if (!json.contains(key)) continue;  // an agent that does not know the command
+    const Result<std::int64_t> value = Number(json, key, 0, kMostSpansSaid);
+    if (!value) return value.error();
+    *count = *value;
+  }
   return {};
 }
 

@@ -28,7 +28,9 @@ struct Lifecycle {
   // answered: a command
   std::int64_t interval_change = 0;  // its number, see server/store/intervals.h; 0: of another kind
   std::int64_t stop_request = 0;     // the same, see server/store/stops.h
-  Json answer;                       // {"command", "outcome", "reason"}
+  std::int64_t window_id = 0;        // the same, see server/store/windows.h, with
+  std::int64_t spans = 0, dropped = 0;
+  Json answer;  // {"command", "outcome", "reason"}
 };
 
 // Numbers that will never come.

@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/wire/frame.h"
 #include "core/wire/table_codec.h"
+#include "tests/support/span_tables.h"
 
 namespace stepscope::test {
 
@@ -93,6 +94,10 @@ struct FrameMaker {
       table.columns[3].values.push_back(45'000'000);
     }
     return Make(FrameKind::kSteps, EncodeTable(table), &schema);
+  }
+  std::string Spans(int rank, std::int64_t window, const std::vector<std::int64_t>& steps) {
+    const SpanTable spans = SpansOf(rank, window, steps);
+    return Make(FrameKind::kSpans, EncodeTable(spans.table), &spans.schema);
   }
   std::string Annotations(int rank, const std::string& name, std::int64_t sum_ns) {
     const Schema schema{rank,

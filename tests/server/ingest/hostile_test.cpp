@@ -179,7 +179,7 @@ TEST_F(Hostile, LostRangeThatGoesBackwardsIsRefused) {
 }
 
 TEST_F(Hostile, KindOfALaterVersionIsRefused) {
-  ExpectRefusedAndGoneOn(agent_.Make(FrameKind::kSpans, "x"), "unknown-kind");
+  ExpectRefusedAndGoneOn(agent_.Make(FrameKind::kLogLines, "x"), "unknown-kind");
 }
 
 TEST_F(Hostile, ClockOfAnotherCenturyIsRefused) {
