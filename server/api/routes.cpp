@@ -107,15 +107,15 @@ Route Forgetting(Route route, std::function<void(const std::string& id)> forget)
 
 std::vector<Route> ApiRoutes(const Api& api) {
   std::vector<Route> routes;
-  for (const auto& part : {JobRoutes(api),         JobChangeRoutes(api),      RemovalRoutes(api),
-                           RemovedRoutes(api),     StopRoutes(api),           MetricRoutes(api),
-                           PercentileRoutes(api),  UsageRoutes(api),          HeatmapRoutes(api),
-                           SampleRoutes(api),      StepRoutes(api),           RuleRoutes(api),
-                           RulePreviewRoutes(api), RuleTransitionRoutes(api), FindingRoutes(api),
-                           DiagnosisRoutes(api),   ReportRoutes(api),         WebhookRoutes(api),
-                           DeliveryRoutes(api),    TokenRoutes(api),          SessionRoutes(api),
-                           AuditRoutes(api),       NodeRoutes(api),           IngestRoutes(api),
-                           HealthRoutes(api),      PrometheusRoutes(api)}) {
+  for (const auto& part : {JobRoutes(api),        JobChangeRoutes(api),   RemovalRoutes(api),
+                           RemovedRoutes(api),    StopRoutes(api),        MetricRoutes(api),
+                           PercentileRoutes(api), UsageRoutes(api),       HeatmapRoutes(api),
+                           SampleRoutes(api),     StepRoutes(api),        WindowRoutes(api),
+                           RuleRoutes(api),       RulePreviewRoutes(api), RuleTransitionRoutes(api),
+                           FindingRoutes(api),    DiagnosisRoutes(api),   ReportRoutes(api),
+                           WebhookRoutes(api),    DeliveryRoutes(api),    TokenRoutes(api),
+                           SessionRoutes(api),    AuditRoutes(api),       NodeRoutes(api),
+                           IngestRoutes(api),     HealthRoutes(api),      PrometheusRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }
   return routes;

@@ -73,6 +73,7 @@ std::vector<Route> PercentileRoutes(const Api& api);
 std::vector<Route> UsageRoutes(const Api& api);
 std::vector<Route> HeatmapRoutes(const Api& api);
 std::vector<Route> StepRoutes(const Api& api);
+std::vector<Route> WindowRoutes(const Api& api);
 std::vector<Route> RuleRoutes(const Api& api);
 std::vector<Route> RulePreviewRoutes(const Api& api);
 std::vector<Route> RuleTransitionRoutes(const Api& api);

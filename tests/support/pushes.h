@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/wire/frame.h"
 #include "core/wire/table_codec.h"
+#include "tests/support/span_tables.h"
 
 namespace stepscope {
 
@@ -26,6 +27,16 @@ class TestAgent {
                       {"interval_ms", 500},
                       {"command", {"train"}},
                       {"facts", {{"cores", 2}, {"memory_bytes", 1024}, {"gpus", Json::array()}}}});
+  }
+  // An agent that says what it obeys; null: an old one, which does not.
+  std::string StartedAllowing(const Json& allows, std::int64_t at_us) {
+    Json facts = {{"cores", 2}, {"memory_bytes", 1024}, {"gpus", Json::array()}};
+    if (!allows.is_null()) facts["allows"] = allows;
+    return Lifecycle({{"event", "started"},
+                      {"at_us", at_us},
+                      {"command", {"train"}},
+                      {"interval_ms", 500},
+                      {"facts", facts}});
   }
   std::string Rank(std::int64_t at_us, int rank) {
     return Lifecycle({{"event", "rank"},
@@ -67,6 +78,11 @@ class TestAgent {
                         .columns = {{"step", ""}, {"start_us", ""}, {"wall_ns", ""}, {"data", ""}},
                         .names = {}};
     return One(FrameKind::kSteps, schema, EncodeTable(table));
+  }
+
+  std::string Spans(int rank, std::int64_t window, const std::vector<std::int64_t>& steps) {
+    const test::SpanTable spans = test::SpansOf(rank, window, steps);
+    return One(FrameKind::kSpans, spans.schema, EncodeTable(spans.table));
   }
 
   std::uint64_t sequence() const { return sequence_; }

@@ -25,7 +25,7 @@ struct Change {
 class AuditTest : public ApiTest {
  protected:
   AuditTest() : ApiTest(true) {
-    service_.PushAs(admin_.text, TestAgent("mlp", "train-7").Started(kStartUs));
+    service_.PushAs(admin_.text, TestAgent("mlp", "train-7").StartedAllowing({"spans"}, kStartUs));
   }
 
   // The row of the newest change; null when nobody changed anything.
@@ -68,6 +68,7 @@ TEST_F(AuditTest, EveryRouteThatChangesSomethingIsWrittenDown) {
        200,
        "job.change",
        "new"},
+      {"POST /api/v1/jobs/{name}/windows", "mlp", {{"start_step", 9}}, 201, "window.ask", "mlp"},
       {"POST /api/v1/jobs/{name}/stop", "new", nullptr, 202, "job.stop", "new"},
       {"DELETE /api/v1/jobs/{name}", "new", nullptr, 204, "job.delete", "new"},
       {"POST /api/v1/webhooks",

@@ -51,6 +51,10 @@ constexpr Row kRows[] = {
     {"GET /api/v1/jobs/{name}/heatmap", "uffyfyfyyuuy", 200},
     {"POST /api/v1/jobs/{name}/samples", "uyfffyfyyuuf", 200},
     {"GET /api/v1/jobs/{name}/steps", "uffyfyfyyuuy", 200},
+    {"GET /api/v1/jobs/{name}/windows", "uffyfyfyyuuy", 200},
+    {"POST /api/v1/jobs/{name}/windows", "uffffyfyyuuf", 409},
+    {"GET /api/v1/jobs/{name}/windows/{id}", "uffyfyfyyuuy", 404},
+    {"GET /api/v1/jobs/{name}/windows/{id}/spans", "uffyfyfyyuuy", 404},
     {"GET /api/v1/jobs/{name}/rules", "uffyfyfyyuuy", 200},
     {"POST /api/v1/jobs/{name}/rules/preview", "uffyfyfyyuuy", 200},
     {"GET /api/v1/jobs/{name}/rules/{rule}/transitions", "uffyfyfyyuuy", 200},
@@ -148,6 +152,7 @@ class RolesTest : public ApiTest {
     if (call == "POST /api/v1/jobs") return Dump(Json{{"name", "mlp"}});
     if (call == "PATCH /api/v1/jobs/{name}")
       return Dump(Json{{"configuration", {{"interval_ms", 500}}}});
+    if (call == "POST /api/v1/jobs/{name}/windows") return Dump(Json{{"start_step", 1000}});
     if (call.ends_with("/preview")) return Dump(Json{{"rule", "IdleGPU"}});
     if (call == "POST /api/v1/webhooks") {
       return Dump(Json{{"url", "https://a.example.com/" + fresh}});

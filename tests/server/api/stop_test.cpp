@@ -9,16 +9,7 @@ constexpr char kStop[] = "/api/v1/jobs/mlp/stop";
 
 class StopTest : public ApiTest {
  protected:
-  // An agent that says what it obeys; null: an old one, which does not.
-  void Start(const Json& allows) {
-    Json facts = {{"cores", 2}, {"memory_bytes", 1024}, {"gpus", Json::array()}};
-    if (!allows.is_null()) facts["allows"] = allows;
-    Push(agent_.Lifecycle({{"event", "started"},
-                           {"at_us", kStartUs},
-                           {"command", {"train"}},
-                           {"interval_ms", 500},
-                           {"facts", facts}}));
-  }
+  void Start(const Json& allows) { Push(agent_.StartedAllowing(allows, kStartUs)); }
   Json Job() { return service_.GetJson("/api/v1/jobs/mlp"); }
 
   TestAgent agent_{"mlp"};
