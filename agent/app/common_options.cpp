@@ -29,9 +29,10 @@ constexpr Option kSampling[] = {
 
 constexpr Option kPush[] = {
     {"--push", "TIME", "2s", "time between two pushes to the service, 1s to 60s"},
-    {"--allow", "WHAT", "interval",
-     "what the service may ask of this agent while it runs: interval, window, stop (ends the "
-     "command), several with commas, or none"},
+    {"--allow", "WHAT", "interval,spans",
+     "what the service may ask of this agent while it runs: interval, spans (of annotations, in "
+     "steps that somebody asked for), window, stop (ends the command), several with commas, or "
+     "none"},
 };
 
 constexpr Option kNode[] = {

@@ -43,16 +43,18 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
   });
   const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
   const AskRanks ask = AskIn(&intake_, name_);
+  const KeepSpans keep = KeepIn(&intake_, name_);
   session_ = std::make_unique<JobSession>(
-      JobSessionOptions{.job = name_,
-                        .node = options.node,
-                        .push = options.push,
-                        .obey =
-                            [this, ask](const ServiceCommand& asked) {
-                              return stepscope::Obey(asked, options_.allowed, {interval_, ask});
-                            },
-                        .spool = options.spool,
-                        .service = options.uplink.server},
+      JobSessionOptions{
+          .job = name_,
+          .node = options.node,
+          .push = options.push,
+          .obey =
+              [this, ask, keep](const ServiceCommand& asked) {
+                return stepscope::Obey(asked, options_.allowed, {interval_, ask, keep});
+              },
+          .spool = options.spool,
+          .service = options.uplink.server},
       *uplink_, drain, clock);
   See(job.processes);
   // The service knows no job whose start it has not seen.

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kLeastMs = 100, kMostMs = 60'000;
 constexpr std::int64_t kMostSteps = 1000;  // of a window
+constexpr std::int64_t kMostStep = std::int64_t{1} << 53, kMostWaitSeconds = 86'400;
 
 std::string AskForWindow(const ServiceCommand& command, const AskRanks& ask) {
   if (command.start_step < 0 || command.num_steps < 1 || command.num_steps > kMostSteps) {
@@ -20,6 +21,20 @@ std::string AskForWindow(const ServiceCommand& command, const AskRanks& ask) {
       Format("window {} steps from step {}", command.num_steps, command.start_step);
   const bool told = ask && ask(std::string(kWindowCommand), steps) > 0;
   return told ? "" : "no training process is connected";
+}
+
+std::string KeepSpansOf(const ServiceCommand& command, const KeepSpans& keep) {
+  const bool sane = command.start_step >= 0 && command.start_step <= kMostStep &&
+                    command.num_steps >= 1 && command.num_steps <= kMostSteps;
+  if (!sane) {
+    return Format("{} steps from step {} are no window of 1 to {} steps", command.num_steps,
+                  command.start_step, kMostSteps);
+  }
+  if (!keep) return "this agent hears no training processes";
+  const Duration wait =
+      std::chrono::seconds(std::clamp<std::int64_t>(command.wait_seconds, 1, kMostWaitSeconds));
+  return keep({command.window_id, command.start_step, command.start_step + command.num_steps - 1,
+               command.id, wait});
 }
 
 std::string ChangeInterval(const ServiceCommand& command, Guarded<Duration>& interval) {
@@ -48,6 +63,8 @@ constexpr Kind kKinds[] = {
      [](const auto& command, const auto& powers) {
        return ChangeInterval(command, powers.interval);
      }},
+    {kSpansCommand, &Allowed::spans,
+     [](const auto& command, const auto& powers) { return KeepSpansOf(command, powers.keep); }},
     {kWindowCommand, &Allowed::window,
      [](const auto& command, const auto& powers) { return AskForWindow(command, powers.ask); }},
     {kStopCommand, &Allowed::stop,
@@ -62,13 +79,13 @@ const Kind* FindKind(std::string_view word) {
 }  // namespace
 
 Result<Allowed> ParseAllowed(std::string_view text) {
-  Allowed allowed{.interval = false};
+  Allowed allowed{.interval = false, .spans = false};
   if (text == "none") return allowed;
   for (const std::string_view word : Split(text, ',')) {
     const Kind* kind = FindKind(word);
     if (kind == nullptr) {
       return Invalid(
-          Format("'{}' is not interval, window and stop, nor none", Printable(text, 40)));
+          Format("'{}' is not interval, spans, window and stop, nor none", Printable(text, 40)));
     }
     allowed.*kind->allowed = true;
   }
@@ -87,6 +104,11 @@ AskRanks AskIn(Intake* intake, const std::string& job) {
   return [intake, job](const std::string& command, const std::string& argument) {
     return intake == nullptr ? 0 : intake->Ask(job, command, argument);
   };
+}
+
+KeepSpans KeepIn(Intake* intake, const std::string& job) {
+  if (intake == nullptr) return nullptr;
+  return [intake, job](const SpanWindow& window) { return intake->KeepSpans(job, window); };
 }
 
 std::string Obey(const ServiceCommand& command, const Allowed& allowed, const Powers& powers) {

@@ -250,7 +250,7 @@ int RunCommand(const RunOptions& options) {
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);
   const Event stop;
-  Powers powers{interval, AskIn(intake.get(), "")};
+  Powers powers{interval, AskIn(intake.get(), ""), KeepIn(intake.get(), "")};
   if (command) powers.stop = [&stop] { stop.Set(); };
   const auto spool = OpenSpool(options.spool);
   const SpoolDrain others(spool.get(), options.uplink, clock);

@@ -50,8 +50,8 @@ class TickFramer {
   Guarded<Pending> pending_;
 };
 
-// Turns what the training processes marked into frames: facts, steps, annotation statistics. For
-// one thread. `stream` outlives it.
+// Turns what the training processes marked into frames: facts, steps, annotation statistics,
+// spans of a window and its end. For one thread. `stream` outlives it.
 class MarkFramer {
  public:
   explicit MarkFramer(FrameStream& stream) : stream_(stream) {}
@@ -67,6 +67,7 @@ class MarkFramer {
   };
 
   void AddSteps(std::int32_t rank, const std::vector<Step>& steps);
+  void AddSpans(std::int32_t rank, const RankSpans& spans);
   void AddAnnotations(std::int32_t rank, std::span<const AnnotationStatistic> statistics);
 
   FrameStream& stream_;

@@ -90,6 +90,16 @@ std::string AnsweredEvent(Time at, const std::string& command, const std::string
                    {"reason", reason}});
 }
 
+std::string AnsweredEvent(const SpanWindowEnd& end) {
+  return Dump(Json{{"event", "answered"},
+                   {"at_us", ToMicros(end.at)},
+                   {"command", end.command},
+                   {"outcome", end.recorded ? "done" : "refused"},
+                   {"reason", end.reason},
+                   {"spans", end.spans},
+                   {"dropped", end.dropped}});
+}
+
 std::string GoneEvent(Time at) {
   return Dump(Json{{"event", "ended"},
                    {"at_us", ToMicros(at)},

@@ -47,6 +47,8 @@ std::string StartedEvent(const JobStart& start);
 std::string EndedEvent(Time at, const CommandEnd& end, const std::vector<std::string>& output);
 // What became of a command of the service. An empty reason: it was done.
 std::string AnsweredEvent(Time at, const std::string& command, const std::string& reason);
+// The answer to the command that asked for a window of spans.
+std::string AnsweredEvent(const SpanWindowEnd& end);
 // Of processes that this agent did not start: how they ended is not known.
 std::string GoneEvent(Time at);
 std::string RankEvent(const RankFacts& rank);

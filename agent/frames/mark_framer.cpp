@@ -5,6 +5,7 @@
 #include "agent/frames/framer.h"
 #include "agent/frames/lifecycle.h"
 #include "core/base/text.h"
+#include "core/model/span_table.h"
 #include "core/wire/table_codec.h"
 
 namespace stepscope {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 63;
 constexpr std::size_t kMostNames = 4096;
+constexpr std::size_t kMostSpans = 8'192;       // in a frame: half of what a table may have
 constexpr std::size_t kMostStatistics = 8'192;  // in a frame: half of what a table may have
 
 std::int64_t EndOf(const Step& step) {
@@ -63,8 +65,11 @@ void MarkFramer::Add(const IntakeBatch& batch) {
       AddAnnotations(marks.rank, left.first(some));
       left = left.subspan(some);
     }
+    AddSpans(marks.rank, marks.spans);
   }
   for (const RankEnd& rank : batch.rank_ended) say(RankEndedEvent(rank));
+  // Behind its spans: who reads it has them all.
+  if (batch.window_ended) say(AnsweredEvent(*batch.window_ended));
 }
 
 void MarkFramer::AddSteps(std::int32_t rank, const std::vector<Step>& steps) {
@@ -124,6 +129,35 @@ void MarkFramer::AddAnnotations(std::int32_t rank,
                   .from_us = from_us,
                   .to_us = to_us,
                   .samples = statistics.size()});
+}
+
+void MarkFramer::AddSpans(std::int32_t rank, const RankSpans& spans) {
+  Schema schema{rank, {}, {}};
+  for (const std::string_view column : kSpanColumns) {
+    schema.columns.push_back({std::string(column), ""});
+  }
+  for (const std::string& name : spans.names) schema.names.push_back(ShortName(name));
+  const std::uint64_t hash = HashSchema(schema);
+  for (std::span<const WindowSpan> left = spans.rows; !left.empty();) {
+    const auto some = left.first(std::min(left.size(), kMostSpans));
+    left = left.subspan(some.size());
+    Table table = Empty(some.size(), std::size(kSpanColumns));
+    std::int64_t from_ns = INT64_MAX, to_ns = 0;
+    for (const WindowSpan& span : some) {
+      const std::int64_t row[] = {spans.window_id, span.name,     span.process,    span.thread,
+                                  span.step,       span.start_ns, span.duration_ns};
+      for (std::size_t i = 0; i < std::size(row); ++i) table.columns[i].values.push_back(row[i]);
+      from_ns = std::min(from_ns, span.start_ns);
+      to_ns = std::max(to_ns, span.start_ns + span.duration_ns);
+    }
+    stream_.Append({.kind = FrameKind::kSpans,
+                    .payload = EncodeTable(table),
+                    .schema = &schema,
+                    .schema_hash = hash,
+                    .from_us = from_ns / 1'000,
+                    .to_us = to_ns / 1'000,
+                    .samples = some.size()});
+  }
 }
 
 }  // namespace stepscope

@@ -68,6 +68,13 @@ class Intake::Server {
         [&](MarkRegistry& registry) { return registry.Ask(job, command, argument); });
   }
 
+  std::string KeepSpans(const std::string& job, const SpanWindow& window) {
+    // So that it is known which steps have begun.
+    Accept();
+    return registry_.Change(
+        [&](MarkRegistry& registry) { return registry.KeepSpans(job, window); });
+  }
+
   std::vector<HeardJob> Jobs() const {
     return registry_.Read([](const MarkRegistry& registry) { return registry.Jobs(); });
   }
@@ -184,6 +191,10 @@ std::vector<RankMetric> Intake::TakeMetrics(const std::string& job) {
 std::size_t Intake::Ask(const std::string& job, const std::string& command,
                         const std::string& argument) {
   return server_->Ask(job, command, argument);
+}
+
+std::string Intake::KeepSpans(const std::string& job, const SpanWindow& window) {
+  return server_->KeepSpans(job, window);
 }
 
 std::vector<HeardJob> Intake::Jobs() const {

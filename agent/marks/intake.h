@@ -55,10 +55,43 @@ struct AnnotationStatistic {
   std::int64_t sum_ns = 0, min_ns = 0, max_ns = 0;
 };
 
+// Steps of a job of which each span of an annotation is wanted.
+struct SpanWindow {
+  std::int64_t window_id = 0;         // as the service numbers it
+  std::int64_t first = 0, last = -1;  // steps
+  std::string command{};              // whose answer its end is
+  Duration wait{};                    // for its last step
+};
+
+// One time that an annotation was open.
+struct WindowSpan {
+  std::int32_t name = 0;     // index into RankSpans::names
+  std::int32_t thread = 0;   // of the process
+  std::int64_t process = 0;  // its number on the node
+  std::int64_t step = 0;     // in whose time it ended
+  std::int64_t start_ns = 0, duration_ns = 0;
+};
+
+struct RankSpans {
+  std::int64_t window_id = 0;
+  std::vector<std::string> names;
+  std::vector<WindowSpan> rows;
+};
+
+// A window is over, and all its spans were handed over.
+struct SpanWindowEnd {
+  std::string command;
+  Time at{};
+  bool recorded = false;
+  std::string reason;  // why not, or why not all of it
+  std::int64_t spans = 0, dropped = 0;
+};
+
 struct RankMarks {
   std::int32_t rank = 0;
   std::vector<Step> steps;  // numbers and starts only grow, also across drains
   std::vector<AnnotationStatistic> annotations;
+  RankSpans spans{};  // of the window that is kept
 };
 
 // What a rank said that one of its metrics is: the newest of what it said.
@@ -73,6 +106,7 @@ struct IntakeBatch {
   std::vector<RankFacts> rank_started;
   std::vector<RankMarks> marks;  // at most one entry for each rank
   std::vector<RankEnd> rank_ended;
+  std::optional<SpanWindowEnd> window_ended{};
 };
 
 // A process that is heard. `devices` is its CUDA_VISIBLE_DEVICES, "" where it has none.
@@ -113,6 +147,11 @@ class Intake {
   // of its step, and what it answers is a fact of its rank, named as the command: "refused: ...".
   // How many could be told.
   std::size_t Ask(const std::string& job, const std::string& command, const std::string& argument);
+
+  // Keeps the spans of annotations in these steps of a job, for its drains to hand over; one of
+  // them says when the window is over. Why not, or nothing. At most kMostWindowSpans are kept.
+  static constexpr std::size_t kMostWindowSpans = 65'536;
+  std::string KeepSpans(const std::string& job, const SpanWindow& window);
 
   std::vector<HeardJob> Jobs() const;
 

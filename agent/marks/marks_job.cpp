@@ -3,7 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/text.h"
+
 namespace stepscope {
+namespace {
+
+constexpr std::size_t kLongestReason = 200;
+
+}  // namespace
 
 bool JobRecord::Done() const {
   return std::ranges::all_of(ranks_, [](const auto& entry) {
@@ -31,6 +38,10 @@ void JobRecord::Join(MarkProcess& process, Time now) {
   Rank& rank = ranks_[process.rank()];
   rank.record.LimitSteps(most_steps_);
   if (rank.processes.empty() && !rank.known) rank.came = now;
+  // No mark of it was read yet.
+  if (kept_ && !rank.record.spans().open()) {
+    rank.record.spans().Open(kept_->window, rank.record.newest(), false, kept_->room);
+  }
   rank.processes.push_back(&process);
 }
 
@@ -41,11 +52,14 @@ void JobRecord::Leave(MarkProcess& process) {
   rank.pending = FactsOf(rank);
   process.Leave(rank.record);
   std::erase(rank.processes, &process);
+  rank.record.spans().Settle();
+  if (rank.processes.empty()) rank.record.spans().Leave();
 }
 
 void JobRecord::ReadRings() {
   for (auto& [number, rank] : ranks_) {
     for (MarkProcess* process : rank.processes) process->ReadRings(rank.record);
+    rank.record.spans().Settle();
   }
 }
 
@@ -64,7 +78,8 @@ void JobRecord::DrainRank(std::int32_t number, Rank& rank, Time now, IntakeBatch
     rank.known = true;
   }
   RankMarks marks = rank.record.Take(number);
-  if (!marks.steps.empty() || !marks.annotations.empty()) batch.marks.push_back(std::move(marks));
+  const bool any = !marks.steps.empty() || !marks.annotations.empty() || !marks.spans.rows.empty();
+  if (any) batch.marks.push_back(std::move(marks));
   if (alive || !rank.known) return;
   batch.rank_ended.push_back({number, now});
   rank.known = false;
@@ -85,9 +100,55 @@ std::vector<RankMetric> JobRecord::TakeMetrics() {
   return metrics;
 }
 
-IntakeBatch JobRecord::Drain(Time now) {
+// All rings were read before.
+std::string JobRecord::KeepSpans(const SpanWindow& window, SteadyTime now) {
+  if (kept_) return Format("window {} is being recorded", kept_->window.window_id);
+  kept_.emplace(KeptWindow{window, now + window.wait});
+  for (auto& [number, rank] : ranks_) {
+    if (rank.processes.empty()) continue;
+    rank.record.spans().Open(window, rank.record.newest(), true, kept_->room);
+  }
+  return "";
+}
+
+// What other threads marked in its last step may be read one drain later than the step.
+bool JobRecord::WindowIsOver(SteadyTime now) {
+  if (now >= kept_->until) return true;
+  bool any = false, alive = false;
+  for (auto& [number, rank] : ranks_) {
+    if (!rank.record.spans().open()) continue;
+    if (!rank.record.spans().Over()) return kept_->settled = false;
+    any = true;
+    alive = alive || (!rank.processes.empty() && rank.record.spans().Recorded());
+  }
+  return any && (std::exchange(kept_->settled, true) || !alive);
+}
+
+void JobRecord::EndWindow(Time now, IntakeBatch& batch) {
+  SpanWindowEnd end{.command = kept_->window.command, .at = now, .reason = ""};
+  bool any = false;
+  for (auto& [number, rank] : ranks_) {
+    WindowSpans& spans = rank.record.spans();
+    if (!spans.open()) continue;
+    any = true;
+    end.recorded = end.recorded || spans.Recorded();
+    end.spans += spans.spans();
+    end.dropped += spans.dropped();
+    const std::string shortfall = spans.Shortfall();
+    if (!shortfall.empty() && end.reason.size() < kLongestReason) {
+      end.reason += Format("{}rank {}: {}", end.reason.empty() ? "" : "; ", number, shortfall);
+    }
+    spans.Close();
+  }
+  if (!any) end.reason = "no training process came";
+  batch.window_ended = std::move(end);
+  kept_.reset();
+}
+
+IntakeBatch JobRecord::Drain(Time now, SteadyTime steady) {
   IntakeBatch batch;
   for (auto& [number, rank] : ranks_) DrainRank(number, rank, now, batch);
+  if (kept_ && WindowIsOver(steady)) EndWindow(now, batch);
   return batch;
 }
 

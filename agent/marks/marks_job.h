@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/marks/intake.h"
 #include "agent/marks/marks_process.h"
 #include "agent/marks/marks_rank.h"
+#include "agent/marks/window_spans.h"
 #include "core/base/time.h"
 
 namespace stepscope {
@@ -36,7 +38,8 @@ class JobRecord {
 
   // As those of Intake, without reading.
   std::size_t Ask(const std::string& command, const std::string& argument);
-  IntakeBatch Drain(Time now);
+  std::string KeepSpans(const SpanWindow& window, SteadyTime now);
+  IntakeBatch Drain(Time now, SteadyTime steady);
   std::vector<RankMetric> TakeMetrics();
 
  private:
@@ -50,11 +53,22 @@ class JobRecord {
     bool known = false;                   // reported as started, and not as ended since
   };
 
+  // The spans that are kept, of all ranks.
+  struct KeptWindow {
+    SpanWindow window;
+    SteadyTime until{};
+    std::size_t room = Intake::kMostWindowSpans;
+    bool settled = false;  // it was over when it was drained before
+  };
+  bool WindowIsOver(SteadyTime now);
+  void EndWindow(Time now, IntakeBatch& batch);
+
   static std::string FactsOf(const Rank& rank);
   static void DrainRank(std::int32_t number, Rank& rank, Time now, IntakeBatch& batch);
 
   std::uint32_t user_;
   std::map<std::int32_t, Rank> ranks_;
+  std::optional<KeptWindow> kept_;
   std::size_t most_steps_ = RankRecord::kMostPendingSteps;
 };
 

@@ -74,7 +74,9 @@ Status MarkProcess::AddRing(const Descriptor& memory) {
   Result<MarkRingReader> reader = MarkRingReader::Map(memory);
   if (!reader) return reader.error();
   const bool continued = reader->continued();
-  rings_.push_back(std::make_unique<Ring>(Ring{std::move(reader).value(), StepFold(continued)}));
+  const auto thread = static_cast<std::int32_t>(rings_.size());
+  rings_.push_back(
+      std::make_unique<Ring>(Ring{std::move(reader).value(), StepFold(continued), thread}));
   return {};
 }
 
@@ -83,23 +85,32 @@ void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
   switch (mark.kind) {
     case MarkKind::kStep:
       if (const auto step = ring.fold.End(mark, ring.reader.clock_base())) {
-        rank.AddStep(&ring, *step);
+        rank.AddStep(&ring, *step, mark.start_ns);
       }
       return;
     case MarkKind::kPhase:
       ring.fold.AddPhase(mark);
       return;
     case MarkKind::kAnnotation:
-      if (const auto start = WallTime(mark, ring.reader.clock_base());
-          start && mark.name < kMaxMarkNames) {
-        annotations_[{mark.name, SpanBinOf(mark.duration.count())}].Add(*start, mark.duration);
-        return;
-      }
-      break;
+      return TakeAnnotation(mark, ring, rank);
     case MarkKind::kMetric:
       return TakeMetric(mark, ring);
   }
   ++source_.refused;
+}
+
+void MarkProcess::TakeAnnotation(const Mark& mark, const Ring& ring, RankRecord& rank) {
+  const auto start = WallTime(mark, ring.reader.clock_base());
+  if (!start || mark.name >= kMaxMarkNames) {
+    ++source_.refused;
+    return;
+  }
+  annotations_[{mark.name, SpanBinOf(mark.duration.count())}].Add(*start, mark.duration);
+  if (!rank.spans().Wanted()) return;
+  if (spans_.size() >= Intake::kMostWindowSpans) return rank.spans().Lose(1);
+  spans_.push_back({mark.name,
+                    {mark.start_ns, mark.duration.count(), start->time_since_epoch().count(),
+                     source_.pid, ring.thread}});
 }
 
 void MarkProcess::TakeMetric(const Mark& mark, const Ring& ring) {
@@ -117,7 +128,9 @@ void MarkProcess::ReadRings(RankRecord& rank) {
     ring->reader.Read([&](const Mark& mark) { TakeMark(mark, *ring, rank); });
   }
   HandOver(rank, false);
+  const std::int64_t dropped_before = source_.dropped;
   Count();
+  rank.spans().Lose(source_.dropped - dropped_before);
 }
 
 // A name travels apart from its marks and may come later than they do.
@@ -128,6 +141,12 @@ void MarkProcess::HandOver(RankRecord& rank, bool all) {
     const std::string& name = names_[id];
     const bool known = id == 0 || !name.empty();
     if (known || all) rank.AddAnnotation(name, entry.second);
+    return known || all;
+  });
+  std::erase_if(spans_, [&](const NamedSpan& each) {
+    const std::string& name = names_[each.name];
+    const bool known = each.name == 0 || !name.empty();
+    if (known || all) rank.spans().AddSpan(name, each.span);
     return known || all;
   });
   std::erase_if(metrics_, [&](const auto& entry) {

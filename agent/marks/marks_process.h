@@ -52,12 +52,18 @@ class MarkProcess {
   struct Ring {
     MarkRingReader reader;
     StepFold fold;
+    std::int32_t thread = 0;  // in the order in which they came
+  };
+  struct NamedSpan {
+    std::uint16_t name = 0;
+    SpanMark span;
   };
   Result<State> Take(const MarkMessage& message, const Descriptor& passed);
   Status AddRing(const Descriptor& memory);
   void TakeMark(const Mark& mark, Ring& ring, RankRecord& rank);
   // Gives the rank what is named by now; `all`: no name comes any more.
   void HandOver(RankRecord& rank, bool all);
+  void TakeAnnotation(const Mark& mark, const Ring& ring, RankRecord& rank);
   void TakeMetric(const Mark& mark, const Ring& ring);
   void TakeAnswer(const MarkAnswer& answer);
   void SetFact(const std::string& key, const std::string& value);
@@ -72,6 +78,7 @@ class MarkProcess {
   std::vector<std::string> names_;  // by id; empty where none was declared yet
   // By id and bin of their durations, until the name is known.
   std::map<std::pair<std::uint16_t, int>, AnnotationSums> annotations_;
+  std::vector<NamedSpan> spans_;                  // of a window, until the name is known
   std::map<std::uint16_t, MetricValue> metrics_;  // by id, until the name is known
   std::vector<std::unique_ptr<Ring>> rings_;      // their addresses stand for them
 };

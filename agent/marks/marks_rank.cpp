@@ -37,7 +37,7 @@ void PutText(Json& json, const char* key, const std::string& text) {
 
 }  // namespace
 
-void RankRecord::AddStep(const void* ring, Step step) {
+void RankRecord::AddStep(const void* ring, Step step, std::uint64_t start_ns) {
   if (owner_ == nullptr) owner_ = ring;
   const bool foreign = owner_ != ring;
   if (foreign || steps_.size() >= most_steps_ || step.number > kMostNumber) {
@@ -52,6 +52,7 @@ void RankRecord::AddStep(const void* ring, Step step) {
   }
   last_ = step.number;
   steps_.push_back(step);
+  spans_.AddStep(step.number, start_ns, start_ns + static_cast<std::uint64_t>(step.wall.count()));
 }
 
 void RankRecord::AddAnnotation(const std::string& name, const AnnotationSums& sums) {
@@ -116,6 +117,7 @@ RankMarks RankRecord::Take(std::int32_t rank) {
     for (const auto& [bin, sums] : bins) marks.annotations.push_back(ToStatistic(name, sums));
   }
   annotations_.clear();
+  marks.spans = spans_.Take();
   return marks;
 }
 

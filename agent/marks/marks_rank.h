@@ -12,6 +12,7 @@
 
 #include "agent/marks/intake.h"
 #include "agent/marks/marks_fold.h"
+#include "agent/marks/window_spans.h"
 #include "core/wire/mark_message.h"
 
 namespace stepscope {
@@ -47,15 +48,20 @@ class RankRecord {
   // At most so many steps wait to be taken, and never more than kMostPendingSteps.
   void LimitSteps(std::size_t most) { most_steps_ = std::min(most, kMostPendingSteps); }
 
-  // `ring` stands for who marked it. Numbers that go back (a second training in the same job) are
-  // shifted so that they go on.
-  void AddStep(const void* ring, Step step);
+  // `ring` stands for who marked it, `start_ns` is its start by the clock of the marks. Numbers
+  // that go back (a second training in the same job) are shifted so that they go on.
+  void AddStep(const void* ring, Step step, std::uint64_t start_ns);
   // All of `sums` in one bin of durations (core/model/span_bins.h).
   void AddAnnotation(const std::string& name, const AnnotationSums& sums);
   // `name` is without "user.". False where that makes no custom metric, and for names beyond
   // kMostMetrics.
   bool SetMetric(const std::string& name, const MetricValue& value);
   void RingEnded(const void* ring);
+
+  // Those of the window that is kept, if there is one.
+  WindowSpans& spans() { return spans_; }
+  // The number of the last step; -1 before the first.
+  std::int64_t newest() const { return last_; }
 
   // Counts of a process that is gone.
   void ProcessEnded(const MarkSource& process);
@@ -72,6 +78,7 @@ class RankRecord {
   void TakeMetrics(std::int32_t rank, std::vector<RankMetric>& into);
 
  private:
+  WindowSpans spans_;
   std::vector<Step> steps_;
   std::size_t most_steps_ = kMostPendingSteps;
   std::map<std::string, std::map<int, AnnotationSums>> annotations_;  // by name and bin

@@ -169,7 +169,7 @@ JobRecord* MarkRegistry::Read(const std::string& name) {
 
 IntakeBatch MarkRegistry::Drain(const std::string& name) {
   JobRecord* const job = Read(name);
-  return job == nullptr ? IntakeBatch() : job->Drain(clock_.Now());
+  return job == nullptr ? IntakeBatch() : job->Drain(clock_.Now(), clock_.Steady());
 }
 
 std::vector<RankMetric> MarkRegistry::TakeMetrics(const std::string& name) {
@@ -181,6 +181,12 @@ std::size_t MarkRegistry::Ask(const std::string& name, const std::string& comman
                               const std::string& argument) {
   const auto job = jobs_.find(name);
   return job == jobs_.end() ? 0 : job->second.Ask(command, argument);
+}
+
+std::string MarkRegistry::KeepSpans(const std::string& name, const SpanWindow& window) {
+  JobRecord* const job = Read(name);
+  return job == nullptr ? "no training process is connected"
+                        : job->KeepSpans(window, clock_.Steady());
 }
 
 std::vector<HeardJob> MarkRegistry::Jobs() const {

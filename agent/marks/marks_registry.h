@@ -35,6 +35,7 @@ class MarkRegistry {
   IntakeBatch Drain(const std::string& job);
   std::vector<RankMetric> TakeMetrics(const std::string& job);
   std::size_t Ask(const std::string& job, const std::string& command, const std::string& argument);
+  std::string KeepSpans(const std::string& job, const SpanWindow& window);
   std::vector<HeardJob> Jobs() const;
   std::uint64_t changes() const { return changes_; }
   bool Forget(const std::string& job);

@@ -52,6 +52,47 @@ TEST(Obey, AsksTheRanksForAWindowWhereThatIsAllowed) {
   EXPECT_EQ(asked, (std::vector<std::string>{"window", "window 5 steps from step 1000"}));
 }
 
+ServiceCommand Spans(std::int64_t start_step, std::int64_t num_steps) {
+  return {.id = "spans-3",
+          .kind = "spans",
+          .start_step = start_step,
+          .num_steps = num_steps,
+          .window_id = 3,
+          .wait_seconds = 90};
+}
+
+TEST(Obey, KeepsSpansUnlessItIsToldNotTo) {
+  Guarded<Duration> interval(500ms);
+  SpanWindow kept;
+  const KeepSpans keep = [&](const SpanWindow& window) {
+    kept = window;
+    return std::string();
+  };
+  EXPECT_EQ(Obey(Spans(1000, 5), Allowed{}, {interval, nullptr, keep}), "");
+  EXPECT_EQ(kept.window_id, 3);
+  EXPECT_EQ(kept.first, 1000);
+  EXPECT_EQ(kept.last, 1004);
+  EXPECT_EQ(kept.command, "spans-3");
+  EXPECT_EQ(kept.wait, 90s);
+  for (const char* allowed : {"none", "interval,stop"}) {
+    EXPECT_EQ(Obey(Spans(1000, 5), *ParseAllowed(allowed), {interval, nullptr, keep}),
+              "the agent was started without --allow spans");
+  }
+}
+
+TEST(Obey, RefusesSpansOfNoSteps) {
+  Guarded<Duration> interval(500ms);
+  const KeepSpans keep = [](const SpanWindow&) { return std::string(); };
+  for (const auto& [start, count] : {std::pair<std::int64_t, std::int64_t>{-1, 5},
+                                     {0, 0},
+                                     {0, 1001},
+                                     {INT64_MAX, 1},
+                                     {0, INT64_MIN}}) {
+    EXPECT_NE(Obey(Spans(start, count), Allowed{}, {interval, nullptr, keep}), "");
+  }
+  EXPECT_EQ(Obey(Spans(0, 1), Allowed{}, {interval}), "this agent hears no training processes");
+}
+
 TEST(Obey, RefusesAWindowThatIsNoneOrThatNobodyHearsOf) {
   Guarded<Duration> interval(500ms);
   const Allowed allowed = *ParseAllowed("interval,window");
@@ -69,22 +110,24 @@ TEST(Obey, BeginsToStopWhereThatIsAllowedAndThereIsACommand) {
   int stopped = 0;
   const auto stop = [&] { ++stopped; };
   const ServiceCommand command = {.id = "stop-1", .kind = "stop"};
-  EXPECT_EQ(Obey(command, *ParseAllowed("interval,window"), {interval, nullptr, stop}),
+  EXPECT_EQ(Obey(command, *ParseAllowed("interval,window"), {interval, nullptr, nullptr, stop}),
             "the agent was started without --allow stop");
   EXPECT_EQ(stopped, 0);
-  EXPECT_EQ(Obey(command, *ParseAllowed("stop"), {interval, nullptr, stop}), "");
+  EXPECT_EQ(Obey(command, *ParseAllowed("stop"), {interval, nullptr, nullptr, stop}), "");
   EXPECT_EQ(stopped, 1);
   EXPECT_EQ(Obey(command, *ParseAllowed("stop"), {interval}),
             "this agent did not start the processes; stepscope-agent run does");
 }
 
 TEST(Allow, IsAListOfWordsOrNone) {
-  EXPECT_EQ(ParseAllowed("interval").value(), Allowed());
-  EXPECT_EQ(ParseAllowed("none").value(), Allowed{.interval = false});
-  EXPECT_EQ(ParseAllowed("window").value(), (Allowed{.interval = false, .window = true}));
-  EXPECT_EQ(ParseAllowed("stop,interval").value(), (Allowed{.interval = true, .stop = true}));
-  EXPECT_EQ(WordsOf(*ParseAllowed("stop,window,interval")),
-            (std::vector<std::string>{"interval", "window", "stop"}));
+  constexpr Allowed kNone{.interval = false, .spans = false};
+  EXPECT_EQ(ParseAllowed("interval,spans").value(), Allowed());
+  EXPECT_EQ(ParseAllowed("none").value(), kNone);
+  EXPECT_EQ(WordsOf(*ParseAllowed("window")), std::vector<std::string>{"window"});
+  EXPECT_EQ(WordsOf(*ParseAllowed("stop,interval")),
+            (std::vector<std::string>{"interval", "stop"}));
+  EXPECT_EQ(WordsOf(*ParseAllowed("stop,window,spans,interval")),
+            (std::vector<std::string>{"interval", "spans", "window", "stop"}));
   EXPECT_EQ(WordsOf(*ParseAllowed("none")), std::vector<std::string>());
   for (const char* text : {"", "kill", "interval,none", "Interval", "interval,", ",window"}) {
     EXPECT_FALSE(ParseAllowed(text)) << text;

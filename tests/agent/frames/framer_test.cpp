@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/wire/table_codec.h"
 #include "tests/support/fake_clock.h"
@@ -172,6 +173,33 @@ TEST_F(MarkFramerTest, NamesAnnotationsByADictionary) {
   const auto table = DecodeTable(frames[0].payload);
   EXPECT_EQ(table->columns[0].values, (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(table->columns[3].values, (std::vector<std::int64_t>{3, 1}));
+}
+
+TEST_F(MarkFramerTest, SpansComeBeforeTheEndOfTheirWindow) {
+  IntakeBatch batch;
+  RankSpans spans{7, {"Augment", "Load"}, std::vector<WindowSpan>(10'000, {1, 2, 4711, 5, 0, 30})};
+  for (std::size_t i = 0; i < spans.rows.size(); ++i) {
+    spans.rows[i].start_ns = 1'000'000 + static_cast<std::int64_t>(i);
+  }
+  batch.marks.push_back({.rank = 3, .steps = {}, .annotations = {}, .spans = spans});
+  batch.window_ended = SpanWindowEnd{"spans-7", kStart, true, "", 10'000, 2};
+  framer.Add(batch);
+  const auto frames = Frames();
+  ASSERT_EQ(frames.size(), 3u);
+  EXPECT_EQ(frames[0].head.kind, FrameKind::kSpans);
+  EXPECT_EQ(frames[0].schema->rank, 3);
+  EXPECT_EQ(frames[0].schema->names, spans.names);
+  const auto table = DecodeTable(frames[0].payload);
+  ASSERT_TRUE(table) << table.error().message;
+  std::vector<std::int64_t> last;
+  for (const Column& column : table->columns) last.push_back(column.values.back());
+  EXPECT_EQ(last, (std::vector<std::int64_t>{7, 1, 4711, 2, 5, 1'000'000 + 8'191, 30}));
+  EXPECT_EQ(DecodeTable(frames[1].payload)->rows, 10'000u - 8'192u);
+  const Json end = *ParseJson(frames[2].payload);
+  EXPECT_EQ(end["command"], "spans-7");
+  EXPECT_EQ(end["outcome"], "done");
+  EXPECT_EQ(end["spans"], 10'000);
+  EXPECT_EQ(end["dropped"], 2);
 }
 
 TEST_F(MarkFramerTest, BinsOfANameShareItAndManyMakeSeveralFrames) {
