@@ -3,7 +3,7 @@
 import hashlib
 import struct
 
-TICKS, STEPS, LIFECYCLE, LOST = 1, 2, 5, 7
+TICKS, STEPS, SPANS, LIFECYCLE, LOST = 1, 2, 3, 5, 7
 MAGIC, VERSION = 0x46535453, 1
 
 
@@ -45,10 +45,10 @@ def text(value) -> bytes:
     return varint(len(data)) + data
 
 
-def schema(columns, rank=-1) -> bytes:
+def schema(columns, rank=-1, names=()) -> bytes:
     """`columns` are (metric, device) pairs."""
     body = b"".join(text(metric) + text(device) for metric, device in columns)
-    return struct.pack("<Bi", 1, rank) + varint(len(columns)) + body + varint(0)
+    return struct.pack("<Bi", 1, rank) + varint(len(columns)) + body + varint(len(names)) + b"".join(map(text, names))
 
 
 def schema_hash(encoded: bytes) -> int:

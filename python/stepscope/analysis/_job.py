@@ -132,6 +132,34 @@ class Job:
         types = {"rank": "int64", "name": "object", "low": "float64", "high": "float64", "count": "int64"}
         return pd.DataFrame(columns, columns=list(_BIN_COLUMNS)).astype(types)
 
+    def ask_for_spans(self, start_step: int, num_steps: int = 1) -> Dict[str, Any]:
+        """Asks the agents of a running job for every span of an annotation in these steps, which must not have begun.
+
+        The window of the answer has an `id` for `spans`, and is `Open` until the agents have sent them. While another
+        one is open this is a `Problem`, as it is where no agent records spans.
+        """
+        return self._service.ask(self._path + "/windows", {"what": "annotations", "start_step": start_step, "num_steps": num_steps})
+
+    def windows(self) -> Any:
+        """The windows that were asked for, the newest first: id, start_step, num_steps, status, reason, asked, spans, dropped.
+
+        `status` is Open, Recorded or NotRecorded; `reason` says why something is missing; `dropped` counts spans
+        that found no room.
+        """
+        items = [item for page in self._service.pages(self._path + "/windows", limit=500) for item in page["items"]]
+        return table(items, ("id", "start_step", "num_steps", "status", "reason", "asked", "spans", "dropped"), times=("asked",))
+
+    def spans(self, window: Union[str, int], rank: Optional[int] = None, annotation: Optional[str] = None) -> Any:
+        """Each time that an annotation was open in a window: rank, process, thread, name, step, start, duration.
+
+        `duration` is in seconds, `step` is the one in whose time the span ended. Rows come by rank, and then as the agent
+        read them, which within a thread is in the order of their ends.
+        """
+        pages = self._service.pages(f"{self._path}/windows/{path_part(str(window))}/spans", rank=rank, annotation=annotation, limit=5000)
+        items = [item for page in pages for item in page["items"]]
+        frame = table(items, ("rank", "process", "thread", "name", "step", "start", "duration_seconds"), times=("start",))
+        return frame.rename(columns={"duration_seconds": "duration"}).astype(_SPAN_TYPES)
+
     def diagnosis(self) -> Any:
         """Where the time of the job went: a row for each cause, busy first, then the largest loss first.
 
@@ -210,6 +238,7 @@ _RULE_COLUMNS = (
     "evidence",
     "evaluated",
 )
+_SPAN_TYPES = {**dict.fromkeys(("rank", "process", "thread", "step"), "int64"), "duration": "float64"}
 _RULE_NAMES = {"rule_configuration_name": "name", "rule_evaluation_status": "status"}
 
 

@@ -51,7 +51,7 @@ class Service:
         return self._answer(f"{self.url}/api/v1{path}" + ("?" + urllib.parse.urlencode(given) if given else ""), None, _JSON, _json_object)
 
     def ask(self, path: str, question: Dict[str, Any]) -> Dict[str, Any]:
-        """The answer to a question that is too long for an address; it changes nothing, so it may be asked again."""
+        """The answer to a question that is too long for an address, or to a request that is safe to repeat."""
         return self._answer(f"{self.url}/api/v1{path}", json.dumps(question).encode(), _JSON, _json_object)
 
     def page(self, path: str) -> bytes:
