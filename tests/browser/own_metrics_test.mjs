@@ -61,10 +61,10 @@ test("a metric that comes later gets its chart, and only what is new is looked t
 
 test("of a job with too many series for one answer its first node is asked", async () => {
   page.expected.push(/status of 400/);
-  service.fail(/fold=metric&points=1$/, { status: 400, words: ["Invalid query", "more than 20000 series"] });
+  service.fail(/fold=metric&points=1&times=runs$/, { status: 400, words: ["Invalid query", "more than 20000 series"] });
   await open();
   await chart("loss").locator("canvas").waitFor();
-  assert.equal(service.calls(/fold=metric&points=1&node=host-1$/).length, 1);
+  assert.equal(service.calls(/fold=metric&points=1&node=host-1&times=runs$/).length, 1);
 });
 
 test("when the list cannot be had the other charts are there, and a retry brings it", async () => {

@@ -202,6 +202,17 @@ function foldOf(series) {
   });
 }
 
+/** The same with runs of bins that follow each other, [begin, how many], in place of times. */
+function withRuns({ times_us, ...series }, binUs) {
+  const runs = [];
+  for (const at of times_us) {
+    const last = runs.at(-1);
+    if (last && at === last[0] + last[1] * binUs) last[1] += 1;
+    else runs.push([at, 1]);
+  }
+  return { ...series, runs };
+}
+
 export function metrics(job, query) {
   const known = { ...kShapes, ...job.own };
   const names = (query.get("metric") ?? Object.keys(known).join(",")).split(",").filter((metric) => metric in known);
@@ -219,7 +230,7 @@ export function metrics(job, query) {
     interval_ms: 500, bin_us: binUs, from_us: fromUs, to_us: toUs,
     cursor: `${binUs}-${Math.floor(toUs / binUs) * binUs}`,
     agents: nodeNames(job).map((node) => ({ node, last_seen: iso(lastUs(job)), last_seen_us: lastUs(job) })),
-    series: query.has("fold") ? foldOf(series) : series,
+    series: (query.has("fold") ? foldOf(series) : series).map((one) => (query.get("times") === "runs" ? withRuns(one, binUs) : one)),
   };
 }
 
