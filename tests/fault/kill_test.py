@@ -178,4 +178,5 @@ def check_agent(service, lives):
         # All but what says that the node began and, of the last one, which was ended, that it ended.
         assert int(stored) - int(frames) in ((1, 2) if session == sessions[-1][0] else (1,)), f"session {session}: {frames} frames of {stored}, the newest {newest}"
         if frames != "0":
-            assert int(ticks) == (int(last_us) - int(first_us)) // AGENT_INTERVAL_US + 1, f"session {session}: {ticks} ticks from {first_us} to {last_us}"
+            # An agent that was not given the processor sleeps through a tick, and makes none up.
+            assert int(frames) <= int(ticks) <= (int(last_us) - int(first_us)) // AGENT_INTERVAL_US + 1, f"session {session}: {ticks} ticks from {first_us} to {last_us}"
