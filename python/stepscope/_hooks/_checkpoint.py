@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from threading import get_ident
 from time import monotonic_ns
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, Set, Tuple
 
 from ._flow import flow
 from ._patch import replace
@@ -18,6 +18,9 @@ _SAVERS: Dict[str, Tuple[str, ...]] = {
     "safetensors.torch": ("save_file", "save_model"),
     "torch.distributed.checkpoint": ("save", "async_save", "save_state_dict"),
 }
+
+
+_under_way: Set[str] = set()  # of the thread that trains, which alone looks
 
 
 def install(torch: Any) -> None:
@@ -31,16 +34,19 @@ def install_for(module: Any) -> None:
 
 
 def timed(phase: str) -> Any:
-    """Times what both a training and an evaluation do."""
+    """Times what both a training and an evaluation do. One that calls another of the same phase is one:
+    a checkpoint may save thousands of tensors one by one."""
 
     def make(original: Any) -> Any:
         def call(*args: Any, **named: Any) -> Any:
-            if get_ident() != flow.owner:
+            if get_ident() != flow.owner or phase in _under_way:
                 return original(*args, **named)
             start = monotonic_ns()
+            _under_way.add(phase)
             try:
                 return original(*args, **named)
             finally:
+                _under_way.discard(phase)
                 flow.happened(start, monotonic_ns(), phase)
 
         return call
