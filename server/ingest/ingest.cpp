@@ -278,8 +278,8 @@ IngestFigures Ingest::figures() const {
     const Duration running = commits.running ? at - *commits.running : Duration::zero();
     return std::max(commits.recent.P95(at), running);
   });
-  const SteadyTime at = core_->clock.Steady();
   core_->queue.Read([&](const Queue& queue) {
+    const SteadyTime at = core_->clock.Steady();  // not before what waits came
     now.queue_length = queue.waiting.size();
     now.queue_bytes = queue.bytes;
     if (!queue.waiting.empty()) now.queue_age = at - queue.waiting.front()->since;
