@@ -117,7 +117,10 @@ bool JobRecord::WindowIsOver(SteadyTime now) {
   bool any = false, alive = false;
   for (auto& [number, rank] : ranks_) {
     if (!rank.record.spans().open()) continue;
-    if (!rank.record.spans().Over()) return kept_->settled = false;
+    if (!rank.record.spans().Over()) {
+      if (!rank.record.spans().HasSteps()) continue;  // it may never have any: nobody waits for it
+      return kept_->settled = false;
+    }
     any = true;
     alive = alive || (!rank.processes.empty() && rank.record.spans().Recorded());
   }

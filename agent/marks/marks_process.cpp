@@ -143,6 +143,7 @@ void MarkProcess::HandOver(RankRecord& rank, bool all) {
     if (known || all) rank.AddAnnotation(name, entry.second);
     return known || all;
   });
+  if (!rank.spans().open()) spans_.clear();
   std::erase_if(spans_, [&](const NamedSpan& each) {
     const std::string& name = names_[each.name];
     const bool known = each.name == 0 || !name.empty();

@@ -28,9 +28,11 @@ bool WindowSpans::Wanted() const {
 }
 
 void WindowSpans::AddStep(std::int64_t number, std::uint64_t start_ns, std::uint64_t end_ns) {
+  // Of a step that comes from far its spans were not kept while it lasted.
+  const bool kept = Wanted();
   newest_ = number;
   known_until_ns_ = end_ns;
-  if (!open() || late_ || number < window_.first || number > window_.last) return;
+  if (!kept || number < window_.first || number > window_.last) return;
   // Of a process that lies about its clock: places are looked up by ends that grow.
   if (!steps_.empty() && end_ns < steps_.back().end_ns) return;
   steps_.push_back({number, start_ns, end_ns});

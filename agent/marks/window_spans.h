@@ -46,6 +46,8 @@ class WindowSpans {
 
   // No step of the window comes any more.
   bool Over() const { return late_ || gone_ || newest_ >= window_.last; }
+  // A step has ended, of the window or before it.
+  bool HasSteps() const { return newest_ >= 0; }
   // At least one of its steps was there.
   bool Recorded() const { return !steps_.empty(); }
   std::int64_t spans() const { return handed_over_; }

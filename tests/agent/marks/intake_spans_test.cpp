@@ -135,6 +135,33 @@ TEST_F(IntakeSpans, AStepThatHasBegunIsTooLate) {
   EXPECT_THAT(Drain(), ElementsAre("0:8:load"));
 }
 
+// Until its first step ends nobody knows that it is one of the window: its first spans were let go.
+TEST_F(IntakeSpans, AStepThatComesFromFarIsNotWhole) {
+  StartWithClock();
+  RingWriter ring(1024);
+  const auto process = Train(0, ring);
+  EXPECT_EQ(Keep(5000, 5001), "");
+  RunSteps(ring, 5000, 5001);
+  EXPECT_THAT(Drain(), ElementsAre("0:5001:load"));
+  if (!end_) Drain();
+  ASSERT_TRUE(end_.has_value());
+  EXPECT_TRUE(end_->recorded);
+  EXPECT_EQ(end_->reason, "rank 0: 1 of 2 steps are whole");
+}
+
+TEST_F(IntakeSpans, ARankWithoutStepsHoldsNobodyUp) {
+  StartWithClock();
+  RingWriter ring(1024), silent(1024);
+  const auto process = Train(0, ring), other = Train(1, silent);
+  EXPECT_EQ(Keep(1, 2), "");
+  RunSteps(ring, 0, 2);
+  EXPECT_THAT(Drain(), ElementsAre("0:1:load", "0:2:load"));
+  if (!end_) Drain();
+  ASSERT_TRUE(end_.has_value());
+  EXPECT_TRUE(end_->recorded);
+  EXPECT_EQ(end_->reason, "rank 1: did not come to step 2, no step ended");
+}
+
 TEST_F(IntakeSpans, ARankThatIsLateIsSaidBesideThoseThatAreNot) {
   StartWithClock();
   RingWriter first(1024), second(1024);
