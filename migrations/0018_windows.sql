@@ -16,6 +16,7 @@ create table windows (
     num_steps bigint not null,
     asked_us bigint not null,
     until_us bigint not null,                    -- agents give up then
+    spans bigint not null default 0,             -- that came, also those that retention has removed
     primary key (job_id, window_id)
 );
 

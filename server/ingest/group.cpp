@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "server/ingest/apply_lifecycle.h"
 #include "server/ingest/commands.h"
-#include "server/ingest/window_spans.h"
+#include "server/ingest/window_rooms.h"
 #include "server/store/job_facts.h"
 #include "server/store/streams.h"
 
@@ -33,7 +33,7 @@ struct Group {
   std::map<std::string, JobRow> jobs;  // by name; only those that exist
   std::map<std::pair<std::int64_t, std::string>, Stream> streams;
   std::vector<NewFrame> frames;
-  std::vector<NewSpanBlock> spans;
+  WindowRooms windows;
   std::map<std::pair<std::int64_t, std::int64_t>, NewSchema> schemas;  // by job and hash
   std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // that sent something
 };
@@ -155,8 +155,8 @@ void AddTable(Group& group, const Stream& stream, const TableFrame& table, PushO
                      .session = stream.key.session,
                      .payload = table.payload};
   if (table.kind == FrameKind::kSpans) {
-    group.spans.push_back({row.job_id, table.window_id, row.sequence, row.schema_hash, row.from_us,
-                           row.to_us, row.rows, row.rank, row.session, row.payload});
+    group.windows.Add({row.job_id, table.window_id, row.sequence, row.schema_hash, row.from_us,
+                       row.to_us, row.rows, row.rank, row.session, row.payload});
   } else {
     group.frames.push_back(row);
   }
@@ -189,7 +189,7 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome
   stream.cursor = stream.push->numbered ? frame.last : before + 1;
   ++outcome.frames;
   if (const auto* table = std::get_if<TableFrame>(&frame.content)) {
-    const auto fault = FaultOfSpans(group.connection, by.job_id, *table, group.spans);
+    const auto fault = group.windows.Take(group.connection, by.job_id, *table);
     if (!fault) return fault.error();
     if (!fault->empty()) {
       outcome.rejected.push_back({frame.sequence, "bad-window", *fault});
@@ -260,7 +260,7 @@ Status Write(Group& group) {
   for (const auto& [key, schema] : group.schemas) schemas.push_back(schema);
   if (Status done = InsertSchemas(group.connection, schemas); !done) return done;
   if (Status done = InsertFrames(group.connection, group.frames); !done) return done;
-  if (Status done = InsertSpanBlocks(group.connection, group.spans); !done) return done;
+  if (Status done = group.windows.Save(group.connection); !done) return done;
   std::vector<RankSighting> ranks;
   for (const auto& [key, rank] : group.ranks) ranks.push_back(rank);
   if (Status done = RanksSeen(group.connection, ranks); !done) return done;

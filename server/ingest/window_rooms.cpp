@@ -1,30 +1,54 @@
-#include "server/ingest/window_spans.h"
+#include "server/ingest/window_rooms.h"
 
 #include "core/base/text.h"
 #include "server/store/windows.h"
 
 namespace stepscope {
 
-Result<std::string> FaultOfSpans(Connection& connection, std::int64_t job_id,
-                                 const TableFrame& table, std::span<const NewSpanBlock> pending) {
-  if (table.kind != FrameKind::kSpans) return std::string();
-  const Result<WindowRow> window = FindWindow(connection, job_id, table.window_id);
+Result<WindowRooms::Room*> WindowRooms::Find(Connection& connection, const Key& key) {
+  const auto [place, fresh] = rooms_.try_emplace(key);
+  Room& room = place->second;
+  if (!fresh) return &room;
+  const Result<WindowRow> window = FindWindow(connection, key.first, key.second);
   if (!window && window.error().code != Code::kNotFound) return window.error();
-  if (!window) return window.error().message;
-  if (table.first_step < window->start_step ||
-      table.last_step >= window->start_step + window->num_steps) {
+  if (!window) {
+    room.fault = window.error().message;
+  } else {
+    room.start_step = window->start_step;
+    room.end_step = window->start_step + window->num_steps;
+    room.stored = window->spans;
+  }
+  return &room;
+}
+
+Result<std::string> WindowRooms::Take(Connection& connection, std::int64_t job_id,
+                                      const TableFrame& table) {
+  if (table.kind != FrameKind::kSpans) return std::string();
+  const Result<Room*> found = Find(connection, {job_id, table.window_id});
+  if (!found) return found.error();
+  Room& room = **found;
+  if (!room.fault.empty()) return room.fault;
+  if (table.first_step < room.start_step || table.last_step >= room.end_step) {
     return Format("steps {} to {} are not of window {}", table.first_step, table.last_step,
                   table.window_id);
   }
-  Result<std::int64_t> stored = CountSpans(connection, job_id, table.window_id);
-  if (!stored) return stored.error();
-  std::int64_t spans = *stored + static_cast<std::int64_t>(table.rows);
-  for (const NewSpanBlock& block : pending) {
-    if (block.job_id == job_id && block.window_id == table.window_id) spans += block.rows;
+  const std::int64_t taken = room.taken + static_cast<std::int64_t>(table.rows);
+  if (room.stored + taken > kMostWindowSpans) {
+    return Format("window {} would have {} spans, and at most {} are stored", table.window_id,
+                  room.stored + taken, kMostWindowSpans);
   }
-  if (spans <= kMostWindowSpans) return std::string();
-  return Format("window {} would have {} spans, and at most {} are stored", table.window_id, spans,
-                kMostWindowSpans);
+  room.taken = taken;
+  return std::string();
+}
+
+Status WindowRooms::Save(Connection& connection) const {
+  if (Status done = InsertSpanBlocks(connection, blocks_); !done) return done;
+  for (const auto& [key, room] : rooms_) {
+    if (room.taken == 0) continue;
+    const Status counted = CountSpans(connection, key.first, key.second, room.taken);
+    if (!counted) return counted;
+  }
+  return {};
 }
 
 }  // namespace stepscope

@@ -1,18 +1,41 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "server/ingest/checked_push.h"
+#include "server/store/database.h"
 #include "server/store/span_blocks.h"
 
 namespace stepscope {
 
-// Why a table of spans is not stored; "" where it is, and for tables of other kinds. Spans are of a
-// window that was asked for and of its steps, and no more than a window may have together with
-// those that are `pending` in this transaction.
-Result<std::string> FaultOfSpans(Connection& connection, std::int64_t job_id,
-                                 const TableFrame& table, std::span<const NewSpanBlock> pending);
+// The windows whose spans a transaction brings, and the spans: each window is looked up once, and
+// knows how many it has.
+class WindowRooms {
+ public:
+  // Why a table is not stored; "" where it is, and for tables of other kinds. Spans are of a window
+  // that was asked for and of its steps, and no more than a window may have.
+  Result<std::string> Take(Connection& connection, std::int64_t job_id, const TableFrame& table);
+
+  // The rows of a table that was taken.
+  void Add(const NewSpanBlock& block) { blocks_.push_back(block); }
+
+  // Writes what was added, and counts what was taken, always in the same order of windows.
+  Status Save(Connection& connection) const;
+
+ private:
+  struct Room {
+    std::string fault;  // for every table; "" where there is such a window
+    std::int64_t start_step = 0, end_step = 0, stored = 0, taken = 0;
+  };
+  using Key = std::pair<std::int64_t, std::int64_t>;  // job and window
+  Result<Room*> Find(Connection& connection, const Key& key);
+
+  std::map<Key, Room> rooms_;
+  std::vector<NewSpanBlock> blocks_;
+};
 
 }  // namespace stepscope

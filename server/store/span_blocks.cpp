@@ -14,6 +14,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kBlocksAtOnce = 16;
+constexpr std::size_t kMostBlocks = 256;  // that one page is made of
 constexpr char kInsert[] = R"(
 insert into span_blocks (job_id, window_id, rank, session, sequence, schema_hash, from_us, to_us,
     rows, payload)
@@ -23,8 +24,8 @@ from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[],
     as given (job_id, window_id, rank, session, sequence, schema_hash, from_us, to_us, rows,
         payload))";
 constexpr char kCount[] = R"(
-select coalesce(sum(rows), 0)::bigint
-from span_blocks
+update windows
+set spans = spans + $3
 where job_id = $1 and window_id = $2)";
 // From the block of the cursor on.
 constexpr char kLoad[] = R"(
@@ -126,17 +127,16 @@ Status InsertSpanBlocks(Connection& connection, std::span<const NewSpanBlock> bl
                                       Blobs(blocks, [](const Row& b) { return b.payload; })}));
 }
 
-Result<std::int64_t> CountSpans(Connection& connection, std::int64_t job_id,
-                                std::int64_t window_id) {
-  const Result<Rows> rows = connection.QueryByKey(kCount, {job_id, window_id});
-  if (!rows) return rows.error();
-  return rows->Int(0, 0);
+Status CountSpans(Connection& connection, std::int64_t job_id, std::int64_t window_id,
+                  std::int64_t more) {
+  return Done(connection.QueryByKey(kCount, {job_id, window_id, more}));
 }
 
 Result<SpanPage> ReadSpans(Connection& connection, const SpanQuery& query) {
   Result<Place> place = ReadCursor(query.after);
   if (!place) return place.error();
   SpanPage page;
+  std::size_t looked_at = 0;  // blocks: a name that is seldom may be in none of very many
   for (std::size_t loaded = kBlocksAtOnce; loaded == kBlocksAtOnce && page.next.empty();) {
     const Result<Rows> rows =
         connection.Query(kLoad, {query.job_id, query.window_id, query.rank, place->rank,
@@ -146,7 +146,10 @@ Result<SpanPage> ReadSpans(Connection& connection, const SpanQuery& query) {
       return added.error();
     }
     loaded = rows->size();
-    if (page.next.empty() && loaded == kBlocksAtOnce) ++place->sequence, place->row = 0;
+    looked_at += loaded;
+    if (!page.next.empty() || loaded < kBlocksAtOnce) continue;
+    ++place->sequence, place->row = 0;
+    if (looked_at >= kMostBlocks) page.next = CursorOf(*place);
   }
   return page;
 }

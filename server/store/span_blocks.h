@@ -23,9 +23,9 @@ struct NewSpanBlock {
 };
 Status InsertSpanBlocks(Connection& connection, std::span<const NewSpanBlock> blocks);
 
-// How many are stored of a window.
-Result<std::int64_t> CountSpans(Connection& connection, std::int64_t job_id,
-                                std::int64_t window_id);
+// So many more came of a window: the sum over its blocks would be read with each push.
+Status CountSpans(Connection& connection, std::int64_t job_id, std::int64_t window_id,
+                  std::int64_t more);
 
 struct SpanRow {
   int rank = 0;

@@ -25,12 +25,12 @@ constexpr char kInsert[] = R"(
 insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us)
 values ($1, $2, $3, $4, $5, $6))";
 constexpr char kFind[] = R"(
-select window_id, start_step, num_steps, asked_us, until_us
+select window_id, start_step, num_steps, asked_us, until_us, spans
 from windows
 where job_id = $1 and window_id = $2)";
 constexpr char kCount[] = "select count(*) from windows where job_id = $1";
 constexpr char kList[] = R"(
-select window_id, start_step, num_steps, asked_us, until_us
+select window_id, start_step, num_steps, asked_us, until_us, spans
 from windows
 where job_id = $1 and window_id < $2
 order by window_id desc
@@ -99,8 +99,13 @@ std::string WhyNobodyAnswered(const WindowRow& window, const JobRow& job, std::i
 }
 
 WindowRow ReadWindow(const Rows& rows, std::size_t row) {
-  return {rows.Int(row, 0), rows.Int(row, 1), rows.Int(row, 2),
-          rows.Int(row, 3), rows.Int(row, 4), {}};
+  return {rows.Int(row, 0),
+          rows.Int(row, 1),
+          rows.Int(row, 2),
+          rows.Int(row, 3),
+          rows.Int(row, 4),
+          rows.Int(row, 5),
+          {}};
 }
 
 // Fills in the answers; the windows are in falling order.
@@ -194,7 +199,7 @@ Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
   if (Status may = MayAsk(job, *nodes, *open, now_us); !may) return may.error();
 
   WindowRow window{job.window.window_id + 1,   start_step, num_steps, now_us,
-                   now_us + kWindowWait / 1us, {}};
+                   now_us + kWindowWait / 1us, 0,          {}};
   Status done = Done(connection.Query(
       kInsert, {job_id, window.window_id, start_step, num_steps, now_us, window.until_us}));
   if (done) {

@@ -30,6 +30,7 @@ struct WindowAnswer {
 
 struct WindowRow {
   std::int64_t window_id = 0, start_step = 0, num_steps = 0, asked_us = 0, until_us = 0;
+  std::int64_t spans = 0;             // that came
   std::vector<WindowAnswer> answers;  // by time
 };
 

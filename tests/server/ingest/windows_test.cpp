@@ -197,10 +197,33 @@ TEST_F(Windows, NoMoreAreStoredThanAWindowMayHave) {
   Begin();
   ASSERT_TRUE(Ask(0, 5));
   ExpectStored(Push({agent_.Spans(0, 1, {0})}), 2);
-  ASSERT_TRUE(connection_->Query("update span_blocks set rows = $1", {kMostWindowSpans - 2}));
+  ASSERT_TRUE(connection_->Query("update windows set spans = $1", {kMostWindowSpans - 2}));
   const PushReply reply = Push({agent_.Spans(0, 1, {1}), agent_.Spans(0, 1, {2, 3})});
   ExpectRejected(reply, 4, "bad-window");
   EXPECT_EQ(Stored(), 2);
+}
+
+// Who asks for a name that is in none of very many blocks is told to come again.
+TEST_F(Windows, APageIsMadeOfSoManyBlocks) {
+  Begin();
+  ASSERT_TRUE(Ask(0, 5));
+  ExpectStored(Push({agent_.Spans(0, 1, {0})}), 2);
+  ASSERT_TRUE(connection_->Query(R"(
+insert into span_blocks (job_id, window_id, rank, session, sequence, schema_hash, from_us, to_us,
+    rows, payload)
+select job_id, window_id, rank, session, sequence + n, schema_hash, from_us, to_us, rows, payload
+from span_blocks, generate_series(1, 299) n)"));
+  const auto job_id = Count("select job_id from jobs");
+  SpanQuery query{.job_id = job_id, .window_id = 1, .name = "nothing"};
+  int pages = 0;
+  do {
+    const auto page = ReadSpans(*connection_, query);
+    ASSERT_TRUE(page);
+    EXPECT_TRUE(page->items.empty());
+    query.after = page->next;
+    ++pages;
+  } while (!query.after.empty() && pages < 10);
+  EXPECT_EQ(pages, 2);
 }
 
 TEST_F(Windows, HostileTablesAreRefused) {
