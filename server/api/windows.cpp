@@ -121,6 +121,13 @@ Result<Reply> ListJobWindows(const Api& api, Connection& connection, const Reque
   return JobReply(*job, PageJson(*page, Told{*job, *nodes, ToMicros(api.clock.Now())}));
 }
 
+Result<WindowRow> FindNamedWindow(Connection& connection, std::int64_t job_id,
+                                  const PathParameters& path) {
+  const Result<std::int64_t> id = ReadId(path, "window");
+  if (!id) return id.error();
+  return FindWindow(connection, job_id, *id);
+}
+
 Result<Reply> ReadOneWindow(const Api& api, Connection& connection, const Request& request,
                             const PathParameters& path) {
   const Query query(request, {});
@@ -128,9 +135,7 @@ Result<Reply> ReadOneWindow(const Api& api, Connection& connection, const Reques
 
   const Result<JobRow> job = FindNamedJob(connection, path);
   if (!job) return job.error();
-  const Result<std::int64_t> id = ReadId(path, "window");
-  if (!id) return id.error();
-  const Result<WindowRow> window = FindWindow(connection, job->job_id, *id);
+  const Result<WindowRow> window = FindNamedWindow(connection, job->job_id, path);
   if (!window) return window.error();
   const auto nodes = ListNodes(connection, job->job_id);
   if (!nodes) return nodes.error();
@@ -144,13 +149,11 @@ Result<Reply> ReadWindowSpans(const Api&, Connection& connection, const Request&
 
   const Result<JobRow> job = FindNamedJob(connection, path);
   if (!job) return job.error();
-  const Result<std::int64_t> id = ReadId(path, "window");
-  if (!id) return id.error();
-  const Result<WindowRow> window = FindWindow(connection, job->job_id, *id);
+  const Result<WindowRow> window = FindNamedWindow(connection, job->job_id, path);
   if (!window) return window.error();
   const Result<SpanPage> page =
       ReadSpans(connection, {.job_id = job->job_id,
-                             .window_id = *id,
+                             .window_id = window->window_id,
                              .rank = query.MaybeInt("rank"),
                              .name = query.Text("annotation"),
                              .after = query.Text("cursor"),
