@@ -102,6 +102,8 @@ RankSpans WindowSpans::Take() {
   handed_over_ += static_cast<std::int64_t>(placed_.size());
   taken.window_id = window_.window_id;
   taken.names = names_;
+  // Those that waited for the end of their step were placed behind younger ones.
+  std::ranges::stable_sort(placed_, {}, &WindowSpan::start_ns);
   taken.rows = std::exchange(placed_, {});
   return taken;
 }

@@ -55,7 +55,7 @@ class WindowSpans {
   // What there is to say of it when it is over; "" when all went well.
   std::string Shortfall() const;
 
-  // Takes out those of steps that have ended.
+  // Takes out those of steps that have ended, in the order in which they began.
   RankSpans Take();
 
  private:

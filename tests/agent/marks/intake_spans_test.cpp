@@ -89,6 +89,19 @@ TEST_F(IntakeSpans, ThoseOfItsStepsAreKeptAndTheEndComesBehindThem) {
   EXPECT_EQ(Keep(20, 20), "") << "one more can be asked for";
 }
 
+TEST_F(IntakeSpans, OneThatWaitedForItsStepComesBeforeYoungerOnes) {
+  StartWithClock();
+  RingWriter ring(1024);
+  const auto process = Train(0, ring);
+  RunSteps(ring, 0, 4);
+  EXPECT_EQ(Keep(5, 7), "");
+  ring.Annotation(1, 54ms, 1ms);
+  EXPECT_TRUE(Drain().empty());
+  ring.Step(5, 50ms, 10ms);
+  RunSteps(ring, 6, 7);
+  EXPECT_THAT(Drain(), ElementsAre("0:5:load", "0:6:load", "0:7:load"));
+}
+
 TEST_F(IntakeSpans, StatisticsStayAsTheyAre) {
   StartWithClock();
   RingWriter ring(1024);
