@@ -8,16 +8,18 @@ import sys
 
 from . import _wire
 
-# A process has 64 rings at most. All of them together are to stay below 3 MiB, so threads that come later have small ones.
+# A process has 64 rings at most. All of them together are to stay below 3 MiB, so threads that come later have smaller ones.
 MAX_RINGS = 64
 SLOTS = 8192  # 256 KiB; a loop of 10 steps a second with 10 marks each fills it in 80 s
-LARGE_RINGS = 4
-SMALL_SLOTS = 512
+MIDDLE_SLOTS, MIDDLE_RINGS = 4096, 3
+SMALL_SLOTS = 1024
 
 
 def slots_of(ring: int) -> int:
     """How many marks the ring of this number holds; the first one has number 0."""
-    return SLOTS if ring < LARGE_RINGS else SMALL_SLOTS
+    if ring == 0:
+        return SLOTS
+    return MIDDLE_SLOTS if ring <= MIDDLE_RINGS else SMALL_SLOTS
 
 
 def ring_bytes(slots: int) -> int:

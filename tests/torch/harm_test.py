@@ -152,7 +152,11 @@ if __name__ == "__main__": main()
 
 def test_workers_of_every_kind_load_and_are_not_taken_for_trainings(intake, tmp_path):
     process = start(script(tmp_path, WORKERS), socket=intake.path)
-    assert outcome(process) == (0, "fork 10\nspawn 10\nforkserver 10\n", "")
+    code, out, err = outcome(process)
+    assert (code, out) == (0, "fork 10\nspawn 10\nforkserver 10\n")
+    # One of a hundred runs without us, on a busy machine, ended with a warning of multiprocessing's
+    # own: of a semaphore that it had removed, and not yet said so, when the interpreter ended.
+    assert [line for line in err.splitlines() if "resource_tracker" not in line] == []
     intake.drain_until(lambda i: i.ended, "end")
     assert len(intake.steps) == 30 and [each["facts"]["pid"] for each in intake.started].count(process.pid) == len(intake.started)
     assert intake.facts()["loader_num_workers"] == "2"
