@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "rules/device_scans.h"
+#include "rules/device_fold.h"
 #include "rules/device_windows.h"
 #include "rules/looks.h"
 #include "rules/sentence.h"
@@ -40,26 +40,20 @@ struct Gpu {
   }
 };
 
-class BatchFold : public FieldsFold<BatchFold> {
+class BatchFold : public DeviceFold<BatchFold> {
  public:
   BatchFold(const Params& params, const JobFacts& facts)
-      : facts_(facts),
+      : DeviceFold(params.Samples("patience"), facts),
+        facts_(facts),
         thresholds_{params["cpu_threshold_p95"], params["gpu_threshold_p95"],
                     params["gpu_memory_threshold_p95"]},
         window_(params.Samples("window")),
-        start_(params.Samples("patience"), facts),
         windows_(kMetrics, window_) {}
 
-  void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
   Time Look(Time at) const override;
-  void ScanEarly(Time at) override {
-    scans_.BeginNextEarly();
-    Scan(at);
-  }
   Verdict Judge() const override;
-  std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
   template <typename State>
   void Fields(State& state) {
@@ -83,10 +77,8 @@ class BatchFold : public FieldsFold<BatchFold> {
   Gpu thresholds_;
   std::int64_t window_;
 
-  Initialisation start_;
   DeviceWindows windows_;
   std::map<Subject, Gpu, std::less<>> gpus_;  // that were judged
-  DeviceScans scans_;
   std::int64_t reserved_ = 0;    // scans of a GPU that could not be judged; see ScanGpu
   double reserved_percent_ = 0;  // of its memory, at the last of them
 };

@@ -10,7 +10,7 @@
 #include "core/model/metric.h"
 #include "rules/columns.h"
 #include "rules/custom_params.h"
-#include "rules/device_scans.h"
+#include "rules/device_fold.h"
 #include "rules/judged_windows.h"
 #include "rules/looks.h"
 #include "rules/sentence.h"
@@ -25,10 +25,11 @@ std::vector<std::string> ChosenMetrics(const Params& params) {
   return {params.Text("metric"), "node_cpu_percent"};
 }
 
-class CustomFold : public FieldsFold<CustomFold> {
+class CustomFold : public DeviceFold<CustomFold> {
  public:
   CustomFold(const Params& params, const JobFacts& facts)
-      : facts_(facts),
+      : DeviceFold(params.Samples("patience"), facts),
+        facts_(facts),
         metric_(params.Text("metric")),
         aggregation_(static_cast<Aggregation>(params["aggregation"])),
         window_(params.Samples("window")),
@@ -36,19 +37,12 @@ class CustomFold : public FieldsFold<CustomFold> {
         above_(params["comparison"] == 0),
         threshold_(params["threshold"]),
         share_(params["share"] / 100),
-        per_device_(params["per"] == 0),
-        start_(params.Samples("patience"), facts) {}
+        per_device_(params["per"] == 0) {}
 
-  void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
   Time Look(Time at) const override;
-  void ScanEarly(Time at) override {
-    scans_.BeginNextEarly();
-    Scan(at);
-  }
   Verdict Judge() const override;
-  std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
   template <typename State>
   void Fields(State& state) {
@@ -81,10 +75,8 @@ class CustomFold : public FieldsFold<CustomFold> {
   double threshold_, share_;
   bool per_device_;
 
-  Initialisation start_;
   std::map<std::string, NodeWindow, std::less<>> nodes_;
   std::map<Subject, JudgedDevice, std::less<>> judged_;
-  DeviceScans scans_;
 };
 
 // A window is a stretch of time, so that a metric which is read every minute has the same.

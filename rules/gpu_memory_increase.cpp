@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "rules/adjacent_windows.h"
 #include "rules/columns.h"
-#include "rules/device_scans.h"
+#include "rules/device_fold.h"
 #include "rules/looks.h"
 #include "rules/sentence.h"
 
@@ -56,24 +56,18 @@ struct Gpu {
   }
 };
 
-class IncreaseFold : public FieldsFold<IncreaseFold> {
+class IncreaseFold : public DeviceFold<IncreaseFold> {
  public:
   IncreaseFold(const Params& params, const JobFacts& facts)
-      : facts_(facts),
+      : DeviceFold(params.Samples("patience"), facts),
+        facts_(facts),
         increase_(params["increase"]),
-        window_(params.Samples("window")),
-        start_(params.Samples("patience"), facts) {}
+        window_(params.Samples("window")) {}
 
-  void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
   Time Look(Time at) const override;
-  void ScanEarly(Time at) override {
-    scans_.BeginNextEarly();
-    Scan(at);
-  }
   Verdict Judge() const override;
-  std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
   template <typename State>
   void Fields(State& state) {
@@ -97,9 +91,7 @@ class IncreaseFold : public FieldsFold<IncreaseFold> {
   double increase_;
   std::int64_t window_;
 
-  Initialisation start_;
   std::map<Subject, Gpu, std::less<>> gpus_;
-  DeviceScans scans_;
 };
 
 void IncreaseFold::Observe(const TickView& ticks) {

@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 #include "rules/columns.h"
-#include "rules/device_scans.h"
+#include "rules/device_fold.h"
 #include "rules/looks.h"
 #include "rules/sentence.h"
 #include "rules/statistics.h"
@@ -62,21 +62,15 @@ struct Gpu {
   }
 };
 
-class ThrottleFold : public FieldsFold<ThrottleFold> {
+class ThrottleFold : public DeviceFold<ThrottleFold> {
  public:
   ThrottleFold(const Params& params, const JobFacts& facts)
-      : facts_(facts), threshold_(params["threshold"]), start_(0, facts) {}
+      : DeviceFold(0, facts), facts_(facts), threshold_(params["threshold"]) {}
 
-  void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
   Time Look(Time at) const override;
-  void ScanEarly(Time at) override {
-    scans_.BeginNextEarly();
-    Scan(at);
-  }
   Verdict Judge() const override;
-  std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
   template <typename State>
   void Fields(State& state) {
@@ -96,9 +90,7 @@ class ThrottleFold : public FieldsFold<ThrottleFold> {
   JobFacts facts_;
   double threshold_;
 
-  Initialisation start_;
   std::map<Subject, Gpu, std::less<>> gpus_;  // that say whether they are held down
-  DeviceScans scans_;
 };
 
 // A GPU's columns.

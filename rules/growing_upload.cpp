@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 #include "rules/columns.h"
-#include "rules/device_scans.h"
+#include "rules/device_fold.h"
 #include "rules/line.h"
 #include "rules/send_bursts.h"
 #include "rules/sentence.h"
@@ -56,15 +56,13 @@ Rhythm RhythmOf(const std::vector<Burst>& bursts) {
   return rhythm;
 }
 
-class UploadFold : public FieldsFold<UploadFold> {
+class UploadFold : public DeviceFold<UploadFold> {
  public:
-  explicit UploadFold(const JobFacts& facts) : facts_(facts), start_(0, facts) {}
+  explicit UploadFold(const JobFacts& facts) : DeviceFold(0, facts), facts_(facts) {}
 
-  void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
   Verdict Judge() const override;
-  std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
   template <typename State>
   void Fields(State& state) {
@@ -81,9 +79,7 @@ class UploadFold : public FieldsFold<UploadFold> {
 
   JobFacts facts_;
 
-  Initialisation start_;
   std::map<std::string, SendBursts, std::less<>> nodes_;
-  DeviceScans scans_;
 };
 
 // The interfaces of a node add up.

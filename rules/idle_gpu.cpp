@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 #include "rules/columns.h"
-#include "rules/device_scans.h"
+#include "rules/device_fold.h"
 #include "rules/looks.h"
 #include "rules/sentence.h"
 #include "rules/statistics.h"
@@ -40,25 +40,23 @@ struct Gpu {
   }
 };
 
-class IdleFold : public FieldsFold<IdleFold> {
+Duration LeastOf(const Params& params) {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(params["minutes"] * 60));
+}
+
+class IdleFold : public DeviceFold<IdleFold> {
  public:
   IdleFold(const Params& params, const JobFacts& facts)
-      : facts_(facts),
+      : DeviceFold(LeastOf(params) / std::max(facts.interval, Duration(1ms)), facts),
+        facts_(facts),
         threshold_(params["threshold"]),
-        least_(std::chrono::duration_cast<Duration>(
-            std::chrono::duration<double>(params["minutes"] * 60))),
-        start_(least_ / std::max(facts.interval, Duration(1ms)), facts) {}
+        least_(LeastOf(params)) {}
 
-  void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
   Time Look(Time at) const override;
-  void ScanEarly(Time at) override {
-    scans_.BeginNextEarly();
-    Scan(at);
-  }
   Verdict Judge() const override;
-  std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
   template <typename State>
   void Fields(State& state) {
@@ -80,10 +78,8 @@ class IdleFold : public FieldsFold<IdleFold> {
   double threshold_;
   Duration least_;
 
-  Initialisation start_;
   std::map<Subject, Gpu, std::less<>> gpus_;
   std::optional<Time> first_;  // tick
-  DeviceScans scans_;
 };
 
 void IdleFold::Observe(const TickView& ticks) {

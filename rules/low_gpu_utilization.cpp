@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "rules/device_scans.h"
+#include "rules/device_fold.h"
 #include "rules/device_windows.h"
 #include "rules/looks.h"
 #include "rules/sentence.h"
@@ -48,26 +48,20 @@ Gpu NowOf(const DeviceWindows::Window& window) {
   return {window.P(5), window.P(50), window.P(95), 0};
 }
 
-class LowGpu : public FieldsFold<LowGpu> {
+class LowGpu : public DeviceFold<LowGpu> {
  public:
   LowGpu(const Params& params, const JobFacts& facts)
-      : facts_(facts),
+      : DeviceFold(params.Samples("patience"), facts),
+        facts_(facts),
         threshold_p95_(params["threshold_p95"]),
         threshold_p5_(params["threshold_p5"]),
         window_(params.Samples("window")),
-        start_(params.Samples("patience"), facts),
         windows_(kMetrics, window_) {}
 
-  void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
   Time Look(Time at) const override;
-  void ScanEarly(Time at) override {
-    scans_.BeginNextEarly();
-    Scan(at);
-  }
   Verdict Judge() const override;
-  std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
   template <typename State>
   void Fields(State& state) {
@@ -90,10 +84,8 @@ class LowGpu : public FieldsFold<LowGpu> {
   double threshold_p95_, threshold_p5_;
   std::int64_t window_;
 
-  Initialisation start_;
   DeviceWindows windows_;
   std::map<Subject, Gpu, std::less<>> gpus_;  // that were judged
-  DeviceScans scans_;
 };
 
 void LowGpu::Observe(const TickView& ticks) {

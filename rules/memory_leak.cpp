@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 #include "rules/columns.h"
-#include "rules/device_scans.h"
+#include "rules/device_fold.h"
 #include "rules/sentence.h"
 #include "rules/statistics.h"
 #include "rules/trend.h"
@@ -55,18 +55,16 @@ void Memory::Fit() {
   slope = line->slope, start = line->start, end = line->end, rising = line->rising;
 }
 
-class LeakFold : public FieldsFold<LeakFold> {
+class LeakFold : public DeviceFold<LeakFold> {
  public:
   LeakFold(const Params& params, const JobFacts& facts)
-      : growth_(params["growth"]),
-        horizon_(params["horizon"]),
-        start_(kStart / std::max(facts.interval, Duration(1ms)), facts) {}
+      : DeviceFold(kStart / std::max(facts.interval, Duration(1ms)), facts),
+        growth_(params["growth"]),
+        horizon_(params["horizon"]) {}
 
-  void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
   Verdict Judge() const override;
-  std::vector<Finding> TakeFindings() override { return scans_.Take(); }
 
   template <typename State>
   void Fields(State& state) {
@@ -86,9 +84,7 @@ class LeakFold : public FieldsFold<LeakFold> {
 
   double growth_, horizon_;
 
-  Initialisation start_;
   std::map<Subject, Memory, std::less<>> memories_;
-  DeviceScans scans_;
 };
 
 void LeakFold::Observe(const TickView& ticks) {
