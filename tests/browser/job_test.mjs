@@ -66,19 +66,19 @@ test("every chart is drawn, with one call for all metrics", async () => {
 test("what the GPUs of a job tell has its charts", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, gpus: 4 })]);
   await open();
-  for (const id of ["gpu", "gpumem", "gpupower", "gpuslow"]) await plot(id).locator("canvas").waitFor();
+  for (const id of ["gpu", "gpumem", "gpupower", "gpuslow", "gpupcie", "gpunvlink"]) await plot(id).locator("canvas").waitFor();
   assert.ok((await pixelsNear(page, "gpupower", kBlue)) > 50, "it has its line");
   assert.match(await chart("gpupower").textContent(), /GPU power/);
   assert.equal(await chart("gpuwork").count(), 0, "no GPU says how much of it was at work");
 });
 
-test("fabric, file servers and the processes of the ranks have charts where there are any", async () => {
+test("fabric, file servers, control groups and the processes of the ranks have charts where there are any", async () => {
   await open();
-  for (const id of ["rdma", "nfs"]) assert.equal(await chart(id).count(), 0, `${id}: no node has it`);
+  for (const id of ["rdma", "nfs", "rankmemory", "groupmemory"]) assert.equal(await chart(id).count(), 0, `${id}: no node has it`);
   await plot("processes").locator("canvas").waitFor();
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, gpus: 4 })]);
   await open();
-  for (const id of ["rdma", "nfs", "processes"]) {
+  for (const id of ["rdma", "nfs", "processes", "available", "rankmemory", "groupmemory", "groupcpu", "groupio"]) {
     await plot(id).locator("canvas").waitFor();
     assert.ok((await pixelsNear(page, id, kBlue)) > 50, `${id} has its line`);
   }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { columnsOf } from "../src/job/plot";
 import { metricsOf, panelsOf } from "../src/job/panels";
@@ -60,6 +61,35 @@ test("a missing GPU is explained, and not asked for when there is none", () => {
   assert.equal(panel("gpu", metrics(), job([node("n1", 2, 1)])).empty, "n1: no driver");
   assert.ok(!metricsOf(job()).some((name) => name.startsWith("gpu")));
   assert.ok(metricsOf(job([node("n1", 2, 1)])).includes("gpu_util_percent"));
+});
+
+test("what a node, a control group and a GPU seldom tell has a chart when it is told", () => {
+  const gpus = job([node("n1", 2, 1)]);
+  const shown = (metric: string, unit = "bytes", device = "") => {
+    assert.ok(metricsOf(gpus).includes(metric), metric);
+    const before = panelsOf(gpus, metrics(), []).map(({ id }) => id);
+    const [only, ...others] = panelsOf(gpus, metrics(series(metric, "n1", device, [0], [7], unit)), []).filter(({ id }) => !before.includes(id));
+    assert.ok(only && others.length === 0, metric);
+    return [only.id, only.unit, only.traces.map(({ label, mean }) => [label, mean])];
+  };
+  assert.deepEqual(shown("memory_available_bytes"), ["available", "bytes", [["Available", [7]]]]);
+  assert.deepEqual(shown("process_gpu_memory_bytes", "bytes", "rank0"), ["rankmemory", "bytes", [["Held", [7]]]]);
+  assert.deepEqual(shown("cgroup_memory_limit_bytes"), ["groupmemory", "bytes", [["Limit", [7]]]]);
+  assert.deepEqual(shown("cgroup_throttled_percent", "%"), ["groupcpu", "%", [["Throttled", [7]]]]);
+  assert.deepEqual(shown("cgroup_write_bytes_per_second", "bytes/s"), ["groupio", "bytes/s", [["Write", [7]]]]);
+  assert.deepEqual(shown("gpu_pcie_link_bytes_per_second", "bytes/s", "card1"), ["gpupcie", "bytes/s", [["Link", [7]]]]);
+  assert.deepEqual(shown("gpu_nvlink_send_bytes_per_second", "bytes/s", "gpu0"), ["gpunvlink", "bytes/s", [["Send", [7]]]]);
+});
+
+test("of many ranks that hold GPU memory the mean is shown, of a few each", () => {
+  const held = (many: number) => panel("rankmemory", metrics(
+    ...Array.from({ length: many }, (_, i) => series("process_gpu_memory_bytes", "n1", `rank${i}`, [0], [i], "bytes")))).traces.map(({ label }) => label);
+  assert.deepEqual([held(2), held(8)], [["n1 rank0", "n1 rank1"], ["Mean of 8 ranks"]]);
+});
+
+test("every metric of a chart is one that agents send", () => {
+  const known = readFileSync("../core/model/metric.cpp", "utf8");
+  for (const metric of metricsOf(job([node("n1", 2, 1)]))) assert.ok(known.includes(`{"${metric}", k`), metric);
 });
 
 test("the cores of a large node are not asked for one by one", () => {

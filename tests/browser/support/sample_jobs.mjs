@@ -145,6 +145,14 @@ const kShapes = {
   process_thread_cpu_percent: (t) => [40, 88 + 8 * Math.sin(t / 4), 100],
   process_cpu_percent: (t) => [90, 420 + 60 * Math.sin(t / 7), 700],
   process_loaders_cpu_percent: (t) => [0, 290 + 40 * Math.sin(t / 7), 400],
+  memory_available_bytes: (t) => [80e9, 200e9 - Math.min(60e9, t * 0.5e9), 210e9],
+  memory_shared_bytes: (t) => [1e9, 6e9 + 2e9 * Math.sin(t / 9), 9e9],
+  process_gpu_memory_bytes: () => [10e9, 31e9, 33e9],
+  cgroup_memory_bytes: (t) => [1e9, 12e9 + Math.min(50e9, t * 0.3e9), 64e9],
+  cgroup_memory_limit_bytes: () => [64e9, 64e9, 64e9],
+  cgroup_throttled_percent: (t) => [0, 9 + 6 * Math.sin(t / 8), 40],
+  cgroup_read_bytes_per_second: (t) => [0, 30e6 + 20e6 * Math.sin(t / 4), 80e6],
+  cgroup_write_bytes_per_second: () => [0, 1e6, 3e6],
   pressure_cpu_percent: (t) => [0, 12 + 8 * Math.sin(t / 7), 30],
   pressure_memory_percent: () => [0, 0, 0],
   pressure_io_percent: (t) => [0, 18 + 9 * Math.sin(t / 6), 40],
@@ -152,6 +160,10 @@ const kShapes = {
   gpu_util_percent: (t, d) => [0, 41 + 10 * (d % 4) + 20 * Math.sin(t / 8), 95],
   gpu_memory_used_percent: (t, d) => [60, 62 + (d % 2), 64],
   gpu_power_watts: (t, d) => [90, 210 + 15 * (d % 4) + 60 * Math.sin(t / 8), 400],
+  gpu_pcie_receive_bytes_per_second: (t) => [0, 6e9 + 3e9 * Math.sin(t / 6), 12e9],
+  gpu_pcie_send_bytes_per_second: () => [0, 1e9, 3e9],
+  gpu_nvlink_receive_bytes_per_second: (t) => [0, 90e9 + 40e9 * Math.sin(t / 6), 300e9],
+  gpu_nvlink_send_bytes_per_second: (t) => [0, 85e9 + 40e9 * Math.cos(t / 6), 300e9],
   gpu_power_throttle_percent: () => [0, 0, 0],
   gpu_thermal_throttle_percent: (t) => [0, t > 60 ? 30 : 0, 100],
 };
@@ -163,13 +175,16 @@ const kDevices = {
   network_send_bytes_per_second: () => ["eth0"],
   ...Object.fromEntries(["receive", "send"].map((way) => [`rdma_${way}_bytes_per_second`, (job) => (job.gpus > 0 ? ["mlx5_0:1", "mlx5_1:1"] : [])])),
   ...Object.fromEntries(["read", "write"].map((way) => [`nfs_${way}_bytes_per_second`, (job) => (job.gpus > 0 ? ["/data"] : [])])),
+  process_gpu_memory_bytes: (job) => (job.gpus > 0 ? ranksOf(job).slice(0, job.ranks / job.nodes).map(String) : []),
+  ...Object.fromEntries(["memory_bytes", "memory_limit_bytes", "throttled_percent", "read_bytes_per_second", "write_bytes_per_second"].map((part) => [`cgroup_${part}`, (job) => (job.gpus > 0 ? [""] : [])])),
   ...Object.fromEntries(["thread", "", "loaders"].map((part) => [["process", part, "cpu_percent"].filter(Boolean).join("_"), (job) => ranksOf(job).slice(0, job.ranks / job.nodes).map(String)])),
   ...Object.fromEntries(
-    ["util_percent", "memory_used_percent", "power_watts", "power_throttle_percent", "thermal_throttle_percent"]
+    ["util_percent", "memory_used_percent", "power_watts", "power_throttle_percent", "thermal_throttle_percent",
+      ...["pcie", "nvlink"].flatMap((link) => [`${link}_receive_bytes_per_second`, `${link}_send_bytes_per_second`])]
       .map((metric) => [`gpu_${metric}`, (job) => Array.from({ length: job.gpus / job.nodes }, (_, i) => String(i))])),
 };
 const ownShape = (t, d) => [1.9, 2, 2.1].map((value) => value + d + Math.sin(t / 9) / 4);
-const kUnits = { percent: "%", second: "bytes/s", watts: "W" };
+const kUnits = { percent: "%", second: "bytes/s", bytes: "bytes", watts: "W" };
 const unitOf = (metric) => (metric in kShapes && kUnits[metric.split("_").at(-1)]) || "";
 
 function columns(job, metric, number, binUs, fromUs, toUs) {

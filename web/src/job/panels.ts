@@ -61,7 +61,7 @@ const countOf = (series: readonly Series[]) => series.reduce((total, { of: many 
 const nameOf = ({ node, device }: Series) => (device === "" ? node : `${node} ${device}`);
 
 /** One series: its band. A few: a line each. Many: their mean and their band. */
-function spread(series: readonly Series[], one: string, what: "nodes" | "GPUs" | "series"): readonly Trace[] {
+function spread(series: readonly Series[], one: string, what: "nodes" | "GPUs" | "ranks" | "series"): readonly Trace[] {
   const many = countOf(series);
   if (many === 0) return [];
   if (many === 1) return [banded(series, series, one)];
@@ -77,18 +77,12 @@ function cpuTraces(source: Source): readonly Trace[] {
   return [banded(nodes, cores.length > 0 ? cores : nodes, "In use"), ...wait];
 }
 
-function pair(source: Source, first: readonly [string, string], second: readonly [string, string]): readonly Trace[] {
-  return [first, second].flatMap(([metric, label], tone) => {
-    const series = of(source, metric);
-    return series.length === 0 ? [] : [line(series, label, tone, sum, series[0]?.sum ? "sum" : "mean")];
-  });
-}
-
-/** A line for each metric: the mean of its series. */
-const means = (metrics: readonly string[], labels: readonly string[]) => (source: Source): readonly Trace[] =>
+/** A line for each metric: its series added up, or their mean. */
+const lines = (metrics: readonly string[], labels: readonly string[], how: Fold) => (source: Source): readonly Trace[] =>
   metrics.flatMap((metric, tone) => {
     const series = of(source, metric);
-    return series.length === 0 ? [] : [line(series, labels[tone] ?? metric, tone, mean)];
+    const column = how === sum && series[0]?.sum ? "sum" : "mean";
+    return series.length === 0 ? [] : [line(series, labels[tone] ?? metric, tone, how, column)];
   });
 
 const inCores = (traces: readonly Trace[]): readonly Trace[] =>
@@ -98,6 +92,8 @@ const kProcesses = ["process_thread_cpu_percent", "process_cpu_percent", "proces
 const kWork = ["gpu_sm_active_percent", "gpu_tensor_active_percent", "gpu_dram_active_percent"];
 const kSlowed = ["gpu_power_throttle_percent", "gpu_thermal_throttle_percent"];
 const kPressure = ["pressure_cpu_percent", "pressure_memory_percent", "pressure_io_percent"];
+const kMemory = ["memory_available_bytes", "memory_shared_bytes"];
+const kGroupMemory = ["cgroup_memory_bytes", "cgroup_memory_limit_bytes"];
 
 interface Row {
   readonly id: string;
@@ -118,6 +114,32 @@ const several = (source: Source, metric: string, what: string): string => {
   return many > 1 ? `sum of ${many} ${what}` : (found[0]?.device ?? "");
 };
 
+const kGpu = { gpu: true } as const;
+const kSeldom = { seldom: true } as const;
+const kSeldomGpu = { ...kGpu, ...kSeldom };
+
+/** One metric, a line for each node, GPU or rank. */
+function each(id: string, title: string, unit: string, metric: string, one: string, note: string, more: Partial<Row> = kGpu): Row {
+  const what = more.gpu ? "GPUs" : metric.startsWith("process") ? "ranks" : "nodes";
+  return { id, title, unit, metrics: [metric], traces: (source) => spread(of(source, metric), one, what), note: () => note, ...more };
+}
+
+/** Several metrics, a line for each: the mean of its series. */
+function kinds(id: string, title: string, unit: string, metrics: readonly string[], labels: readonly string[], note: string, more: Partial<Row> = kSeldom): Row {
+  return { id, title, unit, metrics, traces: lines(metrics, labels, mean), note: () => note, ...more };
+}
+
+/** Bytes that go one way and the other, of all devices. */
+function flow(id: string, title: string, source: string, ways: readonly string[], what: string, more: Partial<Row> = kSeldom): Row {
+  const metrics = ways.map((way) => `${source}_${way.toLowerCase()}_bytes_per_second`);
+  return {
+    id, title, unit: "bytes/s", metrics, traces: lines(metrics, ways, sum),
+    note: (series) => several(series, metrics[0] as string, what), ...more,
+  };
+}
+const kReadWrite = ["Read", "Write"];
+const kReceiveSend = ["Receive", "Send"];
+
 function cpuNote(source: Source): string {
   const cores = of(source, "cpu_util_percent").length;
   if (countOf(of(source, "node_cpu_percent")) > 1) return "mean of each node's cores";
@@ -125,83 +147,37 @@ function cpuNote(source: Source): string {
 }
 
 const kRows: readonly Row[] = [
-  {
-    id: "gpu", title: "GPU utilisation", unit: "%", metrics: ["gpu_util_percent"], gpu: true,
-    traces: (source) => spread(of(source, "gpu_util_percent"), "GPU", "GPUs"),
-    note: () => "time in which any kernel ran", rule: ["LowGPUUtilization", "threshold_p95", "below"],
-  },
-  {
-    id: "gpumem", title: "GPU memory", unit: "%", metrics: ["gpu_memory_used_percent"], gpu: true,
-    traces: (source) => spread(of(source, "gpu_memory_used_percent"), "GPU", "GPUs"),
-    note: () => "allocated, of each GPU's total",
-  },
-  {
-    id: "gpuwork", title: "GPU at work", unit: "%", gpu: true, seldom: true,
-    metrics: kWork, traces: means(kWork, ["Processors", "Tensor cores", "Memory bandwidth"]),
-    note: () => "share that had work, mean of all",
-  },
-  {
-    id: "gpupower", title: "GPU power", unit: "W", metrics: ["gpu_power_watts"], gpu: true, seldom: true,
-    traces: (source) => spread(of(source, "gpu_power_watts"), "GPU", "GPUs"),
-    note: () => "of each GPU",
-  },
-  {
-    id: "gpuslow", title: "GPU slowed down", unit: "%", gpu: true, seldom: true,
-    metrics: kSlowed, traces: means(kSlowed, ["For power", "For heat"]),
-    note: () => "time in which its clocks were held down",
-  },
+  each("gpu", "GPU utilisation", "%", "gpu_util_percent", "GPU", "time in which any kernel ran",
+    { gpu: true, rule: ["LowGPUUtilization", "threshold_p95", "below"] }),
+  each("gpumem", "GPU memory", "%", "gpu_memory_used_percent", "GPU", "allocated, of each GPU's total"),
+  kinds("gpuwork", "GPU at work", "%", kWork, ["Processors", "Tensor cores", "Memory bandwidth"],
+    "share that had work, mean of all", kSeldomGpu),
+  each("gpupower", "GPU power", "W", "gpu_power_watts", "GPU", "of each GPU", kSeldomGpu),
+  kinds("gpuslow", "GPU slowed down", "%", kSlowed, ["For power", "For heat"],
+    "time in which its clocks were held down", kSeldomGpu),
+  flow("gpupcie", "GPU, PCIe", "gpu_pcie", [...kReceiveSend, "Link"], "GPUs", kSeldomGpu),
+  flow("gpunvlink", "GPU, NVLink", "gpu_nvlink", kReceiveSend, "GPUs", kSeldomGpu),
   {
     id: "cpu", title: "CPU", unit: "%", metrics: ["node_cpu_percent", "node_iowait_percent"],
     traces: cpuTraces, note: cpuNote, rule: ["CPUBottleneck", "cpu_threshold", "above"],
   },
-  {
-    id: "memory", title: "Memory", unit: "%", metrics: ["memory_used_percent"],
-    traces: (source) => spread(of(source, "memory_used_percent"), "In use", "nodes"),
-    note: () => "not available, of the total",
-  },
-  {
-    id: "disk", title: "Disk", unit: "bytes/s",
-    metrics: ["disk_read_bytes_per_second", "disk_write_bytes_per_second"],
-    traces: (source) =>
-      pair(source, ["disk_read_bytes_per_second", "Read"], ["disk_write_bytes_per_second", "Write"]),
-    note: (source) => several(source, "disk_read_bytes_per_second", "disks"),
-  },
-  {
-    id: "network", title: "Network", unit: "bytes/s",
-    metrics: ["network_receive_bytes_per_second", "network_send_bytes_per_second"],
-    traces: (source) =>
-      pair(source, ["network_receive_bytes_per_second", "Receive"], ["network_send_bytes_per_second", "Send"]),
-    note: (source) => several(source, "network_receive_bytes_per_second", "interfaces"),
-  },
-  {
-    id: "rdma", title: "InfiniBand, RoCE", unit: "bytes/s", seldom: true,
-    metrics: ["rdma_receive_bytes_per_second", "rdma_send_bytes_per_second"],
-    traces: (source) =>
-      pair(source, ["rdma_receive_bytes_per_second", "Receive"], ["rdma_send_bytes_per_second", "Send"]),
-    note: (source) => several(source, "rdma_receive_bytes_per_second", "ports"),
-  },
-  {
-    id: "nfs", title: "NFS", unit: "bytes/s", seldom: true,
-    metrics: ["nfs_read_bytes_per_second", "nfs_write_bytes_per_second"],
-    traces: (source) =>
-      pair(source, ["nfs_read_bytes_per_second", "Read"], ["nfs_write_bytes_per_second", "Write"]),
-    note: (source) => several(source, "nfs_read_bytes_per_second", "mounts"),
-  },
+  each("memory", "Memory", "%", "memory_used_percent", "In use", "not available, of the total", {}),
+  kinds("available", "Available memory", "bytes", kMemory, ["Available", "Shared (/dev/shm)"], "mean of all nodes"),
+  flow("disk", "Disk", "disk", kReadWrite, "disks", {}),
+  flow("network", "Network", "network", kReceiveSend, "interfaces", {}),
+  flow("rdma", "InfiniBand, RoCE", "rdma", kReceiveSend, "ports"),
+  flow("nfs", "NFS", "nfs", kReadWrite, "mounts"),
   {
     id: "processes", title: "Cores in use by ranks", unit: "", metrics: kProcesses, seldom: true,
-    traces: (source) => inCores(means(kProcesses, ["Training thread", "All processes", "Loaders"])(source)),
+    traces: (source) => inCores(lines(kProcesses, ["Training thread", "All processes", "Loaders"], mean)(source)),
     note: () => "mean of all ranks",
   },
-  {
-    id: "pressure", title: "Pressure", unit: "%",
-    metrics: kPressure, traces: means(kPressure, ["CPU", "Memory", "Disk"]),
-    note: () => "time in which some task waited",
-  },
-  {
-    id: "load", title: "Load", unit: "", metrics: ["load_1m"],
-    traces: (source) => spread(of(source, "load_1m"), "Tasks", "nodes"),
-    note: () => "runnable and blocked tasks, 1 min average",
-  },
+  each("rankmemory", "GPU memory of ranks", "bytes", "process_gpu_memory_bytes", "Held", "on all GPUs together", kSeldom),
+  kinds("groupmemory", "Control group, memory", "bytes", kGroupMemory, ["In use, cached files too", "Limit"], "mean of all nodes"),
+  each("groupcpu", "Control group, CPU quota used up", "%", "cgroup_throttled_percent", "Throttled", "of its scheduling periods", kSeldom),
+  flow("groupio", "Control group, disk", "cgroup", kReadWrite, "nodes"),
+  kinds("pressure", "Pressure", "%", kPressure, ["CPU", "Memory", "Disk"], "time in which some task waited", {}),
+  each("load", "Load", "", "load_1m", "Tasks", "runnable and blocked tasks, 1 min average", {}),
 ];
 
 export const hasGpus = (job: Job) => job.nodes.some((node) => (node.gpus?.length ?? 0) > 0);
