@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <random>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,10 +32,12 @@ class ModelFiles : public Files {
   void LosePower() {
     Kill();
     std::map<std::string, Entry> left;
-    std::set<std::string> paths;
-    for (const auto& [path, entry] : entries_) paths.insert(path);
-    for (const auto& [path, entry] : durable_) paths.insert(path);
-    for (const std::string& path : paths) {
+    // Folders have names of chance: by their age, so that the same dice do the same.
+    std::map<std::pair<std::size_t, std::string>, std::string> paths;
+    for (const auto* each : {&entries_, &durable_}) {
+      for (const auto& [path, entry] : *each) paths[AgeOf(path)] = path;
+    }
+    for (const auto& [age, path] : paths) {
       const auto& from = dice_() % 2 == 0 ? entries_ : durable_;
       if (const auto found = from.find(path); found != from.end()) left.insert(*found);
       // What both have, one cannot be without.
@@ -75,12 +76,14 @@ class ModelFiles : public Files {
       list.push_back(
           {name, entry == nullptr, entry ? entry->content.size() : 0, entry ? entry->changed : 0});
     }
+    std::ranges::sort(list, {}, [&](const FileEntry& entry) { return AgeOf(entry.name); });
     return list;
   }
   Status MakeFolder(const std::string& path) override {
     if (auto error = Fault()) return *error;
     if (entries_.contains(path)) return Conflict(path);
     entries_[path] = nullptr;
+    folders_.push_back(path);
     return {};
   }
   Status RemoveFolder(const std::string& path) override {
@@ -187,6 +190,14 @@ class ModelFiles : public Files {
     const std::size_t slash = path.rfind('/');
     return slash == path.npos ? "" : path.substr(0, slash);
   }
+  // Of a path: when its folder was made first, and what it is in there.
+  std::pair<std::size_t, std::string> AgeOf(const std::string& path) const {
+    const std::size_t slash = path.find('/');
+    const auto folder = std::ranges::find(folders_, path.substr(0, slash));
+    const std::string name = slash == path.npos ? "" : path.substr(slash);
+    return {static_cast<std::size_t>(folder - folders_.begin()),
+            folder == folders_.end() ? path : name};
+  }
   bool IsFolder(const std::string& path) const {
     const auto found = entries_.find(path);
     return found != entries_.end() && found->second == nullptr;
@@ -219,6 +230,7 @@ class ModelFiles : public Files {
   Code fail_code_ = Code::kInternal;
   std::uint64_t room_ = UINT64_MAX;
   std::int64_t ticks_ = 0;
+  std::vector<std::string> folders_;
   std::map<std::string, Entry> entries_{{"", nullptr}}, durable_{{"", nullptr}};
   std::map<std::string, std::weak_ptr<int>> locked_;
 };
