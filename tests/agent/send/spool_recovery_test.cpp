@@ -94,6 +94,39 @@ TEST_F(SpoolRecovery, LosesNothingByAnySingleFailureOfACall) {
   }
 }
 
+// Whoever joins them after a start may fail at any call and be killed; who comes next reads from
+// memory what never got to the disk, and then the power fails.
+TEST_F(SpoolRecovery, LosesNoPartsByAFailureWhenTheyAreJoined) {
+  for (std::uint64_t call = 1;; ++call) {
+    bool failed = false;
+    for (unsigned seed = 1; seed <= 8; ++seed) {
+      SpoolWorld world(seed);
+      world.service.up = false;
+      world.AppendEvent();
+      world.clock.Advance(6s);
+      ASSERT_TRUE(world.Store());
+      world.AppendTable(2);
+      ASSERT_TRUE(world.Store());
+      world.Kill(false);
+      world.Start();
+      world.files->FailAt(call, Code::kInternal);
+      (void)world.Store();
+      failed = world.files->failed();
+      world.Kill(false);
+      world.files->FailNothing();
+      world.Start();
+      (void)world.Store();
+      world.Kill(true);
+      world.DeliverAll();
+      ASSERT_TRUE(world.Missing().empty()) << "call " << call << ", seed " << seed;
+      ASSERT_TRUE(world.Doubled().empty()) << "call " << call << ", seed " << seed;
+    }
+    if (failed) continue;
+    EXPECT_GT(call, 5u);
+    return;
+  }
+}
+
 TEST_F(SpoolRecovery, DropsTheOldestWhenTheFolderIsFullAndTellsHowMany) {
   SpoolWorld world(1, 4 * kSegmentBytes);
   world.service.up = false;
