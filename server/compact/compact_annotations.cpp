@@ -1,7 +1,7 @@
 #include "server/compact/compact_annotations.h"
 
+#include "server/compact/take_frames.h"
 #include "server/compact/transaction_limits.h"
-#include "server/compact/whole_frames.h"
 #include "server/store/annotation_blocks.h"
 #include "server/store/stored_frames.h"
 
@@ -10,16 +10,14 @@ namespace {
 
 constexpr std::size_t kMostRows = 50'000;  // in one transaction
 
-Result<AnnotationWindows> ReadFrames(Connection& connection, std::int64_t job_id,
-                                     const std::vector<FrameKey>& keys, std::size_t count) {
-  const Result<Schemas> schemas = LoadSchemas(connection, job_id, keys, count);
-  if (!schemas) return schemas.error();
+Result<AnnotationWindows> TakeWindows(Connection& connection, std::int64_t job_id,
+                                      const std::vector<FrameKey>& keys, std::size_t count) {
   AnnotationWindows windows;
   const auto take = [&](const std::string& payload, const Schema& schema) -> Status {
     return AddAnnotations(windows, payload, schema);
   };
-  const Status read = ForEachWholeFrame(connection, job_id, keys, count, *schemas, take);
-  if (!read) return read.error();
+  const Status taken = TakeFrames(connection, job_id, keys, count, take);
+  if (!taken) return taken.error();
   return windows;
 }
 
@@ -29,20 +27,12 @@ Result<Compacted> CompactAnnotations(Connection& connection, std::int64_t job_id
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kCompactLimits); !set) return set.error();
-  const FrameQuery wanted{.job_id = job_id,
-                          .kind = FrameKind::kAnnotations,
-                          .node_id = {},
-                          .ranks = {rank},
-                          .after_us = INT64_MIN};
-  const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
+  const auto keys = ListRankFrames(connection, job_id, rank, FrameKind::kAnnotations);
   if (!keys) return keys.error();
   if (keys->empty()) return Compacted{};
   const std::size_t count = ChooseFrames(*keys, kMostRows, INT64_MIN).count;
-  const Result<AnnotationWindows> fresh = ReadFrames(connection, job_id, *keys, count);
+  const Result<AnnotationWindows> fresh = TakeWindows(connection, job_id, *keys, count);
   if (!fresh) return fresh.error();
-  const Result<std::size_t> deleted = DeleteFrames(connection, job_id, *keys, count);
-  if (!deleted) return deleted.error();
-  if (*deleted != count) return Conflict(kTaken);
 
   Result<AnnotationWindows> windows = TakeAnnotationBlocks(connection, job_id, rank, *fresh);
   if (!windows) return windows.error();

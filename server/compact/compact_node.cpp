@@ -5,8 +5,8 @@
 
 #include "core/base/text.h"
 #include "server/compact/new_blocks.h"
+#include "server/compact/take_frames.h"
 #include "server/compact/transaction_limits.h"
-#include "server/compact/whole_frames.h"
 #include "server/store/job_rollups.h"
 #include "server/store/stored_frames.h"
 
@@ -33,7 +33,7 @@ std::size_t ChooseSome(const std::vector<FrameKey>& keys, const Schemas& schemas
   return count;
 }
 
-Result<std::vector<TickTable>> ReadTables(Connection& connection, std::int64_t job_id,
+Result<std::vector<TickTable>> TakeTables(Connection& connection, std::int64_t job_id,
                                           const std::vector<FrameKey>& keys, std::size_t count,
                                           const Schemas& schemas) {
   std::vector<TickTable> tables;
@@ -43,8 +43,8 @@ Result<std::vector<TickTable>> ReadTables(Connection& connection, std::int64_t j
     tables.push_back(std::move(*table));
     return {};
   };
-  const Status read = ForEachWholeFrame(connection, job_id, keys, count, schemas, take);
-  if (!read) return read.error();
+  const Status taken = TakeFrames(connection, job_id, keys, count, schemas, take);
+  if (!taken) return taken.error();
   return tables;
 }
 
@@ -85,11 +85,8 @@ Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::
   const Result<Schemas> schemas = LoadSchemas(connection, job_id, *keys, keys->size());
   if (!schemas) return schemas.error();
   const std::size_t count = ChooseSome(*keys, *schemas);
-  Result<std::vector<TickTable>> tables = ReadTables(connection, job_id, *keys, count, *schemas);
+  Result<std::vector<TickTable>> tables = TakeTables(connection, job_id, *keys, count, *schemas);
   if (!tables) return tables.error();
-  const Result<std::size_t> deleted = DeleteFrames(connection, job_id, *keys, count);
-  if (!deleted) return deleted.error();
-  if (*deleted != count) return Conflict(kTaken);
 
   const bool suspect =
       std::any_of(keys->begin(), keys->begin() + static_cast<std::ptrdiff_t>(count),

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "server/compact/take_frames.h"
 #include "server/compact/transaction_limits.h"
-#include "server/compact/whole_frames.h"
 #include "server/store/step_blocks.h"
 #include "server/store/stored_frames.h"
 
@@ -23,10 +23,8 @@ std::size_t ChooseSome(const std::vector<FrameKey>& keys) {
   return count;
 }
 
-Result<std::vector<Step>> ReadFrames(Connection& connection, std::int64_t job_id,
-                                     const std::vector<FrameKey>& keys, std::size_t count) {
-  const Result<Schemas> schemas = LoadSchemas(connection, job_id, keys, count);
-  if (!schemas) return schemas.error();
+Result<std::vector<Step>> TakeSteps(Connection& connection, std::int64_t job_id,
+                                    const std::vector<FrameKey>& keys, std::size_t count) {
   std::vector<Step> steps;
   const auto take = [&](const std::string& payload, const Schema& schema) -> Status {
     const Result<std::vector<Step>> some = DecodeSteps(payload, schema);
@@ -34,8 +32,8 @@ Result<std::vector<Step>> ReadFrames(Connection& connection, std::int64_t job_id
     std::ranges::copy(*some, std::back_inserter(steps));
     return {};
   };
-  const Status read = ForEachWholeFrame(connection, job_id, keys, count, *schemas, take);
-  if (!read) return read.error();
+  const Status taken = TakeFrames(connection, job_id, keys, count, take);
+  if (!taken) return taken.error();
   return steps;
 }
 
@@ -45,20 +43,12 @@ Result<Compacted> CompactSteps(Connection& connection, std::int64_t job_id, int 
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kCompactLimits); !set) return set.error();
-  const FrameQuery wanted{.job_id = job_id,
-                          .kind = FrameKind::kSteps,
-                          .node_id = {},
-                          .ranks = {rank},
-                          .after_us = INT64_MIN};
-  const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
+  const auto keys = ListRankFrames(connection, job_id, rank, FrameKind::kSteps);
   if (!keys) return keys.error();
   if (keys->empty()) return Compacted{};
   const std::size_t count = ChooseSome(*keys);
-  Result<std::vector<Step>> steps = ReadFrames(connection, job_id, *keys, count);
+  Result<std::vector<Step>> steps = TakeSteps(connection, job_id, *keys, count);
   if (!steps) return steps.error();
-  const Result<std::size_t> deleted = DeleteFrames(connection, job_id, *keys, count);
-  if (!deleted) return deleted.error();
-  if (*deleted != count) return Conflict(kTaken);
 
   const auto [first, last] = std::ranges::minmax(*steps, {}, &Step::start);
   Result<std::vector<Step>> stored = TakeStepBlocks(connection, job_id, rank, ToMicros(first.start),

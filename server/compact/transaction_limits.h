@@ -9,7 +9,4 @@ inline constexpr char kCompactLimits[] =
     "set local lock_timeout = '5s'; set local statement_timeout = '30s';"
     "set local idle_in_transaction_session_timeout = '60s'";
 
-// Why a transaction found its frames gone.
-inline constexpr char kTaken[] = "frames: somebody else compacts them";
-
 }  // namespace stepscope

@@ -1,0 +1,38 @@
+#include "server/compact/take_frames.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kTaken[] = "frames: somebody else compacts them";
+
+}  // namespace
+
+Result<std::vector<FrameKey>> ListRankFrames(Connection& connection, std::int64_t job_id, int rank,
+                                             FrameKind kind) {
+  return ListFrames(
+      connection,
+      {.job_id = job_id, .kind = kind, .node_id = {}, .ranks = {rank}, .after_us = INT64_MIN});
+}
+
+Status TakeFrames(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
+                  std::size_t count, const Schemas& schemas, const TakeWhole& take) {
+  const auto whole = [&](const Schema* schema, const std::string& payload) -> Status {
+    if (!schema) return Internal("frame: its schema is gone");
+    if (payload.empty()) return Conflict(kTaken);
+    return take(payload, *schema);
+  };
+  const Status read = ForEachFrame(connection, job_id, keys, count, schemas, whole);
+  if (!read) return read;
+  const Result<std::size_t> deleted = DeleteFrames(connection, job_id, keys, count);
+  if (!deleted) return deleted.error();
+  return *deleted == count ? Status() : Conflict(kTaken);
+}
+
+Status TakeFrames(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
+                  std::size_t count, const TakeWhole& take) {
+  const Result<Schemas> schemas = LoadSchemas(connection, job_id, keys, count);
+  if (!schemas) return schemas.error();
+  return TakeFrames(connection, job_id, keys, count, *schemas, take);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "server/store/stored_frames.h"
+
+namespace stepscope {
+
+// Those that a transaction which compacts steps or annotations of a rank chooses from.
+Result<std::vector<FrameKey>> ListRankFrames(Connection& connection, std::int64_t job_id, int rank,
+                                             FrameKind kind);
+
+// Calls `take` for each of the first `count` keys, and deletes these frames: all of them, or an
+// error. Conflict when one is gone, since somebody else compacts them.
+using TakeWhole = std::function<Status(const std::string& payload, const Schema& schema)>;
+Status TakeFrames(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
+                  std::size_t count, const Schemas& schemas, const TakeWhole& take);
+// The same with the schemas that they need.
+Status TakeFrames(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
+                  std::size_t count, const TakeWhole& take);
+
+}  // namespace stepscope
