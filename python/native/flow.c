@@ -96,7 +96,13 @@ static int Leads(const Flow* flow, PyObject* optimizer) {
   return PyWeakref_GetObject(flow->leader) == optimizer;
 }
 
+// Whether it is too early to look for an agent.
+static int Sleeps(const Flow* flow, int64_t now_ns) {
+  return flow->dormant && IsOff() && (open_gate == NULL || now_ns < open_gate->due);
+}
+
 int Stepped(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* optimizer) {
+  if (Sleeps(flow, end_ns)) return 0;
   if (IsOwner(flow) && IsSteady(flow) && Leads(flow, optimizer)) {
     flow->steps += 1;
     flow->others = 0;
@@ -180,6 +186,7 @@ static PyMemberDef members[] = {
     {"inside", T_BOOL, offsetof(Flow, inside), 0, NULL},
     {"stepping", T_BOOL, offsetof(Flow, stepping), 0, NULL},
     {"proven", T_BOOL, offsetof(Flow, proven), 0, NULL},
+    {"dormant", T_BOOL, offsetof(Flow, dormant), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

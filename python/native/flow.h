@@ -34,6 +34,7 @@ typedef struct {
   char inside;
   char stepping;
   char proven;
+  char dormant;  // there is no agent, and a step is where one is looked for
 } Flow;
 
 // The same as the methods of these names. -1 with an exception set when the script's own comes

@@ -10,7 +10,8 @@ typedef struct {
   PyObject* ids;      // dict: the name of an annotation -> its number
   PyObject* metrics;  // the same of metrics
   long long refused;  // metrics that were none
-  char off;           // nobody records, now and later
+  char off;           // nobody records
+  char seeking;       // but an agent may come: it is looked for when that is due
   char by_hand;       // the script ends its steps itself
   char ready;         // there are rings, so a thread without one asks for it
 } Gate;
@@ -24,6 +25,12 @@ extern Gate* open_gate;
 static inline int IsOff(void) {
   return open_gate == NULL || open_gate->off;
 }
+
+// Whether nobody records, also after a look for an agent if that is due. -1 with an exception set.
+int IsOffAt(int64_t now_ns);
+
+// The same for calls that must cost nothing: most of them do not even look at the clock.
+int IsOffNow(void);
 
 // The ring of the calling thread. NULL when there is none, perhaps with an exception set.
 Ring* RingAt(int64_t now_ns);

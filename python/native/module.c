@@ -87,7 +87,9 @@ static PyObject* Step(PyObject* module, PyObject* const* given, Py_ssize_t count
   PyObject* number = Py_None;
   if (count > 0 || Count(names) > 0) number = Only(given, count, names, "number");
   if (number == NULL) return NULL;
-  if (IsOff()) Py_RETURN_NONE;
+  const int is_off = IsOffAt(open_gate != NULL && open_gate->seeking ? MonotonicNs() : 0);
+  if (is_off < 0) return NULL;
+  if (is_off) Py_RETURN_NONE;
   open_gate->by_hand = 1;
   // Before the ring is looked up, since a number may run code of its own.
   const uint64_t value = number == Py_None ? 0 : PyLong_AsUnsignedLongLongMask(number);
@@ -98,9 +100,12 @@ static PyObject* Step(PyObject* module, PyObject* const* given, Py_ssize_t count
 }
 
 static PyObject* EndStepAt(PyObject* module, PyObject* end) {
-  if (IsOff() || open_gate->by_hand) Py_RETURN_NONE;
   const long long end_ns = PyLong_AsLongLong(end);
-  if ((end_ns < 0 ? Calm() : WriteStep(end_ns, NULL)) < 0) return NULL;
+  if (end_ns < 0 && Calm() < 0) return NULL;
+  const int is_off = end_ns < 0 ? 1 : IsOffAt(end_ns);
+  if (is_off < 0) return NULL;
+  if (is_off || open_gate->by_hand) Py_RETURN_NONE;
+  if (WriteStep(end_ns, NULL) < 0) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -139,7 +144,9 @@ static PyObject* Metric(PyObject* module, PyObject* const* given, Py_ssize_t cou
     value = name < 0 ? -1 : PlaceOf("value", 1, count, names);
   }
   if (name < 0 || value < 0) return NULL;
-  if (IsOff()) Py_RETURN_NONE;
+  const int is_off = IsOffNow();
+  if (is_off < 0) return NULL;
+  if (is_off) Py_RETURN_NONE;
   if (SetMetric(given[name], given[value]) < 0) return NULL;
   Py_RETURN_NONE;
 }

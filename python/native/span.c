@@ -23,7 +23,7 @@ typedef struct {
 } Span;
 
 static PyTypeObject* span_type = NULL;
-static Span* idle_span = NULL;  // stands for all of them while nobody records
+static Span* idle_span = NULL;  // stands for all of them where nobody ever records
 
 static void Begin(Span* span) {
   if (span != idle_span && !IsOff()) span->start_ns = MonotonicNs();
@@ -151,7 +151,9 @@ PyObject* Spoken(PyObject* name) {
 }
 
 PyObject* MakeSpan(uint64_t kind, PyObject* name) {
-  if (IsOff()) {
+  const int is_off = IsOffNow();
+  if (is_off < 0) return NULL;
+  if (is_off && (open_gate == NULL || !open_gate->seeking)) {
     Py_INCREF(idle_span);
     return (PyObject*)idle_span;
   }

@@ -6,8 +6,8 @@
 // What annotate and phase give: a stretch of code for `with` and `@`, timed from enter to exit. The
 // C twin of the spans in stepscope/_pure.py.
 
-// A new reference; NULL with an exception set. `kind` is kAnnotationMark or kPhaseMark. While
-// nobody records it is always the same one, which costs nothing and remembers nothing.
+// A new reference; NULL with an exception set. `kind` is kAnnotationMark or kPhaseMark. Where
+// nobody ever records it is always the same one, which costs nothing and remembers nothing.
 PyObject* MakeSpan(uint64_t kind, PyObject* name);
 
 void BeginSpan(PyObject* span);

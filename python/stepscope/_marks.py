@@ -56,7 +56,7 @@ def skip(duration_ns: int, by_hand: bool = False) -> None:
 
 def add_facts(facts: Dict[str, str]) -> None:
     """Tells the agent what is worth knowing once; it hears of it with one of the next marks."""
-    if not _session.off:
+    if not _session.off or _session.seeking:
         _session.add_facts(facts)
 
 
@@ -108,7 +108,7 @@ class _Waits(_Of[_T]):
 
 def _note_settings(iterable: object) -> None:
     """Tells the agent the settings that a data loader shows as plain numbers."""
-    if _session.off:
+    if _session.off and not _session.seeking:
         return
     try:
         facts: Dict[str, str] = {}
@@ -141,7 +141,7 @@ def _begin_child() -> None:
         pass
 
 
-if not _session.off:
+if not _session.off or _session.seeking:
     marks.use(_session)
     os.register_at_fork(after_in_child=_begin_child)
     atexit.register(lambda: _session.bye())

@@ -26,7 +26,8 @@ _DOUBLE, _WORD = Struct("<d"), Struct("<Q")
 class Gate:
     """What each mark looks at before it is written. The Session of _session.py is the one in use."""
 
-    off = True  # nobody records, now and later
+    off = True  # nobody records
+    seeking = False  # but an agent may come: it is looked for when that is due
     due = 0  # ns of the monotonic clock, when the connection is looked at again
     by_hand = False  # the script ends its steps itself
     ready = False  # there are rings, so a thread without one asks for it
@@ -34,6 +35,9 @@ class Gate:
     metrics: Dict[str, int]  # of those that are metrics
     refused = 0  # metrics that were none
     local: Any  # its `ring` is that of the calling thread
+
+    def seek(self, now_ns: int) -> bool:
+        return False
 
     def ring(self, now_ns: int) -> Optional[Ring]:
         return None
@@ -49,6 +53,7 @@ class Flow:
     """What the Flow of _hooks/_flow.py is made of: the C extension takes a training's usual way by itself."""
 
     held: Any
+    dormant = False  # there is no agent, and a step is where one is looked for
 
     def quick(self, start_ns: int, end_ns: int, phase: str) -> bool:
         """Whether a phase that is both a training's and an evaluation's could be told without further thought."""
@@ -68,6 +73,14 @@ def use(gate: Optional[Gate]) -> None:
 
 def leave() -> None:
     """The ring of the calling thread belongs to another one from now on."""
+
+
+def _is_alone(gate: Gate, now_ns: int) -> bool:
+    """Whether nobody records, also after the look for an agent when that is due."""
+    try:
+        return now_ns < gate.due or not gate.seek(now_ns)
+    except Exception:  # a time that is none
+        return True
 
 
 def _spoken(name: object) -> str:
@@ -95,7 +108,7 @@ class _Span:
         raise NotImplementedError
 
     def __call__(self, function: _F) -> _F:
-        if _gate.off:
+        if _gate.off and not _gate.seeking:
             return function
         from ._decorate import timed  # it is made of this module
 
@@ -120,7 +133,7 @@ class annotate(_Span):
 def span(start_ns: int, end_ns: int, name: str) -> None:
     """Records an annotation that ran from start to end, both of time.monotonic_ns()."""
     gate = _gate
-    if gate.off:
+    if gate.off and (not gate.seeking or _is_alone(gate, end_ns)):
         return
     try:
         ring = gate.local.ring
@@ -155,7 +168,7 @@ def record(start_ns: int, end_ns: int, name: str) -> None:
     """Records a phase that ran from start to end, both of time.monotonic_ns(). Those of a thread are
     recorded in the order in which they end."""
     gate = _gate
-    if gate.off:
+    if gate.off and (not gate.seeking or _is_alone(gate, end_ns)):
         return
     try:
         ring = gate.local.ring
@@ -163,7 +176,9 @@ def record(start_ns: int, end_ns: int, name: str) -> None:
             ring = gate.ring(end_ns)
             if ring is None:
                 return
-        if not ring.start and ring.fresh:
+        if not ring.start:
+            if not ring.fresh:
+                return  # of a step whose begin nobody saw
             ring.start = start_ns
         ring.put(start_ns, end_ns, _PHASES.get(name, _OTHER))
     except Exception:
@@ -189,7 +204,7 @@ def end_step(end_ns: int) -> None:
 
 def _end_step(end_ns: int, number: Optional[int]) -> None:
     gate = _gate
-    if gate.off:
+    if gate.off and (not gate.seeking or _is_alone(gate, end_ns)):
         return
     try:
         ring = gate.local.ring
@@ -213,7 +228,7 @@ def metric(name: str, value: float) -> None:
     64. Other names, and values that are no finite numbers, are left out and counted in info(). A
     tensor on a GPU is waited for, as by float().
     """
-    if _gate.off:
+    if _gate.off and (not _gate.seeking or _is_alone(_gate, monotonic_ns())):
         return
     try:
         number = ldexp(value, 0)  # as the extension converts it: no str, and what it raises comes through

@@ -11,20 +11,21 @@ from __future__ import annotations
 import itertools
 import os
 import struct
+from time import monotonic_ns
 
 from . import _form, _place, _wire
 from ._form import marks
-from ._memory import MAX_RINGS, sealed_memory, slots_of, supported
+from ._lease import Lease, Local, new_ring
+from ._memory import MAX_RINGS, slots_of, supported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, threading and socket take longer to import than all the rest
-    from threading import Lock, local
+    from threading import Lock
     from typing import Dict, List, Optional, Union
 
     from ._connection import Connection
     from ._pure import Ring
 else:
-    from _thread import _local as local
     from _thread import allocate_lock as Lock
 
 VERSION = "0.1.0"
@@ -34,35 +35,17 @@ _REFUSED_RETRY = 60 * SECOND
 NO_WINDOWS = "windows are not in this version"
 
 
-class _Local(local):
-    ring: Optional[Ring] = None
-    lease: Optional["_Lease"] = None
-
-
-class _Lease:
-    """Hands the ring of a thread that has ended to the next one."""
-
-    __slots__ = ("ring", "free")
-
-    def __init__(self, ring: Ring, free: List[Ring]) -> None:
-        self.ring = ring
-        self.free = free
-
-    def __del__(self) -> None:
-        marks.leave()
-        self.free.append(self.ring)
-
-
 class Session(marks.Gate):
     """What this process keeps for the agent. A forked child makes itself a new one."""
 
     def __init__(self) -> None:
         self.path = _place.socket_path()
         self.off = not self.path or not supported() or bool(_form.REFUSED)
+        self.seeking = not self.path and "STEPSCOPE_SOCKET" not in os.environ and supported() and not _form.REFUSED
         self.by_hand = False
-        self.due = 0
+        self.due = monotonic_ns() + _RETRY if self.seeking else 0
         self.ready = False
-        self.local = _Local()
+        self.local = Local()
         self.ids: Dict[str, int] = {}
         self.metrics: Dict[str, int] = {}
         self.refused = 0
@@ -70,10 +53,8 @@ class Session(marks.Gate):
         if self.path and self.off:
             self.reason = _form.REFUSED or "this platform has no sealed shared memory"
         self.connection: Optional[Connection] = None
-        if not self.off:  # a process without an agent does not import sockets
-            from ._connection import Connection
-
-            self._connect_to = Connection
+        if not self.off:
+            self._prepare()
         self.rings: List[Ring] = []
         self._free: List[Ring] = []
         self._tickets = itertools.count()  # of rings
@@ -85,6 +66,30 @@ class Session(marks.Gate):
         self._late = False  # the agent was looked for in vain before
         self._unrecorded = 0
         self._lock = Lock()
+
+    def seek(self, now_ns: int) -> bool:
+        """Looks for an agent of the node that came after this process, and whether there is one now."""
+        if not self.off or not self._lock.acquire(False):
+            return not self.off
+        try:
+            self.due = now_ns + _RETRY
+            self.path = _place.socket_path() if self.seeking else ""
+            if self.path:
+                self._prepare()
+                self._late = True
+                self.due, self.reason = 0, ""
+                self.off = self.seeking = False
+        except Exception as problem:
+            self.reason = str(problem)
+        finally:
+            self._lock.release()
+        return not self.off
+
+    def _prepare(self) -> None:
+        """A process without an agent does not import sockets."""
+        from ._connection import Connection
+
+        self._connect_to = Connection
 
     def ring(self, now_ns: int) -> Optional[Ring]:
         """The ring of the calling thread; none while there is no agent, or no room."""
@@ -141,7 +146,8 @@ class Session(marks.Gate):
     def add_facts(self, facts: Dict[str, str]) -> None:
         self._facts.update(facts)
         self._facts_sent = False
-        self.due = 0
+        if not self.off:
+            self.due = 0
 
     def info(self) -> Dict[str, Union[str, int, bool]]:
         return {
@@ -162,7 +168,7 @@ class Session(marks.Gate):
 
     def bye(self) -> None:
         """Says that this process ends. Marks that come later are lost."""
-        self.off = True
+        self.off, self.seeking = True, False
         if self.connection is not None:
             try:
                 self._send()
@@ -174,7 +180,7 @@ class Session(marks.Gate):
 
     def abandon(self) -> None:
         """For a forked child: lets go of what belongs to its parent, without a word to anyone."""
-        self.off = True
+        self.off, self.seeking = True, False
         for part in [self.connection, *self.rings]:
             try:
                 if part is not None:
@@ -183,7 +189,7 @@ class Session(marks.Gate):
                 pass
         self.connection = None
         self.rings = []
-        self.local = _Local()
+        self.local = Local()
 
     def _lend(self) -> None:
         """Gives the calling thread a ring: one of a thread that has ended, else a new one."""
@@ -195,13 +201,13 @@ class Session(marks.Gate):
             if ticket >= MAX_RINGS:
                 self._unrecorded += 1
                 return
-            ring = _new_ring(slots_of(ticket))
+            ring = new_ring(slots_of(ticket))
             ring.fresh = not self._late
             self.rings.append(ring)
             self.ready = True
             self.due = 0  # to be announced
         self.local.ring = ring
-        self.local.lease = _Lease(ring, self._free)
+        self.local.lease = Lease(ring, self._free)
 
     def _connect(self) -> None:
         connection = None
@@ -278,12 +284,3 @@ class Session(marks.Gate):
         self.connection = None
         self.reason = reason
         self.due = retry_ns
-
-
-def _new_ring(slots: int) -> Ring:
-    fd = sealed_memory(slots)
-    try:
-        return marks.Ring(fd)
-    except BaseException:
-        os.close(fd)
-        raise

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Optional
 
 from tests.support.service import program, wait_for
 
@@ -73,9 +74,11 @@ class Intake:
         return self.started[-1]["facts"]
 
 
-def training(code: str, socket: Path, python: str = sys.executable, **environment) -> subprocess.Popen:
-    """Runs code in a Python that finds the package and, at `socket`, its agent."""
+def training(code: str, socket: Optional[Path], python: str = sys.executable, **environment) -> subprocess.Popen:
+    """Runs code in a Python that finds the package and, at `socket`, its agent; None is that of the node."""
     env = {**os.environ, "PYTHONPATH": str(PACKAGE), "STEPSCOPE_SOCKET": str(socket), **environment}
+    if socket is None:
+        del env["STEPSCOPE_SOCKET"]
     pipe = subprocess.PIPE
     command = [python, "-c", code]
     return subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)

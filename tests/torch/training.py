@@ -43,13 +43,16 @@ if __name__ == "__main__": main()
 """
 
 
-def start(*words, socket: object = "/nobody", hooks=True, before=(), **options) -> subprocess.Popen:
-    variables = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE", "PYTHON"))}
-    variables |= {"OMP_NUM_THREADS": "1", "STEPSCOPE_PURE": os.environ.get("STEPSCOPE_PURE", "")}
+def start(*words, socket: object = "/nobody", hooks=True, before=(), variables=(), **options) -> subprocess.Popen:
+    """With the agent at `socket`; None is that of the node."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE", "PYTHON"))}
+    environment |= {"OMP_NUM_THREADS": "1", "STEPSCOPE_PURE": os.environ.get("STEPSCOPE_PURE", ""), **dict(variables)}
     if hooks:
-        variables |= {"PYTHONPATH": f"{START}:{PACKAGE}", "STEPSCOPE_JOB": "j", "STEPSCOPE_SOCKET": str(socket)}
+        environment |= {"PYTHONPATH": f"{START}:{PACKAGE}", "STEPSCOPE_JOB": "j"}
+    if hooks and socket is not None:
+        environment["STEPSCOPE_SOCKET"] = str(socket)
     pipe = subprocess.PIPE
-    return subprocess.Popen([*before, sys.executable, *map(str, words)], env=variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options)
+    return subprocess.Popen([*before, sys.executable, *map(str, words)], env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options)
 
 
 def outcome(process):

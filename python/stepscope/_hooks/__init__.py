@@ -18,14 +18,19 @@ from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts
 from . import _transfer
 from ._flow import flow
 
-# What, and what installs it.
-_ROWS: Tuple[Tuple[str, Callable[[Any], None]], ...] = (
+# What, and what installs it. The first ones wait for an agent that is not there yet, at next to no cost a step: what they
+# replace is kept by name (torch.save), or by objects that are made once (the step of an optimizer with a scheduler).
+_Rows = Tuple[Tuple[str, Callable[[Any], None]], ...]
+_FIRST: _Rows = (
+    ("optimizer", _optimizer.install),
+    ("settings of loaders", _loader.install_settings),
+    ("checkpoint", _checkpoint.install),
+)
+_WITH_AGENT: _Rows = (
     ("data", _loader.install),
     ("forward", _forward.install),
     ("backward", _backward.install),
-    ("optimizer", _optimizer.install),
     ("gradient scaler", _optimizer.install_scaler),
-    ("checkpoint", _checkpoint.install),
     ("communication", _collectives.install),
 )
 
@@ -34,13 +39,16 @@ _installed: List[str] = []
 
 
 def begin(torch: Any) -> None:
-    """Installs what can be installed; nothing when there is no agent, and nothing the second time."""
-    if _marks._session.off:
-        _marks.notes["hooks"] = "none: " + _marks._session.reason
+    """Installs what can be installed; nothing when there will be no agent, and nothing the second time."""
+    session = _marks._session
+    if session.off and not session.seeking:
+        _marks.notes["hooks"] = "none: " + session.reason
         return
     if _installed:
         return
-    for what, install in _ROWS:
+    flow.dormant = session.off
+    flow.at_waking = lambda: _begin_with_agent(torch)
+    for what, install in _FIRST:
         _try(what, install, torch)
     try:
         _compile.skip_frames(torch)
@@ -50,6 +58,15 @@ def begin(torch: Any) -> None:
     flow.renewed.append(lambda: _begin_anew(torch))
     os.register_at_fork(after_in_child=flow.forget)
     atexit.register(flow.close)
+    if flow.dormant:
+        _note(torch)
+    else:
+        _begin_with_agent(torch)
+
+
+def _begin_with_agent(torch: Any) -> None:
+    for what, install in _WITH_AGENT:
+        _try(what, install, torch)
     _note(torch)
 
 
@@ -67,6 +84,7 @@ def end() -> None:
     flow.forget()
     flow.renewed.clear()
     flow.optimizers = 0
+    flow.dormant = False
     for name in ("hooks", "hooks_fault"):
         _marks.notes.pop(name, None)
 
@@ -99,6 +117,8 @@ def _try(what: str, install: Callable[[Any], None], torch: Any) -> None:
 
 def _note(torch: Any) -> None:
     text = f"torch {getattr(torch, '__version__', '')}: {', '.join(_installed)}"
+    if flow.dormant:
+        text += f"; the rest waits: {_marks._session.reason}"
     for what, reason in _failed.items():
         text += f"; no {what}: {reason}"
     _marks.notes["hooks"] = text

@@ -43,6 +43,8 @@ class Flow(marks.Flow):
         self.all_backwards = 0
         self.renewed: List[Callable[[], None]] = []  # called when another optimizer leads
         self.at_first_step: Optional[Callable[[], None]] = None
+        self.at_waking: Optional[Callable[[], None]] = None
+        self.dormant = False  # there is no agent, and a step is where one is looked for
         self.forget()
 
     def forget(self) -> None:
@@ -134,6 +136,9 @@ class Flow(marks.Flow):
 
     def stepped(self, start: int, end: int, optimizer: Any) -> None:
         try:
+            if self.dormant:
+                self._look_for_agent(end)
+                return
             self.steps += 1
             if self._is_training_thread():
                 self.trained(start, end, "optimizer")
@@ -141,6 +146,16 @@ class Flow(marks.Flow):
                     self._end_step(end)
         except Exception as problem:
             self._fail(problem)
+
+    def _look_for_agent(self, now: int) -> None:
+        """The next step is the first one that is seen."""
+        session = _marks._session
+        if session.off and (now < session.due or not session.seek(now)):
+            return
+        self.dormant = False
+        self.forget()
+        if self.at_waking:
+            self.at_waking()
 
     def _is_training_thread(self) -> bool:
         """Before it is proven who trains, any thread may turn out to; later only when that one has ended."""

@@ -14,9 +14,13 @@ from ._patch import replace
 _SETTINGS = ("num_workers", "batch_size", "prefetch_factor", "pin_memory", "persistent_workers")
 
 
+def install_settings(torch: Any) -> None:
+    """An iterator does not know its loader, so this is there before the training begins."""
+    replace(torch.utils.data.dataloader._BaseDataLoaderIter, "__init__", _noting)
+
+
 def install(torch: Any) -> None:
     iterator = torch.utils.data.dataloader._BaseDataLoaderIter
-    replace(iterator, "__init__", _noting)
     replace(iterator, "__next__", lambda original: waiting(flow, original, torch.is_grad_enabled))
     replace(torch.utils.data.DataLoader, "__iter__", lambda original: _starting(original, torch.is_grad_enabled))
 

@@ -1,0 +1,45 @@
+"""Whose ring it is: each thread has one for as long as it lives."""
+
+from __future__ import annotations
+
+import os
+
+from ._form import marks
+from ._memory import sealed_memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from threading import local
+    from typing import List, Optional
+
+    from ._pure import Ring
+else:
+    from _thread import _local as local
+
+
+class Local(local):
+    ring: Optional[Ring] = None
+    lease: Optional["Lease"] = None
+
+
+class Lease:
+    """Hands the ring of a thread that has ended to the next one."""
+
+    __slots__ = ("ring", "free")
+
+    def __init__(self, ring: Ring, free: List[Ring]) -> None:
+        self.ring = ring
+        self.free = free
+
+    def __del__(self) -> None:
+        marks.leave()
+        self.free.append(self.ring)
+
+
+def new_ring(slots: int) -> Ring:
+    fd = sealed_memory(slots)
+    try:
+        return marks.Ring(fd)
+    except BaseException:
+        os.close(fd)
+        raise

@@ -1,0 +1,153 @@
+"""A training that began before the agent of its node did."""
+
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from stepscope import _hooks, _marks, _place
+from stepscope._hooks._flow import flow
+from stepscope._session import Session
+from tests.python.intake import Intake
+from tests.torch.nets import Net, loader, step, train
+from tests.torch.training import CNN, outcome, start
+
+
+@pytest.fixture
+def place(tmp_path):
+    folder = tmp_path / "stepscope"
+    folder.mkdir(mode=0o700)
+    return folder / "agent.sock"
+
+
+@pytest.fixture
+def alone(place, monkeypatch):
+    """The hooks in this process, that no agent serves."""
+    monkeypatch.delenv("STEPSCOPE_SOCKET", raising=False)
+    monkeypatch.setattr(_place, "_usual_paths", lambda: [str(place)])
+    before, session = _marks._session, Session()
+    _marks.adopt(session)
+    _hooks.begin(torch)
+    yield session
+    _hooks.end()
+    _marks.adopt(before)
+    session.abandon()
+
+
+def test_what_each_step_calls_is_left_alone_until_there_is_an_agent(alone, place):
+    batches, module, backward = torch.utils.data.dataloader._BaseDataLoaderIter, nn.Module.__call__, torch.autograd.backward
+    following = batches.__next__
+    net, optimizer = train(20)
+    assert (batches.__next__, nn.Module.__call__, torch.autograd.backward) == (following, module, backward)
+    assert not alone.ready and flow.held == [] and "waits: no agent" in _marks.notes["hooks"]
+    with Intake(place) as agent:
+        alone.due = 0
+        train(22, net, optimizer)  # the first one finds the agent, and the second one's end is the first that is seen
+        assert torch.autograd.backward is not backward and "waits" not in _marks.notes["hooks"]
+        steps = agent.drain().steps
+        assert [row["step"] for row in steps] == list(range(20))
+        assert all({"data", "forward", "backward", "optimizer"} == set(row["phases"]) for row in steps), [sorted(row['phases']) for row in steps]
+        facts = agent.facts()
+        assert (facts["loader_batch_size"], facts["loader_num_workers"]) == ("4", "0")
+
+
+def test_an_epoch_without_an_end_tells_its_loader_too(alone, place):
+    """A training on a stream has one: its iterator was made before the agent came."""
+    batches, net = iter(loader(20, pin_memory=False)), Net()
+    optimizer = torch.optim.SGD(net.parameters(), 0.01)
+    step(net, optimizer, *next(batches))
+    with Intake(place) as agent:
+        alone.due = 0
+        for x, y in batches:
+            step(net, optimizer, x, y)
+        assert len(agent.drain().steps) == 17 and agent.facts()["loader_pin_memory"] == "False"
+
+
+def test_a_scheduler_keeps_the_step_that_it_found(alone, place):
+    """It puts its own in front of that of the optimizer, which nobody can replace afterwards."""
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), 0.01)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 5)
+    with Intake(place) as agent:
+        alone.due = 0
+        for x, y in loader(12):
+            step(net, optimizer, x, y)
+            scheduler.step()
+        assert len(agent.drain().steps) == 10
+
+
+def test_a_stopped_agent_is_no_hindrance_to_a_dormant_training(alone, monkeypatch):
+    def fail():
+        raise OSError("no such node")
+
+    monkeypatch.setattr(_place, "socket_path", fail)
+    alone.due = 0
+    train(3)
+    assert flow.dormant and "hooks_fault" not in _marks.notes
+
+
+WAITING = CNN.replace("done += 1\n", """done += 1
+            ours = sys.modules.get("stepscope")
+            while done == 20 and ours and not ours.info()["connected"]:
+                with ours.annotate("waits"): pass
+""")
+
+
+@pytest.mark.parametrize("pure", ["", "1"])
+def test_losses_are_bit_identical_when_the_agent_comes_in_the_middle(place, pure):
+    variables = {"XDG_RUNTIME_DIR": str(place.parent.parent), "STEPSCOPE_PURE": pure}
+    bare = outcome(start("-c", CNN, hooks=False))
+    process = start("-c", WAITING, socket=None, variables=variables)
+    losses = [process.stdout.readline() for _ in range(19)]  # all that it prints before it waits
+    with Intake(place) as agent:
+        code, out, err = outcome(process)
+        assert (code, "".join(losses) + out, err) == bare and code == 0
+        agent.drain_until(lambda i: i.ended, "end")
+        assert 35 <= len(agent.steps) <= 40 and agent.facts()["framework"].startswith("torch ")
+        assert agent.annotations["evaluation"] >= 2 and agent.facts()["loader_num_workers"] == "1"
+
+
+COMPILED = """
+import json, os, torch
+from torch import nn
+graphs = []
+def backend(graph, inputs):
+    graphs.append(len(graph.graph.nodes))
+    return graph.forward
+torch.manual_seed(1)
+net = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.01)
+compiled = torch.compile(net, backend=backend)
+losses, come = [], os.environ.get("COME")
+def train(steps):
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = compiled(torch.ones(4, 8)).sum()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item().hex())
+train(10)
+if come:
+    print("alone", flush=True)
+    input()
+    import stepscope
+    while not stepscope.info()["connected"]:
+        with stepscope.annotate("waits"): pass
+train(20)
+breaks = {str(reason): count for reason, count in torch._dynamo.utils.counters["graph_break"].items()}
+print(json.dumps({"graphs": graphs, "breaks": breaks, "losses": losses}))
+"""
+
+
+@pytest.mark.skipif(not hasattr(torch, "compile"), reason="this version does not compile")
+def test_a_compiled_model_is_not_compiled_again(place):
+    bare = outcome(start("-c", COMPILED, hooks=False))
+    process = start("-c", COMPILED, socket=None, variables={"XDG_RUNTIME_DIR": str(place.parent.parent), "COME": "1"})
+    assert process.stdout.readline() == "alone\n"
+    with Intake(place) as agent:
+        process.stdin.write("\n")
+        code, out, err = outcome(process)
+        assert (code, json.loads(out)) == (0, json.loads(bare[1])), err
+        agent.drain_until(lambda i: i.ended, "end")
+        assert len(agent.steps) >= 17 and all("forward" in row["phases"] for row in agent.steps)
