@@ -41,9 +41,9 @@ else:
 """
 
 
-def below_agent(service, job, *command, flags=()):
+def below_agent(service, job, *command, flags=(), **more):
     words = [program("stepscope-agent"), "run", "--server", service.url, "--job", job, "--push", "1s", *flags, "--"]
-    variables = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    variables = {**os.environ, "PYTHONPATH": str(ROOT / "python"), **more}
     done = subprocess.run([*words, *map(str, command)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, env=variables)
     assert done.returncode == 0, done.stdout + done.stderr
 

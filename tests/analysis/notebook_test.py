@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +13,11 @@ for _package in ("nbclient", "ipykernel", "matplotlib"):
 import nbformat  # noqa: E402
 from nbclient import NotebookClient  # noqa: E402
 
-from tests.support.service import ROOT  # noqa: E402
+from tests.analysis.conftest import PYTHON, below_agent  # noqa: E402
+from tests.support.service import ROOT, program  # noqa: E402
 
 NOTEBOOK = ROOT / "docs/analysis.ipynb"
+FAKE = Path(program("stepscope-agent")).parent / "tests/fake_nvml"
 
 
 def pictures(cell):
@@ -38,17 +41,65 @@ def check_pictures(notebook):
         assert is_a_picture(picture)
 
 
-def test_it_runs_and_ends_with_the_picture(service, training, tmp_path):
+def executed(service, job, folder, *more):
+    """The notebook, run for a job, with more cells at its end."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = []
-    variables = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "STEPSCOPE_SERVER": service.url, "STEPSCOPE_JOB": training.name}
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute(env=variables)
-    codes = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert all(cell.outputs for cell in codes)
-    assert "DataloaderBottleneck" in str(codes[1].outputs) and "IssuesFound" in str(codes[1].outputs)
+    notebook.cells += [nbformat.v4.new_code_cell(text) for text in more]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "STEPSCOPE_SERVER": service.url, "STEPSCOPE_JOB": job}
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute(env=variables)
+    return notebook
+
+
+def outputs_of(notebook):
+    """Of each cell with code."""
+    return [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_it_runs_and_ends_with_the_picture(service, training, tmp_path):
+    notebook = executed(service, training.name, tmp_path)
+    outputs = outputs_of(notebook)
+    assert all(outputs)
+    assert "DataloaderBottleneck" in str(outputs[1]) and "IssuesFound" in str(outputs[1])
     check_pictures(notebook)
+
+
+TRAINING_ON_GPUS = """
+import time, stepscope
+for _ in range(110):
+    with stepscope.phase("forward"), stepscope.annotate("model"):
+        time.sleep(0.02)
+    stepscope.step()
+time.sleep(1)
+"""
+
+# What the picture is made of. The fake driver's GPUs are busy for 97 % of the time.
+SAY = """
+import json
+print(json.dumps({
+    "metric": metric, "unit": beside.attrs["unit"], "devices": sorted(samples["device"].unique()),
+    "lines": [line.get_label() for line in upper.get_lines()], "values": sorted(set(beside["value"].dropna().round(6))),
+    "without": int(beside["value"].isna().sum()), "steps": len(beside), "marked": int(beside["marked"].sum()),
+}))
+"""
+
+
+@pytest.mark.skipif(not FAKE.is_dir(), reason="the tests in C++ are not built")
+def test_it_draws_the_gpus_of_a_node_that_has_some(service, client, tmp_path):
+    variables = {"LD_LIBRARY_PATH": str(FAKE), "FAKE_NVML_GPUS": "2"}
+    below_agent(service, "on-gpus", PYTHON, "-c", TRAINING_ON_GPUS, flags=("--interval", "100ms"), **variables)
+    notebook = executed(service, "on-gpus", tmp_path, SAY)
+    said = json.loads(outputs_of(notebook)[-1][0]["text"])
+    assert (said["metric"], said["unit"], said["values"]) == ("gpu_util_percent", "%", [97.0])
+    assert said["devices"] == ["gpu0", "gpu1"] and [label.split()[-1] for label in said["lines"]] == ["gpu0", "gpu1"]
+    assert said["steps"] == 110 and said["marked"] == 3 and said["without"] < 10
+    del notebook.cells[-1]
+    check_pictures(notebook)
+    usage = str(outputs_of(notebook)[-2])
+    assert "gpu_util_percent" in usage and "gpu_memory_used" in usage
+    assert len(client.job("on-gpus").describe()["nodes"][0]["gpus"]) == 2
 
 
 def test_it_is_kept_with_small_outputs_of_a_run():
