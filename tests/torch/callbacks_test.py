@@ -112,7 +112,8 @@ def test_callbacks_with_nothing_to_do_are_no_phase(agent, call):
     for x, y in loader(8):
         step(net, optimizer, x, y)
         call._call_callback_hooks(trainer, "on_nothing")
-    assert sum(callbacks(agent).values()) < 8 * SLOW_S / 10
+    took = sorted(callbacks(agent).values())
+    assert took[len(took) // 2] == 0  # one that the machine put off took as long as it says
 
 
 def test_a_callback_that_evaluates_is_an_evaluation(agent, call):
