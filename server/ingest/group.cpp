@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "server/ingest/apply_lifecycle.h"
 #include "server/ingest/commands.h"
+#include "server/ingest/group_jobs.h"
 #include "server/ingest/window_rooms.h"
 #include "server/store/job_facts.h"
 #include "server/store/streams.h"
@@ -37,41 +38,6 @@ struct Group {
   std::map<std::pair<std::int64_t, std::int64_t>, NewSchema> schemas;  // by job and hash
   std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // that sent something
 };
-
-const Lifecycle* StartOf(const GroupItem& item) {
-  const CheckedFrame& first = item.push->frames[item.from];
-  const auto* lifecycle = std::get_if<Lifecycle>(&first.content);
-  const bool starts = lifecycle && lifecycle->event == LifecycleEvent::kStarted;
-  return starts ? lifecycle : nullptr;
-}
-
-// Finds each item's job; what an agent starts and nobody knows is made, in the order of names.
-Status FindJobs(Group& group, const std::vector<GroupItem>& items) {
-  struct Wanted {
-    const Lifecycle* start = nullptr;  // null: it is not made
-    std::string sender;
-  };
-  std::map<std::string, Wanted> wanted;
-  for (const GroupItem& item : items) {
-    Wanted& first = wanted[item.push->job];
-    if (!first.start) first = {StartOf(item), item.push->sender};
-  }
-  std::vector<std::string> names;
-  for (const auto& [name, first] : wanted) names.push_back(name);
-  Result<std::vector<JobRow>> found = FindJobs(group.connection, names);
-  if (!found) return found.error();
-  for (JobRow& job : *found) group.jobs.emplace(job.name, std::move(job));
-  for (const auto& [name, first] : wanted) {
-    if (group.jobs.contains(name) || !first.start) continue;
-    NewJob fresh{name, first.start->group, Json::object(), group.options.default_rules,
-                 first.sender};
-    if (first.start->interval_ms) fresh.configuration["interval_ms"] = *first.start->interval_ms;
-    Result<CreatedJob> created = CreateJob(group.connection, fresh, group.now_us);
-    if (!created) return created.error();
-    group.jobs.emplace(name, std::move(created->job));
-  }
-  return {};
-}
 
 // The streams of the items. A job that has ended takes no new session and no samples without
 // numbers; sessions it knows may still drain.
@@ -281,8 +247,9 @@ Result<std::vector<PushOutcome>> StoreGroup(Connection& connection,
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kLimits); !set) return set.error();
-  Group group{connection, options, now_us, {}, {}, {}, {}, {}, {}};
-  if (Status found = FindJobs(group, items); !found) return found.error();
+  auto jobs = JobsOf(connection, items, options, now_us);
+  if (!jobs) return jobs.error();
+  Group group{connection, options, now_us, std::move(*jobs), {}, {}, {}, {}, {}};
   if (Status found = FindStreams(group, items); !found) return found.error();
   if (Status found = FindNodes(group); !found) return found.error();
   if (Status locked = LockCursors(group); !locked) return locked.error();
