@@ -11,12 +11,14 @@
 #include "server/front/problem.h"
 #include "server/report/diagnosis_answer.h"
 #include "server/report/rule_answer.h"
+#include "server/store/clock_suspects.h"
 #include "server/store/job_rows.h"
 
 namespace stepscope {
 namespace {
 
 using NodeNames = std::map<std::int64_t, std::string>;
+using ClockSuspects = std::map<std::int64_t, ClockSuspect>;
 
 // What is left of the facts when the named members have places of their own.
 Json Further(Json facts, std::initializer_list<const char*> named) {
@@ -44,7 +46,19 @@ OrderedJson GpusOf(const Json& facts) {
   return list;
 }
 
-OrderedJson ToJson(const NodeRow& node) {
+// It goes on while the newest measurement says so.
+OrderedJson ClockSuspectOf(const NodeRow& node, const ClockSuspects& suspects) {
+  const auto seen = suspects.find(node.node_id);
+  if (seen == suspects.end()) return nullptr;
+  const bool over = !IsSuspectOffset(node.clock_offset_us);
+  OrderedJson json = OrderedJson::object();
+  PutTime(json, "since", seen->second.since_us);
+  PutTime(json, "until", over ? std::optional(seen->second.until_us) : std::nullopt);
+  json["offset_us"] = seen->second.offset_us;
+  return json;
+}
+
+OrderedJson ToJson(const NodeRow& node, const ClockSuspects& suspects) {
   OrderedJson json = {{"name", node.name},
                       {"cores", MemberInteger(node.facts, "cores")},
                       {"memory_bytes", MemberInteger(node.facts, "memory_bytes")},
@@ -55,6 +69,7 @@ OrderedJson ToJson(const NodeRow& node) {
   json["signal"] = node.exit_signal ? OrderedJson(*node.exit_signal) : OrderedJson(nullptr);
   json["clock_offset_us"] = node.clock_offset_us;
   json["round_trip_us"] = std::max<std::int64_t>(node.round_trip_us, 0);
+  json["clock_suspect"] = ClockSuspectOf(node, suspects);
   json["absent"] = AbsentOf(node.facts);
   json["facts"] = Further(node.facts, {"cores", "memory_bytes", "gpus", "absent"});
   return json;
@@ -113,6 +128,7 @@ OrderedJson ConfigurationOf(const JobRow& job) {
 struct Description {
   JobRow job;
   std::vector<NodeRow> nodes;
+  ClockSuspects suspects;
   std::vector<RankRow> ranks;
   std::vector<TransitionRow> transitions;
   std::vector<RuleStateRow> rules;
@@ -130,6 +146,7 @@ Result<Description> LoadDescription(Connection& connection, const std::string& n
   Status read = Take(FindJob(connection, name), found.job);
   const std::int64_t job_id = found.job.job_id;
   if (read) read = Take(ListNodes(connection, job_id), found.nodes);
+  if (read) read = Take(ListClockSuspects(connection, job_id), found.suspects);
   if (read) read = Take(ListRanks(connection, job_id), found.ranks);
   if (read) read = Take(ListTransitions(connection, job_id), found.transitions);
   if (read) read = Take(ListRuleStates(connection, job_id), found.rules);
@@ -158,7 +175,7 @@ OrderedJson ToJson(const Description& found, const std::string& url) {
   json["failure"] = FailureOf(job.failure);
   json["configuration"] = ConfigurationOf(job);
   for (const char* list : {"nodes", "ranks"}) json[list] = OrderedJson::array();
-  for (const NodeRow& node : found.nodes) json["nodes"].push_back(ToJson(node));
+  for (const NodeRow& node : found.nodes) json["nodes"].push_back(ToJson(node, found.suspects));
   for (const RankRow& rank : found.ranks) json["ranks"].push_back(ToJson(rank, names));
   json["secondary_status_transitions"] = TransitionsOf(found.transitions);
   OrderedJson rules = OrderedJson::array();

@@ -3,20 +3,20 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "server/store/clock_suspects.h"
 #include "server/store/intervals.h"
 
 namespace stepscope {
 namespace {
 
-// A clock that is further off would hold up everyone, for ever.
-constexpr std::int64_t kWrongClockUs = 60'000'000;
 constexpr std::size_t kMostNamed = 5;
 
 std::string AbsenceOf(const NodeRow& node, Time now, Duration silence) {
   if (now - FromMicros(node.last_seen_us) > silence) {
     return "silent since " + ToRfc3339(FromMicros(node.last_seen_us));
   }
-  if (node.clock_offset_us > kWrongClockUs || node.clock_offset_us < -kWrongClockUs) {
+  // It would hold up everyone, for ever.
+  if (IsSuspectOffset(node.clock_offset_us)) {
     return Format("its clock is off by {} s", node.clock_offset_us / 1'000'000);
   }
   return "";

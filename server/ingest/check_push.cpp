@@ -6,11 +6,11 @@
 #include "core/base/text.h"
 #include "server/ingest/check_table.h"
 #include "server/ingest/checked_push.h"
+#include "server/store/clock_suspects.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kSuspectOffsetUs = 60'000'000;
 constexpr std::int64_t kLargestOffsetUs = 3'200'000'000'000'000;  // 100 years
 
 struct RodeAlong {
@@ -60,8 +60,7 @@ CheckedFrame CheckTableFrame(Frame frame, Reading& reading) {
   table.kind = frame.head.kind;
   table.schema_hash = frame.head.schema_hash;
   table.payload = std::move(frame.payload);
-  table.clock_suspect = frame.head.clock_offset_us > kSuspectOffsetUs ||
-                        frame.head.clock_offset_us < -kSuspectOffsetUs;
+  table.clock_suspect = IsSuspectOffset(frame.head.clock_offset_us);
   // One that is known was checked when it rode along.
   std::optional<TableFault> fault =
       frame.schema ? CheckSchema(table.kind, *known.schema) : CheckKind(table.kind, *known.schema);
@@ -118,6 +117,7 @@ std::optional<PushRefusal> CheckOwner(const FrameHead& head, CheckedPush& push) 
   const std::string session(reinterpret_cast<const char*>(head.session.data()),
                             head.session.size());
   push.clock_offset_us = std::clamp(head.clock_offset_us, -kLargestOffsetUs, kLargestOffsetUs);
+  if (IsSuspectOffset(push.clock_offset_us)) push.suspect_offset_us = push.clock_offset_us;
   push.round_trip_us = std::clamp<std::int64_t>(head.round_trip_us, 0, kLargestOffsetUs);
   if (push.frames.empty()) {
     push.job = head.job;

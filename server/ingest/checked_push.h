@@ -44,6 +44,7 @@ struct CheckedPush {
   std::vector<CheckedFrame> frames;
   std::string sender = {};  // name of the token; "" where tokens are not demanded
   bool numbered = true;  // false: each frame gets the next number of its stream when it is stored
+  std::int64_t suspect_offset_us = 0;  // of the newest frame whose clock was too far off; 0: none
 };
 
 // Why a push is refused as a whole.

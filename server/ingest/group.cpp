@@ -22,6 +22,7 @@ struct Stream {
   const CheckedPush* push = nullptr;  // its newest
   std::uint64_t cursor = 0;
   std::int64_t lost = 0, rejected = 0;
+  std::int64_t suspect_offset_us = 0;  // as in CheckedPush, of all items
   StreamStand stand;
   bool known = true;  // false: a new session of a job that has ended
 };
@@ -52,6 +53,7 @@ Status FindStreams(Group& group, const std::vector<GroupItem>& items) {
     stream.key = {job_id, 0, item.push->session};
     stream.job = &job->second;
     stream.push = item.push;
+    if (const auto off_us = item.push->suspect_offset_us) stream.suspect_offset_us = off_us;
     if (!fresh || !HasEnded(job->second.status)) continue;
     if (item.push->numbered) ended.push_back(stream.key);
     stream.known = false;
@@ -71,8 +73,10 @@ Status FindNodes(Group& group) {
   for (const auto& [key, stream] : group.streams) {
     if (!stream.known) continue;
     const CheckedPush& push = *stream.push;
-    seen[{key.first, push.node}] = {key.first, push.node, group.now_us, push.clock_offset_us,
-                                    push.round_trip_us};
+    NodeSeen& node = seen[{key.first, push.node}];
+    const std::int64_t before_us = node.suspect_offset_us;  // of another agent of this node
+    node = {key.first, push.node, group.now_us, push.clock_offset_us, push.round_trip_us, 0};
+    node.suspect_offset_us = stream.suspect_offset_us ? stream.suspect_offset_us : before_us;
   }
   std::vector<NodeSeen> nodes;
   for (const auto& [key, node] : seen) nodes.push_back(node);

@@ -17,16 +17,25 @@ select content
 from schemas
 where job_id = (select job_id from jobs where name = $1) and schema_hash = $2)";
 constexpr char kSaveNodes[] = R"(
-insert into nodes (job_id, name, first_seen_us, last_seen_us, clock_offset_us, round_trip_us)
-select job_id, name, seen_us, seen_us, clock_offset_us, round_trip_us
-from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
-    as given (job_id, name, seen_us, clock_offset_us, round_trip_us)
+insert into nodes (job_id, name, first_seen_us, last_seen_us, clock_offset_us, round_trip_us,
+    clock_suspect_since_us, clock_suspect_until_us, clock_suspect_offset_us)
+select job_id, name, seen_us, seen_us, clock_offset_us, round_trip_us,
+    case when suspect_offset_us <> 0 then seen_us end,
+    case when suspect_offset_us <> 0 then seen_us end, nullif(suspect_offset_us, 0)
+from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+    as given (job_id, name, seen_us, clock_offset_us, round_trip_us, suspect_offset_us)
 on conflict (job_id, name) do update
 set last_seen_us = greatest(nodes.last_seen_us, excluded.last_seen_us),
     clock_offset_us = case when excluded.round_trip_us > 0 then excluded.clock_offset_us
         else nodes.clock_offset_us end,
     round_trip_us = case when excluded.round_trip_us > 0 then excluded.round_trip_us
-        else nodes.round_trip_us end
+        else nodes.round_trip_us end,
+    clock_suspect_since_us =
+        coalesce(nodes.clock_suspect_since_us, excluded.clock_suspect_since_us),
+    clock_suspect_until_us =
+        greatest(nodes.clock_suspect_until_us, excluded.clock_suspect_until_us),
+    clock_suspect_offset_us =
+        coalesce(excluded.clock_suspect_offset_us, nodes.clock_suspect_offset_us)
 returning job_id, name, node_id)";
 constexpr char kAddStreams[] = R"(
 insert into streams (job_id, node_id, session, created_us)
@@ -100,7 +109,8 @@ Result<std::vector<std::int64_t>> SaveNodes(Connection& connection,
       {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }), Parameter::Array(names),
        Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; }),
        Numbers(nodes, [](const NodeSeen& n) { return n.clock_offset_us; }),
-       Numbers(nodes, [](const NodeSeen& n) { return n.round_trip_us; })});
+       Numbers(nodes, [](const NodeSeen& n) { return n.round_trip_us; }),
+       Numbers(nodes, [](const NodeSeen& n) { return n.suspect_offset_us; })});
   if (!rows) return rows.error();
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> found;
   for (std::size_t i = 0; i < rows->size(); ++i) {

@@ -24,7 +24,8 @@ struct NodeSeen {
   std::int64_t job_id = 0;
   std::string name;
   std::int64_t seen_us = 0, clock_offset_us = 0;
-  std::int64_t round_trip_us = 0;  // 0 = the offset was not measured, what stands stays
+  std::int64_t round_trip_us = 0;      // 0 = the offset was not measured, what stands stays
+  std::int64_t suspect_offset_us = 0;  // of frames that are marked for it; 0 = there are none
 };
 // The nodes' numbers, in the order of the list. What is new is made.
 Result<std::vector<std::int64_t>> SaveNodes(Connection& connection,

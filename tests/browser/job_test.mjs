@@ -93,6 +93,15 @@ test("an agent that keeps its own interval is named, with the reason", async () 
   assert.match(await page.locator(".facts").textContent(), /Change refused.*host-1: started with --allow none/s);
 });
 
+test("a node whose clock is off says so beside it", async () => {
+  const clockSuspect = { since: "2026-11-20T20:13:40.000000Z", since_us: 1795205620000000, until: null, until_us: null, offset_us: -86400e6 };
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 2, clockSuspect })]);
+  await open();
+  const rows = page.getByRole("region", { name: "Nodes" }).locator("tbody tr");
+  assert.match(await rows.nth(0).textContent(), /1 d 00 h ahead: it is off since 2026-11-20 20:13:40 UTC, its times are as its agent said/);
+  assert.doesNotMatch(await rows.nth(1).textContent(), /off since/);
+});
+
 test("of a large job the service folds the series, and some ranks are read", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 64, gpus: 512, ranks: 512 })]);
   await open();

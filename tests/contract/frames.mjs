@@ -44,15 +44,15 @@ export function row(values) {
   return Buffer.concat([Buffer.from([1, 0]), varint(1), varint(values.length), ...directory, ...columns]);
 }
 
-/** One agent: each call gives the next push of its session, with one frame. */
-export function agentOf(job, node) {
+/** One agent: each call gives the next push of its session, with one frame. Its clock is that many microseconds behind. */
+export function agentOf(job, node, behind = 0) {
   const session = randomBytes(16);
   let sequence = 0;
   return (kind, payload, of = Buffer.alloc(0)) => {
     sequence += 1;
     const hash = of.length ? createHash('sha256').update(of).digest().subarray(0, 8) : Buffer.alloc(8);
     const body = Buffer.concat([
-      ...[Buffer.from('STSF'), Buffer.from([1, kind]), session, i64(sequence), i64(1_795_205_614_000_000), i64(0), i64(0), hash],
+      ...[Buffer.from('STSF'), Buffer.from([1, kind]), session, i64(sequence), i64(1_795_205_614_000_000), i64(behind), i64(900), hash],
       ...[text(job), text(node), varint(of.length), of, varint(payload.length), Buffer.from(payload)],
     ]);
     return Buffer.concat([u32(body.length + 4), body, u32(crc32c(body))]);

@@ -187,6 +187,18 @@ test('a window is asked for, told to the agent, filled and read', async () => {
   assert.equal((await ask('get', '/api/v1/jobs/{name}/windows/{id}/spans', none)).status, 404);
 });
 
+test('a node whose clock is off says since when and how far', async () => {
+  const headers = {'content-type': 'application/vnd.stepscope.frames'};
+  for (const [node, behind] of [['host-1', 3_600_000_000], ['host-2', 0]]) {
+    const started = JSON.stringify({at_us: 1_795_205_614_000_000, event: 'started', command: ['train']});
+    const body = agentOf('wrong-clock', node, behind)(LIFECYCLE, started);
+    assert.equal((await ask('post', '/api/v1/ingest/frames', {body, headers})).status, 200);
+  }
+  const {nodes} = (await ask('get', '/api/v1/jobs/{name}', {parameters: {name: 'wrong-clock'}})).json;
+  assert.deepEqual(nodes.map(({clock_suspect: seen}) => seen?.offset_us), [3_600_000_000, undefined]);
+  assert.deepEqual([nodes[0].clock_suspect.until, nodes[1].clock_suspect], [null, null]);
+});
+
 test('the rules of the catalog can be given to a job as they are listed', async () => {
   const {items} = (await ask('get', '/api/v1/rules')).json;
   for (const {name, sentence, fires, advice} of items) {

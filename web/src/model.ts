@@ -47,6 +47,7 @@ export interface JobNode {
   readonly exit_code: number | null;
   readonly signal: number | null;
   readonly clock_offset_us: number | null;
+  readonly clock_suspect?: { readonly since_us: number; readonly until_us: number | null; readonly offset_us: number } | null; // not of older services
   readonly absent: readonly { readonly source: string; readonly reason: string }[] | null;
   readonly facts: Readonly<Record<string, unknown>>;
 }

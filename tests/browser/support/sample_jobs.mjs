@@ -61,6 +61,7 @@ export function sampleJob(options) {
     diagnosis: options.diagnosis === undefined ? sampleDiagnosis : options.diagnosis,
     ranks: options.ranks ?? 1,
     nodeFacts: options.nodeFacts ?? {},
+    clockSuspect: options.clockSuspect ?? null, // of its first node
     history: options.history ?? {}, // of its rules: [second, status, message]
     own: options.own ?? {}, // metrics of the user's own, each with its devices
     rules: rules ?? [
@@ -104,11 +105,11 @@ export function description(job) {
     samples_from: iso(job.samplesFromUs), samples_from_us: job.samplesFromUs,
     failure: job.failure,
     configuration: { interval_ms: 500 },
-    nodes: nodeNames(job).map((node) => ({
+    nodes: nodeNames(job).map((node, i) => ({
       name: node, cores: 2, memory_bytes: 8254390272, gpus: Array(job.gpus / job.nodes).fill({ name: "NVIDIA A100" }),
       last_seen: iso(lastUs(job)), last_seen_us: lastUs(job), ended, ended_us,
       exit_code: ended === null ? null : status === "Failed" ? 1 : 0, signal: null,
-      clock_offset_us: 120, round_trip_us: 840,
+      clock_offset_us: 120, round_trip_us: 840, clock_suspect: i === 0 ? job.clockSuspect : null,
       absent: job.gpus > 0 ? [{ source: "infiniband", reason: "no such device" }] : [{ source: "gpu", reason: "no libnvidia-ml.so.1" }],
       facts: { kernel: "6.1.0", agent_version: "0.1.0", command: ["python3", "train.py", "--epochs", "3"], ...job.nodeFacts },
     })),

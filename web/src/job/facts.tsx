@@ -3,6 +3,7 @@ import { bytes, count, dateTime, duration, type TimeZone } from "../format";
 import type { Job, JobNode } from "../model";
 import { JobState } from "../status";
 import { type Change, Changes } from "./changes";
+import { clockOf } from "./clock";
 
 // What describe-job says beyond the rules: configuration, nodes, and the way the job went.
 
@@ -36,7 +37,7 @@ function refusalsOf(job: Job): readonly string[] {
 
 const text = (value: unknown): string => (typeof value === "string" && value !== "" ? value : "–");
 
-function Nodes({ job }: { readonly job: Job }) {
+function Nodes({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
   if (job.nodes.length === 0) return <p class="faint">No agent has reported yet.</p>;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Nodes">
@@ -58,7 +59,7 @@ function Nodes({ job }: { readonly job: Job }) {
               <td>{bytes(node.memory_bytes)}</td>
               <td>{count(node.gpus?.length ?? 0)}</td>
               <td>{endOf(node)}</td>
-              <td>{duration((node.clock_offset_us ?? 0) / 1e6)}</td>
+              <td class={node.clock_suspect ? "wrap" : undefined}>{clockOf(node, zone)}</td>
               <td>{text(node.facts["agent_version"])}</td>
               <td class="wrap">{(node.absent ?? []).map(({ source, reason }) => `${source}: ${reason}`).join("; ") || "–"}</td>
             </tr>
@@ -106,7 +107,7 @@ export function Facts({ job, zone, startMs }: FactsProps) {
         <Fact word="Ranks">{count(job.ranks.length)}</Fact>
       </dl>
       <h3>Nodes</h3>
-      <Nodes job={job} />
+      <Nodes job={job} zone={clock} />
       <h3>What happened</h3>
       {job.secondary_status_transitions.length === 0 ? <p class="faint">No change of status yet.</p> : <Changes rows={changesOf(job)} zone={zone} startMs={startMs} />}
     </section>
