@@ -47,11 +47,11 @@ FrameStream::FrameStream(FoundSession found, const SpoolLimits& limits, const Cl
       state.gathered.Add(std::move(part));
     }
     for (auto& [hash, schema] : found.schemas) state.schemas.emplace_back(hash, schema);
+    // Of those that are on disk already the numbers are taken.
     std::map<std::uint64_t, Schema> schemas;
     std::uint64_t number = found.parts_base;
     for (const FrameContent& content : state.gathered.Close(schemas)) {
-      if (number >= state.spool.next()) Number(state, content);
-      StoreAgain(state, number++, content);
+      if (number++ >= state.spool.next()) Number(state, content);
     }
     number = state.spool.next();
     if (found.end_damaged) {
@@ -59,15 +59,6 @@ FrameStream::FrameStream(FoundSession found, const SpoolLimits& limits, const Cl
     }
     state.closed_end = state.spool.next();
   });
-}
-
-// A frame of parts that is on disk already may be gone with the power: who wrote it may not have
-// come to sync it, or was told that it cannot. Its parts are there until it is written once more.
-void FrameStream::StoreAgain(State& state, std::uint64_t number, const FrameContent& content) {
-  const SpoolRecord* record = state.spool.Waiting(number);
-  if (record == nullptr || record->place.segment == 0) return;
-  auto bytes = log_->Read(record->place);
-  state.spool.Replace(number, bytes ? *bytes : EncodeContent(state, content, number));
 }
 
 FrameHead FrameStream::HeadOf(const State& state, FrameKind kind, std::uint64_t sequence) const {
@@ -80,9 +71,8 @@ FrameHead FrameStream::HeadOf(const State& state, FrameKind kind, std::uint64_t 
   return head;
 }
 
-std::string FrameStream::EncodeContent(State& state, const FrameContent& content,
-                                       std::uint64_t number) const {
-  Frame frame{HeadOf(state, content.kind, number), std::nullopt, content.payload};
+std::string FrameStream::EncodeContent(State& state, const FrameContent& content) const {
+  Frame frame{HeadOf(state, content.kind, state.spool.next()), std::nullopt, content.payload};
   frame.head.schema_hash = content.schema_hash;
   if (content.schema == nullptr || Known(state.schemas, content.schema_hash) != nullptr) {
     return EncodeFrame(frame);
@@ -110,7 +100,7 @@ void FrameStream::Number(State& state, const FrameContent& content) const {
                      .from_us = content.from_us,
                      .to_us = content.to_us,
                      .samples = content.samples,
-                     .bytes = EncodeContent(state, content, number),
+                     .bytes = EncodeContent(state, content),
                      .appended = clock_.Steady()};
   if (record.bytes.size() > kMaxFrameBytes) {
     LogWarning("a frame of {} bytes is larger than any service takes; it is lost",

@@ -115,9 +115,8 @@ class FrameStream {
   };
 
   FrameHead HeadOf(const State& state, FrameKind kind, std::uint64_t sequence) const;
-  std::string EncodeContent(State& state, const FrameContent& content, std::uint64_t number) const;
+  std::string EncodeContent(State& state, const FrameContent& content) const;
   std::string EncodeLost(const State& state, const SpoolRecord& record) const;
-  void StoreAgain(State& state, std::uint64_t number, const FrameContent& content);
   void Number(State& state, const FrameContent& content) const;
   void Gather(State& state, const FrameContent& content) const;
   void CloseGathered(State& state) const;

@@ -12,6 +12,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kSlotBytes = 12;
+// Frames made of parts are smaller; memory holds several times as much.
+constexpr std::size_t kMostUnsure = 2 * 1024 * 1024;
 constexpr std::size_t kLargestFile = 4 * kSegmentBytes;
 // Nobody uses so many numbers: one beyond is no number.
 constexpr std::uint64_t kLargestNumber = std::uint64_t{1} << 53;
@@ -167,6 +169,27 @@ void Arrange(Reading& reading) {
   for (auto& [number, part] : reading.parts) found.parts.push_back(std::move(part));
 }
 
+// A frame that was made of parts may be gone with the power, though it can be read now: who wrote
+// it may not have come to sync it, or was told that it cannot. It is handed on as one that is not
+// on disk, so that it is written once more before the parts go.
+Status TakeUnsure(SpoolFolder& folder, const std::string& name, FoundSession& found) {
+  const std::uint64_t end = found.parts_base + found.parts.size();
+  std::size_t size = 0;
+  for (SpoolRecord& record : found.records) {
+    const SpoolPlace place = record.place;
+    if (record.first < found.parts_base || record.first >= end || place.segment == 0) continue;
+    if ((size += place.bytes) > kMostUnsure) break;
+    auto bytes =
+        folder.files().Read(name + "/" + SegmentName(place.segment), place.offset, place.bytes);
+    if (!bytes && bytes.error().code == Code::kNotFound) continue;
+    if (!bytes) return Internal("spool: left for later: " + bytes.error().message);
+    if (bytes->size() != place.bytes) continue;
+    record.bytes = std::move(*bytes);
+    record.place = {};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<FoundSession> RecoverSession(SpoolFolder& folder, const std::string& name) {
@@ -196,6 +219,7 @@ Result<FoundSession> RecoverSession(SpoolFolder& folder, const std::string& name
   if (reading.found.parts_base == 0) reading.parts.clear();
   const std::uint64_t parts_base = reading.found.parts_base;
   Arrange(reading);
+  if (Status taken = TakeUnsure(folder, name, reading.found); !taken) return taken.error();
   reading.found.log = std::make_unique<SessionLog>(folder, reading.found.head, std::move(*lock),
                                                    reading.last_segment, parts_base);
   return std::move(reading.found);

@@ -127,6 +127,38 @@ TEST_F(SpoolRecovery, LosesNoPartsByAFailureWhenTheyAreJoined) {
   }
 }
 
+// A removal is not synced: the first part may come back when all of them are in a frame.
+TEST_F(SpoolRecovery, LosesNothingOfAFrameWhosePartsComeBack) {
+  for (std::uint64_t call = 1;; ++call) {
+    bool failed = false;
+    for (unsigned seed = 1; seed <= 16; ++seed) {
+      SpoolWorld world(seed);
+      world.service.up = false;
+      world.AppendEvent();
+      world.clock.Advance(6s);
+      ASSERT_TRUE(world.Store());
+      world.AppendTable(2);
+      ASSERT_TRUE(world.Store());
+      world.clock.Advance(2s);
+      world.AppendTable(3);
+      world.AppendEvent();
+      ASSERT_TRUE(world.Store());
+      world.Kill(true);
+      world.files->FailAt(call, Code::kInternal);
+      world.Start();
+      (void)world.Store();
+      failed |= world.files->failed();
+      world.Kill(true);
+      world.DeliverAll();
+      ASSERT_TRUE(world.Missing().empty()) << "call " << call << ", seed " << seed;
+      ASSERT_TRUE(world.Doubled().empty()) << "call " << call << ", seed " << seed;
+    }
+    if (failed) continue;
+    EXPECT_GT(call, 10u);
+    return;
+  }
+}
+
 TEST_F(SpoolRecovery, DropsTheOldestWhenTheFolderIsFullAndTellsHowMany) {
   SpoolWorld world(1, 4 * kSegmentBytes);
   world.service.up = false;
