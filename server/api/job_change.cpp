@@ -1,24 +1,26 @@
-// PATCH /jobs/{name}: what may be changed while a job runs.
+// PATCH /jobs/{name}: what may be changed while a job runs, and how long it is kept.
 
 #include "server/api/answer.h"
 #include "server/api/body.h"
 #include "server/api/find_job.h"
 #include "server/api/given_rules.h"
 #include "server/api/job_description.h"
+#include "server/api/kept_days.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/store/intervals.h"
+#include "server/store/kept_samples.h"
 
 namespace stepscope {
 namespace {
 
 void CheckMembers(Body& body, const Json& configuration) {
   body.AllowOnly(body.root(), "", {"configuration"});
-  body.AllowOnly(configuration, "/configuration", {"interval_ms", "rules"});
+  body.AllowOnly(configuration, "/configuration", {"interval_ms", kKeptDays, "rules"});
   body.Integer(configuration, "/configuration", "interval_ms", kLeastIntervalMs, kMostIntervalMs,
                0);
-  if (!configuration.contains("interval_ms") && !configuration.contains("rules")) {
-    body.Note("/configuration", "interval_ms or rules is wanted");
+  if (configuration.empty()) {
+    body.Note("/configuration", "interval_ms, keep_samples_days or rules is wanted");
   }
 }
 
@@ -48,6 +50,7 @@ Result<Reply> ChangeOneJob(const Api& api, Connection& connection, const Request
   Body body(request);
   const Json configuration = body.Object(body.root(), "", "configuration");
   CheckMembers(body, configuration);
+  const std::optional<std::int64_t> keep_days = ReadKeptDays(body, configuration);
   if (!query.faults().empty()) return query.Refusal(request);
   if (!body.faults().empty()) return body.Refusal(request);
 
@@ -62,6 +65,10 @@ Result<Reply> ChangeOneJob(const Api& api, Connection& connection, const Request
     const Status changed =
         ChangeInterval(connection, job->job_id, configuration["interval_ms"].get<std::int64_t>(),
                        ToMicros(api.clock.Now()));
+    if (!changed) return changed.error();
+  }
+  if (configuration.contains(kKeptDays)) {
+    const Status changed = KeepSamples(connection, job->job_id, keep_days);
     if (!changed) return changed.error();
   }
   return DescribeJob(api, connection, request, path);

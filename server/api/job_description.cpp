@@ -7,6 +7,7 @@
 
 #include "core/model/names.h"
 #include "server/api/answer.h"
+#include "server/api/kept_days.h"
 #include "server/api/query.h"
 #include "server/front/problem.h"
 #include "server/report/diagnosis_answer.h"
@@ -121,6 +122,7 @@ OrderedJson ConfigurationOf(const JobRow& job) {
   for (const char* name : {"interval_ms", "tags", "rules"}) {
     if (job.configuration.contains(name)) json[name] = job.configuration[name];
   }
+  json[kKeptDays] = MemberInteger(job.configuration, kKeptDays);
   return json;
 }
 

@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/model/names.h"
 #include "server/api/given_rules.h"
+#include "server/api/kept_days.h"
 #include "server/store/intervals.h"
 
 namespace stepscope {
@@ -32,10 +33,12 @@ NewJob ReadNewJob(Body& body, const std::vector<NewJob::Rule>& default_rules) {
   if (const Status good = CheckJobName(job.name); !good) body.Note("/name", good.error().message);
   job.group = body.Text(body.root(), "", "group", 63);
   const Json configuration = body.Object(body.root(), "", "configuration");
-  body.AllowOnly(configuration, "/configuration", {"interval_ms", "tags", "rules"});
+  body.AllowOnly(configuration, "/configuration", {"interval_ms", kKeptDays, "tags", "rules"});
   job.configuration["interval_ms"] =
       body.Integer(configuration, "/configuration", "interval_ms", kLeastIntervalMs,
                    kMostIntervalMs, kDefaultIntervalMs);
+  const auto keep_days = ReadKeptDays(body, configuration);
+  if (keep_days) job.configuration[kKeptDays] = *keep_days;
   const Json tags = ReadTags(body, configuration);
   if (!tags.empty()) job.configuration["tags"] = tags;
   job.rules = configuration.contains("rules") ? ReadRules(body, configuration, default_rules)

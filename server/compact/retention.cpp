@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/log.h"
+#include "server/store/kept_samples.h"
 
 namespace stepscope {
 
@@ -76,11 +77,9 @@ Result<bool> Retention::Delete(Connection& connection, const std::string& name,
 }
 
 Status Retention::RemoveOldSamples(const std::stop_token& stop, Connection& connection) {
-  if (options_.keep_samples == Duration::zero()) return {};
-  const std::int64_t before_us = ToMicros(clock_.Now() - options_.keep_samples);
-  const auto jobs = ListJobsWithSamplesBefore(connection, before_us);
+  const auto jobs = ListOldSamples(connection, ToMicros(clock_.Now()), options_.keep_samples / 1us);
   if (!jobs) return jobs.error();
-  for (const std::int64_t job_id : *jobs) {
+  for (const auto& [job_id, before_us] : *jobs) {
     const Result<std::int64_t> rows = RemoveSamples(stop, connection, job_id, before_us);
     if (!rows) return rows.error();
     if (stop.stop_requested()) return {};

@@ -9,7 +9,6 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kQuietUs = 60'000'000;
-constexpr std::int64_t kDayUs = 86'400'000'000;
 
 constexpr char kFind[] = "select job_id from jobs where name = $1";
 constexpr char kDelete[] = "delete from jobs where job_id = $1";
@@ -43,12 +42,6 @@ from jobs
 where ended_us < $1
 order by ended_us
 limit 100)";
-constexpr char kWithSamplesBefore[] = R"(
-select job_id
-from jobs
-where created_us < $1 and coalesce(samples_from_us, 0) < least($1 - $2, coalesce(ended_us, $1))
-order by created_us
-limit 1000)";
 constexpr char kCreatedBefore[] = R"(
 select job_id
 from jobs
@@ -134,11 +127,6 @@ Result<std::vector<EndedJob>> ListJobsEndedBefore(Connection& connection, std::i
   for (std::size_t i = 0; i < rows->size(); ++i)
     jobs.push_back({rows->Int(i, 0), rows->Text(i, 1)});
   return jobs;
-}
-
-Result<std::vector<std::int64_t>> ListJobsWithSamplesBefore(Connection& connection,
-                                                            std::int64_t before_us) {
-  return Numbers(connection.Query(kWithSamplesBefore, {before_us, kDayUs}));
 }
 
 Result<std::vector<std::int64_t>> ListJobsCreatedBefore(Connection& connection,

@@ -34,11 +34,8 @@ struct EndedJob {
 // Jobs that ended before a time, oldest first.
 Result<std::vector<EndedJob>> ListJobsEndedBefore(Connection& connection, std::int64_t before_us);
 
-// Jobs that have samples from before a time and were not asked for them lately; jobs that may have
-// some, a page at a time by number; and up to `most` rows of them removed: blocks,
-// steps and annotations go; the times of ticks and all rollups stay.
-Result<std::vector<std::int64_t>> ListJobsWithSamplesBefore(Connection& connection,
-                                                            std::int64_t before_us);
+// Jobs that may have samples from before a time, a page at a time by number; and up to `most` rows
+// of them removed: blocks, steps and annotations go; the times of ticks and all rollups stay.
 Result<std::vector<std::int64_t>> ListJobsCreatedBefore(Connection& connection,
                                                         std::int64_t before_us,
                                                         std::int64_t after_job_id);

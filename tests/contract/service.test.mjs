@@ -90,6 +90,17 @@ test('the interval of a running job is changed', async () => {
   assert.equal((await ask('get', '/api/v1/jobs/{name}', job)).json.configuration.interval_ms, 250);
 });
 
+test('a job keeps its samples as long as it was told, or as the service does', async () => {
+  const keep = async (days) => {
+    const body = {configuration: {keep_samples_days: days}};
+    return (await ask('patch', '/api/v1/jobs/{name}', {...job, body})).json.configuration?.keep_samples_days;
+  };
+  assert.equal((await ask('get', '/api/v1/jobs/{name}', job)).json.configuration.keep_samples_days, null);
+  assert.deepEqual([await keep(90), await keep(0), await keep(20_001), await keep(null)], [90, 0, undefined, null]);
+  const body = {name: 'kept-long', configuration: {keep_samples_days: 400}};
+  assert.equal((await ask('post', '/api/v1/jobs', {body})).json.configuration.keep_samples_days, 400);
+});
+
 test('the rules of a running job are changed', async () => {
   const rules = [
     {name: 'LowGPUUtilization', parameters: {threshold_p95: 60, window: '120s', patience: null}},

@@ -104,7 +104,7 @@ export function description(job) {
     name, group, status, secondary_status, created, created_us, started, started_us, ended, ended_us,
     samples_from: iso(job.samplesFromUs), samples_from_us: job.samplesFromUs,
     failure: job.failure,
-    configuration: { interval_ms: 500 },
+    configuration: { interval_ms: 500, keep_samples_days: null },
     nodes: nodeNames(job).map((node, i) => ({
       name: node, cores: 2, memory_bytes: 8254390272, gpus: Array(job.gpus / job.nodes).fill({ name: "NVIDIA A100" }),
       last_seen: iso(lastUs(job)), last_seen_us: lastUs(job), ended, ended_us,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/text.h"
+#include "server/store/kept_samples.h"
 #include "server/store/series.h"
 #include "tests/server/compact/compact_fixture.h"
 #include "tests/support/fake_clock.h"
@@ -89,6 +90,28 @@ TEST_F(RetentionTest, OldSamplesGoWhileRollupsAndTimesStay) {
                                               .filter = {{"user.a"}, {}}});
   ASSERT_TRUE(ticks);
   EXPECT_TRUE(ticks->series.empty());
+}
+
+// The older job comes first: it was looked at when the other is done.
+TEST_F(RetentionTest, AJobMayKeepItsSamplesShorterOrLonger) {
+  JobFrames longer(*connection_, "longer"), shorter(*connection_, "shorter");
+  Fill(longer, kNow - 40 * kDay);
+  Fill(shorter, kNow - 5 * kDay);
+  ASSERT_TRUE(KeepSamples(*connection_, longer.job_id(), 60));
+  ASSERT_TRUE(KeepSamples(*connection_, shorter.job_id(), 2));
+  ASSERT_TRUE(connection_->Execute("update jobs set created_us = 2 where name = 'shorter'"));
+  const auto blocks = [&](const JobFrames& job) {
+    return Count(Format("step_blocks where job_id = {}", job.job_id()));
+  };
+  ASSERT_EQ(blocks(shorter), 1);
+  Retention retention(store_, clock_, quick_);
+  const auto from = [&](int days) {
+    return Count(Format("jobs where samples_from_us = {}", kNow - days * kDay));
+  };
+  EXPECT_TRUE(Eventually([&] { return from(2) == 1; }));
+  EXPECT_EQ(blocks(shorter), 0);
+  EXPECT_EQ(blocks(longer), 1);
+  EXPECT_EQ(from(60), 1);
 }
 
 TEST_F(RetentionTest, JobsThatEndedLongAgoGo) {
