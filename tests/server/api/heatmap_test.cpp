@@ -2,30 +2,13 @@
 #include <random>
 
 #include "core/base/text.h"
-#include "tests/server/api/api_test.h"
+#include "tests/server/api/sampled_job.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kTickUs = 500'000;
-
-class HeatmapTest : public ApiTest {
+class HeatmapTest : public SampledJobTest {
  protected:
-  HeatmapTest() { Create("mlp"); }
-
-  void Sample(const std::string& node, const std::string& device, std::int64_t from_us,
-              const std::vector<double>& values) {
-    std::vector<std::int64_t> times;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      times.push_back(from_us + static_cast<std::int64_t>(i) * kTickUs);
-    }
-    const Json body = {
-        {"node", node},
-        {"times_us", times},
-        {"series", {{{"metric", "user.a"}, {"device", device}, {"values", values}}}}};
-    const std::string answer = service_.Post("/api/v1/jobs/mlp/samples", Dump(body));
-    EXPECT_EQ(StatusOf(answer), 200) << answer;
-  }
   Json Ask(const std::string& query = "") {
     return service_.GetJson("/api/v1/jobs/mlp/heatmap?metric=user.a" + query);
   }

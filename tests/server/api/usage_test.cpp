@@ -7,33 +7,15 @@
 #include "server/report/usage_pool.h"
 #include "server/report/usage_table.h"
 #include "server/store/jobs.h"
-#include "tests/server/api/api_test.h"
+#include "tests/server/api/sampled_job.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kTickUs = 500'000;
-
-class UsageTest : public ApiTest {
+class UsageTest : public SampledJobTest {
  protected:
-  UsageTest() { Create("mlp"); }
-
-  struct Device {
-    std::string metric, device;
-    std::vector<double> values;
-  };
-  void Sample(const std::string& node, std::size_t ticks, const std::vector<Device>& devices) {
-    Json times = Json::array(), series = Json::array();
-    for (std::size_t i = 0; i < ticks; ++i) {
-      times.push_back(kStartUs + static_cast<std::int64_t>(i) * kTickUs);
-    }
-    for (const Device& device : devices) {
-      series.push_back(
-          {{"metric", device.metric}, {"device", device.device}, {"values", device.values}});
-    }
-    const Json body = {{"node", node}, {"times_us", times}, {"series", series}};
-    const std::string answer = service_.Post("/api/v1/jobs/mlp/samples", Dump(body));
-    ASSERT_EQ(StatusOf(answer), 200) << answer;
+  void Sample(const std::string& node, std::size_t ticks, const std::vector<Series>& list) {
+    SampledJobTest::Sample(node, kStartUs, ticks, list);
   }
   Json Ask(const std::string& query = "") {
     return service_.GetJson("/api/v1/jobs/mlp/usage" + query);
