@@ -64,6 +64,7 @@ def daemon(service, folder):
 @contextmanager
 def training(daemon, job, steps=100_000, rank=0, code=TRAINING, **variables):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "STEPSCOPE_SOCKET": str(daemon.socket), "RANK": str(rank), **variables}
+    environment = {name: value for name, value in environment.items() if value is not None}
     if job:
         environment["STEPSCOPE_JOB"] = job
     process = subprocess.Popen([PYTHON, "-c", code, str(steps)], env=environment)
@@ -118,6 +119,22 @@ def test_a_daemon_that_is_started_again_goes_on_with_the_jobs(service, daemon):
         wait_for(lambda: steps(service, "long")[0] > before + 50, "steps of the second life")
         assert described(service, "long")["status"] == "InProgress"
     wait_for_status(service, "long", "Completed")
+
+
+def test_a_daemon_that_starts_after_the_training(service, folder):
+    """The training names no socket, so it looks at the usual places."""
+    place = folder / "stepscope"
+    place.mkdir(mode=0o700)
+    late, began = Daemon(service, place), folder / "began"
+    code = f"import stepscope\nassert not stepscope.info()['enabled']\nopen({str(began)!r}, 'w')\n{TRAINING}"
+    with training(late, "early", code=code, STEPSCOPE_SOCKET=None, XDG_RUNTIME_DIR=str(folder)):
+        wait_for(began.exists, "the training")
+        late.start()
+        try:
+            wait_for(lambda: steps(service, "early").get(0, 0) > 50, "steps")
+            assert described(service, "early")["status"] == "InProgress"
+        finally:
+            late.stop()
 
 
 def test_a_daemon_that_is_killed_loses_no_job(service, daemon):
