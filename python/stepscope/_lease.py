@@ -10,7 +10,7 @@ from ._memory import sealed_memory
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from threading import local
-    from typing import List, Optional
+    from typing import Any, Callable, List, Optional
 
     from ._pure import Ring
 else:
@@ -31,8 +31,9 @@ class Lease:
         self.ring = ring
         self.free = free
 
-    def __del__(self) -> None:
-        marks.leave()
+    def __del__(self, leave: Callable[..., Any] = marks.leave) -> None:
+        """At the end of the process the module may be empty already."""
+        leave()
         self.free.append(self.ring)
 
 

@@ -151,6 +151,19 @@ def test_ends_of_a_training(intake):
         assert intake.ended == [7] and len(intake.steps) == 20, end
 
 
+def test_a_ring_that_is_given_back_after_the_modules_are_empty(intake):
+    """As the interpreter does at its end, in an order that it does not promise."""
+    code = MARKS + """
+mark(3)
+from stepscope import _lease, _marks
+assert _marks._session.local.lease is not None
+vars(_lease).update(dict.fromkeys(vars(_lease)))
+_marks._session.local.lease = None
+print(len(_marks._session._free))
+"""
+    assert finish(training(code, intake.path)) == "1\n"
+
+
 def test_a_forked_child_is_a_process_of_its_own(intake):
     code = MARKS + """
 import os
