@@ -77,23 +77,36 @@ Result<bool> Retention::Delete(Connection& connection, const std::string& name,
 }
 
 Status Retention::RemoveOldSamples(const std::stop_token& stop, Connection& connection) {
-  const auto jobs = ListOldSamples(connection, ToMicros(clock_.Now()), options_.keep_samples / 1us);
+  const std::int64_t keeps_us = options_.keep_samples / 1us;
+  const auto jobs = ListOldSamples(connection, ToMicros(clock_.Now()), keeps_us);
   if (!jobs) return jobs.error();
-  for (const auto& [job_id, before_us] : *jobs) {
-    const Result<std::int64_t> rows = RemoveSamples(stop, connection, job_id, before_us);
+  for (const OldSamples& old : *jobs) {
+    const auto still = [&] {
+      return AreStillOld(connection, old, ToMicros(clock_.Now()), keeps_us);
+    };
+    const Result<std::int64_t> rows =
+        RemoveSamples(stop, connection, old.job_id, old.before_us, still);
     if (!rows) return rows.error();
     if (stop.stop_requested()) return {};
-    if (Status noted = NoteSamplesRemoved(connection, job_id, before_us); !noted) return noted;
+    const Result<bool> all = *rows > 0 ? Result<bool>(true) : still();
+    if (!all) return all.error();
+    if (!*all) continue;
+    const Status noted = NoteSamplesRemoved(connection, old.job_id, old.before_us);
+    if (!noted) return noted;
   }
   return {};
 }
 
-// Says how many rows went.
+// Says how many rows went. `still` is asked before each piece whether they are to go.
 Result<std::int64_t> Retention::RemoveSamples(const std::stop_token& stop, Connection& connection,
-                                              std::int64_t job_id, std::int64_t before_us) {
+                                              std::int64_t job_id, std::int64_t before_us,
+                                              const std::function<Result<bool>()>& still) {
   std::int64_t rows = 0;
   for (bool some = true; some && !stop.stop_requested();) {
     const SteadyTime began = clock_.Steady();
+    const Result<bool> wanted = still ? still() : Result<bool>(true);
+    if (!wanted) return wanted.error();
+    if (!*wanted) break;
     const Result<Removed> removed =
         RemoveSamplesBefore(connection, job_id, before_us, options_.rows_at_once);
     if (!removed) return removed.error();

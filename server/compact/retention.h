@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "core/base/clock.h"
 #include "core/base/guarded.h"
@@ -46,7 +47,8 @@ class Retention {
   Status DeleteOldJobs(Connection& connection);
   Result<bool> Delete(Connection& connection, const std::string& name, const std::string& reason);
   Result<std::int64_t> RemoveSamples(const std::stop_token& stop, Connection& connection,
-                                     std::int64_t job_id, std::int64_t before_us);
+                                     std::int64_t job_id, std::int64_t before_us,
+                                     const std::function<Result<bool>()>& still = {});
   Status KeepSize(const std::stop_token& stop, Connection& connection);
   Status Shrink(const std::stop_token& stop, Connection& connection);
   Result<StoredBytes> Measure(Connection& connection);

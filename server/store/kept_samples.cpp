@@ -13,6 +13,12 @@ update jobs
 set configuration = (configuration - 'keep_samples_days')
     || jsonb_strip_nulls(jsonb_build_object('keep_samples_days', $2::bigint))
 where job_id = $1)";
+constexpr char kStillOld[] = R"(
+select job_id
+from (select job_id, coalesce((configuration ->> 'keep_samples_days')::bigint * $4, $3) as keep_us
+    from jobs
+    where job_id = $1) as kept
+where keep_us > 0 and $2 <= $5 - keep_us)";
 constexpr char kOld[] = R"(
 select job_id, $1 - keep_us
 from (select job_id, created_us, ended_us, samples_from_us,
@@ -36,6 +42,14 @@ Result<std::vector<OldSamples>> ListOldSamples(Connection& connection, std::int6
   std::vector<OldSamples> jobs;
   for (std::size_t i = 0; i < rows->size(); ++i) jobs.push_back({rows->Int(i, 0), rows->Int(i, 1)});
   return jobs;
+}
+
+Result<bool> AreStillOld(Connection& connection, const OldSamples& old, std::int64_t now_us,
+                         std::int64_t service_keeps_us) {
+  const Result<Rows> rows =
+      connection.Query(kStillOld, {old.job_id, old.before_us, service_keeps_us, kDayUs, now_us});
+  if (!rows) return rows.error();
+  return !rows->empty();
 }
 
 }  // namespace stepscope

@@ -23,5 +23,8 @@ struct OldSamples {
 };
 Result<std::vector<OldSamples>> ListOldSamples(Connection& connection, std::int64_t now_us,
                                                std::int64_t service_keeps_us);
+// Whether they still are: a turn takes hours, and somebody may give them more time meanwhile.
+Result<bool> AreStillOld(Connection& connection, const OldSamples& old, std::int64_t now_us,
+                         std::int64_t service_keeps_us);
 
 }  // namespace stepscope

@@ -114,6 +114,23 @@ TEST_F(RetentionTest, AJobMayKeepItsSamplesShorterOrLonger) {
   EXPECT_EQ(from(60), 1);
 }
 
+// The time of one job is taken back when the first of its rows is gone, and none follows.
+TEST_F(RetentionTest, MoreTimeIsObeyedWhileSamplesGo) {
+  JobFrames job(*connection_);
+  for (int day = 0; day < 20; ++day) Fill(job, kNow - (40 + day) * kDay);
+  RetentionOptions slow = quick_;
+  slow.rows_at_once = 1;
+  slow.pause = 200ms;
+  const std::int64_t before = Count("step_blocks") + Count("annotation_blocks");
+  const auto left = [&] { return Count("step_blocks") + Count("annotation_blocks"); };
+  Retention retention(store_, clock_, slow);
+  ASSERT_TRUE(Eventually([&] { return retention.figures().rows > 0; }));
+  ASSERT_TRUE(KeepSamples(*connection_, job.job_id(), 0));
+  EXPECT_TRUE(Eventually([&] { return Count("jobs where samples_from_us is not null") == 1; }));
+  EXPECT_GT(left(), 0);
+  EXPECT_LE(left(), before);
+}
+
 TEST_F(RetentionTest, JobsThatEndedLongAgoGo) {
   JobFrames old(*connection_, "old"), fresh(*connection_, "fresh"), runs(*connection_, "runs");
   ASSERT_TRUE(connection_->Execute(

@@ -61,6 +61,32 @@ TEST_F(KeptSamples, AreNotAskedForTwiceADay) {
   EXPECT_EQ(Old(30), (Jobs{{job, 1}}));
 }
 
+TEST_F(KeptSamples, OfAJobThatEndedAreAskedForOnceWhenAllAreGone) {
+  const std::int64_t job = Create("ended", 40, 2);
+  const std::int64_t ended_us = kNow - 20 * kDay;
+  ASSERT_TRUE(connection_->Execute("update jobs set ended_us = " + std::to_string(ended_us)));
+  EXPECT_EQ(Old(30), (Jobs{{job, 2}}));
+  ASSERT_TRUE(NoteSamplesRemoved(*connection_, job, ended_us + 1));
+  EXPECT_EQ(Old(30), Jobs{});
+}
+
+TEST_F(KeptSamples, AreNoLongerOldWhenTheirTimeIsMadeLonger) {
+  const std::int64_t job = Create("a", 40, 2);
+  const auto still = [&](std::int64_t id) {
+    return AreStillOld(*connection_, {id, kNow - 2 * kDay}, kNow, 30 * kDay).value();
+  };
+  EXPECT_TRUE(still(job));
+  for (const std::optional<std::int64_t> days :
+       {std::optional<std::int64_t>(3), std::optional<std::int64_t>(0),
+        std::optional<std::int64_t>()}) {
+    ASSERT_TRUE(KeepSamples(*connection_, job, days));
+    EXPECT_FALSE(still(job)) << days.value_or(-1);
+  }
+  ASSERT_TRUE(KeepSamples(*connection_, job, 1));
+  EXPECT_TRUE(still(job));
+  EXPECT_FALSE(still(job + 1)) << "a job that was deleted meanwhile";
+}
+
 TEST_F(KeptSamples, StandBesideTheRestOfTheConfiguration) {
   const std::int64_t job = Create("a", 1, 20'000);
   EXPECT_EQ(ConfigurationOf(job), (Json{{"keep_samples_days", 20'000}}));
