@@ -156,7 +156,8 @@ def test_workers_of_every_kind_load_and_are_not_taken_for_trainings(intake, tmp_
     assert (code, out) == (0, "fork 10\nspawn 10\nforkserver 10\n")
     # One of a hundred runs without us, on a busy machine, ended with a warning of multiprocessing's
     # own: of a semaphore that it had removed, and not yet said so, when the interpreter ended.
-    assert [line for line in err.splitlines() if "resource_tracker" not in line] == []
+    gone = "There appear to be 1 leaked semaphore" in err and "[Errno 2] No such file" in err
+    assert err == "" or gone and len(err.splitlines()) == 4, err
     intake.drain_until(lambda i: i.ended, "end")
     assert len(intake.steps) == 30 and [each["facts"]["pid"] for each in intake.started].count(process.pid) == len(intake.started)
     assert intake.facts()["loader_num_workers"] == "2"

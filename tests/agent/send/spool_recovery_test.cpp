@@ -111,7 +111,7 @@ TEST_F(SpoolRecovery, LosesNoPartsByAFailureWhenTheyAreJoined) {
       world.Start();
       world.files->FailAt(call, Code::kInternal);
       (void)world.Store();
-      failed = world.files->failed();
+      failed |= world.files->failed();
       world.Kill(false);
       world.files->FailNothing();
       world.Start();
