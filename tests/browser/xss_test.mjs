@@ -77,8 +77,12 @@ test("every text in every field of a job", async () => {
     await run.until((wanted) => document.querySelector("h1")?.textContent === wanted && document.querySelector(".facts") && !document.querySelector(".loading"), `job-${run.round}`);
     await run.assertShown(run.textsOf(...kShownOfJob));
     await run.page.evaluate(openTables);
-    await run.until(() => document.querySelectorAll(".chart-table").length >= 5);
+    await run.until(() => {
+      const opened = document.querySelectorAll(".chart-menu button[aria-pressed=true]").length;
+      return opened >= 5 && document.querySelectorAll(".chart-table").length === opened;
+    });
     const drawn = run.series.filter(({ metric }) => metric === "gpu_util_percent");
+    assert.equal(drawn.length, 2, `GPUs, round ${run.round}`);
     await run.assertShown(drawn.flatMap(({ node, device }) => [node, device]), `tables, round ${run.round}`);
   });
 });

@@ -6,7 +6,7 @@ import { kXss, poison, trespasses } from "./xss.mjs";
 
 export class XssRun {
   round = 0;
-  series = []; // of the last answer with metrics
+  series = []; // of the last answer with metrics that were not folded
   placed = []; // [path of keys, text] of the answers since the last go()
 
   static async open(service, page) {
@@ -41,7 +41,7 @@ export class XssRun {
       this.placed.push([path, text]);
       return text;
     });
-    if (filled.series) this.series = filled.series;
+    if (filled.series?.every(({ of }) => of === undefined)) this.series = filled.series;
     return filled;
   }
 
