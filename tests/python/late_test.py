@@ -50,7 +50,7 @@ def mark(times):
 
 
 TRAINING = """
-import stepscope, sys
+import stepscope, sys, time
 @stepscope.annotate("decorated")
 def work():
     pass
@@ -61,7 +61,8 @@ def mark(steps):
         stepscope.step()
 mark(10)
 print("socket" in sys.modules, stepscope.info()["enabled"], flush=True)
-while not stepscope.info()["connected"]:
+give_up = time.monotonic() + 100  # where the test fails before there is an agent
+while not stepscope.info()["connected"] and time.monotonic() < give_up:
     mark(10)
 mark(100)
 print(stepscope.info()["dropped"], repr(stepscope.info()["reason"]))
@@ -178,12 +179,13 @@ def test_a_ctrl_c_during_a_look_is_the_scripts_own(alone, monkeypatch):
 
 def test_a_forked_child_looks_for_itself(place):
     code = """
-import os, stepscope
+import os, stepscope, time
 stepscope.step()
 print("alone", flush=True)
 input()
 child = os.fork()
-while not stepscope.info()["connected"]:
+give_up = time.monotonic() + 100
+while not stepscope.info()["connected"] and time.monotonic() < give_up:
     stepscope.step()
 with stepscope.annotate("parent" if child else "child"):
     pass

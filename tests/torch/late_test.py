@@ -131,8 +131,9 @@ train(10)
 if come:
     print("alone", flush=True)
     input()
-    import stepscope
-    while not stepscope.info()["connected"]:
+    import stepscope, time
+    give_up = time.monotonic() + 100
+    while not stepscope.info()["connected"] and time.monotonic() < give_up:
         with stepscope.annotate("waits"): pass
 train(20)
 breaks = {str(reason): count for reason, count in torch._dynamo.utils.counters["graph_break"].items()}
