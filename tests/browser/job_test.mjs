@@ -336,6 +336,7 @@ test("half of the nodes: the data and a line that says so", async () => {
   });
   await open();
   assert.match(await page.locator(".notice-amber").textContent(), /1 of 2 nodes .* Missing: host-2/);
+  await page.unrouteAll({ behavior: "wait" }); // the page has two such calls, and leaves with the test
 });
 
 test("a failing part says why, the others stay alive, and it recovers", async () => {
