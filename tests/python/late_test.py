@@ -1,33 +1,19 @@
 """An agent of the node that starts after the training, which looks for it every two seconds at most."""
 
-import importlib
 import sys
 
 import pytest
 
 import stepscope
 from stepscope import _marks, _place
+from tests.python.alone import place, session_alone  # noqa: F401
 from tests.python.intake import Intake, finish, training
 
 
 @pytest.fixture
-def place(tmp_path):
-    """Where the node's agent will listen: in this user's runtime folder, which nobody has used so far."""
-    folder = tmp_path / "stepscope"
-    folder.mkdir(mode=0o700)
-    return folder / "agent.sock"
-
-
-@pytest.fixture
 def alone(place, form, monkeypatch):
-    """A session of this process, that no agent serves."""
-    monkeypatch.delenv("STEPSCOPE_SOCKET", raising=False)
-    monkeypatch.setattr(_place, "_usual_paths", lambda: [str(place)])
-    before, session = _marks._session, importlib.import_module("stepscope._session").Session()
-    _marks.adopt(session)
-    yield session
-    _marks.adopt(before)
-    session.abandon()
+    with session_alone(place, monkeypatch) as session:
+        yield session
 
 
 @pytest.fixture

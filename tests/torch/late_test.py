@@ -8,31 +8,19 @@ from torch import nn
 
 from stepscope import _hooks, _marks, _place
 from stepscope._hooks._flow import flow
-from stepscope._session import Session
+from tests.python.alone import place, session_alone  # noqa: F401
 from tests.python.intake import Intake
 from tests.torch.nets import Net, loader, step, train
 from tests.torch.training import CNN, outcome, start
 
 
 @pytest.fixture
-def place(tmp_path):
-    folder = tmp_path / "stepscope"
-    folder.mkdir(mode=0o700)
-    return folder / "agent.sock"
-
-
-@pytest.fixture
 def alone(place, monkeypatch):
-    """The hooks in this process, that no agent serves."""
-    monkeypatch.delenv("STEPSCOPE_SOCKET", raising=False)
-    monkeypatch.setattr(_place, "_usual_paths", lambda: [str(place)])
-    before, session = _marks._session, Session()
-    _marks.adopt(session)
-    _hooks.begin(torch)
-    yield session
-    _hooks.end()
-    _marks.adopt(before)
-    session.abandon()
+    """The hooks in this process too."""
+    with session_alone(place, monkeypatch) as session:
+        _hooks.begin(torch)
+        yield session
+        _hooks.end()
 
 
 def test_what_each_step_calls_is_left_alone_until_there_is_an_agent(alone, place):
