@@ -47,7 +47,8 @@ std::optional<double> NumberIn(Source& source) {
 // "16.0 GT/s PCIe" on each of "16" lanes. From 8 GT/s on 130 bits carry 128, before that 10
 // carry 8.
 std::optional<double> LinkOf(File& file) {
-  const auto lanes = file.lanes ? NumberIn(*file.lanes) : std::nullopt;
+  if (!file.lanes) return std::nullopt;
+  const auto lanes = NumberIn(*file.lanes);
   const auto text = file.source.Read();
   if (!lanes || !text) return std::nullopt;
   double each = 0;
