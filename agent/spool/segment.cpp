@@ -42,6 +42,20 @@ std::optional<SegmentRecord> RecordAt(std::string_view bytes, std::size_t offset
   return std::nullopt;
 }
 
+std::size_t End(const SegmentRecord& record) { return record.offset + record.payload.size(); }
+
+// What may be summed up in vain while so many bytes are searched.
+std::size_t WorkFor(std::size_t bytes) { return 16 * bytes; }
+
+// Where the damaged record at `offset` ends: where its length says, when a good record begins there.
+// What looks like a record in its payload is then believed only if it ends there, too: bytes of a
+// training that are made to look so cannot swallow the record behind it.
+std::size_t EndOfDamage(std::string_view bytes, std::size_t offset, std::size_t& work) {
+  ByteReader reader(bytes.substr(offset));
+  const std::size_t end = offset + kRecordHeaderBytes + reader.Take<std::uint32_t>();
+  return reader.ok() && end < bytes.size() && RecordAt(bytes, end, work) ? end : bytes.size();
+}
+
 }  // namespace
 
 std::string EncodeRecord(const SegmentRecord& record) {
@@ -91,13 +105,20 @@ std::optional<SegmentHead> DecodeHead(std::string_view payload) {
 }
 
 bool ScanSegment(std::string_view bytes, const std::function<void(const SegmentRecord&)>& take) {
-  std::size_t work = 16 * bytes.size();
-  std::size_t offset = 0, good_end = 0;
+  std::size_t work = WorkFor(bytes.size()), work_inside = 0;
+  std::size_t offset = 0, good_end = 0, limit = bytes.size();  // limit: of the bytes searched now
   while (offset < bytes.size()) {
-    const auto record = RecordAt(bytes, offset, work);
-    if (record) take(*record);
-    offset = record ? record->offset + record->payload.size() : offset + 1;
-    if (record) good_end = offset;
+    if (offset == limit) limit = bytes.size();
+    const bool inside = limit < bytes.size();
+    const auto record = RecordAt(bytes.substr(0, limit), offset, inside ? work_inside : work);
+    if (record) {
+      take(*record);
+      offset = good_end = End(*record);
+      continue;
+    }
+    if (!inside && offset == good_end) limit = EndOfDamage(bytes, offset, work);
+    if (!inside) work_inside = WorkFor(limit - offset);
+    ++offset;
   }
   return good_end != bytes.size();
 }

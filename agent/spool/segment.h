@@ -45,7 +45,8 @@ std::string EncodeLostRange(std::uint64_t last, std::string_view reason);  // a 
 std::optional<SegmentHead> DecodeHead(std::string_view payload);
 
 // Gives every good record to `take`, in order. A bad one costs itself alone: the next good one is
-// looked for. True when the last bytes are no good record.
+// looked for, and where the bad one's length leads to it, nothing in between reaches into it. True
+// when the last bytes are no good record.
 bool ScanSegment(std::string_view bytes, const std::function<void(const SegmentRecord&)>& take);
 
 }  // namespace stepscope
