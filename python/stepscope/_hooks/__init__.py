@@ -14,8 +14,8 @@ from typing import Any, Callable, Dict, List, Tuple
 from _stepscope_start import say
 
 from .. import _marks
-from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts, _forward, _loader, _optimizer, _patch
-from . import _transfer
+from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts, _forward, _gpu_times, _loader, _optimizer
+from . import _patch, _transfer
 from ._flow import flow
 
 # What, and what installs it. The first ones wait for an agent that is not there yet, at next to no cost a step: what they
@@ -82,10 +82,11 @@ def end() -> None:
     _installed.clear()
     _failed.clear()
     flow.forget()
+    _gpu_times.forget()
     flow.renewed.clear()
     flow.optimizers = 0
     flow.dormant = False
-    for name in ("hooks", "hooks_fault"):
+    for name in ("gpu_times", "hooks", "hooks_fault"):
         _marks.notes.pop(name, None)
 
 
@@ -94,6 +95,8 @@ def _begin_steps(torch: Any) -> None:
     _try("transfer", _transfer.install, torch)
     _try("facts", _facts.tell, torch)
     _try("callback", _callbacks.install, torch)
+    if _gpu_times.wanted():
+        _try("GPU times", _gpu_times.install, torch)
     _note(torch)
 
 

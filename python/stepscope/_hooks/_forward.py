@@ -12,6 +12,7 @@ from typing import Any, Dict, Optional
 from ._calls import computing
 from ._compile import compiling
 from ._flow import flow
+from ._gpu_times import around
 from ._patch import give_back, is_replaced, replace
 
 _LEAST_CALLS = 6  # of roots, before they are taken as known
@@ -81,4 +82,4 @@ class _Roots:
         replace(kind, "__call__", lambda original: self._timed(original if own else None, kind, phase))
 
     def _timed(self, own: Any, kind: Any, phase: str) -> Any:
-        return computing(flow, own, self.torch, phase, kind)
+        return around(self.torch, phase, computing(flow, own, self.torch, phase, kind))

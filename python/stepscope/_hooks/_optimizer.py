@@ -8,6 +8,7 @@ from typing import Any
 
 from ._calls import stepping
 from ._flow import flow
+from ._gpu_times import around
 from ._patch import Unavailable, replace
 
 _MARK = "_stepscope_timed"
@@ -27,7 +28,7 @@ def _timing_class(original: Any, torch: Any) -> Any:
         done = original(self, *args, **named)
         kind = type(self)
         if not getattr(kind.step, _MARK, False):
-            replace(kind, "step", lambda step: stepping(flow, step, torch))
+            replace(kind, "step", lambda step: around(torch, "optimizer", stepping(flow, step, torch), "stepping"))
             setattr(kind.step, _MARK, True)
         return done
 

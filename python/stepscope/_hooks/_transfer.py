@@ -13,6 +13,7 @@ from typing import Any
 
 from ._compile import compiling
 from ._flow import flow
+from ._gpu_times import around
 from ._patch import Unavailable, replace
 
 
@@ -21,21 +22,27 @@ def install(torch: Any) -> None:
         raise Unavailable("no device is in use")
     reading = compiling(torch)
     for name in ("to", "cuda"):
-        replace(torch.Tensor, name, lambda original: _timed(original, reading))
+        replace(torch.Tensor, name, lambda original: _timed(original, torch, reading))
 
 
 def uses_device(torch: Any) -> bool:
     return bool(torch.cuda.is_initialized())
 
 
-def _timed(original: Any, reading: Any) -> Any:
+def _timed(original: Any, torch: Any, reading: Any) -> Any:
+    copying = around(torch, "transfer", original, counts=_is_away)
+
     def copy(self: Any, *args: Any, **named: Any) -> Any:
         if reading() or flow.inside or self.device.type != "cpu" or get_ident() != flow.owner:
             return original(self, *args, **named)
         start = monotonic_ns()
-        copied = original(self, *args, **named)
-        if copied.device.type != "cpu":
+        copied = copying(self, *args, **named)
+        if _is_away(copied):
             flow.happened(start, monotonic_ns(), "transfer")
         return copied
 
     return copy
+
+
+def _is_away(copied: Any) -> bool:
+    return bool(copied.device.type != "cpu")
