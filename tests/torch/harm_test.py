@@ -37,6 +37,7 @@ def test_losses_are_bit_identical_with_an_agent(bare, intake):
     assert len(intake.steps) == 60 and intake.annotations == {"evaluation": 3}
     facts = intake.facts()
     assert (facts["loader_num_workers"], facts["loader_batch_size"], facts["loader_pin_memory"]) == ("1", "8", "False")
+    assert facts["loader_prefetch_factor"] == "2"  # what a loader with workers does unless it is told otherwise
     assert facts["framework"].startswith("torch ") and len(intake.started) == 1
 
 
