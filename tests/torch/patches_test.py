@@ -1,6 +1,8 @@
 """What is replaced, how little of it runs, and how it comes back."""
 
 import gc
+import sys
+import types
 import weakref
 
 import pytest
@@ -9,7 +11,7 @@ from torch import nn
 
 import stepscope
 from stepscope import _hooks, _marks
-from stepscope._hooks import _patch
+from stepscope._hooks import _compile, _patch
 from stepscope._hooks._flow import flow
 from tests.torch.nets import Net, loader, step, train
 
@@ -133,6 +135,17 @@ def test_a_hook_that_fails_is_not_noticed_by_the_script(agent, monkeypatch):
         monkeypatch.setattr(type(flow), name, fail)
     train(6)
     assert "ours" in stepscope.info()["hooks_fault"]
+
+
+@pytest.mark.parametrize("place", ["compiler", "_utils", "torch._dynamo", ""])
+def test_whether_torch_compiles_is_asked_where_the_version_says_it(monkeypatch, place):
+    """Stand-ins of versions; in 2.0 and 2.1 `compiler`, where it is, does not tell."""
+    monkeypatch.setitem(sys.modules, "torch._dynamo", types.SimpleNamespace())
+    named = types.SimpleNamespace(is_compiling=lambda: True)
+    if place.startswith("torch."):
+        monkeypatch.setitem(sys.modules, place, named)
+    version = types.SimpleNamespace(**{"compiler": types.SimpleNamespace(), place or "other": named})
+    assert _compile.compiling(version) is (named.is_compiling if place else _compile.never)
 
 
 def test_a_batch_size_of_a_sampler_is_seen(agent):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import CodeType, FunctionType
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, cast
 
 
 def never() -> bool:
@@ -12,8 +12,16 @@ def never() -> bool:
 
 
 def compiling(torch: Any) -> Callable[[], bool]:
-    """Whether torch.compile reads the caller: it is to see the call that is watched and nothing else."""
-    return getattr(getattr(torch, "compiler", None), "is_compiling", None) or never
+    """Whether torch.compile reads the caller: it is to see the call that is watched and nothing else.
+
+    The first versions say so in other places. The compiler is not imported for that: where nobody has, nobody compiles.
+    """
+    places = getattr(torch, "compiler", None), getattr(torch, "_utils", None), sys.modules.get("torch._dynamo")
+    for place in places:
+        asked: Any = getattr(place, "is_compiling", None)
+        if asked is not None:
+            return cast(Callable[[], bool], asked)
+    return never
 
 
 def skip_frames(torch: Any) -> None:
