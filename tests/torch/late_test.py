@@ -31,7 +31,7 @@ def test_what_each_step_calls_is_left_alone_until_there_is_an_agent(alone, place
     assert not alone.ready and flow.held == [] and "waits: no agent" in _marks.notes["hooks"]
     with Intake(place) as agent:
         alone.due = 0
-        train(22, net, optimizer)  # the first one finds the agent, and the second one's end is the first that is seen
+        train(21, net, optimizer)  # the first one finds the agent at its end
         assert torch.autograd.backward is not backward and "waits" not in _marks.notes["hooks"]
         steps = agent.drain().steps
         assert [row["step"] for row in steps] == list(range(20))
@@ -49,7 +49,21 @@ def test_an_epoch_without_an_end_tells_its_loader_too(alone, place):
         alone.due = 0
         for x, y in batches:
             step(net, optimizer, x, y)
-        assert len(agent.drain().steps) == 17 and agent.facts()["loader_pin_memory"] == "False"
+        assert len(agent.drain().steps) == 18 and agent.facts()["loader_pin_memory"] == "False"
+
+
+def test_the_optimizer_whose_step_finds_the_agent_leads(alone, place):
+    """Of a GAN, whose steps are whole from there on."""
+    nets = [Net(), Net()]
+    first, second = (torch.optim.SGD(net.parameters(), 0.01) for net in nets)
+    with Intake(place) as agent:
+        for i, (x, y) in enumerate(loader(12)):
+            step(nets[0], first, x, y)
+            alone.due = alone.due if i else 0
+            step(nets[1], second, x, y)
+        steps = agent.drain().steps
+        assert [row["step"] for row in steps] == list(range(11))
+        assert all(set(row["phases"]) == {"data", "forward", "backward", "optimizer"} for row in steps)
 
 
 def test_a_scheduler_keeps_the_step_that_it_found(alone, place):
@@ -62,7 +76,7 @@ def test_a_scheduler_keeps_the_step_that_it_found(alone, place):
         for x, y in loader(12):
             step(net, optimizer, x, y)
             scheduler.step()
-        assert len(agent.drain().steps) == 10
+        assert len(agent.drain().steps) == 11
 
 
 def test_a_stopped_agent_is_no_hindrance_to_a_dormant_training(alone, monkeypatch):

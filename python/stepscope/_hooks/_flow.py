@@ -19,6 +19,7 @@ from __future__ import annotations
 import weakref
 from threading import enumerate as enumerate_threads
 from threading import get_ident
+from time import monotonic_ns
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import _marks
@@ -137,7 +138,7 @@ class Flow(marks.Flow):
     def stepped(self, start: int, end: int, optimizer: Any) -> None:
         try:
             if self.dormant:
-                self._look_for_agent(end)
+                self._look_for_agent(end, optimizer)
                 return
             self.steps += 1
             if self._is_training_thread():
@@ -147,8 +148,8 @@ class Flow(marks.Flow):
         except Exception as problem:
             self._fail(problem)
 
-    def _look_for_agent(self, now: int) -> None:
-        """The next step is the first one that is seen."""
+    def _look_for_agent(self, now: int, optimizer: Any) -> None:
+        """The step that begins now is the first one that is seen; to install what sees it took its time."""
         session = _marks._session
         if session.off and (now < session.due or not session.seek(now)):
             return
@@ -156,6 +157,8 @@ class Flow(marks.Flow):
         self.forget()
         if self.at_waking:
             self.at_waking()
+        if self._leads(optimizer):
+            self._end_step(monotonic_ns())
 
     def _is_training_thread(self) -> bool:
         """Before it is proven who trains, any thread may turn out to; later only when that one has ended."""
