@@ -75,8 +75,6 @@ Status Retention::RemoveSamplesOfAll(const std::stop_token& stop, Connection& co
     for (const std::int64_t job_id : *jobs) {
       const Result<std::int64_t> rows = RemoveSamples(stop, connection, job_id, before_us);
       if (!rows) return rows.error();
-      if (*rows == 0) continue;
-      if (Status noted = NoteSamplesRemoved(connection, job_id, before_us); !noted) return noted;
     }
     after = jobs->back();
   }

@@ -88,7 +88,8 @@ Status Retention::RemoveOldSamples(const std::stop_token& stop, Connection& conn
         RemoveSamples(stop, connection, old.job_id, old.before_us, still);
     if (!rows) return rows.error();
     if (stop.stop_requested()) return {};
-    const Result<bool> all = *rows > 0 ? Result<bool>(true) : still();
+    if (*rows > 0) continue;  // the pieces said so
+    const Result<bool> all = still();
     if (!all) return all.error();
     if (!*all) continue;
     const Status noted = NoteSamplesRemoved(connection, old.job_id, old.before_us);

@@ -48,10 +48,11 @@ from jobs
 where created_us < $1 and job_id > $2
 order by job_id
 limit 1000)";
+// A row that says so already is not written again.
 constexpr char kSamplesFrom[] = R"(
 update jobs
-set samples_from_us = greatest(samples_from_us, $2)
-where job_id = $1)";
+set samples_from_us = $2
+where job_id = $1 and coalesce(samples_from_us, 0) < $2)";
 
 // Runs the statements until one has removed something.
 Result<Removed> RunPieces(Connection& connection, std::span<const char* const> pieces,
@@ -137,8 +138,16 @@ Result<std::vector<std::int64_t>> ListJobsCreatedBefore(Connection& connection,
 
 Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
                                     std::int64_t before_us, std::int64_t most) {
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
   const Parameter parameters[] = {job_id, most, before_us};
-  return RunPieces(connection, kOldPieces, parameters);
+  const Result<Removed> removed = RunPieces(connection, kOldPieces, parameters);
+  if (!removed || removed->rows == 0) return removed;
+  // With the first piece: who reads meanwhile is to take rollups for what is half gone.
+  const Status noted = NoteSamplesRemoved(connection, job_id, before_us);
+  if (!noted) return noted.error();
+  if (Status committed = transaction->Commit(); !committed) return committed.error();
+  return *removed;
 }
 
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us) {

@@ -35,12 +35,14 @@ struct EndedJob {
 Result<std::vector<EndedJob>> ListJobsEndedBefore(Connection& connection, std::int64_t before_us);
 
 // Jobs that may have samples from before a time, a page at a time by number; and up to `most` rows
-// of them removed: blocks, steps and annotations go; the times of ticks and all rollups stay.
+// of them removed: blocks, steps and annotations go; the times of ticks and all rollups stay. The
+// job says from which time on it has samples as soon as the first row is gone.
 Result<std::vector<std::int64_t>> ListJobsCreatedBefore(Connection& connection,
                                                         std::int64_t before_us,
                                                         std::int64_t after_job_id);
 Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
                                     std::int64_t before_us, std::int64_t most);
+// Said also where there was nothing to remove.
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us);
 
 }  // namespace stepscope
