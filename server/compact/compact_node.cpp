@@ -8,6 +8,7 @@
 #include "server/compact/take_frames.h"
 #include "server/compact/transaction_limits.h"
 #include "server/store/job_rollups.h"
+#include "server/store/removals.h"
 #include "server/store/stored_frames.h"
 
 namespace stepscope {
@@ -55,11 +56,15 @@ Result<Merged> Save(Connection& connection, std::int64_t job_id, std::int64_t no
   for (const StoredBlock& block : blocks) keys.push_back(block.key);
   Result<std::vector<StoredBlock>> stored = LockBlocks(connection, job_id, node_id, keys);
   if (!stored) return stored.error();
+  // After the blocks: who removes some of them says so in the same transaction.
+  const Result<std::int64_t> samples_from_us = SamplesFrom(connection, job_id);
+  if (!samples_from_us) return samples_from_us.error();
+  const std::vector<StoredBlock> late = LateRows(blocks, *stored, *samples_from_us);
   const Merged merged = MergeBlocks(blocks, std::move(*stored));
   const std::vector<RollupKey> changed = RollupsOf(blocks);
   Result<std::vector<StoredRollup>> rollups = LockRollups(connection, job_id, node_id, changed);
   if (!rollups) return rollups.error();
-  const std::vector<StoredRollup> rolled = RollUpBlocks(blocks, std::move(*rollups));
+  const std::vector<StoredRollup> rolled = RollUpBlocks(blocks, std::move(*rollups), late);
   if (Status done = SaveBlocks(connection, job_id, node_id, blocks); !done) return done.error();
   if (Status done = MarkStale(connection, job_id, changed); !done) return done.error();
   if (Status done = SaveRollups(connection, job_id, node_id, rolled); !done) return done.error();

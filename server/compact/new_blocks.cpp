@@ -51,6 +51,23 @@ TickTable WithoutTimes(TickTable table, std::int64_t from_us, std::int64_t to_us
   return table;
 }
 
+// Without what the other table has a value of.
+TickTable Beyond(TickTable table, const TickTable& known) {
+  for (std::size_t i = 0; i < table.series.size(); ++i) {
+    const auto same = std::ranges::lower_bound(known.series, table.series[i]);
+    if (same == known.series.end() || *same != table.series[i]) continue;
+    const Column& there = known.columns[static_cast<std::size_t>(same - known.series.begin())];
+    Column& column = table.columns[i];
+    if (column.present.empty()) column.present.assign(table.at_us.size(), 1);
+    for (std::size_t row = 0; row < table.at_us.size(); ++row) {
+      const auto at = std::ranges::lower_bound(known.at_us, table.at_us[row]);
+      if (at == known.at_us.end() || *at != table.at_us[row]) continue;
+      if (there.Has(static_cast<std::size_t>(at - known.at_us.begin()))) column.present[row] = 0;
+    }
+  }
+  return SliceTicks(table, 0, table.series.size(), 0, table.at_us.size());
+}
+
 Merged MergeInto(StoredBlock& block, StoredBlock stored) {
   block.clock_suspect = block.clock_suspect || stored.clock_suspect;
   if (!FitTogether(block.table, stored.table)) {
@@ -79,11 +96,7 @@ RollupKey RollupOf(const BlockKey& block, const RollupLevel& level) {
 TickTable JoinBins(std::vector<TickTable> tables) {
   TickTable joined = std::move(tables.front());
   for (std::size_t i = 1; i < tables.size(); ++i) {
-    if (!FitTogether(joined, tables[i])) continue;
-    std::vector<TickTable> both;
-    both.push_back(std::move(joined));
-    both.push_back(std::move(tables[i]));
-    joined = JoinTicks(std::move(both), {});
+    if (FitTogether(joined, tables[i])) joined = AddBins(joined, tables[i]);
   }
   return joined;
 }
@@ -109,6 +122,21 @@ std::vector<StoredBlock> CutBlocks(const TickTable& ticks, bool clock_suspect) {
     }
   }
   return blocks;
+}
+
+std::vector<StoredBlock> LateRows(const std::vector<StoredBlock>& fresh,
+                                  const std::vector<StoredBlock>& stored,
+                                  std::int64_t samples_from_us) {
+  std::map<BlockKey, const TickTable*> known;
+  for (const StoredBlock& block : stored) known[block.key] = &block.table;
+  std::vector<StoredBlock> late;
+  for (const StoredBlock& block : fresh) {
+    if (block.key.window_us >= samples_from_us || block.key.metric == kAllTicks) continue;
+    late.push_back(block);
+    const auto found = known.find(block.key);
+    if (found != known.end()) late.back().table = Beyond(block.table, *found->second);
+  }
+  return late;
 }
 
 Merged MergeBlocks(std::vector<StoredBlock>& fresh, std::vector<StoredBlock> stored) {
@@ -141,21 +169,32 @@ std::vector<RollupKey> RollupsOf(const std::vector<StoredBlock>& blocks) {
 }
 
 std::vector<StoredRollup> RollUpBlocks(const std::vector<StoredBlock>& blocks,
-                                       std::vector<StoredRollup> stored) {
+                                       std::vector<StoredRollup> stored,
+                                       const std::vector<StoredBlock>& late) {
+  std::set<BlockKey> added;
+  for (const StoredBlock& block : late) added.insert(block.key);
   std::map<RollupKey, std::vector<TickTable>> rows;
   for (StoredRollup& rollup : stored) {
     TickTable bins = std::move(rollup.bins);
     for (const StoredBlock& block : blocks) {
-      if (block.key.metric != rollup.key.metric) continue;
+      if (block.key.metric != rollup.key.metric || added.contains(block.key)) continue;
       bins = WithoutTimes(std::move(bins), block.key.window_us, block.key.window_us + kWindowUs);
     }
     rows[rollup.key].push_back(std::move(bins));
   }
-  for (const StoredBlock& block : blocks) {
-    if (!HasRollups(block)) continue;
+  const auto put = [&](const StoredBlock& block) {
     for (const RollupLevel& level : kRollupLevels) {
       rows[RollupOf(block.key, level)].push_back(RollUp(block.table, level.bin_us));
     }
+  };
+  std::set<BlockKey> with_rollups;
+  for (const StoredBlock& block : blocks) {
+    if (!HasRollups(block)) continue;
+    with_rollups.insert(block.key);
+    if (!added.contains(block.key)) put(block);
+  }
+  for (const StoredBlock& block : late) {
+    if (with_rollups.contains(block.key)) put(block);
   }
   std::vector<StoredRollup> rollups;
   for (auto& [key, tables] : rows) rollups.push_back({key, JoinBins(std::move(tables))});

@@ -12,6 +12,12 @@ namespace stepscope {
 // One block for each metric and window that the ticks have values in, and the times of all of them.
 std::vector<StoredBlock> CutBlocks(const TickTable& ticks, bool clock_suspect);
 
+// Of blocks of windows that begin before `samples_from_us`, the values that are not stored yet:
+// retention may have removed the others, and rollups alone tell of them.
+std::vector<StoredBlock> LateRows(const std::vector<StoredBlock>& fresh,
+                                  const std::vector<StoredBlock>& stored,
+                                  std::int64_t samples_from_us);
+
 struct Merged {
   // Rows that had no room in blocks that were full (kBlockLimits): only ticks much closer than
   // agents make them have none.
@@ -25,8 +31,10 @@ Merged MergeBlocks(std::vector<StoredBlock>& fresh, std::vector<StoredBlock> sto
 // The rows of rollups that the blocks have bins in.
 std::vector<RollupKey> RollupsOf(const std::vector<StoredBlock>& blocks);
 
-// Those rows with the bins of the blocks in place of the ones they had for the same windows.
+// Those rows with the bins of the blocks in place of the ones they had for the same windows. What
+// is late is added to them instead.
 std::vector<StoredRollup> RollUpBlocks(const std::vector<StoredBlock>& blocks,
-                                       std::vector<StoredRollup> stored);
+                                       std::vector<StoredRollup> stored,
+                                       const std::vector<StoredBlock>& late);
 
 }  // namespace stepscope

@@ -54,6 +54,11 @@ update jobs
 set samples_from_us = $2
 where job_id = $1 and coalesce(samples_from_us, 0) < $2)";
 
+constexpr char kSamplesFromOf[] = R"(
+select coalesce(max(samples_from_us), 0)
+from jobs
+where job_id = $1)";
+
 // Runs the statements until one has removed something.
 Result<Removed> RunPieces(Connection& connection, std::span<const char* const> pieces,
                           std::span<const Parameter> parameters) {
@@ -152,6 +157,12 @@ Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
 
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us) {
   return Done(connection.Query(kSamplesFrom, {job_id, before_us}));
+}
+
+Result<std::int64_t> SamplesFrom(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.QueryByKey(kSamplesFromOf, {job_id});
+  if (!rows) return rows.error();
+  return rows->Int(0, 0);
 }
 
 }  // namespace stepscope

@@ -44,5 +44,7 @@ Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
                                     std::int64_t before_us, std::int64_t most);
 // Said also where there was nothing to remove.
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us);
+// From when on the job has samples; 0: nothing was removed.
+Result<std::int64_t> SamplesFrom(Connection& connection, std::int64_t job_id);
 
 }  // namespace stepscope

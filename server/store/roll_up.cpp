@@ -50,6 +50,21 @@ void Put(TickTable& table, const char* what, const std::string& device, Column c
   table.columns.push_back(std::move(column));
 }
 
+// One bin of two.
+std::int64_t Added(const std::string& what, std::int64_t a, std::int64_t b) {
+  if (what == kLeast) return std::min(a, b);
+  if (what == kGreatest) return std::max(a, b);
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? INT64_MIN : INT64_MAX;
+}
+
+const Column* Find(const TickTable& table, const SeriesName& name) {
+  const auto found = std::ranges::lower_bound(table.series, name);
+  if (found == table.series.end() || *found != name) return nullptr;
+  return &table.columns[static_cast<std::size_t>(found - table.series.begin())];
+}
+
 }  // namespace
 
 const RollupLevel* LevelFor(std::int64_t bin_us) {
@@ -80,6 +95,30 @@ TickTable RollUp(const TickTable& block, std::int64_t bin_us) {
   put(kLeast, &Bins::least);
   put(kSum, &Bins::sum);
   return table;
+}
+
+TickTable AddBins(const TickTable& bins, const TickTable& more) {
+  TickTable all = JoinTicks({bins, more}, {});
+  if (all.at_us.size() == bins.at_us.size() + more.at_us.size()) return all;  // nearly always
+  for (std::size_t i = 0; i < all.series.size(); ++i) {
+    const Column* const a = Find(bins, all.series[i]);
+    const Column* const b = Find(more, all.series[i]);
+    if (!a || !b) continue;
+    Column& column = all.columns[i];
+    for (std::size_t row_b = 0; row_b < more.at_us.size(); ++row_b) {
+      const auto at = [&](const TickTable& table) {
+        return static_cast<std::size_t>(std::ranges::lower_bound(table.at_us, more.at_us[row_b]) -
+                                        table.at_us.begin());
+      };
+      const std::size_t row_a = at(bins);
+      const bool known = row_a < bins.at_us.size() && bins.at_us[row_a] == more.at_us[row_b];
+      if (!known || !a->Has(row_a) || !b->Has(row_b)) continue;
+      column.values[at(all)] =
+          Added(all.series[i].metric, Rescaled(a->values[row_a], a->scale, column.scale),
+                Rescaled(b->values[row_b], b->scale, column.scale));
+    }
+  }
+  return all;
 }
 
 // Sorted by name, so those of a device stand as many places apart as there are devices.

@@ -34,6 +34,9 @@ std::int64_t ChunkOf(std::int64_t at_us, std::int64_t bin_us);
 // The bins of a block.
 TickTable RollUp(const TickTable& block, std::int64_t bin_us);
 
+// The bins of both: what both have a bin of is added up.
+TickTable AddBins(const TickTable& bins, const TickTable& more);
+
 // The four columns of each device of such a table; two where least and greatest were not read.
 struct RollupDevice {
   const std::string* device;

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/store/kept_samples.h"
+#include "server/store/rollups.h"
 #include "server/store/series.h"
 #include "tests/server/compact/compact_fixture.h"
 #include "tests/support/fake_clock.h"
@@ -90,6 +91,48 @@ TEST_F(RetentionTest, OldSamplesGoWhileRollupsAndTimesStay) {
                                               .filter = {{"user.a"}, {}}});
   ASSERT_TRUE(ticks);
   EXPECT_TRUE(ticks->series.empty());
+}
+
+// Somebody sends samples with POST, or an agent comes back: of the window only rollups are left.
+TEST_F(RetentionTest, LateSamplesAreAddedToTheRollupsOfWhatWasRemoved) {
+  JobFrames job(*connection_);
+  const std::int64_t begin = kNow - 40 * kDay;
+  std::vector<std::int64_t> times;
+  for (int i = 0; i < 1'000; ++i) times.push_back(begin + i * 500'000);
+  job.StoreTicks({times, {{"user.a", ""}}, {{0, std::vector<std::int64_t>(1'000, 7), {}}}});
+  Compact(job);
+  while (RemoveSamplesBefore(*connection_, job.job_id(), kNow - 30 * kDay, 100)->rows > 0) {
+  }
+  // Of the device in all bins of a level: their number, least, greatest and sum.
+  const auto totals = [&](const RollupLevel& level) {
+    std::vector<std::int64_t> all{0, INT64_MAX, INT64_MIN, 0};
+    const auto rollups =
+        LoadRollups(*connection_,
+                    {.job_id = job.job_id(), .node_ids = {}, .bin_us = level.bin_us, .filter = {}});
+    for (const NodeRollup& rollup : *rollups) {
+      const RollupDevice device = DevicesOf(rollup.bins).at(0);
+      for (std::size_t row = 0; row < rollup.bins.at_us.size(); ++row) {
+        all[0] += device.count->values[row];
+        all[1] = std::min(all[1], device.least->values[row]);
+        all[2] = std::max(all[2], device.greatest->values[row]);
+        all[3] += device.sum->values[row];
+      }
+    }
+    return all;
+  };
+  const auto expect = [&](const std::vector<std::int64_t>& wanted) {
+    Compact(job);
+    for (const RollupLevel& level : kRollupLevels) EXPECT_EQ(totals(level), wanted) << level.bin_us;
+  };
+  expect({1'000, 7, 7, 7'000});
+  const auto late = [&](std::int64_t at_us, std::int64_t value) {
+    job.StoreTicks({{at_us}, {{"user.a", ""}}, {{0, {value}, {}}}});
+  };
+  late(begin + 1, 100);
+  expect({1'001, 7, 100, 7'100});
+  late(begin + 1, 100);  // which is stored by now
+  late(begin + 2, 1);
+  expect({1'002, 1, 100, 7'101});
 }
 
 // Charts of what is half gone are drawn from rollups, also when the rest goes never: the service
