@@ -15,9 +15,13 @@ using SeriesByName = std::map<SeriesName, SampleSeries>;
 
 void Append(const TickTable& table, std::size_t i, SampleSeries& series) {
   const Column& column = table.columns[i];
-  if (column.scale > series.scale) {
-    for (std::int64_t& value : series.values) value = Rescaled(value, series.scale, column.scale);
-    series.scale = column.scale;
+  // What large values leave room for, as in JoinTicks.
+  std::uint8_t scale = std::max(column.scale, series.scale);
+  scale = ScaleThatFits(series.values, series.scale, scale);
+  scale = ScaleThatFits(column.values, column.scale, scale);
+  if (scale != series.scale) {
+    for (std::int64_t& value : series.values) value = Rescaled(value, series.scale, scale);
+    series.scale = scale;
   }
   for (std::size_t row = 0; row < table.at_us.size(); ++row) {
     if (!column.Has(row)) continue;

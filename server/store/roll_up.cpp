@@ -7,29 +7,45 @@
 namespace stepscope {
 namespace {
 
-struct Bins {
-  Column count, least, greatest, sum;
+__extension__ using Wide = __int128;  // what values of a bin add up to
 
-  explicit Bins(std::uint8_t scale) { least.scale = greatest.scale = sum.scale = scale; }
+struct Bins {
+  Column count, least, greatest;
+  std::vector<Wide> sums;
+
+  explicit Bins(std::uint8_t scale) { least.scale = greatest.scale = scale; }
 
   void Begin() {
-    for (Column* column : {&count, &least, &greatest, &sum}) {
+    for (Column* column : {&count, &least, &greatest}) {
       column->values.push_back(0);
       column->present.push_back(0);
     }
+    sums.push_back(0);
   }
   void Add(std::int64_t value) {
     const bool first = count.present.back() == 0;
     std::int64_t& low = least.values.back();
     std::int64_t& high = greatest.values.back();
-    std::int64_t& total = sum.values.back();
     low = first ? value : std::min(low, value);
     high = first ? value : std::max(high, value);
-    if (__builtin_add_overflow(total, value, &total)) total = value < 0 ? INT64_MIN : INT64_MAX;
+    sums.back() += value;
     ++count.values.back();
-    for (Column* column : {&count, &least, &greatest, &sum}) column->present.back() = 1;
+    for (Column* column : {&count, &least, &greatest}) column->present.back() = 1;
   }
 };
+
+// At the scale of the values, or at the next one at which the largest fits.
+Column SumOf(const Bins& bins) {
+  Column sum{.scale = bins.least.scale, .values = {}, .present = bins.count.present};
+  Wide most = 0, factor = 1;
+  for (const Wide total : bins.sums) most = std::max(most, total < 0 ? -total : total);
+  for (; sum.scale > 0 && most / factor > INT64_MAX; --sum.scale) factor *= 10;
+  for (const Wide total : bins.sums) {
+    sum.values.push_back(
+        static_cast<std::int64_t>(std::clamp<Wide>(total / factor, INT64_MIN, INT64_MAX)));
+  }
+  return sum;
+}
 
 Bins BinsOf(const TickTable& block, const Column& column, const std::vector<std::int64_t>& begins,
             std::int64_t bin_us) {
@@ -85,15 +101,15 @@ TickTable RollUp(const TickTable& block, std::int64_t bin_us) {
   for (const Column& column : block.columns) {
     devices.push_back(BinsOf(block, column, table.at_us, bin_us));
   }
-  const auto put = [&](const char* what, Column Bins::*column) {
+  const auto put = [&](const char* what, auto column_of) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
-      Put(table, what, block.series[i].device, std::move(devices[i].*column));
+      Put(table, what, block.series[i].device, column_of(devices[i]));
     }
   };
-  put(kCount, &Bins::count);
-  put(kGreatest, &Bins::greatest);
-  put(kLeast, &Bins::least);
-  put(kSum, &Bins::sum);
+  put(kCount, [](const Bins& bins) { return bins.count; });
+  put(kGreatest, [](const Bins& bins) { return bins.greatest; });
+  put(kLeast, [](const Bins& bins) { return bins.least; });
+  put(kSum, SumOf);
   return table;
 }
 

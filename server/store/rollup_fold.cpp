@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "server/store/reals.h"
+
 namespace stepscope {
 namespace {
 
@@ -30,18 +32,18 @@ void RollupFold::AddNode(std::span<const TickTable* const> tables) {
 void RollupFold::Collect(const TickTable& table, const RollupDevice& device,
                          std::vector<Samples>& line) {
   scale_ = std::max(scale_, device.least->scale);
-  const auto one = static_cast<double>(PowerOfTen(device.least->scale));
+  // Each at the scale that its largest value leaves it.
+  const Reals leasts(device.least), greatests(device.greatest), sums(device.sum);
   for (std::size_t row = 0; row < table.at_us.size(); ++row) {
     if (!device.count->Has(row) || table.at_us[row] < key_.chunk_us) continue;
     const auto bin = static_cast<std::size_t>((table.at_us[row] - key_.chunk_us) / key_.bin_us);
     if (bin >= line.size()) continue;
     Samples& samples = line[bin];
-    const double least = static_cast<double>(device.least->values[row]) / one;
-    const double greatest = static_cast<double>(device.greatest->values[row]) / one;
+    const double least = leasts[row], greatest = greatests[row];
     samples.least = samples.count > 0 ? std::min(samples.least, least) : least;
     samples.greatest = samples.count > 0 ? std::max(samples.greatest, greatest) : greatest;
     samples.count += static_cast<double>(device.count->values[row]);
-    samples.sum += static_cast<double>(device.sum->values[row]) / one;
+    samples.sum += sums[row];
   }
 }
 

@@ -60,12 +60,12 @@ bool Copy(Column& out, const Column& column, std::size_t place) {
 
 void Fill(Column& out, const Column& column, const std::vector<std::size_t>& places) {
   if (AreInARow(places) && Copy(out, column, places.front())) return;
-  const std::int64_t factor = PowerOfTen(static_cast<std::uint8_t>(out.scale - column.scale));
   for (std::size_t row = 0; row < places.size(); ++row) {
     const std::size_t place = places[row];
     if (place == SIZE_MAX || !column.Has(row) || out.present[place] != 0) continue;
-    out.values[place] =
-        factor == 1 ? column.values[row] : Rescaled(column.values[row], column.scale, out.scale);
+    out.values[place] = out.scale == column.scale
+                            ? column.values[row]
+                            : Rescaled(column.values[row], column.scale, out.scale);
     out.present[place] = 1;
   }
 }
@@ -107,6 +107,22 @@ void ForEachTable(const std::vector<TickTable>& tables, const std::vector<Series
     before = &table;
     take(table, columns);
   }
+}
+
+// The scales of all series, for the columns that they become.
+void ChooseScales(const std::vector<TickTable>& tables, TickTable& joined) {
+  const auto for_each = [&](auto take) {
+    ForEachTable(tables, joined.series, [&](const TickTable& table, const auto& columns) {
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        take(table.columns[i], joined.columns[columns[i]].scale);
+      }
+    });
+  };
+  for_each(
+      [](const Column& column, std::uint8_t& scale) { scale = std::max(scale, column.scale); });
+  for_each([](const Column& column, std::uint8_t& scale) {
+    if (column.scale < scale) scale = ScaleThatFits(column.values, column.scale, scale);
+  });
 }
 
 // The same series at the same scales, without a missing value.
@@ -195,6 +211,18 @@ EncodedTable EncodeTicks(const TickTable& table) {
           EncodeTable(encoded)};
 }
 
+std::uint8_t ScaleThatFits(const std::vector<std::int64_t>& values, std::uint8_t scale,
+                           std::uint8_t wanted) {
+  if (values.empty() || wanted <= scale) return wanted;
+  const auto [least, greatest] = std::ranges::minmax(values);
+  const auto fits = [&](std::uint8_t to) {
+    const std::int64_t factor = PowerOfTen(static_cast<std::uint8_t>(to - scale));
+    return least >= INT64_MIN / factor && greatest <= INT64_MAX / factor;
+  };
+  while (wanted > scale && !fits(wanted)) --wanted;
+  return wanted;
+}
+
 TickTable JoinTicks(std::vector<TickTable> tables, const TickBounds& bounds) {
   std::erase_if(tables, [](const TickTable& table) { return table.at_us.empty(); });
   std::ranges::stable_sort(tables, {}, [](const TickTable& table) { return table.at_us.front(); });
@@ -203,12 +231,7 @@ TickTable JoinTicks(std::vector<TickTable> tables, const TickBounds& bounds) {
   joined.at_us = UniteAll(tables, bounds);
   joined.series = SeriesOf(tables);
   joined.columns.resize(joined.series.size());
-  ForEachTable(tables, joined.series, [&](const TickTable& table, const auto& columns) {
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      std::uint8_t& scale = joined.columns[columns[i]].scale;
-      scale = std::max(scale, table.columns[i].scale);
-    }
-  });
+  ChooseScales(tables, joined);
   for (Column& column : joined.columns) {
     column.values.assign(joined.at_us.size(), 0);
     column.present.assign(joined.at_us.size(), 0);

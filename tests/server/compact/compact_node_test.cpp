@@ -9,6 +9,7 @@
 #include "server/compact/compactor.h"
 #include "server/compact/transaction_limits.h"
 #include "server/store/blocks.h"
+#include "server/store/node_samples.h"
 #include "server/store/rollups.h"
 #include "server/store/series.h"
 #include "tests/support/job_frames.h"
@@ -139,6 +140,41 @@ TEST_F(CompactNodeTest, ExtremeValuesStayAsTheyAre) {
   const TickTable before = Read();
   Compact();
   ExpectEqual(Read(), before);
+}
+
+// A loss with nine decimals, and one that has left the ground: together they fit at six.
+TEST_F(CompactNodeTest, ALargeValueCostsASmallOneDigitsAndIsNotCut) {
+  frames_.StoreTicks({{kBegin}, {{"user.loss", ""}}, {{9, {2'302'585'093}, {}}}});
+  frames_.StoreTicks({{kBegin + 1}, {{"user.loss", ""}}, {{0, {1'500'000'000'000}, {}}}});
+  const auto expect_both = [&] {
+    const Column column = Read().columns.at(0);
+    EXPECT_EQ(column.At(0), 2.302585);
+    EXPECT_EQ(column.At(1), 1.5e12);
+  };
+  expect_both();
+  Compact();
+  expect_both();
+  frames_.StoreTicks({{kBegin + 2}, {{"user.loss", ""}}, {{9, {2'302'585'093}, {}}}});
+  for (int i = 3; i < 20; ++i) {
+    frames_.StoreTicks({{kBegin + i}, {{"user.loss", ""}}, {{0, {1'500'000'000'000}, {}}}});
+  }
+  Compact();
+  expect_both();
+  const auto rollups = LoadRollups(
+      *connection_,
+      {.job_id = frames_.job_id(), .node_ids = {}, .bin_us = 600'000'000, .filter = {}});
+  ASSERT_TRUE(rollups && rollups->size() == 1);
+  const RollupDevice device = DevicesOf(rollups->front().bins).at(0);
+  EXPECT_EQ(device.least->At(0), 2.302585);
+  EXPECT_EQ(device.greatest->At(0), 1.5e12);
+  EXPECT_NEAR(device.sum->At(0), 18 * 1.5e12, 10) << "beyond int64 at the scale of the samples";
+  ReadBudget budget;
+  const auto samples =
+      ReadSamples(*connection_,
+                  {.job_id = frames_.job_id(), .node_id = frames_.node_id(), .filter = {}}, budget);
+  ASSERT_TRUE(samples && samples->size() == 1);
+  EXPECT_EQ(samples->front().scale, 6);
+  EXPECT_EQ(samples->front().values.at(1), 1'500'000'000'000'000'000);
 }
 
 TEST_F(CompactNodeTest, RollupsAreWhatTheSamplesSay) {

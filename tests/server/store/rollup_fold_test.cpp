@@ -62,6 +62,14 @@ TEST(RollupFold, SumsDoNotDependOnHowManySamplesASeriesHas) {
   EXPECT_DOUBLE_EQ(folded.bins[0].sum / folded.bins[0].count, 15);
 }
 
+// The sum of large values has fewer decimals than they have.
+TEST(RollupFold, ReadsASumAtItsOwnScale) {
+  const std::int64_t large = INT64_MAX / 10 * 10;
+  const FoldedRollup folded = FoldNodes({{BinsOf("0", 0, {large, large, large})}});
+  ASSERT_EQ(folded.bins.size(), 1u);
+  EXPECT_DOUBLE_EQ(folded.bins[0].sum / folded.bins[0].count, double(large) / 10);
+}
+
 TEST(RollupFold, LeavesOutWhatIsNotOfItsTime) {
   const FoldedRollup folded =
       FoldNodes({{BinsOf("", -20, {1}), BinsOf("", 3'590, {2}), BinsOf("", 3'600, {3})}});
