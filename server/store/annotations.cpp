@@ -50,7 +50,8 @@ Result<std::map<int, std::vector<AnnotationRow>>> ReadAnnotations(Connection& co
                           .after_us = INT64_MIN};
   const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
   if (!keys) return keys.error();
-  if (keys->size() >= kMostFramesListed && ranks.size() > 1) {
+  if (keys->size() >= kMostFramesListed) {
+    if (ranks.size() == 1) return TooManyFrames();
     const std::size_t half = ranks.size() / 2;
     auto some = ReadAnnotations(connection, job_id, ranks.first(half));
     auto others = ReadAnnotations(connection, job_id, ranks.subspan(half));

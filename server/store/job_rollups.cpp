@@ -47,7 +47,7 @@ from job_rollups
 where job_id = $1 and bin_us = $2 and chunk_us between $3 and $4
     and (cardinality($5::text[]) = 0 or metric = any($5::text[]))
 order by metric, chunk_us
-limit 200000)";
+limit 200001)";
 
 constexpr char kWeight[] = "weight";
 // Of a sum whose series have not all as many samples, for means that do not come out even.
@@ -153,6 +153,7 @@ Result<std::vector<FoldedRollup>> LoadJobRollups(Connection& connection, const R
       connection.Query(kLoad, {query.job_id, query.bin_us, ChunkOf(query.from_us, query.bin_us),
                                query.until_us, Parameter::Array(query.filter.metrics)});
   if (!rows) return rows.error();
+  if (rows->size() > kMostRollups) return TooManyRollups();
   std::vector<FoldedRollup> rollups;
   for (std::size_t i = 0; i < rows->size(); ++i) {
     FoldedRollup rollup{{query.bin_us, rows->Text(i, 0), rows->Int(i, 1)}, rows->Int(i, 2), 0, {}};

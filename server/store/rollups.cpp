@@ -33,13 +33,18 @@ where r.job_id = $1 and r.bin_us = $2 and r.chunk_us between $3 and $4
     and (cardinality($6::text[]) = 0 or r.metric = any($6::text[]))
     and (cardinality($7::bigint[]) = 0 or r.chunk_us = any($7::bigint[]))
 order by r.metric, r.node_id, r.chunk_us
-limit 200000)";
+limit 200001)";
 
 }  // namespace
 
 std::int64_t ChunkOf(std::int64_t at_us, std::int64_t bin_us) {
   const RollupLevel* level = LevelFor(bin_us);
   return at_us - at_us % (level ? level->chunk_us : bin_us);
+}
+
+Error TooManyRollups() {
+  return Invalid(
+      "more than one answer is made of; ask for a shorter range, one metric or one node");
 }
 
 Result<std::vector<StoredRollup>> LockRollups(Connection& connection, std::int64_t job_id,
@@ -81,6 +86,7 @@ Status ForEachRollup(Connection& connection, const RollupQuery& query, const Tak
               Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics),
               Parameter::Array(query.chunks_us)});
   if (!rows) return rows.error();
+  if (rows->size() > kMostRollups) return TooManyRollups();
   TickFilter columns{{}, query.filter.device};
   if (query.means) columns.metrics = {kCount, kSum};
   RowTables tables(*rows, 2, columns);

@@ -78,6 +78,9 @@ struct NodeRollup {
   std::string metric;
   TickTable bins;
 };
+// Invalid when they are more than one answer is made of; it says what to do.
+inline constexpr std::size_t kMostRollups = 200'000;
+Error TooManyRollups();
 Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query);
 // The same one by one, by metric and node and in the order of time: decoded, those of a large job
 // take ten times the memory.

@@ -71,7 +71,9 @@ Result<std::vector<Step>> ReadChosen(Connection& connection, const StepQuery& qu
   std::erase_if(steps, [&](const Step& step) { return ToMicros(step.start) >= before_us; });
   SortSteps(steps);
   CutSteps(steps, query.most_rows);
-  all = choice.count == keys.size() && blocks->complete_before_us == INT64_MAX;
+  const bool stuck = keys.size() >= kMostFramesListed && choice.count == keys.size();
+  if (steps.empty() && stuck) return TooManyFrames();
+  all = choice.all && blocks->complete_before_us == INT64_MAX;
   return steps;
 }
 

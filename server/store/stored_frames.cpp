@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "core/base/text.h"
+
 namespace stepscope {
 namespace {
 
@@ -96,11 +98,23 @@ FrameChoice ChooseFrames(const std::vector<FrameKey>& keys, std::size_t most_row
     const bool forward = choice.count > 0 && from_us > after_us && from_us > keys[0].from_us;
     if (rows > most_rows && forward) {
       choice.complete_before_us = from_us;
-      break;
+      choice.all = false;
+      return choice;
     }
     rows += static_cast<std::size_t>(keys[choice.count].rows);
   }
+  if (keys.size() >= kMostFramesListed) {
+    choice.complete_before_us = keys.back().from_us;
+    choice.all = false;
+  }
   return choice;
+}
+
+Error TooManyFrames() {
+  return Unavailable(
+      Format("more than {} frames of the job wait for the compactor; ask for a shorter range, or "
+             "again when it has caught up",
+             kMostFramesListed));
 }
 
 Result<std::size_t> DeleteFrames(Connection& connection, std::int64_t job_id,

@@ -33,12 +33,17 @@ struct FrameKey {
 inline constexpr std::size_t kMostFramesListed = 500'000;
 Result<std::vector<FrameKey>> ListFrames(Connection& connection, const FrameQuery& query);
 
+// What a reader says who needs all frames where a list is full. Asked again later, or for less, it
+// works.
+Error TooManyFrames();
+
 // As many of the oldest as have `most_rows` rows together, and how far they tell everything: a
-// frame that is not among them may start at `complete_before_us`. At least as many as that it moves
-// forward.
+// frame that is not among them, or behind the end of a full list, may start at
+// `complete_before_us`. At least as many as that it moves forward.
 struct FrameChoice {
   std::size_t count = 0;
   std::int64_t complete_before_us = INT64_MAX;
+  bool all = true;  // no frame is left
 };
 FrameChoice ChooseFrames(const std::vector<FrameKey>& keys, std::size_t most_rows,
                          std::int64_t after_us);

@@ -14,14 +14,16 @@ namespace {
 struct Found {
   std::vector<TickTable> tables;
   std::int64_t complete_before_us = INT64_MAX;
-  bool all = true;  // nothing is left that was not read
+  bool all = true;         // nothing is left that was not read
+  bool all_listed = true;  // more frames cannot be read
 };
 
 Status ReadFrames(Connection& connection, const TickQuery& query, const std::vector<FrameKey>& keys,
                   std::size_t budget, Found& found) {
   const FrameChoice choice = ChooseFrames(keys, budget, query.after_us);
   found.complete_before_us = choice.complete_before_us;
-  found.all = choice.count == keys.size();
+  found.all = choice.all;
+  found.all_listed = choice.count == keys.size();
   const Result<Schemas> schemas = LoadSchemas(connection, query.job_id, keys, choice.count);
   if (!schemas) return schemas.error();
   const auto take = [&](const Schema* schema, const std::string& payload) -> Status {
@@ -90,9 +92,10 @@ Result<TickTable> ReadLong(Connection& connection, const TickQuery& query) {
       return read.error();
     }
     if (Status read = ReadBlocks(connection, query, budget, found); !read) return read.error();
-    const bool all = found.all;
+    const bool all = found.all, stuck = keys->size() >= kMostFramesListed && found.all_listed;
     TickTable table = Joined(query, std::move(found));
     if (!table.at_us.empty() || all) return table;
+    if (stuck) return TooManyFrames();
   }
 }
 
@@ -115,6 +118,7 @@ Result<std::vector<NodeTicks>> ReadFreshTicks(Connection& connection, const Tick
   wanted.until_us = query.until_us;
   Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
   if (!keys) return keys.error();
+  if (keys->size() >= kMostFramesListed) return TooManyFrames();
   std::ranges::stable_sort(*keys, {}, &FrameKey::node_id);
   std::vector<NodeTicks> nodes;
   for (auto from = keys->begin(); from != keys->end();) {

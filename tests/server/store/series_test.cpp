@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <random>
 
+#include "core/base/text.h"
 #include "server/store/job_facts.h"
+#include "server/store/job_rollups.h"
+#include "server/store/stored_frames.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 
@@ -47,6 +50,47 @@ class Series : public ::testing::Test {
 };
 
 using Times = std::vector<std::int64_t>;
+
+// The compactor is far behind: a chart that lacks the newest frames would say nothing of it.
+TEST_F(Series, MoreFramesThanAListHoldsAreSaidOrReadPieceByPiece) {
+  StoreTicks({"user.a", ""}, {1'000, 1'001});
+  ASSERT_TRUE(connection_->Execute(
+      "insert into frames select job_id, node_id, session, sequence + i, kind, rank, schema_hash, "
+      "from_us + i, to_us + i, rows, clock_suspect, payload from frames, "
+      "generate_series(1, 500000) as i"));
+  TickQuery query{.job_id = frames_.job_id(), .node_id = frames_.node_id()};
+  const auto fresh = ReadFreshTicks(*connection_, query);
+  ASSERT_FALSE(fresh);
+  EXPECT_EQ(fresh.error().code, Code::kUnavailable);
+  EXPECT_NE(fresh.error().message.find("compactor"), std::string::npos);
+  const auto keys = ListFrames(*connection_, {.job_id = query.job_id, .node_id = {}, .ranks = {}});
+  ASSERT_TRUE(keys);
+  const FrameChoice choice = ChooseFrames(*keys, SIZE_MAX, 0);
+  EXPECT_FALSE(choice.all);
+  EXPECT_EQ(choice.complete_before_us, keys->back().from_us);
+}
+
+TEST_F(Series, MoreRollupsThanAnAnswerHoldsAreSaid) {
+  const std::string from = Format(" from generate_series(1, {}) as i", kMostRollups + 1);
+  ASSERT_TRUE(connection_->Execute(
+      Format("insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, "
+             "payload, marked) select {}, {}, 10000000, 'user.a', i, 1, '', true",
+             frames_.job_id(), frames_.node_id()) +
+      from));
+  ASSERT_TRUE(connection_->Execute(
+      Format("insert into job_rollups (job_id, bin_us, metric, chunk_us) select {}, 10000000, "
+             "'user.a', i",
+             frames_.job_id()) +
+      from));
+  const RollupQuery query{
+      .job_id = frames_.job_id(), .node_ids = {}, .bin_us = 10'000'000, .filter = {}};
+  const auto rollups = LoadRollups(*connection_, query);
+  ASSERT_FALSE(rollups);
+  EXPECT_EQ(rollups.error().code, Code::kInvalid);
+  const auto folded = LoadJobRollups(*connection_, query);
+  ASSERT_FALSE(folded);
+  EXPECT_NE(folded.error().message.find("shorter range"), std::string::npos);
+}
 
 TEST_F(Series, OverlappingFramesBecomeOneSeriesInOrder) {
   StoreTicks({"user.a", ""}, {10, 30, 50});
