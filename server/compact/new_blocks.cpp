@@ -26,11 +26,37 @@ std::vector<Part> PartsOf(const TickTable& ticks) {
   return parts;
 }
 
+// How many columns a table of both has, with the times.
+std::size_t ColumnsTogether(const TickTable& a, const TickTable& b) {
+  std::vector<SeriesName> series;
+  std::ranges::set_union(a.series, b.series, std::back_inserter(series));
+  return series.size() + 1;
+}
+
 // Whether a table of both stays within what can be stored and read again.
 bool FitTogether(const TickTable& a, const TickTable& b) {
-  const std::size_t columns = a.columns.size() + b.columns.size() + 1;
+  const std::size_t columns = ColumnsTogether(a, b);
   return columns <= kBlockLimits.columns &&
          (a.at_us.size() + b.at_us.size()) * columns <= 2 * kBlockLimits.cells;
+}
+
+// Without the devices that are too many for one block beside those that are stored, the last ones.
+// Says how many rows lack something by that.
+std::size_t LeaveOutDevices(TickTable& fresh, const std::vector<SeriesName>& stored) {
+  TickTable kept{.at_us = fresh.at_us, .series = {}, .columns = {}};
+  std::size_t columns = stored.size() + 1;
+  for (std::size_t i = 0; i < fresh.series.size(); ++i) {
+    if (!std::ranges::binary_search(stored, fresh.series[i]) && ++columns > kBlockLimits.columns) {
+      continue;
+    }
+    kept.series.push_back(fresh.series[i]);
+    kept.columns.push_back(std::move(fresh.columns[i]));
+  }
+  const std::size_t rows = fresh.at_us.size();
+  const bool all = kept.series.size() == fresh.series.size();
+  if (!all && kept.series.empty()) kept.at_us.clear();
+  fresh = all ? std::move(kept) : SliceTicks(kept, 0, kept.series.size(), 0, kept.at_us.size());
+  return all ? 0 : rows;
 }
 
 std::size_t MostRows(const TickTable& table) {
@@ -144,7 +170,11 @@ Merged MergeBlocks(std::vector<StoredBlock>& fresh, std::vector<StoredBlock> sto
   for (StoredBlock& block : stored) known[block.key] = &block;
   Merged merged;
   for (StoredBlock& block : fresh) {
-    if (const auto found = known.find(block.key); found != known.end()) {
+    const auto found = known.find(block.key);
+    const bool is_known = found != known.end();
+    merged.left_out += LeaveOutDevices(
+        block.table, is_known ? found->second->table.series : std::vector<SeriesName>{});
+    if (is_known) {
       const Merged part = MergeInto(block, std::move(*found->second));
       merged.left_out += part.left_out;
       merged.joined += part.joined;

@@ -19,8 +19,8 @@ std::vector<StoredBlock> LateRows(const std::vector<StoredBlock>& fresh,
                                   std::int64_t samples_from_us);
 
 struct Merged {
-  // Rows that had no room in blocks that were full (kBlockLimits): only ticks much closer than
-  // agents make them have none.
+  // Rows that had no room in blocks that were full (kBlockLimits), or whose last devices had none:
+  // only those of ticks much closer than agents make them, or of devices that change all the time.
   std::size_t left_out = 0;
   std::size_t joined = 0;  // ticks of an instant that was there
 };

@@ -3,6 +3,7 @@
 #include "server/ingest/check_table.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/base/text.h"
@@ -11,6 +12,7 @@
 #include "core/model/span_table.h"
 #include "core/model/step.h"
 #include "core/wire/table_codec.h"
+#include "server/store/blocks.h"
 
 namespace stepscope {
 namespace {
@@ -108,7 +110,26 @@ TableFault BadTime(std::string detail) {
   return {"bad-time", std::move(detail)};
 }
 
-std::optional<TableFault> CheckTicks(const Table& table, TableFrame& frame) {
+// What goes on like this for 600 s has to fit into a block of each metric. At the shortest interval
+// of agents fewer devices always do, so those may come in bursts.
+std::optional<TableFault> CheckDensity(const Schema& schema, const Table& table) {
+  const std::vector<std::int64_t>& at_us = table.columns[0].values;
+  const std::size_t always = kBlockLimits.cells / (kWindowUs / 100'000) - 1;
+  if (at_us.size() < 2 || schema.columns.size() <= always) return std::nullopt;
+  const std::int64_t every_us =
+      std::max<std::int64_t>((at_us.back() - at_us.front()) / (std::ssize(at_us) - 1), 1);
+  const std::size_t most =
+      std::max(kBlockLimits.cells / static_cast<std::size_t>(kWindowUs / every_us + 1) - 1, always);
+  std::map<std::string_view, std::size_t> devices;
+  for (const SeriesName& series : schema.columns) {
+    if (++devices[series.metric] <= most) continue;
+    return BadTable(Format("{}: more than {} devices every {} ms cannot be kept", series.metric,
+                           most, every_us / 1'000));
+  }
+  return std::nullopt;
+}
+
+std::optional<TableFault> CheckTicks(const Schema& schema, const Table& table, TableFrame& frame) {
   const Column& times = table.columns[0];
   if (table.rows > kMaxRowsPerFrame)
     return BadTable(Format("{} ticks, at most {} are allowed", table.rows, kMaxRowsPerFrame));
@@ -120,7 +141,7 @@ std::optional<TableFault> CheckTicks(const Table& table, TableFrame& frame) {
   }
   frame.from_us = times.values.front();
   frame.to_us = times.values.back();
-  return std::nullopt;
+  return CheckDensity(schema, table);
 }
 
 std::optional<TableFault> CheckSteps(const Table& table, TableFrame& frame) {
@@ -233,7 +254,7 @@ std::optional<TableFault> CheckTable(const Schema& schema, TableFrame& frame) {
   frame.rows = table->rows;
   frame.samples = frame.rows * (schema.columns.size() - 1);
   frame.rank = schema.rank;
-  if (frame.kind == FrameKind::kTicks) return CheckTicks(*table, frame);
+  if (frame.kind == FrameKind::kTicks) return CheckTicks(schema, *table, frame);
   if (frame.kind == FrameKind::kSteps) return CheckSteps(*table, frame);
   if (frame.kind == FrameKind::kSpans) return CheckSpans(schema, *table, frame);
   return CheckAnnotations(schema, *table, frame);

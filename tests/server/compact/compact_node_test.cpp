@@ -142,6 +142,37 @@ TEST_F(CompactNodeTest, ExtremeValuesStayAsTheyAre) {
   ExpectEqual(Read(), before);
 }
 
+// One tick of so many devices of a metric.
+TickTable DevicesAt(std::int64_t at_us, const std::string& name, int devices) {
+  TickTable ticks{{at_us}, {}, {}};
+  for (int i = 0; i < devices; ++i) ticks.series.push_back({"user.a", name + std::to_string(i)});
+  ticks.columns.assign(ticks.series.size(), {0, {1}, {}});
+  return ticks;
+}
+
+TEST_F(CompactNodeTest, TheSameManyDevicesFindRoomAtEachTurn) {
+  for (int turn = 0; turn < 3; ++turn) {
+    frames_.StoreTicks(DevicesAt(kBegin + turn, "a", 12'000));
+    EXPECT_EQ(Compact().rows_left_out, 0u);
+  }
+  const TickTable read = Read();
+  EXPECT_EQ(read.at_us.size(), 3u);
+  EXPECT_EQ(read.series.size(), 12'000u);
+}
+
+TEST_F(CompactNodeTest, DevicesThatAreTooManyForABlockAreCountedAndTheOthersKept) {
+  frames_.StoreTicks(DevicesAt(kBegin, "a", 15'000));
+  frames_.StoreTicks(DevicesAt(kBegin + 1, "b", 15'000));
+  EXPECT_EQ(Compact().rows_left_out, 2u) << "the block is one of both ticks";
+  EXPECT_EQ(Read().series.size(), 20'000u);
+  frames_.StoreTicks(DevicesAt(kBegin + 2, "a", 15'000));
+  frames_.StoreTicks(DevicesAt(kBegin + 3, "c", 10));
+  EXPECT_EQ(Compact().rows_left_out, 2u);
+  const TickTable read = Read();
+  EXPECT_EQ(read.series.size(), 20'000u);
+  EXPECT_EQ(read.at_us.size(), 4u) << "also the tick whose devices found no room";
+}
+
 // A loss with nine decimals, and one that has left the ground: together they fit at six.
 TEST_F(CompactNodeTest, ALargeValueCostsASmallOneDigitsAndIsNotCut) {
   frames_.StoreTicks({{kBegin}, {{"user.loss", ""}}, {{9, {2'302'585'093}, {}}}});

@@ -21,12 +21,12 @@ class OddFrames : public IngestTest {
     return agent_.Make(FrameKind::kTicks,
                        EncodeTable({times.size(), {{0, times, {}}, {0, values, {}}}}), &schema);
   }
-  std::string WithSeries(std::size_t series) {
+  std::string WithSeries(std::size_t series, const std::vector<std::int64_t>& times = {kStartUs}) {
     Schema schema{-1, {{"at_us", ""}}, {}};
-    Table table{1, {{0, {kStartUs}, {}}}};
+    Table table{times.size(), {{0, times, {}}}};
     for (std::size_t i = 0; i < series; ++i) {
       schema.columns.push_back({"user.a", std::to_string(i)});
-      table.columns.push_back({0, {1}, {}});
+      table.columns.push_back({0, std::vector<std::int64_t>(times.size(), 1), {}});
     }
     return agent_.Make(FrameKind::kTicks, EncodeTable(table), &schema);
   }
@@ -62,6 +62,22 @@ TEST_F(OddFrames, OfAHundredThousandSeriesAreRefused) {
   --agent_.head.sequence;
   ExpectTheNextIsFine();
   EXPECT_LT(Count("select max(length(content)) from schemas"), 1'000);
+}
+
+// What no block of 600 s has room for is refused before it is acknowledged.
+TEST_F(OddFrames, OfMoreDevicesThanCanBeKeptAtTheirIntervalAreRefusedByName) {
+  const auto every = [](std::int64_t us) {
+    return std::vector<std::int64_t>{kStartUs, kStartUs + us, kStartUs + 2 * us};
+  };
+  const PushReply reply = Push({WithSeries(14'000, every(500'000))});
+  ExpectRejected(reply, 2, "bad-table");
+  EXPECT_EQ(reply.answer.rejected.at(0).detail,
+            "user.a: more than 13968 devices every 500 ms cannot be kept");
+  ExpectTaken(WithSeries(13'968, every(500'000)));
+  ExpectTaken(WithSeries(14'000, every(1'000'000)));
+  ExpectRejected(Push({WithSeries(2'900, every(100'000))}), 5, "bad-table");
+  ExpectTaken(WithSeries(2'700, every(100)));
+  ExpectTheNextIsFine(3);
 }
 
 TEST_F(OddFrames, WithTheEndsOfInt64AreKeptAsTheyAre) {
