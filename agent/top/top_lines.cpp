@@ -68,23 +68,58 @@ std::string Cut(const std::string& line, std::size_t columns) {
   return line;
 }
 
+// The most lines that each part of the node may take.
+struct Room {
+  std::size_t cores = kMostCoreLines, gpus = 0, disks = kMostFlows, networks = kMostFlows;
+};
+
+// Takes a line from the largest part that can give one, from the GPUs last; false when none can.
+bool Shrink(Room& room, std::size_t rows) {
+  std::size_t* const largest = std::ranges::max({&room.cores, &room.disks, &room.networks}, {},
+                                                [](const std::size_t* lines) { return *lines; });
+  if (*largest > 1) return --*largest, true;
+  if (room.gpus <= std::max<std::size_t>(1, rows / 4)) return false;
+  return --room.gpus, true;
+}
+
+std::string AndMore(std::size_t all, std::size_t shown) {
+  return all > shown ? Format("  and {} more", all - shown) : "";
+}
+
 class Page {
  public:
-  Page(const TopView& view, const TopStyle& style) : view_(view), style_(style) {}
+  Page(const TopView& view, const TopStyle& style) : view_(view), style_(style) {
+    room_.gpus = view.gpus.size();
+    if (style.rows > 0) room_.cores = std::max<std::size_t>(1, style.rows / 3);
+  }
 
   std::vector<std::string> Lines() {
-    Head();
-    Cores();
-    Gpus();
-    Memory();
-    Flows("disk", "read", "write", view_.disks);
-    Flows("net", "in", "out", view_.networks);
-    Jobs();
-    if (style_.rows > 0 && lines_.size() > style_.rows) lines_.resize(style_.rows);
+    Draw();
+    while (TooLong() && Shrink(room_, style_.rows)) Draw();
+    if (TooLong()) CutEnd();
     return std::move(lines_);
   }
 
  private:
+  bool TooLong() const { return style_.rows > 0 && lines_.size() > style_.rows; }
+
+  void Draw() {
+    lines_.clear();
+    Head();
+    Cores();
+    Gpus();
+    Memory();
+    Flows("disk", "read", "write", view_.disks, room_.disks);
+    Flows("net", "in", "out", view_.networks, room_.networks);
+    Jobs();
+  }
+
+  void CutEnd() {
+    const std::size_t left = lines_.size() - style_.rows + 1;
+    lines_.resize(style_.rows);
+    if (style_.rows > 1) lines_.back() = Cut(Format("  {} more lines", left), style_.columns);
+  }
+
   void Add(const std::string& line) { lines_.push_back(Cut(line, style_.columns)); }
 
   void Head() {
@@ -105,9 +140,8 @@ class Page {
   void Cores() {
     const std::size_t cores = view_.core_percents.size();
     const std::size_t across = std::max<std::size_t>(1, style_.columns / kCoreCell);
-    const std::size_t most_lines =
-        style_.rows == 0 ? kMostCoreLines : std::max<std::size_t>(1, style_.rows / 3);
-    const std::size_t group = (cores + across * most_lines - 1) / (across * most_lines);
+    const std::size_t most_cells = across * room_.cores;
+    const std::size_t group = (cores + most_cells - 1) / most_cells;
     std::string line;
     for (std::size_t from = 0, cell = 0; from < cores; from += group) {
       line += CoreCell(from, std::min(from + group, cores)) + " ";
@@ -119,12 +153,14 @@ class Page {
   }
 
   void Gpus() {
-    for (const TopView::Gpu& gpu : view_.gpus) {
+    for (std::size_t i = 0; i < room_.gpus; ++i) {
+      const TopView::Gpu& gpu = view_.gpus[i];
       std::string line =
           Format("{:<7} {} {}  {} of {}", Plain(gpu.name, 12), Bar(gpu.percent, 12, style_),
                  Percent(gpu.percent), Bytes(gpu.used_bytes), Bytes(gpu.total_bytes));
       if (std::isfinite(gpu.watts)) line += Format("  {:.0f} W", gpu.watts);
       if (std::isfinite(gpu.celsius)) line += Format("  {:.0f} C", gpu.celsius);
+      if (i + 1 == room_.gpus) line += AndMore(view_.gpus.size(), room_.gpus);
       Add(line);
     }
   }
@@ -135,23 +171,22 @@ class Page {
                Bytes(view_.memory_used), Bytes(view_.memory_total), Bytes(view_.swap_used)));
   }
 
-  // The busiest of them, in the order of the node.
+  // The busiest of them, as many as there is room for.
   void Flows(const char* kind, const char* in, const char* out,
-             const std::vector<TopView::Flow>& flows) {
+             const std::vector<TopView::Flow>& flows, std::size_t most) {
     const auto moved = [](const TopView::Flow& flow) {
       return (std::isfinite(flow.in) ? flow.in : 0) + (std::isfinite(flow.out) ? flow.out : 0);
     };
     std::vector<TopView::Flow> shown = flows;
     std::ranges::stable_sort(shown, std::greater(), moved);
-    shown.resize(std::min(shown.size(), kMostFlows));
+    shown.resize(std::min(shown.size(), most));
     for (const TopView::Flow& flow : shown) {
       std::string line = Format("{:<4} {:<12} {} {}/s  {} {}/s", kind, Plain(flow.name, 12), in,
                                 Bytes(flow.in), out, Bytes(flow.out));
       if (std::isfinite(flow.busy_percent)) line += Format("  busy {}", Percent(flow.busy_percent));
+      if (&flow == &shown.back()) line += AndMore(flows.size(), shown.size());
       Add(line);
     }
-    if (flows.size() > shown.size())
-      Add(Format("{:<4} {} more", kind, flows.size() - shown.size()));
   }
 
   void Jobs() {
@@ -186,6 +221,7 @@ class Page {
 
   const TopView& view_;
   const TopStyle& style_;
+  Room room_;
   std::vector<std::string> lines_;
 };
 

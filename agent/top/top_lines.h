@@ -15,9 +15,10 @@ struct TopStyle {
   bool colour = false;
 };
 
-// The view as lines, none wider than the columns, no more than the rows. Cores are folded into
-// groups when they would take more than a third of the rows. Names come from outside: what is not
-// printable ASCII in them is not shown as it is.
+// The view as lines, none wider than the columns, no more than the rows. Jobs and ranks are what a
+// reader came for: where the rows do not suffice, cores are folded into larger groups and fewer
+// disks, networks and then GPUs are shown. What has no line is counted. Names come from outside:
+// what is not printable ASCII in them is not shown as it is.
 std::vector<std::string> LinesOf(const TopView& view, const TopStyle& style);
 
 }  // namespace stepscope

@@ -1,5 +1,6 @@
 #include "agent/top/top_view.h"
 
+#include <algorithm>
 #include <functional>
 #include <string_view>
 
@@ -12,6 +13,16 @@ void EachDevice(const TickRow& row, std::string_view metric,
   for (const SeriesName& series : row.series()) {
     if (series.metric == metric) take(series.device);
   }
+}
+
+// Which metrics there are depends on the vendor: the files of Intel do not tell the memory in use.
+std::vector<std::string> GpusOf(const TickRow& row) {
+  std::vector<std::string> gpus;
+  for (const SeriesName& series : row.series()) {
+    if (!series.metric.starts_with("gpu_")) continue;
+    if (std::ranges::find(gpus, series.device) == gpus.end()) gpus.push_back(series.device);
+  }
+  return gpus;
 }
 
 }  // namespace
@@ -28,11 +39,11 @@ TopView ViewOf(const TickRow& row, const std::string& node, Time at) {
   EachDevice(row, "cpu_util_percent", [&](const std::string& core) {
     view.core_percents.push_back(row.At("cpu_util_percent", core));
   });
-  EachDevice(row, "gpu_memory_used_bytes", [&](const std::string& gpu) {
+  for (const std::string& gpu : GpusOf(row)) {
     view.gpus.push_back({gpu, row.At("gpu_util_percent", gpu), row.At("gpu_memory_used_bytes", gpu),
                          row.At("gpu_memory_total_bytes", gpu), row.At("gpu_power_watts", gpu),
                          row.At("gpu_temperature_celsius", gpu)});
-  });
+  }
   EachDevice(row, "disk_read_bytes_per_second", [&](const std::string& disk) {
     view.disks.push_back({disk, row.At("disk_read_bytes_per_second", disk),
                           row.At("disk_write_bytes_per_second", disk),

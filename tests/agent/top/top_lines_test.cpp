@@ -72,6 +72,63 @@ TEST(TopLines, FoldCoresThatAreMoreThanFit) {
   EXPECT_THAT(lines, Contains(HasSubstr("job bert")));
 }
 
+// As a DGX with a rank on each GPU.
+TopView LargeView() {
+  TopView view = View(192);
+  view.gpus.clear();
+  view.jobs = {{"bert", {}, 0}};
+  for (int i = 0; i < 8; ++i) {
+    view.gpus.push_back({Format("gpu{}", i), 98, 4e10, 8e10, 650, 71});
+    view.jobs[0].ranks.push_back(Rank(i));
+    view.disks.push_back({Format("nvme{}n1", i), 100.0 * i, 0, 12});
+    view.networks.push_back({Format("eth{}", i), 100, 200.0 * i});
+  }
+  return view;
+}
+
+std::size_t Count(const std::vector<std::string>& lines, std::string_view start) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      lines, [&](const std::string& line) { return line.starts_with(start); }));
+}
+
+TEST(TopLines, LeaveRoomForTheRanksOfALargeNode) {
+  const auto lines = LinesOf(LargeView(), {.columns = 80, .rows = 24});
+
+  EXPECT_LE(lines.size(), 24u);
+  EXPECT_EQ(Count(lines, "gpu"), 9u) << "the node's line is one";
+  for (int rank = 0; rank < 8; ++rank) {
+    EXPECT_THAT(lines, Contains(testing::StartsWith(Format("  {:>4}    4711", rank))));
+  }
+  EXPECT_THAT(lines[1], HasSubstr("0-47 [##  ] 50 %")) << "cores are folded more";
+  EXPECT_THAT(lines, Contains(testing::AllOf(testing::StartsWith("disk sda"),
+                                             testing::EndsWith("and 8 more"))))
+      << "the busiest one stands for all";
+}
+
+TEST(TopLines, TakeTheRoomThatRanksLeave) {
+  TopView view = LargeView();
+  view.jobs[0].ranks.resize(2);
+  const auto lines = LinesOf(view, {.columns = 80, .rows = 24});
+  EXPECT_EQ(lines.size(), 24u);
+  EXPECT_EQ(Count(lines, "disk") + Count(lines, "net"), 6u);
+}
+
+TEST(TopLines, SayHowMuchOfThemIsNotShown) {
+  for (std::size_t rows = 2; rows < 30; ++rows) {
+    TopView view = LargeView();
+    for (int i = 8; i < 40; ++i) view.jobs[0].ranks.push_back(Rank(i));
+    const auto lines = LinesOf(view, {.columns = 80, .rows = rows});
+    ASSERT_EQ(lines.size(), rows);
+    EXPECT_THAT(lines[0], HasSubstr("gpu-07"));
+    EXPECT_THAT(lines.back(), testing::EndsWith("more lines"));
+  }
+  const auto lines = LinesOf(LargeView(), {.columns = 80, .rows = 16});
+  EXPECT_EQ(Count(lines, "gpu"), 5u) << "the node's line, and a quarter of the rows";
+  EXPECT_THAT(lines, Contains(testing::AllOf(HasSubstr("gpu3 "), HasSubstr("and 4 more"))));
+  EXPECT_THAT(lines, Contains(testing::StartsWith("     2    4711")));
+  EXPECT_EQ(lines.back(), "  5 more lines");
+}
+
 TEST(TopLines, AreAsciiUnlessTheTerminalSpeaksUtf8) {
   const auto ascii = [](const std::string& line) {
     return std::ranges::all_of(line, [](char c) { return c >= ' ' && c <= '~'; });
