@@ -102,6 +102,12 @@ test("a node whose clock is off says so beside it", async () => {
   assert.doesNotMatch(await rows.nth(1).textContent(), /off since/);
 });
 
+test("why a node has no GPU is said as text, beside the node", async () => {
+  await open();
+  const row = page.getByRole("region", { name: "Nodes" }).locator("tbody tr");
+  assert.match(await row.locator("td").last().textContent(), /^gpu: no GPU: libnvidia-ml\.so\.1 not found; no AMD or Intel card$/);
+});
+
 test("of a large job the service folds the series, and some ranks are read", async () => {
   service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, nodes: 64, gpus: 512, ranks: 512 })]);
   await open();

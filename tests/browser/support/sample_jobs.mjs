@@ -110,7 +110,7 @@ export function description(job) {
       last_seen: iso(lastUs(job)), last_seen_us: lastUs(job), ended, ended_us,
       exit_code: ended === null ? null : status === "Failed" ? 1 : 0, signal: null,
       clock_offset_us: 120, round_trip_us: 840, clock_suspect: i === 0 ? job.clockSuspect : null,
-      absent: job.gpus > 0 ? [{ source: "infiniband", reason: "no such device" }] : [{ source: "gpu", reason: "no libnvidia-ml.so.1" }],
+      absent: job.gpus > 0 ? [{ source: "infiniband", reason: "no such device" }] : [{ source: "gpu", reason: "no GPU: libnvidia-ml.so.1 not found; no AMD or Intel card" }],
       facts: { kernel: "6.1.0", agent_version: "0.1.0", command: ["python3", "train.py", "--epochs", "3"], ...job.nodeFacts },
     })),
     ranks: !job.steps ? [] : ranksOf(job).map((rank) => ({
