@@ -5,12 +5,14 @@ import signal
 import subprocess
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from tests.support.service import ROOT, program, wait_for
 
 PYTHON = ROOT / ".venv/bin/python"
+FAKE_NVML = Path(program("stepscope-agent")).parent / "tests/fake_nvml/libnvidia-ml.so.1"
 TRAINING = """
 import stepscope, sys, time
 for number in range(int(sys.argv[1])):
@@ -103,6 +105,32 @@ def test_two_trainings_at_once_are_two_jobs(service, daemon):
         command = described(service, "bert")["nodes"][0]["facts"]["command"]
         assert command[0].endswith("python") and command[-1] == "100000"
     assert len(wait_for_status(service, "bert", "Completed")["ranks"]) == 2
+
+
+def gpus_of(service, job):
+    """The GPUs that describe-job names, and those that have samples."""
+    answer = described(service, job)
+    code, metrics = service.get(f"/api/v1/jobs/{job}/metrics?metric=gpu_util_percent,gpu_power_watts&points=100")
+    sampled = {(one["metric"], one["device"]) for one in metrics["series"] if any(value is not None for value in one["mean"])} if code == 200 else set()
+    return answer and {gpu["device"] for node in answer["nodes"] for gpu in node["gpus"]}, sampled
+
+
+@pytest.mark.skipif(not FAKE_NVML.exists(), reason="the tests in C++ are not built")
+def test_each_job_has_its_own_gpus(service, folder, monkeypatch):
+    """As two users share a node; a job that hides none has all."""
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(FAKE_NVML.parent))
+    monkeypatch.setenv("FAKE_NVML_GPUS", "2")
+    daemon = Daemon(service, folder).start()
+    try:
+        with training(daemon, "first", CUDA_VISIBLE_DEVICES="0"), training(daemon, "second", CUDA_VISIBLE_DEVICES="1"), training(daemon, "all"):
+            for job, gpus in (("first", {"gpu0"}), ("second", {"gpu1"}), ("all", {"gpu0", "gpu1"})):
+                series = {(metric, gpu) for metric in ("gpu_util_percent", "gpu_power_watts") for gpu in gpus}
+                wait_for(lambda job=job, gpus=gpus, series=series: gpus_of(service, job) == (gpus, series), f"the GPUs of {job} are {gpus}")
+            time.sleep(3)  # nor does a later tick bring another one's
+            assert gpus_of(service, "first")[1] == {("gpu_util_percent", "gpu0"), ("gpu_power_watts", "gpu0")}
+            assert gpus_of(service, "second")[1] == {("gpu_util_percent", "gpu1"), ("gpu_power_watts", "gpu1")}
+    finally:
+        daemon.stop()
 
 
 def test_slurm_names_the_job_of_a_process_that_does_not(service, daemon):
