@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import time
 
 from tests.support.service import ROOT, program, wait_for
 
@@ -47,6 +49,21 @@ def test_a_recording_is_the_job_that_run_would_have_made(service, folder):
     assert sent.returncode == 0
     wait_for(lambda: status_of(service, "renamed") == "Failed", "the renamed job has failed")
     assert points(service, "renamed") == once
+
+
+def test_record_without_a_command_records_the_machine_until_it_is_interrupted(service, folder):
+    path = folder / "node.rec"
+    with subprocess.Popen([program("stepscope-agent"), "record", "--out", path, "--job", "machine", "--interval", "100ms"], stderr=subprocess.PIPE, text=True) as recorder:
+        assert "recorded in" in recorder.stderr.readline()
+        time.sleep(2)
+        recorder.send_signal(signal.SIGINT)
+        assert recorder.wait(30) == 0
+    assert path.stat().st_mode & 0o777 == 0o600
+    sent = agent("replay", path, "--server", service.url)
+    assert sent.returncode == 0, sent.stderr
+    wait_for(lambda: status_of(service, "machine") == "Completed", "the recorded job is completed")
+    (load,) = points(service, "machine")
+    assert sum(value is not None for value in load["mean"]) > 8
 
 
 def test_a_damaged_recording_is_sent_only_when_asked(service, folder):
