@@ -46,13 +46,6 @@ constexpr Option kEvery[] = {
     {"--log-level", "LEVEL", "info", "debug, info, warning or error"},
 };
 
-std::string HostName() {
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  const std::string text = std::string(name).substr(0, 63);
-  return CheckLabel("node", text) ? text : "node";
-}
-
 }  // namespace
 
 std::span<const Option> UplinkRows() {
@@ -122,6 +115,13 @@ Result<Allowed> ReadAllowed(const Arguments& arguments) {
   auto allowed = ParseAllowed(arguments["--allow"]);
   if (allowed) return *allowed;
   return Invalid(Format("{}: {}", arguments.NameOf("--allow"), allowed.error().message));
+}
+
+std::string HostName() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  const std::string text = std::string(name).substr(0, 63);
+  return CheckLabel("node", text) ? text : "node";
 }
 
 std::string ReadNode(const Arguments& arguments, const std::string& launcher_says) {

@@ -40,6 +40,9 @@ std::span<const Option> PushRows();
 Result<Duration> ReadPush(const Arguments& arguments);
 Result<Allowed> ReadAllowed(const Arguments& arguments);
 
+// The host's name as one that a node may have.
+std::string HostName();
+
 // What this machine is called: --node, the launcher's name, the host name.
 std::span<const Option> NodeRows();
 std::string ReadNode(const Arguments& arguments, const std::string& launcher_says);

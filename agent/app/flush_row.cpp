@@ -2,6 +2,8 @@
 
 #include <signal.h>
 
+#include <filesystem>
+
 #include "agent/app/agent_command.h"
 #include "agent/app/common_options.h"
 #include "agent/app/old_sessions.h"
@@ -59,6 +61,22 @@ void DeliverAll(OldSessions& sessions, const Clock& clock, Duration at_most) {
   }
 }
 
+// What waits for other hosts is theirs to deliver: nobody can tell here whether their agents live.
+void NameOtherHosts(const SpoolOptions& spool) {
+  std::error_code failed;
+  if (spool.older.empty()) return;
+  for (const auto& entry : std::filesystem::directory_iterator(spool.older, failed)) {
+    const std::string path = entry.path().string();
+    if (path == spool.folder || !entry.is_directory(failed)) continue;
+    const auto folder = OpenSpoolFolder(path, spool.bytes);
+    if (!folder || (*folder)->Sessions().empty()) continue;
+    PrintText(
+        Format("another host has samples in {}; where no agent runs there any more, "
+               "--spool with this folder delivers them\n",
+               Printable(path)));
+  }
+}
+
 int Report(const OldSessions& sessions, const std::string& folder) {
   for (const OldSessions::Left& left : sessions.left()) {
     PrintText(Format("not delivered: {} frames of job {}: {}\n", left.figures.frames_waiting,
@@ -74,7 +92,7 @@ int Flush(const Arguments& arguments, std::string_view) {
   if (!options) return SayWrongUse(options.error().message);
   auto uplink = Uplink::Make(options->uplink);
   if (!uplink) return SayWrongUse(uplink.error().message);
-  const auto folder = OpenSpoolFolder(options->spool.folder, options->spool.bytes);
+  const auto folder = TakeSpool(options->spool);
   if (!folder) {
     PrintText(Format("the spool cannot be used: {}\n", folder.error().message));
     return kFailed;
@@ -85,6 +103,7 @@ int Flush(const Arguments& arguments, std::string_view) {
       **folder, options->all ? "" : options->uplink.server,
       [&](std::string body) { return (*uplink)->Post(std::move(body)); }, clock);
   DeliverAll(sessions, clock, options->wait);
+  NameOtherHosts(options->spool);
   return Report(sessions, options->spool.folder);
 }
 

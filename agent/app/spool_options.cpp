@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "agent/app/common_options.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
@@ -12,7 +14,7 @@ namespace {
 constexpr Option kRows[] = {
     {"--spool", "DIR", "",
      "where samples wait while the service is away, 'none' for in memory only; by default "
-     "/var/lib/stepscope-agent for root, else ~/.local/state/stepscope"},
+     "/var/lib/stepscope-agent for root, else ~/.local/state/stepscope/HOST"},
     {"--spool-size", "SIZE", "64MiB", "the most that may wait there, 4MiB to 64GiB"},
 };
 
@@ -31,12 +33,21 @@ Result<std::uint64_t> ParseSize(std::string_view text, std::string_view name) {
   return Invalid(Format("{} {}: must be 4MiB to 64GiB, such as 64MiB", name, Printable(text, 40)));
 }
 
-std::string StandardFolder() {
-  if (geteuid() == 0) return "/var/lib/stepscope-agent";
-  const std::string state = Variable("XDG_STATE_HOME");
-  if (state.starts_with('/')) return state + "/stepscope";
-  const std::string home = Variable("HOME");
-  return home.starts_with('/') ? home + "/.local/state/stepscope" : "";
+// A session moves with its lock, so two agents that start now do not both take it. One that cannot
+// be moved stays where it is.
+void TakeOlder(const SpoolOptions& options, SpoolFolder& older) {
+  for (const std::string& session : older.Sessions()) {
+    const auto lock = older.files().Lock(session);
+    std::error_code failed;
+    if (!lock) continue;  // its agent lives
+    std::filesystem::rename(options.older + "/" + session, options.folder + "/" + session, failed);
+    if (failed) LogWarning("session {} stays in {}: {}", session, options.older, failed.message());
+  }
+}
+
+SpoolOptions StandardSpool() {
+  if (geteuid() == 0) return {.folder = "/var/lib/stepscope-agent"};
+  return SpoolOfUser(HostName());
 }
 
 }  // namespace
@@ -48,16 +59,36 @@ std::span<const Option> SpoolRows() {
 Result<SpoolOptions> ReadSpool(const Arguments& arguments) {
   const auto bytes = ParseSize(arguments["--spool-size"], arguments.NameOf("--spool-size"));
   if (!bytes) return bytes.error();
-  SpoolOptions options{.folder = arguments["--spool"], .bytes = *bytes};
-  if (options.folder.empty()) options.folder = StandardFolder();
+  SpoolOptions options{.folder = arguments["--spool"]};
+  if (options.folder.empty()) options = StandardSpool();
+  options.bytes = *bytes;
   if (options.folder == "none") options.folder.clear();
   while (options.folder.size() > 1 && options.folder.ends_with('/')) options.folder.pop_back();
   return options;
 }
 
+SpoolOptions SpoolOfUser(const std::string& host) {
+  std::string state = Variable("XDG_STATE_HOME");
+  const std::string home = Variable("HOME");
+  if (!state.starts_with('/') && home.starts_with('/')) state = home + "/.local/state";
+  if (!state.starts_with('/')) return {};
+  const bool fits = !host.empty() && !host.starts_with('.') && host.find('/') == host.npos;
+  return {.folder = Format("{}/stepscope/{}", state, fits ? host : "node"),
+          .older = state + "/stepscope"};
+}
+
+Result<std::unique_ptr<SpoolFolder>> TakeSpool(const SpoolOptions& options) {
+  if (options.older.empty()) return OpenSpoolFolder(options.folder, options.bytes);
+  // It is above. Made first, it is this user's alone, as agents of before want it.
+  const auto older = OpenSpoolFolder(options.older, options.bytes);
+  auto folder = OpenSpoolFolder(options.folder, options.bytes);
+  if (older && folder) TakeOlder(options, **older);
+  return folder;
+}
+
 std::unique_ptr<SpoolFolder> OpenSpool(const SpoolOptions& options) {
   if (options.folder.empty()) return nullptr;
-  auto folder = OpenSpoolFolder(options.folder, options.bytes);
+  auto folder = TakeSpool(options);
   if (folder) return std::move(*folder);
   LogWarning("without a spool on disk ({}); samples wait in memory", folder.error().message);
   return nullptr;

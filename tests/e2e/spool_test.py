@@ -1,7 +1,9 @@
 """What waits on disk while the service is away, with the real programs."""
 
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -92,6 +94,35 @@ def test_what_was_meant_for_another_service_stays(service, folder):
     assert "delivered 0 frames" in flush(service, spool).stdout and stored_bytes(spool) > 0
     assert flush(service, spool, "--all").returncode == 0
     assert service.get("/api/v1/jobs/elsewhere")[0] == 200
+
+
+def test_hosts_that_share_a_home_have_spools_of_their_own(service, folder):
+    """What another host left is named, not taken; what was left where all hosts wrote before is delivered."""
+    home, copy = folder / "home", folder / "stepscope-agent"
+    home.mkdir(mode=0o700)
+    shutil.copy(program("stepscope-agent"), copy)
+    as_user = {"env": {"HOME": str(home), "PATH": os.environ["PATH"]}, "cwd": folder}
+    if os.geteuid() == 0:
+        shutil.chown(home, "nobody")
+        as_user |= {"user": "nobody"}
+
+    def flushed(*more):
+        return subprocess.run([copy, "flush", "--server", service.url, "--all", *more], capture_output=True, text=True, timeout=60, **as_user)
+
+    run = subprocess.Popen([copy, "run", "--server", "http://127.0.0.1:9", "--job", "shared", "--", "sleep", "1"], stderr=subprocess.DEVNULL, **as_user)
+    time.sleep(3)
+    run.send_signal(signal.SIGINT)
+    run.wait(60)
+    place = home / ".local/state/stepscope"
+    ours, theirs = place / socket.gethostname(), place / "another-host"
+    assert stored_bytes(ours) > 0
+    ours.rename(theirs)
+    named = flushed()
+    assert named.returncode == 0 and f"another host has samples in {theirs}" in named.stdout and stored_bytes(theirs) > 0, named.stdout + named.stderr
+    (session,) = theirs.glob("*")
+    session.rename(place / session.name)
+    assert flushed().returncode == 0 and service.get("/api/v1/jobs/shared")[0] == 200
+    assert "another host" not in flushed().stdout
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")

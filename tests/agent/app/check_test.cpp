@@ -81,12 +81,14 @@ TEST(Check, SaysWhereSamplesWait) {
   const test::FakeRoot root;
   root.Write("/spool/1/a.seg", std::string(3 << 20, 'x'));
   const std::string folder = root.path() + "/spool";
-  EXPECT_TRUE(SpoolLine({folder, 64 << 20}).starts_with(Format("ok: {}: 3 MiB in it", folder)));
-  EXPECT_TRUE(SpoolLine({folder + "/not/yet", 64 << 20}).starts_with("ok: "));
+  EXPECT_TRUE(SpoolLine({.folder = folder, .bytes = 64 << 20})
+                  .starts_with(Format("ok: {}: 3 MiB in it", folder)));
+  EXPECT_TRUE(SpoolLine({.folder = folder + "/not/yet", .bytes = 64 << 20}).starts_with("ok: "));
   EXPECT_FALSE(std::filesystem::exists(folder + "/not")) << "it only looks";
-  EXPECT_TRUE(SpoolLine({folder, UINT64_MAX}).starts_with("note: "));
+  EXPECT_TRUE(SpoolLine({.folder = folder, .bytes = UINT64_MAX}).starts_with("note: "));
   EXPECT_EQ(SpoolLine({}), "none: samples wait in memory only");
-  EXPECT_TRUE(SpoolLine({folder + "/1/a.seg", 1}).starts_with("wrong: ")) << "a file";
+  EXPECT_TRUE(SpoolLine({.folder = folder + "/1/a.seg", .bytes = 1}).starts_with("wrong: "))
+      << "a file";
 }
 
 TEST(Check, CountsTheSeriesOfEachCollector) {

@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
+#include <filesystem>
+
+#include "agent/spool/frame_stream.h"
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "tests/support/fake_root.h"
 
@@ -53,6 +58,57 @@ TEST(OpenSpool, TakesNoLinkAndNoOpenFolder) {
   EXPECT_EQ(OpenSpool({.folder = link}), nullptr);
   chmod(folder.c_str(), 0755);
   EXPECT_EQ(OpenSpool({.folder = folder}), nullptr);
+}
+
+// A home of its own, as nodes of a cluster share it.
+struct SpoolOfUserTest : testing::Test {
+  SpoolOfUserTest() { setenv("XDG_STATE_HOME", root.path().c_str(), 1); }
+  ~SpoolOfUserTest() override { unsetenv("XDG_STATE_HOME"); }
+
+  std::unique_ptr<FrameStream> Write(SpoolFolder* folder) {
+    auto stream = std::make_unique<FrameStream>(StreamOwner{"job", "node-1", "http://h"},
+                                                SpoolLimits{}, clock, folder);
+    stream->Append({.kind = FrameKind::kLifecycle, .payload = R"({"event":"started"})"});
+    return stream;
+  }
+
+  test::FakeRoot root;
+  SystemClock clock;
+};
+
+TEST_F(SpoolOfUserTest, IsAnotherForEachHost) {
+  EXPECT_EQ(SpoolOfUser("node-1").folder, root.path() + "/stepscope/node-1");
+  EXPECT_EQ(SpoolOfUser("../x").folder, root.path() + "/stepscope/node");
+  const auto first = TakeSpool(SpoolOfUser("node-1")), second = TakeSpool(SpoolOfUser("node-2"));
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_TRUE(Write(first->get())->Leave());
+
+  EXPECT_EQ((*first)->Sessions().size(), 1u);
+  EXPECT_TRUE((*second)->Sessions().empty());
+  EXPECT_EQ(TakeSpool(SpoolOfUser("node-2"))->get()->Sessions().size(), 0u);
+}
+
+TEST_F(SpoolOfUserTest, TakesWhatAnOlderAgentLeftForAllHosts) {
+  const std::string place = root.path() + "/stepscope";
+  const auto older = OpenSpoolFolder(place, 64 << 20);
+  ASSERT_TRUE(older.ok());
+  ASSERT_TRUE(Write(older->get())->Leave());
+  const auto alive = Write(older->get());
+  ASSERT_TRUE(alive->Leave());
+  ASSERT_EQ((*older)->Sessions().size(), 2u);
+  const auto folder = TakeSpool(SpoolOfUser("node-1"));
+
+  ASSERT_TRUE(folder.ok());
+  EXPECT_EQ((*folder)->Sessions().size(), 1u);
+  EXPECT_EQ((*older)->Sessions().size(), 1u) << "its agent lives";
+}
+
+TEST_F(SpoolOfUserTest, IsNowhereWithoutAHome) {
+  setenv("XDG_STATE_HOME", "relative", 1);
+  const std::string home = std::getenv("HOME");
+  unsetenv("HOME");
+  EXPECT_EQ(SpoolOfUser("node-1").folder, "");
+  setenv("HOME", home.c_str(), 1);
 }
 
 }  // namespace
