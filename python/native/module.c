@@ -44,8 +44,9 @@ static PyObject* Phase(PyObject* module, PyObject* const* given, Py_ssize_t coun
 static PyObject* AnnotationBegin(PyObject* module, PyObject* const* given, Py_ssize_t count,
                                  PyObject* names) {
   PyObject* const span = Annotate(module, given, count, names);
-  if (span != NULL) BeginSpan(span);
-  return span;
+  if (span == NULL || BeginSpan(span) == 0) return span;
+  Py_DECREF(span);
+  return NULL;
 }
 
 static PyObject* AnnotationEnd(PyObject* module, PyObject* token) {

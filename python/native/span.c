@@ -25,8 +25,14 @@ typedef struct {
 static PyTypeObject* span_type = NULL;
 static Span* idle_span = NULL;  // stands for all of them where nobody ever records
 
-static void Begin(Span* span) {
-  if (span != idle_span && !IsOff()) span->start_ns = MonotonicNs();
+// Looks for an agent if that is due, since a span may be used again long after it was made. -1 with
+// an exception set.
+static int Begin(Span* span) {
+  if (span == idle_span) return 0;
+  span->start_ns = 0;
+  const int is_off = IsOffNow();
+  if (!is_off) span->start_ns = MonotonicNs();
+  return is_off < 0 ? -1 : 0;
 }
 
 static int End(Span* span) {
@@ -54,7 +60,7 @@ static PyObject* CallSpan(PyObject* self, PyObject* const* given, size_t count, 
   const size_t kOffsetFlag = (size_t)1 << (8 * sizeof(size_t) - 1);
   switch (names == NULL || PyTuple_Size(names) == 0 ? count & ~kOffsetFlag : 2) {
     case 0:
-      Begin(span);
+      if (Begin(span) < 0) return NULL;
       Py_INCREF(self);
       return self;
     case 1:
@@ -151,9 +157,7 @@ PyObject* Spoken(PyObject* name) {
 }
 
 PyObject* MakeSpan(uint64_t kind, PyObject* name) {
-  const int is_off = IsOffNow();
-  if (is_off < 0) return NULL;
-  if (is_off && (open_gate == NULL || !open_gate->seeking)) {
+  if (IsOff() && (open_gate == NULL || !open_gate->seeking)) {
     Py_INCREF(idle_span);
     return (PyObject*)idle_span;
   }
@@ -168,8 +172,8 @@ PyObject* MakeSpan(uint64_t kind, PyObject* name) {
   return (PyObject*)span;
 }
 
-void BeginSpan(PyObject* span) {
-  Begin((Span*)span);
+int BeginSpan(PyObject* span) {
+  return Begin((Span*)span);
 }
 
 int EndAnnotation(PyObject* token) {

@@ -10,7 +10,7 @@
 // nobody ever records it is always the same one, which costs nothing and remembers nothing.
 PyObject* MakeSpan(uint64_t kind, PyObject* name);
 
-void BeginSpan(PyObject* span);
+int BeginSpan(PyObject* span);  // -1 as in write.h
 
 // Anything can be a name: a new reference to the str that it says; NULL with an exception set.
 PyObject* Spoken(PyObject* name);

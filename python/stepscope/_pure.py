@@ -101,7 +101,15 @@ class _Span:
         self._start = 0
 
     def __enter__(self) -> "_Span":
-        self._start = monotonic_ns()
+        """Looks for an agent if that is due, since a span may be used again long after it was made."""
+        gate = _gate
+        self._start = 0
+        if not gate.off:
+            self._start = monotonic_ns()
+        elif gate.seeking:
+            now = monotonic_ns()
+            if now >= gate.due and not _is_alone(gate, now):
+                self._start = now
         return self
 
     def __exit__(self, kind: object = None, value: object = None, trace: object = None) -> None:

@@ -97,6 +97,35 @@ def test_each_kind_of_mark_finds_it(alone, place, mark_one):
         assert stepscope.info()["connected"] and stepscope.info()["socket"] == str(place)
 
 
+@pytest.mark.parametrize("kind", ["annotate", "phase"])
+def test_one_object_that_is_used_again_finds_it(alone, place, kind):
+    again = getattr(stepscope, kind)("forward")
+    with Intake(place):
+        alone.due = 0
+        for _ in range(100):
+            with again:
+                pass
+        assert stepscope.info()["connected"]
+
+
+def test_what_began_with_another_agent_is_not_told_to_the_next(place, alone, monkeypatch):
+    """As in the child of a process that forked within it."""
+    again = stepscope.annotate("again")
+    with Intake(place) as agent:
+        alone.due = 0
+        stepscope.step()
+        again.__enter__()
+        with session_alone(place, monkeypatch) as child:
+            child.off = child.seeking = True  # it has not looked yet
+            child.due = NEVER
+            again.__enter__()
+            child.due = 0
+            stepscope.step()
+            assert stepscope.info()["connected"]
+            again.__exit__(None, None, None)
+            assert agent.drain().annotations == {}
+
+
 def test_it_is_looked_for_rarely(alone, looks):
     alone.due = NEVER
     mark(1000)
