@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What `with stepscope.annotate(...)` costs the training, recorded and disabled, in both forms, beside what else can be put around
-a stretch of code: contextlib.nullcontext, PyTorch's record_function (no profiler runs), a clock read by ctypes at both ends, and
-ranges pushed and popped by ctypes as NVTX bindings do; and what `stepscope.metric(...)` costs. Nanoseconds of
-wall time for one `with` or call, the loop taken off, the least of all batches. And what the package costs a process: to import it, and in memory.
+"""What `with stepscope.annotate(...)` costs the training, recorded, switched off (STEPSCOPE_SOCKET is empty) and with no agent yet (it is
+not set, so one is looked for now and then), in both forms, beside what else can be put around a stretch of code: contextlib.nullcontext,
+PyTorch's record_function (no profiler runs), a clock read by ctypes at both ends, and ranges pushed and popped by ctypes as NVTX bindings
+do; and what `stepscope.metric(...)` costs. Nanoseconds of wall time for one `with` or call, the loop taken off, the least of all batches.
+And what the package costs a process: to import it, and in memory.
 
 Each contender is a process of its own (bench/python/managers.py), with the distribution's Python.
 """
@@ -25,12 +26,14 @@ from python_package import staged  # noqa: E402
 PYTHON = "/usr/bin/python3"
 ONE = Figure("one annotation", "ns", goal=100, digits=0)
 DISABLED = Figure("one annotation, nobody records", "ns", goal=30, digits=0)
+ALONE = Figure("one annotation, no agent yet", "ns", goal=30, digits=0)
 METRIC = Figure("one metric", "ns", goal=100, digits=0)
 METRIC_DISABLED = Figure("one metric, nobody records", "ns", goal=30, digits=0)
+METRIC_ALONE = Figure("one metric, no agent yet", "ns", goal=30, digits=0)
 IMPORT = Figure("import of the package, CPU time", "ms", goal=15, digits=1)
 IMPORT_OFF = Figure("import of the package, nobody records, CPU time", "ms", goal=15, digits=1)
 MEMORY = Figure("memory of a process that imported it and filled a ring", "MB", goal=5, digits=1)
-FIGURES = {figure.name: figure for figure in (ONE, DISABLED, METRIC, METRIC_DISABLED, IMPORT, IMPORT_OFF, MEMORY)}
+FIGURES = {figure.name: figure for figure in (ONE, DISABLED, ALONE, METRIC, METRIC_DISABLED, METRIC_ALONE, IMPORT, IMPORT_OFF, MEMORY)}
 NVTX = """
 int nvtxRangePushA(const char* name) { return name[0]; }
 int nvtxRangePop(void) { return 0; }
@@ -56,14 +59,16 @@ TIMED_IMPORT = "import time; began = time.process_time_ns(); import stepscope; p
 
 def said(words, package, folder, pure="", socket=""):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE_", "PYTHON"))}
-    environment |= {"PYTHONPATH": str(package), "PYTHONPYCACHEPREFIX": f"{folder}/cache", "STEPSCOPE_PURE": pure, "STEPSCOPE_SOCKET": socket}
+    environment |= {"PYTHONPATH": str(package), "PYTHONPYCACHEPREFIX": f"{folder}/cache", "STEPSCOPE_PURE": pure, "XDG_RUNTIME_DIR": f"{folder}/nobody"}
+    if socket is not None:
+        environment["STEPSCOPE_SOCKET"] = socket
     return json.loads(subprocess.run([PYTHON, *words], env=environment, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def measured(kind, batches, package, folder, pure=""):
     """What managers.py prints: figure's name -> value."""
     words = [str(ROOT / "bench/python/managers.py"), kind, str(batches), str(folder)]
-    return said(words, package, folder, pure, "" if kind == "disabled" else socket_in(folder))
+    return said(words, package, folder, pure, {"disabled": "", "alone": None}.get(kind, socket_in(folder)))
 
 
 def socket_in(folder):
@@ -78,9 +83,9 @@ def imported(package, folder, pure):
 
 def contenders(batches, package, folder):
     def ours(pure):
-        figures = [measured(kind, batches, package, folder, pure) for kind in ("stepscope", "disabled")]
+        figures = [measured(kind, batches, package, folder, pure) for kind in ("stepscope", "disabled", "alone")]
         memory = {MEMORY.name: said(["-c", FILLED_RING], package, folder, pure, socket_in(folder))}
-        return {**figures[0], **figures[1], **imported(package, folder, pure), **memory}
+        return {**figures[0], **figures[1], **figures[2], **imported(package, folder, pure), **memory}
 
     peers = {
         "contextlib.nullcontext": "nullcontext",

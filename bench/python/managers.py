@@ -63,10 +63,12 @@ def recorded(batches):
     return {"one annotation": cost, "one metric": metric}
 
 
-def disabled(batches):
+def unrecorded(batches, why):
     import stepscope
 
-    return {"one annotation, nobody records": loop_ns(stepscope.annotate, batches), "one metric, nobody records": call_ns(stepscope.metric, batches)}
+    cost = {f"one annotation, {why}": loop_ns(stepscope.annotate, batches), f"one metric, {why}": call_ns(stepscope.metric, batches)}
+    assert not stepscope.info()["enabled"], "an agent came"
+    return cost
 
 
 def record_function():
@@ -124,7 +126,9 @@ def main():
     if kind == "stepscope":
         figures = recorded(batches)
     elif kind == "disabled":
-        figures = disabled(batches)
+        figures = unrecorded(batches, "nobody records")
+    elif kind == "alone":
+        figures = unrecorded(batches, "no agent yet")
     else:
         made = {
             "nullcontext": lambda: contextlib.nullcontext,

@@ -24,6 +24,7 @@ typedef struct {
 
 static PyTypeObject* span_type = NULL;
 static Span* idle_span = NULL;  // stands for all of them where nobody ever records
+static Span* last_span = NULL;  // the last one made: the next one, when nobody else has it any more
 
 // Looks for an agent if that is due, since a span may be used again long after it was made. -1 with
 // an exception set.
@@ -143,6 +144,20 @@ static void Fill(Span* span, uint64_t kind, PyObject* name) {
   span->kind = kind;
 }
 
+// Takes over the name.
+static PyObject* NewSpan(uint64_t kind, PyObject* name) {
+  Span* const span = PyObject_New(Span, span_type);
+  if (span == NULL) {
+    Py_DECREF(name);
+    return NULL;
+  }
+  Fill(span, kind, name);
+  Py_INCREF((PyObject*)span);
+  Py_XDECREF((PyObject*)last_span);
+  last_span = span;
+  return (PyObject*)span;
+}
+
 PyObject* Spoken(PyObject* name) {
   if (PyUnicode_CheckExact(name)) {
     Py_INCREF(name);
@@ -163,12 +178,11 @@ PyObject* MakeSpan(uint64_t kind, PyObject* name) {
   }
   PyObject* const spoken = Spoken(name);
   if (spoken == NULL) return NULL;
-  Span* const span = PyObject_New(Span, span_type);
-  if (span == NULL) {
-    Py_DECREF(spoken);
-    return NULL;
-  }
+  Span* const span = last_span;
+  if (span == NULL || Py_REFCNT((PyObject*)span) > 1) return NewSpan(kind, spoken);
+  Py_DECREF(span->name);  // a str, whose end runs no code
   Fill(span, kind, spoken);
+  Py_INCREF((PyObject*)span);
   return (PyObject*)span;
 }
 

@@ -36,6 +36,17 @@ def test_a_span_can_be_used_again_nested_and_in_an_exit_stack(agent):
     assert agent.drain().annotations == {"again": 3, "stacked": 1}
 
 
+def test_spans_that_are_kept_stay_what_they_are(agent):
+    """One that nobody has any more is made into the next one."""
+    token = stepscope.annotation_begin("token")
+    kept = [stepscope.annotate(f"kept {i}") for i in range(3)]
+    for each in kept:
+        with stepscope.annotate("other"), each, stepscope.annotate("inner"), stepscope.phase("forward"):
+            pass
+    stepscope.annotation_end(token)
+    assert agent.drain().annotations == {"token": 1, "kept 0": 1, "kept 1": 1, "kept 2": 1, "other": 3, "inner": 3}
+
+
 def test_what_was_never_entered_records_nothing(agent):
     span = stepscope.annotate("never")
     span.__exit__(None, None, None)
