@@ -88,10 +88,10 @@ static PyObject* Step(PyObject* module, PyObject* const* given, Py_ssize_t count
   PyObject* number = Py_None;
   if (count > 0 || Count(names) > 0) number = Only(given, count, names, "number");
   if (number == NULL) return NULL;
+  if (open_gate != NULL) open_gate->by_hand = 1;  // also before there is an agent
   const int is_off = IsOffAt(open_gate != NULL && open_gate->seeking ? MonotonicNs() : 0);
   if (is_off < 0) return NULL;
   if (is_off) Py_RETURN_NONE;
-  open_gate->by_hand = 1;
   // Before the ring is looked up, since a number may run code of its own.
   const uint64_t value = number == Py_None ? 0 : PyLong_AsUnsignedLongLongMask(number);
   const int is_said = !PyErr_Occurred();

@@ -1,6 +1,7 @@
 """An agent of the node that starts after the training, which looks for it every two seconds at most."""
 
 import sys
+import time
 
 import pytest
 
@@ -250,3 +251,14 @@ def test_what_was_before_the_first_whole_step_is_not_in_it(alone, place):
             _marks.end_step(start + 100)
         steps = [(row["wall_ns"], row["phases"]) for row in agent.drain().steps]
         assert steps == [(100, {"forward": 30})] * 2
+
+
+def test_a_script_that_ended_its_steps_itself_goes_on_with_that(alone, place):
+    """What PyTorch's optimizer says is no step, not even if it is the first that finds the agent."""
+    stepscope.step()
+    with Intake(place) as agent:
+        alone.due = 0
+        for _ in range(4):
+            _marks.end_step(time.monotonic_ns())
+            stepscope.step()
+        assert len(agent.drain().steps) == 3
