@@ -73,6 +73,19 @@ def test_a_decorated_method_is_still_a_method(agent):
     assert agent.drain().annotations == {"method": 2}
 
 
+def test_decorated_generators_are_as_they_were(agent):
+    """Their time would be their consumer's too."""
+
+    def generate():
+        yield 1
+
+    async def generate_later():
+        yield 1
+
+    for function in (generate, generate_later):
+        assert stepscope.annotate("work")(function) is function and stepscope.phase("data")(function) is function
+
+
 def test_a_decorator_costs_nothing_where_nobody_records(session_at):
     session_at("")
 
