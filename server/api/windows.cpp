@@ -2,6 +2,7 @@
 
 #include "server/store/windows.h"
 #include "core/base/text.h"
+#include "core/wire/mark_message.h"
 #include "server/api/answer.h"
 #include "server/api/body.h"
 #include "server/api/delivery_answer.h"
@@ -18,7 +19,7 @@ constexpr std::string_view kAnnotations = "annotations";
 constexpr QueryParameter kListQuery[] = {kCursorParameter, kLimitParameter};
 constexpr QueryParameter kSpanQuery[] = {
     {"rank", QueryParameter::kInteger, 0, 1'048'575},
-    {"annotation", QueryParameter::kText, 1, 63},
+    {"annotation", QueryParameter::kText, 1, kMaxMarkNameBytes},
     kCursorParameter,
     {"limit", QueryParameter::kInteger, 1, 5'000},
 };

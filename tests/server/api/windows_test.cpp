@@ -79,6 +79,9 @@ TEST_F(WindowsTest, SpansComePageByPage) {
   EXPECT_EQ(rest["items"][0]["rank"], 3);
   EXPECT_EQ(rest["next"], nullptr);
   EXPECT_EQ(service_.GetJson(spans + "?rank=0&annotation=decode")["items"].size(), 2u);
+  const std::string longest(128, 'x');  // of a name that agents take
+  EXPECT_EQ(service_.GetJson(spans + "?annotation=" + longest)["items"], Json::array());
+  ExpectProblem(service_.Get(spans + "?annotation=" + longest + "x"), 400, "invalid-parameter");
   ExpectProblem(service_.Get(spans + "?cursor=abcd"), 400, "invalid-parameter");
   ExpectProblem(service_.Get(std::string(kWindows) + "/2/spans"), 404, "not-found", "window 2");
 }
