@@ -198,8 +198,13 @@ bool SampleReader::BeginObject() {
   if (samples_.series.size() >= kMaxSeriesPerFrame) {
     return Refuse("/series", Format("more than {} series", kMaxSeriesPerFrame));
   }
-  samples_.series.emplace_back().values.reserve(samples_.times_us.size());
-  samples_.series.back().present.reserve(samples_.times_us.size());
+  // What would have more values than a body may is refused before memory is taken for them.
+  const std::size_t times = samples_.times_us.size();
+  if ((samples_.series.size() + 1) * times > kLimits.values) {
+    return Refuse("/series", Format("more than {} values", kLimits.values));
+  }
+  samples_.series.emplace_back().values.reserve(times);
+  samples_.series.back().present.reserve(times);
   has_metric_ = has_values_ = false;
   at_ = At::kPart;
   return true;

@@ -188,7 +188,11 @@ TEST(ReadSamples, IsNotKeptBusyByWhatIsTooMuch) {
   std::string series, times = t;
   for (int i = 0; i < 100'000; ++i) series += (i ? "," : "") + SeriesOf("1", "user.a");
   ExpectFault(BodyOf(t, series), "/series", "more than 20000 series");
-  for (int i = 0; i < 160'000; ++i) times += "," + t;
+  for (int i = 1; i < 153'600; ++i) times += "," + t;
+  series.clear();
+  for (int i = 0; i < 20'000; ++i) series += (i ? "," : "") + SeriesOf("", "user.a");
+  ExpectFault(BodyOf(times, series), "/series", "more than 2000000 values");
+  for (int i = 0; i < 6'400; ++i) times += "," + t;
   ExpectFault(BodyOf(times, ""), "/times_us", "more than 153600 times");
   ExpectFault(std::string(5'000'000, ' '), "", "at most 4194304");
   ExpectFault(std::string(100'000, '['), "", "object");  // wrong at once, whatever follows
