@@ -41,6 +41,7 @@ REFUSED = [
     (joins_by_job, "select 1 from frames join blocks using (node_id) where job_id = $1", "joins blocks without job_id"),
     (joins_by_job, "select 1 from nodes n join ranks r on n.node_id = r.node_id", "joins ranks without job_id"),
     (joins_by_job, "select 1 from nodes n, ranks r where n.node_id = r.node_id", "joins ranks without job_id"),
+    (joins_by_job, "(select 1 from nodes n join ranks r on n.node_id = r.node_id) union all (select 1 from jobs)", "joins ranks without job_id"),
     (joins_by_job, "insert into findings select 1 from nodes n, ranks r where n.node_id = r.node_id", "joins ranks without job_id"),
     (keeps_the_job, "update nodes set name = $1, job_id = $2 where node_id = $3", "sets job_id"),
     (keeps_the_job, "insert into nodes values ($1) on conflict (name) do update set job_id = excluded.job_id", "sets job_id"),
@@ -62,6 +63,7 @@ KEPT = [
     (groups_plainly, "select 1 from rollups"),
     (joins_by_job, "select 1 from nodes n join ranks r on r.job_id = n.job_id"),
     (joins_by_job, "select 1 from nodes join jobs using (name)"),
+    (joins_by_job, "least((select 1 from frames f where f.job_id = n.job_id), (select 1 from blocks b where b.job_id = n.job_id))"),
     (keeps_the_job, "update nodes set name = $1 where job_id = $2"),
     (changes_one_class, "insert into rule_tasks (job_id) select job_id from rule_configs"),
     (looks_inward_alone, "select 1 from jobs where job_id in (select job_id from nodes)"),
@@ -114,6 +116,8 @@ from jobs)";  // "select 2 from comment"
 int ten = 10'000;
 Format("select {} from nodes "
        "where job_id = $1", '"', "from here on");
+Format("(select 1 from nodes)", "least((select 2 from nodes), 3)", "unnest($1::text[]) as a", "(selected)", "at least (one)");
 """
     assert [(each.place, each.text) for each in sql.cpp_statements("a.cpp", source)] == [
-        ("a.cpp:2", "select 1 from jobs"), ("a.cpp:6", "select {} from nodes where job_id = $1")]
+        ("a.cpp:2", "select 1 from jobs"), ("a.cpp:6", "select {} from nodes where job_id = $1"),
+        ("a.cpp:8", "(select 1 from nodes)"), ("a.cpp:8", "least((select 2 from nodes), 3)"), ("a.cpp:8", "unnest($1::text[]) as a")]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 CPP_TOKEN = re.compile(
     r'(?P<skip>//[^\n]*|/\*.*?\*/|\s+)|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<plain>(?:\\.|[^"\\\n])*)"'
     r"|\b\d[\w'.]*|'(?:\\.|[^'\\\n])+'|.", re.DOTALL)
-# What a string must begin with to be SQL; a sentence for people does not.
+# What a string must begin with to be SQL, or a piece of it that is put into a statement; a sentence for people does not.
 SQL_START = re.compile(
-    r"(select\b|with \w+ as\b|insert into \w|update \w+( \w+)? set\b|delete from \w|truncate \w|lock table\b|copy \w+ |merge into \w"
-    r"|(create|alter|drop) (unique )?(table|index|database|function|trigger|view|sequence)\b|from [a-z_]+ (\w+ )?(join|where)\b)", re.IGNORECASE)
+    r"\(*(select\b|with \w+ as\b|insert into \w|update \w+( \w+)? set\b|delete from \w|truncate \w|lock table\b|copy \w+ |merge into \w"
+    r"|(create|alter|drop) (unique )?(table|index|database|function|trigger|view|sequence)\b|from [a-z_]+ (\w+ )?(join|where)\b|(unnest|least|greatest)\()", re.IGNORECASE)
 # What follows `from`, `join` and the like, unless it is a function; with its alias, and what stands behind commas.
 TABLE = re.compile(
     r"\b(?P<word>from|join|into|(?<!for )(?<!do )update|truncate|lock table|(?:create|alter|drop) table(?: if not exists| if exists)?) "
