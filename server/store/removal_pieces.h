@@ -114,30 +114,70 @@ select count(*), coalesce(sum(size), 0)::bigint from gone)",
     "select count(*), least($2::bigint, 0) from gone",
 };
 
-// The same for what is older than $3, of samples only.
+// The same for what is older than $3, of samples only. Keys begin with the node or the rank, so each
+// of these is looked at by itself: what stays of the others is not walked. Which ranks there are is
+// found by going from one to the next.
 inline constexpr const char* kOldPieces[] = {
     R"(
 with gone as (
     delete from blocks
-    where job_id = $1 and (node_id, window_us, metric) in (select node_id, window_us, metric
-        from blocks where job_id = $1 and window_us < $3 and to_us < $3 and metric <> ''
-        order by node_id, window_us, metric limit $2)
+    where job_id = $1 and (node_id, window_us, metric) in (
+        select old.node_id, old.window_us, old.metric
+        from (select node_id from nodes where job_id = $1) as n
+        cross join lateral (
+            select node_id, window_us, metric
+            from blocks
+            where job_id = $1 and node_id = n.node_id and window_us < $3 and metric > ''
+                and to_us < $3
+            order by window_us, metric
+            limit $2) as old
+        order by n.node_id
+        limit $2)
     returning octet_length(payload) as size
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
     R"(
-with gone as (
+with recursive ranked as (
+    (select rank from step_blocks where job_id = $1 order by rank limit 1)
+    union all
+    select (select rank from step_blocks where job_id = $1 and rank > r.rank order by rank limit 1)
+    from ranked r
+    where r.rank is not null
+), gone as (
     delete from step_blocks
-    where job_id = $1 and step_block_id in (select step_block_id from step_blocks
-        where job_id = $1 and to_us < $3 order by step_block_id limit $2)
+    where job_id = $1 and step_block_id in (
+        select old.step_block_id
+        from ranked r
+        cross join lateral (
+            select step_block_id
+            from step_blocks
+            where job_id = $1 and rank = r.rank and to_us < $3
+            order by to_us
+            limit $2) as old
+        limit $2)
     returning octet_length(payload) as size
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
     R"(
-with gone as (
+with recursive ranked as (
+    (select rank from annotation_blocks where job_id = $1 order by rank limit 1)
+    union all
+    select (select rank from annotation_blocks where job_id = $1 and rank > r.rank
+        order by rank limit 1)
+    from ranked r
+    where r.rank is not null
+), gone as (
     delete from annotation_blocks
-    where job_id = $1 and (rank, window_us) in (select rank, window_us from annotation_blocks
-        where job_id = $1 and to_us < $3 order by rank, window_us limit $2)
+    where job_id = $1 and (rank, window_us) in (
+        select old.rank, old.window_us
+        from ranked r
+        cross join lateral (
+            select rank, window_us
+            from annotation_blocks
+            where job_id = $1 and rank = r.rank and window_us < $3 and to_us < $3
+            order by window_us
+            limit $2) as old
+        limit $2)
     returning octet_length(payload) as size
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)",

@@ -9,7 +9,7 @@ CPP_TOKEN = re.compile(
     r"|\b\d[\w'.]*|'(?:\\.|[^'\\\n])+'|.", re.DOTALL)
 # What a string must begin with to be SQL, or a piece of it that is put into a statement; a sentence for people does not.
 SQL_START = re.compile(
-    r"\(*(select\b|with \w+ as\b|insert into \w|update \w+( \w+)? set\b|delete from \w|truncate \w|lock table\b|copy \w+ |merge into \w"
+    r"\(*(select\b|with (recursive )?\w+ as\b|insert into \w|update \w+( \w+)? set\b|delete from \w|truncate \w|lock table\b|copy \w+ |merge into \w"
     r"|(create|alter|drop) (unique )?(table|index|database|function|trigger|view|sequence)\b|from [a-z_]+ (\w+ )?(join|where)\b|(unnest|least|greatest)\()", re.IGNORECASE)
 # What follows `from`, `join` and the like, unless it is a function; with its alias, and what stands behind commas.
 TABLE = re.compile(
