@@ -23,21 +23,22 @@ Result<AnnotationWindows> TakeWindows(Connection& connection, std::int64_t job_i
 
 }  // namespace
 
-Result<Compacted> CompactAnnotations(Connection& connection, std::int64_t job_id, int rank) {
+Result<Compacted> CompactAnnotations(Connection& connection, std::int64_t job_id,
+                                     const RankOfNode& from) {
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kCompactLimits); !set) return set.error();
-  const auto keys = ListRankFrames(connection, job_id, rank, FrameKind::kAnnotations);
+  const auto keys = ListRankFrames(connection, job_id, from, FrameKind::kAnnotations);
   if (!keys) return keys.error();
   if (keys->empty()) return Compacted{};
   const std::size_t count = ChooseFrames(*keys, kMostRows, INT64_MIN).count;
   const Result<AnnotationWindows> fresh = TakeWindows(connection, job_id, *keys, count);
   if (!fresh) return fresh.error();
 
-  Result<AnnotationWindows> windows = TakeAnnotationBlocks(connection, job_id, rank, *fresh);
+  Result<AnnotationWindows> windows = TakeAnnotationBlocks(connection, job_id, from.rank, *fresh);
   if (!windows) return windows.error();
   const std::size_t left_out = AddWindows(*windows, *fresh);
-  const Status saved = InsertAnnotationBlocks(connection, job_id, rank, *windows);
+  const Status saved = InsertAnnotationBlocks(connection, job_id, from.rank, *windows);
   if (!saved) return saved.error();
   if (Status committed = transaction->Commit(); !committed) return committed.error();
   return Compacted{.frames = count,

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "server/compact/compact_node.h"
+#include "server/store/compact_tasks.h"
 
 namespace stepscope {
 
 // Merges the oldest frames with statistics of a rank's annotations into their windows, in one
 // transaction. Conflict: somebody else took the frames meanwhile; nothing is changed.
-Result<Compacted> CompactAnnotations(Connection& connection, std::int64_t job_id, int rank);
+Result<Compacted> CompactAnnotations(Connection& connection, std::int64_t job_id,
+                                     const RankOfNode& from);
 
 }  // namespace stepscope

@@ -39,11 +39,12 @@ Result<std::vector<Step>> TakeSteps(Connection& connection, std::int64_t job_id,
 
 }  // namespace
 
-Result<Compacted> CompactSteps(Connection& connection, std::int64_t job_id, int rank) {
+Result<Compacted> CompactSteps(Connection& connection, std::int64_t job_id,
+                               const RankOfNode& from) {
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kCompactLimits); !set) return set.error();
-  const auto keys = ListRankFrames(connection, job_id, rank, FrameKind::kSteps);
+  const auto keys = ListRankFrames(connection, job_id, from, FrameKind::kSteps);
   if (!keys) return keys.error();
   if (keys->empty()) return Compacted{};
   const std::size_t count = ChooseSome(*keys);
@@ -51,12 +52,12 @@ Result<Compacted> CompactSteps(Connection& connection, std::int64_t job_id, int 
   if (!steps) return steps.error();
 
   const auto [first, last] = std::ranges::minmax(*steps, {}, &Step::start);
-  Result<std::vector<Step>> stored = TakeStepBlocks(connection, job_id, rank, ToMicros(first.start),
-                                                    ToMicros(last.start), kMostBlocks);
+  Result<std::vector<Step>> stored = TakeStepBlocks(
+      connection, job_id, from.rank, ToMicros(first.start), ToMicros(last.start), kMostBlocks);
   if (!stored) return stored.error();
   stored->insert(stored->end(), steps->begin(), steps->end());
   SortSteps(*stored);
-  const Result<std::size_t> blocks = SaveStepBlocks(connection, job_id, rank, *stored);
+  const Result<std::size_t> blocks = SaveStepBlocks(connection, job_id, from.rank, *stored);
   if (!blocks) return blocks.error();
   if (Status committed = transaction->Commit(); !committed) return committed.error();
   return Compacted{.frames = count, .blocks = *blocks, .more = count < keys->size()};

@@ -94,13 +94,13 @@ Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection
 }
 
 Result<bool> Compactor::CompactRanks(const std::stop_token& stop, Connection& connection,
-                                     const CompactTask& task, FrameKind kind,
-                                     Result<Compacted> (*compact)(Connection&, std::int64_t, int)) {
+                                     const CompactTask& task, FrameKind kind, CompactRank compact) {
   const auto ranks = RanksToCompact(connection, task.job_id, kind);
   if (!ranks) return ranks.error();
-  for (const int rank : *ranks) {
-    const Status done = Drain(stop, connection, task, Format("{} of rank {}", ToText(kind), rank),
-                              [&] { return compact(connection, task.job_id, rank); });
+  for (const RankOfNode& rank : *ranks) {
+    const std::string what = Format("{} of rank {}", ToText(kind), rank.rank);
+    const Status done =
+        Drain(stop, connection, task, what, [&] { return compact(connection, task.job_id, rank); });
     if (!done) return done.error();
   }
   return !ranks->empty();

@@ -47,9 +47,9 @@ class Compactor {
   void LookAtBacklog();
   Status CompactJob(const std::stop_token& stop, Connection& connection, const CompactTask& task);
   // Each rank that has frames of a kind; says whether there was one.
+  using CompactRank = Result<Compacted> (*)(Connection&, std::int64_t, const RankOfNode&);
   Result<bool> CompactRanks(const std::stop_token& stop, Connection& connection,
-                            const CompactTask& task, FrameKind kind,
-                            Result<Compacted> (*compact)(Connection&, std::int64_t, int));
+                            const CompactTask& task, FrameKind kind, CompactRank compact);
   Status Drain(const std::stop_token& stop, Connection& connection, const CompactTask& task,
                const std::string& what, const std::function<Result<Compacted>()>& compact);
   void Count(const Compacted& done, Duration took);

@@ -7,11 +7,13 @@ constexpr char kTaken[] = "frames: somebody else compacts them";
 
 }  // namespace
 
-Result<std::vector<FrameKey>> ListRankFrames(Connection& connection, std::int64_t job_id, int rank,
-                                             FrameKind kind) {
-  return ListFrames(
-      connection,
-      {.job_id = job_id, .kind = kind, .node_id = {}, .ranks = {rank}, .after_us = INT64_MIN});
+Result<std::vector<FrameKey>> ListRankFrames(Connection& connection, std::int64_t job_id,
+                                             const RankOfNode& rank, FrameKind kind) {
+  return ListFrames(connection, {.job_id = job_id,
+                                 .kind = kind,
+                                 .node_id = rank.node_id,
+                                 .ranks = {rank.rank},
+                                 .after_us = INT64_MIN});
 }
 
 Status TakeFrames(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,

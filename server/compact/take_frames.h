@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "server/store/compact_tasks.h"
 #include "server/store/stored_frames.h"
 
 namespace stepscope {
 
 // Those that a transaction which compacts steps or annotations of a rank chooses from.
-Result<std::vector<FrameKey>> ListRankFrames(Connection& connection, std::int64_t job_id, int rank,
-                                             FrameKind kind);
+Result<std::vector<FrameKey>> ListRankFrames(Connection& connection, std::int64_t job_id,
+                                             const RankOfNode& rank, FrameKind kind);
 
 // Calls `take` for each of the first `count` keys, and deletes these frames: all of them, or an
 // error. Conflict when one is gone, since somebody else compacts them.

@@ -64,10 +64,10 @@ where job_id = $1 and exists (select 1 from frames f
 order by node_id
 limit 10000)";
 constexpr char kRanks[] = R"(
-select distinct rank
+select distinct node_id, rank
 from frames
 where job_id = $1 and kind = $2
-order by rank
+order by node_id, rank
 limit 100000)";
 
 }  // namespace
@@ -126,12 +126,14 @@ Result<std::vector<std::int64_t>> NodesToCompact(Connection& connection, std::in
   return nodes;
 }
 
-Result<std::vector<int>> RanksToCompact(Connection& connection, std::int64_t job_id,
-                                        FrameKind kind) {
+Result<std::vector<RankOfNode>> RanksToCompact(Connection& connection, std::int64_t job_id,
+                                               FrameKind kind) {
   const Result<Rows> rows = connection.Query(kRanks, {job_id, static_cast<int>(kind)});
   if (!rows) return rows.error();
-  std::vector<int> ranks;
-  for (std::size_t i = 0; i < rows->size(); ++i) ranks.push_back(static_cast<int>(rows->Int(i, 0)));
+  std::vector<RankOfNode> ranks;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    ranks.push_back({static_cast<int>(rows->Int(i, 1)), rows->Int(i, 0)});
+  }
   return ranks;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,11 @@ Status EndCompactTask(Connection& connection, const CompactTask& task);
 
 // Nodes of a job that have frames with ticks, and ranks that have some of another kind.
 Result<std::vector<std::int64_t>> NodesToCompact(Connection& connection, std::int64_t job_id);
-Result<std::vector<int>> RanksToCompact(Connection& connection, std::int64_t job_id,
-                                        FrameKind kind);
+struct RankOfNode {
+  int rank = 0;
+  std::optional<std::int64_t> node_id = {};  // its frames of this node; of all when left out
+};
+Result<std::vector<RankOfNode>> RanksToCompact(Connection& connection, std::int64_t job_id,
+                                               FrameKind kind);
 
 }  // namespace stepscope

@@ -73,7 +73,7 @@ class CompactedTest : public ApiTest {
     const std::int64_t node_id = ListNodes(*connection, job_id)->front().node_id;
     const auto ticks = CompactNode(*connection, job_id, node_id);
     ASSERT_TRUE(ticks) << ticks.error().message;
-    const auto steps = CompactSteps(*connection, job_id, 0);
+    const auto steps = CompactSteps(*connection, job_id, {0});
     ASSERT_TRUE(steps) << steps.error().message;
     EXPECT_EQ(connection->Query("select count(*) from frames")->Int(0, 0), 0);
   }

@@ -36,7 +36,7 @@ class FirstSliceTest : public ApiTest {
     const std::int64_t node_id = ListNodes(*connection_, job_id)->front().node_id;
     const auto ticks = CompactNode(*connection_, job_id, node_id);
     ASSERT_TRUE(ticks) << ticks.error().message;
-    const auto steps = CompactSteps(*connection_, job_id, 0);
+    const auto steps = CompactSteps(*connection_, job_id, {0});
     ASSERT_TRUE(steps) << steps.error().message;
     EXPECT_EQ(connection_->Query("select count(*) from frames")->Int(0, 0), 0);
     EXPECT_GT(connection_->Query("select count(*) from blocks")->Int(0, 0), 0);

@@ -27,7 +27,7 @@ class LongStepsTest : public ApiTest {
   }
   void Compact() {
     const auto connection = service_.database().Connect();
-    const auto done = CompactSteps(*connection, FindJob(*connection, "mlp")->job_id, 0);
+    const auto done = CompactSteps(*connection, FindJob(*connection, "mlp")->job_id, {0});
     ASSERT_TRUE(done) << done.error().message;
   }
   Json Ask() { return service_.GetJson("/api/v1/jobs/mlp/steps?bins=20")["ranks"][0]; }

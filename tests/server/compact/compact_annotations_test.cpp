@@ -21,7 +21,7 @@ constexpr std::int64_t kSecond = 1'000'000, kWindow = 600 * kSecond;
 class CompactAnnotationsTest : public CompactTest {
  protected:
   Compacted Compact(int rank = 0) {
-    const Result<Compacted> done = CompactAnnotations(*connection_, job_.job_id(), rank);
+    const Result<Compacted> done = CompactAnnotations(*connection_, job_.job_id(), {rank});
     EXPECT_TRUE(done) << done.error().message;
     return done ? *done : Compacted{};
   }
@@ -131,7 +131,7 @@ TEST_F(CompactAnnotationsTest, TwoCompactorsLoseAndDoubleNothing) {
   std::atomic<bool> done = false;
   const auto work = [&] {
     const auto own = database_.Connect();
-    while (!done) (void)CompactAnnotations(*own, job_.job_id(), 0);
+    while (!done) (void)CompactAnnotations(*own, job_.job_id(), {0});
   };
   {
     std::jthread one(work), other(work);

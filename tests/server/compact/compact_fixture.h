@@ -21,8 +21,8 @@ class CompactTest : public ::testing::Test {
   std::int64_t Count(const std::string& from) { return Ask("count(*) from " + from); }
   void Compact(const JobFrames& job) {
     ASSERT_TRUE(CompactNode(*connection_, job.job_id(), job.node_id()));
-    ASSERT_TRUE(CompactSteps(*connection_, job.job_id(), 0));
-    ASSERT_TRUE(CompactAnnotations(*connection_, job.job_id(), 0));
+    ASSERT_TRUE(CompactSteps(*connection_, job.job_id(), {0}));
+    ASSERT_TRUE(CompactAnnotations(*connection_, job.job_id(), {0}));
   }
 
   TestDatabase database_;

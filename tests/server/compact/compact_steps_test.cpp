@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "server/store/compact_tasks.h"
 #include "server/store/series.h"
 #include "server/store/step_blocks.h"
 #include "tests/support/job_frames.h"
@@ -27,7 +28,7 @@ class CompactStepsTest : public ::testing::Test {
     return steps;
   }
   Compacted Compact() {
-    const Result<Compacted> done = CompactSteps(*connection_, frames_.job_id(), 0);
+    const Result<Compacted> done = CompactSteps(*connection_, frames_.job_id(), {0});
     EXPECT_TRUE(done) << done.error().message;
     return done ? *done : Compacted{};
   }
@@ -107,6 +108,28 @@ TEST_F(CompactStepsTest, WhoReadsWhileItCompactsSeesEachStepOnce) {
   reader.request_stop();
   reader.join();
   EXPECT_EQ(Read(), expected);
+}
+
+// 64 nodes of one rank, with 20 frames each.
+TEST_F(CompactStepsTest, ARankDoesNotReadWhatWaitsOfOtherNodes) {
+  frames_.StoreSteps(0, Steps(0, 2));
+  ASSERT_TRUE(connection_->Execute(
+      "insert into frames select job_id, 1000 + n, session, 1000 * n + i, kind, n, schema_hash, "
+      "from_us, to_us, rows, false, payload "
+      "from frames, generate_series(1, 63) as n, generate_series(1, 20) as i; analyze"));
+  const auto ranks = RanksToCompact(*connection_, frames_.job_id(), FrameKind::kSteps);
+  ASSERT_TRUE(ranks && ranks->size() == 64);
+  for (const RankOfNode& rank : *ranks) {
+    ASSERT_TRUE(CompactSteps(*connection_, frames_.job_id(), rank));
+  }
+  EXPECT_EQ(Count("frames"), 0);
+  ASSERT_TRUE(connection_->Query("select pg_stat_force_next_flush()"));
+  ASSERT_TRUE(connection_->Execute("select 1"));
+  const auto reader = database_.Connect();
+  const auto read = reader->Query(
+      "select seq_tup_read + idx_tup_fetch from pg_stat_user_tables where relname = 'frames'");
+  ASSERT_TRUE(read);
+  EXPECT_LT(read->Int(0, 0), 10'000);
 }
 
 }  // namespace

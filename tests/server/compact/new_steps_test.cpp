@@ -60,7 +60,7 @@ TEST_F(NewStepsTest, SaysOfEachRankWhatReadingItAloneSays) {
     const int rank = static_cast<int>(dice() % 3);
     Store(rank, steps);
     if (dice() % 10 == 0) {
-      ASSERT_TRUE(CompactSteps(*connection_, frames_.job_id(), rank));
+      ASSERT_TRUE(CompactSteps(*connection_, frames_.job_id(), {rank}));
     }
     std::vector<StepPlace> places;
     for (int each = 0; each < 4; ++each) {

@@ -25,7 +25,7 @@ class StepPiecesTest : public ::testing::Test {
     frames_.StoreSteps(rank, steps);
   }
   void Compact(int rank) {
-    const auto done = CompactSteps(*connection_, frames_.job_id(), rank);
+    const auto done = CompactSteps(*connection_, frames_.job_id(), {rank});
     EXPECT_TRUE(done) << done.error().message;
   }
   // What pieces tell of some ranks.
