@@ -89,7 +89,8 @@ struct SpanWindowEnd {
 
 struct RankMarks {
   std::int32_t rank = 0;
-  std::vector<Step> steps;  // numbers and starts only grow, also across drains
+  // Numbers only grow, also across drains; so do starts, unless the wall clock is set back.
+  std::vector<Step> steps;
   std::vector<AnnotationStatistic> annotations;
   RankSpans spans{};  // of the window that is kept
 };

@@ -17,6 +17,12 @@ constexpr std::size_t kMostMessages = 20'000;
 constexpr std::size_t kMostRings = 64;
 constexpr std::size_t kMostFacts = 64;
 
+// A process that lies gets another lie, without an overflow.
+Duration Moved(Duration base, Duration by) {
+  return Duration(static_cast<std::int64_t>(static_cast<std::uint64_t>(base.count()) +
+                                            static_cast<std::uint64_t>(by.count())));
+}
+
 }  // namespace
 
 Result<MarkProcess::State> MarkProcess::Receive() {
@@ -75,8 +81,8 @@ Status MarkProcess::AddRing(const Descriptor& memory) {
   if (!reader) return reader.error();
   const bool continued = reader->continued();
   const auto thread = static_cast<std::int32_t>(rings_.size());
-  rings_.push_back(
-      std::make_unique<Ring>(Ring{std::move(reader).value(), StepFold(continued), thread}));
+  rings_.push_back(std::make_unique<Ring>(
+      Ring{std::move(reader).value(), StepFold(continued), thread, offset_.Read()}));
   return {};
 }
 
@@ -84,7 +90,7 @@ void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
   if (mark.after_loss) ring.fold.Cut();
   switch (mark.kind) {
     case MarkKind::kStep:
-      if (const auto step = ring.fold.End(mark, ring.reader.clock_base())) {
+      if (const auto step = ring.fold.End(mark, ring.clock_base)) {
         rank.AddStep(&ring, *step, mark.start_ns);
       }
       return;
@@ -100,7 +106,7 @@ void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
 }
 
 void MarkProcess::TakeAnnotation(const Mark& mark, const Ring& ring, RankRecord& rank) {
-  const auto start = WallTime(mark, ring.reader.clock_base());
+  const auto start = WallTime(mark, ring.clock_base);
   if (!start || mark.name >= kMaxMarkNames) {
     ++source_.refused;
     return;
@@ -114,7 +120,7 @@ void MarkProcess::TakeAnnotation(const Mark& mark, const Ring& ring, RankRecord&
 }
 
 void MarkProcess::TakeMetric(const Mark& mark, const Ring& ring) {
-  const auto at = WallTime(mark, ring.reader.clock_base());
+  const auto at = WallTime(mark, ring.clock_base);
   const auto value = std::bit_cast<double>(mark.value);
   if (!at || !std::isfinite(value) || mark.name == 0 || mark.name >= kMaxMarkNames) {
     ++source_.refused;
@@ -124,7 +130,9 @@ void MarkProcess::TakeMetric(const Mark& mark, const Ring& ring) {
 }
 
 void MarkProcess::ReadRings(RankRecord& rank) {
+  const Duration offset = offset_.Read();
   for (const auto& ring : rings_) {
+    ring->clock_base = Moved(ring->reader.clock_base(), offset - ring->offset);
     ring->reader.Read([&](const Mark& mark) { TakeMark(mark, *ring, rank); });
   }
   HandOver(rank, false);

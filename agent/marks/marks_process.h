@@ -11,6 +11,8 @@
 #include "agent/marks/marks_fold.h"
 #include "agent/marks/marks_rank.h"
 #include "agent/marks/marks_ring.h"
+#include "agent/marks/wall_offset.h"
+#include "core/base/clock.h"
 #include "core/base/descriptor.h"
 
 namespace stepscope {
@@ -22,7 +24,9 @@ class MarkProcess {
  public:
   enum class State { kOpen, kEnded };
 
-  MarkProcess(Descriptor socket, std::int64_t pid) : socket_(std::move(socket)) {
+  // `clock` outlives it.
+  MarkProcess(Descriptor socket, std::int64_t pid, const Clock& clock)
+      : socket_(std::move(socket)), offset_(clock) {
     source_.pid = pid;
   }
 
@@ -53,6 +57,9 @@ class MarkProcess {
     MarkRingReader reader;
     StepFold fold;
     std::int32_t thread = 0;  // in the order in which they came
+    Duration offset{};        // between the node's clocks, when the ring came
+    // Wall time minus the clock of the marks, now: the writer says it once.
+    Duration clock_base{};
   };
   struct NamedSpan {
     std::uint16_t name = 0;
@@ -70,6 +77,7 @@ class MarkProcess {
   void Count();
 
   Descriptor socket_;
+  WallOffset offset_;
   bool introduced_ = false;
   std::size_t messages_ = 0;
   std::uint32_t asked_id_ = 0;    // of the newest command

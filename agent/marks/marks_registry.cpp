@@ -41,7 +41,7 @@ Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
     if (!peer || !peer->socket) break;
     const int socket = peer->socket.get();
     const std::string reason = ReasonAgainst(*peer);
-    auto process = std::make_unique<MarkProcess>(std::move(peer->socket), peer->pid);
+    auto process = std::make_unique<MarkProcess>(std::move(peer->socket), peer->pid, clock_);
     if (reason.empty()) {
       peers_[socket] = {std::move(process), peer->user};
       sockets.push_back(socket);

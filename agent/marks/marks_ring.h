@@ -28,7 +28,7 @@ class MarkRingReader {
   // Sets the control word: the process listens at the end of its step.
   void Call();
 
-  // Wall clock minus CLOCK_MONOTONIC, as the writer last said.
+  // Wall clock minus CLOCK_MONOTONIC, as the writer said when it made the ring, or met the agent.
   Duration clock_base() const;
   // Marks that the writer dropped because the ring was full, and that it overwrote unread.
   std::uint64_t dropped() const;
