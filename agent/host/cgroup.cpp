@@ -31,6 +31,7 @@ class Cgroup {
 
   void Read(SteadyTime now, TickRow& row) {
     std::array<std::optional<double>, kCgroupFigures> rates;
+    std::uint64_t limit = kNoLimit;
     const bool all = seldom_pace_.Due(now);
     for (CgroupFile& file : files_) {
       if (!all && file.IsSeldom()) continue;
@@ -38,9 +39,15 @@ class Cgroup {
       if (!text) continue;
       for (const CgroupRow* from : file.rows) {
         const auto number = from->number(*text, from->key);
-        if (number) rates[from->figure] = Show(*from, *number, now, row);
+        if (!number) continue;
+        if (from->figure == kCgroupLimit) {
+          limit = std::min(limit, *number);  // the smallest of all groups holds
+        } else {
+          rates[from->figure] = Show(*from, *number, now, row);
+        }
       }
     }
+    if (limit < kNoLimit) limit_.Set(static_cast<double>(limit), row);
     const auto periods = rates[kCgroupPeriods], throttled = rates[kCgroupThrottled];
     if (!periods || !throttled || *periods <= 0) return;
     // The kernel adds to them one after the other, and a period may end in between.
@@ -55,9 +62,6 @@ class Cgroup {
     switch (from.figure) {
       case kCgroupMemory:
         memory_.Set(value, row);
-        return std::nullopt;
-      case kCgroupLimit:
-        if (number < kNoLimit) limit_.Set(value, row);
         return std::nullopt;
       case kCgroupOomKills:
         oom_kills_.Set(value, row);

@@ -47,24 +47,30 @@ std::optional<std::uint64_t> SumOfLines(std::string_view text, std::string_view 
   return sum;
 }
 
-// Of several rows for one figure the first whose file is there counts.
+constexpr std::string_view kMemoryMax = "memory.max";  // "max" where there is none
+
+using enum CgroupLevel;
+
+// Of several rows for one figure the first whose file is there counts; of version 2's limits all
+// do. What version 1 does not sum up over the groups below is the process's own.
 constexpr CgroupRow kRows[] = {
-    {kCgroupCpuTime, 1e-6, "", "cpu.stat", "usage_usec", NumberIn},
-    {kCgroupPeriods, 1, "", "cpu.stat", "nr_periods", NumberIn},
-    {kCgroupThrottled, 1, "", "cpu.stat", "nr_throttled", NumberIn},
-    {kCgroupRead, 1, "", "io.stat", "rbytes=", SumOfPairs},
-    {kCgroupWritten, 1, "", "io.stat", "wbytes=", SumOfPairs},
-    {kCgroupMemory, 1, "", "memory.current", "", NumberIn},
-    {kCgroupLimit, 1, "", "memory.max", "", NumberIn},
-    {kCgroupOomKills, 1, "", "memory.events", "oom_kill", NumberIn},
-    {kCgroupCpuTime, 1e-9, "cpuacct", "cpuacct.usage", "", NumberIn},
-    {kCgroupPeriods, 1, "cpu", "cpu.stat", "nr_periods", NumberIn},
-    {kCgroupThrottled, 1, "cpu", "cpu.stat", "nr_throttled", NumberIn},
-    {kCgroupRead, 1, "blkio", "blkio.throttle.io_service_bytes", "Read", SumOfLines},
-    {kCgroupWritten, 1, "blkio", "blkio.throttle.io_service_bytes", "Write", SumOfLines},
-    {kCgroupMemory, 1, "memory", "memory.usage_in_bytes", "", NumberIn},
-    {kCgroupLimit, 1, "memory", "memory.limit_in_bytes", "", NumberIn},
-    {kCgroupOomKills, 1, "memory", "memory.oom_control", "oom_kill", NumberIn},
+    {kCgroupCpuTime, kJob, 1e-6, "", "cpu.stat", "usage_usec", NumberIn},
+    {kCgroupPeriods, kJob, 1, "", "cpu.stat", "nr_periods", NumberIn},
+    {kCgroupThrottled, kJob, 1, "", "cpu.stat", "nr_throttled", NumberIn},
+    {kCgroupRead, kJob, 1, "", "io.stat", "rbytes=", SumOfPairs},
+    {kCgroupWritten, kJob, 1, "", "io.stat", "wbytes=", SumOfPairs},
+    {kCgroupMemory, kJob, 1, "", "memory.current", "", NumberIn},
+    {kCgroupLimit, kAll, 1, "", kMemoryMax, "", NumberIn},
+    {kCgroupOomKills, kJob, 1, "", "memory.events", "oom_kill", NumberIn},
+    {kCgroupCpuTime, kJob, 1e-9, "cpuacct", "cpuacct.usage", "", NumberIn},
+    {kCgroupPeriods, kJob, 1, "cpu", "cpu.stat", "nr_periods", NumberIn},
+    {kCgroupThrottled, kJob, 1, "cpu", "cpu.stat", "nr_throttled", NumberIn},
+    {kCgroupRead, kOwn, 1, "blkio", "blkio.throttle.io_service_bytes", "Read", SumOfLines},
+    {kCgroupWritten, kOwn, 1, "blkio", "blkio.throttle.io_service_bytes", "Write", SumOfLines},
+    {kCgroupMemory, kJob, 1, "memory", "memory.usage_in_bytes", "", NumberIn},
+    {kCgroupLimit, kOwn, 1, "memory", "memory.stat", "hierarchical_memory_limit", NumberIn},
+    {kCgroupLimit, kOwn, 1, "memory", "memory.limit_in_bytes", "", NumberIn},
+    {kCgroupOomKills, kOwn, 1, "memory", "memory.oom_control", "oom_kill", NumberIn},
 };
 
 bool IsFrequent(CgroupFigure figure) {
@@ -72,20 +78,43 @@ bool IsFrequent(CgroupFigure figure) {
          figure == kCgroupWritten;
 }
 
-// The folders in which the files of a controller may lie.
+// "/slurm/job_7" of "/slurm/job_7/step_0/user/task_0"; the whole path where no job of Slurm is.
+std::string_view JobOf(std::string_view path) {
+  constexpr std::string_view kWord = "/job_";
+  const std::size_t word = path.find(kWord);
+  if (word == path.npos) return path;
+  const std::size_t digits = word + kWord.size();
+  const std::size_t end = std::min(path.find('/', digits), path.size());
+  const auto is_digit = [](char one) { return one >= '0' && one <= '9'; };
+  const std::string_view number = path.substr(digits, end - digits);
+  return !number.empty() && std::ranges::all_of(number, is_digit) ? path.substr(0, end) : path;
+}
+
+// The groups of a process that count, the first one first: the job's file may not be there.
+std::vector<std::string_view> GroupsOf(std::string_view own, CgroupLevel level) {
+  if (level == kJob && JobOf(own) != own) return {JobOf(own), own};
+  std::vector<std::string_view> groups = {own};
+  while (level == kAll && !groups.back().empty())
+    groups.push_back(groups.back().substr(0, groups.back().rfind('/')));
+  return groups;
+}
+
+// The folders in which the file of a row may lie.
 std::vector<std::string> FoldersOf(const std::string& root, std::string_view memberships,
-                                   std::string_view controller, CgroupTop top) {
-  const auto group = ParseCgroup(memberships, controller);
+                                   const CgroupRow& row, CgroupTop top) {
+  const auto group = ParseCgroup(memberships, row.controller);
   if (!group) return {};
   std::vector<std::string> folders;
-  const auto add = [&](std::string_view path) {
+  const auto add = [&](std::string_view own) {
     const std::vector<std::string_view> hierarchies =
-        controller.empty() ? std::vector<std::string_view>{"", "/unified"}
-                           : std::vector<std::string_view>{controller};
+        row.controller.empty() ? std::vector<std::string_view>{"", "/unified"}
+                               : std::vector<std::string_view>{row.controller};
     for (const std::string_view hierarchy : hierarchies) {
       const std::string_view slash = hierarchy.empty() || hierarchy.starts_with('/') ? "" : "/";
-      std::string folder = Format("/sys/fs/cgroup{}{}{}/", slash, hierarchy, path);
-      if (access((root + folder).c_str(), F_OK) == 0) folders.push_back(std::move(folder));
+      const std::string above = Format("/sys/fs/cgroup{}{}", slash, hierarchy);
+      if (access(Format("{}{}{}/", root, above, own).c_str(), F_OK) != 0) continue;
+      for (const std::string_view one : GroupsOf(own, row.level))
+        folders.push_back(Format("{}{}/", above, one));
     }
   };
   // Above the top of what this process sees, which it does not know the way to.
@@ -109,9 +138,9 @@ bool AddRow(const std::string& root, const std::string& folder, const CgroupRow&
             std::vector<CgroupFile>& files) {
   CgroupFile* const file = OpenFile(root, folder + std::string(row.file), files);
   if (file == nullptr) return false;
-  // The top of version 2 has a file without some of the words.
+  // The top of version 2 has a file without some of the words; a limit may be set later.
   const auto text = file->source.Read();
-  if (row.figure != kCgroupLimit && !(text && row.number(*text, row.key))) return false;
+  if (row.file != kMemoryMax && !(text && row.number(*text, row.key))) return false;
   file->rows.push_back(&row);
   return true;
 }
@@ -127,8 +156,9 @@ std::vector<CgroupFile> OpenCgroupFiles(const std::string& root, std::string_vie
   std::vector<CgroupFile> files;
   std::array<bool, kCgroupFigures> found{};
   for (const CgroupRow& row : kRows) {
-    for (const std::string& folder : FoldersOf(root, memberships, row.controller, top)) {
-      found[row.figure] = found[row.figure] || AddRow(root, folder, row, files);
+    for (const std::string& folder : FoldersOf(root, memberships, row, top)) {
+      if (found[row.figure] && row.level != kAll) break;
+      found[row.figure] = AddRow(root, folder, row, files) || found[row.figure];
     }
   }
   std::erase_if(files, [](const CgroupFile& file) { return file.rows.empty(); });

@@ -24,9 +24,18 @@ enum CgroupFigure {
 };
 inline constexpr std::size_t kCgroupFigures = kCgroupOomKills + 1;
 
+// Which groups of those that a process is in, one inside the other, count for a figure.
+enum class CgroupLevel {
+  kJob,  // of Slurm the group of the job, which has one for each step and task below it; else its
+         // own
+  kOwn,
+  kAll  // each of them, from its own to the top
+};
+
 // Where a figure stands.
 struct CgroupRow {
   CgroupFigure figure;
+  CgroupLevel level;
   double unit;  // what 1 in the file stands for
   std::string_view controller, file, key;
   // Nothing where the text does not have it.

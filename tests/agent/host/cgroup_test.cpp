@@ -102,6 +102,64 @@ TEST(Cgroup, TakesNothingFromTheTopForAGroupOfItsOwn) {
   EXPECT_TRUE(std::isnan(group("cgroup_read_bytes_per_second")));
 }
 
+// What a task of Slurm's says of itself is in the group of the job, and so are the limits.
+TEST(Cgroup, OfATaskOfSlurmIsThatOfTheJob) {
+  FakeRoot root;
+  const std::string job = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711/";
+  root.Write("/proc/self/cgroup",
+             "0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n");
+  WriteVersion2(root, job + "step_0/user/task_0/", 0, 0, 0);
+  root.Write(job + "step_0/user/task_0/memory.max", "max\n");
+  root.Write(job + "step_0/memory.max", "3000\n");
+  WriteVersion2(root, job, 0, 0, 0);
+  root.Write(job + "memory.current", "2048\n");
+  root.Write(job + "memory.max", "4000\n");
+  Bench group(root);
+  group.At(0s);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_bytes"), 2048);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_limit_bytes"), 3000);
+  WriteVersion2(root, job, 4'000'000, 0, 0);
+  root.Write(job + "memory.max", "2500\n");
+  group.At(10s);
+  EXPECT_DOUBLE_EQ(group("cgroup_cpu_percent"), 40);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_limit_bytes"), 2500);
+}
+
+TEST(Cgroup, OfATaskOfSlurmIsThatOfTheJobInVersion1) {
+  FakeRoot root;
+  const std::string job = "/sys/fs/cgroup/memory/slurm/uid_1000/job_12/";
+  root.Write("/proc/self/cgroup", "4:memory:/slurm/uid_1000/job_12/step_0/task_0\n");
+  root.Write(job + "memory.usage_in_bytes", "5000\n");
+  root.Write(job + "step_0/task_0/memory.usage_in_bytes", "100\n");
+  root.Write(job + "step_0/task_0/memory.limit_in_bytes", "9223372036854771712\n");
+  root.Write(job + "step_0/task_0/memory.stat",
+             "cache 0\nhierarchical_memory_limit 8000\ntotal_cache 0\n");
+  Bench group(root);
+  group.At(0s);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_bytes"), 5000);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_limit_bytes"), 8000);
+}
+
+TEST(Cgroup, ReadsItsOwnGroupWhereTheJobsHasNoFiles) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/job_1/step_0\n");
+  WriteVersion2(root, "/sys/fs/cgroup/job_1/step_0/", 0, 0, 0);
+  Bench group(root);
+  group.At(0s);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_bytes"), 1'048'576);
+}
+
+TEST(Cgroup, OnlyNumbersNameAJobOfSlurm) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/job_of_mine/part\n");
+  WriteVersion2(root, "/sys/fs/cgroup/job_of_mine/part/", 0, 0, 0);
+  WriteVersion2(root, "/sys/fs/cgroup/job_of_mine/", 0, 0, 0);
+  root.Write("/sys/fs/cgroup/job_of_mine/memory.current", "7\n");
+  Bench group(root);
+  group.At(0s);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_bytes"), 1'048'576);
+}
+
 struct JobCgroupTest : testing::Test {
   void Write(int pid, const std::string& group, const std::string& memory) const {
     root.Write(Format("/proc/{}/cgroup", pid), "0::" + group + "\n");
