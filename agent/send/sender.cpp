@@ -141,7 +141,8 @@ Duration Sender::Retry(Trouble trouble, std::string_view reason, Duration retry_
   Say(trouble);
   if (trouble == Trouble::kForbidden) return Share(kForbiddenRetry, 0.5 + RandomShare());
   const Duration most = std::min(kLongestRetry, kFirstRetry * (1 << std::min(failures_++, 6)));
-  return std::max(Share(most, RandomShare()), retry_after);
+  // Or all agents that were told the same come back at once.
+  return std::max(Share(most, RandomShare()), Share(retry_after, 1 + RandomShare() / 10));
 }
 
 // Once when it begins, and what it has become, but not more often than people read.

@@ -2,6 +2,8 @@
 
 #include "agent/send/sender.h"
 
+#include <set>
+
 #include "tests/agent/send/sender_fixture.h"
 
 namespace stepscope {
@@ -50,10 +52,16 @@ TEST_F(SenderTest, WaitsLongerAndLongerButNeverMoreThanHalfAMinute) {
   EXPECT_EQ(SendAll(), Sender::kNothingWaits);
 }
 
-TEST_F(SenderTest, RespectsRetryAfter) {
+TEST_F(SenderTest, RespectsRetryAfterAndDoesNotComeBackWithAllTheOthers) {
   Append(1);
-  service.scripted = {HttpAnswer{503, {{"Retry-After", "120"}}, ""}};
-  EXPECT_EQ(sender.Send(), 120s);
+  std::set<Duration> waits;
+  for (int i = 0; i < 20; ++i) {
+    service.scripted = {HttpAnswer{503, {{"Retry-After", "120"}}, ""}};
+    waits.insert(sender.Send());
+  }
+  EXPECT_GE(*waits.begin(), 120s);
+  EXPECT_LE(*waits.rbegin(), 132s);
+  EXPECT_GT(waits.size(), 10u);
 }
 
 TEST_F(SenderTest, AsksRarelyWhileItsTokenIsRefused) {
