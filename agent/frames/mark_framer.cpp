@@ -96,8 +96,8 @@ void MarkFramer::AddSteps(std::int32_t rank, const std::vector<Step>& steps) {
                   .payload = EncodeTable(table),
                   .schema = &schema,
                   .schema_hash = HashSchema(schema),
-                  .from_us = ToMicros(steps.front().start),
-                  .to_us = EndOf(steps.back()),
+                  .from_us = ToMicros(std::ranges::min(steps, {}, &Step::start).start),
+                  .to_us = EndOf(std::ranges::max(steps, {}, EndOf)),
                   .samples = steps.size()});
 }
 

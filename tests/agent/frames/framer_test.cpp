@@ -143,6 +143,18 @@ TEST_F(MarkFramerTest, MakesAFrameOfStepsForEachRank) {
   EXPECT_EQ(table->columns[3].values[0], 300'000);
 }
 
+TEST_F(MarkFramerTest, StepsLieInTheTimeOfTheirFrameThoughTheClockWasSetBack) {
+  IntakeBatch batch;
+  batch.marks.push_back(Marks(0, {StepOf(7, Phase::kData), StepOf(8, Phase::kData)}));
+  batch.marks[0].steps[1].start -= 1h;
+  framer.Add(batch);
+  const auto frames = Frames();
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(DecodeTable(frames[0].payload)->rows, 2u);
+  EXPECT_EQ(stream.figures().from_us, ToMicros(kStart + 8ms - 1h));
+  EXPECT_EQ(stream.figures().to_us, ToMicros(kStart + 7ms + 900us));
+}
+
 TEST_F(MarkFramerTest, KeepsThePhasesThatARankHasShown) {
   framer.Add(
       {.rank_started = {}, .marks = {Marks(0, {StepOf(1, Phase::kData)})}, .rank_ended = {}});
