@@ -39,7 +39,8 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
         options.sampling.root, list,
         [this](auto now, auto& processes) { sampler_.GpuProcessesInto(now, processes); });
     ticks.cgroup = MakeJobCgroupCollector(options.sampling.root, list);
-    ticks.metrics = std::make_unique<RankMetrics>([this] { return intake_.TakeMetrics(name_); });
+    ticks.metrics = std::make_unique<RankMetrics>(
+        [this](const UseMetric& use) { intake_.TakeMetrics(name_, use); });
   });
   const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
   const AskRanks ask = AskIn(&intake_, name_);

@@ -245,7 +245,7 @@ int RunCommand(const RunOptions& options) {
           options.root, ListTrainingOf(intake.get(), command ? command->pid() : 0),
           [&sampler](SteadyTime now, auto& on_gpus) { sampler.GpuProcessesInto(now, on_gpus); }));
   AddLogMetrics(options, relay.get(), sampler);
-  const auto metrics = [&intake] { return intake->TakeMetrics(); };
+  const auto metrics = [&intake](const UseMetric& use) { intake->TakeMetrics("", use); };
   if (intake) sampler.Add("metrics", std::make_unique<RankMetrics>(metrics));
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);

@@ -5,11 +5,14 @@
 namespace stepscope {
 
 Status RankMetrics::Collect(SteadyTime, TickRow& row) {
-  for (const RankMetric& said : take_()) {
-    const auto [entry, added] =
-        series_.try_emplace({said.rank, said.metric}, said.metric, Format("rank{}", said.rank));
-    entry->second.Set(said.value, row);
-  }
+  take_([this, &row](std::int32_t rank, const std::string& metric, double value) {
+    auto& series = series_[rank];
+    auto known = series.find(metric);
+    // A name is made for a new one only.
+    if (known == series.end())
+      known = series.emplace(metric, CustomSeries(metric, Format("rank{}", rank))).first;
+    known->second.Set(value, row);
+  });
   return {};
 }
 

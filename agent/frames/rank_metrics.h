@@ -3,8 +3,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "agent/collect/collector.h"
 #include "agent/collect/custom_series.h"
@@ -17,7 +15,8 @@ namespace stepscope {
 // sample, so that a training that hangs does not look as fast as it was. For one thread.
 class RankMetrics : public Collector {
  public:
-  using Take = std::function<std::vector<RankMetric>()>;
+  // Calls it for each metric that was set since.
+  using Take = std::function<void(const UseMetric& use)>;
 
   explicit RankMetrics(Take take) : take_(std::move(take)) {}
 
@@ -25,7 +24,7 @@ class RankMetrics : public Collector {
 
  private:
   const Take take_;
-  std::map<std::pair<std::int32_t, std::string>, CustomSeries> series_;  // by rank and metric
+  std::map<std::int32_t, std::map<std::string, CustomSeries>> series_;  // by rank and metric
 };
 
 }  // namespace stepscope

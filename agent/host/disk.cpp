@@ -55,9 +55,10 @@ class Disk {
         busy_("disk_busy_percent", device),
         queue_("disk_queue", device, 1e-3) {}
 
+  bool open() const { return source_.has_value(); }
+
   // Until it is gone; another one may come under its name.
   void Open(const std::string& root, const std::string& folder) {
-    if (source_) return;
     auto source = Source::Open(root, folder + "/stat");
     if (!source) return;
     source_ = std::move(*source);
@@ -122,8 +123,10 @@ class DiskCollector : public Collector {
   // Partitions are no entries of /sys/block, and what is only software has no "device" there.
   void Look(std::string_view device) {
     if (disks_.size() + software_.size() >= kMostDevices) return;
-    const std::string folder = FolderOf(device);
     const auto known = disks_.find(device);
+    // Nothing is allocated for one that is read already.
+    if (known != disks_.end() && known->second.open()) return;
+    const std::string folder = FolderOf(device);
     if (known != disks_.end()) return known->second.Open(root_, folder);
     if (access((root_ + folder + "/device").c_str(), F_OK) != 0) {
       software_.emplace(device);

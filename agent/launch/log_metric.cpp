@@ -63,7 +63,7 @@ Status LogMetrics::Collect(SteadyTime, TickRow& row) {
     if (count <= 0) break;
     size += static_cast<std::size_t>(count);
     for (const char byte : std::string_view(bytes, static_cast<std::size_t>(count))) {
-      if (byte == '\n') Take(std::exchange(line_, {}));
+      if (byte == '\n') Take(line_), line_.clear();
       if (byte != '\n' && line_.size() < kLongestLine) line_ += byte;
     }
   }

@@ -59,8 +59,8 @@ class Intake::Server {
     return registry_.Change([&](MarkRegistry& registry) { return registry.Drain(job); });
   }
 
-  std::vector<RankMetric> TakeMetrics(const std::string& job) {
-    return registry_.Change([&](MarkRegistry& registry) { return registry.TakeMetrics(job); });
+  void TakeMetrics(const std::string& job, const UseMetric& use) {
+    registry_.Change([&](MarkRegistry& registry) { registry.TakeMetrics(job, use); });
   }
 
   std::size_t Ask(const std::string& job, const std::string& command, const std::string& argument) {
@@ -184,8 +184,16 @@ IntakeBatch Intake::Drain(const std::string& job) {
   return server_->Drain(job);
 }
 
+void Intake::TakeMetrics(const std::string& job, const UseMetric& use) {
+  server_->TakeMetrics(job, use);
+}
+
 std::vector<RankMetric> Intake::TakeMetrics(const std::string& job) {
-  return server_->TakeMetrics(job);
+  std::vector<RankMetric> metrics;
+  TakeMetrics(job, [&metrics](std::int32_t rank, const std::string& metric, double value) {
+    metrics.push_back({rank, metric, value});
+  });
+  return metrics;
 }
 
 std::size_t Intake::Ask(const std::string& job, const std::string& command,

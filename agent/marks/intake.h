@@ -102,6 +102,8 @@ struct RankMetric {
   double value = 0;    // finite
 };
 
+using UseMetric = std::function<void(std::int32_t rank, const std::string& metric, double value)>;
+
 // What came in since the last drain. To be reported in this order: started, marks, ended.
 struct IntakeBatch {
   std::vector<RankFacts> rank_started;
@@ -141,7 +143,9 @@ class Intake {
   IntakeBatch Drain(const std::string& job = "");
 
   // The same for the metrics that were set since they were taken before, in the order of ranks and
-  // names; at most 64 names of a rank ever. Drain leaves them alone.
+  // names; at most 64 names of a rank ever. Drain leaves them alone. `use` must not call back; for
+  // metrics alone nothing is allocated after their first values.
+  void TakeMetrics(const std::string& job, const UseMetric& use);
   std::vector<RankMetric> TakeMetrics(const std::string& job = "");
 
   // Asks all processes of a job for something; waits for none of them. Each hears of it at the end

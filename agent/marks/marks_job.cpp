@@ -94,10 +94,8 @@ std::size_t JobRecord::Ask(const std::string& command, const std::string& argume
   return told;
 }
 
-std::vector<RankMetric> JobRecord::TakeMetrics() {
-  std::vector<RankMetric> metrics;
-  for (auto& [number, rank] : ranks_) rank.record.TakeMetrics(number, metrics);
-  return metrics;
+void JobRecord::TakeMetrics(const UseMetric& use) {
+  for (auto& [number, rank] : ranks_) rank.record.TakeMetrics(number, use);
 }
 
 // All rings were read before.

@@ -40,7 +40,7 @@ class JobRecord {
   std::size_t Ask(const std::string& command, const std::string& argument);
   std::string KeepSpans(const SpanWindow& window, SteadyTime now);
   IntakeBatch Drain(Time now, SteadyTime steady);
-  std::vector<RankMetric> TakeMetrics();
+  void TakeMetrics(const UseMetric& use);
 
  private:
   // What the service was told of a rank, beside what is yet to be told.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "agent/marks/marks_socket.h"
@@ -126,14 +127,17 @@ void MarkProcess::TakeMetric(const Mark& mark, const Ring& ring) {
     ++source_.refused;
     return;
   }
-  metrics_[mark.name].Keep({*at, value});
+  auto& newest = metrics_[mark.name];
+  if (!newest) newest.emplace();
+  newest->Keep({*at, value});
 }
 
 void MarkProcess::ReadRings(RankRecord& rank) {
   const Duration offset = offset_.Read();
   for (const auto& ring : rings_) {
     ring->clock_base = Moved(ring->reader.clock_base(), offset - ring->offset);
-    ring->reader.Read([&](const Mark& mark) { TakeMark(mark, *ring, rank); });
+    const auto take = [&](const Mark& mark) { TakeMark(mark, *ring, rank); };
+    ring->reader.Read(std::ref(take));  // a copy of it would be allocated
   }
   HandOver(rank, false);
   const std::int64_t dropped_before = source_.dropped;
@@ -158,12 +162,12 @@ void MarkProcess::HandOver(RankRecord& rank, bool all) {
     if (known || all) rank.spans().AddSpan(name, each.span);
     return known || all;
   });
-  std::erase_if(metrics_, [&](const auto& entry) {
-    const std::string& name = names_[entry.first];
-    if (name.empty()) return all;
-    if (!rank.SetMetric(name, entry.second)) ++source_.refused;
-    return true;
-  });
+  for (auto& [id, newest] : metrics_) {
+    const std::string& name = names_[id];
+    if (!newest || name.empty()) continue;
+    if (!rank.SetMetric(name, *newest)) ++source_.refused;
+    newest.reset();
+  }
 }
 
 void MarkProcess::Count() {

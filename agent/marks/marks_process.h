@@ -86,9 +86,10 @@ class MarkProcess {
   std::vector<std::string> names_;  // by id; empty where none was declared yet
   // By id and bin of their durations, until the name is known.
   std::map<std::pair<std::uint16_t, int>, AnnotationSums> annotations_;
-  std::vector<NamedSpan> spans_;                  // of a window, until the name is known
-  std::map<std::uint16_t, MetricValue> metrics_;  // by id, until the name is known
-  std::vector<std::unique_ptr<Ring>> rings_;      // their addresses stand for them
+  std::vector<NamedSpan> spans_;  // of a window, until the name is known
+  // By id, until the name is known; none: it was handed over.
+  std::map<std::uint16_t, std::optional<MetricValue>> metrics_;
+  std::vector<std::unique_ptr<Ring>> rings_;  // their addresses stand for them
 };
 
 }  // namespace stepscope

@@ -62,19 +62,22 @@ void RankRecord::AddAnnotation(const std::string& name, const AnnotationSums& su
 }
 
 bool RankRecord::SetMetric(const std::string& name, const MetricValue& value) {
-  const std::string metric = Format("user.{}", name);
-  const bool full = metrics_.size() >= kMostMetrics && !metrics_.contains(metric);
-  if (full || !IsCustomMetric(metric)) return false;
-  auto& newest = metrics_[metric];
+  auto known = metrics_.find(name);
+  if (known == metrics_.end()) {
+    std::string metric = Format("user.{}", name);
+    if (metrics_.size() >= kMostMetrics || !IsCustomMetric(metric)) return false;
+    known = metrics_.emplace(name, Metric{std::move(metric)}).first;
+  }
+  auto& newest = known->second.newest;
   if (!newest) newest = value;
   newest->Keep(value);
   return true;
 }
 
-void RankRecord::TakeMetrics(std::int32_t rank, std::vector<RankMetric>& into) {
-  for (auto& [metric, newest] : metrics_) {
-    if (newest) into.push_back({rank, metric, newest->value});
-    newest.reset();
+void RankRecord::TakeMetrics(std::int32_t rank, const UseMetric& use) {
+  for (auto& [name, one] : metrics_) {
+    if (one.newest) use(rank, one.metric, one.newest->value);
+    one.newest.reset();
   }
 }
 

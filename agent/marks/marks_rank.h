@@ -75,14 +75,19 @@ class RankRecord {
   RankMarks Take(std::int32_t rank);
 
   // Takes out the metrics that were set since they were taken before.
-  void TakeMetrics(std::int32_t rank, std::vector<RankMetric>& into);
+  void TakeMetrics(std::int32_t rank, const UseMetric& use);
 
  private:
+  struct Metric {
+    std::string metric;
+    std::optional<MetricValue> newest{};  // none: it was taken
+  };
+
   WindowSpans spans_;
   std::vector<Step> steps_;
   std::size_t most_steps_ = kMostPendingSteps;
   std::map<std::string, std::map<int, AnnotationSums>> annotations_;  // by name and bin
-  std::map<std::string, std::optional<MetricValue>> metrics_;         // by name; none: it was taken
+  std::map<std::string, Metric> metrics_;                             // by name without "user."
   const void* owner_ = nullptr;
   std::int64_t shift_ = 0;
   std::int64_t last_ = -1;

@@ -156,11 +156,11 @@ void MarkRegistry::ReadRings() {
 JobRecord* MarkRegistry::Read(const std::string& name) {
   const auto found = jobs_.find(name);
   const JobRecord* wanted = found == jobs_.end() ? nullptr : &found->second;
-  std::vector<int> sockets;
+  serving_.clear();
   for (const auto& [socket, peer] : peers_) {
-    if (peer.job == nullptr || peer.job == wanted) sockets.push_back(socket);
+    if (peer.job == nullptr || peer.job == wanted) serving_.push_back(socket);
   }
-  for (const int socket : sockets) Serve(socket);
+  for (const int socket : serving_) Serve(socket);
   const auto job = jobs_.find(name);
   if (job == jobs_.end()) return nullptr;
   job->second.ReadRings();
@@ -172,9 +172,8 @@ IntakeBatch MarkRegistry::Drain(const std::string& name) {
   return job == nullptr ? IntakeBatch() : job->Drain(clock_.Now(), clock_.Steady());
 }
 
-std::vector<RankMetric> MarkRegistry::TakeMetrics(const std::string& name) {
-  JobRecord* const job = Read(name);
-  return job == nullptr ? std::vector<RankMetric>() : job->TakeMetrics();
+void MarkRegistry::TakeMetrics(const std::string& name, const UseMetric& use) {
+  if (JobRecord* const job = Read(name)) job->TakeMetrics(use);
 }
 
 std::size_t MarkRegistry::Ask(const std::string& name, const std::string& command,

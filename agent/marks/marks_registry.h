@@ -33,7 +33,7 @@ class MarkRegistry {
 
   // As those of Intake.
   IntakeBatch Drain(const std::string& job);
-  std::vector<RankMetric> TakeMetrics(const std::string& job);
+  void TakeMetrics(const std::string& job, const UseMetric& use);
   std::size_t Ask(const std::string& job, const std::string& command, const std::string& argument);
   std::string KeepSpans(const std::string& job, const SpanWindow& window);
   std::vector<HeardJob> Jobs() const;
@@ -69,6 +69,7 @@ class MarkRegistry {
   const Clock& clock_;
   std::map<std::string, JobRecord> jobs_;
   Peers peers_;
+  std::vector<int> serving_;   // sockets, while they are
   std::uint64_t changes_ = 0;  // of who is heard
   SteadyTime quiet_until_{};
   std::int64_t unsaid_ = 0;

@@ -11,6 +11,7 @@
 
 #include "agent/frames/framer.h"
 #include "agent/frames/job_row.h"
+#include "agent/frames/rank_metrics.h"
 #include "agent/host/cgroup.h"
 #include "agent/host/process.h"
 #include "agent/sample/sampler.h"
@@ -18,6 +19,7 @@
 #include "tests/agent/gpu/gpu_fixture.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_root.h"
+#include "tests/support/mark_writer.h"
 
 namespace {
 
@@ -64,8 +66,10 @@ void WriteNode(const FakeRoot& root) {
   root.Write("/proc/loadavg", "1.50 1 1 1/1 1\n");
   root.Write("/proc/net/dev", "eth0: 1000 0 0 0 0 0 0 0 1000 0\n");
   root.MakeFolder("/sys/block/sda/device");
-  root.Write("/proc/diskstats", "8 0 sda\n8 1 sda1\n");
+  root.MakeFolder("/sys/block/nvme0n1/device");
+  root.Write("/proc/diskstats", "8 0 sda\n8 1 sda1\n259 0 nvme0n1\n259 1 nvme0n1p1\n");
   root.Write("/sys/block/sda/stat", "1 0 1 0 0 0 0 0 0 0 0\n");
+  root.Write("/sys/block/nvme0n1/stat", "1 0 1 0 0 0 0 0 0 0 0\n");
   for (const char* kind : {"cpu", "memory", "io"}) {
     root.Write(Format("/proc/pressure/{}", kind), "some total=5\nfull total=5\n");
   }
@@ -149,6 +153,43 @@ TEST(Sampling, AllocatesNothingForAJobsFramesAfterTheirStart) {
   }
   EXPECT_GT(series, 80u);
   EXPECT_EQ(counted, 0);
+}
+
+// Each sets two metrics between two ticks.
+TEST(Sampling, AllocatesNothingForMetricsAfterTheirFirstValues) {
+  FakeRoot root;
+  FakeClock clock;
+  IntakeOptions options;
+  options.socket_path = root.path() + "/marks.sock";
+  options.read_interval = 1h;
+  const auto intake = Intake::Start(options, clock);
+  ASSERT_TRUE(intake.ok()) << intake.error().message;
+  testing_support::RingWriter rings[2];
+  std::vector<std::unique_ptr<testing_support::FakeProcess>> processes;
+  for (int rank = 0; rank < 2; ++rank) {
+    processes.push_back(std::make_unique<testing_support::FakeProcess>(options.socket_path));
+    processes.back()->Hello(rank, rings[rank]);
+    processes.back()->Send(MarkNames{{{1, "samples_per_second"}, {2, "loss"}}});
+    ASSERT_TRUE(processes.back()->Receive());
+  }
+  RankMetrics metrics([&](const UseMetric& use) { (*intake)->TakeMetrics("", use); });
+  TickRow row;
+  for (int i = 0; i < 100; ++i) {
+    clock.Advance(500ms);
+    for (auto& ring : rings) {
+      ring.Metric(1, i * 500ms, 1480.0 + i);
+      ring.Metric(2, i * 500ms, 1.0 / (i + 1));
+    }
+    if (i == 1) allocations = 0;
+    counting = true;
+    row.Clear();
+    const bool read = metrics.Collect(clock.Steady(), row).ok();
+    counting = false;
+    ASSERT_TRUE(read);
+    ASSERT_DOUBLE_EQ(row.At("user.samples_per_second", "rank1"), 1480.0 + i);
+  }
+  EXPECT_EQ(row.size(), 4u);
+  EXPECT_EQ(allocations, 0);
 }
 
 TEST(Sampling, AllocatesNothingAfterItsStart) {

@@ -14,7 +14,9 @@ struct RankMetricsTest : testing::Test {
   }
 
   std::vector<RankMetric> said;
-  RankMetrics metrics{[this] { return std::exchange(said, {}); }};
+  RankMetrics metrics{[this](const UseMetric& use) {
+    for (const RankMetric& one : std::exchange(said, {})) use(one.rank, one.metric, one.value);
+  }};
   TickRow row;
 };
 
