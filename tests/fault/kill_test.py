@@ -28,7 +28,7 @@ AGENT_SESSIONS = f"""
 class OneService:
     """With its embedded PostgreSQL, which it looks after itself; a second and a half for each kill."""
 
-    kills = 30
+    kills = 50
 
     def __init__(self, folder):
         self.services = [Service(folder, *AT_ONCE).start()]
@@ -47,7 +47,7 @@ class OneService:
 class TwoReplicas:
     """On a PostgreSQL that the test looks after; pushes go to either. Four kills a second."""
 
-    kills = 70
+    kills = 50
 
     def __init__(self, folder):
         (folder / "postgres").mkdir()
