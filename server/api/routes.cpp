@@ -112,10 +112,11 @@ std::vector<Route> ApiRoutes(const Api& api) {
                            PercentileRoutes(api), UsageRoutes(api),       HeatmapRoutes(api),
                            SampleRoutes(api),     StepRoutes(api),        WindowRoutes(api),
                            RuleRoutes(api),       RulePreviewRoutes(api), RuleTransitionRoutes(api),
-                           FindingRoutes(api),    DiagnosisRoutes(api),   ReportRoutes(api),
-                           WebhookRoutes(api),    DeliveryRoutes(api),    TokenRoutes(api),
-                           SessionRoutes(api),    AuditRoutes(api),       NodeRoutes(api),
-                           IngestRoutes(api),     HealthRoutes(api),      PrometheusRoutes(api)}) {
+                           JobEventRoutes(api),   FindingRoutes(api),     DiagnosisRoutes(api),
+                           ReportRoutes(api),     WebhookRoutes(api),     DeliveryRoutes(api),
+                           TokenRoutes(api),      SessionRoutes(api),     AuditRoutes(api),
+                           NodeRoutes(api),       IngestRoutes(api),      HealthRoutes(api),
+                           PrometheusRoutes(api)}) {
     routes.insert(routes.end(), part.begin(), part.end());
   }
   return routes;

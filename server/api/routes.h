@@ -77,6 +77,7 @@ std::vector<Route> WindowRoutes(const Api& api);
 std::vector<Route> RuleRoutes(const Api& api);
 std::vector<Route> RulePreviewRoutes(const Api& api);
 std::vector<Route> RuleTransitionRoutes(const Api& api);
+std::vector<Route> JobEventRoutes(const Api& api);
 std::vector<Route> FindingRoutes(const Api& api);
 std::vector<Route> DiagnosisRoutes(const Api& api);
 std::vector<Route> ReportRoutes(const Api& api);

@@ -15,7 +15,8 @@ Status ApplyStarted(Connection& connection, const ReportedBy& by, const Lifecycl
   if (Status done = NodeStarted(connection, by.job_id, by.node_id, started.facts); !done) {
     return done;
   }
-  return AddEvent(connection, by.job_id, started.at_us, "agent_started", by.node, Json::object());
+  Note(by.events, {started.at_us, "agent_started", by.node});
+  return {};
 }
 
 Status ApplyRank(Connection& connection, const ReportedBy& by, const Lifecycle& rank) {
@@ -24,8 +25,9 @@ Status ApplyRank(Connection& connection, const ReportedBy& by, const Lifecycle& 
       ended ? RankEnded(connection, by.job_id, rank.rank, rank.at_us)
             : RankStarted(connection, by.job_id, rank.rank, by.node_id, rank.facts, rank.at_us);
   if (!done) return done;
-  return AddEvent(connection, by.job_id, rank.at_us, ended ? "rank_ended" : "rank_connected",
-                  by.node, {{"rank", rank.rank}});
+  Note(by.events,
+       {rank.at_us, ended ? "rank_ended" : "rank_connected", by.node, 1, {{"rank", rank.rank}}});
+  return {};
 }
 
 Json NumberOrNull(const std::optional<std::int64_t>& value) {
@@ -78,10 +80,7 @@ Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle&
   if (Status done = NodeEnded(connection, by.job_id, by.node_id, end); !done) return done;
   const Json detail = ended.exit_signal ? Json{{"signal", *ended.exit_signal}}
                                         : Json{{"exit_code", NumberOrNull(ended.exit_code)}};
-  if (Status done = AddEvent(connection, by.job_id, ended.at_us, "command_ended", by.node, detail);
-      !done) {
-    return done;
-  }
+  Note(by.events, {ended.at_us, "command_ended", by.node, 1, detail});
   const Result<std::vector<NodeRow>> nodes = ListNodes(connection, by.job_id);
   if (!nodes) return nodes.error();
   if (std::ranges::any_of(*nodes, RunsCommand)) return {};
@@ -93,11 +92,9 @@ Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle&
 
 // What became of a command stands with the node's facts, where people look.
 Status ApplyAnswered(Connection& connection, const ReportedBy& by, const Lifecycle& answered) {
+  Note(by.events, {answered.at_us, "command_answered", by.node, 1, answered.answer});
   Status done =
-      AddEvent(connection, by.job_id, answered.at_us, "command_answered", by.node, answered.answer);
-  if (done) {
-    done = AddNodeFacts(connection, by.job_id, by.node_id, {{"last_command", answered.answer}});
-  }
+      AddNodeFacts(connection, by.job_id, by.node_id, {{"last_command", answered.answer}});
   if (done && answered.interval_change != 0) {
     done = IntervalAnswered(connection, by.job_id, by.session, answered.interval_change);
   }

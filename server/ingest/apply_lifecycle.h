@@ -4,6 +4,7 @@
 #include <string>
 
 #include "server/ingest/checked_push.h"
+#include "server/ingest/push_events.h"
 #include "server/store/jobs.h"
 
 namespace stepscope {
@@ -15,6 +16,7 @@ struct ReportedBy {
   std::string node;
   std::int64_t now_us = 0;  // the service's clock
   const std::string& public_url;
+  PushEvents& events;  // what people are told of the push, saved with it
 };
 
 // What a lifecycle frame changes: facts, ranks, events, and the end of the job with its last node.

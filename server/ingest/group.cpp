@@ -143,18 +143,27 @@ void AddTable(Group& group, const Stream& stream, const TableFrame& table, PushO
   outcome.bytes += table.payload.size();
 }
 
-Status Reject(Group& group, Stream& stream, const ReportedBy& by, const RejectedFrame& rejected,
-              PushOutcome& outcome) {
+void Reject(Stream& stream, const ReportedBy& by, const RejectedFrame& rejected,
+            PushOutcome& outcome) {
   ++stream.rejected, ++outcome.refused;
-  return AddEvent(
-      group.connection, by.job_id, group.now_us, "frame_rejected", by.node,
-      {{"sequence", rejected.sequence}, {"code", rejected.code}, {"detail", rejected.detail}});
+  Note(by.events,
+       {by.now_us,
+        "frame_rejected",
+        by.node,
+        1,
+        {{"sequence", rejected.sequence}, {"code", rejected.code}, {"detail", rejected.detail}}});
 }
 
 // One frame that comes next in its stream.
-Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome& outcome) {
-  const ReportedBy by{stream.key.job_id, stream.key.node_id, stream.key.session,
-                      stream.push->node, group.now_us,       group.options.public_url};
+Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushEvents& events,
+            PushOutcome& outcome) {
+  const ReportedBy by{stream.key.job_id,
+                      stream.key.node_id,
+                      stream.key.session,
+                      stream.push->node,
+                      group.now_us,
+                      group.options.public_url,
+                      events};
   const std::uint64_t before = stream.cursor;
   stream.cursor = stream.push->numbered ? frame.last : before + 1;
   ++outcome.frames;
@@ -163,7 +172,8 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome
     if (!fault) return fault.error();
     if (!fault->empty()) {
       outcome.rejected.push_back({frame.sequence, "bad-window", *fault});
-      return Reject(group, stream, by, outcome.rejected.back(), outcome);
+      Reject(stream, by, outcome.rejected.back(), outcome);
+      return {};
     }
     AddTable(group, stream, *table, outcome);
     return ApplyTable(group.connection, by, *table, *stream.job);
@@ -175,10 +185,11 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushOutcome
   if (const auto* lost = std::get_if<LostRange>(&frame.content)) {
     stream.lost += static_cast<std::int64_t>(frame.last - before);
     outcome.lost += frame.last - before;
-    return AddEvent(group.connection, by.job_id, group.now_us, "frames_lost", by.node,
-                    lost->detail);
+    Note(events, {group.now_us, "frames_lost", by.node, 1, lost->detail});
+    return {};
   }
-  return Reject(group, stream, by, std::get<RejectedFrame>(frame.content), outcome);
+  Reject(stream, by, std::get<RejectedFrame>(frame.content), outcome);
+  return {};
 }
 
 // A refusal is said again with each repeat: the first answer may have been lost.
@@ -197,6 +208,7 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
     return outcome;
   }
   Stream& stream = group.streams[{job->second.job_id, item.push->session}];
+  PushEvents events;
   for (std::size_t i = item.from; i < item.to; ++i) {
     if (!stream.known) {
       outcome.cursor = frames[i].last;
@@ -216,9 +228,12 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
       ++outcome.duplicates;
       continue;
     }
-    if (Status taken = Take(group, stream, frames[i], outcome); !taken) return taken.error();
+    if (Status taken = Take(group, stream, frames[i], events, outcome); !taken)
+      return taken.error();
     outcome.cursor = stream.cursor;
   }
+  const Status told = Save(group.connection, job->second.job_id, events);
+  if (!told) return told.error();
   if (stream.push->numbered) {
     outcome.commands = CommandsFor(*stream.job, stream.stand, group.now_us);
   }

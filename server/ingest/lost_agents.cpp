@@ -3,6 +3,7 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "server/ingest/ingest.h"
+#include "server/store/job_events.h"
 #include "server/store/job_facts.h"
 
 namespace stepscope {
@@ -19,7 +20,7 @@ Status EndJob(Connection& connection, std::int64_t job_id, Duration lost_after, 
   change.at_us = now_us;
   if (Status done = ChangeJob(connection, job_id, change, public_url); !done) return done;
   const Status noted =
-      AddEvent(connection, job_id, now_us, "agents_lost", "", {{"detail", change.detail}});
+      AddEvent(connection, job_id, {now_us, "agents_lost", "", 1, {{"detail", change.detail}}});
   return noted ? transaction->Commit() : noted;
 }
 

@@ -2,7 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "server/store/job_facts.h"
+#include "server/store/job_events.h"
 #include "server/store/job_rows.h"
 #include "server/store/silences.h"
 #include "server/store/webhooks.h"
@@ -39,8 +39,8 @@ struct Teller {
   }
 
   Status Note(const std::string& kind, std::int64_t last_seen_us, const std::string& node) const {
-    return AddEvent(connection, job_id, now_us, kind, node,
-                    {{"last_seen", TimeText(last_seen_us)}});
+    return AddEvent(connection, job_id,
+                    {now_us, kind, node, 1, {{"last_seen", TimeText(last_seen_us)}}});
   }
 
   Status TellNode(const SilentNode& node) const {

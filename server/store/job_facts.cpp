@@ -39,9 +39,6 @@ constexpr char kJobStarted[] = R"(
 update jobs
 set started_us = $2
 where job_id = $1 and started_us is null)";
-constexpr char kAddEvent[] = R"(
-insert into events (job_id, at_us, kind, node, detail)
-values ($1, $2, $3, $4, $5))";
 constexpr char kListSilent[] = R"(
 select job_id
 from jobs
@@ -97,11 +94,6 @@ Result<bool> JobStarted(Connection& connection, std::int64_t job_id, std::int64_
   const Result<Rows> started = connection.Query(kJobStarted, {job_id, at_us});
   if (!started) return started.error();
   return started->affected() == 1;
-}
-
-Status AddEvent(Connection& connection, std::int64_t job_id, std::int64_t at_us,
-                const std::string& kind, const std::string& node, const Json& detail) {
-  return Done(connection.Query(kAddEvent, {job_id, at_us, kind, node, Dump(detail)}));
 }
 
 Result<std::vector<std::int64_t>> ListSilentJobs(Connection& connection, std::int64_t before_us) {

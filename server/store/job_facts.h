@@ -40,9 +40,6 @@ Status RanksSeen(Connection& connection, std::span<const RankSighting> ranks);
 // The first sample of a job. Says whether it was the first.
 Result<bool> JobStarted(Connection& connection, std::int64_t job_id, std::int64_t at_us);
 
-Status AddEvent(Connection& connection, std::int64_t job_id, std::int64_t at_us,
-                const std::string& kind, const std::string& node, const Json& detail);
-
 // Running jobs whose nodes were all last seen before `before_us`; oldest first, at most 100.
 Result<std::vector<std::int64_t>> ListSilentJobs(Connection& connection, std::int64_t before_us);
 

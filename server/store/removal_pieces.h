@@ -114,9 +114,9 @@ select count(*), coalesce(sum(size), 0)::bigint from gone)",
     "select count(*), least($2::bigint, 0) from gone",
 };
 
-// The same for what is older than $3, of samples only. Keys begin with the node or the rank, so each
-// of these is looked at by itself: what stays of the others is not walked. Which ranks there are is
-// found by going from one to the next.
+// The same for what is older than $3, of samples and events only. Keys begin with the node or the
+// rank, so each of these is looked at by itself: what stays of the others is not walked. Which
+// ranks there are is found by going from one to the next.
 inline constexpr const char* kOldPieces[] = {
     R"(
 with gone as (
@@ -190,6 +190,14 @@ with gone as (
     returning octet_length(payload) as size
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
+    delete from events
+    where job_id = $1 and event_id in (select event_id from events
+        where job_id = $1 and at_us < $3 order by at_us limit $2)
+    returning 1
+)
+select count(*), 0::bigint from gone)",
 };
 
 }  // namespace stepscope

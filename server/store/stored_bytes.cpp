@@ -30,6 +30,9 @@ from job_rollups tablesample system ($1))"},
 select 0, count(*), coalesce(sum(octet_length(payload)), 0)::bigint
 from blocks tablesample system ($1)
 where metric = '')"},
+    {"events", R"(
+select 0, count(*), coalesce(sum(octet_length(detail::text)), 0)::bigint
+from events tablesample system ($1))"},
 };
 constexpr Part kSamples[] = {
     {"blocks", R"(
@@ -104,7 +107,7 @@ limit 1000000)"},
 constexpr char kFiles[] = R"(
 select table_bytes('frames'), table_bytes('blocks'), table_bytes('rollups'),
     table_bytes('job_rollups'), table_bytes('step_blocks'),
-    table_bytes('annotation_blocks'), table_bytes('span_blocks'))";
+    table_bytes('annotation_blocks'), table_bytes('span_blocks'), table_bytes('events'))";
 constexpr char kTryLock[] = "select pg_try_advisory_lock(7383, 0)";
 constexpr char kUnlock[] = "select pg_advisory_unlock(7383, 0)";
 
@@ -117,7 +120,7 @@ Result<Files> ReadFiles(Connection& connection) {
   return Files{{"frames", rows->Int(0, 0)},      {"blocks", rows->Int(0, 1)},
                {"rollups", rows->Int(0, 2)},     {"job_rollups", rows->Int(0, 3)},
                {"step_blocks", rows->Int(0, 4)}, {"annotation_blocks", rows->Int(0, 5)},
-               {"span_blocks", rows->Int(0, 6)}};
+               {"span_blocks", rows->Int(0, 6)}, {"events", rows->Int(0, 7)}};
 }
 
 // What all rows take, told by those on some pages.

@@ -148,6 +148,20 @@ test('the history of a rule is listed', async () => {
   assert.equal((await of('nobody')).status, 404);
 });
 
+test('what happened to a job is listed, and why frames were refused', async () => {
+  const agent = agentOf('eventful', 'host-1');
+  const headers = {'content-type': 'application/vnd.stepscope.frames'};
+  for (const said of [{at_us: 1_795_205_614_000_000, event: 'started', command: ['train']}, {event: 'dances'}]) {
+    await ask('post', '/api/v1/ingest/frames', {body: agent(LIFECYCLE, JSON.stringify(said)), headers});
+  }
+  const of = (name) => ask('get', '/api/v1/jobs/{name}/events', {parameters: {name}});
+  const {items, total} = (await of('eventful')).json;
+  const told = items.map(({kind, node, count, detail}) => [kind, node, count, detail.code ?? '']).sort();
+  assert.deepEqual(told, [['agent_started', 'host-1', 1, ''], ['frame_rejected', 'host-1', 1, 'bad-lifecycle']]);
+  assert.equal(total, 2);
+  assert.equal((await of('nobody')).status, 404);
+});
+
 test('a deleted job is not there any more, and its name is free', async () => {
   const gone = {parameters: {name: 'to-delete'}};
   const body = {name: 'to-delete', group: 'first'};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/text.h"
+#include "server/store/job_events.h"
 #include "server/store/kept_samples.h"
 #include "server/store/rollups.h"
 #include "server/store/series.h"
@@ -74,10 +75,15 @@ TEST_F(RetentionTest, OldSamplesGoWhileRollupsAndTimesStay) {
   Fill(job, kNow - 40 * kDay);
   Fill(job, kNow - kDay);
   ASSERT_TRUE(CompactNode(*connection_, job.job_id(), job.node_id()));
+  for (const std::int64_t at_us : {kNow - 40 * kDay, kNow - kDay}) {
+    ASSERT_TRUE(AddEvent(*connection_, job.job_id(), {at_us, "frames_lost", "n1"}));
+  }
   const std::int64_t rollups = Count("rollups");
   Retention retention(store_, clock_, quick_);
-  EXPECT_TRUE(Eventually([&] { return Count("span_blocks") == 1; })) << "the last that go";
+  const auto all_gone = [&] { return Count("span_blocks") == 1 && Count("events") == 1; };
+  EXPECT_TRUE(Eventually(all_gone)) << "the last that go";
   EXPECT_EQ(Count("jobs where samples_from_us is not null"), 1);
+  EXPECT_EQ(Ask("sum(at_us) from events"), kNow - kDay);
   EXPECT_EQ(Count("rollups"), rollups);
   EXPECT_EQ(Count("step_blocks"), 1);
   EXPECT_EQ(Count("annotation_blocks"), 1);

@@ -2,10 +2,12 @@
 
 #include "server/ingest/ingest.h"
 
+#include <algorithm>
 #include <random>
 #include <thread>
 
 #include "core/base/text.h"
+#include "server/store/job_events.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {
@@ -63,6 +65,27 @@ TEST_F(ExactlyOnce, LostRangeMovesTheCursorAndIsCounted) {
   ExpectStored(Push({lost, eighth}), 8);
   EXPECT_EQ(Count("select lost from streams"), 6);
   EXPECT_EQ(Count("select count(*) from events where kind = 'frames_lost'"), 1);
+}
+
+// Else whoever sends what is refused could fill the database with the refusals.
+TEST_F(ExactlyOnce, APushTellsOnceOfAllItsRefusedFrames) {
+  FrameMaker agent("train");
+  std::vector<std::string> frames = {agent.Started()};
+  for (int i = 0; i < 200; ++i) frames.push_back(agent.Lifecycle({{"event", "dances"}}));
+  const PushReply reply = Push(frames);
+  ExpectStored(reply, 201);
+  EXPECT_EQ(reply.answer.rejected.size(), 200u);
+  const auto events = ListEvents(*connection_, Job().job_id, "", 50);
+  ASSERT_TRUE(events) << events.error().message;
+  ASSERT_EQ(events->items.size(), 2u);
+  const auto refused = std::ranges::find(events->items, "frame_rejected", &JobEvent::kind);
+  const auto started = std::ranges::find(events->items, "agent_started", &JobEvent::kind);
+  ASSERT_TRUE(refused != events->items.end() && started != events->items.end());
+  EXPECT_EQ(refused->node, "n1");
+  EXPECT_EQ(refused->count, 200);
+  EXPECT_EQ(refused->detail["sequence"], 2);
+  EXPECT_EQ(refused->detail["code"], "bad-lifecycle");
+  EXPECT_EQ(started->count, 1);
 }
 
 TEST_F(ExactlyOnce, SurvivesTheServiceAndItsMemory) {
