@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "server/store/job_events.h"
 #include "tests/server/ingest/ingest_fixture.h"
+#include "tests/support/eventually.h"
 
 namespace stepscope {
 namespace {
@@ -199,6 +200,78 @@ TEST_F(GroupHalving, CulpritIsRejectedAndTheOthersAreStored) {
   EXPECT_EQ(Count("select rejected from streams"), 2);
   // The schema rode on a frame that was refused; the others are readable all the same.
   EXPECT_EQ(Ticks().at_us.size(), 28u);
+}
+
+// The writer waits until the pushes of all agents are there.
+TEST_F(GroupHalving, CulpritsOfSomeStreamsAreRejectedAndAllOthersAreStored) {
+  constexpr std::size_t kAgents = 6;
+  std::vector<FrameMaker> agents;
+  for (std::size_t i = 0; i < kAgents; ++i) {
+    agents.emplace_back("train", Format("n{}", i));
+    ExpectStored(Push({agents[i].Started()}), 1);
+  }
+  ASSERT_TRUE(connection_->Execute("alter table frames add check (rows <> 3)"));
+  IngestOptions options;
+  options.group_frames = 2 * kAgents;
+  options.group_wait = options.answer_within = 60s;
+  Ingest together(store_, clock_, options);
+  std::vector<PushReply> replies(kAgents);
+  std::vector<std::jthread> pushes;
+  for (std::size_t i = 0; i < kAgents; ++i) {
+    pushes.emplace_back([&, i] {
+      const std::string first = agents[i].Ticks(kStartUs, i == 4 ? 3 : 4);
+      const std::string second = agents[i].Ticks(kStartUs + 2'000'000, i == 1 ? 3 : 4);
+      replies[i] = together.Push(test::PushOf({first, second}));
+    });
+  }
+  pushes.clear();
+  for (std::size_t i = 0; i < kAgents; ++i) {
+    ExpectStored(replies[i], 3);
+    EXPECT_EQ(replies[i].answer.rejected.size(), i == 1 || i == 4 ? 1u : 0u) << i;
+  }
+  ExpectRejected(replies[1], 3, "refused");
+  ExpectRejected(replies[4], 2, "refused");
+  EXPECT_EQ(together.figures().groups, 1u);
+  EXPECT_EQ(Frames(), 2 * static_cast<std::int64_t>(kAgents) - 2);
+  EXPECT_EQ(Count("select count(*) from streams where rejected = 1"), 2);
+  EXPECT_EQ(Count("select sum(rejected + lost) from streams"), 2);
+}
+
+// A push that the writer has, one that waits, and one for which there is no room.
+TEST_F(GroupHalving, ADatabaseThatHoldsTheWriterFillsTheQueueAndEmptiesIt) {
+  FrameMaker agent("train");
+  ExpectStored(Push({agent.Started()}), 1);
+  std::vector<std::string> frames;
+  for (int i = 0; i < 3; ++i) frames.push_back(agent.Ticks(kStartUs + i * 2'000'000));
+  IngestOptions options;
+  options.queue_bound = 1;
+  options.group_wait = 0ms;
+  options.answer_within = 50ms;
+  Ingest narrow(store_, clock_, options);
+  Result<Transaction> lock = Transaction::Begin(*connection_);
+  ASSERT_TRUE(lock);
+  ASSERT_TRUE(connection_->Query("select * from streams for update"));
+  for (const std::size_t i : {0u, 1u}) {
+    const PushReply slow = narrow.Push(test::PushOf({frames[i]}));
+    ExpectProblem(slow, 503, "unavailable");
+    EXPECT_EQ(slow.detail, "ingest: the database takes long; send it again");
+  }
+  const PushReply full = narrow.Push(test::PushOf({frames[2]}));
+  const IngestFigures held = narrow.figures();
+  ExpectProblem(full, 503, "unavailable");
+  EXPECT_EQ(full.detail, "ingest: too many pushes wait; send it again");
+  EXPECT_EQ(held.queue_length, 1u);
+  EXPECT_GT(held.queue_age, 0ms);
+  EXPECT_GE(held.commit_p95, 50ms);
+  ASSERT_TRUE(lock->Commit());
+  PushReply again;
+  EXPECT_TRUE(Eventually([&] {
+    again = narrow.Push(test::PushOf(frames));
+    return again.status == 200;
+  }));
+  ExpectStored(again, 4);
+  EXPECT_EQ(narrow.figures().queue_length, 0u);
+  EXPECT_EQ(Frames(), 3);
 }
 
 TEST_F(GroupHalving, LockThatIsHeldIsUnavailable) {
