@@ -32,7 +32,7 @@ namespace {
 constexpr Duration kLastWait = 10s;
 constexpr Duration kDrainWait = 2s;
 constexpr Duration kAskAgain = 1s;    // a driver that starts
-constexpr Duration kLookAgain = 60s;  // whether a source has become too large
+constexpr Duration kLookAgain = 60s;  // whether a source comes or fails
 
 std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
   const bool lines = !options.log_metrics.empty();
@@ -106,7 +106,7 @@ JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
 }
 
 // Tells the service what the node is, and again once a driver that takes long to start has done so,
-// and when more or less is left out of a source than it was told.
+// and when a source comes, fails, works again, or more or less is left out of it than was told.
 class Opening {
  public:
   Opening(const RunOptions& options, const Sampler& sampler, JobSession& session, Time at)
@@ -116,7 +116,7 @@ class Opening {
 
   // Says when to call it again.
   Duration Look() {
-    if (starting_ ? !sampler_.Starting() : AbsentOf(sampler_) != absent_) Say();
+    if (sampler_.Starting() != starting_ || AbsentOf(sampler_) != absent_) Say();
     return starting_ ? kAskAgain : kLookAgain;
   }
 

@@ -5,6 +5,11 @@
 #include "core/base/log.h"
 
 namespace stepscope {
+namespace {
+
+constexpr Duration kLasts = 5s;
+
+}  // namespace
 
 Sampler::Sampler(const std::string& root, const Clock& clock) : clock_(clock) {
   for (const CollectorKind& kind : CollectorTable()) {
@@ -33,9 +38,20 @@ std::vector<AbsentSource> Sampler::Absent() const {
   std::vector<AbsentSource> absent = absent_;
   for (const Running& running : running_) {
     std::string reason = running.collector->Shortfall();
+    if (reason.empty()) reason = FailureOf(running.name);
     if (!reason.empty()) absent.push_back({std::string(running.name), std::move(reason)});
   }
   return absent;
+}
+
+// What failed once and works again is not worth telling.
+std::string Sampler::FailureOf(std::string_view source) const {
+  const SteadyTime now = clock_.Steady();
+  return failures_.Read([&](const std::vector<Failure>& all) {
+    const auto found = std::ranges::find(all, source, &Failure::source);
+    const bool lasts = found != all.end() && now - found->since >= kLasts;
+    return lasts ? found->reason : std::string();
+  });
 }
 
 std::vector<GpuFacts> Sampler::Gpus() const {
@@ -55,7 +71,12 @@ void Sampler::Note(Running& running, const Status& status) {
   running.failing = !status.ok();
   if (running.failing) {
     LogWarning("no {} samples for now: {}", running.name, status.error().message);
+    Failure failure{running.name, clock_.Steady(), status.error().message};
+    failures_.Change([&](auto& all) { all.push_back(std::move(failure)); });
   } else {
+    failures_.Change([&](auto& all) {
+      std::erase_if(all, [&](const Failure& one) { return one.source == running.name; });
+    });
     LogInfo("{} samples again", running.name);
   }
 }

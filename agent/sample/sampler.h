@@ -8,6 +8,7 @@
 #include "agent/collect/collector.h"
 #include "agent/collect/tick_row.h"
 #include "core/base/clock.h"
+#include "core/base/guarded.h"
 
 namespace stepscope {
 
@@ -20,8 +21,8 @@ struct AbsentSource {
 };
 
 // Asks every collector for its part of a tick. A collector that fails leaves its columns missing,
-// is logged once when it begins and once when it works again, and never stops the others. For one
-// thread. `clock` outlives it.
+// is logged once when it begins and once when it works again, is absent as long as that lasts, and
+// never stops the others. For one thread. `clock` outlives it.
 class Sampler {
  public:
   // Starts what the node has, and reads each counter once, so that the first tick has rates.
@@ -36,7 +37,7 @@ class Sampler {
   const TickRow& Sample();
 
   // Any thread may ask these; GPUs may come for as long as their driver starts, and a source may
-  // become too large to be read as a whole.
+  // become too large to be read as a whole, or fail for some seconds.
   std::vector<AbsentSource> Absent() const;
   std::vector<GpuFacts> Gpus() const;
   bool Starting() const;
@@ -53,12 +54,20 @@ class Sampler {
     bool failing = false;
   };
 
+  struct Failure {
+    std::string_view source;
+    SteadyTime since;
+    std::string reason;  // when it began: the newest may say another number each time
+  };
+
   void Note(Running& running, const Status& status);
+  std::string FailureOf(std::string_view source) const;
 
   const Clock& clock_;
   TickRow row_;
   std::vector<Running> running_;
   std::vector<AbsentSource> absent_;
+  Guarded<std::vector<Failure>> failures_;  // of those that run
 };
 
 // The first multiple of the interval since the epoch that is later than `now`.

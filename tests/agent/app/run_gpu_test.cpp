@@ -73,6 +73,16 @@ TEST_F(RunGpuTest, SaysItOnceADriverHasStartedThatTakesLong) {
   EXPECT_EQ(GpusOf(1).size(), 2u);
 }
 
+TEST_F(RunGpuTest, SaysThatADriverDoesNotAnswer) {
+  setenv("FAKE_NVML_HANGS", "3600000", 1);
+  AgentProcess agent(Run("sleep 12"));
+  EXPECT_EQ(agent.Wait(), 0);
+  const auto events = service.Events(R"("event":"started")");
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].find("NVML has not answered yet"), std::string::npos);
+  EXPECT_NE(events[1].find("NVML has not answered yet"), std::string::npos) << events[1];
+}
+
 TEST_F(RunGpuTest, EndsAsTheCommandDoesWhileADriverHangs) {
   setenv("FAKE_NVML_HANGS", "3600000", 1);
   const auto before = std::chrono::steady_clock::now();

@@ -59,6 +59,30 @@ TEST(Sampler, GoesOnWithTheOthersWhenOneFails) {
   EXPECT_DOUBLE_EQ(sampler.Sample().At("memory_used_percent"), 60);
 }
 
+std::string ReasonOf(const Sampler& sampler, std::string_view source) {
+  for (AbsentSource& one : sampler.Absent()) {
+    if (one.source == source) return std::move(one.reason);
+  }
+  return "";
+}
+
+TEST(Sampler, SaysWhySourcesFailForAsLongAsTheyDo) {
+  FakeRoot root;
+  FakeClock clock;
+  WriteNode(root, 0);
+  Sampler sampler(root.path(), clock);
+  root.Write("/proc/meminfo", "garbage");
+  sampler.Sample();
+  EXPECT_EQ(ReasonOf(sampler, "memory"), "") << "it may be over at once";
+  clock.Advance(6s);
+  sampler.Sample();
+  EXPECT_EQ(ReasonOf(sampler, "memory"), "/proc/meminfo: no MemTotal");
+  EXPECT_EQ(ReasonOf(sampler, "cpu"), "");
+  WriteNode(root, 10);
+  sampler.Sample();
+  EXPECT_EQ(ReasonOf(sampler, "memory"), "");
+}
+
 TEST(NextTick, LiesOnMultiplesOfTheIntervalSinceTheEpoch) {
   const Time whole = FromMicros(1'800'000'000'000'000);
   EXPECT_EQ(NextTick(whole, 500ms), whole + 500ms);
