@@ -43,6 +43,8 @@ class Collector {
 struct CollectorKind {
   std::string_view name;
   Result<std::unique_ptr<Collector>> (*make)(const std::string& root, TickRow& row);
+  // Its driver may be loaded later, so it is asked for again; touches no row before it collects.
+  bool may_come = false;
 };
 
 std::span<const CollectorKind> CollectorTable();

@@ -22,7 +22,7 @@ constexpr CollectorKind kCollectors[] = {
     {"faults", MakeFaultsCollector},   {"pressure", MakePressureCollector},
     {"disk", MakeDiskCollector},       {"nfs", MakeNfsCollector},
     {"network", MakeNetworkCollector}, {"tcp", MakeTcpCollector},
-    {"rdma", MakeRdmaAside},           {"gpu", MakeGpuCollector},
+    {"rdma", MakeRdmaAside, true},     {"gpu", MakeGpuCollector, true},
     {"cgroup", MakeCgroupCollector},
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/collect/retried_collector.h"
 #include "core/base/log.h"
 
 namespace stepscope {
@@ -16,6 +17,8 @@ Sampler::Sampler(const std::string& root, const Clock& clock) : clock_(clock) {
     auto collector = kind.make(root, row_);
     if (collector) {
       running_.push_back({kind.name, std::move(*collector)});
+    } else if (kind.may_come) {
+      running_.push_back({kind.name, RetryCollector(kind, root, collector.error().message)});
     } else {
       absent_.push_back({std::string(kind.name), collector.error().message});
     }

@@ -36,8 +36,8 @@ class Sampler {
   // Valid until the next call.
   const TickRow& Sample();
 
-  // Any thread may ask these; GPUs may come for as long as their driver starts, and a source may
-  // become too large to be read as a whole, or fail for some seconds.
+  // Any thread may ask these; GPUs may come for as long as their driver starts, or when it is
+  // loaded, and a source may become too large to be read as a whole, or fail for some seconds.
   std::vector<AbsentSource> Absent() const;
   std::vector<GpuFacts> Gpus() const;
   bool Starting() const;

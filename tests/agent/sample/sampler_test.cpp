@@ -3,11 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <thread>
 
 #include "agent/collect/collector.h"
 #include "agent/collect/tick_row.h"
+#include "agent/gpu/nvml_library.h"
+#include "core/base/clock.h"
 #include "core/model/metric.h"
 #include "core/wire/frame.h"
+#include "tests/agent/gpu/gpu_fixture.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_root.h"
 
@@ -42,7 +47,7 @@ TEST(Sampler, SaysWhichSourcesTheNodeDoesNotHave) {
   for (const AbsentSource& one : sampler.Absent()) absent.push_back(one.source);
   std::erase(absent, "gpu");  // the machine of this test may have one
   EXPECT_EQ(absent, (std::vector<std::string>{"frequency", "faults", "pressure", "disk", "nfs",
-                                              "network", "tcp", "rdma", "cgroup"}));
+                                              "network", "tcp", "cgroup", "rdma"}));
   EXPECT_NE(sampler.Absent()[2].reason.find("/proc/pressure/cpu"), std::string::npos);
 }
 
@@ -81,6 +86,58 @@ TEST(Sampler, SaysWhySourcesFailForAsLongAsTheyDo) {
   WriteNode(root, 10);
   sampler.Sample();
   EXPECT_EQ(ReasonOf(sampler, "memory"), "");
+}
+
+// Ticks until the source has a value; the attempt to open it is made on another thread.
+double Await(Sampler& sampler, FakeClock& clock, std::string_view metric, std::string_view device) {
+  const SteadyTime until = SystemClock().Steady() + 1min;
+  double value = NAN;
+  while (std::isnan(value) && SystemClock().Steady() < until) {
+    clock.Advance(500ms);
+    value = sampler.Sample().At(metric, device);
+    std::this_thread::yield();
+  }
+  return value;
+}
+
+TEST(Sampler, FindsADriverThatIsLoadedLater) {
+  FakeRoot root;
+  FakeClock clock;
+  WriteNode(root, 0);
+  root.Write(std::string("/usr/lib/") + kNvmlName, "no library");  // or this machine's would count
+  Sampler sampler(root.path(), clock);
+  EXPECT_NE(ReasonOf(sampler, "gpu"), "");
+  EXPECT_EQ(ReasonOf(sampler, "rdma"), "/sys/class/infiniband: no port");
+  root.Write("/sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+  root.MakeFolder("/usr/lib64");
+  std::filesystem::create_symlink(test::FakeNvmlFile(), root.path() + "/usr/lib64/" + kNvmlName);
+  test::ScriptOf(test::FakeNvmlFile()).count = 2;
+  clock.Advance(59s);
+  sampler.Sample();
+  EXPECT_TRUE(sampler.Gpus().empty()) << "once a minute";
+  EXPECT_DOUBLE_EQ(Await(sampler, clock, "gpu_util_percent", "gpu1"), 97);
+  EXPECT_DOUBLE_EQ(Await(sampler, clock, "rdma_link_bytes_per_second", "mlx5_0:1"), 50e9);
+  EXPECT_EQ(sampler.Gpus().size(), 2u);
+  EXPECT_EQ(ReasonOf(sampler, "gpu"), "");
+  EXPECT_EQ(ReasonOf(sampler, "rdma"), "");
+}
+
+TEST(Sampler, SaysTheNewestReasonWhyADriverIsMissing) {
+  FakeRoot root;
+  FakeClock clock;
+  root.Write(std::string("/usr/lib/") + kNvmlName, "no library");
+  Sampler sampler(root.path(), clock);
+  const std::string before = ReasonOf(sampler, "gpu");
+  root.MakeFolder("/usr/lib64");
+  std::filesystem::create_symlink(test::FakeNvmlFile(), root.path() + "/usr/lib64/" + kNvmlName);
+  test::ScriptOf(test::FakeNvmlFile()).count = 0;
+  const SteadyTime until = SystemClock().Steady() + 1min;
+  while (ReasonOf(sampler, "gpu") == before && SystemClock().Steady() < until) {
+    clock.Advance(61s);
+    sampler.Sample();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(ReasonOf(sampler, "gpu"), "no GPU: NVML knows no device; no AMD or Intel card");
 }
 
 TEST(NextTick, LiesOnMultiplesOfTheIntervalSinceTheEpoch) {
