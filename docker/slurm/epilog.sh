@@ -3,5 +3,8 @@
 # this fails, so it does not.
 running=/run/stepscope-jobs
 rm -f "$running/${SLURM_JOB_ID:-0}"
-rmdir "$running" 2>/dev/null && timeout 5 systemctl stop --no-block stepscope-agent.service
+{
+  # No prolog may come between the two; without the lock the agent stays.
+  flock -w 2 9 && rmdir "$running" 2>/dev/null && timeout 3 systemctl stop --no-block stepscope-agent.service
+} 9>"$running.lock"
 exit 0

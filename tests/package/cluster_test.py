@@ -4,19 +4,20 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 
 import pytest
 import yaml
 
 from tests.package.roots import LOG, bare_root, inside
-from tests.support.service import ROOT
+from tests.support.service import ROOT, wait_for
 
 MANIFEST = ROOT / "docker/kubernetes/stepscope-agent.yaml"
 
 
 @pytest.fixture
 def node(tmp_path):
-    root = bare_root(tmp_path)
+    root = bare_root(tmp_path, "util-linux")
     for name in ("prolog", "epilog"):
         shutil.copy(ROOT / f"docker/slurm/{name}.sh", root / "tmp")
     return root
@@ -43,9 +44,25 @@ def test_slurm_starts_the_agent_with_the_first_job_and_ends_it_with_the_last(nod
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a root of one's own needs root")
-def test_slurm_starts_jobs_without_an_agent(node):
+def test_a_job_that_begins_while_another_ends_has_its_agent(node):
+    """The last call decides: the epilog has found no other job, and is slow to say so."""
+    assert called(node, "prolog", "7")
+    (node / "usr/bin/systemctl").write_text(f'#!/bin/sh\nif [ "$1" = stop ]; then touch /tmp/stops; sleep 1; fi\necho "$1" >>{LOG}\n')
+    found = []
+    ends = threading.Thread(target=lambda: found.append(inside(node, "/tmp/epilog.sh", environment={"SLURM_JOB_ID": "7"})))
+    ends.start()
+    wait_for((node / "tmp/stops").exists, "the epilog stops the agent", seconds=20)
+    assert inside(node, "/tmp/prolog.sh", environment={"SLURM_JOB_ID": "8"}).returncode == 0
+    ends.join()
+    assert (node / LOG[1:]).read_text().split() == ["stop", "start"]
+    assert found[0].returncode == 0 and (node / "run/stepscope-jobs/8").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a root of one's own needs root")
+@pytest.mark.parametrize("wrong", ["stepscope-jobs", "stepscope-jobs.lock"])
+def test_slurm_starts_jobs_without_an_agent(node, wrong):
     (node / "usr/bin/systemctl").write_text("#!/bin/sh\nexit 5\n")
-    (node / "run/stepscope-jobs").touch()  # no folder
+    (node / "run" / wrong).mkdir() if wrong.endswith(".lock") else (node / "run" / wrong).touch()
     for script in ("prolog", "epilog"):
         assert inside(node, f"/tmp/{script}.sh", environment={"SLURM_JOB_ID": "7"}).returncode == 0
 
