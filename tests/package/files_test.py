@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.support.service import ROOT
+from tests.support.service import ROOT, wait_for
 
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not here")
@@ -35,6 +35,40 @@ def test_units_leave_the_gpus_in_reach(unit):
     # ProtectClock= allows one device, and so forbids the others.
     lines = (ROOT / f"docker/systemd/{unit}.service").read_text().splitlines()
     assert not [line for line in lines if line.startswith(("PrivateDevices=", "DeviceAllow=", "DevicePolicy=", "ProtectClock="))]
+
+
+def unit_lines(unit):
+    return [line for line in (ROOT / f"docker/systemd/{unit}.service").read_text().splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.parametrize("unit, program", [("stepscope-agent", "stepscope-agent"), ("stepscope-server", "stepscope-server")])
+def test_a_program_that_is_used_wrongly_is_not_started_for_ever(build, unit, program):
+    lines = unit_lines(unit)
+    assert "RestartPreventExitStatus=2" in lines and any(line.startswith("Restart=") for line in lines)
+    words = re.search(r"^ExecStart=/usr/bin/\S+ ?(.*)$", "\n".join(lines), re.MULTILINE)[1].split()[:1]
+    wrong = subprocess.run([build / program, *(words if words[:1] == ["daemon"] else []), "--no-such-option"], capture_output=True, text=True, timeout=30)
+    assert wrong.returncode == 2, wrong.stderr
+
+
+def test_a_training_that_is_a_unit_has_its_spool_on_disk(build, tmp_path):
+    """Its folder is a link, as systemd makes it for a user that there is only while the unit runs."""
+    lines = unit_lines("stepscope-agent@")
+    (folder,) = [line.removeprefix("StateDirectory=").replace("%i", "bert") for line in lines if line.startswith("StateDirectory=")]
+    (spool,) = [line.removeprefix("Environment=STEPSCOPE_SPOOL=") for line in lines if line.startswith("Environment=STEPSCOPE_SPOOL=")]
+    assert "DynamicUser=yes" in lines
+    private, link = tmp_path / "private" / folder, tmp_path / folder
+    private.mkdir(parents=True, mode=0o700)
+    link.parent.mkdir()
+    link.symlink_to(private)
+    spool = spool.replace("%S", str(tmp_path)).replace("%i", "bert")
+    words = [build / "stepscope-agent", "run", "--server", "http://127.0.0.1:9", "--job", "bert", "--push", "1s", "--", "sleep", "60"]
+    agent = subprocess.Popen(words, env={**os.environ, "STEPSCOPE_SPOOL": spool}, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: [path for path in private.glob("spool/*/*") if path.stat().st_size > 0], "samples are on disk")
+    finally:
+        agent.terminate()
+        agent.send_signal(2)  # it does not wait for its answer
+        agent.wait(30)
 
 
 def test_the_agent_starts_as_its_unit_says(build, tmp_path):
