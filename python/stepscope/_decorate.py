@@ -1,15 +1,37 @@
-"""What annotations and phases do as decorators, for both forms."""
+"""What annotations and phases do as decorators, for both forms.
+
+PyTorch reads decorated functions to compile them, and is to find what it would without us: what it compiles is not
+timed. torch.jit.script looks up the names that a function uses among the globals of what stands in its place.
+"""
 
 from __future__ import annotations
 
 import functools
+import sys
+from types import FunctionType
 from typing import Any, Callable, TypeVar, cast
 
+from . import _form
 from ._form import marks
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # of a code object's flags
+
+
+def _never() -> bool:
+    return False
+
+
+def _compiling() -> bool:
+    """Whether torch.compile reads the caller. PyTorch may be imported at any time, but not by us."""
+    compiler = sys.modules.get("torch.compiler")
+    return compiler is not None and getattr(compiler, "is_dynamo_compiling", _never)()
+
+
+def _compiling_or_quiet() -> bool:
+    """In Python it takes longer to make a span than to find that nobody records."""
+    return _compiling() or marks.is_quiet()
 
 
 def timed(kind: str, name: str, function: _F) -> _F:
@@ -27,8 +49,24 @@ def timed(kind: str, name: str, function: _F) -> _F:
 
         return cast(_F, functools.wraps(function)(wait))
 
+    bare = _compiling if _form.FORM == "C extension" else _compiling_or_quiet
+
     def call(*args: Any, **named: Any) -> Any:
+        if bare():
+            return function(*args, **named)
         with span(name):
             return function(*args, **named)
 
-    return cast(_F, functools.wraps(function)(call))
+    return cast(_F, _in_place_of(function, call))
+
+
+def _in_place_of(function: Callable[..., Any], call: FunctionType) -> Callable[..., Any]:
+    """The call, which uses no globals of its own, with those of the function, and to be scripted as that."""
+    if not isinstance(function, FunctionType):
+        return functools.wraps(function)(call)
+    code = call.__code__.replace(co_name=function.__name__)  # torch.compile counts how often it compiles each one
+    stands = FunctionType(code, function.__globals__, closure=call.__closure__)
+    functools.update_wrapper(stands, function)
+    vars(stands).setdefault("__original_fn", function)
+    setattr(stands, "__script_if_tracing_wrapper", True)
+    return stands

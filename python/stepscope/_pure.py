@@ -83,6 +83,12 @@ def _is_alone(gate: Gate, now_ns: int) -> bool:
         return True
 
 
+def is_quiet() -> bool:
+    """Whether nobody records, and it is too early to look for an agent again."""
+    gate = _gate
+    return gate.off and (not gate.seeking or monotonic_ns() < gate.due)
+
+
 def _spoken(name: object) -> str:
     """Anything can be a name."""
     try:

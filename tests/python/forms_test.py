@@ -1,6 +1,7 @@
 """What the two forms of the package have in common beyond their marks, and how one of them is chosen."""
 
 import contextlib
+import functools
 import importlib
 import inspect
 import os
@@ -71,6 +72,19 @@ def test_a_decorated_method_is_still_a_method(agent):
     assert Model.double.__doc__ == "Doubles." and Model.double.__name__ == "double"
     assert list(Model().generate()) == [1]
     assert agent.drain().annotations == {"method": 2}
+
+
+def test_what_can_be_called_can_be_decorated(agent):
+    class Adds:
+        def __call__(self, x):
+            return x + 1
+
+        def twice(self, x):
+            return self(self(x))
+
+    for called, given in ((len, "abc"), (functools.partial(pow, 3), 1), (Adds(), 2), (Adds().twice, 1), (lambda x: x, 3)):
+        assert stepscope.annotate("work")(stepscope.annotate("inner")(called))(given) == 3
+    assert agent.drain().annotations == {"work": 5, "inner": 5}
 
 
 def test_decorated_generators_are_as_they_were(agent):

@@ -99,6 +99,15 @@ def test_each_kind_of_mark_finds_it(alone, place, mark_one):
 
 
 @pytest.mark.parametrize("kind", ["annotate", "phase"])
+def test_a_decorated_function_finds_it(alone, place, kind):
+    work = getattr(stepscope, kind)("forward")(lambda: 7)
+    with Intake(place):
+        alone.due = 0
+        assert all(work() == 7 for _ in range(100))
+        assert stepscope.info()["connected"]
+
+
+@pytest.mark.parametrize("kind", ["annotate", "phase"])
 def test_one_object_that_is_used_again_finds_it(alone, place, kind):
     again = getattr(stepscope, kind)("forward")
     with Intake(place):
