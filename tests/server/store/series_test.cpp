@@ -58,7 +58,7 @@ TEST_F(Series, MoreFramesThanAListHoldsAreSaidOrReadPieceByPiece) {
       "insert into frames select job_id, node_id, session, sequence + i, kind, rank, schema_hash, "
       "from_us + i, to_us + i, rows, clock_suspect, payload from frames, "
       "generate_series(1, 500000) as i"));
-  TickQuery query{.job_id = frames_.job_id(), .node_id = frames_.node_id()};
+  TickQuery query{.job_id = frames_.job_id(), .node_id = frames_.node_id(), .filter = {}};
   const auto fresh = ReadFreshTicks(*connection_, query);
   ASSERT_FALSE(fresh);
   EXPECT_EQ(fresh.error().code, Code::kUnavailable);
