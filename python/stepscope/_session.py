@@ -15,7 +15,7 @@ from time import monotonic_ns
 
 from . import _form, _place, _wire
 from ._form import marks
-from ._lease import Lease, Local, new_ring
+from ._lease import Lease, Local, new_ring, say_clock
 from ._memory import MAX_RINGS, slots_of, supported
 
 TYPE_CHECKING = False
@@ -215,6 +215,7 @@ class Session(marks.Gate):
             connection = self._connect_to(self.path)
             if not self.rings:
                 self._lend()
+            say_clock(self.rings[0])
             connection.send_ring(self._hello(), self.rings[0].fd)
         except BaseException:
             if connection is not None:
@@ -237,6 +238,7 @@ class Session(marks.Gate):
             return
         while self._announced < len(self.rings):
             ring = self.rings[self._announced]
+            say_clock(ring)
             self.connection.send_ring(_wire.ring(self._announced), ring.fd)
             self._announced += 1
         if self._named < len(self.ids):
