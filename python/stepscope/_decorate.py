@@ -60,7 +60,7 @@ def timed(kind: str, name: str, function: _F) -> _F:
     return cast(_F, _in_place_of(function, call))
 
 
-def _in_place_of(function: Callable[..., Any], call: FunctionType) -> Callable[..., Any]:
+def _in_place_of(function: Callable[..., Any], call: Any) -> Any:
     """The call, which uses no globals of its own, with those of the function, and to be scripted as that."""
     if not isinstance(function, FunctionType):
         return functools.wraps(function)(call)

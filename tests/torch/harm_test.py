@@ -220,13 +220,18 @@ def drained(process, intake):
     return outcome(process)
 
 
+@pytest.fixture(scope="module")
+def bare_long():
+    return outcome(start("-c", LONG, hooks=False))[1].splitlines()
+
+
 @pytest.mark.parametrize("agent", [undrained, drained])
-def test_memory_does_not_grow(intake, agent):
+def test_memory_does_not_grow(bare_long, intake, agent):
     """Nor is a full ring a hindrance."""
     code, out, err = agent(start("-c", LONG, socket=intake.path), intake)
     losses, grown, dropped = (line for line in out.splitlines() if line != "trains")
     assert (code, err) == (0, "") and grown.startswith("True True"), out
-    assert losses in outcome(start("-c", LONG, hooks=False))[1].splitlines()
+    assert losses in bare_long
     steps = len(intake.drain_until(lambda i: i.ended, "end").steps)
     if agent is undrained:
         assert 900 < steps < 2000 and int(dropped) > 50_000
