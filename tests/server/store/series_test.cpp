@@ -39,6 +39,13 @@ class Series : public ::testing::Test {
                 same->series == table->series && same->complete == table->complete);
     return std::move(*table);
   }
+  // Statements that make so many rows, [from, to) at a time: one for all takes too long.
+  void ForPieces(std::size_t rows, auto statement) {
+    constexpr std::size_t kPiece = 20'000;
+    for (std::size_t from = 0; from < rows; from += kPiece) {
+      ASSERT_TRUE(connection_->Execute(statement(from, std::min(from + kPiece, rows))));
+    }
+  }
   static TickQuery Shortened(TickQuery query) {
     query.until_us = std::min<std::int64_t>(query.until_us, 3'600'000'000);
     return query;
@@ -54,10 +61,12 @@ using Times = std::vector<std::int64_t>;
 // The compactor is far behind: a chart that lacks the newest frames would say nothing of it.
 TEST_F(Series, MoreFramesThanAListHoldsAreSaidOrReadPieceByPiece) {
   StoreTicks({"user.a", ""}, {1'000, 1'001});
-  ASSERT_TRUE(connection_->Execute(
-      "insert into frames select job_id, node_id, session, sequence + i, kind, rank, schema_hash, "
-      "from_us + i, to_us + i, rows, clock_suspect, payload from frames, "
-      "generate_series(1, 500000) as i"));
+  ForPieces(kMostFramesListed, [&](std::size_t from, std::size_t to) {
+    return Format(
+        "insert into frames select job_id, node_id, session, i, kind, rank, schema_hash, i, i, "
+        "rows, clock_suspect, payload from frames, generate_series({}, {}) as i where sequence = 1",
+        from + 2, to + 1);  // beside the one that is there
+  });
   TickQuery query{.job_id = frames_.job_id(), .node_id = frames_.node_id(), .filter = {}};
   const auto fresh = ReadFreshTicks(*connection_, query);
   ASSERT_FALSE(fresh);
@@ -71,17 +80,14 @@ TEST_F(Series, MoreFramesThanAListHoldsAreSaidOrReadPieceByPiece) {
 }
 
 TEST_F(Series, MoreRollupsThanAnAnswerHoldsAreSaid) {
-  const std::string from = Format(" from generate_series(1, {}) as i", kMostRollups + 1);
-  ASSERT_TRUE(connection_->Execute(
-      Format("insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, "
-             "payload, marked) select {}, {}, 10000000, 'user.a', i, 1, '', true",
-             frames_.job_id(), frames_.node_id()) +
-      from));
-  ASSERT_TRUE(connection_->Execute(
-      Format("insert into job_rollups (job_id, bin_us, metric, chunk_us) select {}, 10000000, "
-             "'user.a', i",
-             frames_.job_id()) +
-      from));
+  ForPieces(kMostRollups + 1, [&](std::size_t from, std::size_t to) {
+    return Format(
+        "insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, payload, "
+        "marked) select {0}, 1, 10000000, 'user.a', i, 1, '', true from generate_series({1}, {2}) "
+        "as i; insert into job_rollups (job_id, bin_us, metric, chunk_us) select {0}, 10000000, "
+        "'user.a', i from generate_series({1}, {2}) as i",
+        frames_.job_id(), from, to - 1);
+  });
   const RollupQuery query{
       .job_id = frames_.job_id(), .node_ids = {}, .bin_us = 10'000'000, .filter = {}};
   const auto rollups = LoadRollups(*connection_, query);
