@@ -86,12 +86,9 @@ def test_a_dump_of_a_running_service_is_restored_as_the_same_service(service, fo
     again = Service(folder / "new", "--webhook-allow", "127.0.0.1/32")
     done = server("restore", "--data-dir", again.data_dir, dump)
     assert done.returncode == 0 and "restored 2 jobs" in done.stderr, done.stderr
-    again.start()
-    try:
+    with under_law(again):
         assert shown(again) == before
         check_goes_on(again, live, acknowledged, listener)
-    finally:
-        again.stop()
 
 
 def check_goes_on(service, live, acknowledged, listener):

@@ -10,6 +10,7 @@ import pytest
 from tests.fault.cutting_proxy import COMMIT, INSERT, CuttingProxy
 from tests.fault.faulty import await_pushes, check_refusals, pushing, readiness, reasons, stopped, tree
 from tests.fault.law import check_law
+from tests.fault.replicas import Replica
 from tests.support.postgres import Postgres
 from tests.support.service import Service, wait_for
 
@@ -85,6 +86,24 @@ def test_read_only(service):
         service.sql("select pg_reload_conf()")
         check_recovers(service, pushers)
     check_law(service, pushers)
+
+
+def test_restarted_by_whoever_looks_after_it(folder):
+    (folder / "postgres").mkdir()
+    postgres = Postgres(folder / "postgres").start()
+    service = Replica(folder / "service", postgres).start()
+    try:
+        with pushing(service, *JOBS) as pushers:
+            for _ in range(3):
+                await_pushes(pushers, 20)
+                postgres.stop()  # "fast", as systemd does it
+                wait_for(lambda: readiness(service).status == 503, "it is noticed")
+                postgres.run()
+                check_recovers(service, pushers)
+        check_law(service, pushers)
+    finally:
+        service.stop()
+        postgres.stop()
 
 
 class Crowd:

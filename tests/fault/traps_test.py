@@ -15,7 +15,7 @@ from bench.edge.traps_bodies import ODD_JSON
 from bench.edge.traps_heads import FRAMINGS, ODD_PATHS
 from tests.fault import abuse_bombs
 from tests.fault.abuse import SANITIZED, make_frames, peak_memory_bytes, result
-from tests.fault.law import check_law
+from tests.fault.law import check_law, under_law
 from tests.support.raw_http import RawClient, request
 from tests.support.service import Service, program, use_all_descriptors, wait_for
 
@@ -141,12 +141,11 @@ def test_t8_ranges_cost_nothing(shared):
 def test_t9_a_long_path_needs_no_stack(folder):
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     resource.setrlimit(resource.RLIMIT_STACK, (hard, hard))  # `ulimit -s unlimited`, as HPC hosts have it
-    service = Service(folder).start()
-    resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
-    assert statuses(service, request("GET", "/api/v1/jobs/" + "a" * 8_100)) == [414]
-    assert statuses(service, request("GET", "/api/v1/jobs/" + "a" * 2_000)) == [400]
-    assert service.get("/healthz")[0] == 200
-    service.stop()
+    with under_law(Service(folder)) as service:
+        resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+        assert statuses(service, request("GET", "/api/v1/jobs/" + "a" * 8_100)) == [414]
+        assert statuses(service, request("GET", "/api/v1/jobs/" + "a" * 2_000)) == [400]
+        assert service.get("/healthz")[0] == 200
 
 
 def test_t10_deep_json_is_refused(shared):
@@ -173,10 +172,10 @@ def test_t12_json_that_costs_much_memory_is_refused(shared):
 def test_t14_no_error_of_accept_ends_the_service(folder, monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", program("tests/libaccept_faults.so"))
     monkeypatch.setenv("ASAN_OPTIONS", os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
-    service = Service(folder).start()
-    assert "every fault of accept4 was had" in service.log.read_text()
-    assert service.get("/api/v1/jobs")[0] == 200
-    service.stop()
+    with under_law(Service(folder)) as service:
+        monkeypatch.undo()  # of the service alone
+        assert "every fault of accept4 was had" in service.log.read_text()
+        assert service.get("/api/v1/jobs")[0] == 200
 
 
 def test_t15_a_body_is_never_read_as_a_request(shared):
@@ -210,6 +209,7 @@ def test_t17_headers_arrive_as_they_were_sent(folder):
         (answer,) = asked(service, request("GET", "/api/v1/session", odd))
         assert answer.status == status and "set-cookie" not in answer.headers
     assert statuses(service, b"GET /healthz HTTP/1.1\r\nHost: localhost\nX: y\r\n\r\n") == [400]
+    check_law(service)
     service.stop()
 
 
@@ -248,6 +248,8 @@ def test_t23_slow_and_idle_connections_do_not_hold_up_the_end(folder):
     wait_for(lambda: [client.send(b"x") for client in clients[:8]] and service.process.poll() is not None, "the service ends", 60, 0.2)
     assert service.process.returncode == 0
     closed(clients)
+    check_law(service.start())
+    service.stop()
 
 
 def test_t24_paths_lead_nowhere(shared):

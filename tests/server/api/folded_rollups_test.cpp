@@ -137,6 +137,41 @@ TEST_F(FoldedRollupsTest, ARowThatCannotBeReadIsAnErrorAndNoCrash) {
   EXPECT_EQ(StatusOf(service_.Get("/api/v1/jobs/mlp/metrics?points=100")), 200);
 }
 
+// The table of usage counts what both nodes have sent; each column of a heat map has the mean of a
+// whole bin, whatever lies in frames and whatever in blocks.
+TEST_F(FoldedRollupsTest, WhoReadsUsageAndHeatMapMeanwhileSeesEachSampleOnce) {
+  constexpr int kTicks = 1'800, kPush = 12;
+  std::atomic<int> stored = 600;
+  for (TestAgent* agent : {&one_, &two_}) Sample(*agent, 0, 600, 10);
+  std::jthread compactor([&](const std::stop_token& stop) {
+    const auto own = service_.database().Connect();
+    while (!stop.stop_requested()) Compact(*own);
+  });
+  std::jthread writer([&] {
+    for (int first = 600; first < kTicks; first += kPush) {
+      for (TestAgent* agent : {&one_, &two_}) Sample(*agent, first, kPush, 10);
+      stored = first + kPush;
+    }
+  });
+  while (stored < kTicks) {
+    const int ticks = stored - stored % kTicksOfBin;
+    const std::string range =
+        Format("from_us={}&to_us={}", kBeginUs, kBeginUs + ticks * kTickUs - 1);
+    const Json usage = service_.GetJson("/api/v1/jobs/mlp/usage?" + range)["rows"];
+    ASSERT_EQ(usage.size(), 2u);
+    for (const Json& row : usage) ASSERT_EQ(row["count"], ticks) << row;
+    const Json map =
+        service_.GetJson(Format("/api/v1/jobs/mlp/heatmap?metric=node_cpu_percent&columns={}&{}",
+                                ticks / kTicksOfBin, range));
+    ASSERT_EQ(map["bin_us"], kBinUs);
+    ASSERT_EQ(map["rows"].size(), 2u);
+    ASSERT_EQ(map["low"], 19.5);
+    ASSERT_EQ(map["high"], 19.5);
+  }
+  writer.join();
+  compactor.request_stop();
+}
+
 // A push holds 6 s, so nearly every bin is in two frames.
 TEST_F(FoldedRollupsTest, WhoReadsMeanwhileSeesEachSampleOnce) {
   constexpr int kTicks = 2'400, kPush = 12;
