@@ -99,8 +99,8 @@ class MutantFrames : public IngestTest {
     for (std::size_t i = 0; i < ranks->size(); ++i) {
       const auto compact = ranks->Int(i, 1) == 2 ? CompactSteps : CompactAnnotations;
       for (bool more = true; more;) {
-        const auto done =
-            compact(*connection_, ranks->Int(i, 0), static_cast<int>(ranks->Int(i, 2)));
+        const RankOfNode rank = {static_cast<int>(ranks->Int(i, 2))};
+        const auto done = compact(*connection_, ranks->Int(i, 0), rank);
         ASSERT_TRUE(done) << done.error().message;
         more = done->more;
       }
