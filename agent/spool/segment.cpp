@@ -42,14 +42,18 @@ std::optional<SegmentRecord> RecordAt(std::string_view bytes, std::size_t offset
   return std::nullopt;
 }
 
-std::size_t End(const SegmentRecord& record) { return record.offset + record.payload.size(); }
+std::size_t End(const SegmentRecord& record) {
+  return record.offset + record.payload.size();
+}
 
 // What may be summed up in vain while so many bytes are searched.
-std::size_t WorkFor(std::size_t bytes) { return 16 * bytes; }
+std::size_t WorkFor(std::size_t bytes) {
+  return 16 * bytes;
+}
 
-// Where the damaged record at `offset` ends: where its length says, when a good record begins there.
-// What looks like a record in its payload is then believed only if it ends there, too: bytes of a
-// training that are made to look so cannot swallow the record behind it.
+// Where the damaged record at `offset` ends: where its length says, when a good record begins
+// there. What looks like a record in its payload is then believed only if it ends there, too: bytes
+// of a training that are made to look so cannot swallow the record behind it.
 std::size_t EndOfDamage(std::string_view bytes, std::size_t offset, std::size_t& work) {
   ByteReader reader(bytes.substr(offset));
   const std::size_t end = offset + kRecordHeaderBytes + reader.Take<std::uint32_t>();

@@ -18,7 +18,9 @@ std::string WithFlipped(std::string bytes, std::size_t offset) {
   return bytes;
 }
 
-std::string Record(std::string_view payload) { return EncodeRecord({.payload = payload}); }
+std::string Record(std::string_view payload) {
+  return EncodeRecord({.payload = payload});
+}
 
 TEST(Segment, ADamagedPayloadCostsItsRecordAlone) {
   const std::string torn = WithFlipped(Record("torn"), kRecordHeaderBytes);
@@ -41,7 +43,8 @@ TEST(Segment, ALengthThatLeadsTooFarHidesNoGoodRecord) {
 
 TEST(Segment, ARecordForgedInADamagedPayloadSwallowsNotTheOneBehind) {
   const std::string behind = Record("behind");
-  const std::string forged = Record("tail" + behind.substr(0, 10));  // whole only with its neighbour
+  const std::string forged =
+      Record("tail" + behind.substr(0, 10));  // whole only with its neighbour
   const std::string payload = forged.substr(0, kRecordHeaderBytes) + "tail";
   const std::string torn = WithFlipped(Record(payload), kRecordHeaderBytes - 1);
   EXPECT_EQ(Payloads(Record("before") + torn + behind),
