@@ -51,7 +51,7 @@ def below_agent(service, job, *command, flags=(), **more):
 def judged(service, job):
     code, answer = service.get(f"/api/v1/jobs/{job}/rules")
     rules = {each["rule"]: each["rule_evaluation_status"] for each in answer["items"]} if code == 200 else {}
-    return rules.get("DataloaderBottleneck") == "IssuesFound"
+    return rules.get("DataloaderBottleneck") == "IssuesFound" and "InProgress" not in rules.values()
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +71,7 @@ def client(service):
 def training(service, client):
     """A job of two ranks that has ended and was judged."""
     below_agent(service, "training", PYTHON, "-c", TRAINING, flags=("--interval", "100ms"))
-    wait_for(lambda: judged(service, "training"), "the rule has judged")
+    wait_for(lambda: judged(service, "training"), "the rules have judged for the last time")
     return client.job("training")
 
 
