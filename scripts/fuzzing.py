@@ -117,12 +117,15 @@ class Fuzzing:
 
 
 def suite(children, folder, programs, seconds):
-    """What scripts/test runs: the corpora as the build `programs` has the targets, then libFuzzer for a while."""
+    """What scripts/test runs: the corpora as the build `programs` has the targets, then libFuzzer where it has time."""
     fuzzing = Fuzzing(children, folder)
     counts = fuzzing.replay(TARGETS, programs)
     if not compares(programs):
         say("  skipped: no http-parser here (libhttp-parser-dev): heads are not compared with a second parser")
         counts.skipped += 1
+    if seconds == 0:
+        say("  only the corpora: scripts/fuzz lets libFuzzer invent more")
+        return counts
     if lack := lacking():
         say(f"  skipped: libFuzzer needs {lack}: only the corpora ran")
         counts.skipped += len(TARGETS)

@@ -215,7 +215,7 @@ def parse():
     parser.add_argument("--asan", dest="preset", action="store_const", const="asan", default="dev")
     parser.add_argument("--tsan", dest="preset", action="store_const", const="tsan")
     parser.add_argument("--only", action="append", choices=ALL)
-    parser.add_argument("--fuzz-seconds", type=int, default=5)
+    parser.add_argument("--fuzz-seconds", type=int, default=0)
     options = parser.parse_args()
     usual = ALL if options.preset == "dev" else WITH_SANITIZER
     options.names = options.only or list(usual)
