@@ -48,7 +48,7 @@ LAUNCHED = RANKS.split("if __name__")[0].replace(
 ) + """
 import os
 work(int(os.environ["RANK"]), None)
-print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"])
+os.write(1, b"rank %s of %s\\n" % (os.environb[b"RANK"], os.environb[b"WORLD_SIZE"]))  # at once: both write into one pipe
 """
 # Ranks meet in a file: not every PyTorch is built with libuv, which torchrun's own store wants.
 LAUNCHER = ("-m", "torch.distributed.run", "--nnodes=1", "--nproc_per_node=2", "--rdzv_backend=c10d", "--rdzv_conf=store_type=file")
