@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,9 @@ struct RangesWanted {
   bool first = true, last = true;
   std::string node = {};  // this one only; empty: all
 };
-// NotFound names the job.
+// NotFound names the job. `next` is what will most likely be asked next, by key (Connection).
 Result<JobHead> LoadJobHead(Connection& connection, const std::string& name,
-                            const RangesWanted& wanted = {});
+                            const RangesWanted& wanted = {},
+                            const std::optional<Statement>& next = {});
 
 }  // namespace stepscope

@@ -14,36 +14,39 @@ namespace {
 
 constexpr int kFewFrames = 512;  // those of ten minutes are a few hundred at most
 
-// Frames with all they hold, and which blocks there are; what these hold, too, if $8 says so. A row
-// that is written again has another xmin. Each block of a list of metrics is looked up by its key:
-// a scan of the windows would see those of a hundred metrics.
+// Frames with all they hold, and which blocks there are, or these with what they hold. A row that
+// is written again has another xmin. Each block of a list of metrics is looked up by its key: a
+// scan of the windows would see those of a hundred metrics. One list of pairs, for two that are
+// joined take as long as the rest.
 constexpr std::string_view kAtOnce = R"(
-(select 0 as part, f.schema_hash, s.content, f.payload, 0::bigint as window_us,
-    ''::text as metric, null::xid, null::tid, 0::bigint as bytes
+(select 0 as part, f.schema_hash,
+    (select content from schemas s where s.job_id = $1 and s.schema_hash = f.schema_hash),
+    f.payload, 0::bigint as window_us, ''::text as metric, null::xid, null::tid, 0::bigint as bytes
 from frames f
-join schemas s on s.job_id = f.job_id and s.schema_hash = f.schema_hash
 where f.job_id = $1 and f.kind = 1 and f.node_id = $2 and f.to_us > $3 and f.from_us <= $4
 order by f.from_us, f.session, f.sequence
 limit $5)
 union all
-(select 1, b.schema_hash, case when $8::boolean then
-        (select content from schemas s where s.job_id = $1 and s.schema_hash = b.schema_hash) end,
-    case when $8::boolean then b.payload end, b.window_us, b.metric, b.xmin, b.ctid,
+(select 1, b.schema_hash, {}, b.window_us, b.metric, b.xmin, b.ctid,
     octet_length(b.payload)::bigint
 from {}
 where b.to_us > $3
 limit 1000000))";
+constexpr std::string_view kVersions = "null::bytea, null::bytea";
+constexpr std::string_view kContents =
+    "(select content from schemas s where s.job_id = $1 and s.schema_hash = b.schema_hash), "
+    "b.payload";
 constexpr std::string_view kAllMetrics = R"((
     select *, xmin, ctid
     from blocks
     where job_id = $1 and node_id = $2 and window_us between ($6::bigint[])[1] and $4
         and cardinality($7::text[]) = 0) as b)";
-constexpr std::string_view kThese = R"(unnest($6::bigint[]) as range (window_us)
-cross join unnest($7::text[]) as wanted (metric)
+constexpr std::string_view kThese =
+    R"(unnest($6::bigint[], $7::text[]) as wanted (window_us, metric)
 cross join lateral (
-    select *, xmin, ctid
+    select schema_hash, to_us, window_us, metric, payload, xmin, ctid
     from blocks
-    where job_id = $1 and node_id = $2 and window_us = range.window_us and metric = wanted.metric
+    where job_id = $1 and node_id = $2 and window_us = wanted.window_us and metric = wanted.metric
     limit 1) as b)";
 constexpr char kFetch[] = R"(
 select 1, b.schema_hash, s.content, b.payload, b.window_us, b.metric, b.xmin, b.ctid,
@@ -59,6 +62,10 @@ order by b.window_us, b.metric
 limit 1000000)";
 enum Cell : std::size_t { kPart, kHash, kContent, kPayload, kWindow, kMetric, kXmin, kCtid, kSize };
 
+std::string ListText(bool all_metrics, bool versions) {
+  return Format(kAtOnce, versions ? kVersions : kContents, all_metrics ? kAllMetrics : kThese);
+}
+
 class ShortRange {
  public:
   ShortRange(Connection& connection, const TickQuery& query)
@@ -66,7 +73,7 @@ class ShortRange {
 
   // False when there are too many frames.
   Result<bool> Read() {
-    const Result<Rows> rows = List();
+    const Result<Rows> rows = connection_.QueryByKey(ShortRangeList(connection_, query_));
     if (!rows) return rows.error();
     std::size_t frames = 0;
     for (std::size_t row = 0; row < rows->size(); ++row) frames += rows->Int(row, kPart) == 0;
@@ -80,20 +87,6 @@ class ShortRange {
   std::vector<TickTable> tables() && { return std::move(tables_); }
 
  private:
-  Result<Rows> List() {
-    static const std::string all = Format(kAtOnce, kAllMetrics), these = Format(kAtOnce, kThese);
-    std::vector<std::string> metrics = query_.filter.metrics;
-    const bool some = !metrics.empty();
-    if (some && !query_.values_only) metrics.emplace_back();  // the times of all ticks
-    std::vector<std::int64_t> windows;
-    std::int64_t window_us = WindowOf(std::max<std::int64_t>(query_.after_us, 0));
-    for (; window_us <= query_.until_us; window_us += kWindowUs) windows.push_back(window_us);
-    return connection_.QueryByKey(
-        metrics.empty() ? all : these,
-        {query_.job_id, query_.node_id, query_.after_us, query_.until_us, kFewFrames,
-         Parameter::Array(windows), Parameter::Array(metrics), cache_ == nullptr});
-  }
-
   // From memory, or all of a window again, lest one block of it tells of ticks that another does
   // not know. What is written between both statements is in the frames of the first one as well.
   Status TakeBlocks() {
@@ -126,6 +119,7 @@ class ShortRange {
 
   Status Take(const Rows& rows, std::size_t row) {
     if (!rows.IsNull(row, kPayload)) {
+      if (rows.IsNull(row, kContent)) return {};  // its job is being removed
       const Result<BlockCache::Block> block = Open(rows, row);
       return block ? Decode(**block) : Status(block.error());
     }
@@ -177,6 +171,24 @@ class ShortRange {
 };
 
 }  // namespace
+
+Statement ShortRangeList(const Connection& connection, const TickQuery& query) {
+  static const std::string texts[2][2] = {{ListText(false, false), ListText(false, true)},
+                                          {ListText(true, false), ListText(true, true)}};
+  std::vector<std::string> wanted = query.filter.metrics;
+  const bool all = wanted.empty();
+  if (!all && !query.values_only) wanted.emplace_back();  // the times of all ticks
+  std::vector<std::int64_t> windows;
+  std::vector<std::string> metrics;
+  std::int64_t window_us = WindowOf(std::max<std::int64_t>(query.after_us, 0));
+  for (; window_us <= query.until_us; window_us += kWindowUs) {
+    windows.insert(windows.end(), std::max<std::size_t>(wanted.size(), 1), window_us);
+    metrics.insert(metrics.end(), wanted.begin(), wanted.end());
+  }
+  return {texts[all][connection.blocks() != nullptr],
+          {query.job_id, query.node_id, query.after_us, query.until_us, kFewFrames,
+           Parameter::Array(windows), Parameter::Array(metrics)}};
+}
 
 Result<std::optional<std::vector<TickTable>>> ReadShortRange(Connection& connection,
                                                              const TickQuery& query) {

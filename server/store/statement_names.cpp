@@ -11,6 +11,10 @@ std::string KeyOf(std::string_view sql, std::span<const unsigned> types) {
   return key;
 }
 
+std::string NameOf(std::size_t number) {
+  return Format("s{}", number);
+}
+
 }  // namespace
 
 StatementNames::Choice StatementNames::Next(std::string_view sql, std::span<const unsigned> types) {
@@ -21,7 +25,13 @@ StatementNames::Choice StatementNames::Next(std::string_view sql, std::span<cons
     return {};
   }
   ++found->second.uses;
-  return {Format("s{}", found->second.number), found->second.uses == 2};
+  return {NameOf(found->second.number), found->second.uses == 2};
+}
+
+std::string StatementNames::Prepared(std::string_view sql, std::span<const unsigned> types) const {
+  const auto found = seen_.find(KeyOf(sql, types));
+  const bool prepared = found != seen_.end() && found->second.uses > 1;
+  return prepared ? NameOf(found->second.number) : "";
 }
 
 void StatementNames::Forget(std::string_view sql, std::span<const unsigned> types) {

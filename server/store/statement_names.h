@@ -20,6 +20,8 @@ class StatementNames {
   };
   // `types` are those of the parameters: with others it is another statement.
   Choice Next(std::string_view sql, std::span<const unsigned> types);
+  // The name of one that is prepared; else empty.
+  std::string Prepared(std::string_view sql, std::span<const unsigned> types) const;
   // Preparing failed: the next time tries again.
   void Forget(std::string_view sql, std::span<const unsigned> types);
 

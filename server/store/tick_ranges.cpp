@@ -58,10 +58,11 @@ Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64
 }
 
 Result<JobHead> LoadJobHead(Connection& connection, const std::string& name,
-                            const RangesWanted& wanted) {
+                            const RangesWanted& wanted, const std::optional<Statement>& next) {
   static const std::string sql = Format(kHead, kFirst, kLast);
+  const Statement question = {sql, {name, wanted.first, wanted.last, wanted.node}};
   const Result<Rows> rows =
-      connection.QueryByKey(sql, {name, wanted.first, wanted.last, wanted.node});
+      next ? connection.QueryByKey(question, *next) : connection.QueryByKey(question);
   if (!rows) return rows.error();
   if (rows->empty()) return NotFound(Format("job {} not found", Printable(name)));
   JobHead head{ReadJob(*rows, 0), {}, {}};

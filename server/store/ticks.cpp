@@ -102,7 +102,7 @@ Result<TickTable> ReadLong(Connection& connection, const TickQuery& query) {
 }  // namespace
 
 Result<TickTable> ReadTicks(Connection& connection, const TickQuery& query) {
-  if (query.until_us - std::max<std::int64_t>(query.after_us, 0) <= kShortUs) {
+  if (IsShort(query)) {
     Result<std::optional<std::vector<TickTable>>> tables = ReadShortRange(connection, query);
     if (!tables) return tables.error();
     if (*tables) return Joined(query, {.tables = std::move(**tables)});

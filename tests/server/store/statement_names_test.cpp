@@ -34,6 +34,16 @@ TEST(StatementNames, OneThatCouldNotBePreparedIsTriedAgain) {
   EXPECT_TRUE(names.Next("select 1", kNone).prepare);
 }
 
+TEST(StatementNames, SaysWhatIsPreparedAndCountsNothingForIt) {
+  StatementNames names;
+  EXPECT_EQ(names.Prepared("select 1", kNone), "");
+  names.Next("select 1", kNone);
+  EXPECT_EQ(names.Prepared("select 1", kNone), "");
+  const std::string name = names.Next("select 1", kNone).name;
+  EXPECT_EQ(names.Prepared("select 1", kNone), name);
+  EXPECT_EQ(names.Prepared("select 1", kText), "");
+}
+
 TEST(StatementNames, KeepsNoMoreThanItMay) {
   StatementNames names(3);
   for (int round = 0; round < 3; ++round) {
