@@ -20,9 +20,9 @@ Result<JobRow> FindNamedJob(Connection& connection, const PathParameters& path) 
 }
 
 Result<JobHead> FindNamedHead(Connection& connection, const PathParameters& path,
-                              const RangesWanted& wanted) {
+                              const RangesWanted& wanted, const std::optional<Statement>& next) {
   const Result<std::string> name = NameIn(path);
-  return name ? LoadJobHead(connection, *name, wanted) : Result<JobHead>(name.error());
+  return name ? LoadJobHead(connection, *name, wanted, next) : Result<JobHead>(name.error());
 }
 
 }  // namespace stepscope

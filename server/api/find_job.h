@@ -9,8 +9,9 @@ namespace stepscope {
 // there.
 Result<JobRow> FindNamedJob(Connection& connection, const PathParameters& path);
 
-// The same with its nodes and their ticks.
+// The same with its nodes and their ticks; `next` as LoadJobHead takes it.
 Result<JobHead> FindNamedHead(Connection& connection, const PathParameters& path,
-                              const RangesWanted& wanted);
+                              const RangesWanted& wanted,
+                              const std::optional<Statement>& next = {});
 
 }  // namespace stepscope

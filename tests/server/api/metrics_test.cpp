@@ -1,3 +1,4 @@
+#include "core/base/text.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {
@@ -69,6 +70,29 @@ TEST_F(MetricsTest, MeansAloneAreTheMeansOfAll) {
     EXPECT_EQ(means["mean"], all["mean"]) << points;
     EXPECT_EQ(means["times_us"], all["times_us"]) << points;
   }
+}
+
+// From the second time on the service guesses what such a chart reads: of the job as it was.
+TEST_F(MetricsTest, AGuessThatIsWrongChangesNoAnswer) {
+  const std::string of_node =
+      Format("?node=host-1&from_us={}&to_us={}", kStartUs, kStartUs + 10 * kSecondUs);
+  const auto values = [&] { return Ask(of_node)["series"][0]["mean"].size(); };
+  for (std::size_t count = 1; count <= 5; ++count) {
+    Sample(kStartUs + static_cast<std::int64_t>(count) * kSecondUs, 1, 10);
+    EXPECT_EQ(values(), count);
+    EXPECT_EQ(values(), count);
+  }
+  EXPECT_EQ(Ask("?node=host-2" + of_node.substr(12))["status"], 400);
+  EXPECT_EQ(values(), 5u);
+  const char* const slow = R"({"configuration":{"interval_ms":2000}})";
+  EXPECT_EQ(StatusOf(service_.Ask("PATCH", "/api/v1/jobs/mlp", slow)), 200);
+  const Json slower = Ask(of_node);
+  EXPECT_EQ(Ask(of_node), slower);
+  const auto connection = service_.database().Connect();
+  ASSERT_TRUE(connection->Execute("delete from nodes"));
+  EXPECT_EQ(Ask(of_node)["status"], 400);
+  ASSERT_TRUE(connection->Execute("delete from jobs"));
+  EXPECT_EQ(Ask(of_node)["status"], 404);
 }
 
 TEST_F(MetricsTest, AGapOfMoreThanTwoIntervalsIsOneNull) {

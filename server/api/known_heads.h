@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/base/guarded.h"
+#include "server/store/job_head.h"
+
+namespace stepscope {
+
+// The heads of jobs as they were last read. They are only good for a guess of what a request will
+// read: nobody is shown them. Safe from any thread.
+class KnownHeads {
+ public:
+  // Null when there is none.
+  std::shared_ptr<const JobHead> Find(const std::string& job) const {
+    return heads_.Read([&](const Heads& heads) -> std::shared_ptr<const JobHead> {
+      const auto found = heads.find(job);
+      return found == heads.end() ? nullptr : found->second;
+    });
+  }
+
+  void Put(JobHead head) {
+    if (head.nodes.size() > kMostNodes) return;
+    auto known = std::make_shared<const JobHead>(std::move(head));
+    heads_.Change([&](Heads& heads) {
+      // Who looks at so many jobs at once does without a guess now and then.
+      if (heads.size() >= kMostJobs && !heads.contains(known->job.name)) heads.clear();
+      heads[known->job.name].swap(known);  // what is replaced is freed outside of the lock
+    });
+  }
+
+ private:
+  using Heads = std::map<std::string, std::shared_ptr<const JobHead>>;
+  static constexpr std::size_t kMostJobs = 256, kMostNodes = 256;
+  Guarded<Heads> heads_;
+};
+
+}  // namespace stepscope
