@@ -110,6 +110,9 @@ class AsideCollector : public Collector {
   bool Starting() const override {
     return shared_->state.Read([](const State& state) { return !state.started; });
   }
+  bool Ended() const override {
+    return shared_->state.Read([](const State& state) { return state.failure.has_value(); });
+  }
   std::string Shortfall() const override {
     return shared_->state.Read([&](const State& state) { return state.hangs ? Silence() : ""; });
   }

@@ -25,7 +25,7 @@ struct AsideOptions {
 // is made anew, since what it counted has no time. A thread that hangs is left behind: it owns what
 // it touches.
 //
-// Fails when `make` does in time; a later failure is what Collect says.
+// Fails when `make` does in time; with a later failure, which Collect says, it has ended.
 Result<std::unique_ptr<Collector>> CollectAside(MakeCollector make, const AsideOptions& options);
 
 }  // namespace stepscope

@@ -35,6 +35,10 @@ class Collector {
   // Whether there may be more of them later.
   virtual bool Starting() const { return false; }
 
+  // That it will never read again, and whoever made it may make it anew. What it says of that was
+  // the error of its last call.
+  virtual bool Ended() const { return false; }
+
   // What it leaves out of its source now, and why; "" when it reads all.
   virtual std::string Shortfall() const { return ""; }
 };

@@ -42,9 +42,14 @@ void Try(Shared& shared) {
 
 class RetriedCollector : public Collector {
  public:
-  RetriedCollector(const CollectorKind& kind, const std::string& root, std::string reason)
-      : shared_(std::make_shared<Shared>(kind, root)) {
-    shared_->state.Change([&](State& state) { state.reason = std::move(reason); });
+  RetriedCollector(const CollectorKind& kind, const std::string& root,
+                   Result<std::unique_ptr<Collector>> made, bool is_missed)
+      : shared_(std::make_shared<Shared>(kind, root)), is_missed_(is_missed || made.ok()) {
+    if (made) {
+      Read(std::move(*made));
+    } else {
+      shared_->state.Change([&](State& state) { state.reason = made.error().message; });
+    }
   }
 
   void Begin(SteadyTime now) override {
@@ -53,26 +58,47 @@ class RetriedCollector : public Collector {
 
   Status Collect(SteadyTime now, TickRow& row) override {
     if (!owned_) Look(now);
-    return owned_ ? owned_->Collect(now, row) : Status();
+    if (!owned_) return {};
+    Status collected = owned_->Collect(now, row);
+    if (owned_->Ended()) End(collected);
+    return collected;
   }
 
   std::vector<GpuFacts> Gpus() const override {
-    const Collector* const source = source_;
-    return source != nullptr ? source->Gpus() : std::vector<GpuFacts>();
+    const auto source = Source();
+    return source ? source->Gpus() : std::vector<GpuFacts>();
   }
   void GpuProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const override {
-    if (const Collector* const source = source_) source->GpuProcessesInto(now, processes);
+    if (const auto source = Source()) source->GpuProcessesInto(now, processes);
   }
   bool Starting() const override {
-    const Collector* const source = source_;
-    return source != nullptr && source->Starting();
+    const auto source = Source();
+    return source && source->Starting();
   }
   std::string Shortfall() const override {
-    if (const Collector* const source = source_) return source->Shortfall();
+    if (const auto source = Source()) return source->Shortfall();
+    if (!is_missed_) return "";
     return shared_->state.Read([](const State& state) { return state.reason; });
   }
 
  private:
+  std::shared_ptr<const Collector> Source() const {
+    return source_.Read([](const auto& source) { return source; });
+  }
+
+  void Read(std::shared_ptr<Collector> source) {
+    owned_ = std::move(source);
+    source_.Change([this](auto& shown) { shown = owned_; });
+  }
+
+  void End(const Status& last) {
+    is_missed_ = true;
+    shared_->state.Change(
+        [&](State& state) { state.reason = last.ok() ? "ended" : last.error().message; });
+    Read(nullptr);
+    due_.reset();
+  }
+
   // Takes what an attempt has made, or begins one.
   void Look(SteadyTime now) {
     if (!due_) due_ = now + kPeriod;
@@ -82,33 +108,34 @@ class RetriedCollector : public Collector {
     const bool still =
         shared_->state.Change([](State& state) { return std::exchange(state.trying, true); });
     tried_ = true;
-    if (still || RunAside(std::string(shared_->kind.name), [shared = shared_] { Try(*shared); }))
-      return;
+    const auto attempt = [shared = shared_] { Try(*shared); };
+    if (still || RunAside(std::string(shared_->kind.name), attempt)) return;
     shared_->state.Change([](State& state) { state.trying = false; });
   }
 
   void Take() {
-    shared_->state.Change([this](State& state) {
-      owned_ = std::move(state.made);
+    auto made = shared_->state.Change([this](State& state) {
       tried_ = state.trying;
+      return std::move(state.made);
     });
-    if (!owned_) return;
+    if (!made) return;
     LogInfo("{} samples from now on", shared_->kind.name);
-    source_ = owned_.get();
+    Read(std::move(made));
   }
 
   const std::shared_ptr<Shared> shared_;
-  std::optional<SteadyTime> due_;           // the next attempt
-  bool tried_ = false;                      // there may be one whose end was not seen
-  std::unique_ptr<Collector> owned_;        // the sampling thread's
-  std::atomic<const Collector*> source_{};  // the same one, for the others: set once
+  std::atomic<bool> is_missed_;
+  std::optional<SteadyTime> due_;                     // the next attempt
+  bool tried_ = false;                                // there may be one whose end was not seen
+  std::shared_ptr<Collector> owned_;                  // the sampling thread's
+  Guarded<std::shared_ptr<const Collector>> source_;  // the same one, for the others
 };
 
 }  // namespace
 
 std::unique_ptr<Collector> RetryCollector(const CollectorKind& kind, const std::string& root,
-                                          std::string reason) {
-  return std::make_unique<RetriedCollector>(kind, root, std::move(reason));
+                                          Result<std::unique_ptr<Collector>> made, bool is_missed) {
+  return std::make_unique<RetriedCollector>(kind, root, std::move(made), is_missed);
 }
 
 }  // namespace stepscope

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/collect/aside_collector.h"
+#include "agent/collect/retried_collector.h"
 #include "agent/gpu/drm_card.h"
 #include "agent/gpu/nvidia.h"
 #include "core/base/text.h"
@@ -80,21 +81,28 @@ Result<std::unique_ptr<Collector>> MakeCards(const std::string& root) {
 }
 
 // Their files ask a driver. Where there is no card at all there is no thread either.
-Result<std::unique_ptr<Collector>> MakeCardsAside(const std::string& root) {
+Result<std::unique_ptr<Collector>> MakeCardsAside(const std::string& root, TickRow&) {
   if (!HasDrmCards(root)) return NotFound("no AMD or Intel card");
   return CollectAside([root](TickRow&) { return MakeCards(root); }, {.name = "drm"});
 }
 
+Result<std::unique_ptr<Collector>> MakeNvidia(const std::string& root, TickRow&) {
+  return MakeNvidiaCollector(NvmlFile(root), {});
+}
+
+constexpr CollectorKind kNvidia{"nvidia", MakeNvidia, true}, kDrm{"drm", MakeCardsAside, true};
+
 }  // namespace
 
-Result<std::unique_ptr<Collector>> MakeGpuCollector(const std::string& root, TickRow&) {
-  std::vector<std::unique_ptr<Collector>> vendors;
-  auto nvidia = MakeNvidiaCollector(NvmlFile(root), {});
-  if (nvidia) vendors.push_back(std::move(*nvidia));
-  if (auto cards = MakeCardsAside(root)) vendors.push_back(std::move(*cards));
-  if (vendors.empty()) {
+// Where one is there nobody misses the other, but its driver may still come.
+Result<std::unique_ptr<Collector>> MakeGpuCollector(const std::string& root, TickRow& row) {
+  auto nvidia = kNvidia.make(root, row), cards = kDrm.make(root, row);
+  if (!nvidia && !cards) {
     return NotFound(Format("no GPU: {}; no AMD or Intel card", nvidia.error().message));
   }
+  std::vector<std::unique_ptr<Collector>> vendors;
+  vendors.push_back(RetryCollector(kNvidia, root, std::move(nvidia), false));
+  vendors.push_back(RetryCollector(kDrm, root, std::move(cards), false));
   return std::unique_ptr<Collector>(std::make_unique<GpuCollector>(std::move(vendors)));
 }
 

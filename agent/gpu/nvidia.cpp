@@ -44,6 +44,7 @@ class NvidiaCollector : public Collector {
     reader_->ProcessesInto(now, processes);
   }
   bool Starting() const override { return Gpus().empty() && !reader_->Failure(); }
+  bool Ended() const override { return reader_->Failure().has_value(); }
 
  private:
   void Show(TickRow& row) {

@@ -15,10 +15,10 @@ constexpr Duration kLasts = 5s;
 Sampler::Sampler(const std::string& root, const Clock& clock) : clock_(clock) {
   for (const CollectorKind& kind : CollectorTable()) {
     auto collector = kind.make(root, row_);
-    if (collector) {
+    if (kind.may_come) {
+      running_.push_back({kind.name, RetryCollector(kind, root, std::move(collector))});
+    } else if (collector) {
       running_.push_back({kind.name, std::move(*collector)});
-    } else if (kind.may_come) {
-      running_.push_back({kind.name, RetryCollector(kind, root, collector.error().message)});
     } else {
       absent_.push_back({std::string(kind.name), collector.error().message});
     }

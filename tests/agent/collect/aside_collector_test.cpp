@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/guarded.h"
+#include "tests/support/eventually.h"
 
 namespace stepscope {
 namespace {
@@ -123,6 +124,23 @@ TEST(CollectAside, FailsAsItsMakerDoes) {
       [](TickRow&) -> Result<std::unique_ptr<Collector>> { return NotFound("no port"); }, kPatient);
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().message, "no port");
+}
+
+TEST(CollectAside, OneThatFailsLateSaysItAndHasEnded) {
+  const auto driver = std::make_shared<Driver>();
+  driver->Open(false);
+  const auto made = CollectAside(
+      [driver](TickRow&) -> Result<std::unique_ptr<Collector>> {
+        driver->Answer();
+        return NotFound("no port");
+      },
+      {.name = "test", .start = 1ms});
+  ASSERT_TRUE(made.ok());
+  EXPECT_FALSE((*made)->Ended());
+  driver->Open(true);
+  EXPECT_TRUE(Eventually([&] { return (*made)->Ended(); }));
+  TickRow row;
+  EXPECT_EQ((*made)->Collect(SteadyTime(1h), row).error().message, "no port");
 }
 
 }  // namespace

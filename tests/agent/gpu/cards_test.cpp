@@ -10,6 +10,7 @@
 #include "agent/gpu/nvml_library.h"
 #include "core/base/text.h"
 #include "tests/agent/gpu/gpu_fixture.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_root.h"
 
 namespace stepscope {
@@ -222,6 +223,25 @@ TEST(Gpus, AreReadBesideEachOther) {
   }
   EXPECT_DOUBLE_EQ(row.At("gpu_util_percent", "card1"), 6);
   EXPECT_GE((*made)->Gpus().size(), 3u);
+}
+
+TEST(Gpus, OfNvidiaMayComeBesideAnIntelCard) {
+  test::ScriptOf(test::FakeNvmlFile()).count = 2;
+  FakeRoot root;
+  WriteCard(root, "card0", "0x8086", "0000:03:00.0");
+  root.Write(std::string("/usr/lib/") + kNvmlName, "no library");  // or this machine's would count
+  TickRow row;
+  const auto made = MakeGpuCollector(root.path(), row);
+  ASSERT_TRUE(made.ok());
+  (void)(*made)->Collect(kStart, row);
+  EXPECT_EQ((*made)->Shortfall(), "") << "a node without NVIDIA misses nothing";
+  root.MakeFolder("/usr/lib64");
+  std::filesystem::create_symlink(test::FakeNvmlFile(), root.path() + "/usr/lib64/" + kNvmlName);
+  Duration since_start = 60s;
+  EXPECT_TRUE(Eventually([&] {
+    (void)(*made)->Collect(kStart + (since_start += 500ms), row);
+    return row.At("gpu_util_percent", "gpu1") == 97;
+  }));
 }
 
 }  // namespace

@@ -289,8 +289,10 @@ TEST(Nvidia, SaysWhyADriverThatTookLongDidNotStart) {
   const auto made = MakeNvidiaCollector(FakeNvmlFile(), {20ms, 20ms, 10s});
   ASSERT_TRUE(made.ok());
   EXPECT_TRUE((*made)->Starting());
+  EXPECT_FALSE((*made)->Ended());
   script.hangs = false;
   EXPECT_TRUE(Eventually([&] { return !(*made)->Starting(); }));
+  EXPECT_TRUE((*made)->Ended());
   TickRow row;
   EXPECT_EQ((*made)->Collect(SteadyTime(1h), row).error().message, "NVML: Driver Not Loaded");
 }

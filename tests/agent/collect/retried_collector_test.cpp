@@ -1,0 +1,106 @@
+#include "agent/collect/retried_collector.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/support/eventually.h"
+
+namespace stepscope {
+namespace {
+
+// What the table's functions make, which take no more than a root.
+std::atomic<bool> is_there, has_ended;
+std::atomic<int> attempts;
+
+class Source : public Collector {
+ public:
+  Status Collect(SteadyTime, TickRow& row) override {
+    if (has_ended) return Unavailable("the driver is gone");
+    row.Set(row.Add("load_1m"), 7);
+    return {};
+  }
+  std::vector<GpuFacts> Gpus() const override { return std::vector<GpuFacts>(2); }
+  bool Starting() const override { return true; }
+  bool Ended() const override { return has_ended; }
+};
+
+Result<std::unique_ptr<Collector>> Make(const std::string&, TickRow&) {
+  ++attempts;
+  if (!is_there) return NotFound("no driver");
+  return std::unique_ptr<Collector>(std::make_unique<Source>());
+}
+
+constexpr CollectorKind kKind{"test", Make, true};
+
+class Retried : public testing::Test {
+ protected:
+  Retried() {
+    is_there = true;
+    has_ended = false;
+    attempts = 0;
+  }
+  std::unique_ptr<Collector> Made(bool is_missed = true) {
+    return RetryCollector(kKind, "", Make("", row_), is_missed);
+  }
+  bool ShowsAt(Collector& collector, Duration since_start) {
+    TickRow row;
+    collector.Begin(SteadyTime(1h) + since_start);
+    (void)collector.Collect(SteadyTime(1h) + since_start, row);
+    return row.At("load_1m") == 7;
+  }
+
+  TickRow row_;
+};
+
+TEST_F(Retried, IsReadFromTheBeginningWhereItIsThere) {
+  const auto collector = Made();
+  EXPECT_TRUE(ShowsAt(*collector, 0s));
+  EXPECT_EQ(collector->Gpus().size(), 2u);
+  EXPECT_TRUE(collector->Starting());
+  EXPECT_EQ(collector->Shortfall(), "");
+  EXPECT_TRUE(ShowsAt(*collector, 1h));
+  EXPECT_EQ(attempts, 1);
+}
+
+TEST_F(Retried, IsAskedForOnceAMinuteUntilItComes) {
+  is_there = false;
+  const auto collector = Made();
+  EXPECT_FALSE(ShowsAt(*collector, 0s));
+  EXPECT_EQ(collector->Shortfall(), "no driver");
+  EXPECT_TRUE(collector->Gpus().empty());
+  is_there = true;
+  EXPECT_FALSE(ShowsAt(*collector, 59s));
+  EXPECT_EQ(attempts, 1);
+  EXPECT_TRUE(Eventually([&] { return ShowsAt(*collector, 60s); }));
+  EXPECT_EQ(attempts, 2);
+  EXPECT_EQ(collector->Shortfall(), "");
+}
+
+TEST_F(Retried, OneThatEndsIsMadeAnew) {
+  const auto collector = Made(false);
+  EXPECT_TRUE(ShowsAt(*collector, 0s));
+  has_ended = true;
+  EXPECT_FALSE(ShowsAt(*collector, 10s));
+  EXPECT_EQ(collector->Shortfall(), "the driver is gone") << "it was there, so it is missed";
+  EXPECT_TRUE(collector->Gpus().empty());
+  has_ended = false;
+  EXPECT_FALSE(ShowsAt(*collector, 11s));
+  EXPECT_FALSE(ShowsAt(*collector, 70s));
+  EXPECT_EQ(attempts, 1);
+  EXPECT_TRUE(Eventually([&] { return ShowsAt(*collector, 71s); }));
+  EXPECT_EQ(attempts, 2);
+  EXPECT_EQ(collector->Shortfall(), "");
+}
+
+TEST_F(Retried, NobodyIsToldOfWhatNobodyMisses) {
+  is_there = false;
+  const auto collector = Made(false);
+  EXPECT_FALSE(ShowsAt(*collector, 0s));
+  EXPECT_EQ(collector->Shortfall(), "");
+  is_there = true;
+  EXPECT_TRUE(Eventually([&] { return ShowsAt(*collector, 61s); }));
+}
+
+}  // namespace
+}  // namespace stepscope
