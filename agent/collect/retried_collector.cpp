@@ -44,7 +44,7 @@ class RetriedCollector : public Collector {
  public:
   RetriedCollector(const CollectorKind& kind, const std::string& root,
                    Result<std::unique_ptr<Collector>> made, bool is_missed)
-      : shared_(std::make_shared<Shared>(kind, root)), is_missed_(is_missed || made.ok()) {
+      : shared_(std::make_shared<Shared>(kind, root)), is_missed_(is_missed) {
     if (made) {
       Read(std::move(*made));
     } else {
@@ -58,10 +58,13 @@ class RetriedCollector : public Collector {
 
   Status Collect(SteadyTime now, TickRow& row) override {
     if (!owned_) Look(now);
-    if (!owned_) return {};
+    if (!owned_) return is_missed_ ? end_ : Status();
+    const bool ended = owned_->Ended();  // asked first, so that the error is of the end
     Status collected = owned_->Collect(now, row);
-    if (owned_->Ended()) End(collected);
-    return collected;
+    if (collected && !owned_->Starting()) is_missed_ = true;
+    if (!ended) return collected;
+    End(collected);
+    return is_missed_ ? end_ : Status();
   }
 
   std::vector<GpuFacts> Gpus() const override {
@@ -86,15 +89,17 @@ class RetriedCollector : public Collector {
     return source_.Read([](const auto& source) { return source; });
   }
 
+  // What it read before is freed by somebody else: a driver may stand behind it.
   void Read(std::shared_ptr<Collector> source) {
-    owned_ = std::move(source);
+    owned_.swap(source);
     source_.Change([this](auto& shown) { shown = owned_; });
+    if (source) (void)RunAside(std::string(shared_->kind.name), [source = std::move(source)] {});
   }
 
   void End(const Status& last) {
-    is_missed_ = true;
-    shared_->state.Change(
-        [&](State& state) { state.reason = last.ok() ? "ended" : last.error().message; });
+    end_ = last;
+    const std::string reason = last ? "it has ended" : last.error().message;
+    shared_->state.Change([&](State& state) { state.reason = reason; });
     Read(nullptr);
     due_.reset();
   }
@@ -120,6 +125,7 @@ class RetriedCollector : public Collector {
     });
     if (!made) return;
     LogInfo("{} samples from now on", shared_->kind.name);
+    end_ = Status();
     Read(std::move(made));
   }
 
@@ -128,6 +134,7 @@ class RetriedCollector : public Collector {
   std::optional<SteadyTime> due_;                     // the next attempt
   bool tried_ = false;                                // there may be one whose end was not seen
   std::shared_ptr<Collector> owned_;                  // the sampling thread's
+  Status end_;                                        // what the one before ended with
   Guarded<std::shared_ptr<const Collector>> source_;  // the same one, for the others
 };
 

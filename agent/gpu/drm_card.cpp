@@ -57,11 +57,19 @@ std::vector<unsigned> CardNumbers(const std::string& root) {
   return numbers;
 }
 
+std::string FolderOf(unsigned number) {
+  return Format("{}/card{}", kFolder, number);
+}
+
+std::string VendorOf(const std::string& root, unsigned number) {
+  return FirstLine(root, FolderOf(number) + "/device/vendor");
+}
+
 DrmCard ReadCard(const std::string& root, unsigned number) {
   DrmCard card{.name = Format("card{}", number)};
-  card.folder = Format("{}/{}", kFolder, card.name);
+  card.folder = FolderOf(number);
   const std::string device = card.folder + "/device/";
-  card.vendor = FirstLine(root, device + "vendor");
+  card.vendor = VendorOf(root, number);
   card.product = FirstLine(root, device + "product_name");
   if (card.product.empty()) {
     card.product = Format("{}:{}", card.vendor, FirstLine(root, device + "device"));
@@ -79,7 +87,10 @@ std::uint64_t ReadCardNumber(const std::string& root, const std::string& path) {
 }
 
 bool HasDrmCards(const std::string& root) {
-  return !CardNumbers(root).empty();
+  return std::ranges::any_of(CardNumbers(root), [&](unsigned number) {
+    const std::string vendor = VendorOf(root, number);
+    return vendor == kAmdVendor || vendor == kIntelVendor;
+  });
 }
 
 std::vector<DrmCard> FindDrmCards(const std::string& root) {

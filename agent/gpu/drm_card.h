@@ -22,7 +22,7 @@ struct DrmCard {
   std::string pci_address{};  // 0000:c1:00.0
 };
 
-// Whether there is any, of whatever vendor; asks no driver.
+// Whether there is one of AMD or Intel. Asks no driver: who made a card, its bus knows.
 bool HasDrmCards(const std::string& root);
 
 // In the order of their numbers. Connectors, such as card1-DP-1, are none.

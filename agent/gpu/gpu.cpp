@@ -100,9 +100,10 @@ Result<std::unique_ptr<Collector>> MakeGpuCollector(const std::string& root, Tic
   if (!nvidia && !cards) {
     return NotFound(Format("no GPU: {}; no AMD or Intel card", nvidia.error().message));
   }
+  const bool has_nvidia = nvidia.ok(), has_cards = cards.ok();
   std::vector<std::unique_ptr<Collector>> vendors;
-  vendors.push_back(RetryCollector(kNvidia, root, std::move(nvidia), false));
-  vendors.push_back(RetryCollector(kDrm, root, std::move(cards), false));
+  vendors.push_back(RetryCollector(kNvidia, root, std::move(nvidia), !has_cards));
+  vendors.push_back(RetryCollector(kDrm, root, std::move(cards), !has_nvidia));
   return std::unique_ptr<Collector>(std::make_unique<GpuCollector>(std::move(vendors)));
 }
 

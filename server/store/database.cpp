@@ -25,14 +25,15 @@ struct Connection::Calls {
   std::optional<Plan> plan = Plan::kCustom;  // nothing: not known
   struct Guess {
     Statement statement;
-    Rows rows;
+    Result<Rows> rows;
+    std::string sqlstate;
   };
   std::optional<Guess> guess;  // what may come next, and its answer
 
   Status PlanAs(Plan wanted);
   Result<Rows> Ask(const std::string& sql, std::span<const Parameter> parameters);
   Result<Rows> AskBoth(const Statement& statement, const Statement& next);
-  std::optional<Rows> TakeGuess(Plan, const std::string& sql, std::span<const Parameter>);
+  std::optional<Result<Rows>> TakeGuess(Plan, const std::string& sql, std::span<const Parameter>);
 };
 
 Connection::Connection(Duration deadline, int cut)
@@ -80,17 +81,19 @@ Result<Rows> Connection::Calls::AskBoth(const Statement& statement, const Statem
   if (name.empty() || then.empty()) return Ask(statement.sql, statement.parameters);
   auto [rows, next_rows] = session.RunBoth(name, *bound, then, *more);
   if (session.sqlstate == kNotSupported) return session.Lost("the tables have changed");
-  if (rows) session.sqlstate.clear();
-  if (next_rows) guess = {next, std::move(*next_rows)};
+  if (!rows) return rows;
+  guess = {next, std::move(next_rows), std::exchange(session.sqlstate, "")};
   return rows;
 }
 
-std::optional<Rows> Connection::Calls::TakeGuess(Plan wanted, const std::string& sql,
-                                                 std::span<const Parameter> parameters) {
+std::optional<Result<Rows>> Connection::Calls::TakeGuess(Plan wanted, const std::string& sql,
+                                                         std::span<const Parameter> parameters) {
   const std::optional<Guess> known = std::exchange(guess, std::nullopt);
   const bool is_it = known && wanted == Plan::kGeneric && known->statement.sql == sql &&
                      std::ranges::equal(known->statement.parameters, parameters);
-  return is_it ? std::optional(known->rows) : std::nullopt;
+  if (!is_it) return std::nullopt;
+  session.sqlstate = known->sqlstate;
+  return known->rows;
 }
 
 Result<Rows> Connection::Query(const std::string& sql, std::span<const Parameter> parameters) {
@@ -121,7 +124,7 @@ Result<Rows> Connection::Query(Plan plan, const std::string& sql,
                                std::span<const Parameter> parameters) {
   if (!calls_->session.open()) return Unavailable(kLost);
   calls_->session.sqlstate.clear();
-  if (std::optional<Rows> rows = calls_->TakeGuess(plan, sql, parameters)) return *std::move(rows);
+  if (auto rows = calls_->TakeGuess(plan, sql, parameters)) return *std::move(rows);
   Status set = parameters.empty() ? Status() : calls_->PlanAs(plan);
   Result<Rows> rows = set ? calls_->Ask(sql, parameters) : Result<Rows>(set.error());
   if (!rows || sql == kRollback) calls_->plan.reset();

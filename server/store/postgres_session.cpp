@@ -147,8 +147,7 @@ Error PostgresSession::ErrorIn(const PGresult* result) {
 }
 
 // The last result of what was sent, or its first error.
-Result<Rows> PostgresSession::Answer() {
-  const SteadyTime until = SystemClock().Steady() + deadline;
+Result<Rows> PostgresSession::Answer(SteadyTime until) {
   if (Status flushed = Flush(until); !flushed) return flushed.error();
   Rows rows;
   std::optional<Error> error;
@@ -174,7 +173,8 @@ Result<Rows> PostgresSession::Answer() {
 }
 
 Result<Rows> PostgresSession::Sent(int accepted) {
-  return accepted ? Answer() : Result<Rows>(Lost(OneLine(PQerrorMessage(connection_))));
+  if (!accepted) return Lost(OneLine(PQerrorMessage(connection_)));
+  return Answer(SystemClock().Steady() + deadline);
 }
 
 bool PostgresSession::Send(const std::string& name, const BoundParameters& bound) {
@@ -194,20 +194,21 @@ std::pair<Result<Rows>, Result<Rows>> PostgresSession::RunBoth(const std::string
                                                                const BoundParameters& bound,
                                                                const std::string& then,
                                                                const BoundParameters& more) {
+  const SteadyTime until = SystemClock().Steady() + 2 * deadline;
   const bool sent = PQenterPipelineMode(connection_) && Send(name, bound) && Send(then, more) &&
                     PQpipelineSync(connection_);
-  Result<Rows> rows = Sent(sent);
+  Result<Rows> rows = sent ? Answer(until) : Lost(OneLine(PQerrorMessage(connection_)));
   if (!open()) return {rows, rows};
-  Result<Rows> next = Answer();
+  Result<Rows> next = Answer(until);
   if (!open()) return {next, next};
-  const Status left = LeavePipeline();
+  const Status left = LeavePipeline(until);
   if (!left) return {left.error(), left.error()};
   return {std::move(rows), std::move(next)};
 }
 
 // Behind the last answer stands a mark, and nothing else.
-Status PostgresSession::LeavePipeline() {
-  const Result<PGresult*> mark = Receive(SystemClock().Steady() + deadline);
+Status PostgresSession::LeavePipeline(SteadyTime until) {
+  const Result<PGresult*> mark = Receive(until);
   if (!mark) return mark.error();
   const bool is_mark = PQresultStatus(*mark) == PGRES_PIPELINE_SYNC;
   PQclear(*mark);

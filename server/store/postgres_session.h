@@ -26,7 +26,8 @@ class PostgresSession {
   Status Prepare(const std::string& name, const std::string& sql, const BoundParameters& bound);
   // By its name where it has one.
   Result<Rows> Run(const std::string& name, const std::string& sql, const BoundParameters& bound);
-  // Two reads that are prepared, in one round trip; not within a transaction.
+  // Two reads that are prepared, in one round trip, and in the time of two calls; not within a
+  // transaction.
   std::pair<Result<Rows>, Result<Rows>> RunBoth(const std::string& name,
                                                 const BoundParameters& bound,
                                                 const std::string& then,
@@ -45,10 +46,10 @@ class PostgresSession {
   bool Await(short events, SteadyTime until) const;
   Status Flush(SteadyTime until);
   bool Send(const std::string& name, const BoundParameters& bound);
-  Status LeavePipeline();
+  Status LeavePipeline(SteadyTime until);
   Error ErrorIn(const pg_result* result);
   Result<pg_result*> Receive(SteadyTime until);  // null after the last
-  Result<Rows> Answer();                         // to what was sent
+  Result<Rows> Answer(SteadyTime until);         // to what was sent
   Result<Rows> Sent(int accepted);               // the answer, if libpq took what was to be sent
 
   pg_conn* connection_ = nullptr;

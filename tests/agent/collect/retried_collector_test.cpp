@@ -10,7 +10,7 @@ namespace stepscope {
 namespace {
 
 // What the table's functions make, which take no more than a root.
-std::atomic<bool> is_there, has_ended;
+std::atomic<bool> is_there, has_ended, starts;
 std::atomic<int> attempts;
 
 class Source : public Collector {
@@ -21,7 +21,7 @@ class Source : public Collector {
     return {};
   }
   std::vector<GpuFacts> Gpus() const override { return std::vector<GpuFacts>(2); }
-  bool Starting() const override { return true; }
+  bool Starting() const override { return starts; }
   bool Ended() const override { return has_ended; }
 };
 
@@ -37,7 +37,7 @@ class Retried : public testing::Test {
  protected:
   Retried() {
     is_there = true;
-    has_ended = false;
+    has_ended = starts = false;
     attempts = 0;
   }
   std::unique_ptr<Collector> Made(bool is_missed = true) {
@@ -46,17 +46,20 @@ class Retried : public testing::Test {
   bool ShowsAt(Collector& collector, Duration since_start) {
     TickRow row;
     collector.Begin(SteadyTime(1h) + since_start);
-    (void)collector.Collect(SteadyTime(1h) + since_start, row);
+    said_ = collector.Collect(SteadyTime(1h) + since_start, row);
     return row.At("load_1m") == 7;
   }
 
   TickRow row_;
+  Status said_;
 };
 
 TEST_F(Retried, IsReadFromTheBeginningWhereItIsThere) {
   const auto collector = Made();
   EXPECT_TRUE(ShowsAt(*collector, 0s));
   EXPECT_EQ(collector->Gpus().size(), 2u);
+  EXPECT_FALSE(collector->Starting());
+  starts = true;
   EXPECT_TRUE(collector->Starting());
   EXPECT_EQ(collector->Shortfall(), "");
   EXPECT_TRUE(ShowsAt(*collector, 1h));
@@ -87,10 +90,27 @@ TEST_F(Retried, OneThatEndsIsMadeAnew) {
   has_ended = false;
   EXPECT_FALSE(ShowsAt(*collector, 11s));
   EXPECT_FALSE(ShowsAt(*collector, 70s));
+  EXPECT_EQ(said_.error().message, "the driver is gone") << "and not that it works again";
   EXPECT_EQ(attempts, 1);
   EXPECT_TRUE(Eventually([&] { return ShowsAt(*collector, 71s); }));
+  EXPECT_TRUE(said_);
   EXPECT_EQ(attempts, 2);
   EXPECT_EQ(collector->Shortfall(), "");
+}
+
+TEST_F(Retried, OneThatNeverReadIsMissedOnlyIfItWasBefore) {
+  starts = has_ended = true;
+  const auto missed = Made(true), other = Made(false);
+  for (const Duration at : {0s, 1s}) {
+    EXPECT_FALSE(ShowsAt(*missed, at));
+    EXPECT_FALSE(said_);
+  }
+  EXPECT_EQ(missed->Shortfall(), "the driver is gone");
+  for (const Duration at : {0s, 1s}) {
+    EXPECT_FALSE(ShowsAt(*other, at));
+    EXPECT_TRUE(said_);
+  }
+  EXPECT_EQ(other->Shortfall(), "");
 }
 
 TEST_F(Retried, NobodyIsToldOfWhatNobodyMisses) {

@@ -185,6 +185,14 @@ TEST(DrmCards, AreInTheOrderOfTheirNumbers) {
   EXPECT_EQ(cards[1].name, "card10");
 }
 
+TEST(Gpus, ACardOfAnotherVendorIsNone) {
+  FakeRoot root;
+  WriteCard(root, "card0", "0x1a03", "0000:03:00.0");  // of a board's management
+  EXPECT_FALSE(HasDrmCards(root.path()));
+  WriteCard(root, "card1", "0x8086", "0000:04:00.0");
+  EXPECT_TRUE(HasDrmCards(root.path()));
+}
+
 TEST(Gpus, HaveOneReasonForNotBeingThere) {
   const FakeRoot root;
   root.Write(std::string("/usr/lib/") + kNvmlName, "no library");  // or this machine's would count
