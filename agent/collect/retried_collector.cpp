@@ -61,7 +61,7 @@ class RetriedCollector : public Collector {
     if (!owned_) return is_missed_ ? end_ : Status();
     const bool ended = owned_->Ended();  // asked first, so that the error is of the end
     Status collected = owned_->Collect(now, row);
-    if (collected && !owned_->Starting()) is_missed_ = true;
+    is_missed_ = is_missed_ || (collected && !owned_->Starting());
     if (!ended) return collected;
     End(collected);
     return is_missed_ ? end_ : Status();
