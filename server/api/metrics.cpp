@@ -108,10 +108,11 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
 // known of the job.
 std::optional<Statement> GuessNext(const Connection& connection, const Query& query,
                                    const std::shared_ptr<const JobHead>& known) {
-  if (!known || !query.Has("node") || !query.Has("from_us") || !query.Has("to_us")) return {};
+  const bool says_all = query.Has("node") && query.Has("from_us") && query.Has("to_us");
+  if (!known || !says_all || query.Has("since")) return {};
   const ChartGrid grid = ChooseGrid(known->job, {}, query, {});
   const ChartQuery chart = ToChartQuery(query, grid, known->job, known->nodes);
-  if (query.Has("since") || RollupBin(chart.bin_us) > 0 || chart.nodes.size() != 1) return {};
+  if (RollupBin(chart.bin_us) > 0 || chart.nodes.size() != 1) return {};
   const TickQuery ticks = TicksOf(chart, chart.nodes[0].node_id);
   return IsShort(ticks) ? std::optional(ShortRangeList(connection, ticks)) : std::nullopt;
 }
