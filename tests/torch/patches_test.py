@@ -148,6 +148,20 @@ def test_whether_torch_compiles_is_asked_where_the_version_says_it(monkeypatch, 
     assert _compile.compiling(version) is (named.is_compiling if place else _compile.never)
 
 
+def test_a_reader_that_was_there_before_us_may_have_read_something(monkeypatch):
+    monkeypatch.setattr(_compile, "await_import", lambda *_: pytest.fail("its import is awaited"))
+    monkeypatch.setitem(sys.modules, "torch._dynamo.symbolic_convert", types.SimpleNamespace())
+    _compile.await_reader()
+    assert _compile.readers
+
+
+def test_a_reader_of_a_version_we_do_not_know_may_have_read_something(monkeypatch):
+    monkeypatch.setattr(_compile, "readers", ["nobody has looked"])
+    with pytest.raises(_patch.Unavailable, match="no .*InstructionTranslator"):
+        _compile._watch_reader(types.SimpleNamespace(__name__="torch._dynamo.symbolic_convert"))
+    assert _compile.readers == ["nobody has looked"]
+
+
 def test_a_batch_size_of_a_sampler_is_seen(agent):
     sampler = torch.utils.data.BatchSampler(torch.utils.data.SequentialSampler(range(40)), 5, False)
     net = nn.Linear(1, 1)

@@ -151,6 +151,33 @@ def test_compiled_models_have_the_same_graphs(intake):
     assert all("forward" in row["phases"] for row in intake.steps[:12])
 
 
+READ = """
+import json, torch
+from torch import nn
+from stepscope._hooks import _compile
+
+net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.001)
+
+def steps(call, count):
+    for x in torch.utils.data.DataLoader(torch.ones(4 * count, 4), 4):
+        optimizer.zero_grad()
+        call(x).sum().backward()
+        optimizer.step()
+    return list(_compile.readers)
+
+print(json.dumps([steps(net, 12), steps(torch.compile(net, backend="eager"), 12)]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(torch, "compile"), reason="this version does not compile")
+def test_whether_torch_compiles_is_asked_only_where_it_has(intake):
+    code, out, err = outcome(start("-W", "ignore", "-c", READ, socket=intake.path))
+    assert (code, json.loads(out)) == (0, [[], ["it has read a frame"]]), err
+    intake.drain_until(lambda i: i.ended, "end")
+    assert len(intake.steps) == 24 and all("forward" in row["phases"] for row in intake.steps[:12])
+
+
 def test_a_child_that_trains_is_a_process_of_its_own(intake):
     code = """
 import os, sys, stepscope

@@ -52,6 +52,7 @@ def begin(torch: Any) -> None:
         _try(what, install, torch)
     try:
         _compile.skip_frames(torch)
+        _compile.await_reader()
     except Exception as problem:
         _failed["place outside of torch.compile"] = repr(problem)
     flow.at_first_step = lambda: _begin_steps(torch)
@@ -83,6 +84,7 @@ def end() -> None:
     _failed.clear()
     flow.forget()
     _gpu_times.forget()
+    _compile.forget()
     flow.renewed.clear()
     flow.optimizers = 0
     flow.dormant = False

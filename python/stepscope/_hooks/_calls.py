@@ -11,7 +11,7 @@ from time import monotonic_ns
 from typing import Any, Callable, Optional
 
 from .._form import marks
-from ._compile import compiling, never
+from ._compile import compiling, never, readers
 from ._flow import Flow
 
 SETTINGS = "_stepscope_settings"  # an attribute of a loader's iterator, so that it goes with it
@@ -55,7 +55,7 @@ def computing(flow: Flow, own: Any, torch: Any, phase: str, kind: Any) -> Any:
             return watch
 
         def __call__(module: Any, *args: Any, **named: Any) -> Any:
-            if reading():
+            if readers and reading():
                 return super(kind, module).__call__(*args, **named)
             return watch(module, *args, **named)
 
@@ -63,7 +63,7 @@ def computing(flow: Flow, own: Any, torch: Any, phase: str, kind: Any) -> Any:
 
     def call_timed(module: Any, *args: Any, **named: Any) -> Any:
         call = super(kind, module).__call__ if own is None else own.__get__(module)
-        if reading() or flow.inside or get_ident() != flow.owner:
+        if (readers and reading()) or flow.inside or get_ident() != flow.owner:
             return call(*args, **named)
         trains = gradients()
         flow.inside = True
@@ -113,12 +113,12 @@ def stepping(flow: Flow, original: Any, torch: Any) -> Any:
             return watch
 
         def pass_on(self: Any, *args: Any, **named: Any) -> Any:
-            return (original if reading() else watch)(self, *args, **named)
+            return (original if readers and reading() else watch)(self, *args, **named)
 
         return pass_on
 
     def step(self: Any, *args: Any, **named: Any) -> Any:
-        if reading() or flow.stepping:
+        if (readers and reading()) or flow.stepping:
             return original(self, *args, **named)
         flow.stepping = True
         start = monotonic_ns()

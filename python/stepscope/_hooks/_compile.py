@@ -4,7 +4,45 @@ from __future__ import annotations
 
 import sys
 from types import CodeType, FunctionType
-from typing import Any, Callable, Iterator, cast
+from typing import Any, Callable, Iterator, List, cast
+
+from _stepscope_start import await_import
+
+from ._patch import Unavailable, replace
+
+_READER = "torch._dynamo.symbolic_convert"
+
+# Why torch.compile may read what runs here. Empty once it is known that it has read nothing in this process: to ask torch
+# at each call costs more than all else of a call that is watched.
+readers: List[str] = ["nobody has looked"]
+
+
+def await_reader() -> None:
+    """Where its reader has been imported already, it may have read something."""
+    if _READER not in sys.modules:
+        await_import(_READER, _watch_reader)
+
+
+def _watch_reader(module: Any) -> None:
+    """One of these is made for each frame that is read, whoever asked: torch.compile, torch.export, in all versions."""
+    kind = getattr(module, "InstructionTranslator", None)
+    if kind is None:
+        raise Unavailable(f"this version has no {module.__name__}.InstructionTranslator")
+    replace(kind, "__init__", _noting)
+    readers.clear()
+
+
+def _noting(original: Any) -> Any:
+    def __init__(self: Any, *args: Any, **named: Any) -> None:
+        readers[:] = ["it has read a frame"]
+        original(self, *args, **named)
+
+    return __init__
+
+
+def forget() -> None:
+    """For tests: nothing is known any more."""
+    readers[:] = ["nobody has looked"]
 
 
 def never() -> bool:
@@ -12,7 +50,8 @@ def never() -> bool:
 
 
 def compiling(torch: Any) -> Callable[[], bool]:
-    """Whether torch.compile reads the caller: it is to see the call that is watched and nothing else.
+    """Whether torch.compile reads the caller: it is to see the call that is watched and nothing else. Asked where there are
+    `readers`.
 
     The first versions say so in other places. The compiler is not imported for that: where nobody has, nobody compiles.
     """

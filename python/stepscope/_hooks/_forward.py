@@ -10,7 +10,7 @@ from threading import get_ident
 from typing import Any, Dict, Optional
 
 from ._calls import computing
-from ._compile import compiling
+from ._compile import compiling, readers
 from ._flow import flow
 from ._gpu_times import around
 from ._patch import give_back, is_replaced, replace
@@ -44,7 +44,7 @@ class _Roots:
         compiling = self.compiling
 
         def __call__(module: Any, *args: Any, **named: Any) -> Any:
-            if compiling() or flow.inside or get_ident() != flow.owner:
+            if (readers and compiling()) or flow.inside or get_ident() != flow.owner:
                 return original(module, *args, **named)
             phase = self._phase_of(module)
             if phase is None or is_replaced(type(module), "__call__"):

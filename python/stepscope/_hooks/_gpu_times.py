@@ -15,7 +15,7 @@ from time import monotonic_ns
 from typing import Any, Callable, Deque, Optional, Tuple
 
 from .. import _marks
-from ._compile import compiling
+from ._compile import compiling, readers
 from ._flow import flow
 from ._patch import Unavailable
 
@@ -45,7 +45,7 @@ def around(torch: Any, phase: str, call: Any, busy: str = "inside", counts: Opti
     reading, name = compiling(torch), "gpu " + phase
 
     def timed(*args: Any, **named: Any) -> Any:
-        if reading() or getattr(flow, busy):
+        if (readers and reading()) or getattr(flow, busy):
             return call(*args, **named)
         began = _begin(torch)
         result = call(*args, **named)

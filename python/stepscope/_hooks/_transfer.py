@@ -11,7 +11,7 @@ from threading import get_ident
 from time import monotonic_ns
 from typing import Any
 
-from ._compile import compiling
+from ._compile import compiling, readers
 from ._flow import flow
 from ._gpu_times import around
 from ._patch import Unavailable, replace
@@ -33,7 +33,7 @@ def _timed(original: Any, torch: Any, reading: Any) -> Any:
     copying = around(torch, "transfer", original, counts=_is_away)
 
     def copy(self: Any, *args: Any, **named: Any) -> Any:
-        if reading() or flow.inside or self.device.type != "cpu" or get_ident() != flow.owner:
+        if (readers and reading()) or flow.inside or self.device.type != "cpu" or get_ident() != flow.owner:
             return original(self, *args, **named)
         start = monotonic_ns()
         copied = copying(self, *args, **named)
