@@ -1,24 +1,27 @@
 #!/usr/bin/env python3
-"""What the hooks cost an unmodified PyTorch training: CPU time of the process that they add to a step, of a short one
-and of a usual one. Data, forward, loss, backward, optimizer and the end of the step are marked: six marks a step.
+"""What the hooks cost an unmodified PyTorch training: CPU time of the process that they add to a step of about 1.3 ms (103 modules),
+to one of about 30 ms, and to the smallest there is, on which microseconds show best. Data, forward, loss, backward, optimizer and the
+end of the step are marked: six marks a step.
 
-What the hooks add is measured with the smallest model, whose step is so short that a difference of microseconds shows on a busy
-machine: blocks of its steps with the hooks, without them, and without them once more (the A/A control: what a difference of nothing
-looks like) follow each other in turns, and the lower quartile of each kind counts: the least of some tens of blocks of a long step is
-luck, by more than is looked for. The shares are of the step of a model of 103 modules (1.3 ms)
-and of a larger one (about 30 ms), measured without hooks: that a long step pays what a short one does is an assumption. So both models
-are also measured as they are, in the same turns; there a difference of nothing may be larger than what is looked for, so look at the
-control first. The real intake reads the ring. STEPSCOPE_PURE=1 measures the package without its C extension. Each version of PyTorch has
-a file of results. Needs python3-torch.
+Three processes train the same model: with the hooks, without them, and without them once more (the A/A control: what a difference of
+nothing looks like). Each is warm, as a training of hours is. They take turns on one core, in blocks of a fraction of a second and in
+random order, so what else the machine does meets all of them. Where a model lies in memory makes more of a difference than hooks do:
+the three are forks of the process that made it, and a round makes several such sets. The median of what each turn differs from
+the bare process's counts. The real intake reads the ring.
+STEPSCOPE_PURE=1 measures the package without its C extension. Each version of PyTorch has a file of results. Needs python3-torch.
 """
 
 import argparse
+import gc
 import os
 import random
 import statistics
 import sys
 import tempfile
 import time
+import traceback
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,21 +37,34 @@ sys.path.insert(0, str(PACKAGE))
 from stepscope import _hooks, _marks  # noqa: E402
 from stepscope._session import Session  # noqa: E402
 
-# Of a block. A training runs for hours: what its first steps cost, in which the hooks find the root modules and the caches fill,
-# is not what a step costs.
-WARM, STEPS = 40, 100
+
+@dataclass(frozen=True)
+class Model:
+    name: str
+    width: int
+    batch: int
+    pairs: int  # of layers; they and the width make the step long
+    warm: int  # steps before anything is measured
+    turns: int
+    steps: int  # of a turn
+
+
+MODELS = (
+    Model("the smallest model", 2, 1, 1, 500, 12, 200),
+    Model("103 modules", 24, 4, 50, 300, 12, 30),
+    Model("the larger model", 96, 72, 50, 10, 6, 4),
+)
 
 
 class Training:
-    """`width` and the pairs of layers make the step long."""
-
-    def __init__(self, width, batch, pairs):
-        layers = [layer for _ in range(pairs) for layer in (nn.Linear(width, width), nn.ReLU())]
-        self.net = nn.Sequential(*layers, nn.Linear(width, 1), nn.Flatten())
+    def __init__(self, model):
+        layers = [layer for _ in range(model.pairs) for layer in (nn.Linear(model.width, model.width), nn.ReLU())]
+        self.net = nn.Sequential(*layers, nn.Linear(model.width, 1), nn.Flatten())
         self.loss = nn.MSELoss()
         self.optimizer = torch.optim.SGD(self.net.parameters(), 1e-4, foreach=False)
-        data = torch.utils.data.TensorDataset(torch.randn(batch * 64, width), torch.randn(batch * 64, 1))
-        self.loader = torch.utils.data.DataLoader(data, batch)
+        rows = model.batch * 64
+        data = torch.utils.data.TensorDataset(torch.randn(rows, model.width), torch.randn(rows, 1))
+        self.loader = torch.utils.data.DataLoader(data, model.batch)
         self.batches = iter(self.loader)
 
     def step(self):
@@ -61,79 +77,116 @@ class Training:
         self.loss(self.net(x), y).backward()
         self.optimizer.step()
 
-    def block_us(self, steps, warm=WARM):
-        """CPU time of a step. The process's other threads idle."""
-        for _ in range(warm):
-            self.step()
-        began = time.process_time_ns()
-        for _ in range(steps):
-            self.step()
-        return (time.process_time_ns() - began) / steps / 1000
+
+class Trainee:
+    """A process that trains a block of steps when it is told to. It ends with the `with`."""
+
+    def __init__(self, model, training, hooks):
+        self.model, self.training = model, training
+        told, self.tell = os.pipe()
+        self.answers, answer = os.pipe()
+        self.process = os.fork()
+        if self.process == 0:
+            try:
+                os.close(self.tell)
+                self.train(hooks, told, answer)
+            except Exception:
+                traceback.print_exc()
+            finally:
+                os._exit(0)  # what the parent has open is the parent's
+        os.close(told)
+        os.close(answer)
+
+    def train(self, hooks, told, answer):
+        if hooks:
+            _marks.adopt(Session())
+            _hooks.begin(torch)
+            # The training's optimizer was made before: its class is wrapped when one is made.
+            torch.optim.SGD([torch.zeros(1, requires_grad=True)], 0.1)
+        for _ in range(self.model.warm):
+            self.training.step()
+        while os.read(told, 1):
+            self.training.step()  # fills the caches that the other processes had
+            began = time.process_time_ns()
+            for _ in range(self.model.steps):
+                self.training.step()
+            os.write(answer, b"%20d" % (time.process_time_ns() - began))
+
+    def block_us(self):
+        """CPU time of a step."""
+        os.write(self.tell, b"x")
+        answer = os.read(self.answers, 20)
+        assert answer, "a training failed, see above"
+        return int(answer) / self.model.steps / 1000
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.tell)
+        os.close(self.answers)
+        os.waitpid(self.process, 0)
 
 
-def with_hooks(training, steps, warm):
-    _hooks.begin(torch)
-    # The optimizer was made before: its class is wrapped when one is made.
-    torch.optim.SGD([torch.zeros(1, requires_grad=True)], 0.1)
-    try:
-        return training.block_us(steps, warm)
-    finally:
-        _hooks.end()
+KINDS = ("bare", "control", "hooks")
 
 
-def added_us(training, blocks, steps=STEPS, warm=WARM):
-    """What hooks add to a step, what nothing adds, and how long the step is."""
-    kinds = {"bare": training.block_us, "control": training.block_us, "hooks": lambda *sizes: with_hooks(training, *sizes)}
-    took = {name: [] for name in kinds}
-    for _ in range(max(2, blocks)):
-        for name in random.sample(list(kinds), len(kinds)):
-            took[name].append(kinds[name](steps, warm))
-    usual = {name: statistics.quantiles(values, n=4)[0] for name, values in took.items()}
-    return usual["hooks"] - usual["bare"], usual["control"] - usual["bare"], usual["bare"]
+def turns(model, sets):
+    """{kind: [us of a step, one for each turn]}"""
+    took = {kind: [] for kind in KINDS}
+    for _ in range(sets):
+        training = Training(model)
+        gc.collect()
+        gc.freeze()  # a collection would copy pages that the processes share, at another time in each
+        with ExitStack() as running:
+            trainees = {kind: running.enter_context(Trainee(model, training, kind == "hooks")) for kind in random.sample(KINDS, len(KINDS))}
+            for _ in range(model.turns):
+                for kind in random.sample(KINDS, len(KINDS)):
+                    took[kind].append(trainees[kind].block_us())
+    return took
+
+
+def added(model):
+    return Figure(f"added to a step of {model.name}, CPU", "us", digits=1)
+
+
+def share(model):
+    return Figure(f"share of a step of {model.name}", "%", goal=None if model is MODELS[0] else 0.5, digits=3)
+
+
+def share_of_smallest(model):
+    """What is added to the smallest model's step, which shows it best, as a share of this one's."""
+    return Figure(f"what is added to the smallest model's step, as a share of a step of {model.name}", "%", goal=0.5, digits=3)
+
+
+def difference(took, kind):
+    """us: the median over all turns."""
+    return statistics.median(ours - bare for ours, bare in zip(took[kind], took["bare"]))
+
+
+def shares(took, kind):
+    """{figure: value}; `took` by model."""
+    values = {}
+    for model in MODELS:
+        bare, more = statistics.median(took[model]["bare"]), difference(took[model], kind)
+        values[added(model).name], values[share(model).name] = more, more / bare * 100
+        values[share_of_smallest(model).name] = values[added(MODELS[0]).name] / bare * 100
+    return values
 
 
 class Rounds:
-    """Both contenders come out of the same blocks."""
+    """Both contenders come out of the same turns."""
 
-    def __init__(self, blocks):
-        self.blocks, self.control = blocks, {}
-        self.smallest, self.steps = Training(2, 1, 1), {"103 modules": Training(24, 4, 50), "the larger model": Training(96, 72, 50)}
+    def __init__(self, sets):
+        self.sets, self.control = sets, {}
 
     def hooks(self):
-        ours, nothing, _ = added_us(self.smallest, self.blocks)
-        values, self.control = {ADDED.name: ours}, {ADDED.name: nothing}
-        for name, training in self.steps.items():
-            bare = min(training.block_us(4) for _ in range(8))
-            print(f"  a step of {name}: {bare:.0f} us", flush=True)
-            values[share(name).name], self.control[share(name).name] = ours / bare * 100, nothing / bare * 100
-            self.measure(name, training, values)
-        return values
-
-    def measure(self, name, training, values):
-        blocks, steps, warm = DIRECT[name]
-        ours, nothing, bare = added_us(training, blocks * self.blocks // 100, steps, warm)
-        for found, added in ((values, ours), (self.control, nothing)):
-            found[direct(name).name], found[direct_share(name).name] = added, added / bare * 100
-
-
-ADDED = Figure("added to a step, CPU", "us", digits=1)
-
-
-def share(name):
-    return Figure(f"share of a step of {name}", "%", goal=0.5, digits=3)
-
-
-# Blocks of each kind for 100 of the smallest model; steps of a block, and those in front of it: the first ones look at each module's
-# call, and Python then makes its bytecode anew for the classes whose functions were replaced.
-DIRECT = {"103 modules": (40, 100, 150), "the larger model": (30, 10, 20)}
-
-
-def direct(name):
-    return Figure(f"added to a step of {name}, measured on it, CPU", "us", digits=1)
-
-
-def direct_share(name):
-    return Figure(f"share of a step of {name}, measured on it", "%", goal=0.5, digits=3)
+        took = {}
+        for model in MODELS:
+            took[model] = turns(model, self.sets)
+            print(f"  a step of {model.name}: {statistics.median(took[model]['bare']):.0f} us", flush=True)
+        self.control = shares(took, "control")
+        return shares(took, "hooks")
 
 
 def version():
@@ -144,16 +197,15 @@ def version():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--blocks", type=int, default=100, help="of each kind, in each round")
+    parser.add_argument("--sets", type=int, default=7, help="of three processes, for each model in each round")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    torch.manual_seed(1)
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder, Intake(Path(folder) / "agent.sock") as intake:
         os.environ["STEPSCOPE_SOCKET"] = str(intake.path)
-        _marks.adopt(Session())
-        rounds = Rounds(options.blocks)
+        rounds = Rounds(options.sets)
         contenders = [Contender("hooks", rounds.hooks), Contender("A/A control", lambda: rounds.control)]
-        figures = [ADDED, *map(share, rounds.steps), *(figure(name) for name in rounds.steps for figure in (direct, direct_share))]
+        figures = [*(figure(model) for model in MODELS for figure in (added, share)), *map(share_of_smallest, MODELS[1:])]
         facts = {"torch": torch.__version__, "python": ".".join(map(str, sys.version_info[:3])), "form": _marks.info()["form"]}
         form = "hooks_pure" if os.environ.get("STEPSCOPE_PURE") else "hooks"
         compare(f"{form}-{version()}", figures, contenders, options.rounds, facts)
