@@ -54,6 +54,7 @@ while not stepscope.info()["connected"] and time.monotonic() < give_up:
 mark(100)
 print(stepscope.info()["dropped"], repr(stepscope.info()["reason"]))
 """
+WHOLE = 99  # of the last 100 steps: the agent may be found within the first one, which is not told then
 
 
 def test_a_training_is_found_by_an_agent_that_starts_after_it(place):
@@ -62,7 +63,7 @@ def test_a_training_is_found_by_an_agent_that_starts_after_it(place):
     with Intake(place) as agent:
         assert finish(process) == "0 ''\n"
         agent.drain_until(lambda i: i.ended, "end")
-        assert len(agent.steps) >= 100 and agent.annotations["work"] >= len(agent.steps)
+        assert len(agent.steps) >= WHOLE and agent.annotations["work"] >= len(agent.steps)
         assert agent.annotations["decorated"] >= len(agent.steps)
         assert all("data" in step["phases"] for step in agent.steps)
         assert [step["step"] for step in agent.steps] == list(range(len(agent.steps)))
@@ -76,7 +77,7 @@ def test_an_agent_that_was_there_before_and_is_not_now(place):
     place.unlink()
     with Intake(place) as agent:
         finish(process)
-        agent.drain_until(lambda i: len(i.steps) >= 100, "steps")
+        agent.drain_until(lambda i: len(i.steps) >= WHOLE, "steps")
 
 
 def mark_annotation():
