@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "agent/app/check.h"
+#include "agent/spool/files.h"
 #include "core/base/text.h"
 
 namespace stepscope {
@@ -22,6 +23,18 @@ std::filesystem::path Nearest(std::filesystem::path folder) {
     folder = folder.parent_path();
   }
   return folder;
+}
+
+// Why an agent of this user would go without it; empty where it would not.
+std::string Obstacle(const std::string& folder, const std::filesystem::path& there) {
+  if (there == folder) {
+    const auto files = OpenFiles(folder);
+    return files ? "" : files.error().message;
+  }
+  std::error_code error;
+  const bool open =
+      std::filesystem::is_directory(there, error) && access(there.c_str(), W_OK | X_OK) == 0;
+  return open ? "" : Format("{}: this user cannot write there", Printable(folder));
 }
 
 std::uint64_t BytesIn(const std::filesystem::path& folder) {
@@ -47,20 +60,18 @@ void CheckSpool(const SpoolOptions& options, CheckLines& lines) {
     return lines.push_back(Line(Finding::kAbsent, "samples wait in memory only"));
   }
   const std::filesystem::path there = Nearest(options.folder);
-  const std::string shown = Printable(options.folder);
-  std::error_code error;
-  if (!std::filesystem::is_directory(there, error) || access(there.c_str(), W_OK | X_OK) != 0) {
-    return lines.push_back(Line(
-        Finding::kWrong,
-        Format("{}: this user cannot write there; choose another with --spool, or 'none'", shown)));
+  if (const std::string obstacle = Obstacle(options.folder, there); !obstacle.empty()) {
+    return lines.push_back(
+        Line(Finding::kWrong, obstacle + "; or choose another with --spool, or 'none'"));
   }
   struct statvfs disk {};
   const bool known = statvfs(there.c_str(), &disk) == 0;
   const std::uint64_t free = known ? std::uint64_t{disk.f_bavail} * disk.f_frsize : 0;
   const bool small = known && free < options.bytes;
   lines.push_back(Line(small ? Finding::kNote : Finding::kFine,
-                       Format("{}: {} MiB in it, {} MiB free, of which it takes at most {}", shown,
-                              BytesIn(options.folder) / kMiB, free / kMiB, options.bytes / kMiB)));
+                       Format("{}: {} MiB in it, {} MiB free, of which it takes at most {}",
+                              Printable(options.folder), BytesIn(options.folder) / kMiB,
+                              free / kMiB, options.bytes / kMiB)));
 }
 
 }  // namespace stepscope

@@ -1,6 +1,7 @@
 #include "agent/app/check.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -81,6 +82,12 @@ TEST(Check, SaysWhereSamplesWait) {
   const test::FakeRoot root;
   root.Write("/spool/1/a.seg", std::string(3 << 20, 'x'));
   const std::string folder = root.path() + "/spool";
+  chmod(folder.c_str(), 0755);
+  EXPECT_EQ(SpoolLine({.folder = folder, .bytes = 64 << 20}),
+            Format("wrong: {}: is open to others; chmod 700 makes it yours; or choose another "
+                   "with --spool, or 'none'",
+                   folder));
+  chmod(folder.c_str(), 0700);
   EXPECT_TRUE(SpoolLine({.folder = folder, .bytes = 64 << 20})
                   .starts_with(Format("ok: {}: 3 MiB in it", folder)));
   EXPECT_TRUE(SpoolLine({.folder = folder + "/not/yet", .bytes = 64 << 20}).starts_with("ok: "));
