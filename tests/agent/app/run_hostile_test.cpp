@@ -17,7 +17,11 @@ using test::AgentProcess;
 using test::Peer;
 using test::ScriptedServer;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr long kMostKb = 512 * 1024;  // what the sanitizer keeps is in it
+#else
 constexpr long kMostKb = 64 * 1024;
+#endif
 
 struct Hostile {
   std::string name;

@@ -12,6 +12,7 @@ using testing_support::RingWriter;
 // A training process and an agent that read the same clocks.
 class IntakeClock : public test::IntakeFixture {
  protected:
+  ~IntakeClock() override { intake_.reset(); }  // it reads the clock to its end
   void SetUp() override {
     auto intake = Intake::Start(options_, time_);
     ASSERT_TRUE(intake.ok()) << intake.error().message;

@@ -15,6 +15,7 @@ using testing_support::RingWriter;
 
 class IntakeSpans : public test::IntakeFixture {
  protected:
+  ~IntakeSpans() override { intake_.reset(); }  // it reads the clock to its end
   Intake& StartWithClock() {
     auto intake = Intake::Start(options_, time_);
     EXPECT_TRUE(intake.ok()) << intake.error().message;
