@@ -54,8 +54,7 @@ def _announce(name: str, loader: "Any") -> None:
 
 def _tell(name: str, module: "Any") -> None:
     heard = _awaited.pop(name, None)
-    if not _awaited and _Finder in sys.meta_path:  # type: ignore[comparison-overlap]
-        sys.meta_path.remove(_Finder)
+    _leave_when_idle()
     try:
         if heard is not None:
             heard(module)
@@ -79,6 +78,17 @@ def await_import(name: str, heard: "Callable[[Any], None]") -> None:
         _tell(name, sys.modules[name])
     elif _Finder not in sys.meta_path:  # type: ignore[comparison-overlap]
         sys.meta_path.insert(0, _Finder)
+
+
+def _leave_when_idle() -> None:
+    if not _awaited and _Finder in sys.meta_path:  # type: ignore[comparison-overlap]
+        sys.meta_path.remove(_Finder)
+
+
+def await_no_longer(*names: str) -> None:
+    for name in names:
+        _awaited.pop(name, None)
+    _leave_when_idle()
 
 
 def _begin_hooks(torch: "Any") -> None:

@@ -5,6 +5,7 @@ import sys
 import types
 import weakref
 
+import _stepscope_start
 import pytest
 import torch
 from torch import nn
@@ -160,6 +161,33 @@ def test_a_reader_of_a_version_we_do_not_know_may_have_read_something(monkeypatc
     with pytest.raises(_patch.Unavailable, match="no .*InstructionTranslator"):
         _compile._watch_reader(types.SimpleNamespace(__name__="torch._dynamo.symbolic_convert"))
     assert _compile.readers == ["nobody has looked"]
+
+
+def test_what_is_exported_before_the_reader_is_known_may_be_read(monkeypatch):
+    reader = type("InstructionTranslator", (), {"__init__": lambda self: None})
+    monkeypatch.setattr(_compile, "readers", ["nobody has looked"])
+    monkeypatch.setitem(sys.modules, "torch.export._trace", types.SimpleNamespace())
+    _compile._watch_reader(types.SimpleNamespace(__name__="reader", InstructionTranslator=reader))
+    assert _compile.readers == ["nobody has looked"]
+    monkeypatch.delitem(sys.modules, "torch.export._trace")
+    _compile._watch_reader(types.SimpleNamespace(__name__="reader", InstructionTranslator=reader))
+    assert _compile.readers == []
+    reader()
+    reader()
+    assert _compile.readers == ["it may read frames"]
+
+
+def test_nothing_is_awaited_once_the_hooks_have_gone(monkeypatch):
+    places = ["torch._dynamo.symbolic_convert", "torch.export._trace"]
+    for name in places:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(_compile, "readers", ["nobody has looked"])
+    monkeypatch.setattr(_stepscope_start, "_awaited", {})
+    monkeypatch.setattr(sys, "meta_path", [])
+    _compile.await_reader()
+    assert list(_stepscope_start._awaited) == places and sys.meta_path == [_stepscope_start._Finder]
+    _compile.forget()
+    assert not _stepscope_start._awaited and not sys.meta_path
 
 
 def test_a_batch_size_of_a_sampler_is_seen(agent):

@@ -173,9 +173,47 @@ print(json.dumps([steps(net, 12), steps(torch.compile(net, backend="eager"), 12)
 @pytest.mark.skipif(not hasattr(torch, "compile"), reason="this version does not compile")
 def test_whether_torch_compiles_is_asked_only_where_it_has(intake):
     code, out, err = outcome(start("-W", "ignore", "-c", READ, socket=intake.path))
-    assert (code, json.loads(out)) == (0, [[], ["it has read a frame"]]), err
+    assert (code, json.loads(out)) == (0, [[], ["it may read frames"]]), err
     intake.drain_until(lambda i: i.ended, "end")
     assert len(intake.steps) == 24 and all("forward" in row["phases"] for row in intake.steps[:12])
+
+
+EXPORTED = """
+import json, torch
+from time import monotonic_ns
+from torch import nn
+from stepscope._hooks import _compile
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(30))
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.relu(layer(x))
+        return x
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), 0.001)
+for number, x in enumerate(torch.utils.data.DataLoader(torch.ones(64, 4), 4)):
+    if number == 12:
+        before, began = list(_compile.readers), monotonic_ns()
+        torch.export.export(net, (torch.ones(2, 4),), strict=False)
+        print(json.dumps([before, list(_compile.readers), monotonic_ns() - began]))
+    optimizer.zero_grad()
+    net(x).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.skipif(not hasattr(torch, "export"), reason="this version does not export")
+def test_a_model_that_is_exported_without_being_read_is_no_forward_pass(intake):
+    code, out, err = outcome(start("-W", "ignore", "-c", EXPORTED, socket=intake.path))
+    assert code == 0, err
+    before, after, export_ns = json.loads(out)
+    assert (before, after) == ([], ["it may read frames"])
+    intake.drain_until(lambda i: i.ended, "end")
+    assert len(intake.steps) == 16 and all(row["phases"]["forward"] < export_ns / 4 for row in intake.steps)
 
 
 def test_a_child_that_trains_is_a_process_of_its_own(intake):

@@ -6,14 +6,16 @@ import sys
 from types import CodeType, FunctionType
 from typing import Any, Callable, Iterator, List, cast
 
-from _stepscope_start import await_import
+from _stepscope_start import await_import, await_no_longer
 
 from ._patch import Unavailable, replace
 
 _READER = "torch._dynamo.symbolic_convert"
+_TRACER = "torch.export._trace"
 
 # Why torch.compile may read what runs here. Empty once it is known that it has read nothing in this process: to ask torch
-# at each call costs more than all else of a call that is watched.
+# at each call costs more than all else of a call that is watched. Dynamo guards on what stands here, so once it has read
+# something this stays as it is.
 readers: List[str] = ["nobody has looked"]
 
 
@@ -21,28 +23,37 @@ def await_reader() -> None:
     """Where its reader has been imported already, it may have read something."""
     if _READER not in sys.modules:
         await_import(_READER, _watch_reader)
+        await_import(_TRACER, _may_read)
 
 
 def _watch_reader(module: Any) -> None:
-    """One of these is made for each frame that is read, whoever asked: torch.compile, torch.export, in all versions."""
+    """One of these is made for each frame that is read, in all versions. torch.export(strict=False) makes none, runs the
+    module as it is and only says that it compiles; it has a module of its own, which imports this one."""
     kind = getattr(module, "InstructionTranslator", None)
     if kind is None:
         raise Unavailable(f"this version has no {module.__name__}.InstructionTranslator")
     replace(kind, "__init__", _noting)
-    readers.clear()
+    if _TRACER not in sys.modules:
+        readers.clear()
+
+
+def _may_read(_: Any = None) -> None:
+    if not readers:
+        readers.append("it may read frames")
 
 
 def _noting(original: Any) -> Any:
     def __init__(self: Any, *args: Any, **named: Any) -> None:
-        readers[:] = ["it has read a frame"]
+        _may_read()
         original(self, *args, **named)
 
     return __init__
 
 
 def forget() -> None:
-    """For tests: nothing is known any more."""
+    """For tests: nothing is known any more, and nothing awaited."""
     readers[:] = ["nobody has looked"]
+    await_no_longer(_READER, _TRACER)
 
 
 def never() -> bool:
