@@ -55,10 +55,15 @@ std::int64_t DeviceCount(DeviceKind kind, const Plan& plan) {
   return 0;
 }
 
+std::vector<Metric> MetricsOf(const Plan& plan) {
+  if (!plan.all_metrics) return SampledMetrics();
+  return {Metrics().begin(), Metrics().end()};
+}
+
 Schema MakeSchema(const Plan& plan) {
   Schema schema;
   schema.columns.push_back({"at_us", ""});
-  for (const Metric& metric : SampledMetrics()) {
+  for (const Metric& metric : MetricsOf(plan)) {
     if (!plan.metric.empty() && metric.name != plan.metric) continue;
     for (std::int64_t device = 0; device < DeviceCount(metric.device, plan); ++device) {
       const bool node = metric.device == DeviceKind::kNode;
@@ -71,13 +76,12 @@ Schema MakeSchema(const Plan& plan) {
 
 Node MakeNode(std::int64_t number, const Schema& schema, const Plan& plan,
               std::mt19937_64& random) {
-  const std::vector<Metric> metrics = SampledMetrics();
   Node node;
   node.name = Format("node-{}", number);
   node.job = plan.job_each ? Format("{}-{}", plan.job, number) : plan.job;
   for (std::size_t column = 1; column < schema.columns.size(); ++column) {
     node.series.emplace_back(
-        *std::ranges::find(metrics, schema.columns[column].metric, &Metric::name), random);
+        *FindMetric(schema.columns[column].metric), random);
   }
   node.pending.columns.resize(schema.columns.size());
   for (std::int64_t rank = number * plan.ranks; rank < (number + 1) * plan.ranks; ++rank) {

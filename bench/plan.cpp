@@ -13,7 +13,8 @@ constexpr Option kOptions[] = {
     {"--import", "FILE", "", "Bodies for VictoriaMetrics, framed as the pushes."},
     {"--remote-write", "FILE", "", "The same for Prometheus."},
     {"--influx", "FILE", "", "The same for InfluxDB."},
-    {"--metric", "NAME", "", "The only metric; all when left out."},
+    {"--metric", "NAME", "", "The only metric; those that the goals are set for when left out."},
+    {"--all-metrics", "", "", "All metrics of the table, six of each core and 22 of each GPU."},
     {"--job", "NAME", "bench", "Name of the job."},
     {"--job-each", "", "", "Each node is a job of its own, NAME-0, NAME-1 and so on."},
     {"--nodes", "N", "20", "Nodes, each with a session of its own."},
@@ -46,6 +47,7 @@ Result<Plan> ReadPlan(const Arguments& arguments) {
   plan.job = arguments["--job"];
   plan.metric = arguments["--metric"];
   plan.job_each = arguments.Has("--job-each");
+  plan.all_metrics = arguments.Has("--all-metrics");
   std::int64_t seconds = 0, push_seconds = 0, tick_ms = 0, step_ms = 0;
   const struct {
     std::string_view option;

@@ -12,7 +12,7 @@ namespace stepscope {
 // What make_frames is to make.
 struct Plan {
   std::string job, metric;
-  bool job_each = false;
+  bool job_each = false, all_metrics = false;
   std::int64_t nodes = 0, cores = 0, gpus = 0, ranks = 0, step_us = 0, ticks = 0, tick_us = 0,
                ticks_per_push = 0, begin_us = 0;
 };

@@ -35,27 +35,26 @@ constexpr Shape kShapes[] = {
     {"gpu_util_percent", kSmooth, 9'400, 600, kPercent},
     {"gpu_memory_used_percent", kSmooth, 7'830, 2},
     {"gpu_memory_busy_percent", kSmooth, 4'800, 900, kPercent},
-    {"user.gpu_power_watts", kSmooth, 61'000, 6'000},
-    {"user.gpu_temperature_celsius", kSmooth, 66, 3},
-    {"user.gpu_clock_megahertz", kSmooth, 1'875, 105, 15},
+    {"gpu_power_watts", kSmooth, 6'100, 600},
+    {"gpu_temperature_celsius", kSmooth, 66, 3},
+    {"gpu_sm_clock_mhz", kSmooth, 1'875, 105, 15},
 };
 
-constexpr Metric kUserMetrics[] = {
-    {"user.gpu_power_watts", DeviceKind::kGpu, "W", 2, ""},
-    {"user.gpu_temperature_celsius", DeviceKind::kGpu, "", 0, ""},
-    {"user.gpu_clock_megahertz", DeviceKind::kGpu, "", 0, ""},
-};
+const Shape* FindShape(std::string_view metric) {
+  const auto* found = std::ranges::find(kShapes, metric, &Shape::metric);
+  return found == std::end(kShapes) ? nullptr : found;
+}
 
 Shape ShapeOf(std::string_view metric) {
-  const auto* found = std::ranges::find(kShapes, metric, &Shape::metric);
-  return found == std::end(kShapes) ? Shape{metric, kSmooth, 5'000, 500} : *found;
+  const Shape* found = FindShape(metric);
+  return found ? *found : Shape{metric, kSmooth, 5'000, 500};
 }
 
 }  // namespace
 
 std::vector<Metric> SampledMetrics() {
   std::vector<Metric> metrics(Metrics().begin(), Metrics().end());
-  metrics.insert(metrics.end(), std::begin(kUserMetrics), std::end(kUserMetrics));
+  std::erase_if(metrics, [](const Metric& metric) { return !FindShape(metric.name); });
   return metrics;
 }
 

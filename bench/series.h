@@ -24,7 +24,8 @@ struct Shape {
   std::int64_t grain = 1;               // values are multiples of this
 };
 
-// The metric table, and what else exporters of GPUs tell, as custom metrics.
+// Those of the metric table that the goals are set for: two of each core, six of each GPU. Metrics
+// that agents tell since then are not among them, so figures can be compared over time.
 std::vector<Metric> SampledMetrics();
 
 class SampledSeries {

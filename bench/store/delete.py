@@ -75,7 +75,7 @@ def make_watched(side):
     side.add_job("watched")
     stream(side, "watched", begin_us=begin * 10**6, **made)
     side.compact()
-    return Chart("watched", "", 0, "watched", "user.gpu_power_watts", made, begin, "node-2", "", HOUR, 1000, 4)
+    return Chart("watched", "", 0, "watched", "gpu_power_watts", made, begin, "node-2", "", HOUR, 1000, 4)
 
 
 def make_large(side, gigabytes):

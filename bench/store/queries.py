@@ -44,9 +44,9 @@ def charts(days):
     step = 60 * -(-(2 * days * DAY // 1010 + 1) // 120)  # whole minutes, as the service rounds up
     return [
         Chart("week", f"64 series, {days} days, 1,008 points", 40, "week", "gpu_util_percent", week, now - 4 * HOUR - days * DAY, "", "", days * DAY, 1010, step),
-        Chart("percentiles", "1 series, 1 h, p5, p50 and p95 of 501 samples", 3, "node", "user.gpu_power_watts", slow, now - 4 * HOUR, "node-1", "gpu5", step=1, window=501),
+        Chart("percentiles", "1 series, 1 h, p5, p50 and p95 of 501 samples", 3, "node", "gpu_power_watts", slow, now - 4 * HOUR, "node-1", "gpu5", step=1, window=501),
         Chart("raw", "1 series, 1 h, all 7,200 samples", 0.6, "eight", "cpu_util_percent", node, now - 2 * HOUR, "node-1", "cpu5"),
-        Chart("eight", "8 series, 1 h, 900 points of 1,000", 2.5, "eight", "user.gpu_power_watts", node, now - 2 * HOUR, "node-2", "", HOUR, 1000, 4),
+        Chart("eight", "8 series, 1 h, 900 points of 1,000", 2.5, "eight", "gpu_power_watts", node, now - 2 * HOUR, "node-2", "", HOUR, 1000, 4),
     ]
 
 
