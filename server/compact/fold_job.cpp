@@ -18,23 +18,18 @@ Result<FoldedRollup> FoldOne(Connection& connection, std::int64_t job_id,
                              std::size_t few_nodes) {
   RollupFold fold(key);
   std::size_t folded = 0;
-  RollupQuery query{.job_id = job_id,
-                    .node_ids = {},
-                    .bin_us = key.bin_us,
-                    .from_us = key.chunk_us,
-                    .until_us = key.chunk_us,
-                    .filter = {{key.metric}, {}}};
+  std::vector<std::int64_t> some;
+  const auto take = [&](const NodeRollup& rollup) {
+    const TickTable* const bins[] = {&rollup.bins};
+    fold.AddNode(bins);
+    ++folded;
+  };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    query.node_ids.push_back(nodes[i].node_id);
-    if (query.node_ids.size() < kNodesAtOnce && i + 1 < nodes.size()) continue;
-    const Result<std::vector<NodeRollup>> rollups = LoadRollups(connection, query);
-    if (!rollups) return rollups.error();
-    for (const NodeRollup& rollup : *rollups) {
-      const TickTable* const bins[] = {&rollup.bins};
-      fold.AddNode(bins);
-    }
-    folded += rollups->size();
-    query.node_ids.clear();
+    some.push_back(nodes[i].node_id);
+    if (some.size() < kNodesAtOnce && i + 1 < nodes.size()) continue;
+    const Status read = ForEachRollupOf(connection, job_id, key, some, take);
+    if (!read) return read.error();
+    some.clear();
   }
   return folded < few_nodes ? FoldedRollup{.key = key, .bins = {}} : fold.Take();
 }

@@ -22,15 +22,21 @@ where b.job_id = $1 and b.node_id = $2 and b.window_us between $3 and $4
     and (b.metric = '' or cardinality($5::text[]) = 0 or b.metric = any($5::text[]))
 order by b.window_us, b.metric
 limit 1000000)";
+// One by one: a join that was planned while the table was empty reads all blocks of the node.
 constexpr char kLock[] = R"(
 select b.window_us, b.metric, b.clock_suspect, b.schema_hash, s.content, b.payload
-from blocks b
-left join schemas s on s.job_id = b.job_id and s.schema_hash = b.schema_hash
-join unnest($3::bigint[], $4::text[]) as wanted (window_us, metric)
-    on b.window_us = wanted.window_us and b.metric = wanted.metric
-where b.job_id = $1 and b.node_id = $2
-order by b.window_us, b.metric
-for update of b)";
+from (
+    select window_us, metric
+    from unnest($3::bigint[], $4::text[]) as given (window_us, metric)
+    order by window_us, metric) as wanted
+cross join lateral (
+    select *
+    from blocks
+    where job_id = $1 and node_id = $2 and window_us = wanted.window_us and metric = wanted.metric
+    limit 1
+    for update) as b
+left join schemas s on s.job_id = $1 and s.schema_hash = b.schema_hash
+order by b.window_us, b.metric)";
 constexpr char kSave[] = R"(
 insert into blocks (job_id, node_id, window_us, metric, schema_hash, from_us, to_us, rows,
     clock_suspect, payload)

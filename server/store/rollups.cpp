@@ -7,15 +7,22 @@
 namespace stepscope {
 namespace {
 
+// One by one: a join that was planned while the table was empty reads all rollups of the job.
 constexpr char kLock[] = R"(
 select r.bin_us, r.metric, r.chunk_us, r.schema_hash, s.content, r.payload
-from rollups r
-left join schemas s on s.job_id = r.job_id and s.schema_hash = r.schema_hash
-join unnest($3::bigint[], $4::text[], $5::bigint[]) as wanted (bin_us, metric, chunk_us)
-    on r.bin_us = wanted.bin_us and r.metric = wanted.metric and r.chunk_us = wanted.chunk_us
-where r.job_id = $1 and r.node_id = $2
-order by r.bin_us, r.metric, r.chunk_us
-for update of r)";
+from (
+    select bin_us, metric, chunk_us
+    from unnest($3::bigint[], $4::text[], $5::bigint[]) as given (bin_us, metric, chunk_us)
+    order by bin_us, metric, chunk_us) as wanted
+cross join lateral (
+    select *
+    from rollups
+    where job_id = $1 and bin_us = wanted.bin_us and metric = wanted.metric and node_id = $2
+        and chunk_us = wanted.chunk_us
+    limit 1
+    for update) as r
+left join schemas s on s.job_id = $1 and s.schema_hash = r.schema_hash
+order by r.bin_us, r.metric, r.chunk_us)";
 constexpr char kSave[] = R"(
 insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, payload, marked)
 select $1::bigint, $2::bigint, bin_us, metric, chunk_us, schema_hash, payload, true
@@ -24,6 +31,18 @@ from unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[])
 order by bin_us, metric, chunk_us
 on conflict (job_id, bin_us, metric, node_id, chunk_us) do update
 set schema_hash = excluded.schema_hash, payload = excluded.payload)";
+constexpr char kLoadChunk[] = R"(
+select r.node_id, r.metric, r.schema_hash, s.content, r.payload
+from unnest($5::bigint[]) as wanted (node_id)
+cross join lateral (
+    select *
+    from rollups
+    where job_id = $1 and bin_us = $2 and metric = $3 and node_id = wanted.node_id
+        and chunk_us = $4
+    limit 1) as r
+left join schemas s on s.job_id = $1 and s.schema_hash = r.schema_hash
+order by r.node_id
+limit 10000)";
 constexpr char kLoad[] = R"(
 select r.node_id, r.metric, r.schema_hash, s.content, r.payload
 from rollups r
@@ -34,6 +53,16 @@ where r.job_id = $1 and r.bin_us = $2 and r.chunk_us between $3 and $4
     and (cardinality($7::bigint[]) = 0 or r.chunk_us = any($7::bigint[]))
 order by r.metric, r.node_id, r.chunk_us
 limit 200001)";
+
+Status TakeAll(const Rows& rows, const TickFilter& columns, const TakeRollup& take) {
+  RowTables tables(rows, 2, columns);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    Result<TickTable> bins = tables.Decode(row);
+    if (!bins) return bins.error();
+    take({rows.Int(row, 0), rows.Text(row, 1), std::move(*bins)});
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -89,13 +118,15 @@ Status ForEachRollup(Connection& connection, const RollupQuery& query, const Tak
   if (rows->size() > kMostRollups) return TooManyRollups();
   TickFilter columns{{}, query.filter.device};
   if (query.means) columns.metrics = {kCount, kSum};
-  RowTables tables(*rows, 2, columns);
-  for (std::size_t row = 0; row < rows->size(); ++row) {
-    Result<TickTable> bins = tables.Decode(row);
-    if (!bins) return bins.error();
-    take({rows->Int(row, 0), rows->Text(row, 1), std::move(*bins)});
-  }
-  return {};
+  return TakeAll(*rows, columns, take);
+}
+
+Status ForEachRollupOf(Connection& connection, std::int64_t job_id, const RollupKey& key,
+                       const std::vector<std::int64_t>& node_ids, const TakeRollup& take) {
+  const Result<Rows> rows = connection.QueryByKey(
+      kLoadChunk, {job_id, key.bin_us, key.metric, key.chunk_us, Parameter::Array(node_ids)});
+  if (!rows) return rows.error();
+  return TakeAll(*rows, {}, take);
 }
 
 Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query) {

@@ -86,5 +86,8 @@ Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const Rollup
 // take ten times the memory.
 using TakeRollup = std::function<void(NodeRollup)>;
 Status ForEachRollup(Connection& connection, const RollupQuery& query, const TakeRollup& take);
+// Those of one metric and chunk, of up to 10,000 nodes, by node.
+Status ForEachRollupOf(Connection& connection, std::int64_t job_id, const RollupKey& key,
+                       const std::vector<std::int64_t>& node_ids, const TakeRollup& take);
 
 }  // namespace stepscope

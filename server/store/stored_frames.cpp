@@ -1,6 +1,7 @@
 #include "server/store/stored_frames.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 
 #include "core/base/text.h"
@@ -26,14 +27,18 @@ limit 500000)";
 constexpr char kPayloads[] = R"(
 select place, payload
 from unnest($2::bytea[], $3::bigint[]) with ordinality as wanted (session, sequence, place)
-join frames using (session, sequence)
-where job_id = $1
+cross join lateral (
+    select payload
+    from frames
+    where job_id = $1 and session = wanted.session and sequence = wanted.sequence
+    limit 1) as f
 order by place
 limit 1000)";
+// The bounds say which part of the index is read, whenever this is planned.
 constexpr char kDelete[] = R"(
-delete from frames f
-using unnest($2::bytea[], $3::bigint[]) as gone (session, sequence)
-where f.job_id = $1 and f.session = gone.session and f.sequence = gone.sequence)";
+delete from frames
+where job_id = $1 and session = $2 and sequence between $3 and $4
+    and sequence = any($5::bigint[]))";
 constexpr char kSchemas[] = R"(
 select schema_hash, content
 from schemas
@@ -119,11 +124,19 @@ Error TooManyFrames() {
 
 Result<std::size_t> DeleteFrames(Connection& connection, std::int64_t job_id,
                                  const std::vector<FrameKey>& keys, std::size_t count) {
-  const auto [sessions, sequences] = NamesOf(std::span(keys).first(count));
-  const Result<Rows> deleted = connection.QueryByKey(
-      kDelete, {job_id, Parameter::BytesArray(sessions), Parameter::Array(sequences)});
-  if (!deleted) return deleted.error();
-  return static_cast<std::size_t>(deleted->affected());
+  std::map<std::string_view, std::vector<std::int64_t>> sequences;  // by session
+  for (const FrameKey& key : std::span(keys).first(count)) {
+    sequences[key.session].push_back(key.sequence);
+  }
+  std::size_t gone = 0;
+  for (const auto& [session, some] : sequences) {
+    const auto [first, last] = std::ranges::minmax(some);
+    const Result<Rows> deleted = connection.QueryByKey(
+        kDelete, {job_id, Parameter::Bytes(session), first, last, Parameter::Array(some)});
+    if (!deleted) return deleted.error();
+    gone += static_cast<std::size_t>(deleted->affected());
+  }
+  return gone;
 }
 
 Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,

@@ -49,14 +49,21 @@ from unnest($1::bigint[], $2::bytea[]) with ordinality as wanted (job_id, sessio
 join streams using (job_id, session)
 order by place
 limit 10000)";
-// Of one job: Citus locks no rows of several at once.
+// Of one job: Citus locks no rows of several at once. One by one: a join that was planned while the
+// table was empty reads all streams of the job.
 constexpr char kLockStreams[] = R"(
 select place, stored, interval_answered, stop_answered, window_answered
-from unnest($2::bytea[]) with ordinality as wanted (session, place)
-join streams using (session)
-where job_id = $1
-order by session
-for update of streams)";
+from (
+    select session, place
+    from unnest($2::bytea[]) with ordinality as given (session, place)
+    order by session) as wanted
+cross join lateral (
+    select stored, interval_answered, stop_answered, window_answered
+    from streams
+    where job_id = $1 and session = wanted.session
+    limit 1
+    for update) as locked
+order by place)";
 constexpr char kAdvanceStreams[] = R"(
 update streams s
 set stored = given.stored, lost = s.lost + given.lost, rejected = s.rejected + given.rejected
