@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "server/api/gap.h"
 #include "server/store/reals.h"
@@ -12,16 +13,44 @@ std::size_t Chart::MostBins(std::int64_t from_us, std::int64_t to_us) const {
   return static_cast<std::size_t>(std::max<std::int64_t>((to_us - from_us) / bin_us_ + 1, 0));
 }
 
-void Chart::Add(const std::string& node, const TickTable& table) {
-  const std::vector<std::int64_t>& times = table.at_us;
-  const std::size_t most_bins =
-      times.empty() ? 0 : std::min(MostBins(times.front(), times.back()), times.size());
+void Chart::Add(const std::string& node, TickTable table) {
+  if (table.at_us.empty()) return;
+  const auto at_us = std::make_shared<const std::vector<std::int64_t>>(std::move(table.at_us));
+  const std::int64_t shortest_us = ShortestUs(*at_us);
+  const std::size_t most_bins = std::min(MostBins(at_us->front(), at_us->back()), at_us->size());
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const SeriesName& name = table.series[column];
-    Line& line = series_[{name.metric, node, name.device}];
+    Series& series = series_[{name.metric, node, name.device}];
+    Column& values = table.columns[column];
+    const bool fresh = series.bins.empty() && series.samples.empty();
+    if (fresh && shortest_us >= bin_us_ && HasAny(values)) {  // each sample has a bin of its own
+      const bool whole = values.present.empty();
+      const std::int64_t between_us = whole ? shortest_us : ShortestUs(*at_us, values);
+      series.samples = {at_us, std::move(values), between_us};
+      continue;
+    }
+    Line& line = BinsOf(series);
     if (line.empty()) line.reserve(most_bins);
-    AddSamples(table.at_us, table.columns[column], line);
+    AddSamples(*at_us, values, line);
   }
+}
+
+// For who adds more: the samples become bins.
+Chart::Line& Chart::BinsOf(Series& series) const {
+  if (!series.samples.empty()) {
+    const ChartSamples samples = std::exchange(series.samples, {});
+    series.bins.reserve(samples.at_us->size());
+    AddSamples(*samples.at_us, samples.column, series.bins);
+  }
+  return series.bins;
+}
+
+// For who reads: those of samples are made in `room`.
+const Chart::Line& Chart::BinsOf(const Series& series, Line& room) const {
+  if (series.samples.empty()) return series.bins;
+  room.clear();
+  AddSamples(*series.samples.at_us, series.samples.column, room);
+  return room;
 }
 
 void Chart::AddSamples(const std::vector<std::int64_t>& times, const Column& column,
@@ -60,7 +89,7 @@ void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t 
   std::vector<std::int64_t> begins(to);     // of the bins of the chart, by row
   for (std::size_t row = from; row < to; ++row) begins[row] = BinOf(times[row]);
   for (const RollupDevice& device : DevicesOf(rollup.bins)) {
-    Line& line = series_[{rollup.metric, node, *device.device}];
+    Line& line = BinsOf(series_[{rollup.metric, node, *device.device}]);
     if (line.empty()) line.reserve(std::min(MostBins(from_us, to_us), kTablesAtOnce * (to - from)));
     const Reals count(device.count), sum(device.sum), least(device.least), most(device.greatest);
     for (std::size_t row = from; row < to; ++row) {
@@ -73,7 +102,7 @@ void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t 
 
 void Chart::Add(const FoldedRollup& rollup, std::int64_t from_us, std::int64_t to_us) {
   const RollupKey& key = rollup.key;
-  Line& line = series_[{key.metric, "", ""}];
+  Line& line = series_[{key.metric, "", ""}].bins;
   for (const FoldedBin& bin : rollup.bins) {
     if (bin.at_us < from_us || bin.at_us > to_us) continue;
     Merge(line, {BinOf(bin.at_us), bin.at_us, bin.at_us + key.bin_us - interval_us_, bin.count,
@@ -131,9 +160,11 @@ Chart::Line Chart::WithMeans(const Line& fold, const Line& more) {
 
 Chart Chart::Folded() const {
   Chart fold(bin_us_, interval_us_);
-  for (const auto& [place, line] : series_) {
+  Line room;
+  for (const auto& [place, series] : series_) {
+    const Line& line = BinsOf(series, room);
     if (line.empty()) continue;
-    Line& known = fold.series_[{place.metric, "", ""}];
+    Line& known = fold.series_[{place.metric, "", ""}].bins;
     known = WithMeans(known, line);
     ++fold.folded_[place.metric];
   }
@@ -150,7 +181,9 @@ std::int64_t Chart::LeastGapUs(const Line& line) const {
 
 std::vector<HeatRow> Chart::Means(const std::vector<std::int64_t>& times) const {
   std::vector<HeatRow> rows;
-  for (const auto& [place, line] : series_) {
+  Line room;
+  for (const auto& [place, series] : series_) {
+    const Line& line = BinsOf(series, room);
     if (line.empty()) continue;
     HeatRow row{place.node, place.device, {}};
     row.values.reserve(times.size());

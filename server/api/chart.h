@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/api/chart_samples.h"
 #include "server/api/heat_matrix.h"
 #include "server/store/rollup_fold.h"
 #include "server/store/tick_table.h"
@@ -25,7 +26,7 @@ class Chart {
       : bin_us_(bin_us), interval_us_(interval_us) {}
 
   // Ticks of a node.
-  void Add(const std::string& node, const TickTable& table);
+  void Add(const std::string& node, TickTable table);
   // Rollups of a metric of a node, those in [from, to]. Their bins divide those of the chart. Where
   // they come without least and greatest, the chart has none either.
   void Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
@@ -59,11 +60,17 @@ class Chart {
     double weight = 1;  // of folded ones: sum / weight is what the means of the series add up to
   };
   using Line = std::vector<Bin>;  // in the order of time
+  struct Series {
+    Line bins;
+    ChartSamples samples;  // in place of the bins, until there is more to add
+  };
   struct Place {
     std::string metric, node, device;
     auto operator<=>(const Place&) const = default;
   };
   void AddSamples(const std::vector<std::int64_t>& times, const Column& column, Line& line) const;
+  Line& BinsOf(Series& series) const;
+  const Line& BinsOf(const Series& series, Line& room) const;
   std::size_t MostBins(std::int64_t from_us, std::int64_t to_us) const;
   static void Unite(Bin& bin, const Bin& more);
   void Merge(Line& line, const Bin& more) const;
@@ -71,12 +78,14 @@ class Chart {
   std::int64_t LeastGapUs(const Line& line) const;
   template <typename Take>
   void ForEachEntry(const Line& line, Take take) const;
-  static bool HaveSameTimes(const Line& line, const Line& other);
+  template <typename Take>
+  void ForEachEntry(const ChartSamples& samples, Take take) const;
+  static bool HaveSameTimes(const Series& series, const Series& other);
   struct Columns;
-  void Write(const Place& place, const Line& line, Columns& columns, std::string& list) const;
+  void Write(const Place& place, const Series& series, Columns& columns, std::string& list) const;
 
   std::int64_t bin_us_, interval_us_;
-  std::map<Place, Line> series_;
+  std::map<Place, Series> series_;
   std::map<std::string, std::size_t> folded_;  // how many series became one, by metric
 };
 

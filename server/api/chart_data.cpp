@@ -57,12 +57,13 @@ Status AddSamples(Connection& connection, const ChartQuery& query, Chart& chart)
   for (const NodeBrief& node : query.nodes) {
     TickQuery ticks = TicksOf(query, node.node_id);
     for (;;) {
-      const Result<TickTable> table = ReadTicks(connection, ticks);
+      Result<TickTable> table = ReadTicks(connection, ticks);
       if (!table) return table.error();
-      chart.Add(node.name, *table);
+      const bool last = table->complete || table->at_us.empty();
+      if (!last) ticks.after_us = table->at_us.back();
+      chart.Add(node.name, *std::move(table));
       if (Status good = CheckSeries(query, chart); !good) return good;
-      if (table->complete || table->at_us.empty()) break;
-      ticks.after_us = table->at_us.back();
+      if (last) break;
     }
   }
   return {};

@@ -1,10 +1,12 @@
 // Charts as text of JSON.
 
 #include <algorithm>
+#include <span>
 
 #include "core/base/json.h"
 #include "core/model/metric.h"
 #include "server/api/chart.h"
+#include "server/api/gap.h"
 #include "server/api/json_text.h"
 
 namespace stepscope {
@@ -57,9 +59,41 @@ void Chart::ForEachEntry(const Line& line, Take take) const {
   }
 }
 
-// Lines that follow each other mostly have the same times, and so the same gaps.
-bool Chart::HaveSameTimes(const Line& line, const Line& other) {
-  return std::ranges::equal(line, other, [](const Bin& one, const Bin& two) {
+// take(time, value) for each sample, at the column's scale, and with null for the empty bin in each
+// gap.
+template <typename Take>
+void Chart::ForEachEntry(const ChartSamples& samples, Take take) const {
+  const std::int64_t least_gap_us = stepscope::LeastGapUs(interval_us_, samples.shortest_us);
+  // By value: `take` writes text, which might be any of what is reached by reference.
+  const std::span<const std::int64_t> times = *samples.at_us, values = samples.column.values;
+  const std::span<const std::uint8_t> present = samples.column.present;
+  const std::int64_t width_us = bin_us_;
+  std::int64_t before_us = 0, bin_us = INT64_MIN;  // the sample before, and the begin of its bin
+  for (std::size_t row = 0; row < times.size(); ++row) {
+    if (!present.empty() && present[row] == 0) continue;
+    const std::int64_t at_us = times[row];
+    const bool first = bin_us == INT64_MIN;
+    const std::int64_t next_us = first ? 0 : bin_us + width_us;
+    // The next bin mostly begins where the one before ended; dividing takes longer than the rest.
+    const bool follows = !first && at_us >= next_us && at_us - next_us < width_us;
+    const std::int64_t begin_us = follows ? next_us : BinOf(at_us);
+    const bool gap = !first && !follows && at_us - before_us > least_gap_us;
+    if (gap) take(next_us, nullptr);
+    take(begin_us, &values[row]);
+    before_us = at_us;
+    bin_us = begin_us;
+  }
+}
+
+// Series that follow each other mostly have the same times, and so the same gaps.
+bool Chart::HaveSameTimes(const Series& series, const Series& other) {
+  const ChartSamples &samples = series.samples, &others = other.samples;
+  if (samples.empty() != others.empty()) return false;
+  if (!samples.empty()) {
+    const bool same = samples.at_us == others.at_us || *samples.at_us == *others.at_us;
+    return same && samples.column.present == others.column.present;
+  }
+  return std::ranges::equal(series.bins, other.bins, [](const Bin& one, const Bin& two) {
     return one.at_us == two.at_us && one.first_us == two.first_us && one.last_us == two.last_us;
   });
 }
@@ -71,7 +105,7 @@ struct Chart::Columns {
 
   const ChartText text;
   std::string least, mean, most, sum;
-  const Line* before = nullptr;             // the line whose times stand in the list
+  const Series* before = nullptr;           // the series whose times stand in the list
   std::size_t times_at = 0, times_end = 0;  // there
 
   // Where nearly all are of one sample, dividing takes as long as the rest.
@@ -91,18 +125,37 @@ struct Chart::Columns {
     });
   }
 
+  void Read(const Chart& chart, const ChartSamples& samples, TimeList* times) {
+    constexpr std::uint8_t kMostDecimals = 4;  // of a real number
+    const std::uint8_t scale = samples.column.scale;
+    const auto one = static_cast<double>(PowerOfTen(scale));
+    least.assign(1, '[');
+    NumberList numbers(least);
+    chart.ForEachEntry(samples, [&](std::int64_t at_us, const std::int64_t* value) {
+      if (times) times->Add(at_us);
+      if (!value) return numbers.Null();
+      if (scale <= kMostDecimals) return numbers.Scaled(*value, scale);
+      numbers.Real(static_cast<double>(*value) / one);
+    });
+  }
+
+  void Read(const Chart& chart, const Series& series, bool samples, bool folded, TimeList* times) {
+    if (series.samples.empty()) return Read(chart, series.bins, samples, folded, times);
+    Read(chart, series.samples, times);
+  }
+
   // With the times at the end of the object, written or copied.
-  void ReadWithTimes(const Chart& chart, const Line& line, bool samples, bool folded,
+  void ReadWithTimes(const Chart& chart, const Series& series, bool samples, bool folded,
                      std::string& object) {
-    if (before && HaveSameTimes(line, *before)) {
+    if (before && HaveSameTimes(series, *before)) {
       object.append(object, times_at, times_end - times_at);
-      return Read(chart, line, samples, folded, nullptr);
+      return Read(chart, series, samples, folded, nullptr);
     }
-    before = &line;
+    before = &series;
     times_at = object.size();
     {
       TimeList times(object, chart.bin_us_, text.runs);
-      Read(chart, line, samples, folded, &times);
+      Read(chart, series, samples, folded, &times);
     }
     times_end = object.size();
   }
@@ -117,7 +170,8 @@ struct Chart::Columns {
   }
 };
 
-void Chart::Write(const Place& place, const Line& line, Columns& columns, std::string& list) const {
+void Chart::Write(const Place& place, const Series& series, Columns& columns,
+                  std::string& list) const {
   const Metric* metric = FindMetric(place.metric);
   const auto fold = folded_.find(place.metric);
   const bool folded = fold != folded_.end();
@@ -128,9 +182,11 @@ void Chart::Write(const Place& place, const Line& line, Columns& columns, std::s
   if (folded) head["of"] = fold->second;
   OpenObject(list, Dump(head));
   // A chart of means alone may have been drawn without the others.
-  const bool samples = !folded && (columns.text.least || columns.text.most) &&
-                       std::ranges::all_of(line, [](const Bin& bin) { return bin.count == 1; });
-  columns.ReadWithTimes(*this, line, samples, folded, list);
+  const bool drawn = !folded && (columns.text.least || columns.text.most);
+  const bool samples =
+      !series.samples.empty() ||
+      (drawn && std::ranges::all_of(series.bins, [](const Bin& bin) { return bin.count == 1; }));
+  columns.ReadWithTimes(*this, series, samples, folded, list);
   columns.AppendTo(list, samples, folded);
 }
 
@@ -138,11 +194,13 @@ void Chart::AppendTo(std::string& list, const ChartText& text) const {
   const std::size_t values = std::size_t{text.least} + text.mean + text.most;
   const std::size_t text_of_bin = (text.runs ? 0 : 17) + 8 * values;  // bytes, of some digits each
   std::size_t bins = 0;
-  for (const auto& [place, line] : series_) bins += line.size();
+  for (const auto& [place, each] : series_) {
+    bins += each.samples.empty() ? each.bins.size() : each.samples.at_us->size();
+  }
   list.reserve(list.size() + bins * text_of_bin);
   Columns columns(text);  // one for all lines: their memory is kept
-  for (const auto& [place, line] : series_) {
-    if (!line.empty()) Write(place, line, columns, list);
+  for (const auto& [place, each] : series_) {
+    if (!each.bins.empty() || !each.samples.empty()) Write(place, each, columns, list);
   }
 }
 

@@ -148,7 +148,13 @@ bool FollowEachOther(const std::vector<TickTable>& tables) {
 // Those that follow each other, as one.
 TickTable Concatenated(const std::vector<TickTable>& tables, const TickBounds& bounds) {
   TickTable joined{.at_us = {}, .series = tables[0].series, .columns = tables[0].columns};
-  for (Column& column : joined.columns) column.values.clear();
+  std::size_t rows = 0;
+  for (const TickTable& table : tables) rows += table.at_us.size();
+  joined.at_us.reserve(rows);
+  for (Column& column : joined.columns) {
+    column.values.clear();
+    column.values.reserve(rows);
+  }
   for (const TickTable& table : tables) {
     const Times& times = table.at_us;
     const auto from = std::ranges::upper_bound(times, bounds.after_us) - times.begin();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "core/base/json.h"
 
 namespace stepscope {
@@ -80,6 +82,41 @@ TEST(Chart, RunsAndTimesSayTheSame) {
   EXPECT_EQ(times, each["times_us"]);
   EXPECT_GT(runs["runs"].size(), 1);
   EXPECT_EQ(runs["mean"], each["mean"]);
+}
+
+// Read at once, each sample has a bin and is written as it was read; in pieces it becomes a bin.
+TEST(Chart, SamplesAndBinsSayTheSame) {
+  std::mt19937_64 random(1);
+  for (const int decimals : {0, 1, 2, 3, 4, 6, 9}) {
+    const auto scale = static_cast<std::uint8_t>(decimals);
+    TickTable whole{.at_us = {}, .series = {{"load_1m", ""}}, .columns = {{scale, {}, {}}}};
+    Column& column = whole.columns[0];
+    for (std::int64_t at_us = 1'795'205'614'000'000; column.values.size() < 300;) {
+      at_us += 500'000 * (random() % 8 == 0 ? 1 + random() % 9 : 1) + random() % 2 * 1'000;
+      whole.at_us.push_back(at_us);
+      column.present.push_back(random() % 9 != 0);
+      const auto value = static_cast<std::int64_t>(random() % 200'000) - 100'000;
+      column.values.push_back(column.present.back() ? value : 0);
+    }
+    Chart samples(500'000, 500'000), bins(500'000, 500'000);
+    samples.Add("n1", whole);
+    for (std::size_t row = 0; row < whole.at_us.size(); ++row) {
+      bins.Add("n1", {.at_us = {whole.at_us[row]},
+                      .series = whole.series,
+                      .columns = {{scale, {column.values[row]}, {column.present[row]}}}});
+    }
+    for (const bool runs : {false, true}) {
+      EXPECT_EQ(SeriesOf(samples, {.runs = runs}), SeriesOf(bins, {.runs = runs})) << decimals;
+    }
+    EXPECT_EQ(SeriesOf(samples.Folded()), SeriesOf(bins.Folded()));
+  }
+}
+
+TEST(Chart, ASeriesWithoutAnyValueIsNotDrawn) {
+  Chart chart(10, 10);
+  chart.Add("n1",
+            {.at_us = {10, 20}, .series = {{"load_1m", ""}}, .columns = {{0, {0, 0}, {0, 0}}}});
+  EXPECT_TRUE(SeriesOf(chart).empty());
 }
 
 TEST(Chart, OnlyTheValuesThatAreWantedAreWritten) {
