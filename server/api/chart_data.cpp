@@ -83,10 +83,10 @@ Status AddRollups(Connection& connection, const ChartQuery& query, std::int64_t 
   });
   if (!read) return read;
   const std::int64_t only = query.nodes.size() == 1 ? query.nodes[0].node_id : 0;
-  const auto fresh = ReadFreshTicks(connection, TicksOf(query, only));
+  auto fresh = ReadFreshTicks(connection, TicksOf(query, only));
   if (!fresh) return fresh.error();
-  for (const NodeTicks& node : *fresh) {
-    if (names.contains(node.node_id)) chart.Add(names[node.node_id], node.ticks);
+  for (NodeTicks& node : *fresh) {
+    if (names.contains(node.node_id)) chart.Add(names[node.node_id], std::move(node.ticks));
   }
   return CheckSeries(query, chart);
 }

@@ -107,8 +107,8 @@ TEST_F(FoundByKey, StreamsOfAJob) {
 TEST_F(FoundByKey, FramesOfASession) {
   std::vector<FrameKey> keys(4);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    keys[i].session = "a";
-    keys[i].sequence = static_cast<std::int64_t>(i);
+    keys[i].session = "s";
+    keys[i].sequence = static_cast<std::int64_t>(30'000 + i);
   }
   const std::string rows = Format(
       " select {}, {}, 's', n, 1, -1, 0, n, n, 1, false, '' from generate_series(1, 20000) as n",
