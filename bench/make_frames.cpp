@@ -56,7 +56,7 @@ std::int64_t DeviceCount(DeviceKind kind, const Plan& plan) {
 }
 
 std::vector<Metric> MetricsOf(const Plan& plan) {
-  if (!plan.all_metrics) return SampledMetrics();
+  if (!plan.all_metrics && plan.metric.empty()) return SampledMetrics();
   return {Metrics().begin(), Metrics().end()};
 }
 
@@ -80,8 +80,7 @@ Node MakeNode(std::int64_t number, const Schema& schema, const Plan& plan,
   node.name = Format("node-{}", number);
   node.job = plan.job_each ? Format("{}-{}", plan.job, number) : plan.job;
   for (std::size_t column = 1; column < schema.columns.size(); ++column) {
-    node.series.emplace_back(
-        *FindMetric(schema.columns[column].metric), random);
+    node.series.emplace_back(*FindMetric(schema.columns[column].metric), random);
   }
   node.pending.columns.resize(schema.columns.size());
   for (std::int64_t rank = number * plan.ranks; rank < (number + 1) * plan.ranks; ++rank) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/model/metric.h"
 
 namespace stepscope {
 namespace {
@@ -13,7 +14,8 @@ constexpr Option kOptions[] = {
     {"--import", "FILE", "", "Bodies for VictoriaMetrics, framed as the pushes."},
     {"--remote-write", "FILE", "", "The same for Prometheus."},
     {"--influx", "FILE", "", "The same for InfluxDB."},
-    {"--metric", "NAME", "", "The only metric; those that the goals are set for when left out."},
+    {"--metric", "NAME", "",
+     "The only metric of the table; those that the goals are set for when left out."},
     {"--all-metrics", "", "", "All metrics of the table, six of each core and 22 of each GPU."},
     {"--job", "NAME", "bench", "Name of the job."},
     {"--job-each", "", "", "Each node is a job of its own, NAME-0, NAME-1 and so on."},
@@ -46,6 +48,9 @@ Result<Plan> ReadPlan(const Arguments& arguments) {
   Plan plan;
   plan.job = arguments["--job"];
   plan.metric = arguments["--metric"];
+  if (!plan.metric.empty() && !FindMetric(plan.metric)) {
+    return Invalid(Format("--metric: no metric is named \"{}\"", plan.metric));
+  }
   plan.job_each = arguments.Has("--job-each");
   plan.all_metrics = arguments.Has("--all-metrics");
   std::int64_t seconds = 0, push_seconds = 0, tick_ms = 0, step_ms = 0;

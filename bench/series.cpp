@@ -35,7 +35,7 @@ constexpr Shape kShapes[] = {
     {"gpu_util_percent", kSmooth, 9'400, 600, kPercent},
     {"gpu_memory_used_percent", kSmooth, 7'830, 2},
     {"gpu_memory_busy_percent", kSmooth, 4'800, 900, kPercent},
-    {"gpu_power_watts", kSmooth, 6'100, 600},
+    {"gpu_power_watts", kSmooth, 6'100, 6'000},
     {"gpu_temperature_celsius", kSmooth, 66, 3},
     {"gpu_sm_clock_mhz", kSmooth, 1'875, 105, 15},
 };

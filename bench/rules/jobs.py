@@ -39,7 +39,7 @@ TURNS = "select sum(most) from (select max(revision) most from rule_states group
 
 
 def make_frames(options, folder):
-    words = ["--frames", folder / "frames", "--job", "live", "--job-each", "--nodes", options.jobs, "--cores", 16, "--gpus", options.gpus]
+    words = ["--frames", folder / "frames", "--job", "live", "--job-each", "--all-metrics", "--nodes", options.jobs, "--cores", 16, "--gpus", options.gpus]
     words += ["--ranks", options.gpus, "--step-ms", 250, "--seconds", options.warm_seconds + options.seconds + 10, "--push-seconds", options.push_seconds]
     words += ["--begin-us", int(time.time()) * 10**6]
     subprocess.run([program("bench/make_frames"), *map(str, words)], check=True, capture_output=True)

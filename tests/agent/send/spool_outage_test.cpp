@@ -16,12 +16,12 @@ using test::SpoolWorld;
 constexpr std::size_t kSeries = 200;
 constexpr double kWholeOutageHours = 72;
 
-// As a node with 48 cores and 8 GPUs has them.
+// As a node with 64 cores and 8 GPUs has them.
 std::list<SampledSeries> NodeSeries(std::mt19937_64& random) {
   std::list<SampledSeries> series;
   for (const Metric& metric : SampledMetrics()) {
-    std::size_t count = metric.device == DeviceKind::kNode ? 1 : 2;
-    if (metric.device == DeviceKind::kCpu) count = 48;
+    std::size_t count = metric.device == DeviceKind::kNode ? 1 : 4;
+    if (metric.device == DeviceKind::kCpu) count = 64;
     if (metric.device == DeviceKind::kGpu) count = 8;
     while (count-- > 0 && series.size() < kSeries) series.emplace_back(metric, random);
   }
