@@ -44,12 +44,17 @@ char* PutFour(char* to, std::uint64_t number) {
   return to + 4;
 }
 
-// As many digits as a number below 10^8 has.
-char* PutShort(char* to, std::uint64_t number) {
-  if (number >= kUnit) return PutFour(PutShort(to, number / kUnit), number % kUnit);
+// As many digits as a number below 10^4 has.
+[[gnu::always_inline]] inline char* PutUpToFour(char* to, std::uint64_t number) {
   const std::size_t zeros = std::size_t{number < 1'000} + (number < 100) + (number < 10);
   std::memcpy(to, &kFours[4 * number + zeros], 4);  // more than it has; what follows covers that
   return to + 4 - zeros;
+}
+
+// As many as one below 10^8 has.
+char* PutShort(char* to, std::uint64_t number) {
+  if (number < kUnit) return PutUpToFour(to, number);
+  return PutFour(PutUpToFour(to, number / kUnit), number % kUnit);
 }
 
 char* PutEight(char* to, std::uint64_t number) {
@@ -66,6 +71,10 @@ char* PutNumber(char* to, std::uint64_t number) {
 [[gnu::always_inline]] inline char* PutDecimals(char* to, std::uint64_t rest, std::uint8_t scale) {
   if (rest == 0) return to;
   *to = '.';
+  if (scale == 2) {
+    std::memcpy(to + 1, &kFours[4 * rest + 2], 2);
+    return to + (to[2] == '0' ? 2 : 3);
+  }
   if (scale == 4) {
     PutFour(to + 1, rest);
     std::uint32_t digits = 0;
@@ -87,7 +96,8 @@ char* PutNumber(char* to, std::uint64_t number) {
   const auto bits = static_cast<std::uint64_t>(value);
   const std::uint64_t magnitude = value < 0 ? ~bits + 1 : bits;
   if (value < 0) *to++ = '-';
-  to = PutNumber(to, magnitude / unit);
+  const std::uint64_t whole = magnitude / unit;
+  to = whole < kUnit ? PutUpToFour(to, whole) : PutNumber(to, whole);
   return PutDecimals(to, magnitude % unit, scale);
 }
 
