@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-IGNORED = {"build", "node_modules", ".venv", ".git", ".cache", "dist", "__pycache__"}
+IGNORED = {"build", "node_modules", ".venv", ".git", ".cache", "dist", "__pycache__", "out"}
 
 
 def files(*suffixes):
