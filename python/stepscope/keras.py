@@ -20,7 +20,8 @@ class Callback:
 
     The time before a batch is phase data, that between the last batch of an epoch and the next epoch is phase
     callback, and validation and prediction are the annotation "evaluation", which no step contains. What happens
-    in a batch Keras does not tell, so forward, backward and optimizer have no phases. With `steps_per_execution`
+    in a batch Keras does not tell, so forward, backward and optimizer have no phases. TensorFlow fetches a batch
+    within it, in its own graph, so with it there is no phase data either, rather than a wait that is too short. With `steps_per_execution`
     so many batches are one step. Put it last: what other callbacks do after a batch is then part of the step,
     else it looks like waiting for data.
 
@@ -29,7 +30,7 @@ class Callback:
 
     _supports_tf_logs = True  # so tf.keras need not fetch the losses of each batch for it
 
-    def __new__(cls) -> "Callback":
+    def __new__(cls, *_: Any, **__: Any) -> "Callback":
         base = _keras_callback()
         if base is None or issubclass(cls, base):
             return object.__new__(cls)
@@ -42,6 +43,7 @@ class Callback:
         self._told = 0  # up to here it is known what the time was, ns
         self._left = 0  # when the training ended
         self._evaluating = 0  # since when
+        self._waits_show = not _tensorflow_trains()
 
     def set_model(self, model: Any) -> None:
         """It needs none, and must not keep one alive."""
@@ -60,7 +62,8 @@ class Callback:
             self._record("callback")
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        self._record("data")
+        if self._waits_show:
+            self._record("data")
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         _marks.step()
@@ -110,12 +113,31 @@ def _nothing(*_: Any, **__: Any) -> None:
     pass
 
 
-def _keras_callback() -> Any:
-    """The base class of callbacks of the Keras that the script has loaded; None without one."""
+def _loaded_keras() -> Any:
+    """The Keras that the script has loaded; None without one."""
     for name in ("keras", "tensorflow"):
         try:
             module: Any = sys.modules[name]
-            return (module if name == "keras" else module.keras).callbacks.Callback
+            keras = module if name == "keras" else module.keras
+            keras.callbacks.Callback
+            return keras
         except (KeyError, AttributeError, ImportError):
             pass
     return None
+
+
+def _keras_callback() -> Any:
+    """The base class of its callbacks."""
+    keras = _loaded_keras()
+    return None if keras is None else keras.callbacks.Callback
+
+
+def _tensorflow_trains() -> bool:
+    """Keras 3 says which backend it has; Keras 2 and tf.keras have no other."""
+    keras = _loaded_keras()
+    if keras is None:
+        return False
+    try:
+        return bool(keras.backend.backend() == "tensorflow")
+    except Exception:
+        return "tensorflow" in sys.modules

@@ -49,9 +49,10 @@ class KerasCallback:
         pass
 
 
-def a_keras(name="keras"):
+def a_keras(name="keras", backend="torch"):
     """The module, as a script has loaded it."""
     inner = types.SimpleNamespace(callbacks=types.SimpleNamespace(Callback=KerasCallback))
+    inner.backend = types.SimpleNamespace(backend=lambda: backend)
     return inner if name == "keras" else types.SimpleNamespace(keras=inner)
 
 
@@ -63,15 +64,16 @@ def evaluate(callback, seconds):
     callback.on_test_end({"loss": 1.0})
 
 
-def fit(callback, epochs=2, batches=3, validation=0.0, after_epoch=0.0):
+def fit(callback, epochs=2, batches=3, validation=0.0, after_epoch=0.0, fetches_within=False):
+    """`fetches_within`: as TensorFlow's trainer does, whose train_function takes the iterator."""
     callback.set_params({"epochs": epochs})
     callback.on_train_begin({})
     for epoch in range(epochs):
         callback.on_epoch_begin(epoch, {})
         for batch in range(batches):
-            time.sleep(DATA)
+            time.sleep(0 if fetches_within else DATA)
             callback.on_train_batch_begin(batch, {})
-            time.sleep(BATCH)
+            time.sleep(DATA + BATCH if fetches_within else BATCH)
             callback.on_train_batch_end(batch, {"loss": 1.0})
         if validation:
             evaluate(callback, validation)
@@ -91,6 +93,27 @@ def test_each_batch_is_a_step_with_its_wait(agent):
     for step in agent.steps:
         assert phases(step)["data"] >= DATA and step["wall_ns"] / 1e9 - phases(step)["data"] >= BATCH
     assert sum("callback" in step["phases"] for step in agent.steps) <= 1  # nothing was done between the epochs
+
+
+@pytest.mark.parametrize("name, backend", [("keras", "tensorflow"), ("tensorflow", "tensorflow"), ("tensorflow", None)])
+def test_a_wait_that_does_not_show_is_no_short_wait(agent, monkeypatch, name, backend):
+    """None: a Keras that does not say what it has."""
+    module = a_keras(name, backend)
+    if backend is None:
+        del module.keras.backend
+    monkeypatch.setitem(sys.modules, name, module)
+    fit(stepscope.keras.Callback(), fetches_within=True, after_epoch=0.03)
+    steps = agent.drain().steps
+    assert len(steps) == 5  # nothing tells where the first one begins
+    assert all("data" not in step["phases"] and step["wall_ns"] / 1e9 >= DATA + BATCH for step in steps)
+    assert phases(steps[2])["callback"] >= 0.03
+
+
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+def test_backends_that_fetch_before_the_batch_show_their_waits(agent, monkeypatch, backend):
+    monkeypatch.setitem(sys.modules, "keras", a_keras(backend=backend))
+    fit(stepscope.keras.Callback())
+    assert all(phases(step)["data"] >= DATA for step in agent.drain().steps)
 
 
 def test_what_is_done_between_epochs_is_phase_callback(agent):
@@ -163,6 +186,19 @@ def test_a_subclass_says_more(agent, monkeypatch):
     callback = Mine()
     fit(callback, epochs=1)
     assert callback.losses == 1.0 and len(agent.drain().steps) == 3
+
+
+def test_a_subclass_may_take_arguments(agent, monkeypatch):
+    monkeypatch.setitem(sys.modules, "keras", a_keras())
+
+    class Mine(stepscope.keras.Callback):
+        def __init__(self, every, *, name):
+            super().__init__()
+            self.every, self.name = every, name
+
+    callback = Mine(3, name="mine")
+    fit(callback, epochs=1)
+    assert (callback.every, callback.name) == (3, "mine") and isinstance(callback, KerasCallback) and len(agent.drain().steps) == 3
 
 
 def test_without_an_agent_nothing_happens(session_at, tmp_path):
