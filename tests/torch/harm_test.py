@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -46,11 +47,15 @@ def test_an_agent_that_is_killed_and_starts_again(bare, tmp_path):
     process = start("-c", CNN, socket=first.path)
     losses = proceed(process, 20)
     first.drain().kill()
-    losses += proceed(process, 21)
-    with Intake(first.path):
+    losses += "".join(process.stdout.readline() for _ in range(21))
+    with Intake(first.path) as second:
+        time.sleep(2.2)  # for so long a process does not look for an agent that it has lost
+        losses += proceed(process, 0)
         losses += proceed(process, 1)
         code, out, err = outcome(process)
+        second.drain_until(lambda i: i.ended, "end")
     assert (code, losses + out, err) == (0, bare, "")
+    assert len(first.steps) >= 19 and len(second.steps) >= 19
 
 
 def test_an_agent_that_is_stopped(bare, intake):
