@@ -19,6 +19,10 @@ constexpr Param kParams[] = {
      "Steps needed before the rule speaks; they must also be 10 s of step time."},
 };
 
+constexpr char kUnseen[] =
+    "no step tells of a wait for data; a loop without PyTorch's DataLoader goes through "
+    "stepscope.loader";
+
 }  // namespace
 
 RuleType DataloaderBottleneck() {
@@ -36,7 +40,7 @@ RuleType DataloaderBottleneck() {
       .steps = StepNeed::kAll,
       .make =
           [](const Params& params, const JobFacts&) {
-            return MakePhaseShare({Phase::kData, "for its next batch", ""}, params);
+            return MakePhaseShare({Phase::kData, "for its next batch", "", kUnseen}, params);
           },
   };
 }

@@ -81,6 +81,7 @@ class PhaseShareFold : public FieldsFold<PhaseShareFold> {
   std::string Reason() const;
   void Observe(Rank& rank, const Subject& subject, const Step& step);
   const std::pair<const int, Rank>* Worst() const;
+  bool AnyWaited() const;
   std::string Describe(int number, const Rank& rank) const;
   Json Evidence() const;
 
@@ -148,6 +149,10 @@ const std::pair<const int, Rank>* PhaseShareFold::Worst() const {
     if (worst == nullptr || key(rank) > key(*worst)) worst = &rank;
   }
   return worst;
+}
+
+bool PhaseShareFold::AnyWaited() const {
+  return std::ranges::any_of(ranks_, [](const auto& rank) { return rank.second.wait_s > 0; });
 }
 
 std::string PhaseShareFold::Describe(int number, const Rank& rank) const {
@@ -229,6 +234,9 @@ Verdict PhaseShareFold::Judge() const {
     for (const auto& [other, each] : ranks_) {
       if (each.fired) verdict.fired = std::min(verdict.fired.value_or(*each.fired), *each.fired);
     }
+  } else if (!share_.unseen.empty() && !AnyWaited()) {
+    verdict.kind = VerdictKind::kUnknown;
+    verdict.sentence = share_.unseen;
   } else if (!share_.hidden.empty()) {
     verdict.kind = VerdictKind::kUnknown;
     verdict.sentence = Format("{} ({:.1f} % of each step is seen)", share_.hidden, rank.median);

@@ -12,8 +12,9 @@ namespace stepscope {
 // A rule about a phase in which a training process waits: what it is called and what it says.
 struct PhaseShare {
   Phase phase = Phase::kOther;
-  std::string_view waits;  // "waited 12 % of each step ... <for its next batch>"
-  std::string hidden;      // why its silence proves nothing; "" when it does
+  std::string_view waits;        // "waited 12 % of each step ... <for its next batch>"
+  std::string hidden;            // why its silence proves nothing; "" when it does
+  std::string_view unseen = "";  // what it means that no step has the phase at all; "": no wait
 };
 
 inline constexpr std::int64_t kMostMinSteps = 10'000;

@@ -51,6 +51,13 @@ TEST(DataloaderBottleneck, IsUnknownBeforeEnoughSteps) {
             VerdictKind::kFinding);
 }
 
+// A loop that marks its steps and not its loader, or a Keras on TensorFlow.
+TEST(DataloaderBottleneck, IsUnknownWhereNoStepTellsOfData) {
+  const auto verdict = Judge(kRule, MakeJob(Steps({{5s, 100, 200ms, 0, 0}}))).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
+  EXPECT_TRUE(verdict.sentence.starts_with("no step tells of a wait for data")) << verdict.sentence;
+}
+
 // Workers that start while the first 400 steps of 2 ms run are no verdict on the job.
 TEST(DataloaderBottleneck, DoesNotJudgeAStartOfAFewSeconds) {
   Job job = MakeJob(Steps({{5s, 400, 2ms, 60, 0}}));
