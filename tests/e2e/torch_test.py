@@ -10,6 +10,7 @@ from tests.e2e.browsing import in_browser
 from tests.support.service import ROOT, program, wait_for
 
 pytest.importorskip("torch", reason="PyTorch is not here: apt-get install python3-torch")
+from tests.torch.ranks_test import RANKS  # noqa: E402
 
 PHASES = {"data", "forward", "loss", "backward", "optimizer"}
 ENOUGH_WORKERS = math.ceil(0.7 * (os.cpu_count() or 1))  # of any number of cores, for Dataloader
@@ -70,6 +71,22 @@ def test_a_script_without_a_change_is_judged(service, job, workers, words, statu
     assert found == suits(workers, described["nodes"][0]["cores"]) and (found == "NoIssuesFound" or not workers)
     facts = described["ranks"][0]
     assert facts["framework"].startswith("torch ") and facts["facts"]["loader_batch_size"] == "8", facts
+
+
+def test_ranks_that_share_gradients_are_those_of_the_job(service, folder):
+    """Two processes with DistributedDataParallel over gloo, and the one that spawns them, which is no rank itself."""
+    (folder / "train.py").write_text(RANKS)
+    finish(below_agent(service, "ddp", folder / "train.py", folder))
+
+    def known():
+        code, answer = service.get("/api/v1/jobs/ddp/steps")
+        ranks = {each["rank"]: each for each in answer["ranks"]} if code == 200 else {}
+        return ranks if [ranks[rank]["steps"] for rank in sorted(ranks)] == [20, 20] else None
+
+    ranks = wait_for(known, "20 steps of each of two ranks")
+    wanted = {"data", "forward", "backward", "optimizer", "communication"}
+    assert all(wanted <= {each["phase"] for each in rank["phases"]} for rank in ranks.values()), ranks
+    assert {(each["rank"], each["world_size"]) for each in service.get("/api/v1/jobs/ddp")[1]["ranks"]} == {(0, 2), (1, 2)}
 
 
 def test_steps_and_phases_are_shown_while_it_trains(service):
