@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "server/access/access.h"
-#include "server/front/route.h"
+#include "server/front/route_table.h"
 
 namespace stepscope {
 

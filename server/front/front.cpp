@@ -98,7 +98,7 @@ HeadVerdict Front::Ask(Request& head) {
 }
 
 HeadVerdict Front::Judge(Request& head, bool may_wait) {
-  const Result<Match> match = FindRoute(routes_, head.method, head.path);
+  const Result<Match> match = routes_.Find(head.method, head.path);
   if (!match) return Refuse(head, ToReply(match.error(), head));
   if (!match->route) {
     if (!match->methods.empty()) return Refuse(head, MethodNotAllowed(head, *match));
@@ -126,7 +126,7 @@ HeadVerdict Front::Refuse(const Request& head, Reply refusal) {
 }
 
 Reply Front::Call(const Request& request) const {
-  const Result<Match> match = FindRoute(routes_, request.method, request.path);
+  const Result<Match> match = routes_.Find(request.method, request.path);
   if (!match) return ToReply(match.error(), request);
   if (!match->route) return fallback_(request);
   return match->route->handler(request, match->parameters);

@@ -13,7 +13,7 @@
 #include "server/edge/handlers.h"
 #include "server/front/gate.h"
 #include "server/front/proxy.h"
-#include "server/front/route.h"
+#include "server/front/route_table.h"
 
 namespace stepscope {
 
@@ -61,7 +61,7 @@ class Front {
   Reply Call(const Request& request) const;
   void Count(const Request& request, const Reply& reply, Duration took);
 
-  const std::vector<Route> routes_;
+  const RouteTable routes_;
   const Handler fallback_;
   const FrontSettings settings_;
   Access& access_;

@@ -5,9 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "core/base/result.h"
 #include "server/access/right.h"
 #include "server/edge/message.h"
 #include "server/front/pressure.h"
@@ -31,17 +29,5 @@ struct Route {
   Right right = Right::kAdminister;        // what it needs; one that says nothing is for admins
   Traffic traffic = Traffic::kPeople;      // who is refused first when the service is short
 };
-
-// What a method and a path lead to.
-struct Match {
-  const Route* route = nullptr;  // null: nothing there, or not with this method
-  PathParameters parameters;
-  std::vector<std::string_view> methods;  // those the path does have
-};
-
-// Compares segment by segment; no pattern language runs on outside text. Invalid when the path is
-// not valid percent-encoding.
-Result<Match> FindRoute(const std::vector<Route>& routes, std::string_view method,
-                        std::string_view path);
 
 }  // namespace stepscope
