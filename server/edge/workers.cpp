@@ -28,7 +28,7 @@ Reply Failed() {
 
 Workers::Workers(std::size_t threads, std::size_t most_queued, const EdgeHandlers& handlers,
                  const std::atomic<bool>& stopping, std::function<void(Done)> done)
-    : handlers_(handlers), stopping_(stopping), done_(std::move(done)) {
+    : handlers_(handlers), stopping_(stopping), done_(std::move(done)), workers_(threads) {
   QueueOf(Lane::kAll) = {.waiting = {}, .most_waiting = most_queued, .most_running = threads};
   QueueOf(Lane::kMost) = {
       .waiting = {}, .most_waiting = MostOf(most_queued), .most_running = MostOf(threads)};
@@ -52,25 +52,42 @@ void Workers::Stop() {
   {
     std::lock_guard lock(mutex_);
     stopped_ = true;
-    changed_.notify_all();
   }
+  for (Worker& worker : workers_) worker.called.notify_one();
   for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
   threads_.clear();
 }
 
-void* Workers::Start(void* workers) {
-  static_cast<Workers*>(workers)->Run();
+void* Workers::Start(void* started) {
+  Workers& workers = *static_cast<Workers*>(started);
+  Worker* worker = nullptr;
+  {
+    std::lock_guard lock(workers.mutex_);
+    worker = &workers.workers_[workers.started_++];
+  }
+  workers.Run(*worker);
   return nullptr;
 }
 
+// The idle one that worked last, who is to be woken; null when all are at work.
+Workers::Worker* Workers::TakeIdle() {
+  if (idle_.empty()) return nullptr;
+  Worker* const worker = idle_.back();
+  idle_.pop_back();
+  worker->idle = false;
+  return worker;
+}
+
 bool Workers::Add(Task& task) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   Queue& queue = QueueOf(task.lane);
   const bool full =
       waiting() >= QueueOf(Lane::kAll).most_waiting || queue.waiting.size() >= queue.most_waiting;
   if (stopped_ || full) return false;
   queue.waiting.push_back({next_place_++, std::move(task)});
-  changed_.notify_one();
+  Worker* const worker = TakeIdle();
+  lock.unlock();  // before the other wants it
+  if (worker) worker->called.notify_one();
   return true;
 }
 
@@ -95,10 +112,14 @@ Workers::Queue* Workers::First() {
   return first;
 }
 
-bool Workers::Next(Task& task) {
+bool Workers::Next(Worker& worker, Task& task) {
   std::unique_lock lock(mutex_);
   Queue* queue = nullptr;
-  changed_.wait(lock, [&] { return stopped_ || (queue = First()) != nullptr; });
+  while (!stopped_ && (queue = First()) == nullptr) {
+    worker.idle = true;
+    idle_.push_back(&worker);
+    worker.called.wait(lock, [&] { return stopped_ || !worker.idle; });
+  }
   if (stopped_) return false;
   task = std::move(queue->waiting.front().task);
   queue->waiting.pop_front();
@@ -108,16 +129,19 @@ bool Workers::Next(Task& task) {
 
 // One that was held back by its lane may go on now, even if this worker takes another.
 void Workers::Leave(Lane lane) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   Queue& queue = QueueOf(lane);
-  if (queue.running-- == queue.most_running && !queue.waiting.empty()) changed_.notify_one();
+  const bool held_back = queue.running-- == queue.most_running && !queue.waiting.empty();
+  Worker* const worker = held_back ? TakeIdle() : nullptr;
+  lock.unlock();
+  if (worker) worker->called.notify_one();
 }
 
-void Workers::Run() {
+void Workers::Run(Worker& worker) {
   AnswerWriter writer;
   while (true) {
     Task task;
-    if (!Next(task)) return;
+    if (!Next(worker, task)) return;
     const Lane lane = task.lane;
     done_(task.ask ? Ask(std::move(task)) : Answer(std::move(task), writer));
     Leave(lane);

@@ -44,6 +44,10 @@ class WorkersTest : public testing::Test {
     std::vector<std::string> begun;
     std::set<std::string> let_go;
   };
+  Guarded<Log> log_;
+  Guarded<std::vector<Done>> done_;
+
+ protected:
   Reply Answer(const Request& request) {
     if (request.path == "throws") throw std::runtime_error("a secret");
     log_.Change([&](Log& log) { log.begun.push_back(request.path); });
@@ -51,10 +55,6 @@ class WorkersTest : public testing::Test {
     return {.status = 200, .content_type = "", .body = {}, .headers = {}};
   }
 
-  Guarded<Log> log_;
-  Guarded<std::vector<Done>> done_;
-
- protected:
   const std::atomic<bool> stopping_{false};
   const EdgeHandlers handlers_{
       .check_head = {},
@@ -116,6 +116,35 @@ TEST_F(WorkersTest, WhatIsNotTakenIsAsItWas) {
   Task task = TaskFor("path");
   EXPECT_FALSE(workers.Add(task));
   EXPECT_EQ(task.request.path, "path");
+}
+
+TEST_F(WorkersTest, TheFewThatWorkedLastGoOn) {
+  constexpr std::size_t kThreads = 64;
+  Guarded<std::set<pthread_t>> threads;
+  EdgeHandlers handlers = handlers_;
+  handlers.answer = [&](const Request& request) {
+    threads.Change([](std::set<pthread_t>& all) { all.insert(pthread_self()); });
+    return Answer(request);
+  };
+  Workers workers(kThreads, 100, handlers, stopping_, take_);
+  // One that starts late is the last to rest: first all of them have worked.
+  for (std::size_t count = 0; count < kThreads; ++count) EXPECT_TRUE(Add(workers, "together"));
+  EXPECT_EQ(Begun(kThreads).size(), kThreads);
+  LetGo("together");
+  for (std::size_t done = 0; done < kThreads; done += Finished(1).size()) {
+  }
+  LetGo("alone");
+  const auto one_after_the_other = [&](int times) {
+    for (int count = 0; count < times; ++count) {
+      EXPECT_TRUE(Add(workers, "alone"));
+      EXPECT_EQ(Finished(1).size(), 1U);
+    }
+  };
+  one_after_the_other(200);  // until the last of them rests
+  threads.Change([](std::set<pthread_t>& all) { all.clear(); });
+  one_after_the_other(200);
+  // Not one alone: who has answered may not wait yet when the next task comes.
+  EXPECT_LE(threads.Read([](const std::set<pthread_t>& all) { return all.size(); }), 16U);
 }
 
 TEST_F(WorkersTest, AnExceptionBecomesA500AndTheWorkerGoesOn) {
