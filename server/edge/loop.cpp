@@ -14,6 +14,11 @@ constexpr int kMostEvents = 256;
 constexpr Duration kLastBytes = 20ms;
 constexpr int kMostLastTurns = 80;  // of accepting, when stopping: more than a queue holds
 
+std::uint32_t WantsOf(const EdgeConnection& connection) {
+  return (connection.wants_read() ? std::uint32_t{EPOLLIN} : 0U) |
+         (connection.wants_write() ? std::uint32_t{EPOLLOUT} : 0U);
+}
+
 bool Watch(const Descriptor& epoll, int operation, int descriptor, std::uint32_t events,
            std::uint64_t id) {
   epoll_event event{.events = events, .data = {.u64 = id}};
@@ -93,13 +98,14 @@ void Loop::OnConnection(std::uint64_t id, std::uint32_t events) {
   const auto entry = entries_.find(id);
   if (entry == entries_.end()) return;
   EdgeConnection& connection = *entry->second.connection;
+  const std::uint32_t in_vain = events & ~WantsOf(connection);
   const bool gone = (events & (EPOLLERR | EPOLLHUP)) != 0;
   if (gone && !connection.wants_read()) {
     connection.Close();
   } else {
     connection.Run();
   }
-  Settle(entry, events);
+  Settle(entry, in_vain);
 }
 
 // Those whose turn ended before they were through.
@@ -149,8 +155,8 @@ void Loop::StopIdle() {
 }
 
 // After a turn: takes note of what the connection waits for. What epoll tells is narrowed only when
-// it told too much, so that most requests cost no call.
-void Loop::Settle(Entries::iterator entry, std::uint32_t events) {
+// it told in vain, so that most requests cost no call.
+void Loop::Settle(Entries::iterator entry, std::uint32_t in_vain) {
   EdgeConnection& connection = *entry->second.connection;
   if (entry->second.address.size() > 0 && (connection.known() || connection.closed())) {
     addresses_.Remove(entry->second.address);
@@ -160,9 +166,8 @@ void Loop::Settle(Entries::iterator entry, std::uint32_t events) {
     return;
   }
   if (connection.ready()) ready_.push_back(entry->first);
-  const std::uint32_t wants = (connection.wants_read() ? std::uint32_t{EPOLLIN} : 0U) |
-                              (connection.wants_write() ? std::uint32_t{EPOLLOUT} : 0U);
-  const bool unwanted = (events & (EPOLLIN | EPOLLOUT) & ~wants) != 0;
+  const std::uint32_t wants = WantsOf(connection);
+  const bool unwanted = (in_vain & (EPOLLIN | EPOLLOUT) & ~wants) != 0;
   if (!unwanted && (wants & ~entry->second.interest) == 0) return;
   entry->second.interest = wants;
   Watch(epoll_, EPOLL_CTL_MOD, connection.socket(), wants, entry->first);
