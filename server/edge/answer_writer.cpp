@@ -22,11 +22,13 @@ void DropKeepAlive(std::string& head) {
   if (from != head.npos) head.erase(from, head.find("\r\n", from + 2) - from);
 }
 
+constexpr std::string_view kEndOfHead = "\r\n\r\n", kEndOfLine = "\r\n";
+
 // What the library reads from and writes to. The head is set right when it is complete: behind a
-// large body that would move the body.
+// large body that would move the body. `lines` go to its end.
 class MemoryStream : public httplib::Stream {
  public:
-  explicit MemoryStream(std::string_view in) : in_(in) {}
+  MemoryStream(std::string_view in, std::string_view lines) : in_(in), lines_(lines) {}
   std::string Take() { return std::move(out_); }
 
   ssize_t read(char* to, std::size_t size) override {
@@ -36,8 +38,9 @@ class MemoryStream : public httplib::Stream {
   }
   ssize_t write(const char* from, std::size_t size) override {
     out_.append(from, size);
-    if (!has_head_ && out_.ends_with("\r\n\r\n")) {
+    if (!has_head_ && out_.ends_with(kEndOfHead)) {
       DropKeepAlive(out_);
+      out_.insert(out_.size() - kEndOfLine.size(), lines_);
       has_head_ = true;
     }
     return static_cast<ssize_t>(size);
@@ -53,6 +56,7 @@ class MemoryStream : public httplib::Stream {
 
  private:
   std::string_view in_;
+  const std::string_view lines_;
   std::string out_;
   bool has_head_ = false;
 };
@@ -71,7 +75,7 @@ class AnswerWriter::Library : public httplib::Server {
   bool Write(Reply reply, const AnswerForm& form, std::string& answer) {
     reply_ = std::move(reply);
     say_keep_ = form.say_keep && !form.close;
-    MemoryStream stream(form.head_only ? kHead : kGet);
+    MemoryStream stream(form.head_only ? kHead : kGet, reply_.lines);
     bool closed = false;
     const bool written = Process(stream, form.close, closed);
     answer = stream.Take();

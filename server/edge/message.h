@@ -34,6 +34,8 @@ struct Reply {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
+  // More of them, lines as they go out, each with its end. Constant text: nobody looks into it.
+  std::string_view lines = {};
 };
 
 }  // namespace stepscope

@@ -22,6 +22,16 @@ constexpr std::pair<std::string_view, std::string_view> kAlways[] = {
     {"Permissions-Policy", "camera=(), geolocation=(), microphone=()"},
 };
 
+// One by one they would be half of what writing an answer costs.
+const std::string& AlwaysAsLines() {
+  static const std::string lines = [] {
+    std::string text;
+    for (const auto& [name, value] : kAlways) text += Format("{}: {}\r\n", name, value);
+    return text;
+  }();
+  return lines;
+}
+
 constexpr std::size_t kPackFrom = 8 * 1024;
 
 std::string_view Find(const Reply& reply, std::string_view name) {
@@ -44,6 +54,17 @@ void Shorten(const Request& request, Reply& reply) {
   if (reply.status != 200 || etag.empty() || !Knows(request, etag)) return;
   reply.status = 304;
   reply.body.clear();
+}
+
+void LockDown(Reply& reply) {
+  const auto is_set = [&](const auto& always) { return !Find(reply, always.first).empty(); };
+  if (std::ranges::none_of(kAlways, is_set)) {
+    reply.lines = AlwaysAsLines();
+    return;
+  }
+  for (const auto& [name, value] : kAlways) {
+    if (Find(reply, name).empty()) reply.headers.emplace_back(name, value);
+  }
 }
 
 void Replace(Reply& reply, const char* coding, std::string packed) {
@@ -78,9 +99,7 @@ void KeepToTls(const Request& request, Reply& reply) {
 void Finish(const Request& request, Duration took, Reply& reply) {
   Shorten(request, reply);
   Pack(request, reply);
-  for (const auto& [name, value] : kAlways) {
-    if (Find(reply, name).empty()) reply.headers.emplace_back(name, value);
-  }
+  LockDown(reply);
   KeepToTls(request, reply);
   if (Find(reply, "Cache-Control").empty()) reply.headers.emplace_back("Cache-Control", "no-store");
   reply.headers.emplace_back("X-Request-Id", request.request_id);

@@ -72,6 +72,18 @@ TEST_F(AnswerWriterTest, ALineBreakInAHeaderMakesNoSecondOne) {
   EXPECT_EQ(HeaderOf(Write(std::move(reply)), "x-two"), "");
 }
 
+TEST_F(AnswerWriterTest, ConstantLinesStandAtTheEndOfTheHead) {
+  for (const bool head_only : {false, true}) {
+    Reply reply = ReplyWith(200, "a body\r\n\r\n");
+    reply.lines = "X-One: 1\r\nX-Two: 2\r\n";
+    const std::string answer = Write(std::move(reply), {.head_only = head_only});
+    EXPECT_EQ(HeaderOf(answer, "x-one"), "1");
+    EXPECT_EQ(HeaderOf(answer, "x-two"), "2");
+    EXPECT_EQ(HeaderOf(answer, "content-length"), "10");
+    EXPECT_EQ(BodyOf(answer), head_only ? "" : "a body\r\n\r\n");
+  }
+}
+
 TEST_F(AnswerWriterTest, OneAnswerLeavesNothingInTheNext) {
   Reply reply = ReplyWith(404, "first");
   reply.headers.emplace_back("X-First", "1");
