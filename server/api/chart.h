@@ -78,8 +78,8 @@ class Chart {
   std::int64_t LeastGapUs(const Line& line) const;
   template <typename Take>
   void ForEachEntry(const Line& line, Take take) const;
-  template <typename Take>
-  void ForEachEntry(const ChartSamples& samples, Take take) const;
+  template <typename Take, typename Gap>
+  void ForEachRun(const ChartSamples& samples, Take take, Gap gap) const;
   static bool HaveSameTimes(const Series& series, const Series& other);
   struct Columns;
   void Write(const Place& place, const Series& series, Columns& columns, std::string& list) const;

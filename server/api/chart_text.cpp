@@ -22,16 +22,19 @@ class TimeList {
         list_((OpenList(object, runs ? "runs" : "times_us"), object)) {}
   ~TimeList() { EndRun(); }
 
-  void Add(std::int64_t at_us) {
-    if (!runs_) return list_.Int(at_us);
+  void Add(std::int64_t at_us, std::size_t bins = 1) {
+    if (runs_) return AddRun(at_us, static_cast<std::int64_t>(bins));
+    for (; bins > 0; --bins, at_us += bin_us_) list_.Int(at_us);
+  }
+
+ private:
+  void AddRun(std::int64_t at_us, std::int64_t bins) {
     if (bins_ == 0 || at_us != begin_us_ + bins_ * bin_us_) {
       EndRun();
       begin_us_ = at_us;
     }
-    ++bins_;
+    bins_ += bins;
   }
-
- private:
   void EndRun() {
     if (bins_ > 0) list_.Pair(begin_us_, bins_);
     bins_ = 0;
@@ -59,29 +62,31 @@ void Chart::ForEachEntry(const Line& line, Take take) const {
   }
 }
 
-// take(time, value) for each sample, at the column's scale, and with null for the empty bin in each
-// gap.
-template <typename Take>
-void Chart::ForEachEntry(const ChartSamples& samples, Take take) const {
+// take(time, values) for samples in bins that follow each other, the first of which begins then,
+// and gap(time) for the empty bin in each gap.
+template <typename Take, typename Gap>
+void Chart::ForEachRun(const ChartSamples& samples, Take take, Gap gap) const {
   const std::int64_t least_gap_us = stepscope::LeastGapUs(interval_us_, samples.shortest_us);
-  // By value: `take` writes text, which might be any of what is reached by reference.
   const std::span<const std::int64_t> times = *samples.at_us, values = samples.column.values;
-  const std::span<const std::uint8_t> present = samples.column.present;
-  const std::int64_t width_us = bin_us_;
-  std::int64_t before_us = 0, bin_us = INT64_MIN;  // the sample before, and the begin of its bin
-  for (std::size_t row = 0; row < times.size(); ++row) {
-    if (!present.empty() && present[row] == 0) continue;
-    const std::int64_t at_us = times[row];
-    const bool first = bin_us == INT64_MIN;
-    const std::int64_t next_us = first ? 0 : bin_us + width_us;
-    // The next bin mostly begins where the one before ended; dividing takes longer than the rest.
-    const bool follows = !first && at_us >= next_us && at_us - next_us < width_us;
-    const std::int64_t begin_us = follows ? next_us : BinOf(at_us);
-    const bool gap = !first && !follows && at_us - before_us > least_gap_us;
-    if (gap) take(next_us, nullptr);
-    take(begin_us, &values[row]);
-    before_us = at_us;
-    bin_us = begin_us;
+  const std::int64_t width_us = bin_us_;  // by value: `take` writes text, which might be anything
+  std::int64_t before_us = 0, end_us = INT64_MIN;  // the sample before, and the end of its bin
+  for (std::size_t row = 0; row < times.size();) {
+    if (!samples.column.Has(row)) {
+      ++row;
+      continue;
+    }
+    const std::size_t first = row;
+    const std::int64_t begin_us = BinOf(times[first]);
+    const bool follows = end_us == begin_us || end_us == INT64_MIN;
+    if (!follows && times[first] - before_us > least_gap_us) gap(end_us);
+    end_us = begin_us + width_us;
+    for (++row; row < times.size() && samples.column.Has(row); ++row) {
+      // The next bin mostly begins where the one before ended; dividing takes longer than the rest.
+      if (times[row] < end_us || times[row] - end_us >= width_us) break;
+      end_us += width_us;
+    }
+    take(begin_us, values.subspan(first, row - first));
+    before_us = times[row - 1];
   }
 }
 
@@ -131,12 +136,16 @@ struct Chart::Columns {
     const auto one = static_cast<double>(PowerOfTen(scale));
     least.assign(1, '[');
     NumberList numbers(least);
-    chart.ForEachEntry(samples, [&](std::int64_t at_us, const std::int64_t* value) {
+    const auto take = [&](std::int64_t at_us, std::span<const std::int64_t> values) {
+      if (times) times->Add(at_us, values.size());
+      if (scale <= kMostDecimals) return numbers.Scaled(values, scale);
+      for (const std::int64_t value : values) numbers.Real(static_cast<double>(value) / one);
+    };
+    const auto gap = [&](std::int64_t at_us) {
       if (times) times->Add(at_us);
-      if (!value) return numbers.Null();
-      if (scale <= kMostDecimals) return numbers.Scaled(*value, scale);
-      numbers.Real(static_cast<double>(*value) / one);
-    });
+      numbers.Null();
+    };
+    chart.ForEachRun(samples, take, gap);
   }
 
   void Read(const Chart& chart, const Series& series, bool samples, bool folded, TimeList* times) {

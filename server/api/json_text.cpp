@@ -143,12 +143,39 @@ void NumberList::Pair(std::int64_t one, std::int64_t other) {
   *end_++ = ']';
 }
 
-void NumberList::Scaled(std::int64_t value, std::uint8_t scale) {
-  Begin();
-  if (scale == 2) {
-    end_ = PutScaled(end_, value, 100, 2);
-  } else {
-    end_ = PutScaled(end_, value, static_cast<std::uint64_t>(PowerOfTen(scale)), scale);
+// Where the scale is known when this is compiled, nothing is divided by a variable.
+void NumberList::Scaled(std::span<const std::int64_t> values, std::uint8_t scale) {
+  switch (scale) {
+    case 0:
+      return Append(values,
+                    [](char* to, std::int64_t value) { return PutScaled(to, value, 1, 0); });
+    case 1:
+      return Append(values,
+                    [](char* to, std::int64_t value) { return PutScaled(to, value, 10, 1); });
+    case 2:
+      return Append(values,
+                    [](char* to, std::int64_t value) { return PutScaled(to, value, 100, 2); });
+    default:
+      const auto unit = static_cast<std::uint64_t>(PowerOfTen(scale));
+      return Append(
+          values, [=](char* to, std::int64_t value) { return PutScaled(to, value, unit, scale); });
+  }
+}
+
+// As many at a time as there is room for.
+template <typename Put>
+void NumberList::Append(std::span<const std::int64_t> values, Put put) {
+  while (!values.empty()) {
+    Begin();
+    const auto room = static_cast<std::size_t>(text_.data() + text_.size() - end_) / kLongest;
+    const std::size_t count = std::clamp<std::size_t>(room, 1, values.size());
+    char* to = put(end_, values.front());  // one that stays in a register
+    for (const std::int64_t value : values.subspan(1, count - 1)) {
+      *to++ = ',';
+      to = put(to, value);
+    }
+    end_ = to;
+    values = values.subspan(count);
   }
 }
 

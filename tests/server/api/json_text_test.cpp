@@ -79,6 +79,24 @@ TEST(JsonText, IntegersOfEachLength) {
   }
 }
 
+// Of all lengths, so that each stands at each place of the buffer's end once.
+TEST(JsonText, ManyScaledIntegersAreThoseWrittenOneByOne) {
+  std::mt19937_64 dice(8);
+  for (const int digits : {0, 1, 2, 3, 4, 9, 18}) {
+    const auto scale = static_cast<std::uint8_t>(digits);
+    std::vector<std::int64_t> values(20'000);
+    for (std::int64_t& value : values) {
+      value = static_cast<std::int64_t>(dice()) >> (dice() % 64);
+    }
+    std::string text, expected;
+    OpenList(text, "a");
+    NumberList(text).Scaled(values, scale);
+    for (const std::int64_t value : values) expected += ',' + Scaled(value, scale);
+    expected[0] = '[';
+    EXPECT_EQ(text, R"("a":)" + expected) << digits;
+  }
+}
+
 // What is kept of the one before must not show in the next.
 TEST(JsonText, LargeIntegersThatShareTheirFirstDigits) {
   std::mt19937_64 dice(7);
