@@ -118,6 +118,15 @@ std::size_t Chart::series() const {
   return all;
 }
 
+std::int64_t Chart::last_us() const {
+  std::int64_t last_us = 0;
+  for (const auto& [place, series] : series_) {
+    if (!series.bins.empty()) last_us = std::max(last_us, series.bins.back().last_us);
+    if (!series.samples.empty()) last_us = std::max(last_us, LastUs(series.samples));
+  }
+  return last_us;
+}
+
 void Chart::Unite(Bin& bin, const Bin& more) {
   bin.first_us = std::min(bin.first_us, more.first_us);
   bin.last_us = std::max(bin.last_us, more.last_us);

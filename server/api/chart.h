@@ -38,6 +38,7 @@ class Chart {
   // Those that were folded, too.
   std::size_t series() const;
   std::int64_t interval_us() const { return interval_us_; }
+  std::int64_t last_us() const;  // of the last sample of any series; 0 without one
 
   // One series for each metric, of no node and no device. A bin has the least and the greatest
   // value of all series, and what their means in this bin add up to.

@@ -24,4 +24,10 @@ std::int64_t ShortestUs(std::span<const std::int64_t> at_us, const Column& colum
   return ShortestUs(some);
 }
 
+std::int64_t LastUs(const ChartSamples& samples) {
+  std::size_t rows = samples.at_us->size();
+  while (rows > 0 && !samples.column.Has(rows - 1)) --rows;
+  return rows == 0 ? 0 : (*samples.at_us)[rows - 1];
+}
+
 }  // namespace stepscope

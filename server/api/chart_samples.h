@@ -26,4 +26,7 @@ bool HasAny(const Column& column);
 std::int64_t ShortestUs(std::span<const std::int64_t> at_us);
 std::int64_t ShortestUs(std::span<const std::int64_t> at_us, const Column& column);
 
+// The time of the last one; 0 without one.
+std::int64_t LastUs(const ChartSamples& samples);
+
 }  // namespace stepscope

@@ -62,10 +62,14 @@ OrderedJson AgentsOf(const std::vector<NodeBrief>& nodes) {
   return list;
 }
 
-// Where an answer ends is always asked for: there the next one goes on.
+// Where an answer ends the next one goes on. Of a range of one node that is where the chart itself
+// ends; who follows goes on with the node, also where the metric is silent.
 RangesWanted WantedRanges(const Query& query) {
   const bool begins = query.Has("from_us") || query.Has("since");
-  return {.first = !begins, .node = begins ? query.Text("node") : ""};
+  const bool ends = query.Has("node") && query.Has("from_us") && query.Has("to_us");
+  return {.first = !begins,
+          .last = !ends || query.Has("since"),
+          .node = begins ? query.Text("node") : ""};
 }
 
 Result<Reply> DrawChart(Connection& connection, const Request& request, const JobHead& stands,
@@ -89,7 +93,8 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   }
   if (!filled) return filled.error();
 
-  const std::int64_t stand_us = std::max(std::min(SlowestLive(ranges), grid.to_us), grid.from_us);
+  const std::int64_t last_us = ranges.empty() ? chart.last_us() : SlowestLive(ranges);
+  const std::int64_t stand_us = std::max(std::min(last_us, grid.to_us), grid.from_us);
   const OrderedJson head = {{"interval_ms", std::max<std::int64_t>(grid.interval_us / 1'000, 1)},
                             {"bin_us", grid.bin_us},
                             {"from_us", grid.from_us},

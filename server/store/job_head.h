@@ -21,7 +21,7 @@ struct NodeBrief {
 struct JobHead {
   JobRow job;
   std::vector<NodeBrief> nodes;   // by name
-  std::vector<TickRange> ranges;  // of the nodes that have ticks
+  std::vector<TickRange> ranges;  // of the nodes that have ticks, in no order
 };
 // Which ticks are looked for. Up to four looks into an index for each node are most of the time
 // that a head takes. What was not looked for is 0.

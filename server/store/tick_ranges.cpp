@@ -1,5 +1,7 @@
 // First and last ticks, of a job that is known and together with the job.
 
+#include <algorithm>
+
 #include "core/base/text.h"
 #include "server/store/job_head.h"
 #include "server/store/job_rows.h"
@@ -26,19 +28,21 @@ from nodes n
 where job_id = $1
 order by node_id
 limit 10000)";
-// A job without nodes has one row. What may be large stands in the first one only.
+// A job without nodes has one row. What may be large stands in one row only. In no order: sorting
+// would be a tenth of the time.
 constexpr std::string_view kHead = R"(
 select j.job_id, j.name, job_group, status, secondary_status,
-    case when row_number() over (order by n.name) = 1 then configuration end, created_us,
-    started_us, j.ended_us, case when row_number() over (order by n.name) = 1 then failure end,
-    samples_from_us, n.name, n.last_seen_us, n.node_id,
+    case when row_number() over () = 1 then configuration end, created_us, started_us, j.ended_us,
+    case when row_number() over () = 1 then failure end, samples_from_us, stop_requests,
+    window_requests, window_start_step, window_num_steps, window_until_us,
+    n.name, n.last_seen_us, n.node_id,
     case when $2::text in ('', n.name) then {} end, case when $2::text in ('', n.name) then {} end
 from jobs j
 left join nodes n on n.job_id = j.job_id
 where j.name = $1
-order by n.name
 limit 10000)";
-constexpr std::size_t kNodeColumns = 11;  // behind those of ReadJob
+constexpr std::size_t kConfiguration = 5;
+constexpr std::size_t kNodeColumns = 16;  // behind those of ReadJob
 
 // PostgreSQL prepares each part of a statement anew for each run, needed or not: that takes as long
 // as running it. So what is not wanted does not stand in it.
@@ -73,12 +77,15 @@ Result<JobHead> LoadJobHead(Connection& connection, const std::string& name,
       next ? connection.QueryByKey(question, *next) : connection.QueryByKey(question);
   if (!rows) return rows.error();
   if (rows->empty()) return NotFound(Format("job {} not found", Printable(name)));
-  JobHead head{ReadJob(*rows, 0), {}, {}};
+  std::size_t whole = 0;  // the row with all of the job
+  while (whole + 1 < rows->size() && rows->IsNull(whole, kConfiguration)) ++whole;
+  JobHead head{ReadJob(*rows, whole), {}, {}};
   for (std::size_t i = 0; i < rows->size() && !rows->IsNull(i, kNodeColumns); ++i) {
     head.nodes.push_back({rows->Int(i, kNodeColumns + 2), rows->Text(i, kNodeColumns),
                           rows->Int(i, kNodeColumns + 1)});
     AddRange(*rows, i, kNodeColumns + 2, head.ranges);
   }
+  std::ranges::sort(head.nodes, {}, &NodeBrief::name);
   return head;
 }
 

@@ -122,6 +122,35 @@ TEST_F(MetricsTest, FollowingWithTheCursorGivesTheSameBins) {
   EXPECT_EQ(next["series"][0]["mean"].back(), whole["series"][0]["mean"].back());
 }
 
+// Of one node up to some time nobody looks for the last tick of the job.
+TEST_F(MetricsTest, ARangeOfANodeIsFollowedFromItsLastSample) {
+  Sample(kStartUs, 20, 10);
+  const auto range = [](std::int64_t from_us, std::int64_t to_us) {
+    return "?node=host-1&points=100&from_us=" + std::to_string(from_us) +
+           "&to_us=" + std::to_string(to_us);
+  };
+  const Json first = Ask(range(kStartUs, kStartUs + 4 * kSecondUs));
+  const Json next = Ask("?since=" + first["cursor"].get<std::string>());
+  EXPECT_EQ(next["series"][0]["times_us"][0], first["series"][0]["times_us"].back());
+  EXPECT_EQ(next["series"][0]["times_us"].size() + first["series"][0]["times_us"].size(), 21U);
+  const Json later = Ask(range(kStartUs, kStartUs + 3600 * kSecondUs));
+  EXPECT_EQ(Ask("?since=" + later["cursor"].get<std::string>())["series"][0]["mean"], Json({10.0}));
+  const Json none = Ask(range(kStartUs + 100 * kSecondUs, kStartUs + 200 * kSecondUs));
+  EXPECT_EQ(none["series"], Json::array());
+  Sample(kStartUs + 100 * kSecondUs, 2, 20);
+  EXPECT_EQ(Ask("?since=" + none["cursor"].get<std::string>())["series"][0]["mean"].back(), 20.0);
+}
+
+TEST_F(MetricsTest, WhoFollowsGoesOnWhereTheMetricIsSilent) {
+  Sample(kStartUs, 20, 10);
+  const std::string since = "&node=host-1&since=" + Ask("?points=100")["cursor"].get<std::string>();
+  Sample(kStartUs + 10 * kSecondUs, 20, 10);
+  const std::string to = "&to_us=" + std::to_string(kStartUs + 60 * kSecondUs);
+  const Json silent = Ask("?metric=memory_used_percent" + since + to);
+  EXPECT_EQ(silent["series"], Json::array());
+  EXPECT_EQ(silent["cursor"], Ask("?metric=node_cpu_percent" + since)["cursor"]);
+}
+
 TEST_F(MetricsTest, RangesAndFiltersChooseSamples) {
   Sample(kStartUs, 20, 10);
   const std::string from = std::to_string(kStartUs + 2 * kSecondUs);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 
@@ -36,9 +38,13 @@ TEST(JobHead, HasTheNodesByNameAndTheirTicks) {
   frames.StoreTicks({"user.a", ""}, {50, 70});
   frames.StoreTicks({"user.a", ""}, {10, 30});
   const std::int64_t silent = frames.AddNode("a-silent");
+  ASSERT_TRUE(connection->Execute(
+      "update jobs set configuration = '{\"interval_ms\": 100}', stop_requests = 3"));
   const auto head = LoadJobHead(*connection, "train");
   ASSERT_TRUE(head) << head.error().message;
   EXPECT_EQ(head->job.job_id, frames.job_id());
+  EXPECT_EQ(head->job.configuration["interval_ms"], 100);
+  EXPECT_EQ(head->job.stop_requests, 3);
   ASSERT_EQ(head->nodes.size(), 2u);
   EXPECT_EQ(head->nodes[0].name, "a-silent");
   EXPECT_EQ(head->nodes[0].node_id, silent);
@@ -60,7 +66,9 @@ TEST(JobHead, LooksOnlyForTheTicksThatAreWanted) {
     const auto head = LoadJobHead(*connection, "train", wanted);
     EXPECT_TRUE(head) << head.error().message;
     EXPECT_EQ(head->nodes.size(), 2u);
-    return head->ranges;
+    std::vector<TickRange> found = head->ranges;
+    std::ranges::sort(found, {}, &TickRange::node_id);
+    return found;
   };
   EXPECT_TRUE(ranges({.first = false, .last = false}).empty());
   const auto last = ranges({.first = false});
