@@ -17,9 +17,7 @@ static _Thread_local struct {
 
 static uint64_t gates_opened = 0;
 
-// Until the clock is looked at again.
-enum { kMostCalls = 64 };
-static int calls_left = kMostCalls;
+int calls_left = kMostCalls;
 
 int IsOffAt(int64_t now_ns) {
   Gate* const gate = open_gate;
@@ -30,8 +28,7 @@ int IsOffAt(int64_t now_ns) {
   return IsOff();
 }
 
-int IsOffNow(void) {
-  if (!IsOff() || open_gate == NULL || !open_gate->seeking || --calls_left > 0) return IsOff();
+int IsOffAfterLook(void) {
   calls_left = kMostCalls;
   return IsOffAt(MonotonicNs());
 }

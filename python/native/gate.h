@@ -29,8 +29,22 @@ static inline int IsOff(void) {
 // Whether nobody records, also after a look for an agent if that is due. -1 with an exception set.
 int IsOffAt(int64_t now_ns);
 
-// The same for calls that must cost nothing: most of them do not even look at the clock.
-int IsOffNow(void);
+// Calls that must cost nothing do not even look at the clock, but each of so many.
+enum { kMostCalls = 64 };
+extern int calls_left;
+
+// Whether the next IsOffNow() will say so without a look.
+static inline int StaysOff(void) {
+  return IsOff() && (open_gate == NULL || !open_gate->seeking || calls_left > 1);
+}
+
+// IsOffAt(), for such calls.
+int IsOffAfterLook(void);
+static inline int IsOffNow(void) {
+  if (!IsOff()) return 0;
+  if (open_gate == NULL || !open_gate->seeking) return 1;
+  return --calls_left > 0 ? 1 : IsOffAfterLook();
+}
 
 // The ring of the calling thread. NULL when there is none, perhaps with an exception set.
 Ring* RingAt(int64_t now_ns);

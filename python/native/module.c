@@ -1,14 +1,12 @@
 #include <Python.h>
 
 #include "gate.h"
+#include "idle.h"
 #include "span.h"
 #include "watch.h"
 #include "write.h"
 
 // The functions of stepscope._native, twins of those in stepscope/_pure.py.
-
-// Fast calls are in the limited API from 3.10 on; 3.9 has the same ones under the same number.
-enum { kFastCall = 0x0080 };
 
 static Py_ssize_t Count(PyObject* names) {
   return names == NULL ? 0 : PyTuple_Size(names);

@@ -3,12 +3,8 @@
 #include <structmember.h>
 
 #include "gate.h"
+#include "idle.h"
 #include "write.h"
-
-// Python calls a span through this (PEP 590). It is in the limited API from 3.12 on only, but no
-// version from 3.9 to 3.11 will change any more.
-typedef PyObject* (*Vectorcall)(PyObject*, PyObject* const*, size_t, PyObject*);
-enum { kHaveVectorcall = 1 << 11 };
 
 // `with` looks up __enter__ and __exit__ of the type and binds them to the object: two allocations
 // that cost as much as all the rest. Here both names are a Binder, which hands out the span itself,
@@ -17,19 +13,17 @@ enum { kHaveVectorcall = 1 << 11 };
 typedef struct {
   PyObject ob_base;
   Vectorcall call;
-  PyObject* name;    // a str; NULL in the idle span only
+  PyObject* name;    // a str
   int64_t start_ns;  // 0 while it has not begun
   uint64_t kind;     // kAnnotationMark or kPhaseMark
 } Span;
 
 static PyTypeObject* span_type = NULL;
-static Span* idle_span = NULL;  // stands for all of them where nobody ever records
 static Span* last_span = NULL;  // the last one made: the next one, when nobody else has it any more
 
 // Looks for an agent if that is due, since a span may be used again long after it was made. -1 with
 // an exception set.
 static int Begin(Span* span) {
-  if (span == idle_span) return 0;
   span->start_ns = 0;
   const int is_off = IsOffNow();
   if (!is_off) span->start_ns = MonotonicNs();
@@ -44,10 +38,6 @@ static int End(Span* span) {
 }
 
 static PyObject* Decorate(const Span* span, PyObject* function) {
-  if (span == idle_span) {
-    Py_INCREF(function);
-    return function;
-  }
   PyObject* const module = PyImport_ImportModule("stepscope._decorate");
   if (module == NULL) return NULL;
   const char* const kind = span->kind == kPhaseMark ? "phase" : "annotate";
@@ -58,8 +48,7 @@ static PyObject* Decorate(const Span* span, PyObject* function) {
 
 static PyObject* CallSpan(PyObject* self, PyObject* const* given, size_t count, PyObject* names) {
   Span* const span = (Span*)self;
-  const size_t kOffsetFlag = (size_t)1 << (8 * sizeof(size_t) - 1);
-  switch (names == NULL || PyTuple_Size(names) == 0 ? count & ~kOffsetFlag : 2) {
+  switch (GivenByPlace(count, names)) {
     case 0:
       if (Begin(span) < 0) return NULL;
       Py_INCREF(self);
@@ -85,7 +74,7 @@ static PyObject* CallWithTuple(PyObject* self, PyObject* args, PyObject* named) 
 
 static void DeallocSpan(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
-  Py_XDECREF(((Span*)self)->name);
+  Py_XDECREF(((Span*)self)->name);  // type(span)() has none
   PyObject_Free(self);
   Py_DECREF(type);
 }
@@ -106,8 +95,17 @@ static PyType_Spec span_spec = {
     "stepscope._native.Span", sizeof(Span), 0, Py_TPFLAGS_DEFAULT | kHaveVectorcall, span_slots,
 };
 
-static PyObject* Bind(PyObject* binder, PyObject* span, PyObject* Py_UNUSED(type)) {
-  PyObject* const bound = span == NULL ? binder : span;
+typedef struct {
+  PyObject ob_base;
+  int leaves;  // it is __exit__
+} Binder;
+
+// `with` asks for __exit__ before it calls __enter__, and nothing runs in between: where that will
+// begin nothing, there is nothing to end, and a function of C costs less to call than the span. Who
+// takes __exit__ himself before an agent is found may lose the one stretch in which it is.
+static PyObject* Bind(PyObject* self, PyObject* span, PyObject* Py_UNUSED(type)) {
+  PyObject* bound = span == NULL ? self : span;
+  if (span != NULL && ((Binder*)self)->leaves && StaysOff()) bound = idle_exit;
   Py_INCREF(bound);
   return bound;
 }
@@ -134,8 +132,17 @@ static PyType_Slot binder_slots[] = {
 };
 
 static PyType_Spec binder_spec = {
-    "stepscope._native.Binder", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, binder_slots,
+    "stepscope._native.Binder", sizeof(Binder), 0, Py_TPFLAGS_DEFAULT, binder_slots,
 };
+
+static int SetBinder(PyTypeObject* binder_type, PyObject* type, const char* name, int leaves) {
+  Binder* const binder = PyObject_New(Binder, binder_type);
+  if (binder == NULL) return -1;
+  binder->leaves = leaves;
+  const int is_set = PyObject_SetAttrString(type, name, (PyObject*)binder);
+  Py_DECREF((PyObject*)binder);
+  return is_set;
+}
 
 static void Fill(Span* span, uint64_t kind, PyObject* name) {
   span->call = CallSpan;
@@ -171,15 +178,25 @@ PyObject* Spoken(PyObject* name) {
   return spoken;
 }
 
+static int IsFree(const Span* span) {
+  return Py_REFCNT((PyObject*)span) == 1;
+}
+
 PyObject* MakeSpan(uint64_t kind, PyObject* name) {
   if (IsOff() && (open_gate == NULL || !open_gate->seeking)) {
     Py_INCREF(idle_span);
-    return (PyObject*)idle_span;
+    return idle_span;
+  }
+  Span* const before = last_span;
+  if (before != NULL && before->name == name && before->kind == kind && IsFree(before)) {
+    before->start_ns = 0;  // as in a loop
+    Py_INCREF((PyObject*)before);
+    return (PyObject*)before;
   }
   PyObject* const spoken = Spoken(name);
   if (spoken == NULL) return NULL;
-  Span* const span = last_span;
-  if (span == NULL || Py_REFCNT((PyObject*)span) > 1) return NewSpan(kind, spoken);
+  Span* const span = last_span;  // what the name said may have made another one
+  if (span == NULL || !IsFree(span)) return NewSpan(kind, spoken);
   Py_DECREF(span->name);  // a str, whose end runs no code
   Fill(span, kind, spoken);
   Py_INCREF((PyObject*)span);
@@ -187,7 +204,7 @@ PyObject* MakeSpan(uint64_t kind, PyObject* name) {
 }
 
 int BeginSpan(PyObject* span) {
-  return Begin((Span*)span);
+  return span == idle_span ? 0 : Begin((Span*)span);
 }
 
 int EndAnnotation(PyObject* token) {
@@ -198,17 +215,11 @@ int EndAnnotation(PyObject* token) {
 }
 
 int PrepareSpans(void) {
-  PyObject* const binder_type = PyType_FromSpec(&binder_spec);
-  if (binder_type == NULL) return -1;
-  PyObject* const binder = PyObject_CallObject(binder_type, NULL);
-  Py_DECREF(binder_type);
+  PyTypeObject* const binder_type = (PyTypeObject*)PyType_FromSpec(&binder_spec);
   PyObject* const type = PyType_FromSpec(&span_spec);
-  if (binder == NULL || type == NULL) return -1;
-  if (PyObject_SetAttrString(type, "__enter__", binder) < 0) return -1;
-  if (PyObject_SetAttrString(type, "__exit__", binder) < 0) return -1;
-  Py_DECREF(binder);
+  if (binder_type == NULL || type == NULL) return -1;
+  if (SetBinder(binder_type, type, "__enter__", 0) < 0) return -1;
+  if (SetBinder(binder_type, type, "__exit__", 1) < 0) return -1;
   span_type = (PyTypeObject*)type;
-  idle_span = PyObject_New(Span, span_type);
-  if (idle_span != NULL) Fill(idle_span, kAnnotationMark, NULL);
-  return idle_span == NULL ? -1 : 0;
+  return PrepareIdle();
 }

@@ -57,6 +57,35 @@ def test_what_was_never_entered_records_nothing(agent):
     assert agent.drain().annotations == {"once": 1}
 
 
+# What a script may do with a span, whoever records it. Prints what it saw.
+ANY_USE = """
+import contextlib, stepscope
+def work(): return 3
+kept = stepscope.annotate("kept")
+with kept as given, stepscope.phase(name="forward"):
+    said = [given is kept]
+with contextlib.ExitStack() as stack:
+    said.append(stack.enter_context(kept) is kept)
+said += [stepscope.annotate("decorated")(work)(), kept.__enter__() is kept, kept.__exit__(None, None, None)]
+for wrong in (lambda: kept(work, work), lambda: kept(name=work), lambda: stepscope.annotate("a", "b")):
+    with contextlib.suppress(TypeError):
+        said.append(wrong())
+try:
+    with kept:
+        raise KeyError("its own")
+except KeyError as error:
+    said.append(repr(error))
+stepscope.annotation_end(stepscope.annotation_begin("token"))
+print(said, stepscope.info()["connected"])
+"""
+SEEN = "[True, True, 3, True, None, \"KeyError('its own')\"]"
+
+
+def test_spans_that_are_switched_off_can_do_what_others_can(intake, tmp_path):
+    for socket, connected in (("", False), (tmp_path / "nobody", False), (intake.path, True)):
+        assert finish(training(ANY_USE, socket)) == f"{SEEN} {connected}\n"
+
+
 def test_a_decorated_method_is_still_a_method(agent):
     class Model:
         @stepscope.annotate("method")
