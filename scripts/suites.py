@@ -135,7 +135,11 @@ class Suites:
         return fuzz_suite(self.children, self.folder, self.programs, self.fuzz_seconds)
 
     def python(self):
-        return self.pytest("python", "tests/python", variables=checked_extension() if self.preset == "asan" else ())
+        return self.pytest("python", "tests/python", variables=self.extension())
+
+    def extension(self):
+        """How the package's extension is built, and loaded."""
+        return checked_extension() if self.preset == "asan" else {}
 
     def analysis(self):
         """The analysis library. Without pandas the suite is skipped, and says so."""
@@ -163,7 +167,7 @@ class Suites:
         return self.both_forms("torch_modern", python=python)
 
     def both_forms(self, name, **options):
-        counts = self.pytest(name, "tests/torch", **options)
+        counts = self.pytest(name, "tests/torch", variables=self.extension(), **options)
         counts.add(self.pytest(f"{name}_pure", "tests/torch", variables={"STEPSCOPE_PURE": "1"}, **options))
         return counts
 
@@ -190,6 +194,7 @@ class Suites:
 ALL = ("lint", "cpp", "fuzz", "python", "analysis", "torch", "torch_modern", "web", "contract", "browser", "e2e", "package", "fault")
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
+USUAL = {"dev": ALL, "tsan": WITH_SANITIZER, "asan": (*WITH_SANITIZER, "torch")}
 
 
 def run_all(suites, names):
@@ -217,8 +222,7 @@ def parse():
     parser.add_argument("--only", action="append", choices=ALL)
     parser.add_argument("--fuzz-seconds", type=int, default=0)
     options = parser.parse_args()
-    usual = ALL if options.preset == "dev" else WITH_SANITIZER
-    options.names = options.only or list(usual)
+    options.names = options.only or list(USUAL[options.preset])
     return options
 
 

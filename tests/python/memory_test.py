@@ -2,6 +2,7 @@
 
 from stepscope import _memory
 from tests.python.intake import finish, training
+from tests.support.sanitized import counts_memory
 
 MOST_BYTES = 5_000_000
 
@@ -47,6 +48,7 @@ print(resident()[1] - before, *resident("memfd:stepscope"), said["rings"], said[
 """
 
 
+@counts_memory
 def test_many_threads_together_stay_within_the_bound(intake):
     grown, mapped, touched, rings, unrecorded, dropped = map(int, finish(training(THREADS % 70, intake.path)).split())
     assert rings == _memory.MAX_RINGS and unrecorded >= 70 - _memory.MAX_RINGS and dropped > 0

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tests.python.intake import Intake
+from tests.support.sanitized import counts_memory
 from tests.torch.training import CNN, outcome, script, start
 
 
@@ -230,6 +231,7 @@ def bare_long():
     return outcome(start("-c", LONG, hooks=False))[1].splitlines()
 
 
+@counts_memory
 @pytest.mark.parametrize("agent", [undrained, drained])
 def test_memory_does_not_grow(bare_long, intake, agent):
     """Nor is a full ring a hindrance."""

@@ -1,0 +1,7 @@
+"""What a test that measures cannot do under a sanitizer."""
+
+import os
+
+import pytest
+
+counts_memory = pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps for a while what was freed")
