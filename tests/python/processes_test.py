@@ -63,6 +63,25 @@ with stepscope.annotate("parent"):
     assert intake.annotations == {"parent": 2} and intake.steps == []
 
 
+def test_a_process_that_becomes_another_program_is_seen_as_both(intake, tmp_path):
+    """os.exec, as launchers and scripts that restart themselves do it."""
+    script = tmp_path / "restarts.py"
+    script.write_text("""
+import os, stepscope, sys
+first = len(sys.argv) < 2
+for _ in range(4 if first else 3):
+    with stepscope.annotate("first" if first else "second"):
+        pass
+    stepscope.step()
+if first:
+    os.execv(sys.executable, [sys.executable, __file__, "again"])
+""")
+    finish(training(f"import runpy; runpy.run_path({str(script)!r})", intake.path))
+    intake.drain_until(lambda i: i.ended and "second" in i.annotations, "the end of the second program")
+    assert intake.annotations == {"first": 4, "second": 3} and len(intake.steps) == 5
+    assert {started["facts"]["pid"] for started in intake.started} == {intake.facts()["pid"]}
+
+
 @pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
 def test_processes_of_a_pool_mark_for_themselves(intake, tmp_path, way):
     (tmp_path / "pooled.py").write_text("""
