@@ -1,11 +1,16 @@
 """Our times beside those of torch.profiler, of the same steps."""
 
+import contextlib
 import io
 import statistics
+import subprocess
+import sys
 import time
+from datetime import timedelta
 
 import pytest
 import torch
+import torch.distributed as dist
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
@@ -15,7 +20,16 @@ from tests.torch.rings import marks
 
 STEPS, WARM = 14, 4
 MUCH = torch.ones(24_000_000)  # so that saving takes long
+GRADIENTS = torch.ones(8_000_000)
 FILE = io.BytesIO()
+# Adds up what the training sends, and goes when that does.
+PEER = """
+import sys, torch, torch.distributed as dist
+dist.init_process_group("gloo", init_method=sys.argv[1], rank=1, world_size=2)
+sent = torch.ones(int(sys.argv[2]))
+for _ in range(int(sys.argv[3])):
+    dist.all_reduce(sent)
+"""
 
 
 class Images(Dataset):
@@ -50,7 +64,23 @@ def save(model):
     torch.save([model.state_dict(), MUCH], FILE)
 
 
-PHASES = ("data", "forward", "loss", "backward", "optimizer", "checkpoint")
+@contextlib.contextmanager
+def two_ranks(folder):
+    """This process is one of them; the other one is at each step as well."""
+    store = f"file://{folder}/ranks"
+    peer = subprocess.Popen([sys.executable, "-c", PEER, store, str(len(GRADIENTS)), str(STEPS + WARM)])
+    try:
+        dist.init_process_group("gloo", init_method=store, rank=0, world_size=2, timeout=timedelta(seconds=60))
+        yield
+        assert peer.wait(60) == 0
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+        peer.kill()
+        peer.wait()
+
+
+PHASES = ("data", "forward", "loss", "backward", "communication", "optimizer", "checkpoint")
 
 
 def run(rounds, workers):
@@ -62,6 +92,7 @@ def run(rounds, workers):
     batches = iter(DataLoader(Images(rounds), 2, num_workers=workers))
     for _ in range(WARM):
         step(model, optimizer, *next(batches)[:2], criterion)
+        dist.all_reduce(GRADIENTS)
         save(model)
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         for _ in range(STEPS):
@@ -74,6 +105,8 @@ def run(rounds, workers):
                 loss = criterion(out, y)
             with seen("backward"):
                 loss.backward()
+            with seen("communication"):
+                dist.all_reduce(GRADIENTS)
             with seen("checkpoint"):
                 save(model)
             optimizer.step()
@@ -109,8 +142,9 @@ def between_ends(rows):
 
 @pytest.mark.skipif(not torch.profiler.kineto_available(), reason="this PyTorch is built without Kineto, so it has no profiler to compare with")
 @pytest.mark.parametrize("rounds, workers", [(6, 0), (160, 1)])
-def test_times_are_those_of_the_profiler(agent, rounds, workers):
-    theirs, work = run(rounds, workers)
+def test_times_are_those_of_the_profiler(agent, tmp_path, rounds, workers):
+    with two_ranks(tmp_path):
+        theirs, work = run(rounds, workers)
     mine = ours()
     assert {name: len(rows) for name, rows in theirs.items()} == dict.fromkeys(PHASES, STEPS)
     pairs = {name: (lengths(mine[name]), lengths(theirs[name])) for name in theirs}
