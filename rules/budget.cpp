@@ -44,7 +44,7 @@ constexpr CauseText kTexts[kCauses] = {
     {"storage", "checkpoints and logs", 8, "data pipeline",
      "Write checkpoints less often, on another thread, and to a fast disk first.",
      "PeriodicStall,GrowingUpload"},
-    {"unknown", "unknown", 0, "", "Report the phases of the steps, so that it gets a name.",
+    {"unknown", "unknown causes", 0, "", "Report the phases of the steps, so that it gets a name.",
      "StalledTraining"},
 };
 // Of a job that reports them.
@@ -54,6 +54,8 @@ constexpr std::string_view kUnexplained =
     "operator traces will name them. If it is between them: look at what the training did when no "
     "step ended.";
 
+// What a step spends on its model.
+constexpr Phase kComputing[] = {Phase::kForward, Phase::kLoss, Phase::kBackward, Phase::kOptimizer};
 constexpr std::pair<Phase, Cause> kStalls[] = {
     {Phase::kTransfer, Cause::kToDevice},  {Phase::kCommunication, Cause::kCommunication},
     {Phase::kCallback, Cause::kCallbacks}, {Phase::kCheckpoint, Cause::kStorage},
@@ -106,8 +108,8 @@ const CauseText& TextOf(Cause cause) {
   return kTexts[static_cast<std::size_t>(cause)];
 }
 
-std::string_view AdviceOf(Cause cause, bool steps_seen) {
-  return cause == Cause::kUnknown && steps_seen ? kUnexplained : TextOf(cause).advice;
+std::string_view AdviceOf(Cause cause, bool steps_told) {
+  return cause == Cause::kUnknown && steps_told ? kUnexplained : TextOf(cause).advice;
 }
 
 double Budget::Total() const {
@@ -139,9 +141,15 @@ Budget GpuBudget(const HostSums& host, const RankSums& ranks) {
   return budget;
 }
 
-Budget StepBudget(const HostSums& host, const StepSums& steps) {
+// A training that never tells of waiting for data may well have waited: then only what it calls
+// computing is.
+Budget StepBudget(const HostSums& host, const StepSums& steps, bool tells_of_waits) {
   Budget budget = StallsOf(steps, host.host);
-  budget[Cause::kBusy] = std::max(0.0, Seconds(steps.wall()) - budget.Total());
+  const double rest = std::max(0.0, Seconds(steps.wall()) - budget.Total());
+  double named = 0;
+  for (const Phase phase : kComputing) named += Seconds(steps.phase(phase));
+  budget[Cause::kBusy] = tells_of_waits ? rest : std::min(rest, named);
+  budget[Cause::kUnknown] += rest - budget[Cause::kBusy];
   return budget;
 }
 

@@ -41,8 +41,8 @@ struct CauseText {
 };
 const CauseText& TextOf(Cause cause);
 
-// What to do about it, where the steps of the job are known or not.
-std::string_view AdviceOf(Cause cause, bool steps_seen);
+// What to do about it, where the steps of the job tell enough of themselves or not.
+std::string_view AdviceOf(Cause cause, bool steps_told);
 
 // Amounts of time by cause, in seconds of GPUs, or of ranks where there is no GPU.
 struct Budget {
@@ -89,6 +89,8 @@ struct RankSums {
 Budget GpuBudget(const HostSums& host, const RankSums& ranks);
 
 // The budget of the step time of a node without GPUs; it adds up to the wall time of the steps.
-Budget StepBudget(const HostSums& host, const StepSums& steps);
+// What no phase names is taken for computing where the job tells of its waits for data; else it is
+// unknown.
+Budget StepBudget(const HostSums& host, const StepSums& steps, bool tells_of_waits);
 
 }  // namespace stepscope

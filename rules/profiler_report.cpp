@@ -96,6 +96,7 @@ class Report : public FieldsFold<Report> {
   Whole Divide() const;
   std::string Describe(const Whole& whole, const std::vector<Cause>& ranked) const;
   std::int64_t Steps() const;
+  bool TellsOfWaits() const;
   Json Row(const Whole& whole, Cause cause) const;
   Json Evidence(const Whole& whole, const std::vector<Cause>& ranked) const;
 
@@ -154,9 +155,11 @@ Report::Whole Report::Divide() const {
   }
   whole.gpus = whole.budget.Total() > 0;
   if (whole.gpus) return whole;
+  const bool tells = TellsOfWaits();
   for (const auto& [number, rank] : ranks_) {
     const auto node = nodes_.find(rank.node);
-    whole.budget.Add(StepBudget(node == nodes_.end() ? HostSums() : node->second.loop, rank.steps));
+    const HostSums& host = node == nodes_.end() ? HostSums() : node->second.loop;
+    whole.budget.Add(StepBudget(host, rank.steps, tells));
   }
   return whole;
 }
@@ -183,6 +186,13 @@ std::int64_t Report::Steps() const {
   return steps;
 }
 
+// Whether any step tells of waiting for data, as those of a watched loader do.
+bool Report::TellsOfWaits() const {
+  return std::ranges::any_of(ranks_, [](const auto& each) {
+    return each.second.steps.phase(Phase::kData) > Duration::zero();
+  });
+}
+
 Json Report::Row(const Whole& whole, Cause cause) const {
   const CauseText& text = TextOf(cause);
   const double seconds = whole.budget[cause], share = seconds / whole.budget.Total();
@@ -193,7 +203,7 @@ Json Report::Row(const Whole& whole, Cause cause) const {
   row["speed_up"] = share < 1 ? Json(1 / (1 - share)) : Json();
   row["stage"] = text.stage == 0 ? Json() : Json(text.stage);
   row["suspect"] = text.suspect.empty() ? Json() : Json(text.suspect);
-  row["advice"] = AdviceOf(cause, Steps() >= kLeastSteps);
+  row["advice"] = AdviceOf(cause, Steps() >= kLeastSteps && (whole.gpus || TellsOfWaits()));
   row["rules"] = Json::array();
   for (const std::string_view rule : Split(text.rules, ',')) {
     if (!rule.empty()) row["rules"].push_back(rule);

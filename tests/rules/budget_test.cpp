@@ -29,7 +29,8 @@ TEST(Budget, AddsUp) {
       for (Duration& phase : step.phases) phase = Duration(static_cast<std::int64_t>(some(4e12)));
       ranks.steps.Add(step);
     }
-    const Budget gpu = GpuBudget(host, ranks), step = StepBudget(host, ranks.steps);
+    const bool tells = random() % 2 == 0;
+    const Budget gpu = GpuBudget(host, ranks), step = StepBudget(host, ranks.steps, tells);
     ASSERT_NEAR(gpu.Total(), host.busy + host.idle.Total(), 1e-6 * (1 + gpu.Total()));
     ASSERT_NEAR(step.Total(), std::chrono::duration<double>(ranks.steps.wall()).count(),
                 1e-6 * (1 + step.Total()));
@@ -80,10 +81,22 @@ TEST(Budget, PhasesThatOverlapCountForNoMoreThanTheSteps) {
   step.phases.fill(9s);
   StepSums sums;
   sums.Add(step);
-  const Budget budget = StepBudget(HostSums(), sums);
+  const Budget budget = StepBudget(HostSums(), sums, true);
   EXPECT_DOUBLE_EQ(budget.Total(), 10);
   EXPECT_NEAR(budget[Cause::kBusy], 0, 1e-9);
   EXPECT_NEAR(budget[Cause::kCommunication], 10.0 / 6, 1e-9);
+}
+
+TEST(Budget, OnlyWhatIsNamedIsComputingWhereNobodyTellsOfWaits) {
+  Step step{0, {}, 10s, {}};
+  step.phases[static_cast<std::size_t>(Phase::kForward)] = 2s;
+  step.phases[static_cast<std::size_t>(Phase::kCommunication)] = 3s;
+  StepSums sums;
+  sums.Add(step);
+  const Budget silent = StepBudget(HostSums(), sums, false);
+  EXPECT_NEAR(silent[Cause::kBusy], 2, 1e-9);
+  EXPECT_NEAR(silent[Cause::kUnknown], 5, 1e-9);
+  EXPECT_NEAR(StepBudget(HostSums(), sums, true)[Cause::kBusy], 7, 1e-9);
 }
 
 TEST(Budget, EveryCauseHasItsWords) {

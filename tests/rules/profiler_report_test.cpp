@@ -118,6 +118,16 @@ TEST(ProfilerReport, DividesStepTimeWithoutAGpu) {
   EXPECT_EQ(verdict.evidence["unit"], "rank_seconds");
 }
 
+// Steps that are only counted may have waited as well as computed.
+TEST(ProfilerReport, StepsThatTellOfNoWaitAreUnknown) {
+  const Verdict verdict = Judge(kRule, Make({0, 0, 98, 80, 1, 0}, Phase::kForward, 25, 0)).verdict;
+  EXPECT_EQ(verdict.sentence,
+            "The steps were computing 25.0 % of 980 rank seconds; most was lost to unknown causes, "
+            "75.0 %.");
+  EXPECT_EQ(verdict.evidence["budget"][1]["advice"],
+            "Report the phases of the steps, so that it gets a name.");
+}
+
 TEST(ProfilerReport, TellsWhatItCosts) {
   const Job job = Make({0, 25, 98, 80, 1, 0}, Phase::kData, 75);
   const Json priced = Judge(kRule, job, {{"price_per_gpu_hour", 36}}).verdict.evidence;

@@ -153,8 +153,12 @@ test("a name that looks like a formula is a text in the table file", () => {
 });
 
 test("steps of an unknown rank show the first one; no step says what to do", () => {
-  const rank = { rank: 3, node: null, series: { steps_per_point: 1, step: [0], start_us: [1e6], wall_seconds: [0.1], data_seconds: [0.06] } };
+  const series = { steps_per_point: 1, step: [0], start_us: [1e6], wall_seconds: [0.1], data_seconds: [0.06], phases_seconds: { data: [0.06] } };
+  const rank = { rank: 3, node: null, series };
   assert.equal(stepPanel({ ranks: [rank] } as unknown as Steps, 9).traces.length, 2);
+  const silent = { ...rank, series: { ...series, data_seconds: [0], phases_seconds: {} } };
+  const shown = stepPanel({ ranks: [silent] } as unknown as Steps, 3);
+  assert.deepEqual([shown.traces.map(({ label }) => label), shown.note], [["Whole step"], "rank 3; no step tells of a wait for data"]);
   const none = stepPanel({ ranks: [], left_out: 0 }, 0);
   assert.equal(none.traces.length, 0);
   assert.match(none.empty, /stepscope/);

@@ -5,9 +5,14 @@ import type { Trace } from "./traces";
 
 // The charts of a rank's steps: how long they took, and how the phases share that time.
 
-function stepNote({ rank, node, series }: RankSteps): string {
+/** Whether any step says how long it waited: one that does not may have waited all the same. */
+const tellsOfWaits = ({ series }: RankSteps) => series.phases_seconds["data"] !== undefined;
+
+function stepNote(found: RankSteps): string {
+  const { rank, node, series } = found;
   const many = series.steps_per_point;
-  return `rank ${rank}${node === null ? "" : ` on ${node}`}${many > 1 ? `, mean of ${many} steps a point` : ""}`;
+  const unseen = tellsOfWaits(found) ? "" : "; no step tells of a wait for data";
+  return `rank ${rank}${node === null ? "" : ` on ${node}`}${many > 1 ? `, mean of ${many} steps a point` : ""}${unseen}`;
 }
 
 /** The rank that is shown: the chosen one, or the first. */
@@ -19,17 +24,16 @@ export function stepPanel(steps: Steps, rank: number): Panel {
   const found = rankShown(steps, rank);
   const timesMs = (found?.series.start_us ?? []).map((us) => us / 1000);
   const shared = { timesMs, low: null, high: null };
-  const traces: readonly Trace[] = found && timesMs.length > 0
-    ? [
-        { ...shared, label: "Whole step", tone: 0, mean: found.series.wall_seconds },
-        { ...shared, label: "Waiting for data", tone: 1, mean: found.series.data_seconds, filled: true },
-      ]
-    : [];
+  const drawn = found && timesMs.length > 0 ? found : undefined;
+  const traces: readonly Trace[] = drawn === undefined ? [] : [
+    { ...shared, label: "Whole step", tone: 0, mean: drawn.series.wall_seconds },
+    ...(tellsOfWaits(drawn) ? [{ ...shared, label: "Waiting for data", tone: 1, mean: drawn.series.data_seconds, filled: true }] : []),
+  ];
   return {
     id: "steps",
     title: "Step time",
     unit: "s",
-    note: found ? stepNote(found) : "",
+    note: drawn ? stepNote(drawn) : "",
     traces,
     threshold: null,
     sparse: true,
