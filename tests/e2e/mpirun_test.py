@@ -10,7 +10,7 @@ from tests.e2e.run_test import described
 from tests.support.service import ROOT, program, wait_for
 
 PYTHON = ROOT / ".venv/bin/python"
-RANKS, STEPS = 4, 60
+RANKS, STEPS = 4, 150
 # The node ends with its first rank, so that one waits for the others, as a barrier of MPI would make it.
 TRAINING = """
 import os, pathlib, stepscope, sys, time
