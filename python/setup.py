@@ -8,7 +8,7 @@ PARTS = ("flow", "gate", "idle", "module", "ring", "span", "watch", "write")
 native = Extension(
     "stepscope._native",
     sources=[f"native/{part}.c" for part in PARTS],
-    depends=[f"native/{part}.h" for part in PARTS if part != "module"],
+    depends=["native/call.h", *(f"native/{part}.h" for part in PARTS if part != "module")],
     define_macros=[("Py_LIMITED_API", "0x03090000")],
     extra_compile_args=["-O2", "-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter"],
     py_limited_api=True,

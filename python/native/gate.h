@@ -26,6 +26,11 @@ static inline int IsOff(void) {
   return open_gate == NULL || open_gate->off;
 }
 
+// Whether nobody records, and no agent is looked for.
+static inline int IsOffForGood(void) {
+  return IsOff() && (open_gate == NULL || !open_gate->seeking);
+}
+
 // Whether nobody records, also after a look for an agent if that is due. -1 with an exception set.
 int IsOffAt(int64_t now_ns);
 
@@ -35,14 +40,13 @@ extern int calls_left;
 
 // Whether the next IsOffNow() will say so without a look.
 static inline int StaysOff(void) {
-  return IsOff() && (open_gate == NULL || !open_gate->seeking || calls_left > 1);
+  return IsOffForGood() || (IsOff() && calls_left > 1);
 }
 
 // IsOffAt(), for such calls.
 int IsOffAfterLook(void);
 static inline int IsOffNow(void) {
-  if (!IsOff()) return 0;
-  if (open_gate == NULL || !open_gate->seeking) return 1;
+  if (!IsOff() || IsOffForGood()) return IsOff();
   return --calls_left > 0 ? 1 : IsOffAfterLook();
 }
 

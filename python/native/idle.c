@@ -2,6 +2,8 @@
 
 #include <structmember.h>
 
+#include "call.h"
+
 typedef struct {
   PyObject ob_base;
   Vectorcall call;
@@ -28,12 +30,8 @@ static PyObject* CallIdle(PyObject* self, PyObject* const* given, size_t count, 
   return result;
 }
 
-// What does not know of vectorcall, such as PyObject_Call with a tuple, comes here.
 static PyObject* CallWithTuple(PyObject* self, PyObject* args, PyObject* named) {
-  const int has_names = named != NULL && PyDict_Size(named) > 0;
-  const Py_ssize_t count = has_names ? 2 : PyTuple_Size(args);
-  PyObject* const first = count == 1 ? PyTuple_GetItem(args, 0) : NULL;
-  return CallIdle(self, &first, (size_t)count, NULL);
+  return CallByPlace(CallIdle, self, args, named);
 }
 
 // A function of C, which binds to nothing either, and which Python calls at once: since 3.11 that

@@ -1,7 +1,7 @@
 #include <Python.h>
 
+#include "call.h"
 #include "gate.h"
-#include "idle.h"
 #include "span.h"
 #include "watch.h"
 #include "write.h"

@@ -2,6 +2,7 @@
 
 #include <structmember.h>
 
+#include "call.h"
 #include "gate.h"
 #include "idle.h"
 #include "write.h"
@@ -64,12 +65,8 @@ static PyObject* CallSpan(PyObject* self, PyObject* const* given, size_t count, 
   }
 }
 
-// What does not know of vectorcall, such as PyObject_Call with a tuple, comes here.
 static PyObject* CallWithTuple(PyObject* self, PyObject* args, PyObject* named) {
-  PyObject* given[3] = {NULL, NULL, NULL};
-  const Py_ssize_t count = named == NULL || PyDict_Size(named) == 0 ? PyTuple_Size(args) : 2;
-  for (Py_ssize_t i = 0; i < count && i < 3; ++i) given[i] = PyTuple_GetItem(args, i);
-  return CallSpan(self, given, (size_t)count, NULL);
+  return CallByPlace(CallSpan, self, args, named);
 }
 
 static void DeallocSpan(PyObject* self) {
@@ -183,7 +180,7 @@ static int IsFree(const Span* span) {
 }
 
 PyObject* MakeSpan(uint64_t kind, PyObject* name) {
-  if (IsOff() && (open_gate == NULL || !open_gate->seeking)) {
+  if (IsOffForGood()) {
     Py_INCREF(idle_span);
     return idle_span;
   }

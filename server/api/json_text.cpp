@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "core/model/table.h"
 
@@ -30,6 +31,10 @@ constexpr auto kFours = [] {
   }
   return fours;
 }();
+
+// A number that is known when this is compiled.
+template <std::uint8_t kNumber>
+using Known = std::integral_constant<std::uint8_t, kNumber>;
 
 bool NeedsComma(const std::string& out) {
   return !out.empty() && out.back() != '[' && out.back() != '{';
@@ -145,20 +150,19 @@ void NumberList::Pair(std::int64_t one, std::int64_t other) {
 
 // Where the scale is known when this is compiled, nothing is divided by a variable.
 void NumberList::Scaled(std::span<const std::int64_t> values, std::uint8_t scale) {
+  const auto append = [&](auto unit, auto decimals) {
+    Append(values,
+           [=](char* to, std::int64_t value) { return PutScaled(to, value, unit, decimals); });
+  };
   switch (scale) {
     case 0:
-      return Append(values,
-                    [](char* to, std::int64_t value) { return PutScaled(to, value, 1, 0); });
+      return append(Known<1>(), Known<0>());
     case 1:
-      return Append(values,
-                    [](char* to, std::int64_t value) { return PutScaled(to, value, 10, 1); });
+      return append(Known<10>(), Known<1>());
     case 2:
-      return Append(values,
-                    [](char* to, std::int64_t value) { return PutScaled(to, value, 100, 2); });
+      return append(Known<100>(), Known<2>());
     default:
-      const auto unit = static_cast<std::uint64_t>(PowerOfTen(scale));
-      return Append(
-          values, [=](char* to, std::int64_t value) { return PutScaled(to, value, unit, scale); });
+      return append(static_cast<std::uint64_t>(PowerOfTen(scale)), scale);
   }
 }
 

@@ -66,9 +66,9 @@ OrderedJson AgentsOf(const std::vector<NodeBrief>& nodes) {
 // ends; who follows goes on with the node, also where the metric is silent.
 RangesWanted WantedRanges(const Query& query) {
   const bool begins = query.Has("from_us") || query.Has("since");
-  const bool ends = query.Has("node") && query.Has("from_us") && query.Has("to_us");
+  const bool range = query.Has("from_us") && query.Has("to_us") && !query.Has("since");
   return {.first = !begins,
-          .last = !ends || query.Has("since"),
+          .last = !range || !query.Has("node"),
           .node = begins ? query.Text("node") : ""};
 }
 

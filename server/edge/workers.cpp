@@ -38,9 +38,10 @@ Workers::Workers(std::size_t threads, std::size_t most_queued, const EdgeHandler
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  for (std::size_t count = 0; count < threads; ++count) {
+  for (Worker& worker : workers_) {
+    worker.home = this;
     pthread_t thread;
-    if (pthread_create(&thread, &attributes, &Workers::Start, this) != 0) break;
+    if (pthread_create(&thread, &attributes, &Workers::Start, &worker) != 0) break;
     pthread_setname_np(thread, "http");
     threads_.push_back(thread);
   }
@@ -59,13 +60,8 @@ void Workers::Stop() {
 }
 
 void* Workers::Start(void* started) {
-  Workers& workers = *static_cast<Workers*>(started);
-  Worker* worker = nullptr;
-  {
-    std::lock_guard lock(workers.mutex_);
-    worker = &workers.workers_[workers.started_++];
-  }
-  workers.Run(*worker);
+  Worker& worker = *static_cast<Worker*>(started);
+  worker.home->Run(worker);
   return nullptr;
 }
 

@@ -75,11 +75,12 @@ class Workers {
 
   // A thread, and how it is woken.
   struct Worker {
+    Workers* home = nullptr;
     std::condition_variable called;
     bool idle = false;
   };
 
-  static void* Start(void* workers);
+  static void* Start(void* worker);
   void Run(Worker& worker);
   bool Next(Worker& worker, Task& task);  // waits; false when stopped
   void Leave(Lane lane);
@@ -95,7 +96,6 @@ class Workers {
   const std::function<void(Done)> done_;
   mutable std::mutex mutex_;  // not a Guarded, which wakes everyone: one worker is called
   std::vector<Worker> workers_;
-  std::size_t started_ = 0;    // of them
   std::vector<Worker*> idle_;  // the one that worked last stands last
   std::array<Queue, kLanes> queues_;
   std::uint64_t next_place_ = 0;
