@@ -71,9 +71,16 @@ static PyObject* CallWithTuple(PyObject* self, PyObject* args, PyObject* named) 
 
 static void DeallocSpan(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
-  Py_XDECREF(((Span*)self)->name);  // type(span)() has none
+  Py_DECREF(((Span*)self)->name);
   PyObject_Free(self);
   Py_DECREF(type);
+}
+
+// type(span)() would have no name, and crash where it is recorded.
+static PyObject* RefuseNew(PyTypeObject* Py_UNUSED(type), PyObject* Py_UNUSED(args),
+                           PyObject* Py_UNUSED(named)) {
+  PyErr_SetString(PyExc_TypeError, "stepscope.annotate and stepscope.phase make spans");
+  return NULL;
 }
 
 static PyMemberDef span_members[] = {
@@ -82,6 +89,7 @@ static PyMemberDef span_members[] = {
 };
 
 static PyType_Slot span_slots[] = {
+    {Py_tp_new, RefuseNew},
     {Py_tp_dealloc, DeallocSpan},
     {Py_tp_call, CallWithTuple},
     {Py_tp_members, span_members},

@@ -86,6 +86,17 @@ def test_spans_that_are_switched_off_can_do_what_others_can(intake, tmp_path):
         assert finish(training(ANY_USE, socket)) == f"{SEEN} {connected}\n"
 
 
+def test_a_span_that_is_made_by_its_type_is_refused(agent):
+    """It has no name. The process that tried lives on."""
+    kind = type(stepscope.annotate("named"))
+    for make in (kind, lambda: object.__new__(kind)):
+        with contextlib.suppress(TypeError, AttributeError), make():
+            pass
+    with stepscope.annotate("named"):
+        pass
+    assert agent.drain().annotations == {"named": 1}
+
+
 def test_a_decorated_method_is_still_a_method(agent):
     class Model:
         @stepscope.annotate("method")
