@@ -91,6 +91,7 @@ TEST_F(SlowReaderTest, AClientThatNeverReadsIsGivenUp) {
   RawClient client(edge_.port());
   client.Send(Get("/large?20000000"));
   EXPECT_TRUE(Eventually([&] { return Timeouts(ConnectionState::kWriting) == 1; }));
+  EXPECT_TRUE(Eventually([&] { return edge_.figures().open() == 0; }));  // counted before it closes
   EXPECT_EQ(edge_.figures().answer_bytes, 0U);
 }
 
