@@ -56,8 +56,9 @@ std::string EncodeOurs(const Column& column) {
 }
 
 std::vector<std::int64_t> DecodeOurs(std::string_view bytes, std::size_t rows) {
-  Result<Column> column = DecodeColumn(bytes, rows);
-  return column ? std::move(column->values) : std::vector<std::int64_t>();
+  Column column;
+  const Status read = DecodeColumn(bytes, rows, column);
+  return read ? std::move(column.values) : std::vector<std::int64_t>();
 }
 
 constexpr Codec kCodecs[] = {

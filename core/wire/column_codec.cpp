@@ -73,10 +73,9 @@ std::string ToBitmap(std::span<const std::uint8_t> present) {
   return bitmap;
 }
 
-std::vector<std::uint8_t> FromBitmap(std::string_view bitmap, std::size_t rows) {
-  std::vector<std::uint8_t> present(rows);
+void FromBitmap(std::string_view bitmap, std::size_t rows, std::vector<std::uint8_t>& present) {
+  present.resize(rows);
   for (std::size_t row = 0; row < rows; ++row) present[row] = (bitmap[row / 8] >> (row % 8)) & 1;
-  return present;
 }
 
 // How values come from their quotients, modulo 2^64.
@@ -200,27 +199,28 @@ void EncodeColumn(const Column& column, std::string& bytes, int level) {
   ColumnEncoder().Encode(column, bytes, level);
 }
 
-Result<Column> DecodeColumn(std::string_view bytes, std::size_t rows) {
+Status DecodeColumn(std::string_view bytes, std::size_t rows, Column& column) {
   ByteReader reader(bytes);
   const auto tag = reader.Take<std::uint8_t>();
   const auto scale = reader.Take<std::uint8_t>();
   if (!reader.ok()) return Invalid("column: cut short");
   if ((tag & ~kKnownTags) != 0) return Invalid("column: an encoding that is not known");
   if (scale > 18) return Invalid("column: a scale above 18");
-  Column column{.scale = scale, .values = {}, .present = {}};
+  column.scale = scale;
+  column.present.clear();
   std::size_t count = rows;
   if ((tag & kPresence) != 0) {
     const std::string_view bitmap = reader.TakeBytes((rows + 7) / 8);
     if (!reader.ok()) return Invalid("column: cut short");
-    column.present = FromBitmap(bitmap, rows);
+    FromBitmap(bitmap, rows, column.present);
     count = static_cast<std::size_t>(std::ranges::count(column.present, 1));
   }
   column.values.resize(rows);
   const Values values(column.values);
-  if (Status taken = TakeValues(reader, tag, values.first(count)); !taken) return taken.error();
+  if (Status taken = TakeValues(reader, tag, values.first(count)); !taken) return taken;
   if (!reader.ok() || reader.left() != 0) return Invalid("column: wrong length");
   if (count < rows) Spread(count, column.present, values);
-  return column;
+  return {};
 }
 
 }  // namespace stepscope

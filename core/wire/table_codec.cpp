@@ -1,5 +1,7 @@
 #include "core/wire/table_codec.h"
 
+#include <utility>
+
 #include "core/base/text.h"
 #include "core/wire/bytes.h"
 #include "core/wire/column_codec.h"
@@ -80,33 +82,37 @@ Result<TableReader> TableReader::Open(std::string_view bytes, const TableLimits&
 bool TableReader::ReadDirectory(std::size_t columns) {
   if (columns > inner_.size()) return false;
   ByteReader directory(inner_);
-  std::vector<std::uint64_t> lengths(columns);
-  for (std::uint64_t& length : lengths) length = directory.TakeVarint();
+  bodies_.resize(columns);
+  for (Place& body : bodies_) body.length = directory.TakeVarint();
   if (!directory.ok()) return false;
   std::size_t offset = inner_.size() - directory.left();
-  for (const std::uint64_t length : lengths) {
-    if (length > inner_.size() - offset) return false;
-    bodies_.push_back({offset, static_cast<std::size_t>(length)});
-    offset += static_cast<std::size_t>(length);
+  for (Place& body : bodies_) {
+    if (body.length > inner_.size() - offset) return false;
+    body.offset = std::exchange(offset, offset + body.length);
   }
   return offset == inner_.size();
 }
 
-Result<Column> TableReader::Read(std::size_t column) const {
+Status TableReader::Read(std::size_t column, Column& into) const {
   assert(column < bodies_.size());
   const Place& place = bodies_[column];
-  return DecodeColumn(std::string_view(inner_).substr(place.offset, place.length), rows_);
+  return DecodeColumn(std::string_view(inner_).substr(place.offset, place.length), rows_, into);
+}
+
+Result<Column> TableReader::Read(std::size_t column) const {
+  Column into;
+  const Status read = Read(column, into);
+  if (!read) return read.error();
+  return into;
 }
 
 Result<Table> DecodeTable(std::string_view bytes, const TableLimits& limits) {
   Result<TableReader> reader = TableReader::Open(bytes, limits);
   if (!reader.ok()) return reader.error();
-  Table table;
-  table.rows = reader->rows();
+  Table table{reader->rows(), std::vector<Column>(reader->columns())};
   for (std::size_t i = 0; i < reader->columns(); ++i) {
-    Result<Column> column = reader->Read(i);
-    if (!column.ok()) return column.error();
-    table.columns.push_back(std::move(*column));
+    const Status read = reader->Read(i, table.columns[i]);
+    if (!read) return read.error();
   }
   return table;
 }

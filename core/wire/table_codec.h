@@ -32,6 +32,8 @@ class TableReader {
   std::size_t columns() const { return bodies_.size(); }
   std::size_t bytes() const { return inner_.size() + bodies_.size() * sizeof(Place); }  // held
   Result<Column> Read(std::size_t column) const;
+  // The same into one that is used again, for many in turn.
+  Status Read(std::size_t column, Column& into) const;
 
  private:
   struct Place {

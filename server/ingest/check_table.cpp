@@ -112,8 +112,8 @@ TableFault BadTime(std::string detail) {
 
 // What goes on like this for 600 s has to fit into a block of each metric. At the shortest interval
 // of agents fewer devices always do, so those may come in bursts.
-std::optional<TableFault> CheckDensity(const Schema& schema, const Table& table) {
-  const std::vector<std::int64_t>& at_us = table.columns[0].values;
+std::optional<TableFault> CheckDensity(const Schema& schema,
+                                       const std::vector<std::int64_t>& at_us) {
   const std::size_t always = kBlockLimits.cells / (kWindowUs / 100'000) - 1;
   if (at_us.size() < 2 || schema.columns.size() <= always) return std::nullopt;
   const std::int64_t every_us =
@@ -129,10 +129,22 @@ std::optional<TableFault> CheckDensity(const Schema& schema, const Table& table)
   return std::nullopt;
 }
 
-std::optional<TableFault> CheckTicks(const Schema& schema, const Table& table, TableFrame& frame) {
-  const Column& times = table.columns[0];
-  if (table.rows > kMaxRowsPerFrame)
-    return BadTable(Format("{} ticks, at most {} are allowed", table.rows, kMaxRowsPerFrame));
+std::optional<TableFault> ReadColumn(const TableReader& table, std::size_t column, Column& into) {
+  if (Status read = table.Read(column, into); !read) return BadTable(read.error().message);
+  if (into.scale <= kLargestScale) return std::nullopt;
+  return BadTable(Format("a scale above {}", kLargestScale));
+}
+
+// Of the values it matters only that they can be read.
+std::optional<TableFault> CheckTicks(const Schema& schema, const TableReader& table,
+                                     TableFrame& frame) {
+  Column times, values;
+  if (auto fault = ReadColumn(table, 0, times)) return fault;
+  for (std::size_t i = 1; i < table.columns(); ++i) {
+    if (auto fault = ReadColumn(table, i, values)) return fault;
+  }
+  if (table.rows() > kMaxRowsPerFrame)
+    return BadTable(Format("{} ticks, at most {} are allowed", table.rows(), kMaxRowsPerFrame));
   if (!IsWhole(times)) return BadTable("at_us: values are missing");
   if (!AreSane(times)) return BadTime("at_us: outside the years 2000 to 2099");
   if (std::ranges::adjacent_find(times.values, std::ranges::greater_equal()) !=
@@ -141,7 +153,7 @@ std::optional<TableFault> CheckTicks(const Schema& schema, const Table& table, T
   }
   frame.from_us = times.values.front();
   frame.to_us = times.values.back();
-  return CheckDensity(schema, table);
+  return CheckDensity(schema, times.values);
 }
 
 std::optional<TableFault> CheckSteps(const Table& table, TableFrame& frame) {
@@ -241,23 +253,24 @@ std::optional<TableFault> CheckKind(FrameKind kind, const Schema& schema) {
 std::optional<TableFault> CheckTable(const Schema& schema, TableFrame& frame) {
   TableLimits limits;
   limits.rows = kMaxStepsPerFrame;
-  const Result<Table> table = DecodeTable(frame.payload, limits);
-  if (!table) return BadTable(table.error().message);
-  if (table->rows == 0) return BadTable("no rows");
-  if (table->columns.size() != schema.columns.size()) {
+  const Result<TableReader> reader = TableReader::Open(frame.payload, limits);
+  if (!reader) return BadTable(reader.error().message);
+  if (reader->rows() == 0) return BadTable("no rows");
+  if (reader->columns() != schema.columns.size()) {
     return BadTable(
-        Format("{} columns, the schema has {}", table->columns.size(), schema.columns.size()));
+        Format("{} columns, the schema has {}", reader->columns(), schema.columns.size()));
   }
-  for (const Column& column : table->columns) {
-    if (column.scale > kLargestScale) return BadTable(Format("a scale above {}", kLargestScale));
-  }
-  frame.rows = table->rows;
+  frame.rows = reader->rows();
   frame.samples = frame.rows * (schema.columns.size() - 1);
   frame.rank = schema.rank;
-  if (frame.kind == FrameKind::kTicks) return CheckTicks(schema, *table, frame);
-  if (frame.kind == FrameKind::kSteps) return CheckSteps(*table, frame);
-  if (frame.kind == FrameKind::kSpans) return CheckSpans(schema, *table, frame);
-  return CheckAnnotations(schema, *table, frame);
+  if (frame.kind == FrameKind::kTicks) return CheckTicks(schema, *reader, frame);
+  Table table{reader->rows(), std::vector<Column>(reader->columns())};
+  for (std::size_t i = 0; i < reader->columns(); ++i) {
+    if (auto fault = ReadColumn(*reader, i, table.columns[i])) return fault;
+  }
+  if (frame.kind == FrameKind::kSteps) return CheckSteps(table, frame);
+  if (frame.kind == FrameKind::kSpans) return CheckSpans(schema, table, frame);
+  return CheckAnnotations(schema, table, frame);
 }
 
 }  // namespace stepscope
