@@ -6,26 +6,13 @@
 #include "server/ingest/apply_lifecycle.h"
 #include "server/ingest/commands.h"
 #include "server/ingest/group_jobs.h"
+#include "server/ingest/group_streams.h"
 #include "server/ingest/window_rooms.h"
 #include "server/store/job_facts.h"
-#include "server/store/streams.h"
 
 namespace stepscope {
 namespace {
 
-constexpr char kLimits[] = "set local lock_timeout = '1s'; set local statement_timeout = '5s'";
-
-// The stream of a push, shared by all items of its session.
-struct Stream {
-  StreamKey key;
-  JobRow* job = nullptr;
-  const CheckedPush* push = nullptr;  // its newest
-  std::uint64_t cursor = 0;
-  std::int64_t lost = 0, rejected = 0;
-  std::int64_t suspect_offset_us = 0;  // as in CheckedPush, of all items
-  StreamStand stand;
-  bool known = true;  // false: a new session of a job that has ended
-};
 
 // One transaction while it is put together.
 struct Group {
@@ -33,82 +20,12 @@ struct Group {
   const IngestOptions& options;
   std::int64_t now_us;
   std::map<std::string, JobRow> jobs;  // by name; only those that exist
-  std::map<std::pair<std::int64_t, std::string>, Stream> streams;
+  Streams streams;
   std::vector<NewFrame> frames;
   WindowRooms windows;
   std::map<std::pair<std::int64_t, std::int64_t>, NewSchema> schemas;  // by job and hash
   std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // that sent something
 };
-
-// The streams of the items. A job that has ended takes no new session and no samples without
-// numbers; sessions it knows may still drain.
-Status FindStreams(Group& group, const std::vector<GroupItem>& items) {
-  std::vector<StreamKey> ended;
-  for (const GroupItem& item : items) {
-    const auto job = group.jobs.find(item.push->job);
-    if (job == group.jobs.end()) continue;
-    const std::int64_t job_id = job->second.job_id;
-    const auto [place, fresh] = group.streams.try_emplace({job_id, item.push->session});
-    Stream& stream = place->second;
-    stream.key = {job_id, 0, item.push->session};
-    stream.job = &job->second;
-    stream.push = item.push;
-    if (const auto off_us = item.push->suspect_offset_us) stream.suspect_offset_us = off_us;
-    if (!fresh || !HasEnded(job->second.status)) continue;
-    if (item.push->numbered) ended.push_back(stream.key);
-    stream.known = false;
-  }
-  if (ended.empty()) return {};
-  const Result<std::vector<bool>> exist = ExistingStreams(group.connection, ended);
-  if (!exist) return exist.error();
-  for (std::size_t i = 0; i < ended.size(); ++i) {
-    group.streams[{ended[i].job_id, ended[i].session}].known = (*exist)[i];
-  }
-  return {};
-}
-
-// The nodes of the streams are seen.
-Status FindNodes(Group& group) {
-  std::map<std::pair<std::int64_t, std::string>, NodeSeen> seen;
-  for (const auto& [key, stream] : group.streams) {
-    if (!stream.known) continue;
-    const CheckedPush& push = *stream.push;
-    NodeSeen& node = seen[{key.first, push.node}];
-    const std::int64_t before_us = node.suspect_offset_us;  // of another agent of this node
-    node = {key.first, push.node, group.now_us, push.clock_offset_us, push.round_trip_us, 0};
-    node.suspect_offset_us = stream.suspect_offset_us ? stream.suspect_offset_us : before_us;
-  }
-  std::vector<NodeSeen> nodes;
-  for (const auto& [key, node] : seen) nodes.push_back(node);
-  const Result<std::vector<std::int64_t>> ids = SaveNodes(group.connection, nodes);
-  if (!ids) return ids.error();
-  std::map<std::pair<std::int64_t, std::string>, std::int64_t> by_name;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    by_name[{nodes[i].job_id, nodes[i].name}] = (*ids)[i];
-  }
-  for (auto& [key, stream] : group.streams) {
-    if (stream.known) stream.key.node_id = by_name[{key.first, stream.push->node}];
-  }
-  return {};
-}
-
-Status LockCursors(Group& group) {
-  std::vector<StreamKey> keys;
-  std::vector<Stream*> streams;
-  for (auto& [key, stream] : group.streams) {
-    if (!stream.known) continue;
-    keys.push_back(stream.key);
-    streams.push_back(&stream);
-  }
-  if (Status added = AddStreams(group.connection, keys, group.now_us); !added) return added;
-  const Result<std::vector<StreamStand>> stands = LockStreams(group.connection, keys);
-  if (!stands) return stands.error();
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    streams[i]->cursor = static_cast<std::uint64_t>((*stands)[i].stored);
-    streams[i]->stand = (*stands)[i];
-  }
-  return {};
-}
 
 // The cursor stands at the frame's number.
 void AddTable(Group& group, const Stream& stream, const TableFrame& table, PushOutcome& outcome) {
@@ -240,47 +157,69 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
   return outcome;
 }
 
-Status Write(Group& group) {
+// What goes out with the commit.
+std::vector<Statement> WritesOf(const Group& group) {
   std::vector<NewSchema> schemas;
   for (const auto& [key, schema] : group.schemas) schemas.push_back(schema);
-  if (Status done = InsertSchemas(group.connection, schemas); !done) return done;
-  if (Status done = InsertFrames(group.connection, group.frames); !done) return done;
-  if (Status done = group.windows.Save(group.connection); !done) return done;
   std::vector<RankSighting> ranks;
   for (const auto& [key, rank] : group.ranks) ranks.push_back(rank);
-  if (Status done = RanksSeen(group.connection, ranks); !done) return done;
   std::vector<StreamAdvance> advances;
   for (const auto& [key, stream] : group.streams) {
     if (!stream.known) continue;
     advances.push_back({stream.key.job_id, static_cast<std::int64_t>(stream.cursor), stream.lost,
                         stream.rejected, stream.key.session});
   }
-  return AdvanceStreams(group.connection, advances);
+  std::vector<Statement> writes;
+  if (!schemas.empty()) writes.push_back(InsertSchemas(schemas));
+  if (!group.frames.empty()) writes.push_back(InsertFrames(group.frames));
+  if (!ranks.empty()) writes.push_back(RanksSeen(ranks));
+  if (!advances.empty()) writes.push_back(AdvanceStreams(advances));
+  return writes;
 }
 
-}  // namespace
-
-Result<std::vector<PushOutcome>> StoreGroup(Connection& connection,
-                                            const std::vector<GroupItem>& items,
-                                            const IngestOptions& options, std::int64_t now_us) {
-  Result<Transaction> transaction = Transaction::Begin(connection);
+// Nothing when a stream is new, unless those are made.
+Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
+                                                         const std::vector<GroupItem>& items,
+                                                         const IngestOptions& options,
+                                                         std::int64_t now_us, bool make_streams) {
+  const Statement first[] = {{"set local lock_timeout = '1s'", {}},
+                             {"set local statement_timeout = '5s'", {}},
+                             FindJobs(NamesOf(items))};
+  std::vector<Rows> begun;
+  Result<Transaction> transaction = Transaction::Begin(connection, first, begun);
   if (!transaction) return transaction.error();
-  if (Status set = connection.Execute(kLimits); !set) return set.error();
-  auto jobs = JobsOf(connection, items, options, now_us);
+  auto jobs = JobsOf(connection, begun.back(), items, options, now_us);
   if (!jobs) return jobs.error();
   Group group{connection, options, now_us, std::move(*jobs), {}, {}, {}, {}, {}};
-  if (Status found = FindStreams(group, items); !found) return found.error();
-  if (Status found = FindNodes(group); !found) return found.error();
-  if (Status locked = LockCursors(group); !locked) return locked.error();
+  Result<Streams> streams = FindStreams(connection, group.jobs, items);
+  if (!streams) return streams.error();
+  group.streams = std::move(*streams);
+  const Result<bool> locked = LockStreams(connection, group.streams, now_us, make_streams);
+  if (!locked) return locked.error();
+  if (!*locked) return std::optional<std::vector<PushOutcome>>();
   std::vector<PushOutcome> outcomes;
   for (const GroupItem& item : items) {
     Result<PushOutcome> outcome = TakeItem(group, item);
     if (!outcome) return outcome.error();
     outcomes.push_back(std::move(*outcome));
   }
-  if (Status written = Write(group); !written) return written.error();
-  if (Status committed = transaction->Commit(); !committed) return committed.error();
-  return outcomes;
+  if (Status saved = group.windows.Save(connection); !saved) return saved.error();
+  const Status committed = transaction->Commit(WritesOf(group));
+  if (!committed) return committed.error();
+  return std::optional(std::move(outcomes));
+}
+
+}  // namespace
+
+// What is new is made before anything is locked, so that two servers never wait for each other.
+Result<std::vector<PushOutcome>> StoreGroup(Connection& connection,
+                                            const std::vector<GroupItem>& items,
+                                            const IngestOptions& options, std::int64_t now_us) {
+  auto outcomes = TryGroup(connection, items, options, now_us, false);
+  if (outcomes && !*outcomes) outcomes = TryGroup(connection, items, options, now_us, true);
+  if (!outcomes) return outcomes.error();
+  if (!*outcomes) return Internal("streams: one that was just made is gone");
+  return std::move(**outcomes);
 }
 
 }  // namespace stepscope

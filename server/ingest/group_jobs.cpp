@@ -1,5 +1,7 @@
 #include "server/ingest/group_jobs.h"
 
+#include <set>
+
 namespace stepscope {
 namespace {
 
@@ -23,7 +25,13 @@ NewJob JobOf(const std::string& name, const Wanted& wanted, const IngestOptions&
 
 }  // namespace
 
-Result<std::map<std::string, JobRow>> JobsOf(Connection& connection,
+std::vector<std::string> NamesOf(const std::vector<GroupItem>& items) {
+  std::set<std::string> names;
+  for (const GroupItem& item : items) names.insert(item.push->job);
+  return {names.begin(), names.end()};
+}
+
+Result<std::map<std::string, JobRow>> JobsOf(Connection& connection, const Rows& found,
                                              const std::vector<GroupItem>& items,
                                              const IngestOptions& options, std::int64_t now_us) {
   std::map<std::string, Wanted> wanted;
@@ -31,12 +39,8 @@ Result<std::map<std::string, JobRow>> JobsOf(Connection& connection,
     Wanted& first = wanted[item.push->job];
     if (!first.start) first = {StartOf(item), item.push->sender};
   }
-  std::vector<std::string> names;
-  for (const auto& [name, first] : wanted) names.push_back(name);
-  Result<std::vector<JobRow>> found = FindJobs(connection, names);
-  if (!found) return found.error();
   std::map<std::string, JobRow> jobs;
-  for (JobRow& job : *found) jobs.emplace(job.name, std::move(job));
+  for (JobRow& job : ReadJobs(found)) jobs.emplace(job.name, std::move(job));
   for (const auto& [name, first] : wanted) {
     if (jobs.contains(name) || !first.start) continue;
     Result<CreatedJob> created = CreateJob(connection, JobOf(name, first, options), now_us);

@@ -8,9 +8,12 @@
 
 namespace stepscope {
 
-// The jobs of the items that exist, by name, in the caller's transaction; what an agent starts and
-// nobody knows is made, in the order of names.
-Result<std::map<std::string, JobRow>> JobsOf(Connection& connection,
+// In order, each once.
+std::vector<std::string> NamesOf(const std::vector<GroupItem>& items);
+
+// The jobs of the items that exist, by name; `found` are those that did when the transaction began.
+// What an agent starts and nobody knows is made, in the order of names.
+Result<std::map<std::string, JobRow>> JobsOf(Connection& connection, const Rows& found,
                                              const std::vector<GroupItem>& items,
                                              const IngestOptions& options, std::int64_t now_us);
 

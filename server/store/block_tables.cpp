@@ -1,6 +1,7 @@
 #include "server/store/block_tables.h"
 
 #include "core/wire/frame.h"
+#include "server/store/cells.h"
 #include "server/store/streams.h"
 
 namespace stepscope {
@@ -35,7 +36,7 @@ Status SaveSchemas(Connection& connection, std::int64_t job_id,
   }
   std::vector<NewSchema> rows;
   for (const auto& [hash, schema] : schemas) rows.push_back(schema);
-  return InsertSchemas(connection, rows);
+  return rows.empty() ? Status() : Done(connection.QueryByKey(InsertSchemas(rows)));
 }
 
 }  // namespace stepscope

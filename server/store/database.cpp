@@ -32,7 +32,9 @@ struct Connection::Calls {
 
   Status PlanAs(Plan wanted);
   Result<Rows> Ask(const std::string& sql, std::span<const Parameter> parameters);
-  Result<Rows> AskBoth(const Statement& statement, const Statement& next);
+  Result<std::vector<PreparedCall>> Prepared(std::span<const Statement> statements) const;
+  Result<Rows> AskBoth(std::span<const Statement> both);
+  Result<std::vector<Rows>> AskTogether(std::span<const Statement> statements);
   std::optional<Result<Rows>> TakeGuess(Plan, const std::string& sql, std::span<const Parameter>);
 };
 
@@ -73,16 +75,43 @@ Result<Rows> Connection::Calls::Ask(const std::string& sql, std::span<const Para
   return rows;
 }
 
+// None when one of them is not prepared yet.
+Result<std::vector<PreparedCall>> Connection::Calls::Prepared(
+    std::span<const Statement> wanted) const {
+  std::vector<PreparedCall> calls;
+  for (const Statement& statement : wanted) {
+    Result<BoundParameters> bound = Bind(statement.parameters);
+    if (!bound) return bound.error();
+    std::string name = statements.Prepared(statement.sql, bound->types);
+    if (name.empty()) return std::vector<PreparedCall>();
+    calls.push_back({std::move(name), std::move(*bound)});
+  }
+  return calls;
+}
+
 // Together once both are prepared; until then the next one comes by itself.
-Result<Rows> Connection::Calls::AskBoth(const Statement& statement, const Statement& next) {
-  const auto bound = Bind(statement.parameters), more = Bind(next.parameters);
-  const std::string name = bound ? statements.Prepared(statement.sql, bound->types) : "";
-  const std::string then = more ? statements.Prepared(next.sql, more->types) : "";
-  if (name.empty() || then.empty()) return Ask(statement.sql, statement.parameters);
-  auto [rows, next_rows] = session.RunBoth(name, *bound, then, *more);
+Result<Rows> Connection::Calls::AskBoth(std::span<const Statement> both) {
+  const auto calls = Prepared(both);
+  if (!calls || calls->empty()) return Ask(both[0].sql, both[0].parameters);
+  std::vector<Result<Rows>> answers = session.RunAll(*calls);
   if (session.sqlstate == kNotSupported) return session.Lost("the tables have changed");
-  if (!rows) return rows;
-  guess = {next, std::move(next_rows), std::exchange(session.sqlstate, "")};
+  if (answers[0]) guess = {both[1], std::move(answers[1]), std::exchange(session.sqlstate, "")};
+  return std::move(answers[0]);
+}
+
+Result<std::vector<Rows>> Connection::Calls::AskTogether(std::span<const Statement> wanted) {
+  const auto calls = Prepared(wanted);
+  if (!calls) return calls.error();
+  std::vector<Result<Rows>> answers;
+  if (!calls->empty()) answers = session.RunAll(*calls);
+  if (session.sqlstate == kNotSupported) return session.Lost("the tables have changed");
+  std::vector<Rows> rows;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    Result<Rows> answer =
+        calls->empty() ? Ask(wanted[i].sql, wanted[i].parameters) : std::move(answers[i]);
+    if (!answer) return answer.error();
+    rows.push_back(std::move(*answer));
+  }
   return rows;
 }
 
@@ -114,7 +143,20 @@ Result<Rows> Connection::QueryByKey(const Statement& statement, const Statement&
   calls_->session.sqlstate.clear();
   calls_->guess.reset();
   const Status set = calls_->PlanAs(Plan::kGeneric);
-  Result<Rows> rows = set ? calls_->AskBoth(statement, next) : Result<Rows>(set.error());
+  const Statement both[] = {statement, next};
+  Result<Rows> rows = set ? calls_->AskBoth(both) : Result<Rows>(set.error());
+  if (!rows) calls_->plan.reset();
+  return rows;
+}
+
+Result<std::vector<Rows>> Connection::QueryTogether(std::span<const Statement> statements) {
+  if (!calls_->session.open()) return Unavailable(kLost);
+  calls_->session.sqlstate.clear();
+  calls_->guess.reset();
+  const bool any = !std::ranges::all_of(statements, &std::vector<Parameter>::empty,
+                                        &Statement::parameters);
+  const Status set = any ? calls_->PlanAs(Plan::kGeneric) : Status();
+  auto rows = set ? calls_->AskTogether(statements) : Result<std::vector<Rows>>(set.error());
   if (!rows) calls_->plan.reset();
   return rows;
 }

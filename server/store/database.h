@@ -93,6 +93,9 @@ class Connection {
   // guess costs what PostgreSQL did for it.
   Result<Rows> QueryByKey(const Statement& statement, const Statement& next);
   void DropGuess();
+  // Several by key in one round trip, each once the one before it went well: their rows, or the
+  // first error. Until all are prepared they go one by one.
+  Result<std::vector<Rows>> QueryTogether(std::span<const Statement> statements);
   // Several statements without parameters, as one transaction unless one is open.
   Status Execute(const std::string& script);
 
@@ -121,12 +124,16 @@ inline constexpr char kRollback[] = "rollback";
 class Transaction {
  public:
   static Result<Transaction> Begin(Connection& connection);
+  // And asks `first` in the same round trip, as QueryTogether does; `rows` are their answers.
+  static Result<Transaction> Begin(Connection& connection, std::span<const Statement> first,
+                                   std::vector<Rows>& rows);
   // Reads only, and all of it as of one instant.
   static Result<Transaction> Snapshot(Connection& connection);
   Transaction(Transaction&& other) noexcept;
   ~Transaction();
-  // Unavailable with a broken connection: whether it is committed is unknown.
-  Status Commit();
+  // Unavailable with a broken connection: whether it is committed is unknown. `last` are written in
+  // the same round trip; nothing is committed when one fails.
+  Status Commit(std::vector<Statement> last = {});
 
  private:
   explicit Transaction(Connection& connection) : connection_(&connection) {}

@@ -1,5 +1,6 @@
 #include "server/store/job_facts.h"
 
+#include "server/store/arrays.h"
 #include "server/store/cells.h"
 
 namespace stepscope {
@@ -76,18 +77,12 @@ Status RankEnded(Connection& connection, std::int64_t job_id, int rank, std::int
   return Done(connection.Query(kRankEnded, {job_id, rank, at_us}));
 }
 
-Status RanksSeen(Connection& connection, std::span<const RankSighting> ranks) {
-  if (ranks.empty()) return {};
-  std::vector<std::int64_t> jobs, numbers, nodes, times;
-  for (const RankSighting& rank : ranks) {
-    jobs.push_back(rank.job_id);
-    numbers.push_back(rank.rank);
-    nodes.push_back(rank.node_id);
-    times.push_back(rank.at_us);
-  }
-  return Done(
-      connection.QueryByKey(kRanksSeen, {Parameter::Array(jobs), Parameter::Array(numbers),
-                                         Parameter::Array(nodes), Parameter::Array(times)}));
+Statement RanksSeen(std::span<const RankSighting> ranks) {
+  return {kRanksSeen,
+          {Numbers(ranks, [](const RankSighting& r) { return r.job_id; }),
+           Numbers(ranks, [](const RankSighting& r) { return r.rank; }),
+           Numbers(ranks, [](const RankSighting& r) { return r.node_id; }),
+           Numbers(ranks, [](const RankSighting& r) { return r.at_us; })}};
 }
 
 Result<bool> JobStarted(Connection& connection, std::int64_t job_id, std::int64_t at_us) {

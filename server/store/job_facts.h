@@ -35,7 +35,7 @@ Status RankEnded(Connection& connection, std::int64_t job_id, int rank, std::int
 struct RankSighting {
   std::int64_t job_id = 0, node_id = 0, rank = 0, at_us = 0;
 };
-Status RanksSeen(Connection& connection, std::span<const RankSighting> ranks);
+Statement RanksSeen(std::span<const RankSighting> ranks);
 
 // The first sample of a job. Says whether it was the first.
 Result<bool> JobStarted(Connection& connection, std::int64_t job_id, std::int64_t at_us);

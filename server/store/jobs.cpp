@@ -98,14 +98,15 @@ Result<JobRow> LoadJob(Connection& connection, std::int64_t job_id) {
   return One(connection.QueryByKey(sql, {job_id}), Format("{}", job_id));
 }
 
-Result<std::vector<JobRow>> FindJobs(Connection& connection,
-                                     const std::vector<std::string>& names) {
+Statement FindJobs(const std::vector<std::string>& names) {
   static const std::string sql =
       Format("select {} from jobs where name = any($1) order by name limit 10000", kJobColumns);
-  const Result<Rows> rows = connection.QueryByKey(sql, {Parameter::Array(names)});
-  if (!rows) return rows.error();
+  return {sql, {Parameter::Array(names)}};
+}
+
+std::vector<JobRow> ReadJobs(const Rows& rows) {
   std::vector<JobRow> jobs;
-  for (std::size_t i = 0; i < rows->size(); ++i) jobs.push_back(ReadJob(*rows, i));
+  for (std::size_t i = 0; i < rows.size(); ++i) jobs.push_back(ReadJob(rows, i));
   return jobs;
 }
 

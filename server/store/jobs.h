@@ -82,8 +82,9 @@ Result<std::int64_t> CountNewJobs(Connection&, const std::string& created_by,
 // NotFound names the job.
 Result<JobRow> FindJob(Connection&, const std::string& name);
 Result<JobRow> LoadJob(Connection&, std::int64_t job_id);
-// Those that exist, by name.
-Result<std::vector<JobRow>> FindJobs(Connection&, const std::vector<std::string>& names);
+// Those that exist, by name; ReadJobs reads its rows.
+Statement FindJobs(const std::vector<std::string>& names);
+std::vector<JobRow> ReadJobs(const Rows& rows);
 
 struct JobFilter {
   std::string name_contains, group, rule;

@@ -9,14 +9,26 @@
 namespace stepscope {
 namespace {
 
+constexpr char kBegin[] = "begin", kCommit[] = "commit";
 constexpr Duration kDeadline = 10s;  // of what the server lets a statement take
 
 }  // namespace
 
 Result<Transaction> Transaction::Begin(Connection& connection) {
-  Result<Rows> begun = connection.Query("begin");
+  Result<Rows> begun = connection.Query(kBegin);
   if (!begun) return begun.error();
   return Transaction(connection);
+}
+
+Result<Transaction> Transaction::Begin(Connection& connection, std::span<const Statement> first,
+                                       std::vector<Rows>& rows) {
+  std::vector<Statement> all = {{kBegin, {}}};
+  all.insert(all.end(), first.begin(), first.end());
+  Transaction transaction(connection);
+  Result<std::vector<Rows>> answers = connection.QueryTogether(all);
+  if (!answers) return answers.error();
+  rows.assign(answers->begin() + 1, answers->end());
+  return transaction;
 }
 
 Result<Transaction> Transaction::Snapshot(Connection& connection) {
@@ -35,10 +47,11 @@ Transaction::~Transaction() {
 
 // A failed transaction answers "rollback" to commit without an error; statements before it failed,
 // so callers never come here with one.
-Status Transaction::Commit() {
-  Connection& connection = *std::exchange(connection_, nullptr);
-  Result<Rows> committed = connection.Query("commit");
-  if (!committed) return committed.error();
+Status Transaction::Commit(std::vector<Statement> last) {
+  last.push_back({kCommit, {}});
+  const auto written = connection_->QueryTogether(last);
+  if (!written) return written.error();
+  connection_ = nullptr;
   return {};
 }
 

@@ -190,20 +190,22 @@ Result<Rows> PostgresSession::Run(const std::string& name, const std::string& sq
                                 kBinary));
 }
 
-std::pair<Result<Rows>, Result<Rows>> PostgresSession::RunBoth(const std::string& name,
-                                                               const BoundParameters& bound,
-                                                               const std::string& then,
-                                                               const BoundParameters& more) {
+std::vector<Result<Rows>> PostgresSession::RunAll(std::span<const PreparedCall> calls) {
   const SteadyTime until = SystemClock().Steady() + 2 * deadline;
-  const bool sent = PQenterPipelineMode(connection_) && Send(name, bound) && Send(then, more) &&
+  const auto send = [this](const PreparedCall& call) { return Send(call.name, call.bound); };
+  const bool sent = PQenterPipelineMode(connection_) && std::ranges::all_of(calls, send) &&
                     PQpipelineSync(connection_);
-  Result<Rows> rows = sent ? Answer(until) : Lost(OneLine(PQerrorMessage(connection_)));
-  if (!open()) return {rows, rows};
-  Result<Rows> next = Answer(until);
-  if (!open()) return {next, next};
+  const auto lost = [&](const Error& why) {
+    return std::vector<Result<Rows>>(calls.size(), why);
+  };
+  if (!sent) return lost(Lost(OneLine(PQerrorMessage(connection_))));
+  std::vector<Result<Rows>> answers;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    answers.push_back(Answer(until));
+    if (!open()) return lost(answers.back().error());
+  }
   const Status left = LeavePipeline(until);
-  if (!left) return {left.error(), left.error()};
-  return {std::move(rows), std::move(next)};
+  return left ? std::move(answers) : lost(left.error());
 }
 
 // Behind the last answer stands a mark, and nothing else.
@@ -213,6 +215,7 @@ Status PostgresSession::LeavePipeline(SteadyTime until) {
   const bool is_mark = PQresultStatus(*mark) == PGRES_PIPELINE_SYNC;
   PQclear(*mark);
   if (is_mark && PQexitPipelineMode(connection_)) return {};
+  if (PQstatus(connection_) != CONNECTION_OK) return Lost(OneLine(PQerrorMessage(connection_)));
   return Lost("an answer that nothing was asked for");
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/base/time.h"
@@ -12,6 +13,12 @@ struct pg_conn;  // of libpq
 struct pg_result;
 
 namespace stepscope {
+
+// One that is prepared, and what is bound to it.
+struct PreparedCall {
+  std::string name;
+  BoundParameters bound;
+};
 
 // A session's wire. Nothing here blocks without a deadline: statements are sent, and the socket is
 // both. Errors are those of Connection.
@@ -26,12 +33,9 @@ class PostgresSession {
   Status Prepare(const std::string& name, const std::string& sql, const BoundParameters& bound);
   // By its name where it has one.
   Result<Rows> Run(const std::string& name, const std::string& sql, const BoundParameters& bound);
-  // Two reads that are prepared, in one round trip, and in the time of two calls; not within a
-  // transaction.
-  std::pair<Result<Rows>, Result<Rows>> RunBoth(const std::string& name,
-                                                const BoundParameters& bound,
-                                                const std::string& then,
-                                                const BoundParameters& more);
+  // All in one round trip, and in the time of two calls: an answer to each. Behind one that failed
+  // nothing is done, and outside a transaction nothing is kept then of what stood before it.
+  std::vector<Result<Rows>> RunAll(std::span<const PreparedCall> calls);
   Result<Rows> Execute(const std::string& script);
 
   Error Lost(std::string_view why);  // closes it

@@ -1,7 +1,5 @@
 #include "server/store/streams.h"
 
-#include <map>
-
 #include "server/store/arrays.h"
 #include "server/store/cells.h"
 
@@ -90,6 +88,16 @@ std::string_view SessionOf(const StreamKey& key) {
   return key.session;
 }
 
+// The list cut where another job begins.
+std::vector<std::span<const StreamKey>> ByJob(std::span<const StreamKey> streams) {
+  std::vector<std::span<const StreamKey>> parts;
+  for (std::size_t from = 0, to = 0; from < streams.size(); from = to) {
+    while (to < streams.size() && streams[to].job_id == streams[from].job_id) ++to;
+    parts.push_back(streams.subspan(from, to - from));
+  }
+  return parts;
+}
+
 std::vector<Parameter> KeysOf(std::span<const StreamKey> streams) {
   return {Numbers(streams, [](const StreamKey& s) { return s.job_id; }), Blobs(streams, SessionOf)};
 }
@@ -107,32 +115,30 @@ Result<std::optional<Schema>> FindSchema(Connection& connection, const std::stri
   return std::optional<Schema>(std::move(*schema));
 }
 
-Result<std::vector<std::int64_t>> SaveNodes(Connection& connection,
-                                            std::span<const NodeSeen> nodes) {
+Statement SaveNodes(std::span<const NodeSeen> nodes) {
   std::vector<std::string> names;
   for (const NodeSeen& node : nodes) names.push_back(node.name);
-  const Result<Rows> rows = connection.QueryByKey(
-      kSaveNodes,
-      {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }), Parameter::Array(names),
-       Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; }),
-       Numbers(nodes, [](const NodeSeen& n) { return n.clock_offset_us; }),
-       Numbers(nodes, [](const NodeSeen& n) { return n.round_trip_us; }),
-       Numbers(nodes, [](const NodeSeen& n) { return n.suspect_offset_us; })});
-  if (!rows) return rows.error();
-  std::map<std::pair<std::int64_t, std::string>, std::int64_t> found;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    found[{rows->Int(i, 0), rows->Text(i, 1)}] = rows->Int(i, 2);
-  }
-  std::vector<std::int64_t> ids;
-  for (const NodeSeen& node : nodes) ids.push_back(found[{node.job_id, node.name}]);
-  return ids;
+  return {kSaveNodes,
+          {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }), Parameter::Array(names),
+           Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; }),
+           Numbers(nodes, [](const NodeSeen& n) { return n.clock_offset_us; }),
+           Numbers(nodes, [](const NodeSeen& n) { return n.round_trip_us; }),
+           Numbers(nodes, [](const NodeSeen& n) { return n.suspect_offset_us; })}};
 }
 
-Status AddStreams(Connection& connection, std::span<const StreamKey> streams, std::int64_t now_us) {
-  return Done(connection.QueryByKey(kAddStreams,
-                                    {Numbers(streams, [](const StreamKey& s) { return s.job_id; }),
-                                     Numbers(streams, [](const StreamKey& s) { return s.node_id; }),
-                                     Blobs(streams, SessionOf), now_us}));
+std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& saved) {
+  std::map<std::pair<std::int64_t, std::string>, std::int64_t> numbers;
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    numbers[{saved.Int(i, 0), saved.Text(i, 1)}] = saved.Int(i, 2);
+  }
+  return numbers;
+}
+
+Statement AddStreams(std::span<const StreamKey> streams, std::int64_t now_us) {
+  return {kAddStreams,
+          {Numbers(streams, [](const StreamKey& s) { return s.job_id; }),
+           Numbers(streams, [](const StreamKey& s) { return s.node_id; }),
+           Blobs(streams, SessionOf), now_us}};
 }
 
 Result<std::vector<bool>> ExistingStreams(Connection& connection,
@@ -146,61 +152,63 @@ Result<std::vector<bool>> ExistingStreams(Connection& connection,
   return exist;
 }
 
-Result<std::vector<StreamStand>> LockStreams(Connection& connection,
-                                             std::span<const StreamKey> streams) {
-  std::vector<StreamStand> stands(streams.size());
-  for (std::size_t from = 0; from < streams.size();) {
-    const std::int64_t job_id = streams[from].job_id;
-    std::size_t to = from;
-    while (to < streams.size() && streams[to].job_id == job_id) ++to;
-    const std::span<const StreamKey> some = streams.subspan(from, to - from);
-    const Result<Rows> rows = connection.QueryByKey(kLockStreams, {job_id, Blobs(some, SessionOf)});
-    if (!rows) return rows.error();
-    if (rows->size() != some.size()) return Internal("streams: one that was just made is gone");
-    for (std::size_t i = 0; i < rows->size(); ++i) {
-      stands[from + static_cast<std::size_t>(rows->Int(i, 0)) - 1] = {
-          rows->Int(i, 1), rows->Int(i, 2), rows->Int(i, 3), rows->Int(i, 4)};
+std::vector<Statement> LockStreams(std::span<const StreamKey> streams) {
+  std::vector<Statement> locks;
+  for (const std::span<const StreamKey> some : ByJob(streams)) {
+    locks.push_back({kLockStreams, {some[0].job_id, Blobs(some, SessionOf)}});
+  }
+  return locks;
+}
+
+std::vector<std::optional<StreamStand>> StandsOf(std::span<const StreamKey> streams,
+                                                 std::span<const Rows> locked) {
+  std::vector<std::optional<StreamStand>> stands;
+  for (const std::span<const StreamKey> some : ByJob(streams)) {
+    const Rows& rows = locked.front();
+    const std::size_t first = stands.size();
+    stands.resize(first + some.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      stands[first + static_cast<std::size_t>(rows.Int(i, 0)) - 1] = {
+          rows.Int(i, 1), rows.Int(i, 2), rows.Int(i, 3), rows.Int(i, 4)};
     }
-    from = to;
+    locked = locked.subspan(1);
   }
   return stands;
 }
 
-Status AdvanceStreams(Connection& connection, std::span<const StreamAdvance> streams) {
+Statement AdvanceStreams(std::span<const StreamAdvance> streams) {
   using Row = StreamAdvance;
-  return Done(connection.QueryByKey(
-      kAdvanceStreams, {Numbers(streams, [](const Row& s) { return s.job_id; }),
-                        Blobs(streams, [](const Row& s) -> std::string_view { return s.session; }),
-                        Numbers(streams, [](const Row& s) { return s.stored; }),
-                        Numbers(streams, [](const Row& s) { return s.lost; }),
-                        Numbers(streams, [](const Row& s) { return s.rejected; })}));
+  return {kAdvanceStreams,
+          {Numbers(streams, [](const Row& s) { return s.job_id; }),
+           Blobs(streams, [](const Row& s) -> std::string_view { return s.session; }),
+           Numbers(streams, [](const Row& s) { return s.stored; }),
+           Numbers(streams, [](const Row& s) { return s.lost; }),
+           Numbers(streams, [](const Row& s) { return s.rejected; })}};
 }
 
-Status InsertFrames(Connection& connection, std::span<const NewFrame> frames) {
-  if (frames.empty()) return {};
+Statement InsertFrames(std::span<const NewFrame> frames) {
   using Row = NewFrame;
-  return Done(connection.QueryByKey(
-      kInsertFrames, {Numbers(frames, [](const Row& f) { return f.job_id; }),
-                      Numbers(frames, [](const Row& f) { return f.node_id; }),
-                      Blobs(frames, [](const Row& f) { return f.session; }),
-                      Numbers(frames, [](const Row& f) { return f.sequence; }),
-                      Numbers(frames, [](const Row& f) { return f.kind; }),
-                      Numbers(frames, [](const Row& f) { return f.rank; }),
-                      Numbers(frames, [](const Row& f) { return f.schema_hash; }),
-                      Numbers(frames, [](const Row& f) { return f.from_us; }),
-                      Numbers(frames, [](const Row& f) { return f.to_us; }),
-                      Numbers(frames, [](const Row& f) { return f.rows; }),
-                      Numbers(frames, [](const Row& f) { return f.clock_suspect ? 1 : 0; }),
-                      Blobs(frames, [](const Row& f) { return f.payload; })}));
+  return {kInsertFrames,
+          {Numbers(frames, [](const Row& f) { return f.job_id; }),
+           Numbers(frames, [](const Row& f) { return f.node_id; }),
+           Blobs(frames, [](const Row& f) { return f.session; }),
+           Numbers(frames, [](const Row& f) { return f.sequence; }),
+           Numbers(frames, [](const Row& f) { return f.kind; }),
+           Numbers(frames, [](const Row& f) { return f.rank; }),
+           Numbers(frames, [](const Row& f) { return f.schema_hash; }),
+           Numbers(frames, [](const Row& f) { return f.from_us; }),
+           Numbers(frames, [](const Row& f) { return f.to_us; }),
+           Numbers(frames, [](const Row& f) { return f.rows; }),
+           Numbers(frames, [](const Row& f) { return f.clock_suspect ? 1 : 0; }),
+           Blobs(frames, [](const Row& f) { return f.payload; })}};
 }
 
-Status InsertSchemas(Connection& connection, std::span<const NewSchema> schemas) {
-  if (schemas.empty()) return {};
+Statement InsertSchemas(std::span<const NewSchema> schemas) {
   using Row = NewSchema;
-  return Done(connection.QueryByKey(kInsertSchemas,
-                                    {Numbers(schemas, [](const Row& s) { return s.job_id; }),
-                                     Numbers(schemas, [](const Row& s) { return s.schema_hash; }),
-                                     Blobs(schemas, [](const Row& s) { return s.content; })}));
+  return {kInsertSchemas,
+          {Numbers(schemas, [](const Row& s) { return s.job_id; }),
+           Numbers(schemas, [](const Row& s) { return s.schema_hash; }),
+           Blobs(schemas, [](const Row& s) { return s.content; })}};
 }
 
 Result<FrameLosses> SumLosses(Connection& connection, std::int64_t job_id) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,8 +14,9 @@
 
 namespace stepscope {
 
-// What ingest writes, in the caller's transaction. Lists come sorted by job and then by name or
-// session, so that two servers lock in the same order.
+// What ingest writes: statements for the caller's transaction, which may send several at once, and
+// what their rows say. Lists come sorted by job and then by name or session, so that two servers
+// lock in the same order.
 
 // Of a job, by its name; nothing when the job or the schema is not known.
 Result<std::optional<Schema>> FindSchema(Connection& connection, const std::string& job,
@@ -27,15 +29,16 @@ struct NodeSeen {
   std::int64_t round_trip_us = 0;      // 0 = the offset was not measured, what stands stays
   std::int64_t suspect_offset_us = 0;  // of frames that are marked for it; 0 = there are none
 };
-// The nodes' numbers, in the order of the list. What is new is made.
-Result<std::vector<std::int64_t>> SaveNodes(Connection& connection,
-                                            std::span<const NodeSeen> nodes);
+// What is new is made.
+Statement SaveNodes(std::span<const NodeSeen> nodes);
+// Their numbers, by job and name.
+std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& saved);
 
 struct StreamKey {
   std::int64_t job_id = 0, node_id = 0;
   std::string session;
 };
-Status AddStreams(Connection& connection, std::span<const StreamKey> streams, std::int64_t now_us);
+Statement AddStreams(std::span<const StreamKey> streams, std::int64_t now_us);
 Result<std::vector<bool>> ExistingStreams(Connection& connection,
                                           std::span<const StreamKey> streams);
 struct StreamStand {
@@ -44,15 +47,16 @@ struct StreamStand {
   std::int64_t stop_answered = 0;      // server/store/stops.h
   std::int64_t window_answered = 0;    // server/store/windows.h
 };
-// Locks streams that exist until the transaction ends. They come in the order of their jobs:
-// everyone locks in the same order.
-Result<std::vector<StreamStand>> LockStreams(Connection& connection,
-                                             std::span<const StreamKey> streams);
+// Locks those that exist until the transaction ends: a statement for each job, in their order.
+std::vector<Statement> LockStreams(std::span<const StreamKey> streams);
+// In the order of the list; nothing for one that does not exist.
+std::vector<std::optional<StreamStand>> StandsOf(std::span<const StreamKey> streams,
+                                                 std::span<const Rows> locked);
 struct StreamAdvance {
   std::int64_t job_id = 0, stored = 0, lost = 0, rejected = 0;  // the last two are added
   std::string session;
 };
-Status AdvanceStreams(Connection& connection, std::span<const StreamAdvance> streams);
+Statement AdvanceStreams(std::span<const StreamAdvance> streams);
 
 struct NewFrame {
   std::int64_t job_id = 0, node_id = 0, sequence = 0, schema_hash = 0, from_us = 0, to_us = 0,
@@ -62,14 +66,14 @@ struct NewFrame {
   bool clock_suspect = false;
   std::string_view session, payload;
 };
-Status InsertFrames(Connection& connection, std::span<const NewFrame> frames);
+Statement InsertFrames(std::span<const NewFrame> frames);
 
 struct NewSchema {
   std::int64_t job_id = 0, schema_hash = 0;
   std::string_view content;
 };
 // Those that are there already stay.
-Status InsertSchemas(Connection& connection, std::span<const NewSchema> schemas);
+Statement InsertSchemas(std::span<const NewSchema> schemas);
 
 // How many frames of a job agents reported lost, and how many were refused.
 struct FrameLosses {

@@ -106,7 +106,8 @@ class StoredJob {
   void AddNodes() {
     std::vector<NodeSeen> seen;
     for (const NodeTicks& node : job_.nodes) seen.push_back({job_id_, node.node, kOriginUs, 0, 0});
-    node_ids_ = *SaveNodes(connection_, seen);
+    const auto numbers = NodeNumbers(connection_.QueryByKey(SaveNodes(seen)).value());
+    for (const NodeSeen& node : seen) node_ids_.push_back(numbers.at({job_id_, node.name}));
     for (std::size_t i = 0; i < node_ids_.size(); ++i) {
       const Json facts = {{"cores", job_.facts.nodes[i].cores},
                           {"gpus", Json(job_.facts.nodes[i].gpus, Json::object())}};
@@ -148,7 +149,7 @@ class StoredJob {
     const std::string payload = EncodeTable(table), content = EncodeSchema(schema);
     const auto hash = static_cast<std::int64_t>(std::hash<std::string>()(content));
     const NewSchema made{job_id_, hash, content};
-    EXPECT_TRUE(InsertSchemas(connection_, {&made, 1}).ok());
+    EXPECT_TRUE(connection_.QueryByKey(InsertSchemas({&made, 1})).ok());
     const std::string session = job_.nodes[node].node;
     NewFrame frame;
     frame.job_id = job_id_;
@@ -162,7 +163,7 @@ class StoredJob {
     frame.rank = schema.rank;
     frame.session = session;
     frame.payload = payload;
-    EXPECT_TRUE(InsertFrames(connection_, {&frame, 1}).ok());
+    EXPECT_TRUE(connection_.QueryByKey(InsertFrames({&frame, 1})).ok());
   }
 
   stepscope::Connection& connection_;

@@ -29,7 +29,8 @@ class JobFrames {
 
   std::int64_t AddNode(const std::string& name) {
     const NodeSeen node{job_id_, name, 1, 0, 0};
-    return SaveNodes(connection_, std::span(&node, 1)).value().at(0);
+    const std::span<const NodeSeen> nodes(&node, 1);
+    return NodeNumbers(connection_.QueryByKey(SaveNodes(nodes)).value()).at({job_id_, name});
   }
   // `time_column` holds what orders the rows.
   void Store(FrameKind kind, const Schema& schema, const Table& table, std::size_t time_column,
@@ -50,8 +51,8 @@ class JobFrames {
     frame.session = "sixteen bytes ok";
     frame.payload = payload;
     const NewSchema row{job_id_, hash, content};
-    ASSERT_TRUE(InsertSchemas(connection_, std::span(&row, 1)));
-    const Status stored = InsertFrames(connection_, std::span(&frame, 1));
+    ASSERT_TRUE(connection_.QueryByKey(InsertSchemas(std::span(&row, 1))));
+    const auto stored = connection_.QueryByKey(InsertFrames(std::span(&frame, 1)));
     ASSERT_TRUE(stored) << stored.error().message;
   }
   void Store(FrameKind kind, const Schema& schema, const Table& table, std::size_t time_column) {

@@ -97,7 +97,7 @@ TEST_F(StepsTest, AHistogramOfAnAnnotationHasTheBinsFromTheShortestToTheLongest)
   const auto connection = service_.database().Connect();
   JobFrames job(*connection);
   const RankSighting rank{job.job_id(), job.node_id(), 0, kStartUs};
-  ASSERT_TRUE(RanksSeen(*connection, std::span(&rank, 1)));
+  ASSERT_TRUE(connection->QueryByKey(RanksSeen(std::span(&rank, 1))));
   job.StoreAnnotations(0, {{"load", kStartUs, 1'100}, {"load", kStartUs, 1'200}});
   job.StoreAnnotations(0, {{"load", kStartUs, 1'800}, {"long", kStartUs, std::int64_t{1} << 43}});
   const Json list = service_.GetJson("/api/v1/jobs/train/steps")["ranks"][0]["annotations"];

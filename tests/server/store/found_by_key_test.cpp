@@ -94,13 +94,13 @@ TEST_F(FoundByKey, RollupsOfAMetricOfSomeNodes) {
 
 TEST_F(FoundByKey, StreamsOfAJob) {
   const std::vector<StreamKey> keys = {{job_id_, node_id_, "a"}, {job_id_, node_id_, "b"}};
-  ASSERT_TRUE(AddStreams(*connection_, keys, 1));
+  ASSERT_TRUE(connection_->QueryByKey(AddStreams(keys, 1)));
   const std::string rows = Format(
       " (job_id, session, node_id, created_us) "
       "select {}, ('s' || n)::bytea, n, 1 from generate_series(1, 20000) as n",
       job_id_);
   EXPECT_LT(
-      PagesReadOnceGrown("streams", rows, [&] { return LockStreams(*connection_, keys).ok(); }),
+      PagesReadOnceGrown("streams", rows, [&] { return connection_->QueryTogether(LockStreams(keys)).ok(); }),
       kMostPages);
 }
 

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/ingest/group.h"
+#include "server/store/streams.h"
+
+namespace stepscope {
+
+// The stream of a push, shared by all items of its session.
+struct Stream {
+  StreamKey key;
+  JobRow* job = nullptr;
+  const CheckedPush* push = nullptr;  // its newest
+  std::uint64_t cursor = 0;
+  std::int64_t lost = 0, rejected = 0;
+  std::int64_t suspect_offset_us = 0;  // as in CheckedPush, of all items
+  StreamStand stand;
+  bool known = true;  // false: a new session of a job that has ended
+};
+using Streams = std::map<std::pair<std::int64_t, std::string>, Stream>;  // by job and session
+
+// The streams of the items whose jobs exist, which are given by name.
+Result<Streams> FindStreams(Connection& connection, std::map<std::string, JobRow>& jobs,
+                            const std::vector<GroupItem>& items);
+
+// Their nodes are seen, and the streams locked with their cursors. `make` says what is done with
+// those that are new: they are made, or nothing is locked and the answer is false.
+Result<bool> LockStreams(Connection& connection, Streams& streams, std::int64_t now_us, bool make);
+
+}  // namespace stepscope
