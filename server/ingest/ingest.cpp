@@ -42,6 +42,13 @@ struct Queue {
   bool closed = false;
 };
 
+// What the writer waits for. Apart from the queue, because each change wakes it: most pushes join a
+// group that it waits for already.
+struct Due {
+  bool some = false, full = false;
+  bool operator==(const Due&) const = default;
+};
+
 }  // namespace
 
 struct Ingest::Core {
@@ -52,6 +59,7 @@ struct Ingest::Core {
   SeriesNames series;
   SampleSessions sessions;
   Guarded<Queue> queue;
+  Guarded<Due> due;  // changed with the queue's lock held
   Guarded<IngestFigures> figures;
   Guarded<Commits> commits;
   Worker writer;  // last: its thread uses the rest
@@ -60,6 +68,7 @@ struct Ingest::Core {
       : database(db), clock(time), options(std::move(with)), series(options.most_new_series) {}
 
   void Run(std::stop_token stop);
+  void Tell(const Queue& now);
   Batch TakeBatch();
   void Store(Batch batch);
   Status StoreParts(Connection& connection, const std::vector<GroupItem>& items,
@@ -72,15 +81,20 @@ struct Ingest::Core {
 // Writes what waits; when the stop is asked for, until nothing waits.
 void Ingest::Core::Run(std::stop_token stop) {
   for (;;) {
-    const auto some = [](const Queue& now) { return !now.waiting.empty(); };
-    if (!queue.Wait(stop, 1s, some)) {
-      if (stop.stop_requested() && !queue.Read(some)) return;
+    const auto some = [](const Due& now) { return now.some; };
+    if (!due.Wait(stop, 1s, some)) {
+      if (stop.stop_requested() && !due.Read(some)) return;
       continue;
     }
-    const auto full = [this](const Queue& now) { return now.frames >= options.group_frames; };
-    (void)queue.Wait(stop, options.group_wait, full);
+    (void)due.Wait(stop, options.group_wait, [](const Due& now) { return now.full; });
     Store(TakeBatch());
   }
+}
+
+void Ingest::Core::Tell(const Queue& now) {
+  const Due is{!now.waiting.empty(), now.frames >= options.group_frames};
+  if (due.Read([&](const Due& was) { return was == is; })) return;
+  due.Change([&](Due& kept) { kept = is; });
 }
 
 Batch Ingest::Core::TakeBatch() {
@@ -96,6 +110,7 @@ Batch Ingest::Core::TakeBatch() {
       batch.push_back(std::move(now.waiting.front()));
       now.waiting.pop_front();
     }
+    Tell(now);
     return batch;
   });
 }
@@ -262,6 +277,7 @@ PushReply Ingest::Enqueue(CheckedPush push, std::size_t bytes, std::string sende
     now.frames += waiting->push.frames.size();
     now.bytes += waiting->bytes;
     now.waiting.push_back(std::move(waiting));
+    core_->Tell(now);
     return true;
   });
   if (!taken) return Refused(503, "unavailable", "ingest: too many pushes wait; send it again");
