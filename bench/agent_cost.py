@@ -7,14 +7,17 @@ tree over the window, and its resident memory at the end of it.
 
     bench/agent_cost.py [--rounds 3] [--seconds 30]       about 3 minutes a round at 30 s
 
-The agent is also measured on a node with --gpus GPUs of the fake driver of the tests, which makes about 200 series:
-what the agent does for them, without what NVIDIA's library would. bench/agent_ticks.py says what each collector costs.
+The agent is also measured on a node with --cores cores, which makes about 200 series: below its --root everything is
+this machine's but /proc/stat, a file that goes on twice a second (without what the kernel does to write such a text).
+And on one with --gpus GPUs of the fake driver of the tests: what the agent does for them, without what NVIDIA's library
+would. bench/agent_ticks.py says what each collector costs.
 """
 
 import argparse
 import functools
 import http.client
 import os
+import random
 import select
 import socket
 import struct
@@ -140,6 +143,33 @@ def series_of(sink):
     return len(names)
 
 
+class ManyCores:
+    """A folder that looks like this machine with so many cores. Their times go on with each call, in place: the
+    agent keeps the file open."""
+
+    def __init__(self, folder, cores):
+        self.folder, self.cores = folder, cores
+        (folder / "proc").mkdir(parents=True)
+        for entry in Path("/proc").iterdir():
+            if entry.name != "stat" and not entry.name.isdigit():
+                (folder / "proc" / entry.name).symlink_to(entry)
+        (folder / "sys").symlink_to("/sys")
+        self.rest = [line for line in Path("/proc/stat").read_text().splitlines() if not line.startswith("cpu")]
+        self.busy, self.idle = [10**8] * cores, [10**8] * cores
+        self.file = open(folder / "proc" / "stat", "wb", buffering=0)
+        self.go_on()
+
+    def go_on(self):
+        jiffies = round(INTERVAL * os.sysconf("SC_CLK_TCK"))
+        for core in range(self.cores):
+            busy = random.randint(0, jiffies)
+            self.busy[core] += busy
+            self.idle[core] += jiffies - busy
+        lines = [f"cpu  {sum(self.busy)} 0 0 {sum(self.idle)} 0 0 0 0 0 0"]
+        lines += [f"cpu{core} {self.busy[core]} 0 0 {self.idle[core]} 0 0 0 0 0 0" for core in range(self.cores)]
+        os.pwrite(self.file.fileno(), ("\n".join(lines + self.rest) + "\n").encode(), 0)
+
+
 def sleeping_child(agent):
     """The command that the agent runs: its own cost is not the agent's."""
     for process in descendants(agent.pid):
@@ -151,7 +181,7 @@ def sleeping_child(agent):
     return 0
 
 
-def run_agent(children, options, folder, service, gpus=0):
+def run_agent(children, options, folder, service, gpus=0, cores=0):
     job = f"cost-{time.time_ns()}"
     duration = str(options.seconds + 4 * WARM_SECONDS)
     command = [program("stepscope-agent"), "run", "--server", service.url, "--job", job, "--interval", "500ms"]
@@ -159,11 +189,15 @@ def run_agent(children, options, folder, service, gpus=0):
     if gpus and not (fake / "libnvidia-ml.so.1").exists():
         raise SystemExit(f"agent_cost: no fake driver in {fake}: build the target fake_nvml, or give --gpus 0")
     driver = {"LD_LIBRARY_PATH": str(fake), "FAKE_NVML_GPUS": str(gpus)}
+    machine = ManyCores(folder / f"root-{job}", cores) if cores else None
+    if machine:
+        command += ["--root", str(machine.folder)]
+    tick = machine.go_on if machine else int
     with running(children, [*command, "--", "sleep", duration], folder / "agent.log", env=os.environ | (driver if gpus else {})) as process:
         sleep = wait_for(lambda: sleeping_child(process), "the agent starts the command", 20)
         wait_for(lambda: service.get(f"/api/v1/jobs/{job}")[0] == 200, "the service knows the job", 20)
-        window(process, WARM_SECONDS, int, [sleep])
-        figures = window(process, options.seconds, int, [sleep])
+        window(process, WARM_SECONDS, tick, [sleep])
+        figures = window(process, options.seconds, tick, [sleep])
         series = service.get(f"/api/v1/jobs/{job}/metrics?points=10")[1]["series"]
         return {**figures, "series": len(series)}
 
@@ -172,9 +206,11 @@ def measure(options, children, folder):
     service = Service(folder).start()
     try:
         agent = functools.partial(run_agent, children, options, folder, service)
+        with_cores = [Contender(f"stepscope-agent, {options.cores} cores", functools.partial(agent, cores=options.cores))]
         with_gpus = [Contender(f"stepscope-agent, {options.gpus} GPUs", functools.partial(agent, gpus=options.gpus))]
         compare("agent_cost", FIGURES, [
             Contender("stepscope-agent", agent),
+            *(with_cores if options.cores else []),
             *(with_gpus if options.gpus else []),
             Contender("collectd, same sources", functools.partial(run_collectd, children, options, folder)),
             Contender("node_exporter, same sources", functools.partial(run_exporter, children, options, folder, MINIMAL)),
@@ -188,6 +224,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=30, help="of each window")
+    parser.add_argument("--cores", type=int, default=72, help="of a node with many of them; 0 leaves it out")
     parser.add_argument("--gpus", type=int, default=8, help="of the fake driver, up to 16; 0 leaves them out")
     options = parser.parse_args()
     with fresh_folder() as folder, clean_end() as children:

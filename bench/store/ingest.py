@@ -2,12 +2,13 @@
 """What it costs to take samples and to keep them: the service with its PostgreSQL against VictoriaMetrics, Prometheus
 and InfluxDB.
 
-The same samples go to all over 8 kept connections (Prometheus: one), each side in a fresh folder every round. Ours
-and InfluxDB are durable with each answer; VictoriaMetrics writes to its disk within seconds, which are waited for;
-Prometheus leaves that to the kernel. Only then comes the compaction (there: the merge; the snapshot; a cold shard), all
-at once, and with --turn-seconds also the way it happens while a job runs: a turn whenever so much time has come. Sizes
-are of tables with their indexes after a vacuum, without the write-ahead log; there of the folder, log included;
-Prometheus's after compaction is that of a snapshot.
+The same samples go to all over 8 kept connections (Prometheus: one), each side in a fresh folder every round; pushes
+of 2 s, which agents send by default, over one for each node, as agents do. Ours and InfluxDB are durable with each
+answer; VictoriaMetrics writes to its disk within seconds, which are waited for; Prometheus leaves that to the kernel.
+Only then comes the compaction (there: the merge; the snapshot; a cold shard), all at once, and with --turn-seconds also
+the way it happens while a job runs: a turn whenever so much time has come. Sizes are of tables with their indexes after
+a vacuum, without the write-ahead log; there of the folder, log included; Prometheus's after compaction is that of a
+snapshot.
 
     bench/store/ingest.py [--rounds 3] [--nodes 20] [--seconds 3600]        about 8 minutes a round
 """
@@ -45,12 +46,13 @@ def begin_us(seconds):
 def whole(options, start, push_seconds, folder):
     """All samples, then one compaction."""
     side = start(folder)
+    connections = options.connections if push_seconds > 2 else options.nodes
     try:
         samples = make_samples(
             folder, "whole", side.body, nodes=options.nodes, seconds=options.seconds, push_seconds=push_seconds, begin_us=begin_us(options.seconds)
         )["samples"]
         side.add_job("whole")
-        taken = counted(side, samples, lambda: send(side, folder, options.connections))
+        taken = counted(side, samples, lambda: send(side, folder, connections))
         assert side.stored() in (None, samples), f"{samples} sent, {side.stored()} stored"
         before = side.bytes()
         compacted = counted(side, samples, side.compact)
@@ -98,6 +100,7 @@ def contenders(options, children):
     }
     for name, peer in PEERS.items():
         ways[name] = functools.partial(whole, options, functools.partial(peer, children=children), 10)
+    ways["VictoriaMetrics, pushes of 2 s"] = functools.partial(whole, options, functools.partial(PEERS["VictoriaMetrics"], children=children), 2)
     return [Contender(name, functools.partial(in_fresh_folder, way)) for name, way in ways.items() if options.only in name]
 
 
