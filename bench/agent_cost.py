@@ -7,8 +7,8 @@ tree over the window, and its resident memory at the end of it.
 
     bench/agent_cost.py [--rounds 3] [--seconds 30]       about 3 minutes a round at 30 s
 
-The agent is also measured on a node with --cores cores, which makes about 200 series: below its --root everything is
-this machine's but /proc/stat, a file that goes on twice a second (without what the kernel does to write such a text).
+The agent is also measured on a node with --cores cores, which makes about 200 series: all of it is this machine's but
+/proc/stat, which is a file that goes on twice a second (without what the kernel does to write such a text).
 And on one with --gpus GPUs of the fake driver of the tests: what the agent does for them, without what NVIDIA's library
 would. bench/agent_ticks.py says what each collector costs.
 """
@@ -144,19 +144,15 @@ def series_of(sink):
 
 
 class ManyCores:
-    """A folder that looks like this machine with so many cores. Their times go on with each call, in place: the
+    """What makes /proc/stat a file of so many cores for a command. Their times go on with each call, in place: the
     agent keeps the file open."""
 
-    def __init__(self, folder, cores):
-        self.folder, self.cores = folder, cores
-        (folder / "proc").mkdir(parents=True)
-        for entry in Path("/proc").iterdir():
-            if entry.name != "stat" and not entry.name.isdigit():
-                (folder / "proc" / entry.name).symlink_to(entry)
-        (folder / "sys").symlink_to("/sys")
+    def __init__(self, path, cores):
+        self.cores = cores
         self.rest = [line for line in Path("/proc/stat").read_text().splitlines() if not line.startswith("cpu")]
         self.busy, self.idle = [10**8] * cores, [10**8] * cores
-        self.file = open(folder / "proc" / "stat", "wb", buffering=0)
+        self.file = open(path, "wb", buffering=0)
+        self.command = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /proc/stat && exec "$@"', str(path)]
         self.go_on()
 
     def go_on(self):
@@ -189,11 +185,11 @@ def run_agent(children, options, folder, service, gpus=0, cores=0):
     if gpus and not (fake / "libnvidia-ml.so.1").exists():
         raise SystemExit(f"agent_cost: no fake driver in {fake}: build the target fake_nvml, or give --gpus 0")
     driver = {"LD_LIBRARY_PATH": str(fake), "FAKE_NVML_GPUS": str(gpus)}
-    machine = ManyCores(folder / f"root-{job}", cores) if cores else None
-    if machine:
-        command += ["--root", str(machine.folder)]
+    if cores and os.geteuid() != 0:
+        raise SystemExit("agent_cost: only root can give the agent another /proc/stat; give --cores 0")
+    machine = ManyCores(folder / f"stat-{job}", cores) if cores else None
     tick = machine.go_on if machine else int
-    with running(children, [*command, "--", "sleep", duration], folder / "agent.log", env=os.environ | (driver if gpus else {})) as process:
+    with running(children, [*(machine.command if machine else []), *command, "--", "sleep", duration], folder / "agent.log", env=os.environ | (driver if gpus else {})) as process:
         sleep = wait_for(lambda: sleeping_child(process), "the agent starts the command", 20)
         wait_for(lambda: service.get(f"/api/v1/jobs/{job}")[0] == 200, "the service knows the job", 20)
         window(process, WARM_SECONDS, tick, [sleep])

@@ -43,10 +43,9 @@ def begin_us(seconds):
     return (int(time.time()) // 3600 * 3600 - seconds) * 10**6
 
 
-def whole(options, start, push_seconds, folder):
+def whole(options, start, push_seconds, connections, folder):
     """All samples, then one compaction."""
     side = start(folder)
-    connections = options.connections if push_seconds > 2 else options.nodes
     try:
         samples = make_samples(
             folder, "whole", side.body, nodes=options.nodes, seconds=options.seconds, push_seconds=push_seconds, begin_us=begin_us(options.seconds)
@@ -94,13 +93,13 @@ def in_fresh_folder(measure):
 
 def contenders(options, children):
     ways = {
-        "stepscope, pushes of 10 s": functools.partial(whole, options, Stepscope, 10),
-        "stepscope, pushes of 2 s": functools.partial(whole, options, Stepscope, 2),
+        "stepscope, pushes of 10 s": functools.partial(whole, options, Stepscope, 10, options.connections),
+        "stepscope, pushes of 2 s, a connection a node": functools.partial(whole, options, Stepscope, 2, options.nodes),
         f"stepscope, a turn each {options.turn_seconds} s": functools.partial(in_turns, options, Stepscope),
     }
     for name, peer in PEERS.items():
-        ways[name] = functools.partial(whole, options, functools.partial(peer, children=children), 10)
-    ways["VictoriaMetrics, pushes of 2 s"] = functools.partial(whole, options, functools.partial(PEERS["VictoriaMetrics"], children=children), 2)
+        ways[name] = functools.partial(whole, options, functools.partial(peer, children=children), 10, options.connections)
+    ways["VictoriaMetrics, pushes of 2 s, a connection a node"] = functools.partial(whole, options, functools.partial(PEERS["VictoriaMetrics"], children=children), 2, options.nodes)
     return [Contender(name, functools.partial(in_fresh_folder, way)) for name, way in ways.items() if options.only in name]
 
 

@@ -29,7 +29,7 @@ class ColumnEncoder {
 void EncodeColumn(const Column& column, std::string& bytes, int level = kCompressionLevel);
 
 // `rows` is known and bounded by the caller; nothing larger than it is allocated. What stood in the
-// column is gone, its room is used again.
+// column is gone, its room is used again; after an error it is not to be read.
 Status DecodeColumn(std::string_view bytes, std::size_t rows, Column& column);
 
 }  // namespace stepscope

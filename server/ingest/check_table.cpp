@@ -138,13 +138,13 @@ std::optional<TableFault> ReadColumn(const TableReader& table, std::size_t colum
 // Of the values it matters only that they can be read.
 std::optional<TableFault> CheckTicks(const Schema& schema, const TableReader& table,
                                      TableFrame& frame) {
+  if (table.rows() > kMaxRowsPerFrame)
+    return BadTable(Format("{} ticks, at most {} are allowed", table.rows(), kMaxRowsPerFrame));
   Column times, values;
   if (auto fault = ReadColumn(table, 0, times)) return fault;
   for (std::size_t i = 1; i < table.columns(); ++i) {
     if (auto fault = ReadColumn(table, i, values)) return fault;
   }
-  if (table.rows() > kMaxRowsPerFrame)
-    return BadTable(Format("{} ticks, at most {} are allowed", table.rows(), kMaxRowsPerFrame));
   if (!IsWhole(times)) return BadTable("at_us: values are missing");
   if (!AreSane(times)) return BadTime("at_us: outside the years 2000 to 2099");
   if (std::ranges::adjacent_find(times.values, std::ranges::greater_equal()) !=

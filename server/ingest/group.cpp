@@ -13,7 +13,6 @@
 namespace stepscope {
 namespace {
 
-
 // One transaction while it is put together.
 struct Group {
   Connection& connection;
@@ -177,11 +176,11 @@ std::vector<Statement> WritesOf(const Group& group) {
   return writes;
 }
 
-// Nothing when a stream is new, unless those are made.
+// Nothing when a node or a stream is new, unless those are made.
 Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
                                                          const std::vector<GroupItem>& items,
                                                          const IngestOptions& options,
-                                                         std::int64_t now_us, bool make_streams) {
+                                                         std::int64_t now_us, bool make) {
   const Statement first[] = {{"set local lock_timeout = '1s'", {}},
                              {"set local statement_timeout = '5s'", {}},
                              FindJobs(NamesOf(items))};
@@ -190,11 +189,12 @@ Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
   if (!transaction) return transaction.error();
   auto jobs = JobsOf(connection, begun.back(), items, options, now_us);
   if (!jobs) return jobs.error();
+  const bool created = jobs->size() > begun.back().size();  // their streams are surely new
   Group group{connection, options, now_us, std::move(*jobs), {}, {}, {}, {}, {}};
   Result<Streams> streams = FindStreams(connection, group.jobs, items);
   if (!streams) return streams.error();
   group.streams = std::move(*streams);
-  const Result<bool> locked = LockStreams(connection, group.streams, now_us, make_streams);
+  const Result<bool> locked = TakeStreams(connection, group.streams, now_us, make || created);
   if (!locked) return locked.error();
   if (!*locked) return std::optional<std::vector<PushOutcome>>();
   std::vector<PushOutcome> outcomes;
@@ -211,14 +211,15 @@ Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
 
 }  // namespace
 
-// What is new is made before anything is locked, so that two servers never wait for each other.
+// No stream is made while others are locked, and all are taken in order: two servers may wait, but
+// never for each other.
 Result<std::vector<PushOutcome>> StoreGroup(Connection& connection,
                                             const std::vector<GroupItem>& items,
                                             const IngestOptions& options, std::int64_t now_us) {
   auto outcomes = TryGroup(connection, items, options, now_us, false);
   if (outcomes && !*outcomes) outcomes = TryGroup(connection, items, options, now_us, true);
   if (!outcomes) return outcomes.error();
-  if (!*outcomes) return Internal("streams: one that was just made is gone");
+  if (!*outcomes) return Internal("ingest: a node or stream that was just made is gone");
   return std::move(**outcomes);
 }
 

@@ -1,6 +1,7 @@
 #include "server/ingest/group_streams.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace stepscope {
 namespace {
@@ -67,14 +68,16 @@ Result<Streams> FindStreams(Connection& connection, std::map<std::string, JobRow
   return streams;
 }
 
-Result<bool> LockStreams(Connection& connection, Streams& streams, std::int64_t now_us, bool make) {
+Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t now_us, bool make) {
   const std::vector<Stream*> known = KnownOf(streams);
   if (known.empty()) return true;
-  std::vector<Statement> calls = {SaveNodes(NodesOf(known, now_us))};
+  const std::vector<NodeSeen> nodes = NodesOf(known, now_us);
+  std::vector<Statement> calls = {make ? SaveNodes(nodes) : SeeNodes(nodes)};
   if (!make) std::ranges::move(LockStreams(KeysOf(known)), std::back_inserter(calls));
   auto rows = connection.QueryTogether(calls);
   if (!rows) return rows.error();
   auto numbers = NodeNumbers(rows->front());
+  if (numbers.size() < nodes.size()) return false;
   for (Stream* stream : known) {
     stream->key.node_id = numbers[{stream->key.job_id, stream->push->node}];
   }

@@ -27,8 +27,9 @@ using Streams = std::map<std::pair<std::int64_t, std::string>, Stream>;  // by j
 Result<Streams> FindStreams(Connection& connection, std::map<std::string, JobRow>& jobs,
                             const std::vector<GroupItem>& items);
 
-// Their nodes are seen, and the streams locked with their cursors. `make` says what is done with
-// those that are new: they are made, or nothing is locked and the answer is false.
-Result<bool> LockStreams(Connection& connection, Streams& streams, std::int64_t now_us, bool make);
+// Their nodes are seen, and the streams locked with their cursors. `make` says what is done when a
+// node or a stream is new: it is made, or the answer is false and the transaction has to be rolled
+// back, since it locks already.
+Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t now_us, bool make);
 
 }  // namespace stepscope

@@ -153,8 +153,8 @@ Result<std::vector<Rows>> Connection::QueryTogether(std::span<const Statement> s
   if (!calls_->session.open()) return Unavailable(kLost);
   calls_->session.sqlstate.clear();
   calls_->guess.reset();
-  const bool any = !std::ranges::all_of(statements, &std::vector<Parameter>::empty,
-                                        &Statement::parameters);
+  const bool any =
+      !std::ranges::all_of(statements, &std::vector<Parameter>::empty, &Statement::parameters);
   const Status set = any ? calls_->PlanAs(Plan::kGeneric) : Status();
   auto rows = set ? calls_->AskTogether(statements) : Result<std::vector<Rows>>(set.error());
   if (!rows) calls_->plan.reset();

@@ -52,7 +52,7 @@ class Parameter {
   bool binary_ = false;
 };
 
-struct Statement {
+struct [[nodiscard]] Statement {
   std::string sql;
   std::vector<Parameter> parameters;
 
@@ -94,7 +94,8 @@ class Connection {
   Result<Rows> QueryByKey(const Statement& statement, const Statement& next);
   void DropGuess();
   // Several by key in one round trip, each once the one before it went well: their rows, or the
-  // first error. Until all are prepared they go one by one.
+  // first error. Until all are prepared they go one by one, so what stands before one that fails is
+  // surely undone only within a transaction.
   Result<std::vector<Rows>> QueryTogether(std::span<const Statement> statements);
   // Several statements without parameters, as one transaction unless one is open.
   Status Execute(const std::string& script);

@@ -195,9 +195,7 @@ std::vector<Result<Rows>> PostgresSession::RunAll(std::span<const PreparedCall> 
   const auto send = [this](const PreparedCall& call) { return Send(call.name, call.bound); };
   const bool sent = PQenterPipelineMode(connection_) && std::ranges::all_of(calls, send) &&
                     PQpipelineSync(connection_);
-  const auto lost = [&](const Error& why) {
-    return std::vector<Result<Rows>>(calls.size(), why);
-  };
+  const auto lost = [&](const Error& why) { return std::vector<Result<Rows>>(calls.size(), why); };
   if (!sent) return lost(Lost(OneLine(PQerrorMessage(connection_))));
   std::vector<Result<Rows>> answers;
   for (std::size_t i = 0; i < calls.size(); ++i) {

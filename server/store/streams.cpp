@@ -35,6 +35,24 @@ set last_seen_us = greatest(nodes.last_seen_us, excluded.last_seen_us),
     clock_suspect_offset_us =
         coalesce(excluded.clock_suspect_offset_us, nodes.clock_suspect_offset_us)
 returning job_id, name, node_id)";
+// Of nodes that exist: an insert that meets a row costs more, and a number of the sequence.
+constexpr char kSeeNodes[] = R"(
+update nodes n
+set last_seen_us = greatest(n.last_seen_us, given.seen_us),
+    clock_offset_us = case when given.round_trip_us > 0 then given.clock_offset_us
+        else n.clock_offset_us end,
+    round_trip_us = case when given.round_trip_us > 0 then given.round_trip_us
+        else n.round_trip_us end,
+    clock_suspect_since_us = coalesce(n.clock_suspect_since_us,
+        case when given.suspect_offset_us <> 0 then given.seen_us end),
+    clock_suspect_until_us = greatest(n.clock_suspect_until_us,
+        case when given.suspect_offset_us <> 0 then given.seen_us end),
+    clock_suspect_offset_us =
+        coalesce(nullif(given.suspect_offset_us, 0), n.clock_suspect_offset_us)
+from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+    as given (job_id, name, seen_us, clock_offset_us, round_trip_us, suspect_offset_us)
+where n.job_id = given.job_id and n.name = given.name
+returning n.job_id, n.name, n.node_id)";
 constexpr char kAddStreams[] = R"(
 insert into streams (job_id, node_id, session, created_us)
 select job_id, node_id, session, $4
@@ -98,6 +116,15 @@ std::vector<std::span<const StreamKey>> ByJob(std::span<const StreamKey> streams
   return parts;
 }
 
+std::vector<Parameter> ColumnsOf(std::span<const NodeSeen> nodes) {
+  return {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }),
+          Texts(nodes, [](const NodeSeen& n) { return n.name; }),
+          Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; }),
+          Numbers(nodes, [](const NodeSeen& n) { return n.clock_offset_us; }),
+          Numbers(nodes, [](const NodeSeen& n) { return n.round_trip_us; }),
+          Numbers(nodes, [](const NodeSeen& n) { return n.suspect_offset_us; })};
+}
+
 std::vector<Parameter> KeysOf(std::span<const StreamKey> streams) {
   return {Numbers(streams, [](const StreamKey& s) { return s.job_id; }), Blobs(streams, SessionOf)};
 }
@@ -116,20 +143,17 @@ Result<std::optional<Schema>> FindSchema(Connection& connection, const std::stri
 }
 
 Statement SaveNodes(std::span<const NodeSeen> nodes) {
-  std::vector<std::string> names;
-  for (const NodeSeen& node : nodes) names.push_back(node.name);
-  return {kSaveNodes,
-          {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }), Parameter::Array(names),
-           Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; }),
-           Numbers(nodes, [](const NodeSeen& n) { return n.clock_offset_us; }),
-           Numbers(nodes, [](const NodeSeen& n) { return n.round_trip_us; }),
-           Numbers(nodes, [](const NodeSeen& n) { return n.suspect_offset_us; })}};
+  return {kSaveNodes, ColumnsOf(nodes)};
 }
 
-std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& saved) {
+Statement SeeNodes(std::span<const NodeSeen> nodes) {
+  return {kSeeNodes, ColumnsOf(nodes)};
+}
+
+std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& seen) {
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> numbers;
-  for (std::size_t i = 0; i < saved.size(); ++i) {
-    numbers[{saved.Int(i, 0), saved.Text(i, 1)}] = saved.Int(i, 2);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    numbers[{seen.Int(i, 0), seen.Text(i, 1)}] = seen.Int(i, 2);
   }
   return numbers;
 }

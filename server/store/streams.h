@@ -29,10 +29,10 @@ struct NodeSeen {
   std::int64_t round_trip_us = 0;      // 0 = the offset was not measured, what stands stays
   std::int64_t suspect_offset_us = 0;  // of frames that are marked for it; 0 = there are none
 };
-// What is new is made.
-Statement SaveNodes(std::span<const NodeSeen> nodes);
-// Their numbers, by job and name.
-std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& saved);
+Statement SaveNodes(std::span<const NodeSeen> nodes);  // what is new is made
+Statement SeeNodes(std::span<const NodeSeen> nodes);   // only those that exist
+// Their numbers, by job and name; of either.
+std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& seen);
 
 struct StreamKey {
   std::int64_t job_id = 0, node_id = 0;

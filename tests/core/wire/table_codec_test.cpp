@@ -93,6 +93,23 @@ TEST(TableCodec, ReadsOneColumnByItself) {
   EXPECT_EQ(reader->Read(1)->values, (std::vector<std::int64_t>{30, 40}));
 }
 
+TEST(TableCodec, ReadsIntoAColumnThatWasUsed) {
+  const Column columns[] = {{.scale = 2, .values = {1, 0, 3}, .present = {1, 0, 1}},
+                            {.scale = 0, .values = {7, 7, 7}, .present = {}},
+                            {.scale = 0, .values = {0, 0, 0}, .present = {0, 0, 0}},
+                            {.scale = 1, .values = {9, -5, 9}, .present = {}}};
+  const std::string bytes = EncodeTable({3, {std::begin(columns), std::end(columns)}});
+  const Result<TableReader> reader = TableReader::Open(bytes);
+  ASSERT_TRUE(reader.ok());
+  Column used{.scale = 5, .values = {4, 4, 4, 4, 4}, .present = {1, 1, 1, 1, 1}};
+  for (std::size_t i = 0; i < std::size(columns); ++i) {
+    ASSERT_TRUE(reader->Read(i, used));
+    EXPECT_EQ(used.scale, columns[i].scale);
+    EXPECT_EQ(used.values, columns[i].values);
+    EXPECT_EQ(used.present, columns[i].present);
+  }
+}
+
 TEST(TableCodec, MakesATickOfConstantsSmall) {
   Table table{4, std::vector<Column>(200)};
   for (Column& column : table.columns) column.values = {7, 7, 7, 7};

@@ -99,9 +99,9 @@ TEST_F(FoundByKey, StreamsOfAJob) {
       " (job_id, session, node_id, created_us) "
       "select {}, ('s' || n)::bytea, n, 1 from generate_series(1, 20000) as n",
       job_id_);
-  EXPECT_LT(
-      PagesReadOnceGrown("streams", rows, [&] { return connection_->QueryTogether(LockStreams(keys)).ok(); }),
-      kMostPages);
+  EXPECT_LT(PagesReadOnceGrown("streams", rows,
+                               [&] { return connection_->QueryTogether(LockStreams(keys)).ok(); }),
+            kMostPages);
 }
 
 TEST_F(FoundByKey, FramesOfASession) {

@@ -82,6 +82,35 @@ TEST_F(Together, NothingIsCommittedWhenTheLastWriteFails) {
   }
 }
 
+TEST_F(Together, ACommitThatLosesItsServerIsUnavailable) {
+  const Statement end{"select pg_terminate_backend(pg_backend_pid()) where $1 = 2", {1}};
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(connection_->QueryByKey(end));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(Transaction::Begin(*connection_)->Commit({Add(i)}));
+  auto transaction = Transaction::Begin(*connection_);
+  ASSERT_TRUE(transaction);
+  EXPECT_EQ(transaction->Commit({Add(2), {end.sql, {2}}}).error().code, Code::kUnavailable);
+  EXPECT_TRUE(connection_->broken());
+  EXPECT_EQ(connection_->QueryTogether(std::vector{count_}).error().code, Code::kUnavailable);
+  EXPECT_EQ(Count(), 2);
+}
+
+// What a rollback takes back is set again.
+TEST_F(Together, TheWayOfPlanningOutlivesARollback) {
+  const std::string mode = "select current_setting('plan_cache_mode'), $1";
+  for (int round = 0; round < 3; ++round) {
+    {
+      const auto transaction = Transaction::Begin(*connection_);
+      ASSERT_TRUE(connection_->Query("select $1", {1}));
+      ASSERT_TRUE(connection_->QueryTogether(std::vector{count_, Add(1)}));
+    }
+    const auto rows = connection_->QueryTogether(std::vector{Statement{mode, {1}}, count_});
+    ASSERT_TRUE(rows) << rows.error().message;
+    EXPECT_EQ((*rows)[0].Text(0, 0), "force_generic_plan");
+    EXPECT_EQ((*rows)[1].Int(0, 0), 0);
+    EXPECT_EQ(connection_->Query(mode, {1})->Text(0, 0), "force_custom_plan");
+  }
+}
+
 TEST_F(Together, ATransactionThatFailsAtItsBeginIsOver) {
   for (int round = 0; round < 4; ++round) {
     std::vector<Rows> rows;
