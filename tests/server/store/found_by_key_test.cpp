@@ -104,6 +104,31 @@ TEST_F(FoundByKey, StreamsOfAJob) {
             kMostPages);
 }
 
+TEST_F(FoundByKey, StreamsThatAdvance) {
+  const std::vector<StreamAdvance> streams = {{job_id_, 1, 0, 0, "a"}, {job_id_, 1, 0, 0, "b"}};
+  const std::string rows = Format(
+      " (job_id, session, node_id, created_us) "
+      "select {}, ('s' || n)::bytea, n, 1 from generate_series(1, 20000) as n",
+      job_id_);
+  EXPECT_LT(
+      PagesReadOnceGrown(
+          "streams", rows,
+          [&] { return connection_->QueryTogether(std::vector{AdvanceStreams(streams)}).ok(); }),
+      kMostPages);
+}
+
+TEST_F(FoundByKey, NodesThatAreSeen) {
+  const std::vector<NodeSeen> nodes = {{job_id_, "a", 1, 0, 0}, {job_id_, "b", 1, 0, 0}};
+  const std::string rows = Format(
+      " (job_id, name, first_seen_us, last_seen_us) "
+      "select {}, 'n1-' || n, 1, 1 from generate_series(1, 20000) as n",
+      job_id_);
+  EXPECT_LT(PagesReadOnceGrown(
+                "nodes", rows,
+                [&] { return connection_->QueryTogether(std::vector{SeeNodes(nodes)}).ok(); }),
+            kMostPages);
+}
+
 TEST_F(FoundByKey, FramesOfASession) {
   std::vector<FrameKey> keys(4);
   for (std::size_t i = 0; i < keys.size(); ++i) {
