@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/worker.h"
 #include "server/ingest/group.h"
+#include "server/ingest/group_signal.h"
 #include "server/ingest/known_schemas.h"
 #include "server/ingest/recent.h"
 #include "server/ingest/replies.h"
@@ -42,13 +43,6 @@ struct Queue {
   bool closed = false;
 };
 
-// What the writer waits for. Apart from the queue, because each change wakes it: most pushes join a
-// group that it waits for already.
-struct Due {
-  bool some = false, full = false;
-  bool operator==(const Due&) const = default;
-};
-
 }  // namespace
 
 struct Ingest::Core {
@@ -59,7 +53,7 @@ struct Ingest::Core {
   SeriesNames series;
   SampleSessions sessions;
   Guarded<Queue> queue;
-  Guarded<Due> due;  // changed with the queue's lock held
+  GroupSignal signal;
   Guarded<IngestFigures> figures;
   Guarded<Commits> commits;
   Worker writer;  // last: its thread uses the rest
@@ -68,7 +62,9 @@ struct Ingest::Core {
       : database(db), clock(time), options(std::move(with)), series(options.most_new_series) {}
 
   void Run(std::stop_token stop);
-  void Tell(const Queue& now);
+  void Tell(const Queue& now) {
+    signal.Tell(!now.waiting.empty(), now.frames >= options.group_frames);
+  }
   Batch TakeBatch();
   void Store(Batch batch);
   Status StoreParts(Connection& connection, const std::vector<GroupItem>& items,
@@ -81,20 +77,13 @@ struct Ingest::Core {
 // Writes what waits; when the stop is asked for, until nothing waits.
 void Ingest::Core::Run(std::stop_token stop) {
   for (;;) {
-    const auto some = [](const Due& now) { return now.some; };
-    if (!due.Wait(stop, 1s, some)) {
-      if (stop.stop_requested() && !due.Read(some)) return;
+    if (!signal.WaitForSome(stop, 1s)) {
+      if (stop.stop_requested() && !signal.some()) return;
       continue;
     }
-    (void)due.Wait(stop, options.group_wait, [](const Due& now) { return now.full; });
+    (void)signal.WaitUntilFull(stop, options.group_wait);
     Store(TakeBatch());
   }
-}
-
-void Ingest::Core::Tell(const Queue& now) {
-  const Due is{!now.waiting.empty(), now.frames >= options.group_frames};
-  if (due.Read([&](const Due& was) { return was == is; })) return;
-  due.Change([&](Due& kept) { kept = is; });
 }
 
 Batch Ingest::Core::TakeBatch() {
