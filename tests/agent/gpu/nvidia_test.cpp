@@ -204,8 +204,8 @@ TEST_F(NvidiaLog, NamesAndCountsErrorsOfTheDriver) {
   GpuBench gpu(2);
   ASSERT_TRUE(gpu.At(0s));
   EXPECT_DOUBLE_EQ(gpu("gpu_xid_errors", "gpu1"), 0);
+  testing::internal::CaptureStderr();  // before: a read that is slow may still be under way
   gpu.script.gpus[1].xid = 79;
-  testing::internal::CaptureStderr();
   ASSERT_TRUE(gpu.At(1s) && gpu.At(2s));
   EXPECT_DOUBLE_EQ(gpu("gpu_xid_errors", "gpu1"), 1);
   EXPECT_DOUBLE_EQ(gpu("gpu_xid_errors", "gpu0"), 0);
