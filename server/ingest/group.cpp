@@ -194,7 +194,11 @@ Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
   Result<Streams> streams = FindStreams(connection, group.jobs, items);
   if (!streams) return streams.error();
   group.streams = std::move(*streams);
-  const Result<bool> locked = TakeStreams(connection, group.streams, now_us, make || created);
+  if (make || created) {
+    const Status made = MakeStreams(connection, group.streams, now_us);
+    if (!made) return made.error();
+  }
+  const Result<bool> locked = TakeStreams(connection, group.streams, now_us);
   if (!locked) return locked.error();
   if (!*locked) return std::optional<std::vector<PushOutcome>>();
   std::vector<PushOutcome> outcomes;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "server/store/cells.h"
+
 namespace stepscope {
 namespace {
 
@@ -37,6 +39,17 @@ std::vector<StreamKey> KeysOf(const std::vector<Stream*>& streams) {
   return keys;
 }
 
+// Whether all nodes were there.
+bool SetNodes(const std::vector<Stream*>& streams, const Rows& seen) {
+  const auto numbers = NodeNumbers(seen);
+  for (Stream* stream : streams) {
+    const auto node = numbers.find({stream->key.job_id, stream->push->node});
+    if (node == numbers.end()) return false;
+    stream->key.node_id = node->second;
+  }
+  return true;
+}
+
 }  // namespace
 
 // A job that has ended takes no new session and no samples without numbers; sessions it knows may
@@ -68,26 +81,25 @@ Result<Streams> FindStreams(Connection& connection, std::map<std::string, JobRow
   return streams;
 }
 
-Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t now_us, bool make) {
+Status MakeStreams(Connection& connection, Streams& streams, std::int64_t now_us) {
+  const std::vector<Stream*> known = KnownOf(streams);
+  if (known.empty()) return {};
+  const std::vector<NodeSeen> nodes = NodesOf(known, now_us);
+  const auto made = connection.QueryTogether(std::vector{AddNodes(nodes), SeeNodes(nodes)});
+  if (!made) return made.error();
+  if (!SetNodes(known, made->back())) return Internal("ingest: a node that was made is gone");
+  return Done(connection.QueryByKey(AddStreams(KeysOf(known), now_us)));
+}
+
+Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t now_us) {
   const std::vector<Stream*> known = KnownOf(streams);
   if (known.empty()) return true;
-  const std::vector<NodeSeen> nodes = NodesOf(known, now_us);
-  std::vector<Statement> calls = {make ? SaveNodes(nodes) : SeeNodes(nodes)};
-  if (!make) std::ranges::move(LockStreams(KeysOf(known)), std::back_inserter(calls));
-  auto rows = connection.QueryTogether(calls);
-  if (!rows) return rows.error();
-  auto numbers = NodeNumbers(rows->front());
-  if (numbers.size() < nodes.size()) return false;
-  for (Stream* stream : known) {
-    stream->key.node_id = numbers[{stream->key.job_id, stream->push->node}];
-  }
   const std::vector<StreamKey> keys = KeysOf(known);
-  if (make) {
-    calls = {AddStreams(keys, now_us)};
-    std::ranges::move(LockStreams(keys), std::back_inserter(calls));
-    rows = connection.QueryTogether(calls);
-    if (!rows) return rows.error();
-  }
+  std::vector<Statement> calls = {SeeNodes(NodesOf(known, now_us))};
+  std::ranges::move(LockStreams(keys), std::back_inserter(calls));
+  const auto rows = connection.QueryTogether(calls);
+  if (!rows) return rows.error();
+  if (!SetNodes(known, rows->front())) return false;
   const auto stands = StandsOf(keys, std::span(*rows).subspan(1));
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (!stands[i]) return false;

@@ -27,9 +27,11 @@ using Streams = std::map<std::pair<std::int64_t, std::string>, Stream>;  // by j
 Result<Streams> FindStreams(Connection& connection, std::map<std::string, JobRow>& jobs,
                             const std::vector<GroupItem>& items);
 
-// Their nodes are seen, and the streams locked with their cursors. `make` says what is done when a
-// node or a stream is new: it is made, or the answer is false and the transaction has to be rolled
-// back, since it locks already.
-Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t now_us, bool make);
+// What is new of them is made, nodes and streams. Only before any stream is locked.
+Status MakeStreams(Connection& connection, Streams& streams, std::int64_t now_us);
+
+// Their nodes are seen, and the streams locked with their cursors. False when a node or a stream is
+// new; the transaction then has to be rolled back, since it locks already.
+Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t now_us);
 
 }  // namespace stepscope

@@ -14,7 +14,7 @@ constexpr bool IsSuspectOffset(std::int64_t offset_us) {
 }
 
 // When it was marked first and last, by the service's clock, and how far the node's clock was off
-// then. SaveNodes (server/store/streams.h) writes it.
+// then. SeeNodes (server/store/streams.h) writes it.
 struct ClockSuspect {
   std::int64_t since_us = 0, until_us = 0, offset_us = 0;
 };

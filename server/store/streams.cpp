@@ -14,28 +14,12 @@ constexpr char kFindSchema[] = R"(
 select content
 from schemas
 where job_id = (select job_id from jobs where name = $1) and schema_hash = $2)";
-constexpr char kSaveNodes[] = R"(
-insert into nodes (job_id, name, first_seen_us, last_seen_us, clock_offset_us, round_trip_us,
-    clock_suspect_since_us, clock_suspect_until_us, clock_suspect_offset_us)
-select job_id, name, seen_us, seen_us, clock_offset_us, round_trip_us,
-    case when suspect_offset_us <> 0 then seen_us end,
-    case when suspect_offset_us <> 0 then seen_us end, nullif(suspect_offset_us, 0)
-from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
-    as given (job_id, name, seen_us, clock_offset_us, round_trip_us, suspect_offset_us)
-on conflict (job_id, name) do update
-set last_seen_us = greatest(nodes.last_seen_us, excluded.last_seen_us),
-    clock_offset_us = case when excluded.round_trip_us > 0 then excluded.clock_offset_us
-        else nodes.clock_offset_us end,
-    round_trip_us = case when excluded.round_trip_us > 0 then excluded.round_trip_us
-        else nodes.round_trip_us end,
-    clock_suspect_since_us =
-        coalesce(nodes.clock_suspect_since_us, excluded.clock_suspect_since_us),
-    clock_suspect_until_us =
-        greatest(nodes.clock_suspect_until_us, excluded.clock_suspect_until_us),
-    clock_suspect_offset_us =
-        coalesce(excluded.clock_suspect_offset_us, nodes.clock_suspect_offset_us)
-returning job_id, name, node_id)";
-// Of nodes that exist: an insert that meets a row costs more, and a number of the sequence.
+constexpr char kAddNodes[] = R"(
+insert into nodes (job_id, name, first_seen_us, last_seen_us)
+select job_id, name, seen_us, seen_us
+from unnest($1::bigint[], $2::text[], $3::bigint[]) as given (job_id, name, seen_us)
+order by job_id, name
+on conflict do nothing)";
 constexpr char kSeeNodes[] = R"(
 update nodes n
 set last_seen_us = greatest(n.last_seen_us, given.seen_us),
@@ -116,15 +100,6 @@ std::vector<std::span<const StreamKey>> ByJob(std::span<const StreamKey> streams
   return parts;
 }
 
-std::vector<Parameter> ColumnsOf(std::span<const NodeSeen> nodes) {
-  return {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }),
-          Texts(nodes, [](const NodeSeen& n) { return n.name; }),
-          Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; }),
-          Numbers(nodes, [](const NodeSeen& n) { return n.clock_offset_us; }),
-          Numbers(nodes, [](const NodeSeen& n) { return n.round_trip_us; }),
-          Numbers(nodes, [](const NodeSeen& n) { return n.suspect_offset_us; })};
-}
-
 std::vector<Parameter> KeysOf(std::span<const StreamKey> streams) {
   return {Numbers(streams, [](const StreamKey& s) { return s.job_id; }), Blobs(streams, SessionOf)};
 }
@@ -142,12 +117,21 @@ Result<std::optional<Schema>> FindSchema(Connection& connection, const std::stri
   return std::optional<Schema>(std::move(*schema));
 }
 
-Statement SaveNodes(std::span<const NodeSeen> nodes) {
-  return {kSaveNodes, ColumnsOf(nodes)};
+Statement AddNodes(std::span<const NodeSeen> nodes) {
+  return {kAddNodes,
+          {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }),
+           Texts(nodes, [](const NodeSeen& n) { return n.name; }),
+           Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; })}};
 }
 
 Statement SeeNodes(std::span<const NodeSeen> nodes) {
-  return {kSeeNodes, ColumnsOf(nodes)};
+  return {kSeeNodes,
+          {Numbers(nodes, [](const NodeSeen& n) { return n.job_id; }),
+           Texts(nodes, [](const NodeSeen& n) { return n.name; }),
+           Numbers(nodes, [](const NodeSeen& n) { return n.seen_us; }),
+           Numbers(nodes, [](const NodeSeen& n) { return n.clock_offset_us; }),
+           Numbers(nodes, [](const NodeSeen& n) { return n.round_trip_us; }),
+           Numbers(nodes, [](const NodeSeen& n) { return n.suspect_offset_us; })}};
 }
 
 std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& seen) {

@@ -29,9 +29,9 @@ struct NodeSeen {
   std::int64_t round_trip_us = 0;      // 0 = the offset was not measured, what stands stays
   std::int64_t suspect_offset_us = 0;  // of frames that are marked for it; 0 = there are none
 };
-Statement SaveNodes(std::span<const NodeSeen> nodes);  // what is new is made
-Statement SeeNodes(std::span<const NodeSeen> nodes);   // only those that exist
-// Their numbers, by job and name; of either.
+Statement AddNodes(std::span<const NodeSeen> nodes);  // those that are there already stay
+Statement SeeNodes(std::span<const NodeSeen> nodes);  // those that exist
+// Their numbers, by job and name.
 std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& seen);
 
 struct StreamKey {

@@ -106,7 +106,10 @@ class StoredJob {
   void AddNodes() {
     std::vector<NodeSeen> seen;
     for (const NodeTicks& node : job_.nodes) seen.push_back({job_id_, node.node, kOriginUs, 0, 0});
-    const auto numbers = NodeNumbers(connection_.QueryByKey(SaveNodes(seen)).value());
+    const auto numbers = NodeNumbers(
+        connection_.QueryTogether(std::vector{stepscope::AddNodes(seen), SeeNodes(seen)})
+            .value()
+            .back());
     for (const NodeSeen& node : seen) node_ids_.push_back(numbers.at({job_id_, node.name}));
     for (std::size_t i = 0; i < node_ids_.size(); ++i) {
       const Json facts = {{"cores", job_.facts.nodes[i].cores},

@@ -30,7 +30,8 @@ class JobFrames {
   std::int64_t AddNode(const std::string& name) {
     const NodeSeen node{job_id_, name, 1, 0, 0};
     const std::span<const NodeSeen> nodes(&node, 1);
-    return NodeNumbers(connection_.QueryByKey(SaveNodes(nodes)).value()).at({job_id_, name});
+    const auto rows = connection_.QueryTogether(std::vector{AddNodes(nodes), SeeNodes(nodes)});
+    return NodeNumbers(rows.value().back()).at({job_id_, name});
   }
   // `time_column` holds what orders the rows.
   void Store(FrameKind kind, const Schema& schema, const Table& table, std::size_t time_column,
