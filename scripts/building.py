@@ -20,8 +20,10 @@ def last_line(path):
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
-def tail(path, lines=40):
-    return "\n".join(Path(path).read_text(errors="replace").splitlines()[-lines:])
+def tail(path, lines=40, without=()):
+    """The end of a log, but for lines that begin with one of `without`."""
+    said = Path(path).read_text(errors="replace").splitlines()
+    return "\n".join([line for line in said if not line.startswith(tuple(without))][-lines:])
 
 
 def run(children, command, log_path, what, say, every=4.0):

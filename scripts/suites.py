@@ -17,6 +17,7 @@ from fuzzing import suite as fuzz_suite
 from processes import Children, Stopped, ignore_signals, stop_on_signals
 
 LIMIT_SECONDS = 1500  # for one test program
+GOES_WELL = ("[ RUN ", "[       OK ", "[-----")  # what GoogleTest says of it
 SAY_EVERY = 20
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
@@ -78,19 +79,19 @@ class Suites:
             counts = Counts()
             say(f"  {name}: {fault}")
         if code is None:
-            counts.fail(f"{name}: did not end within {LIMIT_SECONDS} s")
+            counts.fail(f"{name}: did not end within {LIMIT_SECONDS} s: {last_line(log_path)[:100]}")
         elif code != 0 and not counts.failed:
             counts.fail(f"{name}: ended with {code}")
         if counts.total() == 0:
             counts.fail(f"{name}: ran no test")
         if counts.failed:
-            say(f"--- {name} ---\n{tail(log_path, 120)}\n---")
+            say(f"--- {name} ---\n{tail(log_path, 120, without=GOES_WELL)}\n---")
         say(f"  {name}: {', '.join([counts.line(), *counts.failures])}")
         return counts
 
     def gtest(self, program):
         report = self.folder / f"{program.name}.xml"
-        command = [program, "--gtest_brief=1", f"--gtest_output=xml:{report}"]
+        command = [program, f"--gtest_output=xml:{report}"]  # the last line names the test that runs
         code, log = self.run_program(command, program.name)
         return self.checked(program.name, code, log, lambda: from_junit(report.read_text(errors="replace")))
 
