@@ -6,26 +6,25 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/base/descriptor.h"
+#include "tests/support/process_output.h"
 
 extern char** environ;
 
 namespace stepscope::test {
 
-// The program stepscope-agent of this build, running.
+// The program stepscope-agent of this build, running, in a process group of its own.
 class AgentProcess {
  public:
   // With pipes for its output.
@@ -34,6 +33,7 @@ class AgentProcess {
     if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) std::abort();
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
     const std::vector<char*> argv = Words(words);
@@ -42,7 +42,8 @@ class AgentProcess {
     posix_spawnattr_init(&attributes);
     const sigset_t usual = UsuallyIgnored();
     posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     if (posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environ) != 0) {
       std::abort();
     }
@@ -50,8 +51,8 @@ class AgentProcess {
     posix_spawn_file_actions_destroy(&actions);
     close(out[1]);
     close(err[1]);
-    Follow(out[0], out_);
-    Follow(err[0], err_);
+    out_.Follow(Descriptor(out[0]));
+    err_.Follow(Descriptor(err[0]));
   }
 
   // In a terminal of its own of this size, as its controlling one.
@@ -69,15 +70,12 @@ class AgentProcess {
       _exit(126);
     }
     fcntl(terminal_, F_SETFD, FD_CLOEXEC);
-    Follow(dup(terminal_), out_);
+    out_.Follow(Descriptor(fcntl(terminal_, F_DUPFD_CLOEXEC, 0)));
   }
 
   ~AgentProcess() {
-    if (!reaped_) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, nullptr, 0);
-    }
-    for (std::thread& reader : readers_) reader.join();
+    kill(-pid_, SIGKILL);  // its group: what a test that failed leaves, too
+    if (!reaped_) waitpid(pid_, nullptr, 0);
     if (terminal_ >= 0) close(terminal_);
   }
 
@@ -95,6 +93,10 @@ class AgentProcess {
 
   // Its exit code, or minus the signal that ended it.
   int Wait() {
+    if (!Ends()) {
+      ADD_FAILURE() << "the agent does not end, and said:\n" << err();
+      Signal(SIGKILL);
+    }
     int status = 0;
     waitpid(pid_, &status, 0);
     reaped_ = true;
@@ -114,39 +116,6 @@ class AgentProcess {
   }
 
  private:
-  class Stream {
-   public:
-    void Add(std::string_view bytes) {
-      std::lock_guard lock(mutex_);
-      text_ += bytes;
-      changed_.notify_all();
-    }
-    void End() {
-      std::lock_guard lock(mutex_);
-      ended_ = true;
-      changed_.notify_all();
-    }
-    std::string Get() const {
-      std::lock_guard lock(mutex_);
-      return text_;
-    }
-    bool WaitFor(std::string_view text) const {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return ended_ || text_.find(text) != text_.npos; });
-      return text_.find(text) != text_.npos;
-    }
-    void WaitForEnd() const {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return ended_; });
-    }
-
-   private:
-    mutable std::mutex mutex_;
-    mutable std::condition_variable changed_;
-    std::string text_;
-    bool ended_ = false;
-  };
-
   // By a shell that puts the tests into the background; the program is to find its own defaults.
   static sigset_t UsuallyIgnored() {
     sigset_t set;
@@ -171,23 +140,17 @@ class AgentProcess {
     return pointers;
   }
 
-  void Follow(int fd, Stream& stream) {
-    readers_.emplace_back([fd = Descriptor(fd), &stream] {
-      char bytes[4096];
-      ssize_t count;
-      while ((count = read(fd.get(), bytes, sizeof bytes)) > 0) {
-        stream.Add({bytes, static_cast<std::size_t>(count)});
-      }
-      stream.End();
-    });
+  bool Ends() const {
+    const Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+    pollfd ended{process.get(), POLLIN, 0};
+    return poll(&ended, 1, std::chrono::milliseconds(kLongestWait).count()) > 0;
   }
 
   std::vector<std::string> words_;
   pid_t pid_ = -1;
   bool reaped_ = false;
   int terminal_ = -1;
-  Stream out_, err_;
-  std::vector<std::thread> readers_;
+  ProcessOutput out_, err_;
 };
 
 }  // namespace stepscope::test

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -82,6 +83,8 @@ class FakeProcess {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    const timeval longest{60, 0};  // an answer that does not come is none
+    setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof(longest));
     connected = connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
   }
 

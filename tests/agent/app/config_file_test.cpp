@@ -4,11 +4,10 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "agent/app/common_options.h"
 #include "core/base/text.h"
+#include "tests/support/fake_root.h"
 
 namespace stepscope {
 namespace {
@@ -98,19 +97,14 @@ TEST(ConfigFile, NamesWhatIsWrongAndWhere) {
 
 class OnDisk : public testing::Test {
  protected:
-  OnDisk() : folder_(std::filesystem::path(testing::TempDir()) / "config_file_test") {
-    std::filesystem::create_directories(folder_);
-  }
   ~OnDisk() override {
     unsetenv("STEPSCOPE_INTERVAL");
     unsetenv("STEPSCOPE_NO_OUTPUT");
-    std::filesystem::remove_all(folder_);
   }
 
   std::string Write(std::string_view text) {
-    const auto path = folder_ / "agent.toml";
-    std::ofstream(path) << text;
-    return path.string();
+    root_.Write("/agent.toml", text);
+    return File("/agent.toml");
   }
 
   static Result<Arguments> Read(const std::string& path) {
@@ -120,16 +114,18 @@ class OnDisk : public testing::Test {
                           [&](const Arguments& said) { return SaidElsewhere(said, table); });
   }
 
-  std::filesystem::path folder_;
+  std::string File(const std::string& name) const { return root_.path() + name; }
+
+  test::FakeRoot root_;
 };
 
 TEST_F(OnDisk, ANamedFileMustBeThere) {
   EXPECT_TRUE(Read(Write("interval = '1s'")).ok());
-  const auto missing = Read((folder_ / "none").string());
+  const auto missing = Read(File("/none"));
   ASSERT_FALSE(missing.ok());
   EXPECT_NE(missing.error().message.find("No such file"), std::string::npos);
-  EXPECT_NE(Read(folder_.string()).error().message.find("not a file"), std::string::npos);
-  const std::string pipe = (folder_ / "pipe").string();
+  EXPECT_NE(Read(root_.path()).error().message.find("not a file"), std::string::npos);
+  const std::string pipe = File("/pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_NE(Read(pipe).error().message.find("not a file"), std::string::npos);
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "agent/host/process_text.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "tests/support/agent_process.h"
@@ -46,6 +47,12 @@ struct RunFaults : testing::Test {
     EXPECT_TRUE(agent.WaitForOut("\n"));
     return static_cast<pid_t>(std::atoi(agent.out().c_str()));
   }
+  static bool IsStopped(pid_t pid) {
+    std::ifstream file(Format("/proc/{}/stat", pid));
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const auto stat = ParseProcessStat(text);
+    return stat && stat->state == 'T';
+  }
   Json End() const {
     const auto ended = service.Events(R"("event":"ended")");
     EXPECT_EQ(ended.size(), 1u);
@@ -68,6 +75,7 @@ TEST_F(RunFaults, AStoppedCommandHasNotEnded) {
   AgentProcess agent(Run("echo $$; kill -STOP $$; exit 6"));
   const pid_t command = NumberFrom(agent);
   ASSERT_GT(command, 1);
+  ASSERT_TRUE(Eventually([&] { return IsStopped(command); }));
   ASSERT_TRUE(Eventually([&] { return service.Events(R"("event":"started")").size() == 1; }));
   EXPECT_TRUE(service.Events(R"("event":"ended")").empty());
   ASSERT_EQ(kill(command, SIGCONT), 0);
@@ -78,11 +86,7 @@ TEST_F(RunFaults, GoesOnAfterItWasStoppedItself) {
   AgentProcess agent(Run("echo ready; sleep 3; exit 7"));
   ASSERT_TRUE(agent.WaitForOut("ready\n"));
   agent.Signal(SIGSTOP);
-  ASSERT_TRUE(Eventually([&] {
-    std::ifstream stat(Format("/proc/{}/stat", agent.pid()));
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
-    return text.find(") T ") != text.npos;
-  }));
+  ASSERT_TRUE(Eventually([&] { return IsStopped(agent.pid()); }));
   agent.Signal(SIGCONT);
   EXPECT_EQ(agent.Wait(), 7);
   EXPECT_EQ(End()["exit_code"], 7);

@@ -7,6 +7,7 @@
 
 #include "core/base/text.h"
 #include "tests/support/agent_process.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_root.h"
 #include "tests/support/scripted_server.h"
 
@@ -107,13 +108,13 @@ TEST_P(HostileService, CostsTheCommandNothing) {
        "/bin/sh", "-c",
        Format("echo $$; until test -e {}/go; do sleep 0.02; done; exit 5", folder.path())});
   ASSERT_TRUE(agent.WaitForOut("\n"));
-  while (service.connections() == 0) std::this_thread::yield();
+  ASSERT_TRUE(Eventually([&] { return service.connections() > 0; }));
   if (!GetParam().holds) {
     ASSERT_TRUE(agent.WaitForErr("the service does not take samples"));
   }
   const long peak_kb = PeakKb(agent.pid());
   folder.Write("/go", "");
-  while (kill(std::stoi(agent.out()), 0) == 0) std::this_thread::yield();
+  EXPECT_TRUE(Eventually([&] { return kill(std::stoi(agent.out()), 0) != 0; }));
   agent.Signal(SIGINT);  // it would wait ten seconds for the service
   EXPECT_EQ(agent.Wait(), 5);
   agent.WaitForEnd();

@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "tests/support/agent_process.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_ingest.h"
 #include "tests/support/fake_root.h"
 
@@ -128,7 +129,7 @@ TEST_F(RunTest, RunsTheCommandWhenTheServiceIsAway) {
   AgentProcess agent(Run(NoService(), "echo $$; exit 4"));
   ASSERT_TRUE(agent.WaitForOut("\n"));
   const pid_t command = std::stoi(agent.out());
-  while (kill(command, 0) == 0) std::this_thread::yield();
+  EXPECT_TRUE(Eventually([&] { return kill(command, 0) != 0; }));
   EXPECT_TRUE(agent.WaitForErr("cannot connect: Connection refused"));
   // It would wait ten seconds for the service; whoever interrupts need not.
   agent.Signal(SIGINT);
@@ -143,7 +144,7 @@ TEST_F(RunTest, RunsTheCommandWhateverAnswersInPlaceOfTheService) {
   AgentProcess agent(Run(proxy.url(), "echo $$; exit 0"));
   ASSERT_TRUE(agent.WaitForErr("not a Stepscope service"));
   ASSERT_TRUE(agent.WaitForOut("\n"));
-  while (kill(std::stoi(agent.out()), 0) == 0) std::this_thread::yield();
+  EXPECT_TRUE(Eventually([&] { return kill(std::stoi(agent.out()), 0) != 0; }));
   agent.Signal(SIGINT);
   EXPECT_EQ(agent.Wait(), 0);
 }
