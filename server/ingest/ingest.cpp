@@ -9,13 +9,13 @@
 #include "core/base/guarded.h"
 #include "core/base/log.h"
 #include "core/base/worker.h"
-#include "server/ingest/group.h"
 #include "server/ingest/group_signal.h"
 #include "server/ingest/known_schemas.h"
 #include "server/ingest/recent.h"
 #include "server/ingest/replies.h"
 #include "server/ingest/sample_sessions.h"
 #include "server/ingest/series_names.h"
+#include "server/ingest/store_parts.h"
 
 namespace stepscope {
 namespace {
@@ -67,10 +67,7 @@ struct Ingest::Core {
   }
   Batch TakeBatch();
   void Store(Batch batch);
-  Status StoreParts(Connection& connection, const std::vector<GroupItem>& items,
-                    const std::vector<Waiting*>& owners);
-  Status StoreCulprit(Connection& connection, const GroupItem& item, Waiting& owner,
-                      const Error& error);
+  Status StoreAll(const Batch& batch);
   void Count(const Batch& batch, Duration took, bool stored);
 };
 
@@ -107,19 +104,7 @@ Batch Ingest::Core::TakeBatch() {
 void Ingest::Core::Store(Batch batch) {
   const SteadyTime begun = clock.Steady();
   commits.Change([&](Commits& now) { now.running = begun; });
-  Status stored;
-  Result<Database::Lease> connection = database.Acquire();
-  if (connection) {
-    std::vector<GroupItem> items;
-    std::vector<Waiting*> owners;
-    for (const auto& waiting : batch) {
-      items.push_back({&waiting->push, 0, waiting->push.frames.size()});
-      owners.push_back(waiting.get());
-    }
-    stored = StoreParts(**connection, items, owners);
-  } else {
-    stored = connection.error();
-  }
+  const Status stored = StoreAll(batch);
   if (!stored) LogWarning("ingest: a group was not stored: {}", stored.error().message);
   Count(batch, clock.Steady() - begun, stored.ok());
   for (const auto& waiting : batch) {
@@ -136,55 +121,17 @@ void Ingest::Core::Store(Batch batch) {
   }
 }
 
-// When PostgreSQL refuses the content of a group, it is halved until the culprit stands alone.
-// An error means that a part was not stored, and nobody of the group is told that it was.
-Status Ingest::Core::StoreParts(Connection& connection, const std::vector<GroupItem>& items,
-                                const std::vector<Waiting*>& owners) {
-  auto outcomes = StoreGroup(connection, items, options, ToMicros(clock.Now()));
-  if (outcomes) {
-    for (std::size_t i = 0; i < items.size(); ++i) Add(owners[i]->outcome, (*outcomes)[i]);
-    return {};
+Status Ingest::Core::StoreAll(const Batch& batch) {
+  Result<Database::Lease> connection = database.Acquire();
+  if (!connection) return connection.error();
+  std::vector<GroupPart> parts;
+  for (const auto& waiting : batch) {
+    parts.push_back({{&waiting->push, 0, waiting->push.frames.size()}, &waiting->outcome});
   }
-  const Code code = outcomes.error().code;
-  if (code != Code::kInvalid && code != Code::kConflict) return outcomes.error();
-  std::size_t frames = 0;
-  for (const GroupItem& item : items) frames += item.to - item.from;
-  if (frames == 1) return StoreCulprit(connection, items[0], *owners[0], outcomes.error());
-  std::vector<GroupItem> parts[2];
-  std::vector<Waiting*> part_owners[2];
-  std::size_t seen = 0;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::size_t length = items[i].to - items[i].from;
-    const std::size_t room = frames / 2 > seen ? frames / 2 - seen : 0;
-    const std::size_t middle = items[i].from + std::min(room, length);
-    const GroupItem halves[] = {{items[i].push, items[i].from, middle},
-                                {items[i].push, middle, items[i].to}};
-    for (std::size_t half = 0; half < 2; ++half) {
-      if (halves[half].from == halves[half].to) continue;
-      parts[half].push_back(halves[half]);
-      part_owners[half].push_back(owners[i]);
-    }
-    seen += length;
-  }
-  const Status first = StoreParts(connection, parts[0], part_owners[0]);
-  return first ? StoreParts(connection, parts[1], part_owners[1]) : first;
-}
-
-Status Ingest::Core::StoreCulprit(Connection& connection, const GroupItem& item, Waiting& owner,
-                                  const Error& error) {
-  CheckedFrame& frame = item.push->frames[item.from];
-  if (std::holds_alternative<RejectedFrame>(frame.content)) return error;
-  if (error.code == Code::kConflict) {
-    figures.Change([](IngestFigures& now) { ++now.duplicate_rows; });
-  }
-  LogWarning("ingest: {} {} frame {} refused: {}", item.push->job, Printable(item.push->node),
-             frame.sequence, error.message);
-  frame.last = frame.sequence;
-  frame.content = RejectedFrame{frame.sequence, "refused", error.message};
-  auto outcomes = StoreGroup(connection, {item}, options, ToMicros(clock.Now()));
-  if (!outcomes) return outcomes.error();
-  Add(owner.outcome, (*outcomes)[0]);
-  return {};
+  std::uint64_t duplicate_rows = 0;
+  const Status stored = StoreParts({**connection, options, clock}, parts, duplicate_rows);
+  figures.Change([&](IngestFigures& now) { now.duplicate_rows += duplicate_rows; });
+  return stored;
 }
 
 void Ingest::Core::Count(const Batch& batch, Duration took, bool stored) {

@@ -1,0 +1,69 @@
+#include "server/ingest/store_parts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/log.h"
+#include "core/base/text.h"
+#include "server/ingest/replies.h"
+
+namespace stepscope {
+namespace {
+
+std::size_t FramesOf(const std::vector<GroupPart>& parts) {
+  std::size_t frames = 0;
+  for (const GroupPart& part : parts) frames += part.item.to - part.item.from;
+  return frames;
+}
+
+Status StoreWhole(const StoreTools& tools, const std::vector<GroupPart>& parts) {
+  std::vector<GroupItem> items;
+  for (const GroupPart& part : parts) items.push_back(part.item);
+  const auto outcomes =
+      StoreGroup(tools.connection, items, tools.options, ToMicros(tools.clock.Now()));
+  if (!outcomes) return outcomes.error();
+  for (std::size_t i = 0; i < parts.size(); ++i) Add(*parts[i].outcome, (*outcomes)[i]);
+  return {};
+}
+
+// The first half of the frames, and the second; a push may be cut in two.
+std::array<std::vector<GroupPart>, 2> Halve(const std::vector<GroupPart>& parts) {
+  std::array<std::vector<GroupPart>, 2> halves;
+  std::size_t room = FramesOf(parts) / 2;
+  for (const auto& [item, outcome] : parts) {
+    const std::size_t middle = item.from + std::min(room, item.to - item.from);
+    if (middle > item.from) halves[0].push_back({{item.push, item.from, middle}, outcome});
+    if (item.to > middle) halves[1].push_back({{item.push, middle, item.to}, outcome});
+    room -= middle - item.from;
+  }
+  return halves;
+}
+
+Status StoreCulprit(const StoreTools& tools, const GroupPart& part, const Error& error,
+                    std::uint64_t& duplicate_rows) {
+  CheckedFrame& frame = part.item.push->frames[part.item.from];
+  if (std::holds_alternative<RejectedFrame>(frame.content)) return error;
+  if (error.code == Code::kConflict) ++duplicate_rows;
+  LogWarning("ingest: {} {} frame {} refused: {}", part.item.push->job,
+             Printable(part.item.push->node), frame.sequence, error.message);
+  frame.last = frame.sequence;
+  frame.content = RejectedFrame{frame.sequence, "refused", error.message};
+  return StoreWhole(tools, {part});
+}
+
+}  // namespace
+
+Status StoreParts(const StoreTools& tools, const std::vector<GroupPart>& parts,
+                  std::uint64_t& duplicate_rows) {
+  const Status stored = StoreWhole(tools, parts);
+  if (stored) return {};
+  const Code code = stored.error().code;
+  if (code != Code::kInvalid && code != Code::kConflict) return stored;
+  if (FramesOf(parts) == 1) return StoreCulprit(tools, parts[0], stored.error(), duplicate_rows);
+  for (const std::vector<GroupPart>& half : Halve(parts)) {
+    if (Status whole = StoreParts(tools, half, duplicate_rows); !whole) return whole;
+  }
+  return {};
+}
+
+}  // namespace stepscope
