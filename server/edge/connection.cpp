@@ -62,8 +62,9 @@ std::optional<SteadyTime> EdgeConnection::Deadline() {
     case ConnectionState::kHead:
       return entered_ + options.head_within;
     case ConnectionState::kAsking:
-    case ConnectionState::kAnswering:
       return entered_ + options.answer_within;
+    case ConnectionState::kAnswering:
+      return entered_ + answer_within_;
     case ConnectionState::kBody:
       return exchange_.BodyDeadline(entered_);
     case ConnectionState::kWriting:

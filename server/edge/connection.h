@@ -102,7 +102,8 @@ class EdgeConnection {
   Budget::Hold answer_;
   std::size_t dropped_bytes_ = 0;
   std::uint64_t ticket_ = 0;
-  Lane lane_ = Lane::kAll;  // of the present request
+  Lane lane_ = Lane::kAll;    // of the present request,
+  Duration answer_within_{};  // of its answer
   Io read_io_ = Io::kWantRead, write_io_ = Io::kDone;
   bool close_ = false;  // after the answer
   bool ended_ = false;  // the other side sends nothing more

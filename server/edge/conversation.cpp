@@ -38,6 +38,8 @@ std::size_t EdgeConnection::ConsumeHead(std::string_view bytes) {
 
 void EdgeConnection::Judge(HeadVerdict verdict) {
   lane_ = verdict.lane;
+  const bool says = verdict.answer_within > Duration::zero();
+  answer_within_ = says ? verdict.answer_within : core_.options.answer_within;
   switch (verdict.kind) {
     case HeadVerdict::kRefuse:
       core_.counters.refused++;
@@ -85,6 +87,7 @@ void EdgeConnection::Submit(bool ask) {
 void EdgeConnection::Take(Done done) {
   if (closed_ || done.ticket != ticket_) return;  // it came too late
   if (!done.ask) {
+    ++ticket_;  // another reply to the same request comes too late
     Send(std::move(done.answer), done.close);
   } else if (done.verdict.kind == HeadVerdict::kAsk) {
     LogError("a question about a head was answered with a question");

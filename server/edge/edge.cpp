@@ -27,8 +27,8 @@ Edge::Edge(EdgeOptions options, EdgeHandlers handlers)
       bodies_(options.most_body_bytes),
       answers_(options.most_answer_bytes),
       workers_(options.workers, options.most_queued, handlers_, stopping_,
-               [this](Done done) {
-                 mailbox_.Post([&](Mail& mail) { mail.done.push_back(std::move(done)); });
+               [mailbox = mailbox_](Done done) {
+                 mailbox->Post([&](Mail& mail) { mail.done.push_back(std::move(done)); });
                }),
       thread_("edge", [this](const std::stop_token&) {
         Loop(Parts()).Run();
@@ -38,12 +38,12 @@ Edge::Edge(EdgeOptions options, EdgeHandlers handlers)
 LoopParts Edge::Parts() {
   return {.options = options_,
           .handlers = handlers_,
-          .stopping = stopping_,
+          .stopping = *stopping_,
           .counters = counters_,
           .bodies = bodies_,
           .answers = answers_,
           .workers = workers_,
-          .mailbox = mailbox_,
+          .mailbox = *mailbox_,
           .tls = tls_};
 }
 
@@ -70,18 +70,18 @@ Status Edge::Listen(const ListenAddress& address) {
 void Edge::Listen(Listener listener) {
   int none = 0;
   port_.compare_exchange_strong(none, listener.port());
-  mailbox_.Post([&](Mail& mail) { mail.listeners.push_back(std::move(listener)); });
+  mailbox_->Post([&](Mail& mail) { mail.listeners.push_back(std::move(listener)); });
 }
 
 void Edge::Stop(Duration grace, std::stop_token hurry) {
-  stopping_ = true;
-  mailbox_.Post([](Mail&) {});
+  *stopping_ = true;
+  mailbox_->Post([](Mail&) {});
   if (!ended_.Wait(std::move(hurry), grace, [](bool ended) { return ended; })) {
-    mailbox_.Post([](Mail& mail) { mail.cut = true; });
+    mailbox_->Post([](Mail& mail) { mail.cut = true; });
   }
   thread_.Join();
   workers_.Stop();
-  mailbox_.Take();  // listeners that came too late close their sockets
+  mailbox_->Take();  // listeners that came too late close their sockets
 }
 
 EdgeFigures Edge::figures() const {

@@ -41,7 +41,7 @@ class Edge {
 
   // Accepts no more and closes what is idle. Requests whose heads are complete are answered within
   // the grace; then, or when `hurry` is asked for, their connections are cut. Returns when no
-  // handler runs any more.
+  // handler runs any more; replies that come later still are dropped.
   void Stop(Duration grace, std::stop_token hurry = {});
 
   EdgeFigures figures() const;
@@ -51,13 +51,14 @@ class Edge {
 
   const EdgeOptions options_;
   const EdgeHandlers handlers_;
-  std::atomic<bool> stopping_{false};
+  // Shared with replies that are still to come.
+  const std::shared_ptr<std::atomic<bool>> stopping_ = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
   std::atomic<int> port_{0};
   EdgeCounters counters_;
   Budget bodies_, answers_;
   Guarded<std::shared_ptr<const TlsContext>> tls_;
   Guarded<EdgeTlsFiles> tls_files_;
-  Mailbox mailbox_;
   Guarded<bool> ended_;
   Workers workers_;
   Worker thread_;

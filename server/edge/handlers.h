@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 
+#include "core/base/time.h"
 #include "server/edge/message.h"
 
 namespace stepscope {
@@ -12,8 +14,9 @@ namespace stepscope {
 enum class Lane {
   kAll,
   kMost,  // three quarters: for what waits long, so that others always find a worker
+  kFew,   // as many as there are cores: for what computes, and gains nothing from more of them
 };
-inline constexpr std::size_t kLanes = 2;
+inline constexpr std::size_t kLanes = 3;
 
 // What is said of a request when only its head has come.
 struct HeadVerdict {
@@ -26,7 +29,21 @@ struct HeadVerdict {
   Reply refusal = {};
   std::size_t most_body = 0;  // bytes the body may have, after it was decoded
   Lane lane = Lane::kAll;     // for the answer, or for the question
+  Duration answer_within{};   // how long the answer may take; 0: as the edge's options say
 };
+
+// Takes the reply to one request: from any thread, also after the edge is gone. The first counts.
+using Respond = std::function<void(Reply)>;
+
+// What answers a request. It may keep `respond` for when the reply is there, so that no worker
+// waits for it meanwhile; one that never comes is a timeout.
+using AnswerRequest = std::function<void(Request, Respond)>;
+
+inline AnswerRequest AtOnce(std::function<Reply(const Request&)> answer) {
+  return [answer = std::move(answer)](const Request& request, const Respond& respond) {
+    respond(answer(request));
+  };
+}
 
 // What the edge calls for each request. It knows nothing of what they decide; each may change the
 // head (set its caller, drop headers). All are called from several threads at once, and none
@@ -34,7 +51,7 @@ struct HeadVerdict {
 struct EdgeHandlers {
   std::function<HeadVerdict(Request& head)> check_head;  // on the edge's own thread: never waits
   std::function<HeadVerdict(Request& head)> ask;         // on a worker: passes or refuses
-  std::function<Reply(const Request&)> answer;           // on a worker; only what passed
+  AnswerRequest answer;                                  // on a worker; only what passed
   // To something that could not be read as a request, or not in time. On the edge's thread.
   std::function<Reply(const Request&, std::string code, std::string detail)> fault;
 };

@@ -13,8 +13,8 @@ namespace stepscope {
 // The bounds of the edge (trust.md 3.14). All deadlines are absolute: nobody holds a connection
 // by sending or reading a little now and then.
 struct EdgeOptions {
-  // A push holds one while its group is committed, and large groups are what makes commits cheap:
-  // with 16, 1,000 agents waited for seconds. Pages wait for connections of their own meanwhile.
+  // Samples hold one while their group is committed, pages while the database answers; the frames
+  // of agents do not wait on them.
   std::size_t workers = 48;
   std::size_t most_connections = 4'096;
   std::size_t most_per_address = 64;  // that never had a caller; 0: no limit

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <thread>
+#include <utility>
 
 #include "core/base/log.h"
 
@@ -14,6 +16,11 @@ constexpr std::size_t kStackBytes = 8 * 1024 * 1024;
 
 std::size_t MostOf(std::size_t all) {
   return std::max<std::size_t>(1, all * 3 / 4);
+}
+
+std::size_t FewOf(std::size_t all) {
+  constexpr std::size_t kLeast = 2;
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), std::min(kLeast, all), all);
 }
 
 void LogFault(const std::exception& fault, const std::string& request_id) {
@@ -27,11 +34,16 @@ Reply Failed() {
 }  // namespace
 
 Workers::Workers(std::size_t threads, std::size_t most_queued, const EdgeHandlers& handlers,
-                 const std::atomic<bool>& stopping, std::function<void(Done)> done)
-    : handlers_(handlers), stopping_(stopping), done_(std::move(done)), workers_(threads) {
+                 std::shared_ptr<const std::atomic<bool>> stopping, std::function<void(Done)> done)
+    : handlers_(handlers),
+      stopping_(std::move(stopping)),
+      done_(std::move(done)),
+      workers_(threads) {
   QueueOf(Lane::kAll) = {.waiting = {}, .most_waiting = most_queued, .most_running = threads};
   QueueOf(Lane::kMost) = {
       .waiting = {}, .most_waiting = MostOf(most_queued), .most_running = MostOf(threads)};
+  QueueOf(Lane::kFew) = {
+      .waiting = {}, .most_waiting = MostOf(most_queued), .most_running = FewOf(threads)};
   sigset_t all, before;  // signals go to the main thread only
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -65,12 +77,16 @@ void* Workers::Start(void* started) {
   return nullptr;
 }
 
-// The idle one that worked last, who is to be woken; null when all are at work.
-Workers::Worker* Workers::TakeIdle() {
-  if (idle_.empty()) return nullptr;
+// The idle one that worked last, when there is work for one more than were called: who is to be
+// woken. Null otherwise, and when all are at work.
+Workers::Worker* Workers::TakeWanted() {
+  std::size_t wanted = 0;
+  for (const Queue& queue : queues_) wanted += queue.CanRun();
+  if (idle_.empty() || wanted <= called_) return nullptr;
   Worker* const worker = idle_.back();
   idle_.pop_back();
   worker->idle = false;
+  ++called_;
   return worker;
 }
 
@@ -81,7 +97,7 @@ bool Workers::Add(Task& task) {
       waiting() >= QueueOf(Lane::kAll).most_waiting || queue.waiting.size() >= queue.most_waiting;
   if (stopped_ || full) return false;
   queue.waiting.push_back({next_place_++, std::move(task)});
-  Worker* const worker = TakeIdle();
+  Worker* const worker = TakeWanted();
   lock.unlock();  // before the other wants it
   if (worker) worker->called.notify_one();
   return true;
@@ -102,78 +118,84 @@ std::size_t Workers::waiting() const {
 Workers::Queue* Workers::First() {
   Queue* first = nullptr;
   for (Queue& queue : queues_) {
-    if (!queue.CanRun()) continue;
+    if (queue.CanRun() == 0) continue;
     if (!first || queue.waiting.front().place < first->waiting.front().place) first = &queue;
   }
   return first;
 }
 
-bool Workers::Next(Worker& worker, Task& task) {
+bool Workers::Next(Worker& worker, std::optional<Lane> before, Task& task) {
   std::unique_lock lock(mutex_);
+  if (before) QueueOf(*before).running--;
   Queue* queue = nullptr;
   while (!stopped_ && (queue = First()) == nullptr) {
     worker.idle = true;
     idle_.push_back(&worker);
     worker.called.wait(lock, [&] { return stopped_ || !worker.idle; });
+    if (!worker.idle) --called_;
   }
   if (stopped_) return false;
   task = std::move(queue->waiting.front().task);
   queue->waiting.pop_front();
   queue->running++;
+  // One that its lane held back may go on although this worker has taken another.
+  Worker* const other = TakeWanted();
+  lock.unlock();
+  if (other) other->called.notify_one();
   return true;
 }
 
-// One that was held back by its lane may go on now, even if this worker takes another.
-void Workers::Leave(Lane lane) {
-  std::unique_lock lock(mutex_);
-  Queue& queue = QueueOf(lane);
-  const bool held_back = queue.running-- == queue.most_running && !queue.waiting.empty();
-  Worker* const worker = held_back ? TakeIdle() : nullptr;
-  lock.unlock();
-  if (worker) worker->called.notify_one();
-}
-
 void Workers::Run(Worker& worker) {
-  AnswerWriter writer;
+  std::optional<Lane> before;
   while (true) {
     Task task;
-    if (!Next(worker, task)) return;
-    const Lane lane = task.lane;
-    done_(task.ask ? Ask(std::move(task)) : Answer(std::move(task), writer));
-    Leave(lane);
+    if (!Next(worker, before, task)) return;
+    before = task.lane;
+    task.ask ? Ask(std::move(task)) : Answer(std::move(task));
   }
 }
 
-Done Workers::Ask(Task task) const {
+void Workers::Ask(Task task) const {
   HeadVerdict verdict{.kind = HeadVerdict::kRefuse, .refusal = Failed()};
   try {
     verdict = handlers_.ask(task.request);
   } catch (const std::exception& fault) {
     LogFault(fault, task.request.request_id);
   }
-  return {.connection = task.connection,
-          .ticket = task.ticket,
-          .ask = true,
-          .request = std::move(task.request),
-          .verdict = std::move(verdict),
-          .answer = {}};
+  done_({.connection = task.connection,
+         .ticket = task.ticket,
+         .ask = true,
+         .request = std::move(task.request),
+         .verdict = std::move(verdict),
+         .answer = {}});
 }
 
-Done Workers::Answer(Task task, AnswerWriter& writer) const {
-  Reply reply = Failed();
+void Workers::Answer(Task task) const {
+  const Respond respond = RespondTo(task);
+  const std::string request_id = task.request.request_id;
   try {
-    reply = handlers_.answer(task.request);
+    handlers_.answer(std::move(task.request), respond);
   } catch (const std::exception& fault) {
-    LogFault(fault, task.request.request_id);
+    LogFault(fault, request_id);
+    respond(Failed());
   }
-  task.form.close = task.form.close || stopping_;
-  std::string answer = writer.Write(std::move(reply), task.form);
-  return {.connection = task.connection,
-          .ticket = task.ticket,
+}
+
+// Owns all that it needs: the reply may come when these workers are gone.
+Respond Workers::RespondTo(const Task& task) const {
+  return [stopping = stopping_, done = done_, connection = task.connection, ticket = task.ticket,
+          asked = task.form](Reply reply) {
+    thread_local AnswerWriter writer;
+    AnswerForm form = asked;
+    form.close = form.close || *stopping;
+    std::string answer = writer.Write(std::move(reply), form);
+    done({.connection = connection,
+          .ticket = ticket,
           .request = {},
           .verdict = {},
           .answer = std::move(answer),
-          .close = task.form.close};
+          .close = form.close});
+  };
 }
 
 }  // namespace stepscope

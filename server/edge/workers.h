@@ -2,13 +2,16 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "server/edge/answer_writer.h"
@@ -44,9 +47,10 @@ struct Done {
 // and its memory are still in the processor's cache. An exception of a handler becomes a 500 here.
 class Workers {
  public:
-  // `done` is called on the workers' threads. While `stopping`, answers close the connection.
+  // `done` is called on the workers' threads, and on those on which replies come later; copies of
+  // it may outlive this. While `stopping`, answers close the connection.
   Workers(std::size_t threads, std::size_t most_queued, const EdgeHandlers& handlers,
-          const std::atomic<bool>& stopping, std::function<void(Done)> done);
+          std::shared_ptr<const std::atomic<bool>> stopping, std::function<void(Done)> done);
   ~Workers() { Stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -70,7 +74,7 @@ class Workers {
     std::size_t running = 0;
     std::size_t most_waiting = 0, most_running = 0;
 
-    bool CanRun() const { return !waiting.empty() && running < most_running; }
+    std::size_t CanRun() const { return std::min(waiting.size(), most_running - running); }
   };
 
   // A thread, and how it is woken.
@@ -82,22 +86,24 @@ class Workers {
 
   static void* Start(void* worker);
   void Run(Worker& worker);
-  bool Next(Worker& worker, Task& task);  // waits; false when stopped
-  void Leave(Lane lane);
-  Worker* TakeIdle();
+  // Waits; false when stopped. `before`: the lane of the task that is done.
+  bool Next(Worker& worker, std::optional<Lane> before, Task& task);
+  Worker* TakeWanted();
   Queue* First();
   Queue& QueueOf(Lane lane) { return queues_[static_cast<std::size_t>(lane)]; }
   std::size_t waiting() const;
-  Done Ask(Task task) const;
-  Done Answer(Task task, AnswerWriter& writer) const;
+  void Ask(Task task) const;
+  void Answer(Task task) const;
+  Respond RespondTo(const Task& task) const;
 
   const EdgeHandlers& handlers_;
-  const std::atomic<bool>& stopping_;
+  const std::shared_ptr<const std::atomic<bool>> stopping_;
   const std::function<void(Done)> done_;
   mutable std::mutex mutex_;  // not a Guarded, which wakes everyone: one worker is called
   std::vector<Worker> workers_;
   std::vector<Worker*> idle_;  // the one that worked last stands last
   std::array<Queue, kLanes> queues_;
+  std::size_t called_ = 0;  // that have not come yet
   std::uint64_t next_place_ = 0;
   bool stopped_ = false;
   std::vector<pthread_t> threads_;

@@ -55,10 +55,15 @@ std::optional<Reply> CheckPressure(const Request& head, const Route& route,
   return reply;
 }
 
-// Frames and samples wait for the commit of many: pages must find a worker meanwhile.
+// Who frames and samples are from may have to be asked of the database, and samples wait for the
+// commit of many: pages must find a worker meanwhile.
+Lane LaneOfQuestion(const Route& route) {
+  const bool many = route.traffic == Traffic::kFrames || route.traffic == Traffic::kSamples;
+  return many ? Lane::kMost : Lane::kAll;
+}
+
 Lane LaneOf(const Route& route) {
-  const bool waits = route.traffic == Traffic::kFrames || route.traffic == Traffic::kSamples;
-  return waits ? Lane::kMost : Lane::kAll;
+  return route.later ? Lane::kFew : LaneOfQuestion(route);
 }
 
 bool HasFallback(const Request& head) {
@@ -78,7 +83,8 @@ Front::Front(std::vector<Route> routes, Handler fallback, FrontSettings settings
 EdgeHandlers Front::Handlers() {
   return {.check_head = [this](Request& head) { return CheckHead(head); },
           .ask = [this](Request& head) { return Ask(head); },
-          .answer = [this](const Request& request) { return Answer(request); },
+          .answer = [this](Request request,
+                           const Respond& respond) { Answer(std::move(request), respond); },
           .fault =
               [this](const Request& request, std::string code, std::string detail) {
                 return AnswerFault(request, std::move(code), std::move(detail));
@@ -110,40 +116,62 @@ HeadVerdict Front::Judge(Request& head, bool may_wait) {
     return Refuse(head, std::move(*refusal));
   }
   Admission admission = Admit(access_, head, *match, may_wait);
-  const Lane lane = LaneOf(*match->route);
-  if (admission.kind == Admission::kAsk) return {.kind = HeadVerdict::kAsk, .lane = lane};
+  if (admission.kind == Admission::kAsk) {
+    return {.kind = HeadVerdict::kAsk, .lane = LaneOfQuestion(*match->route)};
+  }
   if (admission.kind == Admission::kRefuse) return Refuse(head, std::move(admission.refusal));
   if (const auto problem = CheckBody(head, *match->route)) {
     return Refuse(head, ToReply(*problem, head));
   }
-  return {.most_body = match->route->most_body, .lane = lane};
+  return {.most_body = match->route->most_body,
+          .lane = LaneOf(*match->route),
+          .answer_within = match->route->answer_within};
 }
 
 HeadVerdict Front::Refuse(const Request& head, Reply refusal) {
   Finish(head, Duration::zero(), refusal);
-  Count(head, refusal, Duration::zero());
+  counters_->Count(head, 0, refusal, Duration::zero());
   return {.kind = HeadVerdict::kRefuse, .refusal = std::move(refusal)};
 }
 
-Reply Front::Call(const Request& request) const {
-  const Result<Match> match = routes_.Find(request.method, request.path);
-  if (!match) return ToReply(match.error(), request);
-  if (!match->route) return fallback_(request);
-  return match->route->handler(request, match->parameters);
+Reply Front::Call(const Match& match, const Request& request) const {
+  if (!match.route) return fallback_(request);
+  return match.route->handler(request, match.parameters);
 }
 
-Reply Front::Answer(const Request& request) {
+void Front::Answer(Request request, const Respond& respond) {
   const SteadyTime start = clock_.Steady();
+  const Result<Match> match = routes_.Find(request.method, request.path);
+  if (match && match->route && match->route->later) {
+    return AnswerLater(*match->route, std::move(request), respond);
+  }
   Reply reply;
   try {
-    reply = Call(request);
+    reply = match ? Call(*match, request) : ToReply(match.error(), request);
   } catch (const std::exception& fault) {  // of a library, or out of memory
     reply = ToReply(Internal(fault.what()), request);
   }
   const Duration took = clock_.Steady() - start;
   Finish(request, took, reply);
-  Count(request, reply, took);
-  return reply;
+  counters_->Count(request, request.body.size(), reply, took);
+  respond(std::move(reply));
+}
+
+void Front::AnswerLater(const Route& route, Request request, const Respond& respond) {
+  std::string body = std::move(request.body);
+  const auto head = std::make_shared<const Request>(std::move(request));
+  const Respond complete = [head, respond, start = clock_.Steady(), bytes = body.size(),
+                            counters = counters_, &clock = clock_](Reply reply) {
+    const Duration took = clock.Steady() - start;
+    Finish(*head, took, reply);
+    counters->Count(*head, bytes, reply, took);
+    respond(std::move(reply));
+  };
+  try {
+    route.later(head, std::move(body), complete);
+  } catch (const std::exception& fault) {
+    complete(ToReply(Internal(fault.what()), *head));
+  }
 }
 
 Reply Front::AnswerFault(const Request& request, std::string code, std::string detail) {
@@ -152,21 +180,22 @@ Reply Front::AnswerFault(const Request& request, std::string code, std::string d
   Reply reply = ToReply(Problem{std::move(code), std::move(detail), {}, {}}, request);
   if (busy) std::erase_if(reply.headers, [](auto& one) { return one.first == "Retry-After"; });
   Finish(request, Duration::zero(), reply);
-  Count(request, reply, Duration::zero());
+  counters_->Count(request, request.body.size(), reply, Duration::zero());
   return reply;
 }
 
-void Front::Count(const Request& request, const Reply& reply, Duration took) {
+void HttpCounters::Count(const Request& head, std::size_t body_bytes, const Reply& reply,
+                         Duration took) {
   answers_[static_cast<std::size_t>(reply.status / 100) % answers_.size()]++;
   const auto took_us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
   answered_us_ += static_cast<std::uint64_t>(took_us);
-  body_bytes_ += request.body.size();
+  body_bytes_ += body_bytes;
   if (!Logs(LogLevel::kDebug)) return;
-  LogDebug("{} {} {} -> {} in {} us, request {}", request.peer, Printable(request.method, 16),
-           Printable(request.path), reply.status, took_us, request.request_id);
+  LogDebug("{} {} {} -> {} in {} us, request {}", head.peer, Printable(head.method, 16),
+           Printable(head.path), reply.status, took_us, head.request_id);
 }
 
-HttpFigures Front::figures() const {
+HttpFigures HttpCounters::figures() const {
   HttpFigures figures;
   for (std::size_t at = 0; at < answers_.size(); ++at) figures.answers[at] = answers_[at];
   figures.answered_us = answered_us_;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,17 @@ struct HttpFigures {
   std::uint64_t body_bytes = 0;            // received
 };
 
+// Counted while the service runs; shared with replies that are still to come.
+class HttpCounters {
+ public:
+  void Count(const Request& head, std::size_t body_bytes, const Reply& reply, Duration took);
+  HttpFigures figures() const;
+
+ private:
+  std::array<std::atomic<std::uint64_t>, 6> answers_{};
+  std::atomic<std::uint64_t> answered_us_{0}, body_bytes_{0};
+};
+
 struct FrontSettings {
   HostNames hosts;
   ProxyTrust proxies = {};
@@ -35,7 +47,8 @@ class Front {
  public:
   using Handler = std::function<Reply(const Request&)>;
 
-  // `fallback` answers GET and HEAD where no route stands, to everyone.
+  // `fallback` answers GET and HEAD where no route stands, to everyone. Replies that come when this
+  // is gone still ask the clock.
   Front(std::vector<Route> routes, Handler fallback, FrontSettings settings, Access& access,
         const Clock& clock);
 
@@ -47,27 +60,27 @@ class Front {
   // After CheckHead said kAsk: may wait for the database.
   HeadVerdict Ask(Request& head);
 
-  // Only for requests that were not refused.
-  Reply Answer(const Request& request);
+  // Only for requests that were not refused. `respond` is called once, before this returns or,
+  // where the route says so, when the reply is there.
+  void Answer(Request request, const Respond& respond);
 
   // An answer to something that could not be read as a request.
   Reply AnswerFault(const Request& request, std::string code, std::string detail);
 
-  HttpFigures figures() const;
+  HttpFigures figures() const { return counters_->figures(); }
 
  private:
   HeadVerdict Judge(Request& head, bool may_wait);
   HeadVerdict Refuse(const Request& head, Reply refusal);
-  Reply Call(const Request& request) const;
-  void Count(const Request& request, const Reply& reply, Duration took);
+  Reply Call(const Match& match, const Request& request) const;
+  void AnswerLater(const Route& route, Request request, const Respond& respond);
 
   const RouteTable routes_;
   const Handler fallback_;
   const FrontSettings settings_;
   Access& access_;
   const Clock& clock_;
-  std::array<std::atomic<std::uint64_t>, 6> answers_{};
-  std::atomic<std::uint64_t> answered_us_{0}, body_bytes_{0};
+  const std::shared_ptr<HttpCounters> counters_ = std::make_shared<HttpCounters>();
 };
 
 }  // namespace stepscope

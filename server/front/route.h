@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "server/access/right.h"
-#include "server/edge/message.h"
+#include "server/edge/handlers.h"
 #include "server/front/pressure.h"
 
 namespace stepscope {
@@ -23,7 +24,12 @@ inline constexpr std::size_t kMostJsonBody = 256 * 1024;
 struct Route {
   std::string_view method;   // GET also answers HEAD
   std::string_view pattern;  // "/api/v1/jobs/{name}"
-  std::function<Reply(const Request&, const PathParameters&)> handler;
+  std::function<Reply(const Request&, const PathParameters&)> handler = {};
+  // In its place where the reply waits for others: `head` is the request without its body, which
+  // nobody needs once it was read.
+  std::function<void(std::shared_ptr<const Request> head, std::string body, Respond respond)>
+      later = {};
+  Duration answer_within{};                // 0: as usual
   std::string_view body_type = kJsonType;  // the only content type a body may have
   std::size_t most_body = kMostJsonBody;   // bytes
   Right right = Right::kAdminister;        // what it needs; one that says nothing is for admins

@@ -91,7 +91,7 @@ TEST_F(AddressLimitTest, Ipv6Serves) {
   Edge edge({.workers = 1},
             {.check_head = [](Request&) { return HeadVerdict{}; },
              .ask = {},
-             .answer = [](const Request& request) { return TextReply(200, request.peer); },
+             .answer = AtOnce([](const Request& request) { return TextReply(200, request.peer); }),
              .fault = {}});
   const Status listening = edge.Listen({.host = "::1"});
   if (!listening) GTEST_SKIP() << "no IPv6 here: " << listening.error().message;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 #include "server/edge/edge.h"
@@ -36,6 +38,12 @@ class EdgeTest : public testing::Test {
   }
   bool AreHeld(int count) const {
     return gate_.Wait({}, 10s, [&](const Gate& gate) { return gate.inside >= count; });
+  }
+
+  // What answers the requests for /later, once there are so many.
+  std::vector<Respond> Kept(std::size_t count) {
+    kept_.Wait({}, 10s, [&](const auto& kept) { return kept.size() >= count; });
+    return kept_.Change([](auto& kept) { return std::exchange(kept, {}); });
   }
 
   static std::string Get(const std::string& target, const std::string& more = "") {
@@ -75,6 +83,7 @@ class EdgeTest : public testing::Test {
   void WaitAtGate();
 
   Guarded<Gate> gate_;
+  Guarded<std::vector<Respond>> kept_;
 
  protected:
   Edge edge_;
@@ -83,7 +92,11 @@ class EdgeTest : public testing::Test {
 inline EdgeHandlers EdgeTest::Handlers() {
   return {.check_head = [this](Request& head) { return Check(head, false); },
           .ask = [this](Request& head) { return Check(head, true); },
-          .answer = [this](const Request& request) { return Answer(request); },
+          .answer =
+              [this](const Request& request, const Respond& respond) {
+                if (request.path != "/later") return respond(Answer(request));
+                kept_.Change([&](auto& kept) { kept.push_back(respond); });
+              },
           .fault =
               [](const Request&, std::string code, std::string detail) {
                 return TextReply(StatusOfFault(code), code + ": " + detail);
@@ -104,6 +117,7 @@ inline HeadVerdict EdgeTest::Check(Request& head, bool asked) {
     verdict.refusal = TextReply(403, "refused");
   }
   if (head.path == "/hold" && head.query == "most") verdict.lane = Lane::kMost;
+  if (head.path == "/later" && head.query == "soon") verdict.answer_within = 200ms;
   if (head.path == "/known") {  // whoever it is: the edge does not look
     const auto owner = std::make_shared<int>(0);
     head.caller = {owner, reinterpret_cast<const Caller*>(owner.get())};

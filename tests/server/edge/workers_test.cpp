@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <thread>
+#include <utility>
 
 #include "core/base/guarded.h"
 
@@ -55,11 +58,11 @@ class WorkersTest : public testing::Test {
     return {.status = 200, .content_type = "", .body = {}, .headers = {}};
   }
 
-  const std::atomic<bool> stopping_{false};
+  const std::shared_ptr<std::atomic<bool>> stopping_ = std::make_shared<std::atomic<bool>>(false);
   const EdgeHandlers handlers_{
       .check_head = {},
       .ask = [](Request&) -> HeadVerdict { throw std::runtime_error("a secret"); },
-      .answer = [this](const Request& request) { return Answer(request); },
+      .answer = AtOnce([this](const Request& request) { return Answer(request); }),
       .fault = {}};
   const std::function<void(Done)> take_ = [this](Done done) { Take(std::move(done)); };
 };
@@ -83,6 +86,27 @@ TEST_F(WorkersTest, OneLaneMayHaveAllWorkers) {
   EXPECT_EQ(Begun(4).size(), 4U);
   for (const char* path : {"a", "b", "c", "d"}) LetGo(path);
   EXPECT_EQ(Finished(4).size(), 4U);
+}
+
+// With as many as there are cores at work, the rest waits, and nobody is woken for it in vain.
+TEST_F(WorkersTest, WhatComputesHasAWorkerForEachCore) {
+  Workers workers(64, 100, handlers_, stopping_, take_);
+  const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 64);
+  for (std::size_t count = 0; count < cores + 3; ++count) {
+    EXPECT_TRUE(Add(workers, "computes", Lane::kFew));
+  }
+  EXPECT_EQ(Begun(cores).size(), cores);
+  EXPECT_EQ(workers.queued(), 3U);
+  EXPECT_TRUE(Add(workers, "page"));
+  EXPECT_EQ(Begun(cores + 1).back(), "page");
+  LetGo("page");
+  LetGo("computes");
+  std::size_t finished = 0;
+  while (finished < cores + 4) {
+    const std::size_t more = Finished(1).size();
+    ASSERT_GT(more, 0U);
+    finished += more;
+  }
 }
 
 TEST_F(WorkersTest, FirstComeFirstServed) {
@@ -122,10 +146,10 @@ TEST_F(WorkersTest, TheFewThatWorkedLastGoOn) {
   constexpr std::size_t kThreads = 64;
   Guarded<std::set<pthread_t>> threads;
   EdgeHandlers handlers = handlers_;
-  handlers.answer = [&](const Request& request) {
+  handlers.answer = AtOnce([&](const Request& request) {
     threads.Change([](std::set<pthread_t>& all) { all.insert(pthread_self()); });
     return Answer(request);
-  };
+  });
   Workers workers(kThreads, 100, handlers, stopping_, take_);
   // One that starts late is the last to rest: first all of them have worked.
   for (std::size_t count = 0; count < kThreads; ++count) EXPECT_TRUE(Add(workers, "together"));
@@ -159,6 +183,27 @@ TEST_F(WorkersTest, AnExceptionBecomesA500AndTheWorkerGoesOn) {
   EXPECT_TRUE(done[1].answer.starts_with("HTTP/1.1 200 "));
 }
 
+TEST_F(WorkersTest, AReplyMayComeWhenTheyAreGone) {
+  EdgeHandlers handlers = handlers_;
+  Guarded<std::vector<Respond>> kept;
+  handlers.answer = [&](const Request&, const Respond& respond) {
+    kept.Change([&](auto& all) { all.push_back(respond); });
+  };
+  {
+    Workers workers(1, 10, handlers, stopping_, take_);
+    EXPECT_TRUE(Add(workers, "first") && Add(workers, "second"));
+    EXPECT_TRUE(kept.Wait({}, 10s, [](const auto& all) { return all.size() == 2; }));
+  }
+  *stopping_ = true;
+  for (const Respond& respond : kept.Change([](auto& all) { return std::exchange(all, {}); })) {
+    respond({.status = 204, .content_type = "", .body = {}, .headers = {}});
+  }
+  const std::vector<Done> done = Finished(2);
+  ASSERT_EQ(done.size(), 2U);
+  EXPECT_TRUE(done[1].answer.starts_with("HTTP/1.1 204 ")) << done[1].answer;
+  EXPECT_TRUE(done[1].close) << "the edge stops";
+}
+
 TEST_F(WorkersTest, AnExceptionAboutAHeadRefusesIt) {
   Workers workers(1, 10, handlers_, stopping_, take_);
   Task task = TaskFor("path");
@@ -178,7 +223,7 @@ TEST_F(WorkersTest, EachHasAStackOf8MBWhateverTheLimitSays) {
   setrlimit(RLIMIT_STACK, &small);
   Guarded<std::size_t> size;
   EdgeHandlers handlers = handlers_;
-  handlers.answer = [&](const Request&) {
+  handlers.answer = AtOnce([&](const Request&) {
     pthread_attr_t attributes;
     std::size_t bytes = 0;
     pthread_getattr_np(pthread_self(), &attributes);
@@ -186,7 +231,7 @@ TEST_F(WorkersTest, EachHasAStackOf8MBWhateverTheLimitSays) {
     pthread_attr_destroy(&attributes);
     size.Change([&](std::size_t& kept) { kept = bytes; });
     return Reply{.status = 200, .content_type = "", .body = {}, .headers = {}};
-  };
+  });
   Workers workers(1, 10, handlers, stopping_, take_);
   setrlimit(RLIMIT_STACK, &before);
   EXPECT_TRUE(Add(workers, "path"));

@@ -47,6 +47,21 @@ TEST_F(HttpServerTest, AnExceptionBecomesAProblemWithoutItsText) {
   EXPECT_EQ(StatusOf(Get("/echo/still")), 200);
 }
 
+TEST_F(HttpServerTest, AnswersThatComeLaterAreWholeAndCounted) {
+  const HttpFigures before = front_.figures();
+  const std::string answer =
+      Post("Content-Type: application/json\r\nContent-Length: 7\r\n", "[1,2,3]", "/later");
+  EXPECT_EQ(BodyOf(answer), "0 of 7") << "the body is the handler's";
+  EXPECT_EQ(HeaderOf(answer, "x-request-id").size(), 16U);
+  EXPECT_EQ(HeaderOf(answer, "x-content-type-options"), "nosniff");
+  EXPECT_EQ(HeaderOf(answer, "cache-control"), "no-store");
+  EXPECT_EQ(front_.figures().answers[2], before.answers[2] + 1);
+  EXPECT_EQ(front_.figures().body_bytes, before.body_bytes + 7);
+  const std::string failed = Get("/later/throws");
+  ExpectProblem(failed, 500, "internal");
+  EXPECT_EQ(failed.find("secret"), std::string::npos);
+}
+
 TEST_F(HttpServerTest, PipelinedRequestsAreAllAnswered) {
   RawClient client(server_.port());
   const std::string one = "GET /echo/a HTTP/1.1\r\nHost: localhost\r\n\r\n";

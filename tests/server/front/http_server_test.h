@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <stdexcept>
+#include <thread>
+#include <utility>
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "server/edge/edge.h"
 #include "server/front/front.h"
 #include "tests/support/raw_client.h"
@@ -36,6 +40,22 @@ inline std::vector<Route> TestRoutes() {
        .handler = [](const Request&, const PathParameters&) -> Reply {
          throw std::runtime_error("select secret from table");
        }},
+      {.method = "POST",
+       .pattern = "/later",
+       .later =
+           [](std::shared_ptr<const Request> head, std::string body, Respond respond) {
+             std::thread([head = std::move(head), bytes = body.size(),
+                          respond = std::move(respond)] {
+               respond({.status = 200,
+                        .content_type = "text/plain",
+                        .body = Format("{} of {}", head->body.size(), bytes),
+                        .headers = {}});
+             }).detach();
+           }},
+      {.method = "GET",
+       .pattern = "/later/throws",
+       .later = [](const auto&, const auto&,
+                   const auto&) { throw std::runtime_error("select secret from table"); }},
       {.method = "GET",
        .pattern = "/large",
        .handler =
@@ -63,8 +83,9 @@ class HttpServerTest : public testing::Test {
   std::string Get(const std::string& target, const std::string& more = "") {
     return Ask("GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + more + "\r\n");
   }
-  std::string Post(const std::string& headers, const std::string& body) {
-    return Ask("POST /size HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n" + body);
+  std::string Post(const std::string& headers, const std::string& body,
+                   const std::string& target = "/size") {
+    return Ask("POST " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n" + body);
   }
   static void ExpectProblem(const std::string& answer, int status, const std::string& code) {
     EXPECT_EQ(StatusOf(answer), status) << answer.substr(0, 500);

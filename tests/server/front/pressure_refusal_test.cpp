@@ -15,6 +15,14 @@ Route MakeRoute(std::string_view pattern, Traffic traffic) {
           .traffic = traffic};
 }
 
+Route LaterRoute() {
+  Route route = MakeRoute("/later", Traffic::kFrames);
+  route.handler = nullptr;
+  route.later = [](const auto&, const auto&, const Respond& respond) { respond({}); };
+  route.answer_within = 4s;
+  return route;
+}
+
 class PressureRefusal : public testing::Test {
  protected:
   HeadVerdict Check(const std::string& path, std::map<std::string, std::string> headers = {}) {
@@ -40,7 +48,7 @@ class PressureRefusal : public testing::Test {
   Access access_{nobody_asks_, clock_, false};
   Front front_{{MakeRoute("/page", Traffic::kPeople), MakeRoute("/bulk", Traffic::kBulk),
                 MakeRoute("/samples", Traffic::kSamples), MakeRoute("/frames", Traffic::kFrames),
-                MakeRoute("/change", Traffic::kChanges)},
+                MakeRoute("/change", Traffic::kChanges), LaterRoute()},
                nullptr,
                {.hosts = {"localhost"}, .pressure = &gauge_},
                access_,
@@ -119,6 +127,8 @@ TEST_F(PressureRefusal, WhatMakesRowsWaitsWhereTheDiskIsNearlyFull) {
 }
 
 TEST_F(PressureRefusal, FramesLeaveSomeWorkersToOthers) {
+  EXPECT_EQ(Check("/later").lane, Lane::kFew);
+  EXPECT_EQ(Check("/later").answer_within, 4s);
   EXPECT_EQ(Check("/frames").lane, Lane::kMost);
   EXPECT_EQ(Check("/samples").lane, Lane::kMost);
   EXPECT_EQ(Check("/page").lane, Lane::kAll);
