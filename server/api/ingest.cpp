@@ -12,6 +12,8 @@ namespace stepscope {
 namespace {
 
 constexpr const char* kAskAgainSeconds = "600";  // where a day's worth is used up
+// For the commit. Then 503, and the push may be sent again: what was committed is recognised.
+constexpr Duration kAnswerWithin = 4s;
 
 Reply ToReply(const PushReply& push, const Request& request) {
   if (push.status == 200) {
@@ -37,17 +39,22 @@ std::optional<Sending> WhatIsSent(std::string_view body) {
   return Sending{head->job, head->node, body.size(), head->kind == FrameKind::kLifecycle};
 }
 
-Reply Push(const Api& api, const Request& request) {
-  const Query query(request, {});
-  if (!query.faults().empty()) return query.Refusal(request);
+std::optional<Reply> Refusal(const Api& api, const Request& head, std::string_view body) {
+  const Query query(head, {});
+  if (!query.faults().empty()) return query.Refusal(head);
+  const auto sending = WhatIsSent(body);
+  if (!sending) return std::nullopt;
+  const auto refused = api.senders.Check(*head.caller, *sending);
+  if (!refused) return ToReply(refused.error(), head);
+  if (*refused) return ToReply(**refused, head);
+  return std::nullopt;
+}
 
-  if (const auto sending = WhatIsSent(request.body)) {
-    const auto refused = api.senders.Check(*request.caller, *sending);
-    if (!refused) return ToReply(refused.error(), request);
-    if (*refused) return ToReply(**refused, request);
-  }
-
-  return ToReply(api.ingest.Push(request.body, MakerOf(*request.caller)), request);
+void Push(const Api& api, const std::shared_ptr<const Request>& head, std::string_view body,
+          const Respond& respond) {
+  if (auto refusal = Refusal(api, *head, body)) return respond(std::move(*refusal));
+  api.ingest.Push(body, MakerOf(*head->caller),
+                  [head, respond](const PushReply& reply) { respond(ToReply(reply, *head)); });
 }
 
 }  // namespace
@@ -55,8 +62,9 @@ Reply Push(const Api& api, const Request& request) {
 std::vector<Route> IngestRoutes(const Api& api) {
   return {{.method = "POST",
            .pattern = "/api/v1/ingest/frames",
-           .handler = [&api](const Request& request,
-                             const PathParameters&) { return Push(api, request); },
+           .later = [&api](const std::shared_ptr<const Request>& head, const std::string& body,
+                           const Respond& respond) { Push(api, head, body, respond); },
+           .answer_within = kAnswerWithin,
            .body_type = kFramesContentType,
            .most_body = kMaxPushBytes,
            .right = Right::kSend,

@@ -3,6 +3,7 @@
 #include "server/ingest/ingest.h"
 
 #include <deque>
+#include <exception>
 #include <future>
 #include <optional>
 
@@ -26,7 +27,7 @@ struct Waiting {
   CheckedPush push;
   std::size_t bytes = 0;
   SteadyTime since{};
-  std::promise<PushReply> reply;
+  TakeReply take;
   PushOutcome outcome;  // of the parts stored so far
 };
 
@@ -42,6 +43,16 @@ struct Queue {
   std::size_t frames = 0, bytes = 0;
   bool closed = false;
 };
+
+// Whoever cannot be told, for want of memory, asks again; the others are told.
+void Say(const Waiting& waiting, PushReply reply) {
+  try {
+    waiting.take(std::move(reply));
+  } catch (const std::exception& fault) {
+    LogError("ingest: {} {}: a reply was not sent: {}", waiting.push.job,
+             Printable(waiting.push.node), fault.what());
+  }
+}
 
 }  // namespace
 
@@ -116,8 +127,8 @@ void Ingest::Core::Store(Batch batch) {
         schemas.Remember(waiting->push, table->schema_hash, *table->schema);
       }
     }
-    waiting->reply.set_value(stored ? ReplyTo(waiting->push, waiting->outcome, clock.Now())
-                                    : Refused(503, "unavailable", stored.error().message));
+    Say(*waiting, stored ? ReplyTo(waiting->push, waiting->outcome, clock.Now())
+                         : Refused(503, "unavailable", stored.error().message));
   }
 }
 
@@ -170,13 +181,18 @@ Ingest::~Ingest() {
   core_->writer.Join();
 }
 
-PushReply Ingest::Push(std::string_view body, std::string sender) {
+void Ingest::Push(std::string_view body, std::string sender, TakeReply take) {
   auto checked = CheckPush(
       body, [this](const FrameHead& head) { return core_->schemas.Find(core_->database, head); });
   if (const auto* refusal = std::get_if<PushRefusal>(&checked)) {
-    return Refused(refusal->status, refusal->code, refusal->detail);
+    return take(Refused(refusal->status, refusal->code, refusal->detail));
   }
-  return Enqueue(std::move(std::get<CheckedPush>(checked)), body.size(), std::move(sender));
+  Enqueue(std::move(std::get<CheckedPush>(checked)), body.size(), std::move(sender),
+          std::move(take));
+}
+
+PushReply Ingest::Push(std::string_view body, std::string sender) {
+  return Await([&](TakeReply take) { Push(body, std::move(sender), std::move(take)); });
 }
 
 PushReply Ingest::PushSamples(std::string job, const Samples& samples, std::string sender) {
@@ -190,37 +206,46 @@ PushReply Ingest::PushSamples(std::string job, const Samples& samples, std::stri
   for (const CheckedFrame& frame : push.frames) {
     bytes += std::get<TableFrame>(frame.content).payload.size();
   }
-  return Enqueue(std::move(push), bytes, std::move(sender));
+  return Await(
+      [&](TakeReply take) { Enqueue(std::move(push), bytes, std::move(sender), std::move(take)); });
 }
 
-PushReply Ingest::Enqueue(CheckedPush push, std::size_t bytes, std::string sender) {
+// The reply may come when nobody waits for it any more.
+PushReply Ingest::Await(const std::function<void(TakeReply)>& push) const {
+  const auto reply = std::make_shared<std::promise<PushReply>>();
+  std::future<PushReply> waited = reply->get_future();
+  push([reply](PushReply said) { reply->set_value(std::move(said)); });
+  if (waited.wait_for(core_->options.answer_within) == std::future_status::timeout) {
+    return Refused(503, "unavailable", "ingest: the database takes long; send it again");
+  }
+  return waited.get();
+}
+
+void Ingest::Enqueue(CheckedPush push, std::size_t bytes, std::string sender, TakeReply take) {
   auto waiting = std::make_unique<Waiting>();
   waiting->push = std::move(push);
   waiting->push.sender = std::move(sender);
   waiting->bytes = bytes;
   waiting->since = core_->clock.Steady();
   if (!core_->series.Take(waiting->push, core_->clock.Steady())) {
-    return Refused(429, "limit-series",
-                   Format("{} series were new within 24 hours, which is the most for one token",
-                          core_->options.most_new_series));
+    return take(
+        Refused(429, "limit-series",
+                Format("{} series were new within 24 hours, which is the most for one token",
+                       core_->options.most_new_series)));
   }
-  std::future<PushReply> reply = waiting->reply.get_future();
-  const bool taken = core_->queue.Change([&](Queue& now) {
+  waiting->take = std::move(take);
+  core_->queue.Change([&](Queue& now) {
     if (now.closed || now.waiting.size() >= core_->options.queue_bound ||
         now.bytes + waiting->bytes > kQueueBytes) {
-      return false;
+      return;
     }
     now.frames += waiting->push.frames.size();
     now.bytes += waiting->bytes;
     now.waiting.push_back(std::move(waiting));
     core_->Tell(now);
-    return true;
   });
-  if (!taken) return Refused(503, "unavailable", "ingest: too many pushes wait; send it again");
-  if (reply.wait_for(core_->options.answer_within) == std::future_status::timeout) {
-    return Refused(503, "unavailable", "ingest: the database takes long; send it again");
-  }
-  return reply.get();
+  if (!waiting) return;
+  waiting->take(Refused(503, "unavailable", "ingest: too many pushes wait; send it again"));
 }
 
 IngestFigures Ingest::figures() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,9 +20,10 @@ struct IngestOptions {
   std::size_t queue_bound = 256;            // pushes that wait at once; more are refused with 503
   std::int64_t most_new_series = 100'000;   // of one sender within 24 hours
   std::size_t group_frames = 256;           // most frames in one transaction ...
-  Duration group_wait = 5ms;    // ... and how long the first of a group waits for others
-  Duration answer_within = 4s;  // a push waits so long for its commit; then 503, and it may be sent
-                                // again: what was committed meanwhile is recognised
+  Duration group_wait = 5ms;  // ... and how long the first of a group waits for others
+  // Who waits for a commit waits so long; then 503, and the push may be sent again: what was
+  // committed meanwhile is recognised.
+  Duration answer_within = 4s;
 };
 
 // What a push is answered: 200 with `answer`, or a problem.
@@ -35,6 +37,9 @@ struct PushReply {
   std::uint64_t expected = 0;  // with "gap"
   std::uint64_t samples = 0;   // stored by this push
 };
+
+// Takes the reply to a push.
+using TakeReply = std::function<void(PushReply)>;
 
 // What has happened since the start, for /metrics.
 struct IngestFigures {
@@ -55,17 +60,20 @@ struct IngestFigures {
 // transaction (group commit) and answers when it is committed. A repeat is acknowledged again, a
 // hole is refused, nothing is stored twice.
 //
-// One thread of its own writes. Push may be called from any thread and blocks until its group is
-// committed or refused. When the object goes, what waits is still answered.
+// One thread of its own writes. All may be called from any thread. When the object goes, what waits
+// is still answered.
 class Ingest {
  public:
   Ingest(Database& database, const Clock& clock, IngestOptions options);
   ~Ingest();
 
-  // `sender` is the name of the token that it came with; "" where tokens are not demanded.
-  PushReply Push(std::string_view body, std::string sender = "");
+  // `sender` is the name of the token that it came with; "" where tokens are not demanded. `take`
+  // is called once: on this thread when the push is refused for what it is, and on the writer's
+  // when its group is committed or refused, which may be long after.
+  void Push(std::string_view body, std::string sender, TakeReply take);
+  PushReply Push(std::string_view body, std::string sender = "");  // waits
 
-  // Samples of a job that exists: the same, without numbers, so nothing is recognised as a repeat;
+  // Samples of a job that exists: it waits, too, and they have no numbers: no repeat is recognised;
   // readers give each sample once. 409 job-ended, 410 unknown-job, 429 limit-series, 503
   // unavailable.
   PushReply PushSamples(std::string job, const Samples& samples, std::string sender = "");
@@ -73,7 +81,8 @@ class Ingest {
 
  private:
   struct Core;
-  PushReply Enqueue(CheckedPush push, std::size_t bytes, std::string sender);
+  void Enqueue(CheckedPush push, std::size_t bytes, std::string sender, TakeReply take);
+  PushReply Await(const std::function<void(TakeReply)>& push) const;
   std::unique_ptr<Core> core_;
 };
 
