@@ -12,8 +12,6 @@ namespace stepscope {
 namespace {
 
 constexpr const char* kAskAgainSeconds = "600";  // where a day's worth is used up
-// For the commit. Then 503, and the push may be sent again: what was committed is recognised.
-constexpr Duration kAnswerWithin = 4s;
 
 Reply ToReply(const PushReply& push, const Request& request) {
   if (push.status == 200) {
@@ -64,7 +62,7 @@ std::vector<Route> IngestRoutes(const Api& api) {
            .pattern = "/api/v1/ingest/frames",
            .later = [&api](const std::shared_ptr<const Request>& head, const std::string& body,
                            const Respond& respond) { Push(api, head, body, respond); },
-           .answer_within = kAnswerWithin,
+           .answer_within = kPushAnsweredWithin,
            .body_type = kFramesContentType,
            .most_body = kMaxPushBytes,
            .right = Right::kSend,

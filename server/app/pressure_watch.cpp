@@ -43,7 +43,7 @@ void Tell(Judgement before, Judgement now) {
 PressureWatch::PressureWatch(const Ingest& ingest, const IngestOptions& ingest_bounds,
                              std::string storage)
     : ingest_(ingest),
-      most_pushes_(ingest_bounds.queue_bound),
+      ingest_bounds_(ingest_bounds),
       storage_(std::move(storage)),
       gauge_([this] { return Look(); }) {}
 
@@ -70,9 +70,12 @@ Load PressureWatch::Look() const {
   const EdgeFigures edge = edge_ ? edge_->figures() : EdgeFigures{};
   const IngestFigures ingest = ingest_.figures();
   const double requests = ShareOf(double(edge.queued), bounds_.most_queued);
-  const double pushes = ShareOf(double(ingest.queue_length), most_pushes_);
-  Load load{.queue = std::max(requests, pushes),
-            .bodies = ShareOf(double(edge.body_bytes), bounds_.most_body_bytes),
+  // How many wait says little: a group takes hundreds. How long they wait is what they lack.
+  const double wait = ToSeconds(ingest.queue_age) / ToSeconds(ingest_bounds_.queue_age);
+  const double bodies = ShareOf(double(edge.body_bytes), bounds_.most_body_bytes);
+  const double pushes = ShareOf(double(ingest.queue_bytes), ingest_bounds_.queue_bytes);
+  Load load{.queue = std::max(requests, wait),
+            .bodies = std::max(bodies, pushes),
             .connections = ShareOf(double(edge.open()), bounds_.most_connections),
             .commit_p95 = ingest.commit_p95};
   LookAtFolder(storage_, load);

@@ -26,7 +26,7 @@ class PressureWatch {
   Load Look() const;
 
   const Ingest& ingest_;
-  const std::size_t most_pushes_;
+  const IngestOptions ingest_bounds_;
   const std::string storage_;
   const Edge* edge_ = nullptr;
   EdgeOptions bounds_;

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <utility>
 
 #include "core/base/time.h"
 #include "server/edge/message.h"
@@ -14,9 +13,8 @@ namespace stepscope {
 enum class Lane {
   kAll,
   kMost,  // three quarters: for what waits long, so that others always find a worker
-  kFew,   // as many as there are cores: for what computes, and gains nothing from more of them
 };
-inline constexpr std::size_t kLanes = 3;
+inline constexpr std::size_t kLanes = 2;
 
 // What is said of a request when only its head has come.
 struct HeadVerdict {
@@ -38,12 +36,6 @@ using Respond = std::function<void(Reply)>;
 // What answers a request. It may keep `respond` for when the reply is there, so that no worker
 // waits for it meanwhile; one that never comes is a timeout.
 using AnswerRequest = std::function<void(Request, Respond)>;
-
-inline AnswerRequest AtOnce(std::function<Reply(const Request&)> answer) {
-  return [answer = std::move(answer)](const Request& request, const Respond& respond) {
-    respond(answer(request));
-  };
-}
 
 // What the edge calls for each request. It knows nothing of what they decide; each may change the
 // head (set its caller, drop headers). All are called from several threads at once, and none

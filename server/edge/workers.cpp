@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <thread>
 #include <utility>
 
 #include "core/base/log.h"
@@ -16,11 +15,6 @@ constexpr std::size_t kStackBytes = 8 * 1024 * 1024;
 
 std::size_t MostOf(std::size_t all) {
   return std::max<std::size_t>(1, all * 3 / 4);
-}
-
-std::size_t FewOf(std::size_t all) {
-  constexpr std::size_t kLeast = 2;
-  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), std::min(kLeast, all), all);
 }
 
 void LogFault(const std::exception& fault, const std::string& request_id) {
@@ -42,8 +36,6 @@ Workers::Workers(std::size_t threads, std::size_t most_queued, const EdgeHandler
   QueueOf(Lane::kAll) = {.waiting = {}, .most_waiting = most_queued, .most_running = threads};
   QueueOf(Lane::kMost) = {
       .waiting = {}, .most_waiting = MostOf(most_queued), .most_running = MostOf(threads)};
-  QueueOf(Lane::kFew) = {
-      .waiting = {}, .most_waiting = MostOf(most_queued), .most_running = FewOf(threads)};
   sigset_t all, before;  // signals go to the main thread only
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -185,7 +177,7 @@ void Workers::Answer(Task task) const {
 Respond Workers::RespondTo(const Task& task) const {
   return [stopping = stopping_, done = done_, connection = task.connection, ticket = task.ticket,
           asked = task.form](Reply reply) {
-    thread_local AnswerWriter writer;
+    thread_local AnswerWriter writer;  // of whichever thread has the reply
     AnswerForm form = asked;
     form.close = form.close || *stopping;
     std::string answer = writer.Write(std::move(reply), form);

@@ -1,6 +1,9 @@
 #include "server/front/front.h"
 
+#include <atomic>
 #include <exception>
+#include <memory>
+#include <utility>
 
 #include "core/base/log.h"
 #include "server/front/admission.h"
@@ -55,16 +58,23 @@ std::optional<Reply> CheckPressure(const Request& head, const Route& route,
   return reply;
 }
 
-// Who frames and samples are from may have to be asked of the database, and samples wait for the
-// commit of many: pages must find a worker meanwhile.
-Lane LaneOfQuestion(const Route& route) {
-  const bool many = route.traffic == Traffic::kFrames || route.traffic == Traffic::kSamples;
-  return many ? Lane::kMost : Lane::kAll;
+// Samples wait for the commit of many, and who frames are from may have to be asked of a database
+// that is slow: pages must find a worker meanwhile.
+Lane LaneOf(const Route& route) {
+  const bool waits = route.traffic == Traffic::kFrames || route.traffic == Traffic::kSamples;
+  return waits ? Lane::kMost : Lane::kAll;
 }
 
-Lane LaneOf(const Route& route) {
-  return route.later ? Lane::kFew : LaneOfQuestion(route);
-}
+// What an answer needs that comes later.
+struct Asked {
+  Asked(Request request, std::size_t bytes, SteadyTime now)
+      : head(std::move(request)), body_bytes(bytes), since(now) {}
+
+  const Request head;  // without the body
+  const std::size_t body_bytes;
+  const SteadyTime since;
+  std::atomic_flag answered;
+};
 
 bool HasFallback(const Request& head) {
   return (head.method == "GET" || head.method == "HEAD") && !head.path.starts_with("/api/");
@@ -116,15 +126,14 @@ HeadVerdict Front::Judge(Request& head, bool may_wait) {
     return Refuse(head, std::move(*refusal));
   }
   Admission admission = Admit(access_, head, *match, may_wait);
-  if (admission.kind == Admission::kAsk) {
-    return {.kind = HeadVerdict::kAsk, .lane = LaneOfQuestion(*match->route)};
-  }
+  const Lane lane = LaneOf(*match->route);
+  if (admission.kind == Admission::kAsk) return {.kind = HeadVerdict::kAsk, .lane = lane};
   if (admission.kind == Admission::kRefuse) return Refuse(head, std::move(admission.refusal));
   if (const auto problem = CheckBody(head, *match->route)) {
     return Refuse(head, ToReply(*problem, head));
   }
   return {.most_body = match->route->most_body,
-          .lane = LaneOf(*match->route),
+          .lane = lane,
           .answer_within = match->route->answer_within};
 }
 
@@ -157,16 +166,20 @@ void Front::Answer(Request request, const Respond& respond) {
   respond(std::move(reply));
 }
 
+// A reply that comes when the edge has given its own is not counted, nor is a second one.
 void Front::AnswerLater(const Route& route, Request request, const Respond& respond) {
   std::string body = std::move(request.body);
-  const auto head = std::make_shared<const Request>(std::move(request));
-  const Respond complete = [head, respond, start = clock_.Steady(), bytes = body.size(),
-                            counters = counters_, &clock = clock_](Reply reply) {
-    const Duration took = clock.Steady() - start;
-    Finish(*head, took, reply);
-    counters->Count(*head, bytes, reply, took);
+  const auto asked = std::make_shared<Asked>(std::move(request), body.size(), clock_.Steady());
+  const Duration within = route.answer_within;
+  const Respond complete = [asked, respond, within, counters = counters_,
+                            &clock = clock_](Reply reply) {
+    const Duration took = clock.Steady() - asked->since;
+    const bool counts = !asked->answered.test_and_set() && (within == 0ns || took < within);
+    Finish(asked->head, took, reply);
+    if (counts) counters->Count(asked->head, asked->body_bytes, reply, took);
     respond(std::move(reply));
   };
+  const std::shared_ptr<const Request> head(asked, &asked->head);
   try {
     route.later(head, std::move(body), complete);
   } catch (const std::exception& fault) {

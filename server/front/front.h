@@ -60,8 +60,8 @@ class Front {
   // After CheckHead said kAsk: may wait for the database.
   HeadVerdict Ask(Request& head);
 
-  // Only for requests that were not refused. `respond` is called once, before this returns or,
-  // where the route says so, when the reply is there.
+  // Only for requests that were not refused. `respond` is called before this returns or, where the
+  // route says so, when the reply is there.
   void Answer(Request request, const Respond& respond);
 
   // An answer to something that could not be read as a request.

@@ -21,8 +21,6 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kQueueBytes = 256 * 1024 * 1024;
-
 struct Waiting {
   CheckedPush push;
   std::size_t bytes = 0;
@@ -44,13 +42,23 @@ struct Queue {
   bool closed = false;
 };
 
+std::unique_ptr<Waiting> TakeFirst(Queue& queue) {
+  std::unique_ptr<Waiting> first = std::move(queue.waiting.front());
+  queue.waiting.pop_front();
+  queue.frames -= first->push.frames.size();
+  return first;
+}
+
+PushReply TakesLong() {
+  return Refused(503, "unavailable", "ingest: the database takes long; send it again");
+}
+
 // Whoever cannot be told, for want of memory, asks again; the others are told.
-void Say(const Waiting& waiting, PushReply reply) {
+void Tell(const TakeReply& take, const std::function<PushReply()>& reply) {
   try {
-    waiting.take(std::move(reply));
-  } catch (const std::exception& fault) {
-    LogError("ingest: {} {}: a reply was not sent: {}", waiting.push.job,
-             Printable(waiting.push.node), fault.what());
+    take(reply());
+  } catch (const std::exception&) {
+    LogError("ingest: a reply was not sent: out of memory, or a fault of ours");
   }
 }
 
@@ -73,11 +81,14 @@ struct Ingest::Core {
       : database(db), clock(time), options(std::move(with)), series(options.most_new_series) {}
 
   void Run(std::stop_token stop);
-  void Tell(const Queue& now) {
+  void Signal(const Queue& now) {
     signal.Tell(!now.waiting.empty(), now.frames >= options.group_frames);
   }
+  bool HasRoom(const Queue& now, std::size_t bytes) const;
+  Batch TakeLate();
   Batch TakeBatch();
-  void Store(Batch batch);
+  void Store(const Batch& batch);
+  void Remember(const Waiting& waiting);
   Status StoreAll(const Batch& batch);
   void Count(const Batch& batch, Duration took, bool stored);
 };
@@ -90,8 +101,29 @@ void Ingest::Core::Run(std::stop_token stop) {
       continue;
     }
     (void)signal.WaitUntilFull(stop, options.group_wait);
+    for (const auto& late : TakeLate()) Tell(late->take, TakesLong);
     Store(TakeBatch());
   }
+}
+
+bool Ingest::Core::HasRoom(const Queue& now, std::size_t bytes) const {
+  if (now.closed || now.waiting.size() >= options.queue_bound) return false;
+  if (now.bytes + bytes > options.queue_bytes) return false;
+  return now.waiting.empty() || clock.Steady() - now.waiting.front()->since <= options.queue_age;
+}
+
+// Those whose senders have ceased to wait.
+Batch Ingest::Core::TakeLate() {
+  return queue.Change([this](Queue& now) {
+    Batch late;
+    const SteadyTime since = clock.Steady() - options.answer_within;
+    while (!now.waiting.empty() && now.waiting.front()->since < since) {
+      now.bytes -= now.waiting.front()->bytes;
+      late.push_back(TakeFirst(now));
+    }
+    Signal(now);
+    return late;
+  });
 }
 
 Batch Ingest::Core::TakeBatch() {
@@ -102,33 +134,37 @@ Batch Ingest::Core::TakeBatch() {
       const std::size_t more = now.waiting.front()->push.frames.size();
       if (!batch.empty() && frames + more > options.group_frames) break;
       frames += more;
-      now.frames -= more;
-      now.bytes -= now.waiting.front()->bytes;
-      batch.push_back(std::move(now.waiting.front()));
-      now.waiting.pop_front();
+      batch.push_back(TakeFirst(now));
     }
-    Tell(now);
+    Signal(now);
     return batch;
   });
 }
 
-void Ingest::Core::Store(Batch batch) {
+void Ingest::Core::Store(const Batch& batch) {
+  if (batch.empty()) return;
   const SteadyTime begun = clock.Steady();
   commits.Change([&](Commits& now) { now.running = begun; });
   const Status stored = StoreAll(batch);
   if (!stored) LogWarning("ingest: a group was not stored: {}", stored.error().message);
   Count(batch, clock.Steady() - begun, stored.ok());
+  std::size_t bytes = 0;
   for (const auto& waiting : batch) {
-    if (stored && (waiting->outcome.gap || waiting->outcome.unknown_job)) {
-      schemas.Forget(waiting->push);
-    }
-    if (stored) {
-      for (const TableFrame* table : waiting->outcome.with_schema) {
-        schemas.Remember(waiting->push, table->schema_hash, *table->schema);
-      }
-    }
-    Say(*waiting, stored ? ReplyTo(waiting->push, waiting->outcome, clock.Now())
-                         : Refused(503, "unavailable", stored.error().message));
+    if (stored) Remember(*waiting);
+    Tell(waiting->take, [&] {
+      return stored ? ReplyTo(waiting->push, waiting->outcome, clock.Now())
+                    : Refused(503, "unavailable", stored.error().message);
+    });
+    bytes += waiting->bytes;
+  }
+  queue.Change([&](Queue& now) { now.bytes -= bytes; });
+}
+
+// Only schemas that are committed are known.
+void Ingest::Core::Remember(const Waiting& waiting) {
+  if (waiting.outcome.gap || waiting.outcome.unknown_job) schemas.Forget(waiting.push);
+  for (const TableFrame* table : waiting.outcome.with_schema) {
+    schemas.Remember(waiting.push, table->schema_hash, *table->schema);
   }
 }
 
@@ -216,7 +252,7 @@ PushReply Ingest::Await(const std::function<void(TakeReply)>& push) const {
   std::future<PushReply> waited = reply->get_future();
   push([reply](PushReply said) { reply->set_value(std::move(said)); });
   if (waited.wait_for(core_->options.answer_within) == std::future_status::timeout) {
-    return Refused(503, "unavailable", "ingest: the database takes long; send it again");
+    return TakesLong();
   }
   return waited.get();
 }
@@ -235,14 +271,11 @@ void Ingest::Enqueue(CheckedPush push, std::size_t bytes, std::string sender, Ta
   }
   waiting->take = std::move(take);
   core_->queue.Change([&](Queue& now) {
-    if (now.closed || now.waiting.size() >= core_->options.queue_bound ||
-        now.bytes + waiting->bytes > kQueueBytes) {
-      return;
-    }
+    if (!core_->HasRoom(now, waiting->bytes)) return;
     now.frames += waiting->push.frames.size();
     now.bytes += waiting->bytes;
     now.waiting.push_back(std::move(waiting));
-    core_->Tell(now);
+    core_->Signal(now);
   });
   if (!waiting) return;
   waiting->take(Refused(503, "unavailable", "ingest: too many pushes wait; send it again"));

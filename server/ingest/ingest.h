@@ -14,16 +14,21 @@
 
 namespace stepscope {
 
+// A push that has no reply by then may be sent again: what was committed is recognised.
+inline constexpr Duration kPushAnsweredWithin = 4s;
+
 struct IngestOptions {
   std::vector<NewJob::Rule> default_rules;  // of a job that its first `started` frame creates
   std::string public_url;                   // in front of "/jobs/<name>", for webhooks
-  std::size_t queue_bound = 256;            // pushes that wait at once; more are refused with 503
-  std::int64_t most_new_series = 100'000;   // of one sender within 24 hours
-  std::size_t group_frames = 256;           // most frames in one transaction ...
+  // What may wait for the writer; more is refused with 503. A push that waited longer than it is
+  // waited for is not stored: its sender has it still, and the writer would never catch up.
+  std::size_t queue_bound = 4096;              // pushes, one of each connection
+  std::size_t queue_bytes = 64 * 1024 * 1024;  // with those that are being stored
+  Duration queue_age = 2s;                     // of the first of them
+  std::int64_t most_new_series = 100'000;      // of one sender within 24 hours
+  std::size_t group_frames = 256;              // most frames in one transaction ...
   Duration group_wait = 5ms;  // ... and how long the first of a group waits for others
-  // Who waits for a commit waits so long; then 503, and the push may be sent again: what was
-  // committed meanwhile is recognised.
-  Duration answer_within = 4s;
+  Duration answer_within = kPushAnsweredWithin;
 };
 
 // What a push is answered: 200 with `answer`, or a problem.
@@ -48,9 +53,10 @@ struct IngestFigures {
   std::uint64_t groups = 0, groups_failed = 0;
   // Frames that the natural key kept out although their cursor had let them through: none, ever.
   std::uint64_t duplicate_rows = 0;
-  std::uint64_t queue_length = 0, queue_bytes = 0;  // now
-  Duration queue_age{};                             // of the push that has waited longest
-  Duration commit_time{};                           // spent in transactions, all together
+  std::uint64_t queue_length = 0;  // pushes that wait, now,
+  std::uint64_t queue_bytes = 0;   // with those that are being stored
+  Duration queue_age{};            // of the push that has waited longest
+  Duration commit_time{};          // spent in transactions, all together
   Duration last_commit{};
   // 95 of 100 transactions of the last minute took at most this; more when one runs for longer.
   Duration commit_p95{};

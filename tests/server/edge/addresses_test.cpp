@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/server/edge/edge_test.h"
+#include "tests/support/at_once.h"
 #include "tests/support/fake_root.h"
 
 namespace stepscope {

@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <set>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "core/base/guarded.h"
+#include "tests/support/at_once.h"
 
 namespace stepscope {
 namespace {
@@ -86,27 +85,6 @@ TEST_F(WorkersTest, OneLaneMayHaveAllWorkers) {
   EXPECT_EQ(Begun(4).size(), 4U);
   for (const char* path : {"a", "b", "c", "d"}) LetGo(path);
   EXPECT_EQ(Finished(4).size(), 4U);
-}
-
-// With as many as there are cores at work, the rest waits, and nobody is woken for it in vain.
-TEST_F(WorkersTest, WhatComputesHasAWorkerForEachCore) {
-  Workers workers(64, 100, handlers_, stopping_, take_);
-  const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 64);
-  for (std::size_t count = 0; count < cores + 3; ++count) {
-    EXPECT_TRUE(Add(workers, "computes", Lane::kFew));
-  }
-  EXPECT_EQ(Begun(cores).size(), cores);
-  EXPECT_EQ(workers.queued(), 3U);
-  EXPECT_TRUE(Add(workers, "page"));
-  EXPECT_EQ(Begun(cores + 1).back(), "page");
-  LetGo("page");
-  LetGo("computes");
-  std::size_t finished = 0;
-  while (finished < cores + 4) {
-    const std::size_t more = Finished(1).size();
-    ASSERT_GT(more, 0U);
-    finished += more;
-  }
 }
 
 TEST_F(WorkersTest, FirstComeFirstServed) {

@@ -57,9 +57,20 @@ TEST_F(HttpServerTest, AnswersThatComeLaterAreWholeAndCounted) {
   EXPECT_EQ(HeaderOf(answer, "cache-control"), "no-store");
   EXPECT_EQ(front_.figures().answers[2], before.answers[2] + 1);
   EXPECT_EQ(front_.figures().body_bytes, before.body_bytes + 7);
+  EXPECT_EQ(StatusOf(Post("Content-Length: 0\r\n", "", "/later?throws")), 200);
+  EXPECT_EQ(front_.figures().answers[2], before.answers[2] + 2);
+  EXPECT_EQ(front_.figures().answers[5], before.answers[5]) << "it has answered already";
   const std::string failed = Get("/later/throws");
   ExpectProblem(failed, 500, "internal");
   EXPECT_EQ(failed.find("secret"), std::string::npos);
+}
+
+TEST_F(HttpServerTest, AnAnswerThatComesTooLateIsCountedOnceAsWhatTheClientGot) {
+  const HttpFigures before = front_.figures();
+  ExpectProblem(Get("/later/slow"), 503, "unavailable");
+  server_.Stop(std::chrono::seconds(10));  // returns when the handler has ended
+  EXPECT_EQ(front_.figures().answers[5], before.answers[5] + 1);
+  EXPECT_EQ(front_.figures().answers[2], before.answers[2]);
 }
 
 TEST_F(HttpServerTest, PipelinedRequestsAreAllAnswered) {

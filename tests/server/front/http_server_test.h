@@ -5,7 +5,6 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -43,15 +42,22 @@ inline std::vector<Route> TestRoutes() {
       {.method = "POST",
        .pattern = "/later",
        .later =
-           [](std::shared_ptr<const Request> head, std::string body, Respond respond) {
-             std::thread([head = std::move(head), bytes = body.size(),
-                          respond = std::move(respond)] {
-               respond({.status = 200,
-                        .content_type = "text/plain",
-                        .body = Format("{} of {}", head->body.size(), bytes),
-                        .headers = {}});
-             }).detach();
+           [](const std::shared_ptr<const Request>& head, const std::string& body,
+              const Respond& respond) {
+             respond({.status = 200,
+                      .content_type = "text/plain",
+                      .body = Format("{} of {}", head->body.size(), body.size()),
+                      .headers = {}});
+             if (head->query == "throws") throw std::runtime_error("select secret from table");
            }},
+      {.method = "GET",
+       .pattern = "/later/slow",
+       .later =
+           [](const auto&, const auto&, const Respond& respond) {
+             std::this_thread::sleep_for(std::chrono::milliseconds(200));
+             respond({});
+           },
+       .answer_within = std::chrono::milliseconds(50)},
       {.method = "GET",
        .pattern = "/later/throws",
        .later = [](const auto&, const auto&,

@@ -126,9 +126,13 @@ TEST_F(PressureRefusal, WhatMakesRowsWaitsWhereTheDiskIsNearlyFull) {
   EXPECT_EQ(Check("/bulk", {{"sec-fetch-site", "same-origin"}}).kind, HeadVerdict::kPass);
 }
 
-TEST_F(PressureRefusal, FramesLeaveSomeWorkersToOthers) {
-  EXPECT_EQ(Check("/later").lane, Lane::kFew);
+TEST_F(PressureRefusal, ARouteSaysHowLongItsAnswerMayTake) {
   EXPECT_EQ(Check("/later").answer_within, 4s);
+  EXPECT_EQ(Check("/frames").answer_within, 0s);
+}
+
+TEST_F(PressureRefusal, FramesLeaveSomeWorkersToOthers) {
+  EXPECT_EQ(Check("/later").lane, Lane::kMost);
   EXPECT_EQ(Check("/frames").lane, Lane::kMost);
   EXPECT_EQ(Check("/samples").lane, Lane::kMost);
   EXPECT_EQ(Check("/page").lane, Lane::kAll);

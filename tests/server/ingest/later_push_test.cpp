@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+
 #include "core/base/guarded.h"
 #include "core/base/text.h"
 #include "tests/server/ingest/ingest_fixture.h"
+#include "tests/support/eventually.h"
 
 namespace stepscope {
 namespace {
@@ -62,6 +65,39 @@ TEST_F(LaterPush, WhatWaitsIsAnsweredWhenItGoes) {
   ASSERT_EQ(replies.size(), 1u);
   ExpectStored(replies[0], 2);
   EXPECT_EQ(Frames(), 1);
+}
+
+// Its sender was told to send it again; and nobody joins a queue that is as slow as that.
+TEST_F(LaterPush, WhatWaitedTooLongIsNotStored) {
+  FrameMaker agent("train");
+  ExpectStored(Push({agent.Started()}), 1);
+  std::vector<std::string> frames;
+  for (int i = 0; i < 3; ++i) frames.push_back(agent.Ticks(kStartUs + i * 2'000'000));
+  IngestOptions options;
+  options.group_wait = 0ms;
+  options.queue_age = 100ms;
+  options.answer_within = 200ms;
+  Ingest slow(store_, clock_, options);
+  Result<Transaction> lock = Transaction::Begin(*connection_);
+  ASSERT_TRUE(lock && connection_->Query("select * from streams for update"));
+  slow.Push(test::PushOf({frames[0]}), "", Take());
+  EXPECT_TRUE(Eventually([&] { return slow.figures().queue_length == 0; })) << "the writer has it";
+  slow.Push(test::PushOf({frames[0], frames[1]}), "", Take());
+  EXPECT_TRUE(Eventually([&] { return slow.figures().queue_age > 200ms; }));
+  slow.Push(test::PushOf({frames[2]}), "", Take());
+  auto replies = Replies(1);
+  ASSERT_EQ(replies.size(), 1u);
+  ExpectProblem(replies[0], 503, "unavailable");
+  EXPECT_EQ(replies[0].detail, "ingest: too many pushes wait; send it again");
+  EXPECT_GT(slow.figures().queue_bytes, 0u);
+  ASSERT_TRUE(lock->Commit());
+  replies = Replies(3);
+  ASSERT_EQ(replies.size(), 3u);
+  ExpectStored(replies[1], 2);
+  EXPECT_EQ(replies[2].detail, "ingest: the database takes long; send it again");
+  EXPECT_EQ(Frames(), 1);
+  EXPECT_TRUE(Eventually([&] { return slow.figures().queue_bytes == 0; }));
+  ExpectStored(slow.Push(test::PushOf(frames)), 4);
 }
 
 TEST_F(LaterPush, OneThatCannotBeToldHoldsNobodyUp) {
