@@ -75,7 +75,10 @@ class AgentProcess {
 
   ~AgentProcess() {
     kill(-pid_, SIGKILL);  // its group: what a test that failed leaves, too
-    if (!reaped_) waitpid(pid_, nullptr, 0);
+    if (!reaped_) {
+      kill(pid_, SIGKILL);  // which in a terminal has no group in its first moments
+      waitpid(pid_, nullptr, 0);
+    }
     if (terminal_ >= 0) close(terminal_);
   }
 
