@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 bool AwaitNobody(const std::string& cluster, Duration at_most) {
   const SteadyTime until = SystemClock().Steady() + at_most;
-  while (!ProcessesIn(cluster).empty()) {
+  while (!PostgresIn(cluster).empty()) {
     if (SystemClock().Steady() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -27,7 +27,7 @@ bool AwaitNobody(const std::string& cluster, Duration at_most) {
 }
 
 void SignalAll(const std::string& cluster, int signal) {
-  for (const pid_t pid : ProcessesIn(cluster)) kill(pid, signal);
+  for (const pid_t pid : PostgresIn(cluster)) kill(pid, signal);
 }
 
 // The number in the first line of the pid file; 0 when there is none.
@@ -42,7 +42,7 @@ pid_t ServerOf(const std::string& pid_path) {
 // Gently first: the server, then everyone, then without asking. Backends whose server died keep the
 // shared memory, and a new server does not start beside them.
 Status EndEveryone(const std::string& cluster, pid_t server) {
-  const std::vector<pid_t> left = ProcessesIn(cluster);
+  const std::vector<pid_t> left = PostgresIn(cluster);
   if (left.empty()) return {};
   LogWarning("{}: ending {} processes of an earlier server", cluster, left.size());
   for (const pid_t pid : left) {
@@ -53,7 +53,7 @@ Status EndEveryone(const std::string& cluster, pid_t server) {
   if (AwaitNobody(cluster, 5s)) return {};
   SignalAll(cluster, SIGKILL);
   if (AwaitNobody(cluster, 5s)) return {};
-  const std::vector<pid_t> stuck = ProcessesIn(cluster);
+  const std::vector<pid_t> stuck = PostgresIn(cluster);
   return Unavailable(Format("{}: process {} of an earlier server cannot be ended", cluster,
                             stuck.empty() ? 0 : stuck.front()));
 }

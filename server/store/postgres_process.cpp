@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "core/base/clock.h"
@@ -58,6 +59,15 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   if (chdir("/") != 0) _exit(126);
   execve(arguments[0], arguments, environment);
   _exit(127);
+}
+
+// By the name it was started under, which stays when an upgrade of the package replaces the file;
+// "exe" would then read "postgres (deleted)". Titles of backends do not change it.
+bool RunsPostgres(const fs::path& process) {
+  std::ifstream file(process / "comm");
+  std::string name;
+  std::getline(file, name);
+  return name == "postgres";
 }
 
 }  // namespace
@@ -115,7 +125,7 @@ bool AwaitEnd(pid_t child, Duration at_most, std::string* exit) {
   return true;
 }
 
-std::vector<pid_t> ProcessesIn(const std::string& folder) {
+std::vector<pid_t> PostgresIn(const std::string& folder) {
   std::vector<pid_t> found;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
@@ -123,7 +133,8 @@ std::vector<pid_t> ProcessesIn(const std::string& folder) {
     if (!pid) continue;
     std::error_code unreadable;  // a zombie has no folder; others' we may not see
     const fs::path at = fs::read_symlink(entry.path() / "cwd", unreadable);
-    if (!unreadable && at == folder) found.push_back(static_cast<pid_t>(*pid));
+    if (unreadable || at != folder || !RunsPostgres(entry.path())) continue;
+    found.push_back(static_cast<pid_t>(*pid));
   }
   return found;
 }

@@ -39,9 +39,9 @@ bool HasEnded(pid_t child, std::string* exit);
 // The same, waited for.
 bool AwaitEnd(pid_t child, Duration at_most, std::string* exit);
 
-// Processes that work in the folder: a server and its backends, whoever started them. Zombies do
-// not count.
-std::vector<pid_t> ProcessesIn(const std::string& folder);
+// The PostgreSQL that works in the folder: a server and its backends, whoever started them. Zombies
+// do not count, nor does who else stands there, such as a shell or a backup.
+std::vector<pid_t> PostgresIn(const std::string& folder);
 
 // Whether anything in the process table has this number, zombies and threads too.
 bool IsTaken(pid_t pid);

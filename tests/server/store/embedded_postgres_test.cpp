@@ -13,94 +13,20 @@
 #include <future>
 #include <thread>
 
-#include "core/base/clock.h"
 #include "core/base/text.h"
-#include "server/store/database.h"
-#include "server/store/postgres_process.h"
 #include "server/store/postgres_programs.h"
+#include "tests/server/store/embedded_fixture.h"
 
 namespace stepscope {
 namespace {
 
 namespace fs = std::filesystem;
 
-template <typename Ready>
-bool Await(Duration at_most, Ready&& ready) {
-  const SteadyTime until = SystemClock().Steady() + at_most;
-  while (!ready()) {
-    if (SystemClock().Steady() > until) return false;
-    std::this_thread::sleep_for(20ms);
-  }
-  return true;
-}
-
-class Embedded : public ::testing::Test {
- protected:
-  Embedded() {
-    char path[] = "/tmp/stepscope-embedded-XXXXXX";
-    folder_ = fs::canonical(mkdtemp(path));
-  }
-  ~Embedded() override {
-    postgres_.reset();
-    fs::remove_all(folder_);
-  }
-
-  Status Start() {
-    auto started = EmbeddedPostgres::Start(Options());
-    if (!started) return started.error();
-    postgres_ = std::move(*started);
-    return {};
-  }
-  EmbeddedPostgresOptions Options() const {
-    return {folder_.string(), "", {"fsync=off", "shared_buffers=16MB"}};
-  }
-  std::string cluster() const { return (folder_ / "postgres").string(); }
-  std::string pid_path() const { return cluster() + "/postmaster.pid"; }
-
-  std::unique_ptr<Connection> Connect() {
-    auto connection = Connection::Open(postgres_->url());
-    EXPECT_TRUE(connection) << connection.error().message;
-    return connection ? std::move(*connection) : nullptr;
-  }
-  void ExpectServes() {
-    const auto connection = Connect();
-    ASSERT_NE(connection, nullptr);
-    EXPECT_TRUE(connection->Query("select 1"));
-  }
-  bool AwaitServing() {
-    return Await(30s, [this] { return Connection::Open(postgres_->url()).ok(); });
-  }
-  // A server that ended cleanly left its pid file, and its number is by now that of another.
-  void StartsBesideAProcess(pid_t number) {
-    ASSERT_TRUE(Start());
-    std::stringstream content;
-    content << std::ifstream(pid_path()).rdbuf();
-    postgres_.reset();
-    const std::string text = content.str();
-    std::ofstream(pid_path()) << number << text.substr(text.find('\n'));
-    const Status started = Start();
-    ASSERT_TRUE(started) << started.error().message;
-    ExpectServes();
-  }
-  // A process of the cluster by its title; 0 when there is none.
-  pid_t ProcessTitled(const std::string& title) {
-    for (const pid_t pid : ProcessesIn(cluster())) {
-      std::stringstream words;
-      words << std::ifstream(Format("/proc/{}/cmdline", pid)).rdbuf();
-      if (words.str().starts_with(title)) return pid;
-    }
-    return 0;
-  }
-
-  fs::path folder_;
-  std::unique_ptr<EmbeddedPostgres> postgres_;
-};
-
 TEST_F(Embedded, KeepsItsDataOverARestart) {
   ASSERT_TRUE(Start());
   ASSERT_TRUE(Connect()->Execute("create table kept (x integer)"));
   ASSERT_TRUE(postgres_->Stop());
-  EXPECT_TRUE(ProcessesIn(cluster()).empty());
+  EXPECT_TRUE(PostgresIn(cluster()).empty());
   postgres_.reset();
   ASSERT_TRUE(Start());
   EXPECT_TRUE(Connect()->Query("select * from kept"));
@@ -208,7 +134,7 @@ TEST_F(Embedded, BusyBackendOfAKilledServerIsEnded) {
   kill(killed, SIGKILL);
   EXPECT_TRUE(Await(40s, [&] { return postgres_->pid() > 0 && postgres_->pid() != killed; }));
   EXPECT_TRUE(AwaitServing());
-  EXPECT_EQ(std::ranges::count(ProcessesIn(cluster()), backend), 0);
+  EXPECT_EQ(std::ranges::count(PostgresIn(cluster()), backend), 0);
 }
 
 // While it recovers it lets nobody in (57P03); that is no fault, and ends.
