@@ -29,7 +29,7 @@ Status Retention::Turn(const std::stop_token& stop, Connection& connection) {
   if (Status done = RemoveJobs(stop, connection); !done) return done;
   if (clock_.Steady() >= search_at_) {
     search_at_ = clock_.Steady() + options_.search;
-    if (Status done = DeleteOldJobs(connection); !done) return done;
+    if (Status done = DeleteOldJobs(stop, connection); !done) return done;
     if (Status done = RemoveOldSamples(stop, connection); !done) return done;
   }
   return KeepSize(stop, connection);
@@ -51,11 +51,23 @@ Status Retention::RemoveJobs(const std::stop_token& stop, Connection& connection
   return {};
 }
 
-Status Retention::DeleteOldJobs(Connection& connection) {
+// A list at a time, until there is none: more may have ended in an hour than one list holds.
+Status Retention::DeleteOldJobs(const std::stop_token& stop, Connection& connection) {
   if (options_.keep_jobs == Duration::zero()) return {};
-  const auto jobs = ListJobsEndedBefore(connection, ToMicros(clock_.Now() - options_.keep_jobs));
-  if (!jobs) return jobs.error();
-  for (const EndedJob& job : *jobs) {
+  for (bool some = true; some && !stop.stop_requested();) {
+    const SteadyTime began = clock_.Steady();
+    const auto jobs = ListJobsEndedBefore(connection, ToMicros(clock_.Now() - options_.keep_jobs));
+    if (!jobs) return jobs.error();
+    if (Status done = DeleteListed(stop, connection, *jobs); !done) return done;
+    some = !jobs->empty() && Rest(stop, began);
+  }
+  return {};
+}
+
+Status Retention::DeleteListed(const std::stop_token& stop, Connection& connection,
+                               const std::vector<EndedJob>& jobs) {
+  for (const EndedJob& job : jobs) {
+    if (stop.stop_requested()) break;
     const Result<bool> deleted = Delete(connection, job.name, "age");
     if (!deleted) return deleted.error();
     if (*deleted) LogInfo("job {} ended long ago: removed", job.name);

@@ -44,7 +44,9 @@ class Retention {
   Status Turn(const std::stop_token& stop, Connection& connection);
   Status RemoveJobs(const std::stop_token& stop, Connection& connection);
   Status RemoveOldSamples(const std::stop_token& stop, Connection& connection);
-  Status DeleteOldJobs(Connection& connection);
+  Status DeleteOldJobs(const std::stop_token& stop, Connection& connection);
+  Status DeleteListed(const std::stop_token& stop, Connection& connection,
+                      const std::vector<EndedJob>& jobs);
   Result<bool> Delete(Connection& connection, const std::string& name, const std::string& reason);
   Result<std::int64_t> RemoveSamples(const std::stop_token& stop, Connection& connection,
                                      std::int64_t job_id, std::int64_t before_us,

@@ -211,6 +211,17 @@ TEST_F(RetentionTest, JobsThatEndedLongAgoGo) {
   EXPECT_EQ(retention.figures().jobs, 1u);
 }
 
+TEST_F(RetentionTest, MoreOldJobsThanOneListHoldsGoInOneSearch) {
+  ASSERT_TRUE(
+      connection_->Execute("insert into jobs (name, created_us, ended_us) "
+                           "select 'old-' || n, 1, n from generate_series(1, 250) as n"));
+  RetentionOptions once = quick_;
+  once.search = std::chrono::hours(1);
+  Retention retention(store_, clock_, once);
+  EXPECT_TRUE(Eventually([&] { return Count("jobs") == 0; })) << Count("jobs") << " are left";
+  EXPECT_TRUE(Eventually([&] { return retention.figures().jobs == 250; }));
+}
+
 TEST_F(RetentionTest, ZeroKeepsForEver) {
   JobFrames old(*connection_, "old");
   Fill(old, kNow - 900 * kDay);
