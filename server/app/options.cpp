@@ -64,7 +64,10 @@ constexpr std::array kOptions = {
     Option{"--keep-samples", "DAYS", "30",
            "Age at which samples and steps are removed, 0 to keep them; charts of wide ranges, "
            "statuses and findings stay."},
-    Option{"--keep-jobs", "DAYS", "400", "Days after its end that a job is removed; 0 to keep it."},
+    Option{
+        "--keep-jobs", "DAYS", "400",
+        "Days after its end that a job is removed, and age at which messages to webhooks and the "
+        "record of changes are; 0 to keep them."},
     Option{"--keep-size", "SIZE", "0",
            "What all jobs may take, such as 200GB; 0 for any size. Above it the oldest samples of "
            "all jobs are removed, then the oldest jobs that have ended."},

@@ -123,10 +123,10 @@ void AddRetention(const RetentionFigures& retention, PrometheusText& out) {
   out.Add("stepscope_retention_jobs_total", "counter",
           "Jobs removed for their age or for the size of all.", double(retention.jobs));
   out.Add("stepscope_retention_rows_total", "counter",
-          "Rows removed, of deleted jobs, for their age or for the size of all.",
+          "Rows removed, of deleted jobs, for their age (records too) or for the size of all.",
           double(retention.rows));
-  out.Add("stepscope_retention_bytes_total", "counter", "Bytes of samples in those rows.",
-          double(retention.bytes));
+  out.Add("stepscope_retention_bytes_total", "counter",
+          "Bytes of samples and messages in those rows.", double(retention.bytes));
   if (retention.stored_bytes == 0) return;  // never measured: there is no limit
   out.Add("stepscope_retention_stored_bytes", "gauge",
           "What the rows of all jobs take, when last measured: what --keep-size limits.",

@@ -30,6 +30,7 @@ Status Retention::Turn(const std::stop_token& stop, Connection& connection) {
   if (clock_.Steady() >= search_at_) {
     search_at_ = clock_.Steady() + options_.search;
     if (Status done = DeleteOldJobs(stop, connection); !done) return done;
+    if (Status done = RemoveOldRecords(stop, connection); !done) return done;
     if (Status done = RemoveOldSamples(stop, connection); !done) return done;
   }
   return KeepSize(stop, connection);
@@ -71,6 +72,21 @@ Status Retention::DeleteListed(const std::stop_token& stop, Connection& connecti
     const Result<bool> deleted = Delete(connection, job.name, "age");
     if (!deleted) return deleted.error();
     if (*deleted) LogInfo("job {} ended long ago: removed", job.name);
+  }
+  return {};
+}
+
+// What no job takes along has the age of jobs (docs/decisions/0049-old-records.md).
+Status Retention::RemoveOldRecords(const std::stop_token& stop, Connection& connection) {
+  if (options_.keep_jobs == Duration::zero()) return {};
+  for (bool some = true; some && !stop.stop_requested();) {
+    const SteadyTime began = clock_.Steady();
+    const std::int64_t before_us = ToMicros(clock_.Now() - options_.keep_jobs);
+    const Result<Removed> removed =
+        RemoveRecordsBefore(connection, before_us, options_.rows_at_once);
+    if (!removed) return removed.error();
+    Count(*removed);
+    some = removed->rows > 0 && Rest(stop, began);
   }
   return {};
 }

@@ -29,9 +29,9 @@ struct RetentionFigures {
   std::int64_t stored_bytes = 0, file_bytes = 0;  // when last measured; 0 without a limit
 };
 
-// Removes what people deleted, what is too old, and the oldest of what is too much, in the
-// background and in small transactions. Any number of replicas may do it: a piece that one is at is
-// left out by the others.
+// Removes what people deleted, what is too old (jobs, samples, records), and the oldest of what is
+// too much, in the background and in small transactions. Any number of replicas may do it: a piece
+// that one is at is left out by the others.
 class Retention {
  public:
   // Both references outlive this.
@@ -45,6 +45,7 @@ class Retention {
   Status RemoveJobs(const std::stop_token& stop, Connection& connection);
   Status RemoveOldSamples(const std::stop_token& stop, Connection& connection);
   Status DeleteOldJobs(const std::stop_token& stop, Connection& connection);
+  Status RemoveOldRecords(const std::stop_token& stop, Connection& connection);
   Status DeleteListed(const std::stop_token& stop, Connection& connection,
                       const std::vector<EndedJob>& jobs);
   Result<bool> Delete(Connection& connection, const std::string& name, const std::string& reason);

@@ -97,6 +97,15 @@ with gone as (
     returning octet_length(content) as size
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    // A message that waits still goes out first; there is none of the removal itself.
+    R"(
+with gone as (
+    delete from deliveries
+    where job_id = $1 and delivery_id in (select delivery_id from deliveries
+        where job_id = $1 and state in ('delivered', 'dead') order by delivery_id limit $2)
+    returning octet_length(body) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
     // Few rows each.
     "with gone as (delete from nodes where job_id = $1 returning 1) "
     "select count(*), least($2::bigint, 0) from gone",
@@ -195,6 +204,45 @@ with gone as (
     delete from events
     where job_id = $1 and event_id in (select event_id from events
         where job_id = $1 and at_us < $3 order by at_us limit $2)
+    returning 1
+)
+select count(*), 0::bigint from gone)",
+};
+
+// The same for records that no job takes along and that are older than $1. Numbers rise with time,
+// so no more than the oldest thousand are looked at: messages that wait among them end, and make
+// room.
+inline constexpr const char* kOldRecords[] = {
+    R"(
+with gone as (
+    delete from deliveries
+    where delivery_id in (
+        select delivery_id
+        from (select delivery_id, created_us, state from deliveries
+            order by delivery_id limit 1000) as oldest
+        where created_us < $1 and state in ('delivered', 'dead')
+        order by delivery_id
+        limit $2)
+    returning octet_length(body) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)",
+    R"(
+with gone as (
+    delete from audit
+    where audit_id in (
+        select audit_id
+        from (select audit_id, at_us from audit order by audit_id limit 1000) as oldest
+        where at_us < $1
+        order by audit_id
+        limit $2)
+    returning 1
+)
+select count(*), 0::bigint from gone)",
+    // Not in the order of their numbers, and small.
+    R"(
+with gone as (
+    delete from removals
+    where job_id in (select job_id from removals where ended_us < $1 order by job_id limit $2)
     returning 1
 )
 select count(*), 0::bigint from gone)",

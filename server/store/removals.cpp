@@ -159,6 +159,12 @@ Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
   return *removed;
 }
 
+Result<Removed> RemoveRecordsBefore(Connection& connection, std::int64_t before_us,
+                                    std::int64_t most) {
+  const Parameter parameters[] = {before_us, most};
+  return RunPieces(connection, kOldRecords, parameters);
+}
+
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us) {
   return Done(connection.Query(kSamplesFrom, {job_id, before_us}));
 }

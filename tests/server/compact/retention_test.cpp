@@ -16,6 +16,14 @@ namespace {
 constexpr std::int64_t kDay = 86'400'000'000;
 constexpr std::int64_t kNow = 1'800'000'000'000'000;
 
+// Of one time: what is sent, given up and waits; a change; a removal that ended.
+constexpr char kRecords[] = R"(
+insert into deliveries (webhook_id, event, body, state, due_us, created_us)
+select 1, 'e', 'text', state, 1, {0} from unnest(array['delivered', 'dead', 'ready']) as state;
+insert into audit (at_us, name, action) values ({0}, 'n', 'a');
+insert into removals (job_id, name, reason, asked_us, quiet_us, ended_us)
+values ({0}, 'n', 'age', {0}, {0}, {0}))";
+
 class RetentionTest : public CompactTest {
  protected:
   std::int64_t RowsOf(const JobFrames& job) {
@@ -222,10 +230,47 @@ TEST_F(RetentionTest, MoreOldJobsThanOneListHoldsGoInOneSearch) {
   EXPECT_TRUE(Eventually([&] { return retention.figures().jobs == 250; }));
 }
 
+TEST_F(RetentionTest, MessagesOfARemovedJobGoOnceTheyEnded) {
+  JobFrames gone(*connection_, "gone"), stays(*connection_, "stays");
+  for (const std::int64_t job_id : {gone.job_id(), stays.job_id()}) {
+    ASSERT_TRUE(connection_->Execute(
+        Format("insert into deliveries (webhook_id, job_id, event, body, state, due_us, created_us)"
+               " select 1, {}, 'e', 'text', state, 1, {}"
+               " from unnest(array['delivered', 'dead', 'ready', 'running']) as state",
+               job_id, kNow)));
+  }
+  const auto left = [&](const JobFrames& job) {
+    return Count(Format("deliveries where job_id = {}", job.job_id()));
+  };
+  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
+  Retention retention(store_, clock_, quick_);
+  EXPECT_TRUE(Eventually([&] { return left(gone) == 2; }));
+  EXPECT_EQ(Count("deliveries where state in ('ready', 'running')"), 4) << "they are sent first";
+  ASSERT_TRUE(connection_->Execute("update deliveries set state = 'delivered'"));
+  EXPECT_TRUE(Eventually([&] { return left(gone) == 0; }));
+  EXPECT_EQ(left(stays), 4);
+}
+
+TEST_F(RetentionTest, RecordsGoAtTheAgeOfJobs) {
+  for (const std::int64_t at_us : {kNow - 401 * kDay, kNow - 399 * kDay}) {
+    ASSERT_TRUE(connection_->Execute(Format(kRecords, at_us)));
+  }
+  Retention retention(store_, clock_, quick_);
+  EXPECT_TRUE(Eventually([&] { return retention.figures().rows == 4; }));
+  EXPECT_EQ(Count("deliveries"), 4) << "one that waits stays";
+  EXPECT_EQ(Count("audit"), 1);
+  EXPECT_EQ(Count("removals where ended_us is not null"), 1);
+  const std::string old = std::to_string(kNow - 400 * kDay);
+  EXPECT_EQ(Count("audit where at_us < " + old), 0);
+  EXPECT_EQ(Count("deliveries where state <> 'ready' and created_us < " + old), 0);
+  EXPECT_EQ(retention.figures().bytes, 8u);
+}
+
 TEST_F(RetentionTest, ZeroKeepsForEver) {
   JobFrames old(*connection_, "old");
   Fill(old, kNow - 900 * kDay);
   ASSERT_TRUE(connection_->Execute("update jobs set ended_us = 1"));
+  ASSERT_TRUE(connection_->Execute(Format(kRecords, 1)));
   RetentionOptions for_ever = quick_;
   for_ever.keep_samples = for_ever.keep_jobs = Duration::zero();
   const std::int64_t before = RowsOf(old);
@@ -234,6 +279,7 @@ TEST_F(RetentionTest, ZeroKeepsForEver) {
   Retention retention(store_, clock_, for_ever);
   EXPECT_TRUE(Eventually([&] { return Count("removals where quiet_us is not null") == 1; }));
   EXPECT_EQ(RowsOf(old), before);
+  EXPECT_EQ(Count("deliveries") + Count("audit") + Count("removals where ended_us = 1"), 5);
 }
 
 }  // namespace

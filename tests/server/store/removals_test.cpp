@@ -147,5 +147,28 @@ TEST_F(Removals, FindWhatIsOldWithoutWalkingWhatStays) {
   EXPECT_EQ(left->Int(0, 0), 0);
 }
 
+TEST_F(Removals, FindOldRecordsWithoutWalkingThoseThatStay) {
+  ASSERT_TRUE(
+      connection_->Execute("insert into deliveries (webhook_id, event, body, state, due_us, "
+                           "created_us) select 1, 'e', '', 'dead', at, at "
+                           "from generate_series(1, 100000) as at; "
+                           "insert into audit (at_us, name, action) select at, 'n', 'a' "
+                           "from generate_series(1, 100000) as at; analyze"));
+  for (const std::string piece : std::span(kOldRecords).first(2)) {
+    for (int again = 0; again < 2; ++again) {
+      const auto rows =
+          connection_->Query("explain (analyze, buffers, format json)" + piece, {51, 100});
+      ASSERT_TRUE(rows) << rows.error().message;
+      const Json plan = ReadJson(*rows, 0, 0)[0]["Plan"];
+      EXPECT_LT(plan["Shared Hit Blocks"].get<int>() + plan["Shared Read Blocks"].get<int>(), 400)
+          << piece;
+    }
+  }
+  const auto left = connection_->Query(
+      "select (select min(created_us) from deliveries), (select min(at_us) from audit)");
+  EXPECT_EQ(left->Int(0, 0), 51);
+  EXPECT_EQ(left->Int(0, 1), 51);
+}
+
 }  // namespace
 }  // namespace stepscope
