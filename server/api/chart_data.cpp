@@ -69,7 +69,8 @@ Status AddSamples(Connection& connection, const ChartQuery& query, Chart& chart)
   return {};
 }
 
-// In one snapshot: a frame that is compacted meanwhile would else count twice.
+// In one snapshot: a frame that is compacted meanwhile would else count twice. The first series too
+// many ends it: all of a large job take a gigabyte before anybody could refuse them.
 Status AddRollups(Connection& connection, const ChartQuery& query, std::int64_t bin_us,
                   Chart& chart) {
   const Result<Transaction> snapshot = Transaction::Snapshot(connection);
@@ -80,6 +81,7 @@ Status AddRollups(Connection& connection, const ChartQuery& query, std::int64_t 
   for (const auto& [node_id, name] : names) wanted.node_ids.push_back(node_id);
   const Status read = ForEachRollup(connection, wanted, [&](const NodeRollup& rollup) {
     chart.Add(names[rollup.node_id], rollup, bin_us, query.from_us, query.to_us);
+    return CheckSeries(query, chart);
   });
   if (!read) return read;
   const std::int64_t only = query.nodes.size() == 1 ? query.nodes[0].node_id : 0;

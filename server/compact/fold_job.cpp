@@ -23,6 +23,7 @@ Result<FoldedRollup> FoldOne(Connection& connection, std::int64_t job_id,
     const TickTable* const bins[] = {&rollup.bins};
     fold.AddNode(bins);
     ++folded;
+    return Status();
   };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     some.push_back(nodes[i].node_id);

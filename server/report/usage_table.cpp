@@ -143,6 +143,7 @@ Status ReadMeans(Connection& connection, const SeriesRange& range, std::int64_t 
   }
   return ForEachRollup(connection, query, [&](const NodeRollup& rollup) {
     means[rollup.node_id].Add(rollup.metric, rollup.bins);
+    return Status();
   });
 }
 

@@ -59,7 +59,8 @@ Status TakeAll(const Rows& rows, const TickFilter& columns, const TakeRollup& ta
   for (std::size_t row = 0; row < rows.size(); ++row) {
     Result<TickTable> bins = tables.Decode(row);
     if (!bins) return bins.error();
-    take({rows.Int(row, 0), rows.Text(row, 1), std::move(*bins)});
+    const Status taken = take({rows.Int(row, 0), rows.Text(row, 1), std::move(*bins)});
+    if (!taken) return taken;
   }
   return {};
 }
@@ -131,8 +132,10 @@ Status ForEachRollupOf(Connection& connection, std::int64_t job_id, const Rollup
 
 Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query) {
   std::vector<NodeRollup> rollups;
-  const Status read = ForEachRollup(
-      connection, query, [&](NodeRollup rollup) { rollups.push_back(std::move(rollup)); });
+  const Status read = ForEachRollup(connection, query, [&](NodeRollup rollup) {
+    rollups.push_back(std::move(rollup));
+    return Status();
+  });
   if (!read) return read.error();
   return rollups;
 }

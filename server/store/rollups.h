@@ -83,8 +83,8 @@ inline constexpr std::size_t kMostRollups = 200'000;
 Error TooManyRollups();
 Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query);
 // The same one by one, by metric and node and in the order of time: decoded, those of a large job
-// take ten times the memory.
-using TakeRollup = std::function<void(NodeRollup)>;
+// take ten times the memory. An error that `take` returns ends it.
+using TakeRollup = std::function<Status(NodeRollup)>;
 Status ForEachRollup(Connection& connection, const RollupQuery& query, const TakeRollup& take);
 // Those of one metric and chunk, of up to 10,000 nodes, by node.
 Status ForEachRollupOf(Connection& connection, std::int64_t job_id, const RollupKey& key,

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "core/base/text.h"
+#include "server/api/chart_data.h"
 #include "server/compact/fold_job.h"
 #include "server/store/jobs.h"
 #include "tests/server/api/api_test.h"
@@ -99,6 +100,30 @@ TEST_F(FoldedRollupsTest, AnswersStayTheSame) {
       connection->Execute("update job_rollups set stale = true where metric = "
                           "'node_cpu_percent' and chunk_us % 7200000000 = 0"));
   expect_same("some stale");
+}
+
+// Each series of a long range is memory; those behind the first too many are not drawn.
+TEST_F(FoldedRollupsTest, TooManySeriesOneByOneAreRefusedAtTheFirstTooMany) {
+  TestAgent three("mlp", "host-3"), four("mlp", "host-4");
+  for (TestAgent* agent : {&three, &four}) Push(agent->Started(kStartUs));
+  for (TestAgent* agent : {&one_, &two_, &three, &four}) Sample(*agent, 0, 200, 10);
+  const auto connection = service_.database().Connect();
+  Compact(*connection);
+  ChartQuery query{.job_id = job_id_,
+                   .nodes = {},
+                   .from_us = kBeginUs,
+                   .to_us = kBeginUs + 10 * kBinUs,
+                   .bin_us = kBinUs,
+                   .filter = {},
+                   .most_series = 2};
+  for (const NodeRow& node : *ListNodes(*connection, job_id_)) {
+    query.nodes.push_back({.node_id = node.node_id, .name = node.name});
+  }
+  Chart chart(kBinUs, kTickUs);
+  const Status filled = FillChart(*connection, query, chart);
+  ASSERT_FALSE(filled);
+  EXPECT_EQ(filled.error().code, Code::kInvalid);
+  EXPECT_EQ(chart.series(), 3u);
 }
 
 TEST_F(FoldedRollupsTest, AreReadInPlaceOfTheNodes) {

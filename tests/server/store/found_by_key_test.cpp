@@ -86,7 +86,8 @@ TEST_F(FoundByKey, RollupsOfAMetricOfSomeNodes) {
   EXPECT_LT(PagesReadOnceGrown("rollups", rows,
                                [&] {
                                  return ForEachRollupOf(*connection_, job_id_, {10, "a", 0},
-                                                        {1, 2, 3, 4}, [](const NodeRollup&) {})
+                                                        {1, 2, 3, 4},
+                                                        [](const NodeRollup&) { return Status(); })
                                      .ok();
                                }),
             kMostPages);
