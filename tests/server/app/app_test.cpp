@@ -126,6 +126,19 @@ TEST_F(AppTest, MetricsShowWhatTheServiceMayRunShortOf) {
   }
 }
 
+TEST_F(AppTest, MetricsShowWhatCompactorAndRetentionDo) {
+  const std::unique_ptr<App> app = Start();
+  const std::string metrics = Get(*app, "/metrics");
+  for (const std::string line :
+       {"stepscope_compact_waiting_frames 0", "stepscope_compact_overdue_seconds 0",
+        "stepscope_retention_jobs_total 0", "stepscope_retention_rows_total 0",
+        "stepscope_retention_bytes_total 0"}) {
+    EXPECT_NE(metrics.find("\n" + line + "\n"), std::string::npos) << line << " is not in\n"
+                                                                   << metrics;
+  }
+  EXPECT_EQ(metrics.find("stepscope_retention_stored_bytes"), std::string::npos) << "no limit";
+}
+
 TEST_F(AppTest, AnOccupiedPortIsOneClearSentence) {
   const std::unique_ptr<App> app = Start();
   settings_.listen[0].port = app->port();
