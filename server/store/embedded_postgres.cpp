@@ -72,6 +72,7 @@ struct EmbeddedPostgres::Life {
   PostgresFolder folder;
   std::vector<std::string> settings;
   std::optional<std::uint64_t> ballast_bytes;
+  Duration stops_within, quits_within;
   std::uintmax_t log_read = 0;  // bytes of the log that were looked at
   bool ballast_missed = false;  // and said so
   bool was_ready = false;       // the server that runs, or ran last
@@ -86,7 +87,9 @@ struct EmbeddedPostgres::Life {
   Life(PostgresFolder owned, const EmbeddedPostgresOptions& options)
       : folder(std::move(owned)),
         settings(options.settings),
-        ballast_bytes(options.ballast_bytes) {}
+        ballast_bytes(options.ballast_bytes),
+        stops_within(options.stops_within),
+        quits_within(options.quits_within) {}
 
   std::string Url(std::string_view database) const { return UrlOf(folder.socket_dir(), database); }
 
@@ -127,10 +130,10 @@ Result<pid_t> EmbeddedPostgres::Life::StartServer() {
 
 void EmbeddedPostgres::Life::ShutDown(pid_t child) const {
   kill(child, SIGINT);
-  if (AwaitEnd(child, 30s, nullptr)) return;
+  if (AwaitEnd(child, stops_within, nullptr)) return;
   LogWarning("postgres does not end; quitting it");
   kill(child, SIGQUIT);
-  if (AwaitEnd(child, 10s, nullptr)) return;
+  if (AwaitEnd(child, quits_within, nullptr)) return;
   kill(-child, SIGKILL);
   (void)AwaitEnd(child, 10s, nullptr);
 }

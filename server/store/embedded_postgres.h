@@ -16,6 +16,8 @@ struct EmbeddedPostgresOptions {
   std::string pg_bindir;  // where initdb and postgres are; empty = the newest that is installed
   std::vector<std::string> settings;                          // further "name=value", for tests
   std::optional<std::uint64_t> ballast_bytes = std::nullopt;  // nullopt: left as it is
+  Duration stops_within = 30s;  // when it is to stop; afterwards it is to stop at once
+  Duration quits_within = 10s;  // and afterwards it is killed
 };
 
 // A PostgreSQL of our own: a cluster in our data folder, on a unix socket only, run as a child of
@@ -41,7 +43,8 @@ class EmbeddedPostgres {
   static std::string UrlIn(const std::string& data_dir);
   int pid() const;  // of the server now; 0 while it is down
 
-  // Fast shutdown; after 30 s at once, after 10 s more with SIGKILL. Also done by the destructor.
+  // Fast shutdown, then at once, then with SIGKILL, as the options say. Also done by the
+  // destructor.
   Status Stop();
 
  private:

@@ -39,8 +39,9 @@ class Embedded : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  Status Start() {
-    auto started = EmbeddedPostgres::Start(Options());
+  Status Start() { return Start(Options()); }
+  Status Start(const EmbeddedPostgresOptions& options) {
+    auto started = EmbeddedPostgres::Start(options);
     if (!started) return started.error();
     postgres_ = std::move(*started);
     return {};
@@ -75,6 +76,11 @@ class Embedded : public ::testing::Test {
     const Status started = Start();
     ASSERT_TRUE(started) << started.error().message;
     ExpectServes();
+  }
+  bool LogSays(const std::string& words) {
+    std::stringstream log;
+    log << std::ifstream(folder_ / "postgres.log").rdbuf();
+    return log.str().find(words) != std::string::npos;
   }
   // A process of the cluster by its title; 0 when there is none.
   pid_t ProcessTitled(const std::string& title) {

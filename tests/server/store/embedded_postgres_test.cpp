@@ -78,6 +78,38 @@ TEST_F(Embedded, KilledBackendOnlyEndsSessions) {
   EXPECT_EQ(postgres_->pid(), server);
 }
 
+// A backend that does not notice holds the fast shutdown up, and no longer than was said.
+TEST_F(Embedded, ServerThatDoesNotStopIsToldToStopAtOnce) {
+  EmbeddedPostgresOptions options = Options();
+  options.stops_within = 100ms;
+  ASSERT_TRUE(Start(options));
+  const auto session = Connect();
+  const auto backend = static_cast<pid_t>(session->Query("select pg_backend_pid()")->Int(0, 0));
+  kill(backend, SIGSTOP);
+  std::jthread stopping([&] { (void)postgres_->Stop(); });
+  EXPECT_TRUE(Await(5s, [&] { return LogSays("received immediate shutdown request"); }));
+  kill(backend, SIGCONT);
+  stopping.join();
+  EXPECT_TRUE(LogSays("received fast shutdown request"));
+  EXPECT_TRUE(PostgresIn(cluster()).empty());
+}
+
+TEST_F(Embedded, ServerThatDoesNotListenIsKilled) {
+  EmbeddedPostgresOptions options = Options();
+  options.stops_within = options.quits_within = 100ms;
+  ASSERT_TRUE(Start(options));
+  ASSERT_TRUE(Connect()->Execute("create table kept (x integer)"));
+  const pid_t server = postgres_->pid();
+  kill(server, SIGSTOP);
+  ASSERT_TRUE(postgres_->Stop());
+  EXPECT_NE(kill(server, 0), 0) << "it is gone, and not a zombie";
+  EXPECT_FALSE(LogSays("shutdown request"));
+  EXPECT_TRUE(Await(10s, [&] { return PostgresIn(cluster()).empty(); }));
+  postgres_.reset();
+  ASSERT_TRUE(Start());
+  EXPECT_TRUE(Connect()->Query("select * from kept"));
+}
+
 TEST_F(Embedded, EmptyPidFileIsCleared) {
   ASSERT_TRUE(Start());
   postgres_.reset();
