@@ -1,5 +1,6 @@
 #include "core/wire/table_codec.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/text.h"
@@ -17,6 +18,21 @@ constexpr std::uint8_t kVersion = 1;
 // claim tens of megabytes.
 constexpr std::size_t kShortRows = 64;
 enum Packing : std::uint8_t { kPlain = 0, kTogether = 1 };
+
+// What stands in front of every table.
+struct TableHead {
+  std::uint8_t version = 0, packing = 0;
+  std::uint64_t rows = 0, columns = 0;
+};
+
+TableHead TakeHead(ByteReader& reader) {
+  TableHead head;
+  head.version = reader.Take<std::uint8_t>();
+  head.packing = reader.Take<std::uint8_t>();
+  head.rows = reader.TakeVarint();
+  head.columns = reader.TakeVarint();
+  return head;
+}
 
 }  // namespace
 
@@ -49,10 +65,7 @@ std::string EncodeColumns(std::size_t rows, std::size_t columns, const ColumnAt&
 
 Result<TableReader> TableReader::Open(std::string_view bytes, const TableLimits& limits) {
   ByteReader reader(bytes);
-  const auto version = reader.Take<std::uint8_t>();
-  const auto packing = reader.Take<std::uint8_t>();
-  const std::uint64_t rows = reader.TakeVarint();
-  const std::uint64_t columns = reader.TakeVarint();
+  const auto [version, packing, rows, columns] = TakeHead(reader);
   if (!reader.ok()) return Invalid("table: cut short");
   if (version != kVersion) return Invalid(Format("table: version {} is not known", version));
   if (packing > kTogether) return Invalid("table: a packing that is not known");
@@ -104,6 +117,14 @@ Result<Column> TableReader::Read(std::size_t column) const {
   const Status read = Read(column, into);
   if (!read) return read.error();
   return into;
+}
+
+std::optional<std::size_t> ClaimedCells(std::string_view bytes) {
+  constexpr TableLimits kMost;
+  ByteReader reader(bytes);
+  const TableHead head = TakeHead(reader);
+  if (!reader.ok() || head.rows > kMost.rows || head.columns > kMost.columns) return std::nullopt;
+  return static_cast<std::size_t>(std::max<std::uint64_t>(head.rows, 1) * head.columns);
 }
 
 Result<Table> DecodeTable(std::string_view bytes, const TableLimits& limits) {

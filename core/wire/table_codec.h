@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,10 @@ class TableReader {
   std::string inner_;  // directory and bodies, not compressed as a whole any more
   std::vector<Place> bodies_;
 };
+
+// Rows (at least one) times columns, as the table says of itself: what it takes to read it goes by
+// that. Nothing when it cannot be a table.
+std::optional<std::size_t> ClaimedCells(std::string_view bytes);
 
 // All columns.
 Result<Table> DecodeTable(std::string_view bytes, const TableLimits& limits = {});

@@ -8,11 +8,18 @@ constexpr std::int64_t kDayUs = 86'400'000'000;
 }  // namespace
 
 Result<NodeOwners::Claim> NodeOwners::Ask(const std::string& node, const std::string& name) {
-  if (const auto owner = Remembered(node)) return *owner == name ? kOwn : kForeign;
+  if (const auto claim = AskMemory(node, name)) return *claim;
   const Result<std::string> owner = LookUp(node, name);
   if (!owner) return owner.error();
   if (owner->empty()) return kTooMany;
   Remember(node, *owner);
+  return *owner == name ? kOwn : kForeign;
+}
+
+std::optional<NodeOwners::Claim> NodeOwners::AskMemory(const std::string& node,
+                                                       const std::string& name) const {
+  const auto owner = Remembered(node);
+  if (!owner) return std::nullopt;
   return *owner == name ? kOwn : kForeign;
 }
 

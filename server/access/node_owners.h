@@ -29,6 +29,8 @@ class NodeOwners {
 
   // A node that nobody has is this name's from now on. An error when the database does not answer.
   Result<Claim> Ask(const std::string& node, const std::string& name);
+  // The same from memory alone; nothing when the database has to be asked.
+  std::optional<Claim> AskMemory(const std::string& node, const std::string& name) const;
 
   // To be called after a binding was deleted: here at once, in other replicas within 30 s.
   void Forget(const std::string& node);

@@ -38,6 +38,19 @@ Senders::Senders(Database& database, const Clock& clock, SendLimits limits)
       bytes_(limits.bytes) {}
 
 Checked Senders::Check(const Caller& caller, const Sending& sending) {
+  return Check(caller, sending, std::nullopt);
+}
+
+std::optional<Checked> Senders::CheckNow(const Caller& caller, const Sending& sending) {
+  if (caller.how == Caller::kOpen) return May();
+  const auto claim = owners_.AskMemory(sending.node, caller.name);
+  if (!claim || sending.opens) return std::nullopt;
+  return Check(caller, sending, claim);
+}
+
+// `claim`: of the node, where it is known.
+Checked Senders::Check(const Caller& caller, const Sending& sending,
+                       std::optional<NodeOwners::Claim> claim) {
   if (caller.how == Caller::kOpen) return May();
   if (!Covers(caller.scopes, sending.job)) {
     return Refuse("forbidden", Format("the token is not for job {}", Printable(sending.job, 64)));
@@ -45,7 +58,7 @@ Checked Senders::Check(const Caller& caller, const Sending& sending) {
   if (const Duration wait = Wait(caller, sending); wait > Duration::zero()) {
     return Refuse("too-many-requests", "one token may not send so much", wait);
   }
-  if (Checked node = CheckNode(caller, sending.node); !node || *node) return node;
+  if (Checked node = CheckNode(caller, sending.node, claim); !node || *node) return node;
   if (const Duration wait = node_pushes_.Take(sending.node, 1, clock_.Steady());
       wait > Duration::zero()) {
     return Refuse("too-many-requests", "one node may not send so often", wait);
@@ -54,11 +67,12 @@ Checked Senders::Check(const Caller& caller, const Sending& sending) {
 }
 
 // A certificate is for the node whose name it carries.
-Checked Senders::CheckNode(const Caller& caller, const std::string& node) {
+Checked Senders::CheckNode(const Caller& caller, const std::string& node,
+                           std::optional<NodeOwners::Claim> known) {
   if (caller.how == Caller::kCertificate && node != caller.name) {
     return Refuse("node-bound", Format("the certificate is not for node {}", Printable(node, 64)));
   }
-  const Result<NodeOwners::Claim> claim = owners_.Ask(node, caller.name);
+  const Result<NodeOwners::Claim> claim = known ? *known : owners_.Ask(node, caller.name);
   if (!claim) return claim.error();
   if (*claim == NodeOwners::kTooMany) {
     return Refuse("limit-nodes",

@@ -40,6 +40,10 @@ class Senders {
   // Nothing when it may. An error when the database has to be asked and does not answer.
   Result<std::optional<SendRefusal>> Check(const Caller& caller, const Sending& sending);
 
+  // The same without asking the database; nothing, and nothing is counted, when it has to be.
+  std::optional<Result<std::optional<SendRefusal>>> CheckNow(const Caller& caller,
+                                                             const Sending& sending);
+
   // The same for a job that is about to be made.
   Result<std::optional<SendRefusal>> CheckNewJob(Connection& connection, const Caller& caller,
                                                  const std::string& job) const;
@@ -48,7 +52,10 @@ class Senders {
 
  private:
   Duration Wait(const Caller& caller, const Sending& sending);
-  Result<std::optional<SendRefusal>> CheckNode(const Caller& caller, const std::string& node);
+  Result<std::optional<SendRefusal>> Check(const Caller& caller, const Sending& sending,
+                                           std::optional<NodeOwners::Claim> claim);
+  Result<std::optional<SendRefusal>> CheckNode(const Caller& caller, const std::string& node,
+                                               std::optional<NodeOwners::Claim> claim);
   Result<std::optional<SendRefusal>> CheckOpening(const Caller& caller, const std::string& job);
 
   Database& database_;

@@ -25,6 +25,7 @@ struct EdgeCore {
   Budget& answers;
   Workers& workers;
   SteadyTime now = {};
+  int at_once_left = 0;  // requests that may be answered on this thread before others have a turn
   AnswerWriter writer = {};
   Deadlines deadlines = {}, idle = {};
   // Since when connections that never had a caller have sent nothing, or been busy with one thing.
@@ -80,6 +81,7 @@ class EdgeConnection {
   void Judge(HeadVerdict verdict);
   void Proceed(Progress body);
   void Submit(bool ask);
+  bool AnsweredNow(Task& task);
   void Fault(std::string_view code, std::string detail);
   void AnswerHere(Reply reply, bool close);
   void Send(std::string answer, bool close);
@@ -103,6 +105,7 @@ class EdgeConnection {
   std::size_t dropped_bytes_ = 0;
   std::uint64_t ticket_ = 0;
   Lane lane_ = Lane::kAll;    // of the present request,
+  bool at_once_ = false;      // whether it may be answered here,
   Duration answer_within_{};  // of its answer
   Io read_io_ = Io::kWantRead, write_io_ = Io::kDone;
   bool close_ = false;  // after the answer

@@ -38,6 +38,7 @@ std::size_t EdgeConnection::ConsumeHead(std::string_view bytes) {
 
 void EdgeConnection::Judge(HeadVerdict verdict) {
   lane_ = verdict.lane;
+  at_once_ = verdict.at_once;
   const bool says = verdict.answer_within > Duration::zero();
   answer_within_ = says ? verdict.answer_within : core_.options.answer_within;
   switch (verdict.kind) {
@@ -80,8 +81,17 @@ void EdgeConnection::Submit(bool ask) {
             .form = exchange_.Form()};
   if (!ask) task.body = exchange_.TakeHold();
   task.request = exchange_.Take();
-  if (!core_.workers.Add(task)) return Fault("busy", "too many requests wait to be answered");
+  if (!AnsweredNow(task) && !core_.workers.Add(task)) {
+    return Fault("busy", "too many requests wait to be answered");
+  }
   Enter(ask ? ConnectionState::kAsking : ConnectionState::kAnswering);
+}
+
+// A few in each turn of the loop: with more, workers are awake anyway, and share them.
+bool EdgeConnection::AnsweredNow(Task& task) {
+  if (task.ask || !at_once_ || core_.at_once_left <= 0) return false;
+  --core_.at_once_left;
+  return core_.workers.AnswerNow(task);
 }
 
 void EdgeConnection::Take(Done done) {

@@ -27,6 +27,7 @@ struct HeadVerdict {
   Reply refusal = {};
   std::size_t most_body = 0;  // bytes the body may have, after it was decoded
   Lane lane = Lane::kAll;     // for the answer, or for the question
+  bool at_once = false;       // `answer_now` may be asked before a worker is
   Duration answer_within{};   // how long the answer may take; 0: as the edge's options say
 };
 
@@ -44,6 +45,9 @@ struct EdgeHandlers {
   std::function<HeadVerdict(Request& head)> check_head;  // on the edge's own thread: never waits
   std::function<HeadVerdict(Request& head)> ask;         // on a worker: passes or refuses
   AnswerRequest answer;                                  // on a worker; only what passed
+  // Instead, on the edge's own thread: answers what it need not wait for and what takes as long as
+  // to wake a worker. False otherwise: nothing was done then, and the request is as it was.
+  std::function<bool(Request& request, const Respond&)> answer_now = {};
   // To something that could not be read as a request, or not in time. On the edge's thread.
   std::function<Reply(const Request&, std::string code, std::string detail)> fault;
 };

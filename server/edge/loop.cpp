@@ -10,6 +10,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kMostEvents = 256;
+constexpr int kMostAtOnce = 16;  // answers that this thread gives itself, in one turn
 // What was sent before the stop may still be on its way through the kernel of a busy machine.
 constexpr Duration kLastBytes = 20ms;
 constexpr int kMostLastTurns = 80;  // of accepting, when stopping: more than a queue holds
@@ -57,6 +58,7 @@ void Loop::Wait() {
   std::array<epoll_event, kMostEvents> events;
   const int count = epoll_wait(epoll_.get(), events.data(), kMostEvents, WaitTime());
   core_.now = clock_.Steady();
+  core_.at_once_left = kMostAtOnce;
   for (int at = 0; at < count; ++at) OnEvent(events[static_cast<std::size_t>(at)]);
 }
 

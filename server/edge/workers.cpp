@@ -173,6 +173,19 @@ void Workers::Answer(Task task) const {
   }
 }
 
+bool Workers::AnswerNow(Task& task) const {
+  if (!handlers_.answer_now) return false;
+  const Respond respond = RespondTo(task);
+  const std::string request_id = task.request.request_id;
+  try {
+    return handlers_.answer_now(task.request, respond);
+  } catch (const std::exception& fault) {
+    LogFault(fault, request_id);
+    respond(Failed());
+    return true;
+  }
+}
+
 // Owns all that it needs: the reply may come when these workers are gone.
 Respond Workers::RespondTo(const Task& task) const {
   return [stopping = stopping_, done = done_, connection = task.connection, ticket = task.ticket,

@@ -59,6 +59,10 @@ class Workers {
   // thread, as all here.
   bool Add(Task& task);
 
+  // The answer on the caller's thread, if it need not wait; false, and the task is as it was, when
+  // it would have to.
+  bool AnswerNow(Task& task) const;
+
   std::size_t queued() const;
 
   // Waits for the calls that run; those that wait are forgotten. From one thread.

@@ -70,11 +70,24 @@ struct Asked {
   Asked(Request request, std::size_t bytes, SteadyTime now)
       : head(std::move(request)), body_bytes(bytes), since(now) {}
 
-  const Request head;  // without the body
+  Request head;  // without the body; it does not change while anybody has it
   const std::size_t body_bytes;
   const SteadyTime since;
   std::atomic_flag answered;
 };
+
+// A reply that comes when the edge has given its own is not counted, nor is a second one.
+Respond Completing(std::shared_ptr<Asked> asked, const Respond& respond, Duration within,
+                   std::shared_ptr<HttpCounters> counters, const Clock& clock) {
+  return [asked = std::move(asked), respond, within, counters = std::move(counters),
+          &clock](Reply reply) {
+    const Duration took = clock.Steady() - asked->since;
+    const bool counts = !asked->answered.test_and_set() && (within == 0ns || took < within);
+    Finish(asked->head, took, reply);
+    if (counts) counters->Count(asked->head, asked->body_bytes, reply, took);
+    respond(std::move(reply));
+  };
+}
 
 bool HasFallback(const Request& head) {
   return (head.method == "GET" || head.method == "HEAD") && !head.path.starts_with("/api/");
@@ -95,6 +108,8 @@ EdgeHandlers Front::Handlers() {
           .ask = [this](Request& head) { return Ask(head); },
           .answer = [this](Request request,
                            const Respond& respond) { Answer(std::move(request), respond); },
+          .answer_now = [this](Request& request,
+                               const Respond& respond) { return AnswerNow(request, respond); },
           .fault =
               [this](const Request& request, std::string code, std::string detail) {
                 return AnswerFault(request, std::move(code), std::move(detail));
@@ -134,6 +149,7 @@ HeadVerdict Front::Judge(Request& head, bool may_wait) {
   }
   return {.most_body = match->route->most_body,
           .lane = lane,
+          .at_once = match->route->now != nullptr,
           .answer_within = match->route->answer_within};
 }
 
@@ -166,25 +182,35 @@ void Front::Answer(Request request, const Respond& respond) {
   respond(std::move(reply));
 }
 
-// A reply that comes when the edge has given its own is not counted, nor is a second one.
 void Front::AnswerLater(const Route& route, Request request, const Respond& respond) {
   std::string body = std::move(request.body);
   const auto asked = std::make_shared<Asked>(std::move(request), body.size(), clock_.Steady());
-  const Duration within = route.answer_within;
-  const Respond complete = [asked, respond, within, counters = counters_,
-                            &clock = clock_](Reply reply) {
-    const Duration took = clock.Steady() - asked->since;
-    const bool counts = !asked->answered.test_and_set() && (within == 0ns || took < within);
-    Finish(asked->head, took, reply);
-    if (counts) counters->Count(asked->head, asked->body_bytes, reply, took);
-    respond(std::move(reply));
-  };
+  const Respond complete = Completing(asked, respond, route.answer_within, counters_, clock_);
   const std::shared_ptr<const Request> head(asked, &asked->head);
   try {
     route.later(head, std::move(body), complete);
   } catch (const std::exception& fault) {
     complete(ToReply(Internal(fault.what()), *head));
   }
+}
+
+bool Front::AnswerNow(Request& request, const Respond& respond) {
+  const Result<Match> match = routes_.Find(request.method, request.path);
+  if (!match || !match->route || !match->route->now) return false;
+  std::string body = std::move(request.body);
+  const auto asked = std::make_shared<Asked>(std::move(request), body.size(), clock_.Steady());
+  const Respond complete =
+      Completing(asked, respond, match->route->answer_within, counters_, clock_);
+  const std::shared_ptr<const Request> head(asked, &asked->head);
+  try {
+    if (match->route->now(head, body, complete)) return true;
+  } catch (const std::exception& fault) {
+    complete(ToReply(Internal(fault.what()), *head));
+    return true;
+  }
+  request = std::move(asked->head);
+  request.body = std::move(body);
+  return false;
 }
 
 Reply Front::AnswerFault(const Request& request, std::string code, std::string detail) {

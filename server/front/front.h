@@ -63,6 +63,9 @@ class Front {
   // Only for requests that were not refused. `respond` is called before this returns or, where the
   // route says so, when the reply is there.
   void Answer(Request request, const Respond& respond);
+  // The same where the route can do it without waiting; false, and the request is as it was,
+  // otherwise.
+  bool AnswerNow(Request& request, const Respond& respond);
 
   // An answer to something that could not be read as a request.
   Reply AnswerFault(const Request& request, std::string code, std::string detail);

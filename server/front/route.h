@@ -29,6 +29,11 @@ struct Route {
   // nobody needs once it was read.
   std::function<void(std::shared_ptr<const Request> head, std::string body, Respond respond)>
       later = {};
+  // Asked first, on the thread that moves all bytes: answers when it need not wait and it takes no
+  // longer than to wake another thread. False otherwise, and then nothing was done.
+  std::function<bool(const std::shared_ptr<const Request>& head, std::string_view body,
+                     const Respond& respond)>
+      now = {};
   Duration answer_within{};                // 0: as usual
   std::string_view body_type = kJsonType;  // the only content type a body may have
   std::size_t most_body = kMostJsonBody;   // bytes

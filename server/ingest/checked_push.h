@@ -56,7 +56,12 @@ struct PushRefusal {
 // The schema of a hash, or null when nobody knows it; an error when the database cannot say.
 using FindKnownSchema = std::function<Result<std::shared_ptr<const Schema>>(const FrameHead& head)>;
 
-std::variant<CheckedPush, PushRefusal> CheckPush(std::string_view body,
-                                                 const FindKnownSchema& find_schema);
+using CheckOfPush = std::variant<CheckedPush, PushRefusal>;
+CheckOfPush CheckPush(std::string_view body, const FindKnownSchema& find_schema);
+
+// The same on a thread that must not be held up; nothing when `find_schema` does not know a schema,
+// or when reading the push would take longer than to wake another thread.
+std::optional<CheckOfPush> CheckSmallPush(std::string_view body,
+                                          const FindKnownSchema& find_schema);
 
 }  // namespace stepscope

@@ -218,13 +218,25 @@ Ingest::~Ingest() {
 }
 
 void Ingest::Push(std::string_view body, std::string sender, TakeReply take) {
-  auto checked = CheckPush(
-      body, [this](const FrameHead& head) { return core_->schemas.Find(core_->database, head); });
+  Take(CheckPush(
+           body,
+           [this](const FrameHead& head) { return core_->schemas.Find(core_->database, head); }),
+       body.size(), std::move(sender), std::move(take));
+}
+
+bool Ingest::PushNow(std::string_view body, const std::string& sender, const TakeReply& take) {
+  auto checked = CheckSmallPush(
+      body, [this](const FrameHead& head) { return core_->schemas.FindInMemory(head); });
+  if (!checked) return false;
+  Take(std::move(*checked), body.size(), sender, take);
+  return true;
+}
+
+void Ingest::Take(CheckOfPush checked, std::size_t bytes, std::string sender, TakeReply take) {
   if (const auto* refusal = std::get_if<PushRefusal>(&checked)) {
     return take(Refused(refusal->status, refusal->code, refusal->detail));
   }
-  Enqueue(std::move(std::get<CheckedPush>(checked)), body.size(), std::move(sender),
-          std::move(take));
+  Enqueue(std::move(std::get<CheckedPush>(checked)), bytes, std::move(sender), std::move(take));
 }
 
 PushReply Ingest::Push(std::string_view body, std::string sender) {

@@ -77,6 +77,9 @@ class Ingest {
   // is called once: on this thread when the push is refused for what it is, and on the writer's
   // when its group is committed or refused, which may be long after.
   void Push(std::string_view body, std::string sender, TakeReply take);
+  // The same where that takes no longer than to wake another thread; false, and nothing was done,
+  // otherwise. Never waits.
+  bool PushNow(std::string_view body, const std::string& sender, const TakeReply& take);
   PushReply Push(std::string_view body, std::string sender = "");  // waits
 
   // Samples of a job that exists: it waits, too, and they have no numbers: no repeat is recognised;
@@ -87,6 +90,7 @@ class Ingest {
 
  private:
   struct Core;
+  void Take(CheckOfPush checked, std::size_t bytes, std::string sender, TakeReply take);
   void Enqueue(CheckedPush push, std::size_t bytes, std::string sender, TakeReply take);
   PushReply Await(const std::function<void(TakeReply)>& push) const;
   std::unique_ptr<Core> core_;

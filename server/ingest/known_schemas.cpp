@@ -4,19 +4,31 @@
 
 namespace stepscope {
 
-Result<std::shared_ptr<const Schema>> KnownSchemas::Find(Database& database,
-                                                         const FrameHead& head) {
+namespace {
+
+SchemaMemory::Key KeyOf(const FrameHead& head) {
   const std::string session(reinterpret_cast<const char*>(head.session.data()),
                             head.session.size());
-  const SchemaMemory::Key key{session + head.job, head.schema_hash};
-  auto schema = known_.Change([&](SchemaMemory& known) { return known.Find(key); });
-  if (schema) return schema;
+  return {session + head.job, head.schema_hash};
+}
+
+}  // namespace
+
+std::shared_ptr<const Schema> KnownSchemas::FindInMemory(const FrameHead& head) {
+  const SchemaMemory::Key key = KeyOf(head);
+  return known_.Change([&](SchemaMemory& known) { return known.Find(key); });
+}
+
+Result<std::shared_ptr<const Schema>> KnownSchemas::Find(Database& database,
+                                                         const FrameHead& head) {
+  if (auto schema = FindInMemory(head)) return schema;
   Result<Database::Lease> connection = database.Acquire();
   if (!connection) return connection.error();
   Result<std::optional<Schema>> stored = FindSchema(**connection, head.job, head.schema_hash);
   if (!stored) return stored.error();
   if (!*stored) return std::shared_ptr<const Schema>();
-  return known_.Change([&](SchemaMemory& known) { return known.Add(key, std::move(**stored)); });
+  return known_.Change(
+      [&](SchemaMemory& known) { return known.Add(KeyOf(head), std::move(**stored)); });
 }
 
 void KnownSchemas::Remember(const CheckedPush& push, std::uint64_t schema_hash,

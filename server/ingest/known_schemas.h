@@ -18,6 +18,9 @@ class KnownSchemas {
   // Null when neither memory nor the database knows it.
   Result<std::shared_ptr<const Schema>> Find(Database& database, const FrameHead& head);
 
+  // Null when it is not in memory.
+  std::shared_ptr<const Schema> FindInMemory(const FrameHead& head);
+
   // What was stored for the session is gone: its job was deleted, or made anew.
   void Forget(const CheckedPush& push);
 

@@ -157,6 +157,14 @@ std::string Claiming(std::uint64_t rows, std::uint64_t columns, std::uint64_t si
   return bytes + Compress(std::string(1'000, 'x'));
 }
 
+TEST(TableCodec, SaysItsSizeBeforeItIsRead) {
+  EXPECT_EQ(ClaimedCells(Claiming(64, 256, 1)), 64u * 256);
+  EXPECT_EQ(ClaimedCells(Claiming(0, 256, 1)), 256u);
+  EXPECT_EQ(ClaimedCells(Claiming(std::uint64_t{1} << 63, 2, 1)), std::nullopt);
+  EXPECT_EQ(ClaimedCells(Claiming(2, std::uint64_t{1} << 63, 1)), std::nullopt);
+  EXPECT_EQ(ClaimedCells("\x01"), std::nullopt);
+}
+
 TEST(TableCodec, AllocatesNothingForALie) {
   const auto fault_of = [](const std::string& bytes) {
     const Result<Table> table = DecodeTable(bytes);

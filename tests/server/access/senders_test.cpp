@@ -52,6 +52,29 @@ TEST_F(SendersTest, ABindingThatWasDeletedElsewhereEndsWithinHalfAMinute) {
   EXPECT_EQ(Check(Token("a"), "n"), "node-bound");
 }
 
+// Without the database it is known who owns a node that sent within the last half minute.
+TEST_F(SendersTest, WhatHasToBeAskedOfTheDatabaseIsSaidAndNotCounted) {
+  const Sending push{.job = "mlp", .node = "n", .bytes = 1, .opens = false};
+  const Sending opening{.job = "mlp", .node = "n", .bytes = 1, .opens = true};
+  for (int i = 0; i < 30; ++i) EXPECT_FALSE(senders_.CheckNow(Token("a"), push));
+  EXPECT_EQ(Check(Token("a"), push), "");
+  EXPECT_FALSE(senders_.CheckNow(Token("a"), opening));
+  const auto may = senders_.CheckNow(Token("a"), push);
+  ASSERT_TRUE(may && may->ok());
+  EXPECT_FALSE(**may);
+  const auto foreign = senders_.CheckNow(Token("b"), push);
+  ASSERT_TRUE(foreign && foreign->ok() && **foreign);
+  EXPECT_EQ((**foreign)->code, "node-bound");
+  EXPECT_EQ(Check(Token("a"), push), "");
+  const auto often = senders_.CheckNow(Token("a"), push);
+  ASSERT_TRUE(often && often->ok() && **often) << "it has the rates of all";
+  EXPECT_EQ((**often)->code, "too-many-requests");
+  clock_.Advance(30s);
+  EXPECT_FALSE(senders_.CheckNow(Token("a"), push));
+  const Caller nobody{"", "", Role::kAdmin, {}, Caller::kOpen, {}};
+  EXPECT_TRUE(senders_.CheckNow(nobody, opening));
+}
+
 TEST_F(SendersTest, ANodeThatWasReleasedHereIsFreeAtOnce) {
   EXPECT_EQ(Check(Token("a"), "n"), "");
   ASSERT_TRUE(DeleteNodeBinding(*test_database_.Connect(), "n").ok());

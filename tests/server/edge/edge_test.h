@@ -80,6 +80,7 @@ class EdgeTest : public testing::Test {
   EdgeHandlers Handlers();
   HeadVerdict Check(Request& head, bool asked);
   Reply Answer(const Request& request);
+  static bool AnswerNow(Request& request, const Respond& respond);
   void WaitAtGate();
 
   Guarded<Gate> gate_;
@@ -97,6 +98,8 @@ inline EdgeHandlers EdgeTest::Handlers() {
                 if (request.path != "/later") return respond(Answer(request));
                 kept_.Change([&](auto& kept) { kept.push_back(respond); });
               },
+          .answer_now = [](Request& request,
+                           const Respond& respond) { return AnswerNow(request, respond); },
           .fault =
               [](const Request&, std::string code, std::string detail) {
                 return TextReply(StatusOfFault(code), code + ": " + detail);
@@ -118,11 +121,20 @@ inline HeadVerdict EdgeTest::Check(Request& head, bool asked) {
   }
   if (head.path == "/hold" && head.query == "most") verdict.lane = Lane::kMost;
   if (head.path == "/later" && head.query == "soon") verdict.answer_within = 200ms;
+  verdict.at_once = head.path == "/now";
   if (head.path == "/known") {  // whoever it is: the edge does not look
     const auto owner = std::make_shared<int>(0);
     head.caller = {owner, reinterpret_cast<const Caller*>(owner.get())};
   }
   return verdict;
+}
+
+// Answers /now on the edge's thread, unless the query says that this would take a wait.
+inline bool EdgeTest::AnswerNow(Request& request, const Respond& respond) {
+  if (request.query == "throws") throw std::runtime_error("a secret");
+  if (request.query == "waits") return false;
+  respond(TextReply(200, "at once: " + request.body));
+  return true;
 }
 
 inline Reply EdgeTest::Answer(const Request& request) {

@@ -65,6 +65,21 @@ TEST_F(HttpServerTest, AnswersThatComeLaterAreWholeAndCounted) {
   EXPECT_EQ(failed.find("secret"), std::string::npos);
 }
 
+TEST_F(HttpServerTest, AnswersThatComeAtOnceAreWholeAndCounted) {
+  const HttpFigures before = front_.figures();
+  const std::string body = "Content-Type: application/json\r\nContent-Length: 7\r\n";
+  const std::string answer = Post(body, "[1,2,3]", "/now");
+  EXPECT_EQ(BodyOf(answer), "now: 0 of 7");
+  EXPECT_EQ(HeaderOf(answer, "x-request-id").size(), 16U);
+  EXPECT_EQ(HeaderOf(answer, "cache-control"), "no-store");
+  EXPECT_EQ(BodyOf(Post(body, "[1,2,3]", "/now?waits")), "later: waits [1,2,3]");
+  EXPECT_EQ(front_.figures().answers[2], before.answers[2] + 2);
+  EXPECT_EQ(front_.figures().body_bytes, before.body_bytes + 14);
+  const std::string failed = Post(body, "[1,2,3]", "/now?throws");
+  ExpectProblem(failed, 500, "internal");
+  EXPECT_EQ(failed.find("secret"), std::string::npos);
+}
+
 TEST_F(HttpServerTest, AnAnswerThatComesTooLateIsCountedOnceAsWhatTheClientGot) {
   const HttpFigures before = front_.figures();
   ExpectProblem(Get("/later/slow"), 503, "unavailable");

@@ -50,6 +50,27 @@ inline std::vector<Route> TestRoutes() {
                       .headers = {}});
              if (head->query == "throws") throw std::runtime_error("select secret from table");
            }},
+      {.method = "POST",
+       .pattern = "/now",
+       .later =
+           [](const std::shared_ptr<const Request>& head, const std::string& body,
+              const Respond& respond) {
+             respond({.status = 200,
+                      .content_type = "text/plain",
+                      .body = Format("later: {} {}", head->query, body),
+                      .headers = {}});
+           },
+       .now =
+           [](const std::shared_ptr<const Request>& head, std::string_view body,
+              const Respond& respond) {
+             if (head->query == "throws") throw std::runtime_error("select secret from table");
+             if (head->query == "waits") return false;
+             respond({.status = 200,
+                      .content_type = "text/plain",
+                      .body = Format("now: {} of {}", head->body.size(), body.size()),
+                      .headers = {}});
+             return true;
+           }},
       {.method = "GET",
        .pattern = "/later/slow",
        .later =
