@@ -21,6 +21,7 @@ constexpr std::size_t kSmallBytes = 16 * 1024, kSmallCells = 8 * 1024;
 struct RodeAlong {
   std::shared_ptr<const Schema> schema;
   std::shared_ptr<const std::string> encoded;
+  std::int64_t job_id = 0;  // where it did not ride along
 };
 
 // One push while it is being read.
@@ -49,23 +50,21 @@ RejectedFrame Rejected(std::uint64_t sequence, std::string code, std::string det
 RodeAlong SchemaOf(const Frame& frame, Reading& reading) {
   if (frame.schema) {
     return {std::make_shared<const Schema>(*frame.schema),
-            std::make_shared<const std::string>(EncodeSchema(*frame.schema))};
+            std::make_shared<const std::string>(EncodeSchema(*frame.schema)), 0};
   }
   const auto found = reading.rode_along.find(frame.head.schema_hash);
   if (found != reading.rode_along.end()) return found->second;
-  Result<std::shared_ptr<const Schema>> known = reading.find_schema(frame.head);
+  const Result<KnownSchema> known = reading.find_schema(frame.head);
   if (!known) {
     reading.refusal = {503, "unavailable", known.error().message};
     return {};
   }
-  if (!*known && reading.cells_left) {
+  if (!known->schema && reading.cells_left) {
     reading.not_now = true;
-  } else if (!*known) {
-    reading.refusal = {
-        409, "unknown-schema",
-        Format("frame {}: its schema is not known here; send it along", frame.head.sequence)};
+  } else if (!known->schema) {
+    reading.refusal = UnknownSchema(frame.head.sequence);
   }
-  return {*known, nullptr};
+  return {known->schema, nullptr, known->job_id};
 }
 
 CheckedFrame CheckTableFrame(Frame frame, Reading& reading) {
@@ -88,6 +87,7 @@ CheckedFrame CheckTableFrame(Frame frame, Reading& reading) {
     return checked;
   }
   table.schema = known.encoded;
+  table.schema_job_id = known.job_id;
   if (frame.schema) reading.rode_along[table.schema_hash] = known;
   checked.content = std::move(table);
   return checked;
@@ -175,6 +175,11 @@ CheckOfPush Check(std::string_view body, Reading& reading) {
 }
 
 }  // namespace
+
+PushRefusal UnknownSchema(std::uint64_t sequence) {
+  return {409, "unknown-schema",
+          Format("frame {}: its schema is not known here; send it along", sequence)};
+}
 
 CheckOfPush CheckPush(std::string_view body, const FindKnownSchema& find_schema) {
   Reading reading{find_schema, std::nullopt};

@@ -12,6 +12,7 @@
 #include "core/wire/frame.h"
 #include "core/wire/push_answer.h"
 #include "server/ingest/lifecycle.h"
+#include "server/ingest/schema_memory.h"
 
 namespace stepscope {
 
@@ -19,7 +20,8 @@ namespace stepscope {
 struct TableFrame {
   FrameKind kind = FrameKind::kTicks;
   std::uint64_t schema_hash = 0;
-  std::shared_ptr<const std::string> schema;  // encoded, when it rode along with this push
+  std::shared_ptr<const std::string> schema;  // encoded, when it rode along with this push,
+  std::int64_t schema_job_id = 0;             // or else the job that it was found with
   std::string payload;
   int rank = -1;
   std::int64_t from_us = 0, to_us = 0;
@@ -52,9 +54,11 @@ struct PushRefusal {
   int status = 400;
   std::string code, detail;
 };
+PushRefusal UnknownSchema(std::uint64_t sequence);  // of the frame that needs it
 
 // The schema of a hash, or null when nobody knows it; an error when the database cannot say.
-using FindKnownSchema = std::function<Result<std::shared_ptr<const Schema>>(const FrameHead& head)>;
+using KnownSchema = SchemaMemory::Known;
+using FindKnownSchema = std::function<Result<KnownSchema>(const FrameHead& head)>;
 
 using CheckOfPush = std::variant<CheckedPush, PushRefusal>;
 CheckOfPush CheckPush(std::string_view body, const FindKnownSchema& find_schema);

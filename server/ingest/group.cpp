@@ -108,6 +108,13 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushEvents&
   return {};
 }
 
+// The job was deleted, and another has its name: what was known of the old one is not stored for
+// it. Another server may have said so to the agent, so this one has not heard of it.
+bool IsOfAnotherJob(const CheckedFrame& frame, std::int64_t job_id) {
+  const auto* table = std::get_if<TableFrame>(&frame.content);
+  return table && !table->schema && table->schema_job_id != job_id;
+}
+
 // A refusal is said again with each repeat: the first answer may have been lost.
 void NoteRejected(const CheckedFrame& frame, PushOutcome& outcome) {
   const auto* rejected = std::get_if<RejectedFrame>(&frame.content);
@@ -123,7 +130,8 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
     outcome.unknown_job = !outcome.gap;
     return outcome;
   }
-  Stream& stream = group.streams[{job->second.job_id, item.push->session}];
+  outcome.job_id = job->second.job_id;
+  Stream& stream = group.streams[{outcome.job_id, item.push->session}];
   PushEvents events;
   for (std::size_t i = item.from; i < item.to; ++i) {
     if (!stream.known) {
@@ -144,11 +152,15 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
       ++outcome.duplicates;
       continue;
     }
+    if (IsOfAnotherJob(frames[i], outcome.job_id)) {
+      outcome.unknown_schema = frames[i].sequence;
+      break;
+    }
     if (Status taken = Take(group, stream, frames[i], events, outcome); !taken)
       return taken.error();
     outcome.cursor = stream.cursor;
   }
-  const Status told = Save(group.connection, job->second.job_id, events);
+  const Status told = Save(group.connection, outcome.job_id, events);
   if (!told) return told.error();
   if (stream.push->numbered) {
     outcome.commands = CommandsFor(*stream.job, stream.stand, group.now_us);

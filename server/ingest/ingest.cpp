@@ -162,9 +162,12 @@ void Ingest::Core::Store(const Batch& batch) {
 
 // Only schemas that are committed are known.
 void Ingest::Core::Remember(const Waiting& waiting) {
-  if (waiting.outcome.gap || waiting.outcome.unknown_job) schemas.Forget(waiting.push);
-  for (const TableFrame* table : waiting.outcome.with_schema) {
-    schemas.Remember(waiting.push, table->schema_hash, *table->schema);
+  const PushOutcome& outcome = waiting.outcome;
+  if (outcome.gap || outcome.unknown_job || outcome.unknown_schema > 0) {
+    schemas.Forget(waiting.push);
+  }
+  for (const TableFrame* table : outcome.with_schema) {
+    schemas.Remember(waiting.push, outcome.job_id, table->schema_hash, *table->schema);
   }
 }
 

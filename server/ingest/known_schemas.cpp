@@ -14,29 +14,29 @@ SchemaMemory::Key KeyOf(const FrameHead& head) {
 
 }  // namespace
 
-std::shared_ptr<const Schema> KnownSchemas::FindInMemory(const FrameHead& head) {
+KnownSchema KnownSchemas::FindInMemory(const FrameHead& head) {
   const SchemaMemory::Key key = KeyOf(head);
   return known_.Change([&](SchemaMemory& known) { return known.Find(key); });
 }
 
-Result<std::shared_ptr<const Schema>> KnownSchemas::Find(Database& database,
-                                                         const FrameHead& head) {
-  if (auto schema = FindInMemory(head)) return schema;
+Result<KnownSchema> KnownSchemas::Find(Database& database, const FrameHead& head) {
+  if (auto known = FindInMemory(head); known.schema) return known;
   Result<Database::Lease> connection = database.Acquire();
   if (!connection) return connection.error();
-  Result<std::optional<Schema>> stored = FindSchema(**connection, head.job, head.schema_hash);
+  auto stored = FindSchema(**connection, head.job, head.schema_hash);
   if (!stored) return stored.error();
-  if (!*stored) return std::shared_ptr<const Schema>();
+  if (!*stored) return KnownSchema();
+  auto& [schema, job_id] = **stored;
   return known_.Change(
-      [&](SchemaMemory& known) { return known.Add(KeyOf(head), std::move(**stored)); });
+      [&](SchemaMemory& known) { return known.Add(KeyOf(head), std::move(schema), job_id); });
 }
 
-void KnownSchemas::Remember(const CheckedPush& push, std::uint64_t schema_hash,
+void KnownSchemas::Remember(const CheckedPush& push, std::int64_t job_id, std::uint64_t schema_hash,
                             std::string_view encoded) {
   Result<Schema> schema = DecodeSchema(encoded);
   if (!schema) return;
   known_.Change([&](SchemaMemory& known) {
-    known.Add({push.session + push.job, schema_hash}, std::move(*schema));
+    known.Add({push.session + push.job, schema_hash}, std::move(*schema), job_id);
   });
 }
 

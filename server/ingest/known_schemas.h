@@ -16,16 +16,17 @@ namespace stepscope {
 class KnownSchemas {
  public:
   // Null when neither memory nor the database knows it.
-  Result<std::shared_ptr<const Schema>> Find(Database& database, const FrameHead& head);
+  Result<KnownSchema> Find(Database& database, const FrameHead& head);
 
   // Null when it is not in memory.
-  std::shared_ptr<const Schema> FindInMemory(const FrameHead& head);
+  KnownSchema FindInMemory(const FrameHead& head);
 
   // What was stored for the session is gone: its job was deleted, or made anew.
   void Forget(const CheckedPush& push);
 
   // One that rode along with a push and is now committed.
-  void Remember(const CheckedPush& push, std::uint64_t schema_hash, std::string_view encoded);
+  void Remember(const CheckedPush& push, std::int64_t job_id, std::uint64_t schema_hash,
+                std::string_view encoded);
 
  private:
   Guarded<SchemaMemory> known_;

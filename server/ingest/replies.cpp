@@ -29,6 +29,8 @@ PushReply Refused(int status, std::string code, std::string detail) {
 void Add(PushOutcome& sum, const PushOutcome& part) {
   sum.cursor = part.cursor;
   sum.gap = part.gap;
+  sum.unknown_schema = part.unknown_schema;
+  sum.job_id = part.job_id;
   sum.unknown_job = part.unknown_job;
   sum.commands = part.commands;
   sum.rejected.insert(sum.rejected.end(), part.rejected.begin(), part.rejected.end());
@@ -51,6 +53,10 @@ PushReply ReplyTo(const CheckedPush& push, const PushOutcome& outcome, Time now)
     PushReply reply = Refused(409, "gap", Format("frame {} is the next one wanted", expected));
     reply.expected = expected;
     return reply;
+  }
+  if (outcome.unknown_schema > 0) {
+    const PushRefusal refusal = UnknownSchema(outcome.unknown_schema);
+    return Refused(refusal.status, refusal.code, refusal.detail);
   }
   PushReply reply;
   reply.answer = {outcome.cursor, expected, outcome.rejected, now, outcome.commands};

@@ -2,17 +2,17 @@
 
 namespace stepscope {
 
-SchemaMemory::Shared SchemaMemory::Find(const Key& key) {
+SchemaMemory::Known SchemaMemory::Find(const Key& key) {
   if (const auto fresh = fresh_.known.find(key); fresh != fresh_.known.end()) return fresh->second;
   const auto aged = aged_.known.find(key);
-  if (aged == aged_.known.end()) return nullptr;
-  Shared schema = std::move(aged->second);
+  if (aged == aged_.known.end()) return {};
+  Known entry = std::move(aged->second);
   aged_.known.erase(aged);
-  return Keep(key, std::move(schema));
+  return Keep(key, std::move(entry));
 }
 
-SchemaMemory::Shared SchemaMemory::Add(const Key& key, Schema schema) {
-  return Keep(key, std::make_shared<const Schema>(std::move(schema)));
+SchemaMemory::Known SchemaMemory::Add(const Key& key, Schema schema, std::int64_t job_id) {
+  return Keep(key, {std::make_shared<const Schema>(std::move(schema)), job_id});
 }
 
 void SchemaMemory::Forget(const std::string& session) {
@@ -22,18 +22,18 @@ void SchemaMemory::Forget(const std::string& session) {
 }
 
 // A hash says little about who sent it: what is shared is the same.
-SchemaMemory::Shared SchemaMemory::Keep(const Key& key, Shared schema) {
-  const auto [same, first] = fresh_.distinct.try_emplace(key.second, schema);
-  if (!first && *same->second == *schema) {
-    schema = same->second;
+SchemaMemory::Known SchemaMemory::Keep(const Key& key, Known entry) {
+  const auto [same, first] = fresh_.distinct.try_emplace(key.second, entry.schema);
+  if (!first && *same->second == *entry.schema) {
+    entry.schema = same->second;
   } else {
-    fresh_.columns += schema->columns.size();
+    fresh_.columns += entry.schema->columns.size();
   }
-  fresh_.known[key] = schema;
+  fresh_.known[key] = entry;
   if (fresh_.known.size() >= limits_.schemas || fresh_.columns >= limits_.columns) {
     aged_ = std::exchange(fresh_, {});
   }
-  return schema;
+  return entry;
 }
 
 }  // namespace stepscope

@@ -18,6 +18,11 @@ class SchemaMemory {
   using Key = std::pair<std::string, std::uint64_t>;  // session, hash
   using Shared = std::shared_ptr<const Schema>;
 
+  // A schema, and the job that it is stored for: another one may have the same name today.
+  struct Known {
+    Shared schema;
+    std::int64_t job_id = 0;
+  };
   struct Limits {
     std::size_t schemas = 40'000;
     std::size_t columns = 200'000;  // of schemas that are not the same
@@ -25,17 +30,17 @@ class SchemaMemory {
   SchemaMemory() = default;
   explicit SchemaMemory(Limits limits) : limits_(limits) {}
 
-  Shared Find(const Key& key);  // null: not known
-  Shared Add(const Key& key, Schema schema);
+  Known Find(const Key& key);  // null: not known
+  Known Add(const Key& key, Schema schema, std::int64_t job_id);
   void Forget(const std::string& session);
 
  private:
   struct Generation {
-    std::map<Key, Shared> known;
+    std::map<Key, Known> known;
     std::map<std::uint64_t, Shared> distinct;  // by hash
     std::size_t columns = 0;
   };
-  Shared Keep(const Key& key, Shared schema);
+  Known Keep(const Key& key, Known entry);
 
   Limits limits_;
   Generation fresh_, aged_;  // what was asked for since it was last full, and before

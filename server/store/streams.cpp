@@ -11,7 +11,7 @@ select coalesce(sum(lost), 0)::bigint, coalesce(sum(rejected), 0)::bigint
 from streams
 where job_id = $1)";
 constexpr char kFindSchema[] = R"(
-select content
+select content, job_id
 from schemas
 where job_id = (select job_id from jobs where name = $1) and schema_hash = $2)";
 constexpr char kAddNodes[] = R"(
@@ -106,15 +106,15 @@ std::vector<Parameter> KeysOf(std::span<const StreamKey> streams) {
 
 }  // namespace
 
-Result<std::optional<Schema>> FindSchema(Connection& connection, const std::string& job,
-                                         std::uint64_t schema_hash) {
+Result<std::optional<SchemaOfJob>> FindSchema(Connection& connection, const std::string& job,
+                                              std::uint64_t schema_hash) {
   const Result<Rows> rows =
       connection.QueryByKey(kFindSchema, {job, static_cast<std::int64_t>(schema_hash)});
   if (!rows) return rows.error();
-  if (rows->empty()) return std::optional<Schema>();
+  if (rows->empty()) return std::optional<SchemaOfJob>();
   Result<Schema> schema = DecodeSchema(rows->Bytes(0, 0));
   if (!schema) return Internal("stored schema: " + schema.error().message);
-  return std::optional<Schema>(std::move(*schema));
+  return std::optional(SchemaOfJob{std::move(*schema), rows->Int(0, 1)});
 }
 
 Statement AddNodes(std::span<const NodeSeen> nodes) {

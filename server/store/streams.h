@@ -18,9 +18,13 @@ namespace stepscope {
 // what their rows say. Lists come sorted by job and then by name or session, so that two servers
 // lock in the same order.
 
-// Of a job, by its name; nothing when the job or the schema is not known.
-Result<std::optional<Schema>> FindSchema(Connection& connection, const std::string& job,
-                                         std::uint64_t schema_hash);
+// Of a job, by its name, and with its number; nothing when the job or the schema is not known.
+struct SchemaOfJob {
+  Schema schema;
+  std::int64_t job_id = 0;
+};
+Result<std::optional<SchemaOfJob>> FindSchema(Connection& connection, const std::string& job,
+                                              std::uint64_t schema_hash);
 
 struct NodeSeen {
   std::int64_t job_id = 0;

@@ -53,9 +53,7 @@ class ClockSuspects : public IngestTest {
     EXPECT_EQ(seen->offset_us, offset_us);
   }
 
-  const FindKnownSchema nobody_knows_ = [](const FrameHead&) {
-    return Result<std::shared_ptr<const Schema>>(std::shared_ptr<const Schema>());
-  };
+  const FindKnownSchema nobody_knows_ = [](const FrameHead&) { return KnownSchema(); };
   FrameMaker agent_{"train"};
 };
 

@@ -38,5 +38,24 @@ TEST_F(DeletedJobTest, NoFrameOfTheNewJobLeansOnSchemasOfTheOld) {
   EXPECT_EQ(Ticks().at_us.size(), 4u);
 }
 
+// The gap was said by another server, so this one still remembers what the old job had.
+TEST_F(DeletedJobTest, NorWhereAnotherServerHeardOfIt) {
+  Ingest other(store_, clock_, {});
+  NewJob again;
+  again.name = "train";
+  ASSERT_TRUE(CreateJob(*connection_, again, kStartUs));
+  EXPECT_EQ(other.Push(test::PushOf({agent_.Ticks(kStartUs, 4, false)})).status, 409);
+  agent_.head.sequence = 0;
+  ExpectStored(Push({agent_.Lost(3)}), 3);
+  const std::string healthy = agent_.Steps(0, kStartUs, 0, 4);
+  ExpectProblem(Push({healthy, agent_.Ticks(kStartUs, 4, false)}), 409, "unknown-schema");
+  agent_.head.sequence = 4;
+  ExpectStored(Push({healthy, agent_.Ticks(kStartUs, 4, true)}), 5);
+  EXPECT_EQ(Ticks().at_us.size(), 4u);
+  EXPECT_EQ(Count("select count(*) from frames f where not exists (select from schemas s "
+                  "where s.job_id = f.job_id and s.schema_hash = f.schema_hash)"),
+            0);
+}
+
 }  // namespace
 }  // namespace stepscope
