@@ -193,10 +193,9 @@ void Ingest::Core::Count(const Batch& batch, Duration took, bool stored) {
     ++(stored ? now.groups : now.groups_failed);
     now.commit_time += took;
     now.last_commit = took;
-    if (!stored) return;
     for (const auto& waiting : batch) {
-      const PushOutcome& outcome = waiting->outcome;
-      ++now.pushes;
+      const PushOutcome& outcome = waiting->outcome;  // of a group that failed: what was stored yet
+      if (stored) ++now.pushes;
       now.frames += outcome.frames;
       now.samples += outcome.samples;
       now.bytes += outcome.bytes;

@@ -202,6 +202,33 @@ TEST_F(GroupHalving, CulpritIsRejectedAndTheOthersAreStored) {
   EXPECT_EQ(Ticks().at_us.size(), 28u);
 }
 
+// One half is stored when the other one meets a full disk: its sender is not told, and it counts.
+TEST_F(GroupHalving, WhatIsStoredOfAGroupThatFailsIsCounted) {
+  FrameMaker agent("train");
+  ExpectStored(Push({agent.Started()}), 1);
+  ASSERT_TRUE(connection_->Execute(R"(
+create function refuse() returns trigger language plpgsql as $$
+begin
+    if (select count(*) from fresh) > 1 then raise sqlstate '22000'; end if;
+    if (select rows from fresh) = 3 then raise sqlstate '53100'; end if;
+    return null;
+end $$;
+create trigger refuse after insert on frames referencing new table as fresh
+    for each statement execute function refuse())"));
+  const std::vector<std::string> frames = {agent.Ticks(kStartUs, 4),
+                                           agent.Ticks(kStartUs + 2'000'000, 3)};
+  const IngestFigures before = ingest_->figures();
+  ExpectProblem(Push(frames), 503, "unavailable");
+  EXPECT_EQ(Frames(), 1);
+  EXPECT_EQ(ingest_->figures().frames, before.frames + 1);
+  EXPECT_EQ(ingest_->figures().samples, before.samples + 8);
+  EXPECT_EQ(ingest_->figures().pushes, before.pushes);
+  ASSERT_TRUE(connection_->Execute("drop trigger refuse on frames"));
+  ExpectStored(Push(frames), 3);
+  EXPECT_EQ(ingest_->figures().frames, before.frames + 2);
+  EXPECT_EQ(ingest_->figures().duplicates, before.duplicates + 1);
+}
+
 // The writer waits until the pushes of all agents are there.
 TEST_F(GroupHalving, CulpritsOfSomeStreamsAreRejectedAndAllOthersAreStored) {
   constexpr std::size_t kAgents = 6;
@@ -272,6 +299,29 @@ TEST_F(GroupHalving, ADatabaseThatHoldsTheWriterFillsTheQueueAndEmptiesIt) {
   ExpectStored(again, 4);
   EXPECT_EQ(narrow.figures().queue_length, 0u);
   EXPECT_EQ(Frames(), 3);
+}
+
+// What waits is bounded by its bytes, too, with what is being stored.
+TEST_F(GroupHalving, TheQueueHoldsSoManyBytes) {
+  FrameMaker agent("train");
+  ExpectStored(Push({agent.Started()}), 1);
+  const std::string first = test::PushOf({agent.Ticks(kStartUs, 600)});
+  const std::string second = test::PushOf({agent.Ticks(kStartUs + 300'000'000, 600)});
+  IngestOptions options;
+  options.queue_bytes = first.size() + second.size() - 1;
+  options.group_wait = 0ms;
+  options.answer_within = 50ms;
+  Ingest narrow(store_, clock_, options);
+  Result<Transaction> lock = Transaction::Begin(*connection_);
+  ASSERT_TRUE(lock && connection_->Query("select * from streams for update"));
+  ExpectProblem(narrow.Push(first), 503, "unavailable");
+  EXPECT_EQ(narrow.figures().queue_bytes, first.size());
+  const PushReply full = narrow.Push(second);
+  ExpectProblem(full, 503, "unavailable");
+  EXPECT_EQ(full.detail, "ingest: too many pushes wait; send it again");
+  ASSERT_TRUE(lock->Commit());
+  EXPECT_TRUE(Eventually([&] { return narrow.figures().queue_bytes == 0; }));
+  ExpectStored(ingest_->Push(second), 3);
 }
 
 TEST_F(GroupHalving, LockThatIsHeldIsUnavailable) {
