@@ -71,6 +71,20 @@ Result<Merged> Save(Connection& connection, std::int64_t job_id, std::int64_t no
   return merged;
 }
 
+// Block after block, a few thousand at a time.
+Status SaveAll(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+               const TickTable& ticks, bool clock_suspect, Compacted& done) {
+  const auto save = [&](std::vector<StoredBlock> blocks) -> Status {
+    done.blocks += blocks.size();
+    const Result<Merged> merged = Save(connection, job_id, node_id, std::move(blocks));
+    if (!merged) return merged.error();
+    done.rows_left_out += merged->left_out;
+    done.rows_joined += merged->joined;
+    return {};
+  };
+  return CutBlocks(ticks, clock_suspect, kMostBlocksAtOnce, save);
+}
+
 std::size_t RowsOf(const std::vector<TickTable>& tables) {
   std::size_t rows = 0;
   for (const TickTable& table : tables) rows += table.at_us.size();
@@ -98,12 +112,10 @@ Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::
                   [](const FrameKey& key) { return key.clock_suspect; });
   const std::size_t rows = RowsOf(*tables);
   const TickTable ticks = JoinTicks(std::move(*tables), {});
-  std::vector<StoredBlock> blocks = CutBlocks(ticks, suspect);
-  Compacted done{.frames = count, .blocks = blocks.size(), .more = count < keys->size()};
-  const Result<Merged> merged = Save(connection, job_id, node_id, std::move(blocks));
-  if (!merged) return merged.error();
-  done.rows_left_out = merged->left_out;
-  done.rows_joined = rows - ticks.at_us.size() + merged->joined;
+  Compacted done{
+      .frames = count, .rows_joined = rows - ticks.at_us.size(), .more = count < keys->size()};
+  const Status saved = SaveAll(connection, job_id, node_id, ticks, suspect, done);
+  if (!saved) return saved.error();
   if (Status committed = transaction->Commit(); !committed) return committed.error();
   return done;
 }

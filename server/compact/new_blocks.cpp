@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace stepscope {
 namespace {
@@ -24,6 +25,23 @@ std::vector<Part> PartsOf(const TickTable& ticks) {
     parts.back().to = row + 1;
   }
   return parts;
+}
+
+// The series of a metric: [first, last).
+struct MetricColumns {
+  std::string metric;
+  std::size_t first = 0, last = 0;
+};
+
+// With the times of all ticks, which are of no series.
+std::vector<MetricColumns> MetricsOf(const TickTable& ticks) {
+  std::vector<MetricColumns> metrics{{kAllTicks, 0, 0}};
+  for (std::size_t i = 0; i < ticks.series.size(); ++i) {
+    const std::string& metric = ticks.series[i].metric;
+    if (i == 0 || metrics.back().metric != metric) metrics.push_back({metric, i, i});
+    metrics.back().last = i + 1;
+  }
+  return metrics;
 }
 
 // How many columns a table of both has, with the times.
@@ -129,25 +147,20 @@ TickTable JoinBins(std::vector<TickTable> tables) {
 
 }  // namespace
 
-std::vector<StoredBlock> CutBlocks(const TickTable& ticks, bool clock_suspect) {
+Status CutBlocks(const TickTable& ticks, bool clock_suspect, std::size_t most,
+                 const TakeBlocks& take) {
+  const std::vector<Part> parts = PartsOf(ticks);
   std::vector<StoredBlock> blocks;
-  for (const Part& part : PartsOf(ticks)) {
-    const auto add = [&](const std::string& metric, std::size_t first, std::size_t last) {
-      StoredBlock block{{part.window_us, metric},
-                        clock_suspect,
-                        SliceTicks(ticks, first, last, part.from, part.to)};
-      if (!block.table.at_us.empty()) blocks.push_back(std::move(block));
-    };
-    add(kAllTicks, 0, 0);
-    for (std::size_t first = 0; first < ticks.series.size();) {
-      const std::string& metric = ticks.series[first].metric;
-      std::size_t last = first;
-      while (last < ticks.series.size() && ticks.series[last].metric == metric) ++last;
-      add(metric, first, last);
-      first = last;
+  for (const MetricColumns& columns : MetricsOf(ticks)) {
+    for (const Part& part : parts) {
+      TickTable table = SliceTicks(ticks, columns.first, columns.last, part.from, part.to);
+      if (table.at_us.empty()) continue;
+      blocks.push_back({{part.window_us, columns.metric}, clock_suspect, std::move(table)});
+      if (blocks.size() < most) continue;
+      if (Status taken = take(std::exchange(blocks, {})); !taken) return taken;
     }
   }
-  return blocks;
+  return blocks.empty() ? Status() : take(std::move(blocks));
 }
 
 std::vector<StoredBlock> LateRows(const std::vector<StoredBlock>& fresh,

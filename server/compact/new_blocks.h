@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "server/store/blocks.h"
@@ -9,8 +10,14 @@ namespace stepscope {
 
 // What the ticks of some frames become, before it is known what is there already.
 
-// One block for each metric and window that the ticks have values in, and the times of all of them.
-std::vector<StoredBlock> CutBlocks(const TickTable& ticks, bool clock_suspect);
+// One block for each metric and window that the ticks have values in, and the times of all of them,
+// `most` at a time: a block and its rollups take some 3 KB however little they hold, and a frame of
+// sparse ticks makes millions. By metric, then by time, so that few rows of rollups are written
+// twice. Ends with the first error of `take`.
+inline constexpr std::size_t kMostBlocksAtOnce = 4'096;
+using TakeBlocks = std::function<Status(std::vector<StoredBlock>)>;
+Status CutBlocks(const TickTable& ticks, bool clock_suspect, std::size_t most,
+                 const TakeBlocks& take);
 
 // Of blocks of windows that begin before `samples_from_us`, the values that are not stored yet:
 // retention may have removed the others, and rollups alone tell of them.
