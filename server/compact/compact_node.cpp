@@ -1,9 +1,8 @@
 #include "server/compact/compact_node.h"
 
 #include <algorithm>
-#include <set>
 
-#include "core/base/text.h"
+#include "server/compact/choose_frames.h"
 #include "server/compact/new_blocks.h"
 #include "server/compact/take_frames.h"
 #include "server/compact/transaction_limits.h"
@@ -13,26 +12,6 @@
 
 namespace stepscope {
 namespace {
-
-// Cells decoded in one transaction: about 9 bytes each.
-constexpr std::size_t kMostCells = 8 * 1024 * 1024;
-constexpr std::size_t kMostFrames = 4'096;
-
-// As many of the oldest frames as fit into memory when all have the series of all; at least one.
-std::size_t ChooseSome(const std::vector<FrameKey>& keys, const Schemas& schemas) {
-  std::set<std::int64_t> seen;
-  std::set<SeriesName> series;
-  std::size_t rows = 0, count = 0;
-  for (; count < std::min(keys.size(), kMostFrames); ++count) {
-    rows += static_cast<std::size_t>(keys[count].rows);
-    const auto schema = schemas.find(keys[count].schema_hash);
-    if (schema != schemas.end() && seen.insert(schema->first).second) {
-      series.insert(schema->second.columns.begin(), schema->second.columns.end());
-    }
-    if (count > 0 && rows * series.size() > kMostCells) break;
-  }
-  return count;
-}
 
 Result<std::vector<TickTable>> TakeTables(Connection& connection, std::int64_t job_id,
                                           const std::vector<FrameKey>& keys, std::size_t count,
@@ -101,10 +80,11 @@ Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::
   const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
   if (!keys) return keys.error();
   if (keys->empty()) return Compacted{};
-  const Result<Schemas> schemas = LoadSchemas(connection, job_id, *keys, keys->size());
-  if (!schemas) return schemas.error();
-  const std::size_t count = ChooseSome(*keys, *schemas);
-  Result<std::vector<TickTable>> tables = TakeTables(connection, job_id, *keys, count, *schemas);
+  const Result<ChosenFrames> chosen = ChooseNodeFrames(connection, job_id, *keys);
+  if (!chosen) return chosen.error();
+  const std::size_t count = chosen->count;
+  Result<std::vector<TickTable>> tables =
+      TakeTables(connection, job_id, *keys, count, chosen->schemas);
   if (!tables) return tables.error();
 
   const bool suspect =

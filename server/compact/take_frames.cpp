@@ -1,8 +1,12 @@
 #include "server/compact/take_frames.h"
 
+#include <algorithm>
+#include <span>
+
 namespace stepscope {
 namespace {
 
+constexpr std::size_t kFramesAtOnce = 256;  // whose schemas are in memory, up to 0.5 MB each
 constexpr char kTaken[] = "frames: somebody else compacts them";
 
 }  // namespace
@@ -32,9 +36,15 @@ Status TakeFrames(Connection& connection, std::int64_t job_id, const std::vector
 
 Status TakeFrames(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
                   std::size_t count, const TakeWhole& take) {
-  const Result<Schemas> schemas = LoadSchemas(connection, job_id, keys, count);
-  if (!schemas) return schemas.error();
-  return TakeFrames(connection, job_id, keys, count, *schemas, take);
+  for (std::size_t from = 0; from < count; from += kFramesAtOnce) {
+    const auto some = std::span(keys).subspan(from, std::min(kFramesAtOnce, count - from));
+    const std::vector<FrameKey> part(some.begin(), some.end());
+    const Result<Schemas> schemas = LoadSchemas(connection, job_id, part, part.size());
+    if (!schemas) return schemas.error();
+    const Status taken = TakeFrames(connection, job_id, part, part.size(), *schemas, take);
+    if (!taken) return taken;
+  }
+  return {};
 }
 
 }  // namespace stepscope

@@ -1,0 +1,93 @@
+#include "server/compact/choose_frames.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "server/store/blocks.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostFrames = 4'096;
+// Decoded in one transaction: about 9 bytes for a cell, 200 for a column of a frame.
+constexpr std::size_t kMostCells = 8 * 1024 * 1024;
+constexpr std::size_t kMostColumns = 1024 * 1024;
+// Written in one transaction, which has to end before the lease does.
+constexpr std::size_t kMostBlocks = 200'000;
+constexpr std::size_t kSchemasAtOnce = 16;  // up to 3 MB each
+
+// What frames together ask for, when all have the series of all.
+class Demand {
+ public:
+  void Add(const FrameKey& key, const Schema* schema) {
+    rows_ += static_cast<std::size_t>(key.rows);
+    AddWindows(key);
+    if (!schema) return;
+    columns_ += schema->columns.size();
+    if (schemas_.insert(key.schema_hash).second) AddSeries(*schema);
+  }
+  bool IsTooMuch() const {
+    return rows_ * series_.size() > kMostCells || columns_ > kMostColumns ||
+           windows_ * (metrics_.size() + 1) > kMostBlocks;
+  }
+
+ private:
+  // At most: how the rows of a frame lie between its first and its last is not known.
+  void AddWindows(const FrameKey& key) {
+    const std::int64_t first = WindowOf(key.from_us), last = WindowOf(key.to_us);
+    const std::int64_t most = std::min(key.rows, (last - first) / kWindowUs + 1);
+    windows_ += static_cast<std::size_t>(most) - (known_windows_.contains(first) ? 1 : 0);
+    known_windows_.insert({first, last});
+  }
+  void AddSeries(const Schema& schema) {
+    for (const SeriesName& series : schema.columns) {
+      series_.insert(series);
+      metrics_.insert(series.metric);
+    }
+  }
+
+  std::size_t rows_ = 0, columns_ = 0, windows_ = 0;
+  std::set<std::int64_t> schemas_, known_windows_;
+  std::set<SeriesName> series_;
+  std::set<std::string> metrics_;
+};
+
+// The schemas of the next frames that were not asked for yet, some at a time.
+Status LoadNext(Connection& connection, std::int64_t job_id, std::span<const FrameKey> keys,
+                std::set<std::int64_t>& asked, Schemas& schemas) {
+  std::set<std::int64_t> wanted;
+  for (const FrameKey& key : keys) {
+    if (wanted.size() >= kSchemasAtOnce) break;
+    if (!asked.contains(key.schema_hash)) wanted.insert(key.schema_hash);
+  }
+  Result<Schemas> loaded = LoadSchemas(connection, job_id, wanted);
+  if (!loaded) return loaded.error();
+  schemas.merge(*loaded);
+  asked.merge(wanted);
+  return {};
+}
+
+}  // namespace
+
+Result<ChosenFrames> ChooseNodeFrames(Connection& connection, std::int64_t job_id,
+                                      const std::vector<FrameKey>& keys) {
+  const auto some = std::span(keys).first(std::min(keys.size(), kMostFrames));
+  ChosenFrames chosen;
+  std::set<std::int64_t> asked;
+  Demand demand;
+  for (; chosen.count < some.size(); ++chosen.count) {
+    const FrameKey& key = some[chosen.count];
+    if (!asked.contains(key.schema_hash)) {
+      const Status loaded =
+          LoadNext(connection, job_id, some.subspan(chosen.count), asked, chosen.schemas);
+      if (!loaded) return loaded.error();
+    }
+    const auto schema = chosen.schemas.find(key.schema_hash);
+    demand.Add(key, schema == chosen.schemas.end() ? nullptr : &schema->second);
+    if (chosen.count > 0 && demand.IsTooMuch()) break;
+  }
+  return chosen;
+}
+
+}  // namespace stepscope
