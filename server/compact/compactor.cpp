@@ -16,6 +16,17 @@ CompactorOptions Named(CompactorOptions options) {
   return options;
 }
 
+// What a library throws, mostly that memory is short, as an error: it ends this piece of work, not
+// the process.
+template <typename Do>
+auto Caught(Do&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    return Internal(error.what());
+  }
+}
+
 }  // namespace
 
 Compactor::Compactor(Database& database, const Clock& clock, CompactorOptions options)
@@ -29,10 +40,18 @@ CompactorFigures Compactor::figures() const {
 
 void Compactor::Work(const std::stop_token& stop) {
   while (SleepFor(stop, options_.look)) {
+    const Status turned = Caught([&]() -> Status {
+      Turn(stop);
+      return {};
+    });
+    if (!turned) Fail("compactor", turned.error());
+  }
+}
+
+void Compactor::Turn(const std::stop_token& stop) {
+  LookAtBacklog();
+  while (MayGoOn(stop) && WorkOnce(stop)) {
     LookAtBacklog();
-    while (MayGoOn(stop) && WorkOnce(stop)) {
-      LookAtBacklog();
-    }
   }
 }
 
@@ -47,10 +66,9 @@ bool Compactor::WorkOnce(const std::stop_token& stop) {
   const auto tasks = ClaimCompactTask(**connection, options_.name, options_.lease);
   if (!tasks || tasks->empty()) return false;
   const CompactTask task = tasks->front();
-  const Status done = CompactJob(stop, **connection, task);
+  const Status done = Caught([&] { return CompactJob(stop, **connection, task); });
   if (done) return true;
-  LogWarning("job {} was not compacted: {}", task.job_id, done.error().message);
-  figures_.Change([](CompactorFigures& figures) { ++figures.failures; });
+  Fail(Format("job {}: not compacted", task.job_id), done.error());
   // Else its lease ends.
   (void)PutBackCompactTask(**connection, task, Around(options_.every));
   return !(*connection)->broken();
@@ -115,11 +133,10 @@ Status Compactor::Drain(const std::stop_token& stop, Connection& connection,
     if (!ours) return ours.error();
     if (!*ours) return Conflict("the lease went to another compactor");
     const SteadyTime begun = clock_.Steady();
-    const Result<Compacted> done = compact();
+    const Result<Compacted> done = Caught(compact);
     if (!done) {
       if (connection.broken()) return done.error();
-      LogWarning("job {}, {}: not compacted: {}", task.job_id, what, done.error().message);
-      figures_.Change([](CompactorFigures& figures) { ++figures.failures; });
+      Fail(Format("job {}, {}: not compacted", task.job_id, what), done.error());
       return {};
     }
     Count(*done, clock_.Steady() - begun);
@@ -130,6 +147,11 @@ Status Compactor::Drain(const std::stop_token& stop, Connection& connection,
     }
   }
   return {};
+}
+
+void Compactor::Fail(const std::string& what, const Error& error) {
+  LogWarning("{}: {}", what, error.message);
+  figures_.Change([](CompactorFigures& figures) { ++figures.failures; });
 }
 
 void Compactor::Count(const Compacted& done, Duration took) {

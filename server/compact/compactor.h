@@ -32,7 +32,8 @@ struct CompactorFigures {
 
 // Turns frames into blocks and rollups in the background: one thread that leases a job at a time,
 // so that any number of replicas share the work. While the database is away nothing is lost: frames
-// stay frames. A node that fails is said in the log, counted, and tried again with the next turn.
+// stay frames. A node that fails, also for want of memory, is said in the log, counted, and tried
+// again with the next turn.
 class Compactor {
  public:
   // Both references outlive this.
@@ -42,6 +43,7 @@ class Compactor {
 
  private:
   void Work(const std::stop_token& stop);
+  void Turn(const std::stop_token& stop);
   bool MayGoOn(const std::stop_token& stop) const;
   bool WorkOnce(const std::stop_token& stop);
   void LookAtBacklog();
@@ -52,6 +54,7 @@ class Compactor {
                             const CompactTask& task, FrameKind kind, CompactRank compact);
   Status Drain(const std::stop_token& stop, Connection& connection, const CompactTask& task,
                const std::string& what, const std::function<Result<Compacted>()>& compact);
+  void Fail(const std::string& what, const Error& error);
   void Count(const Compacted& done, Duration took);
 
   Database& database_;

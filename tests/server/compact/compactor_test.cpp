@@ -99,6 +99,24 @@ TEST_F(CompactorTest, NodeThatFailsIsCountedAndStopsNobody) {
   EXPECT_TRUE(Eventually([&] { return compactor.figures().failures > 0; }));
 }
 
+// Whatever a library throws at it: in the midst of a job, which goes back to the queue, or else.
+TEST_F(CompactorTest, WantOfMemoryIsCountedAndTriedAgain) {
+  JobFrames job(*connection_);
+  job.StoreTicks({"user.a", ""}, {kBegin});
+  std::atomic<int> asked = 0;
+  CompactorOptions options = kQuick;
+  options.lease = 1h;  // so nobody takes the job that was not put back
+  options.paused = [&] {
+    const int time = ++asked;  // the second is in the midst of the job
+    if (time == 2 || time == 4) throw std::bad_alloc();
+    return false;
+  };
+  Compactor compactor(store_, clock_, options);
+  EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
+  EXPECT_TRUE(Eventually([&] { return asked > 4; }));
+  EXPECT_EQ(compactor.figures().failures, 2u);
+}
+
 TEST_F(CompactorTest, SeveralShareTheWork) {
   std::vector<std::unique_ptr<JobFrames>> jobs;
   for (int i = 0; i < 12; ++i) {
