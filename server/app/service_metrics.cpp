@@ -101,7 +101,8 @@ void AddCompactor(const CompactorFigures& compactor, PrometheusText& out) {
   out.Add("stepscope_compact_blocks_total", "counter", "Blocks written, also again.",
           double(compactor.blocks));
   out.Add("stepscope_compact_failures_total", "counter",
-          "Nodes, ranks and jobs that could not be compacted in a turn.",
+          "Nodes, ranks and jobs that could not be compacted in a turn, and looks for them that "
+          "failed.",
           double(compactor.failures));
   out.Add("stepscope_compact_rows_left_out_total", "counter",
           "Rows that found no room in full blocks.", double(compactor.rows_left_out));

@@ -64,6 +64,7 @@ bool Compactor::WorkOnce(const std::stop_token& stop) {
   auto connection = database_.Acquire();
   if (!connection) return false;
   const auto tasks = ClaimCompactTask(**connection, options_.name, options_.lease);
+  if (!tasks) Fail("compactor: no job taken", tasks.error());
   if (!tasks || tasks->empty()) return false;
   const CompactTask task = tasks->front();
   const Status done = Caught([&] { return CompactJob(stop, **connection, task); });
@@ -81,7 +82,7 @@ void Compactor::LookAtBacklog() {
   if (!connection) return;
   look_at_ = clock_.Steady() + options_.find;
   const Result<CompactBacklog> backlog = FindCompactTasks(**connection);
-  if (!backlog) return;
+  if (!backlog) return Fail("compactor: what waits is not known", backlog.error());
   figures_.Change([&](CompactorFigures& figures) { figures.backlog = *backlog; });
 }
 

@@ -117,6 +117,19 @@ TEST_F(CompactorTest, WantOfMemoryIsCountedAndTriedAgain) {
   EXPECT_EQ(compactor.figures().failures, 2u);
 }
 
+// Else nothing would say why frames only become more.
+TEST_F(CompactorTest, LooksThatFailAreCounted) {
+  ASSERT_TRUE(connection_->Execute("alter table compact_tasks rename to away"));
+  JobFrames job(*connection_);
+  job.StoreTicks({"user.a", ""}, {kBegin});
+  CompactorOptions options = kQuick;
+  options.paused = [] { return true; };
+  Compactor compactor(store_, clock_, options);
+  EXPECT_TRUE(Eventually([&] { return compactor.figures().failures > 1; }));
+  ASSERT_TRUE(connection_->Execute("alter table away rename to compact_tasks"));
+  EXPECT_TRUE(Eventually([&] { return compactor.figures().backlog.frames == 1; }));
+}
+
 TEST_F(CompactorTest, SeveralShareTheWork) {
   std::vector<std::unique_ptr<JobFrames>> jobs;
   for (int i = 0; i < 12; ++i) {
