@@ -3,7 +3,6 @@
 #include "server/ingest/check_table.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "core/base/text.h"
@@ -12,7 +11,7 @@
 #include "core/model/span_table.h"
 #include "core/model/step.h"
 #include "core/wire/table_codec.h"
-#include "server/store/blocks.h"
+#include "server/ingest/density.h"
 
 namespace stepscope {
 namespace {
@@ -110,29 +109,25 @@ TableFault BadTime(std::string detail) {
   return {"bad-time", std::move(detail)};
 }
 
-// What goes on like this for 600 s has to fit into a block of each metric. At the shortest interval
-// of agents fewer devices always do, so those may come in bursts.
-std::optional<TableFault> CheckDensity(const Schema& schema,
-                                       const std::vector<std::int64_t>& at_us) {
-  const std::size_t always = kBlockLimits.cells / (kWindowUs / 100'000) - 1;
-  if (at_us.size() < 2 || schema.columns.size() <= always) return std::nullopt;
-  const std::int64_t every_us =
-      std::max<std::int64_t>((at_us.back() - at_us.front()) / (std::ssize(at_us) - 1), 1);
-  const std::size_t most =
-      std::max(kBlockLimits.cells / static_cast<std::size_t>(kWindowUs / every_us + 1) - 1, always);
-  std::map<std::string_view, std::size_t> devices;
-  for (const SeriesName& series : schema.columns) {
-    if (++devices[series.metric] <= most) continue;
-    return BadTable(Format("{}: more than {} devices every {} ms cannot be kept", series.metric,
-                           most, every_us / 1'000));
-  }
-  return std::nullopt;
-}
-
 std::optional<TableFault> ReadColumn(const TableReader& table, std::size_t column, Column& into) {
   if (Status read = table.Read(column, into); !read) return BadTable(read.error().message);
   if (into.scale <= kLargestScale) return std::nullopt;
   return BadTable(Format("a scale above {}", kLargestScale));
+}
+
+// Of close ticks the columns are read again: it matters which of them have values when.
+std::optional<TableFault> CheckDensity(const Schema& schema, const TableReader& table,
+                                       const std::vector<std::int64_t>& at_us) {
+  if (AreFarApart(at_us, schema.columns.size())) return std::nullopt;
+  Density density(at_us);
+  Column values;
+  for (std::size_t i = 1; i < table.columns(); ++i) {
+    if (auto fault = ReadColumn(table, i, values)) return fault;
+    density.Add(schema.columns[i].metric, values.present);
+  }
+  const std::optional<Density::Fault> fault = density.Find();
+  if (!fault) return std::nullopt;
+  return BadTable((fault->metric.empty() ? "at_us" : fault->metric) + ": " + fault->detail);
 }
 
 // Of the values it matters only that they can be read.
@@ -153,7 +148,7 @@ std::optional<TableFault> CheckTicks(const Schema& schema, const TableReader& ta
   }
   frame.from_us = times.values.front();
   frame.to_us = times.values.back();
-  return CheckDensity(schema, times.values);
+  return CheckDensity(schema, table, times.values);
 }
 
 std::optional<TableFault> CheckSteps(const Table& table, TableFrame& frame) {

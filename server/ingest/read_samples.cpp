@@ -288,7 +288,10 @@ bool SampleReader::Finish() {
 std::variant<Samples, SampleFault> ReadSamples(std::string_view body) {
   SampleReader reader;
   const Status read = ReadJson(body, reader, kLimits);
-  if (read && reader.Finish()) return std::move(reader.samples());
+  if (read && reader.Finish()) {
+    if (auto fault = CheckDensity(reader.samples())) return std::move(*fault);
+    return std::move(reader.samples());
+  }
   if (!reader.fault().code.empty()) return std::move(reader.fault());
   return SampleFault{"invalid-body", "", read.error().message};
 }

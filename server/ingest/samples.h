@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -33,6 +34,9 @@ struct SampleFault {
   std::string pointer;  // JSON pointer; "" for the whole
   std::string detail;
 };
+
+// What would find no room in blocks if it went on like this (density.h): ReadSamples asks.
+std::optional<SampleFault> CheckDensity(const Samples& samples);
 
 // Reads {node, times_us[], series[{metric, device, values[]}]} in one pass; nothing is built but
 // the columns. Everything that CheckTable asks of ticks holds for what is given.

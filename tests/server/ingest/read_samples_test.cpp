@@ -201,6 +201,46 @@ TEST(ReadSamples, IsNotKeptBusyByWhatIsTooMuch) {
   ExpectFault(BodyOf(t, R"({"metric":"user.a","metric":"user.b","values":[1]})"), "", "twice");
 }
 
+std::string TimesEvery(std::int64_t us, int rows) {
+  std::string times;
+  for (int i = 0; i < rows; ++i) times += (i ? "," : "") + std::to_string(kStartUs + i * us);
+  return times;
+}
+// Devices of a metric with a value in each `one_of`-th row.
+std::string DevicesOf(const std::string& metric, int devices, int rows, int one_of = 1) {
+  std::string values, series;
+  for (int i = 0; i < rows; ++i) values += Format("{}{}", i ? "," : "", i % one_of ? "null" : "1");
+  for (int i = 0; i < devices; ++i) {
+    series += Format(R"({}{{"metric":"{}","device":"{}","values":[{}]}})", i ? "," : "", metric, i,
+                     values);
+  }
+  return series;
+}
+
+TEST(ReadSamples, RefusesWhatBlocksHaveNoRoomFor) {
+  ExpectFault(BodyOf(TimesEvery(100, 600), DevicesOf("user.a", 1, 600)), "/times_us",
+              "more often than every 573 us cannot be kept");
+  ExpectFault(BodyOf(TimesEvery(500'000, 4),
+                     DevicesOf("user.a", 9, 4) + "," + DevicesOf("user.b", 14'000, 4)),
+              "/series/9", "user.b: more than 13980 devices every 500 ms cannot be kept");
+}
+
+TEST(ReadSamples, TakesWhatBlocksHaveRoomFor) {
+  Read(BodyOf(TimesEvery(573, 5'000), DevicesOf("user.a", 1, 5'000)));
+  Read(BodyOf(TimesEvery(500'000, 4), DevicesOf("user.a", 13'980, 4)));
+  Read(BodyOf(TimesEvery(1, 500), DevicesOf("user.a", 10, 500)));  // a burst
+  // Of many devices, seldom, beside a few of which there are samples more often.
+  Read(BodyOf(TimesEvery(10'000, 200),
+              DevicesOf("user.a", 1'000, 200, 50) + "," + DevicesOf("user.b", 1, 200)));
+}
+
+TEST(ToFrames, OfWhatIsTakenAreWithinTheRoomOfBlocks) {
+  TablesOf(
+      BodyOf(TimesEvery(1, 500) + "," + TimesEvery(600'000, 700), DevicesOf("user.a", 3, 1'200)));
+  TablesOf(BodyOf(TimesEvery(10'000, 200),
+                  DevicesOf("user.a", 1'000, 200, 50) + "," + DevicesOf("user.b", 1, 200)));
+}
+
 TEST(ReadSamples, RefusesABodyThatIsCutAnywhere) {
   const std::string body =
       BodyOf(std::to_string(kStartUs) + ",1795205614000001",
