@@ -13,8 +13,8 @@ constexpr std::size_t kMostFrames = 4'096;
 // Decoded in one transaction: about 9 bytes for a cell, 200 for a column of a frame.
 constexpr std::size_t kMostCells = 8 * 1024 * 1024;
 constexpr std::size_t kMostColumns = 1024 * 1024;
-// Written in one transaction, which has to end before the lease does.
-constexpr std::size_t kMostBlocks = 200'000;
+// Series of all blocks written in one transaction, which has to end before the lease does.
+constexpr std::size_t kMostPieces = 200'000;
 constexpr std::size_t kSchemasAtOnce = 16;  // up to 3 MB each
 
 // What frames together ask for, when all have the series of all.
@@ -25,11 +25,12 @@ class Demand {
     AddWindows(key);
     if (!schema) return;
     columns_ += schema->columns.size();
-    if (schemas_.insert(key.schema_hash).second) AddSeries(*schema);
+    if (!schemas_.insert(key.schema_hash).second) return;
+    series_.insert(schema->columns.begin(), schema->columns.end());
   }
   bool IsTooMuch() const {
     return rows_ * series_.size() > kMostCells || columns_ > kMostColumns ||
-           windows_ * (metrics_.size() + 1) > kMostBlocks;
+           windows_ * series_.size() > kMostPieces;
   }
 
  private:
@@ -40,17 +41,9 @@ class Demand {
     windows_ += static_cast<std::size_t>(most) - (known_windows_.contains(first) ? 1 : 0);
     known_windows_.insert({first, last});
   }
-  void AddSeries(const Schema& schema) {
-    for (const SeriesName& series : schema.columns) {
-      series_.insert(series);
-      metrics_.insert(series.metric);
-    }
-  }
-
   std::size_t rows_ = 0, columns_ = 0, windows_ = 0;
   std::set<std::int64_t> schemas_, known_windows_;
-  std::set<SeriesName> series_;
-  std::set<std::string> metrics_;
+  std::set<SeriesName> series_;  // and the times
 };
 
 // The schemas of the next frames that were not asked for yet, some at a time.

@@ -50,7 +50,7 @@ Result<Merged> Save(Connection& connection, std::int64_t job_id, std::int64_t no
   return merged;
 }
 
-// Block after block, a few thousand at a time.
+// Some blocks after the other.
 Status SaveAll(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                const TickTable& ticks, bool clock_suspect, Compacted& done) {
   const auto save = [&](std::vector<StoredBlock> blocks) -> Status {
@@ -61,7 +61,7 @@ Status SaveAll(Connection& connection, std::int64_t job_id, std::int64_t node_id
     done.rows_joined += merged->joined;
     return {};
   };
-  return CutBlocks(ticks, clock_suspect, kMostBlocksAtOnce, save);
+  return CutBlocks(ticks, clock_suspect, kMostSeriesAtOnce, save);
 }
 
 std::size_t RowsOf(const std::vector<TickTable>& tables) {

@@ -151,13 +151,18 @@ Status CutBlocks(const TickTable& ticks, bool clock_suspect, std::size_t most,
                  const TakeBlocks& take) {
   const std::vector<Part> parts = PartsOf(ticks);
   std::vector<StoredBlock> blocks;
+  std::size_t series = 0;
   for (const MetricColumns& columns : MetricsOf(ticks)) {
     for (const Part& part : parts) {
       TickTable table = SliceTicks(ticks, columns.first, columns.last, part.from, part.to);
       if (table.at_us.empty()) continue;
+      const std::size_t more = std::max<std::size_t>(table.series.size(), 1);
+      if (!blocks.empty() && series + more > most) {
+        if (Status taken = take(std::exchange(blocks, {})); !taken) return taken;
+        series = 0;
+      }
+      series += more;
       blocks.push_back({{part.window_us, columns.metric}, clock_suspect, std::move(table)});
-      if (blocks.size() < most) continue;
-      if (Status taken = take(std::exchange(blocks, {})); !taken) return taken;
     }
   }
   return blocks.empty() ? Status() : take(std::move(blocks));

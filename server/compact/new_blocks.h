@@ -11,10 +11,11 @@ namespace stepscope {
 // What the ticks of some frames become, before it is known what is there already.
 
 // One block for each metric and window that the ticks have values in, and the times of all of them,
-// `most` at a time: a block and its rollups take some 3 KB however little they hold, and a frame of
-// sparse ticks makes millions. By metric, then by time, so that few rows of rollups are written
-// twice. Ends with the first error of `take`.
-inline constexpr std::size_t kMostBlocksAtOnce = 4'096;
+// some at a time: as many as have `most` series together, at least one. A series of a block takes
+// some 3 KB with its rollups however few values it has, and a frame of sparse ticks makes millions.
+// By metric, then by time, so that few rows of rollups are written twice. Ends with the first error
+// of `take`.
+inline constexpr std::size_t kMostSeriesAtOnce = 8'192;
 using TakeBlocks = std::function<Status(std::vector<StoredBlock>)>;
 Status CutBlocks(const TickTable& ticks, bool clock_suspect, std::size_t most,
                  const TakeBlocks& take);

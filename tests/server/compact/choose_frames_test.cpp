@@ -26,14 +26,14 @@ class ChooseFramesTest : public CompactTest {
     EXPECT_TRUE(connection_->QueryByKey(InsertSchemas(std::span(&row, 1))));
     return hash;
   }
-  // Frames that follow each other, each of so many rows within so many windows.
+  // Frames of so many rows: each within so many windows of its own, or all within one.
   std::vector<FrameKey> KeysOf(const std::vector<std::int64_t>& hashes, std::int64_t rows = 1,
-                               std::int64_t windows = 1) {
+                               std::int64_t windows = 0) {
     std::vector<FrameKey> keys;
     for (const std::int64_t hash : hashes) {
       FrameKey key{.rows = rows, .schema_hash = hash, .session = {}};
       key.from_us = kBegin + std::ssize(keys) * windows * kWindowUs;
-      key.to_us = key.from_us + (windows - 1) * kWindowUs;
+      key.to_us = key.from_us + std::max<std::int64_t>(windows - 1, 0) * kWindowUs;
       keys.push_back(key);
     }
     return keys;
@@ -68,7 +68,8 @@ TEST_F(ChooseFramesTest, SchemasAreLoadedOfFramesThatComeIntoQuestion) {
 TEST_F(ChooseFramesTest, FramesOfSparseTicksAreFew) {
   const std::int64_t hash = StoreSchema(500, 0, true);
   EXPECT_EQ(Choose(KeysOf(std::vector(100, hash), 4)).count, 100u);
-  EXPECT_EQ(Choose(KeysOf(std::vector(100, hash), 100, 100)).count, 3u) << "200,000 blocks";
+  EXPECT_EQ(Choose(KeysOf(std::vector(100, hash), 100, 100)).count, 3u)
+      << "200,000 series of blocks";
   EXPECT_EQ(Choose(KeysOf({hash, hash}, 600, 600)).count, 1u);
 }
 

@@ -19,14 +19,16 @@ constexpr bool kSanitized = false;
 #endif
 constexpr std::int64_t kBegin = 1'795'205'400'000'000;  // the begin of a window
 
-// A tick in each window; each metric has a value in each, its number and the tick's.
-TickTable SparseTicks(std::size_t ticks, std::size_t metrics) {
+// A tick in each window; each metric has a value in each, its number and the tick's. With several
+// devices to a metric, as many fewer metrics.
+TickTable SparseTicks(std::size_t ticks, std::size_t metrics, std::size_t devices = 1) {
   TickTable table;
   for (std::size_t row = 0; row < ticks; ++row) {
     table.at_us.push_back(kBegin + static_cast<std::int64_t>(row) * kWindowUs);
   }
   for (std::size_t i = 0; i < metrics; ++i) {
-    table.series.push_back({"user.m" + std::to_string(100'000 + i), ""});
+    table.series.push_back({"user.m" + std::to_string(100'000 + i / devices),
+                            devices > 1 ? std::to_string(10'000 + i % devices) : ""});
     Column& column = table.columns.emplace_back();
     for (std::size_t row = 0; row < ticks; ++row) {
       column.values.push_back(static_cast<std::int64_t>(i * 1'000 + row));
@@ -46,6 +48,19 @@ TEST(CutBlocks, GivesSoManyAtATimeAndAllOfThem) {
   ASSERT_TRUE(CutBlocks(SparseTicks(10, 4), false, 15, take));
   EXPECT_EQ(sizes, (std::vector<std::size_t>{15, 15, 15, 5}));
   EXPECT_EQ(keys.size(), 10u * 5u) << "windows times metrics, with the one of all ticks";
+}
+
+TEST(CutBlocks, CountsTheSeriesOfBlocksAndGivesAtLeastOne) {
+  std::vector<std::size_t> sizes;
+  const auto take = [&](const std::vector<StoredBlock>& blocks) -> Status {
+    sizes.push_back(blocks.size());
+    return {};
+  };
+  ASSERT_TRUE(CutBlocks(SparseTicks(4, 6, 3), false, 7, take));
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{5, 2, 2, 2, 1})) << "4 of times, 8 of three devices";
+  sizes.clear();
+  ASSERT_TRUE(CutBlocks(SparseTicks(2, 3, 3), false, 1, take));
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 1, 1, 1}));
 }
 
 TEST(CutBlocks, EndsWithTheFirstError) {
@@ -82,7 +97,7 @@ class SparseTicksTest : public CompactTest {
   JobFrames frames_;
 };
 
-// 12,200 blocks, so the rows of a rollup are written in several turns of one transaction.
+// 12,200 blocks, so the rows of some rollups are written in several turns of one transaction.
 TEST_F(SparseTicksTest, OfAFrameAreAllKeptInOneTransaction) {
   const TickTable ticks = SparseTicks(200, 60);
   frames_.StoreTicks(ticks);
@@ -125,10 +140,13 @@ std::int64_t PeakKb() {
 }
 
 TEST_F(SparseTicksTest, TakeNoMoreMemoryTheMoreBlocksTheyMake) {
-  frames_.StoreTicks(SparseTicks(100, 400));  // 40,100 blocks
+  frames_.StoreTicks(SparseTicks(100, 400));           // 40,100 blocks
+  frames_.StoreTicks(SparseTicks(100, 2'000, 1'000));  // of many devices
   const std::int64_t before_kb = PeakKb();
-  ASSERT_TRUE(CompactNode(*connection_, frames_.job_id(), frames_.node_id()));
-  EXPECT_EQ(Count("blocks"), 100 * 401);
+  for (int turn = 0; turn < 2; ++turn) {
+    ASSERT_TRUE(CompactNode(*connection_, frames_.job_id(), frames_.node_id()));
+  }
+  EXPECT_EQ(Count("frames"), 0);
   EXPECT_TRUE(kSanitized || PeakKb() - before_kb < 64 * 1024) << PeakKb() - before_kb;
 }
 
