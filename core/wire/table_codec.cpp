@@ -1,6 +1,5 @@
 #include "core/wire/table_codec.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/text.h"
@@ -19,22 +18,30 @@ constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kShortRows = 64;
 enum Packing : std::uint8_t { kPlain = 0, kTogether = 1 };
 
-// What stands in front of every table.
-struct TableHead {
-  std::uint8_t version = 0, packing = 0;
-  std::uint64_t rows = 0, columns = 0;
+struct Head {
+  std::uint8_t packing = kPlain;
+  TableSize size;
 };
 
-TableHead TakeHead(ByteReader& reader) {
-  TableHead head;
-  head.version = reader.Take<std::uint8_t>();
-  head.packing = reader.Take<std::uint8_t>();
-  head.rows = reader.TakeVarint();
-  head.columns = reader.TakeVarint();
-  return head;
+Result<Head> ReadHead(ByteReader& reader) {
+  const auto version = reader.Take<std::uint8_t>();
+  const auto packing = reader.Take<std::uint8_t>();
+  const std::uint64_t rows = reader.TakeVarint();
+  const std::uint64_t columns = reader.TakeVarint();
+  if (!reader.ok()) return Invalid("table: cut short");
+  if (version != kVersion) return Invalid(Format("table: version {} is not known", version));
+  if (packing > kTogether) return Invalid("table: a packing that is not known");
+  return Head{packing, {rows, columns}};
 }
 
 }  // namespace
+
+Result<TableSize> ReadTableSize(std::string_view bytes) {
+  ByteReader reader(bytes);
+  const Result<Head> head = ReadHead(reader);
+  if (!head) return head.error();
+  return head->size;
+}
 
 std::string EncodeTable(const Table& table) {
   return EncodeColumns(table.rows, table.columns.size(),
@@ -65,16 +72,15 @@ std::string EncodeColumns(std::size_t rows, std::size_t columns, const ColumnAt&
 
 Result<TableReader> TableReader::Open(std::string_view bytes, const TableLimits& limits) {
   ByteReader reader(bytes);
-  const auto [version, packing, rows, columns] = TakeHead(reader);
-  if (!reader.ok()) return Invalid("table: cut short");
-  if (version != kVersion) return Invalid(Format("table: version {} is not known", version));
-  if (packing > kTogether) return Invalid("table: a packing that is not known");
+  const Result<Head> head = ReadHead(reader);
+  if (!head) return head.error();
+  const auto [rows, columns] = head->size;
   if (rows > limits.rows || columns > limits.columns || rows * columns > limits.cells) {
     return Invalid(Format("table: {} rows and {} columns are more than allowed", rows, columns));
   }
   TableReader table;
   table.rows_ = static_cast<std::size_t>(rows);
-  if (packing == kTogether) {
+  if (head->packing == kTogether) {
     const std::uint64_t size = reader.TakeVarint();
     // A column of one row takes at most 40 bytes, a value 8 and a bit.
     if (!reader.ok() || rows > kShortRows || size > columns * (40 + rows * 9)) {
@@ -117,14 +123,6 @@ Result<Column> TableReader::Read(std::size_t column) const {
   const Status read = Read(column, into);
   if (!read) return read.error();
   return into;
-}
-
-std::optional<std::size_t> ClaimedCells(std::string_view bytes) {
-  constexpr TableLimits kMost;
-  ByteReader reader(bytes);
-  const TableHead head = TakeHead(reader);
-  if (!reader.ok() || head.rows > kMost.rows || head.columns > kMost.columns) return std::nullopt;
-  return static_cast<std::size_t>(std::max<std::uint64_t>(head.rows, 1) * head.columns);
 }
 
 Result<Table> DecodeTable(std::string_view bytes, const TableLimits& limits) {

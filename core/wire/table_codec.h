@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,9 +47,12 @@ class TableReader {
   std::vector<Place> bodies_;
 };
 
-// Rows (at least one) times columns, as the table says of itself: what it takes to read it goes by
-// that. Nothing when it cannot be a table.
-std::optional<std::size_t> ClaimedCells(std::string_view bytes);
+// How large a table says that it is: its first bytes are enough. Held against no limits.
+struct TableSize {
+  std::uint64_t rows = 0, columns = 0;
+};
+inline constexpr std::size_t kTableHeadBytes = 22;
+Result<TableSize> ReadTableSize(std::string_view bytes);
 
 // All columns.
 Result<Table> DecodeTable(std::string_view bytes, const TableLimits& limits = {});

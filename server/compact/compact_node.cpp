@@ -3,11 +3,9 @@
 #include <algorithm>
 
 #include "server/compact/choose_frames.h"
-#include "server/compact/new_blocks.h"
+#include "server/compact/save_blocks.h"
 #include "server/compact/take_frames.h"
 #include "server/compact/transaction_limits.h"
-#include "server/store/job_rollups.h"
-#include "server/store/removals.h"
 #include "server/store/stored_frames.h"
 
 namespace stepscope {
@@ -28,34 +26,13 @@ Result<std::vector<TickTable>> TakeTables(Connection& connection, std::int64_t j
   return tables;
 }
 
-// Merges the blocks with those that are there, and writes them and their rollups.
-Result<Merged> Save(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                    std::vector<StoredBlock> blocks) {
-  std::vector<BlockKey> keys;
-  for (const StoredBlock& block : blocks) keys.push_back(block.key);
-  Result<std::vector<StoredBlock>> stored = LockBlocks(connection, job_id, node_id, keys);
-  if (!stored) return stored.error();
-  // After the blocks: who removes some of them says so in the same transaction.
-  const Result<std::int64_t> samples_from_us = SamplesFrom(connection, job_id);
-  if (!samples_from_us) return samples_from_us.error();
-  const std::vector<StoredBlock> late = LateRows(blocks, *stored, *samples_from_us);
-  const Merged merged = MergeBlocks(blocks, std::move(*stored));
-  const std::vector<RollupKey> changed = RollupsOf(blocks);
-  Result<std::vector<StoredRollup>> rollups = LockRollups(connection, job_id, node_id, changed);
-  if (!rollups) return rollups.error();
-  const std::vector<StoredRollup> rolled = RollUpBlocks(blocks, std::move(*rollups), late);
-  if (Status done = SaveBlocks(connection, job_id, node_id, blocks); !done) return done.error();
-  if (Status done = MarkStale(connection, job_id, changed); !done) return done.error();
-  if (Status done = SaveRollups(connection, job_id, node_id, rolled); !done) return done.error();
-  return merged;
-}
-
 // Some blocks after the other.
 Status SaveAll(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                const TickTable& ticks, bool clock_suspect, Compacted& done) {
   const auto save = [&](std::vector<StoredBlock> blocks) -> Status {
     done.blocks += blocks.size();
-    const Result<Merged> merged = Save(connection, job_id, node_id, std::move(blocks));
+    const Result<Merged> merged =
+        MergeAndSave(connection, job_id, node_id, std::move(blocks), kMostStoredBytes);
     if (!merged) return merged.error();
     done.rows_left_out += merged->left_out;
     done.rows_joined += merged->joined;

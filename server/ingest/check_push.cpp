@@ -33,9 +33,17 @@ struct Reading {
   bool not_now = false;  // too many cells, or a schema that has to be looked for
 };
 
+// As many as the table says; none for what is refused before any is read.
+std::size_t CellsOf(std::string_view payload) {
+  constexpr TableLimits kMost;
+  const Result<TableSize> size = ReadTableSize(payload);
+  if (!size || size->rows > kMost.rows || size->columns > kMost.columns) return 0;
+  return std::max<std::size_t>(size->rows, 1) * size->columns;
+}
+
 bool HasRoom(Reading& reading, std::string_view payload) {
   if (!reading.cells_left) return true;
-  const std::size_t cells = ClaimedCells(payload).value_or(0);  // of what is no table
+  const std::size_t cells = CellsOf(payload);
   if (cells > *reading.cells_left) return false;
   *reading.cells_left -= cells;
   return true;

@@ -28,6 +28,16 @@ Result<std::vector<TickTable>> DecodeTables(const Rows& rows, std::size_t column
   return tables;
 }
 
+std::size_t DecodedBytes(const Rows& rows, std::size_t column) {
+  constexpr std::size_t kColumn = 200, kCell = 9;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Result<TableSize> size = ReadTableSize(rows.BytesView(i, column));
+    if (size) bytes += size->columns * (kColumn + size->rows * kCell);  // else it fails later
+  }
+  return bytes;
+}
+
 Status SaveSchemas(Connection& connection, std::int64_t job_id,
                    std::span<const EncodedTable> tables) {
   std::map<std::int64_t, NewSchema> schemas;

@@ -29,6 +29,9 @@ class RowTables {
 Result<std::vector<TickTable>> DecodeTables(const Rows& rows, std::size_t column,
                                             const TickFilter& filter);
 
+// What the tables that begin with the bytes of a column take in memory once they are decoded.
+std::size_t DecodedBytes(const Rows& rows, std::size_t column);
+
 // Those that are there already stay.
 Status SaveSchemas(Connection& connection, std::int64_t job_id,
                    std::span<const EncodedTable> tables);

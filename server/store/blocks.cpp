@@ -37,6 +37,16 @@ cross join lateral (
     for update) as b
 left join schemas s on s.job_id = $1 and s.schema_hash = b.schema_hash
 order by b.window_us, b.metric)";
+// The first bytes of a payload say its size (kTableHeadBytes).
+constexpr char kMeasure[] = R"(
+select b.head
+from unnest($3::bigint[], $4::text[]) as wanted (window_us, metric)
+cross join lateral (
+    select substring(payload from 1 for 22) as head
+    from blocks
+    where job_id = $1 and node_id = $2 and window_us = wanted.window_us and metric = wanted.metric
+    limit 1) as b
+order by wanted.window_us, wanted.metric)";
 constexpr char kSave[] = R"(
 insert into blocks (job_id, node_id, window_us, metric, schema_hash, from_us, to_us, rows,
     clock_suspect, payload)
@@ -85,6 +95,15 @@ Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t
         {{rows->Int(i, 0), rows->Text(i, 1)}, rows->Bool(i, 2), std::move((*tables)[i])});
   }
   return blocks;
+}
+
+Result<std::size_t> MeasureBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                                  std::span<const BlockKey> keys) {
+  const Result<Rows> rows = connection.QueryByKey(
+      kMeasure, {job_id, node_id, Numbers(keys, [](const BlockKey& key) { return key.window_us; }),
+                 Texts(keys, [](const BlockKey& key) { return key.metric; })});
+  if (!rows) return rows.error();
+  return DecodedBytes(*rows, 0);
 }
 
 Status SaveBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,

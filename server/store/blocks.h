@@ -51,6 +51,10 @@ struct StoredBlock {
 Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t job_id,
                                             std::int64_t node_id, std::span<const BlockKey> keys);
 
+// What LockBlocks of these keys takes in memory, about.
+Result<std::size_t> MeasureBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                                  std::span<const BlockKey> keys);
+
 // Writes blocks, in the place of those that are there; lock and merge those first.
 Status SaveBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                   std::span<const StoredBlock> blocks);

@@ -23,6 +23,17 @@ cross join lateral (
     for update) as r
 left join schemas s on s.job_id = $1 and s.schema_hash = r.schema_hash
 order by r.bin_us, r.metric, r.chunk_us)";
+// The first bytes of a payload say its size (kTableHeadBytes).
+constexpr char kMeasure[] = R"(
+select r.head
+from unnest($3::bigint[], $4::text[], $5::bigint[]) as wanted (bin_us, metric, chunk_us)
+cross join lateral (
+    select substring(payload from 1 for 22) as head
+    from rollups
+    where job_id = $1 and bin_us = wanted.bin_us and metric = wanted.metric and node_id = $2
+        and chunk_us = wanted.chunk_us
+    limit 1) as r
+order by wanted.bin_us, wanted.metric, wanted.chunk_us)";
 constexpr char kSave[] = R"(
 insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, payload, marked)
 select $1::bigint, $2::bigint, bin_us, metric, chunk_us, schema_hash, payload, true
@@ -93,6 +104,16 @@ Result<std::vector<StoredRollup>> LockRollups(Connection& connection, std::int64
         {{rows->Int(i, 0), rows->Text(i, 1), rows->Int(i, 2)}, std::move((*tables)[i])});
   }
   return rollups;
+}
+
+Result<std::size_t> MeasureRollups(Connection& connection, std::int64_t job_id,
+                                   std::int64_t node_id, std::span<const RollupKey> keys) {
+  const Result<Rows> rows = connection.QueryByKey(
+      kMeasure, {job_id, node_id, Numbers(keys, [](const RollupKey& key) { return key.bin_us; }),
+                 Texts(keys, [](const RollupKey& key) { return key.metric; }),
+                 Numbers(keys, [](const RollupKey& key) { return key.chunk_us; })});
+  if (!rows) return rows.error();
+  return DecodedBytes(*rows, 0);
 }
 
 Status SaveRollups(Connection& connection, std::int64_t job_id, std::int64_t node_id,

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "server/compact/new_blocks.h"
+
+namespace stepscope {
+
+// What is stored of blocks and their rollups may be far more than what is new of them: late samples
+// of many windows. About a full block (kBlockLimits) is in memory at once.
+inline constexpr std::size_t kMostStoredBytes = 128 * 1024 * 1024;
+
+// Merges new blocks with those that are there, and writes them and their rollups, in the caller's
+// transaction: in lots for which what is stored takes up to `most_stored_bytes`, or of one block.
+Result<Merged> MergeAndSave(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                            std::vector<StoredBlock> blocks, std::size_t most_stored_bytes);
+
+}  // namespace stepscope
