@@ -9,16 +9,14 @@
 namespace stepscope {
 namespace {
 
-using Checked = Result<std::optional<SendRefusal>>;
-
 constexpr std::int64_t kDayUs = 86'400'000'000;
 constexpr Duration kAskAgain = 10min;  // where a day's worth is used up
 
-Checked May() {
+SendCheck May() {
   return std::optional<SendRefusal>();
 }
 
-Checked Refuse(std::string code, std::string detail, Duration retry_after = {}) {
+SendCheck Refuse(std::string code, std::string detail, Duration retry_after = {}) {
   return std::optional(SendRefusal{std::move(code), std::move(detail), retry_after});
 }
 
@@ -37,11 +35,11 @@ Senders::Senders(Database& database, const Clock& clock, SendLimits limits)
       pushes_(limits.pushes),
       bytes_(limits.bytes) {}
 
-Checked Senders::Check(const Caller& caller, const Sending& sending) {
+SendCheck Senders::Check(const Caller& caller, const Sending& sending) {
   return Check(caller, sending, std::nullopt);
 }
 
-std::optional<Checked> Senders::CheckNow(const Caller& caller, const Sending& sending) {
+std::optional<SendCheck> Senders::CheckNow(const Caller& caller, const Sending& sending) {
   if (caller.how == Caller::kOpen) return May();
   const auto claim = owners_.AskMemory(sending.node, caller.name);
   if (!claim || sending.opens) return std::nullopt;
@@ -49,8 +47,8 @@ std::optional<Checked> Senders::CheckNow(const Caller& caller, const Sending& se
 }
 
 // `claim`: of the node, where it is known.
-Checked Senders::Check(const Caller& caller, const Sending& sending,
-                       std::optional<NodeOwners::Claim> claim) {
+SendCheck Senders::Check(const Caller& caller, const Sending& sending,
+                         std::optional<NodeOwners::Claim> claim) {
   if (caller.how == Caller::kOpen) return May();
   if (!Covers(caller.scopes, sending.job)) {
     return Refuse("forbidden", Format("the token is not for job {}", Printable(sending.job, 64)));
@@ -58,7 +56,7 @@ Checked Senders::Check(const Caller& caller, const Sending& sending,
   if (const Duration wait = Wait(caller, sending); wait > Duration::zero()) {
     return Refuse("too-many-requests", "one token may not send so much", wait);
   }
-  if (Checked node = CheckNode(caller, sending.node, claim); !node || *node) return node;
+  if (SendCheck node = CheckNode(caller, sending.node, claim); !node || *node) return node;
   if (const Duration wait = node_pushes_.Take(sending.node, 1, clock_.Steady());
       wait > Duration::zero()) {
     return Refuse("too-many-requests", "one node may not send so often", wait);
@@ -67,8 +65,8 @@ Checked Senders::Check(const Caller& caller, const Sending& sending,
 }
 
 // A certificate is for the node whose name it carries.
-Checked Senders::CheckNode(const Caller& caller, const std::string& node,
-                           std::optional<NodeOwners::Claim> known) {
+SendCheck Senders::CheckNode(const Caller& caller, const std::string& node,
+                             std::optional<NodeOwners::Claim> known) {
   if (caller.how == Caller::kCertificate && node != caller.name) {
     return Refuse("node-bound", Format("the certificate is not for node {}", Printable(node, 64)));
   }
@@ -94,14 +92,14 @@ Duration Senders::Wait(const Caller& caller, const Sending& sending) {
   return bytes_.Take(caller.name, std::min(static_cast<double>(sending.bytes), most), now);
 }
 
-Checked Senders::CheckOpening(const Caller& caller, const std::string& job) {
+SendCheck Senders::CheckOpening(const Caller& caller, const std::string& job) {
   Result<Database::Lease> lease = database_.Acquire();
   if (!lease) return lease.error();
   return CheckNewJob(**lease, caller, job);
 }
 
-Checked Senders::CheckNewJob(Connection& connection, const Caller& caller,
-                             const std::string& job) const {
+SendCheck Senders::CheckNewJob(Connection& connection, const Caller& caller,
+                               const std::string& job) const {
   if (caller.how == Caller::kOpen) return May();
   const Result<JobRow> stands = FindJob(connection, job);
   if (stands) return May();

@@ -31,32 +31,32 @@ struct SendRefusal {
   Duration retry_after{};  // zero: it does not help to wait
 };
 
+// Nothing when it may be sent; an error when the database has to be asked and does not answer.
+using SendCheck = Result<std::optional<SendRefusal>>;
+
 // Whether a caller may send this: the jobs of its scopes, the nodes of its name, and not more than
 // it may. Where nobody has to say who they are, everything. Safe from any thread.
 class Senders {
  public:
   Senders(Database& database, const Clock& clock, SendLimits limits = {});
 
-  // Nothing when it may. An error when the database has to be asked and does not answer.
-  Result<std::optional<SendRefusal>> Check(const Caller& caller, const Sending& sending);
+  SendCheck Check(const Caller& caller, const Sending& sending);
 
   // The same without asking the database; nothing, and nothing is counted, when it has to be.
-  std::optional<Result<std::optional<SendRefusal>>> CheckNow(const Caller& caller,
-                                                             const Sending& sending);
+  std::optional<SendCheck> CheckNow(const Caller& caller, const Sending& sending);
 
   // The same for a job that is about to be made.
-  Result<std::optional<SendRefusal>> CheckNewJob(Connection& connection, const Caller& caller,
-                                                 const std::string& job) const;
+  SendCheck CheckNewJob(Connection& connection, const Caller& caller, const std::string& job) const;
 
   void ForgetNode(const std::string& node) { owners_.Forget(node); }
 
  private:
   Duration Wait(const Caller& caller, const Sending& sending);
-  Result<std::optional<SendRefusal>> Check(const Caller& caller, const Sending& sending,
-                                           std::optional<NodeOwners::Claim> claim);
-  Result<std::optional<SendRefusal>> CheckNode(const Caller& caller, const std::string& node,
-                                               std::optional<NodeOwners::Claim> claim);
-  Result<std::optional<SendRefusal>> CheckOpening(const Caller& caller, const std::string& job);
+  SendCheck Check(const Caller& caller, const Sending& sending,
+                  std::optional<NodeOwners::Claim> claim);
+  SendCheck CheckNode(const Caller& caller, const std::string& node,
+                      std::optional<NodeOwners::Claim> claim);
+  SendCheck CheckOpening(const Caller& caller, const std::string& job);
 
   Database& database_;
   const Clock& clock_;

@@ -37,8 +37,7 @@ std::optional<Sending> WhatIsSent(std::string_view body) {
   return Sending{head->job, head->node, body.size(), head->kind == FrameKind::kLifecycle};
 }
 
-std::optional<Reply> ToRefusal(const Result<std::optional<SendRefusal>>& refused,
-                               const Request& head) {
+std::optional<Reply> ToRefusal(const SendCheck& refused, const Request& head) {
   if (!refused) return ToReply(refused.error(), head);
   if (*refused) return ToReply(**refused, head);
   return std::nullopt;
@@ -61,16 +60,18 @@ void Push(const Api& api, const std::shared_ptr<const Request>& head, std::strin
   api.ingest.Push(body, MakerOf(*head->caller), Answering(head, respond));
 }
 
-// What is odd is left to Push. A push whose schema is not in memory counts twice among those of its
-// sender: it is the first of a session here.
+// What is odd is left to Push. Read first, so that what Push has to read is counted there alone.
 bool PushNow(const Api& api, const std::shared_ptr<const Request>& head, std::string_view body,
              const Respond& respond) {
-  const auto sending = WhatIsSent(body);
-  if (!head->query.empty() || !sending) return false;
-  const auto checked = api.senders.CheckNow(*head->caller, *sending);
+  if (!head->query.empty()) return false;
+  auto push = api.ingest.ReadNow(body);
+  if (!push) return false;
+  const auto checked =
+      api.senders.CheckNow(*head->caller, {push->job, push->node, body.size(), false});
   if (!checked) return false;
   if (auto refusal = ToRefusal(*checked, *head)) return respond(std::move(*refusal)), true;
-  return api.ingest.PushNow(body, MakerOf(*head->caller), Answering(head, respond));
+  api.ingest.Push(std::move(*push), body.size(), MakerOf(*head->caller), Answering(head, respond));
+  return true;
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ using CheckOfPush = std::variant<CheckedPush, PushRefusal>;
 CheckOfPush CheckPush(std::string_view body, const FindKnownSchema& find_schema);
 
 // The same on a thread that must not be held up; nothing when `find_schema` does not know a schema,
-// or when reading the push would take longer than to wake another thread.
-std::optional<CheckOfPush> CheckSmallPush(std::string_view body,
+// when reading the push would take long, and when it is to be refused.
+std::optional<CheckedPush> CheckSmallPush(std::string_view body,
                                           const FindKnownSchema& find_schema);
 
 }  // namespace stepscope

@@ -194,7 +194,8 @@ void Ingest::Core::Count(const Batch& batch, Duration took, bool stored) {
     now.commit_time += took;
     now.last_commit = took;
     for (const auto& waiting : batch) {
-      const PushOutcome& outcome = waiting->outcome;  // of a group that failed: what was stored yet
+      const PushOutcome& outcome =
+          waiting->outcome;  // of a group that failed: what was stored all the same
       if (stored) ++now.pushes;
       now.frames += outcome.frames;
       now.samples += outcome.samples;
@@ -220,25 +221,17 @@ Ingest::~Ingest() {
 }
 
 void Ingest::Push(std::string_view body, std::string sender, TakeReply take) {
-  Take(CheckPush(
-           body,
-           [this](const FrameHead& head) { return core_->schemas.Find(core_->database, head); }),
-       body.size(), std::move(sender), std::move(take));
-}
-
-bool Ingest::PushNow(std::string_view body, const std::string& sender, const TakeReply& take) {
-  auto checked = CheckSmallPush(
-      body, [this](const FrameHead& head) { return core_->schemas.FindInMemory(head); });
-  if (!checked) return false;
-  Take(std::move(*checked), body.size(), sender, take);
-  return true;
-}
-
-void Ingest::Take(CheckOfPush checked, std::size_t bytes, std::string sender, TakeReply take) {
+  auto checked = CheckPush(
+      body, [this](const FrameHead& head) { return core_->schemas.Find(core_->database, head); });
   if (const auto* refusal = std::get_if<PushRefusal>(&checked)) {
     return take(Refused(refusal->status, refusal->code, refusal->detail));
   }
-  Enqueue(std::move(std::get<CheckedPush>(checked)), bytes, std::move(sender), std::move(take));
+  Push(std::move(std::get<CheckedPush>(checked)), body.size(), std::move(sender), std::move(take));
+}
+
+std::optional<CheckedPush> Ingest::ReadNow(std::string_view body) {
+  return CheckSmallPush(
+      body, [this](const FrameHead& head) { return core_->schemas.FindInMemory(head); });
 }
 
 PushReply Ingest::Push(std::string_view body, std::string sender) {
@@ -257,7 +250,7 @@ PushReply Ingest::PushSamples(std::string job, const Samples& samples, std::stri
     bytes += std::get<TableFrame>(frame.content).payload.size();
   }
   return Await(
-      [&](TakeReply take) { Enqueue(std::move(push), bytes, std::move(sender), std::move(take)); });
+      [&](TakeReply take) { Push(std::move(push), bytes, std::move(sender), std::move(take)); });
 }
 
 // The reply may come when nobody waits for it any more.
@@ -271,11 +264,11 @@ PushReply Ingest::Await(const std::function<void(TakeReply)>& push) const {
   return waited.get();
 }
 
-void Ingest::Enqueue(CheckedPush push, std::size_t bytes, std::string sender, TakeReply take) {
+void Ingest::Push(CheckedPush push, std::size_t body_bytes, std::string sender, TakeReply take) {
   auto waiting = std::make_unique<Waiting>();
   waiting->push = std::move(push);
   waiting->push.sender = std::move(sender);
-  waiting->bytes = bytes;
+  waiting->bytes = body_bytes;
   waiting->since = core_->clock.Steady();
   if (!core_->series.Take(waiting->push, core_->clock.Steady())) {
     return take(

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/clock.h"
 #include "core/wire/push_answer.h"
+#include "server/ingest/checked_push.h"
 #include "server/ingest/samples.h"
 #include "server/store/jobs.h"
 
@@ -77,9 +79,10 @@ class Ingest {
   // is called once: on this thread when the push is refused for what it is, and on the writer's
   // when its group is committed or refused, which may be long after.
   void Push(std::string_view body, std::string sender, TakeReply take);
-  // The same where that takes no longer than to wake another thread; false, and nothing was done,
-  // otherwise. Never waits.
-  bool PushNow(std::string_view body, const std::string& sender, const TakeReply& take);
+  // The same in two parts, of which neither waits: a small push, read, its schemas from memory, and
+  // what is done with it. Nothing when a thread that may wait has to read it.
+  std::optional<CheckedPush> ReadNow(std::string_view body);
+  void Push(CheckedPush push, std::size_t body_bytes, std::string sender, TakeReply take);
   PushReply Push(std::string_view body, std::string sender = "");  // waits
 
   // Samples of a job that exists: it waits, too, and they have no numbers: no repeat is recognised;
@@ -90,8 +93,6 @@ class Ingest {
 
  private:
   struct Core;
-  void Take(CheckOfPush checked, std::size_t bytes, std::string sender, TakeReply take);
-  void Enqueue(CheckedPush push, std::size_t bytes, std::string sender, TakeReply take);
   PushReply Await(const std::function<void(TakeReply)>& push) const;
   std::unique_ptr<Core> core_;
 };

@@ -1,6 +1,7 @@
 // What agents may send where tokens are demanded: whose jobs, whose nodes, how much.
 
 #include "tests/server/api/api_test.h"
+#include "tests/support/frames.h"
 
 namespace stepscope {
 namespace {
@@ -100,6 +101,20 @@ TEST_F(SendingTest, ANodeThatSendsWithoutPauseHasToWait) {
   }
   ExpectProblem(refused, 429, "too-many-requests", "node");
   EXPECT_EQ(HeaderOf(refused, "retry-after"), "1");
+}
+
+// Large ones are looked at on the edge's thread and read on another: they count once all the same.
+TEST_F(SendingTest, APushThatIsNotSmallCountsOnce) {
+  const std::string token = TokenOf("a");
+  test::FrameMaker agent("mlp", "n");
+  EXPECT_EQ(StatusOf(service_.PushAs(token, test::PushOf({agent.Started()}))), 200);
+  std::vector<std::string> frames;
+  for (std::int64_t i = 0; i < 200; ++i) frames.push_back(agent.Ticks(kStartUs + i * 2'000'000));
+  const std::string push = test::PushOf(frames);
+  EXPECT_GT(push.size(), 16u * 1024);
+  for (int count = 0; count < 30; ++count) {
+    EXPECT_EQ(StatusOf(service_.PushAs(token, push)), 200) << count;
+  }
 }
 
 TEST_F(SendingTest, AReaderSeesTheJobsOfItsScopes) {

@@ -54,44 +54,42 @@ TEST_F(LaterPush, WhatCannotBeReadIsRefusedAtOnce) {
 }
 
 // A schema that no session of this service has sent is for a thread that may ask the database.
-TEST_F(LaterPush, ASmallPushIsTakenAtOnceOnceItsSchemaIsKnown) {
+TEST_F(LaterPush, ASmallPushIsReadAtOnceOnceItsSchemaIsKnown) {
   FrameMaker agent("train");
   ExpectStored(Push({agent.Started(), agent.Ticks(kStartUs, 4, true)}), 2);
   const std::string next = test::PushOf({agent.Ticks(kStartUs + 2'000'000, 4, false)});
-  EXPECT_TRUE(ingest_->PushNow(next, "", Take()));
+  auto push = ingest_->ReadNow(next);
+  ASSERT_TRUE(push);
+  ingest_->Push(std::move(*push), next.size(), "", Take());
   ExpectStored(Replies(1).at(0), 3);
   Restart();
   const std::string last = test::PushOf({agent.Ticks(kStartUs + 4'000'000, 4, false)});
-  EXPECT_FALSE(ingest_->PushNow(last, "", Take()));
-  EXPECT_EQ(ingest_->figures().queue_length, 0u);
+  EXPECT_FALSE(ingest_->ReadNow(last));
   ExpectStored(ingest_->Push(last), 4);
-  EXPECT_TRUE(ingest_->PushNow(last, "", Take()));
-  ExpectStored(Replies(2).at(1), 4);
+  EXPECT_TRUE(ingest_->ReadNow(last));
   EXPECT_EQ(Frames(), 3);
 }
 
-TEST_F(LaterPush, ALargePushIsNotTakenAtOnce) {
+// Nobody shall hold up the edge for long.
+TEST_F(LaterPush, WhatTakesLongIsNotReadAtOnce) {
   FrameMaker agent("train");
-  ExpectStored(Push({agent.Started(), agent.Ticks(kStartUs, 4, true)}), 2);
-  std::vector<std::string> many;
-  for (std::int64_t i = 1; i <= 200; ++i)
+  const std::string started = agent.Started(), first = agent.Ticks(kStartUs, 4, true);
+  EXPECT_FALSE(ingest_->ReadNow(test::PushOf({started}))) << "by its kind";
+  EXPECT_FALSE(ingest_->ReadNow(test::PushOf({first}))) << "by its schema";
+  ExpectStored(Push({started, first}), 2);
+  std::vector<std::string> many, long_ones;
+  for (std::int64_t i = 1; i <= 200; ++i) {
     many.push_back(agent.Ticks(kStartUs + i * 2'000'000, 4, false));
-  EXPECT_FALSE(ingest_->PushNow(test::PushOf(many), "", Take())) << "by its bytes";
-  ExpectStored(ingest_->Push(test::PushOf(many)), 202);
+  }
+  EXPECT_FALSE(ingest_->ReadNow(test::PushOf(many))) << "by its bytes";
   // A steady growth takes few bytes, and there are 600 rows in each frame.
-  std::vector<std::string> long_ones;
   for (std::int64_t i = 0; i < 20; ++i) {
     long_ones.push_back(agent.Ticks(kStartUs + (500 + i * 300) * 1'000'000, 600, false));
   }
   EXPECT_LT(test::PushOf(long_ones).size(), 16u * 1024);
-  EXPECT_FALSE(ingest_->PushNow(test::PushOf(long_ones), "", Take())) << "by its cells";
-  EXPECT_TRUE(ingest_->PushNow(test::PushOf({long_ones[0]}), "", Take()));
-  ExpectStored(Replies(1).at(0), 203);
-}
-
-TEST_F(LaterPush, WhatCannotBeReadIsRefusedAtOnceWhereNobodyMayWait) {
-  EXPECT_TRUE(ingest_->PushNow("nonsense", "", Take()));
-  ExpectProblem(Replies(1).at(0), 400, "bad-frame");
+  EXPECT_FALSE(ingest_->ReadNow(test::PushOf(long_ones))) << "by its cells";
+  EXPECT_TRUE(ingest_->ReadNow(test::PushOf({long_ones[0]})));
+  EXPECT_FALSE(ingest_->ReadNow("nonsense"));
 }
 
 TEST_F(LaterPush, WhatWaitsIsAnsweredWhenItGoes) {
