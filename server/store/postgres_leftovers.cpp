@@ -17,43 +17,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool AwaitNobody(const std::string& cluster, Duration at_most) {
+bool AwaitNobody(const std::string& cluster, pid_t server, Duration at_most) {
   const SteadyTime until = SystemClock().Steady() + at_most;
-  while (!PostgresIn(cluster).empty()) {
+  while (!PostgresIn(cluster, server).empty()) {
     if (SystemClock().Steady() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return true;
 }
 
-void SignalAll(const std::string& cluster, int signal) {
-  for (const pid_t pid : PostgresIn(cluster)) kill(pid, signal);
-}
-
-// The number in the first line of the pid file; 0 when there is none.
-pid_t ServerOf(const std::string& pid_path) {
-  std::ifstream file(pid_path);
-  std::string line;
-  std::getline(file, line);
-  const Result<std::int64_t> pid = ParseInt(Trim(line), "pid");
-  return pid && *pid > 1 ? static_cast<pid_t>(*pid) : 0;
+void SignalAll(const std::string& cluster, pid_t server, int signal) {
+  for (const pid_t pid : PostgresIn(cluster, server)) kill(pid, signal);
 }
 
 // Gently first: the server, then everyone, then without asking. Backends whose server died keep the
 // shared memory, and a new server does not start beside them.
 Status EndEveryone(const std::string& cluster, pid_t server) {
-  const std::vector<pid_t> left = PostgresIn(cluster);
+  const std::vector<pid_t> left = PostgresIn(cluster, server);
   if (left.empty()) return {};
   LogWarning("{}: ending {} processes of an earlier server", cluster, left.size());
   for (const pid_t pid : left) {
     if (pid == server) kill(pid, SIGINT);
   }
-  if (AwaitNobody(cluster, 10s)) return {};
-  SignalAll(cluster, SIGQUIT);
-  if (AwaitNobody(cluster, 5s)) return {};
-  SignalAll(cluster, SIGKILL);
-  if (AwaitNobody(cluster, 5s)) return {};
-  const std::vector<pid_t> stuck = PostgresIn(cluster);
+  if (AwaitNobody(cluster, server, 10s)) return {};
+  SignalAll(cluster, server, SIGQUIT);
+  if (AwaitNobody(cluster, server, 5s)) return {};
+  SignalAll(cluster, server, SIGKILL);
+  if (AwaitNobody(cluster, server, 5s)) return {};
+  const std::vector<pid_t> stuck = PostgresIn(cluster, server);
   return Unavailable(Format("{}: process {} of an earlier server cannot be ended", cluster,
                             stuck.empty() ? 0 : stuck.front()));
 }
@@ -70,7 +61,7 @@ bool PostgresFolder::IsReady() const {
 
 Result<std::string> PostgresFolder::PrepareStart() const {
   const std::string pid_path = cluster() + "/postmaster.pid";
-  const pid_t server = ServerOf(pid_path);
+  const pid_t server = ServerOf(cluster());
   if (Status ended = EndEveryone(cluster(), server); !ended) return ended.error();
   std::error_code error;
   for (const char* name : {"/.s.PGSQL.5432", "/.s.PGSQL.5432.lock"}) {
@@ -81,8 +72,18 @@ Result<std::string> PostgresFolder::PrepareStart() const {
     fs::remove(pid_path, error);  // PostgreSQL refuses an empty one
     return std::string();
   }
-  if (server != 0 && IsTaken(server)) return Format("PG_GRANDPARENT_PID={}", server);
-  return std::string();
+  if (server == 0 || !IsTaken(server)) return std::string();
+  // It does not look like PostgreSQL, or it would have been ended. It may be one all the same,
+  // under a name that nobody thought of, or a shell that got the number by chance. Two servers on a
+  // cluster spoil it, and a stranger who is ended loses his work; a service that waits and says for
+  // whom loses neither.
+  if (StandsIn(server, cluster())) {
+    return Unavailable(
+        Format("{0}: process {1} works in this folder and has the number in "
+               "postmaster.pid; end it, or let it leave the folder",
+               cluster(), server));
+  }
+  return Format("PG_GRANDPARENT_PID={}", server);
 }
 
 }  // namespace stepscope

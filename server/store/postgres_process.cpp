@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -61,13 +62,24 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   _exit(127);
 }
 
-// By the name it was started under, which stays when an upgrade of the package replaces the file;
-// "exe" would then read "postgres (deleted)". Titles of backends do not change it.
-bool RunsPostgres(const fs::path& process) {
+// The name it was started under, of 15 letters, which stays when an upgrade of the package replaces
+// the file, and that of its file, which reads "postgres (deleted)" then. Titles of backends change
+// neither.
+std::vector<std::string> NamesOf(const fs::path& process) {
   std::ifstream file(process / "comm");
-  std::string name;
-  std::getline(file, name);
-  return name == "postgres";
+  std::string started;
+  std::getline(file, started);
+  std::error_code unreadable;
+  return {started, fs::read_symlink(process / "exe", unreadable).filename().string()};
+}
+
+// "postmaster" is a link of some packages.
+bool IsPostgres(const std::string& name) {
+  return name == "postgres" || name == "postmaster" || name == "postgres (deleted)";
+}
+
+bool LooksLikePostgres(const std::string& name) {
+  return name.find("postgres") != std::string::npos || name.find("postmaster") != std::string::npos;
 }
 
 }  // namespace
@@ -125,18 +137,30 @@ bool AwaitEnd(pid_t child, Duration at_most, std::string* exit) {
   return true;
 }
 
-std::vector<pid_t> PostgresIn(const std::string& folder) {
+pid_t ServerOf(const std::string& folder) {
+  std::ifstream file(folder + "/postmaster.pid");
+  std::string line;
+  std::getline(file, line);
+  const Result<std::int64_t> pid = ParseInt(Trim(line), "pid");
+  return pid && *pid > 1 ? static_cast<pid_t>(*pid) : 0;
+}
+
+std::vector<pid_t> PostgresIn(const std::string& folder, pid_t server) {
   std::vector<pid_t> found;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
-    const Result<std::int64_t> pid = ParseInt(entry.path().filename().string(), "pid");
-    if (!pid) continue;
-    std::error_code unreadable;  // a zombie has no folder; others' we may not see
-    const fs::path at = fs::read_symlink(entry.path() / "cwd", unreadable);
-    if (unreadable || at != folder || !RunsPostgres(entry.path())) continue;
-    found.push_back(static_cast<pid_t>(*pid));
+    const Result<std::int64_t> number = ParseInt(entry.path().filename().string(), "pid");
+    const pid_t pid = number ? static_cast<pid_t>(*number) : 0;
+    if (pid == 0 || !StandsIn(pid, folder)) continue;
+    const auto known = pid == server ? LooksLikePostgres : IsPostgres;
+    if (std::ranges::any_of(NamesOf(entry.path()), known)) found.push_back(pid);
   }
   return found;
+}
+
+bool StandsIn(pid_t pid, const std::string& folder) {
+  std::error_code unreadable;  // a zombie has no folder; others' we may not see
+  return fs::read_symlink(Format("/proc/{}/cwd", pid), unreadable) == folder && !unreadable;
 }
 
 bool IsTaken(pid_t pid) {

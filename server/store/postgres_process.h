@@ -39,9 +39,17 @@ bool HasEnded(pid_t child, std::string* exit);
 // The same, waited for.
 bool AwaitEnd(pid_t child, Duration at_most, std::string* exit);
 
+// The number in the first line of the pid file of a cluster; 0 when there is none.
+pid_t ServerOf(const std::string& folder);
+
 // The PostgreSQL that works in the folder: a server and its backends, whoever started them. Zombies
-// do not count, nor does who else stands there, such as a shell or a backup.
-std::vector<pid_t> PostgresIn(const std::string& folder);
+// do not count, nor does who else stands there, such as a shell or a backup. `server` is the number
+// in the pid file: who has it and stands there is PostgreSQL under any name that has the word in
+// it, such as one that a wrapper starts.
+std::vector<pid_t> PostgresIn(const std::string& folder, pid_t server = 0);
+
+// Whether the process works in the folder, whatever it is; not when it may not be seen.
+bool StandsIn(pid_t pid, const std::string& folder);
 
 // Whether anything in the process table has this number, zombies and threads too.
 bool IsTaken(pid_t pid);

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -66,13 +67,16 @@ class Embedded : public ::testing::Test {
     return Await(30s, [this] { return Connection::Open(postgres_->url()).ok(); });
   }
   // A server that ended cleanly left its pid file, and its number is by now that of another.
-  void StartsBesideAProcess(pid_t number) {
+  void LeavePidFile(const std::function<pid_t()>& number) {
     ASSERT_TRUE(Start());
     std::stringstream content;
     content << std::ifstream(pid_path()).rdbuf();
     postgres_.reset();
     const std::string text = content.str();
-    std::ofstream(pid_path()) << number << text.substr(text.find('\n'));
+    std::ofstream(pid_path()) << number() << text.substr(text.find('\n'));
+  }
+  void StartsBesideAProcess(pid_t number) {
+    LeavePidFile([&] { return number; });
     const Status started = Start();
     ASSERT_TRUE(started) << started.error().message;
     ExpectServes();

@@ -20,13 +20,20 @@ class Leftovers : public Embedded {
       if (chdir(at.c_str()) == 0) execl(program.c_str(), program.c_str(), "60", nullptr);
       _exit(1);
     }
-    const std::string name = fs::path(program).filename().string();
+    const std::string name = fs::path(program).filename().string().substr(0, 15);
     EXPECT_TRUE(Await(10s, [&] {
       std::string runs;
       std::ifstream(Format("/proc/{}/comm", pid)) >> runs;
       return runs == name;
     }));
     return pid;
+  }
+  // The same under another name, beside the cluster.
+  pid_t StandInAs(const std::string& name) {
+    const fs::path program = folder_ / "bin" / name;
+    fs::create_directories(program.parent_path());
+    fs::copy_file("/bin/sleep", program, fs::copy_options::overwrite_existing);
+    return StandIn(program.string());
   }
   // Whether nobody had ended it before.
   bool EndStanding(pid_t pid) {
@@ -51,13 +58,49 @@ TEST_F(Leftovers, StrangerInTheFolderLives) {
 
 TEST_F(Leftovers, ServerIsKnownAfterItsProgramWasReplaced) {
   fs::create_directories(cluster());
-  const fs::path program = folder_ / "postgres-bin" / "postgres";
-  fs::create_directories(program.parent_path());
-  fs::copy_file("/bin/sleep", program);
-  const pid_t server = StandIn(program.string());
-  fs::remove(program);
+  const pid_t server = StandInAs("postgres");
+  fs::remove(folder_ / "bin" / "postgres");
   EXPECT_EQ(PostgresIn(cluster()), std::vector<pid_t>{server});
   EXPECT_TRUE(EndStanding(server));
+}
+
+TEST_F(Leftovers, ServerIsKnownByEitherOfItsNames) {
+  fs::create_directories(cluster());
+  const pid_t postmaster = StandInAs("postmaster");
+  EXPECT_EQ(PostgresIn(cluster()), std::vector<pid_t>{postmaster});
+  EXPECT_TRUE(EndStanding(postmaster));
+  const fs::path link = folder_ / "bin" / "database";  // whose file has the name
+  fs::copy_file("/bin/sleep", folder_ / "bin" / "postgres");
+  fs::create_symlink("postgres", link);
+  const pid_t linked = StandIn(link.string());
+  EXPECT_EQ(PostgresIn(cluster()), std::vector<pid_t>{linked});
+  EXPECT_TRUE(EndStanding(linked));
+}
+
+// A package may start it under a name of its own. Without the number it might be a script.
+TEST_F(Leftovers, WrappedServerIsKnownByItsNumber) {
+  pid_t server = 0;
+  LeavePidFile([&] { return server = StandInAs(".postgres-wrapped"); });
+  EXPECT_TRUE(PostgresIn(cluster()).empty());
+  EXPECT_EQ(PostgresIn(cluster(), server), std::vector<pid_t>{server});
+  const Status started = Start();
+  ASSERT_TRUE(started) << started.error().message;
+  ExpectServes();
+  EXPECT_FALSE(EndStanding(server)) << "it was ended before";
+}
+
+// Who it is cannot be known: it is not ended, nor does a server start beside it.
+TEST_F(Leftovers, StrangerWithTheNumberOfTheServerIsNamed) {
+  pid_t stranger = 0;
+  LeavePidFile([&] { return stranger = StandIn("/bin/sleep"); });
+  const Status started = Start();
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, Code::kUnavailable);
+  EXPECT_NE(started.error().message.find(Format("process {} works in this folder", stranger)),
+            std::string::npos)
+      << started.error().message;
+  EXPECT_TRUE(EndStanding(stranger));
+  EXPECT_TRUE(Start());
 }
 
 }  // namespace
