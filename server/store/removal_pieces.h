@@ -97,12 +97,15 @@ with gone as (
     returning octet_length(content) as size
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    // A message that waits still goes out first; there is none of the removal itself.
+    // A message that waits still goes out first; there is none of the removal itself. The state is
+    // asked twice: one that was asked for again while the delete waited for its row has another,
+    // and only what stands outside of the subquery is looked at anew.
     R"(
 with gone as (
     delete from deliveries
-    where job_id = $1 and delivery_id in (select delivery_id from deliveries
-        where job_id = $1 and state in ('delivered', 'dead') order by delivery_id limit $2)
+    where job_id = $1 and state in ('delivered', 'dead')
+        and delivery_id in (select delivery_id from deliveries
+            where job_id = $1 and state in ('delivered', 'dead') order by delivery_id limit $2)
     returning octet_length(body) as size
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)",
@@ -216,7 +219,7 @@ inline constexpr const char* kOldRecords[] = {
     R"(
 with gone as (
     delete from deliveries
-    where delivery_id in (
+    where state in ('delivered', 'dead') and delivery_id in (
         select delivery_id
         from (select delivery_id, created_us, state from deliveries
             order by delivery_id limit 1000) as oldest

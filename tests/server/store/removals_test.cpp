@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <barrier>
+#include <functional>
 #include <thread>
 
 #include "core/base/text.h"
 #include "server/store/cells.h"
 #include "server/store/removal_pieces.h"
 #include "server/store/rule_changes.h"
+#include "server/store/webhooks.h"
 #include "tests/support/postgres.h"
 
 namespace stepscope {
@@ -29,6 +31,38 @@ class Removals : public testing::Test {
     job_id_ = created->job.job_id;
   }
   std::int64_t Tasks() { return connection_->Query("select count(*) from rule_tasks")->Int(0, 0); }
+  void AwaitSomebodyWhoWaitsForARow() {
+    const std::string waiting =
+        "select count(*) from pg_stat_activity where datname = current_database() and "
+        "wait_event_type = 'Lock'";
+    while (connection_->Query(waiting)->Int(0, 0) == 0) std::this_thread::yield();
+  }
+  // A message that was delivered long ago; its number.
+  std::int64_t AddMessage(std::int64_t job_id) {
+    return connection_
+        ->Query(
+            "insert into deliveries (webhook_id, job_id, event, body, state, due_us, created_us) "
+            "values (1, $1, 'e', 'text', 'delivered', 1, 1) returning delivery_id",
+            {job_id})
+        ->Int(0, 0);
+  }
+  // Somebody asks for it again, and has not committed when the statement comes to its row.
+  void ExpectStaysAsItWasAskedForAgain(std::int64_t delivery_id,
+                                       const std::function<Result<Removed>(Connection&)>& remove) {
+    const auto asking = database_.Connect();
+    auto again = Transaction::Begin(*asking);
+    ASSERT_TRUE(RetryDelivery(*asking, delivery_id).ok());
+    Result<Removed> removed = Removed{};
+    std::jthread removing([&, connection = database_.Connect()] { removed = remove(*connection); });
+    AwaitSomebodyWhoWaitsForARow();
+    EXPECT_TRUE(again->Commit().ok());
+    removing.join();
+    ASSERT_TRUE(removed.ok()) << removed.error().message;
+    EXPECT_EQ(removed->rows, 0);
+    const auto message = LoadDelivery(*connection_, delivery_id);
+    ASSERT_TRUE(message.ok()) << message.error().message;
+    EXPECT_EQ(message->state, "ready");
+  }
 
   TestDatabase database_;
   std::unique_ptr<Connection> connection_ = database_.Connect();
@@ -89,16 +123,29 @@ TEST_F(Removals, WaitBeforeTheJobForWhoeverHasItsRules) {
   Status gone;
   std::jthread deleting(
       [&, connection = database_.Connect()] { gone = Delete(*connection, "train"); });
-  const std::string waiting =
-      "select count(*) from pg_stat_activity where datname = current_database() and "
-      "wait_event_type = 'Lock'";
-  while (connection_->Query(waiting)->Int(0, 0) == 0) std::this_thread::yield();
+  AwaitSomebodyWhoWaitsForARow();
   const auto taken = changing->Query("update jobs set deliveries = 1 where job_id = $1", {job_id_});
   EXPECT_TRUE(taken.ok()) << taken.error().message;
   EXPECT_TRUE(change->Commit().ok());
   deleting.join();
   EXPECT_TRUE(gone.ok()) << gone.error().message;
   EXPECT_EQ(Tasks(), 0);
+}
+
+TEST_F(Removals, AMessageOfAGoneJobThatIsAskedForAgainIsSentFirst) {
+  Create("train");
+  ASSERT_TRUE(Delete(*connection_, "train").ok());
+  while (RemoveSome(*connection_, job_id_, 100, 2'000)->rows > 0) {
+  }
+  ExpectStaysAsItWasAskedForAgain(AddMessage(job_id_), [&](Connection& connection) {
+    return RemoveSome(connection, job_id_, 100, 3'000);
+  });
+}
+
+TEST_F(Removals, AnOldMessageThatIsAskedForAgainIsSentFirst) {
+  ExpectStaysAsItWasAskedForAgain(AddMessage(0), [](Connection& connection) {
+    return RemoveRecordsBefore(connection, 1'000, 100);
+  });
 }
 
 TEST_F(Removals, RulesOfAJobThatIsGoneAreNotChanged) {
