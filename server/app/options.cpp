@@ -66,8 +66,8 @@ constexpr std::array kOptions = {
            "statuses and findings stay."},
     Option{
         "--keep-jobs", "DAYS", "400",
-        "Days after its end that a job is removed, and age at which messages to webhooks and the "
-        "record of changes are; 0 to keep them."},
+        "Days after its end that a job is removed with its messages to webhooks, and age at which "
+        "the record of changes is; 0 to keep them."},
     Option{"--keep-size", "SIZE", "0",
            "What all jobs may take, such as 200GB; 0 for any size. Above it the oldest samples of "
            "all jobs are removed, then the oldest jobs that have ended."},

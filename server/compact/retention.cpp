@@ -27,27 +27,25 @@ void Retention::Work(const std::stop_token& stop) {
 
 Status Retention::Turn(const std::stop_token& stop, Connection& connection) {
   if (Status done = RemoveJobs(stop, connection); !done) return done;
-  if (clock_.Steady() >= search_at_) {
+  const bool search = clock_.Steady() >= search_at_;
+  if (search) {
     search_at_ = clock_.Steady() + options_.search;
     if (Status done = DeleteOldJobs(stop, connection); !done) return done;
-    if (Status done = RemoveOldRecords(stop, connection); !done) return done;
     if (Status done = RemoveOldSamples(stop, connection); !done) return done;
   }
-  return KeepSize(stop, connection);
+  if (Status done = KeepSize(stop, connection); !done) return done;
+  if (search) RemoveRecords(stop, connection);
+  return {};
 }
 
 Status Retention::RemoveJobs(const std::stop_token& stop, Connection& connection) {
   const auto jobs = ListRemovals(connection);
   if (!jobs) return jobs.error();
   for (const std::int64_t job_id : *jobs) {
-    for (bool some = true; some && !stop.stop_requested();) {
-      const SteadyTime began = clock_.Steady();
-      const Result<Removed> removed =
-          RemoveSome(connection, job_id, options_.rows_at_once, ToMicros(clock_.Now()));
-      if (!removed) return removed.error();
-      Count(*removed);
-      some = removed->rows > 0 && Rest(stop, began);
-    }
+    const Status done = RemovePieces(stop, [&] {
+      return RemoveSome(connection, job_id, options_.rows_at_once, ToMicros(clock_.Now()));
+    });
+    if (!done) return done;
   }
   return {};
 }
@@ -76,14 +74,43 @@ Status Retention::DeleteListed(const std::stop_token& stop, Connection& connecti
   return {};
 }
 
-// What no job takes along has the age of jobs (docs/decisions/0049-old-records.md).
-Status Retention::RemoveOldRecords(const std::stop_token& stop, Connection& connection) {
-  if (options_.keep_jobs == Duration::zero()) return {};
+// What no job takes along (docs/decisions/0049-old-records.md). Last, and each for itself: where
+// one may not be removed, such as changes without the right to, the rest goes all the same.
+void Retention::RemoveRecords(const std::stop_token& stop, Connection& connection) {
+  const auto say = [](const Status& done) {
+    if (!done) LogWarning("retention: {}", done.error().message);
+  };
+  say(RemovePieces(stop,
+                   [&] { return RemoveMessagesOfGoneJobs(connection, options_.rows_at_once); }));
+  if (options_.keep_jobs == Duration::zero()) return;
+  const Time before = clock_.Now() - options_.keep_jobs;
+  for (const OldRecords records :
+       {OldRecords::kMessages, OldRecords::kChanges, OldRecords::kRemovals}) {
+    say(RemoveOldRecords(stop, connection, records, before));
+  }
+}
+
+// That the record of changes has a beginning is said once a turn.
+Status Retention::RemoveOldRecords(const std::stop_token& stop, Connection& connection,
+                                   OldRecords records, Time before) {
+  bool said = records != OldRecords::kChanges;
+  return RemovePieces(stop, [&] {
+    Result<Removed> removed =
+        RemoveRecordsBefore(connection, records, ToMicros(before), options_.rows_at_once);
+    if (removed && removed->rows > 0 && !said) {
+      LogInfo("who changed what before {}: removed", ToRfc3339(before));
+      said = true;
+    }
+    return removed;
+  });
+}
+
+// Until one removes nothing.
+Status Retention::RemovePieces(const std::stop_token& stop,
+                               const std::function<Result<Removed>()>& piece) {
   for (bool some = true; some && !stop.stop_requested();) {
     const SteadyTime began = clock_.Steady();
-    const std::int64_t before_us = ToMicros(clock_.Now() - options_.keep_jobs);
-    const Result<Removed> removed =
-        RemoveRecordsBefore(connection, before_us, options_.rows_at_once);
+    const Result<Removed> removed = piece();
     if (!removed) return removed.error();
     Count(*removed);
     some = removed->rows > 0 && Rest(stop, began);

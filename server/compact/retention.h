@@ -45,7 +45,10 @@ class Retention {
   Status RemoveJobs(const std::stop_token& stop, Connection& connection);
   Status RemoveOldSamples(const std::stop_token& stop, Connection& connection);
   Status DeleteOldJobs(const std::stop_token& stop, Connection& connection);
-  Status RemoveOldRecords(const std::stop_token& stop, Connection& connection);
+  void RemoveRecords(const std::stop_token& stop, Connection& connection);
+  Status RemoveOldRecords(const std::stop_token& stop, Connection& connection, OldRecords records,
+                          Time before);
+  Status RemovePieces(const std::stop_token& stop, const std::function<Result<Removed>()>& piece);
   Status DeleteListed(const std::stop_token& stop, Connection& connection,
                       const std::vector<EndedJob>& jobs);
   Result<bool> Delete(Connection& connection, const std::string& name, const std::string& reason);

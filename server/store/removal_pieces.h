@@ -212,17 +212,38 @@ with gone as (
 select count(*), 0::bigint from gone)",
 };
 
-// The same for records that no job takes along and that are older than $1. Numbers rise with time,
-// so no more than the oldest thousand are looked at: messages that wait among them end, and make
-// room.
+// Messages that ended after the removal of their job had, or were asked for again; up to $1. Each
+// removal is looked at by the index of messages by job: as a range and in its order, or else the
+// planner walks all messages where nearly all are of one job.
+inline constexpr char kMessagesOfGoneJobs[] = R"(
+with gone as (
+    delete from deliveries
+    where state in ('delivered', 'dead') and delivery_id in (
+        select d.delivery_id
+        from removals r
+        cross join lateral (
+            select delivery_id
+            from deliveries
+            where job_id >= r.job_id and job_id <= r.job_id and state in ('delivered', 'dead')
+            order by job_id, delivery_id
+            limit $1) as d
+        where r.ended_us is not null
+        order by r.job_id
+        limit $1)
+    returning octet_length(body) as size
+)
+select count(*), coalesce(sum(size), 0)::bigint from gone)";
+
+// By OldRecords: those that are older than $1, up to $2. Numbers rise with time, so no more than
+// the oldest thousand are looked at: messages that wait among them end, and make room.
 inline constexpr const char* kOldRecords[] = {
     R"(
 with gone as (
     delete from deliveries
     where state in ('delivered', 'dead') and delivery_id in (
         select delivery_id
-        from (select delivery_id, created_us, state from deliveries
-            order by delivery_id limit 1000) as oldest
+        from (select job_id, delivery_id, created_us, state from deliveries
+            where job_id <= 0 order by job_id, delivery_id limit 1000) as oldest
         where created_us < $1 and state in ('delivered', 'dead')
         order by delivery_id
         limit $2)
@@ -241,11 +262,20 @@ with gone as (
     returning 1
 )
 select count(*), 0::bigint from gone)",
-    // Not in the order of their numbers, and small.
+    // Not in the order of their numbers, and small. One stays while a message of its job does,
+    // which is found by it.
     R"(
 with gone as (
     delete from removals
-    where job_id in (select job_id from removals where ended_us < $1 order by job_id limit $2)
+    where job_id in (
+        select job_id
+        from removals r
+        where ended_us < $1 and not exists (
+            select 1
+            from deliveries d
+            where d.job_id >= r.job_id and d.job_id <= r.job_id)
+        order by job_id
+        limit $2)
     returning 1
 )
 select count(*), 0::bigint from gone)",

@@ -159,10 +159,17 @@ Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
   return *removed;
 }
 
-Result<Removed> RemoveRecordsBefore(Connection& connection, std::int64_t before_us,
-                                    std::int64_t most) {
+Result<Removed> RemoveMessagesOfGoneJobs(Connection& connection, std::int64_t most) {
+  const char* const piece = kMessagesOfGoneJobs;
+  const Parameter parameters[] = {most};
+  return RunPieces(connection, {&piece, 1}, parameters);
+}
+
+Result<Removed> RemoveRecordsBefore(Connection& connection, OldRecords records,
+                                    std::int64_t before_us, std::int64_t most) {
   const Parameter parameters[] = {before_us, most};
-  return RunPieces(connection, kOldRecords, parameters);
+  return RunPieces(connection, std::span(kOldRecords).subspan(static_cast<int>(records), 1),
+                   parameters);
 }
 
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us) {

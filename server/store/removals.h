@@ -42,10 +42,13 @@ Result<std::vector<std::int64_t>> ListJobsCreatedBefore(Connection& connection,
                                                         std::int64_t after_job_id);
 Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
                                     std::int64_t before_us, std::int64_t most);
-// Up to `most` records from before a time that no job takes along: messages to webhooks that were
-// delivered or given up, who changed what, and removals that ended.
-Result<Removed> RemoveRecordsBefore(Connection& connection, std::int64_t before_us,
-                                    std::int64_t most);
+// Up to `most` messages to webhooks that were delivered or given up after their job was removed.
+Result<Removed> RemoveMessagesOfGoneJobs(Connection& connection, std::int64_t most);
+// What no job takes along: messages of no job that were delivered or given up, who changed what,
+// and removals that ended. Up to `most` from before a time.
+enum class OldRecords { kMessages, kChanges, kRemovals };
+Result<Removed> RemoveRecordsBefore(Connection& connection, OldRecords records,
+                                    std::int64_t before_us, std::int64_t most);
 // Said also where there was nothing to remove.
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us);
 // From when on the job has samples; 0: nothing was removed.

@@ -45,6 +45,18 @@ class RetentionTest : public CompactTest {
     job.StoreTicks({"user.b", ""}, {at_us + 1'000'000});
   }
 
+  // One in each state.
+  void AddMessages(const JobFrames& job, std::int64_t created_us) {
+    ASSERT_TRUE(connection_->Execute(
+        Format("insert into deliveries (webhook_id, job_id, event, body, state, due_us, created_us)"
+               " select 1, {}, 'e', 'text', state, 1, {}"
+               " from unnest(array['delivered', 'dead', 'ready', 'running']) as state",
+               job.job_id(), created_us)));
+  }
+  std::int64_t Messages(const JobFrames& job) {
+    return Count(Format("deliveries where job_id = {}", job.job_id()));
+  }
+
   test::FakeClock clock_{FromMicros(kNow)};
   const RetentionOptions quick_{.look = 5ms, .pause = 0ms, .search = 0ms, .rows_at_once = 1};
 };
@@ -232,23 +244,14 @@ TEST_F(RetentionTest, MoreOldJobsThanOneListHoldsGoInOneSearch) {
 
 TEST_F(RetentionTest, MessagesOfARemovedJobGoOnceTheyEnded) {
   JobFrames gone(*connection_, "gone"), stays(*connection_, "stays");
-  for (const std::int64_t job_id : {gone.job_id(), stays.job_id()}) {
-    ASSERT_TRUE(connection_->Execute(
-        Format("insert into deliveries (webhook_id, job_id, event, body, state, due_us, created_us)"
-               " select 1, {}, 'e', 'text', state, 1, {}"
-               " from unnest(array['delivered', 'dead', 'ready', 'running']) as state",
-               job_id, kNow)));
-  }
-  const auto left = [&](const JobFrames& job) {
-    return Count(Format("deliveries where job_id = {}", job.job_id()));
-  };
+  for (const JobFrames* job : {&gone, &stays}) AddMessages(*job, kNow);
   ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
   Retention retention(store_, clock_, quick_);
-  EXPECT_TRUE(Eventually([&] { return left(gone) == 2; }));
+  EXPECT_TRUE(Eventually([&] { return Messages(gone) == 2; }));
   EXPECT_EQ(Count("deliveries where state in ('ready', 'running')"), 4) << "they are sent first";
   ASSERT_TRUE(connection_->Execute("update deliveries set state = 'delivered'"));
-  EXPECT_TRUE(Eventually([&] { return left(gone) == 0; }));
-  EXPECT_EQ(left(stays), 4);
+  EXPECT_TRUE(Eventually([&] { return Messages(gone) == 0; }));
+  EXPECT_EQ(Messages(stays), 4);
 }
 
 TEST_F(RetentionTest, RecordsGoAtTheAgeOfJobs) {
@@ -264,6 +267,63 @@ TEST_F(RetentionTest, RecordsGoAtTheAgeOfJobs) {
   EXPECT_EQ(Count("audit where at_us < " + old), 0);
   EXPECT_EQ(Count("deliveries where state <> 'ready' and created_us < " + old), 0);
   EXPECT_EQ(retention.figures().bytes, 8u);
+}
+
+// One that ends when the removal has, whatever its age; also where jobs are kept for ever.
+TEST_F(RetentionTest, MessagesThatEndAfterTheRemovalOfTheirJobGo) {
+  for (const Duration keep_jobs : {Duration::zero(), quick_.keep_jobs}) {
+    JobFrames gone(*connection_, "gone"), stays(*connection_, "stays");
+    AddMessages(gone, kNow);
+    AddMessages(stays, kNow - 900 * kDay);
+    ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
+    RetentionOptions options = quick_;
+    options.keep_jobs = keep_jobs;
+    Retention retention(store_, clock_, options);
+    EXPECT_TRUE(Eventually([&] { return Count("removals where quiet_us is not null") > 0; }));
+    clock_.Advance(61s);
+    EXPECT_TRUE(Eventually([&] { return Count("removals where ended_us is null") == 0; }));
+    EXPECT_EQ(Messages(gone), 2) << "they wait";
+    ASSERT_TRUE(connection_->Execute("update deliveries set state = 'dead'"));
+    EXPECT_TRUE(Eventually([&] { return Messages(gone) == 0; }));
+    EXPECT_EQ(Messages(stays), 4) << "the job is listed still";
+    ASSERT_TRUE(
+        connection_->Execute("delete from jobs; delete from deliveries; "
+                             "delete from removals"));
+  }
+}
+
+// A table of changes that only grows, as some demand it.
+TEST_F(RetentionTest, ChangesThatMayNotBeRemovedKeepNothingElse) {
+  ASSERT_TRUE(connection_->Execute(Format(kRecords, kNow - 401 * kDay)));
+  ASSERT_TRUE(connection_->Execute(
+      "create function refuse() returns trigger language plpgsql as $$ begin "
+      "raise exception 'no right'; end $$; "
+      "create trigger refused before delete on audit for each row execute function refuse()"));
+  JobFrames job(*connection_);
+  Fill(job, kNow - 40 * kDay);
+  Retention retention(store_, clock_, quick_);
+  EXPECT_TRUE(Eventually([&] { return Count("step_blocks") == 0; }));
+  EXPECT_TRUE(Eventually([&] { return Count("removals") == 0; })) << "which come after them";
+  EXPECT_EQ(Count("deliveries"), 1);
+  EXPECT_EQ(Count("audit"), 1);
+}
+
+TEST_F(RetentionTest, SaysUpToWhenChangesWereRemoved) {
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(connection_->Execute(Format(kRecords, kNow - 401 * kDay + i)));
+  }
+  RetentionOptions once = quick_;
+  once.search = std::chrono::hours(1);
+  testing::internal::CaptureStdout();
+  {
+    Retention retention(store_, clock_, once);
+    EXPECT_TRUE(Eventually([&] { return Count("removals") == 0; }));
+  }
+  const std::string said = testing::internal::GetCapturedStdout();
+  const std::string line =
+      Format("who changed what before {}: removed", ToRfc3339(FromMicros(kNow - 400 * kDay)));
+  EXPECT_NE(said.find(line), std::string::npos) << said;
+  EXPECT_EQ(said.find(line), said.rfind(line)) << "once for three pieces";
 }
 
 TEST_F(RetentionTest, ZeroKeepsForEver) {

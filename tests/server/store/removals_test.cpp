@@ -6,7 +6,9 @@
 
 #include <barrier>
 #include <functional>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "core/base/text.h"
 #include "server/store/cells.h"
@@ -45,6 +47,14 @@ class Removals : public testing::Test {
             "values (1, $1, 'e', 'text', 'delivered', 1, 1) returning delivery_id",
             {job_id})
         ->Int(0, 0);
+  }
+  // Removals of jobs from a number on that ended long ago.
+  void EndRemovals(std::int64_t job_id, int count) {
+    const auto ended = connection_->Query(
+        "insert into removals (job_id, name, reason, asked_us, quiet_us, ended_us) "
+        "select $1 + n, 'n', 'age', 1, 1, 1 from generate_series(0, $2::bigint - 1) as n",
+        {job_id, count});
+    ASSERT_TRUE(ended) << ended.error().message;
   }
   // Somebody asks for it again, and has not committed when the statement comes to its row.
   void ExpectStaysAsItWasAskedForAgain(std::int64_t delivery_id,
@@ -142,9 +152,29 @@ TEST_F(Removals, AMessageOfAGoneJobThatIsAskedForAgainIsSentFirst) {
   });
 }
 
+TEST_F(Removals, AMessageThatIsAskedForAgainAfterTheRemovalIsSentFirst) {
+  EndRemovals(job_id_ = 7, 1);
+  ExpectStaysAsItWasAskedForAgain(AddMessage(job_id_), [](Connection& connection) {
+    return RemoveMessagesOfGoneJobs(connection, 100);
+  });
+}
+
+// It is what the message is found by.
+TEST_F(Removals, OneThatEndedStaysWhileAMessageOfItsJobDoes) {
+  EndRemovals(7, 2);
+  AddMessage(7);
+  const auto remove = [&] {
+    return RemoveRecordsBefore(*connection_, OldRecords::kRemovals, 1'000, 100)->rows;
+  };
+  EXPECT_EQ(remove(), 1);
+  EXPECT_EQ(connection_->Query("select job_id from removals")->Int(0, 0), 7);
+  EXPECT_EQ(RemoveMessagesOfGoneJobs(*connection_, 100)->rows, 1);
+  EXPECT_EQ(remove(), 1);
+}
+
 TEST_F(Removals, AnOldMessageThatIsAskedForAgainIsSentFirst) {
   ExpectStaysAsItWasAskedForAgain(AddMessage(0), [](Connection& connection) {
-    return RemoveRecordsBefore(connection, 1'000, 100);
+    return RemoveRecordsBefore(connection, OldRecords::kMessages, 1'000, 100);
   });
 }
 
@@ -194,27 +224,50 @@ TEST_F(Removals, FindWhatIsOldWithoutWalkingWhatStays) {
   EXPECT_EQ(left->Int(0, 0), 0);
 }
 
-TEST_F(Removals, FindOldRecordsWithoutWalkingThoseThatStay) {
-  ASSERT_TRUE(
-      connection_->Execute("insert into deliveries (webhook_id, event, body, state, due_us, "
-                           "created_us) select 1, 'e', '', 'dead', at, at "
-                           "from generate_series(1, 100000) as at; "
-                           "insert into audit (at_us, name, action) select at, 'n', 'a' "
-                           "from generate_series(1, 100000) as at; analyze"));
+constexpr char kManyRecords[] = R"(
+insert into deliveries (webhook_id, job_id, event, body, state, due_us, created_us)
+select 1, {}, 'e', '', 'dead', at, at from generate_series(1, 100000) as at;
+insert into audit (at_us, name, action) select at, 'n', 'a' from generate_series(1, 100000) as at;
+analyze)";
+
+class OldRecordsTest : public Removals {
+ protected:
+  // Blocks that a statement looks at.
+  int Walks(const std::string& statement, std::span<const Parameter> parameters) {
+    const auto rows =
+        connection_->Query("explain (analyze, buffers, format json)" + statement, parameters);
+    EXPECT_TRUE(rows) << rows.error().message;
+    const Json plan = ReadJson(*rows, 0, 0)[0]["Plan"];
+    return plan["Shared Hit Blocks"].get<int>() + plan["Shared Read Blocks"].get<int>();
+  }
+};
+
+TEST_F(OldRecordsTest, AreFoundWithoutWalkingThoseThatStay) {
+  ASSERT_TRUE(connection_->Execute(Format(kManyRecords, 0)));
   for (const std::string piece : std::span(kOldRecords).first(2)) {
     for (int again = 0; again < 2; ++again) {
-      const auto rows =
-          connection_->Query("explain (analyze, buffers, format json)" + piece, {51, 100});
-      ASSERT_TRUE(rows) << rows.error().message;
-      const Json plan = ReadJson(*rows, 0, 0)[0]["Plan"];
-      EXPECT_LT(plan["Shared Hit Blocks"].get<int>() + plan["Shared Read Blocks"].get<int>(), 400)
-          << piece;
+      EXPECT_LT(Walks(piece, std::vector<Parameter>{51, 100}), 400) << piece;
     }
   }
   const auto left = connection_->Query(
       "select (select min(created_us) from deliveries), (select min(at_us) from audit)");
   EXPECT_EQ(left->Int(0, 0), 51);
   EXPECT_EQ(left->Int(0, 1), 51);
+}
+
+// A few blocks for each removal, whatever is kept of the job that has nearly all messages.
+TEST_F(OldRecordsTest, OfGoneJobsAreFoundWithoutWalkingThoseOfJobs) {
+  ASSERT_TRUE(connection_->Execute(Format(kManyRecords, 5)));
+  EndRemovals(1'000, 1'000);
+  AddMessage(1'500);
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_LT(Walks(kMessagesOfGoneJobs, std::vector<Parameter>{100}), 6'000);
+    EXPECT_LT(Walks(kOldRecords[2], std::vector<Parameter>{0, 100}), 6'000);
+    EXPECT_LT(Walks(kOldRecords[0], std::vector<Parameter>{1'000'000, 100}), 400);
+  }
+  EXPECT_EQ(connection_->Query("select count(*) from deliveries")->Int(0, 0), 100'000);
+  EXPECT_LT(Walks(kOldRecords[2], std::vector<Parameter>{2, 1'000}), 20'000);
+  EXPECT_EQ(connection_->Query("select count(*) from removals")->Int(0, 0), 0);
 }
 
 }  // namespace
