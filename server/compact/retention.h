@@ -30,8 +30,9 @@ struct RetentionFigures {
 };
 
 // Removes what people deleted, what is too old (jobs, samples, records), and the oldest of what is
-// too much, in the background and in small transactions. Any number of replicas may do it: a piece
-// that one is at is left out by the others.
+// too much, in the background and in small transactions. Any number of replicas may do it: the rows
+// of a deleted job, or records, that one is at are left out by the others; samples that several
+// would remove go once, and the others wait for that.
 class Retention {
  public:
   // Both references outlive this.

@@ -73,6 +73,27 @@ Result<Removed> RunPieces(Connection& connection, std::span<const char* const> p
   return Removed{};
 }
 
+// Until the transaction ends. False: another replica is at it.
+Result<bool> TryLock(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> locked = connection.Query(kLock, {job_id % INT32_MAX});
+  if (!locked) return locked.error();
+  return locked->Bool(0, 0);
+}
+
+Result<Removed> RunRecordPiece(Connection& connection, const char* piece,
+                               const std::vector<Parameter>& parameters) {
+  constexpr std::int64_t kNoJob = 0;
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
+  const Result<bool> locked = TryLock(connection, kNoJob);
+  if (!locked) return locked.error();
+  if (!*locked) return Removed{};
+  const Result<Removed> removed = RunPieces(connection, {&piece, 1}, parameters);
+  if (!removed) return removed.error();
+  if (Status committed = transaction->Commit(); !committed) return committed.error();
+  return *removed;
+}
+
 Result<std::vector<std::int64_t>> Numbers(const Result<Rows>& rows) {
   if (!rows) return rows.error();
   std::vector<std::int64_t> numbers;
@@ -117,9 +138,9 @@ Result<Removed> RemoveSome(Connection& connection, std::int64_t job_id, std::int
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kNotAtOnce); !set) return set.error();
-  const Result<Rows> locked = connection.Query(kLock, {job_id % INT32_MAX});
+  const Result<bool> locked = TryLock(connection, job_id);
   if (!locked) return locked.error();
-  if (!locked->Bool(0, 0)) return Removed{};  // another replica is at it
+  if (!*locked) return Removed{};
   const Parameter parameters[] = {job_id, most};
   const Result<Removed> removed = RunPieces(connection, kPieces, parameters);
   if (!removed) return removed.error();
@@ -160,16 +181,12 @@ Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
 }
 
 Result<Removed> RemoveMessagesOfGoneJobs(Connection& connection, std::int64_t most) {
-  const char* const piece = kMessagesOfGoneJobs;
-  const Parameter parameters[] = {most};
-  return RunPieces(connection, {&piece, 1}, parameters);
+  return RunRecordPiece(connection, kMessagesOfGoneJobs, {most});
 }
 
 Result<Removed> RemoveRecordsBefore(Connection& connection, OldRecords records,
                                     std::int64_t before_us, std::int64_t most) {
-  const Parameter parameters[] = {before_us, most};
-  return RunPieces(connection, std::span(kOldRecords).subspan(static_cast<int>(records), 1),
-                   parameters);
+  return RunRecordPiece(connection, kOldRecords[static_cast<int>(records)], {before_us, most});
 }
 
 Status NoteSamplesRemoved(Connection& connection, std::int64_t job_id, std::int64_t before_us) {

@@ -42,7 +42,8 @@ Result<std::vector<std::int64_t>> ListJobsCreatedBefore(Connection& connection,
                                                         std::int64_t after_job_id);
 Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
                                     std::int64_t before_us, std::int64_t most);
-// Up to `most` messages to webhooks that were delivered or given up after their job was removed.
+// Records, also up to `most` in a transaction of their own; none while another replica is at them.
+// Messages to webhooks that were delivered or given up after their job was removed:
 Result<Removed> RemoveMessagesOfGoneJobs(Connection& connection, std::int64_t most);
 // What no job takes along: messages of no job that were delivered or given up, who changed what,
 // and removals that ended. Up to `most` from before a time.

@@ -172,6 +172,31 @@ TEST_F(Removals, OneThatEndedStaysWhileAMessageOfItsJobDoes) {
   EXPECT_EQ(remove(), 1);
 }
 
+TEST_F(Removals, RecordsThatAnotherReplicaIsAtAreLeftOut) {
+  EndRemovals(7, 1);
+  AddMessage(0);
+  AddMessage(7);
+  const auto of_gone = [](Connection& connection) {
+    return RemoveMessagesOfGoneJobs(connection, 100)->rows;
+  };
+  const auto old = [](Connection& connection) {
+    return RemoveRecordsBefore(connection, OldRecords::kMessages, 1'000, 100)->rows;
+  };
+  // The other has taken its lock and waits for a row.
+  const auto holding = database_.Connect();
+  auto held = Transaction::Begin(*holding);
+  ASSERT_TRUE(holding->Query("select 1 from deliveries where job_id = 7 for update"));
+  std::int64_t removed = 0;
+  std::jthread other([&, connection = database_.Connect()] { removed = of_gone(*connection); });
+  AwaitSomebodyWhoWaitsForARow();
+  EXPECT_EQ(old(*connection_), 0);
+  EXPECT_EQ(of_gone(*connection_), 0);
+  EXPECT_TRUE(held->Commit().ok());
+  other.join();
+  EXPECT_EQ(removed, 1);
+  EXPECT_EQ(old(*connection_), 1);
+}
+
 TEST_F(Removals, AnOldMessageThatIsAskedForAgainIsSentFirst) {
   ExpectStaysAsItWasAskedForAgain(AddMessage(0), [](Connection& connection) {
     return RemoveRecordsBefore(connection, OldRecords::kMessages, 1'000, 100);
