@@ -1,8 +1,7 @@
-// The queue between the callers and the one thread that writes.
+// What callers bring, and the one thread that writes it.
 
 #include "server/ingest/ingest.h"
 
-#include <deque>
 #include <exception>
 #include <future>
 #include <optional>
@@ -10,8 +9,8 @@
 #include "core/base/guarded.h"
 #include "core/base/log.h"
 #include "core/base/worker.h"
-#include "server/ingest/group_signal.h"
 #include "server/ingest/known_schemas.h"
+#include "server/ingest/push_queue.h"
 #include "server/ingest/recent.h"
 #include "server/ingest/replies.h"
 #include "server/ingest/sample_sessions.h"
@@ -21,33 +20,11 @@
 namespace stepscope {
 namespace {
 
-struct Waiting {
-  CheckedPush push;
-  std::size_t bytes = 0;
-  SteadyTime since{};
-  TakeReply take;
-  PushOutcome outcome;  // of the parts stored so far
-};
-
 // The transactions of the last minute that were committed, and since when one runs.
 struct Commits {
   RecentTimes recent;
   std::optional<SteadyTime> running;
 };
-using Batch = std::vector<std::unique_ptr<Waiting>>;
-
-struct Queue {
-  std::deque<std::unique_ptr<Waiting>> waiting;
-  std::size_t frames = 0, bytes = 0;
-  bool closed = false;
-};
-
-std::unique_ptr<Waiting> TakeFirst(Queue& queue) {
-  std::unique_ptr<Waiting> first = std::move(queue.waiting.front());
-  queue.waiting.pop_front();
-  queue.frames -= first->push.frames.size();
-  return first;
-}
 
 PushReply TakesLong() {
   return Refused(503, "unavailable", "ingest: the database takes long; send it again");
@@ -71,77 +48,39 @@ struct Ingest::Core {
   KnownSchemas schemas;
   SeriesNames series;
   SampleSessions sessions;
-  Guarded<Queue> queue;
-  GroupSignal signal;
+  PushQueue queue;
   Guarded<IngestFigures> figures;
   Guarded<Commits> commits;
   Worker writer;  // last: its thread uses the rest
 
   Core(Database& db, const Clock& time, IngestOptions with)
-      : database(db), clock(time), options(std::move(with)), series(options.most_new_series) {}
+      : database(db),
+        clock(time),
+        options(std::move(with)),
+        series(options.most_new_series),
+        queue(options, time) {}
 
   void Run(std::stop_token stop);
-  void Signal(const Queue& now) {
-    signal.Tell(!now.waiting.empty(), now.frames >= options.group_frames);
-  }
-  bool HasRoom(const Queue& now, std::size_t bytes) const;
-  Batch TakeLate();
-  Batch TakeBatch();
-  void Store(const Batch& batch);
-  void Remember(const Waiting& waiting);
-  Status StoreAll(const Batch& batch);
-  void Count(const Batch& batch, Duration took, bool stored);
+  void Store(const PushBatch& batch);
+  void Remember(const WaitingPush& waiting);
+  Status StoreAll(const PushBatch& batch);
+  void Count(const PushBatch& batch, Duration took, bool stored);
 };
 
 // Writes what waits; when the stop is asked for, until nothing waits.
 void Ingest::Core::Run(std::stop_token stop) {
   for (;;) {
-    if (!signal.WaitForSome(stop, 1s)) {
-      if (stop.stop_requested() && !signal.some()) return;
+    if (!queue.WaitForSome(stop, 1s)) {
+      if (stop.stop_requested() && !queue.some()) return;
       continue;
     }
-    (void)signal.WaitUntilFull(stop, options.group_wait);
-    for (const auto& late : TakeLate()) Tell(late->take, TakesLong);
-    Store(TakeBatch());
+    queue.WaitUntilFull(stop, options.group_wait);
+    for (const auto& late : queue.TakeLate()) Tell(late->take, TakesLong);
+    Store(queue.TakeBatch());
   }
 }
 
-bool Ingest::Core::HasRoom(const Queue& now, std::size_t bytes) const {
-  if (now.closed || now.waiting.size() >= options.queue_bound) return false;
-  if (now.bytes + bytes > options.queue_bytes) return false;
-  return now.waiting.empty() || clock.Steady() - now.waiting.front()->since <= options.queue_age;
-}
-
-// Those whose senders have ceased to wait.
-Batch Ingest::Core::TakeLate() {
-  return queue.Change([this](Queue& now) {
-    Batch late;
-    const SteadyTime since = clock.Steady() - options.answer_within;
-    while (!now.waiting.empty() && now.waiting.front()->since < since) {
-      now.bytes -= now.waiting.front()->bytes;
-      late.push_back(TakeFirst(now));
-    }
-    Signal(now);
-    return late;
-  });
-}
-
-Batch Ingest::Core::TakeBatch() {
-  return queue.Change([this](Queue& now) {
-    Batch batch;
-    std::size_t frames = 0;
-    while (!now.waiting.empty()) {
-      const std::size_t more = now.waiting.front()->push.frames.size();
-      if (!batch.empty() && frames + more > options.group_frames) break;
-      frames += more;
-      batch.push_back(TakeFirst(now));
-    }
-    Signal(now);
-    return batch;
-  });
-}
-
-void Ingest::Core::Store(const Batch& batch) {
+void Ingest::Core::Store(const PushBatch& batch) {
   if (batch.empty()) return;
   const SteadyTime begun = clock.Steady();
   commits.Change([&](Commits& now) { now.running = begun; });
@@ -157,11 +96,11 @@ void Ingest::Core::Store(const Batch& batch) {
     });
     bytes += waiting->bytes;
   }
-  queue.Change([&](Queue& now) { now.bytes -= bytes; });
+  queue.Release(bytes);
 }
 
 // Only schemas that are committed are known.
-void Ingest::Core::Remember(const Waiting& waiting) {
+void Ingest::Core::Remember(const WaitingPush& waiting) {
   const PushOutcome& outcome = waiting.outcome;
   if (outcome.gap || outcome.unknown_job || outcome.unknown_schema > 0) {
     schemas.Forget(waiting.push);
@@ -171,7 +110,7 @@ void Ingest::Core::Remember(const Waiting& waiting) {
   }
 }
 
-Status Ingest::Core::StoreAll(const Batch& batch) {
+Status Ingest::Core::StoreAll(const PushBatch& batch) {
   Result<Database::Lease> connection = database.Acquire();
   if (!connection) return connection.error();
   std::vector<GroupPart> parts;
@@ -184,7 +123,7 @@ Status Ingest::Core::StoreAll(const Batch& batch) {
   return stored;
 }
 
-void Ingest::Core::Count(const Batch& batch, Duration took, bool stored) {
+void Ingest::Core::Count(const PushBatch& batch, Duration took, bool stored) {
   commits.Change([&](Commits& now) {
     if (stored) now.recent.Add(clock.Steady(), took);
     now.running.reset();
@@ -215,7 +154,7 @@ Ingest::Ingest(Database& database, const Clock& clock, IngestOptions options)
 
 // What came before is written; what comes later is refused.
 Ingest::~Ingest() {
-  core_->queue.Change([](Queue& now) { now.closed = true; });
+  core_->queue.Close();
   core_->writer.RequestStop();
   core_->writer.Join();
 }
@@ -265,7 +204,7 @@ PushReply Ingest::Await(const std::function<void(TakeReply)>& push) const {
 }
 
 void Ingest::Push(CheckedPush push, std::size_t body_bytes, std::string sender, TakeReply take) {
-  auto waiting = std::make_unique<Waiting>();
+  auto waiting = std::make_unique<WaitingPush>();
   waiting->push = std::move(push);
   waiting->push.sender = std::move(sender);
   waiting->bytes = body_bytes;
@@ -277,14 +216,7 @@ void Ingest::Push(CheckedPush push, std::size_t body_bytes, std::string sender, 
                        core_->options.most_new_series)));
   }
   waiting->take = std::move(take);
-  core_->queue.Change([&](Queue& now) {
-    if (!core_->HasRoom(now, waiting->bytes)) return;
-    now.frames += waiting->push.frames.size();
-    now.bytes += waiting->bytes;
-    now.waiting.push_back(std::move(waiting));
-    core_->Signal(now);
-  });
-  if (!waiting) return;
+  if (core_->queue.Add(waiting)) return;
   waiting->take(Refused(503, "unavailable", "ingest: too many pushes wait; send it again"));
 }
 
@@ -295,12 +227,7 @@ IngestFigures Ingest::figures() const {
     const Duration running = commits.running ? at - *commits.running : Duration::zero();
     return std::max(commits.recent.P95(at), running);
   });
-  core_->queue.Read([&](const Queue& queue) {
-    const SteadyTime at = core_->clock.Steady();  // not before what waits came
-    now.queue_length = queue.waiting.size();
-    now.queue_bytes = queue.bytes;
-    if (!queue.waiting.empty()) now.queue_age = at - queue.waiting.front()->since;
-  });
+  core_->queue.Tell(now);
   return now;
 }
 
