@@ -1,6 +1,8 @@
 #include "server/ingest/density.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include "core/base/text.h"
 #include "server/store/blocks.h"
@@ -9,72 +11,94 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kRows = kBlockLimits.rows, kCells = kBlockLimits.cells;
-constexpr std::int64_t kStretches = 2'048;  // of a block
-constexpr std::int64_t kLeastStretch = 2;   // intervals
+// Stretches that tell of what goes on.
+constexpr std::int64_t kOfADeviceUs = 1'000'000, kOfAllUs = 10'000'000;
 
-// The mean interval of the first stretch that is too dense for so many devices.
-std::optional<std::int64_t> DenseEvery(const std::vector<std::int64_t>& at_us,
-                                       std::int64_t devices) {
-  const std::int64_t most = std::min(kRows, kCells / (devices + 1));
-  const std::int64_t stretch = std::max(kLeastStretch, most / kStretches);
-  for (std::int64_t i = stretch; i < std::ssize(at_us); ++i) {
-    const std::int64_t took_us =
-        at_us[static_cast<std::size_t>(i)] - at_us[static_cast<std::size_t>(i - stretch)];
-    if (took_us < kWindowUs && took_us * most < stretch * kWindowUs) return took_us / stretch;
-  }
-  return std::nullopt;
+std::int64_t MostInstants(std::int64_t devices) {
+  return std::min(kRows, kCells / (devices + 1));
 }
 
-std::string WordsFor(std::int64_t every_us) {
-  if (every_us * kRows < kWindowUs) {
-    return Format("more often than every {} us cannot be kept", kWindowUs / kRows + 1);
+// Ascending times of one window: whether two that are `least_us` apart have more between them than
+// `most` in 600 s. The difference of what came and what there was room for rises from one to the
+// other, so each is held against the least before it.
+bool IsStretchTooDense(std::span<const std::int64_t> at_us, std::int64_t most,
+                       std::int64_t least_us) {
+  const auto ahead = [&](std::size_t i) {
+    return static_cast<std::int64_t>(i) * kWindowUs - (at_us[i] - at_us.front()) * most;
+  };
+  std::int64_t least = INT64_MAX;
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < at_us.size(); ++i) {
+    for (; at_us[i] - at_us[before] >= least_us; ++before) least = std::min(least, ahead(before));
+    if (ahead(i) > least) return true;
   }
-  const std::int64_t devices = kCells / ((kWindowUs + every_us - 1) / every_us) - 1;
-  return every_us < 10'000
-             ? Format("more than {} devices every {} us cannot be kept", devices, every_us)
-             : Format("more than {} devices every {} ms cannot be kept", devices, every_us / 1'000);
+  return false;
 }
 
-// Those of some rows, ascending and each once.
-std::vector<std::int64_t> TimesOf(const std::vector<std::int64_t>& at_us,
-                                  const std::vector<std::uint8_t>& some) {
-  std::vector<std::int64_t> times;
-  for (std::size_t row = 0; row < at_us.size(); ++row) {
-    if (some.empty() || some[row] != 0) times.push_back(at_us[row]);
+bool IsTooDense(const std::vector<std::int64_t>& at_us, std::int64_t most, std::int64_t least_us) {
+  for (auto rest = std::span(at_us); !rest.empty();) {
+    const auto end = std::ranges::lower_bound(rest, WindowOf(rest.front()) + kWindowUs);
+    const auto window = rest.first(static_cast<std::size_t>(end - rest.begin()));
+    if (std::ssize(window) > most || IsStretchTooDense(window, most, least_us)) return true;
+    rest = rest.subspan(window.size());
   }
-  std::ranges::sort(times);
-  const auto twice = std::ranges::unique(times);
-  times.erase(twice.begin(), twice.end());
-  return times;
+  return false;
+}
+
+std::string Detail(std::int64_t devices) {
+  const std::string most = Format("more than {} instants in 600 s", MostInstants(devices));
+  return devices < 2 ? most + " cannot be kept"
+                     : most + Format(" cannot be kept of {} devices", devices);
 }
 
 }  // namespace
 
+Density::Density(const std::vector<std::int64_t>& at_us) : at_us_(at_us), order_(at_us.size()) {
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  if (std::ranges::is_sorted(at_us)) return;
+  std::ranges::sort(order_, {}, [&](std::size_t row) { return at_us[row]; });
+}
+
 void Density::Add(std::string_view metric, const std::vector<std::uint8_t>& present) {
   auto found = metrics_.find(metric);
   if (found == metrics_.end()) {
-    found = metrics_.emplace(metric, Rows{0, std::vector<std::uint8_t>(at_us_.size(), 0)}).first;
+    found =
+        metrics_.emplace(metric, Rows{0, std::vector<std::uint8_t>(at_us_.size(), 0), {}}).first;
   }
   Rows& rows = found->second;
   ++rows.devices;
+  rows.of_a_device.insert(present);
   if (present.empty()) std::ranges::fill(rows.some, 1);
   for (std::size_t i = 0; i < present.size(); ++i) rows.some[i] |= present[i];
 }
 
 std::optional<Density::Fault> Density::Find() const {
-  if (const auto every_us = DenseEvery(TimesOf(at_us_, {}), 0)) {
-    return Fault{"", WordsFor(*every_us)};
-  }
+  if (IsTooDense(TimesOf({}), MostInstants(0), kOfAllUs)) return Fault{"", Detail(0)};
   for (const auto& [metric, rows] : metrics_) {
-    const auto devices = static_cast<std::int64_t>(rows.devices);
-    const auto every_us = DenseEvery(TimesOf(at_us_, rows.some), devices);
-    if (every_us) return Fault{metric, WordsFor(*every_us)};
+    const std::int64_t most = MostInstants(rows.devices);
+    const auto is_dense = [&](const auto& some) {
+      return IsTooDense(TimesOf(some), most, kOfADeviceUs);
+    };
+    if (IsTooDense(TimesOf(rows.some), most, kOfAllUs) ||
+        std::ranges::any_of(rows.of_a_device, is_dense)) {
+      return Fault{metric, Detail(rows.devices)};
+    }
   }
   return std::nullopt;
 }
 
+// Those of some rows, ascending and each once; of all when none are given.
+std::vector<std::int64_t> Density::TimesOf(const std::vector<std::uint8_t>& some) const {
+  std::vector<std::int64_t> times;
+  for (const std::size_t row : order_) {
+    if (!some.empty() && some[row] == 0) continue;
+    if (times.empty() || times.back() != at_us_[row]) times.push_back(at_us_[row]);
+  }
+  return times;
+}
+
 bool AreFarApart(const std::vector<std::int64_t>& at_us, std::size_t columns) {
-  const std::int64_t most = std::min(kRows, kCells / static_cast<std::int64_t>(columns));
+  const std::int64_t most = MostInstants(static_cast<std::int64_t>(columns) - 1);
   const auto close = [most](std::int64_t one, std::int64_t next) {
     return next - one < kWindowUs && (next - one) * most < kWindowUs;
   };

@@ -3,19 +3,25 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace stepscope {
 
-// Whether ticks could be kept if they went on like this: 600 s of a metric have to fit into its
-// block (kBlockLimits), since what is acknowledged must not be dropped later. Some close ticks say
-// nothing; a 2,048th of a block that comes in less than a 2,048th of its time does. Whatever
-// passes, passes in pieces, too. Borrows the times, which may be in any order.
+// Whether ticks have room in blocks, also when they go on like this: 600 s of a metric have to fit
+// into its block (kBlockLimits), since what is acknowledged must not be dropped later. Asked is
+// for each metric and window of 600 s
+// - how many instants there are, of all devices together;
+// - how many came of one device from one of its values to any that is a second later or more;
+// - how many came of all devices from one to any that is ten seconds later or more.
+// So a burst that is over within a second says nothing of what goes on, nor do devices that have
+// each an instant of their own. Whatever passes, passes in pieces, too: of the rows or the devices.
+// Borrows the times, which may be in any order and stand twice.
 class Density {
  public:
-  explicit Density(const std::vector<std::int64_t>& at_us) : at_us_(at_us) {}
+  explicit Density(const std::vector<std::int64_t>& at_us);
 
   // A device of a metric, and at which of the times it has a value; empty: at all.
   void Add(std::string_view metric, const std::vector<std::uint8_t>& present);
@@ -28,10 +34,14 @@ class Density {
 
  private:
   struct Rows {
-    std::size_t devices = 0;
-    std::vector<std::uint8_t> some;  // where one of them has a value
+    std::int64_t devices = 0;
+    std::vector<std::uint8_t> some;                   // where one of them has a value
+    std::set<std::vector<std::uint8_t>> of_a_device;  // most devices have theirs together
   };
+  std::vector<std::int64_t> TimesOf(const std::vector<std::uint8_t>& some) const;
+
   const std::vector<std::int64_t>& at_us_;
+  std::vector<std::size_t> order_;  // of the times
   std::map<std::string, Rows, std::less<>> metrics_;
 };
 

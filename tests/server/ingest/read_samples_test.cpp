@@ -217,24 +217,46 @@ std::string DevicesOf(const std::string& metric, int devices, int rows, int one_
   return series;
 }
 
+// Ranks that send each step at an instant of their own, one soon after the other.
+std::string BodyOfRanks(int ranks, int steps, std::int64_t step_us) {
+  std::string times, series;
+  for (int i = 0; i < ranks * steps; ++i) {
+    times += Format("{}{}", i ? "," : "", kStartUs + i / ranks * step_us + i % ranks * 160);
+  }
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::string values;
+    for (int i = 0; i < ranks * steps; ++i) {
+      values += Format("{}{}", i ? "," : "", i % ranks == rank ? "1" : "null");
+    }
+    series += Format(R"({}{{"metric":"user.loss","device":"{}","values":[{}]}})", rank ? "," : "",
+                     rank, values);
+  }
+  return BodyOf(times, series);
+}
+
 TEST(ReadSamples, RefusesWhatBlocksHaveNoRoomFor) {
-  ExpectFault(BodyOf(TimesEvery(100, 600), DevicesOf("user.a", 1, 600)), "/times_us",
-              "more often than every 573 us cannot be kept");
+  ExpectFault(BodyOf(TimesEvery(100, 15'000), DevicesOf("user.a", 1, 15'000)), "/series/0",
+              "user.a: more than 1048576 instants in 600 s cannot be kept");
+  ExpectFault(BodyOf(TimesEvery(100, 150'000), DevicesOf("user.a", 1, 150'000)), "/times_us",
+              "more than 1048576 instants in 600 s cannot be kept");
   ExpectFault(BodyOf(TimesEvery(500'000, 4),
                      DevicesOf("user.a", 9, 4) + "," + DevicesOf("user.b", 14'000, 4)),
-              "/series/9", "user.b: more than 13980 devices every 500 ms cannot be kept");
+              "/series/9",
+              "user.b: more than 1198 instants in 600 s cannot be kept of 14000 devices");
 }
 
 TEST(ReadSamples, TakesWhatBlocksHaveRoomFor) {
   Read(BodyOf(TimesEvery(573, 5'000), DevicesOf("user.a", 1, 5'000)));
   Read(BodyOf(TimesEvery(500'000, 4), DevicesOf("user.a", 13'980, 4)));
   Read(BodyOf(TimesEvery(1, 500), DevicesOf("user.a", 10, 500)));  // a burst
+  Read(BodyOf(TimesEvery(1'000, 100), DevicesOf("user.a", 100, 100)));
   // Of many devices, seldom, beside a few of which there are samples more often.
   Read(BodyOf(TimesEvery(10'000, 200),
               DevicesOf("user.a", 1'000, 200, 50) + "," + DevicesOf("user.b", 1, 200)));
 }
 
 TEST(ToFrames, OfWhatIsTakenAreWithinTheRoomOfBlocks) {
+  TablesOf(BodyOfRanks(300, 2, 5'000'000));
   TablesOf(
       BodyOf(TimesEvery(1, 500) + "," + TimesEvery(600'000, 700), DevicesOf("user.a", 3, 1'200)));
   TablesOf(BodyOf(TimesEvery(10'000, 200),
