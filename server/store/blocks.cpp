@@ -37,12 +37,11 @@ cross join lateral (
     for update) as b
 left join schemas s on s.job_id = $1 and s.schema_hash = b.schema_hash
 order by b.window_us, b.metric)";
-// The first bytes of a payload say its size (kTableHeadBytes).
 constexpr char kMeasure[] = R"(
 select b.head
 from unnest($3::bigint[], $4::text[]) as wanted (window_us, metric)
 cross join lateral (
-    select substring(payload from 1 for 22) as head
+    select substring(payload from 1 for $5::int) as head
     from blocks
     where job_id = $1 and node_id = $2 and window_us = wanted.window_us and metric = wanted.metric
     limit 1) as b
@@ -100,8 +99,9 @@ Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t
 Result<std::size_t> MeasureBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                                   std::span<const BlockKey> keys) {
   const Result<Rows> rows = connection.QueryByKey(
-      kMeasure, {job_id, node_id, Numbers(keys, [](const BlockKey& key) { return key.window_us; }),
-                 Texts(keys, [](const BlockKey& key) { return key.metric; })});
+      kMeasure,
+      {job_id, node_id, Numbers(keys, [](const BlockKey& key) { return key.window_us; }),
+       Texts(keys, [](const BlockKey& key) { return key.metric; }), std::int64_t{kTableHeadBytes}});
   if (!rows) return rows.error();
   return DecodedBytes(*rows, 0);
 }

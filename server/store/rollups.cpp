@@ -23,12 +23,11 @@ cross join lateral (
     for update) as r
 left join schemas s on s.job_id = $1 and s.schema_hash = r.schema_hash
 order by r.bin_us, r.metric, r.chunk_us)";
-// The first bytes of a payload say its size (kTableHeadBytes).
 constexpr char kMeasure[] = R"(
 select r.head
 from unnest($3::bigint[], $4::text[], $5::bigint[]) as wanted (bin_us, metric, chunk_us)
 cross join lateral (
-    select substring(payload from 1 for 22) as head
+    select substring(payload from 1 for $6::int) as head
     from rollups
     where job_id = $1 and bin_us = wanted.bin_us and metric = wanted.metric and node_id = $2
         and chunk_us = wanted.chunk_us
@@ -111,7 +110,8 @@ Result<std::size_t> MeasureRollups(Connection& connection, std::int64_t job_id,
   const Result<Rows> rows = connection.QueryByKey(
       kMeasure, {job_id, node_id, Numbers(keys, [](const RollupKey& key) { return key.bin_us; }),
                  Texts(keys, [](const RollupKey& key) { return key.metric; }),
-                 Numbers(keys, [](const RollupKey& key) { return key.chunk_us; })});
+                 Numbers(keys, [](const RollupKey& key) { return key.chunk_us; }),
+                 std::int64_t{kTableHeadBytes}});
   if (!rows) return rows.error();
   return DecodedBytes(*rows, 0);
 }
