@@ -26,6 +26,32 @@ Result<std::vector<TickTable>> TakeTables(Connection& connection, std::int64_t j
   return tables;
 }
 
+// In statements that end in time, however many metrics there are.
+constexpr std::ptrdiff_t kWindowsAtOnce = 16;
+
+std::vector<std::int64_t> WindowsOf(const TickTable& ticks) {
+  std::vector<std::int64_t> windows;
+  for (const std::int64_t at_us : ticks.at_us) {
+    if (windows.empty() || windows.back() != WindowOf(at_us)) windows.push_back(WindowOf(at_us));
+  }
+  return windows;
+}
+
+// Blocks are written by metric, and who removes them goes by window: so all are locked before, or
+// each may hold what the other waits for.
+Status LockAll(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+               const TickTable& ticks) {
+  const std::vector<std::int64_t> windows_us = WindowsOf(ticks);
+  for (auto from = windows_us.begin(); from != windows_us.end();) {
+    const auto to = from + std::min(kWindowsAtOnce, windows_us.end() - from);
+    if (Status locked = LockWindows(connection, job_id, node_id, {from, to}); !locked) {
+      return locked;
+    }
+    from = to;
+  }
+  return {};
+}
+
 // Some blocks after the other.
 Status SaveAll(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                const TickTable& ticks, bool clock_suspect, Compacted& done) {
@@ -38,6 +64,7 @@ Status SaveAll(Connection& connection, std::int64_t job_id, std::int64_t node_id
     done.rows_joined += merged->joined;
     return {};
   };
+  if (Status locked = LockAll(connection, job_id, node_id, ticks); !locked) return locked;
   return CutBlocks(ticks, clock_suspect, kMostSeriesAtOnce, save);
 }
 

@@ -37,6 +37,20 @@ cross join lateral (
     for update) as b
 left join schemas s on s.job_id = $1 and s.schema_hash = b.schema_hash
 order by b.window_us, b.metric)";
+// One window after the other: each by the key, and in their order.
+constexpr char kLockWindows[] = R"(
+select count(*)
+from (
+    select window_us
+    from unnest($3::bigint[]) as given (window_us)
+    order by window_us) as wanted
+cross join lateral (
+    select window_us
+    from blocks
+    where job_id = $1 and node_id = $2 and window_us = wanted.window_us
+    order by metric
+    limit 1000000
+    for update) as b)";
 constexpr char kMeasure[] = R"(
 select b.head
 from unnest($3::bigint[], $4::text[]) as wanted (window_us, metric)
@@ -94,6 +108,11 @@ Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t
         {{rows->Int(i, 0), rows->Text(i, 1)}, rows->Bool(i, 2), std::move((*tables)[i])});
   }
   return blocks;
+}
+
+Status LockWindows(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                   const std::vector<std::int64_t>& windows_us) {
+  return Done(connection.QueryByKey(kLockWindows, {job_id, node_id, Parameter::Array(windows_us)}));
 }
 
 Result<std::size_t> MeasureBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,

@@ -47,6 +47,11 @@ struct StoredBlock {
   bool clock_suspect = false;
   TickTable table;
 };
+// Locks all blocks of some windows until the caller's transaction ends, by window and metric as who
+// removes them does: before a transaction that locks some after the other in an order of its own.
+Status LockWindows(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                   const std::vector<std::int64_t>& windows_us);
+
 // Those of the keys that exist, locked until the caller's transaction ends.
 Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t job_id,
                                             std::int64_t node_id, std::span<const BlockKey> keys);

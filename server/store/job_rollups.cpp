@@ -12,11 +12,12 @@ namespace stepscope {
 namespace {
 
 // Who finds a row stale already holds it all the same: a fold would else go ahead.
+// Nodes of a job meet here: all in the order of lots of blocks, as in rollups.cpp.
 constexpr char kMark[] = R"(
 insert into job_rollups (job_id, bin_us, metric, chunk_us)
 select $1::bigint, bin_us, metric, chunk_us
 from unnest($2::bigint[], $3::text[], $4::bigint[]) as given (bin_us, metric, chunk_us)
-order by bin_us, metric, chunk_us
+order by metric collate "C", chunk_us, bin_us
 on conflict (job_id, bin_us, metric, chunk_us) do update
 set stale = true
 where not job_rollups.stale)";
@@ -30,7 +31,7 @@ constexpr char kLockStale[] = R"(
 select metric
 from job_rollups
 where job_id = $1 and bin_us = $2 and chunk_us = $3 and stale
-order by metric
+order by metric collate "C"
 limit $4
 for update)";
 constexpr char kSave[] = R"(

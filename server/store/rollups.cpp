@@ -7,13 +7,15 @@
 namespace stepscope {
 namespace {
 
-// One by one: a join that was planned while the table was empty reads all rollups of the job.
+// One by one: a join that was planned while the table was empty reads all rollups of the job. In
+// the order of lots of blocks (CutBlocks), which go by metric, then by time: a chunk that none of
+// those before it touched begins behind them.
 constexpr char kLock[] = R"(
 select r.bin_us, r.metric, r.chunk_us, r.schema_hash, s.content, r.payload
 from (
     select bin_us, metric, chunk_us
     from unnest($3::bigint[], $4::text[], $5::bigint[]) as given (bin_us, metric, chunk_us)
-    order by bin_us, metric, chunk_us) as wanted
+    order by metric collate "C", chunk_us, bin_us) as wanted
 cross join lateral (
     select *
     from rollups
@@ -38,7 +40,7 @@ insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, pay
 select $1::bigint, $2::bigint, bin_us, metric, chunk_us, schema_hash, payload, true
 from unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[])
     as given (bin_us, metric, chunk_us, schema_hash, payload)
-order by bin_us, metric, chunk_us
+order by metric collate "C", chunk_us, bin_us
 on conflict (job_id, bin_us, metric, node_id, chunk_us) do update
 set schema_hash = excluded.schema_hash, payload = excluded.payload)";
 constexpr char kLoadChunk[] = R"(

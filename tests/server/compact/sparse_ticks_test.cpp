@@ -4,8 +4,11 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <thread>
 
+#include "core/base/text.h"
 #include "server/compact/new_blocks.h"
+#include "server/store/job_rollups.h"
 #include "server/store/series.h"
 #include "tests/server/compact/compact_fixture.h"
 
@@ -83,6 +86,12 @@ class SparseTicksTest : public CompactTest {
     EXPECT_TRUE(table) << table.error().message;
     return table ? *table : TickTable{};
   }
+  bool SomebodyWaits() {
+    const auto found = watch_->Query(
+        "select count(*) from pg_stat_activity "
+        "where datname = current_database() and wait_event_type = 'Lock'");
+    return found->Int(0, 0) > 0;
+  }
   std::map<std::string, std::string> Rollups(std::int64_t bin_us) {
     std::map<std::string, std::vector<TickTable>> bins;
     const auto rows = LoadRollups(
@@ -95,6 +104,7 @@ class SparseTicksTest : public CompactTest {
   }
 
   JobFrames frames_;
+  std::unique_ptr<Connection> watch_ = database_.Connect();
 };
 
 // 12,200 blocks, so the rows of some rollups are written in several turns of one transaction.
@@ -127,6 +137,52 @@ TEST_F(SparseTicksTest, StayAFrameWhenALaterPieceFails) {
   EXPECT_FALSE(CompactNode(*connection_, frames_.job_id(), frames_.node_id()));
   EXPECT_EQ(Count("frames"), 1);
   EXPECT_EQ(Count("blocks") + Count("rollups"), 0);
+}
+
+// Retention goes by window, lots go by metric: while it waits for the block of a later window, the
+// compactor waits for that of an earlier one, which it has removed.
+TEST_F(SparseTicksTest, DoNotMeetWhoRemovesBlocksInAnotherOrder) {
+  frames_.StoreTicks(SparseTicks(20, 600));
+  ASSERT_TRUE(CompactNode(*connection_, frames_.job_id(), frames_.node_id()));
+  frames_.StoreTicks(SparseTicks(20, 600));
+  const auto other = database_.Connect();
+  const auto remove = [&](std::int64_t row, std::size_t metric) {
+    return other->Query(Format("delete from blocks where window_us = {} and metric = 'user.m{}'",
+                               kBegin + row * kWindowUs, 100'000 + metric));
+  };
+  ASSERT_TRUE(other->Execute("begin; set lock_timeout = '20s'"));
+  ASSERT_TRUE(remove(0, 599));  // of the last lot
+  std::jthread compactor([&] {
+    const auto done = CompactNode(*connection_, frames_.job_id(), frames_.node_id());
+    EXPECT_TRUE(done) << done.error().message;
+  });
+  ASSERT_TRUE(Eventually([&] { return SomebodyWaits(); }));
+  const auto removed = remove(1, 0);  // of the first lot, of a later window
+  EXPECT_TRUE(removed) << removed.error().message;
+  ASSERT_TRUE(other->Execute("commit"));
+  compactor.join();
+  EXPECT_EQ(Count("blocks"), 20 * 601);
+}
+
+// Nodes of a job meet at the rollups of the job: one in lots, with the second hour of a metric and
+// then the first of the next one; one at once, with the first of both.
+TEST_F(SparseTicksTest, OfANodeInLotsDoNotMeetThoseOfAnotherAtOnce) {
+  const std::int64_t day_us = ChunkOf(kBegin, 600'000'000), hour_us = 3'600'000'000;
+  const auto mark = [&](Connection& connection, const std::vector<RollupKey>& keys) {
+    const Status marked = MarkStale(connection, frames_.job_id(), keys);
+    EXPECT_TRUE(marked) << marked.error().message;
+  };
+  const auto other = database_.Connect();
+  ASSERT_TRUE(connection_->Execute("begin"));
+  mark(*connection_, {{10'000'000, "a", day_us + hour_us}, {60'000'000, "a", day_us}});
+  std::jthread at_once([&] {
+    ASSERT_TRUE(other->Execute("begin"));
+    mark(*other, {{10'000'000, "a", day_us}, {10'000'000, "b", day_us}, {60'000'000, "a", day_us}});
+    ASSERT_TRUE(other->Execute("commit"));
+  });
+  ASSERT_TRUE(Eventually([&] { return SomebodyWaits(); }));
+  mark(*connection_, {{10'000'000, "b", day_us}});
+  ASSERT_TRUE(connection_->Execute("commit"));
 }
 
 // The most memory that the process ever had.
