@@ -13,7 +13,9 @@ constexpr std::size_t kMostFrames = 4'096;
 // Decoded in one transaction: about 9 bytes for a cell, 200 for a column of a frame.
 constexpr std::size_t kMostCells = 8 * 1024 * 1024;
 constexpr std::size_t kMostColumns = 1024 * 1024;
-// Series of all blocks written in one transaction, which has to end before the lease does.
+// Series of all blocks written in one transaction, so that it ends before the lease does. One frame
+// alone may be of four million and take longer: who takes the job over meanwhile waits for the
+// frames of this node, and finds them gone or fails and goes on with the next.
 constexpr std::size_t kMostPieces = 200'000;
 constexpr std::size_t kSchemasAtOnce = 16;  // up to 3 MB each
 
