@@ -23,7 +23,7 @@ constexpr Duration kHousekeepingEvery = 30s;
 constexpr Duration kLostAfter = 10min;
 constexpr std::size_t kPageConnections = 16;
 constexpr std::size_t kBlockBytes = 64 * 1024 * 1024;  // of blocks that charts have read
-constexpr std::size_t kFurtherConnections = 8;         // ingest, outbox, heartbeats, compactor, ...
+constexpr std::size_t kFurtherConnections = 9;         // ingest, outbox, heartbeats, compactor, ...
 
 Status MakeDataDir(const std::string& path) {
   std::error_code fault;

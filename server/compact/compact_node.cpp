@@ -53,12 +53,12 @@ Status LockAll(Connection& connection, std::int64_t job_id, std::int64_t node_id
 }
 
 // Some blocks after the other.
-Status SaveAll(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-               const TickTable& ticks, bool clock_suspect, Compacted& done) {
+Status SaveAll(Connection& connection, Connection& schemas, std::int64_t job_id,
+               std::int64_t node_id, const TickTable& ticks, bool clock_suspect, Compacted& done) {
   const auto save = [&](std::vector<StoredBlock> blocks) -> Status {
     done.blocks += blocks.size();
     const Result<Merged> merged =
-        MergeAndSave(connection, job_id, node_id, std::move(blocks), kMostStoredBytes);
+        MergeAndSave(connection, schemas, job_id, node_id, std::move(blocks), kMostStoredBytes);
     if (!merged) return merged.error();
     done.rows_left_out += merged->left_out;
     done.rows_joined += merged->joined;
@@ -76,7 +76,8 @@ std::size_t RowsOf(const std::vector<TickTable>& tables) {
 
 }  // namespace
 
-Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::int64_t node_id) {
+Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                              Connection* schemas) {
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
   if (Status set = connection.Execute(kCompactLimits); !set) return set.error();
@@ -98,7 +99,8 @@ Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::
   const TickTable ticks = JoinTicks(std::move(*tables), {});
   Compacted done{
       .frames = count, .rows_joined = rows - ticks.at_us.size(), .more = count < keys->size()};
-  const Status saved = SaveAll(connection, job_id, node_id, ticks, suspect, done);
+  const Status saved =
+      SaveAll(connection, schemas ? *schemas : connection, job_id, node_id, ticks, suspect, done);
   if (!saved) return saved.error();
   if (Status committed = transaction->Commit(); !committed) return committed.error();
   return done;

@@ -14,7 +14,9 @@ struct Compacted {
 };
 
 // Turns the oldest frames of a node into blocks and rollups, in one transaction. Conflict: somebody
-// else took the frames meanwhile; nothing is changed.
-Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::int64_t node_id);
+// else took the frames meanwhile; nothing is changed. Schemas of blocks are committed at once on a
+// connection of their own, if there is one: else others wait to save them until this ends.
+Result<Compacted> CompactNode(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                              Connection* schemas = nullptr);
 
 }  // namespace stepscope

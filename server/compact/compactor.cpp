@@ -90,11 +90,7 @@ Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection
                              const CompactTask& task) {
   const auto nodes = NodesToCompact(connection, task.job_id);
   if (!nodes) return nodes.error();
-  for (const std::int64_t node_id : *nodes) {
-    const Status done = Drain(stop, connection, task, Format("node {}", node_id),
-                              [&] { return CompactNode(connection, task.job_id, node_id); });
-    if (!done) return done;
-  }
+  if (Status done = CompactNodes(stop, connection, task, *nodes); !done) return done;
   const Result<bool> steps = CompactRanks(stop, connection, task, FrameKind::kSteps, &CompactSteps);
   if (!steps) return steps.error();
   const Result<bool> annotations =
@@ -110,6 +106,20 @@ Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection
   const bool idle = nodes->empty() && !*steps && !*annotations && !*stale;
   return idle ? EndCompactTask(connection, task)
               : PutBackCompactTask(connection, task, Around(options_.every));
+}
+
+Status Compactor::CompactNodes(const std::stop_token& stop, Connection& connection,
+                               const CompactTask& task, const std::vector<std::int64_t>& nodes) {
+  if (nodes.empty()) return {};
+  auto schemas = database_.Acquire();
+  if (!schemas) return schemas.error();
+  for (const std::int64_t node_id : nodes) {
+    const auto compact = [&] { return CompactNode(connection, task.job_id, node_id, &**schemas); };
+    const Status done = Drain(stop, connection, task, Format("node {}", node_id), compact);
+    if (!done) return done;
+    if ((*schemas)->broken()) return Unavailable("the connection for schemas is lost");
+  }
+  return {};
 }
 
 Result<bool> Compactor::CompactRanks(const std::stop_token& stop, Connection& connection,

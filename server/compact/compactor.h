@@ -48,6 +48,8 @@ class Compactor {
   bool WorkOnce(const std::stop_token& stop);
   void LookAtBacklog();
   Status CompactJob(const std::stop_token& stop, Connection& connection, const CompactTask& task);
+  Status CompactNodes(const std::stop_token& stop, Connection& connection, const CompactTask& task,
+                      const std::vector<std::int64_t>& nodes);
   // Each rank that has frames of a kind; says whether there was one.
   using CompactRank = Result<Compacted> (*)(Connection&, std::int64_t, const RankOfNode&);
   Result<bool> CompactRanks(const std::stop_token& stop, Connection& connection,

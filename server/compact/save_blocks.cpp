@@ -33,8 +33,8 @@ std::vector<StoredBlock> TakeHalf(std::vector<StoredBlock>& blocks) {
 }
 
 // All at once.
-Result<Merged> Save(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                    std::vector<StoredBlock> blocks) {
+Result<Merged> Save(Connection& connection, Connection& schemas, std::int64_t job_id,
+                    std::int64_t node_id, std::vector<StoredBlock> blocks) {
   Result<std::vector<StoredBlock>> stored = LockBlocks(connection, job_id, node_id, KeysOf(blocks));
   if (!stored) return stored.error();
   // After the blocks: who removes some of them says so in the same transaction.
@@ -46,23 +46,27 @@ Result<Merged> Save(Connection& connection, std::int64_t job_id, std::int64_t no
   Result<std::vector<StoredRollup>> rollups = LockRollups(connection, job_id, node_id, changed);
   if (!rollups) return rollups.error();
   const std::vector<StoredRollup> rolled = RollUpBlocks(blocks, std::move(*rollups), late);
-  if (Status done = SaveBlocks(connection, job_id, node_id, blocks); !done) return done.error();
+  if (Status done = SaveBlocks(connection, schemas, job_id, node_id, blocks); !done)
+    return done.error();
   if (Status done = MarkStale(connection, job_id, changed); !done) return done.error();
-  if (Status done = SaveRollups(connection, job_id, node_id, rolled); !done) return done.error();
+  if (Status done = SaveRollups(connection, schemas, job_id, node_id, rolled); !done)
+    return done.error();
   return merged;
 }
 
 }  // namespace
 
-Result<Merged> MergeAndSave(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                            std::vector<StoredBlock> blocks, std::size_t most_stored_bytes) {
-  if (blocks.size() < 2) return Save(connection, job_id, node_id, std::move(blocks));
+Result<Merged> MergeAndSave(Connection& connection, Connection& schemas, std::int64_t job_id,
+                            std::int64_t node_id, std::vector<StoredBlock> blocks,
+                            std::size_t most_stored_bytes) {
+  if (blocks.size() < 2) return Save(connection, schemas, job_id, node_id, std::move(blocks));
   const Result<std::size_t> stored = Measure(connection, job_id, node_id, blocks);
   if (!stored) return stored.error();
-  if (*stored <= most_stored_bytes) return Save(connection, job_id, node_id, std::move(blocks));
+  if (*stored <= most_stored_bytes)
+    return Save(connection, schemas, job_id, node_id, std::move(blocks));
   std::vector<StoredBlock> rest = TakeHalf(blocks);
   const auto save = [&](std::vector<StoredBlock>& some) {
-    return MergeAndSave(connection, job_id, node_id, std::move(some), most_stored_bytes);
+    return MergeAndSave(connection, schemas, job_id, node_id, std::move(some), most_stored_bytes);
   };
   const Result<Merged> first = save(blocks);
   if (!first) return first.error();

@@ -12,7 +12,9 @@ inline constexpr std::size_t kMostStoredBytes = 128 * 1024 * 1024;
 
 // Merges new blocks with those that are there, and writes them and their rollups, in the caller's
 // transaction: in lots for which what is stored takes up to `most_stored_bytes`, or of one block.
-Result<Merged> MergeAndSave(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                            std::vector<StoredBlock> blocks, std::size_t most_stored_bytes);
+// `schemas`: as SaveBlocks.
+Result<Merged> MergeAndSave(Connection& connection, Connection& schemas, std::int64_t job_id,
+                            std::int64_t node_id, std::vector<StoredBlock> blocks,
+                            std::size_t most_stored_bytes);
 
 }  // namespace stepscope

@@ -125,12 +125,12 @@ Result<std::size_t> MeasureBlocks(Connection& connection, std::int64_t job_id, s
   return DecodedBytes(*rows, 0);
 }
 
-Status SaveBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                  std::span<const StoredBlock> blocks) {
+Status SaveBlocks(Connection& connection, Connection& schemas, std::int64_t job_id,
+                  std::int64_t node_id, std::span<const StoredBlock> blocks) {
   using Row = StoredBlock;
   std::vector<EncodedTable> encoded;
   for (const Row& block : blocks) encoded.push_back(EncodeTicks(block.table));
-  if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done;
+  if (Status done = SaveSchemas(schemas, job_id, encoded); !done) return done;
   const std::span<const EncodedTable> tables(encoded);
   return Done(connection.QueryByKey(
       kSave, {job_id, node_id, Numbers(blocks, [](const Row& b) { return b.key.window_us; }),

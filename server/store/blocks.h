@@ -60,8 +60,10 @@ Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t
 Result<std::size_t> MeasureBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                                   std::span<const BlockKey> keys);
 
-// Writes blocks, in the place of those that are there; lock and merge those first.
-Status SaveBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                  std::span<const StoredBlock> blocks);
+// Writes blocks, in the place of those that are there; lock and merge those first. Schemas are
+// saved on a connection that may be another one: there they are committed at once. In a long
+// transaction, ingest would wait to save one of them until that ends.
+Status SaveBlocks(Connection& connection, Connection& schemas, std::int64_t job_id,
+                  std::int64_t node_id, std::span<const StoredBlock> blocks);
 
 }  // namespace stepscope

@@ -118,12 +118,12 @@ Result<std::size_t> MeasureRollups(Connection& connection, std::int64_t job_id,
   return DecodedBytes(*rows, 0);
 }
 
-Status SaveRollups(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                   std::span<const StoredRollup> rollups) {
+Status SaveRollups(Connection& connection, Connection& schemas, std::int64_t job_id,
+                   std::int64_t node_id, std::span<const StoredRollup> rollups) {
   using Row = StoredRollup;
   std::vector<EncodedTable> encoded;
   for (const Row& rollup : rollups) encoded.push_back(EncodeTicks(rollup.bins));
-  if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done;
+  if (Status done = SaveSchemas(schemas, job_id, encoded); !done) return done;
   const std::span<const EncodedTable> tables(encoded);
   return Done(connection.QueryByKey(
       kSave, {job_id, node_id, Numbers(rollups, [](const Row& r) { return r.key.bin_us; }),

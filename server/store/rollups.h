@@ -62,9 +62,9 @@ Result<std::vector<StoredRollup>> LockRollups(Connection& connection, std::int64
 // What LockRollups of these keys takes in memory, about.
 Result<std::size_t> MeasureRollups(Connection& connection, std::int64_t job_id,
                                    std::int64_t node_id, std::span<const RollupKey> keys);
-// Mark them stale first (job_rollups.h).
-Status SaveRollups(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                   std::span<const StoredRollup> rollups);
+// Mark them stale first (job_rollups.h). Schemas as SaveBlocks does.
+Status SaveRollups(Connection& connection, Connection& schemas, std::int64_t job_id,
+                   std::int64_t node_id, std::span<const StoredRollup> rollups);
 
 struct RollupQuery {
   std::int64_t job_id = 0;

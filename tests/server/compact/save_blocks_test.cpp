@@ -31,8 +31,9 @@ class SaveBlocksTest : public CompactTest {
   Merged Save(const TickTable& ticks, std::size_t most_stored_bytes) {
     Merged merged;
     const auto save = [&](std::vector<StoredBlock> blocks) -> Status {
-      const Result<Merged> done = MergeAndSave(*connection_, frames_.job_id(), frames_.node_id(),
-                                               std::move(blocks), most_stored_bytes);
+      const Result<Merged> done =
+          MergeAndSave(*connection_, *connection_, frames_.job_id(), frames_.node_id(),
+                       std::move(blocks), most_stored_bytes);
       if (!done) return done.error();
       merged = *done;
       return {};

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <span>
 #include <thread>
 
 #include "core/base/text.h"
@@ -160,6 +161,31 @@ TEST_F(SparseTicksTest, DoNotMeetWhoRemovesBlocksInAnotherOrder) {
   const auto removed = remove(1, 0);  // of the first lot, of a later window
   EXPECT_TRUE(removed) << removed.error().message;
   ASSERT_TRUE(other->Execute("commit"));
+  compactor.join();
+  EXPECT_EQ(Count("blocks"), 20 * 601);
+}
+
+// A body of samples of one metric has the schema that a block has.
+TEST_F(SparseTicksTest, LeaveTheirSchemasToOthersWhileTheyAreWritten) {
+  const TickTable ticks = SparseTicks(20, 600);
+  frames_.StoreTicks(ticks);
+  const auto holder = database_.Connect(), schemas = database_.Connect();
+  ASSERT_TRUE(holder->Execute("begin"));
+  ASSERT_TRUE(MarkStale(*holder, frames_.job_id(),
+                        std::vector<RollupKey>{{600'000'000, ticks.series.back().metric,
+                                                ChunkOf(kBegin, 600'000'000)}}));
+  std::jthread compactor([&] {
+    const auto done = CompactNode(*connection_, frames_.job_id(), frames_.node_id(), schemas.get());
+    EXPECT_TRUE(done) << done.error().message;
+  });
+  EXPECT_TRUE(Eventually([&] { return SomebodyWaits(); })) << "in the last lot";
+  const EncodedTable first = EncodeTicks({{ticks.at_us[0]}, {ticks.series[0]}, {{0, {1}, {}}}});
+  const NewSchema schema{frames_.job_id(), first.schema_hash, first.schema};
+  EXPECT_TRUE(watch_->Execute("set lock_timeout = '1s'"));
+  const auto saved = watch_->QueryByKey(InsertSchemas(std::span(&schema, 1)));
+  EXPECT_TRUE(saved) << saved.error().message;
+  EXPECT_EQ(watch_->Query("select count(*) from blocks")->Int(0, 0), 0) << "it still writes";
+  EXPECT_TRUE(holder->Execute("rollback"));
   compactor.join();
   EXPECT_EQ(Count("blocks"), 20 * 601);
 }
