@@ -62,14 +62,15 @@ Density::Density(const std::vector<std::int64_t>& at_us) : at_us_(at_us), order_
 void Density::Add(std::string_view metric, const std::vector<std::uint8_t>& present) {
   auto found = metrics_.find(metric);
   if (found == metrics_.end()) {
-    found =
-        metrics_.emplace(metric, Rows{0, std::vector<std::uint8_t>(at_us_.size(), 0), {}}).first;
+    found = metrics_.emplace(metric, Rows{0, std::string(at_us_.size(), '\0'), {}}).first;
   }
   Rows& rows = found->second;
   ++rows.devices;
-  rows.of_a_device.insert(present);
-  if (present.empty()) std::ranges::fill(rows.some, 1);
-  for (std::size_t i = 0; i < present.size(); ++i) rows.some[i] |= present[i];
+  rows.of_a_device.emplace(present.begin(), present.end());
+  if (present.empty()) std::ranges::fill(rows.some, '\1');
+  for (std::size_t i = 0; i < present.size(); ++i) {
+    if (present[i] != 0) rows.some[i] = '\1';
+  }
 }
 
 std::optional<Density::Fault> Density::Find() const {
@@ -88,7 +89,7 @@ std::optional<Density::Fault> Density::Find() const {
 }
 
 // Those of some rows, ascending and each once; of all when none are given.
-std::vector<std::int64_t> Density::TimesOf(const std::vector<std::uint8_t>& some) const {
+std::vector<std::int64_t> Density::TimesOf(std::string_view some) const {
   std::vector<std::int64_t> times;
   for (const std::size_t row : order_) {
     if (!some.empty() && some[row] == 0) continue;

@@ -35,10 +35,10 @@ class Density {
  private:
   struct Rows {
     std::int64_t devices = 0;
-    std::vector<std::uint8_t> some;                   // where one of them has a value
-    std::set<std::vector<std::uint8_t>> of_a_device;  // most devices have theirs together
+    std::string some;                   // a byte for each time, where one of them has a value
+    std::set<std::string> of_a_device;  // the same; most devices have theirs together
   };
-  std::vector<std::int64_t> TimesOf(const std::vector<std::uint8_t>& some) const;
+  std::vector<std::int64_t> TimesOf(std::string_view some) const;
 
   const std::vector<std::int64_t>& at_us_;
   std::vector<std::size_t> order_;  // of the times
