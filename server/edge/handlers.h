@@ -45,8 +45,8 @@ struct EdgeHandlers {
   std::function<HeadVerdict(Request& head)> check_head;  // on the edge's own thread: never waits
   std::function<HeadVerdict(Request& head)> ask;         // on a worker: passes or refuses
   AnswerRequest answer;                                  // on a worker; only what passed
-  // Instead, on the edge's own thread: answers what it need not wait for and what takes as long as
-  // to wake a worker. False otherwise: nothing was done then, and the request is as it was.
+  // Asked before, on the edge's own thread: answers when it need not wait and is done in some
+  // 100 us. False otherwise: nothing was done then, and the request is as it was.
   std::function<bool(Request& request, const Respond&)> answer_now = {};
   // To something that could not be read as a request, or not in time. On the edge's thread.
   std::function<Reply(const Request&, std::string code, std::string detail)> fault;

@@ -70,7 +70,7 @@ struct Asked {
   Asked(Request request, std::size_t bytes, SteadyTime now)
       : head(std::move(request)), body_bytes(bytes), since(now) {}
 
-  Request head;  // without the body; it does not change while anybody has it
+  Request head;  // without the body; AnswerNow takes it back, when nobody was given it to keep
   const std::size_t body_bytes;
   const SteadyTime since;
   std::atomic_flag answered;

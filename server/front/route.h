@@ -29,9 +29,8 @@ struct Route {
   // nobody needs once it was read.
   std::function<void(std::shared_ptr<const Request> head, std::string body, Respond respond)>
       later = {};
-  // Asked first, on the thread that moves all bytes: answers when it need not wait and it takes no
-  // longer than to wake another thread. False otherwise: nothing was done, and nothing is kept of
-  // what it was given.
+  // Asked first, on the thread that moves all bytes: answers when it need not wait and is done in
+  // some 100 us. False otherwise: nothing was done, and nothing is kept of what it was given.
   std::function<bool(const std::shared_ptr<const Request>& head, std::string_view body,
                      const Respond& respond)>
       now = {};
