@@ -278,6 +278,18 @@ test("a running job is followed by the cursor, hover does not pause it", async (
   assert.equal(service.calls(/metrics\?metric=.*points=/).length, 1, "only what is new is asked for");
 });
 
+test("where too much has come since, all is asked for again", async () => {
+  service.jobs = [runningJob(60)];
+  await page.clock.install();
+  await open();
+  page.expected.push(/status of 400/);
+  service.fail(/metrics\?.*since=/, { status: 400, times: 1, words: ["Invalid query", "since: is too old; ask again without it"] });
+  service.jobs[0].seconds = 75;
+  await page.clock.runFor(2500);
+  await page.getByText("0 s to 1:15").waitFor();
+  assert.equal(service.calls(/metrics\?metric=.*points=/).length, 2);
+});
+
 test("following costs at most one call a second, pausing and finishing cost none", async () => {
   service.jobs = [runningJob(60)];
   await page.clock.install();

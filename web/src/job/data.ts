@@ -1,5 +1,5 @@
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { describeJob, listJudged, readMetrics, readSteps } from "../api";
+import { ApiError, describeJob, listJudged, readMetrics, readSteps } from "../api";
 import type { Job, JudgedRule, Metrics, Steps } from "../model";
 import { type Poll, poll } from "../poll";
 import { valueOf } from "../query";
@@ -58,7 +58,12 @@ async function nextMetrics(job: Job, own: readonly string[], shown: Metrics | nu
   // A job that grew large goes on with other series.
   const same = shown?.series.every((series) => (series.of !== undefined) === isFolded(job)) ?? false;
   if (same && shown !== null && shown.cursor !== null && longest(shown) < 2 * kPoints) {
-    return append(shown, await readMetrics(job.name, { ...what, since: shown.cursor }, stop));
+    try {
+      return append(shown, await readMetrics(job.name, { ...what, since: shown.cursor }, stop));
+    } catch (fault) {
+      if (!(fault instanceof ApiError && fault.status === 400)) throw fault;
+      // Too much has come since, as when the page was hidden for a night.
+    }
   }
   return readMetrics(job.name, { ...what, points: kPoints, ...windowOf(job) }, stop);
 }
