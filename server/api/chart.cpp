@@ -167,17 +167,15 @@ Chart::Line Chart::WithMeans(const Line& fold, const Line& more) {
   return both;
 }
 
-Chart Chart::Folded() const {
-  Chart fold(bin_us_, interval_us_);
+void Chart::AddFolded(const Chart& chart) {
   Line room;
-  for (const auto& [place, series] : series_) {
+  for (const auto& [place, series] : chart.series_) {
     const Line& line = BinsOf(series, room);
     if (line.empty()) continue;
-    Line& known = fold.series_[{place.metric, "", ""}].bins;
+    Line& known = series_[{place.metric, "", ""}].bins;
     known = WithMeans(known, line);
-    ++fold.folded_[place.metric];
+    ++folded_[place.metric];
   }
-  return fold;
 }
 
 std::int64_t Chart::LeastGapUs(const Line& line) const {

@@ -35,14 +35,14 @@ class Chart {
   // Rollups of a metric that were folded, as a series of no node and no device.
   void Add(const FoldedRollup& rollup, std::int64_t from_us, std::int64_t to_us);
 
-  // Those that were folded, too.
-  std::size_t series() const;
+  std::size_t lines() const { return series_.size(); }
+  std::size_t series() const;  // those that were folded, too
   std::int64_t interval_us() const { return interval_us_; }
   std::int64_t last_us() const;  // of the last sample of any series; 0 without one
 
-  // One series for each metric, of no node and no device. A bin has the least and the greatest
-  // value of all series, and what their means in this bin add up to.
-  Chart Folded() const;
+  // The series of another chart, folded: one for each metric, of no node and no device. A bin has
+  // the least and the greatest value of all series, and what their means in this bin add up to.
+  void AddFolded(const Chart& chart);
 
   // The series as objects of a list in JSON text, in the order of metric, node and device. Folded
   // ones have `sum` and `of`, too.

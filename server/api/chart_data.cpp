@@ -4,11 +4,18 @@
 #include <map>
 
 #include "core/base/text.h"
+#include "server/store/short_range.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostCells = 20'000'000;  // bins of all series: a gigabyte
+// Bins of all series: the page asks for 360 of each. They take 46 MB, up to twice that while they
+// grow, and their text half as much.
+constexpr std::size_t kMostCells = kMostSeries * 360;
+// An hour at two ticks a second is asked for most, and is one statement; behind it begins another.
+constexpr std::int64_t kTicksAtOnce = 7'320;
+constexpr std::int64_t kLeastStretchUs = 600'000'000, kStretchUs = 3'660'000'000;
+static_assert(kStretchUs <= kShortUs);
 
 }  // namespace
 
@@ -19,9 +26,10 @@ Status CheckSeries(const ChartQuery& query, const Chart& chart) {
   }
   const auto bins = static_cast<std::size_t>(
       std::max<std::int64_t>((query.to_us - query.from_us) / query.bin_us, 1));
-  if (chart.series() * bins <= kMostCells) return {};
-  return Invalid(Format("{} series of {} bins are more than {} values; choose metrics or a node",
-                        chart.series(), bins, kMostCells));
+  if (chart.lines() * bins <= kMostCells) return {};
+  return Invalid(
+      Format("{} series of {} bins are more than {} values; choose metrics, a node or wider bins",
+             chart.lines(), bins, kMostCells));
 }
 
 std::int64_t RollupBin(std::int64_t bin_us) {
@@ -51,23 +59,28 @@ RollupQuery RollupsOf(const ChartQuery& query, std::int64_t bin_us) {
           .means = query.means};
 }
 
-namespace {
+TickQuery FirstStretch(TickQuery ticks, std::int64_t interval_us) {
+  const std::int64_t stretch_us =
+      std::clamp(kTicksAtOnce * interval_us, kLeastStretchUs, kStretchUs);
+  ticks.until_us = std::min(ticks.until_us, ticks.after_us + stretch_us);
+  return ticks;
+}
 
-Status AddSamples(Connection& connection, const ChartQuery& query, Chart& chart) {
-  for (const NodeBrief& node : query.nodes) {
-    TickQuery ticks = TicksOf(query, node.node_id);
-    for (;;) {
-      Result<TickTable> table = ReadTicks(connection, ticks);
-      if (!table) return table.error();
-      const bool last = table->complete || table->at_us.empty();
-      if (!last) ticks.after_us = table->at_us.back();
-      chart.Add(node.name, *std::move(table));
-      if (Status good = CheckSeries(query, chart); !good) return good;
-      if (last) break;
-    }
+Status AddNodeSamples(Connection& connection, const ChartQuery& query, const NodeBrief& node,
+                      Chart& chart) {
+  for (TickQuery rest = TicksOf(query, node.node_id); rest.after_us < rest.until_us;) {
+    const TickQuery ticks = FirstStretch(rest, chart.interval_us());
+    Result<TickTable> table = ReadTicks(connection, ticks);
+    if (!table) return table.error();
+    const bool all = table->complete || table->at_us.empty();
+    rest.after_us = all ? ticks.until_us : table->at_us.back();
+    chart.Add(node.name, *std::move(table));
+    if (Status good = CheckSeries(query, chart); !good) return good;
   }
   return {};
 }
+
+namespace {
 
 // In one snapshot: a frame that is compacted meanwhile would else count twice. The first series too
 // many ends it: all of a large job take a gigabyte before anybody could refuse them.
@@ -85,12 +98,12 @@ Status AddRollups(Connection& connection, const ChartQuery& query, std::int64_t 
   });
   if (!read) return read;
   const std::int64_t only = query.nodes.size() == 1 ? query.nodes[0].node_id : 0;
-  auto fresh = ReadFreshTicks(connection, TicksOf(query, only));
-  if (!fresh) return fresh.error();
-  for (NodeTicks& node : *fresh) {
-    if (names.contains(node.node_id)) chart.Add(names[node.node_id], std::move(node.ticks));
-  }
-  return CheckSeries(query, chart);
+  return ForEachFreshNode(connection, TicksOf(query, only), [&](NodeTicks node) -> Status {
+    const auto name = names.find(node.node_id);
+    if (name == names.end()) return {};
+    chart.Add(name->second, std::move(node.ticks));
+    return CheckSeries(query, chart);
+  });
 }
 
 }  // namespace
@@ -102,9 +115,13 @@ std::int64_t ChartBin(std::int64_t bin_us) {
 
 Status FillChart(Connection& connection, const ChartQuery& query, Chart& chart) {
   if (query.nodes.empty()) return {};
-  const std::int64_t bin_us = RollupBin(query.bin_us);
-  return bin_us == 0 ? AddSamples(connection, query, chart)
-                     : AddRollups(connection, query, bin_us, chart);
+  if (const std::int64_t bin_us = RollupBin(query.bin_us); bin_us > 0) {
+    return AddRollups(connection, query, bin_us, chart);
+  }
+  for (const NodeBrief& node : query.nodes) {
+    if (Status added = AddNodeSamples(connection, query, node, chart); !added) return added;
+  }
+  return {};
 }
 
 }  // namespace stepscope

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "server/store/job_rollups.h"
 #include "server/store/series.h"
@@ -10,29 +13,23 @@
 namespace stepscope {
 namespace {
 
-// Tables with bins of each node, by the row of rollups that they belong to.
-using Tables = std::map<std::int64_t, std::vector<const TickTable*>>;
-using Parts = std::map<RollupKey, Tables>;
-
-struct FreshRollup {
-  std::int64_t node_id = 0;
-  StoredRollup rollup;
-};
+// Bins by node, of the rows of rollups that they belong to.
+using Fresh = std::map<RollupKey, std::map<std::int64_t, TickTable>>;
 
 // What is in no rollup yet.
-Result<std::vector<FreshRollup>> ReadFresh(Connection& connection, const ChartQuery& query,
-                                           const RollupQuery& wanted) {
+Result<Fresh> ReadFresh(Connection& connection, const ChartQuery& query,
+                        const RollupQuery& wanted) {
   const std::int64_t only = query.nodes.size() == 1 ? query.nodes[0].node_id : 0;
-  const auto nodes = ReadFreshTicks(connection, TicksOf(query, only));
-  if (!nodes) return nodes.error();
-  std::vector<FreshRollup> fresh;
-  for (const NodeTicks& node : *nodes) {
-    const bool shown = std::ranges::count(query.nodes, node.node_id, &NodeBrief::node_id) > 0;
-    if (!shown) continue;
+  Fresh fresh;
+  const auto take = [&](const NodeTicks& node) -> Status {
+    if (std::ranges::count(query.nodes, node.node_id, &NodeBrief::node_id) == 0) return {};
     for (StoredRollup& rollup : RollUpTicks(node.ticks, *LevelFor(wanted.bin_us))) {
-      fresh.push_back({node.node_id, std::move(rollup)});
+      fresh[rollup.key][node.node_id] = std::move(rollup.bins);
     }
-  }
+    return {};
+  };
+  const Status read = ForEachFreshNode(connection, TicksOf(query, only), take);
+  if (!read) return read.error();
   return fresh;
 }
 
@@ -40,51 +37,89 @@ void Draw(const FoldedRollup& rollup, const ChartQuery& query, Chart& chart) {
   chart.Add(rollup, query.from_us, query.to_us);
 }
 
-// From the rollups of the nodes that the query wants, and those of the fresh that belong to `some`.
+// Rollups of nodes, in the order of metrics, folded over the nodes as they come: what lies in them
+// takes a hundred times what it is folded to.
+class NodesFold {
+ public:
+  NodesFold(const ChartQuery& query, Fresh fresh, Chart& chart)
+      : query_(query), fresh_(std::move(fresh)), chart_(chart) {}
+
+  // A row of a node, of which there is one.
+  Status Add(const RollupKey& key, std::int64_t node_id, TickTable bins) {
+    if (Status drawn = key.metric == metric_ ? Status() : DrawMetric(); !drawn) return drawn;
+    metric_ = key.metric;
+    std::vector<TickTable> tables;
+    tables.push_back(std::move(bins));
+    if (const auto fresh = fresh_.find(key); fresh != fresh_.end()) {
+      if (auto its = fresh->second.extract(node_id)) tables.push_back(std::move(its.mapped()));
+    }
+    FoldOf(key).AddNode(tables);
+    return {};
+  }
+  Status Finish() {
+    Status drawn = DrawMetric();
+    for (; drawn && !fresh_.empty(); drawn = DrawMetric()) metric_ = fresh_.begin()->first.metric;
+    return drawn;
+  }
+
+ private:
+  RollupFold& FoldOf(const RollupKey& key) { return folds_.try_emplace(key, key).first->second; }
+
+  // With what is fresh of nodes without a row.
+  Status DrawMetric() {
+    auto fresh = fresh_.lower_bound({RollupBin(query_.bin_us), metric_, INT64_MIN});
+    while (fresh != fresh_.end() && fresh->first.metric == metric_) {
+      for (const auto& [node_id, bins] : fresh->second) FoldOf(fresh->first).AddNode({&bins, 1});
+      fresh = fresh_.erase(fresh);
+    }
+    for (const auto& [key, fold] : folds_) Draw(fold.Take(), query_, chart_);
+    folds_.clear();
+    return CheckSeries(query_, chart_);
+  }
+
+  const ChartQuery& query_;
+  Fresh fresh_;
+  Chart& chart_;
+  std::string metric_;
+  std::map<RollupKey, RollupFold> folds_;  // of this metric
+};
+
+// From the rollups of the nodes that the query wants, and the fresh ones.
 Status DrawNodes(Connection& connection, const ChartQuery& query, const RollupQuery& wanted,
-                 const std::vector<FreshRollup>& fresh, const auto& some, Chart& chart) {
-  const Result<std::vector<NodeRollup>> rollups = LoadRollups(connection, wanted);
-  if (!rollups) return rollups.error();
-  Parts parts;
-  for (const NodeRollup& rollup : *rollups) {
-    if (rollup.bins.at_us.empty()) continue;
+                 Fresh fresh, Chart& chart) {
+  NodesFold fold(query, std::move(fresh), chart);
+  const Status read = ForEachRollup(connection, wanted, [&](NodeRollup rollup) -> Status {
+    if (rollup.bins.at_us.empty()) return {};
     const std::int64_t chunk_us = ChunkOf(rollup.bins.at_us.front(), wanted.bin_us);
-    const RollupKey key{wanted.bin_us, rollup.metric, chunk_us};
-    if (some(key)) parts[key][rollup.node_id].push_back(&rollup.bins);
-  }
-  for (const FreshRollup& one : fresh) {
-    if (some(one.rollup.key)) parts[one.rollup.key][one.node_id].push_back(&one.rollup.bins);
-  }
-  for (const auto& [key, nodes] : parts) {
-    RollupFold fold(key);
-    for (const auto& [node_id, tables] : nodes) fold.AddNode(tables);
-    Draw(fold.Take(), query, chart);
-  }
-  return {};
+    return fold.Add({wanted.bin_us, rollup.metric, chunk_us}, rollup.node_id,
+                    std::move(rollup.bins));
+  });
+  return read ? fold.Finish() : read;
 }
 
 // Folded rollups where there are some to which nothing came, and the nodes' own for the rest.
 Status DrawJob(Connection& connection, const ChartQuery& query, const RollupQuery& wanted,
-               const std::vector<FreshRollup>& fresh, Chart& chart) {
-  const Result<std::vector<FoldedRollup>> rollups = LoadJobRollups(connection, wanted);
-  if (!rollups) return rollups.error();
+               Fresh fresh, Chart& chart) {
   std::set<RollupKey> others;
-  for (const FreshRollup& one : fresh) others.insert(one.rollup.key);
-  for (const FoldedRollup& rollup : *rollups) {
+  for (const auto& [key, its] : fresh) others.insert(key);
+  const Status read = ForEachJobRollup(connection, wanted, [&](const FoldedRollup& rollup) {
     if (rollup.bins.empty()) others.insert(rollup.key);
     if (!others.contains(rollup.key)) Draw(rollup, query, chart);
-  }
-  // A metric at a time, since there may be many nodes.
+    return CheckSeries(query, chart);
+  });
+  if (!read) return read;
+  // A metric at a time: each has chunks of its own.
   for (auto from = others.begin(); from != others.end();) {
-    RollupQuery some = wanted;
-    some.filter.metrics = {from->metric};
+    RollupQuery one = wanted;
+    one.filter.metrics = {from->metric};
     const auto to = std::find_if(from, others.end(),
                                  [&](const RollupKey& key) { return key.metric != from->metric; });
-    for (; from != to; ++from) some.chunks_us.push_back(from->chunk_us);
-    const auto is_one = [&](const RollupKey& key) {
-      return key.metric == some.filter.metrics[0] && others.contains(key);
-    };
-    const Status drawn = DrawNodes(connection, query, some, fresh, is_one, chart);
+    Fresh its;
+    for (; from != to; ++from) {
+      one.chunks_us.push_back(from->chunk_us);
+      if (auto node = fresh.extract(*from)) its.insert(std::move(node));
+    }
+    const Status drawn = DrawNodes(connection, query, one, std::move(its), chart);
     if (!drawn) return drawn;
   }
   return {};
@@ -96,12 +131,11 @@ Status DrawRollups(Connection& connection, const ChartQuery& query, std::int64_t
   const Result<Transaction> snapshot = Transaction::Snapshot(connection);
   if (!snapshot) return snapshot.error();
   RollupQuery wanted = RollupsOf(query, bin_us);
-  const auto fresh = ReadFresh(connection, query, wanted);
+  Result<Fresh> fresh = ReadFresh(connection, query, wanted);
   if (!fresh) return fresh.error();
-  if (query.whole_job) return DrawJob(connection, query, wanted, *fresh, chart);
+  if (query.whole_job) return DrawJob(connection, query, wanted, *std::move(fresh), chart);
   for (const NodeBrief& node : query.nodes) wanted.node_ids.push_back(node.node_id);
-  const auto all = [](const RollupKey&) { return true; };
-  return DrawNodes(connection, query, wanted, *fresh, all, chart);
+  return DrawNodes(connection, query, wanted, *std::move(fresh), chart);
 }
 
 }  // namespace
@@ -109,13 +143,15 @@ Status DrawRollups(Connection& connection, const ChartQuery& query, std::int64_t
 Status FillFolded(Connection& connection, const ChartQuery& query, Chart& chart) {
   if (query.nodes.empty()) return {};
   if (const std::int64_t bin_us = RollupBin(query.bin_us); bin_us > 0) {
-    const Status drawn = DrawRollups(connection, query, bin_us, chart);
-    return drawn ? CheckSeries(query, chart) : drawn;
+    return DrawRollups(connection, query, bin_us, chart);
   }
-  Chart each(query.bin_us, chart.interval_us());
-  const Status filled = FillChart(connection, query, each);
-  if (filled) chart = each.Folded();
-  return filled;
+  for (const NodeBrief& node : query.nodes) {
+    Chart each(query.bin_us, chart.interval_us());
+    if (Status added = AddNodeSamples(connection, query, node, each); !added) return added;
+    chart.AddFolded(each);
+    if (Status good = CheckSeries(query, chart); !good) return good;
+  }
+  return {};
 }
 
 }  // namespace stepscope

@@ -23,8 +23,9 @@ std::optional<ChartCursor> DecodeCursor(const std::string& text) {
   const std::vector<std::string_view> parts = Split(*plain, ':');
   if (parts.size() != 2) return std::nullopt;
   const Result<std::int64_t> bin = ParseInt(parts[0], "bin"), begin = ParseInt(parts[1], "begin");
-  const bool good =
-      bin && begin && *bin > 0 && *bin <= kLatestUs && *begin >= 0 && *begin <= kLatestUs;
+  const bool good = bin && begin && *bin > 0 && *bin <= kLatestUs && *begin >= 0 &&
+                    *begin <= kLatestUs &&
+                    *bin == ChartBin(*bin);  // or such wide bins were made of every sample
   return good ? std::optional(ChartCursor{*bin, *begin}) : std::nullopt;
 }
 

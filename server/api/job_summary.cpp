@@ -86,22 +86,25 @@ Status AddNodes(Connection& connection, std::int64_t job_id,
       AddTicks(*table, parts);
       continue;
     }
-    const auto fresh = ReadFreshTicks(connection, query);
-    if (!fresh) return fresh.error();
-    for (const NodeTicks& node : *fresh) AddTicks(node.ticks, parts);
+    const Status fresh = ForEachFreshNode(connection, query, [&](const NodeTicks& node) {
+      AddTicks(node.ticks, parts);
+      return Status();
+    });
+    if (!fresh) return fresh;
   }
   if (whole) return {};
   const RollupLevel* level = LevelFor((parts.to_us - parts.from_us) / kRollupsInAll);
-  const auto rollups = LoadRollups(connection, {.job_id = job_id,
-                                                .node_ids = node_ids,
-                                                .bin_us = level->bin_us,
-                                                .from_us = parts.from_us,
-                                                .until_us = parts.to_us,
-                                                .filter = query.filter,
-                                                .means = true});
-  if (!rollups) return rollups.error();
-  for (const NodeRollup& rollup : *rollups) AddRollup(rollup, level->bin_us, parts);
-  return {};
+  const RollupQuery rollups{.job_id = job_id,
+                            .node_ids = node_ids,
+                            .bin_us = level->bin_us,
+                            .from_us = parts.from_us,
+                            .until_us = parts.to_us,
+                            .filter = query.filter,
+                            .means = true};
+  return ForEachRollup(connection, rollups, [&](const NodeRollup& rollup) {
+    AddRollup(rollup, level->bin_us, parts);
+    return Status();
+  });
 }
 
 std::optional<double> MeanOf(const std::array<Mean, kSparkPoints>& parts) {

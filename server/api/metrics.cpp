@@ -89,6 +89,7 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   const Status filled = query.Has("fold") ? FillFolded(connection, wanted, chart)
                                           : FillChart(connection, wanted, chart);
   if (!filled && filled.error().code == Code::kInvalid) {
+    if (since) return Query::Refuse(request, "since", "is too old; ask again without it");
     return Query::Refuse(request, "metric", filled.error().message);
   }
   if (!filled) return filled.error();
@@ -119,7 +120,7 @@ std::optional<Statement> GuessNext(const Connection& connection, const Query& qu
   const ChartQuery chart = ToChartQuery(query, grid, known->job, known->nodes);
   if (RollupBin(chart.bin_us) > 0 || chart.nodes.size() != 1) return {};
   const TickQuery ticks = TicksOf(chart, chart.nodes[0].node_id);
-  return IsShort(ticks) ? std::optional(ShortRangeList(connection, ticks)) : std::nullopt;
+  return ShortRangeList(connection, FirstStretch(ticks, grid.interval_us));
 }
 
 Result<Reply> ReadMetrics(KnownHeads& heads, Connection& connection, const Request& request,

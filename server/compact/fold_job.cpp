@@ -20,8 +20,7 @@ Result<FoldedRollup> FoldOne(Connection& connection, std::int64_t job_id,
   std::size_t folded = 0;
   std::vector<std::int64_t> some;
   const auto take = [&](const NodeRollup& rollup) {
-    const TickTable* const bins[] = {&rollup.bins};
-    fold.AddNode(bins);
+    fold.AddNode({&rollup.bins, 1});
     ++folded;
     return Status();
   };

@@ -104,12 +104,6 @@ struct Means {
       }
     }
   }
-  // What is in no rollup yet.
-  void AddFresh(const TickTable& ticks) {
-    for (const StoredRollup& rollup : RollUpTicks(ticks, *LevelFor(bin_us))) {
-      Add(rollup.key.metric, rollup.bins);
-    }
-  }
   std::size_t size() const {
     std::size_t size = 0;
     for (const auto& [metric, pool] : pools) size += pool.size();
@@ -119,14 +113,22 @@ struct Means {
 
 using NodeMeans = std::map<std::int64_t, Means>;  // by node
 
-// As many nodes as one statement reads the rollups of: a statement for each took a fifth of the
-// time, and all at once would be held in memory twice.
+// As many nodes as rollups are asked for of at once: to ask for each took a fifth of the time, and
+// the means of all would be held side by side.
 constexpr std::size_t kNodesAtOnce = 16;
 
-// The frames of all nodes, or of the only one.
-Result<std::vector<NodeTicks>> ReadFresh(Connection& connection, const SeriesRange& range) {
+// What is in no rollup yet, by node: of all nodes, or of the only one.
+using Fresh = std::map<std::int64_t, std::vector<StoredRollup>>;
+Result<Fresh> ReadFresh(Connection& connection, const SeriesRange& range, std::int64_t bin_us) {
   const std::int64_t only = range.nodes.size() == 1 ? range.nodes[0].node_id : 0;
-  return ReadFreshTicks(connection, TicksOf(range, only));
+  Fresh fresh;
+  const auto take = [&](const NodeTicks& node) {
+    fresh[node.node_id] = RollUpTicks(node.ticks, *LevelFor(bin_us));
+    return Status();
+  };
+  const Status read = ForEachFreshNode(connection, TicksOf(range, only), take);
+  if (!read) return read.error();
+  return fresh;
 }
 
 Status ReadMeans(Connection& connection, const SeriesRange& range, std::int64_t bin_us,
@@ -155,7 +157,7 @@ Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range
   const std::int64_t bin_us = ChooseLevel(range, devices);
   if (uses != nullptr) uses->Begin(range.from_us, range.to_us, bin_us);
   UsageTable table{.of = Format("means of {} s", bin_us / 1'000'000), .rows = {}};
-  const auto fresh = ReadFresh(connection, range);
+  const Result<Fresh> fresh = ReadFresh(connection, range, bin_us);
   if (!fresh) return fresh.error();
   std::size_t left = 2 * kMostMeans;
   const std::span<const NodeBrief> all(range.nodes);
@@ -164,12 +166,11 @@ Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range
     NodeMeans means;
     const Status read = ReadMeans(connection, range, bin_us, nodes, uses, means);
     if (!read) return read.error();
-    for (const NodeTicks& node : *fresh) {
-      if (const auto of = means.find(node.node_id); of != means.end())
-        of->second.AddFresh(node.ticks);
-    }
     for (const NodeBrief& node : nodes) {
       Means& its = means[node.node_id];
+      if (const auto its_fresh = fresh->find(node.node_id); its_fresh != fresh->end()) {
+        for (const StoredRollup& one : its_fresh->second) its.Add(one.key.metric, one.bins);
+      }
       if (its.size() > left) return Invalid("more than one table is made of; choose a node");
       left -= its.size();
       AppendRows(node, range.filter.metrics, its.pools, table);

@@ -7,6 +7,7 @@
 #include "core/wire/frame.h"
 #include "server/store/arrays.h"
 #include "server/store/cells.h"
+#include "server/store/rollup_lots.h"
 
 namespace stepscope {
 namespace {
@@ -43,12 +44,20 @@ order by bin_us, metric, chunk_us
 on conflict (job_id, bin_us, metric, chunk_us) do update
 set stale = false, series = excluded.series, payload = excluded.payload)";
 constexpr char kLoad[] = R"(
-select metric, chunk_us, series, case when stale then ''::bytea else payload end
-from job_rollups
-where job_id = $1 and bin_us = $2 and chunk_us between $3 and $4
-    and (cardinality($5::text[]) = 0 or metric = any($5::text[]))
-order by metric, chunk_us
-limit 200001)";
+select metric, chunk_us, series, case when stale then ''::bytea else payload end, bytes
+from (
+    select *, sum(octet_length(payload))
+        over (order by metric, chunk_us rows unbounded preceding) as bytes
+    from (
+        select *
+        from job_rollups
+        where job_id = $1 and bin_us = $2 and chunk_us between $3 and $4
+            and (cardinality($5::text[]) = 0 or metric = any($5::text[]))
+            and (metric, chunk_us) > ($6, $7)
+        order by metric, chunk_us
+        limit 4096) as r) as r
+where bytes - octet_length(payload) < $8
+order by metric, chunk_us)";
 
 constexpr char kWeight[] = "weight";
 // Of a sum whose series have not all as many samples, for means that do not come out even.
@@ -105,6 +114,21 @@ Status Decode(std::string_view payload, FoldedRollup& rollup) {
   return {};
 }
 
+enum Loaded : std::size_t { kMetric, kChunk, kSeries, kPayload, kBytes };
+
+Status TakeAll(const Rows& rows, std::int64_t bin_us, const TakeFolded& take) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    FoldedRollup rollup{
+        {bin_us, rows.Text(i, kMetric), rows.Int(i, kChunk)}, rows.Int(i, kSeries), 0, {}};
+    const std::string_view payload = rows.BytesView(i, kPayload);
+    if (Status read = payload.empty() ? Status() : Decode(payload, rollup); !read) {
+      return Internal(Format("folded rollup of {}: {}", rollup.key.metric, read.error().message));
+    }
+    if (Status taken = take(std::move(rollup)); !taken) return taken;
+  }
+  return {};
+}
+
 }  // namespace
 
 Status MarkStale(Connection& connection, std::int64_t job_id, std::span<const RollupKey> keys) {
@@ -149,22 +173,17 @@ Status SaveJobRollups(Connection& connection, std::int64_t job_id,
               Blobs(payloads, [](const std::string& p) { return std::string_view(p); })}));
 }
 
-Result<std::vector<FoldedRollup>> LoadJobRollups(Connection& connection, const RollupQuery& query) {
-  const Result<Rows> rows =
-      connection.Query(kLoad, {query.job_id, query.bin_us, ChunkOf(query.from_us, query.bin_us),
-                               query.until_us, Parameter::Array(query.filter.metrics)});
-  if (!rows) return rows.error();
-  if (rows->size() > kMostRollups) return TooManyRollups();
-  std::vector<FoldedRollup> rollups;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    FoldedRollup rollup{{query.bin_us, rows->Text(i, 0), rows->Int(i, 1)}, rows->Int(i, 2), 0, {}};
-    const std::string_view payload = rows->BytesView(i, 3);
-    if (Status read = payload.empty() ? Status() : Decode(payload, rollup); !read) {
-      return Internal(Format("folded rollup of {}: {}", rollup.key.metric, read.error().message));
-    }
-    rollups.push_back(std::move(rollup));
-  }
-  return rollups;
+Status ForEachJobRollup(Connection& connection, const RollupQuery& query, const TakeFolded& take) {
+  const auto ask = [&](const Rows& before) {
+    const std::size_t last = before.size() - 1;
+    return connection.Query(
+        kLoad,
+        {query.job_id, query.bin_us, ChunkOf(query.from_us, query.bin_us), query.until_us,
+         Parameter::Array(query.filter.metrics), before.empty() ? "" : before.Text(last, kMetric),
+         before.empty() ? 0 : before.Int(last, kChunk), kRollupBytesAtOnce});
+  };
+  return ForEachLot(kBytes, ask,
+                    [&](const Rows& rows) { return TakeAll(rows, query.bin_us, take); });
 }
 
 }  // namespace stepscope

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,8 +34,9 @@ Result<StaleRollups> LockStale(Connection& connection, std::int64_t job_id, std:
 Status SaveJobRollups(Connection& connection, std::int64_t job_id,
                       std::span<const FoldedRollup> rollups);
 
-// The rows that a query needs, in the order of metric and time. Without bins: the nodes' rollups
-// tell. Internal names a row that cannot be read.
-Result<std::vector<FoldedRollup>> LoadJobRollups(Connection& connection, const RollupQuery& query);
+// The rows that a query needs, as ForEachRollup gives them, in the order of metric and time.
+// Without bins: the nodes' rollups tell. Internal names a row that cannot be read.
+using TakeFolded = std::function<Status(FoldedRollup)>;
+Status ForEachJobRollup(Connection& connection, const RollupQuery& query, const TakeFolded& take);
 
 }  // namespace stepscope

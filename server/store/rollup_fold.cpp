@@ -17,13 +17,13 @@ std::size_t BinsOf(const RollupKey& key) {
 
 RollupFold::RollupFold(const RollupKey& key) : key_(key), means_(BinsOf(key)) {}
 
-void RollupFold::AddNode(std::span<const TickTable* const> tables) {
+void RollupFold::AddNode(std::span<const TickTable> tables) {
   std::map<std::string_view, std::vector<Samples>> lines;
-  for (const TickTable* table : tables) {
-    for (const RollupDevice& device : DevicesOf(*table)) {
+  for (const TickTable& table : tables) {
+    for (const RollupDevice& device : DevicesOf(table)) {
       std::vector<Samples>& line = lines[*device.device];
       line.resize(means_.size());
-      Collect(*table, device, line);
+      Collect(table, device, line);
     }
   }
   for (const auto& [device, line] : lines) AddSeries(line);

@@ -33,7 +33,7 @@ class RollupFold {
 
   // All tables of one node, with bins of the level: those of a bin are taken together. Bins outside
   // of the row's time do not count.
-  void AddNode(std::span<const TickTable* const> tables);
+  void AddNode(std::span<const TickTable> tables);
 
   FoldedRollup Take() const;
 

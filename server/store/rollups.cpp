@@ -3,6 +3,7 @@
 #include "server/store/arrays.h"
 #include "server/store/block_tables.h"
 #include "server/store/cells.h"
+#include "server/store/rollup_lots.h"
 
 namespace stepscope {
 namespace {
@@ -55,23 +56,37 @@ cross join lateral (
 left join schemas s on s.job_id = $1 and s.schema_hash = r.schema_hash
 order by r.node_id
 limit 10000)";
+// Those behind a place in their order, until they are kRollupsAtOnce or have so many bytes: an
+// answer is in memory as a whole. PostgreSQL knows the length of a payload without reading it, and
+// walks the primary key for the first of many: below the sums, so that it stops there.
 constexpr char kLoad[] = R"(
-select r.node_id, r.metric, r.schema_hash, s.content, r.payload
-from rollups r
-left join schemas s on s.job_id = r.job_id and s.schema_hash = r.schema_hash
-where r.job_id = $1 and r.bin_us = $2 and r.chunk_us between $3 and $4
-    and (cardinality($5::bigint[]) = 0 or r.node_id = any($5::bigint[]))
-    and (cardinality($6::text[]) = 0 or r.metric = any($6::text[]))
-    and (cardinality($7::bigint[]) = 0 or r.chunk_us = any($7::bigint[]))
-order by r.metric, r.node_id, r.chunk_us
-limit 200001)";
+select node_id, metric, schema_hash, content, payload, chunk_us, bytes
+from (
+    select r.*, s.content,
+        sum(octet_length(r.payload) + coalesce(octet_length(s.content), 0))
+            over (order by r.metric, r.node_id, r.chunk_us rows unbounded preceding) as bytes
+    from (
+        select *
+        from rollups
+        where job_id = $1 and bin_us = $2 and chunk_us between $3 and $4
+            and (cardinality($5::bigint[]) = 0 or node_id = any($5::bigint[]))
+            and (cardinality($6::text[]) = 0 or metric = any($6::text[]))
+            and (cardinality($7::bigint[]) = 0 or chunk_us = any($7::bigint[]))
+            and (metric, node_id, chunk_us) > ($8, $9, $10)
+        order by metric, node_id, chunk_us
+        limit 4096) as r
+    left join schemas s on s.job_id = r.job_id and s.schema_hash = r.schema_hash) as r
+where bytes - octet_length(payload) - coalesce(octet_length(content), 0) < $11
+order by metric, node_id, chunk_us)";
+
+enum Loaded : std::size_t { kNode, kMetric, kHash, kContent, kPayload, kChunk, kBytes };
 
 Status TakeAll(const Rows& rows, const TickFilter& columns, const TakeRollup& take) {
-  RowTables tables(rows, 2, columns);
+  RowTables tables(rows, kHash, columns);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     Result<TickTable> bins = tables.Decode(row);
     if (!bins) return bins.error();
-    const Status taken = take({rows.Int(row, 0), rows.Text(row, 1), std::move(*bins)});
+    const Status taken = take({rows.Int(row, kNode), rows.Text(row, kMetric), std::move(*bins)});
     if (!taken) return taken;
   }
   return {};
@@ -134,15 +149,18 @@ Status SaveRollups(Connection& connection, Connection& schemas, std::int64_t job
 }
 
 Status ForEachRollup(Connection& connection, const RollupQuery& query, const TakeRollup& take) {
-  const Result<Rows> rows = connection.Query(
-      kLoad, {query.job_id, query.bin_us, ChunkOf(query.from_us, query.bin_us), query.until_us,
-              Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics),
-              Parameter::Array(query.chunks_us)});
-  if (!rows) return rows.error();
-  if (rows->size() > kMostRollups) return TooManyRollups();
   TickFilter columns{{}, query.filter.device};
   if (query.means) columns.metrics = {kCount, kSum};
-  return TakeAll(*rows, columns, take);
+  const auto ask = [&](const Rows& before) {
+    const std::size_t last = before.size() - 1;
+    return connection.Query(
+        kLoad, {query.job_id, query.bin_us, ChunkOf(query.from_us, query.bin_us), query.until_us,
+                Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics),
+                Parameter::Array(query.chunks_us), before.empty() ? "" : before.Text(last, kMetric),
+                before.empty() ? 0 : before.Int(last, kNode),
+                before.empty() ? 0 : before.Int(last, kChunk), kRollupBytesAtOnce});
+  };
+  return ForEachLot(kBytes, ask, [&](const Rows& rows) { return TakeAll(rows, columns, take); });
 }
 
 Status ForEachRollupOf(Connection& connection, std::int64_t job_id, const RollupKey& key,
@@ -151,16 +169,6 @@ Status ForEachRollupOf(Connection& connection, std::int64_t job_id, const Rollup
       kLoadChunk, {job_id, key.bin_us, key.metric, key.chunk_us, Parameter::Array(node_ids)});
   if (!rows) return rows.error();
   return TakeAll(*rows, {}, take);
-}
-
-Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query) {
-  std::vector<NodeRollup> rollups;
-  const Status read = ForEachRollup(connection, query, [&](NodeRollup rollup) {
-    rollups.push_back(std::move(rollup));
-    return Status();
-  });
-  if (!read) return read.error();
-  return rollups;
 }
 
 }  // namespace stepscope

@@ -81,12 +81,11 @@ struct NodeRollup {
   std::string metric;
   TickTable bins;
 };
-// Invalid when they are more than one answer is made of; it says what to do.
+// One by one, by metric and node and in the order of time: decoded, those of a large job take ten
+// times the memory. Many take several statements: ask in a snapshot. Invalid when they are more
+// than one answer is made of; it says what to do. An error that `take` returns ends it.
 inline constexpr std::size_t kMostRollups = 200'000;
 Error TooManyRollups();
-Result<std::vector<NodeRollup>> LoadRollups(Connection& connection, const RollupQuery& query);
-// The same one by one, by metric and node and in the order of time: decoded, those of a large job
-// take ten times the memory. An error that `take` returns ends it.
 using TakeRollup = std::function<Status(NodeRollup)>;
 Status ForEachRollup(Connection& connection, const RollupQuery& query, const TakeRollup& take);
 // Those of one metric and chunk, of up to 10,000 nodes, by node.

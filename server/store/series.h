@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -29,12 +30,15 @@ struct TickQuery {
 };
 Result<TickTable> ReadTicks(Connection&, const TickQuery&);
 
-// The same of what is not compacted yet, of one node or (node 0) of each.
+// The same of what is not compacted yet, of one node or (node 0) of each, node by node: decoded,
+// some minutes of a large job take a gigabyte. In several statements: ask in a snapshot. An error
+// that `take` returns ends it.
 struct NodeTicks {
   std::int64_t node_id = 0;
   TickTable ticks;
 };
-Result<std::vector<NodeTicks>> ReadFreshTicks(Connection&, const TickQuery&);
+using TakeTicks = std::function<Status(NodeTicks)>;
+Status ForEachFreshNode(Connection&, const TickQuery&, const TakeTicks& take);
 
 struct StepQuery {
   std::int64_t job_id = 0;

@@ -110,7 +110,7 @@ Result<TickTable> ReadTicks(Connection& connection, const TickQuery& query) {
   return ReadLong(connection, query);
 }
 
-Result<std::vector<NodeTicks>> ReadFreshTicks(Connection& connection, const TickQuery& query) {
+Status ForEachFreshNode(Connection& connection, const TickQuery& query, const TakeTicks& take) {
   FrameQuery wanted;
   wanted.job_id = query.job_id;
   if (query.node_id != 0) wanted.node_id = query.node_id;
@@ -120,18 +120,18 @@ Result<std::vector<NodeTicks>> ReadFreshTicks(Connection& connection, const Tick
   if (!keys) return keys.error();
   if (keys->size() >= kMostFramesListed) return TooManyFrames();
   std::ranges::stable_sort(*keys, {}, &FrameKey::node_id);
-  std::vector<NodeTicks> nodes;
   for (auto from = keys->begin(); from != keys->end();) {
     const auto to = std::find_if(from, keys->end(),
                                  [&](const FrameKey& key) { return key.node_id != from->node_id; });
     Found found;
     const Status read = ReadFrames(connection, query, {from, to}, SIZE_MAX, found);
-    if (!read) return read.error();
-    nodes.push_back({from->node_id, JoinTicks(std::move(found.tables),
-                                              {query.after_us, query.until_us, SIZE_MAX})});
+    if (!read) return read;
+    TickTable ticks =
+        JoinTicks(std::move(found.tables), {query.after_us, query.until_us, SIZE_MAX});
+    if (Status taken = take({from->node_id, std::move(ticks)}); !taken) return taken;
     from = to;
   }
-  return nodes;
+  return {};
 }
 
 }  // namespace stepscope

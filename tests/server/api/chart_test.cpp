@@ -108,7 +108,10 @@ TEST(Chart, SamplesAndBinsSayTheSame) {
     for (const bool runs : {false, true}) {
       EXPECT_EQ(SeriesOf(samples, {.runs = runs}), SeriesOf(bins, {.runs = runs})) << decimals;
     }
-    EXPECT_EQ(SeriesOf(samples.Folded()), SeriesOf(bins.Folded()));
+    Chart fold(500'000, 500'000), fold_of_bins(500'000, 500'000);
+    fold.AddFolded(samples);
+    fold_of_bins.AddFolded(bins);
+    EXPECT_EQ(SeriesOf(fold), SeriesOf(fold_of_bins));
   }
 }
 

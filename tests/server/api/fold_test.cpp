@@ -175,6 +175,45 @@ TEST_F(FoldTest, MoreSeriesThanAreWrittenOneByOneAreFolded) {
   EXPECT_EQ(fold["sum"], Json({4'498'500.0, 3'000.0}));
 }
 
+// A thousand bins of each would be 64 MB.
+TEST_F(FoldTest, MoreBinsThanMemoryIsMeantForAreRefused) {
+  Create("mlp");
+  Json series = Json::array();
+  for (int i = 0; i < 1'000; ++i) {
+    series.push_back({{"metric", "user.loss"}, {"device", Format("d{}", i)}, {"values", {i, 1}}});
+  }
+  const Json body = {
+      {"node", "n1"}, {"times_us", {kStartUs, kStartUs + 499 * kSecondUs}}, {"series", series}};
+  EXPECT_EQ(StatusOf(service_.Post("/api/v1/jobs/mlp/samples", Dump(body))), 200);
+  for (const std::string fold : {"", "&fold=metric"}) {
+    ExpectProblem(service_.Get("/api/v1/jobs/mlp/metrics?points=1000" + fold), 400,
+                  "invalid-parameter", "wider bins");
+    EXPECT_EQ(StatusOf(service_.Get("/api/v1/jobs/mlp/metrics?points=500" + fold)), 200);
+  }
+  const std::string map = "/api/v1/jobs/mlp/heatmap?metric=user.loss&columns=";
+  ExpectProblem(service_.Get(map + "1000"), 400, "invalid-parameter", "wider bins");
+  EXPECT_EQ(StatusOf(service_.Get(map + "500")), 200);
+}
+
+// A page that was hidden for a night has to learn that it must begin anew.
+TEST_F(FoldTest, WhoFollowsAndCameTooLateIsTold) {
+  Create("mlp");
+  const auto post = [&](std::int64_t at_us) {
+    Json series = Json::array();
+    for (int i = 0; i < 1'000; ++i) {
+      series.push_back({{"metric", "user.loss"}, {"device", Format("d{}", i)}, {"values", {1}}});
+    }
+    const Json body = {{"node", "n1"}, {"times_us", {at_us}}, {"series", series}};
+    EXPECT_EQ(StatusOf(service_.Post("/api/v1/jobs/mlp/samples", Dump(body))), 200);
+  };
+  post(kStartUs);
+  const std::string since =
+      "/api/v1/jobs/mlp/metrics?since=" + Ask("")["cursor"].get<std::string>();
+  EXPECT_EQ(StatusOf(service_.Get(since)), 200);
+  post(kStartUs + 1'000 * kSecondUs);
+  ExpectProblem(service_.Get(since), 400, "invalid-parameter", "since: is too old");
+}
+
 TEST_F(FoldTest, OnlyMetricsCanBeFoldedOver) {
   Start();
   for (const std::string query : {"fold=other", "fold=", "fold=metric,node"}) {

@@ -102,6 +102,50 @@ TEST_F(FoldedRollupsTest, AnswersStayTheSame) {
   expect_same("some stale");
 }
 
+// They are folded one after the other: those in rollups, in frames, and in both.
+TEST_F(FoldedRollupsTest, SeveralMetricsStayTheSame) {
+  const auto connection = service_.database().Connect();
+  const auto post = [&](const std::string& node, int first, const std::vector<std::string>& names) {
+    Json times = Json::array(), values = Json::array(), series = Json::array();
+    for (int tick = first; tick < first + 600; ++tick) {
+      times.push_back(kBeginUs + tick * kTickUs);
+      values.push_back(tick % kTicksOfBin);
+    }
+    for (const std::string& name : names) series.push_back({{"metric", name}, {"values", values}});
+    const Json body = {{"node", node}, {"times_us", times}, {"series", series}};
+    ASSERT_EQ(StatusOf(service_.Post("/api/v1/jobs/mlp/samples", Dump(body))), 200);
+  };
+  const auto answers = [&] {
+    Json all = Json::array();
+    for (const std::string which : {"", "&node=n1", "&device="}) {
+      all.push_back(Ask(Format("from_us={}&to_us={}&points=60{}", kBeginUs,
+                               kBeginUs + 1'200 * kTickUs - 1, which))["series"]);
+    }
+    return all;
+  };
+  post("n1", 0, {"user.B", "user.a", "user.c"});
+  post("n2", 0, {"user.B", "user.c", "user.d"});
+  post("n1", 600, {"user.a", "user.e"});
+  post("n2", 600, {"user.a", "user.c"});
+  const Json fresh = answers();
+  ASSERT_EQ(fresh[0].size(), 5u);
+  ASSERT_EQ(fresh[1].size(), 4u) << "of n1 alone";
+  EXPECT_EQ(fresh[0][1]["metric"], "user.a");
+  EXPECT_EQ(fresh[0][1]["sum"].front(), 9.5) << "of n1 alone";
+  EXPECT_EQ(fresh[0][1]["sum"].back(), 19.0) << "of both";
+  for (const NodeRow& node : *ListNodes(*connection, job_id_)) {
+    if (node.name != "n2") continue;
+    ASSERT_TRUE(CompactNode(*connection, job_id_, node.node_id));
+  }
+  ExpectNear(fresh, answers());
+  Fold(*connection);
+  ExpectNear(fresh, answers());
+  Compact(*connection);
+  ExpectNear(fresh, answers());
+  Fold(*connection);
+  ExpectNear(fresh, answers());
+}
+
 // Each series of a long range is memory; those behind the first too many are not drawn.
 TEST_F(FoldedRollupsTest, TooManySeriesOneByOneAreRefusedAtTheFirstTooMany) {
   TestAgent three("mlp", "host-3"), four("mlp", "host-4");

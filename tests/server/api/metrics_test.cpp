@@ -1,4 +1,7 @@
+#include <map>
+
 #include "core/base/text.h"
+#include "server/api/chart_grid.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {
@@ -94,6 +97,47 @@ TEST_F(MetricsTest, AGuessThatIsWrongChangesNoAnswer) {
   EXPECT_EQ(Ask(of_node)["status"], 400);
   ASSERT_TRUE(connection->Execute("delete from jobs"));
   EXPECT_EQ(Ask(of_node)["status"], 404);
+}
+
+// Where a longer range is read in stretches.
+TEST_F(MetricsTest, NoSampleIsLostOrCountedTwiceAtTheEndOfAStretch) {
+  const std::int64_t border_us = kStartUs - 1 + 3'660 * kSecondUs;
+  const std::int64_t end_us = kStartUs + 4'000 * kSecondUs;
+  const std::vector<std::int64_t> times = {kStartUs,      border_us - 1, border_us,
+                                           border_us + 1, border_us + 2, end_us};
+  const std::vector<int> values = {1, 2, 4, 8, 16, 32};
+  const Json series = {{"metric", "user.loss"}, {"values", values}};
+  const Json body = {{"node", "n1"}, {"times_us", times}, {"series", {series}}};
+  ASSERT_EQ(StatusOf(service_.Post("/api/v1/jobs/mlp/samples", Dump(body))), 200);
+  const std::string query = Format("?metric=user.loss&node=n1&points=1000&from_us={}&to_us={}",
+                                   times.front(), times.back());
+  for (int time = 0; time < 4; ++time) {  // it is guessed from the second time on
+    const Json answer = Ask(query);
+    const auto bin_us = answer["bin_us"].get<std::int64_t>();
+    ASSERT_LT(bin_us, 10'000'000) << "of samples";
+    std::map<std::int64_t, std::pair<double, int>> bins;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      auto& [sum, count] = bins[times[i] - times[i] % bin_us];
+      sum += values[i];
+      ++count;
+    }
+    const Json& drawn = answer["series"][0];
+    std::size_t at = 0;
+    for (const auto& [at_us, bin] : bins) {
+      while (drawn["mean"][at].is_null()) ++at;
+      EXPECT_EQ(drawn["times_us"][at], at_us);
+      EXPECT_NEAR(drawn["mean"][at++].get<double>(), bin.first / bin.second, 1e-4);
+    }
+    EXPECT_EQ(at, drawn["mean"].size());
+  }
+}
+
+TEST_F(MetricsTest, ACursorOfBinsThatNoAnswerHasIsRefused) {
+  Sample(kStartUs, 4, 25.5);
+  EXPECT_EQ(Ask("?since=" + EncodeCursor({500'000, kStartUs}))["series"].size(), 1u);
+  for (const std::int64_t bin_us : std::vector<std::int64_t>{200'000'000'001, 10'000'001, 0, -1}) {
+    EXPECT_EQ(Ask("?since=" + EncodeCursor({bin_us, 0}))["status"], 400) << bin_us;
+  }
 }
 
 TEST_F(MetricsTest, AGapOfMoreThanTwoIntervalsIsOneNull) {

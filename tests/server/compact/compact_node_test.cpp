@@ -14,6 +14,7 @@
 #include "server/store/series.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
+#include "tests/support/read_all.h"
 
 namespace stepscope {
 namespace {

@@ -7,6 +7,7 @@
 #include "server/store/job_rollups.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
+#include "tests/support/read_all.h"
 
 namespace stepscope {
 namespace {
@@ -60,8 +61,7 @@ class FoldJobTest : public ::testing::Test {
                                                     .filter = {},
                                                     .chunks_us = {key.chunk_us}});
     for (const NodeRollup& rollup : *rollups) {
-      const TickTable* const bins[] = {&rollup.bins};
-      fold.AddNode(bins);
+      fold.AddNode({&rollup.bins, 1});
     }
     return fold.Take();
   }

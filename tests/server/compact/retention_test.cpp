@@ -9,6 +9,7 @@
 #include "server/store/series.h"
 #include "tests/server/compact/compact_fixture.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/read_all.h"
 
 namespace stepscope {
 namespace {

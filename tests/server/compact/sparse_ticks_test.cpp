@@ -12,6 +12,7 @@
 #include "server/store/job_rollups.h"
 #include "server/store/series.h"
 #include "tests/server/compact/compact_fixture.h"
+#include "tests/support/read_all.h"
 
 namespace stepscope {
 namespace {

@@ -9,6 +9,7 @@
 #include "server/compact/compact_steps.h"
 #include "server/store/rollups.h"
 #include "tests/server/ingest/ingest_fixture.h"
+#include "tests/support/read_all.h"
 
 namespace stepscope {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/postgres.h"
+#include "tests/support/read_all.h"
 
 namespace stepscope {
 namespace {

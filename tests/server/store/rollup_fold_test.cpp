@@ -21,11 +21,7 @@ TickTable BinsOf(const std::string& device, std::int64_t from, std::vector<std::
 
 FoldedRollup FoldNodes(const std::vector<std::vector<TickTable>>& nodes) {
   RollupFold fold(kKey);
-  for (const std::vector<TickTable>& node : nodes) {
-    std::vector<const TickTable*> tables;
-    for (const TickTable& table : node) tables.push_back(&table);
-    fold.AddNode(tables);
-  }
+  for (const std::vector<TickTable>& node : nodes) fold.AddNode(node);
   return fold.Take();
 }
 

@@ -11,6 +11,7 @@
 #include "server/store/stored_frames.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
+#include "tests/support/read_all.h"
 
 namespace stepscope {
 namespace {
@@ -80,11 +81,14 @@ TEST_F(Series, MoreFramesThanAListHoldsAreSaidOrReadPieceByPiece) {
 }
 
 TEST_F(Series, MoreRollupsThanAnAnswerHoldsAreSaid) {
+  const StoredRollup one{{10'000'000, "user.a", -1},
+                         RollUp({{0}, {{"user.a", ""}}, {{0, {1}, {}}}}, 10'000'000)};
+  ASSERT_TRUE(SaveRollups(*connection_, *database_.Connect(), frames_.job_id(), 1, {&one, 1}));
   ForPieces(kMostRollups + 1, [&](std::size_t from, std::size_t to) {
     return Format(
-        "insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, payload, "
-        "marked) select {0}, 1, 10000000, 'user.a', i, 1, '', true from generate_series({1}, {2}) "
-        "as i; insert into job_rollups (job_id, bin_us, metric, chunk_us) select {0}, 10000000, "
+        "insert into rollups select job_id, node_id, metric, bin_us, i, schema_hash, payload, "
+        "marked from rollups, generate_series({1}, {2}) as i where chunk_us = -1; insert into "
+        "job_rollups (job_id, bin_us, metric, chunk_us) select {0}, 10000000, "
         "'user.a', i from generate_series({1}, {2}) as i",
         frames_.job_id(), from, to - 1);
   });
