@@ -11,37 +11,25 @@ namespace stepscope {
 
 // What the store gives one by one, as a list.
 
-inline Result<std::vector<NodeRollup>> LoadRollups(Connection& connection,
-                                                   const RollupQuery& query) {
-  std::vector<NodeRollup> all;
-  const Status read = ForEachRollup(connection, query, [&](NodeRollup rollup) {
-    all.push_back(std::move(rollup));
+template <typename Row, typename Query, typename ForEach>
+Result<std::vector<Row>> ListOf(Connection& connection, const Query& query, ForEach for_each) {
+  std::vector<Row> all;
+  const Status read = for_each(connection, query, [&](Row row) {
+    all.push_back(std::move(row));
     return Status();
   });
   if (!read) return read.error();
   return all;
 }
 
-inline Result<std::vector<FoldedRollup>> LoadJobRollups(Connection& connection,
-                                                        const RollupQuery& query) {
-  std::vector<FoldedRollup> all;
-  const Status read = ForEachJobRollup(connection, query, [&](FoldedRollup rollup) {
-    all.push_back(std::move(rollup));
-    return Status();
-  });
-  if (!read) return read.error();
-  return all;
+inline auto LoadRollups(Connection& connection, const RollupQuery& query) {
+  return ListOf<NodeRollup>(connection, query, ForEachRollup);
 }
-
-inline Result<std::vector<NodeTicks>> ReadFreshTicks(Connection& connection,
-                                                     const TickQuery& query) {
-  std::vector<NodeTicks> all;
-  const Status read = ForEachFreshNode(connection, query, [&](NodeTicks ticks) {
-    all.push_back(std::move(ticks));
-    return Status();
-  });
-  if (!read) return read.error();
-  return all;
+inline auto LoadJobRollups(Connection& connection, const RollupQuery& query) {
+  return ListOf<FoldedRollup>(connection, query, ForEachJobRollup);
+}
+inline auto ReadFreshTicks(Connection& connection, const TickQuery& query) {
+  return ListOf<NodeTicks>(connection, query, ForEachFreshNode);
 }
 
 }  // namespace stepscope

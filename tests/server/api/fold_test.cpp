@@ -56,6 +56,15 @@ class FoldTest : public ApiTest {
       ASSERT_TRUE(CompactNode(*connection, job_id, node.node_id));
     }
   }
+  // Two samples of so many devices: its number, and 1.
+  void PostDevices(int count, std::int64_t one_us, std::int64_t other_us) {
+    Json series = Json::array();
+    for (int i = 0; i < count; ++i) {
+      series.push_back({{"metric", "user.loss"}, {"device", Format("d{}", i)}, {"values", {i, 1}}});
+    }
+    const Json body = {{"node", "n1"}, {"times_us", {one_us, other_us}}, {"series", series}};
+    EXPECT_EQ(StatusOf(service_.Post("/api/v1/jobs/mlp/samples", Dump(body))), 200);
+  }
   Json Ask(const std::string& query) {
     return service_.GetJson("/api/v1/jobs/mlp/metrics?" + query);
   }
@@ -161,13 +170,7 @@ TEST_F(FoldTest, FollowingWithTheCursorGoesOnInTheSameBins) {
 
 TEST_F(FoldTest, MoreSeriesThanAreWrittenOneByOneAreFolded) {
   Create("mlp");
-  Json series = Json::array();
-  for (int i = 0; i < 3'000; ++i) {
-    series.push_back({{"metric", "user.loss"}, {"device", Format("d{}", i)}, {"values", {i, 1}}});
-  }
-  const Json body = {
-      {"node", "n1"}, {"times_us", {kStartUs, kStartUs + kSecondUs}}, {"series", series}};
-  EXPECT_EQ(StatusOf(service_.Post("/api/v1/jobs/mlp/samples", Dump(body))), 200);
+  PostDevices(3'000, kStartUs, kStartUs + kSecondUs);
   ExpectProblem(service_.Get("/api/v1/jobs/mlp/metrics"), 400, "invalid-parameter", "2000 series");
   const Json fold = Ask("fold=metric")["series"][0];
   EXPECT_EQ(fold["of"], 3'000);
@@ -178,13 +181,7 @@ TEST_F(FoldTest, MoreSeriesThanAreWrittenOneByOneAreFolded) {
 // A thousand bins of each would be 64 MB.
 TEST_F(FoldTest, MoreBinsThanMemoryIsMeantForAreRefused) {
   Create("mlp");
-  Json series = Json::array();
-  for (int i = 0; i < 1'000; ++i) {
-    series.push_back({{"metric", "user.loss"}, {"device", Format("d{}", i)}, {"values", {i, 1}}});
-  }
-  const Json body = {
-      {"node", "n1"}, {"times_us", {kStartUs, kStartUs + 499 * kSecondUs}}, {"series", series}};
-  EXPECT_EQ(StatusOf(service_.Post("/api/v1/jobs/mlp/samples", Dump(body))), 200);
+  PostDevices(1'000, kStartUs, kStartUs + 499 * kSecondUs);
   for (const std::string fold : {"", "&fold=metric"}) {
     ExpectProblem(service_.Get("/api/v1/jobs/mlp/metrics?points=1000" + fold), 400,
                   "invalid-parameter", "wider bins");
@@ -198,19 +195,11 @@ TEST_F(FoldTest, MoreBinsThanMemoryIsMeantForAreRefused) {
 // A page that was hidden for a night has to learn that it must begin anew.
 TEST_F(FoldTest, WhoFollowsAndCameTooLateIsTold) {
   Create("mlp");
-  const auto post = [&](std::int64_t at_us) {
-    Json series = Json::array();
-    for (int i = 0; i < 1'000; ++i) {
-      series.push_back({{"metric", "user.loss"}, {"device", Format("d{}", i)}, {"values", {1}}});
-    }
-    const Json body = {{"node", "n1"}, {"times_us", {at_us}}, {"series", series}};
-    EXPECT_EQ(StatusOf(service_.Post("/api/v1/jobs/mlp/samples", Dump(body))), 200);
-  };
-  post(kStartUs);
+  PostDevices(1'000, kStartUs, kStartUs + kSecondUs);
   const std::string since =
       "/api/v1/jobs/mlp/metrics?since=" + Ask("")["cursor"].get<std::string>();
   EXPECT_EQ(StatusOf(service_.Get(since)), 200);
-  post(kStartUs + 1'000 * kSecondUs);
+  PostDevices(1'000, kStartUs + 1'000 * kSecondUs, kStartUs + 1'001 * kSecondUs);
   ExpectProblem(service_.Get(since), 400, "invalid-parameter", "since: is too old");
 }
 
