@@ -31,13 +31,18 @@ test("each metric of the user's own has a chart: its name, a line for each devic
 
 test("a job without them has no such section", async () => {
   service.jobs = [made({})];
+  const names = page.waitForResponse(/fold=metric/);
   await open();
+  await (await names).finished();
+  await page.locator("#chart-cpu").waitFor();
+  await page.evaluate(() => new Promise(requestAnimationFrame));
   assert.equal(await section().count(), 0);
 });
 
 test("of very many the first have charts, the rest is named and leads to its samples", async () => {
   service.jobs = [made(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`user.m${10 + i}`, ["rank0"]])), { gpus: 1 })];
   await open();
+  await section().locator("h3").nth(23).waitFor();
   assert.equal(await section().locator("h3").count(), 24);
   assert.match(await section().locator(".section-head").textContent(), /24 of 30 metrics/);
   await page.getByText("6 more metrics have no chart here").click();

@@ -7,6 +7,7 @@ import { bodyOf, MockAccess } from "./mock_access.mjs";
 import { catalog, description, judged, listItem, metrics, parametersOf, previewed, refusalOf, steps } from "./sample_jobs.mjs";
 
 const kDist = new URL("../../../web/dist", import.meta.url).pathname;
+const kSlowMs = Number(process.env.STEPSCOPE_SLOW_MS ?? 0); // how late answers may come: tests that do not wait fail
 const kTypes = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
 export const kHeaders = {
   "content-security-policy":
@@ -110,7 +111,10 @@ export class MockService {
       if (fault.status === 0) return request.socket.destroy();
       if (fault.status !== 200) return problem(reply, fault.status, ...fault.words, fault.headers);
     }
-    if (url.pathname.startsWith("/api/v1/")) return this.#api(url, request, reply);
+    if (url.pathname.startsWith("/api/v1/")) {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * kSlowMs));
+      return this.#api(url, request, reply);
+    }
     if (url.pathname.startsWith("/assets/")) return sendFile(reply, url.pathname, 200);
     const known = /^\/(jobs(\/.*)?|tokens)?$/.test(url.pathname);
     return sendFile(reply, "/index.html", known ? 200 : 404);
