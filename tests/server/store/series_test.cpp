@@ -81,9 +81,9 @@ TEST_F(Series, MoreFramesThanAListHoldsAreSaidOrReadPieceByPiece) {
 }
 
 TEST_F(Series, MoreRollupsThanAnAnswerHoldsAreSaid) {
-  const StoredRollup one{{10'000'000, "user.a", -1},
-                         RollUp({{0}, {{"user.a", ""}}, {{0, {1}, {}}}}, 10'000'000)};
-  ASSERT_TRUE(SaveRollups(*connection_, *database_.Connect(), frames_.job_id(), 1, {&one, 1}));
+  const std::vector<StoredRollup> one{
+      {{10'000'000, "user.a", -1}, RollUp({{0}, {{"user.a", ""}}, {{0, {1}, {}}}}, 10'000'000)}};
+  ASSERT_TRUE(SaveRollups(*connection_, *database_.Connect(), frames_.job_id(), 1, one));
   ForPieces(kMostRollups + 1, [&](std::size_t from, std::size_t to) {
     return Format(
         "insert into rollups select job_id, node_id, metric, bin_us, i, schema_hash, payload, "
