@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "server/store/short_range.h"
+#include "server/store/tick_stretches.h"
 
 namespace stepscope {
 namespace {
@@ -16,6 +17,10 @@ constexpr std::size_t kMostCells = kMostSeries * 360;
 constexpr std::int64_t kTicksAtOnce = 7'320;
 constexpr std::int64_t kLeastStretchUs = 600'000'000, kStretchUs = 3'660'000'000;
 static_assert(kStretchUs <= kShortUs);
+
+std::int64_t StretchOf(std::int64_t interval_us) {
+  return std::clamp(kTicksAtOnce * interval_us, kLeastStretchUs, kStretchUs);
+}
 
 }  // namespace
 
@@ -60,24 +65,17 @@ RollupQuery RollupsOf(const ChartQuery& query, std::int64_t bin_us) {
 }
 
 TickQuery FirstStretch(TickQuery ticks, std::int64_t interval_us) {
-  const std::int64_t stretch_us =
-      std::clamp(kTicksAtOnce * interval_us, kLeastStretchUs, kStretchUs);
-  ticks.until_us = std::min(ticks.until_us, ticks.after_us + stretch_us);
+  ticks.until_us = std::min(ticks.until_us, ticks.after_us + StretchOf(interval_us));
   return ticks;
 }
 
 Status AddNodeSamples(Connection& connection, const ChartQuery& query, const NodeBrief& node,
                       Chart& chart) {
-  for (TickQuery rest = TicksOf(query, node.node_id); rest.after_us < rest.until_us;) {
-    const TickQuery ticks = FirstStretch(rest, chart.interval_us());
-    Result<TickTable> table = ReadTicks(connection, ticks);
-    if (!table) return table.error();
-    const bool all = table->complete || table->at_us.empty();
-    rest.after_us = all ? ticks.until_us : table->at_us.back();
-    chart.Add(node.name, *std::move(table));
-    if (Status good = CheckSeries(query, chart); !good) return good;
-  }
-  return {};
+  return ForEachStretch(connection, TicksOf(query, node.node_id), StretchOf(chart.interval_us()),
+                        [&](TickTable table) {
+                          chart.Add(node.name, std::move(table));
+                          return CheckSeries(query, chart);
+                        });
 }
 
 namespace {

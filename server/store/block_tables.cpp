@@ -13,12 +13,12 @@ Result<TickTable> RowTables::Decode(std::size_t row) {
     if (!decoded) return Internal("block: its schema: " + decoded.error().message);
     schema->second = std::move(*decoded);
   }
-  return DecodeTicks(rows_.BytesView(row, column_ + 2), schema->second, filter_);
+  return DecodeTicks(rows_.BytesView(row, column_ + 2), schema->second, filter_, budget_);
 }
 
 Result<std::vector<TickTable>> DecodeTables(const Rows& rows, std::size_t column,
-                                            const TickFilter& filter) {
-  RowTables decoder(rows, column, filter);
+                                            const TickFilter& filter, ValueBudget* budget) {
+  RowTables decoder(rows, column, filter, budget);
   std::vector<TickTable> tables;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Result<TickTable> table = decoder.Decode(i);

@@ -14,20 +14,23 @@ namespace stepscope {
 // behind it its content and the payload. A schema is decoded once. Not for several threads at once.
 class RowTables {
  public:
-  RowTables(const Rows& rows, std::size_t column, const TickFilter& filter)
-      : rows_(rows), column_(column), filter_(filter) {}
+  RowTables(const Rows& rows, std::size_t column, const TickFilter& filter,
+            ValueBudget* budget = nullptr)
+      : rows_(rows), column_(column), filter_(filter), budget_(budget) {}
   Result<TickTable> Decode(std::size_t row);
 
  private:
   const Rows& rows_;
   const std::size_t column_;
   const TickFilter& filter_;
+  ValueBudget* const budget_;
   std::map<std::int64_t, Schema> schemas_;  // by hash
 };
 
 // All of them.
 Result<std::vector<TickTable>> DecodeTables(const Rows& rows, std::size_t column,
-                                            const TickFilter& filter);
+                                            const TickFilter& filter,
+                                            ValueBudget* budget = nullptr);
 
 // What the tables that begin with the bytes of a column take in memory once they are decoded.
 std::size_t DecodedBytes(const Rows& rows, std::size_t column);

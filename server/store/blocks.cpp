@@ -86,12 +86,13 @@ Result<std::vector<Window>> ListWindows(Connection& connection, const BlockQuery
   return windows;
 }
 
-Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query) {
+Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query,
+                                          ValueBudget& budget) {
   const Result<Rows> rows = connection.QueryByKey(
       kLoad, {query.job_id, query.node_id, WindowOf(query.from_us), query.until_us,
               Parameter::Array(query.filter.metrics), query.from_us});
   if (!rows) return rows.error();
-  return DecodeTables(*rows, 0, query.filter);
+  return DecodeTables(*rows, 0, query.filter, &budget);
 }
 
 Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t job_id,

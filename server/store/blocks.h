@@ -34,7 +34,8 @@ struct Window {
 Result<std::vector<Window>> ListWindows(Connection& connection, const BlockQuery& query);
 
 // The blocks of the wanted metrics and of "", decoded.
-Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query);
+Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query,
+                                          ValueBudget& budget);
 
 struct BlockKey {
   std::int64_t window_us = 0;

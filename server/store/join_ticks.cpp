@@ -21,10 +21,13 @@ void Unite(Times& times, const Times& more, const TickBounds& bounds) {
   std::set_union(old.begin(), old.end(), from, to, std::back_inserter(times));
 }
 
-Times UniteAll(const std::vector<TickTable>& tables, const TickBounds& bounds) {
+Times UniteAll(const std::vector<TickTable>& tables, const TickBounds& bounds,
+               std::size_t most_rows) {
   Times times;
-  for (const TickTable& table : tables) Unite(times, table.at_us, bounds);
-  if (times.size() > bounds.most_rows) times.resize(bounds.most_rows);
+  for (const TickTable& table : tables) {
+    Unite(times, table.at_us, bounds);
+    if (times.size() > most_rows) times.resize(most_rows);
+  }
   return times;
 }
 
@@ -216,8 +219,8 @@ TickTable JoinTicks(std::vector<TickTable> tables, const TickBounds& bounds) {
   std::ranges::stable_sort(tables, {}, [](const TickTable& table) { return table.at_us.front(); });
   if (!tables.empty() && FollowEachOther(tables)) return Concatenated(tables, bounds);
   TickTable joined;
-  joined.at_us = UniteAll(tables, bounds);
   joined.series = SeriesOf(tables);
+  joined.at_us = UniteAll(tables, bounds, bounds.MostRows(joined.series.size()));
   joined.columns.resize(joined.series.size());
   ChooseScales(tables, joined);
   for (Column& column : joined.columns) {

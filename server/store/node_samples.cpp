@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/base/text.h"
+#include "server/store/tick_stretches.h"
 
 namespace stepscope {
 namespace {
@@ -58,13 +59,10 @@ Result<std::vector<SampleSeries>> ReadSamples(Connection& connection, TickQuery 
   SeriesByName found;
   query.most_rows = kRowsAtOnce;
   query.values_only = true;
-  for (;;) {
-    const Result<TickTable> table = ReadTicks(connection, query);
-    if (!table) return table.error();
-    if (Status good = Collect(*table, budget, found); !good) return good.error();
-    if (table->complete || table->at_us.empty()) break;
-    query.after_us = table->at_us.back();
-  }
+  const Status read = ForEachStretch(connection, query, INT64_MAX, [&](const TickTable& table) {
+    return Collect(table, budget, found);
+  });
+  if (!read) return read.error();
   std::vector<SampleSeries> list;
   for (auto& [name, series] : found) {
     if (!series.values.empty()) list.push_back(std::move(series));

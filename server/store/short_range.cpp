@@ -69,7 +69,10 @@ std::string ListText(bool all_metrics, bool versions) {
 class ShortRange {
  public:
   ShortRange(Connection& connection, const TickQuery& query)
-      : connection_(connection), cache_(connection.blocks()), query_(query) {}
+      : connection_(connection),
+        cache_(connection.blocks()),
+        query_(query),
+        budget_(query.most_values) {}
 
   // False when there are too many frames.
   Result<bool> Read() {
@@ -131,7 +134,7 @@ class ShortRange {
   }
 
   Status Decode(const OpenTable& open) {
-    Result<TickTable> table = DecodeTicks(open.reader, *open.schema, query_.filter);
+    Result<TickTable> table = DecodeTicks(open.reader, *open.schema, query_.filter, &budget_);
     if (!table) return table.error();
     tables_.push_back(std::move(*table));
     return {};
@@ -164,6 +167,7 @@ class ShortRange {
   Connection& connection_;
   BlockCache* const cache_;
   const TickQuery& query_;
+  ValueBudget budget_;
   std::map<std::int64_t, std::shared_ptr<const Schema>> schemas_;  // by hash
   std::vector<std::pair<BlockPlace, BlockCache::Block>> known_;    // null: not in this version
   std::set<std::int64_t> stale_;                                   // windows of those

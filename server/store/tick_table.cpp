@@ -11,23 +11,34 @@ bool TickFilter::Wants(const SeriesName& series) const {
   return metrics.empty() || std::ranges::count(metrics, series.metric) > 0;
 }
 
+Status ValueBudget::Spend(std::size_t values) {
+  if (values > left_) {
+    return Invalid("more values than are read at once; choose fewer metrics, or one device");
+  }
+  left_ -= values;
+  return {};
+}
+
 Result<TickTable> DecodeTicks(std::string_view payload, const Schema& schema,
-                              const TickFilter& filter) {
+                              const TickFilter& filter, ValueBudget* budget) {
   const Result<TableReader> reader = TableReader::Open(payload, kBlockLimits);
   if (!reader) return reader.error();
-  return DecodeTicks(*reader, schema, filter);
+  return DecodeTicks(*reader, schema, filter, budget);
 }
 
 Result<TickTable> DecodeTicks(const TableReader& reader, const Schema& schema,
-                              const TickFilter& filter) {
+                              const TickFilter& filter, ValueBudget* budget) {
   if (reader.columns() != schema.columns.size() || schema.columns.empty()) {
     return Internal("ticks: not as their schema says");
   }
+  const auto spend = [&] { return budget ? budget->Spend(reader.rows()) : Status(); };
+  if (Status spent = spend(); !spent) return spent.error();
   Result<Column> times = reader.Read(0);
   if (!times) return times.error();
   TickTable table{std::move(times->values), {}, {}};
   for (std::size_t i = 1; i < schema.columns.size(); ++i) {
     if (!filter.Wants(schema.columns[i])) continue;
+    if (Status spent = spend(); !spent) return spent.error();
     Result<Column> column = reader.Read(i);
     if (!column) return column.error();
     table.series.push_back(schema.columns[i]);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,11 +32,24 @@ struct TickFilter {
 inline constexpr TableLimits kBlockLimits{
     .rows = 1024 * 1024, .columns = 20'001, .cells = 16 * 1024 * 1024};
 
+// How many values, times among them, a reader may still decode: all of a node with very many series
+// are a gigabyte an hour.
+class ValueBudget {
+ public:
+  explicit ValueBudget(std::size_t most) : left_(most) {}
+  // Before so many are decoded. Invalid when that were too much.
+  Status Spend(std::size_t values);
+
+ private:
+  std::size_t left_;
+};
+
 // The times of an encoded table and the series of it that are wanted, in the order of the schema.
+// Without a budget they may be as many as there are.
 Result<TickTable> DecodeTicks(std::string_view payload, const Schema& schema,
-                              const TickFilter& filter);
+                              const TickFilter& filter, ValueBudget* budget = nullptr);
 Result<TickTable> DecodeTicks(const TableReader& reader, const Schema& schema,
-                              const TickFilter& filter);
+                              const TickFilter& filter, ValueBudget* budget = nullptr);
 
 // A table as it is stored, with what its columns are.
 struct EncodedTable {
@@ -52,6 +66,11 @@ struct TickBounds {
   std::int64_t after_us = INT64_MIN;      // exclusive
   std::int64_t until_us = INT64_MAX - 1;  // inclusive
   std::size_t most_rows = SIZE_MAX;       // the oldest
+  std::size_t most_values = SIZE_MAX;     // times among them: series seldom have the same
+
+  std::size_t MostRows(std::size_t series) const {
+    return std::min(most_rows, std::max<std::size_t>(most_values / (series + 1), 1));
+  }
 };
 // One table of several that may overlap: each instant once, and of several values of a series at
 // one instant the one of the table that begins first. A series has the largest scale of its tables

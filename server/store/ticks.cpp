@@ -19,7 +19,7 @@ struct Found {
 };
 
 Status ReadFrames(Connection& connection, const TickQuery& query, const std::vector<FrameKey>& keys,
-                  std::size_t budget, Found& found) {
+                  std::size_t budget, ValueBudget& values, Found& found) {
   const FrameChoice choice = ChooseFrames(keys, budget, query.after_us);
   found.complete_before_us = choice.complete_before_us;
   found.all = choice.all;
@@ -28,7 +28,7 @@ Status ReadFrames(Connection& connection, const TickQuery& query, const std::vec
   if (!schemas) return schemas.error();
   const auto take = [&](const Schema* schema, const std::string& payload) -> Status {
     if (!schema || payload.empty()) return {};  // one that is gone lies in blocks by now
-    Result<TickTable> table = DecodeTicks(payload, *schema, query.filter);
+    Result<TickTable> table = DecodeTicks(payload, *schema, query.filter, &values);
     if (!table) return table.error();
     found.tables.push_back(std::move(*table));
     return {};
@@ -46,7 +46,7 @@ std::size_t ChooseWindows(const std::vector<Window>& windows, std::size_t budget
 }
 
 Status ReadBlocks(Connection& connection, const TickQuery& query, std::size_t budget,
-                  Found& found) {
+                  ValueBudget& values, Found& found) {
   BlockQuery blocks{.job_id = query.job_id,
                     .node_id = query.node_id,
                     .from_us = std::max<std::int64_t>(query.after_us, 0),
@@ -63,7 +63,7 @@ Status ReadBlocks(Connection& connection, const TickQuery& query, std::size_t bu
       found.complete_before_us = std::min(found.complete_before_us, (*windows)[count].window_us);
     }
   }
-  Result<std::vector<TickTable>> tables = LoadBlocks(connection, blocks);
+  Result<std::vector<TickTable>> tables = LoadBlocks(connection, blocks, values);
   if (!tables) return tables.error();
   std::ranges::move(*tables, std::back_inserter(found.tables));
   return {};
@@ -71,8 +71,9 @@ Status ReadBlocks(Connection& connection, const TickQuery& query, std::size_t bu
 
 TickTable Joined(const TickQuery& query, Found found) {
   const std::int64_t until_us = std::min(query.until_us, found.complete_before_us - 1);
-  TickTable table = JoinTicks(std::move(found.tables), {query.after_us, until_us, query.most_rows});
-  table.complete = found.all && table.at_us.size() < query.most_rows;
+  const TickBounds bounds{query.after_us, until_us, query.most_rows, query.most_values};
+  TickTable table = JoinTicks(std::move(found.tables), bounds);
+  table.complete = found.all && table.at_us.size() < bounds.MostRows(table.series.size());
   return table;
 }
 
@@ -88,10 +89,10 @@ Result<TickTable> ReadLong(Connection& connection, const TickQuery& query) {
     const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
     if (!keys) return keys.error();
     Found found;
-    if (Status read = ReadFrames(connection, query, *keys, budget, found); !read) {
-      return read.error();
-    }
-    if (Status read = ReadBlocks(connection, query, budget, found); !read) return read.error();
+    ValueBudget values(query.most_values);
+    Status read = ReadFrames(connection, query, *keys, budget, values, found);
+    if (read) read = ReadBlocks(connection, query, budget, values, found);
+    if (!read) return read.error();
     const bool all = found.all, stuck = keys->size() >= kMostFramesListed && found.all_listed;
     TickTable table = Joined(query, std::move(found));
     if (!table.at_us.empty() || all) return table;
@@ -124,7 +125,8 @@ Status ForEachFreshNode(Connection& connection, const TickQuery& query, const Ta
     const auto to = std::find_if(from, keys->end(),
                                  [&](const FrameKey& key) { return key.node_id != from->node_id; });
     Found found;
-    const Status read = ReadFrames(connection, query, {from, to}, SIZE_MAX, found);
+    ValueBudget values(query.most_values);
+    const Status read = ReadFrames(connection, query, {from, to}, SIZE_MAX, values, found);
     if (!read) return read;
     TickTable ticks =
         JoinTicks(std::move(found.tables), {query.after_us, query.until_us, SIZE_MAX});
