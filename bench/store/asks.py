@@ -22,11 +22,14 @@ class Client:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
 
     def get(self, path, headers=None):
+        status, body = self.ask(path, headers)
+        assert status == 200, body[:300]
+        return body
+
+    def ask(self, path, headers=None):
         self.connection.request("GET", path, headers=headers or {})
         reply = self.connection.getresponse()
-        body = reply.read()
-        assert reply.status == 200, body[:300]
-        return body
+        return reply.status, reply.read()
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 """Whether deleting a large job stalls anything: 200 agents push once a second and a person looks at charts, before a
 job of some GB is deleted, while its rows are removed, and afterwards.
 
-The job is real samples of a few nodes, compacted, and copied to as many nodes as its size wants. A round is ten
-seconds of pushes, so each phase has several; "while" lasts until nothing of the job is left. Time of a push counts
-from when it was due. The compactor has nothing to do meanwhile.
+The job is real samples of a few nodes, compacted, and copied to as many nodes as its size wants, its rows in the order
+in which the compactor writes them: windows of time, and in each of them nodes. A round is ten seconds of pushes, so
+each phase has several; "while" lasts until nothing of the job is left. Time of a push counts from when it was due. The
+compactor has nothing to do meanwhile.
 
     bench/store/delete.py [--gigabytes 1] [--rounds 3]       about 3 minutes with a gigabyte
 """
@@ -34,6 +35,7 @@ FIGURES = [
     Figure("p99", "ms from due to answered, a push, p99", 50, 2),
     Figure("chart_p50", "ms of a chart, 8 series, 1 h, 900 points of 1,000, p50", digits=2),
     Figure("chart_p99", "ms of a chart, p99", digits=2),
+    Figure("chart_refused", "charts that were not answered", 0, 0),
     Figure("removal", "s from the request until no row is left", digits=1),
     Figure("request", "ms of the request that deletes", digits=1),
     Figure("megabytes", "MB of payloads removed", digits=0),
@@ -42,7 +44,7 @@ FIGURES = [
 # What each table of a job holds besides its numbers of job and node.
 COPIED = {
     "blocks": "window_us, metric, schema_hash, from_us, to_us, rows, clock_suspect, payload",
-    "rollups": "metric, bin_us, chunk_us, schema_hash, payload, marked",
+    "rollups": "chunk_us, metric, bin_us, schema_hash, payload, marked",
 }
 
 
@@ -52,11 +54,13 @@ class Person(threading.Thread):
     def __init__(self, port, chart):
         super().__init__(daemon=True)
         self.client, self.chart, self.over, self.took_ms = Client(port), chart, threading.Event(), []
+        self.refused = 0
 
     def run(self):
         while not self.over.wait(0.1):
             began = time.perf_counter()
-            self.client.get(OfStepscope().path(self.chart, self.chart.at_random()))
+            status, _ = self.client.ask(OfStepscope().path(self.chart, self.chart.at_random()))
+            self.refused += status != 200
             self.took_ms.append(1e3 * (time.perf_counter() - began))
 
     def __enter__(self):
@@ -88,6 +92,7 @@ def make_large(side, gigabytes):
         side.sql(
             f"insert into {table} (job_id, node_id, {columns}) select {large}, node_id + 1000000 * n, {columns}"
             f" from {table}, generate_series(1, {times}) n where job_id = {watched}"
+            f" order by {columns.split(',')[0]}, n, node_id, metric"
         )
         side.sql(f"vacuum analyze {table}")
     side.sql("checkpoint")
@@ -101,7 +106,8 @@ def ten_seconds(options, folder, side, chart):
         out = push(options, folder, side.port)
     figures = served(out)
     cuts = statistics.quantiles(person.took_ms, n=100)
-    return {key: figures[key] for key in ("starved", "p50", "p99")} | {"chart_p50": cuts[49], "chart_p99": cuts[98]}
+    return {key: figures[key] for key in ("starved", "p50", "p99")} | {
+        "chart_p50": cuts[49], "chart_p99": cuts[98], "chart_refused": person.refused}
 
 
 def while_removed(options, folder, side, chart, job_id):
@@ -116,8 +122,11 @@ def while_removed(options, folder, side, chart, job_id):
 
     wait_for(lambda: int(removal()[0]) > 0, "rows go", 30, 0.01)
     while not removal()[2]:
-        for figure, value in ten_seconds(options, folder, side, chart).items():
+        found = ten_seconds(options, folder, side, chart)
+        for figure, value in found.items():
             values.setdefault(figure, []).append(value)
+        size = removal()[1]
+        print(f"{int(size) / 1e6:,.0f} MB gone: p99 of a push {found['p99']:.0f} ms", file=sys.stderr, flush=True)
     rows, size, seconds = (float(word) for word in removal())
     return values | {"removal": [seconds], "request": [took_ms], "megabytes": [size / 1e6], "rows": [rows]}
 

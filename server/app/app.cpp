@@ -148,6 +148,10 @@ void App::StartWork() {
   retention.keep_samples = std::chrono::hours(24) * settings_.keep_samples_days;
   retention.keep_jobs = std::chrono::hours(24) * settings_.keep_jobs_days;
   retention.keep_bytes = settings_.keep_bytes;
+  retention.gives_way = [&gauge = pressure_->gauge()] {
+    const Shortage shortage = gauge.judgement().shortage;
+    return shortage == Shortage::kQueue || shortage == Shortage::kCommits;
+  };
   retention_ = std::make_unique<Retention>(*work_database_, clock_, retention);
   OutboxOptions outbox;
   outbox.policy = targets_;

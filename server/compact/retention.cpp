@@ -7,6 +7,13 @@
 
 namespace stepscope {
 
+namespace {
+
+constexpr Duration kWait = 100ms;
+constexpr int kMostWaits = 100;  // what is short may be so for want of room
+
+}  // namespace
+
 Retention::Retention(Database& database, const Clock& clock, RetentionOptions options)
     : database_(database), clock_(clock), options_(options) {
   worker_ = Worker("retention", [this](const std::stop_token& stop) { Work(stop); });
@@ -173,9 +180,15 @@ Result<std::int64_t> Retention::RemoveSamples(const std::stop_token& stop, Conne
   return rows;
 }
 
-// Ingest goes first: for as long as the piece took that has just gone.
+// Ingest goes first: what a piece wrote keeps the disk busy for longer than the piece took.
 bool Retention::Rest(const std::stop_token& stop, SteadyTime began) const {
-  return SleepFor(stop, std::max<Duration>(options_.pause, clock_.Steady() - began));
+  const Duration took = clock_.Steady() - began;
+  bool rested = SleepFor(stop, std::max<Duration>(options_.pause, options_.rests * took));
+  for (int waits = 0; rested && waits < kMostWaits; ++waits) {
+    if (!options_.gives_way || !options_.gives_way()) break;
+    rested = SleepFor(stop, kWait);
+  }
+  return rested;
 }
 
 void Retention::Count(const Removed& removed) {

@@ -24,6 +24,7 @@ constexpr Duration kLookAtDisk = 1s;
 constexpr std::uintmax_t kLongLog = 16 * 1024 * 1024;
 constexpr char kFindDatabase[] = "select 1 from pg_database where datname = 'stepscope'";
 
+// Flushing early and a slow vacuum are for when a large job goes: docs/decisions/0050-pace.md.
 constexpr const char* kSettings[] = {"listen_addresses=",
                                      "port=5432",
                                      "unix_socket_permissions=0700",
@@ -34,6 +35,8 @@ constexpr const char* kSettings[] = {"listen_addresses=",
                                      "shared_buffers=128MB",
                                      "max_connections=48",
                                      "max_wal_size=1GB",
+                                     "backend_flush_after=256kB",
+                                     "autovacuum_vacuum_cost_delay=10ms",
                                      "restart_after_crash=on",
                                      "data_sync_retry=off",
                                      "log_min_messages=warning",

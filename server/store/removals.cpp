@@ -28,9 +28,6 @@ select 1
 from removals
 where ended_us is null and quiet_us is null
 limit 1)";
-// Nobody was told that a piece is gone: one that a crash brings back goes again, and so does what
-// was noted of it. Pushes need not wait for the disk of removals then.
-constexpr char kNotAtOnce[] = "set local synchronous_commit = off";
 constexpr char kLock[] = "select pg_try_advisory_xact_lock(7382, $1::bigint::integer)";
 constexpr char kNote[] = R"(
 update removals
@@ -137,7 +134,6 @@ Result<Removed> RemoveSome(Connection& connection, std::int64_t job_id, std::int
                            std::int64_t now_us) {
   Result<Transaction> transaction = Transaction::Begin(connection);
   if (!transaction) return transaction.error();
-  if (Status set = connection.Execute(kNotAtOnce); !set) return set.error();
   const Result<bool> locked = TryLock(connection, job_id);
   if (!locked) return locked.error();
   if (!*locked) return Removed{};
