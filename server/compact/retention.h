@@ -18,7 +18,7 @@ struct RetentionOptions {
   Duration keep_always = std::chrono::hours(1);         // is never removed for the size of all
   Duration look = 5s;                                   // between two looks for work
   Duration pause = 20ms;                                // at least, between two pieces
-  int rests = 3;                                        // as often as long as a piece took
+  int rests = 10;                                       // as often as long as a piece took
   std::function<bool()> gives_way = {};                 // pieces wait while it says so, 10 s each
   Duration search = std::chrono::hours(1);              // between two searches for what is old
   Duration measure = std::chrono::minutes(10);          // between two looks at the size
