@@ -9,6 +9,7 @@ namespace stepscope {
 
 namespace {
 
+constexpr Duration kLongestRest = 10s;  // a piece may have waited for a lock, or a dead database
 constexpr Duration kWait = 100ms;
 constexpr int kMostWaits = 100;  // what is short may be so for want of room
 
@@ -183,7 +184,8 @@ Result<std::int64_t> Retention::RemoveSamples(const std::stop_token& stop, Conne
 // Ingest goes first: what a piece wrote keeps the disk busy for longer than the piece took.
 bool Retention::Rest(const std::stop_token& stop, SteadyTime began) const {
   const Duration took = clock_.Steady() - began;
-  bool rested = SleepFor(stop, std::max<Duration>(options_.pause, options_.rests * took));
+  const Duration rest = std::min<Duration>(options_.rests * took, kLongestRest);
+  bool rested = SleepFor(stop, std::max(options_.pause, rest));
   for (int waits = 0; rested && waits < kMostWaits; ++waits) {
     if (!options_.gives_way || !options_.gives_way()) break;
     rested = SleepFor(stop, kWait);

@@ -25,7 +25,7 @@ Result<TickTable> ReadFirst(Connection& connection, TickQuery& query, std::int64
     Result<TickTable> table = ReadTicks(connection, query);
     if (table || least || table.error().code != Code::kInvalid) return table;
     stretch_us = std::max(stretch_us / 2, kWindowUs);
-    query.until_us = EndOfWindow(query.after_us, stretch_us == kWindowUs ? 0 : stretch_us);
+    query.until_us = EndOfWindow(query.after_us, stretch_us);
     query.most_rows = std::max<std::size_t>(query.most_rows / 2, 1);
   }
 }
