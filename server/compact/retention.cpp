@@ -9,11 +9,15 @@ namespace stepscope {
 
 namespace {
 
-constexpr Duration kLongestRest = 10s;  // a piece may have waited for a lock, or a dead database
+constexpr Duration kLongestRest = 10s;
 constexpr Duration kWait = 100ms;
 constexpr int kMostWaits = 100;  // what is short may be so for want of room
 
 }  // namespace
+
+Duration RestAfter(const RetentionOptions& options, Duration took) {
+  return std::max(options.pause, std::min<Duration>(options.rests * took, kLongestRest));
+}
 
 Retention::Retention(Database& database, const Clock& clock, RetentionOptions options)
     : database_(database), clock_(clock), options_(options) {
@@ -183,9 +187,7 @@ Result<std::int64_t> Retention::RemoveSamples(const std::stop_token& stop, Conne
 
 // Ingest goes first: what a piece wrote keeps the disk busy for longer than the piece took.
 bool Retention::Rest(const std::stop_token& stop, SteadyTime began) const {
-  const Duration took = clock_.Steady() - began;
-  const Duration rest = std::min<Duration>(options_.rests * took, kLongestRest);
-  bool rested = SleepFor(stop, std::max(options_.pause, rest));
+  bool rested = SleepFor(stop, RestAfter(options_, clock_.Steady() - began));
   for (int waits = 0; rested && waits < kMostWaits; ++waits) {
     if (!options_.gives_way || !options_.gives_way()) break;
     rested = SleepFor(stop, kWait);

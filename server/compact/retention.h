@@ -25,6 +25,10 @@ struct RetentionOptions {
   std::int64_t rows_at_once = 100;
 };
 
+// How long it rests after a piece that took so long: 10 s at most, for that piece may have waited
+// for a lock.
+Duration RestAfter(const RetentionOptions& options, Duration took);
+
 // Since the start.
 struct RetentionFigures {
   std::uint64_t jobs = 0, rows = 0, bytes = 0;    // jobs: not those that people deleted

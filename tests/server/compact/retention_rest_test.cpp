@@ -49,5 +49,12 @@ TEST_F(RetentionRestTest, ItEndsAtOnceThoughItWaits) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, 9s) << "a piece waits for ten";
 }
 
+TEST(RestAfter, IsManyTimesWhatThePieceTookAndNeverLong) {
+  const RetentionOptions options{.pause = 20ms, .rests = 10};
+  EXPECT_EQ(RestAfter(options, 1ms), 20ms);
+  EXPECT_EQ(RestAfter(options, 50ms), 500ms);
+  EXPECT_EQ(RestAfter(options, 60s), 10s) << "that piece waited for a lock";
+}
+
 }  // namespace
 }  // namespace stepscope
