@@ -1,0 +1,50 @@
+"""What the disk does by itself beside what a benchmark measures: a machine's disk may be slow for minutes after much was
+written to it, or because others use it."""
+
+import os
+import statistics
+import sys
+import threading
+import time
+
+PROBES_PER_SECOND = 20
+CALM_MS, CALM_SECONDS, MOST_SECONDS = 20, 30, 300
+
+
+class DiskProbe(threading.Thread):
+    """Writes 8 KB to a file of its own, synced, twenty times a second while it is inside a `with`."""
+
+    def __init__(self, folder):
+        super().__init__(daemon=True)
+        self.path, self.over, self.took_ms = folder / "probe", threading.Event(), []
+
+    def run(self):
+        with open(self.path, "wb", buffering=0) as file:
+            while not self.over.wait(1 / PROBES_PER_SECOND):
+                began = time.perf_counter()
+                os.pwrite(file.fileno(), os.urandom(8192), 0)
+                os.fdatasync(file.fileno())
+                self.took_ms.append(1e3 * (time.perf_counter() - began))
+
+    def p99(self):
+        return statistics.quantiles(self.took_ms, n=100, method="inclusive")[98]
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.join()
+
+
+def wait_until_calm(folder):
+    """Until no write of half a minute took 20 ms, or five minutes went by. Returns how long that took, in s."""
+    began = time.monotonic()
+    while time.monotonic() - began < MOST_SECONDS:
+        with DiskProbe(folder) as probe:
+            time.sleep(CALM_SECONDS)
+        if max(probe.took_ms) < CALM_MS:
+            break
+        print(f"the disk is not calm: a write of 8 KB took up to {max(probe.took_ms):.0f} ms", file=sys.stderr, flush=True)
+    return time.monotonic() - began
