@@ -14,7 +14,7 @@ namespace stepscope {
 namespace {
 
 // Bins by node, of the rows of rollups that they belong to.
-using Fresh = std::map<RollupKey, std::map<std::int64_t, TickTable>>;
+using Fresh = std::map<RollupKey, std::map<std::int64_t, std::vector<TickTable>>>;
 
 // What is in no rollup yet.
 Result<Fresh> ReadFresh(Connection& connection, const ChartQuery& query,
@@ -24,7 +24,7 @@ Result<Fresh> ReadFresh(Connection& connection, const ChartQuery& query,
   const auto take = [&](const NodeTicks& node) -> Status {
     if (std::ranges::count(query.nodes, node.node_id, &NodeBrief::node_id) == 0) return {};
     for (StoredRollup& rollup : RollUpTicks(node.ticks, *LevelFor(wanted.bin_us))) {
-      fresh[rollup.key][node.node_id] = std::move(rollup.bins);
+      fresh[rollup.key][node.node_id].push_back(std::move(rollup.bins));
     }
     return {};
   };
@@ -51,7 +51,9 @@ class NodesFold {
     std::vector<TickTable> tables;
     tables.push_back(std::move(bins));
     if (const auto fresh = fresh_.find(key); fresh != fresh_.end()) {
-      if (auto its = fresh->second.extract(node_id)) tables.push_back(std::move(its.mapped()));
+      if (auto its = fresh->second.extract(node_id)) {
+        std::ranges::move(its.mapped(), std::back_inserter(tables));
+      }
     }
     FoldOf(key).AddNode(tables);
     return {};
@@ -69,7 +71,7 @@ class NodesFold {
   Status DrawMetric() {
     auto fresh = fresh_.lower_bound({RollupBin(query_.bin_us), metric_, INT64_MIN});
     while (fresh != fresh_.end() && fresh->first.metric == metric_) {
-      for (const auto& [node_id, bins] : fresh->second) FoldOf(fresh->first).AddNode({&bins, 1});
+      for (const auto& [node_id, tables] : fresh->second) FoldOf(fresh->first).AddNode(tables);
       fresh = fresh_.erase(fresh);
     }
     for (const auto& [key, fold] : folds_) Draw(fold.Take(), query_, chart_);

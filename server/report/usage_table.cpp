@@ -123,7 +123,8 @@ Result<Fresh> ReadFresh(Connection& connection, const SeriesRange& range, std::i
   const std::int64_t only = range.nodes.size() == 1 ? range.nodes[0].node_id : 0;
   Fresh fresh;
   const auto take = [&](const NodeTicks& node) {
-    fresh[node.node_id] = RollUpTicks(node.ticks, *LevelFor(bin_us));
+    std::ranges::move(RollUpTicks(node.ticks, *LevelFor(bin_us)),
+                      std::back_inserter(fresh[node.node_id]));
     return Status();
   };
   const Status read = ForEachFreshNode(connection, TicksOf(range, only), take);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include "server/store/reals.h"
 
@@ -17,16 +19,21 @@ std::size_t BinsOf(const RollupKey& key) {
 
 RollupFold::RollupFold(const RollupKey& key) : key_(key), means_(BinsOf(key)) {}
 
+// A series at a time: the bins of all would be a hundred megabytes of a node with thousands.
 void RollupFold::AddNode(std::span<const TickTable> tables) {
-  std::map<std::string_view, std::vector<Samples>> lines;
+  using Part = std::pair<const TickTable*, RollupDevice>;
+  std::map<std::string_view, std::vector<Part>> devices;
   for (const TickTable& table : tables) {
     for (const RollupDevice& device : DevicesOf(table)) {
-      std::vector<Samples>& line = lines[*device.device];
-      line.resize(means_.size());
-      Collect(table, device, line);
+      devices[*device.device].emplace_back(&table, device);
     }
   }
-  for (const auto& [device, line] : lines) AddSeries(line);
+  std::vector<Samples> line;
+  for (const auto& [name, parts] : devices) {
+    line.assign(means_.size(), {});
+    for (const auto& [table, device] : parts) Collect(*table, device, line);
+    AddSeries(line);
+  }
 }
 
 void RollupFold::Collect(const TickTable& table, const RollupDevice& device,

@@ -33,8 +33,9 @@ struct TickQuery {
 Result<TickTable> ReadTicks(Connection&, const TickQuery&);
 
 // The same of what is not compacted yet, of one node or (node 0) of each, node by node: decoded,
-// some minutes of a large job take a gigabyte. In several statements: ask in a snapshot. An error
-// that `take` returns ends it.
+// some minutes of a large job take a gigabyte. Of a node with very many series in parts, oldest
+// first, which end where windows of blocks do: no bin of a level lies in two of them. In several
+// statements: ask in a snapshot. An error that `take` returns ends it.
 struct NodeTicks {
   std::int64_t node_id = 0;
   TickTable ticks;

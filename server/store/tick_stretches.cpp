@@ -7,8 +7,6 @@
 namespace stepscope {
 namespace {
 
-// 9 bytes each, and as much again while tables become one.
-constexpr std::size_t kMostValues = 4'000'000;
 constexpr std::size_t kMostOfWindow = kBlockLimits.cells + kBlockLimits.rows;
 
 // The end of a window: of the last one that ends in the stretch, or else of the first.
@@ -21,7 +19,7 @@ std::int64_t EndOfWindow(std::int64_t after_us, std::int64_t stretch_us) {
 Result<TickTable> ReadFirst(Connection& connection, TickQuery& query, std::int64_t& stretch_us) {
   for (;;) {
     const bool least = WindowOf(query.after_us + 1) == WindowOf(query.until_us);
-    query.most_values = least ? kMostOfWindow : kMostValues;
+    query.most_values = least ? kMostOfWindow : kValuesAtOnce;
     Result<TickTable> table = ReadTicks(connection, query);
     if (table || least || table.error().code != Code::kInvalid) return table;
     stretch_us = std::max(stretch_us / 2, kWindowUs);
@@ -32,7 +30,7 @@ Result<TickTable> ReadFirst(Connection& connection, TickQuery& query, std::int64
 
 // Twice the time is not too much either, though each metric may have times of its own.
 bool IsSmall(const TickTable& table) {
-  return table.at_us.size() * (table.series.size() + 1) < kMostValues / 8;
+  return table.at_us.size() * (table.series.size() + 1) < kValuesAtOnce / 8;
 }
 
 }  // namespace

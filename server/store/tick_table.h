@@ -32,8 +32,11 @@ struct TickFilter {
 inline constexpr TableLimits kBlockLimits{
     .rows = 1024 * 1024, .columns = 20'001, .cells = 16 * 1024 * 1024};
 
-// How many values, times among them, a reader may still decode: all of a node with very many series
-// are a gigabyte an hour.
+// How many values, times among them, a reader decodes at once where it can read a part by itself:
+// 9 bytes each, and as much again while tables become one.
+inline constexpr std::size_t kValuesAtOnce = 4'000'000;
+
+// How many a reader may still decode: all of a node with very many series are a gigabyte an hour.
 class ValueBudget {
  public:
   explicit ValueBudget(std::size_t most) : left_(most) {}

@@ -1,6 +1,8 @@
 // Ticks of a node, put together from frames and blocks: each instant once, only what is asked for.
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "server/store/blocks.h"
 #include "server/store/series.h"
@@ -100,6 +102,50 @@ Result<TickTable> ReadLong(Connection& connection, const TickQuery& query) {
   }
 }
 
+// Of the frames of one node: those with ticks in the range.
+std::vector<FrameKey> Within(const TickQuery& query, const std::vector<FrameKey>& keys) {
+  std::vector<FrameKey> within;
+  std::ranges::copy_if(keys, std::back_inserter(within), [&](const FrameKey& key) {
+    return key.to_us > query.after_us && key.from_us <= query.until_us;
+  });
+  return within;
+}
+
+// The range up to the end of a window about in its middle, and the one behind it.
+std::pair<TickQuery, TickQuery> HalvesOf(const TickQuery& query) {
+  const std::int64_t first_us = WindowOf(query.after_us + 1), last_us = WindowOf(query.until_us);
+  std::pair halves{query, query};
+  halves.second.after_us = WindowOf(std::midpoint(first_us, last_us)) + kWindowUs - 1;
+  halves.first.until_us = halves.second.after_us;
+  return halves;
+}
+
+// `keys` are the frames of one node, some; halves are taken until each is few values or a window.
+Status TakeFresh(Connection& connection, TickQuery query, const std::vector<FrameKey>& keys,
+                 const TakeTicks& take) {
+  const std::int64_t first_us = std::ranges::min(keys, {}, &FrameKey::from_us).from_us;
+  const std::int64_t last_us = std::ranges::max(keys, {}, &FrameKey::to_us).to_us;
+  query.after_us = std::max(query.after_us, first_us - 1);
+  query.until_us = std::min(query.until_us, last_us);
+  const bool least = WindowOf(query.after_us + 1) == WindowOf(query.until_us);
+  Found found;
+  ValueBudget values(least ? query.most_values : std::min(query.most_values, kValuesAtOnce));
+  const Status read = ReadFrames(connection, query, keys, SIZE_MAX, values, found);
+  if (read) {
+    const TickBounds bounds{query.after_us, query.until_us};
+    return take({keys.front().node_id, JoinTicks(std::move(found.tables), bounds)});
+  }
+  if (least || read.error().code != Code::kInvalid) return read;
+  found = {};
+  const auto [before, behind] = HalvesOf(query);
+  for (const TickQuery& half : {before, behind}) {
+    const std::vector<FrameKey> its = Within(half, keys);
+    if (its.empty()) continue;
+    if (Status taken = TakeFresh(connection, half, its, take); !taken) return taken;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<TickTable> ReadTicks(Connection& connection, const TickQuery& query) {
@@ -124,13 +170,7 @@ Status ForEachFreshNode(Connection& connection, const TickQuery& query, const Ta
   for (auto from = keys->begin(); from != keys->end();) {
     const auto to = std::find_if(from, keys->end(),
                                  [&](const FrameKey& key) { return key.node_id != from->node_id; });
-    Found found;
-    ValueBudget values(query.most_values);
-    const Status read = ReadFrames(connection, query, {from, to}, SIZE_MAX, values, found);
-    if (!read) return read;
-    TickTable ticks =
-        JoinTicks(std::move(found.tables), {query.after_us, query.until_us, SIZE_MAX});
-    if (Status taken = take({from->node_id, std::move(ticks)}); !taken) return taken;
+    if (Status taken = TakeFresh(connection, query, {from, to}, take); !taken) return taken;
     from = to;
   }
   return {};
