@@ -150,7 +150,7 @@ def while_removed(options, folder, side, chart, job_id):
         for figure, value in found.items():
             values[name].setdefault(figure, []).append(value)
         print(f"{int(gone[1]) / 1e6:,.0f} MB gone", file=sys.stderr, flush=True)
-        if name == HELD_UP:
+        if name == HELD_UP and not gone[2]:
             wait_for(lambda: removal() != gone, "rows go again", 30, 0.1)
             paused += time.perf_counter() - round_began
     rows, size, seconds = (float(word) for word in removal())

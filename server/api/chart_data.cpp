@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "server/store/short_range.h"
 #include "server/store/tick_stretches.h"
+#include "server/store/unrolled.h"
 
 namespace stepscope {
 namespace {
@@ -35,6 +36,26 @@ Status CheckSeries(const ChartQuery& query, const Chart& chart) {
   return Invalid(
       Format("{} series of {} bins are more than {} values; choose metrics, a node or wider bins",
              chart.lines(), bins, kMostCells));
+}
+
+// Of one metric that was asked for by name: the page asks for many, of which some are not there.
+Status CheckRollups(Connection& connection, const ChartQuery& query, const Chart& chart) {
+  const std::int64_t bin_us = RollupBin(query.bin_us);
+  if (bin_us == 0 || chart.lines() > 0 || query.filter.metrics.size() != 1) return {};
+  UnrolledQuery wanted{.job_id = query.job_id,
+                       .node_ids = {},
+                       .metric = query.filter.metrics[0],
+                       .from_us = query.from_us,
+                       .until_us = query.to_us,
+                       .bin_us = bin_us};
+  for (const NodeBrief& node : query.nodes) wanted.node_ids.push_back(node.node_id);
+  const Result<bool> unrolled = IsUnrolled(connection, wanted);
+  if (!unrolled) return unrolled.error();
+  if (!*unrolled) return {};
+  return Invalid(Format(
+      "{} has too many devices on a node: there are no bins of 10 s or more of it; charts of "
+      "one device with narrower bins show its samples",
+      wanted.metric));
 }
 
 std::int64_t RollupBin(std::int64_t bin_us) {
@@ -114,7 +135,8 @@ std::int64_t ChartBin(std::int64_t bin_us) {
 Status FillChart(Connection& connection, const ChartQuery& query, Chart& chart) {
   if (query.nodes.empty()) return {};
   if (const std::int64_t bin_us = RollupBin(query.bin_us); bin_us > 0) {
-    return AddRollups(connection, query, bin_us, chart);
+    const Status added = AddRollups(connection, query, bin_us, chart);
+    return added ? CheckRollups(connection, query, chart) : added;
   }
   for (const NodeBrief& node : query.nodes) {
     if (Status added = AddNodeSamples(connection, query, node, chart); !added) return added;

@@ -42,6 +42,9 @@ TickQuery FirstStretch(TickQuery ticks, std::int64_t interval_us);
 // Invalid when a chart has more series than allowed, or more bins than memory is meant for.
 Status CheckSeries(const ChartQuery& query, const Chart& chart);
 
+// Invalid when nothing was found of a metric in rollups because its devices are too many for them.
+Status CheckRollups(Connection& connection, const ChartQuery& query, const Chart& chart);
+
 // Every sample of a node. Checked as above.
 Status AddNodeSamples(Connection& connection, const ChartQuery& query, const NodeBrief& node,
                       Chart& chart);

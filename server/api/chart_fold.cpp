@@ -145,7 +145,8 @@ Status DrawRollups(Connection& connection, const ChartQuery& query, std::int64_t
 Status FillFolded(Connection& connection, const ChartQuery& query, Chart& chart) {
   if (query.nodes.empty()) return {};
   if (const std::int64_t bin_us = RollupBin(query.bin_us); bin_us > 0) {
-    return DrawRollups(connection, query, bin_us, chart);
+    const Status drawn = DrawRollups(connection, query, bin_us, chart);
+    return drawn ? CheckRollups(connection, query, chart) : drawn;
   }
   for (const NodeBrief& node : query.nodes) {
     Chart each(query.bin_us, chart.interval_us());

@@ -120,30 +120,36 @@ std::pair<TickQuery, TickQuery> HalvesOf(const TickQuery& query) {
   return halves;
 }
 
-// `keys` are the frames of one node, some; halves are taken until each is few values or a window.
+// A frame that lies in both halves is decoded for each: where more than a few do, as with rows of
+// many years in one frame, halves are not less than the whole.
+bool AreLess(const std::vector<FrameKey>& before, const std::vector<FrameKey>& behind,
+             std::size_t whole) {
+  return (before.size() + behind.size() - whole) * 8 <= whole;
+}
+
+// `keys` are the frames of one node, some. Halves are taken until each is few values or a window.
 Status TakeFresh(Connection& connection, TickQuery query, const std::vector<FrameKey>& keys,
                  const TakeTicks& take) {
   const std::int64_t first_us = std::ranges::min(keys, {}, &FrameKey::from_us).from_us;
   const std::int64_t last_us = std::ranges::max(keys, {}, &FrameKey::to_us).to_us;
   query.after_us = std::max(query.after_us, first_us - 1);
   query.until_us = std::min(query.until_us, last_us);
-  const bool least = WindowOf(query.after_us + 1) == WindowOf(query.until_us);
+  if (query.after_us >= query.until_us) return {};
+  const auto [before, behind] = HalvesOf(query);
+  const std::vector<FrameKey> its_before = Within(before, keys), its_behind = Within(behind, keys);
+  const bool halves = WindowOf(query.after_us + 1) < WindowOf(query.until_us) &&
+                      AreLess(its_before, its_behind, keys.size());
   Found found;
-  ValueBudget values(least ? query.most_values : std::min(query.most_values, kValuesAtOnce));
+  ValueBudget values(halves ? std::min(query.most_values, kValuesAtOnce) : query.most_values);
   const Status read = ReadFrames(connection, query, keys, SIZE_MAX, values, found);
   if (read) {
     const TickBounds bounds{query.after_us, query.until_us};
     return take({keys.front().node_id, JoinTicks(std::move(found.tables), bounds)});
   }
-  if (least || read.error().code != Code::kInvalid) return read;
+  if (!halves || read.error().code != Code::kInvalid) return read;
   found = {};
-  const auto [before, behind] = HalvesOf(query);
-  for (const TickQuery& half : {before, behind}) {
-    const std::vector<FrameKey> its = Within(half, keys);
-    if (its.empty()) continue;
-    if (Status taken = TakeFresh(connection, half, its, take); !taken) return taken;
-  }
-  return {};
+  const Status taken = TakeFresh(connection, before, its_before, take);
+  return taken ? TakeFresh(connection, behind, its_behind, take) : taken;
 }
 
 }  // namespace

@@ -178,6 +178,36 @@ TEST_F(FoldTest, MoreSeriesThanAreWrittenOneByOneAreFolded) {
   EXPECT_EQ(fold["sum"], Json({4'498'500.0, 3'000.0}));
 }
 
+TEST_F(FoldTest, ThatDevicesAreTooManyForRollupsIsSaid) {
+  Create("mlp");
+  PostDevices(3'000, kStartUs, kStartUs + kSecondUs);
+  const std::string chart =
+      "/api/v1/jobs/mlp/metrics?metric=user.loss&points=360&from_us=" + std::to_string(kStartUs) +
+      "&to_us=" + std::to_string(kStartUs + 3'600 * kSecondUs - 1);
+  const std::string one = "&device=d7", folded = "&fold=metric";
+  for (const std::string& of : {one, folded}) {
+    EXPECT_EQ(service_.GetJson(chart + of)["series"].size(), 1U) << "not compacted yet";
+  }
+  Compact();
+  for (const std::string& of : {one, folded}) {
+    ExpectProblem(service_.Get(chart + of), 400, "invalid-parameter",
+                  "user.loss has too many devices on a node");
+  }
+  EXPECT_EQ(Ask("metric=user.loss&device=d7")["series"].size(), 1U) << "its samples are there";
+  EXPECT_EQ(Ask("metric=user.other&fold=metric&points=1")["series"].size(), 0U);
+  const std::string later =
+      "metric=user.loss&fold=metric&points=1&from_us=" + std::to_string(kStartUs + 20 * kSecondUs) +
+      "&to_us=" + std::to_string(kStartUs + 60 * kSecondUs);
+  EXPECT_EQ(Ask(later)["series"].size(), 0U) << "there was nothing";
+}
+
+TEST_F(FoldTest, ADeviceThatIsNotThereIsNotOneTooMany) {
+  Create("mlp");
+  PostDevices(3, kStartUs, kStartUs + 60 * kSecondUs);
+  Compact();
+  EXPECT_EQ(Ask("metric=user.loss&device=d7&points=1")["series"].size(), 0U);
+}
+
 // A thousand bins of each would be 64 MB.
 TEST_F(FoldTest, MoreBinsThanMemoryIsMeantForAreRefused) {
   Create("mlp");

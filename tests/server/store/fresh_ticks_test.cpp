@@ -110,5 +110,24 @@ TEST_F(FreshTicks, AFrameOfManyYearsIsInEachPartWithItsOwnTicks) {
   EXPECT_EQ(TimesOf(Read()), stored_);
 }
 
+// No half of it is less than the whole.
+TEST_F(FreshTicks, OneFrameOfManyYearsAndValuesIsReadAtOnce) {
+  Times at_us;
+  for (std::int64_t i = 1; i <= 600; ++i) at_us.push_back(i * kYearUs / 10);
+  Store(at_us, 6'990);
+  const auto parts = Read();
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].at_us, stored_);
+}
+
+TEST_F(FreshTicks, ARangeThatEndsBeforeItBeginsIsEmpty) {
+  Times at_us(600);
+  std::iota(at_us.begin(), at_us.end(), 900);
+  for (std::int64_t& time : at_us) time *= kSecondUs;
+  Store(at_us, 6'990);
+  EXPECT_TRUE(Read(1'250 * kSecondUs, 1'100 * kSecondUs).empty());
+  EXPECT_TRUE(Read(1'199 * kSecondUs, 1'199 * kSecondUs).empty());
+}
+
 }  // namespace
 }  // namespace stepscope
