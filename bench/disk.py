@@ -4,38 +4,31 @@ written to it, or because others use it."""
 import os
 import statistics
 import sys
-import threading
 import time
+
+from harness import Repeated
 
 PROBES_PER_SECOND = 20
 CALM_MS, CALM_SECONDS, MOST_SECONDS = 20, 30, 300
 
 
-class DiskProbe(threading.Thread):
+class DiskProbe(Repeated):
     """Writes 8 KB to a file of its own, synced, twenty times a second while it is inside a `with`."""
 
     def __init__(self, folder):
-        super().__init__(daemon=True)
-        self.path, self.over, self.took_ms = folder / "probe", threading.Event(), []
+        super().__init__(1 / PROBES_PER_SECOND)
+        self.file = open(folder / "probe", "wb", buffering=0)
 
-    def run(self):
-        with open(self.path, "wb", buffering=0) as file:
-            while not self.over.wait(1 / PROBES_PER_SECOND):
-                began = time.perf_counter()
-                os.pwrite(file.fileno(), os.urandom(8192), 0)
-                os.fdatasync(file.fileno())
-                self.took_ms.append(1e3 * (time.perf_counter() - began))
+    def once(self):
+        os.pwrite(self.file.fileno(), os.urandom(8192), 0)
+        os.fdatasync(self.file.fileno())
 
     def p99(self):
         return statistics.quantiles(self.took_ms, n=100, method="inclusive")[98]
 
-    def __enter__(self):
-        self.start()
-        return self
-
     def __exit__(self, *_):
-        self.over.set()
-        self.join()
+        super().__exit__()
+        self.file.close()
 
 
 def wait_until_calm(folder):

@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -122,6 +123,28 @@ def tree_memory_bytes(process, without=()):
         private += own
         shared.append(kilobytes.get("Rss", 0) - own)
     return (private + max(shared)) * 1024
+
+
+class Repeated(threading.Thread):
+    """Does `once` again and again while it is inside a `with`, and notes how long each took, in ms."""
+
+    def __init__(self, pause_seconds):
+        super().__init__(daemon=True)
+        self.pause_seconds, self.over, self.took_ms = pause_seconds, threading.Event(), []
+
+    def run(self):
+        while not self.over.wait(self.pause_seconds):
+            began = time.perf_counter()
+            self.once()
+            self.took_ms.append(1e3 * (time.perf_counter() - began))
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.join()
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,12 @@ import os
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
-from harness import ROOT, Contender, Figure, clean_end, fresh_folder, print_table, summaries, take_turns, write_results  # noqa: E402
+from harness import ROOT, Contender, Figure, Repeated, clean_end, fresh_folder, print_table, summaries, take_turns, write_results  # noqa: E402
 
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from bench.disk import DiskProbe, wait_until_calm  # noqa: E402
@@ -55,28 +54,16 @@ COPIED = {
 }
 
 
-class Person(threading.Thread):
+class Person(Repeated):
     """Asks for a chart every tenth of a second while it is inside a `with`."""
 
     def __init__(self, port, chart):
-        super().__init__(daemon=True)
-        self.client, self.chart, self.over, self.took_ms = Client(port), chart, threading.Event(), []
-        self.refused = 0
+        super().__init__(0.1)
+        self.client, self.chart, self.refused = Client(port), chart, 0
 
-    def run(self):
-        while not self.over.wait(0.1):
-            began = time.perf_counter()
-            status, _ = self.client.ask(OfStepscope().path(self.chart, self.chart.at_random()))
-            self.refused += status != 200
-            self.took_ms.append(1e3 * (time.perf_counter() - began))
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        self.join()
+    def once(self):
+        status, _ = self.client.ask(OfStepscope().path(self.chart, self.chart.at_random()))
+        self.refused += status != 200
 
 
 def make_watched(side):
