@@ -68,21 +68,21 @@ double Seconds(Duration duration) {
 
 // The part of waits for data that was raw input; where the host was not busy at all, they waited
 // for something that is elsewhere.
-double InputPart(const Budget& shown) {
+double InputPart(const TimeByCause& shown) {
   const double input = shown[Cause::kRawInput] + shown[Cause::kStorage];
   const double both = input + shown[Cause::kPreprocessing] + shown[Cause::kFrameworkOverhead];
   return both <= 0 ? 1 : input / both;
 }
 
-Budget Scaled(Budget budget, double factor) {
+TimeByCause Scaled(TimeByCause budget, double factor) {
   for (double& seconds : budget.seconds) seconds *= factor;
   return budget;
 }
 
 // Times in which steps stalled, in seconds. Phases that overlap count for no more than the steps.
-Budget StallsOf(const StepSums& steps, const Budget& shown) {
+TimeByCause StallsOf(const StepSums& steps, const TimeByCause& shown) {
   const double data = Seconds(steps.phase(Phase::kData)), input = InputPart(shown);
-  Budget stalls;
+  TimeByCause stalls;
   stalls[Cause::kRawInput] = data * input;
   stalls[Cause::kPreprocessing] = data * (1 - input);
   for (const auto& [phase, cause] : kStalls) stalls[cause] += Seconds(steps.phase(phase));
@@ -91,8 +91,8 @@ Budget StallsOf(const StepSums& steps, const Budget& shown) {
 }
 
 // Idle time while the model computed: only causes that are in the computing itself.
-Budget OfComputing(const Budget& idle, double seconds) {
-  Budget computing;
+TimeByCause OfComputing(const TimeByCause& idle, double seconds) {
+  TimeByCause computing;
   for (const Cause cause : {Cause::kFrameworkOverhead, Cause::kUnderUse}) {
     computing[cause] = idle[cause];
   }
@@ -112,28 +112,28 @@ std::string_view AdviceOf(Cause cause, bool steps_told) {
   return cause == Cause::kUnknown && steps_told ? kUnexplained : TextOf(cause).advice;
 }
 
-double Budget::Total() const {
+double TimeByCause::Total() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
-void Budget::Add(const Budget& other) {
+void TimeByCause::Add(const TimeByCause& other) {
   for (std::size_t i = 0; i < kCauses; ++i) seconds[i] += other.seconds[i];
 }
 
-Budget GpuBudget(const HostSums& host, const RankSums& ranks) {
+TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks) {
   const double idle = host.idle.Total();
   const double wall_s = Seconds(ranks.steps.wall());
   const double rank_s = host.host.Total() * static_cast<double>(ranks.ranks);
-  Budget budget = host.idle;
+  TimeByCause budget = host.idle;
   if (wall_s > 0 && rank_s > 0) {
     const double in_steps = std::min(1.0, wall_s / rank_s);
     const double gpu_s_per_rank_s = (host.busy + idle) / std::max(rank_s, wall_s);
-    const Budget stalls = Scaled(StallsOf(ranks.steps, host.idle), gpu_s_per_rank_s);
+    const TimeByCause stalls = Scaled(StallsOf(ranks.steps, host.idle), gpu_s_per_rank_s);
     const double stalled = std::min(stalls.Total(), idle), left = idle - stalled;
     // Who knows only how much idle time there was gives it to the time outside of steps first:
     // steps that keep the GPU busy are not to blame for what goes on between them.
     const double outside = std::min(left, (host.busy + idle) * (1 - in_steps));
-    budget = stalled > 0 ? Scaled(stalls, stalled / stalls.Total()) : Budget();
+    budget = stalled > 0 ? Scaled(stalls, stalled / stalls.Total()) : TimeByCause();
     budget.Add(OfComputing(host.idle, left - outside));
     if (idle > 0) budget.Add(Scaled(host.idle, outside / idle));
   }
@@ -143,8 +143,8 @@ Budget GpuBudget(const HostSums& host, const RankSums& ranks) {
 
 // A training that never tells of waiting for data may well have waited: then only what it calls
 // computing is.
-Budget StepBudget(const HostSums& host, const StepSums& steps, bool tells_of_waits) {
-  Budget budget = StallsOf(steps, host.host);
+TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool tells_of_waits) {
+  TimeByCause budget = StallsOf(steps, host.host);
   const double rest = std::max(0.0, Seconds(steps.wall()) - budget.Total());
   double named = 0;
   for (const Phase phase : kComputing) named += Seconds(steps.phase(phase));

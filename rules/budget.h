@@ -45,13 +45,13 @@ const CauseText& TextOf(Cause cause);
 std::string_view AdviceOf(Cause cause, bool steps_told);
 
 // Amounts of time by cause, in seconds of GPUs, or of ranks where there is no GPU.
-struct Budget {
+struct TimeByCause {
   std::array<double, kCauses> seconds{};
 
   double& operator[](Cause cause) { return seconds[static_cast<std::size_t>(cause)]; }
   double operator[](Cause cause) const { return seconds[static_cast<std::size_t>(cause)]; }
   double Total() const;
-  void Add(const Budget& other);
+  void Add(const TimeByCause& other);
 
   template <typename State>
   void Fields(State& state) {
@@ -66,7 +66,7 @@ struct Budget {
 // the host showed, whether the GPUs idled or not.
 struct HostSums {
   double busy = 0;
-  Budget idle, host;
+  TimeByCause idle, host;
 
   template <typename State>
   void Fields(State& state) {
@@ -86,11 +86,11 @@ struct RankSums {
 // stalled, as far as it reaches. Of what is left, the time outside of steps is idle before the time
 // in steps is (the GPUs idled while the model computed); both go to what the host showed. It adds
 // up to busy + idle.
-Budget GpuBudget(const HostSums& host, const RankSums& ranks);
+TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks);
 
 // The budget of the step time of a node without GPUs; it adds up to the wall time of the steps.
 // What no phase names is taken for computing where the job tells of its waits for data; else it is
 // unknown.
-Budget StepBudget(const HostSums& host, const StepSums& steps, bool tells_of_waits);
+TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool tells_of_waits);
 
 }  // namespace stepscope

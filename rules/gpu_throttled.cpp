@@ -94,7 +94,7 @@ class ThrottleFold : public DeviceFold<ThrottleFold> {
 };
 
 // A GPU's columns.
-struct Source {
+struct ThrottleColumns {
   Gpu* gpu = nullptr;
   const Column* use = nullptr;
   const Column* power = nullptr;
@@ -106,7 +106,7 @@ const Column* Find(const std::vector<DeviceColumn>& columns, const std::string& 
   return found == columns.end() ? nullptr : found->column;
 }
 
-void Add(const Source& from, std::size_t row, Time at) {
+void Add(const ThrottleColumns& from, std::size_t row, Time at) {
   const auto has = [row](const Column* column) { return column != nullptr && column->Has(row); };
   const auto holds = [&](const Column* column) { return has(column) && column->values[row] > 0; };
   if (!has(from.use) || BinPercent(PercentBin(*from.use, row)) <= kBusyPercent) return;
@@ -122,9 +122,10 @@ void ThrottleFold::Observe(const TickView& ticks) {
   if (ticks.first == ticks.end) return;
   scans_.Saw(ticks.At(ticks.first));
   const auto power = ColumnsOf(ticks, kMetrics[1]), heat = ColumnsOf(ticks, kMetrics[2]);
-  std::vector<Source> sources;
+  std::vector<ThrottleColumns> sources;
   for (const DeviceColumn& use : ColumnsOf(ticks, kMetrics[0])) {
-    const Source source{nullptr, use.column, Find(power, use.device), Find(heat, use.device)};
+    const ThrottleColumns source{nullptr, use.column, Find(power, use.device),
+                                 Find(heat, use.device)};
     if (source.power == nullptr && source.heat == nullptr) continue;
     sources.push_back(source);
     sources.back().gpu = &gpus_[{std::string(ticks.node), use.device}];
@@ -133,7 +134,7 @@ void ThrottleFold::Observe(const TickView& ticks) {
     const Time at = ticks.At(row);
     const auto tick = start_.Observe(ticks.node, at);
     if (tick == Initialisation::Tick::kNotJudged) continue;
-    for (const Source& source : sources) {
+    for (const ThrottleColumns& source : sources) {
       if (tick == Initialisation::Tick::kFirstAfterStep) *source.gpu = Gpu();
       Add(source, row, at);
     }

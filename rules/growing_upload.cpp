@@ -25,7 +25,7 @@ constexpr Duration kLeastWatched = 30min;  // after which no burst at all is an 
 constexpr double kNear = 0.25, kMost = 0.8, kRising = 0.9, kGrowth = 0.2;
 
 // What the bursts of a node are like.
-struct Rhythm {
+struct BurstRhythm {
   std::size_t bursts = 0;
   double every_s = 0, steady = 0;  // the pause in the middle; part of the pauses that are near it
   Line line;                       // of bytes over bursts
@@ -36,8 +36,8 @@ struct Rhythm {
   }
 };
 
-Rhythm RhythmOf(const std::vector<Burst>& bursts) {
-  Rhythm rhythm;
+BurstRhythm RhythmOf(const std::vector<Burst>& bursts) {
+  BurstRhythm rhythm;
   rhythm.bursts = bursts.size();
   if (bursts.size() < 2) return rhythm;
   std::vector<double> pauses;
@@ -73,7 +73,7 @@ class UploadFold : public DeviceFold<UploadFold> {
 
  private:
   void ScanNode(const std::string& name, const SendBursts& node);
-  std::string Describe(const std::string& name, const Rhythm& rhythm) const;
+  std::string Describe(const std::string& name, const BurstRhythm& rhythm) const;
   const std::pair<const std::string, SendBursts>* Worst() const;
   std::string Unjudged() const;
 
@@ -119,7 +119,7 @@ void UploadFold::ScanNode(const std::string& name, const SendBursts& node) {
   const auto bursts = node.Large();
   if (bursts.empty() && node.watched() >= kLeastWatched) return scans_.Clear({name, ""});
   if (bursts.size() < kLeastBursts) return;
-  const Rhythm rhythm = RhythmOf(bursts);
+  const BurstRhythm rhythm = RhythmOf(bursts);
   const double silent_s = std::chrono::duration<double>(node.last() - bursts.back().to).count();
   if (!rhythm.Grows() || silent_s > 3 * rhythm.every_s) return scans_.Clear({name, ""});
   Finding finding;
@@ -134,7 +134,7 @@ void UploadFold::ScanNode(const std::string& name, const SendBursts& node) {
   scans_.Trigger(finding, 0);
 }
 
-std::string UploadFold::Describe(const std::string& name, const Rhythm& rhythm) const {
+std::string UploadFold::Describe(const std::string& name, const BurstRhythm& rhythm) const {
   return Format(
       "Node {} sends a burst every {}: over the last {} from {:.1f} MiB to {:.1f} MiB, {:+.2f} MiB "
       "each; {:.0f} % of the pauses are alike",
@@ -175,7 +175,7 @@ Verdict UploadFold::Judge() const {
   }
   Verdict verdict = scans_.Judge();
   const auto& [name, node] = *Worst();
-  const Rhythm rhythm = RhythmOf(node.Large());
+  const BurstRhythm rhythm = RhythmOf(node.Large());
   if (verdict.kind == VerdictKind::kFinding) {
     verdict.sentence = Format("{}; {}.", Describe(name, rhythm), scans_.FiredText("node"));
   } else if (rhythm.bursts < kLeastBursts) {

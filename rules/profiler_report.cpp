@@ -68,9 +68,9 @@ std::string TimeText(double seconds, std::string_view of) {
                          : Format("{:.2f} {} hours", seconds / kHour, of);
 }
 
-class Report : public FieldsFold<Report> {
+class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
  public:
-  Report(const Params& params, const JobFacts& facts)
+  ProfilerReportFold(const Params& params, const JobFacts& facts)
       : threshold_(params["threshold"]),
         price_(params["price_per_gpu_hour"]),
         tick_s_(std::chrono::duration<double>(facts.interval).count()),
@@ -89,7 +89,7 @@ class Report : public FieldsFold<Report> {
 
  private:
   struct Whole {
-    Budget budget;
+    TimeByCause budget;
     bool gpus = false;  // its time is of GPUs, not of steps
   };
   RankSums RanksOf(std::string_view node) const;
@@ -107,7 +107,7 @@ class Report : public FieldsFold<Report> {
   std::map<int, Rank, std::less<>> ranks_;
 };
 
-void Report::Observe(const StepView& steps) {
+void ProfilerReportFold::Observe(const StepView& steps) {
   start_.Observe(steps);
   if (steps.steps.empty()) return;
   Rank& rank = ranks_[steps.rank];
@@ -115,7 +115,7 @@ void Report::Observe(const StepView& steps) {
   for (const Step& step : steps.steps) rank.steps.Add(step);
 }
 
-void Report::Observe(const TickView& ticks) {
+void ProfilerReportFold::Observe(const TickView& ticks) {
   Node& node = nodes_[std::string(ticks.node)];
   const HostSigns signs(ticks);
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
@@ -134,7 +134,7 @@ void Report::Observe(const TickView& ticks) {
   }
 }
 
-RankSums Report::RanksOf(std::string_view node) const {
+RankSums ProfilerReportFold::RanksOf(std::string_view node) const {
   RankSums sums;
   for (const auto& [number, rank] : ranks_) {
     if (rank.node != node) continue;
@@ -145,10 +145,10 @@ RankSums Report::RanksOf(std::string_view node) const {
 }
 
 // Of GPUs where there are any, else of steps.
-Report::Whole Report::Divide() const {
+ProfilerReportFold::Whole ProfilerReportFold::Divide() const {
   Whole whole;
   for (const auto& [name, node] : nodes_) {
-    Budget start = node.start.idle;
+    TimeByCause start = node.start.idle;
     start[Cause::kBusy] = node.start.busy;
     whole.budget.Add(start);
     whole.budget.Add(GpuBudget(node.loop, RanksOf(name)));
@@ -164,7 +164,8 @@ Report::Whole Report::Divide() const {
   return whole;
 }
 
-std::string Report::Describe(const Whole& whole, const std::vector<Cause>& ranked) const {
+std::string ProfilerReportFold::Describe(const Whole& whole,
+                                         const std::vector<Cause>& ranked) const {
   const double total = whole.budget.Total();
   const auto percent = [&](Cause cause) { return whole.budget[cause] / total * 100; };
   std::string text =
@@ -180,20 +181,20 @@ std::string Report::Describe(const Whole& whole, const std::vector<Cause>& ranke
   return text + ".";
 }
 
-std::int64_t Report::Steps() const {
+std::int64_t ProfilerReportFold::Steps() const {
   std::int64_t steps = 0;
   for (const auto& [number, rank] : ranks_) steps += rank.steps.steps();
   return steps;
 }
 
 // Whether any step tells of waiting for data, as those of a watched loader do.
-bool Report::TellsOfWaits() const {
+bool ProfilerReportFold::TellsOfWaits() const {
   return std::ranges::any_of(ranks_, [](const auto& each) {
     return each.second.steps.phase(Phase::kData) > Duration::zero();
   });
 }
 
-Json Report::Row(const Whole& whole, Cause cause) const {
+Json ProfilerReportFold::Row(const Whole& whole, Cause cause) const {
   const CauseText& text = TextOf(cause);
   const double seconds = whole.budget[cause], share = seconds / whole.budget.Total();
   Json row = {{"cause", text.name}, {"words", text.words}, {"seconds", seconds}, {"share", share}};
@@ -211,7 +212,7 @@ Json Report::Row(const Whole& whole, Cause cause) const {
   return row;
 }
 
-Json Report::Evidence(const Whole& whole, const std::vector<Cause>& ranked) const {
+Json ProfilerReportFold::Evidence(const Whole& whole, const std::vector<Cause>& ranked) const {
   const std::int64_t steps = Steps();
   Json rows = Json::array({Row(whole, Cause::kBusy)});
   for (const Cause cause : ranked) rows.push_back(Row(whole, cause));
@@ -225,7 +226,7 @@ Json Report::Evidence(const Whole& whole, const std::vector<Cause>& ranked) cons
           {"budget", std::move(rows)}};
 }
 
-Verdict Report::Judge() const {
+Verdict ProfilerReportFold::Judge() const {
   Verdict verdict;
   const Whole whole = Divide();
   const double total = whole.budget.Total();
@@ -260,7 +261,7 @@ RuleType ProfilerReport() {
       .params = kParams,
       .metrics = HostSigns::Metrics(),
       .steps = StepNeed::kAll,
-      .make = MakeFold<Report>,
+      .make = MakeFold<ProfilerReportFold>,
       .sums_up = true,
   };
 }

@@ -22,7 +22,7 @@ constexpr Param kParams[] = {
 constexpr Duration kLeastLimit = 5min;
 constexpr std::int64_t kLeastSteps = 100;  // for a percentile
 
-struct Window {
+struct StepWindow {
   std::optional<Time> first, last;  // ends of steps of any rank
   StepTimes times;
 
@@ -76,7 +76,7 @@ class StalledFold : public FieldsFold<StalledFold> {
   std::optional<Time> ended_;
 
   FindingTrack findings_;
-  Windows<Window> windows_;
+  Windows<StepWindow> windows_;
   StepTimes times_;
   std::optional<Time> first_, last_;  // ends of the first step and of the newest before the scan
   std::optional<Time> scanned_, fired_;
@@ -87,7 +87,7 @@ class StalledFold : public FieldsFold<StalledFold> {
 void StalledFold::Observe(const StepView& steps) {
   for (const Step& step : steps.steps) {
     const Time end = EndedAt(step);
-    Window* window = windows_.At(end);
+    StepWindow* window = windows_.At(end);
     if (window == nullptr) continue;
     window->first = std::min(window->first.value_or(end), end);
     window->last = std::max(window->last.value_or(end), end);
@@ -117,7 +117,7 @@ bool StalledFold::Pause(Time until) {
 }
 
 void StalledFold::Scan(Time at) {
-  windows_.Close(at, [this](Time, const Window& window) {
+  windows_.Close(at, [this](Time, const StepWindow& window) {
     if (last_ && *window.first > *last_ && Pause(*window.first)) {
       stalled_s_ += std::chrono::duration<double>(*window.first - *last_).count();
     }

@@ -31,7 +31,7 @@ Duration Own(const StepSums& sums) {
   return sums.MeanWall() - sums.MeanPhase(Phase::kCommunication);
 }
 
-struct Window {
+struct RankWindow {
   std::map<int, StepSums, std::less<>> ranks;
   std::optional<Time> first;  // start of a step
 
@@ -91,7 +91,7 @@ class StragglerFold : public FieldsFold<StragglerFold> {
   bool IsJudged(const Rank& rank) const {
     return rank.windows >= kLeastWindows && rank.sums.steps() >= min_steps_;
   }
-  void Compare(Time start, const Window& window);
+  void Compare(Time start, const RankWindow& window);
   void Count(int number, const StepSums& sums, Duration median, Time from, Time end);
   StepSums Others(int number) const;
   const std::pair<const int, Rank>* Worst() const;
@@ -103,7 +103,7 @@ class StragglerFold : public FieldsFold<StragglerFold> {
   bool hidden_;
 
   FindingTrack findings_;
-  Windows<Window> windows_;
+  Windows<RankWindow> windows_;
   std::map<int, Rank, std::less<>> ranks_;
 };
 
@@ -112,7 +112,7 @@ void StragglerFold::Observe(const StepView& steps) {
   Rank& rank = ranks_[steps.rank];
   if (rank.node.empty()) rank.node = steps.node;
   for (const Step& step : steps.steps) {
-    Window* window = windows_.At(EndedAt(step));
+    RankWindow* window = windows_.At(EndedAt(step));
     if (window == nullptr) continue;
     window->ranks[steps.rank].Add(step);
     window->first = std::min(window->first.value_or(step.start), step.start);
@@ -120,11 +120,11 @@ void StragglerFold::Observe(const StepView& steps) {
 }
 
 void StragglerFold::Scan(Time at) {
-  windows_.Close(at, [this](Time start, const Window& window) { Compare(start, window); });
+  windows_.Close(at, [this](Time start, const RankWindow& window) { Compare(start, window); });
 }
 
-void StragglerFold::Compare(Time start, const Window& window) {
-  const Time end = start + Windows<Window>::kLength;
+void StragglerFold::Compare(Time start, const RankWindow& window) {
+  const Time end = start + Windows<RankWindow>::kLength;
   if (window.ranks.size() < 2) return;
   std::vector<Duration> own;
   for (const auto& [number, sums] : window.ranks) own.push_back(Own(sums));
@@ -140,7 +140,7 @@ void StragglerFold::Count(int number, const StepSums& sums, Duration median, Tim
   const double more = std::chrono::duration<double>(Own(sums) - median).count();
   const double limit = std::chrono::duration<double>(median).count() * threshold_;
   rank.active = more > limit && median > Duration::zero();
-  const Time start = end - Windows<Window>::kLength;
+  const Time start = end - Windows<RankWindow>::kLength;
   if (rank.slow_until == start) from = start;  // goes on
   rank.sums.Add(sums);
   ++rank.windows;

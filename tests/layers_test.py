@@ -142,6 +142,28 @@ def cycle_faults(root):
         yield "folders include each other: " + " -> ".join(way)
 
 
+# At the left edge, so at the level of the namespace: a type within a type has its own name.
+TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: : [^;]*)?\s*\{")
+
+
+def type_definitions(root):
+    """Type -> the files that define it."""
+    found = {}
+    for path in sources(root):
+        for line in path.read_text().splitlines():
+            if match := TYPE.match(line):
+                found.setdefault(match[1], []).append(str(path.relative_to(root)))
+    return found
+
+
+def definition_faults(root):
+    """All headers share one namespace. With two types of one name in a program the linker keeps the functions of one of
+    them, whose destructor then runs on the other; and a reader has to guess. Only two sources may have the same name."""
+    for name, files in sorted(type_definitions(root).items()):
+        if len(files) > 1 and any(file.endswith(".h") for file in files):
+            yield f"{name} is defined by {' and '.join(files)}: give one of them another name"
+
+
 def length_faults(root):
     for path in [*sources(root), *sorted((root / "python").rglob("*.[ch]")), *sorted((root / "python").rglob("*.py"))]:
         lines = len(path.read_text().splitlines())
@@ -149,7 +171,7 @@ def length_faults(root):
             yield f"{path.relative_to(root)}: {lines} lines, more than {MOST_LINES}; split it"
 
 
-CHECKS = (layer_faults, library_faults, cycle_faults, length_faults)
+CHECKS = (layer_faults, library_faults, cycle_faults, definition_faults, length_faults)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -179,6 +201,10 @@ BROKEN = [
      "libpq is included by more than one file of server/store: server/store/a.cpp, server/store/b.cpp"),
     (cycle_faults, {"rules/a.h": '#include "core/base/b.h"\n', "core/base/b.h": '#include "rules/a.h"\n'},
      "folders include each other: core/base -> rules -> core/base"),
+    (definition_faults, {"core/base/a.h": "struct Rows {\n", "server/store/b.h": "class Rows final : public Table {\n"},
+     "Rows is defined by core/base/a.h and server/store/b.h: give one of them another name"),
+    (definition_faults, {"rules/a.h": "enum class Cause { kNone };\n", "server/api/b.cpp": "namespace {\nstruct Cause {\n"},
+     "Cause is defined by rules/a.h and server/api/b.cpp: give one of them another name"),
     (length_faults, {"agent/a.cpp": "\n" * 301}, "agent/a.cpp: 301 lines, more than 300; split it"),
     (length_faults, {"python/native/a.c": "\n" * 301}, "python/native/a.c: 301 lines, more than 300; split it"),
 ]
@@ -190,6 +216,13 @@ def test_a_broken_tree_is_named(tmp_path, check, tree, sentence):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert sentence in list(check(tmp_path))
+
+
+def test_types_within_types_and_of_two_sources_may_share_a_name(tmp_path):
+    for name, text in {"a.h": "struct A {\n  struct Row {\n", "b.h": "struct B {\n  struct Row {\n", "c.cpp": "struct Gpu {\n", "d.cpp": "struct Gpu {\n"}.items():
+        (tmp_path / "rules").mkdir(exist_ok=True)
+        (tmp_path / "rules" / name).write_text(text)
+    assert list(definition_faults(tmp_path)) == []
 
 
 def test_the_walk_sees_the_whole_tree():

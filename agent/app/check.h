@@ -11,17 +11,17 @@
 namespace stepscope {
 
 // What `stepscope-agent check` found, one line a thing that it looked at.
-enum class Finding {
+enum class CheckResult {
   kFine,
   kAbsent,  // not here, or not asked for
   kNote,    // works, but somebody should know
   kWrong,   // was asked for and does not work
 };
-std::string_view ToText(Finding finding);
+std::string_view ToText(CheckResult finding);
 
 struct CheckLine {
   std::string area, name;
-  Finding finding = Finding::kFine;
+  CheckResult finding = CheckResult::kFine;
   std::string text;
 };
 using CheckLines = std::vector<CheckLine>;

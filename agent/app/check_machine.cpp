@@ -45,7 +45,7 @@ std::vector<Running> StartAll(const std::string& root, CheckLines& lines) {
       one.collector = std::move(*collector);
       running.push_back(std::move(one));
     } else {
-      lines.push_back({"machine", std::string(kind.name), Finding::kAbsent,
+      lines.push_back({"machine", std::string(kind.name), CheckResult::kAbsent,
                        Printable(collector.error().message)});
     }
   }
@@ -94,13 +94,13 @@ Duration MeasureTick(std::vector<Running>& running, const Clock& clock) {
 CheckLine LineOf(const Running& one) {
   const std::string name(one.name);
   if (!one.last.ok()) {
-    return {"machine", name, Finding::kWrong, Printable(one.last.error().message)};
+    return {"machine", name, CheckResult::kWrong, Printable(one.last.error().message)};
   }
   if (one.collector->Starting()) {
-    return {"machine", name, Finding::kNote, "the driver has not answered yet"};
+    return {"machine", name, CheckResult::kNote, "the driver has not answered yet"};
   }
-  if (one.row.size() == 0) return {"machine", name, Finding::kAbsent, "gives no series here"};
-  return {"machine", name, Finding::kFine, Format("{} series", one.row.size())};
+  if (one.row.size() == 0) return {"machine", name, CheckResult::kAbsent, "gives no series here"};
+  return {"machine", name, CheckResult::kFine, Format("{} series", one.row.size())};
 }
 
 // The version of the kernel's part of the driver; "" when it does not say.
@@ -118,28 +118,28 @@ CheckLine LineOf(const GpuFacts& gpu, const std::string& root) {
   if (gpu.mig.value_or(false)) text += ", split by MIG: its own utilisation is not known";
   const std::string driver = DriverVersion(root, gpu.device);
   if (!driver.empty()) text += Format(", driver {}", driver);
-  return {"machine", Printable(gpu.device, 40), Finding::kFine, text};
+  return {"machine", Printable(gpu.device, 40), CheckResult::kFine, text};
 }
 
 CheckLine LauncherLine() {
   const LaunchNames names = NamesOfLaunch(Variable);
   if (names.launcher.empty()) {
-    return {"training", "launcher", Finding::kAbsent,
+    return {"training", "launcher", CheckResult::kAbsent,
             Format("none of {} here: name runs with --job", KnownLaunchers())};
   }
-  return {"training", "launcher", Finding::kFine,
+  return {"training", "launcher", CheckResult::kFine,
           Format("{}: a run here would be job {}", names.launcher, names.job)};
 }
 
 CheckLine SocketLine(const Clock& clock) {
   IntakeOptions options;
   const auto path = DefaultSocketPath(Format("check-{}", getpid()));
-  if (!path) return {"training", "socket", Finding::kWrong, path.error().message};
+  if (!path) return {"training", "socket", CheckResult::kWrong, path.error().message};
   options.socket_path = *path;
   const auto intake = Intake::Start(options, clock);
-  if (!intake) return {"training", "socket", Finding::kWrong, intake.error().message};
+  if (!intake) return {"training", "socket", CheckResult::kWrong, intake.error().message};
   const std::string folder = path->substr(0, path->rfind('/'));
-  return {"training", "socket", Finding::kFine,
+  return {"training", "socket", CheckResult::kFine,
           Format("training processes of this user can connect, in {}", folder)};
 }
 
@@ -156,15 +156,15 @@ void CheckMachine(const std::string& root, const Clock& clock, CheckLines& lines
     for (const GpuFacts& gpu : one.collector->Gpus()) lines.push_back(LineOf(gpu, root));
   }
   std::ranges::move(absent, std::back_inserter(lines));
-  lines.push_back(
-      {"machine", "one tick", Finding::kFine, Format("{} series in {} us", series, tick / 1us)});
+  lines.push_back({"machine", "one tick", CheckResult::kFine,
+                   Format("{} series in {} us", series, tick / 1us)});
 }
 
 void CheckTraining(const Clock& clock, CheckLines& lines) {
   lines.push_back(SocketLine(clock));
   lines.push_back(LauncherLine());
   const std::string kineto = KinetoNote(Variable);
-  if (!kineto.empty()) lines.push_back({"training", "kineto", Finding::kNote, kineto});
+  if (!kineto.empty()) lines.push_back({"training", "kineto", CheckResult::kNote, kineto});
 }
 
 }  // namespace stepscope

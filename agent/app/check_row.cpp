@@ -35,7 +35,7 @@ std::vector<Option> Rows() {
 
 CheckLine ConfigLine(const std::string& path) {
   const bool read = access(path.c_str(), R_OK) == 0;
-  return {"settings", "file", read ? Finding::kFine : Finding::kAbsent,
+  return {"settings", "file", read ? CheckResult::kFine : CheckResult::kAbsent,
           Format("{}{}", Printable(path), read ? "" : ": there is none for this user")};
 }
 

@@ -49,7 +49,7 @@ std::uint64_t BytesIn(const std::filesystem::path& folder) {
   return bytes;
 }
 
-CheckLine Line(Finding finding, std::string text) {
+CheckLine Line(CheckResult finding, std::string text) {
   return {"service", "spool", finding, std::move(text)};
 }
 
@@ -57,18 +57,18 @@ CheckLine Line(Finding finding, std::string text) {
 
 void CheckSpool(const SpoolOptions& options, CheckLines& lines) {
   if (options.folder.empty()) {
-    return lines.push_back(Line(Finding::kAbsent, "samples wait in memory only"));
+    return lines.push_back(Line(CheckResult::kAbsent, "samples wait in memory only"));
   }
   const std::filesystem::path there = Nearest(options.folder);
   if (const std::string obstacle = Obstacle(options.folder, there); !obstacle.empty()) {
     return lines.push_back(
-        Line(Finding::kWrong, obstacle + "; or choose another with --spool, or 'none'"));
+        Line(CheckResult::kWrong, obstacle + "; or choose another with --spool, or 'none'"));
   }
   struct statvfs disk {};
   const bool known = statvfs(there.c_str(), &disk) == 0;
   const std::uint64_t free = known ? std::uint64_t{disk.f_bavail} * disk.f_frsize : 0;
   const bool small = known && free < options.bytes;
-  lines.push_back(Line(small ? Finding::kNote : Finding::kFine,
+  lines.push_back(Line(small ? CheckResult::kNote : CheckResult::kFine,
                        Format("{}: {} MiB in it, {} MiB free, of which it takes at most {}",
                               Printable(options.folder), BytesIn(options.folder) / kMiB,
                               free / kMiB, options.bytes / kMiB)));

@@ -13,13 +13,13 @@ constexpr std::string_view kWords[] = {"ok", "none", "note", "wrong"};
 
 }  // namespace
 
-std::string_view ToText(Finding finding) {
+std::string_view ToText(CheckResult finding) {
   return kWords[static_cast<std::size_t>(finding)];
 }
 
 bool AllIsWell(const CheckLines& lines) {
   return std::ranges::none_of(lines,
-                              [](const auto& line) { return line.finding == Finding::kWrong; });
+                              [](const auto& line) { return line.finding == CheckResult::kWrong; });
 }
 
 std::string ToPlainText(const CheckLines& lines) {
@@ -29,7 +29,7 @@ std::string ToPlainText(const CheckLines& lines) {
     area = line.area;
     text += Format("  {:<6} {:<10} {}\n", ToText(line.finding), line.name, line.text);
   }
-  const auto wrong = std::ranges::count(lines, Finding::kWrong, &CheckLine::finding);
+  const auto wrong = std::ranges::count(lines, CheckResult::kWrong, &CheckLine::finding);
   if (wrong == 0) return text + "\nEverything that was asked for works.\n";
   return text +
          Format("\n{} {} not work: see 'wrong'.\n", wrong, wrong == 1 ? "thing does" : "things do");

@@ -12,8 +12,8 @@ namespace stepscope {
 
 // What is done while the command runs, by the main thread.
 struct CommandWait {
-  const Command* command = nullptr;  // null: somebody ends the wait with a signal
-  Signals& signals;
+  const ProfiledCommand* command = nullptr;  // null: somebody ends the wait with a signal
+  CommandSignals& signals;
   std::function<Duration()> look;                     // says when it is to be called again
   const Event& stop;                                  // set by whoever wants the command to end
   std::function<std::vector<std::int64_t>()> others;  // that end with it, if no part of it

@@ -55,7 +55,7 @@ std::unique_ptr<LiveSocket> StartLive(const Intake& intake, const NodeJobs& jobs
 }
 
 // Whether a signal that says so came within the time.
-bool EndWithin(Signals& signals, std::vector<pollfd> others, Duration time) {
+bool EndWithin(CommandSignals& signals, std::vector<pollfd> others, Duration time) {
   others.push_back({signals.descriptor(), POLLIN, 0});
   poll(others.data(), others.size(), static_cast<int>(time / 1ms));
   bool end = false;
@@ -64,7 +64,7 @@ bool EndWithin(Signals& signals, std::vector<pollfd> others, Duration time) {
 }
 
 // Not longer than a service manager waits; a second signal ends it.
-void Deliver(NodeJobs& jobs, Signals& signals, const Clock& clock) {
+void Deliver(NodeJobs& jobs, CommandSignals& signals, const Clock& clock) {
   const SteadyTime until = clock.Steady() + kLastWait;
   for (auto waiting = jobs.WaitingDescriptors(); !waiting.empty();
        waiting = jobs.WaitingDescriptors()) {
@@ -103,7 +103,7 @@ int RunDaemon(const DaemonOptions& options) {
     LogError("{}", uplink.error().message);
     return 2;
   }
-  Signals signals;
+  CommandSignals signals;
   const SystemClock clock;
   auto intake = StartIntake(options, clock);
   if (!intake) {

@@ -9,7 +9,7 @@
 
 #include "agent/app/common_options.h"
 #include "agent/app/job_session.h"
-#include "agent/frames/job_row.h"
+#include "agent/frames/job_tick_row.h"
 #include "agent/host/process.h"
 #include "agent/launch/launcher.h"
 #include "agent/sample/sampler.h"
@@ -82,7 +82,7 @@ class NodeJob {
 
   // For the sampling thread.
   struct Ticks {
-    JobRow row;
+    JobTickRow row;
     std::vector<TrainingProcess> training;
     std::unique_ptr<Collector> processes, cgroup, metrics;
   };

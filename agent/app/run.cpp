@@ -137,7 +137,7 @@ class Opening {
 };
 
 // False when the time is over, or somebody who does not want to wait interrupted.
-bool WaitForDelivery(const JobSession& session, Signals& signals, const Clock& clock) {
+bool WaitForDelivery(const JobSession& session, CommandSignals& signals, const Clock& clock) {
   const SteadyTime until = clock.Steady() + kLastWait;
   for (;;) {
     const Duration left = until - clock.Steady();
@@ -226,13 +226,13 @@ int RunCommand(const RunOptions& options) {
     return 2;
   }
   WarnOfOpenFiles(options.uplink);
-  Signals signals;
+  CommandSignals signals;
   const SystemClock clock;
   const auto relay = StartRelay(options);
   const auto intake = StartIntake(options, clock);
-  std::optional<Command> command;
+  std::optional<ProfiledCommand> command;
   if (!options.command.empty()) {
-    auto started = Command::Start(MakeCommand(options, intake.get(), relay.get()), signals);
+    auto started = ProfiledCommand::Start(MakeCommand(options, intake.get(), relay.get()), signals);
     if (!started) return SayStartError(started.error());
     command = *started;
   }

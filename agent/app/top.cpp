@@ -85,7 +85,7 @@ int ShowOnce(const TopOptions& options, Sampler& sampler, const Clock& clock) {
 }
 
 // False when it is to end.
-bool Obey(Signals& signals, Terminal& terminal) {
+bool Obey(CommandSignals& signals, Terminal& terminal) {
   char key = 0;
   while (read(STDIN_FILENO, &key, 1) == 1) {
     if (key == 'q' || key == 'Q') return false;
@@ -102,8 +102,8 @@ bool Obey(Signals& signals, Terminal& terminal) {
   return true;
 }
 
-int ShowLive(const TopOptions& options, Sampler& sampler, const Clock& clock, Signals& signals,
-             Terminal terminal) {
+int ShowLive(const TopOptions& options, Sampler& sampler, const Clock& clock,
+             CommandSignals& signals, Terminal terminal) {
   const bool colour = Variable("NO_COLOR").empty();
   TopView view = Look(options, sampler, clock);
   SteadyTime next = clock.Steady() + std::min<Duration>(options.every, 500ms);
@@ -132,7 +132,7 @@ int RunTop(const TopOptions& options) {
   // A line of the log would tear the picture.
   std::optional<HeldLog> held;
   if (isatty(STDERR_FILENO) != 0) held.emplace();
-  Signals signals;
+  CommandSignals signals;
   Sampler sampler(options.root, clock);
   auto terminal = Terminal::Open();
   if (!terminal) return SayWrongUse(terminal.error().message);

@@ -37,8 +37,8 @@ Json ToJson(const GpuFacts& gpu) {
 
 }  // namespace
 
-NodeFacts ReadNodeFacts(const std::string& root) {
-  NodeFacts facts;
+NodeFactsPayload ReadNodeFacts(const std::string& root) {
+  NodeFactsPayload facts;
   facts.cores = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   if (auto source = Source::Open(root, "/proc/meminfo")) {
     const auto text = source->Read();
@@ -107,7 +107,7 @@ std::string GoneEvent(Time at) {
                    {"output", Json::array()}});
 }
 
-std::string RankEvent(const RankFacts& rank) {
+std::string RankEvent(const RankRegistration& rank) {
   Json event = {{"event", "rank"}, {"at_us", ToMicros(rank.at)}, {"rank", rank.rank}};
   const auto facts = ParseJson(rank.facts);
   event["facts"] = facts && facts->is_object() ? *facts : Json::object();

@@ -14,7 +14,7 @@ namespace stepscope {
 // The payloads of lifecycle frames: JSON, as docs/decisions/0001-first-slice.md lays them out.
 
 // What the node is.
-struct NodeFacts {
+struct NodeFactsPayload {
   unsigned cores = 0;
   std::uint64_t memory_bytes = 0;
   std::string kernel;
@@ -29,7 +29,7 @@ struct JobStart {
   std::string group;
   Duration interval{};
   std::vector<std::string> command;
-  NodeFacts facts;
+  NodeFactsPayload facts;
 };
 
 // How the command ended: with an exit code or by a signal.
@@ -41,7 +41,7 @@ struct CommandEnd {
   int ShellCode() const { return signal != 0 ? 128 + signal : exit_code; }
 };
 
-NodeFacts ReadNodeFacts(const std::string& root);
+NodeFactsPayload ReadNodeFacts(const std::string& root);
 
 std::string StartedEvent(const JobStart& start);
 std::string EndedEvent(Time at, const CommandEnd& end, const std::vector<std::string>& output);
@@ -51,7 +51,7 @@ std::string AnsweredEvent(Time at, const std::string& command, const std::string
 std::string AnsweredEvent(const SpanWindowEnd& end);
 // Of processes that this agent did not start: how they ended is not known.
 std::string GoneEvent(Time at);
-std::string RankEvent(const RankFacts& rank);
+std::string RankEvent(const RankRegistration& rank);
 std::string RankEndedEvent(const RankEnd& rank);
 
 }  // namespace stepscope

@@ -57,7 +57,7 @@ void MarkFramer::Add(const IntakeBatch& batch) {
   const auto say = [this](std::string json) {
     stream_.Append({.kind = FrameKind::kLifecycle, .payload = std::move(json)});
   };
-  for (const RankFacts& rank : batch.rank_started) say(RankEvent(rank));
+  for (const RankRegistration& rank : batch.rank_started) say(RankEvent(rank));
   for (const RankMarks& marks : batch.marks) {
     AddSteps(marks.rank, marks.steps);
     for (std::span<const AnnotationStatistic> left = marks.annotations; !left.empty();) {

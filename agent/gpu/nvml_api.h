@@ -60,12 +60,12 @@ static_assert(sizeof(Temperature) == 12);
 inline constexpr unsigned long long kUnknownMemory = ~0ull;
 
 // Of the function with _v3: the one without a version has 16 bytes.
-struct ProcessMemory {
+struct NvmlProcessMemory {
   unsigned pid = 0;
   unsigned long long used = 0;
   unsigned gpu_instance = 0, compute_instance = 0;
 };
-static_assert(sizeof(ProcessMemory) == 24);
+static_assert(sizeof(NvmlProcessMemory) == 24);
 
 struct PciInfo {
   char short_address[16];

@@ -223,7 +223,7 @@ void NvmlDevice::ProcessesInto(std::vector<GpuProcess>& processes) {
   if (IsFinal(result)) refused_.set(kProcesses);
   if (!Note(result)) return;
   for (std::size_t i = 0; i < std::min<std::size_t>(count, listed_.size()); ++i) {
-    const nvml::ProcessMemory& one = listed_[i];
+    const nvml::NvmlProcessMemory& one = listed_[i];
     // In a container the driver may not say which process it is.
     if (one.pid != 0 && one.used != nvml::kUnknownMemory) processes.push_back({one.pid, one.used});
   }

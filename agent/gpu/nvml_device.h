@@ -80,7 +80,7 @@ class NvmlDevice {
   std::bitset<kName + 1> refused_;
   Counter energy_mj_;
   Fields fields_;
-  std::vector<nvml::ProcessMemory> listed_;
+  std::vector<nvml::NvmlProcessMemory> listed_;
   SteadyTime next_errors_{};
   double ecc_errors_ = std::numeric_limits<double>::quiet_NaN();
   NvmlGpm gpm_;

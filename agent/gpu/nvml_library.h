@@ -34,7 +34,7 @@ struct NvmlLibrary {
   Call<nvml::Device, unsigned long long*> clock_reasons;
   Call<nvml::Device, unsigned, unsigned, unsigned long long*> ecc_errors;
   Call<nvml::Device, int, nvml::FieldValue*> fields;
-  Call<nvml::Device, unsigned*, nvml::ProcessMemory*> processes;
+  Call<nvml::Device, unsigned*, nvml::NvmlProcessMemory*> processes;
 
   Call<nvml::EventSet*> event_set;
   Call<nvml::Device, unsigned long long, nvml::EventSet> watch;

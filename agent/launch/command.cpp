@@ -60,7 +60,7 @@ Error StartError(const std::string& program, int error) {
 
 // In the new process: only calls that are safe after fork.
 [[noreturn]] void Become(char* const* words, char* const* environment,
-                         const CommandOptions& options, const Signals& signals, int report) {
+                         const CommandOptions& options, const CommandSignals& signals, int report) {
   if (options.standard_error >= 0) dup2(options.standard_error, STDERR_FILENO);
   if (options.standard_output >= 0) dup2(options.standard_output, STDOUT_FILENO);
   if (!signals.pipe_was_ignored()) signal(SIGPIPE, SIG_DFL);
@@ -77,7 +77,7 @@ bool AsksToEnd(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
 }
 
-Signals::Signals() {
+CommandSignals::CommandSignals() {
   pipe_was_ignored_ = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   signal(SIGCHLD, SIG_DFL);
   sigset_t watched;
@@ -87,7 +87,7 @@ Signals::Signals() {
   descriptor_ = Descriptor(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-std::optional<Signals::Arrival> Signals::Next() {
+std::optional<CommandSignals::Arrival> CommandSignals::Next() {
   signalfd_siginfo info{};
   if (read(descriptor_.get(), &info, sizeof info) != sizeof info) return std::nullopt;
   const bool by_process =
@@ -95,7 +95,8 @@ std::optional<Signals::Arrival> Signals::Next() {
   return Arrival{static_cast<int>(info.ssi_signo), by_process};
 }
 
-Result<Command> Command::Start(const CommandOptions& options, const Signals& signals) {
+Result<ProfiledCommand> ProfiledCommand::Start(const CommandOptions& options,
+                                               const CommandSignals& signals) {
   std::vector<std::string> words = options.words;
   std::vector<std::string> environment = Environment(options);
   const std::vector<char*> argv = Pointers(words), envp = Pointers(environment);
@@ -114,19 +115,19 @@ Result<Command> Command::Start(const CommandOptions& options, const Signals& sig
   do {
     count = read(read_end.get(), &error, sizeof error);
   } while (count < 0 && errno == EINTR);
-  if (count != sizeof error) return Command(pid);
+  if (count != sizeof error) return ProfiledCommand(pid);
   waitpid(pid, nullptr, 0);
   return StartError(options.words[0], error);
 }
 
-void Command::Forward(const Signals::Arrival& arrival) const {
+void ProfiledCommand::Forward(const CommandSignals::Arrival& arrival) const {
   // The terminal has told the whole process group, the command included.
   if (arrival.sent_by_process) kill(pid_, arrival.signal);
   // The shell waits for us to stop as well.
   if (arrival.signal == SIGTSTP) raise(SIGSTOP);
 }
 
-std::optional<CommandEnd> Command::Ended() const {
+std::optional<CommandEnd> ProfiledCommand::Ended() const {
   int status = 0;
   if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   if (WIFSIGNALED(status)) return CommandEnd{.signal = WTERMSIG(status)};

@@ -16,9 +16,9 @@ namespace stepscope {
 
 // Holds every signal that is meant for the command, so that the main thread reads them one by one.
 // Made before any thread starts; gives back the mask that the command is to have.
-class Signals {
+class CommandSignals {
  public:
-  Signals();
+  CommandSignals();
 
   // Readable when a signal came.
   int descriptor() const { return descriptor_.get(); }
@@ -49,13 +49,14 @@ struct CommandOptions {
 };
 
 // The command that is profiled. It has our terminal, process group, standard input and output.
-class Command {
+class ProfiledCommand {
  public:
   // NotFound when there is no such program, Invalid when it cannot be executed; each names it.
-  static Result<Command> Start(const CommandOptions& options, const Signals& signals);
+  static Result<ProfiledCommand> Start(const CommandOptions& options,
+                                       const CommandSignals& signals);
 
   // Passes on what the command has not got by itself; stops with it when the terminal says so.
-  void Forward(const Signals::Arrival& arrival) const;
+  void Forward(const CommandSignals::Arrival& arrival) const;
 
   pid_t pid() const { return pid_; }
 
@@ -63,7 +64,7 @@ class Command {
   std::optional<CommandEnd> Ended() const;
 
  private:
-  explicit Command(pid_t pid) : pid_(pid) {}
+  explicit ProfiledCommand(pid_t pid) : pid_(pid) {}
 
   pid_t pid_;
 };

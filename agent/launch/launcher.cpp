@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kLongest = 63;
 
 // Put behind the job's number where one number stands for several launches.
-struct Part {
+struct LaunchPart {
   std::string_view prefix, variable;
   std::string_view nothing{};  // the value that says that there is none
 };
@@ -24,11 +24,11 @@ struct Scheduler {
   std::string_view sign;   // set as well, since others use the name of `id` too
   std::string_view title;  // what the person called the job
   std::string_view node;
-  Part parts[3];
+  LaunchPart parts[3];
 };
 
-constexpr Part kStep{"-s", "SLURM_STEP_ID", "0"};
-constexpr Part kRequeue{"-r", "SLURM_RESTART_COUNT", "0"};
+constexpr LaunchPart kStep{"-s", "SLURM_STEP_ID", "0"};
+constexpr LaunchPart kRequeue{"-r", "SLURM_RESTART_COUNT", "0"};
 
 constexpr Scheduler kSchedulers[] = {
     {"Slurm",
@@ -85,7 +85,7 @@ std::string_view NumberOf(std::string_view text) {
 
 std::string Number(const Scheduler& row, const Environment& environment) {
   std::string number = Clean(NumberOf(environment(row.id)));
-  for (const Part& part : row.parts) {
+  for (const LaunchPart& part : row.parts) {
     const std::string value = part.variable.empty() ? "" : environment(part.variable);
     // Slurm's own steps, a batch script and a shell, have numbers near 2^32.
     const bool counts = !value.empty() && value != part.nothing && value.size() < 10;

@@ -34,7 +34,7 @@ struct IntakeOptions {
 };
 
 // A rank that registered, or whose facts changed since (the loader's settings, marks lost).
-struct RankFacts {
+struct RankRegistration {
   std::int32_t rank = 0;
   Time at{};
   std::string facts;  // a JSON object: "pid", "local_rank", "world_size", "dropped", ...
@@ -106,7 +106,7 @@ using UseMetric = std::function<void(std::int32_t rank, const std::string& metri
 
 // What came in since the last drain. To be reported in this order: started, marks, ended.
 struct IntakeBatch {
-  std::vector<RankFacts> rank_started;
+  std::vector<RankRegistration> rank_started;
   std::vector<RankMarks> marks;  // at most one entry for each rank
   std::vector<RankEnd> rank_ended;
   std::optional<SpanWindowEnd> window_ended{};

@@ -22,7 +22,7 @@ void TakeSteps(const std::vector<Step>& steps, LiveRank& live) {
 
 void LiveRanks::Add(const IntakeBatch& batch) {
   ranks_.Change([&](std::map<std::int32_t, LiveRank>& ranks) {
-    for (const RankFacts& rank : batch.rank_started) {
+    for (const RankRegistration& rank : batch.rank_started) {
       const auto facts = ParseJson(rank.facts);
       ranks[rank.rank].rank = rank.rank;
       if (facts && facts->contains("pid")) ranks[rank.rank].pid = (*facts)["pid"];

@@ -8,24 +8,24 @@ namespace {
 
 constexpr Duration kLongestRetryAfter = 300s;
 
-PushOutcome OutcomeOfConflict(std::string_view code) {
-  if (code == "gap") return PushOutcome::kGap;
-  if (code == "unknown-schema") return PushOutcome::kUnknownSchema;
-  if (code == "job-ended") return PushOutcome::kOver;
-  return PushOutcome::kSick;
+PushResponse OutcomeOfConflict(std::string_view code) {
+  if (code == "gap") return PushResponse::kGap;
+  if (code == "unknown-schema") return PushResponse::kUnknownSchema;
+  if (code == "job-ended") return PushResponse::kOver;
+  return PushResponse::kSick;
 }
 
-PushOutcome OutcomeOfProblem(int status, const PushProblem* problem) {
+PushResponse OutcomeOfProblem(int status, const PushProblem* problem) {
   // A proxy refuses too large bodies and bad tokens as well.
-  if (status == 413) return PushOutcome::kBadBody;
-  if (status == 401 || status == 403) return PushOutcome::kForbidden;
-  if (problem == nullptr) return PushOutcome::kSick;
+  if (status == 413) return PushResponse::kBadBody;
+  if (status == 401 || status == 403) return PushResponse::kForbidden;
+  if (problem == nullptr) return PushResponse::kSick;
   if (status == 409) return OutcomeOfConflict(problem->code);
   // Other codes of 400 are about the request, and no reason to throw a frame away.
-  if (status == 400 && problem->code == "bad-frame") return PushOutcome::kBadBody;
-  if (status == 415) return PushOutcome::kBadBody;
-  if (status == 410) return PushOutcome::kOver;
-  return PushOutcome::kSick;
+  if (status == 400 && problem->code == "bad-frame") return PushResponse::kBadBody;
+  if (status == 415) return PushResponse::kBadBody;
+  if (status == 410) return PushResponse::kOver;
+  return PushResponse::kSick;
 }
 
 PushReading ReadTaken(const HttpAnswer& answer) {
@@ -35,7 +35,7 @@ PushReading ReadTaken(const HttpAnswer& answer) {
     reading.reason = "something that is not a Stepscope service answers there";
     return reading;
   }
-  reading.outcome = PushOutcome::kTaken;
+  reading.outcome = PushResponse::kTaken;
   reading.ours = true;
   reading.answer = std::move(*taken);
   return reading;

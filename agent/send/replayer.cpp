@@ -127,23 +127,23 @@ Result<bool> Replayer::Step() {
 }
 
 Status Replayer::Take(const PushReading& reading, const Push& push, Course& course) {
-  if (reading.outcome != PushOutcome::kGap) gaps_ = 0;
+  if (reading.outcome != PushResponse::kGap) gaps_ = 0;
   switch (reading.outcome) {
-    case PushOutcome::kTaken:
+    case PushResponse::kTaken:
       return TakeAnswer(reading, push, course);
-    case PushOutcome::kGap:
+    case PushResponse::kGap:
       return TakeGap(reading, course);
-    case PushOutcome::kUnknownSchema:
+    case PushResponse::kUnknownSchema:
       if (course.schema_to >= push.last) return TakeBad(reading, push, course);
       course.schema_to = push.last;
       return {};
-    case PushOutcome::kBadBody:
+    case PushResponse::kBadBody:
       return TakeBad(reading, push, course);
-    case PushOutcome::kForbidden:
+    case PushResponse::kForbidden:
       return Unavailable("the service does not take the token: " + reading.reason);
-    case PushOutcome::kOver:
+    case PushResponse::kOver:
       return Conflict(reading.reason);
-    case PushOutcome::kSick:
+    case PushResponse::kSick:
       break;
   }
   return Retry(reading);

@@ -34,7 +34,7 @@ Duration Sender::Send() {
   const PushReading reading = ReadPushAnswer(post_(std::move(push.body)));
   const Duration round_trip = clock_.Steady() - sent_steady;
   // A recording has no clock.
-  if (reading.outcome == PushOutcome::kTaken && reading.answer.server_time != Time{}) {
+  if (reading.outcome == PushResponse::kTaken && reading.answer.server_time != Time{}) {
     const Time middle = sent + round_trip / 2;
     stream_.SetClockOffset(ToMicros(reading.answer.server_time) - ToMicros(middle),
                            std::max<std::int64_t>(1, round_trip / 1us));
@@ -43,21 +43,21 @@ Duration Sender::Send() {
 }
 
 Duration Sender::Take(const PushReading& reading, const Push& push) {
-  gaps_ = reading.outcome == PushOutcome::kGap ? gaps_ + 1 : 0;
+  gaps_ = reading.outcome == PushResponse::kGap ? gaps_ + 1 : 0;
   switch (reading.outcome) {
-    case PushOutcome::kTaken:
+    case PushResponse::kTaken:
       return TakeRejected(reading, push);
-    case PushOutcome::kGap:
+    case PushResponse::kGap:
       return FollowGap(reading);
-    case PushOutcome::kUnknownSchema:
+    case PushResponse::kUnknownSchema:
       return GiveSchema(reading, push);
-    case PushOutcome::kBadBody:
+    case PushResponse::kBadBody:
       return Halve(reading, push);
-    case PushOutcome::kOver:
+    case PushResponse::kOver:
       return End(reading.reason);
-    case PushOutcome::kForbidden:
+    case PushResponse::kForbidden:
       return Retry(Trouble::kForbidden, reading.reason);
-    case PushOutcome::kSick:
+    case PushResponse::kSick:
       break;
   }
   return Retry(Trouble::kSick, reading.reason, reading.retry_after);

@@ -14,7 +14,7 @@
 namespace stepscope {
 
 // What an answer to a push means.
-enum class PushOutcome {
+enum class PushResponse {
   kTaken,          // stored, or moved past
   kGap,            // it wants another number
   kUnknownSchema,  // it wants the schema again
@@ -25,7 +25,7 @@ enum class PushOutcome {
 };
 
 struct PushReading {
-  PushOutcome outcome = PushOutcome::kSick;
+  PushResponse outcome = PushResponse::kSick;
   PushAnswer answer{};         // when taken
   std::uint64_t expected = 0;  // for a gap
   Duration retry_after{};      // 0 when the service did not say

@@ -99,7 +99,7 @@ class Agent {
         first_(kPushInterval * number / plan.agents) {}
 
   void Start(Time at) {
-    stream_.Append({.payload = StartedEvent({at, "", kInterval, {"train"}, NodeFacts{}})});
+    stream_.Append({.payload = StartedEvent({at, "", kInterval, {"train"}, NodeFactsPayload{}})});
   }
   void Append(const FrameContent& content) { stream_.Append(content); }
 

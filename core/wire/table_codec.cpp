@@ -18,12 +18,12 @@ constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kShortRows = 64;
 enum Packing : std::uint8_t { kPlain = 0, kTogether = 1 };
 
-struct Head {
+struct TableHead {
   std::uint8_t packing = kPlain;
   TableSize size;
 };
 
-Result<Head> ReadHead(ByteReader& reader) {
+Result<TableHead> ReadHead(ByteReader& reader) {
   const auto version = reader.Take<std::uint8_t>();
   const auto packing = reader.Take<std::uint8_t>();
   const std::uint64_t rows = reader.TakeVarint();
@@ -31,14 +31,14 @@ Result<Head> ReadHead(ByteReader& reader) {
   if (!reader.ok()) return Invalid("table: cut short");
   if (version != kVersion) return Invalid(Format("table: version {} is not known", version));
   if (packing > kTogether) return Invalid("table: a packing that is not known");
-  return Head{packing, {rows, columns}};
+  return TableHead{packing, {rows, columns}};
 }
 
 }  // namespace
 
 Result<TableSize> ReadTableSize(std::string_view bytes) {
   ByteReader reader(bytes);
-  const Result<Head> head = ReadHead(reader);
+  const Result<TableHead> head = ReadHead(reader);
   if (!head) return head.error();
   return head->size;
 }
@@ -72,7 +72,7 @@ std::string EncodeColumns(std::size_t rows, std::size_t columns, const ColumnAt&
 
 Result<TableReader> TableReader::Open(std::string_view bytes, const TableLimits& limits) {
   ByteReader reader(bytes);
-  const Result<Head> head = ReadHead(reader);
+  const Result<TableHead> head = ReadHead(reader);
   if (!head) return head.error();
   const auto [rows, columns] = head->size;
   if (rows > limits.rows || columns > limits.columns || rows * columns > limits.cells) {

@@ -5,12 +5,12 @@
 
 namespace stepscope {
 
-double Rates::LeftOf(const Bucket& bucket, SteadyTime now) const {
+double RateLimits::LeftOf(const Bucket& bucket, SteadyTime now) const {
   const double seconds = ToSeconds(now - bucket.at);
   return std::min(rate_.burst, bucket.left + std::max(seconds, 0.0) * rate_.per_second);
 }
 
-Duration Rates::Take(std::string_view key, double amount, SteadyTime now) {
+Duration RateLimits::Take(std::string_view key, double amount, SteadyTime now) {
   return buckets_.Change([&](Buckets& buckets) {
     auto found = buckets.find(key);
     if (found == buckets.end()) {
@@ -28,14 +28,14 @@ Duration Rates::Take(std::string_view key, double amount, SteadyTime now) {
   });
 }
 
-void Rates::MakeRoom(Buckets& buckets, SteadyTime now) const {
+void RateLimits::MakeRoom(Buckets& buckets, SteadyTime now) const {
   if (buckets.size() < kMostKeys) return;
   std::erase_if(buckets,
                 [&](const auto& entry) { return LeftOf(entry.second, now) >= rate_.burst; });
   if (buckets.size() >= kMostKeys) buckets.clear();
 }
 
-std::size_t Rates::size() const {
+std::size_t RateLimits::size() const {
   return buckets_.Read([](const Buckets& buckets) { return buckets.size(); });
 }
 

@@ -13,7 +13,7 @@ namespace stepscope {
 // How much each key may do in a second, with a burst: a bucket that fills by itself. Remembers a
 // bounded number of keys; when there are more, those whose bucket is full are forgotten, and if
 // that is not enough, all. Safe from any thread, never waits.
-class Rates {
+class RateLimits {
  public:
   static constexpr std::size_t kMostKeys = 20'000;
 
@@ -21,7 +21,7 @@ class Rates {
     double per_second = 1;
     double burst = 1;  // nothing larger can be taken at once
   };
-  explicit Rates(Rate rate) : rate_(rate) {}
+  explicit RateLimits(Rate rate) : rate_(rate) {}
 
   // Takes so much from the bucket. Zero, or how long to wait until there is enough; then nothing
   // was taken.

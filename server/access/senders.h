@@ -12,9 +12,9 @@ namespace stepscope {
 
 // How much one token's name may send, and what it may bring anew within 24 hours.
 struct SendLimits {
-  Rates::Rate node_pushes{10, 40};
-  Rates::Rate pushes{5'000, 10'000};
-  Rates::Rate bytes{200.0 * 1024 * 1024, 400.0 * 1024 * 1024};
+  RateLimits::Rate node_pushes{10, 40};
+  RateLimits::Rate pushes{5'000, 10'000};
+  RateLimits::Rate bytes{200.0 * 1024 * 1024, 400.0 * 1024 * 1024};
   std::int64_t new_jobs = 1'000, new_nodes = 10'000;
 };
 
@@ -62,7 +62,7 @@ class Senders {
   const Clock& clock_;
   const SendLimits limits_;
   NodeOwners owners_;
-  Rates node_pushes_, pushes_, bytes_;
+  RateLimits node_pushes_, pushes_, bytes_;
 };
 
 // The name under which what this caller makes is kept; "" where nobody has to say who they are.

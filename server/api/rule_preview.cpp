@@ -21,20 +21,20 @@ constexpr std::size_t kMostShown = 100;  // findings in an answer
 constexpr int kMostAtOnce = 4;
 
 // The rule as it stands, with the number of its findings.
-struct Standing {
+struct StoredRule {
   RuleStateRow state;
   std::int64_t findings = 0;
 };
 
-Result<std::optional<Standing>> FindStanding(Connection& connection, std::int64_t job_id,
-                                             const std::vector<RuleStateRow>& states,
-                                             const std::string& name) {
+Result<std::optional<StoredRule>> FindStanding(Connection& connection, std::int64_t job_id,
+                                               const std::vector<RuleStateRow>& states,
+                                               const std::string& name) {
   const auto found =
       std::ranges::find(states, name, [](const RuleStateRow& state) { return state.config.name; });
-  if (found == states.end()) return std::optional<Standing>();
+  if (found == states.end()) return std::optional<StoredRule>();
   const auto findings = ListFindings(connection, job_id, name, "", 1);
   if (!findings) return findings.error();
-  return std::optional<Standing>({*found, findings->total});
+  return std::optional<StoredRule>({*found, findings->total});
 }
 
 std::string FiresToo(std::int64_t findings, std::int64_t now) {
@@ -43,7 +43,7 @@ std::string FiresToo(std::int64_t findings, std::int64_t now) {
                 now);
 }
 
-std::string Difference(const Preview& preview, const std::optional<Standing>& now) {
+std::string Difference(const Preview& preview, const std::optional<StoredRule>& now) {
   const bool fires = preview.status == RuleStatus::kIssuesFound;
   if (!now) return fires ? "it would have fired" : "it would not have fired";
   const bool fired = now->state.status == RuleStatus::kIssuesFound;
@@ -70,7 +70,8 @@ OrderedJson JudgedOf(const Preview& preview) {
 }
 
 OrderedJson ToJson(const RuleConfigRow& config, const Preview& preview,
-                   const std::optional<Standing>& now, std::span<const TransitionRow> transitions) {
+                   const std::optional<StoredRule>& now,
+                   std::span<const TransitionRow> transitions) {
   RuleStateRow would;
   would.config = config;
   would.status = preview.status;

@@ -14,7 +14,7 @@ using Words = std::span<const char* const>;
 
 // One thing that stepscope-server does: "stepscope-server token create ...". Without a command it
 // serves.
-struct Command {
+struct Subcommand {
   std::string_view name;
   std::string_view sentence;  // for --help
   int (*run)(Words words);    // what stands behind the name; returns the exit code

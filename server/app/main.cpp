@@ -27,7 +27,7 @@ Examples:
   stepscope-server --listen 0.0.0.0:8443 --tls-cert server.crt --tls-key server.key
   stepscope-server --listen 127.0.0.1:8080,unix:/run/stepscope/http.sock --require-tokens
 
-Signals:
+ServiceSignals:
   TERM, INT  stop: requests that came before are answered, in 10 s at most; the second one is quicker
   HUP        read the files of --tls-cert, --tls-key and --client-ca again, for new connections; when
              one of them is bad, the log says so and the old ones stay
@@ -35,7 +35,7 @@ Signals:
 
 int Serve(const Settings& settings) {
   KeepFreedMemory();
-  const Signals signals;
+  const ServiceSignals signals;
   StartLog("stepscope-server", settings.log_level);
   RaiseOpenFiles();
   const SystemClock clock;
@@ -59,7 +59,7 @@ int Serve(const Settings& settings) {
 }
 
 // A row for each command; what begins with a dash, or is not there, serves.
-std::vector<Command> Commands() {
+std::vector<Subcommand> Commands() {
   return {{"dump", "write the database to a file, for a backup (dump --help)", RunDump},
           {"report", "write what there is to say of a job to one HTML file (report --help)",
            [](Words words) { return RunReport(words, STEPSCOPE_VERSION); }},
@@ -71,7 +71,7 @@ std::vector<Command> Commands() {
 int Help() {
   Print(stdout, "stepscope-server: where training jobs are watched, judged and shown.\n\n");
   Print(stdout, OptionsHelp(ServerOptions()));
-  for (const Command& command : Commands()) {
+  for (const Subcommand& command : Commands()) {
     Print(stdout, Format("\n  stepscope-server {:<10} {}", command.name, command.sentence));
   }
   Print(stdout, kExamples);
@@ -93,8 +93,8 @@ int RunServer(Words words) {
 
 int Main(Words words) {
   if (words.empty() || words[0][0] == '-') return RunServer(words);
-  const std::vector<Command> commands = Commands();
-  const auto found = std::ranges::find(commands, std::string_view(words[0]), &Command::name);
+  const std::vector<Subcommand> commands = Commands();
+  const auto found = std::ranges::find(commands, std::string_view(words[0]), &Subcommand::name);
   if (found != commands.end()) return found->run(words.subspan(1));
   return Complain(Format("there is no command '{}'; see --help", Printable(words[0], 40)), kUsage);
 }

@@ -6,14 +6,15 @@
 
 namespace stepscope {
 
-Signals::Signals() {
+ServiceSignals::ServiceSignals() {
   sigemptyset(&set_);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, number);
   pthread_sigmask(SIG_BLOCK, &set_, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }
 
-bool Signals::WaitForEnd(const std::stop_token& stop, const std::function<void()>& hangup) const {
+bool ServiceSignals::WaitForEnd(const std::stop_token& stop,
+                                const std::function<void()>& hangup) const {
   const timespec slice{0, 200'000'000};
   while (!stop.stop_requested()) {
     const int number = sigtimedwait(&set_, nullptr, &slice);
@@ -23,7 +24,7 @@ bool Signals::WaitForEnd(const std::stop_token& stop, const std::function<void()
   return false;
 }
 
-bool Signals::EndsWithin(Duration time) const {
+bool ServiceSignals::EndsWithin(Duration time) const {
   const SteadyTime until = SystemClock().Steady() + time;
   for (Duration left = time; left > 0ns; left = until - SystemClock().Steady()) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);

@@ -11,9 +11,9 @@ namespace stepscope {
 
 // The signals that mean something to the service, blocked in the thread that makes this and in all
 // that it starts, so that whoever waits for one gets it. A closed pipe never ends the program.
-class Signals {
+class ServiceSignals {
  public:
-  Signals();
+  ServiceSignals();
 
   // Waits for SIGINT or SIGTERM, and calls `hangup` for each SIGHUP. False when the stop is asked
   // for first.

@@ -72,7 +72,7 @@ Certificate ReadCertificate(const std::string& pem) {
   return Certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
 }
 
-Result<Signer> ReadSigner(const Credentials& from) {
+Result<Signer> ReadSigner(const CertificateAndKey& from) {
   Signer signer{ReadCertificate(from.certificate), nullptr};
   const Bio bio(BIO_new_mem_buf(from.key.data(), static_cast<int>(from.key.size())));
   const auto no_password = [](char*, int, int, void*) { return 0; };
@@ -138,19 +138,19 @@ bool AddHosts(X509* certificate, const std::vector<std::string>& hosts) {
          X509_add1_ext_i2d(certificate, NID_subject_alt_name, names.get(), 0, 0) == 1;
 }
 
-Result<Credentials> ToPem(X509* certificate, EVP_PKEY* key) {
+Result<CertificateAndKey> ToPem(X509* certificate, EVP_PKEY* key) {
   const Bio certificate_text(BIO_new(BIO_s_mem())), key_text(BIO_new(BIO_s_mem()));
   const bool written = PEM_write_bio_X509(certificate_text.get(), certificate) == 1 &&
                        PEM_write_bio_PKCS8PrivateKey(key_text.get(), key, nullptr, nullptr, 0,
                                                      nullptr, nullptr) == 1;
   if (!written) return Internal("certificate: cannot be written");
-  return Credentials{TextOf(certificate_text.get()), TextOf(key_text.get())};
+  return CertificateAndKey{TextOf(certificate_text.get()), TextOf(key_text.get())};
 }
 
 // `signer` is null for what signs itself.
-Result<Credentials> Make(const std::string& name, const std::vector<std::string>& hosts,
-                         std::span<const Extension> extensions, const GoodFor& time,
-                         const Signer* signer) {
+Result<CertificateAndKey> Make(const std::string& name, const std::vector<std::string>& hosts,
+                               std::span<const Extension> extensions, const GoodFor& time,
+                               const Signer* signer) {
   const Key key(EVP_EC_gen("P-256"));
   const Certificate certificate(X509_new());
   if (!key || !certificate) return Internal("certificate: no key can be made");
@@ -170,13 +170,13 @@ Result<Credentials> Make(const std::string& name, const std::vector<std::string>
 
 }  // namespace
 
-Result<Credentials> MakeAuthority(const std::string& name, const GoodFor& time) {
+Result<CertificateAndKey> MakeAuthority(const std::string& name, const GoodFor& time) {
   return Make(name, {}, kAuthority, time, nullptr);
 }
 
-Result<Credentials> MakeServerCertificate(const Credentials& authority,
-                                          const std::vector<std::string>& hosts,
-                                          const GoodFor& time) {
+Result<CertificateAndKey> MakeServerCertificate(const CertificateAndKey& authority,
+                                                const std::vector<std::string>& hosts,
+                                                const GoodFor& time) {
   const auto signer = ReadSigner(authority);
   if (!signer) return signer.error();
   if (hosts.empty()) return Invalid("a server's certificate needs a name");
@@ -184,8 +184,8 @@ Result<Credentials> MakeServerCertificate(const Credentials& authority,
   return Make(fits ? hosts.front() : "stepscope", hosts, kServer, time, &*signer);
 }
 
-Result<Credentials> MakeAgentCertificate(const Credentials& authority, const std::string& node,
-                                         const GoodFor& time) {
+Result<CertificateAndKey> MakeAgentCertificate(const CertificateAndKey& authority,
+                                               const std::string& node, const GoodFor& time) {
   const auto signer = ReadSigner(authority);
   if (!signer) return signer.error();
   return Make(node, {}, kAgent, time, &*signer);

@@ -9,7 +9,7 @@
 namespace stepscope {
 
 // A certificate and its private key (P-256), both in PEM.
-struct Credentials {
+struct CertificateAndKey {
   std::string certificate, key;
 };
 
@@ -20,17 +20,17 @@ struct GoodFor {
 };
 
 // An authority that signs itself, and may sign servers and agents but no further authorities.
-Result<Credentials> MakeAuthority(const std::string& name, const GoodFor& time);
+Result<CertificateAndKey> MakeAuthority(const std::string& name, const GoodFor& time);
 
 // For a server that is reached under these names and addresses; at least one. Invalid when the
 // authority is none. Ends no later than the authority.
-Result<Credentials> MakeServerCertificate(const Credentials& authority,
-                                          const std::vector<std::string>& hosts,
-                                          const GoodFor& time);
+Result<CertificateAndKey> MakeServerCertificate(const CertificateAndKey& authority,
+                                                const std::vector<std::string>& hosts,
+                                                const GoodFor& time);
 
 // For the agents of one node, which is its common name.
-Result<Credentials> MakeAgentCertificate(const Credentials& authority, const std::string& node,
-                                         const GoodFor& time);
+Result<CertificateAndKey> MakeAgentCertificate(const CertificateAndKey& authority,
+                                               const std::string& node, const GoodFor& time);
 
 // "2027-03-01 12:00 UTC": until when a certificate is good. Invalid when it is none.
 Result<std::string> EndOf(const std::string& certificate);

@@ -20,15 +20,15 @@ bool IsThere(const std::string& path) {
 
 }  // namespace
 
-Result<Credentials> LoadAuthority(const std::string& folder) {
+Result<CertificateAndKey> LoadAuthority(const std::string& folder) {
   auto certificate = ReadWhole(folder + "/ca.crt");
   if (!certificate) return certificate.error();
   auto key = ReadWhole(folder + "/ca.key");
   if (!key) return key.error();
-  return Credentials{std::move(*certificate), std::move(*key)};
+  return CertificateAndKey{std::move(*certificate), std::move(*key)};
 }
 
-Result<Credentials> FindAuthority(const std::string& folder, Time now) {
+Result<CertificateAndKey> FindAuthority(const std::string& folder, Time now) {
   if (IsThere(folder + "/ca.crt") || IsThere(folder + "/ca.key")) return LoadAuthority(folder);
   const std::string name = Format("Stepscope authority of {}", HostName()).substr(0, kLongestName);
   auto made = MakeAuthority(name, {now, kAuthorityDays});
@@ -37,7 +37,7 @@ Result<Credentials> FindAuthority(const std::string& folder, Time now) {
   return made;
 }
 
-Status SaveCredentials(const std::string& path, const Credentials& made, bool replace) {
+Status SaveCredentials(const std::string& path, const CertificateAndKey& made, bool replace) {
   const FileToWrite files[] = {{path + ".key", made.key, true, replace},
                                {path + ".crt", made.certificate, false, replace}};
   for (const FileToWrite& file : files) {

@@ -13,14 +13,14 @@ namespace stepscope {
 inline constexpr std::string_view kTlsFolder = "stepscope-tls";
 
 // The authority in the folder. NotFound names the file that is missing.
-Result<Credentials> LoadAuthority(const std::string& folder);
+Result<CertificateAndKey> LoadAuthority(const std::string& folder);
 
 // The same, or a new one where there is none. Half of one is an error, no reason to replace the
 // other half.
-Result<Credentials> FindAuthority(const std::string& folder, Time now);
+Result<CertificateAndKey> FindAuthority(const std::string& folder, Time now);
 
 // path.key, for the owner alone, and path.crt. Conflict when one is there and not to be replaced.
-Status SaveCredentials(const std::string& path, const Credentials& made, bool replace);
+Status SaveCredentials(const std::string& path, const CertificateAndKey& made, bool replace);
 
 // The value of --days.
 Result<int> ReadDays(const std::string& text);

@@ -65,7 +65,7 @@ std::string Names(const std::vector<std::string>& hosts) {
 struct Made {
   std::string folder;
   std::vector<std::string> hosts;
-  Credentials authority, server;
+  CertificateAndKey authority, server;
 };
 
 Result<std::string> Tell(const Made& made) {

@@ -11,13 +11,13 @@ namespace {
 constexpr std::size_t kMostRolledDevices = 2'000;
 
 // The rows of each window: [from, to).
-struct Part {
+struct WindowRows {
   std::int64_t window_us = 0;
   std::size_t from = 0, to = 0;
 };
 
-std::vector<Part> PartsOf(const TickTable& ticks) {
-  std::vector<Part> parts;
+std::vector<WindowRows> PartsOf(const TickTable& ticks) {
+  std::vector<WindowRows> parts;
   for (std::size_t row = 0; row < ticks.at_us.size(); ++row) {
     const std::int64_t window_us = WindowOf(ticks.at_us[row]);
     if (parts.empty() || parts.back().window_us != window_us)
@@ -149,11 +149,11 @@ TickTable JoinBins(std::vector<TickTable> tables) {
 
 Status CutBlocks(const TickTable& ticks, bool clock_suspect, std::size_t most,
                  const TakeBlocks& take) {
-  const std::vector<Part> parts = PartsOf(ticks);
+  const std::vector<WindowRows> parts = PartsOf(ticks);
   std::vector<StoredBlock> blocks;
   std::size_t series = 0;
   for (const MetricColumns& columns : MetricsOf(ticks)) {
-    for (const Part& part : parts) {
+    for (const WindowRows& part : parts) {
       TickTable table = SliceTicks(ticks, columns.first, columns.last, part.from, part.to);
       if (table.at_us.empty()) continue;
       const std::size_t more = std::max<std::size_t>(table.series.size(), 1);

@@ -8,9 +8,9 @@
 namespace stepscope {
 
 // Bytes that many share. Safe from any thread.
-class Budget {
+class ByteBudget {
  public:
-  explicit Budget(std::size_t most) : most_(most) {}
+  explicit ByteBudget(std::size_t most) : most_(most) {}
 
   std::size_t used() const { return used_; }
 
@@ -18,7 +18,7 @@ class Budget {
   class Hold {
    public:
     Hold() = default;
-    explicit Hold(Budget& budget) : budget_(&budget) {}
+    explicit Hold(ByteBudget& budget) : budget_(&budget) {}
     Hold(Hold&& other) noexcept
         : budget_(std::exchange(other.budget_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
     Hold& operator=(Hold&& other) noexcept {
@@ -37,7 +37,7 @@ class Budget {
     }
 
    private:
-    Budget* budget_ = nullptr;
+    ByteBudget* budget_ = nullptr;
     std::size_t bytes_ = 0;
   };
 

@@ -21,8 +21,8 @@ struct EdgeCore {
   const EdgeHandlers& handlers;
   const std::atomic<bool>& stopping;
   EdgeCounters& counters;
-  Budget& bodies;
-  Budget& answers;
+  ByteBudget& bodies;
+  ByteBudget& answers;
   Workers& workers;
   SteadyTime now = {};
   int at_once_left = 0;  // requests that may be answered on this thread before others have a turn
@@ -101,7 +101,7 @@ class EdgeConnection {
   std::string pending_;  // read, and not yet consumed
   std::string out_;
   std::size_t sent_ = 0;  // of out_
-  Budget::Hold answer_;
+  ByteBudget::Hold answer_;
   std::size_t dropped_bytes_ = 0;
   std::uint64_t ticket_ = 0;
   Lane lane_ = Lane::kAll;    // of the present request,

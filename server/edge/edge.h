@@ -56,7 +56,7 @@ class Edge {
   const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
   std::atomic<int> port_{0};
   EdgeCounters counters_;
-  Budget bodies_, answers_;
+  ByteBudget bodies_, answers_;
   Guarded<std::shared_ptr<const TlsContext>> tls_;
   Guarded<EdgeTlsFiles> tls_files_;
   Guarded<bool> ended_;

@@ -15,7 +15,7 @@ namespace stepscope {
 // thread.
 class Exchange {
  public:
-  Exchange(const EdgeOptions& options, Budget& bodies)
+  Exchange(const EdgeOptions& options, ByteBudget& bodies)
       : options_(&options), head_(options.head), held_(bodies) {}
 
   // Each takes a beginning of `bytes` and says how much. The request is complete but for its body
@@ -36,7 +36,7 @@ class Exchange {
 
   // The request, and the memory that it holds. What is left here can be answered with a fault.
   Request Take();
-  Budget::Hold TakeHold() { return std::move(held_); }
+  ByteBudget::Hold TakeHold() { return std::move(held_); }
 
  private:
   const EdgeOptions* options_;
@@ -44,7 +44,7 @@ class Exchange {
   std::optional<BodyReader> body_;
   Request request_;
   Refusal refusal_;
-  Budget::Hold held_;
+  ByteBudget::Hold held_;
   std::size_t received_bytes_ = 0;  // of the body
   bool read_ = false;               // head and body, to the end
 };

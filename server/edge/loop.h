@@ -22,8 +22,8 @@ struct LoopParts {
   const EdgeHandlers& handlers;
   const std::atomic<bool>& stopping;
   EdgeCounters& counters;
-  Budget& bodies;
-  Budget& answers;
+  ByteBudget& bodies;
+  ByteBudget& answers;
   Workers& workers;
   Mailbox& mailbox;
   const Guarded<std::shared_ptr<const TlsContext>>& tls;  // null: none is spoken

@@ -27,7 +27,7 @@ struct Task {
   bool ask = false;          // about the head; otherwise the whole is to be answered
   Lane lane = Lane::kAll;
   Request request;
-  Budget::Hold body;
+  ByteBudget::Hold body;
   AnswerForm form;
 };
 

@@ -16,17 +16,17 @@ constexpr std::size_t kMostCells = kMaxFrameBytes / sizeof(std::int64_t);
 
 // The rows to store: places in the body, by time; `begins` says where each instant begins, and
 // ends with their number.
-struct Rows {
+struct OrderedRows {
   std::vector<std::uint32_t> places, begins;
 };
 
-Rows OrderRows(const Samples& samples) {
+OrderedRows OrderRows(const Samples& samples) {
   const auto is_empty = [&](std::uint32_t place) {
     return std::ranges::none_of(samples.series,
                                 [&](const auto& series) { return series.present[place] != 0; });
   };
   const auto time_of = [&](std::uint32_t place) { return samples.times_us[place]; };
-  Rows rows;
+  OrderedRows rows;
   rows.places.resize(samples.times_us.size());
   std::iota(rows.places.begin(), rows.places.end(), 0U);
   std::erase_if(rows.places, is_empty);
@@ -45,7 +45,7 @@ std::uint8_t ScaleOf(const Samples::Series& series) {
 }
 
 // Rows [from, to) of one series.
-Column ToColumn(const Samples::Series& series, std::uint8_t scale, const Rows& rows,
+Column ToColumn(const Samples::Series& series, std::uint8_t scale, const OrderedRows& rows,
                 std::size_t from, std::size_t to) {
   Column column{scale, {}, {}};
   column.values.reserve(to - from);
@@ -64,7 +64,7 @@ Column ToColumn(const Samples::Series& series, std::uint8_t scale, const Rows& r
 // The series stand in the order of their names, so that the same ones are always the same schema.
 struct Cut {
   const Samples& samples;
-  Rows rows;
+  OrderedRows rows;
   std::vector<const Samples::Series*> series;
   std::vector<std::uint8_t> scales;
 };

@@ -10,7 +10,7 @@ bool IsLong(const Markup& cell) {
 
 }  // namespace
 
-Markup InFrame(const Frame& frame, const Markup& picture) {
+Markup InFrame(const PictureFrame& frame, const Markup& picture) {
   Markup below;
   for (const std::string& word : frame.below) below += Element("span", word);
   const Markup scale = Element("div", {{"class", "scale"}},

@@ -61,7 +61,8 @@ Markup Histogram(const Bars& bars) {
   const std::int64_t most = *std::ranges::max_element(bars.counts);
   if (most <= 0) return {};
   const Layout layout(bars);
-  Frame frame{.title = bars.title, .top = Grouped(most), .bottom = "0", .below = {}, .note = {}};
+  PictureFrame frame{
+      .title = bars.title, .top = Grouped(most), .bottom = "0", .below = {}, .note = {}};
   frame.below = {DurationWords(layout.low), DurationWords((layout.low + layout.high) / 2),
                  DurationWords(layout.high)};
   std::string note = bars.mark_words.empty() ? "" : "Dashed line: " + bars.mark_words + ". ";

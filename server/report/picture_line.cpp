@@ -89,11 +89,11 @@ Markup Line(const Curve& curve) {
   for (const Points& part : parts) DrawPart(part, field, svg);
   if (curve.mark) svg.Line(0, field.Y(*curve.mark), kWidth, field.Y(*curve.mark), "mark");
   const double seconds = field.width / 1e6;
-  Frame frame{.title = curve.title,
-              .top = ValueWords(field.most, curve.unit),
-              .bottom = ValueWords(field.least, curve.unit),
-              .below = {"0 s", DurationWords(seconds / 2), DurationWords(seconds)},
-              .note = {}};
+  PictureFrame frame{.title = curve.title,
+                     .top = ValueWords(field.most, curve.unit),
+                     .bottom = ValueWords(field.least, curve.unit),
+                     .below = {"0 s", DurationWords(seconds / 2), DurationWords(seconds)},
+                     .note = {}};
   if (!curve.note.empty()) frame.note = Element("p", {{"class", "note"}}, Text(curve.note));
   return InFrame(frame, svg.Take());
 }

@@ -72,12 +72,12 @@ struct Curve {
 Markup Line(const Curve& curve);
 
 // A title, a picture with words at its left and below it, and what else there is to say.
-struct Frame {
+struct PictureFrame {
   std::string title, top, bottom;  // at the ends of the vertical scale
   std::vector<std::string> below;  // from left to right, evenly
   Markup note;
 };
-Markup InFrame(const Frame& frame, const Markup& picture);
+Markup InFrame(const PictureFrame& frame, const Markup& picture);
 
 // A table whose rows a person may scroll on a small screen.
 Markup ScrollTable(const std::string& title, const std::vector<std::string>& heads,

@@ -91,7 +91,7 @@ Markup CustomLines(const Report& report, const RuleSection& rule) {
   const auto threshold = std::ranges::find(rule.parameters, "threshold", &UsedParameter::name);
   Markup pictures;
   std::string note;
-  for (const UsageLine& line : stepscope::LinesOf(rule.uses, Rates::kMean)) {
+  for (const UsageLine& line : stepscope::LinesOf(rule.uses, RateMerge::kMean)) {
     Curve curve =
         CurveOf(report, rule, line, Format("{} of {}", MetricWords(line.metric), line.node));
     if (threshold != rule.parameters.end() && threshold->value.is_number()) {

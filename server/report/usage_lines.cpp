@@ -8,17 +8,17 @@
 namespace stepscope {
 namespace {
 
-struct Gathered {
+struct PointSum {
   DeviceUse::Point sum;
   double devices = 0;
 };
 
 struct Growing {
   UsageLine line;
-  std::map<std::int64_t, Gathered> points;
+  std::map<std::int64_t, PointSum> points;
 };
 
-void Add(const DeviceUse::Point& point, Gathered& to) {
+void Add(const DeviceUse::Point& point, PointSum& to) {
   const bool first = to.devices == 0;
   to.sum.at_us = point.at_us;
   to.sum.mean += point.mean;
@@ -27,8 +27,8 @@ void Add(const DeviceUse::Point& point, Gathered& to) {
   ++to.devices;
 }
 
-UsageLine Finish(Growing&& growing, Rates rates) {
-  const bool rate = rates == Rates::kAddUp && growing.line.unit == "bytes/s";
+UsageLine Finish(Growing&& growing, RateMerge rates) {
+  const bool rate = rates == RateMerge::kAddUp && growing.line.unit == "bytes/s";
   for (auto& [at_us, gathered] : growing.points) {
     DeviceUse::Point point = gathered.sum;
     if (!rate) point.mean /= gathered.devices;
@@ -40,7 +40,7 @@ UsageLine Finish(Growing&& growing, Rates rates) {
 
 }  // namespace
 
-std::vector<UsageLine> LinesOf(const DeviceUses& uses, Rates rates) {
+std::vector<UsageLine> LinesOf(const DeviceUses& uses, RateMerge rates) {
   std::map<std::tuple<std::string, std::string>, Growing, NaturalOrder> lines;
   for (const auto& [key, use] : uses.all()) {
     const auto& [metric, node, device] = key;

@@ -18,7 +18,7 @@ struct UsageLine {
   std::int64_t gap_us = 0;  // two points that are further apart than this are not joined
   std::vector<DeviceUse::Point> points;
 };
-enum class Rates { kAddUp, kMean };
-std::vector<UsageLine> LinesOf(const DeviceUses& uses, Rates rates = Rates::kAddUp);
+enum class RateMerge { kAddUp, kMean };
+std::vector<UsageLine> LinesOf(const DeviceUses& uses, RateMerge rates = RateMerge::kAddUp);
 
 }  // namespace stepscope

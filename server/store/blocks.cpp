@@ -75,11 +75,11 @@ set schema_hash = excluded.schema_hash, from_us = excluded.from_us, to_us = excl
 
 }  // namespace
 
-Result<std::vector<Window>> ListWindows(Connection& connection, const BlockQuery& query) {
+Result<std::vector<BlockWindow>> ListWindows(Connection& connection, const BlockQuery& query) {
   const Result<Rows> rows = connection.Query(
       kWindows, {query.job_id, query.node_id, WindowOf(query.from_us), query.until_us});
   if (!rows) return rows.error();
-  std::vector<Window> windows;
+  std::vector<BlockWindow> windows;
   for (std::size_t i = 0; i < rows->size(); ++i) {
     windows.push_back({rows->Int(i, 0), rows->Int(i, 1)});
   }

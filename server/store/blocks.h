@@ -27,11 +27,11 @@ struct BlockQuery {
   std::int64_t from_us = 0, until_us = INT64_MAX;  // windows that have a time in [from, until]
   TickFilter filter;
 };
-struct Window {
+struct BlockWindow {
   std::int64_t window_us = 0, rows = 0;
 };
 // Windows that have blocks, oldest first.
-Result<std::vector<Window>> ListWindows(Connection& connection, const BlockQuery& query);
+Result<std::vector<BlockWindow>> ListWindows(Connection& connection, const BlockQuery& query);
 
 // The blocks of the wanted metrics and of "", decoded.
 Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query,

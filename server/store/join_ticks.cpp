@@ -149,14 +149,14 @@ bool FollowEachOther(const std::vector<TickTable>& tables) {
 }
 
 // Rows of a table.
-struct Part {
+struct RowRange {
   const TickTable* table;
   std::ptrdiff_t from, to;
 };
 
 // What lies within the bounds of tables that follow each other.
-std::vector<Part> PartsOf(const std::vector<TickTable>& tables, const TickBounds& bounds) {
-  std::vector<Part> parts;
+std::vector<RowRange> PartsOf(const std::vector<TickTable>& tables, const TickBounds& bounds) {
+  std::vector<RowRange> parts;
   std::size_t left = bounds.most_rows;
   for (const TickTable& table : tables) {
     const Times& times = table.at_us;
@@ -173,12 +173,12 @@ std::vector<Part> PartsOf(const std::vector<TickTable>& tables, const TickBounds
 
 // Parts of a vector each, in memory that is asked for once: readers keep what they are given.
 template <typename ValuesOf>
-std::vector<std::int64_t> Together(const std::vector<Part>& parts, ValuesOf values_of) {
+std::vector<std::int64_t> Together(const std::vector<RowRange>& parts, ValuesOf values_of) {
   std::ptrdiff_t rows = 0;
-  for (const Part& part : parts) rows += part.to - part.from;
+  for (const RowRange& part : parts) rows += part.to - part.from;
   std::vector<std::int64_t> all;
   all.reserve(static_cast<std::size_t>(rows));
-  for (const Part& part : parts) {
+  for (const RowRange& part : parts) {
     const std::vector<std::int64_t>& values = values_of(*part.table);
     all.insert(all.end(), values.begin() + part.from, values.begin() + part.to);
   }
@@ -187,7 +187,7 @@ std::vector<std::int64_t> Together(const std::vector<Part>& parts, ValuesOf valu
 
 // Those that follow each other, as one.
 TickTable Concatenated(const std::vector<TickTable>& tables, const TickBounds& bounds) {
-  const std::vector<Part> parts = PartsOf(tables, bounds);
+  const std::vector<RowRange> parts = PartsOf(tables, bounds);
   TickTable joined{.at_us = {}, .series = tables[0].series, .columns = {}};
   joined.at_us = Together(
       parts, [](const TickTable& table) -> auto& { return table.at_us; });

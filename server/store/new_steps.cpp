@@ -31,9 +31,9 @@ join schemas s on s.job_id = b.job_id and s.schema_hash = b.schema_hash
 limit $6))";
 enum Cell : std::size_t { kRank, kHash, kContent, kPayload };
 
-class NewSteps {
+class StepsReader {
  public:
-  NewSteps(std::span<const StepPlace> places, std::int64_t until_us) : until_us_(until_us) {
+  StepsReader(std::span<const StepPlace> places, std::int64_t until_us) : until_us_(until_us) {
     for (const StepPlace& place : places)
       after_us_[place.rank] = place.after_us, steps_[place.rank];
   }
@@ -72,7 +72,7 @@ class NewSteps {
 Result<std::optional<std::map<int, std::vector<Step>>>> ReadNewSteps(
     Connection& connection, std::int64_t job_id, std::span<const StepPlace> places,
     std::int64_t until_us) {
-  NewSteps found(places, until_us);
+  StepsReader found(places, until_us);
   if (places.empty()) return std::optional(std::move(found).Sorted());
   std::vector<std::int64_t> ranks, after_us;
   for (const StepPlace& place : places) {

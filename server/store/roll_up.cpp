@@ -9,11 +9,11 @@ namespace {
 
 __extension__ using Wide = __int128;  // what values of a bin add up to
 
-struct Bins {
+struct RollupBins {
   Column count, least, greatest;
   std::vector<Wide> sums;
 
-  explicit Bins(std::uint8_t scale) { least.scale = greatest.scale = scale; }
+  explicit RollupBins(std::uint8_t scale) { least.scale = greatest.scale = scale; }
 
   void Begin() {
     for (Column* column : {&count, &least, &greatest}) {
@@ -35,7 +35,7 @@ struct Bins {
 };
 
 // At the scale of the values, or at the next one at which the largest fits.
-Column SumOf(const Bins& bins) {
+Column SumOf(const RollupBins& bins) {
   Column sum{.scale = bins.least.scale, .values = {}, .present = bins.count.present};
   Wide most = 0, factor = 1;
   for (const Wide total : bins.sums) most = std::max(most, total < 0 ? -total : total);
@@ -47,9 +47,9 @@ Column SumOf(const Bins& bins) {
   return sum;
 }
 
-Bins BinsOf(const TickTable& block, const Column& column, const std::vector<std::int64_t>& begins,
-            std::int64_t bin_us) {
-  Bins bins(column.scale);
+RollupBins BinsOf(const TickTable& block, const Column& column,
+                  const std::vector<std::int64_t>& begins, std::int64_t bin_us) {
+  RollupBins bins(column.scale);
   std::size_t row = 0;
   for (const std::int64_t begin_us : begins) {
     bins.Begin();
@@ -97,7 +97,7 @@ TickTable RollUp(const TickTable& block, std::int64_t bin_us) {
     const std::int64_t begin_us = at_us - at_us % bin_us;
     if (table.at_us.empty() || table.at_us.back() != begin_us) table.at_us.push_back(begin_us);
   }
-  std::vector<Bins> devices;
+  std::vector<RollupBins> devices;
   for (const Column& column : block.columns) {
     devices.push_back(BinsOf(block, column, table.at_us, bin_us));
   }
@@ -106,9 +106,9 @@ TickTable RollUp(const TickTable& block, std::int64_t bin_us) {
       Put(table, what, block.series[i].device, column_of(devices[i]));
     }
   };
-  put(kCount, [](const Bins& bins) { return bins.count; });
-  put(kGreatest, [](const Bins& bins) { return bins.greatest; });
-  put(kLeast, [](const Bins& bins) { return bins.least; });
+  put(kCount, [](const RollupBins& bins) { return bins.count; });
+  put(kGreatest, [](const RollupBins& bins) { return bins.greatest; });
+  put(kLeast, [](const RollupBins& bins) { return bins.least; });
   put(kSum, SumOf);
   return table;
 }

@@ -12,11 +12,11 @@ constexpr double kReadBytes = 128 * 1024 * 1024;
 
 // What is read of a table: rows and bytes of payloads of each key. Samples are asked for by the end
 // of their window; the times of ticks stay when samples go, so they are none.
-struct Part {
+struct SizedTable {
   const char* table;
   const char* statement;
 };
-constexpr Part kOthers[] = {
+constexpr SizedTable kOthers[] = {
     {"frames", R"(
 select 0, count(*), coalesce(sum(octet_length(payload)), 0)::bigint
 from frames tablesample system ($1))"},
@@ -34,7 +34,7 @@ where metric = '')"},
 select 0, count(*), coalesce(sum(octet_length(detail::text)), 0)::bigint
 from events tablesample system ($1))"},
 };
-constexpr Part kSamples[] = {
+constexpr SizedTable kSamples[] = {
     {"blocks", R"(
 select to_us - to_us % 600000000 + 600000000 as until_us, count(*),
     sum(octet_length(payload))::bigint
@@ -65,7 +65,7 @@ group by until_us
 order by until_us
 limit 1000000)"},
 };
-constexpr Part kJobs[] = {
+constexpr SizedTable kJobs[] = {
     {"blocks", R"(
 select job_id, count(*), sum(octet_length(payload))::bigint
 from blocks tablesample system ($1)
@@ -125,9 +125,9 @@ Result<Files> ReadFiles(Connection& connection) {
 
 // What all rows take, told by those on some pages.
 Result<BytesByKey> Measure(Connection& connection, const Files& files,
-                           std::span<const Part> parts) {
+                           std::span<const SizedTable> parts) {
   BytesByKey bytes;
-  for (const Part& part : parts) {
+  for (const SizedTable& part : parts) {
     const double share = std::min(1.0, kReadBytes / std::max(1.0, double(files.at(part.table))));
     const Result<Rows> rows = connection.Query(part.statement, {share * 100});
     if (!rows) return rows.error();

@@ -39,7 +39,7 @@ Status ReadFrames(Connection& connection, const TickQuery& query, const std::vec
 }
 
 // How many of the oldest windows have enough rows.
-std::size_t ChooseWindows(const std::vector<Window>& windows, std::size_t budget) {
+std::size_t ChooseWindows(const std::vector<BlockWindow>& windows, std::size_t budget) {
   std::size_t count = 0, rows = 0;
   while (count < windows.size() && (count == 0 || rows <= budget)) {
     rows += static_cast<std::size_t>(windows[count++].rows);
@@ -55,7 +55,7 @@ Status ReadBlocks(Connection& connection, const TickQuery& query, std::size_t bu
                     .until_us = query.until_us,
                     .filter = query.filter};
   if (blocks.until_us - blocks.from_us > kShortUs) {
-    const Result<std::vector<Window>> windows = ListWindows(connection, blocks);
+    const Result<std::vector<BlockWindow>> windows = ListWindows(connection, blocks);
     if (!windows) return windows.error();
     if (windows->empty()) return {};
     const std::size_t count = ChooseWindows(*windows, budget);

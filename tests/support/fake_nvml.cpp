@@ -208,7 +208,8 @@ Return nvmlDeviceGetFieldValues(Device device, int count, FieldValue* values) {
 }
 
 // Asked now and then, so it does not count as a call.
-Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count, ProcessMemory* to) {
+Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count,
+                                               NvmlProcessMemory* to) {
   Hang();
   if (Of(device).lost) return kGpuIsLost;
   if ((Of(device).refused & stepscope::test::kFakeProcesses) != 0) return kNotSupported;

@@ -10,7 +10,7 @@
 #include <new>
 
 #include "agent/frames/framer.h"
-#include "agent/frames/job_row.h"
+#include "agent/frames/job_tick_row.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/cgroup.h"
 #include "agent/host/process.h"
@@ -120,7 +120,7 @@ TEST(Sampling, AllocatesNothingForAJobsFramesAfterTheirStart) {
       root.path(), list,
       [&](SteadyTime now, auto& on_gpus) { sampler.GpuProcessesInto(now, on_gpus); });
   const auto cgroup = MakeJobCgroupCollector(root.path(), list);
-  JobRow job;
+  JobTickRow job;
   job.AddGpu("gpu1");
   FrameStream stream({"bert", "node-1", ""}, {}, clock);
   TickFramer framer(stream);

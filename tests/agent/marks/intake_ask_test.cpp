@@ -19,7 +19,7 @@ class IntakeAsk : public test::IntakeFixture {
   }
   // The fact of a rank, as of the newest that was told; "" where it has none.
   std::string Fact(int rank, const char* name) {
-    for (const RankFacts& started : intake_->Drain().rank_started) {
+    for (const RankRegistration& started : intake_->Drain().rank_started) {
       facts_[started.rank] = *ParseJson(started.facts);
     }
     return facts_[rank].value(name, "");

@@ -20,39 +20,39 @@ constexpr const char* kTaken =
     R"({"acknowledged":3,"expected":4,"rejected":[],"server_time_us":1800000000000000})";
 
 TEST(ReadPushAnswer, BelievesOnlyOurOwn200) {
-  EXPECT_EQ(Read(200, kTaken).outcome, PushOutcome::kTaken);
+  EXPECT_EQ(Read(200, kTaken).outcome, PushResponse::kTaken);
   EXPECT_EQ(Read(200, kTaken).answer.acknowledged, 3u);
   for (const char* body :
        {"", "OK", "{}", "[]", "null", "<html>welcome</html>",
         R"({"acknowledged":-1,"expected":4,"rejected":[],"server_time_us":1})",
         R"({"acknowledged":3.5,"expected":4,"rejected":[],"server_time_us":1})",
         R"({"acknowledged":3,"expected":4,"rejected":[7],"server_time_us":1})"}) {
-    EXPECT_EQ(Read(200, body).outcome, PushOutcome::kSick) << body;
+    EXPECT_EQ(Read(200, body).outcome, PushResponse::kSick) << body;
   }
   for (const int status : {201, 202, 204, 206, 301, 302, 307, 404, 422, 500, 100, 999}) {
-    EXPECT_EQ(Read(status, kTaken).outcome, PushOutcome::kSick) << status;
+    EXPECT_EQ(Read(status, kTaken).outcome, PushResponse::kSick) << status;
   }
 }
 
 TEST(ReadPushAnswer, TellsTheConflictsApart) {
   const auto gap = Read(409, Problem("gap", R"(,"expected":17)"));
-  EXPECT_EQ(gap.outcome, PushOutcome::kGap);
+  EXPECT_EQ(gap.outcome, PushResponse::kGap);
   EXPECT_EQ(gap.expected, 17u);
-  EXPECT_EQ(Read(409, Problem("unknown-schema")).outcome, PushOutcome::kUnknownSchema);
-  EXPECT_EQ(Read(409, Problem("job-ended")).outcome, PushOutcome::kOver);
-  EXPECT_EQ(Read(409, Problem("else")).outcome, PushOutcome::kSick);
-  EXPECT_EQ(Read(409, "conflict").outcome, PushOutcome::kSick);
-  EXPECT_EQ(Read(410, Problem("retired")).outcome, PushOutcome::kOver);
-  EXPECT_EQ(Read(410, "<html>").outcome, PushOutcome::kSick);
+  EXPECT_EQ(Read(409, Problem("unknown-schema")).outcome, PushResponse::kUnknownSchema);
+  EXPECT_EQ(Read(409, Problem("job-ended")).outcome, PushResponse::kOver);
+  EXPECT_EQ(Read(409, Problem("else")).outcome, PushResponse::kSick);
+  EXPECT_EQ(Read(409, "conflict").outcome, PushResponse::kSick);
+  EXPECT_EQ(Read(410, Problem("retired")).outcome, PushResponse::kOver);
+  EXPECT_EQ(Read(410, "<html>").outcome, PushResponse::kSick);
 }
 
 TEST(ReadPushAnswer, HalvesOnlyForBadBodies) {
-  EXPECT_EQ(Read(400, Problem("bad-frame")).outcome, PushOutcome::kBadBody);
-  EXPECT_EQ(Read(415, Problem("bad-type")).outcome, PushOutcome::kBadBody);
-  EXPECT_EQ(Read(413, "<html>nginx</html>").outcome, PushOutcome::kBadBody);
+  EXPECT_EQ(Read(400, Problem("bad-frame")).outcome, PushResponse::kBadBody);
+  EXPECT_EQ(Read(415, Problem("bad-type")).outcome, PushResponse::kBadBody);
+  EXPECT_EQ(Read(413, "<html>nginx</html>").outcome, PushResponse::kBadBody);
   EXPECT_FALSE(Read(413, "<html>nginx</html>").ours);
-  EXPECT_EQ(Read(400, "<html>").outcome, PushOutcome::kSick);
-  EXPECT_EQ(Read(400, Problem("bad-request")).outcome, PushOutcome::kSick);
+  EXPECT_EQ(Read(400, "<html>").outcome, PushResponse::kSick);
+  EXPECT_EQ(Read(400, Problem("bad-request")).outcome, PushResponse::kSick);
 }
 
 TEST(ReadPushAnswer, RespectsRetryAfterWithinReason) {
@@ -66,8 +66,8 @@ TEST(ReadPushAnswer, RespectsRetryAfterWithinReason) {
 }
 
 TEST(ReadPushAnswer, TakesTheReasonFromWhoeverSpoke) {
-  EXPECT_EQ(Read(401, Problem("bad-token")).outcome, PushOutcome::kForbidden);
-  EXPECT_EQ(Read(403, "no").outcome, PushOutcome::kForbidden);
+  EXPECT_EQ(Read(401, Problem("bad-token")).outcome, PushResponse::kForbidden);
+  EXPECT_EQ(Read(403, "no").outcome, PushResponse::kForbidden);
   EXPECT_EQ(Read(503, Problem("busy")).reason, "why");
   EXPECT_EQ(Read(502, "<html>").reason, "it answers with HTTP status 502");
   EXPECT_EQ(ReadPushAnswer(Unavailable("cannot connect")).reason, "cannot connect");

@@ -18,7 +18,7 @@ const Time kNow = std::chrono::system_clock::now();
 
 struct TlsCertificateTest : testing::Test {
   // The files of this name, and a server that shows them.
-  void Use(const std::string& name, const Credentials& made) const {
+  void Use(const std::string& name, const CertificateAndKey& made) const {
     folder.Write("/" + name + ".crt", made.certificate);
     folder.Write("/" + name + ".key", made.key);
   }
@@ -52,7 +52,7 @@ struct TlsCertificateTest : testing::Test {
   TlsCertificateTest() { Use("ca", authority); }
 
   test::FakeRoot folder;
-  Credentials authority = *MakeAuthority("test authority", {kNow, 365});
+  CertificateAndKey authority = *MakeAuthority("test authority", {kNow, 365});
   std::vector<std::string> hosts = {"stepscope.test", "*.nodes.test", "192.0.2.7", "2001:db8::7"};
 };
 
@@ -92,10 +92,10 @@ TEST_F(TlsCertificateTest, IsNeverTheSameTwice) {
 }
 
 TEST_F(TlsCertificateTest, NeedsAnAuthority) {
-  const Credentials server = *MakeServerCertificate(authority, hosts, {kNow, 30});
-  const Credentials odd[] = {
+  const CertificateAndKey server = *MakeServerCertificate(authority, hosts, {kNow, 30});
+  const CertificateAndKey odd[] = {
       {}, {"junk", "junk"}, {authority.certificate, server.key}, {server.certificate, server.key}};
-  for (const Credentials& signer : odd) {
+  for (const CertificateAndKey& signer : odd) {
     const auto made = MakeServerCertificate(signer, hosts, {kNow, 30});
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, Code::kInvalid);

@@ -1,4 +1,4 @@
-#include "agent/frames/job_row.h"
+#include "agent/frames/job_tick_row.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 namespace stepscope {
 namespace {
 
-struct JobRowTest : testing::Test {
-  JobRowTest() {
+struct JobTickRowTest : testing::Test {
+  JobTickRowTest() {
     load_ = node.Add("load_1m");
     gpu0_ = node.Add("gpu_util_percent", "gpu0");
     gpu1_ = node.Add("gpu_util_percent", "gpu1");
@@ -18,10 +18,10 @@ struct JobRowTest : testing::Test {
 
   TickRow node;
   std::size_t load_, gpu0_, gpu1_, cgroup_;
-  JobRow job;
+  JobTickRow job;
 };
 
-TEST_F(JobRowTest, HasTheNodeAndTheGpusOfTheJob) {
+TEST_F(JobTickRowTest, HasTheNodeAndTheGpusOfTheJob) {
   job.AddGpu("gpu1");
   const TickRow& row = job.Of(node);
 
@@ -30,14 +30,14 @@ TEST_F(JobRowTest, HasTheNodeAndTheGpusOfTheJob) {
   EXPECT_EQ(row.At("gpu_util_percent", "gpu1"), 7);
 }
 
-TEST_F(JobRowTest, TakesAGpuInWhenItBecomesTheJobs) {
+TEST_F(JobTickRowTest, TakesAGpuInWhenItBecomesTheJobs) {
   EXPECT_EQ(job.Of(node).size(), 1u);
   job.AddGpu("gpu0");
 
   EXPECT_EQ(job.Of(node).At("gpu_util_percent", "gpu0"), 7);
 }
 
-TEST_F(JobRowTest, WhatIsMissingOnTheNodeIsMissingHere) {
+TEST_F(JobTickRowTest, WhatIsMissingOnTheNodeIsMissingHere) {
   job.Of(node);
   node.Clear();
 

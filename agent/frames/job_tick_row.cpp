@@ -1,13 +1,13 @@
-#include "agent/frames/job_row.h"
+#include "agent/frames/job_tick_row.h"
 
 namespace stepscope {
 
-bool JobRow::IsOurs(const SeriesName& series) const {
+bool JobTickRow::IsOurs(const SeriesName& series) const {
   if (series.metric.starts_with("cgroup_")) return false;
   return !series.metric.starts_with("gpu_") || gpus_.contains(series.device);
 }
 
-TickRow& JobRow::Of(const TickRow& node) {
+TickRow& JobTickRow::Of(const TickRow& node) {
   columns_.resize(node.size(), TickRow::kNoColumn);
   row_.Clear();
   for (std::size_t i = 0; i < node.size(); ++i) {

@@ -12,7 +12,7 @@ namespace stepscope {
 // The part of a node's ticks that belongs to one of its jobs: everything but GPUs that are not the
 // job's and the agent's own control group; that of the job is a column of its own. Series are only
 // ever added. For one thread.
-class JobRow {
+class JobTickRow {
  public:
   // From now on this GPU is the job's, too.
   void AddGpu(const std::string& device) { gpus_.insert(device); }
