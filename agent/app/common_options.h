@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/app/obey.h"
+#include "agent/app/allowed.h"
 #include "agent/send/uplink.h"
 #include "core/base/log.h"
 #include "core/base/options.h"

@@ -1,26 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
-#include "agent/app/node_job.h"
-#include "agent/app/spool_options.h"
+#include "agent/app/daemon_options.h"
 
 namespace stepscope {
-
-// What `stepscope-agent daemon` was told, checked.
-struct DaemonOptions {
-  NodeJobOptions jobs{};
-  SpoolOptions spool{};
-  std::string socket{};                  // empty: that of the node
-  bool allow_all = false;                // processes of every user are heard
-  std::optional<std::uint32_t> group{};  // or of the members of this group
-  std::string match{};                   // processes that do not register; empty: none
-};
-
-std::vector<Option> DaemonOptionTable();
-Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments);
 
 // Serves the jobs of this node until it is told to end. Returns the exit code.
 int RunDaemon(const DaemonOptions& options);

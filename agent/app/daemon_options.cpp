@@ -1,6 +1,7 @@
+#include "agent/app/daemon_options.h"
+
 #include <grp.h>
 
-#include "agent/app/daemon.h"
 #include "agent/launch/pattern.h"
 #include "core/base/text.h"
 #include "core/model/names.h"

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "agent/app/job/obey.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/cgroup.h"
 #include "agent/launch/process_start.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/app/common_options.h"
 #include "agent/app/job_session.h"
+#include "agent/app/node_job_options.h"
 #include "agent/frames/job_tick_row.h"
 #include "agent/host/process.h"
 #include "agent/launch/launcher.h"
@@ -18,18 +18,6 @@
 #include "core/base/guarded.h"
 
 namespace stepscope {
-
-// What all jobs of a node have in common.
-struct NodeJobOptions {
-  std::string node{};
-  UplinkOptions uplink{};
-  SamplingOptions sampling{};
-  Duration push = 2s;
-  Allowed allowed{};
-  Duration end_after = 30s;  // after its last process a job has ended
-  std::string agent_version{};
-  SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory
-};
 
 // One of the jobs of a node, from its first process to the time after its last one in which it may
 // come back. It did not start the processes, so how they end it cannot know. For one thread, but

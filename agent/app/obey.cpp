@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "core/base/text.h"
 
@@ -52,23 +53,19 @@ std::string BeginStop(const std::function<void()>& stop) {
   return "";
 }
 
-// What the service may be allowed, in the order of --help.
+// What the service may ask for, and what does it.
 struct Kind {
   std::string_view word;
-  bool Allowed::*allowed;
   std::string (*obey)(const ServiceCommand& command, const Powers& powers);
 };
 constexpr Kind kKinds[] = {
-    {kIntervalCommand, &Allowed::interval,
-     [](const auto& command, const auto& powers) {
-       return ChangeInterval(command, powers.interval);
-     }},
-    {kSpansCommand, &Allowed::spans,
+    {kIntervalCommand, [](const auto& command,
+                          const auto& powers) { return ChangeInterval(command, powers.interval); }},
+    {kSpansCommand,
      [](const auto& command, const auto& powers) { return KeepSpansOf(command, powers.keep); }},
-    {kWindowCommand, &Allowed::window,
+    {kWindowCommand,
      [](const auto& command, const auto& powers) { return AskForWindow(command, powers.ask); }},
-    {kStopCommand, &Allowed::stop,
-     [](const auto&, const auto& powers) { return BeginStop(powers.stop); }},
+    {kStopCommand, [](const auto&, const auto& powers) { return BeginStop(powers.stop); }},
 };
 
 const Kind* FindKind(std::string_view word) {
@@ -77,28 +74,6 @@ const Kind* FindKind(std::string_view word) {
 }
 
 }  // namespace
-
-Result<Allowed> ParseAllowed(std::string_view text) {
-  Allowed allowed{.interval = false, .spans = false};
-  if (text == "none") return allowed;
-  for (const std::string_view word : Split(text, ',')) {
-    const Kind* kind = FindKind(word);
-    if (kind == nullptr) {
-      return Invalid(
-          Format("'{}' is not interval, spans, window and stop, nor none", Printable(text, 40)));
-    }
-    allowed.*kind->allowed = true;
-  }
-  return allowed;
-}
-
-std::vector<std::string> WordsOf(const Allowed& allowed) {
-  std::vector<std::string> words;
-  for (const Kind& kind : kKinds) {
-    if (allowed.*kind.allowed) words.emplace_back(kind.word);
-  }
-  return words;
-}
 
 AskRanks AskIn(Intake* intake, const std::string& job) {
   return [intake, job](const std::string& command, const std::string& argument) {
@@ -116,7 +91,7 @@ std::string Obey(const ServiceCommand& command, const Allowed& allowed, const Po
   if (kind == nullptr) {
     return Format("this agent does not know '{}'", Printable(command.kind, 40));
   }
-  if (allowed.*kind->allowed) return kind->obey(command, powers);
+  if (Allows(allowed, kind->word)) return kind->obey(command, powers);
   return Format("the agent was started without --allow {}", kind->word);
 }
 

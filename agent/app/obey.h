@@ -3,34 +3,14 @@
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <string_view>
-#include <vector>
 
+#include "agent/app/allowed.h"
 #include "agent/marks/intake.h"
 #include "core/base/guarded.h"
-#include "core/base/result.h"
 #include "core/base/time.h"
 #include "core/wire/push_answer.h"
 
 namespace stepscope {
-
-// What the service may ask of an agent: it is authority over this machine, so the agent does only
-// what it was started with.
-struct Allowed {
-  bool interval = true;
-  bool spans = true;    // it costs the training nothing, and says no more than statistics name
-  bool window = false;  // it slows the training down while it is recorded
-  bool stop = false;    // it ends the training
-
-  bool operator==(const Allowed&) const = default;
-};
-
-// "interval", "spans", "window", "stop", several with commas between them, or "none". Invalid names
-// what it is not.
-Result<Allowed> ParseAllowed(std::string_view text);
-
-// The words of it, for the service.
-std::vector<std::string> WordsOf(const Allowed& allowed);
 
 // Asks the training processes; how many of them could be told.
 using AskRanks =
