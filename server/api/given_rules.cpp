@@ -7,6 +7,7 @@
 #include "core/model/names.h"
 #include "rules/catalog.h"
 #include "server/api/report_parameters.h"
+#include "server/store/create_job.h"
 
 namespace stepscope {
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/api/body.h"
+#include "server/store/create_job.h"
 #include "server/store/jobs.h"
 #include "server/store/rule_changes.h"
 

@@ -12,6 +12,7 @@
 #include "server/api/routes.h"
 #include "server/front/denial.h"
 #include "server/front/problem.h"
+#include "server/store/create_job.h"
 #include "server/store/job_rows.h"
 
 namespace stepscope {

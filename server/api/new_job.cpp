@@ -4,6 +4,7 @@
 #include "core/model/names.h"
 #include "server/api/given_rules.h"
 #include "server/api/kept_days.h"
+#include "server/store/create_job.h"
 #include "server/store/intervals.h"
 
 namespace stepscope {

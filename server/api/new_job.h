@@ -1,6 +1,7 @@
 #pragma once
 
 #include "server/api/body.h"
+#include "server/store/create_job.h"
 #include "server/store/jobs.h"
 
 namespace stepscope {

@@ -12,6 +12,7 @@
 #include "server/api/job_summary.h"
 #include "server/front/route.h"
 #include "server/ingest/ingest.h"
+#include "server/store/create_job.h"
 #include "server/store/database.h"
 
 namespace stepscope {

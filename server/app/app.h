@@ -19,6 +19,7 @@
 #include "server/ingest/ingest.h"
 #include "server/ingest/silent_agents.h"
 #include "server/store/block_cache.h"
+#include "server/store/create_job.h"
 #include "server/store/database_start.h"
 #include "server/store/embedded_postgres.h"
 

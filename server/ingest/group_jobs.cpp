@@ -1,4 +1,5 @@
 #include "server/ingest/group_jobs.h"
+#include "server/store/create_job.h"
 
 #include <set>
 

@@ -12,6 +12,7 @@
 #include "core/wire/push_answer.h"
 #include "server/ingest/checked_push.h"
 #include "server/ingest/samples.h"
+#include "server/store/create_job.h"
 #include "server/store/jobs.h"
 
 namespace stepscope {

@@ -3,23 +3,14 @@
 #include "core/base/text.h"
 #include "server/store/cells.h"
 #include "server/store/job_rows.h"
-#include "server/store/rule_changes.h"
 
 namespace stepscope {
 namespace {
 
-constexpr char kInsertJob[] = R"(
-insert into jobs (name, job_group, configuration, created_us, created_by)
-values ($1, $2, $3, $4, $5)
-on conflict (name) do nothing
-returning job_id)";
 constexpr char kCountNewJobs[] = R"(
 select count(*)
 from jobs
 where created_by = $1 and created_by <> '' and created_us > $2)";
-constexpr char kInsertTransition[] = R"(
-insert into status_transitions (job_id, version, status, secondary_status, at_us)
-values ($1, 1, 'InProgress', 'Starting', $2))";
 constexpr char kListNodes[] = R"(
 select node_id, name, facts, first_seen_us, last_seen_us, clock_offset_us, round_trip_us,
     ended_us, exit_code, exit_signal, output
@@ -64,22 +55,6 @@ JobRow ReadJob(const Rows& rows, std::size_t row) {
   job.stop_requests = rows.Int(row, 11);
   job.window = {rows.Int(row, 12), rows.Int(row, 13), rows.Int(row, 14), rows.Int(row, 15)};
   return job;
-}
-
-Result<CreatedJob> CreateJob(Connection& connection, const NewJob& job, std::int64_t now_us) {
-  const Json configuration = job.configuration.is_object() ? job.configuration : Json::object();
-  const Result<Rows> inserted = connection.Query(
-      kInsertJob, {job.name, job.group, Dump(configuration), now_us, job.created_by});
-  if (!inserted) return inserted.error();
-  if (!inserted->empty()) {
-    const std::int64_t job_id = inserted->Int(0, 0);
-    if (Status made = AddRules(connection, job_id, job.rules, now_us); !made) return made.error();
-    const Status noted = Done(connection.Query(kInsertTransition, {job_id, now_us}));
-    if (!noted) return noted.error();
-  }
-  Result<JobRow> stands = FindJob(connection, job.name);
-  if (!stands) return stands.error();
-  return CreatedJob{std::move(*stands), !inserted->empty()};
 }
 
 Result<std::int64_t> CountNewJobs(Connection& connection, const std::string& created_by,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/store/cells.h"
+#include "server/store/create_job.h"
 #include "server/store/rule_message.h"
 
 namespace stepscope {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/store/create_job.h"
 #include "server/store/jobs.h"
 #include "server/store/rules.h"
 

@@ -11,6 +11,7 @@
 #include "core/wire/frame.h"
 #include "core/wire/table_codec.h"
 #include "rules/catalog.h"
+#include "server/store/create_job.h"
 #include "server/store/job_facts.h"
 #include "server/store/jobs.h"
 #include "server/store/streams.h"

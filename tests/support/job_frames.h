@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/store/create_job.h"
 #include "server/store/jobs.h"
 #include "server/store/span_blocks.h"
 #include "server/store/streams.h"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "server/store/create_job.h"
 #include "server/store/jobs.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/postgres.h"

@@ -2,6 +2,7 @@
 
 #include "server/evaluate/summing_up.h"
 
+#include "server/store/create_job.h"
 #include "server/store/rule_changes.h"
 #include "tests/server/evaluate/evaluation_fixture.h"
 

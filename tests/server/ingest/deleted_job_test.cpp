@@ -1,5 +1,6 @@
 // What becomes of agents when their job is deleted, and made anew under the same name.
 
+#include "server/store/create_job.h"
 #include "server/store/removals.h"
 #include "tests/server/ingest/ingest_fixture.h"
 

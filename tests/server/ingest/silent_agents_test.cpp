@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "server/store/create_job.h"
 #include "server/store/silences.h"
 #include "server/store/webhooks.h"
 #include "tests/server/ingest/ingest_fixture.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "server/store/create_job.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 

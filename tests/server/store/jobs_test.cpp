@@ -1,4 +1,5 @@
 #include "server/store/jobs.h"
+#include "server/store/create_job.h"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "server/store/create_job.h"
 #include "server/store/intervals.h"
 #include "server/store/jobs.h"
 #include "server/store/removals.h"

@@ -12,6 +12,7 @@
 
 #include "core/base/text.h"
 #include "server/store/cells.h"
+#include "server/store/create_job.h"
 #include "server/store/removal_pieces.h"
 #include "server/store/rule_changes.h"
 #include "server/store/webhooks.h"

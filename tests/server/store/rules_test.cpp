@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "server/store/create_job.h"
 #include "server/store/jobs.h"
 #include "server/store/webhooks.h"
 #include "tests/support/postgres.h"
