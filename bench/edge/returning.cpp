@@ -34,7 +34,7 @@ constexpr Option kOptions[] = {
 };
 
 constexpr Duration kInterval = 500ms, kPushInterval = 2s, kGathered = 300s;
-// As agent/app/delivery.cpp has it.
+// As agent/app/job/delivery.cpp has it.
 constexpr Duration kCatchUpPause = 250ms;
 constexpr Duration kLive = 10s;
 

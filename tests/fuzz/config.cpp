@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "agent/app/config_file.h"
+#include "agent/app/options/config_file.h"
 #include "core/base/text.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,0 +1,141 @@
+#include "agent/app/commands/daemon.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "agent/app/job/live_socket.h"
+#include "agent/app/job/node_jobs.h"
+#include "agent/app/job/service_notice.h"
+#include "agent/app/job/spool_drain.h"
+#include "agent/launch/command.h"
+#include "agent/launch/process_start.h"
+#include "agent/launch/startup_pages.h"
+#include "agent/sample/sample_loop.h"
+#include "core/base/log.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kLook = 500ms;
+constexpr Duration kLastWait = 8s;
+
+// A process costs a descriptor, and so does a job.
+void AllowManyFiles() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 4096);
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
+Result<std::unique_ptr<Intake>> StartIntake(const DaemonOptions& options, const Clock& clock) {
+  IntakeOptions intake;
+  intake.socket_path = options.socket;
+  intake.allow_other_users = options.allow_all;
+  intake.group = options.group;
+  intake.name_job = [root = options.jobs.sampling.root](const MarkHello& hello,
+                                                        std::int64_t pid) -> Result<std::string> {
+    const ProcessStart start = hello.job.empty() ? ReadProcessStart(root, pid) : ProcessStart();
+    const auto names = NamesOfProcess(hello.job, start.environment);
+    return names ? Result<std::string>(names->job) : names.error();
+  };
+  return Intake::Start(intake, clock);
+}
+
+// For `top`; the jobs are served without it.
+std::unique_ptr<LiveSocket> StartLive(const Intake& intake, const NodeJobs& jobs) {
+  auto live = LiveSocket::Start(intake.socket_path() + kLiveEnding, intake.access(),
+                                [&jobs] { return JobsText(jobs.Live()); });
+  if (live) return std::move(*live);
+  LogWarning("top will not see the jobs: {}", live.error().message);
+  return nullptr;
+}
+
+// Whether a signal that says so came within the time.
+bool EndWithin(CommandSignals& signals, std::vector<pollfd> others, Duration time) {
+  others.push_back({signals.descriptor(), POLLIN, 0});
+  poll(others.data(), others.size(), static_cast<int>(time / 1ms));
+  bool end = false;
+  while (const auto arrival = signals.Next()) end = end || AsksToEnd(arrival->signal);
+  return end;
+}
+
+// Not longer than a service manager waits; a second signal ends it.
+void Deliver(NodeJobs& jobs, CommandSignals& signals, const Clock& clock) {
+  const SteadyTime until = clock.Steady() + kLastWait;
+  for (auto waiting = jobs.WaitingDescriptors(); !waiting.empty();
+       waiting = jobs.WaitingDescriptors()) {
+    const Duration left = until - clock.Steady();
+    if (left <= 0ns) break;
+    std::vector<pollfd> watched;
+    for (const int descriptor : waiting) watched.push_back({descriptor, POLLIN, 0});
+    if (EndWithin(signals, std::move(watched), left)) break;
+  }
+  jobs.Leave();
+}
+
+// Whose processes count: all, or the daemon's own user's. Who is in a group is not known of a
+// process that does not connect.
+std::unique_ptr<ProcessMatch> MakeMatch(const DaemonOptions& options) {
+  if (options.match.empty()) return nullptr;
+  auto pattern = Pattern::Parse(options.match);
+  if (!pattern) return nullptr;  // checked with the options
+  return std::make_unique<ProcessMatch>(
+      options.jobs.sampling.root, std::move(*pattern),
+      [all = options.allow_all](std::uint32_t user) { return all || user == geteuid(); });
+}
+
+// A change wakes the sampling thread.
+void Follow(Duration wanted, Guarded<Duration>& interval) {
+  const Duration now = interval.Read([](Duration value) { return value; });
+  if (now != wanted) interval.Change([&](Duration& value) { value = wanted; });
+}
+
+}  // namespace
+
+int RunDaemon(const DaemonOptions& options) {
+  AllowManyFiles();
+  // What is wrong with the options is said now, and not by the first job.
+  if (const auto uplink = Uplink::Make(options.jobs.uplink); !uplink) {
+    LogError("{}", uplink.error().message);
+    return 2;
+  }
+  CommandSignals signals;
+  const SystemClock clock;
+  auto intake = StartIntake(options, clock);
+  if (!intake) {
+    LogError("{}", intake.error().message);
+    return 1;
+  }
+  Sampler sampler(options.jobs.sampling.root, clock);
+  const auto spool = OpenSpool(options.spool);
+  SpoolDrain others(spool.get(), options.jobs.uplink, clock);
+  NodeJobOptions each = options.jobs;
+  each.spool = spool.get();
+  const auto match = MakeMatch(options);
+  NodeJobs jobs(each, **intake, match.get(), sampler, others, clock);
+  Guarded<Duration> interval(options.jobs.sampling.interval);
+  auto samples = std::make_unique<SampleLoop>(
+      sampler, [&](Time at, const TickRow& row) { jobs.Add(at, row); }, interval, clock);
+  const auto live = StartLive(**intake, jobs);
+  ReleaseStartupPages();
+  LogInfo("node {}: training processes are heard at {}", options.jobs.node,
+          (*intake)->socket_path());
+  NotifyService("READY=1");
+  do {
+    jobs.Look();
+    Follow(jobs.Interval(), interval);
+  } while (!EndWithin(signals, {}, kLook));
+  NotifyService("STOPPING=1");
+  // Marks of a process that came just now would be read, and lost.
+  jobs.Look();
+  samples.reset();
+  jobs.Finish();
+  Deliver(jobs, signals, clock);
+  return 0;
+}
+
+}  // namespace stepscope

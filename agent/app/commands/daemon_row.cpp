@@ -1,0 +1,39 @@
+// `stepscope-agent daemon` as a row of the program.
+
+#include "agent/app/commands/agent_command.h"
+#include "agent/app/commands/daemon.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(Samples this machine for every training process that registers, and sends the samples to the
+jobs that these processes name. Ends by a signal.
+
+  stepscope-agent daemon --server URL [options]
+
+Examples:
+  stepscope-agent daemon --server http://127.0.0.1:8080
+  stepscope-agent daemon --server https://stepscope.example.org --token-file /etc/stepscope/token \
+      --allow-users all                                  # as root, for everybody on the node
+  STEPSCOPE_JOB=resnet-42 python train.py                # a process that the daemon attaches
+)";
+
+int Run(const Arguments& arguments, std::string_view version) {
+  auto options = ReadDaemonOptions(arguments);
+  if (!options) return SayWrongUse(options.error().message);
+  options->jobs.agent_version = version;
+  return RunDaemon(*options);
+}
+
+}  // namespace
+
+AgentCommand DaemonRow() {
+  return {.name = "daemon",
+          .sentence = "profiles every training process on this node that registers",
+          .help = kHelp,
+          .options = DaemonOptionTable(),
+          .run = Run};
+}
+
+}  // namespace stepscope

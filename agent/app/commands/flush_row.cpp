@@ -1,0 +1,120 @@
+// `stepscope-agent flush` as a row of the program.
+
+#include <signal.h>
+
+#include <filesystem>
+
+#include "agent/app/commands/agent_command.h"
+#include "agent/app/job/old_sessions.h"
+#include "agent/app/options/common_options.h"
+#include "agent/app/options/spool_options.h"
+#include "core/base/text.h"
+#include "core/base/worker.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(Delivers the samples that agents which are no more have left in the spool of this machine.
+
+  stepscope-agent flush --server URL [options]
+
+Examples:
+  stepscope-agent flush --server http://monitor:8080
+  stepscope-agent flush --server https://monitor:8443 --token-file agent.token --wait 10m
+  stepscope-agent flush --server http://new-monitor:8080 --all    # the service has moved
+
+Says what it delivered and what is left. Ends with 0 when nothing is left, else with 1.
+)";
+
+constexpr Option kOptions[] = {
+    {"--wait", "TIME", "30s", "how long to go on while the service takes nothing, 1s to 24h", false,
+     SaidIn::kCommandLineOnly},
+    {"--all", "", "", "also what was meant for another service", false, SaidIn::kCommandLineOnly},
+};
+
+struct FlushOptions {
+  UplinkOptions uplink{};
+  SpoolOptions spool{};
+  Duration wait = 30s;
+  bool all = false;
+};
+
+Result<FlushOptions> ReadFlush(const Arguments& arguments) {
+  const auto uplink = ReadUplink(arguments);
+  if (!uplink) return uplink.error();
+  const auto spool = ReadSpool(arguments);
+  if (!spool) return spool.error();
+  const auto wait = ReadDuration(arguments, "--wait", 1s, 24h);
+  if (!wait) return wait.error();
+  if (spool->folder.empty()) return Invalid("--spool: there is no folder to deliver from");
+  return FlushOptions{*uplink, *spool, *wait, arguments.Has("--all")};
+}
+
+// Until nothing is left, or nothing went for so long.
+void DeliverAll(OldSessions& sessions, const Clock& clock, Duration at_most) {
+  SteadyTime well = clock.Steady();
+  while (!sessions.empty() && clock.Steady() - well < at_most) {
+    const Duration wait = sessions.Step();
+    if (sessions.reason().empty()) well = clock.Steady();
+    if (!sessions.empty()) SleepFor({}, std::min(wait, at_most));
+  }
+}
+
+// What waits for other hosts is theirs to deliver: nobody can tell here whether their agents live.
+void NameOtherHosts(const SpoolOptions& spool) {
+  std::error_code failed;
+  if (spool.older.empty()) return;
+  for (const auto& entry : std::filesystem::directory_iterator(spool.older, failed)) {
+    const std::string path = entry.path().string();
+    if (path == spool.folder || !entry.is_directory(failed)) continue;
+    const auto folder = OpenSpoolFolder(path, spool.bytes);
+    if (!folder || (*folder)->Sessions().empty()) continue;
+    PrintText(
+        Format("another host has samples in {}; where no agent runs there any more, "
+               "--spool with this folder delivers them\n",
+               Printable(path)));
+  }
+}
+
+int Report(const OldSessions& sessions, const std::string& folder) {
+  for (const OldSessions::Left& left : sessions.left()) {
+    PrintText(Format("not delivered: {} frames of job {}: {}\n", left.figures.frames_waiting,
+                     left.job, left.reason.empty() ? "no time left" : left.reason));
+  }
+  PrintText(Format("delivered {} frames; {} is left in {}\n", sessions.delivered_frames(),
+                   sessions.empty() ? "nothing" : "something", Printable(folder)));
+  return sessions.empty() ? 0 : kFailed;
+}
+
+int Flush(const Arguments& arguments, std::string_view) {
+  const auto options = ReadFlush(arguments);
+  if (!options) return SayWrongUse(options.error().message);
+  auto uplink = Uplink::Make(options->uplink);
+  if (!uplink) return SayWrongUse(uplink.error().message);
+  const auto folder = TakeSpool(options->spool);
+  if (!folder) {
+    PrintText(Format("the spool cannot be used: {}\n", folder.error().message));
+    return kFailed;
+  }
+  signal(SIGPIPE, SIG_IGN);
+  const SystemClock clock;
+  OldSessions sessions(
+      **folder, options->all ? "" : options->uplink.server,
+      [&](std::string body) { return (*uplink)->Post(std::move(body)); }, clock);
+  DeliverAll(sessions, clock, options->wait);
+  NameOtherHosts(options->spool);
+  return Report(sessions, options->spool.folder);
+}
+
+}  // namespace
+
+AgentCommand FlushRow() {
+  return {.name = "flush",
+          .sentence = "delivers what other agents have left in the spool",
+          .help = kHelp,
+          .options = JoinRows({kOptions, UplinkRows(), SpoolRows()}),
+          .run = Flush};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,289 @@
+#include "agent/app/commands/run.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "agent/app/job/command_wait.h"
+#include "agent/app/job/first_agent.h"
+#include "agent/app/job/job_session.h"
+#include "agent/app/job/live_socket.h"
+#include "agent/app/job/obey.h"
+#include "agent/app/job/spool_drain.h"
+#include "agent/app/job/training.h"
+#include "agent/frames/rank_metrics.h"
+#include "agent/host/process.h"
+#include "agent/launch/command.h"
+#include "agent/launch/log_metric.h"
+#include "agent/launch/process_start.h"
+#include "agent/launch/relay.h"
+#include "agent/launch/startup_pages.h"
+#include "agent/sample/sample_loop.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kLastWait = 10s;
+constexpr Duration kDrainWait = 2s;
+constexpr Duration kAskAgain = 1s;    // a driver that starts
+constexpr Duration kLookAgain = 60s;  // whether a source comes or fails
+
+std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
+  const bool lines = !options.log_metrics.empty();
+  if (options.command.empty() || (!options.travelling_output && !lines)) return nullptr;
+  auto relay = Relay::Start(lines);
+  if (relay) return std::move(*relay);
+  LogWarning("the command's output is not read: {}", relay.error().message);
+  return nullptr;
+}
+
+// Named after the job, so that an agent that starts again is found where the first one was.
+Result<std::unique_ptr<Intake>> StartIntakeAt(const std::string& path, const std::string& name,
+                                              const Clock& clock) {
+  IntakeOptions options;
+  options.socket_path = path;
+  if (path.empty()) {
+    auto standard = DefaultSocketPath(name);
+    if (!standard) return standard.error();
+    options.socket_path = *standard;
+  }
+  return Intake::Start(options, clock);
+}
+
+std::unique_ptr<Intake> StartIntake(const RunOptions& options, const Clock& clock) {
+  auto intake = StartIntakeAt(options.socket, options.job, clock);
+  if (!intake && options.socket.empty()) {
+    intake = StartIntakeAt("", Format("{}-{}", options.job, getpid()), clock);
+  }
+  if (intake) return std::move(*intake);
+  LogWarning("training steps cannot be recorded: {}", intake.error().message);
+  return nullptr;
+}
+
+CommandOptions MakeCommand(const RunOptions& options, const Intake* intake, const Relay* relay) {
+  CommandOptions command{.words = options.command,
+                         .environment = CommandVariables(options),
+                         .hidden = {kTokenVariable}};
+  if (intake != nullptr)
+    command.environment.emplace_back("STEPSCOPE_SOCKET", intake->socket_path());
+  if (relay == nullptr) return command;
+  command.standard_error = relay->error();
+  command.standard_output = relay->output();
+  return command;
+}
+
+// For `top`; a run goes on without it.
+std::unique_ptr<LiveSocket> StartLive(const RunOptions& options, const Intake* intake,
+                                      const JobSession& session) {
+  if (intake == nullptr) return nullptr;
+  auto live = LiveSocket::Start(intake->socket_path() + kLiveEnding, intake->access(), [&] {
+    return JobsText({TopJob{.job = options.job, .ranks = session.Ranks()}});
+  });
+  return live ? std::move(*live) : nullptr;
+}
+
+// The command has the environment of the agent.
+std::vector<AbsentSource> AbsentOf(const Sampler& sampler) {
+  std::vector<AbsentSource> absent = sampler.Absent();
+  std::string kineto = KinetoNote(Variable);
+  if (!kineto.empty()) absent.push_back({"kineto", std::move(kineto)});
+  return absent;
+}
+
+JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
+  JobStart start{at, options.group, options.interval, options.command, ReadNodeFacts(options.root)};
+  start.facts.agent_version = options.agent_version;
+  start.facts.allows = WordsOf(options.allowed);
+  start.facts.gpus = sampler.Gpus();
+  start.facts.absent = AbsentOf(sampler);
+  return start;
+}
+
+// Tells the service what the node is, and again once a driver that takes long to start has done so,
+// and when a source comes, fails, works again, or more or less is left out of it than was told.
+class Opening {
+ public:
+  Opening(const RunOptions& options, const Sampler& sampler, JobSession& session, Time at)
+      : options_(options), sampler_(sampler), session_(session), at_(at) {
+    Say();
+  }
+
+  // Says when to call it again.
+  Duration Look() {
+    if (sampler_.Starting() != starting_ || AbsentOf(sampler_) != absent_) Say();
+    return starting_ ? kAskAgain : kLookAgain;
+  }
+
+ private:
+  void Say() {
+    starting_ = sampler_.Starting();
+    const JobStart start = StartOf(options_, sampler_, at_);
+    session_.Say(start);
+    absent_ = start.facts.absent;
+  }
+
+  const RunOptions& options_;
+  const Sampler& sampler_;
+  JobSession& session_;
+  const Time at_;
+  bool starting_ = true;
+  std::vector<AbsentSource> absent_;
+};
+
+// False when the time is over, or somebody who does not want to wait interrupted.
+bool WaitForDelivery(const JobSession& session, CommandSignals& signals, const Clock& clock) {
+  const SteadyTime until = clock.Steady() + kLastWait;
+  for (;;) {
+    const Duration left = until - clock.Steady();
+    if (left <= 0ns) return false;
+    pollfd watched[] = {{session.done_descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
+    poll(watched, 2, static_cast<int>(left / 1ms) + 1);
+    if (watched[0].revents != 0) return true;
+    while (const auto arrival = signals.Next())
+      if (AsksToEnd(arrival->signal)) return false;
+  }
+}
+
+std::string EndText(const CommandEnd& end) {
+  return end.signal != 0 ? Format("ended by signal {}", end.signal)
+                         : Format("ended with exit code {}", end.exit_code);
+}
+
+// What waits is in the spool when it was `kept`.
+void SayHowItEnded(const std::string& job, const CommandEnd& end, const JobSession& session,
+                   bool kept) {
+  const SpoolFigures left = session.figures();
+  const std::string reason = session.Reason();
+  if (left.frames_waiting == 0) {
+    LogInfo("job {} {}", job, EndText(end));
+    return;
+  }
+  const std::string span =
+      left.to_us == 0 ? std::string("the job's events")
+                      : Format("samples from {} to {}", ToRfc3339(FromMicros(left.from_us)),
+                               ToRfc3339(FromMicros(left.to_us)));
+  LogWarning("job {} {}; not delivered: {} ({} frames){}{}{}", job, EndText(end), span,
+             left.frames_waiting, reason.empty() ? "" : ": ", reason,
+             kept ? "; the next agent on this node delivers it, or stepscope-agent flush" : "");
+}
+
+void SayWhoNamedIt(const RunOptions& options) {
+  if (options.named_by.empty()) return;
+  LogInfo("job {} of node {}, named by {}", options.job, options.node, options.named_by);
+}
+
+void WarnOfOpenFiles(const UplinkOptions& options) {
+  for (const std::string& path : {options.token_file, options.key_file}) {
+    if (Status kept = CheckPrivate(path); !kept) LogWarning("{}", kept.error().message);
+  }
+}
+
+Result<std::unique_ptr<Uplink>> MakeUplink(const RunOptions& options) {
+  if (options.record_to.empty()) return Uplink::Make(options.uplink);
+  auto recording = RecordingWriter::Create(options.record_to);
+  if (!recording) return recording.error();
+  return Uplink::To(std::move(*recording));
+}
+
+void AddLogMetrics(const RunOptions& options, Relay* relay, Sampler& sampler) {
+  if (relay == nullptr || options.log_metrics.empty()) return;
+  std::vector<LogPattern> patterns;
+  for (const std::string& text : options.log_metrics)
+    if (auto pattern = LogPattern::Parse(text)) patterns.push_back(std::move(*pattern));
+  sampler.Add("output", std::make_unique<LogMetrics>(std::move(patterns), relay->TakeLines()));
+}
+
+// All that was written is passed on then, and every line can be read.
+std::vector<std::string> LastOutput(const RunOptions& options, Relay* relay) {
+  if (relay == nullptr) return {};
+  auto lines = relay->Drain(kDrainWait);
+  if (const auto lost = relay->lines_lost(); lost > 0) {
+    LogWarning("{} lines of output came too fast to be read for --log-metric", lost);
+  }
+  return options.travelling_output ? lines : std::vector<std::string>();
+}
+
+int SayStartError(const Error& error) {
+  LogError("{}", error.message);
+  return error.code == Code::kNotFound ? 127 : 126;
+}
+
+}  // namespace
+
+int RunCommand(const RunOptions& options) {
+  if (const std::string first = SocketOfFirstAgent(options); !first.empty()) {
+    return BecomeCommand(options, first);
+  }
+  auto uplink = MakeUplink(options);
+  if (!uplink) {
+    LogError("{}", uplink.error().message);
+    return 2;
+  }
+  WarnOfOpenFiles(options.uplink);
+  CommandSignals signals;
+  const SystemClock clock;
+  const auto relay = StartRelay(options);
+  const auto intake = StartIntake(options, clock);
+  std::optional<ProfiledCommand> command;
+  if (!options.command.empty()) {
+    auto started = ProfiledCommand::Start(MakeCommand(options, intake.get(), relay.get()), signals);
+    if (!started) return SayStartError(started.error());
+    command = *started;
+  }
+  if (relay) relay->CloseInputs();
+
+  Sampler sampler(options.root, clock);
+  sampler.Add(
+      "process",
+      MakeProcessCollector(
+          options.root, ListTrainingOf(intake.get(), command ? command->pid() : 0),
+          [&sampler](SteadyTime now, auto& on_gpus) { sampler.GpuProcessesInto(now, on_gpus); }));
+  AddLogMetrics(options, relay.get(), sampler);
+  const auto metrics = [&intake](const UseMetric& use) { intake->TakeMetrics("", use); };
+  if (intake) sampler.Add("metrics", std::make_unique<RankMetrics>(metrics));
+  const DrainMarks drain = [&intake] { return intake->Drain(); };
+  Guarded<Duration> interval(options.interval);
+  const Event stop;
+  Powers powers{interval, AskIn(intake.get(), ""), KeepIn(intake.get(), "")};
+  if (command) powers.stop = [&stop] { stop.Set(); };
+  const auto spool = OpenSpool(options.spool);
+  const SpoolDrain others(spool.get(), options.uplink, clock);
+  JobSession session(
+      {options.job, options.node, options.push,
+       [&](const ServiceCommand& asked) { return Obey(asked, options.allowed, powers); },
+       spool.get(), options.uplink.server},
+      **uplink, intake ? drain : DrainMarks(), clock);
+  Opening opening(options, sampler, session, clock.Now());
+  SayWhoNamedIt(options);
+  LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
+  if (const std::string kineto = KinetoNote(Variable); !kineto.empty()) LogWarning("{}", kineto);
+
+  auto samples = std::make_unique<SampleLoop>(
+      sampler, [&](Time at, const TickRow& row) { session.Add(at, row); }, interval, clock);
+  const auto live = StartLive(options, intake.get(), session);
+  ReleaseStartupPages();
+  const CommandEnd end = WaitForEnd({.command = command ? &*command : nullptr,
+                                     .signals = signals,
+                                     .look = [&opening] { return opening.Look(); },
+                                     .stop = stop,
+                                     .others = [&intake] { return PidsOf(RanksOf(intake.get())); },
+                                     .grace = options.grace,
+                                     .clock = clock});
+  const Time ended_at = clock.Now();
+  samples.reset();
+  const auto output = LastOutput(options, relay.get());
+  if (const TickRow& last = sampler.Sample(); HasCustom(last)) session.Add(clock.Now(), last);
+  if (session.Reason().empty()) others.AwaitKnown(options.job);
+  session.Finish(EndedEvent(ended_at, end, output));
+  if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();
+  SayHowItEnded(options.job, end, session, session.Leave());
+  return end.ShellCode();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "agent/app/job/delivery.h"
+#include "agent/frames/framer.h"
+#include "agent/frames/lifecycle.h"
+#include "agent/send/sender.h"
+#include "agent/send/uplink.h"
+#include "agent/spool/frame_stream.h"
+
+namespace stepscope {
+
+struct JobSessionOptions {
+  std::string job{}, node{};
+  Duration push = 2s;
+  // Does what the service asks for; says why not, or nothing when it is done. On the session's own
+  // thread.
+  std::function<std::string(const ServiceCommand& command)> obey = nullptr;
+  SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory
+  std::string service{};         // what they are for
+};
+
+// One job on this node, for one life of the agent: its frames from the cut to the acknowledgement,
+// on a thread of its own. Any thread may call it. The references, and what `drain` uses, outlive
+// it.
+class JobSession {
+ public:
+  JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMarks drain,
+             const Clock& clock);
+
+  void Add(Time at, const TickRow& row) { ticks_.Add(at, row); }
+
+  // Tells the service what the job and the node are; what it said before is replaced. Marks wait
+  // for the first time, ticks must.
+  void Say(const JobStart& start);
+
+  // No tick may come any more. Everything is sent as fast as it can be.
+  void Finish(std::string ended_event) { delivery_.Finish(std::move(ended_event)); }
+
+  // Ends the delivery: what is left waits in the spool for the agent that comes next. True when
+  // nothing is lost.
+  bool Leave() {
+    delivery_.Stop();
+    return stream_.Leave();
+  }
+
+  // As those of Delivery.
+  bool Over() const { return delivery_.Over(); }
+  int done_descriptor() const { return delivery_.done_descriptor(); }
+  std::string Reason() const { return delivery_.Reason(); }
+
+  // How the ranks do, as of the newest push.
+  std::vector<LiveRank> Ranks() const { return live_.Read(); }
+
+  // What waits for the service.
+  SpoolFigures figures() const { return stream_.figures(); }
+
+ private:
+  void Obey(const ServiceCommand& command);
+  // The service takes nothing for a job whose start it has not seen.
+  DrainMarks AfterStart(DrainMarks drain) const;
+
+  const Clock& clock_;
+  const std::function<std::string(const ServiceCommand& command)> obey_;
+  std::set<std::string> answered_;  // ids of commands; the service asks until it has the answer
+  std::atomic<bool> said_ = false;
+  FrameStream stream_;
+  TickFramer ticks_;
+  MarkFramer marks_;
+  LiveRanks live_;
+  Sender sender_;
+  Delivery delivery_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,174 @@
+#include "agent/app/job/node_job.h"
+
+#include <utility>
+
+#include "agent/app/job/obey.h"
+#include "agent/frames/rank_metrics.h"
+#include "agent/host/cgroup.h"
+#include "agent/launch/process_start.h"
+#include "core/base/log.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kLookAgain = 60s;  // what is left out of a source may change all the time
+
+}  // namespace
+
+Result<std::unique_ptr<NodeJob>> NodeJob::Start(const HeardJob& job, const NodeJobOptions& options,
+                                                Intake& intake, const Sampler& sampler,
+                                                const Clock& clock) {
+  auto uplink = Uplink::Make(options.uplink);
+  if (!uplink) return uplink.error();
+  return std::unique_ptr<NodeJob>(
+      new NodeJob(job, options, intake, sampler, clock, std::move(*uplink)));
+}
+
+NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& intake,
+                 const Sampler& sampler, const Clock& clock, std::unique_ptr<Uplink> uplink)
+    : name_(job.job),
+      options_(options),
+      interval_(options.sampling.interval),
+      intake_(intake),
+      sampler_(sampler),
+      clock_(clock),
+      started_(clock.Now()),
+      uplink_(std::move(uplink)) {
+  ticks_.Change([&](Ticks& ticks) {
+    const ListTraining list = [&ticks](auto& training) { training = ticks.training; };
+    ticks.processes = MakeProcessCollector(
+        options.sampling.root, list,
+        [this](auto now, auto& processes) { sampler_.GpuProcessesInto(now, processes); });
+    ticks.cgroup = MakeJobCgroupCollector(options.sampling.root, list);
+    ticks.metrics = std::make_unique<RankMetrics>(
+        [this](const UseMetric& use) { intake_.TakeMetrics(name_, use); });
+  });
+  const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
+  const AskRanks ask = AskIn(&intake_, name_);
+  const KeepSpans keep = KeepIn(&intake_, name_);
+  session_ = std::make_unique<JobSession>(
+      JobSessionOptions{
+          .job = name_,
+          .node = options.node,
+          .push = options.push,
+          .obey =
+              [this, ask, keep](const ServiceCommand& asked) {
+                return stepscope::Obey(asked, options_.allowed, {interval_, ask, keep});
+              },
+          .spool = options.spool,
+          .service = options.uplink.server},
+      *uplink_, drain, clock);
+  See(job.processes);
+  // The service knows no job whose start it has not seen.
+  hears_ = true;
+}
+
+// A push on its way is not waited for.
+NodeJob::~NodeJob() {
+  uplink_->Stop();
+}
+
+void NodeJob::Add(Time at, const TickRow& node) {
+  ticks_.Change([&](Ticks& ticks) {
+    TickRow& row = ticks.row.Of(node);
+    // What it could not read is missing.
+    [[maybe_unused]] Status read = ticks.processes->Collect(clock_.Steady(), row);
+    read = ticks.cgroup->Collect(clock_.Steady(), row);
+    read = ticks.metrics->Collect(clock_.Steady(), row);
+    session_->Add(at, row);
+  });
+}
+
+void NodeJob::See(const std::vector<HeardProcess>& processes) {
+  if (processes.empty()) {
+    if (!gone_since_) gone_since_ = clock_.Steady(), gone_at_ = clock_.Now();
+  } else {
+    gone_since_.reset();
+  }
+  const auto gpus = sampler_.Gpus();
+  if (gpus.size() != std::exchange(gpus_known_, gpus.size())) pids_.clear();
+  std::set<std::int64_t> pids;
+  const std::size_t before = gpus_.size();
+  for (const HeardProcess& process : processes) {
+    pids.insert(process.pid);
+    if (pids_.contains(process.pid)) continue;
+    const ProcessStart start = ReadProcessStart(options_.sampling.root, process.pid);
+    if (command_.empty()) command_ = start.command;
+    if (const auto names = NamesOfProcess(name_, start.environment); names && group_.empty())
+      group_ = names->group;
+    if (kineto_.empty()) NoteKineto(start.environment);
+    for (auto& gpu : GpusOfProcess(start.environment, process.devices, gpus)) gpus_.insert(gpu);
+  }
+  pids_ = std::move(pids);
+  ticks_.Change([&](Ticks& ticks) {
+    for (const std::string& gpu : gpus_) ticks.row.AddGpu(gpu);
+    ticks.training.clear();
+    for (const HeardProcess& process : processes)
+      ticks.training.push_back({Format("rank{}", process.rank), process.pid});
+  });
+  if (!std::exchange(said_, true) || gpus_.size() != before || LeavesOutOther()) Say();
+}
+
+void NodeJob::NoteKineto(const Environment& environment) {
+  kineto_ = KinetoNote(environment);
+  if (!kineto_.empty()) LogWarning("job {}: {}", name_, kineto_);
+}
+
+bool NodeJob::LeavesOutOther() {
+  const SteadyTime now = clock_.Steady();
+  if (now - looked_at_ < kLookAgain) return false;
+  looked_at_ = now;
+  return Absent() != absent_;
+}
+
+void NodeJob::Say() {
+  JobStart start{started_, group_, options_.sampling.interval, command_,
+                 ReadNodeFacts(options_.sampling.root)};
+  start.facts.agent_version = options_.agent_version;
+  Allowed allowed = options_.allowed;
+  allowed.stop = false;  // it starts no command
+  start.facts.allows = WordsOf(allowed);
+  for (GpuFacts& gpu : sampler_.Gpus()) {
+    if (gpus_.contains(gpu.device)) start.facts.gpus.push_back(std::move(gpu));
+  }
+  start.facts.absent = Absent();
+  session_->Say(start);
+  absent_ = std::move(start.facts.absent);
+  looked_at_ = clock_.Steady();
+}
+
+std::vector<AbsentSource> NodeJob::Absent() const {
+  std::vector<AbsentSource> absent = sampler_.Absent();
+  // That of the agent, which is another one.
+  std::erase_if(absent, [](const AbsentSource& one) { return one.source == "cgroup"; });
+  ticks_.Read([&](const Ticks& ticks) {
+    for (auto& [source, reason] : {AbsentSource{"process", ticks.processes->Shortfall()},
+                                   AbsentSource{"cgroup", ticks.cgroup->Shortfall()}}) {
+      if (!reason.empty()) absent.push_back({source, reason});
+    }
+  });
+  if (!kineto_.empty()) absent.push_back({"kineto", kineto_});
+  return absent;
+}
+
+bool NodeJob::HasEnded() {
+  if (!gone_since_) return false;
+  const bool waited = clock_.Steady() - *gone_since_ >= options_.end_after;
+  if (!waited && !Over()) return false;
+  // First of all, since a process that comes from now on is of a new life of the job.
+  hears_ = false;
+  if (intake_.Forget(name_)) return true;
+  hears_ = true;
+  return false;
+}
+
+void NodeJob::Finish() {
+  session_->Finish(gone_since_ ? GoneEvent(gone_at_) : "");
+}
+
+bool NodeJob::Leave() {
+  uplink_->Stop();
+  return session_->Leave();
+}
+
+}  // namespace stepscope

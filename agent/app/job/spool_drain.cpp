@@ -1,0 +1,75 @@
+#include "agent/app/job/spool_drain.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/log.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kLongestAwait = 3s;
+constexpr Duration kLongestWait = 1h;
+
+}  // namespace
+
+SpoolDrain::SpoolDrain(SpoolFolder* folder, const UplinkOptions& uplink, const Clock& clock)
+    : folder_(folder), service_(uplink.server), clock_(clock) {
+  auto made = folder == nullptr ? Result<std::unique_ptr<Uplink>>(NotFound("no spool"))
+                                : Uplink::Make(uplink);
+  if (!made) {
+    state_.Change([](State& state) { state.looked = true; });
+    return;
+  }
+  uplink_ = std::move(*made);
+  worker_ = Worker("drain", [this](std::stop_token stop) { Run(std::move(stop)); });
+}
+
+SpoolDrain::~SpoolDrain() {
+  worker_.RequestStop();
+  if (uplink_) uplink_->Stop();
+}
+
+void SpoolDrain::Run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    DeliverAll(stop);
+    state_.Wait(stop, kLongestWait, [](const State& state) { return state.look; });
+  }
+}
+
+void SpoolDrain::DeliverAll(const std::stop_token& stop) {
+  const bool look = state_.Change([](State& state) { return std::exchange(state.look, false); });
+  if (!look) return;
+  OldSessions sessions(
+      *folder_, service_, [this](std::string body) { return uplink_->Post(std::move(body)); },
+      clock_);
+  Note(sessions);
+  while (!sessions.empty() && !stop.stop_requested()) {
+    const Duration wait = sessions.Step();
+    Note(sessions);
+    if (!SleepFor(stop, wait)) return;
+  }
+}
+
+void SpoolDrain::Note(const OldSessions& sessions) {
+  state_.Change([&](State& state) {
+    state.looked = !state.look;
+    state.unknown = sessions.UnknownJobs();
+  });
+}
+
+void SpoolDrain::AwaitKnown(const std::string& job) const {
+  state_.Wait({}, kLongestAwait, [&](const State& state) {
+    return state.looked && std::ranges::find(state.unknown, job) == state.unknown.end();
+  });
+}
+
+void SpoolDrain::LookAgain() {
+  if (!uplink_) return;
+  state_.Change([](State& state) {
+    state.look = true;
+    state.looked = false;
+  });
+}
+
+}  // namespace stepscope

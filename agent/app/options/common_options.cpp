@@ -1,0 +1,138 @@
+#include "agent/app/options/common_options.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "core/base/text.h"
+#include "core/http/url.h"
+#include "core/model/names.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Option kUplink[] = {
+    {"--server", "URL", "", "the Stepscope service, such as http://127.0.0.1:8080", true},
+    {"--ca-file", "FILE", "", "certificates to trust for https; the system's by default"},
+    {"--token-file", "FILE", "",
+     "file with the token for the service, read again when it is replaced; without it the token is "
+     "STEPSCOPE_TOKEN"},
+    {"--cert", "FILE", "", "certificate that shows the service who this node is"},
+    {"--key", "FILE", "", "its private key"},
+    {"--insecure-http", "", "", "let the token travel in the clear to an http:// service"},
+};
+
+constexpr Option kSampling[] = {
+    {"--interval", "TIME", "500ms", "time between two samples, 100ms to 60s"},
+    {"--root", "DIR", "", "read /proc and /sys of the machine below this folder"},
+};
+
+constexpr Option kPush[] = {
+    {"--push", "TIME", "2s", "time between two pushes to the service, 1s to 60s"},
+    {"--allow", "WHAT", "interval,spans",
+     "what the service may ask of this agent while it runs: interval, spans (of annotations, in "
+     "steps that somebody asked for), window, stop (ends the command), several with commas, or "
+     "none"},
+};
+
+constexpr Option kNode[] = {
+    {"--node", "NAME", "",
+     "name of this machine; by default what the launcher says, or the host name"},
+};
+
+constexpr Option kEvery[] = {
+    {"--config", "FILE", "/etc/stepscope/agent.toml",
+     "file with options; the default one need not be there", false, SaidIn::kVariable},
+    {"--log-level", "LEVEL", "info", "debug, info, warning or error"},
+};
+
+}  // namespace
+
+std::span<const Option> UplinkRows() {
+  return kUplink;
+}
+
+std::span<const Option> SamplingRows() {
+  return kSampling;
+}
+
+std::span<const Option> PushRows() {
+  return kPush;
+}
+
+std::span<const Option> NodeRows() {
+  return kNode;
+}
+
+std::span<const Option> EveryRows() {
+  return kEvery;
+}
+
+std::vector<Option> JoinRows(std::initializer_list<std::span<const Option>> groups) {
+  std::vector<Option> table;
+  for (const auto& group : groups) table.insert(table.end(), group.begin(), group.end());
+  return table;
+}
+
+std::string Variable(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value != nullptr ? value : "";
+}
+
+Result<UplinkOptions> ReadUplink(const Arguments& arguments) {
+  if (auto url = ParseUrl(arguments["--server"]); !url) {
+    return Invalid(Format("{}: {}", arguments.NameOf("--server"), url.error().message));
+  }
+  return UplinkOptions{.server = arguments["--server"],
+                       .ca_file = arguments["--ca-file"],
+                       .cert_file = arguments["--cert"],
+                       .key_file = arguments["--key"],
+                       .token_file = arguments["--token-file"],
+                       .token = Variable(kTokenVariable),
+                       .insecure_http = arguments.Has("--insecure-http")};
+}
+
+Result<Duration> ReadDuration(const Arguments& arguments, std::string_view name, Duration least,
+                              Duration most) {
+  const auto value = ParseDuration(arguments[name]);
+  if (!value) return Invalid(Format("{}: {}", arguments.NameOf(name), value.error().message));
+  if (*value >= least && *value <= most) return *value;
+  return Invalid(Format("{} {}: must be {} to {}", arguments.NameOf(name),
+                        Printable(arguments[name], 40), ToText(least), ToText(most)));
+}
+
+Result<SamplingOptions> ReadSampling(const Arguments& arguments) {
+  const auto interval = ReadDuration(arguments, "--interval", 100ms, 60s);
+  if (!interval) return interval.error();
+  return SamplingOptions{.interval = *interval, .root = arguments["--root"]};
+}
+
+Result<Duration> ReadPush(const Arguments& arguments) {
+  return ReadDuration(arguments, "--push", 1s, 60s);
+}
+
+Result<Allowed> ReadAllowed(const Arguments& arguments) {
+  auto allowed = ParseAllowed(arguments["--allow"]);
+  if (allowed) return *allowed;
+  return Invalid(Format("{}: {}", arguments.NameOf("--allow"), allowed.error().message));
+}
+
+std::string HostName() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  const std::string text = std::string(name).substr(0, 63);
+  return CheckLabel("node", text) ? text : "node";
+}
+
+std::string ReadNode(const Arguments& arguments, const std::string& launcher_says) {
+  if (arguments.Has("--node")) return arguments["--node"];
+  return launcher_says.empty() ? HostName() : launcher_says;
+}
+
+Result<LogLevel> ReadLog(const Arguments& arguments) {
+  auto level = ParseLogLevel(arguments["--log-level"]);
+  if (level) return *level;
+  return Invalid(Format("{}: {}", arguments.NameOf("--log-level"), level.error().message));
+}
+
+}  // namespace stepscope

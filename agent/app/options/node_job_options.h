@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "agent/app/options/allowed.h"
+#include "agent/app/options/common_options.h"
+#include "agent/send/uplink.h"
+#include "core/base/time.h"
+
+namespace stepscope {
+
+class SpoolFolder;
+
+// What all jobs of a node have in common.
+struct NodeJobOptions {
+  std::string node{};
+  UplinkOptions uplink{};
+  SamplingOptions sampling{};
+  Duration push = 2s;
+  Allowed allowed{};
+  Duration end_after = 30s;  // after its last process a job has ended
+  std::string agent_version{};
+  SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory
+};
+
+}  // namespace stepscope

@@ -1,0 +1,152 @@
+#include "agent/app/options/run_options.h"
+
+#include <set>
+
+#include "agent/launch/launcher.h"
+#include "agent/launch/log_metric.h"
+#include "agent/launch/python_start.h"
+#include "core/base/text.h"
+#include "core/model/names.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Option kOptions[] = {
+    {"--job", "NAME", "",
+     "name of the training run: letters, digits and '-'; by default what the launcher says", false,
+     SaidIn::kVariable},
+    {"--group", "NAME", "", "what the job is listed under; by default what the launcher says"},
+    {"--socket", "PATH", "", "where training processes find the agent; one of the job by default",
+     false, SaidIn::kCommandLineOnly},
+    {"--no-output", "", "", "do not send the last lines of standard error with the job's end"},
+    {"--no-python", "", "",
+     "leave the command's Python processes alone: only steps that a script marks are seen"},
+    {"--log-metric", "NAME=PATTERN", "",
+     "metric user.NAME from the command's output: what the pattern has in parentheses; may be "
+     "given "
+     "several times",
+     false, SaidIn::kAnywhere, true},
+};
+
+constexpr Option kStopOptions[] = {
+    {"--grace", "TIME", "120s",
+     "time the command has to end after SIGTERM when the service stops it, before SIGKILL; 1s to "
+     "1h"},
+};
+
+constexpr Option kRecordOptions[] = {
+    {"--out", "FILE", "", "the recording; it must not exist yet", true, SaidIn::kCommandLineOnly},
+};
+
+// A group without the job's name would be that of another launch.
+void TakeNames(const Arguments& arguments, RunOptions& options) {
+  const LaunchNames launch = NamesOfLaunch(Variable);
+  options.job = arguments["--job"];
+  if (options.job.empty()) options.named_by = launch.launcher;
+  const bool named = !options.named_by.empty();
+  if (named) options.job = launch.job;
+  options.group = arguments["--group"];
+  if (options.group.empty() && named) options.group = launch.group;
+  options.node = ReadNode(arguments, launch.node);
+  options.local_rank = LocalRankOf(Variable);
+}
+
+Status CheckNames(const RunOptions& options) {
+  if (options.job.empty()) {
+    return Invalid(
+        Format("--job NAME is missing, and no launcher says one ({}): give it, or set "
+               "STEPSCOPE_JOB, the same on every node and new for each run",
+               KnownLaunchers()));
+  }
+  if (Status job = CheckJobName(options.job); !job) return job;
+  if (Status node = CheckLabel("--node", options.node); !node) return node;
+  return options.group.empty() ? Status() : CheckLabel("--group", options.group);
+}
+
+Status CheckLogMetrics(const std::vector<std::string>& texts) {
+  std::set<std::string> metrics;
+  for (const std::string& text : texts) {
+    const auto pattern = LogPattern::Parse(text);
+    if (!pattern) return pattern.error();
+    if (metrics.insert(pattern->metric()).second) continue;
+    return Invalid(Format("--log-metric {}: this name is there twice", Printable(text, 80)));
+  }
+  return {};
+}
+
+// All but where it goes, and what the job is called.
+Result<RunOptions> ReadCommon(const Arguments& arguments) {
+  RunOptions options;
+  options.socket = arguments["--socket"];
+  options.travelling_output = !arguments.Has("--no-output");
+  options.python_hooks = !arguments.Has("--no-python");
+  options.command = arguments.rest;
+  options.log_metrics = arguments.All("--log-metric");
+  TakeNames(arguments, options);
+  if (Status good = CheckLogMetrics(options.log_metrics); !good) return good.error();
+  const auto sampling = ReadSampling(arguments);
+  if (!sampling) return sampling.error();
+  const auto push = ReadPush(arguments);
+  if (!push) return push.error();
+  options.interval = sampling->interval;
+  options.root = sampling->root;
+  options.push = *push;
+  return options;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> CommandVariables(const RunOptions& options) {
+  std::vector<std::pair<std::string, std::string>> variables = {{"STEPSCOPE_JOB", options.job},
+                                                                {"STEPSCOPE_NODE", options.node}};
+  if (!options.python_hooks) return variables;
+  for (auto& each : PythonVariables(PythonStartFolder(OwnProgram()), Variable)) {
+    variables.push_back(std::move(each));
+  }
+  return variables;
+}
+
+std::vector<Option> RunOptionTable() {
+  return JoinRows(
+      {kOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), kStopOptions, SpoolRows()});
+}
+
+std::vector<Option> RecordOptionTable() {
+  return JoinRows({kRecordOptions, kOptions, NodeRows(), SamplingRows(), PushRows()});
+}
+
+Result<RunOptions> ReadRunOptions(const Arguments& arguments) {
+  auto options = ReadCommon(arguments);
+  if (!options) return options.error();
+  const auto uplink = ReadUplink(arguments);
+  if (!uplink) return uplink.error();
+  if (Status names = CheckNames(*options); !names) return names.error();
+  const auto allowed = ReadAllowed(arguments);
+  if (!allowed) return allowed.error();
+  options->allowed = *allowed;
+  const auto grace = ReadDuration(arguments, "--grace", 1s, 1h);
+  if (!grace) return grace.error();
+  options->grace = *grace;
+  const auto spool = ReadSpool(arguments);
+  if (!spool) return spool.error();
+  options->uplink = *uplink;
+  options->spool = *spool;
+  if (options->command.empty() || options->command[0].empty()) {
+    return Invalid("the command to run is missing: put it behind '--'");
+  }
+  return *options;
+}
+
+Result<RunOptions> ReadRecordOptions(const Arguments& arguments, Time now) {
+  auto options = ReadCommon(arguments);
+  if (!options) return options.error();
+  options->record_to = arguments["--out"];
+  if (options->job.empty()) options->job = Format("recording-{}", ToMicros(now) / 1'000'000);
+  if (Status names = CheckNames(*options); !names) return names.error();
+  if (!options->command.empty() && options->command[0].empty()) {
+    return Invalid("the command to run is empty");
+  }
+  return *options;
+}
+
+}  // namespace stepscope

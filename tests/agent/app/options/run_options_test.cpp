@@ -1,0 +1,108 @@
+#include "agent/app/options/run_options.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace stepscope {
+namespace {
+
+Result<RunOptions> Read(std::vector<const char*> words) {
+  const std::vector<Option> table = JoinRows({RunOptionTable(), EveryRows()});
+  const auto arguments = ParseArguments(
+      table, words, false, [&](const Arguments& said) { return SaidElsewhere(said, table); });
+  if (!arguments) return arguments.error();
+  return ReadRunOptions(*arguments);
+}
+
+std::string ErrorOf(std::vector<const char*> more) {
+  std::vector<const char*> words = {"--server", "http://h", "--job", "j"};
+  words.insert(words.end(), more.begin(), more.end());
+  const auto options = Read(std::move(words));
+  return options ? "" : options.error().message;
+}
+
+TEST(RunOptions, HasGoodDefaults) {
+  const auto options = Read({"--server", "http://h:1", "--job", "j", "--", "python", "--x", "--"});
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  EXPECT_EQ(options->interval, 500ms);
+  EXPECT_EQ(options->push, 2s);
+  EXPECT_TRUE(options->travelling_output);
+  EXPECT_TRUE(options->python_hooks);
+  EXPECT_FALSE(options->node.empty());
+  EXPECT_EQ(options->command, (std::vector<std::string>{"python", "--x", "--"}));
+}
+
+TEST(RunOptions, SwitchesTheHooksOff) {
+  const auto options =
+      Read({"--server", "http://h:1", "--job", "j", "--no-python", "--", "python"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_FALSE(options->python_hooks);
+  EXPECT_EQ(CommandVariables(*options).size(), 2U);
+}
+
+TEST(RunOptions, NamesWhatIsWrong) {
+  EXPECT_NE(ErrorOf({}).find("command to run is missing"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--", ""}).find("command to run is missing"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--server", "h:80", "--", "x"}).find("--server"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--job", "a_b", "--", "x"}).find("a_b"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--job", std::string(64, 'a').c_str(), "--", "x"}).find("63"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf({"--node", "a\tb", "--", "x"}).find("--node"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--intervall", "1s", "--", "x"}).find("did you mean --interval"),
+            std::string::npos);
+  for (const char* interval : {"99ms", "61s", "0s", "-1s", "1", "fast", "1e99s"}) {
+    EXPECT_NE(ErrorOf({"--interval", interval, "--", "x"}).find("--interval"), std::string::npos);
+  }
+}
+
+TEST(RunOptions, WantsServerAndJob) {
+  for (const char* name : {"SLURM_JOB_ID", "KUBERNETES_SERVICE_HOST"}) unsetenv(name);
+  EXPECT_NE(Read({"--job", "j", "--", "x"}).error().message.find("--server"), std::string::npos);
+  EXPECT_NE(Read({"--server", "http://h", "--", "x"}).error().message.find("--job"),
+            std::string::npos);
+}
+
+TEST(RunOptions, TakeWhatIsSecretFromTheEnvironment) {
+  setenv("STEPSCOPE_TOKEN", "st_agent_x", 1);
+  setenv("STEPSCOPE_CA_FILE", "/env/ca.crt", 1);
+  const auto silent = Read({"--server", "https://h", "--job", "j", "--", "x"});
+  const auto said = Read({"--server", "https://h", "--job", "j", "--ca-file", "/said/ca.crt",
+                          "--cert", "c", "--key", "k", "--insecure-http", "--", "x"});
+  unsetenv("STEPSCOPE_TOKEN");
+  unsetenv("STEPSCOPE_CA_FILE");
+  ASSERT_TRUE(silent.ok() && said.ok());
+  EXPECT_EQ(silent->uplink.token, "st_agent_x");
+  EXPECT_EQ(silent->uplink.ca_file, "/env/ca.crt");
+  EXPECT_EQ(said->uplink.ca_file, "/said/ca.crt");
+  EXPECT_EQ(said->uplink.cert_file, "c");
+  EXPECT_EQ(said->uplink.key_file, "k");
+  EXPECT_FALSE(silent->uplink.insecure_http);
+  EXPECT_TRUE(said->uplink.insecure_http);
+  EXPECT_NE(ErrorOf({"--token", "st_agent_x", "--", "x"}).find("--token"), std::string::npos);
+}
+
+TEST(RunOptions, TakeNamesFromOptionThenVariableThenLauncher) {
+  const std::vector<const char*> silent = {"--server", "http://h", "--", "x"};
+  setenv("SLURM_JOB_ID", "4711", 1);
+  setenv("SLURM_JOB_NAME", "bert", 1);
+  setenv("SLURMD_NODENAME", "n7", 1);
+  const auto launched = Read(silent);
+  setenv("STEPSCOPE_JOB", "mine", 1);
+  setenv("STEPSCOPE_NODE", "here", 1);
+  const auto set = Read(silent);
+  const auto said = Read({"--server", "http://h", "--job", "j", "--node", "n", "--", "x"});
+  for (const char* name :
+       {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURMD_NODENAME", "STEPSCOPE_JOB", "STEPSCOPE_NODE"}) {
+    unsetenv(name);
+  }
+  ASSERT_TRUE(launched.ok() && set.ok() && said.ok());
+  EXPECT_EQ(launched->job + launched->group + launched->node, "bert-4711bertn7");
+  EXPECT_EQ(launched->named_by, "Slurm");
+  EXPECT_EQ(set->job + set->group + set->node, "minehere");
+  EXPECT_EQ(set->named_by, "");
+  EXPECT_EQ(said->job + said->node, "jn");
+}
+
+}  // namespace
+}  // namespace stepscope
