@@ -15,6 +15,7 @@ PLACES = ("core", "rules", "agent", "server")
 MOST_LINES = 300
 
 CORE = ("core/base", "core/model", "core/wire")
+RULES = ("rules/engine", "rules/stats", "rules/signals", "rules/catalog")
 STORE = (*CORE, "server/store")
 COLLECT = (*CORE, "agent/collect")
 FRAMES = (*COLLECT, "agent/host", "agent/gpu", "agent/sample", "agent/marks", "agent/spool", "agent/frames")
@@ -25,7 +26,10 @@ LAYERS = {
     "core/http": ("core/base",),
     "core/model": ("core/base",),
     "core/wire": ("core/base", "core/model"),
-    "rules": ("core/base", "core/model", "core/wire"),
+    "rules/engine": CORE,
+    "rules/stats": (*CORE, "rules/engine"),
+    "rules/signals": (*CORE, "rules/engine", "rules/stats"),
+    "rules/catalog": (*CORE, "rules/engine", "rules/stats", "rules/signals"),
     "agent/collect": CORE,
     "agent/host": COLLECT,
     "agent/gpu": COLLECT,
@@ -45,14 +49,14 @@ LAYERS = {
     "server/front": (*STORE, "server/edge", "server/access"),
     "server/ingest": STORE,
     "server/compact": STORE,
-    "server/evaluate": (*STORE, "rules"),
-    "server/report": (*STORE, "rules"),
+    "server/evaluate": (*STORE, *RULES),
+    "server/report": (*STORE, *RULES),
     "server/alert": (*STORE, "core/http"),
     "server/api": (
-        *STORE, "rules", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert", "server/report",
+        *STORE, *RULES, "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert", "server/report",
     ),
     "server/app": (
-        *STORE, "rules", "core/http", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert",
+        *STORE, *RULES, "core/http", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert",
         "server/report", "server/api",
     ),
 }
@@ -189,14 +193,14 @@ def test_every_layer_of_the_table_allows_only_layers_of_the_table():
 
 # What stands in a tree, and what the law says of it.
 BROKEN = [
-    (layer_faults, {"core/base/a.h": '#include "rules/b.h"\n', "rules/b.h": ""},
-     "core/base/a.h:1: core/base must not include rules (rules/b.h)"),
+    (layer_faults, {"core/base/a.h": '#include "rules/stats/b.h"\n', "rules/stats/b.h": ""},
+     "core/base/a.h:1: core/base must not include rules/stats (rules/stats/b.h)"),
     (layer_faults, {"agent/app/job/a.cpp": '\n#include "server/store/b.h"\n', "server/store/b.h": ""},
      "agent/app/job/a.cpp:2: agent/app/job must not include server/store (server/store/b.h)"),
     (layer_faults, {"server/ingest/a.cpp": '#include "server/alert/b.h"\n', "server/alert/b.h": ""},
      "server/ingest/a.cpp:1: server/ingest must not include server/alert (server/alert/b.h)"),
-    (layer_faults, {"rules/a.cpp": '#include "core/base/none.h"\n'},
-     "rules/a.cpp:1: there is no core/base/none.h (write the path from the root)"),
+    (layer_faults, {"rules/stats/a.cpp": '#include "core/base/none.h"\n'},
+     "rules/stats/a.cpp:1: there is no core/base/none.h (write the path from the root)"),
     (layer_faults, {"server/magic/a.cpp": "#include <vector>\n"},
      "server/magic/a.cpp: the folder is not in the table of layers"),
     (library_faults, {"server/api/a.cpp": "#include <httplib.h>\n"},
@@ -231,4 +235,4 @@ def test_types_within_types_and_of_two_sources_may_share_a_name(tmp_path):
 
 def test_the_walk_sees_the_whole_tree():
     files = {file for file, *_ in includes(ROOT)}
-    assert {"core/base/text.h", "rules/catalog.cpp", "agent/marks/intake.cpp", "server/store/database.cpp"} <= files
+    assert {"core/base/text.h", "rules/catalog/catalog.cpp", "agent/marks/intake.cpp", "server/store/database.cpp"} <= files

@@ -9,7 +9,7 @@
 #include "core/base/json.h"
 #include "core/base/options.h"
 #include "core/base/text.h"
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 
 namespace stepscope {
 namespace {

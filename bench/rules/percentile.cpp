@@ -9,7 +9,7 @@
 
 #include "bench/cpu_time.h"
 #include "core/base/text.h"
-#include "rules/statistics.h"
+#include "rules/stats/statistics.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "bench/series.h"
-#include "rules/looks.h"
+#include "rules/engine/looks.h"
 
 namespace stepscope {
 namespace {

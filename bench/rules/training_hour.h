@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/model/table.h"
-#include "rules/rule.h"
+#include "rules/engine/rule.h"
 
 namespace stepscope {
 

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/model/names.h"
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 #include "server/api/report_parameters.h"
 #include "server/store/create_job.h"
 

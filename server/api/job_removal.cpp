@@ -1,6 +1,6 @@
 // DELETE /jobs/{name}.
 
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 #include "server/api/answer.h"
 #include "server/api/find_job.h"
 #include "server/api/query.h"

@@ -4,7 +4,7 @@
 
 #include "core/base/json_members.h"
 #include "core/base/text.h"
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 
 namespace stepscope {
 namespace {

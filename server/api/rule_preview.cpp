@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "rules/sentence.h"
+#include "rules/engine/sentence.h"
 #include "server/api/answer.h"
 #include "server/api/find_job.h"
 #include "server/api/given_rules.h"

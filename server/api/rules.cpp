@@ -1,6 +1,6 @@
 // GET /rules, the catalog, and GET /jobs/{name}/rules, the verdicts.
 
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 
 #include "server/api/answer.h"
 #include "server/api/find_job.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/model/metric.h"
-#include "rules/looks.h"
+#include "rules/engine/looks.h"
 
 namespace stepscope {
 namespace {

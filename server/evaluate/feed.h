@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "rules/rule.h"
+#include "rules/engine/rule.h"
 #include "server/evaluate/job_reads.h"
 #include "server/evaluate/job_view.h"
 #include "server/evaluate/watermark.h"
@@ -49,8 +49,8 @@ Result<NewRows> ReadNewRows(JobReads& reads, const Needs& needs, const JobView& 
                             const FeedOptions& options);
 
 // Shows the rows to the fold, with a scan at each multiple of the interval since the job's first
-// tick and looks between them (rules/looks.h), and moves the watermark. Pieces of time without
-// ticks have no scan. `last` adds the scan at the end of the job.
+// tick and looks between them (rules/engine/looks.h), and moves the watermark. Pieces of time
+// without ticks have no scan. `last` adds the scan at the end of the job.
 void FeedRows(NewRows& rows, Duration scan_interval, bool last, Watermark& watermark, Fold& fold);
 
 }  // namespace stepscope

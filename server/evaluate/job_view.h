@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "rules/rule.h"
+#include "rules/engine/rule.h"
 #include "server/evaluate/presence.h"
 #include "server/store/jobs.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "rules/rule.h"
+#include "rules/engine/rule.h"
 #include "server/store/jobs.h"
 #include "server/store/series.h"
 

@@ -5,7 +5,7 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/wire/bytes.h"
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 #include "server/store/earlier_runs.h"
 
 namespace stepscope {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "rules/rule.h"
+#include "rules/engine/rule.h"
 #include "server/evaluate/feed.h"
 #include "server/evaluate/watermark.h"
 #include "server/store/rules.h"

@@ -5,7 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/model/status.h"
-#include "rules/rule.h"
+#include "rules/engine/rule.h"
 
 namespace stepscope {
 

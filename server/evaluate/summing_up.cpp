@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 
 namespace stepscope {
 namespace {

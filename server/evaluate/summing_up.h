@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 #include "core/base/time.h"
-#include "rules/rule.h"
+#include "rules/engine/rule.h"
 #include "server/store/rules.h"
 
 namespace stepscope {

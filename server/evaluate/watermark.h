@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "rules/state.h"
+#include "rules/engine/state.h"
 
 namespace stepscope {
 

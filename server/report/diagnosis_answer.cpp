@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/json_members.h"
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 #include "server/report/rule_answer.h"
 
 namespace stepscope {

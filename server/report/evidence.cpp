@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "rules/sentence.h"
+#include "rules/engine/sentence.h"
 #include "server/report/natural_order.h"
 #include "server/report/pictures.h"
 #include "server/report/sections.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "rules/sentence.h"
+#include "rules/engine/sentence.h"
 #include "server/report/pictures.h"
 #include "server/report/svg.h"
 #include "server/report/words.h"

@@ -9,7 +9,7 @@
 
 #include "core/base/json.h"
 #include "core/base/time.h"
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 #include "server/report/device_use.h"
 #include "server/store/jobs.h"
 #include "server/store/rules.h"

@@ -1,5 +1,5 @@
 #include "core/base/text.h"
-#include "rules/sentence.h"
+#include "rules/engine/sentence.h"
 #include "server/report/pictures.h"
 #include "server/report/sections.h"
 #include "server/report/words.h"

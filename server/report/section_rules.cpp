@@ -2,7 +2,7 @@
 
 #include "core/base/json_members.h"
 #include "core/base/text.h"
-#include "rules/sentence.h"
+#include "rules/engine/sentence.h"
 #include "server/report/pictures.h"
 #include "server/report/sections.h"
 #include "server/report/words.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rules/statistics.h"
+#include "rules/stats/statistics.h"
 
 namespace stepscope {
 namespace {

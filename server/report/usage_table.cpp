@@ -8,7 +8,7 @@
 #include "core/base/json_members.h"
 #include "core/base/text.h"
 #include "core/model/metric.h"
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 #include "server/report/usage_pool.h"
 #include "server/store/reals.h"
 #include "server/store/rollup_fold.h"

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/base/time.h"
-#include "rules/sentence.h"
+#include "rules/engine/sentence.h"
 
 namespace stepscope {
 namespace {

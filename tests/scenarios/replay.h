@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "rules/catalog.h"
-#include "rules/looks.h"
+#include "rules/catalog/catalog.h"
+#include "rules/engine/looks.h"
 #include "tests/scenarios/scenario.h"
 
 namespace stepscope::scenarios {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 #include "server/evaluate/evaluation.h"
 #include "server/ingest/ingest.h"
 #include "server/store/create_job.h"

@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/wire/frame.h"
 #include "core/wire/table_codec.h"
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 #include "server/store/create_job.h"
 #include "server/store/job_facts.h"
 #include "server/store/jobs.h"

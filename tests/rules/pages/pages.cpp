@@ -27,7 +27,7 @@ std::string RangeOf(const Param& param) {
   return choices;
 }
 
-// Counts of samples may be given as time; see rules/params.h.
+// Counts of samples may be given as time; see rules/engine/params.h.
 std::string UnitOf(const Param& param) {
   if (param.unit == "samples") return "samples, or time such as \"250s\"";
   return std::string(param.unit);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rules/catalog.h"
+#include "rules/catalog/catalog.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {

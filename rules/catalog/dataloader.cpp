@@ -1,0 +1,236 @@
+// Far fewer, or far more, data-loader workers than the node has cores.
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/text.h"
+#include "rules/engine/finding_track.h"
+#include "rules/engine/sentence.h"
+#include "rules/engine/state.h"
+#include "rules/signals/step_sums.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Param kParams[] = {
+    {.name = "min_threshold",
+     .fallback = 70,
+     .least = 0,
+     .most = 100'000,
+     .unit = "%",
+     .help = "Fewer workers than this share of the cores are few; not above max_threshold.",
+     .not_above = "max_threshold"},
+    {"max_threshold", 200, 0, 100'000, "%", "More workers than this share of the cores are many."},
+};
+constexpr std::int64_t kLeastLoads = 11;
+
+// What the loaders of a node are.
+struct NodeLoaders {
+  std::int64_t workers = 0;
+  int cores = 0;
+  bool known = false, pinned = true, prefetches = true;
+
+  double Percent() const { return static_cast<double>(workers) / cores * 100; }
+};
+
+struct Loads {
+  std::string node;
+  StepSums sums;
+  std::int64_t loads = 0;            // steps that waited for a batch
+  std::optional<Time> judged, last;  // ends of the load that made it enough, and of the newest step
+
+  template <typename State>
+  void Fields(State& state) {
+    state("node", node);
+    state("sums", sums);
+    state("loads", loads);
+    state("judged", judged);
+    state("last", last);
+  }
+};
+
+class LoaderFold : public FieldsFold<LoaderFold> {
+ public:
+  LoaderFold(const Params& params, const JobFacts& facts)
+      : facts_(facts), least_(params["min_threshold"]), most_(params["max_threshold"]) {}
+
+  void Observe(const StepView& steps) override;
+  Verdict Judge() const override;
+  std::vector<Finding> TakeFindings() override;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("findings", findings_);
+    state("told", told_);
+    state("ranks", ranks_, [] { return Loads(); });
+  }
+
+ private:
+  std::map<std::string, NodeLoaders> Nodes() const;
+  std::optional<Time> Judged() const;
+  bool IsOutside(const NodeLoaders& node) const {
+    return node.Percent() < least_ || node.Percent() > most_;
+  }
+  std::string Describe(const std::string& name, const NodeLoaders& node, double waits) const;
+  std::string Advice(const NodeLoaders& node) const;
+  void Trigger(const std::string& name, const NodeLoaders& node, double waits);
+
+  JobFacts facts_;
+  double least_, most_;
+
+  FindingTrack findings_;
+  std::optional<Time> told_;  // of the findings, up to the newest step
+  std::map<int, Loads, std::less<>> ranks_;
+};
+
+void LoaderFold::Observe(const StepView& steps) {
+  for (const Step& step : steps.steps) {
+    Loads& rank = ranks_[steps.rank];
+    if (rank.node.empty()) rank.node = steps.node;
+    rank.sums.Add(step);
+    rank.last = EndedAt(step);
+    if (step.phase(Phase::kData) <= Duration::zero()) continue;
+    if (++rank.loads == kLeastLoads) rank.judged = rank.last;
+  }
+}
+
+// A process that loads its batches itself counts as one worker.
+std::map<std::string, NodeLoaders> LoaderFold::Nodes() const {
+  std::map<std::string, NodeLoaders> nodes;
+  for (const NodeFacts& node : facts_.nodes) nodes[node.name].cores = node.cores;
+  for (const RankFacts& rank : facts_.ranks) {
+    if (!rank.loader_workers) continue;
+    NodeLoaders& node = nodes[rank.node];
+    node.known = true;
+    node.workers += std::max<std::int64_t>(*rank.loader_workers, 1);
+    node.pinned = node.pinned && rank.pin_memory.value_or(true);
+    node.prefetches = node.prefetches && *rank.loader_workers > 0;
+  }
+  std::erase_if(nodes,
+                [](const auto& node) { return !node.second.known || node.second.cores == 0; });
+  return nodes;
+}
+
+std::string LoaderFold::Advice(const NodeLoaders& node) const {
+  std::string advice = node.Percent() < least_
+                           ? "Use more loader workers (num_workers), up to the node's cores."
+                           : "Use fewer loader workers: they compete for the cores.";
+  if (!node.prefetches) advice += " Without workers no batch is fetched ahead (prefetch_factor).";
+  if (!node.pinned && facts_.Gpus() > 0) {
+    advice += " Set pin_memory, so that batches are copied to the GPU while it computes.";
+  }
+  return advice;
+}
+
+std::string LoaderFold::Describe(const std::string& name, const NodeLoaders& node,
+                                 double waits) const {
+  return Format(
+      "Node {} has {} for {} ({:.0f} %); the range is {:g} to {:g} %. {:.1f} % of the step "
+      "time was waited for batches.",
+      name, CountText(node.workers, "loader worker"), CountText(node.cores, "core"), node.Percent(),
+      least_, most_, waits * 100);
+}
+
+// One for each node outside of the range, whose loaders are what they are for the whole job: from
+// the load that made it enough to the newest step.
+std::vector<Finding> LoaderFold::TakeFindings() {
+  StepSums all;
+  std::optional<Time> last;
+  for (const auto& [number, rank] : ranks_) {
+    all.Add(rank.sums);
+    if (rank.last) last = std::max(last.value_or(*rank.last), *rank.last);
+  }
+  if (!Judged() || last == told_) return findings_.Take();
+  told_ = last;
+  for (const auto& [name, node] : Nodes()) {
+    if (IsOutside(node)) Trigger(name, node, all.Share(Phase::kData));
+  }
+  return findings_.Take();
+}
+
+void LoaderFold::Trigger(const std::string& name, const NodeLoaders& node, double waits) {
+  std::optional<Time> from, to;
+  for (const auto& [number, rank] : ranks_) {
+    if (rank.node != name || !rank.last) continue;
+    if (rank.judged) from = std::min(from.value_or(*rank.judged), *rank.judged);
+    to = std::max(to.value_or(*rank.last), *rank.last);
+  }
+  findings_.Trigger(
+      {name, ""}, from.value_or(*Judged()), to.value_or(*told_), Describe(name, node, waits),
+      {{"workers", node.workers}, {"cores", node.cores}, {"percent", node.Percent()}});
+}
+
+// When the first rank had loaded enough.
+std::optional<Time> LoaderFold::Judged() const {
+  std::optional<Time> judged;
+  for (const auto& [number, rank] : ranks_) {
+    if (rank.judged) judged = std::min(judged.value_or(*rank.judged), *rank.judged);
+  }
+  return judged;
+}
+
+Verdict LoaderFold::Judge() const {
+  Verdict verdict;
+  StepSums all;
+  std::int64_t loads = 0;
+  for (const auto& [number, rank] : ranks_) {
+    all.Add(rank.sums);
+    loads = std::max(loads, rank.loads);
+  }
+  const auto nodes = Nodes();
+  if (all.steps() == 0 || loads < kLeastLoads || nodes.empty()) {
+    verdict.sentence = all.steps() == 0      ? "no steps reported"
+                       : loads < kLeastLoads ? Format("{} of {} loads seen", loads, kLeastLoads)
+                                             : "no data loader told its settings";
+    return verdict;
+  }
+  const auto far = [&](const auto& node) {
+    const double percent = node.second.Percent();
+    return std::max(least_ / std::max(percent, 1e-9), percent / std::max(most_, 1e-9));
+  };
+  const auto& [name, node] = *std::ranges::max_element(nodes, {}, far);
+  const bool fires = IsOutside(node);
+  verdict.kind = fires ? VerdictKind::kFinding : VerdictKind::kClear;
+  verdict.sentence = Describe(name, node, all.Share(Phase::kData));
+  Json rows = Json::array();
+  for (const auto& [other, each] : nodes) {
+    if (rows.size() == 64) break;
+    rows.push_back({{"node", other},
+                    {"workers", each.workers},
+                    {"cores", each.cores},
+                    {"percent", each.Percent()},
+                    {"pin_memory", each.pinned}});
+  }
+  verdict.evidence = {{"nodes", std::move(rows)},
+                      {"loads", loads},
+                      {"data_wait_percent", all.Share(Phase::kData) * 100}};
+  if (!fires) return verdict;
+  verdict.fired = Judged();
+  verdict.share = 1;
+  verdict.active = true;
+  verdict.severity = SeverityOfLoss(all.Share(Phase::kData));
+  verdict.evidence["advice"] = Advice(node);
+  return verdict;
+}
+
+}  // namespace
+
+RuleType Dataloader() {
+  return {
+      .name = "Dataloader",
+      .sentence = "Far fewer, or far more, data-loader workers than the node has cores.",
+      .fires =
+          "The loader workers of a node's ranks are fewer than min_threshold or more than "
+          "max_threshold of its cores. A rank without workers counts as one; 11 batches must have "
+          "been loaded.",
+      .advice =
+          "Change the number of loader workers towards the number of cores (num_workers), let them "
+          "fetch ahead (prefetch_factor), and pin their memory (pin_memory).",
+      .params = kParams,
+      .metrics = {},
+      .steps = StepNeed::kAll,
+      .make = MakeFold<LoaderFold>,
+  };
+}
+
+}  // namespace stepscope

@@ -1,0 +1,48 @@
+// A training process waits for its next batch for a large share of each step.
+
+#include "rules/signals/phase_share.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Param kParams[] = {
+    {"threshold", 20, 0, 100, "%",
+     "Median share of a step spent waiting that counts as a bottleneck."},
+    {.name = "moderate",
+     .fallback = 5,
+     .least = 0,
+     .most = 100,
+     .unit = "%",
+     .help = "Share from which the wait is worth a look; not above threshold.",
+     .not_above = "threshold"},
+    {"min_steps", 20, 1, kMostMinSteps, "steps",
+     "Steps needed before the rule speaks; they must also be 10 s of step time."},
+};
+
+constexpr char kUnseen[] =
+    "no step tells of a wait for data; a loop without PyTorch's DataLoader goes through "
+    "stepscope.loader";
+
+}  // namespace
+
+RuleType DataloaderBottleneck() {
+  return {
+      .name = "DataloaderBottleneck",
+      .sentence = "A training process waits for its next batch for a large share of each step.",
+      .fires =
+          "The median share of a rank's steps that is waited for the next batch is above "
+          "threshold. Between moderate and threshold it is clear, with low severity.",
+      .advice =
+          "Use more data-loader workers or start them once, fetch batches ahead, keep decoded or "
+          "uncompressed files near the GPUs, and move preprocessing out of the training process.",
+      .params = kParams,
+      .metrics = {},
+      .steps = StepNeed::kAll,
+      .make =
+          [](const Params& params, const JobFacts&) {
+            return MakePhaseShare({Phase::kData, "for its next batch", "", kUnseen}, params);
+          },
+  };
+}
+
+}  // namespace stepscope

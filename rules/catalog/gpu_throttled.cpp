@@ -1,0 +1,277 @@
+// Heat or a power limit holds a busy GPU's clocks down.
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "core/base/text.h"
+#include "rules/engine/looks.h"
+#include "rules/engine/sentence.h"
+#include "rules/signals/device_fold.h"
+#include "rules/stats/columns.h"
+#include "rules/stats/statistics.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Param kParams[] = {
+    {"threshold", 10, 0, 100, "%",
+     "Share of a GPU's busy samples in which its clocks were held down from which it fires."},
+};
+constexpr std::string_view kMetrics[] = {"gpu_util_percent", "gpu_power_throttle_percent",
+                                         "gpu_thermal_throttle_percent"};
+constexpr double kBusyPercent = 10;
+// A share of fewer samples means nothing, and an early trigger needs more.
+constexpr std::int64_t kLeastBusy = 60, kLeastLookedAt = 120;
+constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
+
+// Busy samples, and those held down.
+struct Counts {
+  std::int64_t busy = 0, power = 0, thermal = 0, either = 0;
+
+  void Add(bool by_power, bool by_heat) {
+    ++busy;
+    power += by_power ? 1 : 0;
+    thermal += by_heat ? 1 : 0;
+    either += by_power || by_heat ? 1 : 0;
+  }
+  double Percent(std::int64_t part) const {
+    return busy == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(busy);
+  }
+  template <typename State>
+  void Fields(State& state) {
+    state("busy", busy);
+    state("power", power);
+    state("thermal", thermal);
+    state("either", either);
+  }
+};
+
+struct Gpu {
+  Counts all, recent;            // of the job; since the last scan that judged
+  std::optional<Time> from, to;  // first and last busy sample of the recent ones
+  bool fired = false;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("all", all);
+    state("recent", recent);
+    state("from", from);
+    state("to", to);
+    state("fired", fired);
+  }
+};
+
+class ThrottleFold : public DeviceFold<ThrottleFold> {
+ public:
+  ThrottleFold(const Params& params, const JobFacts& facts)
+      : DeviceFold(0, facts), facts_(facts), threshold_(params["threshold"]) {}
+
+  void Observe(const TickView& ticks) override;
+  void Scan(Time at) override;
+  Time Look(Time at) const override;
+  Verdict Judge() const override;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("start", start_);
+    state("gpus", gpus_, [] { return Gpu(); });
+    state("scans", scans_);
+  }
+
+ private:
+  void ScanGpu(const Subject& subject, Gpu& gpu);
+  std::string Describe(const Subject& subject, const Counts& counts) const;
+  std::pair<Subject, Gpu> Worst() const;
+  std::string Unjudged() const;
+  double Share() const;
+  Json Shown() const;
+
+  JobFacts facts_;
+  double threshold_;
+
+  std::map<Subject, Gpu, std::less<>> gpus_;  // that say whether they are held down
+};
+
+// A GPU's columns.
+struct ThrottleColumns {
+  Gpu* gpu = nullptr;
+  const Column* use = nullptr;
+  const Column* power = nullptr;
+  const Column* heat = nullptr;
+};
+
+const Column* Find(const std::vector<DeviceColumn>& columns, const std::string& device) {
+  const auto found = std::ranges::find(columns, device, &DeviceColumn::device);
+  return found == columns.end() ? nullptr : found->column;
+}
+
+void Add(const ThrottleColumns& from, std::size_t row, Time at) {
+  const auto has = [row](const Column* column) { return column != nullptr && column->Has(row); };
+  const auto holds = [&](const Column* column) { return has(column) && column->values[row] > 0; };
+  if (!has(from.use) || BinPercent(PercentBin(*from.use, row)) <= kBusyPercent) return;
+  if (!has(from.power) && !has(from.heat)) return;
+  for (Counts* counts : {&from.gpu->all, &from.gpu->recent}) {
+    counts->Add(holds(from.power), holds(from.heat));
+  }
+  if (!from.gpu->from) from.gpu->from = at;
+  from.gpu->to = at;
+}
+
+void ThrottleFold::Observe(const TickView& ticks) {
+  if (ticks.first == ticks.end) return;
+  scans_.Saw(ticks.At(ticks.first));
+  const auto power = ColumnsOf(ticks, kMetrics[1]), heat = ColumnsOf(ticks, kMetrics[2]);
+  std::vector<ThrottleColumns> sources;
+  for (const DeviceColumn& use : ColumnsOf(ticks, kMetrics[0])) {
+    const ThrottleColumns source{nullptr, use.column, Find(power, use.device),
+                                 Find(heat, use.device)};
+    if (source.power == nullptr && source.heat == nullptr) continue;
+    sources.push_back(source);
+    sources.back().gpu = &gpus_[{std::string(ticks.node), use.device}];
+  }
+  for (std::size_t row = ticks.first; row < ticks.end; ++row) {
+    const Time at = ticks.At(row);
+    const auto tick = start_.Observe(ticks.node, at);
+    if (tick == Initialisation::Tick::kNotJudged) continue;
+    for (const ThrottleColumns& source : sources) {
+      if (tick == Initialisation::Tick::kFirstAfterStep) *source.gpu = Gpu();
+      Add(source, row, at);
+    }
+  }
+}
+
+void ThrottleFold::Scan(Time at) {
+  scans_.Begin(at);
+  for (auto& [subject, gpu] : gpus_) {
+    if (gpu.all.busy < kLeastBusy || gpu.recent.busy == 0) continue;
+    ScanGpu(subject, gpu);
+    gpu.recent = {};
+    gpu.from.reset();
+  }
+  scans_.End();
+}
+
+Time ThrottleFold::Look(Time at) const {
+  if (scans_.triggers() > 0) return Time::max();
+  Time next = Time::max();
+  for (const auto& [subject, gpu] : gpus_) {
+    const auto lacking = TicksToExceed(threshold_ / 100, gpu.all.either, gpu.all.busy);
+    if (!lacking) continue;
+    const std::int64_t ticks = std::max({*lacking, kLeastLookedAt - gpu.all.busy,
+                                         static_cast<std::int64_t>(gpu.recent.busy > 0 ? 0 : 1)});
+    next = std::min(next, After(at, ticks, facts_.interval));
+  }
+  return next;
+}
+
+void ThrottleFold::ScanGpu(const Subject& subject, Gpu& gpu) {
+  gpu.fired = gpu.fired || gpu.all.Percent(gpu.all.either) > threshold_;
+  if (!gpu.fired || gpu.recent.Percent(gpu.recent.either) <= threshold_) {
+    return scans_.Clear(subject);
+  }
+  Finding finding;
+  finding.subject = subject;
+  finding.from = *gpu.from;
+  finding.to = *gpu.to;
+  finding.sentence = Describe(subject, gpu.recent) + ".";
+  finding.evidence = {{"busy", gpu.recent.busy},
+                      {"power_percent", gpu.recent.Percent(gpu.recent.power)},
+                      {"thermal_percent", gpu.recent.Percent(gpu.recent.thermal)}};
+  scans_.Trigger(finding, 0, 2 * facts_.interval);
+}
+
+std::string ThrottleFold::Describe(const Subject& subject, const Counts& counts) const {
+  return Format(
+      "{} was held down in {:.1f} % of {} in which it was busy, by its power limit in {:.1f} %, by "
+      "heat in {:.1f} %; the threshold is {:g} %",
+      GpuText(subject), counts.Percent(counts.either), SamplesText(counts.busy, facts_.interval),
+      counts.Percent(counts.power), counts.Percent(counts.thermal), threshold_);
+}
+
+std::pair<Subject, Gpu> ThrottleFold::Worst() const {
+  return *std::ranges::max_element(gpus_, [](const auto& a, const auto& b) {
+    if (a.second.fired != b.second.fired) return b.second.fired;
+    return a.second.all.Percent(a.second.all.either) < b.second.all.Percent(b.second.all.either);
+  });
+}
+
+Json ThrottleFold::Shown() const {
+  Json gpus = Json::array();
+  for (const auto& [subject, gpu] : gpus_) {
+    if (gpus.size() == kMostShown) break;
+    gpus.push_back({{"node", subject.node},
+                    {"device", subject.device},
+                    {"busy", gpu.all.busy},
+                    {"power_percent", gpu.all.Percent(gpu.all.power)},
+                    {"thermal_percent", gpu.all.Percent(gpu.all.thermal)}});
+  }
+  return gpus;
+}
+
+std::string ThrottleFold::Unjudged() const {
+  std::vector<Subject> gpus;
+  std::int64_t busy = 0;
+  for (const auto& [subject, gpu] : gpus_) {
+    gpus.push_back(subject);
+    busy = std::max(busy, gpu.all.busy);
+  }
+  const std::string reason = WithoutSamples(facts_, start_, gpus, kMetrics[1]);
+  if (!reason.empty()) return reason;
+  return Format("{} of {} samples of a busy GPU seen", busy, kLeastBusy);
+}
+
+// Of the busy samples of all GPUs, those in which one that fired was held down.
+double ThrottleFold::Share() const {
+  std::int64_t busy = 0, held = 0;
+  for (const auto& [subject, gpu] : gpus_) {
+    busy += gpu.all.busy;
+    if (gpu.fired) held += gpu.all.either;
+  }
+  return static_cast<double>(held) / static_cast<double>(std::max<std::int64_t>(busy, 1));
+}
+
+Verdict ThrottleFold::Judge() const {
+  if (scans_.judged() == 0) {
+    Verdict verdict;
+    verdict.sentence = Unjudged();
+    return verdict;
+  }
+  Verdict verdict = scans_.Judge();
+  const auto [subject, gpu] = Worst();
+  verdict.sentence = Describe(subject, gpu.all);
+  if (verdict.kind == VerdictKind::kFinding) {
+    // At its power limit a GPU may do all it can; heat is a defect.
+    const bool hot = std::ranges::any_of(gpus_, [this](const auto& each) {
+      return each.second.all.Percent(each.second.all.thermal) > threshold_;
+    });
+    verdict.share = Share();
+    verdict.severity = hot ? Severity::kMedium : Severity::kLow;
+    verdict.sentence += "; " + scans_.FiredText("GPU");
+  }
+  verdict.sentence += ".";
+  verdict.evidence["gpus"] = Shown();
+  return verdict;
+}
+
+}  // namespace
+
+RuleType GpuThrottled() {
+  return {
+      .name = "GPUThrottled",
+      .sentence = "Heat or a power limit holds a busy GPU's clocks down.",
+      .fires =
+          "Since the last scan, heat or a power limit held the clocks of a busy GPU down in more "
+          "than threshold of its samples.",
+      .advice =
+          "Heat: look at fans, air flow and the temperature of the room. Power: raise the power "
+          "limit if the machine allows it; a GPU at its limit under full load is working as well "
+          "as it may.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<ThrottleFold>,
+  };
+}
+
+}  // namespace stepscope

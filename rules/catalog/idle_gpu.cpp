@@ -1,0 +1,237 @@
+// A GPU of the job is never used.
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "core/base/text.h"
+#include "rules/engine/looks.h"
+#include "rules/engine/sentence.h"
+#include "rules/signals/device_fold.h"
+#include "rules/stats/columns.h"
+#include "rules/stats/statistics.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Param kParams[] = {
+    {"threshold", 1, 0, 100, "%", "A GPU that is never above this is not used."},
+    {"minutes", 10, 1, 10'000, "minutes",
+     "How long it must not have been used, since any GPU of the job was or the first step ended."},
+};
+constexpr std::string_view kMetrics[] = {"gpu_util_percent"};
+constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
+
+struct Gpu {
+  std::optional<Time> from, last;  // sample that counts
+  std::optional<Time> used;        // first sample above the threshold
+  bool fresh = false;              // samples came since the last scan
+  double idle_s = 0;               // at the last trigger
+  double judged_s = 0;             // at the last scan
+
+  template <typename State>
+  void Fields(State& state) {
+    state("from", from);
+    state("last", last);
+    state("used", used);
+    state("fresh", fresh);
+    state("idle_s", idle_s);
+    state("judged_s", judged_s);
+  }
+};
+
+Duration LeastOf(const Params& params) {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(params["minutes"] * 60));
+}
+
+class IdleFold : public DeviceFold<IdleFold> {
+ public:
+  IdleFold(const Params& params, const JobFacts& facts)
+      : DeviceFold(LeastOf(params) / std::max(facts.interval, Duration(1ms)), facts),
+        facts_(facts),
+        threshold_(params["threshold"]),
+        least_(LeastOf(params)) {}
+
+  void Observe(const TickView& ticks) override;
+  void Scan(Time at) override;
+  Time Look(Time at) const override;
+  Verdict Judge() const override;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("start", start_);
+    state("gpus", gpus_, [] { return Gpu(); });
+    state("first", first_);
+    state("scans", scans_);
+  }
+
+ private:
+  Time Began() const;
+  std::string Unjudged() const;
+  std::string Describe(const Subject& subject, const Gpu& gpu) const;
+  std::pair<Subject, Gpu> Longest() const;
+  double Share() const;
+  Json Shown() const;
+
+  JobFacts facts_;
+  double threshold_;
+  Duration least_;
+
+  std::map<Subject, Gpu, std::less<>> gpus_;
+  std::optional<Time> first_;  // tick
+};
+
+void IdleFold::Observe(const TickView& ticks) {
+  if (ticks.first == ticks.end) return;
+  first_ = std::min(first_.value_or(ticks.At(ticks.first)), ticks.At(ticks.first));
+  scans_.Saw(ticks.At(ticks.first));
+  std::vector<std::pair<Gpu*, const Column*>> gpus;
+  for (const DeviceColumn& each : ColumnsOf(ticks, kMetrics[0])) {
+    gpus.emplace_back(&gpus_[{std::string(ticks.node), each.device}], each.column);
+  }
+  const std::uint32_t bin = PercentBin(threshold_);
+  for (std::size_t row = ticks.first; row < ticks.end; ++row) {
+    const Time at = ticks.At(row);
+    const bool restart = start_.Observe(ticks.node, at) == Initialisation::Tick::kFirstAfterStep;
+    for (auto& [gpu, column] : gpus) {
+      if (restart) gpu->from.reset(), gpu->used.reset();
+      if (!column->Has(row)) continue;
+      if (!gpu->from) gpu->from = at;
+      gpu->last = at;
+      gpu->fresh = true;
+      if (!gpu->used && PercentBin(*column, row) > bin) gpu->used = at;
+    }
+  }
+}
+
+// Since when a GPU could have been used: since another was. A job that uses none is given as long
+// as a first step is.
+Time IdleFold::Began() const {
+  std::optional<Time> used;
+  for (const auto& [subject, gpu] : gpus_) {
+    if (gpu.used) used = std::min(used.value_or(*gpu.used), *gpu.used);
+  }
+  return used.value_or(*first_ + Initialisation::kLongestWait);
+}
+
+void IdleFold::Scan(Time at) {
+  if (!first_) return;
+  const Time began = Began();
+  scans_.Begin(at);
+  for (auto& [subject, gpu] : gpus_) {
+    if (!std::exchange(gpu.fresh, false) || !gpu.from || !start_.IsOver(subject.node)) continue;
+    gpu.judged_s = ToSeconds(*gpu.last - *gpu.from);
+    if (gpu.used) {
+      scans_.Clear(subject);
+      continue;
+    }
+    Finding finding;
+    finding.subject = subject;
+    finding.from = std::max(*gpu.from, began);
+    finding.to = *gpu.last;
+    if (finding.to - finding.from < least_) continue;
+    gpu.idle_s = std::chrono::duration<double>(finding.to - finding.from).count();
+    finding.sentence = Describe(subject, gpu) + ".";
+    finding.evidence = {{"idle_seconds", gpu.idle_s}, {"threshold", threshold_}};
+    scans_.Trigger(finding, 1);
+  }
+  scans_.End();
+}
+
+Time IdleFold::Look(Time at) const {
+  if (scans_.triggers() > 0 || !first_) return Time::max();
+  Time next = Time::max();
+  const Time began = Began();
+  for (const auto& [subject, gpu] : gpus_) {
+    if (gpu.used || !gpu.from) continue;
+    if (!start_.IsOver(subject.node)) return After(at, 1, facts_.interval);
+    const Duration lacking = least_ - (*gpu.last - std::max(*gpu.from, began));
+    if (lacking <= Duration::zero() && gpu.fresh) return at;
+    next = std::min(next, at + std::max(lacking, Duration::zero()));
+  }
+  return next;
+}
+
+std::string IdleFold::Describe(const Subject& subject, const Gpu& gpu) const {
+  return Format(
+      "{} was never above {:g} % in {}", GpuText(subject), threshold_,
+      LengthText(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(gpu.idle_s))));
+}
+
+std::pair<Subject, Gpu> IdleFold::Longest() const {
+  return *std::ranges::max_element(
+      gpus_, [](const auto& a, const auto& b) { return a.second.idle_s < b.second.idle_s; });
+}
+
+Json IdleFold::Shown() const {
+  Json gpus = Json::array();
+  for (const auto& [subject, gpu] : gpus_) {
+    if (gpu.idle_s == 0) continue;
+    if (gpus.size() == kMostShown) break;
+    gpus.push_back({{"node", subject.node},
+                    {"device", subject.device},
+                    {"idle_seconds", gpu.idle_s},
+                    {"used_later", gpu.used.has_value()}});
+  }
+  return gpus;
+}
+
+std::string IdleFold::Unjudged() const {
+  std::vector<Subject> gpus;
+  Duration longest{};
+  const Time began = first_ ? Began() : Time{};
+  for (const auto& [subject, gpu] : gpus_) {
+    gpus.push_back(subject);
+    if (gpu.from) longest = std::max(longest, *gpu.last - std::max(*gpu.from, began));
+  }
+  const std::string reason = WithoutSamples(facts_, start_, gpus, kMetrics[0]);
+  return reason.empty() ? Format("{} of {} seen in which a GPU could be used", LengthText(longest),
+                                 LengthText(least_))
+                        : reason;
+}
+
+// Of the time in which all GPUs were seen, that in which one that fired was idle.
+double IdleFold::Share() const {
+  double judged_s = 0, idle_s = 0;
+  for (const auto& [subject, gpu] : gpus_) judged_s += gpu.judged_s, idle_s += gpu.idle_s;
+  return std::min(1.0, idle_s / std::max(judged_s, 1e-9));
+}
+
+Verdict IdleFold::Judge() const {
+  if (scans_.judged() == 0) {
+    Verdict verdict;
+    verdict.sentence = Unjudged();
+    return verdict;
+  }
+  Verdict verdict = scans_.Judge();
+  if (verdict.kind == VerdictKind::kFinding) {
+    const auto [subject, gpu] = Longest();
+    verdict.share = Share();
+    verdict.sentence = Format("{}; {}.", Describe(subject, gpu), scans_.FiredText("GPU"));
+  } else {
+    verdict.sentence = Format("{} of {} were above {:g} %; none was idle for {}.", scans_.devices(),
+                              CountText(std::ssize(gpus_), "GPU"), threshold_, LengthText(least_));
+  }
+  verdict.evidence["gpus"] = Shown();
+  return verdict;
+}
+
+}  // namespace
+
+RuleType IdleGpu() {
+  return {
+      .name = "IdleGPU",
+      .sentence = "A GPU of the job is never used.",
+      .fires = "A GPU of the job is not above threshold in any sample of the last minutes.",
+      .advice =
+          "Start a rank for each GPU, check which GPUs the processes may see, or ask for fewer "
+          "GPUs.",
+      .params = kParams,
+      .metrics = kMetrics,
+      .steps = StepNeed::kFirst,
+      .make = MakeFold<IdleFold>,
+  };
+}
+
+}  // namespace stepscope

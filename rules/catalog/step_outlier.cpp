@@ -1,0 +1,265 @@
+// Single steps of a rank are much longer than its others.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "core/base/text.h"
+#include "rules/engine/finding_track.h"
+#include "rules/engine/sentence.h"
+#include "rules/engine/state.h"
+#include "rules/signals/step_sums.h"
+#include "rules/signals/step_times.h"
+
+namespace stepscope {
+namespace {
+
+// "none", then the phases in their order.
+constexpr std::string_view kModes[] = {"none",     "data",       "transfer",      "forward",
+                                       "loss",     "backward",   "communication", "optimizer",
+                                       "callback", "checkpoint", "other"};
+static_assert(std::size(kModes) == kPhaseCount + 1);
+constexpr Param kParams[] = {
+    {"stddev", 3, 0, 100, "",
+     "Standard deviations above the mean from which a step is an outlier."},
+    {"n_outliers", 10, 0, 1'000'000, "steps", "More outliers of a rank than this are an issue."},
+    {"mode", 0, 0, kPhaseCount, "",
+     "What is compared: none (the whole step), or one phase of it: data, transfer, forward, loss, "
+     "backward, communication, optimizer, callback, checkpoint, other.",
+     kModes},
+};
+// The first steps compile and fill caches: neither judged nor part of mean and deviation.
+constexpr std::int64_t kWarmUp = 20;
+constexpr std::int64_t kLeastJudged = 100;
+// A rank is at it again, or still, when its newest outlier is no older.
+constexpr Duration kRecent = 10min;
+// Of the step time; outliers that cost less are a fact, and nothing to act on.
+constexpr double kLeastCost = 0.01;
+constexpr std::size_t kMostNumbers = 20;  // longest outliers that are named
+constexpr std::size_t kMostShown = 64;    // ranks in the evidence
+
+struct Rank {
+  std::string node;
+  std::int64_t seen = 0;
+  double mean_s = 0, squares = 0;  // of the steps after warm-up (Welford)
+  StepTimes times;
+  StepSums usual, slow;
+  double excess_s = 0;                                // of outliers, above the mean
+  std::map<std::int64_t, double, std::less<>> worst;  // seconds of the longest outliers, by number
+  std::optional<Time> first, newest, last, fired;     // outlier, outlier, step; ends but the first
+
+  template <typename State>
+  void Fields(State& state) {
+    state("node", node);
+    state("seen", seen);
+    state("mean_s", mean_s);
+    state("squares", squares);
+    state("times", times);
+    state("usual", usual);
+    state("slow", slow);
+    state("excess_s", excess_s);
+    state("worst", worst, [] { return 0.0; });
+    state("first", first);
+    state("newest", newest);
+    state("last", last);
+    state("fired", fired);
+  }
+
+  std::int64_t Judged() const { return times.count(); }
+  double Sigma() const {
+    return Judged() < 2 ? 0 : std::sqrt(squares / static_cast<double>(Judged() - 1));
+  }
+  // Of the steps after warm-up, never 0.
+  double WallSeconds() const {
+    return std::max(ToSeconds(usual.wall()) + ToSeconds(slow.wall()), 1e-9);
+  }
+  // Part of the step time that outliers took more than the others, 0 to 1.
+  double Cost() const { return std::min(1.0, excess_s / WallSeconds()); }
+  bool IsActive() const { return fired && *last - *newest <= kRecent; }
+  void Add(const Step& step, Duration length);
+  void Remember(std::int64_t number, double seconds);
+};
+
+void Rank::Add(const Step& step, Duration length) {
+  const double seconds = std::chrono::duration<double>(length).count();
+  times.Add(length);
+  const double before = seconds - mean_s;
+  mean_s += before / static_cast<double>(Judged());
+  squares += before * (seconds - mean_s);
+  last = EndedAt(step);
+}
+
+void Rank::Remember(std::int64_t number, double seconds) {
+  worst[number] = seconds;
+  if (worst.size() <= kMostNumbers) return;
+  worst.erase(std::ranges::min_element(
+      worst, {}, [](const auto& each) { return std::pair(each.second, -each.first); }));
+}
+
+class OutlierFold : public FieldsFold<OutlierFold> {
+ public:
+  explicit OutlierFold(const Params& params)
+      : stddev_(params["stddev"]),
+        n_outliers_(static_cast<std::int64_t>(params["n_outliers"])),
+        mode_(static_cast<std::size_t>(params["mode"])),
+        chance_(std::erfc(stddev_ / std::sqrt(2.0)) / 2) {}
+
+  void Observe(const StepView& steps) override;
+  Verdict Judge() const override;
+  std::vector<Finding> TakeFindings() override { return findings_.Take(); }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("findings", findings_);
+    state("ranks", ranks_, [] { return Rank(); });
+  }
+
+ private:
+  Duration Length(const Step& step) const {
+    const Duration length = mode_ == 0 ? step.wall : step.phases[mode_ - 1];
+    return std::clamp(length, Duration::zero(), std::max(step.wall, Duration::zero()));
+  }
+  void Observe(int number, Rank& rank, const Step& step);
+  // More than allowed, and twice as many as steps that vary by chance have.
+  bool IsTooMany(const Rank& rank) const {
+    const double by_chance = chance_ * static_cast<double>(rank.Judged());
+    const auto outliers = static_cast<double>(rank.slow.steps());
+    return rank.slow.steps() > n_outliers_ && outliers > 2 * by_chance;
+  }
+  std::string Describe(int number, const Rank& rank) const;
+  Json Evidence() const;
+
+  double stddev_;
+  std::int64_t n_outliers_;
+  std::size_t mode_;
+  double chance_;  // of a value of a normal distribution to be an outlier
+
+  FindingTrack findings_;
+  std::map<int, Rank, std::less<>> ranks_;
+};
+
+void OutlierFold::Observe(const StepView& steps) {
+  if (steps.steps.empty()) return;
+  Rank& rank = ranks_[steps.rank];
+  if (rank.seen == 0) rank.node = steps.node;
+  for (const Step& step : steps.steps) Observe(steps.rank, rank, step);
+}
+
+// Compared with the steps before it, so that one huge step is not measured by itself.
+void OutlierFold::Observe(int number, Rank& rank, const Step& step) {
+  if (++rank.seen <= kWarmUp) return;
+  const Duration length = Length(step);
+  const double seconds = std::chrono::duration<double>(length).count();
+  const bool outlier =
+      rank.Judged() >= kLeastJudged && seconds > rank.mean_s + stddev_ * rank.Sigma();
+  if (outlier) {
+    rank.excess_s += seconds - rank.mean_s;
+    rank.Remember(step.number, seconds);
+    if (!rank.first) rank.first = step.start;
+  }
+  const bool was_recent = rank.newest && step.start - *rank.newest <= kRecent;
+  const Time since = was_recent ? *rank.newest : step.start;
+  (outlier ? rank.slow : rank.usual).Add(step);
+  rank.Add(step, length);
+  if (!outlier) return;
+  rank.newest = *rank.last;
+  const bool fires = !rank.fired && IsTooMany(rank);
+  if (fires) rank.fired = rank.last;
+  if (!rank.fired) return;
+  findings_.Trigger(
+      {rank.node, "", number}, fires ? *rank.first : since, *rank.last, Describe(number, rank),
+      {{"outliers", rank.slow.steps()}, {"steps", rank.Judged()}, {"last_step", step.number}});
+}
+
+std::string OutlierFold::Describe(int number, const Rank& rank) const {
+  const auto time = [](double seconds) {
+    return StepText(Duration(static_cast<std::int64_t>(seconds * 1e9)));
+  };
+  std::string text = Format(
+      "{} of {} steps of rank {} were longer than mean + {:g} x sigma ({} + {:g} x {}); the limit "
+      "is {}.",
+      Grouped(rank.slow.steps()), Grouped(rank.Judged()), number, stddev_, time(rank.mean_s),
+      stddev_, time(rank.Sigma()), Grouped(n_outliers_));
+  if (rank.slow.steps() == 0) return text;
+  const auto longest = std::ranges::max_element(
+      rank.worst, {}, [](const auto& each) { return std::pair(each.second, -each.first); });
+  return text + Format(
+                    " They cost {:.2f} % of the step time; the longest took {} (step {}); they "
+                    "were longer "
+                    "in {}.",
+                    rank.Cost() * 100, time(longest->second), longest->first,
+                    WhatGrew(rank.slow, rank.usual));
+}
+
+Json OutlierFold::Evidence() const {
+  Json ranks = Json::array();
+  for (const auto& [number, rank] : ranks_) {
+    if (ranks.size() == kMostShown || rank.Judged() == 0) continue;
+    Json numbers = Json::array();
+    for (const auto& [step, seconds] : rank.worst) numbers.push_back(step);
+    ranks.push_back({{"rank", number},
+                     {"node", rank.node},
+                     {"steps", rank.Judged()},
+                     {"outliers", rank.slow.steps()},
+                     {"cost", rank.Cost()},
+                     {"mean_seconds", rank.mean_s},
+                     {"sigma_seconds", rank.Sigma()},
+                     {"step_seconds", rank.times.Seconds()},
+                     {"longest_steps", std::move(numbers)},
+                     {"outlier_phase_seconds", PhaseSeconds(rank.slow)}});
+  }
+  return {{"findings_left_out", findings_.left_out()}, {"ranks", std::move(ranks)}};
+}
+
+Verdict OutlierFold::Judge() const {
+  Verdict verdict;
+  const std::pair<const int, Rank>* worst = nullptr;
+  std::int64_t seen = 0;
+  for (const auto& rank : ranks_) {
+    seen = std::max(seen, rank.second.seen);
+    if (rank.second.Judged() <= kLeastJudged) continue;
+    const auto key = [](const auto& of) {
+      return std::tuple(of.second.fired.has_value(), of.second.slow.steps(), -of.first);
+    };
+    if (worst == nullptr || key(rank) > key(*worst)) worst = &rank;
+    if (rank.second.fired) {
+      verdict.fired = std::min(verdict.fired.value_or(*rank.second.fired), *rank.second.fired);
+      verdict.active = verdict.active || rank.second.IsActive();
+    }
+  }
+  if (worst == nullptr) {
+    verdict.sentence = seen == 0 ? "no steps reported"
+                                 : Format("{} of {} steps seen", seen, kWarmUp + kLeastJudged + 1);
+    return verdict;
+  }
+  const Rank& rank = worst->second;
+  verdict.kind = rank.fired ? VerdictKind::kFinding : VerdictKind::kClear;
+  verdict.sentence = Describe(worst->first, rank);
+  verdict.evidence = Evidence();
+  if (!rank.fired) return verdict;
+  verdict.share = ToSeconds(rank.slow.wall()) / rank.WallSeconds();
+  verdict.severity = rank.Cost() < kLeastCost ? Severity::kNone : SeverityOfLoss(rank.Cost());
+  return verdict;
+}
+
+}  // namespace
+
+RuleType StepOutlier() {
+  return {
+      .name = "StepOutlier",
+      .sentence = "Single steps of a rank are much longer than its others.",
+      .fires =
+          "More than n_outliers steps of a rank are longer than mean + stddev x sigma of the steps "
+          "before them, and at least twice as many as chance makes.",
+      .advice =
+          "Look at what the longest steps have in common: checkpoints, evaluation inside of the "
+          "loop, slow files, garbage collection, or another job on the node.",
+      .params = kParams,
+      .metrics = {},
+      .steps = StepNeed::kAll,
+      .make = MakeFold<OutlierFold>,
+  };
+}
+
+}  // namespace stepscope

@@ -1,0 +1,260 @@
+// Steps take longer than when the job had found its pace, or than in earlier runs of its group.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "core/base/text.h"
+#include "rules/engine/finding_track.h"
+#include "rules/engine/sentence.h"
+#include "rules/engine/state.h"
+#include "rules/signals/step_sums.h"
+#include "rules/signals/step_times.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Param kParams[] = {
+    {"threshold", 15, 0, 10'000, "%", "How much longer than its steady steps is too long."},
+};
+// A window has this many steps, and is this long.
+constexpr std::int64_t kSteps = 100;
+constexpr Duration kLength = 60s;
+// The pace is found when two windows in a row differ by no more.
+constexpr double kSteady = 0.05;
+constexpr std::int64_t kInARow = 2;     // slow windows that make a finding
+constexpr std::size_t kMostShown = 64;  // ranks in the evidence
+
+struct Rank {
+  std::string node;
+  StepTimes window;                            // of the steps since the last full one
+  StepSums sums, steady_sums;                  // of the same; of the window that set the pace
+  std::int64_t windows = 0;                    // full ones
+  double before_s = 0;                         // median of the last full one
+  double steady_s = 0;                         // the job's own pace; 0 until it is known
+  std::int64_t judged = 0, slow = 0, row = 0;  // windows; slow ones; slow ones in a row
+  double judged_s = 0, lost_s = 0;
+  double row_s = 0, firing_s = 0;  // step time of the slow windows in a row; of all that fired
+  std::string grew;                // in the newest slow window
+  std::optional<Time> from, row_from, fired;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("node", node);
+    state("window", window);
+    state("sums", sums);
+    state("steady_sums", steady_sums);
+    state("windows", windows);
+    state("before_s", before_s);
+    state("steady_s", steady_s);
+    state("judged", judged);
+    state("slow", slow);
+    state("row", row);
+    state("judged_s", judged_s);
+    state("lost_s", lost_s);
+    state("row_s", row_s);
+    state("firing_s", firing_s);
+    state("grew", grew);
+    state("from", from);
+    state("row_from", row_from);
+    state("fired", fired);
+  }
+};
+
+// 0 of none.
+double MedianOf(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+class RegressionFold : public FieldsFold<RegressionFold> {
+ public:
+  RegressionFold(const Params& params, const JobFacts& facts)
+      : threshold_(params["threshold"] / 100),
+        runs_(std::ssize(facts.paces)),
+        runs_s_(MedianOf(facts.paces)) {}
+
+  void Observe(const StepView& steps) override;
+  Verdict Judge() const override;
+  std::vector<Finding> TakeFindings() override { return findings_.Take(); }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("findings", findings_);
+    state("runs", runs_);
+    state("runs_s", runs_s_);
+    state("ranks", ranks_, [] { return Rank(); });
+  }
+
+ private:
+  // Whether earlier runs were faster than this one when it had found its pace.
+  bool ByRuns(const Rank& rank) const { return runs_ > 0 && runs_s_ < rank.steady_s; }
+  double PaceOf(const Rank& rank) const { return ByRuns(rank) ? runs_s_ : rank.steady_s; }
+  void Close(int number, Rank& rank, Time end);
+  void Compare(int number, Rank& rank, double median_s, Time end);
+  std::string Describe(int number, const Rank& rank) const;
+  Json Evidence() const;
+
+  double threshold_;
+  std::int64_t runs_;  // earlier ones of the group
+  double runs_s_;      // their median step; 0 without any
+  FindingTrack findings_;
+  std::map<int, Rank, std::less<>> ranks_;
+};
+
+void RegressionFold::Observe(const StepView& steps) {
+  if (steps.steps.empty()) return;
+  Rank& rank = ranks_[steps.rank];
+  if (rank.node.empty()) rank.node = steps.node;
+  for (const Step& step : steps.steps) {
+    if (!rank.from) rank.from = step.start;
+    rank.window.Add(std::max(step.wall, Duration::zero()));
+    rank.sums.Add(step);
+    if (rank.window.count() < kSteps || rank.sums.wall() < kLength) continue;
+    Close(steps.rank, rank, EndedAt(step));
+  }
+}
+
+void RegressionFold::Close(int number, Rank& rank, Time end) {
+  const double median_s = std::chrono::duration<double>(rank.window.Median()).count();
+  if (rank.steady_s > 0) {
+    Compare(number, rank, median_s, end);
+  } else if (rank.windows > 0 &&
+             std::abs(median_s - rank.before_s) <= kSteady * std::min(median_s, rank.before_s)) {
+    rank.steady_s = rank.before_s;
+    rank.steady_sums = rank.sums;
+  }
+  ++rank.windows;
+  rank.before_s = median_s;
+  rank.window = StepTimes();
+  rank.sums = StepSums();
+  rank.from.reset();
+}
+
+void RegressionFold::Compare(int number, Rank& rank, double median_s, Time end) {
+  const double wall_s = std::chrono::duration<double>(rank.sums.wall()).count();
+  const double pace_s = PaceOf(rank);
+  const bool slow = median_s > pace_s * (1 + threshold_);
+  ++rank.judged;
+  rank.judged_s += wall_s;
+  rank.before_s = median_s;
+  if (!slow) {
+    rank.row = 0;
+    return;
+  }
+  ++rank.slow;
+  rank.lost_s += wall_s * (1 - pace_s / median_s);
+  rank.grew = WhatGrew(rank.sums, rank.steady_sums);
+  if (rank.row++ == 0) rank.row_from = rank.from, rank.row_s = 0;
+  rank.row_s += wall_s;
+  if (rank.row < kInARow) return;
+  rank.firing_s += rank.row == kInARow ? rank.row_s : wall_s;
+  if (!rank.fired) rank.fired = end;
+  findings_.Trigger({rank.node, "", number}, *rank.row_from, end, Describe(number, rank),
+                    {{"median_seconds", median_s}, {"steady_seconds", pace_s}});
+}
+
+std::string RegressionFold::Describe(int number, const Rank& rank) const {
+  const auto time = [](double seconds) {
+    return StepText(Duration(static_cast<std::int64_t>(seconds * 1e9)));
+  };
+  const double pace_s = PaceOf(rank);
+  std::string text = Format(
+      "The median step of rank {} takes {}, {:+.0f} % against {} {}; the threshold is {:+g} %. {} "
+      "of {} windows of {} or more were above it.",
+      number, time(rank.before_s), (rank.before_s / pace_s - 1) * 100, time(pace_s),
+      ByRuns(rank) ? Format("in {} of its group", CountText(runs_, "earlier run"))
+                   : "when the job had found its pace",
+      threshold_ * 100, Grouped(rank.slow), Grouped(rank.judged), CountText(kSteps, "step"));
+  // What the phases of earlier runs were is not known.
+  const bool tells = (rank.fired || rank.row > 0) && !ByRuns(rank);
+  return tells ? text + Format(" Longer was {}.", rank.grew) : text;
+}
+
+Json RegressionFold::Evidence() const {
+  Json ranks = Json::array();
+  std::vector<double> paces;
+  for (const auto& [number, rank] : ranks_) {
+    if (rank.steady_s > 0) paces.push_back(rank.steady_s);
+    if (ranks.size() >= kMostShown) continue;
+    ranks.push_back({{"rank", number},
+                     {"node", rank.node},
+                     {"steady_seconds", rank.steady_s},
+                     {"newest_seconds", rank.before_s},
+                     {"windows", rank.judged},
+                     {"slow_windows", rank.slow}});
+  }
+  return {{"findings_left_out", findings_.left_out()},
+          {"pace_seconds", MedianOf(paces)},
+          {"runs", runs_},
+          {"runs_pace_seconds", runs_s_},
+          {"compared_with", runs_ > 0 ? "the job's own first steady window and earlier runs of its "
+                                        "group, whichever was faster"
+                                      : "the job's own first steady window"},
+          {"ranks", std::move(ranks)}};
+}
+
+Verdict RegressionFold::Judge() const {
+  Verdict verdict;
+  const std::pair<const int, Rank>* worst = nullptr;
+  std::int64_t windows = 0;
+  for (const auto& rank : ranks_) {
+    windows = std::max(windows, rank.second.windows);
+    if (rank.second.judged == 0) continue;
+    const auto key = [this](const auto& of) {
+      return std::pair(of.second.fired.has_value(), of.second.before_s / PaceOf(of.second));
+    };
+    if (worst == nullptr || key(rank) > key(*worst)) worst = &rank;
+    if (!rank.second.fired) continue;
+    verdict.fired = std::min(verdict.fired.value_or(*rank.second.fired), *rank.second.fired);
+    verdict.active = verdict.active || rank.second.row >= kInARow;
+  }
+  if (worst == nullptr) {
+    verdict.sentence =
+        ranks_.empty()
+            ? "no steps reported"
+            : Format(
+                  "no steady window and one after it yet, {} of at least {} and {} "
+                  "seen",
+                  CountText(windows, "window"), CountText(kSteps, "step"), LengthText(kLength));
+    return verdict;
+  }
+  const Rank& rank = worst->second;
+  verdict.kind = rank.fired ? VerdictKind::kFinding : VerdictKind::kClear;
+  verdict.sentence = Describe(worst->first, rank);
+  verdict.evidence = Evidence();
+  if (!rank.fired) return verdict;
+  verdict.share = std::min(1.0, rank.firing_s / rank.judged_s);
+  verdict.severity = SeverityOfLoss(rank.lost_s / rank.judged_s);
+  return verdict;
+}
+
+}  // namespace
+
+RuleType StepTimeRegression() {
+  return {
+      .name = "StepTimeRegression",
+      .sentence =
+          "Steps take longer than when the job had found its pace, or than in earlier runs of its "
+          "group.",
+      .fires =
+          "In two windows of 100 steps and a minute in a row the median step of a rank is longer "
+          "than in the window in which the job had found its pace, by more than threshold; or than "
+          "the median of the last three runs of its group that ended before it began, where those "
+          "were faster.",
+      .advice =
+          "Look at what changed: longer samples, a fuller disk or cache, memory that grows, a "
+          "throttled GPU, or another job on the node.",
+      .params = kParams,
+      .metrics = {},
+      .steps = StepNeed::kAll,
+      .make = MakeFold<RegressionFold>,
+      .compares_runs = true,
+  };
+}
+
+}  // namespace stepscope

@@ -1,0 +1,46 @@
+#include "rules/engine/looks.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kMostTicks = 10'000'000;  // nobody asks earlier than that
+
+// The first multiple from `wanted` on, and behind `at`.
+std::optional<Time> OnTheGrid(Time wanted, Time origin, Time at, Time scan) {
+  if (wanted >= scan) return std::nullopt;
+  const Time next = std::max(wanted, at + 1us);
+  const auto looks = (next - origin + kLookInterval - 1ns) / kLookInterval;
+  const Time look = origin + looks * kLookInterval;
+  return look < scan ? std::optional(look) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Time> NextLook(const Fold& fold, Time origin, Time at, Time scan) {
+  return OnTheGrid(fold.Look(at), origin, at, scan);
+}
+
+std::optional<Time> LookAt(Fold& fold, bool& fresh, Time origin, Time at, Time scan) {
+  const Time wanted = fold.Look(at);
+  if (wanted > at || !fresh) return OnTheGrid(wanted, origin, at, scan);
+  fold.ScanEarly(at);
+  fresh = false;
+  return NextLook(fold, origin, at, scan);
+}
+
+std::optional<std::int64_t> TicksToExceed(double share, std::int64_t bad, std::int64_t judged) {
+  const double lacking = share * static_cast<double>(judged) - static_cast<double>(bad);
+  if (lacking < 0) return 0;
+  if (share >= 1) return std::nullopt;
+  const double ticks = std::floor(lacking / (1 - share)) + 1;
+  return static_cast<std::int64_t>(std::min(ticks, static_cast<double>(kMostTicks)));
+}
+
+Time After(Time at, std::int64_t ticks, Duration interval) {
+  return at + std::max(interval, Duration(1us)) * std::clamp<std::int64_t>(ticks, 0, kMostTicks);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+#include "core/model/step.h"
+#include "core/model/table.h"
+#include "rules/engine/params.h"
+
+namespace stepscope {
+
+struct NodeFacts {
+  std::string name;
+  int cores = 0;
+  std::size_t gpus = 0;
+};
+
+// A training process that connected, and what it told of itself.
+struct RankFacts {
+  int rank = 0;
+  std::string node;
+  std::optional<Time> ended = {};
+  std::optional<std::int64_t> loader_workers = {}, prefetch_factor = {};
+  std::optional<bool> pin_memory = {};
+  // Waits for other ranks are not among its phases: the GPU's queue or the backward pass has them.
+  bool hides_communication = false;
+};
+
+// What a rule may know about a job besides its samples.
+struct JobFacts {
+  Duration interval = 500ms;    // between two ticks
+  std::optional<Time> started;  // its first sample
+  std::vector<NodeFacts> nodes;
+  std::vector<RankFacts> ranks;            // by number
+  std::optional<Time> first_rank;          // when the first of them connected
+  std::optional<Time> removed_until = {};  // what was measured before is not shown any more
+  // Median steps, in seconds, of the newest runs of its group that ended before it was made. Only
+  // for a rule that `compares_runs`, when it begins.
+  std::vector<double> paces = {};
+
+  std::size_t Gpus() const;
+};
+
+// Aligned columns of one node's ticks, oldest first: the rows [first, end) of a table.
+struct TickView {
+  std::string_view node;
+  std::span<const std::int64_t> at_us;
+  std::span<const SeriesName> series;
+  std::span<const Column> columns;  // one for each series
+  std::size_t first = 0, end = 0;
+
+  Time At(std::size_t row) const { return FromMicros(at_us[row]); }
+};
+
+// When a step ended. In whole microseconds, as saved states keep times: what a rule says must not
+// depend on when it was saved.
+inline Time EndedAt(const Step& step) {
+  return std::chrono::floor<std::chrono::microseconds>(step.start + step.wall);
+}
+
+// Steps of one rank, oldest first.
+struct StepView {
+  int rank = 0;
+  std::string_view node;
+  std::span<const Step> steps;
+};
+
+enum class VerdictKind { kUnknown, kClear, kFinding };
+enum class Severity { kNone, kLow, kMedium, kHigh };
+std::string_view ToText(VerdictKind kind);
+std::string_view ToText(Severity severity);
+
+// From the part of the job's GPU time (or step time) that was lost, 0 to 1.
+Severity SeverityOfLoss(double lost);
+
+// What a rule has to say. `sentence` always has its numbers; of an unknown verdict it is the
+// reason.
+struct Verdict {
+  VerdictKind kind = VerdictKind::kUnknown;
+  std::string sentence;
+  double share = 0;  // part of the judged time in which it fired, 0 to 1
+  Severity severity = Severity::kNone;
+  bool active = false;        // the newest window fires
+  std::optional<Time> fired;  // data time of the first trigger
+  Json evidence = Json::object();
+};
+
+// What a finding is about; parts that do not apply stay empty.
+struct Subject {
+  std::string node, device;
+  int rank = -1;
+
+  auto operator<=>(const Subject&) const = default;
+};
+
+// One stretch of time in which a rule fired.
+struct Finding {
+  std::int64_t number = 0;  // from 1 for each rule of a job; the same number replaces
+  Time from{}, to{};
+  Subject subject;
+  std::string sentence;
+  Json evidence = Json::object();
+};
+
+// The fold of a rule over a job's data: what was observed, condensed to bounded state. Each tick of
+// a node and each step of a rank is observed exactly once, in time order for each node and rank;
+// nodes and ranks interleave in any way between two scans, and steps that ended come before the
+// ticks after them. How the data was sliced never changes what a fold says. A fold reads no clock.
+// Not for several threads at once.
+class Fold {
+ public:
+  virtual ~Fold() = default;
+
+  virtual void Observe(const TickView&) {}
+  virtual void Observe(const StepView&) {}
+  // All ticks before `at` were observed; called once for each scan interval of data, and at the
+  // end.
+  virtual void Scan(Time) {}
+  // For the first trigger, which need not wait for the next scan: `at` when a scan now would be the
+  // first that fires, else when to ask again at the earliest. All ticks before `at` were observed.
+  virtual Time Look(Time) const { return Time::max(); }
+  // The scan that a look asked for. It and the next one, when that is due, count as one.
+  virtual void ScanEarly(Time at) { Scan(at); }
+
+  virtual Verdict Judge() const = 0;
+  // Findings that are new or longer than when this was last called, or since Load.
+  virtual std::vector<Finding> TakeFindings() { return {}; }
+
+  virtual std::string Save() const = 0;
+  // Invalid when it is not what Save gave.
+  virtual Status Load(std::string_view state) = 0;
+};
+
+// Which steps a rule is shown: none, at least the first ones of each rank, or all of them.
+enum class StepNeed { kNone, kFirst, kAll };
+
+// What a rule is shown of a job.
+struct Needs {
+  std::vector<std::string> metrics;  // the ticks that have any of these; none = no ticks
+  StepNeed steps = StepNeed::kNone;
+};
+
+// One row of the catalog.
+struct RuleType {
+  std::string_view name;
+  std::string_view sentence;  // what it looks for
+  std::string_view fires;     // when exactly it does; with the names of its parameters
+  std::string_view advice;    // what to do then
+  std::span<const Param> params;
+  std::span<const std::string_view> metrics;  // the ticks it needs; none = it is not shown ticks
+  StepNeed steps = StepNeed::kNone;
+  std::unique_ptr<Fold> (*make)(const Params&, const JobFacts&) = nullptr;
+  bool sums_up = false;        // it fires when another rule of the job did
+  bool compares_runs = false;  // with earlier ones of the job's group
+  // Of a rule whose parameters choose what it is shown: instead of `metrics`.
+  std::vector<std::string> (*chosen_metrics)(const Params&) = nullptr;
+  // What parameters that are good by themselves must hold together; says name, value and range.
+  Status (*check)(const Json& complete) = nullptr;
+};
+
+Needs NeedsOf(const RuleType& rule, const Params& params);
+
+// What the fold of the rule says; the evidence of a finding has the rule's advice, where the fold
+// has none of its own.
+Verdict Judge(const RuleType& rule, const Fold& fold);
+
+}  // namespace stepscope

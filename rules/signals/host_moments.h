@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rules/engine/state.h"
+#include "rules/stats/statistics.h"
+
+namespace stepscope {
+
+// What the host of a node did more than usual in a stretch of the last minutes: whether it
+// computed, wrote to a disk or file server, or sent to the network.
+class HostMoments {
+ public:
+  enum Sign : unsigned { kSeen = 1, kCpu = 2, kWrite = 4, kSend = 8 };
+  static std::span<const std::string_view> Metrics();
+
+  explicit HostMoments(Duration interval);
+
+  void Observe(const TickView& ticks);
+  // Signs of the samples that tell of the stretch; 0 when there are none (any more). `cores` is how
+  // many the node has.
+  unsigned SignsOf(Time from, Time to, int cores) const;
+  // The samples of a stretch that ends at `to` come no later than this.
+  Time Until(Time to) const { return to + slot_; }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("slots", slots_);
+    for (std::size_t i = 0; i < kSigns; ++i) state("usual_" + std::to_string(i), usual_[i]);
+  }
+
+ private:
+  static constexpr std::size_t kSigns = 3;
+  static constexpr std::size_t kMostSlots = 600;
+
+  struct Slot {
+    std::array<std::uint64_t, kSigns> sums{}, counts{};  // of values, in whole units
+  };
+  // By time; the newest ones.
+  struct Slots {
+    std::map<std::int64_t, Slot> by_index;
+
+    std::string Save() const;
+    Status Load(std::string_view packed);
+  };
+  void Add(std::size_t sign, Time at, double value);
+  bool StandsOut(std::size_t sign, double mean, int cores) const;
+
+  Duration slot_;
+  Slots slots_;
+  std::array<SlidingPercentiles, kSigns> usual_;
+};
+
+// "disk writes and network sends", of signs; "" for none.
+std::string SignsText(unsigned signs);
+
+}  // namespace stepscope

@@ -1,0 +1,255 @@
+#include "rules/signals/phase_share.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "core/base/text.h"
+#include "rules/engine/finding_track.h"
+#include "rules/engine/sentence.h"
+#include "rules/engine/state.h"
+#include "rules/stats/statistics.h"
+
+namespace stepscope {
+namespace {
+
+constexpr double kMedian = 0.50;
+constexpr std::size_t kMostShown = 64;  // ranks in the evidence
+
+// A rank's shares of its steps that were waits.
+struct Rank {
+  std::string node;
+  TotalBins all{kPercentBins};
+  SlidingPercentiles window{1};   // the newest min_steps steps
+  double wait_s = 0, wall_s = 0;  // sums of the steps
+  double firing_s = 0;            // of the steps at which it fired
+  double median = 0;              // of all steps
+  bool active = false;            // so is the newest window's
+  Time first{}, last{};           // start of the first step, end of the newest
+  std::optional<Time> fired;      // end of the step at which it first fired
+  std::int64_t fired_step = 0;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("node", node);
+    state("all", all);
+    state("window", window);
+    state("wait_s", wait_s);
+    state("wall_s", wall_s);
+    state("firing_s", firing_s);
+    state("median", median);
+    state("active", active);
+    state("first", first);
+    state("last", last);
+    state("fired", fired);
+    state("fired_step", fired_step);
+  }
+
+  std::int64_t Steps() const { return static_cast<std::int64_t>(all.total()); }
+  Duration StepTime() const { return Duration(std::llround(wall_s * 1e9)); }
+};
+
+class PhaseShareFold : public FieldsFold<PhaseShareFold> {
+ public:
+  PhaseShareFold(const PhaseShare& share, const Params& params)
+      : share_(share),
+        threshold_(params["threshold"]),
+        moderate_(params["moderate"]),
+        min_steps_(static_cast<std::int64_t>(params["min_steps"])) {}
+
+  void Observe(const StepView& steps) override;
+  Verdict Judge() const override;
+  std::vector<Finding> TakeFindings() override { return findings_.Take(); }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("findings", findings_);
+    state("ranks", ranks_, [this] { return NewRank(); });
+  }
+
+ private:
+  Rank NewRank() const {
+    Rank rank;
+    rank.window = SlidingPercentiles(static_cast<std::size_t>(min_steps_));
+    return rank;
+  }
+  bool IsJudged(const Rank& rank) const {
+    return rank.Steps() >= min_steps_ && rank.StepTime() >= kLeastStepTime;
+  }
+  std::string Reason() const;
+  void Observe(Rank& rank, const Subject& subject, const Step& step);
+  const std::pair<const int, Rank>* Worst() const;
+  bool AnyWaited() const;
+  std::string Describe(int number, const Rank& rank) const;
+  Json Evidence() const;
+
+  PhaseShare share_;
+  double threshold_, moderate_;
+  std::int64_t min_steps_;
+
+  FindingTrack findings_;
+  std::map<int, Rank, std::less<>> ranks_;
+};
+
+void PhaseShareFold::Observe(const StepView& steps) {
+  if (steps.steps.empty()) return;
+  auto found = ranks_.find(steps.rank);
+  if (found == ranks_.end()) {
+    found = ranks_.emplace(steps.rank, NewRank()).first;
+    found->second.node = steps.node;
+    found->second.first = steps.steps.front().start;
+  }
+  for (const Step& step : steps.steps) {
+    // A step without length has no share.
+    if (step.wall > Duration::zero())
+      Observe(found->second, {found->second.node, "", steps.rank}, step);
+  }
+}
+
+// Judged after each step, so that it cannot matter how many came together.
+void PhaseShareFold::Observe(Rank& rank, const Subject& subject, const Step& step) {
+  const double wall_s = std::chrono::duration<double>(step.wall).count();
+  const double wait_s =
+      std::clamp(std::chrono::duration<double>(step.phase(share_.phase)).count(), 0.0, wall_s);
+  const std::uint32_t bin = PercentBin(wait_s / wall_s * 100);
+  rank.all.Add(bin);
+  rank.window.Add(bin);
+  rank.wait_s += wait_s;
+  rank.wall_s += wall_s;
+  const bool was_active = rank.fired && rank.active;
+  const Time before = was_active ? rank.last : step.start;
+  rank.last = EndedAt(step);
+  if (!IsJudged(rank)) return;
+  rank.median = BinPercent(rank.all.Percentile(kMedian));
+  rank.active = rank.window.Percentile(kMedian) > threshold_;
+  const bool first = !rank.fired && rank.median > threshold_;
+  if (first) {
+    rank.fired = rank.last;
+    rank.fired_step = step.number;
+  }
+  if (!rank.fired || !(first || rank.active)) return;
+  rank.firing_s += first ? rank.wall_s : wall_s;  // the median that fired first is of all steps
+  const double shown = first ? rank.median : rank.window.Percentile(kMedian);
+  findings_.Trigger(
+      subject, first ? rank.first : before, rank.last,
+      Format("Rank {} waited {:.1f} % of each step {} (median of {} steps up to step {}).",
+             subject.rank, shown, share_.waits, first ? rank.Steps() : min_steps_, step.number),
+      {{"median_percent", shown}, {"threshold", threshold_}, {"last_step", step.number}});
+}
+
+const std::pair<const int, Rank>* PhaseShareFold::Worst() const {
+  const std::pair<const int, Rank>* worst = nullptr;
+  for (const auto& rank : ranks_) {
+    if (!IsJudged(rank.second)) continue;
+    const auto key = [](const auto& of) {
+      return std::pair(of.second.fired.has_value(), of.second.median);
+    };
+    if (worst == nullptr || key(rank) > key(*worst)) worst = &rank;
+  }
+  return worst;
+}
+
+bool PhaseShareFold::AnyWaited() const {
+  return std::ranges::any_of(ranks_, [](const auto& rank) { return rank.second.wait_s > 0; });
+}
+
+std::string PhaseShareFold::Describe(int number, const Rank& rank) const {
+  std::string text =
+      Format("The training process waited {:.1f} % of each step (median of {}, rank {}) {}",
+             rank.median, CountText(rank.Steps(), "step"), number, share_.waits);
+  if (rank.fired && rank.median <= threshold_) {
+    text += Format("; at step {} the median was above the threshold of {:g} %.", rank.fired_step,
+                   threshold_);
+  } else if (!rank.fired && rank.median > moderate_) {
+    text += Format("; that is not above the threshold of {:g} %, but above {:g} %: worth a look.",
+                   threshold_, moderate_);
+  } else {
+    text += Format("; the threshold is {:g} %.", threshold_);
+  }
+  const auto fired =
+      std::ranges::count_if(ranks_, [](const auto& each) { return each.second.fired.has_value(); });
+  if (fired > 0 && ranks_.size() > 1)
+    text += Format(" {} of {} ranks fired.", fired, ranks_.size());
+  if (rank.fired && !rank.active) {
+    text += Format(" The newest {} are not above it.", CountText(min_steps_, "step"));
+  }
+  return text;
+}
+
+Json PhaseShareFold::Evidence() const {
+  Json ranks = Json::array();
+  bool fired = false;
+  for (const auto& [number, rank] : ranks_) {
+    fired = fired || rank.fired.has_value();
+    if (ranks.size() == kMostShown || rank.wall_s <= 0) continue;
+    ranks.push_back({{"rank", number},
+                     {"node", rank.node},
+                     {"steps", rank.Steps()},
+                     {"median_percent", rank.median},
+                     {"mean_percent", rank.wait_s / rank.wall_s * 100},
+                     {"waited_seconds", rank.wait_s},
+                     {"step_seconds", rank.wall_s},
+                     {"active", rank.active}});
+  }
+  Json evidence = {{"threshold", threshold_},
+                   {"moderate", moderate_},
+                   {"findings_left_out", findings_.left_out()},
+                   {"ranks", std::move(ranks)}};
+  return evidence;
+}
+
+// Why nothing is judged yet.
+std::string PhaseShareFold::Reason() const {
+  const Rank* longest = nullptr;
+  for (const auto& [number, rank] : ranks_) {
+    const bool longer = longest == nullptr || rank.Steps() > longest->Steps();
+    if (rank.Steps() > 0 && longer) longest = &rank;
+  }
+  if (longest == nullptr) return "no steps reported";
+  if (longest->Steps() < min_steps_) {
+    return Format("{} of {} steps seen", longest->Steps(), Grouped(min_steps_));
+  }
+  return Format("{} took {}; judged from {} of step time on", CountText(longest->Steps(), "step"),
+                StepText(longest->StepTime()), LengthText(kLeastStepTime));
+}
+
+Verdict PhaseShareFold::Judge() const {
+  Verdict verdict;
+  const auto* worst = Worst();
+  if (worst == nullptr) {
+    verdict.sentence = Reason();
+    return verdict;
+  }
+  const auto& [number, rank] = *worst;
+  verdict.sentence = Describe(number, rank);
+  verdict.evidence = Evidence();
+  verdict.kind = rank.fired ? VerdictKind::kFinding : VerdictKind::kClear;
+  if (rank.fired) {
+    verdict.share = std::min(1.0, rank.firing_s / rank.wall_s);
+    verdict.severity = SeverityOfLoss(rank.wait_s / rank.wall_s);
+    verdict.active = std::ranges::any_of(
+        ranks_, [](const auto& each) { return each.second.fired && each.second.active; });
+    for (const auto& [other, each] : ranks_) {
+      if (each.fired) verdict.fired = std::min(verdict.fired.value_or(*each.fired), *each.fired);
+    }
+  } else if (!share_.unseen.empty() && !AnyWaited()) {
+    verdict.kind = VerdictKind::kUnknown;
+    verdict.sentence = share_.unseen;
+  } else if (!share_.hidden.empty()) {
+    verdict.kind = VerdictKind::kUnknown;
+    verdict.sentence = Format("{} ({:.1f} % of each step is seen)", share_.hidden, rank.median);
+  } else if (rank.median > moderate_) {
+    verdict.severity = Severity::kLow;
+  }
+  return verdict;
+}
+
+}  // namespace
+
+std::unique_ptr<Fold> MakePhaseShare(const PhaseShare& share, const Params& params) {
+  return std::make_unique<PhaseShareFold>(share, params);
+}
+
+}  // namespace stepscope

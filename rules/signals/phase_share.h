@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/model/step.h"
+#include "rules/engine/rule.h"
+
+namespace stepscope {
+
+// A rule about a phase in which a training process waits: what it is called and what it says.
+struct PhaseShare {
+  Phase phase = Phase::kOther;
+  std::string_view waits;        // "waited 12 % of each step ... <for its next batch>"
+  std::string hidden;            // why its silence proves nothing; "" when it does
+  std::string_view unseen = "";  // what it means that no step has the phase at all; "": no wait
+};
+
+inline constexpr std::int64_t kMostMinSteps = 10'000;
+
+// Fires when the median share of a rank's steps is above `threshold`; a share between `moderate`
+// and `threshold` is clear, with low severity. Judged from `min_steps` steps on that took
+// kLeastStepTime together: workers that are still starting are no verdict on a job.
+inline constexpr Duration kLeastStepTime = 10s;
+std::unique_ptr<Fold> MakePhaseShare(const PhaseShare& share, const Params& params);
+
+}  // namespace stepscope

@@ -1,0 +1,108 @@
+#include "rules/signals/slow_runs.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <limits>
+
+#include "rules/engine/packing.h"
+
+namespace stepscope {
+namespace {
+
+constexpr unsigned kSigns = 2 * SlowRun::kUntold;
+constexpr int kBits = 10;  // of an excess
+
+std::uint64_t Unsigned(std::int64_t number) {
+  return static_cast<std::uint64_t>(number);
+}
+
+int ShiftOf(std::int64_t excess_ns) {
+  return std::max(0, static_cast<int>(std::bit_width(Unsigned(excess_ns))) - kBits);
+}
+
+// Its leading bits, how far they are shifted, and what else a run has in a few bits.
+std::uint64_t Packed(const SlowRun& run) {
+  const int shift = ShiftOf(run.excess_ns);
+  const std::uint64_t excess =
+      Unsigned(shift) << kBits | Unsigned(run.excess_ns) >> static_cast<unsigned>(shift);
+  return (excess * kGrowths + run.grew) * kSigns + run.signs;
+}
+
+// False when Packed gives no such number.
+bool Unpack(std::uint64_t packed, SlowRun& run) {
+  run.signs = static_cast<unsigned>(packed % kSigns);
+  run.grew = packed / kSigns % kGrowths;
+  const std::uint64_t excess = packed / kSigns / kGrowths, shift = excess >> kBits;
+  if (shift > 63 - kBits) return false;
+  run.excess_ns = static_cast<std::int64_t>((excess & ((1U << kBits) - 1)) << shift);
+  return true;
+}
+
+std::int64_t Millis(Time time) {
+  return time.time_since_epoch() / 1ms;
+}
+
+}  // namespace
+
+void SlowRuns::Add(SlowRun run) {
+  run.from = Time(std::chrono::milliseconds(Millis(run.from)));
+  const auto shift = static_cast<unsigned>(ShiftOf(run.excess_ns));
+  run.excess_ns = run.excess_ns >> shift << shift;
+  runs_.push_back(run);
+  if (runs_.size() > kMost) runs_.erase(runs_.begin());
+}
+
+SlowRun* SlowRuns::Find(std::int64_t at) {
+  const auto found = std::ranges::lower_bound(runs_, at, {}, &SlowRun::at);
+  return found == runs_.end() || found->at != at ? nullptr : &*found;
+}
+
+const SlowRun& SlowRuns::At(std::int64_t at) const {
+  const auto found = std::ranges::lower_bound(runs_, at, {}, &SlowRun::at);
+  assert(found != runs_.end() && found->at == at);
+  return *found;
+}
+
+void SlowRuns::Remove(std::int64_t at) {
+  runs_.erase(std::ranges::lower_bound(runs_, at, {}, &SlowRun::at));
+}
+
+// Position and time as what lies between them and those of the run before.
+std::string SlowRuns::Save() const {
+  std::vector<std::uint64_t> numbers;
+  SlowRun before;
+  for (const SlowRun& run : runs_) {
+    numbers.push_back(Unsigned(run.at - before.at));
+    numbers.push_back(Unsigned(Millis(run.from) - Millis(before.from)));
+    numbers.push_back(Packed(run));
+    before = run;
+  }
+  return PackNumbers(numbers);
+}
+
+Status SlowRuns::Load(std::string_view packed) {
+  constexpr std::size_t kNumbers = 3;
+  constexpr std::int64_t kMostMillis = std::numeric_limits<std::int64_t>::max() / 1'000'000;
+  const auto numbers = UnpackNumbers(packed, kNumbers * kMost);
+  if (!numbers.ok()) return numbers.error();
+  if (numbers->size() % kNumbers != 0) return Invalid("state: slow steps are no rows");
+  runs_.clear();
+  std::uint64_t at = 0, from = 0;
+  for (std::size_t i = 0; i < numbers->size(); i += kNumbers) {
+    const std::uint64_t before = at;
+    SlowRun run;
+    run.at = static_cast<std::int64_t>(at += (*numbers)[i]);
+    const auto millis = static_cast<std::int64_t>(from += (*numbers)[i + 1]);
+    const bool in_order = run.at >= 0 && (i == 0 || at > before);
+    if (!in_order || millis > kMostMillis || millis < -kMostMillis ||
+        !Unpack((*numbers)[i + 2], run)) {
+      return Invalid("state: slow steps are out of range");
+    }
+    run.from = run.to = Time(std::chrono::milliseconds(millis));
+    runs_.push_back(run);
+  }
+  return {};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rules/engine/finding_track.h"
+#include "rules/engine/state.h"
+#include "rules/signals/initialisation.h"
+
+namespace stepscope {
+
+// What rules have in common that count the ticks of a node in which something holds, and fire when
+// these are more than the parameter `threshold` of all that were judged. The rule itself says what
+// holds; see Observe. Its parameters `threshold` and `patience` are read here.
+class TickShare : public FieldsFold<TickShare> {
+ public:
+  struct Words {
+    std::string condition;   // "was below 10 % while a core was above 90 %": of a GPU
+    std::string_view needs;  // what a tick must have to be judged
+  };
+  // A share of fewer ticks means nothing.
+  static constexpr std::int64_t kLeastJudged = 60;
+  // And an early trigger is not one of the first moments after the initialisation.
+  static constexpr std::int64_t kLeastLookedAt = 120;
+
+  TickShare(const Params& params, const JobFacts& facts, Words words);
+
+  using Fold::Observe;
+  void Observe(const StepView& steps) override { start_.Observe(steps); }
+  void Scan(Time at) override;
+  Time Look(Time at) const override;
+  void ScanEarly(Time at) override {
+    Scan(at);
+    early_ = true;
+  }
+  Verdict Judge() const override;
+  std::vector<Finding> TakeFindings() override { return findings_.Take(); }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("start", start_);
+    state("findings", findings_);
+    state("nodes", nodes_, [] { return Node(); });
+    state("scans", scans_);
+    state("triggers", triggers_);
+    state("fired", fired_);
+    state("active", active_);
+    state("early", early_);
+  }
+
+ protected:
+  // `look` gives, for a row of the ticks, the part of the node's GPUs that idle because of what the
+  // rule looks for: 0 when it does not hold, none when the tick does not say.
+  template <typename Look>
+  void Count(const TickView& ticks, Look&& look) {
+    Node& node = nodes_[std::string(ticks.node)];
+    for (std::size_t row = ticks.first; row < ticks.end; ++row) {
+      const Time at = ticks.At(row);
+      if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
+      if (const std::optional<double> lost = look(row)) node.Add(at, *lost);
+    }
+  }
+
+ private:
+  struct Counts {
+    std::int64_t judged = 0, bottleneck = 0;
+    std::size_t nodes = 1;  // that it is the sum of
+
+    double Share() const {
+      return judged == 0 ? 0 : static_cast<double>(bottleneck) / static_cast<double>(judged);
+    }
+    void Add(const Counts& other) {
+      judged += other.judged;
+      bottleneck += other.bottleneck;
+    }
+    template <typename State>
+    void Fields(State& state) {
+      state("judged", judged);
+      state("bottleneck", bottleneck);
+    }
+  };
+  struct Node {
+    Counts all, recent, finding;   // of the job; since the last scan; of the newest finding
+    std::optional<Time> from, to;  // first and last judged tick since the last scan
+    double lost = 0;               // parts of its GPUs that idled in bottlenecks, summed over ticks
+
+    void Add(Time at, double lost_now) {
+      for (Counts* counts : {&all, &recent}) {
+        ++counts->judged;
+        counts->bottleneck += lost_now > 0 ? 1 : 0;
+      }
+      lost += lost_now;
+      if (!from) from = at;
+      to = at;
+    }
+    template <typename State>
+    void Fields(State& state) {
+      state("all", all);
+      state("recent", recent);
+      state("finding", finding);
+      state("from", from);
+      state("to", to);
+      state("lost", lost);
+    }
+  };
+
+  void Trigger(const std::string& name, Node& node);
+  Counts Total(Counts Node::*which) const;
+  std::string Describe(const std::string& who, const Counts& counts) const;
+  std::string Unjudged() const;
+  Json Evidence() const;
+
+  JobFacts facts_;
+  double threshold_;
+  Words words_;
+
+  Initialisation start_;
+  FindingTrack findings_;
+  std::map<std::string, Node, std::less<>> nodes_;
+  std::int64_t scans_ = 0, triggers_ = 0;  // scans that judged; those in which the share was above
+  std::optional<Time> fired_;
+  bool active_ = false;
+  bool early_ = false;  // the last scan was early: the next one is counted already
+};
+
+}  // namespace stepscope

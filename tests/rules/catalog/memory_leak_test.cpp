@@ -1,0 +1,127 @@
+#include <gtest/gtest.h>
+
+#include "core/wire/bytes.h"
+#include "rules/engine/packing.h"
+#include "rules/stats/trend.h"
+#include "tests/scenarios/replay.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr std::string_view kRule = "MemoryLeak";
+constexpr double kTicksAnHour = 7200;
+
+// Memory of the node, and of its GPU, in percent at an hour.
+template <typename Host, typename Gpu>
+Scenario Course(double hours, Host host, Gpu gpu) {
+  Scenario scenario;
+  scenario.cores = 1;
+  scenario.stretches = {{static_cast<std::size_t>(hours * kTicksAnHour), 90}};
+  scenario.extras = {
+      {{"memory_used_percent", ""},
+       [=](auto, auto tick) { return host(static_cast<double>(tick) / kTicksAnHour); }},
+      {{"gpu_memory_used_percent", "0"},
+       [=](auto, auto tick) { return gpu(static_cast<double>(tick) / kTicksAnHour); }}};
+  return scenario;
+}
+const auto kFlat = [](double) { return 40.0; };
+const auto kLeaks = [](double hour) { return 30 + 6 * hour; };
+
+TEST(MemoryLeak, FiresForAHostAndSaysWhenItIsFull) {
+  const auto outcome = Judge(kRule, MakeJob(Course(3, kLeaks, kFlat)));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
+  EXPECT_NE(outcome.verdict.sentence.find("+6.00 %/h in 100 % of all pairs of stretches, and will "
+                                          "be full in 8.7 h"),
+            std::string::npos)
+      << outcome.verdict.sentence;
+  EXPECT_TRUE(outcome.verdict.active);
+  EXPECT_EQ(outcome.verdict.severity, Severity::kMedium);
+  EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  const Time full = FromMicros(outcome.findings[0].evidence["full_at_us"].get<std::int64_t>());
+  const double hours = std::chrono::duration<double>(full - FromMicros(kOriginUs)).count() / 3600;
+  EXPECT_NEAR(hours, 70.0 / 6, 0.1);
+}
+
+TEST(MemoryLeak, FiresForAGpuInSpiteOfBursts) {
+  const auto bursts = [](double hour) {
+    return kLeaks(hour) + (static_cast<int>(hour * 60) % 20 == 0 ? 25.0 : 0.0);
+  };
+  const auto outcome = Judge(kRule, MakeJob(Course(3, kFlat, bursts)));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding) << outcome.verdict.sentence;
+  EXPECT_EQ(outcome.findings[0].subject.device, "0");
+}
+
+TEST(MemoryLeak, IsClearWhenItIsFlatSlowOrNotSteady) {
+  const auto slow = [](double hour) { return 40 + 0.5 * hour; };
+  const auto grows_once = [](double hour) { return hour < 0.5 ? 20 : 60.0; };
+  const auto saw = [](double hour) { return 20 + 60 * (hour * 3 - std::floor(hour * 3)); };
+  for (const auto& job : {Course(3, kFlat, kFlat), Course(3, slow, kFlat), Course(3, saw, kFlat),
+                          Course(3, grows_once, kFlat)}) {
+    const auto verdict = Judge(kRule, MakeJob(job)).verdict;
+    EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
+  }
+}
+
+// Rising, but the job is over long before.
+TEST(MemoryLeak, IsClearWhenItIsFullAfterTheHorizon) {
+  const Scenario leaks = Course(2, kLeaks, kFlat);
+  EXPECT_EQ(Judge(kRule, MakeJob(leaks), {{"horizon", 8}}).verdict.kind, VerdictKind::kClear);
+}
+
+TEST(MemoryLeak, IsUnknownWithoutEnoughTimeOrSamples) {
+  const auto verdict = Judge(kRule, MakeJob(Course(0.5, kLeaks, kFlat))).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
+  EXPECT_EQ(verdict.sentence, "19 min of 30 min of memory use seen since the initialisation");
+  Scenario silent = Course(1, kLeaks, kFlat);
+  silent.extras.clear();
+  EXPECT_EQ(Judge(kRule, MakeJob(silent)).verdict.sentence, "no samples of memory use");
+}
+
+TEST(MemoryLeak, RefusesParametersOutOfRange) {
+  EXPECT_EQ(CompleteParameters(*FindRule(kRule), {{"horizon", 0}}).error().message,
+            "MemoryLeak: horizon is 0, but must be a number from 0.1 to 10000 h");
+}
+
+// A year of samples is as many points as two hours, and the same line.
+TEST(Trend, KeepsTheLineOverAnyLength) {
+  Trend trend;
+  for (int hour = 0; hour < 24 * 365; ++hour) {
+    trend.Add(FromMicros(0) + std::chrono::hours(hour), static_cast<std::uint32_t>(hour));
+  }
+  const auto line = trend.Fit();
+  ASSERT_TRUE(line);
+  EXPECT_NEAR(line->slope, 0.01, 1e-6);
+  EXPECT_DOUBLE_EQ(line->rising, 1);
+  EXPECT_LT(SaveFields(trend).size(), 1000u);
+}
+
+// An hour without samples is no course, and two stretches with it are as long as two without.
+TEST(Trend, LeavesGapsOut) {
+  Trend trend, loaded;
+  for (int minute = 0; minute < 300; ++minute) {
+    if (minute / 60 % 2 == 1) continue;
+    trend.Add(FromMicros(0) + std::chrono::minutes(minute),
+              static_cast<std::uint32_t>(10 * minute));
+    ASSERT_TRUE(LoadFields(SaveFields(trend), loaded).ok());
+    EXPECT_EQ(SaveFields(loaded), SaveFields(trend));
+  }
+  const auto line = loaded.Fit();
+  ASSERT_TRUE(line);
+  EXPECT_NEAR(line->slope, 6, 0.05);
+  EXPECT_DOUBLE_EQ(line->rising, 1);
+}
+
+TEST(Trend, RefusesMeansOutOfRange) {
+  for (const std::vector<std::uint64_t>& numbers : std::vector<std::vector<std::uint64_t>>{
+           {3}, {320'002}, {4, 7}, {~std::uint64_t{0}}, std::vector<std::uint64_t>(200, 0)}) {
+    std::string state = SaveFields(Trend());
+    state.pop_back();  // no means
+    PutText(state, PackNumbers(numbers));
+    Trend trend;
+    EXPECT_FALSE(LoadFields(state, trend).ok()) << numbers.front();
+  }
+}
+
+}  // namespace
+}  // namespace stepscope::scenarios

@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include "rules/signals/budget.h"
+#include "tests/scenarios/replay.h"
+
+namespace stepscope::scenarios {
+namespace {
+
+constexpr std::string_view kRule = "ProfilerReport";
+
+// A job of 16 minutes with one rank, whose GPU and host look like `stretch` from its first step on.
+Job Make(Stretch stretch, Phase phase, double percent, std::size_t gpus = 1) {
+  Scenario scenario;
+  scenario.gpus = gpus;
+  stretch.ticks = 1980;
+  scenario.stretches = {{20, 0, 5}, stretch};
+  scenario.ranks = {{10s, 9800, 100ms, 0, 0}};
+  Job job = MakeJob(scenario);
+  for (Step& step : job.ranks[0].steps) {
+    const auto nanoseconds = static_cast<double>(step.wall.count()) * percent / 100;
+    step.phases[static_cast<std::size_t>(phase)] = Duration(static_cast<std::int64_t>(nanoseconds));
+  }
+  return job;
+}
+
+void AddThread(Job& job, double percent) {
+  NodeTicks& node = job.nodes[0];
+  node.series.push_back({"process_thread_cpu_percent", "0"});
+  const std::vector<std::int64_t> values(node.at_us.size(), ToScaled(percent, 2));
+  node.columns.push_back({2, values, {}});
+}
+
+struct Stage {
+  const char* cause;  // the first in the ranking
+  Stretch host;
+  Phase phase;
+  double percent;
+  double thread = 20;  // CPU use of the training thread
+};
+
+constexpr double kQuiet = 30;  // of a core
+
+const Stage kStages[] = {
+    {"raw_data_input", {0, 20, kQuiet, 5, 60}, Phase::kData, 75},
+    {"preprocessing", {0, 20, 98, 80, 1}, Phase::kData, 75},
+    {"host_to_device", {0, 55, kQuiet}, Phase::kTransfer, 40},
+    {"under_use", {0, 45, kQuiet}, Phase::kForward, 40},
+    {"framework_overhead", {0, 45, 98}, Phase::kForward, 40, 98},
+    {"communication", {0, 60, kQuiet}, Phase::kCommunication, 38},
+    {"callbacks", {0, 60, kQuiet}, Phase::kCallback, 38},
+    {"storage", {0, 60, kQuiet}, Phase::kCheckpoint, 38},
+};
+
+class Stages : public testing::TestWithParam<Stage> {};
+
+TEST_P(Stages, RankTheirOwnCauseFirst) {
+  Job job = Make(GetParam().host, GetParam().phase, GetParam().percent);
+  AddThread(job, GetParam().thread);
+  const Verdict verdict = Judge(kRule, job).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear);
+  const Json& budget = verdict.evidence["budget"];
+  ASSERT_GE(budget.size(), 2u) << Dump(verdict.evidence);
+  EXPECT_EQ(budget[0]["cause"], "busy");
+  EXPECT_EQ(budget[1]["cause"], GetParam().cause) << verdict.sentence;
+  EXPECT_GT(budget[1]["share"], 0.3);
+  EXPECT_EQ(verdict.evidence["confidence"], "steps seen");
+  double shares = 0;
+  for (const Json& row : budget) shares += row["share"].get<double>();
+  EXPECT_NEAR(shares, 1, 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Stages, testing::ValuesIn(kStages),
+                         [](const auto& row) { return std::string(row.param.cause); });
+
+TEST(ProfilerReport, SaysHowMuchAndWhatToGain) {
+  const Verdict verdict = Judge(kRule, Make({0, 25, 98, 80, 1, 0}, Phase::kData, 75)).verdict;
+  EXPECT_EQ(verdict.sentence,
+            "The GPUs were busy 24.8 % of 1000 GPU seconds; most was lost to preprocessing, "
+            "74.2 %.");
+  const Json& first = verdict.evidence["budget"][1];
+  EXPECT_NEAR(first["speed_up"].get<double>(), 1 / (1 - 0.742), 0.05);
+  EXPECT_EQ(first["suspect"], "data pipeline");
+  EXPECT_EQ(first["stage"], 2);
+  EXPECT_EQ(first["rules"][0], "DataloaderBottleneck");
+  EXPECT_FALSE(first.contains("cost"));
+}
+
+TEST(ProfilerReport, FindsNothingWrongWithAHealthyJob) {
+  const Verdict verdict = Judge(kRule, Make({0, 98, 60, 20, 1}, Phase::kForward, 30)).verdict;
+  EXPECT_NE(verdict.sentence.find("no bottleneck found"), std::string::npos) << verdict.sentence;
+}
+
+TEST(ProfilerReport, GoesByTheHostWithoutSteps) {
+  Scenario scenario;
+  scenario.stretches = {{200, 0, 5}, {2000, 10, 20, 5, 60}};
+  const Verdict verdict = Judge(kRule, MakeJob(scenario)).verdict;
+  EXPECT_EQ(verdict.evidence["budget"][1]["cause"], "raw_data_input") << verdict.sentence;
+  EXPECT_EQ(verdict.evidence["confidence"], "host only");
+}
+
+TEST(ProfilerReport, CallsAllInitialisationThatWasBeforeTheFirstStep) {
+  Scenario scenario;  // 5 minutes in which no process connects
+  scenario.stretches = {{600, 0, 5}, {600, 97, 20}};
+  scenario.ranks = {{300s, 2900, 100ms, 0, 0}};
+  Job job = MakeJob(scenario);
+  job.facts.first_rank = job.origin + 290s;
+  const Verdict verdict = Judge(kRule, job).verdict;
+  const Json& first = verdict.evidence["budget"][1];
+  EXPECT_EQ(first["cause"], "initialisation") << verdict.sentence;
+  EXPECT_NEAR(first["seconds"].get<double>(), 298, 3);
+}
+
+TEST(ProfilerReport, DividesStepTimeWithoutAGpu) {
+  const Verdict verdict = Judge(kRule, Make({0, 0, 98, 80, 1, 0}, Phase::kData, 75, 0)).verdict;
+  EXPECT_EQ(verdict.sentence,
+            "The steps were computing 25.0 % of 980 rank seconds; most was lost to preprocessing, "
+            "75.0 %.");
+  EXPECT_EQ(verdict.evidence["unit"], "rank_seconds");
+}
+
+// Steps that are only counted may have waited as well as computed.
+TEST(ProfilerReport, StepsThatTellOfNoWaitAreUnknown) {
+  const Verdict verdict = Judge(kRule, Make({0, 0, 98, 80, 1, 0}, Phase::kForward, 25, 0)).verdict;
+  EXPECT_EQ(verdict.sentence,
+            "The steps were computing 25.0 % of 980 rank seconds; most was lost to unknown causes, "
+            "75.0 %.");
+  EXPECT_EQ(verdict.evidence["budget"][1]["advice"],
+            "Report the phases of the steps, so that it gets a name.");
+}
+
+TEST(ProfilerReport, TellsWhatItCosts) {
+  const Job job = Make({0, 25, 98, 80, 1, 0}, Phase::kData, 75);
+  const Json priced = Judge(kRule, job, {{"price_per_gpu_hour", 36}}).verdict.evidence;
+  EXPECT_NEAR(priced["budget"][1]["cost"].get<double>(), 7.42, 0.05);
+}
+
+TEST(ProfilerReport, IsUnknownWithoutTimeToDivide) {
+  Scenario scenario;
+  scenario.gpus = 0;
+  scenario.stretches = {{500, 0, 50}};
+  const Verdict none = Judge(kRule, MakeJob(scenario)).verdict;
+  EXPECT_EQ(none.kind, VerdictKind::kUnknown);
+  EXPECT_EQ(none.sentence, "no GPU and no steps seen: there is no time to divide up");
+  scenario.gpus = 1;
+  scenario.stretches = {{5, 0, 50}};
+  EXPECT_EQ(Judge(kRule, MakeJob(scenario)).verdict.sentence, "2.5 of 10 s seen");
+}
+
+}  // namespace
+}  // namespace stepscope::scenarios
