@@ -45,6 +45,7 @@ LAYERS = {
     "agent/app/commands": (*APP, "agent/app/options", "agent/app/job"),
     "server/edge": ("core/base",),
     "server/store": CORE,
+    "server/postgres": STORE,
     "server/access": STORE,
     "server/front": (*STORE, "server/edge", "server/access"),
     "server/ingest": STORE,
@@ -53,10 +54,10 @@ LAYERS = {
     "server/report": (*STORE, *RULES),
     "server/alert": (*STORE, "core/http"),
     "server/api": (
-        *STORE, *RULES, "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert", "server/report",
+        *STORE, *RULES, "server/postgres", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert", "server/report",
     ),
     "server/app": (
-        *STORE, *RULES, "core/http", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert",
+        *STORE, *RULES, "core/http", "server/postgres", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert",
         "server/report", "server/api",
     ),
 }

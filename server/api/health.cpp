@@ -6,7 +6,7 @@
 #include "server/api/answer.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/store/ballast.h"
+#include "server/postgres/ballast.h"
 #include "server/store/migrations.h"
 
 namespace stepscope {

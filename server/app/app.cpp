@@ -9,7 +9,7 @@
 #include "server/app/proxy_trust.h"
 #include "server/app/service_metrics.h"
 #include "server/app/tls_files.h"
-#include "server/store/ballast.h"
+#include "server/postgres/ballast.h"
 #include "server/store/create_job.h"
 #include "server/store/silences.h"
 

@@ -18,10 +18,10 @@
 #include "server/front/front.h"
 #include "server/ingest/ingest.h"
 #include "server/ingest/silent_agents.h"
+#include "server/postgres/embedded_postgres.h"
 #include "server/store/block_cache.h"
 #include "server/store/create_job.h"
 #include "server/store/database_start.h"
-#include "server/store/embedded_postgres.h"
 
 namespace stepscope {
 

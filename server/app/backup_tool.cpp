@@ -9,8 +9,8 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "server/store/postgres_process.h"
-#include "server/store/postgres_programs.h"
+#include "server/postgres/postgres_process.h"
+#include "server/postgres/postgres_programs.h"
 
 namespace stepscope {
 namespace {

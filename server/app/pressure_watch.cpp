@@ -4,7 +4,7 @@
 
 #include "core/base/log.h"
 #include "server/app/memory.h"
-#include "server/store/ballast.h"
+#include "server/postgres/ballast.h"
 
 namespace stepscope {
 namespace {

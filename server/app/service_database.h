@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "server/app/settings.h"
+#include "server/postgres/embedded_postgres.h"
 #include "server/store/database.h"
-#include "server/store/embedded_postgres.h"
 
 namespace stepscope {
 

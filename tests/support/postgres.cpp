@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "core/base/text.h"
-#include "server/store/embedded_postgres.h"
+#include "server/postgres/embedded_postgres.h"
 #include "server/store/migrations.h"
 
 namespace stepscope {

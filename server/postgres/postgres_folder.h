@@ -4,8 +4,8 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "server/store/postgres_process.h"
-#include "server/store/postgres_programs.h"
+#include "server/postgres/postgres_process.h"
+#include "server/postgres/postgres_programs.h"
 
 namespace stepscope {
 

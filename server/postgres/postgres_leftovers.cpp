@@ -10,7 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "server/store/postgres_folder.h"
+#include "server/postgres/postgres_folder.h"
 
 namespace stepscope {
 namespace {

@@ -1,6 +1,6 @@
 // The embedded server against everything that was seen to go wrong with one.
 
-#include "server/store/embedded_postgres.h"
+#include "server/postgres/embedded_postgres.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "core/base/text.h"
-#include "server/store/postgres_programs.h"
-#include "tests/server/store/embedded_fixture.h"
+#include "server/postgres/postgres_programs.h"
+#include "tests/server/postgres/embedded_fixture.h"
 
 namespace stepscope {
 namespace {

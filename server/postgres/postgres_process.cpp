@@ -1,4 +1,4 @@
-#include "server/store/postgres_process.h"
+#include "server/postgres/postgres_process.h"
 
 #include <fcntl.h>
 #include <grp.h>

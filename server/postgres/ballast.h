@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "server/store/storage.h"
+#include "server/postgres/storage.h"
 
 namespace stepscope {
 

@@ -1,9 +1,9 @@
-#include "server/store/postgres_folder.h"
+#include "server/postgres/postgres_folder.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "tests/server/store/embedded_fixture.h"
+#include "tests/server/postgres/embedded_fixture.h"
 
 namespace stepscope {
 namespace {

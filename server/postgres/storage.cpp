@@ -1,4 +1,4 @@
-#include "server/store/storage.h"
+#include "server/postgres/storage.h"
 
 #include <filesystem>
 

@@ -13,9 +13,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "server/postgres/embedded_postgres.h"
+#include "server/postgres/postgres_process.h"
 #include "server/store/database.h"
-#include "server/store/embedded_postgres.h"
-#include "server/store/postgres_process.h"
 
 namespace stepscope {
 

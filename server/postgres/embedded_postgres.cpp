@@ -1,4 +1,4 @@
-#include "server/store/embedded_postgres.h"
+#include "server/postgres/embedded_postgres.h"
 
 #include <signal.h>
 
@@ -11,9 +11,9 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/base/worker.h"
-#include "server/store/ballast.h"
+#include "server/postgres/ballast.h"
+#include "server/postgres/postgres_folder.h"
 #include "server/store/database.h"
-#include "server/store/postgres_folder.h"
 
 namespace stepscope {
 namespace {

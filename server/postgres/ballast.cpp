@@ -1,4 +1,4 @@
-#include "server/store/ballast.h"
+#include "server/postgres/ballast.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

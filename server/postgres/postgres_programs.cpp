@@ -1,4 +1,4 @@
-#include "server/store/postgres_programs.h"
+#include "server/postgres/postgres_programs.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "server/store/postgres_folder.h"
+#include "server/postgres/postgres_folder.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "core/base/text.h"
-#include "server/store/ballast.h"
+#include "server/postgres/ballast.h"
 
 namespace stepscope {
 namespace {

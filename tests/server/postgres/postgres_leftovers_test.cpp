@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "tests/server/store/embedded_fixture.h"
+#include "tests/server/postgres/embedded_fixture.h"
 
 namespace stepscope {
 namespace {
