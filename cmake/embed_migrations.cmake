@@ -23,7 +23,7 @@ endfunction()
 read_rows(${FOLDER} rows)
 read_rows(${FOLDER}/citus citus_rows)
 set(source "// Made from migrations/ by cmake/embed_migrations.cmake.\n
-#include \"server/store/migrations.h\"\n
+#include \"server/store/schema/migrations.h\"\n
 namespace stepscope {
 namespace {\n
 constexpr Migration kMigrations[] = {

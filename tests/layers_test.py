@@ -16,7 +16,14 @@ MOST_LINES = 300
 
 CORE = ("core/base", "core/model", "core/wire")
 RULES = ("rules/engine", "rules/stats", "rules/signals", "rules/catalog")
-STORE = (*CORE, "server/store")
+STORE_BASE = (*CORE, "server/store/postgres")
+STORE_PARTS = (*STORE_BASE, "server/store/webhooks", "server/store/frames")
+STORE_JOBS = (*STORE_PARTS, "server/store/jobs")
+STORE_DATA = (*STORE_JOBS, "server/store/rules", "server/store/ticks")
+STORE = (
+    *STORE_DATA, "server/store/schema", "server/store/access", "server/store/rollups", "server/store/steps", "server/store/annotations",
+    "server/store/retention",
+)
 COLLECT = (*CORE, "agent/collect")
 FRAMES = (*COLLECT, "agent/host", "agent/gpu", "agent/sample", "agent/marks", "agent/spool", "agent/frames")
 APP = (*FRAMES, "core/http", "agent/send", "agent/launch", "agent/top")
@@ -44,7 +51,18 @@ LAYERS = {
     "agent/app/job": (*APP, "agent/app/options"),
     "agent/app/commands": (*APP, "agent/app/options", "agent/app/job"),
     "server/edge": ("core/base",),
-    "server/store": CORE,
+    "server/store/postgres": CORE,
+    "server/store/schema": STORE_BASE,
+    "server/store/access": STORE_BASE,
+    "server/store/webhooks": STORE_BASE,
+    "server/store/frames": STORE_BASE,
+    "server/store/jobs": STORE_PARTS,
+    "server/store/rules": STORE_JOBS,
+    "server/store/ticks": STORE_JOBS,
+    "server/store/rollups": STORE_DATA,
+    "server/store/steps": STORE_DATA,
+    "server/store/annotations": STORE_DATA,
+    "server/store/retention": STORE_DATA,
     "server/postgres": STORE,
     "server/access": STORE,
     "server/front": (*STORE, "server/edge", "server/access"),
@@ -68,12 +86,12 @@ LIBRARIES = {
     "nlohmann-json": (r"nlohmann/", ("core/base",)),
     "spdlog": (r"spdlog/", ("core/base",)),
     "fmt": (r"fmt/", ("core/base",)),
-    "libpq": (r"(libpq-fe\.h|postgresql/)", ("server/store",)),
+    "libpq": (r"(libpq-fe\.h|postgresql/)", ("server/store/postgres",)),
     "zstd": (r"zstd", ("core/wire",)),
     "zlib": (r"zlib\.h", ("server/edge", "server/front")),
 }
 # OpenSSL is both a TLS library and a set of single functions (hash, signature, seal), so several files know it.
-MANY_FILES = {"OpenSSL": (r"openssl/", ("core/http", "core/wire", "server/edge", "server/store", "server/access", "server/alert", "server/app"))}
+MANY_FILES = {"OpenSSL": (r"openssl/", ("core/http", "core/wire", "server/edge", "server/store/schema", "server/access", "server/alert", "server/app"))}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -196,8 +214,8 @@ def test_every_layer_of_the_table_allows_only_layers_of_the_table():
 BROKEN = [
     (layer_faults, {"core/base/a.h": '#include "rules/stats/b.h"\n', "rules/stats/b.h": ""},
      "core/base/a.h:1: core/base must not include rules/stats (rules/stats/b.h)"),
-    (layer_faults, {"agent/app/job/a.cpp": '\n#include "server/store/b.h"\n', "server/store/b.h": ""},
-     "agent/app/job/a.cpp:2: agent/app/job must not include server/store (server/store/b.h)"),
+    (layer_faults, {"agent/app/job/a.cpp": '\n#include "server/store/jobs/b.h"\n', "server/store/jobs/b.h": ""},
+     "agent/app/job/a.cpp:2: agent/app/job must not include server/store/jobs (server/store/jobs/b.h)"),
     (layer_faults, {"server/ingest/a.cpp": '#include "server/alert/b.h"\n', "server/alert/b.h": ""},
      "server/ingest/a.cpp:1: server/ingest must not include server/alert (server/alert/b.h)"),
     (layer_faults, {"rules/stats/a.cpp": '#include "core/base/none.h"\n'},
@@ -206,8 +224,8 @@ BROKEN = [
      "server/magic/a.cpp: the folder is not in the table of layers"),
     (library_faults, {"server/api/a.cpp": "#include <httplib.h>\n"},
      "server/api/a.cpp:1: server/api must not include cpp-httplib (httplib.h)"),
-    (library_faults, {"server/store/a.cpp": "#include <libpq-fe.h>\n", "server/store/b.cpp": "#include <libpq-fe.h>\n"},
-     "libpq is included by more than one file of server/store: server/store/a.cpp, server/store/b.cpp"),
+    (library_faults, {"server/store/postgres/a.cpp": "#include <libpq-fe.h>\n", "server/store/postgres/b.cpp": "#include <libpq-fe.h>\n"},
+     "libpq is included by more than one file of server/store/postgres: server/store/postgres/a.cpp, server/store/postgres/b.cpp"),
     (cycle_faults, {"rules/a.h": '#include "core/base/b.h"\n', "core/base/b.h": '#include "rules/a.h"\n'},
      "folders include each other: core/base -> rules -> core/base"),
     (definition_faults, {"core/base/a.h": "struct Rows {\n", "server/store/b.h": "class Rows final : public Table {\n"},
@@ -236,4 +254,4 @@ def test_types_within_types_and_of_two_sources_may_share_a_name(tmp_path):
 
 def test_the_walk_sees_the_whole_tree():
     files = {file for file, *_ in includes(ROOT)}
-    assert {"core/base/text.h", "rules/catalog/catalog.cpp", "agent/marks/intake.cpp", "server/store/database.cpp"} <= files
+    assert {"core/base/text.h", "rules/catalog/catalog.cpp", "agent/marks/intake.cpp", "server/store/postgres/database.cpp"} <= files

@@ -47,7 +47,7 @@ CLASSES = {
     "schema_migrations": LOCAL,
     "schema_migrations_citus": LOCAL,
 }
-MADE_BY_THE_PROGRAM = {"schema_migrations", "schema_migrations_citus"}  # server/store/migrations.cpp
+MADE_BY_THE_PROGRAM = {"schema_migrations", "schema_migrations_citus"}  # server/store/schema/migrations.cpp
 PAYLOAD = "payload"  # compressed already: PostgreSQL must not try again
 
 # The one function that has another body on Citus.

@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 #include "server/access/bad_tokens.h"
 #include "server/access/cache.h"
-#include "server/store/sessions.h"
+#include "server/store/access/sessions.h"
 
 namespace stepscope {
 

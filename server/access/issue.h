@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "server/access/right.h"
-#include "server/store/tokens.h"
+#include "server/store/access/tokens.h"
 
 namespace stepscope {
 

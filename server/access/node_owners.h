@@ -7,7 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/guarded.h"
-#include "server/store/node_bindings.h"
+#include "server/store/jobs/node_bindings.h"
 
 namespace stepscope {
 

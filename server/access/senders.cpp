@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/access/scope.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 namespace {

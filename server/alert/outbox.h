@@ -12,8 +12,8 @@
 #include "server/alert/address_policy.h"
 #include "server/alert/retry.h"
 #include "server/alert/secrets.h"
-#include "server/store/database.h"
-#include "server/store/webhooks.h"
+#include "server/store/postgres/database.h"
+#include "server/store/webhooks/webhooks.h"
 
 namespace stepscope {
 

@@ -4,7 +4,7 @@
 
 #include "core/base/json_members.h"
 #include "server/edge/message.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 

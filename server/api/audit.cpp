@@ -1,6 +1,6 @@
 // GET /audit: who changed what.
 
-#include "server/store/audit.h"
+#include "server/store/access/audit.h"
 
 #include "server/api/answer.h"
 #include "server/api/page.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/api/gap.h"
-#include "server/store/reals.h"
+#include "server/store/ticks/reals.h"
 
 namespace stepscope {
 

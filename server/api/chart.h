@@ -7,8 +7,8 @@
 
 #include "server/api/chart_samples.h"
 #include "server/api/heat_matrix.h"
-#include "server/store/rollup_fold.h"
-#include "server/store/tick_table.h"
+#include "server/store/rollups/rollup_fold.h"
+#include "server/store/ticks/tick_table.h"
 
 namespace stepscope {
 

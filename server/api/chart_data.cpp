@@ -4,9 +4,9 @@
 #include <map>
 
 #include "core/base/text.h"
-#include "server/store/short_range.h"
-#include "server/store/tick_stretches.h"
-#include "server/store/unrolled.h"
+#include "server/store/rollups/unrolled.h"
+#include "server/store/ticks/short_range.h"
+#include "server/store/ticks/tick_stretches.h"
 
 namespace stepscope {
 namespace {

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "server/api/chart.h"
-#include "server/store/job_head.h"
-#include "server/store/rollups.h"
-#include "server/store/series.h"
-#include "server/store/tick_table.h"
+#include "server/store/rollups/rollups.h"
+#include "server/store/ticks/job_head.h"
+#include "server/store/ticks/series.h"
+#include "server/store/ticks/tick_table.h"
 
 namespace stepscope {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "server/store/job_rollups.h"
-#include "server/store/series.h"
+#include "server/store/rollups/job_rollups.h"
+#include "server/store/ticks/series.h"
 
 namespace stepscope {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/api/series_call.h"
-#include "server/store/rollups.h"
+#include "server/store/rollups/rollups.h"
 
 namespace stepscope {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "server/api/chart_data.h"
 #include "server/api/query.h"
-#include "server/store/job_head.h"
+#include "server/store/ticks/job_head.h"
 
 namespace stepscope {
 

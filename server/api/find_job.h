@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/front/route.h"
-#include "server/store/job_head.h"
+#include "server/store/ticks/job_head.h"
 
 namespace stepscope {
 

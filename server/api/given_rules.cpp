@@ -7,7 +7,7 @@
 #include "core/model/names.h"
 #include "rules/catalog/catalog.h"
 #include "server/api/report_parameters.h"
-#include "server/store/create_job.h"
+#include "server/store/rules/create_job.h"
 
 namespace stepscope {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "server/api/body.h"
-#include "server/store/create_job.h"
-#include "server/store/jobs.h"
-#include "server/store/rule_changes.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/rules/create_job.h"
+#include "server/store/rules/rule_changes.h"
 
 namespace stepscope {
 

@@ -7,7 +7,7 @@
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/postgres/ballast.h"
-#include "server/store/migrations.h"
+#include "server/store/schema/migrations.h"
 
 namespace stepscope {
 namespace {

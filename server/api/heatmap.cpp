@@ -9,7 +9,7 @@
 #include "server/api/heat_matrix.h"
 #include "server/api/routes.h"
 #include "server/api/series_call.h"
-#include "server/store/rollups.h"
+#include "server/store/rollups/rollups.h"
 
 namespace stepscope {
 namespace {

@@ -8,8 +8,8 @@
 #include "server/api/kept_days.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/store/intervals.h"
-#include "server/store/kept_samples.h"
+#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/kept_samples.h"
 
 namespace stepscope {
 namespace {

@@ -12,8 +12,8 @@
 #include "server/front/problem.h"
 #include "server/report/diagnosis_answer.h"
 #include "server/report/rule_answer.h"
-#include "server/store/clock_suspects.h"
-#include "server/store/job_rows.h"
+#include "server/store/jobs/clock_suspects.h"
+#include "server/store/jobs/job_rows.h"
 
 namespace stepscope {
 namespace {

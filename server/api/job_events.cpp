@@ -1,6 +1,6 @@
 // GET /jobs/{name}/events: what happened to a job, and why frames of it were refused.
 
-#include "server/store/job_events.h"
+#include "server/store/jobs/job_events.h"
 #include "server/api/answer.h"
 #include "server/api/find_job.h"
 #include "server/api/page.h"

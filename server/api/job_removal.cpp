@@ -5,8 +5,8 @@
 #include "server/api/find_job.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/store/removals.h"
-#include "server/store/rule_changes.h"
+#include "server/store/retention/removals.h"
+#include "server/store/rules/rule_changes.h"
 
 namespace stepscope {
 namespace {

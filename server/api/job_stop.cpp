@@ -5,7 +5,7 @@
 #include "server/api/job_description.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/store/stops.h"
+#include "server/store/jobs/stops.h"
 
 namespace stepscope {
 namespace {

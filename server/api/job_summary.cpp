@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "server/api/answer.h"
-#include "server/store/rollups.h"
-#include "server/store/series.h"
+#include "server/store/rollups/rollups.h"
+#include "server/store/ticks/series.h"
 
 namespace stepscope {
 namespace {

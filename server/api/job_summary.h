@@ -7,7 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/guarded.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 

@@ -12,8 +12,8 @@
 #include "server/api/routes.h"
 #include "server/front/denial.h"
 #include "server/front/problem.h"
-#include "server/store/create_job.h"
-#include "server/store/job_rows.h"
+#include "server/store/jobs/job_rows.h"
+#include "server/store/rules/create_job.h"
 
 namespace stepscope {
 namespace {

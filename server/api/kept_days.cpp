@@ -1,7 +1,7 @@
 #include "server/api/kept_days.h"
 
 #include "server/api/body.h"
-#include "server/store/kept_samples.h"
+#include "server/store/jobs/kept_samples.h"
 
 namespace stepscope {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/guarded.h"
-#include "server/store/job_head.h"
+#include "server/store/ticks/job_head.h"
 
 namespace stepscope {
 

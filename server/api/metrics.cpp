@@ -11,7 +11,7 @@
 #include "server/api/known_heads.h"
 #include "server/api/routes.h"
 #include "server/api/series_call.h"
-#include "server/store/short_range.h"
+#include "server/store/ticks/short_range.h"
 
 namespace stepscope {
 namespace {

@@ -4,8 +4,8 @@
 #include "core/model/names.h"
 #include "server/api/given_rules.h"
 #include "server/api/kept_days.h"
-#include "server/store/create_job.h"
-#include "server/store/intervals.h"
+#include "server/store/jobs/intervals.h"
+#include "server/store/rules/create_job.h"
 
 namespace stepscope {
 namespace {

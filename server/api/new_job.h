@@ -1,8 +1,8 @@
 #pragma once
 
 #include "server/api/body.h"
-#include "server/store/create_job.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/rules/create_job.h"
 
 namespace stepscope {
 

@@ -2,7 +2,7 @@
 
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/store/node_bindings.h"
+#include "server/store/jobs/node_bindings.h"
 
 namespace stepscope {
 namespace {

@@ -12,7 +12,7 @@
 #include "server/api/routes.h"
 #include "server/api/series_call.h"
 #include "server/report/sliding.h"
-#include "server/store/node_samples.h"
+#include "server/store/ticks/node_samples.h"
 
 namespace stepscope {
 namespace {

@@ -4,7 +4,7 @@
 #include "server/api/page.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/store/removal_list.h"
+#include "server/store/retention/removal_list.h"
 
 namespace stepscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "server/api/body.h"
-#include "server/store/rules.h"
+#include "server/store/rules/rules.h"
 
 namespace stepscope {
 

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 
 #include "server/front/problem.h"
-#include "server/store/audit.h"
+#include "server/store/access/audit.h"
 
 namespace stepscope {
 namespace {

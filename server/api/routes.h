@@ -12,8 +12,8 @@
 #include "server/api/job_summary.h"
 #include "server/front/route.h"
 #include "server/ingest/ingest.h"
-#include "server/store/create_job.h"
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
+#include "server/store/rules/create_job.h"
 
 namespace stepscope {
 

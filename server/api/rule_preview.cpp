@@ -11,7 +11,7 @@
 #include "server/api/routes.h"
 #include "server/evaluate/preview.h"
 #include "server/report/rule_answer.h"
-#include "server/store/create_job.h"
+#include "server/store/rules/create_job.h"
 
 namespace stepscope {
 

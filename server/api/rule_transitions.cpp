@@ -1,6 +1,6 @@
 // GET /jobs/{name}/rules/{rule}/transitions: when the status of a rule changed, and why.
 
-#include "server/store/rule_transitions.h"
+#include "server/store/rules/rule_transitions.h"
 #include "core/base/json_members.h"
 #include "core/model/names.h"
 #include "server/api/answer.h"

@@ -6,7 +6,7 @@
 
 #include "server/api/query.h"
 #include "server/front/route.h"
-#include "server/store/series_range.h"
+#include "server/store/ticks/series_range.h"
 
 namespace stepscope {
 

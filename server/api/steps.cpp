@@ -8,7 +8,7 @@
 #include "server/api/query.h"
 #include "server/api/routes.h"
 #include "server/report/rank_summaries.h"
-#include "server/store/series.h"
+#include "server/store/ticks/series.h"
 
 namespace stepscope {
 namespace {

@@ -1,6 +1,6 @@
 // /tokens: made, listed, revoked. Their texts are shown once, when they are made.
 
-#include "server/store/tokens.h"
+#include "server/store/access/tokens.h"
 
 #include "core/base/text.h"
 #include "core/model/names.h"

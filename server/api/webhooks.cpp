@@ -1,6 +1,6 @@
 // /webhooks: who is told.
 
-#include "server/store/webhooks.h"
+#include "server/store/webhooks/webhooks.h"
 
 #include <algorithm>
 

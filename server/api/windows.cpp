@@ -1,6 +1,6 @@
 // /jobs/{name}/windows: steps of which every span of an annotation is stored, and these spans.
 
-#include "server/store/windows.h"
+#include "server/store/jobs/windows.h"
 #include "core/base/text.h"
 #include "core/wire/mark_message.h"
 #include "server/api/answer.h"
@@ -10,7 +10,7 @@
 #include "server/api/page.h"
 #include "server/api/query.h"
 #include "server/api/routes.h"
-#include "server/store/span_blocks.h"
+#include "server/store/annotations/span_blocks.h"
 
 namespace stepscope {
 namespace {

@@ -10,8 +10,8 @@
 #include "server/app/service_metrics.h"
 #include "server/app/tls_files.h"
 #include "server/postgres/ballast.h"
-#include "server/store/create_job.h"
-#include "server/store/silences.h"
+#include "server/store/jobs/silences.h"
+#include "server/store/rules/create_job.h"
 
 namespace stepscope {
 namespace {

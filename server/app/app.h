@@ -19,9 +19,9 @@
 #include "server/ingest/ingest.h"
 #include "server/ingest/silent_agents.h"
 #include "server/postgres/embedded_postgres.h"
-#include "server/store/block_cache.h"
-#include "server/store/create_job.h"
-#include "server/store/database_start.h"
+#include "server/store/rules/create_job.h"
+#include "server/store/schema/database_start.h"
+#include "server/store/ticks/block_cache.h"
 
 namespace stepscope {
 

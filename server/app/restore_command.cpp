@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "server/app/backup_tool.h"
 #include "server/app/dump_command.h"
-#include "server/store/migrations.h"
+#include "server/store/schema/migrations.h"
 
 namespace stepscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "core/base/text.h"
-#include "server/store/migrations.h"
+#include "server/store/schema/migrations.h"
 
 namespace stepscope {
 namespace {

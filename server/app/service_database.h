@@ -4,7 +4,7 @@
 
 #include "server/app/settings.h"
 #include "server/postgres/embedded_postgres.h"
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

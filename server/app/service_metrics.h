@@ -9,7 +9,7 @@
 #include "server/evaluate/evaluator.h"
 #include "server/front/front.h"
 #include "server/front/pressure.h"
-#include "server/store/block_cache.h"
+#include "server/store/ticks/block_cache.h"
 
 namespace stepscope {
 

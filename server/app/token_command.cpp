@@ -10,7 +10,7 @@
 #include "server/access/issue.h"
 #include "server/app/service_database.h"
 #include "server/app/token_options.h"
-#include "server/store/audit.h"
+#include "server/store/access/audit.h"
 
 namespace stepscope {
 namespace {

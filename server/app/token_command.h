@@ -6,7 +6,7 @@
 #include "core/base/result.h"
 #include "core/base/time.h"
 #include "server/app/command.h"
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

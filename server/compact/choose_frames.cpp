@@ -4,7 +4,7 @@
 #include <set>
 #include <span>
 
-#include "server/store/blocks.h"
+#include "server/store/ticks/blocks.h"
 
 namespace stepscope {
 namespace {

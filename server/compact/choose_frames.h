@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "server/store/stored_frames.h"
+#include "server/store/frames/stored_frames.h"
 
 namespace stepscope {
 

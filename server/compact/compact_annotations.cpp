@@ -2,8 +2,8 @@
 
 #include "server/compact/take_frames.h"
 #include "server/compact/transaction_limits.h"
-#include "server/store/annotation_blocks.h"
-#include "server/store/stored_frames.h"
+#include "server/store/annotations/annotation_blocks.h"
+#include "server/store/frames/stored_frames.h"
 
 namespace stepscope {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/compact/compact_node.h"
-#include "server/store/compact_tasks.h"
+#include "server/store/retention/compact_tasks.h"
 
 namespace stepscope {
 

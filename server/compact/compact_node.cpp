@@ -6,7 +6,7 @@
 #include "server/compact/save_blocks.h"
 #include "server/compact/take_frames.h"
 #include "server/compact/transaction_limits.h"
-#include "server/store/stored_frames.h"
+#include "server/store/frames/stored_frames.h"
 
 namespace stepscope {
 namespace {

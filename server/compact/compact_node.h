@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

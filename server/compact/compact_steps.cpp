@@ -4,8 +4,8 @@
 
 #include "server/compact/take_frames.h"
 #include "server/compact/transaction_limits.h"
-#include "server/store/step_blocks.h"
-#include "server/store/stored_frames.h"
+#include "server/store/frames/stored_frames.h"
+#include "server/store/steps/step_blocks.h"
 
 namespace stepscope {
 namespace {

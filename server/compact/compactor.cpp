@@ -5,8 +5,8 @@
 #include "server/compact/compact_annotations.h"
 #include "server/compact/compact_steps.h"
 #include "server/compact/fold_job.h"
-#include "server/store/job_rollups.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/rollups/job_rollups.h"
 
 namespace stepscope {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/base/guarded.h"
 #include "core/base/worker.h"
 #include "server/compact/compact_node.h"
-#include "server/store/compact_tasks.h"
+#include "server/store/retention/compact_tasks.h"
 
 namespace stepscope {
 

@@ -2,8 +2,8 @@
 
 #include "core/base/log.h"
 #include "server/compact/transaction_limits.h"
-#include "server/store/job_rollups.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/rollups/job_rollups.h"
 
 namespace stepscope {
 namespace {

@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
-#include "server/store/blocks.h"
-#include "server/store/rollups.h"
+#include "server/store/rollups/rollups.h"
+#include "server/store/ticks/blocks.h"
 
 namespace stepscope {
 

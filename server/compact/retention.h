@@ -6,8 +6,8 @@
 #include "core/base/clock.h"
 #include "core/base/guarded.h"
 #include "core/base/worker.h"
-#include "server/store/removals.h"
-#include "server/store/stored_bytes.h"
+#include "server/store/retention/removals.h"
+#include "server/store/retention/stored_bytes.h"
 
 namespace stepscope {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "server/store/job_rollups.h"
-#include "server/store/removals.h"
+#include "server/store/retention/removals.h"
+#include "server/store/rollups/job_rollups.h"
 
 namespace stepscope {
 namespace {

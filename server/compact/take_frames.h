@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "server/store/compact_tasks.h"
-#include "server/store/stored_frames.h"
+#include "server/store/frames/stored_frames.h"
+#include "server/store/retention/compact_tasks.h"
 
 namespace stepscope {
 

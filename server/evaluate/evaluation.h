@@ -7,7 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "server/evaluate/feed.h"
-#include "server/store/rules.h"
+#include "server/store/rules/rules.h"
 
 namespace stepscope {
 

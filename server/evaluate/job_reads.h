@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "server/store/new_steps.h"
+#include "server/store/steps/new_steps.h"
 
 namespace stepscope {
 

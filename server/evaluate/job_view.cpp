@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/store/series.h"
+#include "server/store/ticks/series.h"
 
 namespace stepscope {
 

@@ -6,7 +6,7 @@
 #include "core/base/result.h"
 #include "rules/engine/rule.h"
 #include "server/evaluate/presence.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "server/store/clock_suspects.h"
-#include "server/store/intervals.h"
+#include "server/store/jobs/clock_suspects.h"
+#include "server/store/jobs/intervals.h"
 
 namespace stepscope {
 namespace {

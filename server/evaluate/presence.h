@@ -5,8 +5,8 @@
 
 #include "core/base/json.h"
 #include "rules/engine/rule.h"
-#include "server/store/jobs.h"
-#include "server/store/series.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/ticks/series.h"
 
 namespace stepscope {
 

@@ -7,7 +7,7 @@
 #include "core/base/clock.h"
 #include "server/evaluate/evaluation.h"
 #include "server/evaluate/summing_up.h"
-#include "server/store/rules.h"
+#include "server/store/rules/rules.h"
 
 namespace stepscope {
 

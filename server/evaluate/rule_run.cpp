@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/wire/bytes.h"
 #include "rules/catalog/catalog.h"
-#include "server/store/earlier_runs.h"
+#include "server/store/jobs/earlier_runs.h"
 
 namespace stepscope {
 namespace {

@@ -10,7 +10,7 @@
 #include "rules/engine/rule.h"
 #include "server/evaluate/feed.h"
 #include "server/evaluate/watermark.h"
-#include "server/store/rules.h"
+#include "server/store/rules/rules.h"
 
 namespace stepscope {
 

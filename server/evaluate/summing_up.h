@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "core/base/time.h"
 #include "rules/engine/rule.h"
-#include "server/store/rules.h"
+#include "server/store/rules/rules.h"
 
 namespace stepscope {
 

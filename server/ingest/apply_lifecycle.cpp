@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "server/store/intervals.h"
-#include "server/store/job_facts.h"
-#include "server/store/stops.h"
-#include "server/store/windows.h"
+#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/job_facts.h"
+#include "server/store/jobs/stops.h"
+#include "server/store/jobs/windows.h"
 
 namespace stepscope {
 namespace {

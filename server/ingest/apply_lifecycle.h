@@ -5,7 +5,7 @@
 
 #include "server/ingest/checked_push.h"
 #include "server/ingest/push_events.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 

@@ -7,7 +7,7 @@
 #include "core/wire/table_codec.h"
 #include "server/ingest/check_table.h"
 #include "server/ingest/checked_push.h"
-#include "server/store/clock_suspects.h"
+#include "server/store/jobs/clock_suspects.h"
 
 namespace stepscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "server/store/intervals.h"
+#include "server/store/jobs/intervals.h"
 
 namespace stepscope {
 namespace {

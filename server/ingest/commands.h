@@ -5,8 +5,8 @@
 
 #include "core/wire/push_answer.h"
 #include "server/ingest/lifecycle.h"
-#include "server/store/jobs.h"
-#include "server/store/streams.h"
+#include "server/store/frames/streams.h"
+#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "core/base/text.h"
-#include "server/store/blocks.h"
+#include "server/store/ticks/blocks.h"
 
 namespace stepscope {
 namespace {

@@ -8,7 +8,7 @@
 #include "server/ingest/group_jobs.h"
 #include "server/ingest/group_streams.h"
 #include "server/ingest/window_rooms.h"
-#include "server/store/job_facts.h"
+#include "server/store/jobs/job_facts.h"
 
 namespace stepscope {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "server/ingest/checked_push.h"
 #include "server/ingest/ingest.h"
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

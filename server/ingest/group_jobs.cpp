@@ -1,5 +1,5 @@
 #include "server/ingest/group_jobs.h"
-#include "server/store/create_job.h"
+#include "server/store/rules/create_job.h"
 
 #include <set>
 

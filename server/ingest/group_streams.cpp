@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "server/store/cells.h"
+#include "server/store/postgres/cells.h"
 
 namespace stepscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "server/ingest/group.h"
-#include "server/store/streams.h"
+#include "server/store/frames/streams.h"
 
 namespace stepscope {
 

@@ -12,8 +12,8 @@
 #include "core/wire/push_answer.h"
 #include "server/ingest/checked_push.h"
 #include "server/ingest/samples.h"
-#include "server/store/create_job.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/rules/create_job.h"
 
 namespace stepscope {
 

@@ -1,6 +1,6 @@
 #include "server/ingest/known_schemas.h"
 
-#include "server/store/streams.h"
+#include "server/store/frames/streams.h"
 
 namespace stepscope {
 

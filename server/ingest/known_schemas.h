@@ -6,7 +6,7 @@
 #include "core/base/guarded.h"
 #include "server/ingest/checked_push.h"
 #include "server/ingest/schema_memory.h"
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

@@ -3,8 +3,8 @@
 #include "core/base/text.h"
 #include "core/model/names.h"
 #include "core/wire/push_answer.h"
-#include "server/store/intervals.h"
-#include "server/store/windows.h"
+#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/windows.h"
 
 namespace stepscope {
 namespace {

@@ -26,9 +26,10 @@ struct Lifecycle {
   std::optional<std::int64_t> exit_code, exit_signal;
   Json output;
   // answered: a command
-  std::int64_t interval_change = 0;  // its number, see server/store/intervals.h; 0: of another kind
-  std::int64_t stop_request = 0;     // the same, see server/store/stops.h
-  std::int64_t window_id = 0;        // the same, see server/store/windows.h, with
+  std::int64_t interval_change =
+      0;  // its number, see server/store/jobs/intervals.h; 0: of another kind
+  std::int64_t stop_request = 0;  // the same, see server/store/jobs/stops.h
+  std::int64_t window_id = 0;     // the same, see server/store/jobs/windows.h, with
   std::int64_t spans = 0, dropped = 0;
   Json answer;  // {"command", "outcome", "reason"}
 };

@@ -3,8 +3,8 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "server/ingest/ingest.h"
-#include "server/store/job_events.h"
-#include "server/store/job_facts.h"
+#include "server/store/jobs/job_events.h"
+#include "server/store/jobs/job_facts.h"
 
 namespace stepscope {
 namespace {

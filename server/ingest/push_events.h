@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "server/store/job_events.h"
+#include "server/store/jobs/job_events.h"
 
 namespace stepscope {
 

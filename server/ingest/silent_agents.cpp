@@ -2,10 +2,10 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "server/store/job_events.h"
-#include "server/store/job_rows.h"
-#include "server/store/silences.h"
-#include "server/store/webhooks.h"
+#include "server/store/jobs/job_events.h"
+#include "server/store/jobs/job_rows.h"
+#include "server/store/jobs/silences.h"
+#include "server/store/webhooks/webhooks.h"
 
 namespace stepscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/time.h"
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

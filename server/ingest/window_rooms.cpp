@@ -1,7 +1,7 @@
 #include "server/ingest/window_rooms.h"
 
 #include "core/base/text.h"
-#include "server/store/windows.h"
+#include "server/store/jobs/windows.h"
 
 namespace stepscope {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "server/ingest/checked_push.h"
-#include "server/store/database.h"
-#include "server/store/span_blocks.h"
+#include "server/store/annotations/span_blocks.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

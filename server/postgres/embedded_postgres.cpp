@@ -13,7 +13,7 @@
 #include "core/base/worker.h"
 #include "server/postgres/ballast.h"
 #include "server/postgres/postgres_folder.h"
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 namespace {

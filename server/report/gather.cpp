@@ -10,8 +10,8 @@
 #include "server/report/natural_order.h"
 #include "server/report/report.h"
 #include "server/report/rule_uses.h"
-#include "server/store/job_rows.h"
-#include "server/store/streams.h"
+#include "server/store/frames/streams.h"
+#include "server/store/jobs/job_rows.h"
 
 namespace stepscope {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/base/json_members.h"
 #include "core/model/span_bins.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/report/step_summary.h"
-#include "server/store/series.h"
+#include "server/store/ticks/series.h"
 
 namespace stepscope {
 

@@ -14,7 +14,7 @@
 #include "server/report/report_text.h"
 #include "server/report/rule_section.h"
 #include "server/report/usage_table.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 

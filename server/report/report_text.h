@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

@@ -3,8 +3,8 @@
 #include <span>
 
 #include "core/base/json.h"
-#include "server/store/jobs.h"
-#include "server/store/rules.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/rules/rules.h"
 
 namespace stepscope {
 

@@ -11,8 +11,8 @@
 #include "core/base/time.h"
 #include "rules/catalog/catalog.h"
 #include "server/report/device_use.h"
-#include "server/store/jobs.h"
-#include "server/store/rules.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/rules/rules.h"
 
 namespace stepscope {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/report/rule_section.h"
-#include "server/store/series_range.h"
+#include "server/store/ticks/series_range.h"
 
 namespace stepscope {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "server/store/block_summary.h"
+#include "server/store/steps/block_summary.h"
 
 namespace stepscope {
 

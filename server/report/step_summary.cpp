@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/json_members.h"
-#include "server/store/capped_sum.h"
+#include "server/store/jobs/capped_sum.h"
 
 namespace stepscope {
 namespace {

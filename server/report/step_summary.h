@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "server/report/step_curve.h"
 #include "server/report/step_walls.h"
-#include "server/store/step_pieces.h"
+#include "server/store/steps/step_pieces.h"
 
 namespace stepscope {
 

@@ -10,8 +10,8 @@
 #include "core/model/metric.h"
 #include "rules/catalog/catalog.h"
 #include "server/report/usage_pool.h"
-#include "server/store/reals.h"
-#include "server/store/rollup_fold.h"
+#include "server/store/rollups/rollup_fold.h"
+#include "server/store/ticks/reals.h"
 
 namespace stepscope {
 namespace {

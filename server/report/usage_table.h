@@ -5,8 +5,8 @@
 
 #include "core/base/json.h"
 #include "server/report/device_use.h"
-#include "server/store/node_samples.h"
-#include "server/store/series_range.h"
+#include "server/store/ticks/node_samples.h"
+#include "server/store/ticks/series_range.h"
 
 namespace stepscope {
 

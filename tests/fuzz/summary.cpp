@@ -1,8 +1,8 @@
 // Summaries of blocks of steps: any bytes give an error, or a summary within its bounds that reads
 // again as the same.
 
-#include "server/store/block_summary.h"
-#include "server/store/step_blocks.h"
+#include "server/store/steps/block_summary.h"
+#include "server/store/steps/step_blocks.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

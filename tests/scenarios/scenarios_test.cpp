@@ -6,7 +6,7 @@
 #include "rules/catalog/catalog.h"
 #include "server/evaluate/evaluation.h"
 #include "server/ingest/ingest.h"
-#include "server/store/create_job.h"
+#include "server/store/rules/create_job.h"
 #include "tests/scenarios/catalog.h"
 #include "tests/scenarios/made_agents.h"
 #include "tests/support/postgres.h"

@@ -11,10 +11,10 @@
 #include "core/wire/frame.h"
 #include "core/wire/table_codec.h"
 #include "rules/catalog/catalog.h"
-#include "server/store/create_job.h"
-#include "server/store/job_facts.h"
-#include "server/store/jobs.h"
-#include "server/store/streams.h"
+#include "server/store/frames/streams.h"
+#include "server/store/jobs/job_facts.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/rules/create_job.h"
 #include "tests/scenarios/scenario.h"
 
 namespace stepscope::scenarios {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "server/store/create_job.h"
-#include "server/store/jobs.h"
-#include "server/store/span_blocks.h"
-#include "server/store/streams.h"
-#include "server/store/tick_table.h"
-#include "server/store/windows.h"
+#include "server/store/annotations/span_blocks.h"
+#include "server/store/frames/streams.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/jobs/windows.h"
+#include "server/store/rules/create_job.h"
+#include "server/store/ticks/tick_table.h"
 
 namespace stepscope {
 

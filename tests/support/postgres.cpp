@@ -9,7 +9,7 @@
 
 #include "core/base/text.h"
 #include "server/postgres/embedded_postgres.h"
-#include "server/store/migrations.h"
+#include "server/store/schema/migrations.h"
 
 namespace stepscope {
 namespace {

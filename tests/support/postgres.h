@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "server/store/create_job.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/rules/create_job.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/postgres.h"
 

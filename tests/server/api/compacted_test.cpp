@@ -7,9 +7,9 @@
 #include "core/base/text.h"
 #include "server/compact/compact_node.h"
 #include "server/compact/compact_steps.h"
-#include "server/store/blocks.h"
-#include "server/store/jobs.h"
-#include "server/store/removals.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/retention/removals.h"
+#include "server/store/ticks/blocks.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {

@@ -1,4 +1,4 @@
-#include "server/store/rules.h"
+#include "server/store/rules/rules.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {

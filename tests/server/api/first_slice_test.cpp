@@ -7,8 +7,8 @@
 
 #include "server/compact/compact_node.h"
 #include "server/compact/compact_steps.h"
-#include "server/store/jobs.h"
-#include "server/store/migrations.h"
+#include "server/store/jobs/jobs.h"
+#include "server/store/schema/migrations.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {

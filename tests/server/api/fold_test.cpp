@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/compact/compact_node.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {

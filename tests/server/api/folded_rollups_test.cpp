@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "server/api/chart_data.h"
 #include "server/compact/fold_job.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {

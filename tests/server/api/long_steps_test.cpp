@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "server/compact/compact_steps.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 #include "tests/server/api/api_test.h"
 
 namespace stepscope {

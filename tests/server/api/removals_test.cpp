@@ -1,6 +1,6 @@
 // GET /removals: which jobs are no more.
 
-#include "server/store/removals.h"
+#include "server/store/retention/removals.h"
 
 #include "tests/server/api/api_test.h"
 

@@ -1,4 +1,4 @@
-#include "server/store/job_facts.h"
+#include "server/store/jobs/job_facts.h"
 #include "tests/server/api/api_test.h"
 #include "tests/support/job_frames.h"
 

@@ -6,7 +6,7 @@
 #include "server/compact/compact_node.h"
 #include "server/report/usage_pool.h"
 #include "server/report/usage_table.h"
-#include "server/store/jobs.h"
+#include "server/store/jobs/jobs.h"
 #include "tests/server/api/sampled_job.h"
 
 namespace stepscope {

@@ -9,8 +9,8 @@
 #include "server/access/token.h"
 #include "server/app/service_database.h"
 #include "server/app/token_options.h"
-#include "server/store/audit.h"
-#include "server/store/tokens.h"
+#include "server/store/access/audit.h"
+#include "server/store/access/tokens.h"
 #include "tests/support/fake_root.h"
 #include "tests/support/postgres.h"
 

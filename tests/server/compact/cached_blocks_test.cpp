@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "server/compact/compact_node.h"
-#include "server/store/block_cache.h"
-#include "server/store/removals.h"
-#include "server/store/series.h"
+#include "server/store/retention/removals.h"
+#include "server/store/ticks/block_cache.h"
+#include "server/store/ticks/series.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 

@@ -1,6 +1,6 @@
 #include "server/compact/choose_frames.h"
 
-#include "server/store/blocks.h"
+#include "server/store/ticks/blocks.h"
 #include "tests/server/compact/compact_fixture.h"
 
 namespace stepscope {

@@ -8,8 +8,8 @@
 #include "core/base/text.h"
 #include "core/model/span_bins.h"
 #include "server/compact/compactor.h"
-#include "server/store/annotation_blocks.h"
-#include "server/store/series.h"
+#include "server/store/annotations/annotation_blocks.h"
+#include "server/store/ticks/series.h"
 #include "tests/server/compact/compact_fixture.h"
 
 namespace stepscope {

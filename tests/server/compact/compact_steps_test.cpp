@@ -4,9 +4,9 @@
 
 #include <thread>
 
-#include "server/store/compact_tasks.h"
-#include "server/store/series.h"
-#include "server/store/step_blocks.h"
+#include "server/store/retention/compact_tasks.h"
+#include "server/store/steps/step_blocks.h"
+#include "server/store/ticks/series.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 

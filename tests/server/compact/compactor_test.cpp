@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "server/store/series.h"
+#include "server/store/ticks/series.h"
 #include "tests/server/compact/compact_fixture.h"
 
 namespace stepscope {

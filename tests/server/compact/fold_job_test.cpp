@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "server/store/job_rollups.h"
+#include "server/store/rollups/job_rollups.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 #include "tests/support/read_all.h"

@@ -1,4 +1,4 @@
-#include "server/store/new_steps.h"
+#include "server/store/steps/new_steps.h"
 
 #include <gtest/gtest.h>
 

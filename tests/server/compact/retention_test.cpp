@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "core/base/text.h"
-#include "server/store/job_events.h"
-#include "server/store/kept_samples.h"
-#include "server/store/rollups.h"
-#include "server/store/series.h"
+#include "server/store/jobs/job_events.h"
+#include "server/store/jobs/kept_samples.h"
+#include "server/store/rollups/rollups.h"
+#include "server/store/ticks/series.h"
 #include "tests/server/compact/compact_fixture.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/read_all.h"

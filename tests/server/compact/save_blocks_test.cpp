@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "server/store/series.h"
+#include "server/store/ticks/series.h"
 #include "tests/server/compact/compact_fixture.h"
 
 namespace stepscope {

@@ -1,4 +1,4 @@
-#include "server/store/step_pieces.h"
+#include "server/store/steps/step_pieces.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Rules that are judged anew from what is stored, because their saved state does not load.
 
 #include "server/evaluate/rule_run.h"
-#include "server/store/webhooks.h"
+#include "server/store/webhooks/webhooks.h"
 #include "tests/server/evaluate/evaluation_fixture.h"
 
 namespace stepscope::scenarios {

@@ -1,7 +1,7 @@
 // A rule whose parameters change while its job runs.
 
-#include "server/store/rule_changes.h"
-#include "server/store/webhooks.h"
+#include "server/store/rules/rule_changes.h"
+#include "server/store/webhooks/webhooks.h"
 #include "tests/server/evaluate/evaluation_fixture.h"
 
 namespace stepscope::scenarios {

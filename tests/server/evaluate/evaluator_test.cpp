@@ -6,7 +6,7 @@
 
 #include "core/wire/bytes.h"
 #include "server/evaluate/rule_run.h"
-#include "server/store/webhooks.h"
+#include "server/store/webhooks/webhooks.h"
 #include "tests/scenarios/stored_job.h"
 #include "tests/support/postgres.h"
 

@@ -2,8 +2,8 @@
 
 #include "server/evaluate/summing_up.h"
 
-#include "server/store/create_job.h"
-#include "server/store/rule_changes.h"
+#include "server/store/rules/create_job.h"
+#include "server/store/rules/rule_changes.h"
 #include "tests/server/evaluate/evaluation_fixture.h"
 
 namespace stepscope::scenarios {

@@ -1,7 +1,7 @@
 // A node says since when, until when and by how much its clock was seen to be off.
 
 #include "server/ingest/group.h"
-#include "server/store/clock_suspects.h"
+#include "server/store/jobs/clock_suspects.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {

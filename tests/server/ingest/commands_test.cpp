@@ -1,7 +1,7 @@
 // What the service asks of agents, and what they answer.
 
-#include "server/store/intervals.h"
-#include "server/store/stops.h"
+#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/stops.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {

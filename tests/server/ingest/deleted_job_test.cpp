@@ -1,7 +1,7 @@
 // What becomes of agents when their job is deleted, and made anew under the same name.
 
-#include "server/store/create_job.h"
-#include "server/store/removals.h"
+#include "server/store/retention/removals.h"
+#include "server/store/rules/create_job.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {

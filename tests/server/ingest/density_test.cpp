@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "server/store/blocks.h"
+#include "server/store/ticks/blocks.h"
 
 namespace stepscope {
 namespace {

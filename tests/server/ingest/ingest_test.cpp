@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "core/base/text.h"
-#include "server/store/job_events.h"
+#include "server/store/jobs/job_events.h"
 #include "tests/server/ingest/ingest_fixture.h"
 #include "tests/support/eventually.h"
 

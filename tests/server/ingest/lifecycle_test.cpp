@@ -1,7 +1,7 @@
 // What agents say about the command, and what it makes of the job.
 
-#include "server/store/rules.h"
-#include "server/store/webhooks.h"
+#include "server/store/rules/rules.h"
+#include "server/store/webhooks/webhooks.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {

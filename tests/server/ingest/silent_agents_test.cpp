@@ -4,9 +4,9 @@
 
 #include <thread>
 
-#include "server/store/create_job.h"
-#include "server/store/silences.h"
-#include "server/store/webhooks.h"
+#include "server/store/jobs/silences.h"
+#include "server/store/rules/create_job.h"
+#include "server/store/webhooks/webhooks.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {

@@ -1,8 +1,8 @@
 // Windows of spans: what agents are told, what they send and say, and what becomes of it.
 
-#include "server/store/windows.h"
+#include "server/store/jobs/windows.h"
 
-#include "server/store/span_blocks.h"
+#include "server/store/annotations/span_blocks.h"
 #include "tests/server/ingest/ingest_fixture.h"
 #include "tests/support/fake_clock.h"
 

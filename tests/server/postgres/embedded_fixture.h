@@ -15,7 +15,7 @@
 #include "core/base/text.h"
 #include "server/postgres/embedded_postgres.h"
 #include "server/postgres/postgres_process.h"
-#include "server/store/database.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

@@ -2,7 +2,7 @@
 #include "server/report/sections.h"
 #include "server/report/step_summary.h"
 #include "server/report/words.h"
-#include "server/store/create_job.h"
+#include "server/store/rules/create_job.h"
 #include "tests/server/report/report_fixture.h"
 
 namespace stepscope::scenarios {

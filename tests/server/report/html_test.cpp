@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "server/report/sections.h"
-#include "server/store/create_job.h"
+#include "server/store/rules/create_job.h"
 #include "tests/server/report/report_fixture.h"
 
 namespace stepscope::scenarios {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-#include "server/store/step_blocks.h"
+#include "server/store/steps/step_blocks.h"
 
 namespace stepscope {
 namespace {

@@ -1,0 +1,99 @@
+#include "server/store/access/tokens.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "server/store/postgres/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kInsert[] = R"(
+insert into tokens (token_id, name, role, scopes, secret_hash, created_us, created_by, expires_us)
+values ($1, $2, $3, $4, $5, $6, $7, $8))";
+constexpr char kTouch[] = R"(
+update tokens
+set last_used_us = $2
+where token_id = $1 and coalesce(last_used_us, 0) < $2 - 60000000)";
+constexpr char kRevoke[] = R"(
+update tokens
+set revoked_us = coalesce(revoked_us, $2)
+where token_id = $1)";
+
+}  // namespace
+
+const char* const kTokenColumns =
+    "token_id, name, role, to_jsonb(scopes), secret_hash, tokens.created_us, created_by, "
+    "tokens.expires_us, tokens.last_used_us, revoked_us";
+
+TokenRow ReadToken(const Rows& rows, std::size_t row) {
+  TokenRow token;
+  token.token_id = rows.Text(row, 0);
+  token.name = rows.Text(row, 1);
+  token.role = rows.Text(row, 2);
+  token.scopes = ReadJson(rows, row, 3).get<std::vector<std::string>>();
+  token.secret_hash = rows.Bytes(row, 4);
+  token.created_us = rows.Int(row, 5);
+  token.created_by = rows.Text(row, 6);
+  token.expires_us = rows.Int(row, 7);
+  token.last_used_us = rows.MaybeInt(row, 8);
+  token.revoked_us = rows.MaybeInt(row, 9);
+  return token;
+}
+
+Status InsertToken(Connection& connection, const TokenRow& token) {
+  return Done(connection.Query(
+      kInsert,
+      {token.token_id, token.name, token.role, Parameter::Array(token.scopes),
+       Parameter::Bytes(token.secret_hash), token.created_us, token.created_by, token.expires_us}));
+}
+
+Result<std::optional<TokenRow>> FindToken(Connection& connection, const std::string& token_id) {
+  const Result<Rows> rows = connection.Query(
+      Format("select {} from tokens where token_id = $1", kTokenColumns), {token_id});
+  if (!rows) return rows.error();
+  if (rows->empty()) return std::optional<TokenRow>();
+  return std::optional(ReadToken(*rows, 0));
+}
+
+Status TouchToken(Connection& connection, const std::string& token_id, std::int64_t now_us) {
+  return Done(connection.Query(kTouch, {token_id, now_us}));
+}
+
+Status RevokeToken(Connection& connection, const std::string& token_id, std::int64_t now_us) {
+  const Result<Rows> revoked = connection.Query(kRevoke, {token_id, now_us});
+  if (!revoked) return revoked.error();
+  if (revoked->affected() > 0) return {};
+  constexpr std::size_t kShown = 8;  // no more than an id has: people paste the whole token
+  return NotFound(Format("token {} not found", Printable(token_id, kShown)));
+}
+
+Result<TokenPage> ListTokens(Connection& connection, const std::string& after, int limit) {
+  const Result<Rows> total = connection.Query("select count(*) from tokens");
+  if (!total) return total.error();
+  Json place = Json::array({INT64_MAX, ""});
+  if (!after.empty()) {
+    Result<Json> decoded = DecodeCursor(after, place);
+    if (!decoded) return decoded.error();
+    place = std::move(*decoded);
+  }
+  const Result<Rows> rows = connection.Query(
+      Format("select {} from tokens where (created_us, token_id) < ($1::bigint, $2::text) "
+             "order by created_us desc, token_id desc limit {}",
+             kTokenColumns, limit + 1),
+      {place[0].get<std::int64_t>(), place[1].get<std::string>()});
+  if (!rows) return rows.error();
+  TokenPage page;
+  page.total = total->Int(0, 0);
+  const std::size_t most = static_cast<std::size_t>(limit);
+  for (std::size_t i = 0; i < std::min(rows->size(), most); ++i) {
+    page.items.push_back(ReadToken(*rows, i));
+  }
+  if (rows->size() > most) {
+    const TokenRow& last = page.items.back();
+    page.next = EncodeCursor(Json::array({last.created_us, last.token_id}));
+  }
+  return page;
+}
+
+}  // namespace stepscope

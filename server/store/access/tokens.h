@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/store/postgres/database.h"
+
+namespace stepscope {
+
+struct TokenRow {
+  std::string token_id, name, role;
+  std::vector<std::string> scopes;  // empty = all jobs
+  std::string secret_hash, created_by;
+  std::int64_t created_us = 0, expires_us = 0;
+  std::optional<std::int64_t> last_used_us, revoked_us;
+};
+
+Status InsertToken(Connection&, const TokenRow&);
+
+// Nothing when there is no such token; revoked and expired ones are found.
+Result<std::optional<TokenRow>> FindToken(Connection&, const std::string& token_id);
+
+// Notes a use, at most once a minute.
+Status TouchToken(Connection&, const std::string& token_id, std::int64_t now_us);
+
+// May be repeated. NotFound names the token.
+Status RevokeToken(Connection&, const std::string& token_id, std::int64_t now_us);
+
+struct TokenPage {
+  std::vector<TokenRow> items;
+  std::string next;  // "" at the end
+  std::int64_t total = 0;
+};
+// Newest first. Invalid for a cursor that is none of this list.
+Result<TokenPage> ListTokens(Connection&, const std::string& after, int limit);
+
+// For statements that join tokens: the columns, and how a row of them is read.
+extern const char* const kTokenColumns;
+inline constexpr std::size_t kTokenColumnCount = 10;
+TokenRow ReadToken(const Rows& rows, std::size_t row);
+
+}  // namespace stepscope

@@ -1,0 +1,157 @@
+#include "server/store/annotations/span_blocks.h"
+
+#include <array>
+#include <set>
+
+#include "core/base/text.h"
+#include "core/model/span_table.h"
+#include "core/wire/table_codec.h"
+#include "server/store/frames/stored_frames.h"
+#include "server/store/postgres/arrays.h"
+#include "server/store/postgres/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kBlocksAtOnce = 16;
+constexpr std::size_t kMostBlocks = 256;  // that one page is made of
+constexpr char kInsert[] = R"(
+insert into span_blocks (job_id, window_id, rank, session, sequence, schema_hash, from_us, to_us,
+    rows, payload)
+select job_id, window_id, rank, session, sequence, schema_hash, from_us, to_us, rows, payload
+from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[], $6::bigint[],
+    $7::bigint[], $8::bigint[], $9::bigint[], $10::bytea[])
+    as given (job_id, window_id, rank, session, sequence, schema_hash, from_us, to_us, rows,
+        payload))";
+constexpr char kCount[] = R"(
+update windows
+set spans = spans + $3
+where job_id = $1 and window_id = $2)";
+// From the block of the cursor on.
+constexpr char kLoad[] = R"(
+select rank, session, sequence, schema_hash, payload
+from span_blocks
+where job_id = $1 and window_id = $2 and ($3::bigint is null or rank = $3)
+    and (rank, session, sequence) >= ($4::bigint, $5::bytea, $6::bigint)
+order by rank, session, sequence
+limit 16)";
+
+// The next row to be read: of a block, and of its table.
+struct Place {
+  std::int64_t rank = -1;
+  std::string session{};
+  std::int64_t sequence = 0, row = 0;
+};
+
+Result<Place> ReadCursor(const std::string& cursor) {
+  if (cursor.empty()) return Place{};
+  const Result<Json> json = DecodeCursor(cursor, Json::array({0, "", 0, 0}));
+  if (!json) return json.error();
+  Place place{(*json)[0].get<std::int64_t>(),
+              {},
+              (*json)[2].get<std::int64_t>(),
+              (*json)[3].get<std::int64_t>()};
+  const auto session = FromHex((*json)[1].get<std::string>());
+  if (!session || place.row < 0) return Invalid("cursor: not one of this list");
+  place.session = *session;
+  return place;
+}
+
+std::string CursorOf(const Place& place) {
+  return EncodeCursor(Json::array({place.rank, ToHex(place.session), place.sequence, place.row}));
+}
+
+std::int64_t At(const Table& table, SpanColumn column, std::size_t row) {
+  return table.columns[static_cast<std::size_t>(column)].values[row];
+}
+
+// Adds rows from `place` on until the page has one more than it may show; then `place` is that of
+// the first that was not looked at.
+Status AddRows(const Table& table, const Schema& schema, const SpanQuery& query, Place& place,
+               SpanPage& page) {
+  if (table.columns.size() != std::size(kSpanColumns)) {
+    return Internal("spans: not as their schema says");
+  }
+  for (; place.row < static_cast<std::int64_t>(table.rows); ++place.row) {
+    const auto row = static_cast<std::size_t>(place.row);
+    const auto name = static_cast<std::size_t>(At(table, SpanColumn::kName, row));
+    if (name >= schema.names.size()) return Internal("spans: a name that is not in their schema");
+    if (!query.name.empty() && schema.names[name] != query.name) continue;
+    if (page.items.size() == query.limit) {
+      page.next = CursorOf(place);
+      return {};
+    }
+    page.items.push_back({schema.rank, At(table, SpanColumn::kProcess, row),
+                          At(table, SpanColumn::kThread, row), At(table, SpanColumn::kStep, row),
+                          At(table, SpanColumn::kStartNs, row),
+                          At(table, SpanColumn::kDurationNs, row), schema.names[name]});
+  }
+  return {};
+}
+
+Status AddBlocks(Connection& connection, const Rows& rows, const SpanQuery& query, Place& place,
+                 SpanPage& page) {
+  std::set<std::int64_t> hashes;
+  for (std::size_t i = 0; i < rows.size(); ++i) hashes.insert(rows.Int(i, 3));
+  const Result<Schemas> schemas = LoadSchemas(connection, query.job_id, hashes);
+  if (!schemas) return schemas.error();
+  for (std::size_t i = 0; i < rows.size() && page.next.empty(); ++i) {
+    const Place block{rows.Int(i, 0), rows.Bytes(i, 1), rows.Int(i, 2), 0};
+    const bool same = block.rank == place.rank && block.session == place.session &&
+                      block.sequence == place.sequence;
+    if (!same) place = block;
+    const auto schema = schemas->find(rows.Int(i, 3));
+    if (schema == schemas->end()) return Internal("spans: their schema is gone");
+    const Result<Table> table = DecodeTable(rows.BytesView(i, 4));
+    if (!table) return table.error();
+    if (Status added = AddRows(*table, schema->second, query, place, page); !added) return added;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status InsertSpanBlocks(Connection& connection, std::span<const NewSpanBlock> blocks) {
+  if (blocks.empty()) return {};
+  using Row = NewSpanBlock;
+  return Done(
+      connection.QueryByKey(kInsert, {Numbers(blocks, [](const Row& b) { return b.job_id; }),
+                                      Numbers(blocks, [](const Row& b) { return b.window_id; }),
+                                      Numbers(blocks, [](const Row& b) { return b.rank; }),
+                                      Blobs(blocks, [](const Row& b) { return b.session; }),
+                                      Numbers(blocks, [](const Row& b) { return b.sequence; }),
+                                      Numbers(blocks, [](const Row& b) { return b.schema_hash; }),
+                                      Numbers(blocks, [](const Row& b) { return b.from_us; }),
+                                      Numbers(blocks, [](const Row& b) { return b.to_us; }),
+                                      Numbers(blocks, [](const Row& b) { return b.rows; }),
+                                      Blobs(blocks, [](const Row& b) { return b.payload; })}));
+}
+
+Status CountSpans(Connection& connection, std::int64_t job_id, std::int64_t window_id,
+                  std::int64_t more) {
+  return Done(connection.QueryByKey(kCount, {job_id, window_id, more}));
+}
+
+Result<SpanPage> ReadSpans(Connection& connection, const SpanQuery& query) {
+  Result<Place> place = ReadCursor(query.after);
+  if (!place) return place.error();
+  SpanPage page;
+  std::size_t looked_at = 0;  // blocks: a name that is seldom may be in none of very many
+  for (std::size_t loaded = kBlocksAtOnce; loaded == kBlocksAtOnce && page.next.empty();) {
+    const Result<Rows> rows =
+        connection.Query(kLoad, {query.job_id, query.window_id, query.rank, place->rank,
+                                 Parameter::Bytes(place->session), place->sequence});
+    if (!rows) return rows.error();
+    if (Status added = AddBlocks(connection, *rows, query, *place, page); !added) {
+      return added.error();
+    }
+    loaded = rows->size();
+    looked_at += loaded;
+    if (!page.next.empty() || loaded < kBlocksAtOnce) continue;
+    ++place->sequence, place->row = 0;
+    if (looked_at >= kMostBlocks) page.next = CursorOf(*place);
+  }
+  return page;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/table.h"
+#include "core/wire/frame.h"
+#include "server/store/postgres/database.h"
+
+namespace stepscope {
+
+// What ingest writes: statements for the caller's transaction, which may send several at once, and
+// what their rows say. Lists come sorted by job and then by name or session, so that two servers
+// lock in the same order.
+
+// Of a job, by its name, and with its number; nothing when the job or the schema is not known.
+struct SchemaOfJob {
+  Schema schema;
+  std::int64_t job_id = 0;
+};
+Result<std::optional<SchemaOfJob>> FindSchema(Connection& connection, const std::string& job,
+                                              std::uint64_t schema_hash);
+
+struct NodeSeen {
+  std::int64_t job_id = 0;
+  std::string name;
+  std::int64_t seen_us = 0, clock_offset_us = 0;
+  std::int64_t round_trip_us = 0;      // 0 = the offset was not measured, what stands stays
+  std::int64_t suspect_offset_us = 0;  // of frames that are marked for it; 0 = there are none
+};
+Statement AddNodes(std::span<const NodeSeen> nodes);  // those that are there already stay
+Statement SeeNodes(std::span<const NodeSeen> nodes);  // those that exist
+// Their numbers, by job and name.
+std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& seen);
+
+struct StreamKey {
+  std::int64_t job_id = 0, node_id = 0;
+  std::string session;
+};
+Statement AddStreams(std::span<const StreamKey> streams, std::int64_t now_us);
+Result<std::vector<bool>> ExistingStreams(Connection& connection,
+                                          std::span<const StreamKey> streams);
+struct StreamStand {
+  std::int64_t stored = 0;             // the highest number
+  std::int64_t interval_answered = 0;  // server/store/jobs/intervals.h
+  std::int64_t stop_answered = 0;      // server/store/jobs/stops.h
+  std::int64_t window_answered = 0;    // server/store/jobs/windows.h
+};
+// Locks those that exist until the transaction ends: a statement for each job, in their order.
+std::vector<Statement> LockStreams(std::span<const StreamKey> streams);
+// In the order of the list; nothing for one that does not exist.
+std::vector<std::optional<StreamStand>> StandsOf(std::span<const StreamKey> streams,
+                                                 std::span<const Rows> locked);
+struct StreamAdvance {
+  std::int64_t job_id = 0, stored = 0, lost = 0, rejected = 0;  // the last two are added
+  std::string session;
+};
+Statement AdvanceStreams(std::span<const StreamAdvance> streams);
+
+struct NewFrame {
+  std::int64_t job_id = 0, node_id = 0, sequence = 0, schema_hash = 0, from_us = 0, to_us = 0,
+               rows = 0;
+  FrameKind kind = FrameKind::kTicks;
+  int rank = -1;
+  bool clock_suspect = false;
+  std::string_view session, payload;
+};
+Statement InsertFrames(std::span<const NewFrame> frames);
+
+struct NewSchema {
+  std::int64_t job_id = 0, schema_hash = 0;
+  std::string_view content;
+};
+// Those that are there already stay.
+Statement InsertSchemas(std::span<const NewSchema> schemas);
+
+// How many frames of a job agents reported lost, and how many were refused.
+struct FrameLosses {
+  std::int64_t lost = 0, rejected = 0;
+};
+Result<FrameLosses> SumLosses(Connection& connection, std::int64_t job_id);
+
+}  // namespace stepscope

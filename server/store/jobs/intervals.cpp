@@ -1,0 +1,95 @@
+#include "server/store/jobs/intervals.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "server/store/postgres/cells.h"
+
+namespace stepscope {
+namespace {
+
+// One statement: two people who change it at once are both recorded.
+constexpr char kChange[] = R"(
+update jobs
+set configuration = configuration || jsonb_build_object('interval_ms', $2::bigint, 'intervals',
+    coalesce(configuration -> 'intervals', jsonb_build_array(jsonb_build_object('from_us', 0,
+        'interval_ms', coalesce((configuration ->> 'interval_ms')::bigint, $5))))
+    || jsonb_build_object('from_us', $3::bigint, 'interval_ms', $2::bigint))
+where job_id = $1 and status = 'InProgress'
+    and coalesce((configuration ->> 'interval_ms')::bigint, $5) <> $2
+    and jsonb_array_length(coalesce(configuration -> 'intervals', '[]')) <= $4)";
+constexpr char kStands[] = R"(
+select status = 'InProgress', coalesce((configuration ->> 'interval_ms')::bigint, $3) = $2
+from jobs
+where job_id = $1)";
+constexpr char kAnswered[] = R"(
+update streams
+set interval_answered = greatest(interval_answered, $3)
+where job_id = $1 and session = $2)";
+
+// The longest time between two pushes.
+constexpr std::int64_t kHeardWithinUs = 60'000'000;
+
+std::int64_t Number(const Json& object, const char* name, std::int64_t fallback) {
+  const auto found = object.find(name);
+  const bool known = found != object.end() && found->is_number_integer();
+  return known ? found->get<std::int64_t>() : fallback;
+}
+
+std::int64_t MsOf(const Json& object) {
+  return std::clamp<std::int64_t>(Number(object, "interval_ms", kDefaultIntervalMs), 1, 3'600'000);
+}
+
+const Json* Changes(const Json& configuration) {
+  const auto found = configuration.find("intervals");
+  return found != configuration.end() && found->is_array() && !found->empty() ? &*found : nullptr;
+}
+
+}  // namespace
+
+std::int64_t IntervalMs(const Json& configuration) {
+  return configuration.is_object() ? MsOf(configuration) : kDefaultIntervalMs;
+}
+
+std::int64_t LongestIntervalMs(const Json& configuration, std::int64_t from_us,
+                               std::int64_t to_us) {
+  const Json* changes = configuration.is_object() ? Changes(configuration) : nullptr;
+  if (!changes) return IntervalMs(configuration);
+  std::int64_t longest = 0;
+  for (std::size_t i = 0; i < changes->size(); ++i) {
+    const Json& change = (*changes)[i];
+    const bool last = i + 1 == changes->size();
+    const std::int64_t until_us =
+        last ? INT64_MAX : Number((*changes)[i + 1], "from_us", 0) + kHeardWithinUs;
+    if (Number(change, "from_us", 0) > to_us || until_us < from_us) continue;
+    longest = std::max(longest, MsOf(change));
+  }
+  return longest > 0 ? longest : IntervalMs(configuration);
+}
+
+std::int64_t IntervalChanges(const Json& configuration) {
+  const Json* changes = configuration.is_object() ? Changes(configuration) : nullptr;
+  return changes ? static_cast<std::int64_t>(changes->size()) - 1 : 0;
+}
+
+Status ChangeInterval(Connection& connection, std::int64_t job_id, std::int64_t interval_ms,
+                      std::int64_t now_us) {
+  const Status changed = Done(connection.Query(
+      kChange, {job_id, interval_ms, now_us, kMostIntervalChanges, kDefaultIntervalMs}));
+  if (!changed) return changed;
+  const Result<Rows> stands = connection.Query(kStands, {job_id, interval_ms, kDefaultIntervalMs});
+  if (!stands) return stands.error();
+  if (stands->empty()) return NotFound("the job is gone");
+  if (!stands->Bool(0, 0)) return Conflict("the job has ended: its interval cannot be changed");
+  if (!stands->Bool(0, 1)) {
+    return Conflict(Format("the interval was changed {} times already", kMostIntervalChanges));
+  }
+  return {};
+}
+
+Status IntervalAnswered(Connection& connection, std::int64_t job_id, std::string_view session,
+                        std::int64_t number) {
+  return Done(connection.QueryByKey(kAnswered, {job_id, Parameter::Bytes(session), number}));
+}
+
+}  // namespace stepscope

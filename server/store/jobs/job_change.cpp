@@ -1,0 +1,98 @@
+// The one place where a job's status changes.
+
+#include <optional>
+
+#include "core/base/text.h"
+#include "server/store/jobs/job_lock.h"
+#include "server/store/jobs/job_rows.h"
+#include "server/store/postgres/cells.h"
+#include "server/store/webhooks/webhooks.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kChange[] = R"(
+update jobs
+set status = $2, secondary_status = $3, ended_us = coalesce($4::bigint, ended_us),
+    failure = coalesce($5::jsonb, failure)
+where job_id = $1)";
+// Never before the one before: the service's clock and the nodes' differ, and a tick lies on the
+// grid up to an interval before the job was created.
+constexpr char kAddTransition[] = R"(
+insert into status_transitions (job_id, version, status, secondary_status, at_us, detail)
+select $1, coalesce(max(version), 0) + 1, $2, $3, greatest($4::bigint, max(at_us)), $5
+from status_transitions
+where job_id = $1 and rule_config_id = 0)";
+
+// The failure without the command's output, which stays here.
+Json WithoutOutput(Json failure) {
+  if (failure.is_object()) failure.erase("output");
+  return failure;
+}
+
+// What is written in `change`'s place for a job with this status; nothing when nothing is.
+std::optional<JobChange> Allowed(const JobRow& stands, JobChange change) {
+  if (HasEnded(stands.status)) return std::nullopt;
+  if (stands.status == JobStatus::kStopping) {
+    if (change.status == JobStatus::kInProgress && !change.stop_refused) return std::nullopt;
+    if (HasEnded(change.status)) {
+      change.status = JobStatus::kStopped;
+      change.secondary_status = "Stopped";
+      change.failure = nullptr;
+    }
+  }
+  const bool same =
+      stands.status == change.status && stands.secondary_status == change.secondary_status;
+  return same ? std::nullopt : std::optional(std::move(change));
+}
+
+// "" for what webhooks are not told.
+std::string EventOf(JobStatus status) {
+  if (status == JobStatus::kCompleted) return "job.completed";
+  if (status == JobStatus::kFailed) return "job.failed";
+  return status == JobStatus::kStopped ? "job.stopped" : "";
+}
+
+Json Announcement(const std::string& event, const JobChange& change, const JobRow& job,
+                  const std::string& public_url) {
+  return {{"type", event},
+          {"timestamp", ToRfc3339(FromMicros(change.at_us))},
+          {"data",
+           {{"job", job.name},
+            {"group", job.group},
+            {"status", ToText(change.status)},
+            {"secondary_status", change.secondary_status},
+            {"detail", change.detail},
+            {"failure", WithoutOutput(change.failure)},
+            {"url", JobUrl(public_url, job.name)}}}};
+}
+
+}  // namespace
+
+std::string JobUrl(const std::string& public_url, const std::string& job) {
+  return public_url + "/jobs/" + job;
+}
+
+Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& wanted,
+                 const std::string& public_url) {
+  // Versions are counted one by one.
+  const Result<std::optional<JobRow>> stands = LockJob(connection, job_id);
+  if (!stands) return stands.error();
+  const auto change = *stands ? Allowed(**stands, wanted) : std::nullopt;
+  if (!change) return {};
+  const std::string status(ToText(change->status));
+  const Parameter ended = HasEnded(change->status) ? Parameter(change->at_us) : Parameter(nullptr);
+  const Parameter failure =
+      change->failure.is_null() ? Parameter(nullptr) : Parameter(Dump(change->failure));
+  const Status changed =
+      Done(connection.Query(kChange, {job_id, status, change->secondary_status, ended, failure}));
+  if (!changed) return changed;
+  const Status noted = Done(connection.Query(
+      kAddTransition, {job_id, status, change->secondary_status, change->at_us, change->detail}));
+  const std::string event = EventOf(change->status);
+  if (!noted || event.empty()) return noted;
+  return EnqueueDeliveries(connection, job_id, event,
+                           Announcement(event, *change, **stands, public_url), change->at_us);
+}
+
+}  // namespace stepscope

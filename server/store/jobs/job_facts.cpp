@@ -1,0 +1,102 @@
+#include "server/store/jobs/job_facts.h"
+
+#include "server/store/postgres/arrays.h"
+#include "server/store/postgres/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kNodeStarted[] = R"(
+update nodes
+set facts = $3::jsonb
+        || jsonb_strip_nulls(jsonb_build_object('last_command', facts -> 'last_command')),
+    ended_us = null, exit_code = null, exit_signal = null, output = null
+where job_id = $1 and node_id = $2)";
+constexpr char kAddNodeFacts[] = R"(
+update nodes
+set facts = facts || $3
+where job_id = $1 and node_id = $2)";
+constexpr char kNodeEnded[] = R"(
+update nodes
+set ended_us = $3, exit_code = $4, exit_signal = $5, output = $6
+where job_id = $1 and node_id = $2)";
+constexpr char kRankStarted[] = R"(
+insert into ranks (job_id, rank, node_id, facts, first_seen_us)
+values ($1, $2, $3, $4, $5)
+on conflict (job_id, rank) do update
+set node_id = excluded.node_id, facts = excluded.facts, ended_us = null)";
+constexpr char kRankEnded[] = R"(
+update ranks
+set ended_us = $3
+where job_id = $1 and rank = $2)";
+constexpr char kRanksSeen[] = R"(
+insert into ranks (job_id, rank, node_id, first_seen_us)
+select job_id, rank, node_id, at_us
+from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
+    as given (job_id, rank, node_id, at_us)
+order by job_id, rank
+on conflict do nothing)";
+constexpr char kJobStarted[] = R"(
+update jobs
+set started_us = $2
+where job_id = $1 and started_us is null)";
+constexpr char kListSilent[] = R"(
+select job_id
+from jobs
+join nodes using (job_id)
+where status in ('InProgress', 'Stopping')
+group by job_id
+having max(last_seen_us) < $1
+order by max(last_seen_us), job_id
+limit 100)";
+
+}  // namespace
+
+Status NodeStarted(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                   const Json& facts) {
+  return Done(connection.Query(kNodeStarted, {job_id, node_id, Dump(facts)}));
+}
+
+Status AddNodeFacts(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                    const Json& facts) {
+  return Done(connection.Query(kAddNodeFacts, {job_id, node_id, Dump(facts)}));
+}
+
+Status NodeEnded(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                 const NodeEnd& end) {
+  return Done(connection.Query(
+      kNodeEnded, {job_id, node_id, end.at_us, end.exit_code, end.exit_signal, Dump(end.output)}));
+}
+
+Status RankStarted(Connection& connection, std::int64_t job_id, int rank, std::int64_t node_id,
+                   const Json& facts, std::int64_t at_us) {
+  return Done(connection.Query(kRankStarted, {job_id, rank, node_id, Dump(facts), at_us}));
+}
+
+Status RankEnded(Connection& connection, std::int64_t job_id, int rank, std::int64_t at_us) {
+  return Done(connection.Query(kRankEnded, {job_id, rank, at_us}));
+}
+
+Statement RanksSeen(std::span<const RankSighting> ranks) {
+  return {kRanksSeen,
+          {Numbers(ranks, [](const RankSighting& r) { return r.job_id; }),
+           Numbers(ranks, [](const RankSighting& r) { return r.rank; }),
+           Numbers(ranks, [](const RankSighting& r) { return r.node_id; }),
+           Numbers(ranks, [](const RankSighting& r) { return r.at_us; })}};
+}
+
+Result<bool> JobStarted(Connection& connection, std::int64_t job_id, std::int64_t at_us) {
+  const Result<Rows> started = connection.Query(kJobStarted, {job_id, at_us});
+  if (!started) return started.error();
+  return started->affected() == 1;
+}
+
+Result<std::vector<std::int64_t>> ListSilentJobs(Connection& connection, std::int64_t before_us) {
+  const Result<Rows> rows = connection.Query(kListSilent, {before_us});
+  if (!rows) return rows.error();
+  std::vector<std::int64_t> jobs;
+  for (std::size_t i = 0; i < rows->size(); ++i) jobs.push_back(rows->Int(i, 0));
+  return jobs;
+}
+
+}  // namespace stepscope

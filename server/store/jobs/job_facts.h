@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/base/json.h"
+#include "server/store/postgres/database.h"
+
+namespace stepscope {
+
+// What agents report about nodes and ranks, written in the caller's transaction.
+
+// The command runs on the node: facts and a cleared end.
+Status NodeStarted(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                   const Json& facts);
+
+// Put beside, or instead of, the facts that stand.
+Status AddNodeFacts(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                    const Json& facts);
+
+struct NodeEnd {
+  std::int64_t at_us = 0;
+  std::optional<std::int64_t> exit_code, exit_signal;
+  Json output;  // last lines of standard error, or null
+};
+Status NodeEnded(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                 const NodeEnd& end);
+
+Status RankStarted(Connection& connection, std::int64_t job_id, int rank, std::int64_t node_id,
+                   const Json& facts, std::int64_t at_us);
+Status RankEnded(Connection& connection, std::int64_t job_id, int rank, std::int64_t at_us);
+// Ranks that have steps or annotations; those that were never announced are made.
+struct RankSighting {
+  std::int64_t job_id = 0, node_id = 0, rank = 0, at_us = 0;
+};
+Statement RanksSeen(std::span<const RankSighting> ranks);
+
+// The first sample of a job. Says whether it was the first.
+Result<bool> JobStarted(Connection& connection, std::int64_t job_id, std::int64_t at_us);
+
+// Running jobs whose nodes were all last seen before `before_us`; oldest first, at most 100.
+Result<std::vector<std::int64_t>> ListSilentJobs(Connection& connection, std::int64_t before_us);
+
+}  // namespace stepscope

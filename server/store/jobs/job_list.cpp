@@ -1,0 +1,167 @@
+// The list of jobs: filtered before it is cut into pages, in a stable order.
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/text.h"
+#include "server/store/jobs/job_rows.h"
+#include "server/store/jobs/scope_patterns.h"
+#include "server/store/postgres/cells.h"
+
+namespace stepscope {
+namespace {
+
+// The rules are looked for apart from the jobs: Citus cannot look into a distributed table for each
+// row of a reference table.
+constexpr char kFilter[] = R"(
+from jobs
+where ($1 = '' or position(lower($1) in lower(name)) > 0)
+    and ($2 = '' or job_group = $2)
+    and (cardinality($3::text[]) = 0 or status = any($3))
+    and ($4::bigint is null or created_us > $4)
+    and ($5::bigint is null or created_us < $5)
+    and (($6 = '' and cardinality($7::text[]) = 0) or job_id in (
+        select job_id
+        from rule_configs c
+        join rule_states s using (job_id, rule_config_id)
+        where ($6 = '' or c.rule = $6 or c.name = $6)
+            and (cardinality($7::text[]) = 0 or s.status = any($7))))
+    and ($8 or name = any($9) or name like any($10)))";
+constexpr char kTrouble[] = R"(
+select job_id, name
+from rule_configs
+join rule_states using (job_id, rule_config_id)
+where job_id = any($1::bigint[]) and status in ('IssuesFound', 'Error')
+order by job_id, name
+limit 100000)";
+constexpr char kSizes[] = R"(
+select job_id, count(*), sum(
+    case when jsonb_typeof(facts -> 'gpus') = 'array' then jsonb_array_length(facts -> 'gpus')
+    else 0 end)::bigint
+from nodes
+where job_id = any($1::bigint[])
+group by job_id
+order by job_id
+limit 1000)";
+
+// What a list may be sorted by.
+struct Sort {
+  std::string_view word, column, type;
+};
+constexpr Sort kSorts[] = {
+    {"created", "created_us", "bigint"}, {"name", "name", "text"}, {"status", "status", "text"}};
+
+struct Order {
+  Sort sort;
+  bool descending = false;
+
+  std::string By() const {
+    return Format("order by {0} {1}, job_id {1}", sort.column, descending ? "desc" : "asc");
+  }
+  // Behind the place of a cursor, which is bound as $11 and $12.
+  std::string Behind() const {
+    return Format("and ({}, job_id) {} ($11::{}, $12::bigint)", sort.column, descending ? "<" : ">",
+                  sort.type);
+  }
+  Json Place(const std::string& word, const JobRow& job) const {
+    if (sort.word == "created") return Json::array({word, job.created_us, job.job_id});
+    if (sort.word == "name") return Json::array({word, job.name, job.job_id});
+    return Json::array({word, ToText(job.status), job.job_id});
+  }
+};
+
+Result<Order> ParseOrder(std::string_view word) {
+  const bool descending = word.starts_with('-');
+  if (descending) word.remove_prefix(1);
+  const auto* found = std::ranges::find(kSorts, word, &Sort::word);
+  if (found == std::end(kSorts)) {
+    return Invalid(Format("sort: '{}' is not one of created, name, status", Printable(word)));
+  }
+  return Order{*found, descending};
+}
+
+template <typename Status>
+std::vector<std::string> Texts(const std::vector<Status>& statuses) {
+  std::vector<std::string> texts;
+  for (const Status status : statuses) texts.emplace_back(ToText(status));
+  return texts;
+}
+
+std::vector<Parameter> FilterParameters(const JobFilter& filter) {
+  const ScopePatterns patterns = PatternsOf(filter.scopes);
+  return {filter.name_contains,
+          filter.group,
+          Parameter::Array(Texts(filter.statuses)),
+          filter.created_after_us,
+          filter.created_before_us,
+          filter.rule,
+          Parameter::Array(Texts(filter.rule_statuses)),
+          filter.scopes.empty(),
+          Parameter::Array(patterns.names),
+          Parameter::Array(patterns.beginnings)};
+}
+
+// One more than a page, to know whether another follows.
+Result<Rows> ReadPage(Connection& connection, const JobFilter& filter, const Order& order) {
+  std::vector<Parameter> parameters = FilterParameters(filter);
+  std::string behind;
+  if (!filter.after.empty()) {
+    const Result<Json> place = DecodeCursor(filter.after, order.Place(filter.sort, JobRow()));
+    if (!place) return place.error();
+    if ((*place)[0] != filter.sort) return Invalid("cursor: belongs to another sort");
+    const Json& key = (*place)[1];
+    parameters.push_back(key.is_string() ? Parameter(key.get<std::string>())
+                                         : Parameter(key.get<std::int64_t>()));
+    parameters.push_back((*place)[2].get<std::int64_t>());
+    behind = order.Behind();
+  }
+  return connection.Query(Format("select {} {} {} {} limit {}", kJobColumns, kFilter, behind,
+                                 order.By(), filter.limit + 1),
+                          parameters);
+}
+
+Status AddSizes(Connection& connection, std::vector<JobListItem>& items) {
+  std::map<std::int64_t, JobListItem*> by_id;
+  std::vector<std::int64_t> ids;
+  for (JobListItem& item : items) {
+    by_id[item.job.job_id] = &item;
+    ids.push_back(item.job.job_id);
+  }
+  const Result<Rows> trouble = connection.Query(kTrouble, {Parameter::Array(ids)});
+  if (!trouble) return trouble.error();
+  for (std::size_t i = 0; i < trouble->size(); ++i) {
+    by_id[trouble->Int(i, 0)]->rules_in_trouble.push_back(trouble->Text(i, 1));
+  }
+  const Result<Rows> sizes = connection.Query(kSizes, {Parameter::Array(ids)});
+  if (!sizes) return sizes.error();
+  for (std::size_t i = 0; i < sizes->size(); ++i) {
+    by_id[sizes->Int(i, 0)]->nodes = static_cast<int>(sizes->Int(i, 1));
+    by_id[sizes->Int(i, 0)]->gpus = static_cast<int>(sizes->Int(i, 2));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<JobPage> ListJobs(Connection& connection, const JobFilter& filter) {
+  const Result<Order> order = ParseOrder(filter.sort);
+  if (!order) return order.error();
+  const Result<Rows> rows = ReadPage(connection, filter, *order);
+  if (!rows) return rows.error();
+  const Result<Rows> total =
+      connection.Query(std::string("select count(*) ") + kFilter, FilterParameters(filter));
+  if (!total) return total.error();
+  JobPage page;
+  page.total = total->Int(0, 0);
+  const std::size_t limit = static_cast<std::size_t>(filter.limit);
+  for (std::size_t i = 0; i < std::min(rows->size(), limit); ++i) {
+    page.items.push_back({ReadJob(*rows, i), {}, 0, 0});
+  }
+  if (rows->size() > limit) {
+    page.next = EncodeCursor(order->Place(filter.sort, page.items.back().job));
+  }
+  if (Status added = AddSizes(connection, page.items); !added) return added.error();
+  return page;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/model/status.h"
+#include "server/store/postgres/database.h"
+
+namespace stepscope {
+
+// The newest window of a job (server/store/jobs/windows.h).
+struct NewestWindow {
+  std::int64_t window_id = 0;  // 0: there was none
+  std::int64_t start_step = 0, num_steps = 0;
+  std::int64_t until_us = 0;  // agents are told of it till then
+};
+
+struct JobRow {
+  std::int64_t job_id = 0;
+  std::string name, group;
+  JobStatus status = JobStatus::kInProgress;
+  std::string secondary_status;
+  Json configuration;
+  std::int64_t created_us = 0;
+  std::optional<std::int64_t> started_us, ended_us;
+  Json failure;                                 // null when there is none
+  std::optional<std::int64_t> samples_from_us;  // earlier ones were removed; rollups stay
+  std::int64_t stop_requests = 0;               // see server/store/jobs/stops.h
+  NewestWindow window;
+};
+
+struct NodeRow {
+  std::int64_t node_id = 0;
+  std::string name;
+  Json facts;
+  std::int64_t first_seen_us = 0, last_seen_us = 0, clock_offset_us = 0, round_trip_us = 0;
+  std::optional<std::int64_t> ended_us, exit_code, exit_signal;
+  Json output;
+};
+
+struct RankRow {
+  int rank = 0;
+  std::int64_t node_id = 0;
+  Json facts;
+  std::int64_t first_seen_us = 0;
+  std::optional<std::int64_t> ended_us;
+};
+
+struct TransitionRow {
+  std::int64_t rule_config_id = 0, version = 0;
+  std::string status, secondary_status, detail;
+  std::int64_t at_us = 0;
+};
+
+// How many were made by this name since then.
+Result<std::int64_t> CountNewJobs(Connection&, const std::string& created_by,
+                                  std::int64_t since_us);
+
+// NotFound names the job.
+Result<JobRow> FindJob(Connection&, const std::string& name);
+Result<JobRow> LoadJob(Connection&, std::int64_t job_id);
+// Those that exist, by name; ReadJobs reads its rows.
+Statement FindJobs(const std::vector<std::string>& names);
+std::vector<JobRow> ReadJobs(const Rows& rows);
+
+struct JobFilter {
+  std::string name_contains, group, rule;
+  std::vector<JobStatus> statuses;        // empty = all
+  std::vector<RuleStatus> rule_statuses;  // with `rule`, or of any rule; empty = all
+  std::optional<std::int64_t> created_after_us, created_before_us;
+  std::vector<std::string> scopes;  // names, or beginnings and '*'; empty = all
+  std::string sort = "-created";    // created, name, status; '-' = descending
+  std::string after;                // cursor: opaque, made by ListJobs; Invalid for another sort
+  int limit = 50;
+};
+struct JobListItem {
+  JobRow job;
+  std::vector<std::string> rules_in_trouble;  // names with IssuesFound or Error
+  int nodes = 0, gpus = 0;
+};
+struct JobPage {
+  std::vector<JobListItem> items;
+  std::string next;        // "" at the end
+  std::int64_t total = 0;  // of the filter, all pages
+};
+Result<JobPage> ListJobs(Connection&, const JobFilter&);
+
+Result<std::vector<NodeRow>> ListNodes(Connection&, std::int64_t job_id);
+Result<std::vector<RankRow>> ListRanks(Connection&, std::int64_t job_id);
+Result<std::vector<TransitionRow>> ListTransitions(
+    Connection&, std::int64_t job_id);  // of job and rules, by time
+
+// Changes a job's status in the caller's transaction: row, transition, webhook deliveries
+// (job.completed, job.failed, job.stopped). Nothing happens when it already has this status and
+// secondary status, or has ended. A job that is Stopping ends as Stopped, however it ends.
+struct JobChange {
+  JobStatus status = JobStatus::kInProgress;
+  std::string secondary_status, detail;
+  Json failure;
+  std::int64_t at_us = 0;     // also the job's end when the status is a final one
+  bool stop_refused = false;  // a job that is Stopping goes on
+};
+Status ChangeJob(Connection&, std::int64_t job_id, const JobChange&, const std::string& public_url);
+
+}  // namespace stepscope

@@ -1,0 +1,256 @@
+#include "server/store/jobs/windows.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "core/base/text.h"
+#include "core/wire/push_answer.h"
+#include "server/store/jobs/job_lock.h"
+#include "server/store/jobs/silences.h"
+#include "server/store/jobs/stops.h"
+#include "server/store/postgres/cells.h"
+
+namespace stepscope {
+namespace {
+
+// Agents are told how long to wait when they are told of it, which is a push later.
+constexpr std::int64_t kLateUs = 120'000'000;
+
+constexpr char kNote[] = R"(
+update jobs
+set window_requests = $2, window_start_step = $3, window_num_steps = $4, window_until_us = $5
+where job_id = $1)";
+constexpr char kInsert[] = R"(
+insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us)
+values ($1, $2, $3, $4, $5, $6))";
+constexpr char kFind[] = R"(
+select window_id, start_step, num_steps, asked_us, until_us, spans
+from windows
+where job_id = $1 and window_id = $2)";
+constexpr char kCount[] = "select count(*) from windows where job_id = $1";
+constexpr char kList[] = R"(
+select window_id, start_step, num_steps, asked_us, until_us, spans
+from windows
+where job_id = $1 and window_id < $2
+order by window_id desc
+limit $3)";
+constexpr char kAnswers[] = R"(
+select window_id, name, at_us, recorded, reason, spans, dropped
+from window_answers
+join nodes using (job_id, node_id)
+where job_id = $1 and window_id between $2 and $3
+order by window_id, at_us, session
+limit 100000)";
+constexpr char kAnswered[] = R"(
+update streams
+set window_answered = greatest(window_answered, $3)
+where job_id = $1 and session = $2)";
+constexpr char kInsertAnswer[] = R"(
+insert into window_answers (job_id, window_id, session, node_id, at_us, recorded, reason, spans,
+    dropped)
+select job_id, window_id, $3, $4, $5, $6, $7, $8, $9
+from windows
+where job_id = $1 and window_id = $2
+on conflict do nothing)";
+
+bool RecordsSpans(const NodeRow& node) {
+  const auto allows = node.facts.find("allows");
+  return allows != node.facts.end() && allows->is_array() &&
+         std::ranges::find(*allows, Json(kSpansCommand)) != allows->end();
+}
+
+// Of an agent that is not heard any more no answer comes.
+bool MayAnswer(const NodeRow& node, std::int64_t now_us) {
+  return RunsCommand(node) && RecordsSpans(node) &&
+         node.last_seen_us >= now_us - kSilentAfter / 1us;
+}
+
+bool HasAnswered(const WindowRow& window, const NodeRow& node) {
+  return std::ranges::find(window.answers, node.name, &WindowAnswer::node) != window.answers.end();
+}
+
+bool IsOpen(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
+            std::int64_t now_us) {
+  if (HasEnded(job.status) || now_us > window.until_us + kLateUs) return false;
+  return std::ranges::any_of(nodes, [&](const NodeRow& node) {
+    return MayAnswer(node, now_us) && !HasAnswered(window, node);
+  });
+}
+
+// What each agent said, once.
+std::string Reasons(const WindowRow& window) {
+  std::string text;
+  for (const WindowAnswer& answer : window.answers) {
+    if (answer.reason.empty()) continue;
+    const std::string one = Format("{}: {}", answer.node, answer.reason);
+    if (text.find(one) == std::string::npos) text += (text.empty() ? "" : "; ") + one;
+    if (text.size() > 1'000) return text + "; ...";
+  }
+  return text;
+}
+
+std::string WhyNobodyAnswered(const WindowRow& window, const JobRow& job, std::int64_t now_us) {
+  if (HasEnded(job.status)) return "the job ended before these steps";
+  if (now_us > window.until_us) {
+    return Format("the steps did not come within {} minutes", kWindowWait / 1min);
+  }
+  return "no agent that was asked is heard any more";
+}
+
+WindowRow ReadWindow(const Rows& rows, std::size_t row) {
+  return {rows.Int(row, 0),
+          rows.Int(row, 1),
+          rows.Int(row, 2),
+          rows.Int(row, 3),
+          rows.Int(row, 4),
+          rows.Int(row, 5),
+          {}};
+}
+
+// Fills in the answers; the windows are in falling order.
+Status AddAnswers(Connection& connection, std::int64_t job_id, std::vector<WindowRow>& windows) {
+  if (windows.empty()) return {};
+  const Result<Rows> rows =
+      connection.Query(kAnswers, {job_id, windows.back().window_id, windows.front().window_id});
+  if (!rows) return rows.error();
+  std::map<std::int64_t, WindowRow*> by_id;
+  for (WindowRow& window : windows) by_id[window.window_id] = &window;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const auto window = by_id.find(rows->Int(i, 0));
+    if (window == by_id.end()) continue;
+    window->second->answers.push_back({rows->Int(i, 0), rows->Text(i, 1), rows->Int(i, 2),
+                                       rows->Bool(i, 3), rows->Text(i, 4), rows->Int(i, 5),
+                                       rows->Int(i, 6)});
+  }
+  return {};
+}
+
+// Why no window can be asked for now; `open` is the newest one where that is open.
+Status MayAsk(const JobRow& job, const std::vector<NodeRow>& nodes,
+              const std::optional<WindowRow>& open, std::int64_t now_us) {
+  if (HasEnded(job.status)) return Conflict(Format("job {} has ended", job.name));
+  if (open) {
+    return Conflict(Format("window {} is open: steps {} to {}; ask again when it is over",
+                           open->window_id, open->start_step,
+                           open->start_step + open->num_steps - 1));
+  }
+  if (job.window.window_id >= kMostWindows) {
+    return Conflict(Format("job {} had {} windows, and no job has more", job.name, kMostWindows));
+  }
+  const bool any =
+      std::ranges::any_of(nodes, [=](const NodeRow& node) { return MayAnswer(node, now_us); });
+  if (any) return {};
+  return Conflict(
+      "no agent of this job is heard that records spans: it is of an older version, or was started "
+      "with an --allow without spans");
+}
+
+// The newest one, where it is open.
+Result<std::optional<WindowRow>> FindOpen(Connection& connection, const JobRow& job,
+                                          const std::vector<NodeRow>& nodes, std::int64_t now_us) {
+  if (job.window.window_id == 0) return std::optional<WindowRow>();
+  Result<WindowRow> newest = FindWindow(connection, job.job_id, job.window.window_id);
+  if (!newest) return newest.error();
+  if (!IsOpen(*newest, job, nodes, now_us)) return std::optional<WindowRow>();
+  return std::optional<WindowRow>(std::move(*newest));
+}
+
+}  // namespace
+
+std::string_view ToText(WindowStatus status) {
+  switch (status) {
+    case WindowStatus::kOpen:
+      return "Open";
+    case WindowStatus::kRecorded:
+      return "Recorded";
+    case WindowStatus::kNotRecorded:
+      break;
+  }
+  return "NotRecorded";
+}
+
+WindowStand StandOf(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
+                    std::int64_t now_us) {
+  if (IsOpen(window, job, nodes, now_us)) return {};
+  std::string reasons = Reasons(window);
+  if (std::ranges::any_of(window.answers, &WindowAnswer::recorded)) {
+    return {WindowStatus::kRecorded, std::move(reasons)};
+  }
+  if (reasons.empty()) reasons = WhyNobodyAnswered(window, job, now_us);
+  return {WindowStatus::kNotRecorded, std::move(reasons)};
+}
+
+Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
+                                 std::int64_t start_step, std::int64_t num_steps,
+                                 std::int64_t now_us) {
+  // Of two that ask at once the second sees the window of the first.
+  const Result<std::optional<JobRow>> locked = LockJob(connection, job_id);
+  if (!locked) return locked.error();
+  if (!*locked) return NotFound("the job is gone");
+  const JobRow& job = **locked;
+  const auto nodes = ListNodes(connection, job_id);
+  if (!nodes) return nodes.error();
+  const auto open = FindOpen(connection, job, *nodes, now_us);
+  if (!open) return open.error();
+  if (*open && (*open)->start_step == start_step && (*open)->num_steps == num_steps) {
+    return AskedWindow{**open, false};
+  }
+  if (Status may = MayAsk(job, *nodes, *open, now_us); !may) return may.error();
+
+  WindowRow window{job.window.window_id + 1,   start_step, num_steps, now_us,
+                   now_us + kWindowWait / 1us, 0,          {}};
+  Status done = Done(connection.Query(
+      kInsert, {job_id, window.window_id, start_step, num_steps, now_us, window.until_us}));
+  if (done) {
+    done = Done(connection.Query(
+        kNote, {job_id, window.window_id, start_step, num_steps, window.until_us}));
+  }
+  if (!done) return done.error();
+  return AskedWindow{std::move(window), true};
+}
+
+Result<WindowRow> FindWindow(Connection& connection, std::int64_t job_id, std::int64_t window_id) {
+  const Result<Rows> rows = connection.QueryByKey(kFind, {job_id, window_id});
+  if (!rows) return rows.error();
+  if (rows->empty()) return NotFound(Format("there is no window {}", window_id));
+  std::vector<WindowRow> windows{ReadWindow(*rows, 0)};
+  if (Status added = AddAnswers(connection, job_id, windows); !added) return added.error();
+  return std::move(windows.front());
+}
+
+Result<WindowPage> ListWindows(Connection& connection, std::int64_t job_id,
+                               const std::string& after, int limit) {
+  Json place = Json::array({INT64_MAX});
+  if (!after.empty()) {
+    const Result<Json> given = DecodeCursor(after, place);
+    if (!given) return given.error();
+    place = *given;
+  }
+  const Result<Rows> total = connection.Query(kCount, {job_id});
+  if (!total) return total.error();
+  const Result<Rows> rows =
+      connection.Query(kList, {job_id, place[0].get<std::int64_t>(), limit + 1});
+  if (!rows) return rows.error();
+  WindowPage page;
+  page.total = total->Int(0, 0);
+  const auto most = static_cast<std::size_t>(limit);
+  for (std::size_t i = 0; i < std::min(rows->size(), most); ++i) {
+    page.items.push_back(ReadWindow(*rows, i));
+  }
+  if (rows->size() > most) page.next = EncodeCursor(Json::array({page.items.back().window_id}));
+  if (Status added = AddAnswers(connection, job_id, page.items); !added) return added.error();
+  return page;
+}
+
+Status WindowAnswered(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                      std::string_view session, const WindowAnswer& answer) {
+  const Status noted =
+      Done(connection.QueryByKey(kAnswered, {job_id, Parameter::Bytes(session), answer.window_id}));
+  if (!noted) return noted;
+  return Done(connection.Query(
+      kInsertAnswer, {job_id, answer.window_id, Parameter::Bytes(session), node_id, answer.at_us,
+                      answer.recorded, answer.reason, answer.spans, answer.dropped}));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/store/jobs/jobs.h"
+
+namespace stepscope {
+
+// Windows of a job: the steps of which every span of an annotation is stored
+// (docs/decisions/0042-windows-of-spans.md). Each is told to every agent until that has answered
+// it, at the end of its recording.
+
+inline constexpr std::int64_t kMostWindowSteps = 1'000;
+inline constexpr std::int64_t kMostWindows = 1'000;  // of a job
+inline constexpr std::int64_t kMostStep = std::int64_t{1} << 53;
+inline constexpr Duration kWindowWait = 1h;  // that agents wait for its last step
+
+// What an agent said when a window was over.
+struct WindowAnswer {
+  std::int64_t window_id = 0;
+  std::string node = {};
+  std::int64_t at_us = 0;
+  bool recorded = false;
+  std::string reason = {};              // of a refusal; else what is worth knowing, or ""
+  std::int64_t spans = 0, dropped = 0;  // that it sent, that found no room
+};
+
+struct WindowRow {
+  std::int64_t window_id = 0, start_step = 0, num_steps = 0, asked_us = 0, until_us = 0;
+  std::int64_t spans = 0;             // that came
+  std::vector<WindowAnswer> answers;  // by time
+};
+
+enum class WindowStatus { kOpen, kRecorded, kNotRecorded };
+std::string_view ToText(WindowStatus status);
+
+// How a window stands: nothing closes it, so this is told from the answers, the job and its nodes.
+struct WindowStand {
+  WindowStatus status = WindowStatus::kOpen;
+  std::string reason;  // why it was not recorded, or not as a whole; "" else
+};
+WindowStand StandOf(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
+                    std::int64_t now_us);
+
+struct AskedWindow {
+  WindowRow window;
+  bool fresh = false;  // false: the same one was asked for before, and is open
+};
+// Asks for a window, in the caller's transaction. Conflict when another one is open, when the job
+// has ended, and when no agent of it is heard that records spans.
+Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
+                                 std::int64_t start_step, std::int64_t num_steps,
+                                 std::int64_t now_us);
+
+// NotFound names the window.
+Result<WindowRow> FindWindow(Connection& connection, std::int64_t job_id, std::int64_t window_id);
+
+struct WindowPage {
+  std::vector<WindowRow> items;  // the newest first
+  std::string next;              // "" at the end
+  std::int64_t total = 0;
+};
+Result<WindowPage> ListWindows(Connection& connection, std::int64_t job_id,
+                               const std::string& after, int limit);
+
+// The agent of this stream has answered. What it says of a window that never was is left.
+Status WindowAnswered(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                      std::string_view session, const WindowAnswer& answer);
+
+}  // namespace stepscope

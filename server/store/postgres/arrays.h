@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/store/postgres/database.h"
+
+namespace stepscope {
+
+// One field of each row, as an array: batches go to PostgreSQL as one array for each column.
+template <typename Row, typename Field>
+Parameter Numbers(std::span<const Row> rows, Field&& field) {
+  std::vector<std::int64_t> values;
+  for (const Row& row : rows) values.push_back(static_cast<std::int64_t>(field(row)));
+  return Parameter::Array(values);
+}
+template <typename Row, typename Field>
+Parameter Texts(std::span<const Row> rows, Field&& field) {
+  std::vector<std::string> values;
+  for (const Row& row : rows) values.emplace_back(field(row));
+  return Parameter::Array(values);
+}
+template <typename Row, typename Field>
+Parameter Blobs(std::span<const Row> rows, Field&& field) {
+  std::vector<std::string_view> values;
+  for (const Row& row : rows) values.push_back(field(row));
+  return Parameter::BytesArray(values);
+}
+
+}  // namespace stepscope

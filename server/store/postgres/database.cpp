@@ -1,0 +1,212 @@
+// Calls of a connection: what is prepared, and how PostgreSQL plans it.
+
+#include "server/store/postgres/database.h"
+
+#include <algorithm>
+
+#include "server/store/postgres/postgres_session.h"
+#include "server/store/postgres/session_settings.h"
+#include "server/store/postgres/statement_names.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kNotSupported = "0A000";
+constexpr char kLost[] = "database: the connection is lost";
+
+}  // namespace
+
+struct Connection::Calls {
+  Calls(Duration deadline, int cut) : session(deadline, cut) {}
+
+  PostgresSession session;
+  StatementNames statements;
+  BlockCache* blocks = nullptr;
+  std::optional<Plan> plan = Plan::kCustom;  // nothing: not known
+  struct Guess {
+    Statement statement;
+    Result<Rows> rows;
+    std::string sqlstate;
+  };
+  std::optional<Guess> guess;  // what may come next, and its answer
+
+  Status PlanAs(Plan wanted);
+  Result<Rows> Ask(const std::string& sql, std::span<const Parameter> parameters);
+  Result<std::vector<PreparedCall>> Prepared(std::span<const Statement> statements) const;
+  Result<Rows> AskBoth(std::span<const Statement> both);
+  Result<std::vector<Rows>> AskTogether(std::span<const Statement> statements);
+  std::optional<Result<Rows>> TakeGuess(Plan, const std::string& sql, std::span<const Parameter>);
+};
+
+Connection::Connection(Duration deadline, int cut)
+    : calls_(std::make_unique<Calls>(deadline, cut)) {}
+Connection::~Connection() = default;
+
+Result<std::unique_ptr<Connection>> Connection::Open(const std::string& url, Duration deadline,
+                                                     int cut) {
+  std::unique_ptr<Connection> connection(new Connection(deadline, cut));
+  if (Status connected = connection->calls_->session.Connect(url); !connected) {
+    return connected.error();
+  }
+  return connection;
+}
+
+Status Connection::Calls::PlanAs(Plan wanted) {
+  if (plan == wanted) return {};
+  const Result<Rows> set = session.Execute(SetPlan(wanted));
+  if (!set) return set.error();
+  plan = wanted;
+  return {};
+}
+
+Result<Rows> Connection::Calls::Ask(const std::string& sql, std::span<const Parameter> parameters) {
+  const Result<BoundParameters> bound = Bind(parameters);
+  if (!bound) return bound.error();
+  const StatementNames::Choice choice = statements.Next(sql, bound->types);
+  if (choice.prepare) {
+    const Status prepared = session.Prepare(choice.name, sql, *bound);
+    if (!prepared) statements.Forget(sql, bound->types);
+    if (!prepared) return prepared.error();
+  }
+  Result<Rows> rows = session.Run(choice.name, sql, *bound);
+  // What was prepared does not fit the tables any more: another replica has migrated them.
+  const bool stale = !choice.name.empty() && session.sqlstate == kNotSupported;
+  if (stale) return session.Lost("the tables have changed");
+  return rows;
+}
+
+// None when one of them is not prepared yet.
+Result<std::vector<PreparedCall>> Connection::Calls::Prepared(
+    std::span<const Statement> wanted) const {
+  std::vector<PreparedCall> calls;
+  for (const Statement& statement : wanted) {
+    Result<BoundParameters> bound = Bind(statement.parameters);
+    if (!bound) return bound.error();
+    std::string name = statements.Prepared(statement.sql, bound->types);
+    if (name.empty()) return std::vector<PreparedCall>();
+    calls.push_back({std::move(name), std::move(*bound)});
+  }
+  return calls;
+}
+
+// Together once both are prepared; until then the next one comes by itself.
+Result<Rows> Connection::Calls::AskBoth(std::span<const Statement> both) {
+  const auto calls = Prepared(both);
+  if (!calls || calls->empty()) return Ask(both[0].sql, both[0].parameters);
+  std::vector<Result<Rows>> answers = session.RunAll(*calls);
+  if (session.sqlstate == kNotSupported) return session.Lost("the tables have changed");
+  if (answers[0]) guess = {both[1], std::move(answers[1]), std::exchange(session.sqlstate, "")};
+  return std::move(answers[0]);
+}
+
+Result<std::vector<Rows>> Connection::Calls::AskTogether(std::span<const Statement> wanted) {
+  const auto calls = Prepared(wanted);
+  if (!calls) return calls.error();
+  std::vector<Result<Rows>> answers;
+  if (!calls->empty()) answers = session.RunAll(*calls);
+  if (session.sqlstate == kNotSupported) return session.Lost("the tables have changed");
+  std::vector<Rows> rows;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    Result<Rows> answer =
+        calls->empty() ? Ask(wanted[i].sql, wanted[i].parameters) : std::move(answers[i]);
+    if (!answer) return answer.error();
+    rows.push_back(std::move(*answer));
+  }
+  return rows;
+}
+
+std::optional<Result<Rows>> Connection::Calls::TakeGuess(Plan wanted, const std::string& sql,
+                                                         std::span<const Parameter> parameters) {
+  const std::optional<Guess> known = std::exchange(guess, std::nullopt);
+  const bool is_it = known && wanted == Plan::kGeneric && known->statement.sql == sql &&
+                     std::ranges::equal(known->statement.parameters, parameters);
+  if (!is_it) return std::nullopt;
+  session.sqlstate = known->sqlstate;
+  return known->rows;
+}
+
+Result<Rows> Connection::Query(const std::string& sql, std::span<const Parameter> parameters) {
+  return Query(Plan::kCustom, sql, parameters);
+}
+
+Result<Rows> Connection::QueryByKey(const std::string& sql,
+                                    std::initializer_list<Parameter> parameters) {
+  return Query(Plan::kGeneric, sql, std::span(parameters.begin(), parameters.size()));
+}
+
+Result<Rows> Connection::QueryByKey(const Statement& statement) {
+  return Query(Plan::kGeneric, statement.sql, statement.parameters);
+}
+
+Result<Rows> Connection::QueryByKey(const Statement& statement, const Statement& next) {
+  if (!calls_->session.open()) return Unavailable(kLost);
+  calls_->session.sqlstate.clear();
+  calls_->guess.reset();
+  const Status set = calls_->PlanAs(Plan::kGeneric);
+  const Statement both[] = {statement, next};
+  Result<Rows> rows = set ? calls_->AskBoth(both) : Result<Rows>(set.error());
+  if (!rows) calls_->plan.reset();
+  return rows;
+}
+
+Result<std::vector<Rows>> Connection::QueryTogether(std::span<const Statement> statements) {
+  if (!calls_->session.open()) return Unavailable(kLost);
+  calls_->session.sqlstate.clear();
+  calls_->guess.reset();
+  const bool any =
+      !std::ranges::all_of(statements, &std::vector<Parameter>::empty, &Statement::parameters);
+  const Status set = any ? calls_->PlanAs(Plan::kGeneric) : Status();
+  auto rows = set ? calls_->AskTogether(statements) : Result<std::vector<Rows>>(set.error());
+  if (!rows) calls_->plan.reset();
+  return rows;
+}
+
+// A transaction that is rolled back takes the way of planning back with it.
+Result<Rows> Connection::Query(Plan plan, const std::string& sql,
+                               std::span<const Parameter> parameters) {
+  if (!calls_->session.open()) return Unavailable(kLost);
+  calls_->session.sqlstate.clear();
+  if (auto rows = calls_->TakeGuess(plan, sql, parameters)) return *std::move(rows);
+  Status set = parameters.empty() ? Status() : calls_->PlanAs(plan);
+  Result<Rows> rows = set ? calls_->Ask(sql, parameters) : Result<Rows>(set.error());
+  if (!rows || sql == kRollback) calls_->plan.reset();
+  return rows;
+}
+
+Status Connection::Execute(const std::string& script) {
+  if (!calls_->session.open()) return Unavailable(kLost);
+  calls_->session.sqlstate.clear();
+  calls_->guess.reset();
+  Result<Rows> answer = calls_->session.Execute(script);
+  return answer ? Status() : Status(answer.error());
+}
+
+void Connection::DropGuess() {
+  calls_->guess.reset();
+}
+
+bool Connection::broken() const {
+  return calls_->session.broken();
+}
+
+BlockCache* Connection::blocks() const {
+  return calls_->blocks;
+}
+
+void Connection::set_blocks(BlockCache* blocks) {
+  calls_->blocks = blocks;
+}
+
+void Connection::set_deadline(Duration deadline) {
+  calls_->session.deadline = deadline;
+}
+
+Duration Connection::deadline() const {
+  return calls_->session.deadline;
+}
+
+std::string Connection::last_sqlstate() const {
+  return calls_->session.sqlstate;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,75 @@
+// How values travel to PostgreSQL: numbers and text as text, bytes and arrays in binary.
+
+#include "core/base/text.h"
+#include "server/store/postgres/database.h"
+
+namespace stepscope {
+namespace {
+
+// Numbers of types in PostgreSQL's catalog; they never change.
+constexpr unsigned kBool = 16, kBytea = 17, kBigint = 20, kText = 25, kFloat = 701;
+constexpr unsigned kByteaArray = 1001, kTextArray = 1009, kBigintArray = 1016;
+
+void AppendBig(std::string& out, std::uint64_t value, int bytes) {
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
+    out.push_back(static_cast<char>(value >> shift));
+  }
+}
+
+// The head of a one-dimensional array without nulls.
+std::string ArrayHead(unsigned element, std::size_t count) {
+  std::string out;
+  AppendBig(out, count == 0 ? 0 : 1, 4);  // dimensions
+  AppendBig(out, 0, 4);                   // no nulls
+  AppendBig(out, element, 4);
+  if (count == 0) return out;
+  AppendBig(out, count, 4);
+  AppendBig(out, 1, 4);  // first index
+  return out;
+}
+
+template <typename Texts>
+std::string PackArray(unsigned element, const Texts& values) {
+  std::string out = ArrayHead(element, values.size());
+  for (const auto& value : values) {
+    AppendBig(out, value.size(), 4);
+    out.append(value);
+  }
+  return out;
+}
+
+}  // namespace
+
+Parameter::Parameter(std::nullptr_t) {}
+Parameter::Parameter(std::int64_t value) : value_(std::to_string(value)), type_(kBigint) {}
+Parameter::Parameter(int value) : Parameter(static_cast<std::int64_t>(value)) {}
+Parameter::Parameter(bool value) : value_(value ? "t" : "f"), type_(kBool) {}
+Parameter::Parameter(double value) : value_(Format("{}", value)), type_(kFloat) {}
+Parameter::Parameter(std::string text) : value_(std::move(text)) {}
+Parameter::Parameter(const char* text) : value_(text) {}
+Parameter::Parameter(std::string_view text) : value_(std::string(text)) {}
+Parameter::Parameter(std::string bytes, unsigned type)
+    : value_(std::move(bytes)), type_(type), binary_(true) {}
+
+Parameter Parameter::Bytes(std::string_view bytes) {
+  return Parameter(std::string(bytes), kBytea);
+}
+
+Parameter Parameter::Array(std::span<const std::int64_t> values) {
+  std::string out = ArrayHead(kBigint, values.size());
+  for (const std::int64_t value : values) {
+    AppendBig(out, 8, 4);
+    AppendBig(out, static_cast<std::uint64_t>(value), 8);
+  }
+  return Parameter(std::move(out), kBigintArray);
+}
+
+Parameter Parameter::Array(std::span<const std::string> texts) {
+  return Parameter(PackArray(kText, texts), kTextArray);
+}
+
+Parameter Parameter::BytesArray(std::span<const std::string_view> values) {
+  return Parameter(PackArray(kBytea, values), kByteaArray);
+}
+
+}  // namespace stepscope

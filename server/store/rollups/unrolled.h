@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/store/postgres/database.h"
+
+namespace stepscope {
+
+// A metric of a node is compacted without rollups where it has too many devices for a row of them.
+struct UnrolledQuery {
+  std::int64_t job_id = 0;
+  std::vector<std::int64_t> node_ids;
+  std::string metric;
+  std::int64_t from_us = 0, until_us = INT64_MAX;
+  std::int64_t bin_us = 0;  // of a level
+};
+// Whether one of the nodes has such samples in its last window of the range: a reader of rollups
+// that found nothing asks. Two or three looks into an index for each node.
+Result<bool> IsUnrolled(Connection& connection, const UnrolledQuery& query);
+
+}  // namespace stepscope

@@ -1,0 +1,191 @@
+// Reading what the rules of a job say.
+
+#include "server/store/rules/rules.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "server/store/postgres/cells.h"
+
+namespace stepscope {
+namespace {
+
+constexpr char kList[] = R"(
+select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revision,
+    s.changed_us, s.evaluated_us, s.verdict
+from rule_configs c
+join rule_states s using (job_id, rule_config_id)
+where job_id = $1
+order by c.name
+limit 1000)";
+constexpr char kListStatuses[] = R"(
+select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revision,
+    s.changed_us, s.evaluated_us
+from rule_configs c
+join rule_states s using (job_id, rule_config_id)
+where job_id = $1
+order by c.name
+limit 1000)";
+constexpr char kLoad[] = R"(
+select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revision,
+    s.changed_us, s.evaluated_us,
+    case when s.saved_revision = s.revision then s.saved end, s.state is not null
+from rule_configs c
+join rule_states s using (job_id, rule_config_id)
+where job_id = $1 and rule_config_id = any($2))";
+constexpr char kListFiring[] = R"(
+select rule_config_id, coalesce(verdict -> 'active' = 'true', false),
+    coalesce((verdict ->> 'share')::double precision, 0)
+from rule_states
+where job_id = $1 and rule_config_id = any($2)
+order by rule_config_id
+limit 1000)";
+constexpr char kLongest[] = R"(
+select rule_config_id, finding, from_us, to_us, name, node, device, sentence, rank, evidence, total
+from (
+    select rule_config_id, finding, from_us, to_us, c.name, node, device, sentence, rank, evidence,
+        count(*) over (partition by rule_config_id) as total,
+        row_number() over (
+            partition by rule_config_id order by to_us - from_us desc, from_us, finding) as place
+    from findings f
+    join rule_configs c using (job_id, rule_config_id)
+    where job_id = $1) ranked
+where place <= $2
+order by rule_config_id, place
+limit 100000)";
+constexpr char kFindingsFilter[] = R"(
+from findings f
+join rule_configs c using (job_id, rule_config_id)
+where job_id = $1 and ($2 = '' or c.name = $2))";
+
+RuleStateRow ReadState(const Rows& rows, std::size_t row, std::int64_t job_id) {
+  RuleStateRow state;
+  state.config = {job_id, rows.Int(row, 0), rows.Text(row, 1), rows.Text(row, 2),
+                  ReadJson(rows, row, 3)};
+  state.status = ParseRuleStatus(rows.Text(row, 4)).value_or(RuleStatus::kInProgress);
+  state.version = rows.Int(row, 5);
+  state.revision = rows.Int(row, 6);
+  state.changed_us = rows.Int(row, 7);
+  state.evaluated_us = rows.MaybeInt(row, 8);
+  return state;
+}
+
+FindingRow ReadFinding(const Rows& rows, std::size_t row) {
+  FindingRow finding;
+  finding.rule_config_id = rows.Int(row, 0);
+  finding.finding = rows.Int(row, 1);
+  finding.from_us = rows.Int(row, 2);
+  finding.to_us = rows.Int(row, 3);
+  finding.rule_name = rows.Text(row, 4);
+  finding.node = rows.Text(row, 5);
+  finding.device = rows.Text(row, 6);
+  finding.sentence = rows.Text(row, 7);
+  finding.rank = static_cast<int>(rows.Int(row, 8));
+  finding.evidence = ReadJson(rows, row, 9);
+  return finding;
+}
+
+}  // namespace
+
+Result<std::vector<RuleStateRow>> ListRuleStates(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.QueryByKey(kList, {job_id});
+  if (!rows) return rows.error();
+  std::vector<RuleStateRow> states;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    states.push_back(ReadState(*rows, i, job_id));
+    states.back().verdict = ReadJson(*rows, i, 9);
+  }
+  return states;
+}
+
+Result<std::vector<RuleStateRow>> ListRuleStatuses(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.QueryByKey(kListStatuses, {job_id});
+  if (!rows) return rows.error();
+  std::vector<RuleStateRow> states;
+  for (std::size_t i = 0; i < rows->size(); ++i) states.push_back(ReadState(*rows, i, job_id));
+  return states;
+}
+
+Result<std::vector<RuleStateRow>> LoadRuleStates(Connection& connection, std::int64_t job_id,
+                                                 std::span<const std::int64_t> rule_config_ids) {
+  const Result<Rows> rows =
+      connection.QueryByKey(kLoad, {job_id, Parameter::Array(rule_config_ids)});
+  if (!rows) return rows.error();
+  std::vector<RuleStateRow> states;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    RuleStateRow& state = states.emplace_back(ReadState(*rows, i, job_id));
+    state.saved = rows->Bytes(i, 9);
+    state.by_older = rows->Bool(i, 10);
+  }
+  return states;
+}
+
+Result<RuleStateRow> LoadRuleState(Connection& connection, std::int64_t job_id,
+                                   std::int64_t rule_config_id) {
+  auto states = LoadRuleStates(connection, job_id, {&rule_config_id, 1});
+  if (!states.ok()) return states.error();
+  if (!states->empty()) return std::move(states->front());
+  return NotFound(Format("rule {} of job {} not found", rule_config_id, job_id));
+}
+
+Result<std::vector<RuleFiring>> ListFiring(Connection& connection, std::int64_t job_id,
+                                           std::span<const std::int64_t> rule_config_ids) {
+  const Result<Rows> rows =
+      connection.QueryByKey(kListFiring, {job_id, Parameter::Array(rule_config_ids)});
+  if (!rows) return rows.error();
+  std::vector<RuleFiring> firing;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    firing.push_back({rows->Int(i, 0), rows->Bool(i, 1), rows->Real(i, 2)});
+  }
+  return firing;
+}
+
+// By time; the place of a cursor is (from, rule, number).
+Result<FindingPage> ListFindings(Connection& connection, std::int64_t job_id,
+                                 const std::string& rule_name, const std::string& after,
+                                 int limit) {
+  Json place = Json::array({INT64_MIN, 0, 0});
+  if (!after.empty()) {
+    const Result<Json> given = DecodeCursor(after, place);
+    if (!given) return given.error();
+    place = *given;
+  }
+  const Result<Rows> total =
+      connection.Query(std::string("select count(*) ") + kFindingsFilter, {job_id, rule_name});
+  if (!total) return total.error();
+  const Result<Rows> rows = connection.Query(
+      Format(
+          "select rule_config_id, finding, from_us, to_us, c.name, node, device, sentence, rank, "
+          "evidence {} and (from_us, rule_config_id, finding) > ($3, $4, $5) "
+          "order by from_us, rule_config_id, finding limit {}",
+          kFindingsFilter, limit + 1),
+      {job_id, rule_name, place[0].get<std::int64_t>(), place[1].get<std::int64_t>(),
+       place[2].get<std::int64_t>()});
+  if (!rows) return rows.error();
+  FindingPage page;
+  page.total = total->Int(0, 0);
+  const std::size_t most = static_cast<std::size_t>(limit);
+  for (std::size_t i = 0; i < std::min(rows->size(), most); ++i) {
+    page.items.push_back(ReadFinding(*rows, i));
+  }
+  if (rows->size() <= most) return page;
+  const FindingRow& last = page.items.back();
+  page.next = EncodeCursor(Json::array({last.from_us, last.rule_config_id, last.finding}));
+  return page;
+}
+
+Result<std::map<std::int64_t, RuleFindings>> ListLongestFindings(Connection& connection,
+                                                                 std::int64_t job_id,
+                                                                 int most_each) {
+  const Result<Rows> rows = connection.Query(kLongest, {job_id, most_each});
+  if (!rows) return rows.error();
+  std::map<std::int64_t, RuleFindings> found;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    RuleFindings& rule = found[rows->Int(i, 0)];
+    rule.longest.push_back(ReadFinding(*rows, i));
+    rule.total = rows->Int(i, 10);
+  }
+  return found;
+}
+
+}  // namespace stepscope

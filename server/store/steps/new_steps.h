@@ -1,0 +1,25 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "server/store/ticks/series.h"
+
+namespace stepscope {
+
+// How far the steps of a rank are known: those that start later are new.
+struct StepPlace {
+  int rank = 0;
+  std::int64_t after_us = 0;
+};
+
+// The new steps of several ranks of a job up to `until_us`, sorted, each once: what ReadSteps says
+// of each of them, in one statement and from one snapshot. Nothing when there are more frames and
+// blocks than a running job has between two looks.
+Result<std::optional<std::map<int, std::vector<Step>>>> ReadNewSteps(
+    Connection& connection, std::int64_t job_id, std::span<const StepPlace> places,
+    std::int64_t until_us);
+
+}  // namespace stepscope

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/model/step.h"
+#include "server/store/frames/stored_frames.h"
+
+namespace stepscope {
+
+// A block or frame of steps, as it is listed.
+struct StepSource {
+  int rank = 0;
+  std::int64_t from_us = 0, to_us = 0, rows = 0;
+  std::int64_t step_block_id = 0;   // 0 of a frame
+  std::string_view summary;         // of a block; "" where it has none
+  const FrameKey* frame = nullptr;  // null of a block
+};
+
+// Sources of a rank that overlap in time, and no other does. So steps of two stretches are never
+// the same.
+struct StepStretch {
+  std::int64_t from_us = 0, to_us = 0;
+  std::int64_t rows_to_read = 0;
+  std::string_view summary;  // when it stands for the whole stretch
+  std::vector<StepSource> sources;
+};
+
+// Of one rank, in the order of time. Summaries are for a rank of more than `most_read` steps.
+std::vector<StepStretch> StretchesOf(std::vector<StepSource> sources, std::int64_t most_read);
+
+// The steps of each of them, sorted and each once; none where a summary stands.
+Result<std::vector<std::vector<Step>>> LoadStretches(Connection& connection, std::int64_t job_id,
+                                                     std::span<const StepStretch> stretches);
+
+}  // namespace stepscope

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/model/step.h"
+#include "core/model/table.h"
+#include "server/store/postgres/database.h"
+#include "server/store/ticks/tick_table.h"
+
+namespace stepscope {
+
+// Ticks and steps as they were measured. Everyone who reads samples comes through these functions:
+// they see blocks and the frames that are not compacted yet as one, each sample once.
+
+struct TickQuery {
+  std::int64_t job_id = 0;
+  std::int64_t node_id = 0;
+  std::int64_t after_us = 0;          // exclusive
+  std::int64_t until_us = INT64_MAX;  // inclusive
+  TickFilter filter;
+  std::size_t most_rows = 100'000;  // oldest first; the rest with the next call
+  // Invalid where more would have to be decoded, times among them: see tick_stretches.h.
+  std::size_t most_values = SIZE_MAX;
+  // Ticks at which nothing was measured that the filter wants may be left out: half as many blocks.
+  bool values_only = false;
+};
+Result<TickTable> ReadTicks(Connection&, const TickQuery&);
+
+// The same of what is not compacted yet, of one node or (node 0) of each, node by node: decoded,
+// some minutes of a large job take a gigabyte. Of a node with very many series in parts, oldest
+// first, which end where windows of blocks do: no bin of a level lies in two of them. In several
+// statements: ask in a snapshot. An error that `take` returns ends it.
+struct NodeTicks {
+  std::int64_t node_id = 0;
+  TickTable ticks;
+};
+using TakeTicks = std::function<Status(NodeTicks)>;
+Status ForEachFreshNode(Connection&, const TickQuery&, const TakeTicks& take);
+
+struct StepQuery {
+  std::int64_t job_id = 0;
+  int rank = 0;
+  std::int64_t after_us = 0;  // start of the step, exclusive
+  std::int64_t until_us = INT64_MAX;
+  std::size_t most_rows = 100'000;
+};
+Result<std::vector<Step>> ReadSteps(Connection&, const StepQuery&);
+
+// Statistics of annotations over the whole job, of each of these ranks that has some. They are
+// added up, so ask in a snapshot: each push is in a frame or in a block there.
+struct AnnotationRow {
+  std::string name;
+  std::int64_t count = 0, sum_ns = 0, min_ns = 0, max_ns = 0;
+  std::map<int, std::int64_t> bins;  // how many of them lie in which (core/model/span_bins.h)
+};
+Result<std::map<int, std::vector<AnnotationRow>>> ReadAnnotations(Connection&, std::int64_t job_id,
+                                                                  std::span<const int> ranks);
+
+// First and last tick of each node, for the range of charts.
+struct TickRange {
+  std::int64_t node_id = 0, from_us = 0, to_us = 0;
+};
+Result<std::vector<TickRange>> ReadTickRanges(Connection&, std::int64_t job_id);
+
+}  // namespace stepscope

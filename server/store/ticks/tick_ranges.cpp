@@ -1,0 +1,92 @@
+// First and last ticks, of a job that is known and together with the job.
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "server/store/jobs/job_rows.h"
+#include "server/store/ticks/job_head.h"
+
+namespace stepscope {
+namespace {
+
+// Of the node `n`, null without ticks.
+constexpr std::string_view kFirst = R"(
+    least(
+        (select from_us from frames f where f.job_id = n.job_id and kind = 1
+            and f.node_id = n.node_id order by to_us limit 1),
+        (select from_us from blocks b where b.job_id = n.job_id and b.node_id = n.node_id
+            and metric = '' order by window_us limit 1)))";
+constexpr std::string_view kLast = R"(
+    greatest(
+        (select to_us from frames f where f.job_id = n.job_id and kind = 1
+            and f.node_id = n.node_id order by to_us desc limit 1),
+        (select to_us from blocks b where b.job_id = n.job_id and b.node_id = n.node_id
+            and metric = '' order by window_us desc limit 1)))";
+constexpr std::string_view kRanges = R"(
+select node_id,{},{}
+from nodes n
+where job_id = $1
+order by node_id
+limit 10000)";
+// A job without nodes has one row. What may be large stands in one row only. In no order: sorting
+// would be a tenth of the time.
+constexpr std::string_view kHead = R"(
+select j.job_id, j.name, job_group, status, secondary_status,
+    case when row_number() over () = 1 then configuration end, created_us, started_us, j.ended_us,
+    case when row_number() over () = 1 then failure end, samples_from_us, stop_requests,
+    window_requests, window_start_step, window_num_steps, window_until_us,
+    n.name, n.last_seen_us, n.node_id,
+    case when $2::text in ('', n.name) then {} end, case when $2::text in ('', n.name) then {} end
+from jobs j
+left join nodes n on n.job_id = j.job_id
+where j.name = $1
+limit 10000)";
+constexpr std::size_t kConfiguration = 5;
+constexpr std::size_t kNodeColumns = 16;  // behind those of ReadJob
+
+// PostgreSQL prepares each part of a statement anew for each run, needed or not: that takes as long
+// as running it. So what is not wanted does not stand in it.
+const std::string& HeadText(const RangesWanted& wanted) {
+  constexpr std::string_view kNone = "null::bigint";
+  static const std::string texts[2][2] = {
+      {Format(kHead, kNone, kNone), Format(kHead, kNone, kLast)},
+      {Format(kHead, kFirst, kNone), Format(kHead, kFirst, kLast)}};
+  return texts[wanted.first][wanted.last];
+}
+
+void AddRange(const Rows& rows, std::size_t row, std::size_t column, std::vector<TickRange>& list) {
+  if (rows.IsNull(row, column + 1) && rows.IsNull(row, column + 2)) return;
+  list.push_back({rows.Int(row, column), rows.Int(row, column + 1), rows.Int(row, column + 2)});
+}
+
+}  // namespace
+
+Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64_t job_id) {
+  static const std::string sql = Format(kRanges, kFirst, kLast);
+  const Result<Rows> rows = connection.QueryByKey(sql, {job_id});
+  if (!rows) return rows.error();
+  std::vector<TickRange> ranges;
+  for (std::size_t i = 0; i < rows->size(); ++i) AddRange(*rows, i, 0, ranges);
+  return ranges;
+}
+
+Result<JobHead> LoadJobHead(Connection& connection, const std::string& name,
+                            const RangesWanted& wanted, const std::optional<Statement>& next) {
+  const Statement question = {HeadText(wanted), {name, wanted.node}};
+  const Result<Rows> rows =
+      next ? connection.QueryByKey(question, *next) : connection.QueryByKey(question);
+  if (!rows) return rows.error();
+  if (rows->empty()) return NotFound(Format("job {} not found", Printable(name)));
+  std::size_t whole = 0;  // the row with all of the job
+  while (whole + 1 < rows->size() && rows->IsNull(whole, kConfiguration)) ++whole;
+  JobHead head{ReadJob(*rows, whole), {}, {}};
+  for (std::size_t i = 0; i < rows->size() && !rows->IsNull(i, kNodeColumns); ++i) {
+    head.nodes.push_back({rows->Int(i, kNodeColumns + 2), rows->Text(i, kNodeColumns),
+                          rows->Int(i, kNodeColumns + 1)});
+    AddRange(*rows, i, kNodeColumns + 2, head.ranges);
+  }
+  std::ranges::sort(head.nodes, {}, &NodeBrief::name);
+  return head;
+}
+
+}  // namespace stepscope
