@@ -6,13 +6,17 @@ names the file and the line.
 """
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+SKIPPED = {"build", "node_modules", ".venv", ".git", ".cache", "dist", "__pycache__", "out"}
 PLACES = ("core", "rules", "agent", "server")
 MOST_LINES = 300
+MOST_FILES = 40
+CODE = {".h", ".cpp", ".c", ".py", ".ts", ".tsx", ".mjs"}
 
 CORE = ("core/base", "core/model", "core/wire")
 RULES = ("rules/engine", "rules/stats", "rules/signals", "rules/catalog")
@@ -27,6 +31,13 @@ STORE = (
 COLLECT = (*CORE, "agent/collect")
 FRAMES = (*COLLECT, "agent/host", "agent/gpu", "agent/sample", "agent/marks", "agent/spool", "agent/frames")
 APP = (*FRAMES, "core/http", "agent/send", "agent/launch", "agent/top")
+REPORT = ("server/report/text", "server/report/measure", "server/report/picture", "server/report/page")
+# What answers are made of.
+SERVICE = (
+    *STORE, *RULES, *REPORT, "server/postgres", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate",
+    "server/alert",
+)
+API = tuple(f"server/api/{room}" for room in ("http", "charts", "rules", "jobs", "steps", "webhooks", "access", "ingest", "service"))
 # Layer -> the layers it may include. A folder that is not here has no place yet.
 LAYERS = {
     "core/base": (),
@@ -69,15 +80,21 @@ LAYERS = {
     "server/ingest": STORE,
     "server/compact": STORE,
     "server/evaluate": (*STORE, *RULES),
-    "server/report": (*STORE, *RULES),
+    "server/report/text": (*STORE, *RULES),
+    "server/report/measure": (*STORE, *RULES, "server/report/text"),
+    "server/report/picture": (*STORE, *RULES, "server/report/text", "server/report/measure"),
+    "server/report/page": (*STORE, *RULES, "server/report/text", "server/report/measure", "server/report/picture"),
     "server/alert": (*STORE, "core/http"),
-    "server/api": (
-        *STORE, *RULES, "server/postgres", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert", "server/report",
-    ),
-    "server/app": (
-        *STORE, *RULES, "core/http", "server/postgres", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate", "server/alert",
-        "server/report", "server/api",
-    ),
+    "server/api/http": SERVICE,
+    "server/api/charts": (*SERVICE, "server/api/http"),
+    "server/api/rules": (*SERVICE, "server/api/http"),
+    "server/api/jobs": (*SERVICE, "server/api/http", "server/api/charts", "server/api/rules"),
+    "server/api/steps": (*SERVICE, "server/api/http"),
+    "server/api/webhooks": (*SERVICE, "server/api/http"),
+    "server/api/access": (*SERVICE, "server/api/http"),
+    "server/api/ingest": (*SERVICE, "server/api/http"),
+    "server/api/service": (*SERVICE, "server/api/http"),
+    "server/app": (*SERVICE, *API, "core/http"),
 }
 
 # Library -> how its headers begin, and the layers in which ONE file may include it.
@@ -198,6 +215,14 @@ def length_faults(root):
             yield f"{path.relative_to(root)}: {lines} lines, more than {MOST_LINES}; split it"
 
 
+def folder_faults(root):
+    """A reader can keep no more in mind of one folder."""
+    files = Counter(path.parent for path in root.rglob("*") if path.suffix in CODE and not SKIPPED & set(path.relative_to(root).parts))
+    for folder, count in sorted(files.items()):
+        if count > MOST_FILES:
+            yield f"{folder.relative_to(root)}: {count} files, more than {MOST_FILES}; which rooms are in it?"
+
+
 CHECKS = (layer_faults, library_faults, cycle_faults, definition_faults, length_faults)
 
 
@@ -220,10 +245,12 @@ BROKEN = [
      "server/ingest/a.cpp:1: server/ingest must not include server/alert (server/alert/b.h)"),
     (layer_faults, {"rules/stats/a.cpp": '#include "core/base/none.h"\n'},
      "rules/stats/a.cpp:1: there is no core/base/none.h (write the path from the root)"),
+    (layer_faults, {"server/api/a.cpp": "#include <vector>\n"},
+     "server/api/a.cpp: the folder is not in the table of layers"),
     (layer_faults, {"server/magic/a.cpp": "#include <vector>\n"},
      "server/magic/a.cpp: the folder is not in the table of layers"),
-    (library_faults, {"server/api/a.cpp": "#include <httplib.h>\n"},
-     "server/api/a.cpp:1: server/api must not include cpp-httplib (httplib.h)"),
+    (library_faults, {"server/api/jobs/a.cpp": "#include <httplib.h>\n"},
+     "server/api/jobs/a.cpp:1: server/api/jobs must not include cpp-httplib (httplib.h)"),
     (library_faults, {"server/store/postgres/a.cpp": "#include <libpq-fe.h>\n", "server/store/postgres/b.cpp": "#include <libpq-fe.h>\n"},
      "libpq is included by more than one file of server/store/postgres: server/store/postgres/a.cpp, server/store/postgres/b.cpp"),
     (cycle_faults, {"rules/a.h": '#include "core/base/b.h"\n', "core/base/b.h": '#include "rules/a.h"\n'},
@@ -232,6 +259,7 @@ BROKEN = [
      "Rows is defined by core/base/a.h and server/store/b.h: give one of them another name"),
     (definition_faults, {"rules/a.h": "enum class Cause { kNone };\n", "server/api/b.cpp": "namespace {\nstruct Cause {\n"},
      "Cause is defined by rules/a.h and server/api/b.cpp: give one of them another name"),
+    (folder_faults, {f"web/src/{number}.ts": "" for number in range(41)}, "web/src: 41 files, more than 40; which rooms are in it?"),
     (length_faults, {"agent/a.cpp": "\n" * 301}, "agent/a.cpp: 301 lines, more than 300; split it"),
     (length_faults, {"python/native/a.c": "\n" * 301}, "python/native/a.c: 301 lines, more than 300; split it"),
 ]

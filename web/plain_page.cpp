@@ -1,5 +1,5 @@
 // What is served when the program was built without the web UI: a page with links to the API.
-#include "server/api/static_file_table.h"
+#include "server/api/service/static_file_table.h"
 
 namespace stepscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/base/log.h"
-#include "server/api/given_rules.h"
+#include "server/api/rules/given_rules.h"
 #include "server/app/proxy_trust.h"
 #include "server/app/service_metrics.h"
 #include "server/app/tls_files.h"

@@ -8,7 +8,7 @@
 #include "core/model/names.h"
 #include "server/app/service_database.h"
 #include "server/app/settings.h"
-#include "server/report/report_text.h"
+#include "server/report/page/report_text.h"
 
 namespace stepscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "core/base/text.h"
-#include "server/api/prometheus.h"
+#include "server/api/service/prometheus.h"
 
 namespace stepscope {
 namespace {

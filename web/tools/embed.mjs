@@ -68,7 +68,7 @@ if (!entries.some(({ url }) => url === "/index.html")) throw new Error(`${dist}:
 
 mkdirSync(dirname(output), { recursive: true });
 writeFileSync(output, `// Generated from web/; do not edit.
-#include "server/api/static_file_table.h"
+#include "server/api/service/static_file_table.h"
 
 namespace stepscope {
 namespace {

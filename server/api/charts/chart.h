@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "server/api/charts/chart_samples.h"
+#include "server/api/charts/heat_matrix.h"
+#include "server/store/rollups/rollup_fold.h"
+#include "server/store/ticks/tick_table.h"
+
+namespace stepscope {
+
+// What is written down of each series.
+struct ChartText {
+  bool runs = false;  // of bins that follow each other, in place of the time of each
+  bool least = true, mean = true, most = true;
+};
+
+// Samples on their way to a chart: for each series bins on a grid since the epoch, with least, mean
+// and greatest value. Where nothing was measured for as long as gap.h says stands one empty bin.
+class Chart {
+ public:
+  Chart(std::int64_t bin_us, std::int64_t interval_us)
+      : bin_us_(bin_us), interval_us_(interval_us) {}
+
+  // Ticks of a node.
+  void Add(const std::string& node, TickTable table);
+  // Rollups of a metric of a node, those in [from, to]. Their bins divide those of the chart. Where
+  // they come without least and greatest, the chart has none either.
+  void Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
+           std::int64_t from_us, std::int64_t to_us);
+
+  // Rollups of a metric that were folded, as a series of no node and no device.
+  void Add(const FoldedRollup& rollup, std::int64_t from_us, std::int64_t to_us);
+
+  std::size_t lines() const { return series_.size(); }
+  std::size_t series() const;  // those that were folded, too
+  std::int64_t interval_us() const { return interval_us_; }
+  std::int64_t last_us() const;  // of the last sample of any series; 0 without one
+
+  // The series of another chart, folded: one for each metric, of no node and no device. A bin has
+  // the least and the greatest value of all series, and what their means in this bin add up to.
+  void AddFolded(const Chart& chart);
+
+  // The series as objects of a list in JSON text, in the order of metric, node and device. Folded
+  // ones have `sum` and `of`, too.
+  void AppendTo(std::string& list, const ChartText& text = {}) const;
+
+  // Means by bin, for bins that begin at these times, of all series (of one metric, in no order).
+  // Where a bin without samples is no gap the one before it counts.
+  std::vector<HeatRow> Means(const std::vector<std::int64_t>& times) const;
+
+  std::int64_t BinOf(std::int64_t at_us) const { return at_us - at_us % bin_us_; }
+
+ private:
+  struct Bin {
+    std::int64_t at_us = 0, first_us = 0, last_us = 0;  // its begin, and the samples in it
+    double count = 0, sum = 0, least = 0, most = 0;
+    double weight = 1;  // of folded ones: sum / weight is what the means of the series add up to
+  };
+  using Line = std::vector<Bin>;  // in the order of time
+  struct Series {
+    Line bins;
+    ChartSamples samples;  // in place of the bins, until there is more to add
+  };
+  struct Place {
+    std::string metric, node, device;
+    auto operator<=>(const Place&) const = default;
+  };
+  void AddSamples(const std::vector<std::int64_t>& times, const Column& column, Line& line) const;
+  Line& BinsOf(Series& series) const;
+  const Line& BinsOf(const Series& series, Line& room) const;
+  std::size_t MostBins(std::int64_t from_us, std::int64_t to_us) const;
+  static void Unite(Bin& bin, const Bin& more);
+  void Merge(Line& line, const Bin& more) const;
+  static Line WithMeans(const Line& fold, const Line& more);
+  std::int64_t LeastGapUs(const Line& line) const;
+  template <typename Take>
+  void ForEachEntry(const Line& line, Take take) const;
+  template <typename Take, typename Gap>
+  void ForEachRun(const ChartSamples& samples, Take take, Gap gap) const;
+  static bool HaveSameTimes(const Series& series, const Series& other);
+  struct Columns;
+  void Write(const Place& place, const Series& series, Columns& columns, std::string& list) const;
+
+  std::int64_t bin_us_, interval_us_;
+  std::map<Place, Series> series_;
+  std::map<std::string, std::size_t> folded_;  // how many series became one, by metric
+};
+
+}  // namespace stepscope

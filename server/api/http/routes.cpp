@@ -1,0 +1,125 @@
+#include "server/api/http/routes.h"
+
+#include <algorithm>
+#include <memory>
+#include <semaphore>
+
+#include "core/base/text.h"
+
+#include "server/front/problem.h"
+#include "server/store/access/audit.h"
+
+namespace stepscope {
+namespace {
+
+using Places = std::counting_semaphore<>;
+
+// One that is taken; free again in the end, whatever a handler throws.
+struct Place {
+  Places& places;
+  ~Place() { places.release(); }
+};
+
+// What the path names, or where the new thing stands.
+std::string TargetOf(const PathParameters& path, const Reply& reply) {
+  if (!path.empty()) return path.begin()->second;
+  const auto location =
+      std::ranges::find(reply.headers, "Location", &std::pair<std::string, std::string>::first);
+  if (location == reply.headers.end()) return "";
+  return location->second.substr(location->second.rfind('/') + 1);
+}
+
+Result<Reply> Change(const Api& api, Connection& connection, const Request& request,
+                     const PathParameters& path, std::string_view action,
+                     const DatabaseCall& call) {
+  Result<Transaction> transaction = Transaction::Begin(connection);
+  if (!transaction) return transaction.error();
+  Result<Reply> reply = call(api, connection, request, path);
+  if (!reply || reply->status >= 300) return reply;
+  const Status noted = InsertAudit(
+      connection, {0, ToMicros(api.clock.Now()), request.caller->token_id, request.caller->name,
+                   std::string(action), TargetOf(path, *reply), request.request_id, request.peer});
+  if (!noted) return noted.error();
+  if (const Status committed = transaction->Commit(); !committed) return committed.error();
+  return reply;
+}
+
+}  // namespace
+
+Route ForDatabase(const Api& api, Right right, std::string_view method, std::string_view pattern,
+                  DatabaseCall call) {
+  return {
+      .method = method,
+      .pattern = pattern,
+      .handler =
+          [&api, call = std::move(call)](const Request& request, const PathParameters& parameters) {
+            Result<Database::Lease> lease = api.database.Acquire();
+            if (!lease) return ToReply(lease.error(), request);
+            Result<Reply> reply = call(api, **lease, request, parameters);
+            return reply ? std::move(*reply) : ToReply(reply.error(), request);
+          },
+      .right = right};
+}
+
+Route Bulk(Route route) {
+  route.traffic = Traffic::kBulk;
+  return route;
+}
+
+Route AtMost(int most, std::string_view what, Route route) {
+  // Shared, as routes are copied.
+  const auto places = std::make_shared<Places>(most);
+  route.handler = [call = std::move(route.handler), places,
+                   detail = Format("{} {} are under way, and no more at once; try again", most,
+                                   what)](const Request& request, const PathParameters& path) {
+    if (!places->try_acquire()) {
+      Reply reply = ToReply(Problem{"too-many-requests", detail, {}, {}}, request);
+      reply.headers.emplace_back("Retry-After", "2");
+      return reply;
+    }
+    const Place place{*places};
+    return call(request, path);
+  };
+  return route;
+}
+
+Route ForChange(const Api& api, Right right, std::string_view method, std::string_view pattern,
+                std::string_view action, DatabaseCall call) {
+  Route route = ForDatabase(
+      api, right, method, pattern,
+      [action, call = std::move(call)](const Api& with, Connection& connection,
+                                       const Request& request, const PathParameters& path) {
+        return Change(with, connection, request, path, action, call);
+      });
+  if (method != "DELETE") route.traffic = Traffic::kChanges;
+  return route;
+}
+
+Route Forgetting(Route route, std::function<void(const std::string& id)> forget) {
+  route.handler = [change = std::move(route.handler), forget = std::move(forget)](
+                      const Request& request, const PathParameters& path) {
+    Reply reply = change(request, path);
+    forget(path.at("id"));
+    return reply;
+  };
+  return route;
+}
+
+std::vector<Route> ApiRoutes(const Api& api) {
+  std::vector<Route> routes;
+  for (const auto& part : {JobRoutes(api),        JobChangeRoutes(api),   RemovalRoutes(api),
+                           RemovedRoutes(api),    StopRoutes(api),        MetricRoutes(api),
+                           PercentileRoutes(api), UsageRoutes(api),       HeatmapRoutes(api),
+                           SampleRoutes(api),     StepRoutes(api),        WindowRoutes(api),
+                           RuleRoutes(api),       RulePreviewRoutes(api), RuleTransitionRoutes(api),
+                           JobEventRoutes(api),   FindingRoutes(api),     DiagnosisRoutes(api),
+                           ReportRoutes(api),     WebhookRoutes(api),     DeliveryRoutes(api),
+                           TokenRoutes(api),      SessionRoutes(api),     AuditRoutes(api),
+                           NodeRoutes(api),       IngestRoutes(api),      HealthRoutes(api),
+                           PrometheusRoutes(api)}) {
+    routes.insert(routes.end(), part.begin(), part.end());
+  }
+  return routes;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,160 @@
+// /webhooks: who is told.
+
+#include "server/store/webhooks/webhooks.h"
+#include "server/api/http/find_job.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "server/alert/secrets.h"
+#include "server/api/http/answer.h"
+#include "server/api/http/body.h"
+#include "server/api/http/query.h"
+#include "server/api/http/routes.h"
+#include "server/api/webhooks/delivery_answer.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostUrl = 2048;
+
+OrderedJson ToJson(const WebhookRow& webhook, const std::string& secret = "") {
+  OrderedJson json = {
+      {"id", std::to_string(webhook.webhook_id)}, {"url", webhook.url}, {"events", webhook.events}};
+  if (!secret.empty()) json["secret"] = secret;
+  json["enabled"] = webhook.enabled;
+  json["note"] = webhook.note;
+  PutTime(json, "created", webhook.created_us);
+  return json;
+}
+
+void ReadEvents(Body& body, WebhookRow& webhook) {
+  const Json events = body.Array(body.root(), "", "events", std::size(kWebhookEvents) * 2);
+  for (std::size_t at = 0; at < events.size(); ++at) {
+    const std::string pointer = Format("/events/{}", at);
+    const std::string event = events[at].is_string() ? events[at].get<std::string>() : "";
+    if (std::ranges::count(kWebhookEvents, event) == 0) {
+      body.Note(pointer, Format("there is no event '{}'", Printable(event, 64)));
+    } else if (std::ranges::count(webhook.events, event) > 0) {
+      body.Note(pointer, Format("{} stands twice", event));
+    } else {
+      webhook.events.push_back(event);
+    }
+  }
+}
+
+WebhookRow ReadNewWebhook(const Api& api, Body& body) {
+  WebhookRow webhook;
+  body.AllowOnly(body.root(), "", {"url", "events"});
+  webhook.url = body.Text(body.root(), "", "url", kMostUrl);
+  ReadEvents(body, webhook);
+  webhook.created_us = ToMicros(api.clock.Now());
+  if (!body.faults().empty()) return webhook;
+  if (webhook.url.empty()) body.Note("/url", "is missing");
+  if (webhook.url.empty()) return webhook;
+  if (const Status good = api.check_target(webhook.url); !good) {
+    body.Note("/url", good.error().message);
+  }
+  return webhook;
+}
+
+Result<Reply> CreateOneWebhook(const Api& api, Connection& connection, const Request& request,
+                               const PathParameters&) {
+  const Query query(request, {});
+  Body body(request);
+  WebhookRow asked = ReadNewWebhook(api, body);
+
+  if (!query.faults().empty()) return query.Refusal(request);
+  if (!body.faults().empty()) return body.Refusal(request);
+
+  const Result<std::vector<WebhookRow>> standing = ListWebhooks(connection);
+  if (!standing) return standing.error();
+  const auto same = std::ranges::find(*standing, asked.url, &WebhookRow::url);
+  if (same != standing->end()) {
+    const std::string detail =
+        Format("webhook {} has this URL; delete it first to get a new secret", same->webhook_id);
+    return ToReply(Problem{"webhook-exists", detail, {}, {}}, request);
+  }
+  const std::string secret = NewWebhookSecret();
+  Result<std::string> sealed = api.seal(secret);
+  if (!sealed) return sealed.error();
+  asked.secret_sealed = std::move(*sealed);
+  const Result<WebhookRow> webhook = CreateWebhook(connection, asked);
+  if (!webhook) return webhook.error();
+
+  Reply reply = JsonReply(ToJson(*webhook, secret), 201);
+  reply.headers.emplace_back("Location", Format("/api/v1/webhooks/{}", webhook->webhook_id));
+  return reply;
+}
+
+Result<Reply> ListAllWebhooks(const Api&, Connection& connection, const Request& request,
+                              const PathParameters&) {
+  const Query query(request, {});
+  if (!query.faults().empty()) return query.Refusal(request);
+
+  const Result<std::vector<WebhookRow>> webhooks = ListWebhooks(connection);
+  if (!webhooks) return webhooks.error();
+
+  OrderedJson items = OrderedJson::array();
+  for (const WebhookRow& webhook : *webhooks) items.push_back(ToJson(webhook));
+  return JsonReply({{"items", items}});
+}
+
+Result<Reply> GetOneWebhook(const Api&, Connection& connection, const Request& request,
+                            const PathParameters& path) {
+  const Query query(request, {});
+  if (!query.faults().empty()) return query.Refusal(request);
+  const Result<std::int64_t> id = ReadId(path, "webhook");
+  if (!id) return id.error();
+
+  const Result<WebhookRow> webhook = LoadWebhook(connection, *id);
+  if (!webhook) return webhook.error();
+  return JsonReply(ToJson(*webhook));
+}
+
+Result<Reply> DeleteOneWebhook(const Api&, Connection& connection, const Request& request,
+                               const PathParameters& path) {
+  const Query query(request, {});
+  if (!query.faults().empty()) return query.Refusal(request);
+  const Result<std::int64_t> id = ReadId(path, "webhook");
+  if (!id) return id.error();
+
+  if (const Status deleted = DeleteWebhook(connection, *id); !deleted) return deleted.error();
+  return Reply{.status = 204, .content_type = "", .body = "", .headers = {}};
+}
+
+Result<Reply> TestOneWebhook(const Api& api, Connection& connection, const Request& request,
+                             const PathParameters& path) {
+  const Query query(request, {});
+  Body body(request);
+  body.AllowOnly(body.root(), "", {});
+  const Result<std::int64_t> id = ReadId(path, "webhook");
+
+  if (!query.faults().empty()) return query.Refusal(request);
+  if (!body.faults().empty()) return body.Refusal(request);
+  if (!id) return id.error();
+
+  const Time now = api.clock.Now();
+  const Json message = {{"type", "webhook.test"},
+                        {"timestamp", ToRfc3339(now)},
+                        {"data", {{"url", api.public_url + "/"}}}};
+  const Result<DeliveryRow> delivery = EnqueueTest(connection, *id, message, ToMicros(now));
+  if (!delivery) return delivery.error();
+
+  return JsonReply(ToJson(*delivery), 202);
+}
+
+}  // namespace
+
+std::vector<Route> WebhookRoutes(const Api& api) {
+  return {
+      ForDatabase(api, Right::kAlert, "GET", "/api/v1/webhooks", ListAllWebhooks),
+      ForChange(api, Right::kAlert, "POST", "/api/v1/webhooks", "webhook.create", CreateOneWebhook),
+      ForDatabase(api, Right::kAlert, "GET", "/api/v1/webhooks/{id}", GetOneWebhook),
+      ForChange(api, Right::kAlert, "DELETE", "/api/v1/webhooks/{id}", "webhook.delete",
+                DeleteOneWebhook),
+      ForChange(api, Right::kAlert, "POST", "/api/v1/webhooks/{id}/test", "webhook.test",
+                TestOneWebhook)};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/report/measure/step_summary.h"
+#include "server/store/ticks/series.h"
+
+namespace stepscope {
+
+struct RankOnNode {
+  int rank = 0;
+  std::string node;  // "" when it is not known
+};
+// By number; one of them, or all.
+Result<std::vector<RankOnNode>> FindRanks(Connection& connection, std::int64_t job_id,
+                                          std::optional<std::int64_t> only = {});
+
+// Of more than `most` that many, among them the first and the last.
+std::vector<RankOnNode> EvenlyChosen(const std::vector<RankOnNode>& ranks, std::size_t most);
+
+struct RankSummary {
+  RankOnNode of;
+  StepFigures steps;
+  std::vector<AnnotationRow> annotations;
+};
+OrderedJson ToJson(const RankSummary& summary);
+
+// Reads the steps of some ranks, at one instant, and gives their summaries one after the other. The
+// histograms have so many bins.
+Status ForEachSummary(Connection& connection, std::int64_t job_id,
+                      std::span<const RankOnNode> ranks, std::size_t bins,
+                      const std::function<void(const RankSummary&)>& take);
+
+}  // namespace stepscope

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json.h"
+#include "server/report/measure/step_curve.h"
+#include "server/report/measure/step_walls.h"
+#include "server/store/steps/step_pieces.h"
+
+namespace stepscope {
+
+// What there is to say of the steps of one rank.
+struct StepFigures {
+  std::int64_t count = 0, first = 0, last = 0;                   // numbers of steps
+  double mean = 0, max = 0, p99 = 0, p95 = 0, p50 = 0, min = 0;  // wall time in seconds
+  double error_percent = 0;                                      // of the percentiles
+  std::vector<double> edges;  // of the histogram, in seconds: one more than counts
+  std::vector<std::int64_t> counts;
+  struct PhaseSum {
+    std::string_view phase;                 // "unnamed" for what is in none
+    double seconds = 0, share_percent = 0;  // not rounded: whoever shows it does that once
+  };
+  std::vector<PhaseSum> phases;  // those that there are
+  StepCurve curve;
+};
+// As members of `json`.
+void Put(const StepFigures& figures, OrderedJson& json);
+
+// The steps of one rank condensed to what a page shows: percentiles, a histogram, the sums of the
+// phases, and a curve. They are added in the order of time, read or as summaries of blocks.
+class StepSummary {
+ public:
+  void Add(const Step& step);
+  void Add(const BlockSummary& block);
+
+  // When all steps are in; the histogram has so many bins.
+  StepFigures Finish(std::size_t bins);
+
+ private:
+  std::vector<StepFigures::PhaseSum> Phases() const;
+
+  StepWalls walls_;
+  std::array<std::int64_t, kPhaseCount> phases_ns_{};
+  std::int64_t first_ = 0, last_ = 0;
+  StepCurve curve_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,100 @@
+#include "server/report/page/diagnosis_answer.h"
+
+#include <algorithm>
+
+#include "core/base/json_members.h"
+#include "rules/catalog/catalog.h"
+#include "server/report/page/rule_answer.h"
+
+namespace stepscope {
+namespace {
+
+OrderedJson MemberOf(const Json& object, const char* key) {
+  return object.contains(key) ? OrderedJson(object[key]) : OrderedJson(nullptr);
+}
+
+OrderedJson CauseInShort(const Json& cause) {
+  OrderedJson json;
+  for (const char* key :
+       {"cause", "words", "seconds", "share", "cost", "speed_up", "stage", "suspect", "advice"}) {
+    json[key] = MemberOf(cause, key);
+  }
+  return json;
+}
+
+constexpr const char* kNotChosen =
+    "the job is not judged by ProfilerReport, the rule that divides up its time";
+
+// The rules that look for this cause and fired, with what they say.
+OrderedJson SupportOf(const Json& cause, std::span<const RuleStateRow> states,
+                      std::span<const TransitionRow> transitions) {
+  OrderedJson support = OrderedJson::array();
+  const Json rules = MemberArray(cause, "rules");
+  for (const RuleStateRow& state : states) {
+    const bool looks = std::ranges::find(rules, Json(state.config.rule)) != rules.end();
+    if (!looks || state.status != RuleStatus::kIssuesFound) continue;
+    const OrderedJson json = ToJson(state, transitions);
+    support.push_back({{"rule_configuration_name", json["rule_configuration_name"]},
+                       {"sentence", json["verdict"]["sentence"]},
+                       {"severity", json["severity"]},
+                       {"active", json["active"]}});
+  }
+  return support;
+}
+
+OrderedJson ToJson(const Json& cause, std::span<const RuleStateRow> states,
+                   std::span<const TransitionRow> transitions) {
+  OrderedJson json = CauseInShort(cause);
+  json["support"] = SupportOf(cause, states, transitions);
+  return json;
+}
+
+OrderedJson ToJson(const RuleStateRow* report, std::span<const RuleStateRow> states,
+                   std::span<const TransitionRow> transitions) {
+  const Json none = Json::object();
+  const bool judged = report != nullptr && report->verdict.contains("evidence");
+  const Json& evidence = judged ? report->verdict["evidence"] : none;
+  const OrderedJson verdict = report == nullptr ? OrderedJson() : ToJson(*report, transitions);
+  OrderedJson json = {
+      {"sentence", report == nullptr ? OrderedJson(kNotChosen) : verdict["verdict"]["sentence"]}};
+  for (const char* key :
+       {"unit", "total_seconds", "confidence", "steps", "ranks", "nodes", "threshold"}) {
+    json[key] = evidence.contains(key) ? OrderedJson(evidence[key]) : OrderedJson(nullptr);
+  }
+  json["budget"] = OrderedJson::array();
+  for (const Json& cause : MemberArray(evidence, "budget")) {
+    json["budget"].push_back(ToJson(cause, states, transitions));
+  }
+  PutTime(json, "evaluated", report == nullptr ? std::nullopt : report->evaluated_us);
+  return json;
+}
+
+}  // namespace
+
+const RuleStateRow* FindReport(std::span<const RuleStateRow> states) {
+  const auto report = std::ranges::find_if(
+      states, [](const RuleStateRow& state) { return SumsUp(state.config.rule); });
+  return report == states.end() ? nullptr : &*report;
+}
+
+OrderedJson DiagnosisInShort(std::span<const RuleStateRow> states) {
+  const RuleStateRow* report = FindReport(states);
+  if (report == nullptr || !report->verdict.contains("evidence")) return nullptr;
+  const Json& evidence = report->verdict["evidence"];
+  const Json budget = MemberArray(evidence, "budget");
+  if (budget.empty()) return nullptr;
+  OrderedJson json = {{"sentence", MemberOf(report->verdict, "sentence")}};
+  for (const char* key : {"unit", "total_seconds", "confidence", "threshold"}) {
+    json[key] = MemberOf(evidence, key);
+  }
+  json["budget"] = OrderedJson::array();
+  for (const Json& cause : budget) json["budget"].push_back(CauseInShort(cause));
+  return json;
+}
+
+OrderedJson WholeDiagnosis(std::span<const RuleStateRow> states,
+                           std::span<const TransitionRow> transitions) {
+  return ToJson(FindReport(states), states, transitions);
+}
+
+}  // namespace stepscope
