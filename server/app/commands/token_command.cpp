@@ -1,4 +1,4 @@
-#include "server/app/token_command.h"
+#include "server/app/commands/token_command.h"
 
 #include <pwd.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "server/access/issue.h"
+#include "server/app/commands/token_options.h"
 #include "server/app/service_database.h"
-#include "server/app/token_options.h"
 #include "server/store/access/audit.h"
 
 namespace stepscope {

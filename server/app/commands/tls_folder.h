@@ -4,7 +4,7 @@
 
 #include "core/base/result.h"
 #include "core/base/time.h"
-#include "server/app/tls_certificate.h"
+#include "server/app/commands/tls_certificate.h"
 
 namespace stepscope {
 

@@ -1,6 +1,6 @@
 // Certificates of our own making against real TLS.
 
-#include "server/app/tls_certificate.h"
+#include "server/app/commands/tls_certificate.h"
 
 #include <gtest/gtest.h>
 

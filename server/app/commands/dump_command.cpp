@@ -1,9 +1,9 @@
-#include "server/app/dump_command.h"
+#include "server/app/commands/dump_command.h"
 
 #include <filesystem>
 
 #include "core/base/text.h"
-#include "server/app/backup_tool.h"
+#include "server/app/commands/backup_tool.h"
 
 namespace stepscope {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/app/report_command.h"
+#include "server/app/commands/report_command.h"
 
 #include <vector>
 

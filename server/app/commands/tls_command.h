@@ -4,7 +4,7 @@
 
 #include "core/base/result.h"
 #include "core/base/time.h"
-#include "server/app/command.h"
+#include "server/app/commands/command.h"
 
 namespace stepscope {
 

@@ -1,4 +1,4 @@
-#include "server/app/command.h"
+#include "server/app/commands/command.h"
 
 #include "core/base/text.h"
 

@@ -1,4 +1,4 @@
-#include "server/app/tls_command.h"
+#include "server/app/commands/tls_command.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

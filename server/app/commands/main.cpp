@@ -7,14 +7,14 @@
 
 #include "core/base/log.h"
 #include "server/app/app.h"
-#include "server/app/command.h"
-#include "server/app/dump_command.h"
+#include "server/app/commands/command.h"
+#include "server/app/commands/dump_command.h"
+#include "server/app/commands/report_command.h"
+#include "server/app/commands/tls_command.h"
+#include "server/app/commands/token_command.h"
 #include "server/app/memory.h"
 #include "server/app/open_files.h"
-#include "server/app/report_command.h"
 #include "server/app/signals.h"
-#include "server/app/tls_command.h"
-#include "server/app/token_command.h"
 
 namespace stepscope {
 namespace {

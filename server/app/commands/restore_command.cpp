@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "core/base/text.h"
-#include "server/app/backup_tool.h"
-#include "server/app/dump_command.h"
+#include "server/app/commands/backup_tool.h"
+#include "server/app/commands/dump_command.h"
 #include "server/store/schema/migrations.h"
 
 namespace stepscope {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/base/options.h"
-#include "server/app/command.h"
+#include "server/app/commands/command.h"
 
 namespace stepscope {
 

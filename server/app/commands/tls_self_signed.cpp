@@ -5,9 +5,9 @@
 #include "core/base/options.h"
 #include "core/base/text.h"
 #include "core/http/url.h"
-#include "server/app/tls_command.h"
+#include "server/app/commands/tls_command.h"
+#include "server/app/commands/tls_folder.h"
 #include "server/app/tls_files.h"
-#include "server/app/tls_folder.h"
 
 namespace stepscope {
 namespace {

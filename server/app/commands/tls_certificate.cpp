@@ -1,4 +1,4 @@
-#include "server/app/tls_certificate.h"
+#include "server/app/commands/tls_certificate.h"
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>

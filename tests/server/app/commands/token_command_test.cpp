@@ -1,4 +1,4 @@
-#include "server/app/token_command.h"
+#include "server/app/commands/token_command.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,8 +7,8 @@
 
 #include "core/base/text.h"
 #include "server/access/token.h"
+#include "server/app/commands/token_options.h"
 #include "server/app/service_database.h"
-#include "server/app/token_options.h"
 #include "server/store/access/audit.h"
 #include "server/store/access/tokens.h"
 #include "tests/support/fake_root.h"

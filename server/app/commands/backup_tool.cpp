@@ -1,4 +1,4 @@
-#include "server/app/backup_tool.h"
+#include "server/app/commands/backup_tool.h"
 
 #include <unistd.h>
 

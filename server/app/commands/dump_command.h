@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/app/command.h"
+#include "server/app/commands/command.h"
 
 namespace stepscope {
 

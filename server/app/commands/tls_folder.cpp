@@ -1,4 +1,4 @@
-#include "server/app/tls_folder.h"
+#include "server/app/commands/tls_folder.h"
 
 #include <unistd.h>
 

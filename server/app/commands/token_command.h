@@ -5,7 +5,7 @@
 #include "core/base/options.h"
 #include "core/base/result.h"
 #include "core/base/time.h"
-#include "server/app/command.h"
+#include "server/app/commands/command.h"
 #include "server/store/postgres/database.h"
 
 namespace stepscope {

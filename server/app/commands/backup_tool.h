@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/options.h"
-#include "server/app/command.h"
+#include "server/app/commands/command.h"
 #include "server/app/service_database.h"
 #include "server/app/settings.h"
 

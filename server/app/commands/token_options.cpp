@@ -1,4 +1,4 @@
-#include "server/app/token_options.h"
+#include "server/app/commands/token_options.h"
 
 #include "core/base/text.h"
 #include "server/app/settings.h"

@@ -1,4 +1,4 @@
-#include "server/app/tls_command.h"
+#include "server/app/commands/tls_command.h"
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
