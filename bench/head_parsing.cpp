@@ -12,7 +12,7 @@
 
 #include "bench/cpu_time.h"
 #include "core/base/text.h"
-#include "server/edge/head.h"
+#include "server/edge/http/head.h"
 
 namespace stepscope {
 namespace {

@@ -32,9 +32,10 @@ COLLECT = (*CORE, "agent/collect")
 FRAMES = (*COLLECT, "agent/host", "agent/gpu", "agent/sample", "agent/marks", "agent/spool", "agent/frames")
 APP = (*FRAMES, "core/http", "agent/send", "agent/launch", "agent/top")
 REPORT = ("server/report/text", "server/report/measure", "server/report/picture", "server/report/page")
+EDGE = ("server/edge/http", "server/edge")
 # What answers are made of.
 SERVICE = (
-    *STORE, *RULES, *REPORT, "server/postgres", "server/edge", "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate",
+    *STORE, *RULES, *REPORT, "server/postgres", *EDGE, "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate",
     "server/alert",
 )
 API = tuple(f"server/api/{room}" for room in ("http", "charts", "rules", "jobs", "steps", "webhooks", "access", "ingest", "service"))
@@ -61,7 +62,8 @@ LAYERS = {
     "agent/app/options": APP,
     "agent/app/job": (*APP, "agent/app/options"),
     "agent/app/commands": (*APP, "agent/app/options", "agent/app/job"),
-    "server/edge": ("core/base",),
+    "server/edge/http": ("core/base",),
+    "server/edge": ("core/base", "server/edge/http"),
     "server/store/postgres": CORE,
     "server/store/schema": STORE_BASE,
     "server/store/access": STORE_BASE,
@@ -76,7 +78,7 @@ LAYERS = {
     "server/store/retention": STORE_DATA,
     "server/postgres": STORE,
     "server/access": STORE,
-    "server/front": (*STORE, "server/edge", "server/access"),
+    "server/front": (*STORE, *EDGE, "server/access"),
     "server/ingest": STORE,
     "server/compact": STORE,
     "server/evaluate": (*STORE, *RULES),
@@ -100,13 +102,13 @@ LAYERS = {
 
 # Library -> how its headers begin, and the layers in which ONE file may include it.
 LIBRARIES = {
-    "cpp-httplib": (r"httplib\.h", ("server/edge",)),
+    "cpp-httplib": (r"httplib\.h", ("server/edge/http",)),
     "nlohmann-json": (r"nlohmann/", ("core/base",)),
     "spdlog": (r"spdlog/", ("core/base",)),
     "fmt": (r"fmt/", ("core/base",)),
     "libpq": (r"(libpq-fe\.h|postgresql/)", ("server/store/postgres",)),
     "zstd": (r"zstd", ("core/wire",)),
-    "zlib": (r"zlib\.h", ("server/edge", "server/front")),
+    "zlib": (r"zlib\.h", ("server/edge/http", "server/front")),
 }
 # OpenSSL is both a TLS library and a set of single functions (hash, signature, seal), so several files know it.
 MANY_FILES = {"OpenSSL": (r"openssl/", ("core/http", "core/wire", "server/edge", "server/store/schema", "server/access", "server/alert", "server/app/commands"))}

@@ -2,11 +2,11 @@
 
 #include <optional>
 
-#include "server/edge/answer_writer.h"
-#include "server/edge/body.h"
 #include "server/edge/budget.h"
-#include "server/edge/head.h"
-#include "server/edge/message.h"
+#include "server/edge/http/answer_writer.h"
+#include "server/edge/http/body.h"
+#include "server/edge/http/head.h"
+#include "server/edge/http/message.h"
 #include "server/edge/options.h"
 
 namespace stepscope {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/time.h"
-#include "server/edge/message.h"
+#include "server/edge/http/message.h"
 
 namespace stepscope {
 

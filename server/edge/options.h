@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/base/time.h"
-#include "server/edge/head.h"
-#include "server/edge/inflate.h"
+#include "server/edge/http/head.h"
+#include "server/edge/http/inflate.h"
 
 namespace stepscope {
 

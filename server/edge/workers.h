@@ -14,9 +14,9 @@
 #include <optional>
 #include <vector>
 
-#include "server/edge/answer_writer.h"
 #include "server/edge/budget.h"
 #include "server/edge/handlers.h"
+#include "server/edge/http/answer_writer.h"
 
 namespace stepscope {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "server/access/access.h"
-#include "server/edge/message.h"
+#include "server/edge/http/message.h"
 
 namespace stepscope {
 

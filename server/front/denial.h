@@ -2,7 +2,7 @@
 
 #include "server/access/access.h"
 #include "server/access/senders.h"
-#include "server/edge/message.h"
+#include "server/edge/http/message.h"
 
 namespace stepscope {
 

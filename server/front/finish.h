@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/time.h"
-#include "server/edge/message.h"
+#include "server/edge/http/message.h"
 
 namespace stepscope {
 

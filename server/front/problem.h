@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "server/edge/message.h"
+#include "server/edge/http/message.h"
 
 namespace stepscope {
 

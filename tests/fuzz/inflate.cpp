@@ -1,7 +1,7 @@
 // Packed bytes: what comes out is bounded whatever they claim, and the same however they are cut.
 // An odd first byte puts a good gzip header in front, so that most inputs reach the data behind it.
 
-#include "server/edge/inflate.h"
+#include "server/edge/http/inflate.h"
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/cuts.h"

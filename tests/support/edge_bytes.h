@@ -4,8 +4,8 @@
 // their texts are. Shared by the tests and the fuzz targets.
 
 #include "core/base/text.h"
-#include "server/edge/body.h"
-#include "server/edge/head.h"
+#include "server/edge/http/body.h"
+#include "server/edge/http/head.h"
 #include "tests/support/cuts.h"
 
 namespace stepscope {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/base/json_members.h"
-#include "server/edge/message.h"
+#include "server/edge/http/message.h"
 #include "server/store/jobs/jobs.h"
 
 namespace stepscope {

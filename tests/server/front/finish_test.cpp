@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/wire/compress.h"
-#include "server/edge/answer_writer.h"
+#include "server/edge/http/answer_writer.h"
 #include "tests/support/raw_client.h"
 
 namespace stepscope {

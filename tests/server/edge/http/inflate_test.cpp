@@ -1,4 +1,4 @@
-#include "server/edge/inflate.h"
+#include "server/edge/http/inflate.h"
 
 #include <gtest/gtest.h>
 

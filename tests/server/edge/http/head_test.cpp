@@ -1,4 +1,4 @@
-#include "server/edge/head.h"
+#include "server/edge/http/head.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/edge/answer_writer.h"
+#include "server/edge/http/answer_writer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/edge/chunks.h"
+#include "server/edge/http/chunks.h"
 
 #include <algorithm>
 

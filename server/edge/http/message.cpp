@@ -1,4 +1,4 @@
-#include "server/edge/message.h"
+#include "server/edge/http/message.h"
 
 namespace stepscope {
 

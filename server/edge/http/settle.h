@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "server/edge/head.h"
+#include "server/edge/http/head.h"
 
 namespace stepscope {
 

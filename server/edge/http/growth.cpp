@@ -1,4 +1,4 @@
-#include "server/edge/growth.h"
+#include "server/edge/http/growth.h"
 
 namespace stepscope {
 

@@ -1,7 +1,7 @@
-#include "server/edge/body.h"
+#include "server/edge/http/body.h"
 
 #include "core/base/text.h"
-#include "server/edge/growth.h"
+#include "server/edge/http/growth.h"
 
 namespace stepscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "server/edge/progress.h"
+#include "server/edge/http/progress.h"
 
 namespace stepscope {
 

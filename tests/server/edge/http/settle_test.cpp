@@ -1,4 +1,4 @@
-#include "server/edge/settle.h"
+#include "server/edge/http/settle.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "server/edge/chunks.h"
-#include "server/edge/head.h"
-#include "server/edge/inflate.h"
+#include "server/edge/http/chunks.h"
+#include "server/edge/http/head.h"
+#include "server/edge/http/inflate.h"
 
 namespace stepscope {
 

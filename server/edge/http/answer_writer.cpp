@@ -1,6 +1,6 @@
 // The only file of the server that knows cpp-httplib.
 
-#include "server/edge/answer_writer.h"
+#include "server/edge/http/answer_writer.h"
 
 #include <httplib.h>
 

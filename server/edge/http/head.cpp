@@ -1,10 +1,10 @@
-#include "server/edge/head.h"
+#include "server/edge/http/head.h"
 
 #include <algorithm>
 #include <array>
 
 #include "core/base/text.h"
-#include "server/edge/settle.h"
+#include "server/edge/http/settle.h"
 
 namespace stepscope {
 namespace {

@@ -2,7 +2,7 @@
 // allows, so the output behind each byte is the same for every cut; the ratio is therefore looked
 // at only behind whole steps of the input, and at the end.
 
-#include "server/edge/inflate.h"
+#include "server/edge/http/inflate.h"
 
 #include <zlib.h>
 
@@ -10,7 +10,7 @@
 #include <array>
 
 #include "core/base/text.h"
-#include "server/edge/growth.h"
+#include "server/edge/http/growth.h"
 
 namespace stepscope {
 namespace {

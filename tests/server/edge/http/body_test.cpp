@@ -1,4 +1,4 @@
-#include "server/edge/body.h"
+#include "server/edge/http/body.h"
 
 #include <gtest/gtest.h>
 

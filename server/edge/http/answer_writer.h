@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/edge/message.h"
+#include "server/edge/http/message.h"
 
 namespace stepscope {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/edge/progress.h"
+#include "server/edge/http/progress.h"
 
 namespace stepscope {
 
