@@ -10,7 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "server/ingest/samples.h"
+#include "server/ingest/check/samples.h"
 
 namespace stepscope {
 namespace {

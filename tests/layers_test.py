@@ -35,7 +35,7 @@ REPORT = ("server/report/text", "server/report/measure", "server/report/picture"
 EDGE = ("server/edge/http", "server/edge")
 # What answers are made of.
 SERVICE = (
-    *STORE, *RULES, *REPORT, "server/postgres", *EDGE, "server/access", "server/front", "server/ingest", "server/compact", "server/evaluate",
+    *STORE, *RULES, *REPORT, "server/postgres", *EDGE, "server/access", "server/front", "server/ingest/check", "server/ingest", "server/compact", "server/evaluate",
     "server/alert",
 )
 API = tuple(f"server/api/{room}" for room in ("http", "charts", "rules", "jobs", "steps", "webhooks", "access", "ingest", "service"))
@@ -79,7 +79,8 @@ LAYERS = {
     "server/postgres": STORE,
     "server/access": STORE,
     "server/front": (*STORE, *EDGE, "server/access"),
-    "server/ingest": STORE,
+    "server/ingest/check": STORE,
+    "server/ingest": (*STORE, "server/ingest/check"),
     "server/compact": STORE,
     "server/evaluate": (*STORE, *RULES),
     "server/report/text": (*STORE, *RULES),

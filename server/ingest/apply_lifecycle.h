@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "server/ingest/checked_push.h"
+#include "server/ingest/check/checked_push.h"
 #include "server/ingest/push_events.h"
 #include "server/store/jobs/jobs.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/wire/push_answer.h"
-#include "server/ingest/lifecycle.h"
+#include "server/ingest/check/lifecycle.h"
 #include "server/store/frames/streams.h"
 #include "server/store/jobs/jobs.h"
 

@@ -4,10 +4,10 @@
 
 #include "core/base/text.h"
 #include "server/ingest/apply_lifecycle.h"
+#include "server/ingest/check/window_rooms.h"
 #include "server/ingest/commands.h"
 #include "server/ingest/group_jobs.h"
 #include "server/ingest/group_streams.h"
-#include "server/ingest/window_rooms.h"
 #include "server/store/jobs/job_facts.h"
 
 namespace stepscope {

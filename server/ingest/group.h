@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "server/ingest/checked_push.h"
+#include "server/ingest/check/checked_push.h"
 #include "server/ingest/ingest.h"
 #include "server/store/postgres/database.h"
 

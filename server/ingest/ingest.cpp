@@ -9,12 +9,12 @@
 #include "core/base/guarded.h"
 #include "core/base/log.h"
 #include "core/base/worker.h"
-#include "server/ingest/known_schemas.h"
+#include "server/ingest/check/known_schemas.h"
+#include "server/ingest/check/sample_sessions.h"
+#include "server/ingest/check/series_names.h"
 #include "server/ingest/push_queue.h"
 #include "server/ingest/recent.h"
 #include "server/ingest/replies.h"
-#include "server/ingest/sample_sessions.h"
-#include "server/ingest/series_names.h"
 #include "server/ingest/store_parts.h"
 
 namespace stepscope {

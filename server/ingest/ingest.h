@@ -10,8 +10,8 @@
 
 #include "core/base/clock.h"
 #include "core/wire/push_answer.h"
-#include "server/ingest/checked_push.h"
-#include "server/ingest/samples.h"
+#include "server/ingest/check/checked_push.h"
+#include "server/ingest/check/samples.h"
 #include "server/store/jobs/jobs.h"
 #include "server/store/rules/create_job.h"
 

@@ -1,10 +1,10 @@
 // Samples from anyone: what is taken makes frames as an agent's have to be, with as many samples.
 
-#include "server/ingest/samples.h"
+#include "server/ingest/check/samples.h"
 
 #include <algorithm>
 
-#include "server/ingest/check_table.h"
+#include "server/ingest/check/check_table.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

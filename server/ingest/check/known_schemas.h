@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "core/base/guarded.h"
-#include "server/ingest/checked_push.h"
-#include "server/ingest/schema_memory.h"
+#include "server/ingest/check/checked_push.h"
+#include "server/ingest/check/schema_memory.h"
 #include "server/store/postgres/database.h"
 
 namespace stepscope {

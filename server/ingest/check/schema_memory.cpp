@@ -1,4 +1,4 @@
-#include "server/ingest/schema_memory.h"
+#include "server/ingest/check/schema_memory.h"
 
 namespace stepscope {
 

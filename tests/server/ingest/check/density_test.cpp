@@ -1,6 +1,6 @@
 // Which ticks blocks have room for, when they go on as they came.
 
-#include "server/ingest/density.h"
+#include "server/ingest/check/density.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Everything about a table that the database would swallow and a reader choke on.
 
-#include "server/ingest/check_table.h"
+#include "server/ingest/check/check_table.h"
 
 #include <algorithm>
 #include <set>
@@ -11,7 +11,7 @@
 #include "core/model/span_table.h"
 #include "core/model/step.h"
 #include "core/wire/table_codec.h"
-#include "server/ingest/density.h"
+#include "server/ingest/check/density.h"
 
 namespace stepscope {
 namespace {

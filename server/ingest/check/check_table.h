@@ -2,7 +2,7 @@
 
 #include "core/model/table.h"
 #include "core/wire/frame.h"
-#include "server/ingest/checked_push.h"
+#include "server/ingest/check/checked_push.h"
 
 namespace stepscope {
 

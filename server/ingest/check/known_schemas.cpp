@@ -1,4 +1,4 @@
-#include "server/ingest/known_schemas.h"
+#include "server/ingest/check/known_schemas.h"
 
 #include "server/store/frames/streams.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/ingest/checked_push.h"
+#include "server/ingest/check/checked_push.h"
 #include "server/store/annotations/span_blocks.h"
 #include "server/store/postgres/database.h"
 

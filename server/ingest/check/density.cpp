@@ -1,4 +1,4 @@
-#include "server/ingest/density.h"
+#include "server/ingest/check/density.h"
 
 #include <algorithm>
 #include <numeric>

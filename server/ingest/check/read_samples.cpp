@@ -6,9 +6,9 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/model/names.h"
-#include "server/ingest/check_table.h"
-#include "server/ingest/decimals.h"
-#include "server/ingest/samples.h"
+#include "server/ingest/check/check_table.h"
+#include "server/ingest/check/decimals.h"
+#include "server/ingest/check/samples.h"
 
 namespace stepscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/model/table.h"
-#include "server/ingest/checked_push.h"
+#include "server/ingest/check/checked_push.h"
 
 namespace stepscope {
 

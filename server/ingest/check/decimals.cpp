@@ -1,4 +1,4 @@
-#include "server/ingest/decimals.h"
+#include "server/ingest/check/decimals.h"
 
 #include <algorithm>
 #include <charconv>

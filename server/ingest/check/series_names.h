@@ -7,7 +7,7 @@
 
 #include "core/base/guarded.h"
 #include "core/base/time.h"
-#include "server/ingest/checked_push.h"
+#include "server/ingest/check/checked_push.h"
 
 namespace stepscope {
 

@@ -11,8 +11,8 @@
 
 #include "core/wire/frame.h"
 #include "core/wire/push_answer.h"
-#include "server/ingest/lifecycle.h"
-#include "server/ingest/schema_memory.h"
+#include "server/ingest/check/lifecycle.h"
+#include "server/ingest/check/schema_memory.h"
 
 namespace stepscope {
 

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "core/wire/table_codec.h"
-#include "server/ingest/decimals.h"
-#include "server/ingest/samples.h"
+#include "server/ingest/check/decimals.h"
+#include "server/ingest/check/samples.h"
 
 namespace stepscope {
 namespace {

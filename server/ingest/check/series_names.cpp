@@ -1,4 +1,4 @@
-#include "server/ingest/series_names.h"
+#include "server/ingest/check/series_names.h"
 
 #include <functional>
 

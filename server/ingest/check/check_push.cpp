@@ -5,8 +5,8 @@
 
 #include "core/base/text.h"
 #include "core/wire/table_codec.h"
-#include "server/ingest/check_table.h"
-#include "server/ingest/checked_push.h"
+#include "server/ingest/check/check_table.h"
+#include "server/ingest/check/checked_push.h"
 #include "server/store/jobs/clock_suspects.h"
 
 namespace stepscope {

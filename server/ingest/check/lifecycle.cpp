@@ -1,4 +1,4 @@
-#include "server/ingest/lifecycle.h"
+#include "server/ingest/check/lifecycle.h"
 
 #include "core/base/text.h"
 #include "core/model/names.h"

@@ -4,8 +4,8 @@
 
 #include "core/base/text.h"
 #include "core/wire/table_codec.h"
-#include "server/ingest/check_table.h"
-#include "server/ingest/samples.h"
+#include "server/ingest/check/check_table.h"
+#include "server/ingest/check/samples.h"
 
 namespace stepscope {
 namespace {

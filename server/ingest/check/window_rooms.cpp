@@ -1,4 +1,4 @@
-#include "server/ingest/window_rooms.h"
+#include "server/ingest/check/window_rooms.h"
 
 #include "core/base/text.h"
 #include "server/store/jobs/windows.h"

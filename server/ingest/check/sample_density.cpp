@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "server/ingest/density.h"
-#include "server/ingest/samples.h"
+#include "server/ingest/check/density.h"
+#include "server/ingest/check/samples.h"
 
 namespace stepscope {
 namespace {
