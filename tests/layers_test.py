@@ -227,7 +227,7 @@ def folder_faults(root):
             yield f"{folder.relative_to(root)}: {count} files, more than {MOST_FILES}; which rooms are in it?"
 
 
-CHECKS = (layer_faults, library_faults, cycle_faults, definition_faults, length_faults)
+CHECKS = (layer_faults, library_faults, cycle_faults, definition_faults, length_faults, folder_faults)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
