@@ -14,7 +14,7 @@
 namespace stepscope {
 namespace {
 
-struct State {
+struct ReadState {
   bool stop = false, started = false;
   bool hangs = false;                 // it did not answer in time, and has not since
   bool fresh = false;                 // a reading that no tick has shown
@@ -28,17 +28,17 @@ struct State {
 };
 
 // Owned by the collector and by its thread; whoever leaves last frees it.
-struct Shared {
+struct AsideReads {
   MakeCollector make;
-  Guarded<State> state{};
+  Guarded<ReadState> state{};
 };
 
 // Null when it cannot be made.
-std::unique_ptr<Collector> Make(Shared& shared, TickRow& row) {
+std::unique_ptr<Collector> Make(AsideReads& shared, TickRow& row) {
   row = TickRow();
   auto made = shared.make(row);
   auto gpus = made ? (*made)->Gpus() : std::vector<GpuFacts>();
-  shared.state.Change([&](State& state) {
+  shared.state.Change([&](ReadState& state) {
     state.started = true;
     state.failure = made ? std::nullopt : std::optional(made.error());
     state.gpus = std::move(gpus);
@@ -48,19 +48,19 @@ std::unique_ptr<Collector> Make(Shared& shared, TickRow& row) {
 }
 
 // Until the stop. No lock is held while it is made or read.
-void Serve(Shared& shared) {
+void Serve(AsideReads& shared) {
   TickRow row;
   auto collector = Make(shared, row);
   while (collector) {
-    const auto due = [](const State& state) { return state.stop || state.asked; };
+    const auto due = [](const ReadState& state) { return state.stop || state.asked; };
     while (!shared.state.Wait({}, 1h, due)) {
     }
-    const auto [stop, asked] =
-        shared.state.Read([](const State& state) { return std::pair(state.stop, state.asked); });
+    const auto [stop, asked] = shared.state.Read(
+        [](const ReadState& state) { return std::pair(state.stop, state.asked); });
     if (stop) return;
     row.Clear();
     const Status read = collector->Collect(*asked, row);
-    const bool late = shared.state.Change([&](State& state) {
+    const bool late = shared.state.Change([&](ReadState& state) {
       state.asked.reset();
       if (state.hangs) return true;
       state.read = read;
@@ -70,23 +70,23 @@ void Serve(Shared& shared) {
     });
     if (!late) continue;
     collector = Make(shared, row);
-    shared.state.Change([](State& state) { state.hangs = false; });
+    shared.state.Change([](ReadState& state) { state.hangs = false; });
   }
 }
 
 class AsideCollector : public Collector {
  public:
-  AsideCollector(std::shared_ptr<Shared> shared, const AsideOptions& options)
+  AsideCollector(std::shared_ptr<AsideReads> shared, const AsideOptions& options)
       : shared_(std::move(shared)), options_(options), pace_(options.period) {}
 
   ~AsideCollector() override {
-    shared_->state.Change([](State& state) { state.stop = true; });
+    shared_->state.Change([](ReadState& state) { state.stop = true; });
   }
 
   void Begin(SteadyTime now) override {
     begun_ = true;
     if (!pace_.Due(now)) return;
-    awaits_ = shared_->state.Change([&](State& state) {
+    awaits_ = shared_->state.Change([&](ReadState& state) {
       if (state.asked || state.failure) return false;
       state.asked = now;
       state.asked_at = SystemClock().Steady();
@@ -98,27 +98,28 @@ class AsideCollector : public Collector {
     if (!std::exchange(begun_, false)) Begin(now);
     begun_ = false;
     if (std::exchange(awaits_, false)) {
-      const auto done = [](const State& state) { return !state.asked || !state.started; };
+      const auto done = [](const ReadState& state) { return !state.asked || !state.started; };
       shared_->state.Wait({}, options_.reading, done);
     }
-    return shared_->state.Change([&](State& state) { return Take(state, row); });
+    return shared_->state.Change([&](ReadState& state) { return Take(state, row); });
   }
 
   std::vector<GpuFacts> Gpus() const override {
-    return shared_->state.Read([](const State& state) { return state.gpus; });
+    return shared_->state.Read([](const ReadState& state) { return state.gpus; });
   }
   bool Starting() const override {
-    return shared_->state.Read([](const State& state) { return !state.started; });
+    return shared_->state.Read([](const ReadState& state) { return !state.started; });
   }
   bool Ended() const override {
-    return shared_->state.Read([](const State& state) { return state.failure.has_value(); });
+    return shared_->state.Read([](const ReadState& state) { return state.failure.has_value(); });
   }
   std::string Shortfall() const override {
-    return shared_->state.Read([&](const State& state) { return state.hangs ? Silence() : ""; });
+    return shared_->state.Read(
+        [&](const ReadState& state) { return state.hangs ? Silence() : ""; });
   }
 
  private:
-  Status Take(State& state, TickRow& row) {
+  Status Take(ReadState& state, TickRow& row) {
     if (state.failure) return *state.failure;
     const Duration patience = std::max(options_.hangs_after, 2 * options_.period);
     const SteadyTime until = state.asked_at + patience;
@@ -128,7 +129,7 @@ class AsideCollector : public Collector {
     return state.read;
   }
 
-  void Show(const State& state, TickRow& row) {
+  void Show(const ReadState& state, TickRow& row) {
     if (std::exchange(makes_, state.makes) != state.makes) columns_.clear();
     for (std::size_t i = columns_.size(); i < state.row.size(); ++i) {
       columns_.push_back(ColumnOf(state.row.series()[i], row));
@@ -144,7 +145,7 @@ class AsideCollector : public Collector {
 
   std::string Silence() const { return Format("{}: the driver does not answer", options_.name); }
 
-  const std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<AsideReads> shared_;
   const AsideOptions options_;
   Pace pace_;
   bool begun_ = false, awaits_ = false;
@@ -155,13 +156,13 @@ class AsideCollector : public Collector {
 }  // namespace
 
 Result<std::unique_ptr<Collector>> CollectAside(MakeCollector make, const AsideOptions& options) {
-  const auto shared = std::make_shared<Shared>(std::move(make));
+  const auto shared = std::make_shared<AsideReads>(std::move(make));
   if (!RunAside(options.name, [shared] { Serve(*shared); })) {
     return Unavailable(Format("{}: no thread", options.name));
   }
   auto collector = std::make_unique<AsideCollector>(shared, options);
-  shared->state.Wait({}, options.start, [](const State& state) { return state.started; });
-  const auto failure = shared->state.Read([](const State& state) { return state.failure; });
+  shared->state.Wait({}, options.start, [](const ReadState& state) { return state.started; });
+  const auto failure = shared->state.Read([](const ReadState& state) { return state.failure; });
   if (failure) return *failure;
   return std::unique_ptr<Collector>(std::move(collector));
 }

@@ -14,23 +14,23 @@ namespace {
 
 constexpr Duration kPeriod = 60s;
 
-struct State {
+struct RetryState {
   bool trying = false;
   std::string reason{};  // of the newest attempt
   std::unique_ptr<Collector> made{};
 };
 
 // Owned by the collector and by the thread of an attempt; whoever leaves last frees it.
-struct Shared {
+struct RetriedSource {
   const CollectorKind kind;
   const std::string root;
-  Guarded<State> state{};
+  Guarded<RetryState> state{};
 };
 
-void Try(Shared& shared) {
+void Try(RetriedSource& shared) {
   TickRow unused;
   auto made = shared.kind.make(shared.root, unused);
-  shared.state.Change([&](State& state) {
+  shared.state.Change([&](RetryState& state) {
     state.trying = false;
     if (made) {
       state.made = std::move(*made);
@@ -44,11 +44,11 @@ class RetriedCollector : public Collector {
  public:
   RetriedCollector(const CollectorKind& kind, const std::string& root,
                    Result<std::unique_ptr<Collector>> made, bool is_missed)
-      : shared_(std::make_shared<Shared>(kind, root)), is_missed_(is_missed) {
+      : shared_(std::make_shared<RetriedSource>(kind, root)), is_missed_(is_missed) {
     if (made) {
       Read(std::move(*made));
     } else {
-      shared_->state.Change([&](State& state) { state.reason = made.error().message; });
+      shared_->state.Change([&](RetryState& state) { state.reason = made.error().message; });
     }
   }
 
@@ -81,7 +81,7 @@ class RetriedCollector : public Collector {
   std::string Shortfall() const override {
     if (const auto source = Source()) return source->Shortfall();
     if (!is_missed_) return "";
-    return shared_->state.Read([](const State& state) { return state.reason; });
+    return shared_->state.Read([](const RetryState& state) { return state.reason; });
   }
 
  private:
@@ -99,7 +99,7 @@ class RetriedCollector : public Collector {
   void End(const Status& last) {
     end_ = last;
     const std::string reason = last ? "it has ended" : last.error().message;
-    shared_->state.Change([&](State& state) { state.reason = reason; });
+    shared_->state.Change([&](RetryState& state) { state.reason = reason; });
     Read(nullptr);
     due_.reset();
   }
@@ -111,15 +111,15 @@ class RetriedCollector : public Collector {
     if (owned_ || now < *due_) return;
     due_ = now + kPeriod;
     const bool still =
-        shared_->state.Change([](State& state) { return std::exchange(state.trying, true); });
+        shared_->state.Change([](RetryState& state) { return std::exchange(state.trying, true); });
     tried_ = true;
     const auto attempt = [shared = shared_] { Try(*shared); };
     if (still || RunAside(std::string(shared_->kind.name), attempt)) return;
-    shared_->state.Change([](State& state) { state.trying = false; });
+    shared_->state.Change([](RetryState& state) { state.trying = false; });
   }
 
   void Take() {
-    auto made = shared_->state.Change([this](State& state) {
+    auto made = shared_->state.Change([this](RetryState& state) {
       tried_ = state.trying;
       return std::move(state.made);
     });
@@ -129,7 +129,7 @@ class RetriedCollector : public Collector {
     Read(std::move(made));
   }
 
-  const std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<RetriedSource> shared_;
   std::atomic<bool> is_missed_;
   std::optional<SteadyTime> due_;                     // the next attempt
   bool tried_ = false;                                // there may be one whose end was not seen

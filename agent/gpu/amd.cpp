@@ -9,7 +9,7 @@ namespace {
 using enum GpuMetric;
 using enum CardFile;
 
-constexpr CardRow kRows[] = {
+constexpr CardRow kAmdRows[] = {
     {kUtil, kGauge, 1, "device/gpu_busy_percent"},
     {kMemoryBusy, kGauge, 1, "device/mem_busy_percent"},
     {kMemoryUsed, kGauge, 1, "device/mem_info_vram_used"},
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Collector>> MakeAmdCollector(const std::string& root) {
     return card.vendor != kAmdVendor ||
            ReadCardNumber(root, card.folder + "/device/mem_info_vram_total") < kLeastMemory;
   });
-  return MakeCardCollector(root, cards, kRows);
+  return MakeCardCollector(root, cards, kAmdRows);
 }
 
 }  // namespace stepscope

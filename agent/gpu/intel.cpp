@@ -10,7 +10,7 @@ using enum GpuMetric;
 using enum CardFile;
 
 // Without rights there is no count of busy time: a GPU that does not sleep counts as busy.
-constexpr CardRow kRows[] = {
+constexpr CardRow kIntelRows[] = {
     {kUtil, kIdle, 1, "device/tile0/gt0/gtidle/idle_residency_ms"},
     {kUtil, kIdle, 1, "gt/gt0/rc6_residency_ms"},
     {kUtil, kIdle, 1, "power/rc6_residency_ms"},
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Collector>> MakeIntelCollector(const std::string& root) {
   std::erase_if(cards, [](const DrmCard& card) {
     return card.vendor != kIntelVendor || card.pci_address == kInside;
   });
-  return MakeCardCollector(root, cards, kRows);
+  return MakeCardCollector(root, cards, kIntelRows);
 }
 
 }  // namespace stepscope

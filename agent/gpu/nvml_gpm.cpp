@@ -12,7 +12,7 @@ struct GpmRow {
   GpuMetric metric;
 };
 
-constexpr GpmRow kRows[] = {
+constexpr GpmRow kGpmRows[] = {
     {2, GpuMetric::kSmActive},
     {3, GpuMetric::kSmOccupancy},
     {5, GpuMetric::kTensorActive},
@@ -39,8 +39,8 @@ NvmlGpm::NvmlGpm(const NvmlLibrary& library, nvml::Device device) : library_(lib
     *sample = Sample(made, Free{library.gpm_free_sample});
   }
   metrics_ = std::make_unique<nvml::GpmMetrics>();
-  metrics_->count = std::size(kRows);
-  for (std::size_t i = 0; i < std::size(kRows); ++i) metrics_->metrics[i].id = kRows[i].id;
+  metrics_->count = std::size(kGpmRows);
+  for (std::size_t i = 0; i < std::size(kGpmRows); ++i) metrics_->metrics[i].id = kGpmRows[i].id;
 }
 
 bool NvmlGpm::NewSample(nvml::Device device, SteadyTime now) {
@@ -61,9 +61,9 @@ void NvmlGpm::Read(nvml::Device device, SteadyTime now, GpuValues& values) {
     if (known_) known_ = library_.gpm_metrics(metrics_.get()) == nvml::kSuccess;
   }
   if (!known_) return;
-  for (std::size_t i = 0; i < std::size(kRows); ++i) {
+  for (std::size_t i = 0; i < std::size(kGpmRows); ++i) {
     const nvml::GpmMetric& metric = metrics_->metrics[i];
-    if (metric.result == nvml::kSuccess) values[kRows[i].metric] = metric.value;
+    if (metric.result == nvml::kSuccess) values[kGpmRows[i].metric] = metric.value;
   }
 }
 

@@ -15,7 +15,7 @@ namespace stepscope {
 namespace {
 
 // Version 2 sums up what each core of each group below counted to answer.
-constexpr Duration kPeriod = 2s;
+constexpr Duration kCgroupPeriod = 2s;
 constexpr Duration kSeldomPeriod = 10s;  // of files in which nothing changes for most groups
 // What version 1 says when there is none is near the largest number.
 constexpr std::uint64_t kNoLimit = 1ull << 60;
@@ -88,7 +88,7 @@ class Cgroup {
 
 class OwnCgroup : public PacedCollector {
  public:
-  explicit OwnCgroup(std::vector<CgroupFile> files) : PacedCollector(kPeriod) {
+  explicit OwnCgroup(std::vector<CgroupFile> files) : PacedCollector(kCgroupPeriod) {
     group_.Open(std::move(files));
   }
 
@@ -104,7 +104,7 @@ class OwnCgroup : public PacedCollector {
 class JobCgroup : public PacedCollector {
  public:
   JobCgroup(const std::string& root, ListTraining list)
-      : PacedCollector(kPeriod), root_(root), list_(std::move(list)) {}
+      : PacedCollector(kCgroupPeriod), root_(root), list_(std::move(list)) {}
 
   std::string Shortfall() const override {
     return shortfall_.Read([](const std::string& reason) { return reason; });

@@ -30,10 +30,10 @@ constexpr Share kShares[] = {
     {&CpuShares::steal_percent, "node_steal_percent", "cpu_steal_percent", true},
 };
 
-class Core {
+class CpuCore {
  public:
   // `number` is -1 for all cores together.
-  Core(int number, bool split) {
+  CpuCore(int number, bool split) {
     const std::string device = number < 0 ? "" : Format("cpu{}", number);
     for (const Share& share : kShares) {
       if (number >= 0 && share.split && !split) continue;
@@ -90,7 +90,7 @@ class CpuCollector : public Collector {
   }
 
  private:
-  Core& At(int number) {
+  CpuCore& At(int number) {
     const auto index = static_cast<std::size_t>(number + 1);
     while (index >= cores_.size()) cores_.emplace_back(static_cast<int>(cores_.size()) - 1, split_);
     return cores_[index];
@@ -99,11 +99,11 @@ class CpuCollector : public Collector {
   Source source_;
   const bool split_;
   std::uint64_t reading_ = 0;
-  std::vector<Core> cores_;  // the first is the mean of all
+  std::vector<CpuCore> cores_;  // the first is the mean of all
   RateSeries switches_{"node_context_switches_per_second", ""};
 };
 
-int CountCores(std::string_view text) {
+int CoresOf(std::string_view text) {
   int cores = 0, number = 0;
   std::string_view line;
   while (TakeLine(text, line) && line.starts_with("cpu")) {
@@ -164,7 +164,7 @@ Result<std::unique_ptr<Collector>> MakeCpuCollector(const std::string& root, Tic
   auto source = Source::Open(root, "/proc/stat");
   if (!source) return source.error();
   const auto text = source->Read();
-  const bool split = text && CountCores(*text) <= kMostSplitCores;
+  const bool split = text && CoresOf(*text) <= kMostSplitCores;
   return std::unique_ptr<Collector>(std::make_unique<CpuCollector>(std::move(*source), split));
 }
 

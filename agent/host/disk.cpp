@@ -15,7 +15,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::uint64_t kSectorBytes = 512;  // of this file, whatever the device's own
-constexpr std::size_t kMostDevices = 4096;
+constexpr std::size_t kMostDisks = 4096;
 constexpr Duration kScanPeriod = 30s;  // for devices that were not there
 
 // Requests of one direction: how many, their bytes, and how long one of them took.
@@ -122,7 +122,7 @@ class DiskCollector : public Collector {
 
   // Partitions are no entries of /sys/block, and what is only software has no "device" there.
   void Look(std::string_view device) {
-    if (disks_.size() + software_.size() >= kMostDevices) return;
+    if (disks_.size() + software_.size() >= kMostDisks) return;
     const auto known = disks_.find(device);
     // Nothing is allocated for one that is read already.
     if (known != disks_.end() && known->second.open()) return;

@@ -15,14 +15,14 @@ namespace stepscope {
 namespace {
 
 // The kernel sums up each core's counts to answer.
-constexpr Duration kPeriod = 5s;
+constexpr Duration kFaultsPeriod = 5s;
 
-struct Count {
+struct FaultCount {
   std::string_view name, metric;
   bool pages;  // told as bytes
 };
 
-constexpr Count kCounts[] = {
+constexpr FaultCount kFaultCounts[] = {
     {"pswpin", "swap_in_bytes_per_second", true},
     {"pswpout", "swap_out_bytes_per_second", true},
     {"pgfault", "memory_faults_per_second", false},
@@ -31,9 +31,10 @@ constexpr Count kCounts[] = {
 
 class FaultsCollector : public PacedCollector {
  public:
-  explicit FaultsCollector(Source source) : PacedCollector(kPeriod), source_(std::move(source)) {
+  explicit FaultsCollector(Source source)
+      : PacedCollector(kFaultsPeriod), source_(std::move(source)) {
     const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
-    for (const Count& count : kCounts)
+    for (const FaultCount& count : kFaultCounts)
       rates_.emplace_back(count.metric, "", count.pages ? page : 1);
   }
 
@@ -51,10 +52,10 @@ class FaultsCollector : public PacedCollector {
 
   void Take(std::string_view line, SteadyTime now, TickRow& row) {
     const std::string_view name = TakeWord(line);
-    const auto count = std::ranges::find(kCounts, name, &Count::name);
-    if (count != std::end(kCounts)) {
+    const auto count = std::ranges::find(kFaultCounts, name, &FaultCount::name);
+    if (count != std::end(kFaultCounts)) {
       const auto number = TakeNumber(line);
-      if (number) rates_[count - std::begin(kCounts)].Take(*number, now, row);
+      if (number) rates_[count - std::begin(kFaultCounts)].Take(*number, now, row);
     } else if (name == "oom_kill") {
       const auto number = TakeNumber(line);
       if (number) kills_.Set(static_cast<double>(*number), row);
@@ -62,7 +63,7 @@ class FaultsCollector : public PacedCollector {
   }
 
   Source source_;
-  std::vector<RateSeries> rates_;  // as kCounts
+  std::vector<RateSeries> rates_;  // as kFaultCounts
   GaugeSeries kills_{"memory_oom_kills"};
 };
 

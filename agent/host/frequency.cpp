@@ -15,23 +15,23 @@ namespace stepscope {
 namespace {
 
 // The kernel may have to ask each core.
-constexpr Duration kPeriod = 5s;
+constexpr Duration kFrequencyPeriod = 5s;
 
-struct Core {
+struct CoreFrequency {
   Source source;  // kHz
   std::optional<GaugeSeries> column;
 };
 
 class FrequencyCollector : public PacedCollector {
  public:
-  explicit FrequencyCollector(std::vector<Core> cores)
-      : PacedCollector(kPeriod), cores_(std::move(cores)) {}
+  explicit FrequencyCollector(std::vector<CoreFrequency> cores)
+      : PacedCollector(kFrequencyPeriod), cores_(std::move(cores)) {}
 
  private:
   Status Read(SteadyTime, TickRow& row) override {
     double sum = 0;
     int read = 0;
-    for (Core& core : cores_) {
+    for (CoreFrequency& core : cores_) {
       auto text = core.source.Read();  // fails while the core is offline
       std::string_view line;
       const auto khz = text && TakeLine(*text, line) ? TakeNumber(line) : std::nullopt;
@@ -45,7 +45,7 @@ class FrequencyCollector : public PacedCollector {
     return {};
   }
 
-  std::vector<Core> cores_;
+  std::vector<CoreFrequency> cores_;
   GaugeSeries mean_{"node_cpu_clock_mhz"};
 };
 
@@ -63,7 +63,7 @@ int CountCores(const std::string& root) {
 Result<std::unique_ptr<Collector>> MakeFrequencyCollector(const std::string& root, TickRow&) {
   const int cores = CountCores(root);
   const int step = cores / (kMostSplitCores + 1) + 1;
-  std::vector<Core> opened;
+  std::vector<CoreFrequency> opened;
   Error reason{Code::kNotFound, "/sys/devices/system/cpu/cpu0: No such file or directory"};
   for (int core = 0; core < cores; core += step) {
     auto source =

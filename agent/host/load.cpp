@@ -10,7 +10,7 @@ namespace stepscope {
 namespace {
 
 // The kernel works it out so often; until then it stands.
-constexpr Duration kPeriod = 5s;
+constexpr Duration kLoadPeriod = 5s;
 
 class LoadCollector : public Collector {
  public:
@@ -34,7 +34,7 @@ class LoadCollector : public Collector {
 
   Source source_;
   std::size_t column_;
-  Pace pace_{kPeriod};
+  Pace pace_{kLoadPeriod};
   Result<double> read_ = Unavailable("/proc/loadavg: not read yet");
 };
 

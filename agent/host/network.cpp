@@ -13,7 +13,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostDevices = 4096;
+constexpr std::size_t kMostInterfaces = 4096;
 // The kernel asks the driver, under the lock of all interfaces.
 constexpr Duration kSpeedPeriod = 30s;
 constexpr std::string_view kInside[] = {"veth", "docker",  "br-", "virbr", "cni",
@@ -25,13 +25,13 @@ bool LeadsOut(std::string_view device) {
          });
 }
 
-struct Count {
+struct InterfaceCount {
   std::uint64_t NetworkTotals::*total;
   std::string_view metric;
   RateSeries::From from;
 };
 
-constexpr Count kCounts[] = {
+constexpr InterfaceCount kInterfaceCounts[] = {
     {&NetworkTotals::receive_bytes, "network_receive_bytes_per_second", RateSeries::kFirstUse},
     {&NetworkTotals::send_bytes, "network_send_bytes_per_second", RateSeries::kFirstUse},
     {&NetworkTotals::receive_packets, "network_receive_packets_per_second", RateSeries::kFirstUse},
@@ -48,7 +48,8 @@ class Interface {
       : speed_path_("/sys/class/net/" + device + "/speed"),
         speed_file_(Source::Open(root, speed_path_)),
         speed_("network_link_bytes_per_second", device) {
-    for (const Count& count : kCounts) rates_.emplace_back(count.metric, device, 1, count.from);
+    for (const InterfaceCount& count : kInterfaceCounts)
+      rates_.emplace_back(count.metric, device, 1, count.from);
   }
 
   // `before`: when the one before was read that had all interfaces.
@@ -58,7 +59,7 @@ class Interface {
       if (was_away) rate.Restart();
     }
     for (std::size_t i = 0; i < rates_.size(); ++i) {
-      rates_[i].Take(totals.*kCounts[i].total, now, row);
+      rates_[i].Take(totals.*kInterfaceCounts[i].total, now, row);
     }
   }
 
@@ -76,7 +77,7 @@ class Interface {
   }
 
  private:
-  std::vector<RateSeries> rates_;  // as kCounts
+  std::vector<RateSeries> rates_;  // as kInterfaceCounts
   SteadyTime read_at_{};
   const std::string speed_path_;
   Result<Source> speed_file_;
@@ -108,7 +109,7 @@ class NetworkCollector : public Collector {
   Interface* Find(std::string_view device) {
     const auto found = interfaces_.find(device);
     if (found != interfaces_.end()) return &found->second;
-    if (interfaces_.size() >= kMostDevices || !LeadsOut(device)) return nullptr;
+    if (interfaces_.size() >= kMostInterfaces || !LeadsOut(device)) return nullptr;
     const std::string name(device);
     return &interfaces_.emplace(name, Interface(root_, name)).first->second;
   }

@@ -14,7 +14,7 @@ namespace stepscope {
 namespace {
 
 // The kernel writes a line for each kind of operation of each mount.
-constexpr Duration kPeriod = 2s;
+constexpr Duration kNfsPeriod = 2s;
 constexpr Duration kPeriodWithout = 30s;
 constexpr std::size_t kMostMounts = 64;
 constexpr auto kOwn = "/proc/self/mountstats";
@@ -94,7 +94,7 @@ class NfsCollector : public Collector {
   }
 
   Source source_;
-  Pace pace_{kPeriod}, pace_without_{kPeriodWithout};
+  Pace pace_{kNfsPeriod}, pace_without_{kPeriodWithout};
   Status last_;                                       // what the last reading said
   std::map<std::string, Mount, std::less<>> mounts_;  // by export
   std::set<std::string> names_;

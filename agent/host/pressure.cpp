@@ -13,7 +13,7 @@ namespace stepscope {
 namespace {
 
 // The kernel sums up each core's waiting to answer, for each file anew.
-constexpr Duration kPeriod = 2s;
+constexpr Duration kPressurePeriod = 2s;
 
 struct PressureFile {
   const char* path;
@@ -46,7 +46,7 @@ struct Resource {
 class PressureCollector : public PacedCollector {
  public:
   explicit PressureCollector(std::vector<Resource> resources)
-      : PacedCollector(kPeriod), resources_(std::move(resources)) {}
+      : PacedCollector(kPressurePeriod), resources_(std::move(resources)) {}
 
  private:
   Status Read(SteadyTime now, TickRow& row) override {

@@ -20,7 +20,7 @@ constexpr Duration kThreadsPeriod = 60s;  // some hundred files for each rank
 constexpr int kFew = 32;
 // Three open files each.
 constexpr std::size_t kMostProcesses = 160;
-constexpr std::size_t kMostDevices = 64;
+constexpr std::size_t kMostProcessDevices = 64;
 
 class ProcessCollector : public Collector {
  public:
@@ -68,7 +68,7 @@ class ProcessCollector : public Collector {
     }
     bool any = false;
     for (const auto& [device, pid] : listed_) {
-      if (ranks_.size() >= kMostDevices && !ranks_.contains(device)) continue;
+      if (ranks_.size() >= kMostProcessDevices && !ranks_.contains(device)) continue;
       RankProcesses& rank = ranks_.try_emplace(device, device).first->second;
       if (rank.pid() != 0) continue;
       if (RoomFor(rank) == 0) {

@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Duration kPeriod = 60s;
+constexpr Duration kProportionalMemoryPeriod = 60s;
 constexpr int kShare = 2000;  // of the time between two readings one part is spent
 // The walk takes 10 ms for 1 GiB, and old kernels let the process map no memory meanwhile.
 constexpr std::uint64_t kLargestBytes = 8ull << 30;
@@ -39,7 +39,7 @@ bool ProportionalMemory::Due(SteadyTime now) const {
 }
 
 void ProportionalMemory::Ask(const Groups& groups, SteadyTime now) {
-  next_ = now + kPeriod;
+  next_ = now + kProportionalMemoryPeriod;
   waiting_ = true;
   state_.Change([&](State& state) {
     state.groups = groups;
@@ -63,7 +63,7 @@ bool ProportionalMemory::Take(SteadyTime now, Groups& groups) {
 void ProportionalMemory::Run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const auto ready = [](const State& state) { return state.asked && !state.done; };
-    if (!state_.Wait(stop, kPeriod, ready)) continue;
+    if (!state_.Wait(stop, kProportionalMemoryPeriod, ready)) continue;
     Groups groups = state_.Read([](const State& state) { return state.groups; });
     const Duration began = CpuTime();
     for (MemoryGroup& group : groups) group.bytes = BytesOf(group.pids, stop);

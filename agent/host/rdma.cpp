@@ -50,7 +50,7 @@ constexpr Row kRest[] = {
     {"hw_counters/rp_cnp_handled", "rdma_congestion_per_second"},
 };
 
-std::optional<std::uint64_t> NumberIn(Source& source) {
+std::optional<std::uint64_t> NumberOf(Source& source) {
   auto text = source.Read();
   std::string_view line;
   return text && TakeLine(*text, line) ? TakeNumber(line) : std::nullopt;
@@ -65,7 +65,7 @@ struct Sum {
   void Take(SteadyTime now, TickRow& row) {
     std::uint64_t total = 0;
     for (Source& file : files) {
-      const auto number = NumberIn(file);
+      const auto number = NumberOf(file);
       if (!number) return;  // the total of the others would jump
       total += *number;
     }

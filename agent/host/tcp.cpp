@@ -9,11 +9,11 @@ namespace stepscope {
 namespace {
 
 // The kernel sums up each core's counts to answer.
-constexpr Duration kPeriod = 5s;
+constexpr Duration kTcpPeriod = 5s;
 
 class TcpCollector : public PacedCollector {
  public:
-  explicit TcpCollector(Source source) : PacedCollector(kPeriod), source_(std::move(source)) {}
+  explicit TcpCollector(Source source) : PacedCollector(kTcpPeriod), source_(std::move(source)) {}
 
  private:
   Status Read(SteadyTime now, TickRow& row) override {

@@ -28,7 +28,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-std::vector<std::string> Environment(const CommandOptions& options) {
+std::vector<std::string> CommandEnvironment(const CommandOptions& options) {
   std::map<std::string, std::string> entries;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -98,7 +98,7 @@ std::optional<CommandSignals::Arrival> CommandSignals::Next() {
 Result<ProfiledCommand> ProfiledCommand::Start(const CommandOptions& options,
                                                const CommandSignals& signals) {
   std::vector<std::string> words = options.words;
-  std::vector<std::string> environment = Environment(options);
+  std::vector<std::string> environment = CommandEnvironment(options);
   const std::vector<char*> argv = Pointers(words), envp = Pointers(environment);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return Internal(Format("pipe: {}", std::strerror(errno)));

@@ -12,7 +12,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kLongestLine = 1024;
+constexpr std::size_t kLongestLogLine = 1024;
 constexpr std::size_t kMostBytes = 256 * 1024;  // of one tick
 
 }  // namespace
@@ -64,7 +64,7 @@ Status LogMetrics::Collect(SteadyTime, TickRow& row) {
     size += static_cast<std::size_t>(count);
     for (const char byte : std::string_view(bytes, static_cast<std::size_t>(count))) {
       if (byte == '\n') Take(line_), line_.clear();
-      if (byte != '\n' && line_.size() < kLongestLine) line_ += byte;
+      if (byte != '\n' && line_.size() < kLongestLogLine) line_ += byte;
     }
   }
   for (std::size_t i = 0; i < patterns_.size(); ++i) {

@@ -15,7 +15,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kLongestLine = 1023;
+constexpr std::size_t kLongestRelayedLine = 1023;
 
 // Of this process only, which has one thread.
 volatile sig_atomic_t terminal_resized = 0;
@@ -69,7 +69,7 @@ class LineCutter {
     for (const char byte : bytes) {
       if (byte == '\n' || byte == '\r') {
         Send(lines, memory);
-      } else if (size_ < kLongestLine) {
+      } else if (size_ < kLongestRelayedLine) {
         text_[size_++] = byte;
       }
     }
@@ -84,7 +84,7 @@ class LineCutter {
     size_ = 0;
   }
 
-  std::array<char, kLongestLine + 1> text_{};
+  std::array<char, kLongestRelayedLine + 1> text_{};
   std::size_t size_ = 0;
 };
 

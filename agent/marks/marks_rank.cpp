@@ -11,9 +11,9 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostTakenSteps = 16'384;
-constexpr std::size_t kMostNames = 512;
+constexpr std::size_t kMostRankNames = 512;
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;  // what JSON can say
-constexpr std::string_view kOther = "(other)";
+constexpr std::string_view kOtherNames = "(other)";
 
 void AddCounts(MarkSource& sum, const MarkSource& process) {
   sum.dropped += process.dropped;
@@ -56,8 +56,8 @@ void RankRecord::AddStep(const void* ring, Step step, std::uint64_t start_ns) {
 }
 
 void RankRecord::AddAnnotation(const std::string& name, const AnnotationSums& sums) {
-  const bool full = annotations_.size() >= kMostNames && !annotations_.contains(name);
-  auto& bins = annotations_[full || name.empty() ? std::string(kOther) : name];
+  const bool full = annotations_.size() >= kMostRankNames && !annotations_.contains(name);
+  auto& bins = annotations_[full || name.empty() ? std::string(kOtherNames) : name];
   bins[SpanBinOf(sums.least.count())].Add(sums);
 }
 

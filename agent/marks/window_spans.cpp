@@ -9,8 +9,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kNear = 64;  // steps that may end while the rings of a rank are read
-constexpr std::size_t kMostNames = 512;
-constexpr const char* kOther = "(other)";
+constexpr std::size_t kMostSpanNames = 512;
+constexpr const char* kOtherSpans = "(other)";
 
 }  // namespace
 
@@ -39,8 +39,8 @@ void WindowSpans::AddStep(std::int64_t number, std::uint64_t start_ns, std::uint
 }
 
 std::int32_t WindowSpans::IndexOf(const std::string& name) {
-  const bool full = names_.size() >= kMostNames && !index_of_name_.contains(name);
-  const std::string& taken = full || name.empty() ? kOther : name;
+  const bool full = names_.size() >= kMostSpanNames && !index_of_name_.contains(name);
+  const std::string& taken = full || name.empty() ? kOtherSpans : name;
   const auto [place, fresh] =
       index_of_name_.emplace(taken, static_cast<std::int32_t>(names_.size()));
   if (fresh) names_.push_back(taken);

@@ -12,11 +12,11 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kPushBytes = 1024 * 1024;
+constexpr std::size_t kReplayedBytes = 1024 * 1024;
 constexpr Duration kFirstPause = 500ms;
 constexpr Duration kLongestPause = 10s;
 constexpr Duration kPatience = 60s;
-constexpr int kMostGaps = 8;
+constexpr int kMostReplayGaps = 8;
 
 }  // namespace
 
@@ -98,7 +98,7 @@ Result<Push> Replayer::Build(Course& course, std::int64_t until_us) {
   for (std::size_t i = course.next; i < course.session->frames.size(); ++i) {
     const RecordedFrame& place = course.session->frames[i];
     const bool waits = push.frames > 0 && place.created_us > until_us;
-    if (waits || push.frames >= most_frames_ || push.body.size() > kPushBytes) break;
+    if (waits || push.frames >= most_frames_ || push.body.size() > kReplayedBytes) break;
     if (place.first > wanted) {
       AppendToPush(push.body, EncodeLost(course, wanted, place.first - 1, "corrupt"));
       push.last = place.first - 1;
@@ -173,7 +173,7 @@ void Replayer::GoTo(Course& course, std::uint64_t wanted) {
 }
 
 Status Replayer::TakeGap(const PushReading& reading, Course& course) {
-  if (++gaps_ > kMostGaps || reading.expected == 0 ||
+  if (++gaps_ > kMostReplayGaps || reading.expected == 0 ||
       reading.expected > course.session->frames.back().last + 1) {
     return Unavailable(Format("the service asks for frame {} of job {}, which cannot be",
                               reading.expected, course.session->head.job));

@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kEnding = ".frames";
+constexpr std::string_view kRefusedEnding = ".frames";
 
 std::string PathOf(const std::string& name) {
   return Format("{}/{}", kRefusedFolder, name);
@@ -20,7 +20,7 @@ void MakeRoom(Files& files, std::uint64_t bytes) {
   auto entries = files.List(kRefusedFolder);
   if (!entries) return;
   std::erase_if(*entries, [](const FileEntry& entry) {
-    return entry.is_folder || !entry.name.ends_with(kEnding);
+    return entry.is_folder || !entry.name.ends_with(kRefusedEnding);
   });
   std::ranges::sort(*entries, {}, &FileEntry::changed_us);
   std::size_t left = entries->size();
@@ -42,7 +42,7 @@ Result<std::string> KeepRefused(Files& files, const Session& session, std::uint6
   const Status folder = files.MakeFolder(kRefusedFolder);
   if (!folder && folder.error().code != Code::kConflict) return folder.error();
   MakeRoom(files, recording.size());
-  const std::string path = PathOf(Format("{}-{}{}", SessionName(session), number, kEnding));
+  const std::string path = PathOf(Format("{}-{}{}", SessionName(session), number, kRefusedEnding));
   auto file = files.Create(path, recording.size());
   // The same frame was refused before.
   if (!file && file.error().code == Code::kConflict) return path;

@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kEnding = ".seg";
+constexpr std::string_view kSegmentEnding = ".seg";
 constexpr std::size_t kDigits = 8;
 constexpr std::size_t kSessionDigits = 2 * sizeof(Session);
 
@@ -29,11 +29,11 @@ std::string SessionName(const Session& session) {
 }
 
 std::string SegmentName(std::uint32_t segment) {
-  return Format("{:08}{}", segment, kEnding);
+  return Format("{:08}{}", segment, kSegmentEnding);
 }
 
 std::uint32_t SegmentOf(const std::string& name) {
-  if (name.size() != kDigits + kEnding.size() || !name.ends_with(kEnding)) return 0;
+  if (name.size() != kDigits + kSegmentEnding.size() || !name.ends_with(kSegmentEnding)) return 0;
   const auto number = ParseInt(name.substr(0, kDigits), "segment");
   return number ? static_cast<std::uint32_t>(*number) : 0;
 }

@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-bool HasControl(std::string_view text) {
+bool HoldsControl(std::string_view text) {
   return std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
@@ -18,13 +18,13 @@ Status CheckRequest(const HttpRequest& request) {
   if (request.method != "GET" && request.method != "POST") {
     return Invalid(Format("HTTP method '{}': only GET and POST", Printable(request.method)));
   }
-  if (!request.target.empty() && (request.target[0] != '/' || HasControl(request.target) ||
+  if (!request.target.empty() && (request.target[0] != '/' || HoldsControl(request.target) ||
                                   request.target.find(' ') != std::string::npos)) {
     return Invalid(Format("HTTP target '{}' is not a path", Printable(request.target)));
   }
   for (const auto& [name, value] : request.headers) {
-    if (name.empty() || HasControl(name) || name.find(':') != std::string::npos ||
-        HasControl(value)) {
+    if (name.empty() || HoldsControl(name) || name.find(':') != std::string::npos ||
+        HoldsControl(value)) {
       return Invalid(Format("HTTP header '{}' has a control character", Printable(name)));
     }
   }

@@ -25,7 +25,7 @@ Error CannotConnect(int error) {
 }
 
 // Asks nobody: the address is numeric, perhaps with the number of a link behind it.
-SocketAddress Read(const std::string& address, std::uint16_t port) {
+SocketAddress ReadAddress(const std::string& address, std::uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV | AI_NUMERICHOST;
@@ -45,7 +45,7 @@ Status Finish(int socket, const WaitLimit& limit) {
 }
 
 Result<Descriptor> ConnectTo(const std::string& text, std::uint16_t port, const WaitLimit& limit) {
-  const SocketAddress address = Read(text, port);
+  const SocketAddress address = ReadAddress(text, port);
   if (!address) return Unavailable(Format("cannot connect: '{}' is no address", Printable(text)));
   Descriptor socket(
       ::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));

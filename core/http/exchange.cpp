@@ -7,7 +7,7 @@
 namespace stepscope {
 namespace {
 
-std::string Write(const Url& url, const HttpRequest& from) {
+std::string WriteHead(const Url& url, const HttpRequest& from) {
   std::string text = Format(
       "{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: stepscope\r\nAccept: */*\r\n"
       "Accept-Encoding: identity\r\n",
@@ -40,7 +40,7 @@ Error Failure(AnswerParser::State state, bool is_tls, bool answered) {
 Result<Exchanged> Exchange(HttpConnection& connection, const Url& url, const HttpRequest& from,
                            const AnswerLimit& most, const WaitLimit& limit, bool& answered) {
   answered = false;
-  if (Status sent = connection.Write(Write(url, from), limit); !sent) return sent.error();
+  if (Status sent = connection.Write(WriteHead(url, from), limit); !sent) return sent.error();
   using State = AnswerParser::State;
   AnswerParser parser(most);
   std::array<char, 4096> buffer;

@@ -13,25 +13,25 @@ TlsSocket& SocketOf(BIO* bio) {
   return *static_cast<TlsSocket*>(BIO_get_data(bio));
 }
 
-bool IsLater(int error) {
+bool IsLaterForTls(int error) {
   return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
 }
 
-int Read(BIO* bio, char* to, int size) {
+int ReadBio(BIO* bio, char* to, int size) {
   const TlsSocket& socket = SocketOf(bio);
   BIO_clear_retry_flags(bio);
   if (SystemClock().Steady() >= socket.deadline) return BIO_set_retry_read(bio), -1;
   const ssize_t count = recv(socket.descriptor, to, static_cast<std::size_t>(size), 0);
   if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
-  if (count < 0 && IsLater(errno)) BIO_set_retry_read(bio);
+  if (count < 0 && IsLaterForTls(errno)) BIO_set_retry_read(bio);
   return static_cast<int>(count);
 }
 
-int Write(BIO* bio, const char* from, int size) {
+int WriteBio(BIO* bio, const char* from, int size) {
   BIO_clear_retry_flags(bio);
   const ssize_t count = send(SocketOf(bio).descriptor, from, static_cast<std::size_t>(size),
                              MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (count < 0 && IsLater(errno)) BIO_set_retry_write(bio);
+  if (count < 0 && IsLaterForTls(errno)) BIO_set_retry_write(bio);
   return static_cast<int>(count);
 }
 
@@ -45,8 +45,8 @@ long Control(BIO* bio, int what, long, void*) {
 BioMethod MakeTlsSocketMethod() {
   BioMethod method(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "stepscope socket"));
   if (!method) return nullptr;
-  BIO_meth_set_read(method.get(), Read);
-  BIO_meth_set_write(method.get(), Write);
+  BIO_meth_set_read(method.get(), ReadBio);
+  BIO_meth_set_write(method.get(), WriteBio);
   BIO_meth_set_ctrl(method.get(), Control);
   return method;
 }

@@ -20,7 +20,7 @@ constexpr std::size_t kWorthCompressing = 128;
 using Numbers = std::span<const std::uint64_t>;
 
 // `value = base + divisor x quotient`, modulo 2^64 throughout, so that no value overflows.
-struct Packing {
+struct ColumnPacking {
   std::int64_t base = 0;
   std::uint64_t divisor = 0;  // 0: all quotients are 0 and none are stored
   std::size_t width = 0;      // bytes of a quotient
@@ -37,8 +37,8 @@ std::size_t WidthOf(std::uint64_t largest) {
   return static_cast<std::size_t>(64 - std::countl_zero(largest) + 7) / 8;
 }
 
-Packing PackingOf(Numbers numbers) {
-  Packing packing;
+ColumnPacking PackingOf(Numbers numbers) {
+  ColumnPacking packing;
   if (numbers.empty()) return packing;
   const auto as_signed = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
   packing.base = as_signed(std::ranges::min(numbers, {}, as_signed));
@@ -54,7 +54,7 @@ Packing PackingOf(Numbers numbers) {
   return packing;
 }
 
-void PutPlanes(const Packing& packing, Numbers numbers, std::string& bytes) {
+void PutPlanes(const ColumnPacking& packing, Numbers numbers, std::string& bytes) {
   const std::size_t begin = bytes.size();
   bytes.resize(begin + packing.bytes());
   for (std::size_t i = 0; i < packing.count; ++i) {
@@ -165,10 +165,10 @@ void ColumnEncoder::Take(const Column& column) {
 
 void ColumnEncoder::Encode(const Column& column, std::string& bytes, int level) {
   Take(column);
-  const Packing plain = PackingOf(numbers_), of_deltas = PackingOf(deltas_);
+  const ColumnPacking plain = PackingOf(numbers_), of_deltas = PackingOf(deltas_);
   // Two bytes more for the first value: deltas must save more than that.
   const bool deltas = numbers_.size() > 1 && of_deltas.bytes() + 2 < plain.bytes();
-  const Packing& packing = deltas ? of_deltas : plain;
+  const ColumnPacking& packing = deltas ? of_deltas : plain;
   std::uint8_t tag = deltas ? kDeltas : 0;
   if (numbers_.size() != column.values.size()) tag |= kPresence;
   std::string_view planes;

@@ -11,10 +11,10 @@
 namespace stepscope {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x46535453;  // "STSF"
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint32_t kFrameMagic = 0x46535453;  // "STSF"
+constexpr std::uint8_t kFrameVersion = 1;
 constexpr std::size_t kCrcBytes = 4;
-constexpr std::size_t kLongestName = 63;
+constexpr std::size_t kLongestNodeName = 63;
 constexpr std::size_t kLargestSchema = 2 * 1024 * 1024;
 
 bool IsKnownKind(std::uint8_t kind) {
@@ -28,10 +28,10 @@ Result<std::string_view> WithoutCrc(std::string_view bytes) {
     return Invalid(Format("frame: {} bytes, at most {} are allowed", bytes.size(), kMaxFrameBytes));
   }
   ByteReader start(bytes);
-  if (start.Take<std::uint32_t>() != kMagic) return Invalid("frame: not one of ours (magic)");
-  if (const int version = start.Take<std::uint8_t>(); version != kVersion) {
-    return Invalid(
-        Format("frame: version {} is not known, this service reads version {}", version, kVersion));
+  if (start.Take<std::uint32_t>() != kFrameMagic) return Invalid("frame: not one of ours (magic)");
+  if (const int version = start.Take<std::uint8_t>(); version != kFrameVersion) {
+    return Invalid(Format("frame: version {} is not known, this service reads version {}", version,
+                          kFrameVersion));
   }
   const std::string_view body = bytes.substr(0, bytes.size() - kCrcBytes);
   if (ByteReader(bytes.substr(body.size())).Take<std::uint32_t>() != Crc32c(body)) {
@@ -41,7 +41,7 @@ Result<std::string_view> WithoutCrc(std::string_view bytes) {
 }
 
 FrameHead TakeHead(ByteReader& reader) {
-  reader.TakeBytes(sizeof(kMagic) + sizeof(kVersion));
+  reader.TakeBytes(sizeof(kFrameMagic) + sizeof(kFrameVersion));
   FrameHead head;
   const auto kind = reader.Take<std::uint8_t>();
   if (!IsKnownKind(kind)) reader.Fail();
@@ -55,8 +55,8 @@ FrameHead TakeHead(ByteReader& reader) {
   head.clock_offset_us = reader.Take<std::int64_t>();
   head.round_trip_us = reader.Take<std::int64_t>();
   head.schema_hash = reader.Take<std::uint64_t>();
-  head.job = reader.TakeText(kLongestName);
-  head.node = reader.TakeText(kLongestName);
+  head.job = reader.TakeText(kLongestNodeName);
+  head.node = reader.TakeText(kLongestNodeName);
   return head;
 }
 
@@ -111,8 +111,8 @@ Session NewSession() {
 std::string EncodeFrame(const Frame& frame) {
   const FrameHead& head = frame.head;
   std::string bytes;
-  Put(bytes, kMagic);
-  Put(bytes, kVersion);
+  Put(bytes, kFrameMagic);
+  Put(bytes, kFrameVersion);
   Put(bytes, static_cast<std::uint8_t>(head.kind));
   bytes.append(reinterpret_cast<const char*>(head.session.data()), head.session.size());
   Put(bytes, head.sequence);

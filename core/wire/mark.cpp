@@ -9,13 +9,13 @@
 namespace stepscope {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x474e495250455453;  // "STEPRING"
+constexpr std::uint64_t kRingMagic = 0x474e495250455453;  // "STEPRING"
 constexpr std::uint64_t kLongest = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
 Result<RingHead> DecodeRingHead(const std::array<std::uint64_t, 3>& words) {
-  if (words[kRingMagicWord] != kMagic) return Invalid("ring: wrong magic");
+  if (words[kRingMagicWord] != kRingMagic) return Invalid("ring: wrong magic");
   const auto version = static_cast<std::uint32_t>(words[kRingVersionWord]);
   const auto slots = static_cast<std::uint32_t>(words[kRingVersionWord] >> 32);
   if (version != kRingVersion) {

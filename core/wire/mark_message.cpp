@@ -8,8 +8,8 @@
 namespace stepscope {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x4b4d5353;  // "SSMK"
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint32_t kMessageMagic = 0x4b4d5353;  // "SSMK"
+constexpr std::uint16_t kMessageVersion = 1;
 
 enum Kind : std::uint16_t {
   kHello = 1,
@@ -37,8 +37,8 @@ struct Encoder {
   std::string bytes;
 
   void Start(Kind kind) {
-    Put(bytes, kMagic);
-    Put(bytes, kVersion);
+    Put(bytes, kMessageMagic);
+    Put(bytes, kMessageVersion);
     Put(bytes, static_cast<std::uint16_t>(kind));
   }
   void operator()(const MarkHello& hello) {
@@ -197,10 +197,10 @@ Result<MarkMessage> DecodeMarkMessage(std::string_view bytes) {
   const auto magic = decoder.reader.Take<std::uint32_t>();
   const auto version = decoder.reader.Take<std::uint16_t>();
   const auto kind = decoder.reader.Take<std::uint16_t>();
-  if (!decoder.reader.ok() || magic != kMagic) return Invalid("mark message: wrong magic");
-  if (version != kVersion) {
+  if (!decoder.reader.ok() || magic != kMessageMagic) return Invalid("mark message: wrong magic");
+  if (version != kMessageVersion) {
     return Invalid(
-        Format("mark message: version {}, this agent speaks version {}", version, kVersion));
+        Format("mark message: version {}, this agent speaks version {}", version, kMessageVersion));
   }
   MarkMessage message = decoder.Body(kind);
   if (decoder.reader.ok()) return message;

@@ -8,15 +8,15 @@
 namespace stepscope {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
-constexpr std::size_t kLongestName = 63;
+constexpr std::uint8_t kSchemaVersion = 1;
+constexpr std::size_t kLongestSeriesName = 63;
 constexpr std::size_t kMostNames = 4096;
 
 }  // namespace
 
 std::string EncodeSchema(const Schema& schema) {
   std::string bytes;
-  Put(bytes, kVersion);
+  Put(bytes, kSchemaVersion);
   Put(bytes, schema.rank);
   PutVarint(bytes, schema.columns.size());
   for (const SeriesName& column : schema.columns) {
@@ -30,7 +30,7 @@ std::string EncodeSchema(const Schema& schema) {
 
 Result<Schema> DecodeSchema(std::string_view bytes) {
   ByteReader reader(bytes);
-  if (reader.Take<std::uint8_t>() != kVersion)
+  if (reader.Take<std::uint8_t>() != kSchemaVersion)
     return Invalid("schema: a version that is not known");
   Schema schema;
   schema.rank = reader.Take<std::int32_t>();
@@ -39,13 +39,13 @@ Result<Schema> DecodeSchema(std::string_view bytes) {
   const std::uint64_t columns = reader.TakeVarint();
   if (columns > kMaxSeriesPerFrame + 1) return Invalid("schema: too many columns");
   for (std::uint64_t i = 0; i < columns && reader.ok(); ++i) {
-    const std::string metric(reader.TakeText(kLongestName));
-    schema.columns.push_back({metric, std::string(reader.TakeText(kLongestName))});
+    const std::string metric(reader.TakeText(kLongestSeriesName));
+    schema.columns.push_back({metric, std::string(reader.TakeText(kLongestSeriesName))});
   }
   const std::uint64_t names = reader.TakeVarint();
   if (names > kMostNames) return Invalid("schema: too many names");
   for (std::uint64_t i = 0; i < names && reader.ok(); ++i) {
-    schema.names.emplace_back(reader.TakeText(kLongestName));
+    schema.names.emplace_back(reader.TakeText(kLongestSeriesName));
   }
   if (!reader.ok() || reader.left() != 0) return Invalid("schema: wrong length");
   return schema;

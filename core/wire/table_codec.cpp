@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kTableVersion = 1;
 // Short tables are compressed as a whole: their columns are too small for zstd one by one, and
 // decoding all of them to read one costs little. Longer ones are refused: a few bytes could else
 // claim tens of megabytes.
@@ -29,7 +29,7 @@ Result<TableHead> ReadHead(ByteReader& reader) {
   const std::uint64_t rows = reader.TakeVarint();
   const std::uint64_t columns = reader.TakeVarint();
   if (!reader.ok()) return Invalid("table: cut short");
-  if (version != kVersion) return Invalid(Format("table: version {} is not known", version));
+  if (version != kTableVersion) return Invalid(Format("table: version {} is not known", version));
   if (packing > kTogether) return Invalid("table: a packing that is not known");
   return TableHead{packing, {rows, columns}};
 }
@@ -59,7 +59,7 @@ std::string EncodeColumns(std::size_t rows, std::size_t columns, const ColumnAt&
     PutVarint(directory, bodies.size() - before);
   }
   std::string bytes;
-  Put(bytes, kVersion);
+  Put(bytes, kTableVersion);
   const std::string inner = directory + bodies;
   const std::string smaller = rows <= kShortRows ? Compress(inner) : std::string();
   const bool together = rows <= kShortRows && smaller.size() + 4 < inner.size();

@@ -16,7 +16,7 @@ namespace stepscope {
 namespace {
 
 constexpr double kMedian = 0.50;
-constexpr std::size_t kMostShown = 64;  // ranks in the evidence
+constexpr std::size_t kMostRanksShown = 64;  // ranks in the evidence
 
 // A rank's shares of its steps that were waits.
 struct Rank {
@@ -183,7 +183,7 @@ Json PhaseShareFold::Evidence() const {
   bool fired = false;
   for (const auto& [number, rank] : ranks_) {
     fired = fired || rank.fired.has_value();
-    if (ranks.size() == kMostShown || rank.wall_s <= 0) continue;
+    if (ranks.size() == kMostRanksShown || rank.wall_s <= 0) continue;
     ranks.push_back({{"rank", number},
                      {"node", rank.node},
                      {"steps", rank.Steps()},

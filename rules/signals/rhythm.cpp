@@ -15,7 +15,7 @@ constexpr double kChance = 1e-3;         // of any wrong rhythm in a job
 constexpr double kAlike = 3;             // runs of a size differ by no more than this factor
 constexpr std::size_t kMostLags = 64;    // of a run to older ones that are tried
 constexpr std::int64_t kMostMissed = 1;  // in a row
-constexpr unsigned kSigns[] = {HostMoments::kCpu, HostMoments::kWrite, HostMoments::kSend};
+constexpr unsigned kRhythmSigns[] = {HostMoments::kCpu, HostMoments::kWrite, HostMoments::kSend};
 constexpr double kMostBeats = 0.7;      // of those with samples: they show the sign
 constexpr std::int64_t kMostSeen = 64;  // after which each counts half
 
@@ -78,14 +78,15 @@ void Rhythm::Tell(unsigned signs) {
     for (std::int64_t& each : shown) each /= 2;
   }
   ++seen;
-  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] += (signs & kSigns[i]) != 0;
+  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] += (signs & kRhythmSigns[i]) != 0;
 }
 
 unsigned Rhythm::Signs() const {
   if (seen == 0) return 0;
   unsigned most = HostMoments::kSeen;
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    if (static_cast<double>(shown[i]) >= kMostBeats * static_cast<double>(seen)) most |= kSigns[i];
+    if (static_cast<double>(shown[i]) >= kMostBeats * static_cast<double>(seen))
+      most |= kRhythmSigns[i];
   }
   return most;
 }
@@ -114,7 +115,7 @@ std::string Rhythm::Save() const {
 }
 
 Status Rhythm::Load(std::string_view packed) {
-  constexpr std::size_t kNumbers = 8 + kGrowths + std::size(kSigns);
+  constexpr std::size_t kNumbers = 8 + kGrowths + std::size(kRhythmSigns);
   const auto numbers = UnpackNumbers(packed, kNumbers);
   if (!numbers.ok()) return numbers.error();
   if (numbers->size() != kNumbers) return Invalid("state: a rhythm is cut short");

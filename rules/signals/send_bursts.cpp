@@ -5,24 +5,24 @@
 namespace stepscope {
 namespace {
 
-constexpr Duration kUsual = 10min, kLongest = 5min, kQuiet = 5s;
-constexpr double kAbove = 4, kLeastRate = 1e6;  // bytes/s
-constexpr std::size_t kLeastSamples = 20;       // before anything is unusual
+constexpr Duration kBurstUsual = 10min, kLongest = 5min, kQuiet = 5s;
+constexpr double kBurstAbove = 4, kLeastRate = 1e6;  // bytes/s
+constexpr std::size_t kLeastBurstSamples = 20;       // before anything is unusual
 
 }  // namespace
 
 SendBursts::SendBursts(Duration interval)
     : interval_(std::max(interval, Duration(1ms))),
-      usual_(static_cast<std::size_t>(
-          std::max<std::int64_t>(kUsual / interval_, static_cast<std::int64_t>(kLeastSamples)))) {}
+      usual_(static_cast<std::size_t>(std::max<std::int64_t>(
+          kBurstUsual / interval_, static_cast<std::int64_t>(kLeastBurstSamples)))) {}
 
 void SendBursts::Add(Time at, double bytes_per_second) {
   const Duration elapsed = last_ ? std::min(at - *last_, interval_ * 10) : interval_;
   if (!first_) first_ = at;
   last_ = at;
   fresh_ = true;
-  const double bound = std::max(kLeastRate, kAbove * BinAmount(usual_.Bin(0.5)));
-  const bool above = usual_.size() >= kLeastSamples && bytes_per_second > bound;
+  const double bound = std::max(kLeastRate, kBurstAbove * BinAmount(usual_.Bin(0.5)));
+  const bool above = usual_.size() >= kLeastBurstSamples && bytes_per_second > bound;
   usual_.Add(AmountBin(bytes_per_second));
   if (above && !open_) {
     open_ = true;

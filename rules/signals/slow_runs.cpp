@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr unsigned kSigns = 2 * SlowRun::kUntold;
+constexpr unsigned kSlowRunSigns = 2 * SlowRun::kUntold;
 constexpr int kBits = 10;  // of an excess
 
 std::uint64_t Unsigned(std::int64_t number) {
@@ -26,14 +26,14 @@ std::uint64_t Packed(const SlowRun& run) {
   const int shift = ShiftOf(run.excess_ns);
   const std::uint64_t excess =
       Unsigned(shift) << kBits | Unsigned(run.excess_ns) >> static_cast<unsigned>(shift);
-  return (excess * kGrowths + run.grew) * kSigns + run.signs;
+  return (excess * kGrowths + run.grew) * kSlowRunSigns + run.signs;
 }
 
 // False when Packed gives no such number.
 bool Unpack(std::uint64_t packed, SlowRun& run) {
-  run.signs = static_cast<unsigned>(packed % kSigns);
-  run.grew = packed / kSigns % kGrowths;
-  const std::uint64_t excess = packed / kSigns / kGrowths, shift = excess >> kBits;
+  run.signs = static_cast<unsigned>(packed % kSlowRunSigns);
+  run.grew = packed / kSlowRunSigns % kGrowths;
+  const std::uint64_t excess = packed / kSlowRunSigns / kGrowths, shift = excess >> kBits;
   if (shift > 63 - kBits) return false;
   run.excess_ns = static_cast<std::int64_t>((excess & ((1U << kBits) - 1)) << shift);
   return true;

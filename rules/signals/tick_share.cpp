@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostShown = 64;  // nodes in the evidence
+constexpr std::size_t kMostNodesShown = 64;  // nodes in the evidence
 
 }  // namespace
 
@@ -77,7 +77,7 @@ Json TickShare::Evidence() const {
   const Counts total = Total(&Node::all);
   Json nodes = Json::array();
   for (const auto& [name, node] : nodes_) {
-    if (nodes.size() == kMostShown) break;
+    if (nodes.size() == kMostNodesShown) break;
     nodes.push_back(
         {{"node", name}, {"judged", node.all.judged}, {"bottleneck", node.all.bottleneck}});
   }

@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kDayUs = 86'400'000'000;
+constexpr std::int64_t kTokenDayUs = 86'400'000'000;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ Result<IssuedToken> IssueToken(Connection& connection, const TokenOrder& order,
                       .secret_hash = made->secret_hash,
                       .created_by = created_by,
                       .created_us = now_us,
-                      .expires_us = now_us + order.expires_days * kDayUs,
+                      .expires_us = now_us + order.expires_days * kTokenDayUs,
                       .last_used_us = {},
                       .revoked_us = {}},
                      std::move(made->text)};

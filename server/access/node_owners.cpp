@@ -3,7 +3,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kDayUs = 86'400'000'000;
+constexpr std::int64_t kOwnerDayUs = 86'400'000'000;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Result<std::string> NodeOwners::LookUp(const std::string& node, const std::strin
   if (stands) return stands->token_name;
   if (stands.error().code != Code::kNotFound) return stands.error();
   const std::int64_t now_us = ToMicros(clock_.Now());
-  const Result<std::int64_t> today = CountNewNodes(**lease, name, now_us - kDayUs);
+  const Result<std::int64_t> today = CountNewNodes(**lease, name, now_us - kOwnerDayUs);
   if (!today) return today.error();
   if (*today >= most_new_) return std::string();
   const Result<NodeBinding> bound = BindNode(**lease, node, name, now_us);

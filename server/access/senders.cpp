@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kDayUs = 86'400'000'000;
+constexpr std::int64_t kSenderDayUs = 86'400'000'000;
 constexpr Duration kAskAgain = 10min;  // where a day's worth is used up
 
 SendCheck May() {
@@ -105,7 +105,7 @@ SendCheck Senders::CheckNewJob(Connection& connection, const Caller& caller,
   if (stands) return May();
   if (stands.error().code != Code::kNotFound) return stands.error();
   const Result<std::int64_t> today =
-      CountNewJobs(connection, caller.name, ToMicros(clock_.Now()) - kDayUs);
+      CountNewJobs(connection, caller.name, ToMicros(clock_.Now()) - kSenderDayUs);
   if (!today) return today.error();
   if (*today < limits_.new_jobs) return May();
   return Refuse("limit-jobs",

@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostRows = 50'000;  // in one transaction
+constexpr std::size_t kMostAnnotationRows = 50'000;  // in one transaction
 
 Result<AnnotationWindows> TakeWindows(Connection& connection, std::int64_t job_id,
                                       const std::vector<FrameKey>& keys, std::size_t count) {
@@ -31,7 +31,7 @@ Result<Compacted> CompactAnnotations(Connection& connection, std::int64_t job_id
   const auto keys = ListRankFrames(connection, job_id, from, FrameKind::kAnnotations);
   if (!keys) return keys.error();
   if (keys->empty()) return Compacted{};
-  const std::size_t count = ChooseFrames(*keys, kMostRows, INT64_MIN).count;
+  const std::size_t count = ChooseFrames(*keys, kMostAnnotationRows, INT64_MIN).count;
   const Result<AnnotationWindows> fresh = TakeWindows(connection, job_id, *keys, count);
   if (!fresh) return fresh.error();
 

@@ -8,9 +8,9 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kMostRows = 8;     // that one transaction holds
-constexpr std::int64_t kMostLeft = 500;   // of them, when nothing is read for them
-constexpr std::size_t kNodesAtOnce = 64;  // of which rollups are in memory
+constexpr std::int64_t kMostFoldedRows = 8;  // that one transaction holds
+constexpr std::int64_t kMostLeft = 500;      // of them, when nothing is read for them
+constexpr std::size_t kNodesAtOnce = 64;     // of which rollups are in memory
 
 // Without bins when few nodes have some. Read once the row is locked: no node writes any more.
 Result<FoldedRollup> FoldOne(Connection& connection, std::int64_t job_id,
@@ -71,7 +71,8 @@ Result<Compacted> FoldSome(Connection& connection, std::int64_t job_id, std::siz
   const Result<std::vector<NodeRow>> nodes = ListNodes(connection, job_id);
   if (!nodes) return nodes.error();
   const bool few = nodes->size() < few_nodes;
-  const Result<StaleRollups> stale = LockStale(connection, job_id, few ? kMostLeft : kMostRows);
+  const Result<StaleRollups> stale =
+      LockStale(connection, job_id, few ? kMostLeft : kMostFoldedRows);
   if (!stale) return stale.error();
   const Result<std::vector<FoldedRollup>> folded =
       few ? Unfolded(stale->keys) : FoldAll(connection, job_id, stale->keys, few_nodes);

@@ -50,19 +50,19 @@ Headers TakeTheirs(Request& head) {
   return taken;
 }
 
-std::string_view Find(const Headers& headers, std::string_view name) {
+std::string_view FindHeader(const Headers& headers, std::string_view name) {
   const auto found = headers.find(std::string(name));
   return found == headers.end() ? std::string_view() : std::string_view(found->second);
 }
 
 bool IsTrusted(const ProxyTrust& trust, const Request& head, const Headers& theirs) {
   if (!IsProxyAddress(trust, head.peer)) return false;
-  const std::string_view secret = Find(theirs, kSecret);
+  const std::string_view secret = FindHeader(theirs, kSecret);
   const bool knows = !trust.secret.empty() && SameDigest(Sha256(secret), Sha256(trust.secret));
   return knows || (!trust.certificate.empty() && head.certificate == trust.certificate);
 }
 
-std::optional<Problem> Refuse(std::string_view header, std::string_view why) {
+std::optional<Problem> RefuseHeader(std::string_view header, std::string_view why) {
   return Problem{"bad-request", Format("the proxy's {} {}", header, why), {}, {}};
 }
 
@@ -80,7 +80,8 @@ std::optional<Problem> TakeClient(const ProxyTrust& trust, std::string_view forw
   std::string client;
   for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
     client = Trim(*hop);
-    if (!ParsePeer(client)) return Refuse("X-Forwarded-For", "holds something else than addresses");
+    if (!ParsePeer(client))
+      return RefuseHeader("X-Forwarded-For", "holds something else than addresses");
     if (!IsProxyAddress(trust, client)) break;
   }
   if (!IsThisMachine(client)) head.peer = client;
@@ -88,14 +89,14 @@ std::optional<Problem> TakeClient(const ProxyTrust& trust, std::string_view forw
 }
 
 std::optional<Problem> TakeCaller(const Headers& theirs, Request& head) {
-  const std::string user(Find(theirs, kUser));
-  const std::string_view word = Find(theirs, kRole);
+  const std::string user(FindHeader(theirs, kUser));
+  const std::string_view word = FindHeader(theirs, kRole);
   if (user.empty()) return std::nullopt;
   if (!CheckLabel("user", user) || user.find(',') != user.npos) {
-    return Refuse("X-Stepscope-User", "is not one name");
+    return RefuseHeader("X-Stepscope-User", "is not one name");
   }
   const std::optional<Role> role = word.empty() ? Role::kReader : ParseRole(word);
-  if (!role) return Refuse("X-Stepscope-Role", "is not agent, reader, operator or admin");
+  if (!role) return RefuseHeader("X-Stepscope-Role", "is not agent, reader, operator or admin");
   head.caller = std::make_shared<const Caller>(Caller{user, "", *role, {}, Caller::kProxy, {}});
   return std::nullopt;
 }
@@ -140,8 +141,8 @@ std::optional<Problem> ResolveProxy(const ProxyTrust& trust, Request& head) {
     if (!theirs.empty() && IsThisMachine(head.peer)) head.peer = Behind(head.peer);
     return std::nullopt;
   }
-  if (auto problem = TakeClient(trust, Find(theirs, kFor), head)) return problem;
-  const std::string_view proto = Find(theirs, kProto);
+  if (auto problem = TakeClient(trust, FindHeader(theirs, kFor), head)) return problem;
+  const std::string_view proto = FindHeader(theirs, kProto);
   if (!proto.empty()) head.secure = proto == "https";
   head.certificate.clear();  // the proxy's own
   return TakeCaller(theirs, head);

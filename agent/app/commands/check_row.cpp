@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kCheckHelp =
     R"(Says what the agent can and cannot see on this machine, and whether the service takes samples.
 
   stepscope-agent check [--server URL] [options]
@@ -23,12 +23,12 @@ Each line is 'ok', 'none' (not here, or not asked for), 'note' (works, but read 
 Ends with 0 when nothing is wrong, else with 1.
 )";
 
-constexpr Option kOptions[] = {
+constexpr Option kCheckOptions[] = {
     {"--json", "", "", "as JSON, for programs", false, SaidIn::kCommandLineOnly},
 };
 
 std::vector<Option> Rows() {
-  std::vector<Option> table = JoinRows({kOptions, UplinkRows(), SamplingRows(), SpoolRows()});
+  std::vector<Option> table = JoinRows({kCheckOptions, UplinkRows(), SamplingRows(), SpoolRows()});
   for (Option& option : table) option.required = false;
   return table;
 }
@@ -67,7 +67,7 @@ int Check(const Arguments& arguments, std::string_view version) {
 AgentCommand CheckRow() {
   return {.name = "check",
           .sentence = "says what it sees on this machine, and whether the service takes samples",
-          .help = kHelp,
+          .help = kCheckHelp,
           .options = Rows(),
           .run = Check};
 }

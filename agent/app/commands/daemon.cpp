@@ -21,7 +21,7 @@ namespace stepscope {
 namespace {
 
 constexpr Duration kLook = 500ms;
-constexpr Duration kLastWait = 8s;
+constexpr Duration kDaemonLastWait = 8s;
 
 // A process costs a descriptor, and so does a job.
 void AllowManyFiles() {
@@ -65,7 +65,7 @@ bool EndWithin(CommandSignals& signals, std::vector<pollfd> others, Duration tim
 
 // Not longer than a service manager waits; a second signal ends it.
 void Deliver(NodeJobs& jobs, CommandSignals& signals, const Clock& clock) {
-  const SteadyTime until = clock.Steady() + kLastWait;
+  const SteadyTime until = clock.Steady() + kDaemonLastWait;
   for (auto waiting = jobs.WaitingDescriptors(); !waiting.empty();
        waiting = jobs.WaitingDescriptors()) {
     const Duration left = until - clock.Steady();

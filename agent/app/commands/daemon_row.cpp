@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kDaemonHelp =
     R"(Samples this machine for every training process that registers, and sends the samples to the
 jobs that these processes name. Ends by a signal.
 
@@ -19,7 +19,7 @@ Examples:
   STEPSCOPE_JOB=resnet-42 python train.py                # a process that the daemon attaches
 )";
 
-int Run(const Arguments& arguments, std::string_view version) {
+int RunDaemonCommand(const Arguments& arguments, std::string_view version) {
   auto options = ReadDaemonOptions(arguments);
   if (!options) return SayWrongUse(options.error().message);
   options->jobs.agent_version = version;
@@ -31,9 +31,9 @@ int Run(const Arguments& arguments, std::string_view version) {
 AgentCommand DaemonRow() {
   return {.name = "daemon",
           .sentence = "profiles every training process on this node that registers",
-          .help = kHelp,
+          .help = kDaemonHelp,
           .options = DaemonOptionTable(),
-          .run = Run};
+          .run = RunDaemonCommand};
 }
 
 }  // namespace stepscope

@@ -14,7 +14,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kFlushHelp =
     R"(Delivers the samples that agents which are no more have left in the spool of this machine.
 
   stepscope-agent flush --server URL [options]
@@ -27,7 +27,7 @@ Examples:
 Says what it delivered and what is left. Ends with 0 when nothing is left, else with 1.
 )";
 
-constexpr Option kOptions[] = {
+constexpr Option kFlushOptions[] = {
     {"--wait", "TIME", "30s", "how long to go on while the service takes nothing, 1s to 24h", false,
      SaidIn::kCommandLineOnly},
     {"--all", "", "", "also what was meant for another service", false, SaidIn::kCommandLineOnly},
@@ -112,8 +112,8 @@ int Flush(const Arguments& arguments, std::string_view) {
 AgentCommand FlushRow() {
   return {.name = "flush",
           .sentence = "delivers what other agents have left in the spool",
-          .help = kHelp,
-          .options = JoinRows({kOptions, UplinkRows(), SpoolRows()}),
+          .help = kFlushHelp,
+          .options = JoinRows({kFlushOptions, UplinkRows(), SpoolRows()}),
           .run = Flush};
 }
 

@@ -7,7 +7,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kRecordHelp =
     R"(Does what 'run' does, and writes to a file what 'run' would send: where no service can be reached.
 Without a command it records this machine until it is interrupted.
 
@@ -31,7 +31,7 @@ int Record(const Arguments& arguments, std::string_view version) {
 AgentCommand RecordRow() {
   return {.name = "record",
           .sentence = "profiles a command, or the machine, into a file",
-          .help = kHelp,
+          .help = kRecordHelp,
           .options = RecordOptionTable(),
           .run = Record};
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration kBetweenWords = 5s;
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kReplayHelp =
     R"(Sends recordings to a service, as the agents that made them would have.
 
   stepscope-agent replay FILE... --server URL [--job NAME] [options]
@@ -27,7 +27,7 @@ What was sent before is not stored twice: interrupt it, and start it again. Ends
 service has everything, else with 1.
 )";
 
-constexpr Option kOptions[] = {
+constexpr Option kReplayOptions[] = {
     {"--job", "NAME", "", "another name for the job", false, SaidIn::kCommandLineOnly},
     {"--damaged", "", "", "send what can be read of a damaged recording", false,
      SaidIn::kCommandLineOnly},
@@ -112,8 +112,8 @@ int Replay(const Arguments& arguments, std::string_view) {
 AgentCommand ReplayRow() {
   return {.name = "replay",
           .sentence = "sends a recording to a service",
-          .help = kHelp,
-          .options = JoinRows({kOptions, UplinkRows()}),
+          .help = kReplayHelp,
+          .options = JoinRows({kReplayOptions, UplinkRows()}),
           .run = Replay,
           .positional = true};
 }

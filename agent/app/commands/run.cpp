@@ -29,7 +29,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Duration kLastWait = 10s;
+constexpr Duration kRunLastWait = 10s;
 constexpr Duration kDrainWait = 2s;
 constexpr Duration kAskAgain = 1s;    // a driver that starts
 constexpr Duration kLookAgain = 60s;  // whether a source comes or fails
@@ -138,7 +138,7 @@ class Opening {
 
 // False when the time is over, or somebody who does not want to wait interrupted.
 bool WaitForDelivery(const JobSession& session, CommandSignals& signals, const Clock& clock) {
-  const SteadyTime until = clock.Steady() + kLastWait;
+  const SteadyTime until = clock.Steady() + kRunLastWait;
   for (;;) {
     const Duration left = until - clock.Steady();
     if (left <= 0ns) return false;

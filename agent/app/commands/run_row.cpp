@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kRunHelp =
     R"(Starts COMMAND, samples this machine while it runs, and ends with its exit code.
 
   stepscope-agent run --server URL [--job NAME] [options] -- COMMAND [ARGUMENTS]
@@ -20,7 +20,7 @@ Examples:
   srun stepscope-agent run --server http://monitor:8080 -- python train.py    # named by Slurm
 )";
 
-int Run(const Arguments& arguments, std::string_view version) {
+int RunRunCommand(const Arguments& arguments, std::string_view version) {
   auto options = ReadRunOptions(arguments);
   if (!options) return SayWrongUse(options.error().message);
   options->agent_version = version;
@@ -32,9 +32,9 @@ int Run(const Arguments& arguments, std::string_view version) {
 AgentCommand RunRow() {
   return {.name = "run",
           .sentence = "starts a command and profiles it until it ends",
-          .help = kHelp,
+          .help = kRunHelp,
           .options = RunOptionTable(),
-          .run = Run};
+          .run = RunRunCommand};
 }
 
 }  // namespace stepscope

@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr std::string_view kTopHelp =
     R"(Shows this machine and its jobs live: cores, GPUs, memory, disks, networks, and of each rank that an
 agent on this machine serves how long its steps take and where in them the time goes. Needs no
 service. 'q' or Ctrl-C ends it. Where output is no terminal, or with --once, it prints one picture.
@@ -20,7 +20,7 @@ Examples:
   NO_COLOR=1 stepscope-agent top
 )";
 
-constexpr Option kOptions[] = {
+constexpr Option kTopOptions[] = {
     {"--every", "TIME", "1s", "time between two pictures, 100ms to 60s"},
     {"--once", "", "", "print one picture and end", false, SaidIn::kCommandLineOnly},
     {"--socket", "PATH", "",
@@ -45,8 +45,8 @@ int Run(const Arguments& arguments, std::string_view) {
 AgentCommand TopRow() {
   return {.name = "top",
           .sentence = "shows this machine and its jobs live in the terminal",
-          .help = kHelp,
-          .options = JoinRows({kOptions, NodeRows()}),
+          .help = kTopHelp,
+          .options = JoinRows({kTopOptions, NodeRows()}),
           .run = Run};
 }
 

@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Option kOptions[] = {
+constexpr Option kDaemonOptions[] = {
     {"--socket", "PATH", "",
      "where training processes find the agent; by default agent.sock in /run/stepscope, or in the "
      "user's own folder",
@@ -36,7 +36,8 @@ Status ReadUsers(const std::string& who, DaemonOptions& options) {
 }  // namespace
 
 std::vector<Option> DaemonOptionTable() {
-  return JoinRows({kOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), SpoolRows()});
+  return JoinRows(
+      {kDaemonOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), SpoolRows()});
 }
 
 Result<DaemonOptions> ReadDaemonOptions(const Arguments& arguments) {

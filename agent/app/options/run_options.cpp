@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Option kOptions[] = {
+constexpr Option kRunOptions[] = {
     {"--job", "NAME", "",
      "name of the training run: letters, digits and '-'; by default what the launcher says", false,
      SaidIn::kVariable},
@@ -107,12 +107,12 @@ std::vector<std::pair<std::string, std::string>> CommandVariables(const RunOptio
 }
 
 std::vector<Option> RunOptionTable() {
-  return JoinRows(
-      {kOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), kStopOptions, SpoolRows()});
+  return JoinRows({kRunOptions, UplinkRows(), NodeRows(), SamplingRows(), PushRows(), kStopOptions,
+                   SpoolRows()});
 }
 
 std::vector<Option> RecordOptionTable() {
-  return JoinRows({kRecordOptions, kOptions, NodeRows(), SamplingRows(), PushRows()});
+  return JoinRows({kRecordOptions, kRunOptions, NodeRows(), SamplingRows(), PushRows()});
 }
 
 Result<RunOptions> ReadRunOptions(const Arguments& arguments) {

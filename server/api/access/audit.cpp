@@ -10,9 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr QueryParameter kListQuery[] = {kCursorParameter, kLimitParameter};
-
-OrderedJson ToJson(const AuditRow& row) {
+OrderedJson AuditJson(const AuditRow& row) {
   OrderedJson json = OrderedJson::object();
   PutTime(json, "at", row.at_us);
   json["token_id"] = NullIfEmpty(row.token_id);
@@ -26,13 +24,13 @@ OrderedJson ToJson(const AuditRow& row) {
 
 Result<Reply> ListChanges(const Api&, Connection& connection, const Request& request,
                           const PathParameters&) {
-  const Query query(request, kListQuery);
+  const Query query(request, kPageQuery);
   if (!query.faults().empty()) return query.Refusal(request);
 
   const Result<AuditPage> page =
       ListAudit(connection, query.Text("cursor"), static_cast<int>(query.Int("limit", 50)));
   if (!page) return PageFault(request, page.error());
-  return JsonReply(PageJson(*page, ToJson));
+  return JsonReply(PageJson(*page, AuditJson));
 }
 
 }  // namespace

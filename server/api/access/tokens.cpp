@@ -15,8 +15,6 @@
 namespace stepscope {
 namespace {
 
-constexpr QueryParameter kListQuery[] = {kCursorParameter, kLimitParameter};
-
 OrderedJson ToJson(const TokenRow& token, const std::string& text = "") {
   OrderedJson json = {{"id", token.token_id}, {"name", token.name}, {"role", token.role}};
   json["scopes"] = token.scopes;
@@ -78,7 +76,7 @@ Result<Reply> CreateOneToken(const Api& api, Connection& connection, const Reque
 
 Result<Reply> ListAllTokens(const Api&, Connection& connection, const Request& request,
                             const PathParameters&) {
-  const Query query(request, kListQuery);
+  const Query query(request, kPageQuery);
   if (!query.faults().empty()) return query.Refusal(request);
 
   const Result<TokenPage> page =

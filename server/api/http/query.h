@@ -32,6 +32,7 @@ struct QueryParameter {
 
 inline constexpr QueryParameter kCursorParameter = {"cursor", QueryParameter::kCursor};
 inline constexpr QueryParameter kLimitParameter = {"limit", QueryParameter::kInteger, 1, 500};
+inline constexpr QueryParameter kPageQuery[] = {kCursorParameter, kLimitParameter};
 
 // The query of a request, checked against the table of its call: what is not in the table is
 // refused. Read values only when there is no fault.

@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr const char* kAskAgainSeconds = "600";  // where a day's worth is used up
+constexpr const char* kSamplesAgainSeconds = "600";  // where a day's worth is used up
 
 Reply Refuse(const SampleFault& fault, const Request& request) {
   const std::string where = fault.pointer.empty() ? "" : fault.pointer.substr(1) + ": ";
@@ -25,7 +25,7 @@ Reply ToReply(const PushReply& push, const Samples& samples, const Request& requ
   if (push.status == 500) return ToReply(Internal("samples: " + push.detail), request);
   Reply reply =
       ToReply(Problem{unknown ? "not-found" : push.problem_code, push.detail, {}, {}}, request);
-  if (push.status == 429) reply.headers.emplace_back("Retry-After", kAskAgainSeconds);
+  if (push.status == 429) reply.headers.emplace_back("Retry-After", kSamplesAgainSeconds);
   return reply;
 }
 

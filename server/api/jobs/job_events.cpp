@@ -10,9 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr QueryParameter kListQuery[] = {kCursorParameter, kLimitParameter};
-
-OrderedJson ToJson(const JobEvent& event) {
+OrderedJson EventJson(const JobEvent& event) {
   OrderedJson json = {{"kind", event.kind}, {"node", NullIfEmpty(event.node)}};
   PutTime(json, "at", event.at_us);
   json["count"] = event.count;
@@ -22,7 +20,7 @@ OrderedJson ToJson(const JobEvent& event) {
 
 Result<Reply> ListEventsOfJob(const Api&, Connection& connection, const Request& request,
                               const PathParameters& path) {
-  const Query query(request, kListQuery);
+  const Query query(request, kPageQuery);
   if (!query.faults().empty()) return query.Refusal(request);
 
   const Result<JobRow> job = FindNamedJob(connection, path);
@@ -31,7 +29,7 @@ Result<Reply> ListEventsOfJob(const Api&, Connection& connection, const Request&
                                             static_cast<int>(query.Int("limit", 50)));
   if (!page) return PageFault(request, page.error());
 
-  return JobReply(*job, PageJson(*page, ToJson));
+  return JobReply(*job, PageJson(*page, EventJson));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr std::string_view kStatuses[] = {"InProgress", "Completed", "Failed", "
 constexpr std::string_view kRuleStatuses[] = {"InProgress", "NoIssuesFound", "IssuesFound",
                                               "Error",      "Stopping",      "Stopped"};
 constexpr std::string_view kSorts[] = {"created", "-created", "name", "-name", "status", "-status"};
-constexpr QueryParameter kListQuery[] = {
+constexpr QueryParameter kJobsQuery[] = {
     {"name_contains"},
     {"status", QueryParameter::kWords, 1, 5, kStatuses},
     {"group"},
@@ -105,7 +105,7 @@ Result<JobSummary> SummaryWithin(const Api& api, Connection& connection, const J
 
 Result<Reply> ListAllJobs(const Api& api, Connection& connection, const Request& request,
                           const PathParameters&) {
-  const Query query(request, kListQuery);
+  const Query query(request, kJobsQuery);
   if (!query.faults().empty()) return query.Refusal(request);
 
   const Result<JobPage> page = ListJobs(connection, ToFilter(query, *request.caller));

@@ -9,9 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr QueryParameter kListQuery[] = {kCursorParameter, kLimitParameter};
-
-OrderedJson ToJson(const RemovalRow& row) {
+OrderedJson RemovalJson(const RemovalRow& row) {
   OrderedJson json = {{"name", row.name}, {"reason", row.reason}};
   PutTime(json, "removed", row.asked_us);
   json["rows"] = row.rows;
@@ -22,14 +20,14 @@ OrderedJson ToJson(const RemovalRow& row) {
 
 Result<Reply> ListRemoved(const Api&, Connection& connection, const Request& request,
                           const PathParameters&) {
-  const Query query(request, kListQuery);
+  const Query query(request, kPageQuery);
   if (!query.faults().empty()) return query.Refusal(request);
 
   const Result<RemovalPage> page =
       ListRemovedJobs(connection, request.caller->scopes, query.Text("cursor"),
                       static_cast<int>(query.Int("limit", 50)));
   if (!page) return PageFault(request, page.error());
-  return JsonReply(PageJson(*page, ToJson));
+  return JsonReply(PageJson(*page, RemovalJson));
 }
 
 }  // namespace

@@ -10,11 +10,11 @@
 namespace stepscope {
 namespace {
 
-constexpr QueryParameter kListQuery[] = {{"rule"}, kCursorParameter, kLimitParameter};
+constexpr QueryParameter kFindingsQuery[] = {{"rule"}, kCursorParameter, kLimitParameter};
 
 Result<Reply> ListJobFindings(const Api&, Connection& connection, const Request& request,
                               const PathParameters& path) {
-  const Query query(request, kListQuery);
+  const Query query(request, kFindingsQuery);
   if (!query.faults().empty()) return query.Refusal(request);
 
   const Result<JobRow> job = FindNamedJob(connection, path);

@@ -12,9 +12,7 @@
 namespace stepscope {
 namespace {
 
-constexpr QueryParameter kListQuery[] = {kCursorParameter, kLimitParameter};
-
-OrderedJson ToJson(const TransitionRow& transition) {
+OrderedJson TransitionJson(const TransitionRow& transition) {
   OrderedJson json = {{"version", transition.version}, {"status", transition.status}};
   PutTime(json, "start_time", transition.at_us);
   json["message"] = transition.detail;
@@ -23,7 +21,7 @@ OrderedJson ToJson(const TransitionRow& transition) {
 
 Result<Reply> ListTransitionsOfRule(const Api&, Connection& connection, const Request& request,
                                     const PathParameters& path) {
-  const Query query(request, kListQuery);
+  const Query query(request, kPageQuery);
   if (!query.faults().empty()) return query.Refusal(request);
   const std::string& rule = path.at("rule");
   if (const Status good = CheckLabel("rule", rule); !good) return good.error();
@@ -35,7 +33,7 @@ Result<Reply> ListTransitionsOfRule(const Api&, Connection& connection, const Re
   const Result<TransitionPage> page = ListRuleTransitions(
       connection, job->job_id, *id, query.Text("cursor"), static_cast<int>(query.Int("limit", 50)));
   if (!page) return PageFault(request, page.error());
-  return JobReply(*job, PageJson(*page, ToJson));
+  return JobReply(*job, PageJson(*page, TransitionJson));
 }
 
 }  // namespace

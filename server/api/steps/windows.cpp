@@ -23,7 +23,7 @@ constexpr QueryParameter kSpanQuery[] = {
     {"limit", QueryParameter::kInteger, 1, 5'000},
 };
 
-double Seconds(std::int64_t ns) {
+double SecondsOfNs(std::int64_t ns) {
   return Rounded(double(ns) / 1e9, 9);
 }
 
@@ -71,7 +71,7 @@ OrderedJson ToJson(const SpanRow& span) {
                       {"name", span.name},
                       {"step", span.step}};
   PutTime(json, "start", span.start_ns / 1'000);
-  json["duration_seconds"] = Seconds(span.duration_ns);
+  json["duration_seconds"] = SecondsOfNs(span.duration_ns);
   return json;
 }
 

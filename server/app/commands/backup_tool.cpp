@@ -49,7 +49,7 @@ class Scratch {
   std::string path_ = (fs::temp_directory_path() / "stepscope-XXXXXX").string();
 };
 
-std::string Help(const BackupCommand& command) {
+std::string BackupHelp(const BackupCommand& command) {
   return Format("stepscope-server {} FILE: {}.\n\n{}{}", command.name, command.sentence,
                 OptionsHelp(DataOptions()), command.examples);
 }
@@ -68,7 +68,7 @@ Result<std::string> Run(const BackupCommand& command, const Arguments& arguments
 
 int RunBackup(const BackupCommand& command, Words words) {
   const Result<Arguments> arguments = ParseArguments(DataOptions(), words, true);
-  if (arguments && arguments->help) return Print(stdout, Help(command)), 0;
+  if (arguments && arguments->help) return Print(stdout, BackupHelp(command)), 0;
   const Result<std::string> said =
       arguments ? Run(command, *arguments) : Result<std::string>(arguments.error());
   if (said) return Print(stderr, *said), 0;

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kDumpExamples = R"(
 The service may run meanwhile; the file holds one instant. The key of the data folder, with which the
 secrets of webhooks are sealed, is copied beside it, to FILE.key: keep both as you keep the folder.
 
@@ -64,8 +64,8 @@ Result<std::string> Dump(const Settings& settings, const std::string& file) {
 }  // namespace
 
 int RunDump(Words words) {
-  return RunBackup({"dump", "write the database and the key of webhooks to files", kExamples, Dump},
-                   words);
+  return RunBackup(
+      {"dump", "write the database and the key of webhooks to files", kDumpExamples, Dump}, words);
 }
 
 }  // namespace stepscope

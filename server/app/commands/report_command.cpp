@@ -13,7 +13,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kReportExamples = R"(
 The service may run meanwhile; of a job that runs the report is as of now.
 
   stepscope-server report my-first > my-first.html
@@ -57,11 +57,11 @@ Result<std::string> Make(const Arguments& arguments, std::string_view version) {
   return Write(settings, query, arguments.Has("--json"));
 }
 
-std::string Help(std::span<const Option> options) {
+std::string ReportHelp(std::span<const Option> options) {
   return Format(
       "stepscope-server report JOB: write what there is to say of a job as one HTML file, or as "
       "JSON.\n\n{}{}",
-      OptionsHelp(options), kExamples);
+      OptionsHelp(options), kReportExamples);
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ std::string Help(std::span<const Option> options) {
 int RunReport(Words words, std::string_view version) {
   const std::vector<Option> options = Options();
   const Result<Arguments> arguments = ParseArguments(options, words, true);
-  if (arguments && arguments->help) return Print(stdout, Help(options)), 0;
+  if (arguments && arguments->help) return Print(stdout, ReportHelp(options)), 0;
   const Result<std::string> made =
       arguments ? Make(*arguments, version) : Result<std::string>(arguments.error());
   if (made) return Print(stdout, *made), 0;

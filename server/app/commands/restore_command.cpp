@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kExamples = R"(
+constexpr std::string_view kRestoreExamples = R"(
 The database must be empty: a new data folder, or a new database of your server. FILE.key goes into
 the data folder, unless a key is there. Start the service afterwards.
 
@@ -94,7 +94,8 @@ Result<std::string> Restore(const Settings& settings, const std::string& file) {
 
 int RunRestore(Words words) {
   return RunBackup(
-      {"restore", "fill an empty database from a file of \"dump\"", kExamples, Restore}, words);
+      {"restore", "fill an empty database from a file of \"dump\"", kRestoreExamples, Restore},
+      words);
 }
 
 }  // namespace stepscope

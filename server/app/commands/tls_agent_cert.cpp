@@ -12,7 +12,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Option kOptions[] = {
+constexpr Option kAgentCertOptions[] = {
     {"--node", "NAME", "", "The node whose agents show it, as in the agents' --node.", true},
     {"--ca", "DIR", kTlsFolder, "Where ca.crt and ca.key are."},
     {"--out", "DIR", "", "Where the files go; the folder of the authority when left out."},
@@ -59,9 +59,9 @@ Start the service with --client-ca {3}/ca.crt, and the agents of that node with
 }  // namespace
 
 Result<std::string> MakeAgentCert(Words words, Time now) {
-  const auto arguments = ParseArguments(kOptions, words);
+  const auto arguments = ParseArguments(kAgentCertOptions, words);
   if (!arguments) return arguments.error();
-  if (arguments->help) return OptionsHelp(kOptions);
+  if (arguments->help) return OptionsHelp(kAgentCertOptions);
   if (Status good = CheckLabel("--node", (*arguments)["--node"]); !good) return good.error();
   const auto days = ReadDays((*arguments)["--days"]);
   if (!days) return days.error();

@@ -27,7 +27,7 @@ using Key = std::unique_ptr<EVP_PKEY, Free>;
 using Certificate = std::unique_ptr<X509, Free>;
 using Bio = std::unique_ptr<BIO, Free>;
 
-constexpr std::size_t kLongestName = 64;  // of a subject
+constexpr std::size_t kLongestSubject = 64;  // of a subject
 constexpr long kEarlySeconds = 3600;
 constexpr long kDaySeconds = 86'400;
 
@@ -180,7 +180,7 @@ Result<CertificateAndKey> MakeServerCertificate(const CertificateAndKey& authori
   const auto signer = ReadSigner(authority);
   if (!signer) return signer.error();
   if (hosts.empty()) return Invalid("a server's certificate needs a name");
-  const bool fits = hosts.front().size() <= kLongestName;
+  const bool fits = hosts.front().size() <= kLongestSubject;
   return Make(fits ? hosts.front() : "stepscope", hosts, kServer, time, &*signer);
 }
 

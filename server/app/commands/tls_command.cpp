@@ -16,7 +16,7 @@ constexpr Kind kKinds[] = {
     {"agent-cert", "a certificate for the agents of one node, for --client-ca", MakeAgentCert},
 };
 
-std::string Help() {
+std::string TlsHelp() {
   std::string text = "stepscope-server tls: certificates for a first set-up.\n\n";
   for (const Kind& kind : kKinds) {
     text += Format("  stepscope-server tls {:<12} {} (--help)\n", kind.name, kind.sentence);
@@ -28,7 +28,7 @@ std::string Help() {
 
 int RunTls(Words words) {
   const std::string_view what = words.empty() ? "" : words[0];
-  if (what == "--help" || what == "-h") return Print(stdout, Help()), 0;
+  if (what == "--help" || what == "-h") return Print(stdout, TlsHelp()), 0;
   for (const Kind& kind : kKinds) {
     if (kind.name != what) continue;
     const auto said = kind.run(words.subspan(1), SystemClock().Now());

@@ -11,7 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kAuthorityDays = 3650;
-constexpr std::size_t kLongestName = 64;  // of a certificate
+constexpr std::size_t kLongestCertificateName = 64;  // of a certificate
 
 bool IsThere(const std::string& path) {
   std::error_code ignored;
@@ -30,7 +30,8 @@ Result<CertificateAndKey> LoadAuthority(const std::string& folder) {
 
 Result<CertificateAndKey> FindAuthority(const std::string& folder, Time now) {
   if (IsThere(folder + "/ca.crt") || IsThere(folder + "/ca.key")) return LoadAuthority(folder);
-  const std::string name = Format("Stepscope authority of {}", HostName()).substr(0, kLongestName);
+  const std::string name =
+      Format("Stepscope authority of {}", HostName()).substr(0, kLongestCertificateName);
   auto made = MakeAuthority(name, {now, kAuthorityDays});
   if (!made) return made;
   if (Status saved = SaveCredentials(folder + "/ca", *made, false); !saved) return saved.error();

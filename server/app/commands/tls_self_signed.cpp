@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kSelf[] = {"localhost", "127.0.0.1", "::1"};
 
-constexpr Option kOptions[] = {
+constexpr Option kSelfSignedOptions[] = {
     {"--out", "DIR", kTlsFolder, "Where the files go; an authority that is there signs again."},
     {"--host", "NAME[,..]", "",
      "Names and addresses under which people and agents reach the service; this host's name when "
@@ -105,9 +105,9 @@ Status Make(const Arguments& arguments, Time now, Made& made) {
 }  // namespace
 
 Result<std::string> MakeSelfSigned(Words words, Time now) {
-  const auto arguments = ParseArguments(kOptions, words);
+  const auto arguments = ParseArguments(kSelfSignedOptions, words);
   if (!arguments) return arguments.error();
-  if (arguments->help) return OptionsHelp(kOptions);
+  if (arguments->help) return OptionsHelp(kSelfSignedOptions);
   auto hosts = ReadHosts((*arguments)["--host"]);
   if (!hosts) return hosts.error();
   Made made{AbsolutePath((*arguments)["--out"]), std::move(*hosts), {}, {}};

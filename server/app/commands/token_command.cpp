@@ -106,7 +106,7 @@ int Run(const Verb& verb, Words words) {
   return 0;
 }
 
-std::string Help() {
+std::string TokenHelp() {
   std::string text = "stepscope-server token: who may do what.\n\n";
   for (const Verb& verb : kVerbs) {
     text += Format("  stepscope-server token {:<7} {} (--help)\n", verb.about().name,
@@ -168,7 +168,7 @@ Result<TokenAnswer> RevokeOneToken(Connection& connection, const Arguments& argu
 
 int RunToken(Words words) {
   const std::string_view what = words.empty() ? "" : words[0];
-  if (what == "--help" || what == "-h") return Print(stdout, Help()), 0;
+  if (what == "--help" || what == "-h") return Print(stdout, TokenHelp()), 0;
   for (const Verb& verb : kVerbs) {
     if (verb.about().name == what) return Run(verb, words.subspan(1));
   }

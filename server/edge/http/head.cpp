@@ -41,7 +41,7 @@ constexpr Bytes ValueBytes() {
 
 constexpr Bytes kToken = TokenBytes(), kTarget = TargetBytes(), kValue = ValueBytes(), kNothing{};
 
-char Lower(char byte) {
+char LowerByte(char byte) {
   return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte + 0x20) : byte;
 }
 
@@ -209,7 +209,7 @@ void HeadReader::EndName() {
     return Refuse("head-too-large", Format("the head has more than {} headers", names_));
   }
   ++names_;
-  std::ranges::transform(text_, text_.begin(), Lower);
+  std::ranges::transform(text_, text_.begin(), LowerByte);
   name_ = text_;
   part_ = Part::kValue;
 }

@@ -16,7 +16,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int32_t kLargestRank = 1'000'000;
+constexpr std::int32_t kLargestTableRank = 1'000'000;
 constexpr std::uint8_t kLargestScale = 9;
 constexpr std::size_t kLongestMetric = 63;
 constexpr std::int64_t kLargestAmount = std::int64_t{1} << 55;  // more than a year of nanoseconds
@@ -76,8 +76,8 @@ std::optional<TableFault> CheckColumns(FrameKind kind, std::span<const std::stri
 }
 
 std::optional<TableFault> CheckRankSchema(FrameKind kind, const Schema& schema) {
-  if (schema.rank < 0 || schema.rank > kLargestRank) {
-    return BadSchema(Format("rank {} is not between 0 and {}", schema.rank, kLargestRank));
+  if (schema.rank < 0 || schema.rank > kLargestTableRank) {
+    return BadSchema(Format("rank {} is not between 0 and {}", schema.rank, kLargestTableRank));
   }
   if (kind == FrameKind::kAnnotations) return CheckColumns(kind, kAnnotationColumns, schema);
   if (kind == FrameKind::kSpans) return CheckColumns(kind, kSpanColumns, schema);

@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-double Seconds(double ns) {
+double SecondsOfNs(double ns) {
   return Rounded(ns / 1e9, 9);
 }
 
@@ -46,7 +46,7 @@ void PutHistogram(const StepWalls& walls, std::size_t bins, StepFigures& figures
     figures.counts.push_back(to - from);
     from = to;
   }
-  for (const double edge : edges) figures.edges.push_back(Seconds(edge));
+  for (const double edge : edges) figures.edges.push_back(SecondsOfNs(edge));
 }
 
 OrderedJson ToJson(const StepFigures::PhaseSum& sum) {
@@ -59,7 +59,7 @@ OrderedJson ToJson(const StepFigures::PhaseSum& sum) {
 OrderedJson PhaseOf(const StepCurve& curve, std::size_t phase) {
   OrderedJson seconds = OrderedJson::array();
   for (const StepPoint& point : curve.points()) {
-    seconds.push_back(Seconds(double(point.phases_ns[phase]) / double(point.count)));
+    seconds.push_back(SecondsOfNs(double(point.phases_ns[phase]) / double(point.count)));
   }
   return seconds;
 }
@@ -80,7 +80,7 @@ OrderedJson CurveJson(const StepCurve& curve) {
   for (const StepPoint& point : curve.points()) {
     step.push_back(point.step);
     start.push_back(point.start_us);
-    wall.push_back(Seconds(double(point.wall_ns) / double(point.count)));
+    wall.push_back(SecondsOfNs(double(point.wall_ns) / double(point.count)));
   }
   return {{"steps_per_point", curve.steps_per_point()},
           {"step", step},
@@ -119,7 +119,7 @@ std::vector<StepFigures::PhaseSum> StepSummary::Phases() const {
   double unnamed_ns = all_ns;
   const auto put = [&](std::string_view name, double ns) {
     if (ns <= 0) return;
-    list.push_back({name, Seconds(ns), all_ns > 0 ? 100 * ns / all_ns : 0});
+    list.push_back({name, SecondsOfNs(ns), all_ns > 0 ? 100 * ns / all_ns : 0});
   };
   for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
     const double ns = double(phases_ns_[phase]);
@@ -140,12 +140,12 @@ StepFigures StepSummary::Finish(std::size_t bins) {
   figures.curve = std::move(curve_);
   figures.error_percent = walls_.exact() ? 0 : kDurationErrorPercent;
   if (walls_.count() == 0) return figures;
-  figures.mean = Seconds(walls_.sum_ns() / double(walls_.count()));
-  figures.max = Seconds(double(walls_.max_ns()));
-  figures.p99 = Seconds(walls_.Percentile(0.99));
-  figures.p95 = Seconds(walls_.Percentile(0.95));
-  figures.p50 = Seconds(walls_.Percentile(0.50));
-  figures.min = Seconds(double(walls_.min_ns()));
+  figures.mean = SecondsOfNs(walls_.sum_ns() / double(walls_.count()));
+  figures.max = SecondsOfNs(double(walls_.max_ns()));
+  figures.p99 = SecondsOfNs(walls_.Percentile(0.99));
+  figures.p95 = SecondsOfNs(walls_.Percentile(0.95));
+  figures.p50 = SecondsOfNs(walls_.Percentile(0.50));
+  figures.min = SecondsOfNs(double(walls_.min_ns()));
   PutHistogram(walls_, bins, figures);
   return figures;
 }

@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostLines = 8;  // nodes with a picture of their own
+constexpr std::size_t kMostNodePictures = 8;  // nodes with a picture of their own
 
 // What each node received or sent in all, as OverallSystemUsage has added it up: by node and
 // metric.
@@ -56,7 +56,7 @@ Markup Lines(const Report& report) {
   const std::string_view metric = gpus ? "gpu_util_percent" : "node_cpu_percent";
   std::erase_if(lines, [&](const UsageLine& line) { return line.metric != metric; });
   Markup pictures;
-  for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) {
+  for (std::size_t i = 0; i < std::min(lines.size(), kMostNodePictures); ++i) {
     const UsageLine& line = lines[i];
     const std::string title =
         gpus ? Format("GPU utilisation of {}: mean of {} and the range from the least to the most",
@@ -70,10 +70,10 @@ Markup Lines(const Report& report) {
                       .gap_us = line.gap_us,
                       .most = 100});
   }
-  if (lines.size() > kMostLines) {
-    pictures += Element(
-        "p", {{"class", "note"}},
-        Text(Format("{} more nodes are in the JSON of this report.", lines.size() - kMostLines)));
+  if (lines.size() > kMostNodePictures) {
+    pictures += Element("p", {{"class", "note"}},
+                        Text(Format("{} more nodes are in the JSON of this report.",
+                                    lines.size() - kMostNodePictures)));
   }
   return Element("div", {{"class", "pictures"}}, pictures);
 }

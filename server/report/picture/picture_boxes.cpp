@@ -8,30 +8,30 @@
 namespace stepscope {
 namespace {
 
-constexpr double kWidth = 1'000, kHeight = 16;
+constexpr double kBoxWidth = 1'000, kBoxHeight = 16;
 // A GPU that is used evenly has a box, too; one at either end of the scale has all of it in sight.
-constexpr double kLeast = 16, kUnit = (kWidth - kLeast) / 100;
-constexpr double kRoomy = 2 * kLeast;  // a narrower box would be hidden by a line in it
+constexpr double kLeastBox = 16, kUnit = (kBoxWidth - kLeastBox) / 100;
+constexpr double kRoomy = 2 * kLeastBox;  // a narrower box would be hidden by a line in it
 
 double X(double percent) {
-  return kLeast / 2 + percent * kUnit;
+  return kLeastBox / 2 + percent * kUnit;
 }
 
 void DrawBox(const Box& box, Svg& svg) {
-  const double width = std::max(X(box.p75) - X(box.p25), kLeast);
-  svg.Rect((X(box.p25) + X(box.p75) - width) / 2, 3, width, kHeight - 6, "s0");
+  const double width = std::max(X(box.p75) - X(box.p25), kLeastBox);
+  svg.Rect((X(box.p25) + X(box.p75) - width) / 2, 3, width, kBoxHeight - 6, "s0");
   if (width < kRoomy) return;
-  svg.Line(X(box.p50), 1, X(box.p50), kHeight - 1, "middle");
+  svg.Line(X(box.p50), 1, X(box.p50), kBoxHeight - 1, "middle");
 }
 
 Markup Draw(const Box& box, const std::vector<double>& marks) {
-  Svg svg(kWidth, kHeight, "strip",
+  Svg svg(kBoxWidth, kBoxHeight, "strip",
           Format("{}: half of the time between {:.0f} and {:.0f} %", box.name, box.p25, box.p75));
-  svg.Rect(0, 0, kWidth, kHeight, "ground");
-  svg.Line(X(box.p5), kHeight / 2, X(box.p95), kHeight / 2, "whisker");
-  for (const double end : {box.p5, box.p95}) svg.Line(X(end), 4, X(end), kHeight - 4, "whisker");
+  svg.Rect(0, 0, kBoxWidth, kBoxHeight, "ground");
+  svg.Line(X(box.p5), kBoxHeight / 2, X(box.p95), kBoxHeight / 2, "whisker");
+  for (const double end : {box.p5, box.p95}) svg.Line(X(end), 4, X(end), kBoxHeight - 4, "whisker");
   DrawBox(box, svg);
-  for (const double mark : marks) svg.Line(X(mark), 0, X(mark), kHeight, "mark");
+  for (const double mark : marks) svg.Line(X(mark), 0, X(mark), kBoxHeight, "mark");
   return svg.Take();
 }
 

@@ -9,12 +9,12 @@
 namespace stepscope {
 namespace {
 
-constexpr double kWidth = 1'000, kHeight = 160;
+constexpr double kHistogramWidth = 1'000, kHistogramHeight = 160;
 constexpr double kTail = 40;  // of a last bin that is wider than the others, and the gap before it
 
 struct Layout {
   bool tail = false;  // the last bin stands apart
-  double low = 0, high = 0, width = kWidth;
+  double low = 0, high = 0, width = kHistogramWidth;
 
   explicit Layout(const Bars& bars) {
     const std::vector<double>& edges = bars.edges;
@@ -22,7 +22,7 @@ struct Layout {
     tail = last > 2 && edges[last] - edges[last - 1] > 1.01 * (edges[1] - edges[0]);
     low = edges.front();
     high = edges[tail ? last - 1 : last];
-    if (tail) width = kWidth - kTail;
+    if (tail) width = kHistogramWidth - kTail;
   }
   double X(double value) const { return high > low ? (value - low) / (high - low) * width : 0; }
 };
@@ -35,21 +35,22 @@ std::string Describe(const Bars& bars) {
 }
 
 Markup Draw(const Bars& bars, const Layout& layout, std::int64_t most) {
-  Svg svg(kWidth, kHeight, "plot", Describe(bars));
+  Svg svg(kHistogramWidth, kHistogramHeight, "plot", Describe(bars));
   const auto height = [&](std::int64_t count) {
-    const double full = static_cast<double>(count) / static_cast<double>(most) * (kHeight - 4);
+    const double full =
+        static_cast<double>(count) / static_cast<double>(most) * (kHistogramHeight - 4);
     return count > 0 ? std::max(full, 2.0) : 0;  // a single outlier is to be seen
   };
   for (std::size_t i = 0; i < bars.counts.size(); ++i) {
     if (bars.counts[i] == 0) continue;
     const bool apart = layout.tail && i + 1 == bars.counts.size();
     const double from = apart ? layout.width + kTail / 4 : layout.X(bars.edges[i]);
-    const double to = apart ? kWidth : std::max(layout.X(bars.edges[i + 1]), from + 4);
-    svg.Rect(from + 0.5, kHeight - height(bars.counts[i]), std::max(to - from - 1, 1.0),
+    const double to = apart ? kHistogramWidth : std::max(layout.X(bars.edges[i + 1]), from + 4);
+    svg.Rect(from + 0.5, kHistogramHeight - height(bars.counts[i]), std::max(to - from - 1, 1.0),
              height(bars.counts[i]), apart ? "s1" : "s0");
   }
   if (bars.mark && *bars.mark >= layout.low && *bars.mark <= layout.high) {
-    svg.Line(layout.X(*bars.mark), 0, layout.X(*bars.mark), kHeight, "mark");
+    svg.Line(layout.X(*bars.mark), 0, layout.X(*bars.mark), kHistogramHeight, "mark");
   }
   return svg.Take();
 }

@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr double kWidth = 1'000, kHeight = 120;
+constexpr double kLineWidth = 1'000, kLineHeight = 120;
 
 using Points = std::vector<DeviceUse::Point>;
 
@@ -40,10 +40,10 @@ struct Field {
     most = curve.most.value_or(highest > 0 ? highest * 1.05 : least < 0 ? 0 : 1);
   }
   double X(std::int64_t at_us) const {
-    return std::clamp((static_cast<double>(at_us) - from) / width * kWidth, 0.0, kWidth);
+    return std::clamp((static_cast<double>(at_us) - from) / width * kLineWidth, 0.0, kLineWidth);
   }
   double Y(double value) const {
-    return kHeight - std::clamp((value - least) / (most - least), 0.0, 1.0) * kHeight;
+    return kLineHeight - std::clamp((value - least) / (most - least), 0.0, 1.0) * kLineHeight;
   }
   std::pair<double, double> Place(std::int64_t at_us, double value) const {
     return {X(at_us), Y(value)};
@@ -68,9 +68,9 @@ void DrawPart(const Points& part, const Field& field, Svg& svg) {
 
 // A short one in a long job is to be seen, too.
 void Shade(const Stretch& stretch, const Field& field, Svg& svg) {
-  constexpr double kLeast = 4;
-  const double from = std::min(field.X(stretch.from_us), kWidth - kLeast);
-  svg.Rect(from, 0, std::max(field.X(stretch.to_us) - from, kLeast), kHeight, "shade");
+  constexpr double kLeastShade = 4;
+  const double from = std::min(field.X(stretch.from_us), kLineWidth - kLeastShade);
+  svg.Rect(from, 0, std::max(field.X(stretch.to_us) - from, kLeastShade), kLineHeight, "shade");
 }
 
 }  // namespace
@@ -79,15 +79,15 @@ Markup Line(const Curve& curve) {
   if (curve.points.empty()) return {};
   const Field field(curve);
   const std::vector<Points> parts = Unbroken(curve);
-  Svg svg(kWidth, kHeight, "plot",
+  Svg svg(kLineWidth, kLineHeight, "plot",
           Format("{}, over {}{}", curve.title, DurationWords(field.width / 1e6),
                  parts.size() > 1 ? ", with gaps" : ""));
   for (const Stretch& stretch : curve.shaded) Shade(stretch, field, svg);
   for (const double share : {0.25, 0.5, 0.75}) {
-    svg.Line(0, kHeight * share, kWidth, kHeight * share, "grid");
+    svg.Line(0, kLineHeight * share, kLineWidth, kLineHeight * share, "grid");
   }
   for (const Points& part : parts) DrawPart(part, field, svg);
-  if (curve.mark) svg.Line(0, field.Y(*curve.mark), kWidth, field.Y(*curve.mark), "mark");
+  if (curve.mark) svg.Line(0, field.Y(*curve.mark), kLineWidth, field.Y(*curve.mark), "mark");
   const double seconds = field.width / 1e6;
   PictureFrame frame{.title = curve.title,
                      .top = ValueWords(field.most, curve.unit),

@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-constexpr double kWidth = 1'000, kHeight = 20;
+constexpr double kShareWidth = 1'000, kShareHeight = 20;
 
 std::string Describe(const Whole& whole) {
   std::string text = whole.name;
@@ -19,17 +19,17 @@ std::string Describe(const Whole& whole) {
 }
 
 Markup Draw(const Whole& whole) {
-  Svg svg(kWidth, kHeight, "bar strip", Describe(whole));
-  svg.Rect(0, 0, kWidth, kHeight, "ground");
+  Svg svg(kShareWidth, kShareHeight, "bar strip", Describe(whole));
+  svg.Rect(0, 0, kShareWidth, kShareHeight, "ground");
   double total = 0;
   for (const Part& part : whole.parts) total += part.share;
-  const double scale = kWidth / std::max(total, 1.0);  // phases may lie within each other
+  const double scale = kShareWidth / std::max(total, 1.0);  // phases may lie within each other
   double x = 0;
   for (const Part& part : whole.parts) {
-    svg.Rect(x, 0, part.share * scale, kHeight, part.css);
+    svg.Rect(x, 0, part.share * scale, kShareHeight, part.css);
     if (part.css.starts_with("striped")) {
       for (double at = x + 5; at < x + part.share * scale; at += 10) {
-        svg.Line(at, 0, at, kHeight, "stripe");
+        svg.Line(at, 0, at, kShareHeight, "stripe");
       }
     }
     x += part.share * scale;

@@ -8,20 +8,20 @@
 namespace stepscope {
 namespace {
 
-constexpr double kWidth = 1'000, kHeight = 32;
+constexpr double kSpreadWidth = 1'000, kSpreadHeight = 32;
 
 Markup Draw(const Spread& spread) {
-  Svg svg(kWidth, kHeight, "tall strip",
+  Svg svg(kSpreadWidth, kSpreadHeight, "tall strip",
           Format("{}: samples by utilisation, mean {:.1f} %", spread.name, spread.mean));
-  svg.Rect(0, 0, kWidth, kHeight, "ground");
+  svg.Rect(0, 0, kSpreadWidth, kSpreadHeight, "ground");
   const double most =
       static_cast<double>(std::max<std::uint64_t>(1, *std::ranges::max_element(spread.counts)));
-  const double width = kWidth / static_cast<double>(spread.counts.size());
+  const double width = kSpreadWidth / static_cast<double>(spread.counts.size());
   for (std::size_t i = 0; i < spread.counts.size(); ++i) {
     if (spread.counts[i] == 0) continue;
     const double height =
-        std::max(1.0, static_cast<double>(spread.counts[i]) / most * (kHeight - 2));
-    svg.Rect(static_cast<double>(i) * width + 1, kHeight - height, width - 2, height, "s0");
+        std::max(1.0, static_cast<double>(spread.counts[i]) / most * (kSpreadHeight - 2));
+    svg.Rect(static_cast<double>(i) * width + 1, kSpreadHeight - height, width - 2, height, "s0");
   }
   return svg.Take();
 }

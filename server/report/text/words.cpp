@@ -83,7 +83,7 @@ std::string KeyWords(std::string_view key) {
   std::string words(key);
   for (const std::string_view unit : {"_percent", "_seconds", "_us", "_bytes"}) {
     if (words.ends_with(unit) && words.size() > unit.size()) {
-      words.resize(words.size() - unit.size());
+      words.erase(words.size() - unit.size());
       break;
     }
   }

@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-constexpr char kInsert[] = R"(
+constexpr char kInsertAudit[] = R"(
 insert into audit (at_us, token_id, name, action, target, request_id, peer)
 values ($1, $2, $3, $4, $5, $6, $7))";
 constexpr char kList[] = R"(
@@ -21,8 +21,8 @@ limit $2)";
 }  // namespace
 
 Status InsertAudit(Connection& connection, const AuditRow& row) {
-  return Done(connection.Query(kInsert, {row.at_us, row.token_id, row.name, row.action, row.target,
-                                         row.request_id, row.peer}));
+  return Done(connection.Query(kInsertAudit, {row.at_us, row.token_id, row.name, row.action,
+                                              row.target, row.request_id, row.peer}));
 }
 
 Result<AuditPage> ListAudit(Connection& connection, const std::string& after, int limit) {

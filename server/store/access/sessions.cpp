@@ -9,10 +9,10 @@ namespace {
 constexpr char kDeleteEnded[] = R"(
 delete from sessions
 where expires_us < $1 or last_used_us < $2)";
-constexpr char kInsert[] = R"(
+constexpr char kInsertSession[] = R"(
 insert into sessions (session_hash, token_id, created_us, last_used_us, expires_us)
 values ($1, $2, $3, $4, $5))";
-constexpr char kTouch[] = R"(
+constexpr char kTouchSession[] = R"(
 update sessions
 set last_used_us = $2
 where session_hash = $1 and last_used_us < $2 - 60000000)";
@@ -25,9 +25,9 @@ Status InsertSession(Connection& connection, const SessionRow& session,
   const Status removed =
       Done(connection.Query(kDeleteEnded, {session.created_us, unused_since_us}));
   if (!removed) return removed;
-  return Done(
-      connection.Query(kInsert, {Parameter::Bytes(session.session_hash), session.token_id,
-                                 session.created_us, session.last_used_us, session.expires_us}));
+  return Done(connection.Query(
+      kInsertSession, {Parameter::Bytes(session.session_hash), session.token_id, session.created_us,
+                       session.last_used_us, session.expires_us}));
 }
 
 Result<std::optional<SignedIn>> FindSession(Connection& connection,
@@ -46,7 +46,7 @@ Result<std::optional<SignedIn>> FindSession(Connection& connection,
 }
 
 Status TouchSession(Connection& connection, const std::string& session_hash, std::int64_t now_us) {
-  return Done(connection.Query(kTouch, {Parameter::Bytes(session_hash), now_us}));
+  return Done(connection.Query(kTouchSession, {Parameter::Bytes(session_hash), now_us}));
 }
 
 Status DeleteSession(Connection& connection, const std::string& session_hash) {

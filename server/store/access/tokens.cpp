@@ -8,10 +8,10 @@
 namespace stepscope {
 namespace {
 
-constexpr char kInsert[] = R"(
+constexpr char kInsertToken[] = R"(
 insert into tokens (token_id, name, role, scopes, secret_hash, created_us, created_by, expires_us)
 values ($1, $2, $3, $4, $5, $6, $7, $8))";
-constexpr char kTouch[] = R"(
+constexpr char kTouchToken[] = R"(
 update tokens
 set last_used_us = $2
 where token_id = $1 and coalesce(last_used_us, 0) < $2 - 60000000)";
@@ -43,7 +43,7 @@ TokenRow ReadToken(const Rows& rows, std::size_t row) {
 
 Status InsertToken(Connection& connection, const TokenRow& token) {
   return Done(connection.Query(
-      kInsert,
+      kInsertToken,
       {token.token_id, token.name, token.role, Parameter::Array(token.scopes),
        Parameter::Bytes(token.secret_hash), token.created_us, token.created_by, token.expires_us}));
 }
@@ -57,7 +57,7 @@ Result<std::optional<TokenRow>> FindToken(Connection& connection, const std::str
 }
 
 Status TouchToken(Connection& connection, const std::string& token_id, std::int64_t now_us) {
-  return Done(connection.Query(kTouch, {token_id, now_us}));
+  return Done(connection.Query(kTouchToken, {token_id, now_us}));
 }
 
 Status RevokeToken(Connection& connection, const std::string& token_id, std::int64_t now_us) {

@@ -24,13 +24,13 @@ constexpr char kTake[] = R"(
 delete from annotation_blocks
 where job_id = $1 and rank = $2 and window_us = any($3::bigint[])
 returning schema_hash, payload, rank, window_us)";
-constexpr char kInsert[] = R"(
+constexpr char kInsertAnnotations[] = R"(
 insert into annotation_blocks (job_id, rank, window_us, schema_hash, from_us, to_us, rows, payload)
 select $1::bigint, $2::integer, window_us, schema_hash, from_us, to_us, rows, payload
 from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[])
     as given (window_us, schema_hash, from_us, to_us, rows, payload)
 order by window_us)";
-constexpr char kLoad[] = R"(
+constexpr char kLoadAnnotations[] = R"(
 select schema_hash, payload, rank, window_us
 from annotation_blocks
 where job_id = $1 and rank = any($2::bigint[]) and (rank, window_us) > ($3::integer, $4::bigint)
@@ -200,10 +200,11 @@ Status InsertAnnotationBlocks(Connection& connection, std::int64_t job_id, int r
   if (Status done = SaveSchemas(connection, job_id, encoded); !done) return done;
   const std::span<const EncodedTable> tables(encoded);
   return Done(connection.Query(
-      kInsert, {job_id, rank, Parameter::Array(windows_us),
-                Numbers(tables, [](const EncodedTable& t) { return t.schema_hash; }),
-                Parameter::Array(from_us), Parameter::Array(to_us), Parameter::Array(counts),
-                Blobs(tables, [](const EncodedTable& t) { return std::string_view(t.payload); })}));
+      kInsertAnnotations,
+      {job_id, rank, Parameter::Array(windows_us),
+       Numbers(tables, [](const EncodedTable& t) { return t.schema_hash; }),
+       Parameter::Array(from_us), Parameter::Array(to_us), Parameter::Array(counts),
+       Blobs(tables, [](const EncodedTable& t) { return std::string_view(t.payload); })}));
 }
 
 Result<std::map<int, AnnotationSums>> SumAnnotationBlocks(Connection& connection,
@@ -215,7 +216,7 @@ Result<std::map<int, AnnotationSums>> SumAnnotationBlocks(Connection& connection
   std::int64_t window_us = 0;
   for (std::size_t loaded = kMostLoaded; loaded == kMostLoaded;) {
     const Result<Rows> rows =
-        connection.Query(kLoad, {job_id, Parameter::Array(wanted), rank, window_us});
+        connection.Query(kLoadAnnotations, {job_id, Parameter::Array(wanted), rank, window_us});
     const Status read =
         ForEachBlock(connection, job_id, rows,
                      [&](std::size_t row, std::string_view payload, const Schema& schema) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBlocksAtOnce = 16;
 constexpr std::size_t kMostBlocks = 256;  // that one page is made of
-constexpr char kInsert[] = R"(
+constexpr char kInsertSpans[] = R"(
 insert into span_blocks (job_id, window_id, rank, session, sequence, schema_hash, from_us, to_us,
     rows, payload)
 select job_id, window_id, rank, session, sequence, schema_hash, from_us, to_us, rows, payload
@@ -28,7 +28,7 @@ update windows
 set spans = spans + $3
 where job_id = $1 and window_id = $2)";
 // From the block of the cursor on.
-constexpr char kLoad[] = R"(
+constexpr char kLoadSpans[] = R"(
 select rank, session, sequence, schema_hash, payload
 from span_blocks
 where job_id = $1 and window_id = $2 and ($3::bigint is null or rank = $3)
@@ -114,17 +114,17 @@ Status AddBlocks(Connection& connection, const Rows& rows, const SpanQuery& quer
 Status InsertSpanBlocks(Connection& connection, std::span<const NewSpanBlock> blocks) {
   if (blocks.empty()) return {};
   using Row = NewSpanBlock;
-  return Done(
-      connection.QueryByKey(kInsert, {Numbers(blocks, [](const Row& b) { return b.job_id; }),
-                                      Numbers(blocks, [](const Row& b) { return b.window_id; }),
-                                      Numbers(blocks, [](const Row& b) { return b.rank; }),
-                                      Blobs(blocks, [](const Row& b) { return b.session; }),
-                                      Numbers(blocks, [](const Row& b) { return b.sequence; }),
-                                      Numbers(blocks, [](const Row& b) { return b.schema_hash; }),
-                                      Numbers(blocks, [](const Row& b) { return b.from_us; }),
-                                      Numbers(blocks, [](const Row& b) { return b.to_us; }),
-                                      Numbers(blocks, [](const Row& b) { return b.rows; }),
-                                      Blobs(blocks, [](const Row& b) { return b.payload; })}));
+  return Done(connection.QueryByKey(kInsertSpans,
+                                    {Numbers(blocks, [](const Row& b) { return b.job_id; }),
+                                     Numbers(blocks, [](const Row& b) { return b.window_id; }),
+                                     Numbers(blocks, [](const Row& b) { return b.rank; }),
+                                     Blobs(blocks, [](const Row& b) { return b.session; }),
+                                     Numbers(blocks, [](const Row& b) { return b.sequence; }),
+                                     Numbers(blocks, [](const Row& b) { return b.schema_hash; }),
+                                     Numbers(blocks, [](const Row& b) { return b.from_us; }),
+                                     Numbers(blocks, [](const Row& b) { return b.to_us; }),
+                                     Numbers(blocks, [](const Row& b) { return b.rows; }),
+                                     Blobs(blocks, [](const Row& b) { return b.payload; })}));
 }
 
 Status CountSpans(Connection& connection, std::int64_t job_id, std::int64_t window_id,
@@ -139,8 +139,8 @@ Result<SpanPage> ReadSpans(Connection& connection, const SpanQuery& query) {
   std::size_t looked_at = 0;  // blocks: a name that is seldom may be in none of very many
   for (std::size_t loaded = kBlocksAtOnce; loaded == kBlocksAtOnce && page.next.empty();) {
     const Result<Rows> rows =
-        connection.Query(kLoad, {query.job_id, query.window_id, query.rank, place->rank,
-                                 Parameter::Bytes(place->session), place->sequence});
+        connection.Query(kLoadSpans, {query.job_id, query.window_id, query.rank, place->rank,
+                                      Parameter::Bytes(place->session), place->sequence});
     if (!rows) return rows.error();
     if (Status added = AddBlocks(connection, *rows, query, *place, page); !added) {
       return added.error();

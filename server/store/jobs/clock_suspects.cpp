@@ -3,7 +3,7 @@
 namespace stepscope {
 namespace {
 
-constexpr char kList[] = R"(
+constexpr char kListSuspects[] = R"(
 select node_id, clock_suspect_since_us, clock_suspect_until_us, clock_suspect_offset_us
 from nodes
 where job_id = $1 and clock_suspect_since_us is not null
@@ -14,7 +14,7 @@ limit 10000)";
 
 Result<std::map<std::int64_t, ClockSuspect>> ListClockSuspects(Connection& connection,
                                                                std::int64_t job_id) {
-  const Result<Rows> rows = connection.QueryByKey(kList, {job_id});
+  const Result<Rows> rows = connection.QueryByKey(kListSuspects, {job_id});
   if (!rows) return rows.error();
   std::map<std::int64_t, ClockSuspect> suspects;
   for (std::size_t i = 0; i < rows->size(); ++i) {

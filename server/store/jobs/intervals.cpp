@@ -9,7 +9,7 @@ namespace stepscope {
 namespace {
 
 // One statement: two people who change it at once are both recorded.
-constexpr char kChange[] = R"(
+constexpr char kChangeInterval[] = R"(
 update jobs
 set configuration = configuration || jsonb_build_object('interval_ms', $2::bigint, 'intervals',
     coalesce(configuration -> 'intervals', jsonb_build_array(jsonb_build_object('from_us', 0,
@@ -22,7 +22,7 @@ constexpr char kStands[] = R"(
 select status = 'InProgress', coalesce((configuration ->> 'interval_ms')::bigint, $3) = $2
 from jobs
 where job_id = $1)";
-constexpr char kAnswered[] = R"(
+constexpr char kAnsweredInterval[] = R"(
 update streams
 set interval_answered = greatest(interval_answered, $3)
 where job_id = $1 and session = $2)";
@@ -75,7 +75,7 @@ std::int64_t IntervalChanges(const Json& configuration) {
 Status ChangeInterval(Connection& connection, std::int64_t job_id, std::int64_t interval_ms,
                       std::int64_t now_us) {
   const Status changed = Done(connection.Query(
-      kChange, {job_id, interval_ms, now_us, kMostIntervalChanges, kDefaultIntervalMs}));
+      kChangeInterval, {job_id, interval_ms, now_us, kMostIntervalChanges, kDefaultIntervalMs}));
   if (!changed) return changed;
   const Result<Rows> stands = connection.Query(kStands, {job_id, interval_ms, kDefaultIntervalMs});
   if (!stands) return stands.error();
@@ -89,7 +89,8 @@ Status ChangeInterval(Connection& connection, std::int64_t job_id, std::int64_t 
 
 Status IntervalAnswered(Connection& connection, std::int64_t job_id, std::string_view session,
                         std::int64_t number) {
-  return Done(connection.QueryByKey(kAnswered, {job_id, Parameter::Bytes(session), number}));
+  return Done(
+      connection.QueryByKey(kAnsweredInterval, {job_id, Parameter::Bytes(session), number}));
 }
 
 }  // namespace stepscope

@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-constexpr char kChange[] = R"(
+constexpr char kChangeJob[] = R"(
 update jobs
 set status = $2, secondary_status = $3, ended_us = coalesce($4::bigint, ended_us),
     failure = coalesce($5::jsonb, failure)
@@ -84,8 +84,8 @@ Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& w
   const Parameter ended = HasEnded(change->status) ? Parameter(change->at_us) : Parameter(nullptr);
   const Parameter failure =
       change->failure.is_null() ? Parameter(nullptr) : Parameter(Dump(change->failure));
-  const Status changed =
-      Done(connection.Query(kChange, {job_id, status, change->secondary_status, ended, failure}));
+  const Status changed = Done(
+      connection.Query(kChangeJob, {job_id, status, change->secondary_status, ended, failure}));
   if (!changed) return changed;
   const Status noted = Done(connection.Query(
       kAddTransition, {job_id, status, change->secondary_status, change->at_us, change->detail}));

@@ -10,12 +10,12 @@ namespace {
 constexpr char kAdd[] = R"(
 insert into events (job_id, at_us, kind, node, detail)
 values ($1, $2, $3, $4, $5::jsonb || jsonb_build_object('count', $6::bigint)))";
-constexpr char kCount[] = R"(
+constexpr char kCountEvents[] = R"(
 select count(*)
 from events
 where job_id = $1)";
 // A service of before wrote one event for each frame, without a count.
-constexpr char kList[] = R"(
+constexpr char kListEvents[] = R"(
 select event_id, at_us, kind, node, coalesce((detail ->> 'count')::bigint, 1), detail - 'count'
 from events
 where job_id = $1 and (at_us, event_id) < ($2, $3)
@@ -38,10 +38,10 @@ Result<EventPage> ListEvents(Connection& connection, std::int64_t job_id, const 
     if (!given) return given.error();
     place = std::move(*given);
   }
-  const Result<Rows> total = connection.QueryByKey(kCount, {job_id});
+  const Result<Rows> total = connection.QueryByKey(kCountEvents, {job_id});
   if (!total) return total.error();
   const Result<Rows> rows = connection.QueryByKey(
-      kList, {job_id, place[0].get<std::int64_t>(), place[1].get<std::int64_t>(), limit + 1});
+      kListEvents, {job_id, place[0].get<std::int64_t>(), place[1].get<std::int64_t>(), limit + 1});
   if (!rows) return rows.error();
   EventPage page;
   page.total = total->Int(0, 0);

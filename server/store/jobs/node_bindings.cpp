@@ -5,7 +5,7 @@
 namespace stepscope {
 namespace {
 
-constexpr char kInsert[] = R"(
+constexpr char kInsertBinding[] = R"(
 insert into node_bindings (node, token_name, bound_us)
 values ($1, $2, $3)
 on conflict (node) do nothing)";
@@ -13,7 +13,7 @@ constexpr char kLoad[] = R"(
 select token_name, bound_us
 from node_bindings
 where node = $1)";
-constexpr char kCount[] = R"(
+constexpr char kCountBindings[] = R"(
 select count(*)
 from node_bindings
 where token_name = $1 and bound_us > $2)";
@@ -27,7 +27,7 @@ Error NotBound(const std::string& node) {
 
 Result<NodeBinding> BindNode(Connection& connection, const std::string& node,
                              const std::string& token_name, std::int64_t now_us) {
-  const Result<Rows> made = connection.Query(kInsert, {node, token_name, now_us});
+  const Result<Rows> made = connection.Query(kInsertBinding, {node, token_name, now_us});
   if (!made) return made.error();
   Result<NodeBinding> binding = LoadNodeBinding(connection, node);
   if (binding) binding->made = made->affected() > 0;
@@ -36,7 +36,7 @@ Result<NodeBinding> BindNode(Connection& connection, const std::string& node,
 
 Result<std::int64_t> CountNewNodes(Connection& connection, const std::string& token_name,
                                    std::int64_t since_us) {
-  const Result<Rows> rows = connection.Query(kCount, {token_name, since_us});
+  const Result<Rows> rows = connection.Query(kCountBindings, {token_name, since_us});
   return rows ? Result<std::int64_t>(rows->Int(0, 0)) : rows.error();
 }
 

@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-constexpr char kList[] = R"(
+constexpr char kListSilences[] = R"(
 select job_id
 from jobs
 join nodes using (job_id)
@@ -52,7 +52,7 @@ UntoldSilence Untold(const Rows& silent, bool any_heard) {
 
 Result<std::vector<std::int64_t>> ListUntoldSilences(Connection& connection,
                                                      std::int64_t before_us) {
-  const Result<Rows> rows = connection.Query(kList, {before_us});
+  const Result<Rows> rows = connection.Query(kListSilences, {before_us});
   if (!rows) return rows.error();
   std::vector<std::int64_t> jobs;
   for (std::size_t i = 0; i < rows->size(); ++i) jobs.push_back(rows->Int(i, 0));

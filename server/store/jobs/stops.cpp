@@ -14,12 +14,12 @@ namespace {
 
 // The row stays locked until the caller commits: an end that is reported meanwhile waits, and finds
 // the job Stopping.
-constexpr char kCount[] = R"(
+constexpr char kCountStops[] = R"(
 update jobs
 set stop_requests = stop_requests + 1
 where job_id = $1 and status in ('InProgress', 'Stopping')
 returning job_id)";
-constexpr char kAnswered[] = R"(
+constexpr char kAnsweredStop[] = R"(
 update streams
 set stop_answered = greatest(stop_answered, $3)
 where job_id = $1 and session = $2)";
@@ -74,7 +74,7 @@ bool RunsCommand(const NodeRow& node) {
 
 Status AskToStop(Connection& connection, std::int64_t job_id, std::int64_t now_us,
                  const std::string& public_url) {
-  const Result<Rows> counted = connection.Query(kCount, {job_id});
+  const Result<Rows> counted = connection.Query(kCountStops, {job_id});
   if (!counted) return counted.error();
   if (counted->empty()) {
     const Result<JobRow> job = LoadJob(connection, job_id);
@@ -95,8 +95,8 @@ Status AskToStop(Connection& connection, std::int64_t job_id, std::int64_t now_u
 
 Status StopAnswered(Connection& connection, std::int64_t job_id, std::string_view session,
                     const StopAnswer& answer, const std::string& public_url) {
-  const Status noted =
-      Done(connection.QueryByKey(kAnswered, {job_id, Parameter::Bytes(session), answer.number}));
+  const Status noted = Done(
+      connection.QueryByKey(kAnsweredStop, {job_id, Parameter::Bytes(session), answer.number}));
   if (!noted || !answer.refused) return noted;
   // Of two nodes that refuse at once the second sees the first.
   const Result<std::optional<JobRow>> locked = LockJob(connection, job_id);

@@ -21,15 +21,15 @@ constexpr char kNote[] = R"(
 update jobs
 set window_requests = $2, window_start_step = $3, window_num_steps = $4, window_until_us = $5
 where job_id = $1)";
-constexpr char kInsert[] = R"(
+constexpr char kInsertWindow[] = R"(
 insert into windows (job_id, window_id, start_step, num_steps, asked_us, until_us)
 values ($1, $2, $3, $4, $5, $6))";
 constexpr char kFind[] = R"(
 select window_id, start_step, num_steps, asked_us, until_us, spans
 from windows
 where job_id = $1 and window_id = $2)";
-constexpr char kCount[] = "select count(*) from windows where job_id = $1";
-constexpr char kList[] = R"(
+constexpr char kCountWindows[] = "select count(*) from windows where job_id = $1";
+constexpr char kListWindows[] = R"(
 select window_id, start_step, num_steps, asked_us, until_us, spans
 from windows
 where job_id = $1 and window_id < $2
@@ -42,7 +42,7 @@ join nodes using (job_id, node_id)
 where job_id = $1 and window_id between $2 and $3
 order by window_id, at_us, session
 limit 100000)";
-constexpr char kAnswered[] = R"(
+constexpr char kAnsweredWindow[] = R"(
 update streams
 set window_answered = greatest(window_answered, $3)
 where job_id = $1 and session = $2)";
@@ -201,7 +201,7 @@ Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
   WindowRow window{job.window.window_id + 1,   start_step, num_steps, now_us,
                    now_us + kWindowWait / 1us, 0,          {}};
   Status done = Done(connection.Query(
-      kInsert, {job_id, window.window_id, start_step, num_steps, now_us, window.until_us}));
+      kInsertWindow, {job_id, window.window_id, start_step, num_steps, now_us, window.until_us}));
   if (done) {
     done = Done(connection.Query(
         kNote, {job_id, window.window_id, start_step, num_steps, window.until_us}));
@@ -227,10 +227,10 @@ Result<WindowPage> ListWindows(Connection& connection, std::int64_t job_id,
     if (!given) return given.error();
     place = *given;
   }
-  const Result<Rows> total = connection.Query(kCount, {job_id});
+  const Result<Rows> total = connection.Query(kCountWindows, {job_id});
   if (!total) return total.error();
   const Result<Rows> rows =
-      connection.Query(kList, {job_id, place[0].get<std::int64_t>(), limit + 1});
+      connection.Query(kListWindows, {job_id, place[0].get<std::int64_t>(), limit + 1});
   if (!rows) return rows.error();
   WindowPage page;
   page.total = total->Int(0, 0);
@@ -245,8 +245,8 @@ Result<WindowPage> ListWindows(Connection& connection, std::int64_t job_id,
 
 Status WindowAnswered(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                       std::string_view session, const WindowAnswer& answer) {
-  const Status noted =
-      Done(connection.QueryByKey(kAnswered, {job_id, Parameter::Bytes(session), answer.window_id}));
+  const Status noted = Done(connection.QueryByKey(
+      kAnsweredWindow, {job_id, Parameter::Bytes(session), answer.window_id}));
   if (!noted) return noted;
   return Done(connection.Query(
       kInsertAnswer, {job_id, answer.window_id, Parameter::Bytes(session), node_id, answer.at_us,

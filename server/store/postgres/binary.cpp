@@ -1,13 +1,11 @@
 #include "server/store/postgres/binary.h"
+#include "server/store/postgres/type_numbers.h"
 
 #include <cmath>
 #include <cstring>
 
 namespace stepscope {
 namespace {
-
-constexpr unsigned kBool = 16, kBigint = 20, kSmallint = 21, kInteger = 23, kOid = 26, kReal = 700,
-                   kDouble = 701, kNumeric = 1700;
 
 // PostgreSQL's numeric: digits to the base of 10,000, as what a sum of bigint gives.
 double ReadNumeric(const char* bytes) {
@@ -23,10 +21,12 @@ double ReadNumeric(const char* bytes) {
 }  // namespace
 
 bool IsInteger(unsigned type) {
-  return type == kBigint || type == kSmallint || type == kInteger || type == kOid || type == kBool;
+  return type == type_number::kBigint || type == type_number::kSmallint ||
+         type == type_number::kInteger || type == type_number::kOid || type == type_number::kBool;
 }
 bool IsReal(unsigned type) {
-  return type == kReal || type == kDouble || type == kNumeric;
+  return type == type_number::kReal || type == type_number::kDouble ||
+         type == type_number::kNumeric;
 }
 
 // Two's complement, most significant byte first.
@@ -37,8 +37,8 @@ std::int64_t ReadBig(const char* bytes, int length) {
 }
 
 double ReadReal(unsigned type, const char* bytes) {
-  if (type == kNumeric) return ReadNumeric(bytes);
-  if (type == kReal) {
+  if (type == type_number::kNumeric) return ReadNumeric(bytes);
+  if (type == type_number::kReal) {
     const auto bits = static_cast<std::uint32_t>(ReadBig(bytes, 4));
     float value;
     return std::memcpy(&value, &bits, sizeof value), value;

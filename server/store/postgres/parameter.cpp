@@ -2,13 +2,10 @@
 
 #include "core/base/text.h"
 #include "server/store/postgres/database.h"
+#include "server/store/postgres/type_numbers.h"
 
 namespace stepscope {
 namespace {
-
-// Numbers of types in PostgreSQL's catalog; they never change.
-constexpr unsigned kBool = 16, kBytea = 17, kBigint = 20, kText = 25, kFloat = 701;
-constexpr unsigned kByteaArray = 1001, kTextArray = 1009, kBigintArray = 1016;
 
 void AppendBig(std::string& out, std::uint64_t value, int bytes) {
   for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
@@ -41,10 +38,11 @@ std::string PackArray(unsigned element, const Texts& values) {
 }  // namespace
 
 Parameter::Parameter(std::nullptr_t) {}
-Parameter::Parameter(std::int64_t value) : value_(std::to_string(value)), type_(kBigint) {}
+Parameter::Parameter(std::int64_t value)
+    : value_(std::to_string(value)), type_(type_number::kBigint) {}
 Parameter::Parameter(int value) : Parameter(static_cast<std::int64_t>(value)) {}
-Parameter::Parameter(bool value) : value_(value ? "t" : "f"), type_(kBool) {}
-Parameter::Parameter(double value) : value_(Format("{}", value)), type_(kFloat) {}
+Parameter::Parameter(bool value) : value_(value ? "t" : "f"), type_(type_number::kBool) {}
+Parameter::Parameter(double value) : value_(Format("{}", value)), type_(type_number::kDouble) {}
 Parameter::Parameter(std::string text) : value_(std::move(text)) {}
 Parameter::Parameter(const char* text) : value_(text) {}
 Parameter::Parameter(std::string_view text) : value_(std::string(text)) {}
@@ -52,24 +50,24 @@ Parameter::Parameter(std::string bytes, unsigned type)
     : value_(std::move(bytes)), type_(type), binary_(true) {}
 
 Parameter Parameter::Bytes(std::string_view bytes) {
-  return Parameter(std::string(bytes), kBytea);
+  return Parameter(std::string(bytes), type_number::kBytea);
 }
 
 Parameter Parameter::Array(std::span<const std::int64_t> values) {
-  std::string out = ArrayHead(kBigint, values.size());
+  std::string out = ArrayHead(type_number::kBigint, values.size());
   for (const std::int64_t value : values) {
     AppendBig(out, 8, 4);
     AppendBig(out, static_cast<std::uint64_t>(value), 8);
   }
-  return Parameter(std::move(out), kBigintArray);
+  return Parameter(std::move(out), type_number::kBigintArray);
 }
 
 Parameter Parameter::Array(std::span<const std::string> texts) {
-  return Parameter(PackArray(kText, texts), kTextArray);
+  return Parameter(PackArray(type_number::kText, texts), type_number::kTextArray);
 }
 
 Parameter Parameter::BytesArray(std::span<const std::string_view> values) {
-  return Parameter(PackArray(kBytea, values), kByteaArray);
+  return Parameter(PackArray(type_number::kBytea, values), type_number::kByteaArray);
 }
 
 }  // namespace stepscope

@@ -4,13 +4,9 @@
 
 #include "core/base/text.h"
 #include "server/store/postgres/binary.h"
+#include "server/store/postgres/type_numbers.h"
 
 namespace stepscope {
-namespace {
-
-constexpr unsigned kBool = 16, kJsonb = 3802;  // PostgreSQL's numbers of these types
-
-}  // namespace
 
 std::size_t Rows::size() const {
   return cells_ ? cells_->size() : 0;
@@ -24,8 +20,9 @@ std::string Rows::Text(std::size_t row, std::size_t column) const {
   const std::string_view bytes = cells_->At(row, column);
   const unsigned type = cells_->Type(column);
   if (IsNull(row, column)) return {};
-  if (type == kJsonb) return std::string(bytes.substr(1));  // behind the format's version
-  if (type == kBool) return bytes[0] != 0 ? "true" : "false";
+  if (type == type_number::kJsonb)
+    return std::string(bytes.substr(1));  // behind the format's version
+  if (type == type_number::kBool) return bytes[0] != 0 ? "true" : "false";
   if (IsInteger(type)) return std::to_string(Int(row, column));
   if (IsReal(type)) return Format("{}", Real(row, column));
   return std::string(bytes);

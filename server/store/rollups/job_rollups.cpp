@@ -35,7 +35,7 @@ where job_id = $1 and bin_us = $2 and chunk_us = $3 and stale
 order by metric collate "C"
 limit $4
 for update)";
-constexpr char kSave[] = R"(
+constexpr char kSaveJobRollup[] = R"(
 insert into job_rollups (job_id, bin_us, metric, chunk_us, stale, series, payload)
 select $1::bigint, bin_us, metric, chunk_us, false, series, payload
 from unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[])
@@ -43,7 +43,7 @@ from unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[])
 order by bin_us, metric, chunk_us
 on conflict (job_id, bin_us, metric, chunk_us) do update
 set stale = false, series = excluded.series, payload = excluded.payload)";
-constexpr char kLoad[] = R"(
+constexpr char kLoadJobRollup[] = R"(
 select metric, chunk_us, series, case when stale then ''::bytea else payload end, bytes
 from (
     select *, sum(octet_length(payload))
@@ -114,7 +114,7 @@ Status Decode(std::string_view payload, FoldedRollup& rollup) {
   return {};
 }
 
-enum Loaded : std::size_t { kMetric, kChunk, kSeries, kPayload, kBytes };
+enum JobRollupCell : std::size_t { kMetric, kChunk, kSeries, kPayload, kBytes };
 
 Status TakeAll(const Rows& rows, std::int64_t bin_us, const TakeFolded& take) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -166,18 +166,18 @@ Status SaveJobRollups(Connection& connection, std::int64_t job_id,
   for (const Row& rollup : rollups) encoded.push_back(Encode(rollup));
   const std::span<const std::string> payloads(encoded);
   return Done(connection.QueryByKey(
-      kSave, {job_id, Numbers(rollups, [](const Row& r) { return r.key.bin_us; }),
-              Texts(rollups, [](const Row& r) { return r.key.metric; }),
-              Numbers(rollups, [](const Row& r) { return r.key.chunk_us; }),
-              Numbers(rollups, [](const Row& r) { return r.series; }),
-              Blobs(payloads, [](const std::string& p) { return std::string_view(p); })}));
+      kSaveJobRollup, {job_id, Numbers(rollups, [](const Row& r) { return r.key.bin_us; }),
+                       Texts(rollups, [](const Row& r) { return r.key.metric; }),
+                       Numbers(rollups, [](const Row& r) { return r.key.chunk_us; }),
+                       Numbers(rollups, [](const Row& r) { return r.series; }),
+                       Blobs(payloads, [](const std::string& p) { return std::string_view(p); })}));
 }
 
 Status ForEachJobRollup(Connection& connection, const RollupQuery& query, const TakeFolded& take) {
   const auto ask = [&](const Rows& before) {
     const std::size_t last = before.size() - 1;
     return connection.Query(
-        kLoad,
+        kLoadJobRollup,
         {query.job_id, query.bin_us, ChunkOf(query.from_us, query.bin_us), query.until_us,
          Parameter::Array(query.filter.metrics), before.empty() ? "" : before.Text(last, kMetric),
          before.empty() ? 0 : before.Int(last, kChunk), kRollupBytesAtOnce});

@@ -36,7 +36,7 @@ cross join lateral (
         and chunk_us = wanted.chunk_us
     limit 1) as r
 order by wanted.bin_us, wanted.metric, wanted.chunk_us)";
-constexpr char kSave[] = R"(
+constexpr char kSaveRollup[] = R"(
 insert into rollups (job_id, node_id, bin_us, metric, chunk_us, schema_hash, payload, marked)
 select $1::bigint, $2::bigint, bin_us, metric, chunk_us, schema_hash, payload, true
 from unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[])
@@ -59,7 +59,7 @@ limit 10000)";
 // Those behind a place in their order, until they are kRollupsAtOnce or have so many bytes: an
 // answer is in memory as a whole. PostgreSQL knows the length of a payload without reading it, and
 // walks the primary key for the first of many: below the sums, so that it stops there.
-constexpr char kLoad[] = R"(
+constexpr char kLoadRollup[] = R"(
 select node_id, metric, schema_hash, content, payload, chunk_us, bytes
 from (
     select r.*, s.content,
@@ -79,14 +79,23 @@ from (
 where bytes - octet_length(payload) - coalesce(octet_length(content), 0) < $11
 order by metric, node_id, chunk_us)";
 
-enum Loaded : std::size_t { kNode, kMetric, kHash, kContent, kPayload, kChunk, kBytes };
+enum RollupCell : std::size_t {
+  kNodeCell,
+  kMetricCell,
+  kHashCell,
+  kContentCell,
+  kPayloadCell,
+  kChunkCell,
+  kBytesCell
+};
 
 Status TakeAll(const Rows& rows, const TickFilter& columns, const TakeRollup& take) {
-  RowTables tables(rows, kHash, columns);
+  RowTables tables(rows, kHashCell, columns);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     Result<TickTable> bins = tables.Decode(row);
     if (!bins) return bins.error();
-    const Status taken = take({rows.Int(row, kNode), rows.Text(row, kMetric), std::move(*bins)});
+    const Status taken =
+        take({rows.Int(row, kNodeCell), rows.Text(row, kMetricCell), std::move(*bins)});
     if (!taken) return taken;
   }
   return {};
@@ -141,11 +150,12 @@ Status SaveRollups(Connection& connection, Connection& schemas, std::int64_t job
   if (Status done = SaveSchemas(schemas, job_id, encoded); !done) return done;
   const std::span<const EncodedTable> tables(encoded);
   return Done(connection.QueryByKey(
-      kSave, {job_id, node_id, Numbers(rollups, [](const Row& r) { return r.key.bin_us; }),
-              Texts(rollups, [](const Row& r) { return r.key.metric; }),
-              Numbers(rollups, [](const Row& r) { return r.key.chunk_us; }),
-              Numbers(tables, [](const EncodedTable& t) { return t.schema_hash; }),
-              Blobs(tables, [](const EncodedTable& t) { return std::string_view(t.payload); })}));
+      kSaveRollup,
+      {job_id, node_id, Numbers(rollups, [](const Row& r) { return r.key.bin_us; }),
+       Texts(rollups, [](const Row& r) { return r.key.metric; }),
+       Numbers(rollups, [](const Row& r) { return r.key.chunk_us; }),
+       Numbers(tables, [](const EncodedTable& t) { return t.schema_hash; }),
+       Blobs(tables, [](const EncodedTable& t) { return std::string_view(t.payload); })}));
 }
 
 Status ForEachRollup(Connection& connection, const RollupQuery& query, const TakeRollup& take) {
@@ -154,13 +164,15 @@ Status ForEachRollup(Connection& connection, const RollupQuery& query, const Tak
   const auto ask = [&](const Rows& before) {
     const std::size_t last = before.size() - 1;
     return connection.Query(
-        kLoad, {query.job_id, query.bin_us, ChunkOf(query.from_us, query.bin_us), query.until_us,
-                Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics),
-                Parameter::Array(query.chunks_us), before.empty() ? "" : before.Text(last, kMetric),
-                before.empty() ? 0 : before.Int(last, kNode),
-                before.empty() ? 0 : before.Int(last, kChunk), kRollupBytesAtOnce});
+        kLoadRollup,
+        {query.job_id, query.bin_us, ChunkOf(query.from_us, query.bin_us), query.until_us,
+         Parameter::Array(query.node_ids), Parameter::Array(query.filter.metrics),
+         Parameter::Array(query.chunks_us), before.empty() ? "" : before.Text(last, kMetricCell),
+         before.empty() ? 0 : before.Int(last, kNodeCell),
+         before.empty() ? 0 : before.Int(last, kChunkCell), kRollupBytesAtOnce});
   };
-  return ForEachLot(kBytes, ask, [&](const Rows& rows) { return TakeAll(rows, columns, take); });
+  return ForEachLot(kBytesCell, ask,
+                    [&](const Rows& rows) { return TakeAll(rows, columns, take); });
 }
 
 Status ForEachRollupOf(Connection& connection, std::int64_t job_id, const RollupKey& key,

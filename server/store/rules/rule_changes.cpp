@@ -23,7 +23,7 @@ insert into rule_tasks (job_id, rule_config_id, due_us)
 select $1, rule_config_id, (extract(epoch from clock_timestamp()) * 1000000)::bigint
 from unnest($2::bigint[]) as given (rule_config_id))";
 // In the order in which outcomes are written.
-constexpr char kLockStates[] = R"(
+constexpr char kLockChangedStates[] = R"(
 select rule_config_id
 from rule_states
 where job_id = $1
@@ -67,12 +67,13 @@ join jobs j using (job_id)
 where job_id = $1 and rule_config_id = any($2) and coalesce(s.told, s.verdict) -> 'active' = 'true'
 order by c.name
 limit 1000)";
-constexpr char kForgetFindings[] = R"(
+constexpr char kForgetChangedFindings[] = R"(
 delete from findings
 where job_id = $1 and rule_config_id = any($2))";
 // Tasks last, as outcomes are written.
 constexpr const char* kRemove[] = {
-    "delete from rule_states where job_id = $1 and rule_config_id = any($2)", kForgetFindings,
+    "delete from rule_states where job_id = $1 and rule_config_id = any($2)",
+    kForgetChangedFindings,
     "delete from status_transitions where job_id = $1 and rule_config_id = any($2)",
     "delete from rule_configs where job_id = $1 and rule_config_id = any($2)",
     "delete from rule_tasks where job_id = $1 and rule_config_id = any($2)"};
@@ -119,7 +120,7 @@ Status BeginAnew(Connection& connection, std::int64_t job_id,
       kAddTransitions,
       {job_id, ids, now_us, "its parameters changed: judged anew from what is stored"}));
   if (done) done = Done(connection.Query(kBeginStates, {job_id, ids, now_us}));
-  if (done) done = Done(connection.Query(kForgetFindings, {job_id, ids}));
+  if (done) done = Done(connection.Query(kForgetChangedFindings, {job_id, ids}));
   return done ? Done(connection.Query(kBeginTasks, {job_id, ids})) : done;
 }
 
@@ -179,7 +180,7 @@ Status AddRules(Connection& connection, std::int64_t job_id, std::span<const New
 }
 
 Status LockRuleStates(Connection& connection, std::int64_t job_id) {
-  return Done(connection.Query(kLockStates, {job_id}));
+  return Done(connection.Query(kLockChangedStates, {job_id}));
 }
 
 Result<std::vector<RuleConfigRow>> LockRules(Connection& connection, std::int64_t job_id) {

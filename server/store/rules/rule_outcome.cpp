@@ -43,7 +43,7 @@ set state = case when attempt >= $3 then 'done' else 'ready' end, error = $4,
     end
 where task_id = $1 and fence = $2 and state = 'running'
 returning state)";
-constexpr char kLockStates[] = R"(
+constexpr char kLockJudgedStates[] = R"(
 select s.status, s.version, s.revision, s.verdict - 'evidence', c.name, c.rule, j.name, j.job_group,
     (extract(epoch from clock_timestamp()) * 1000000)::bigint, rule_config_id,
     s.told
@@ -72,7 +72,7 @@ where job_id = $1 and rule_config_id = $2)";
 constexpr char kAddTransition[] = R"(
 insert into status_transitions (job_id, rule_config_id, version, status, at_us, detail)
 values ($1, $2, $3, $4, $5, $6))";
-constexpr char kForgetFindings[] = R"(
+constexpr char kForgetJudgedFindings[] = R"(
 delete from findings
 where job_id = $1 and rule_config_id = $2)";
 constexpr char kSaveFindings[] = R"(
@@ -96,7 +96,7 @@ using States = std::map<std::int64_t, RuleBefore>;  // by rule_config_id
 Result<States> LockStates(Connection& connection, std::int64_t job_id,
                           std::span<const std::int64_t> rule_config_ids) {
   const Result<Rows> rows =
-      connection.QueryByKey(kLockStates, {job_id, Parameter::Array(rule_config_ids)});
+      connection.QueryByKey(kLockJudgedStates, {job_id, Parameter::Array(rule_config_ids)});
   if (!rows) return rows.error();
   States states;
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -217,7 +217,7 @@ Status SaveOutcome(Connection& connection, const Evaluated& outcome, const RuleB
   const RuleTask& task = outcome.task;
   Status done = SaveStatus(connection, task, before, change);
   if (done && outcome.anew) {
-    done = Done(connection.QueryByKey(kForgetFindings, {task.job_id, task.rule_config_id}));
+    done = Done(connection.QueryByKey(kForgetJudgedFindings, {task.job_id, task.rule_config_id}));
   }
   if (done) done = SaveFindings(connection, task, outcome.findings);
   const bool repeats = outcome.anew || before.told.is_object();

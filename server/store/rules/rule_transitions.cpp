@@ -18,7 +18,7 @@ constexpr char kCount[] = R"(
 select count(*)
 from status_transitions
 where job_id = $1 and rule_config_id = $2)";
-constexpr char kList[] = R"(
+constexpr char kListTransitions[] = R"(
 select version, status, detail, at_us
 from status_transitions
 where job_id = $1 and rule_config_id = $2 and version > $3
@@ -48,7 +48,7 @@ Result<TransitionPage> ListRuleTransitions(Connection& connection, std::int64_t 
   const Result<Rows> total = connection.QueryByKey(kCount, {job_id, rule_config_id});
   if (!total) return total.error();
   const Result<Rows> rows = connection.QueryByKey(
-      kList, {job_id, rule_config_id, place[0].get<std::int64_t>(), limit + 1});
+      kListTransitions, {job_id, rule_config_id, place[0].get<std::int64_t>(), limit + 1});
   if (!rows) return rows.error();
   TransitionPage page;
   page.total = total->Int(0, 0);

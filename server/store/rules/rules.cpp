@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr char kList[] = R"(
+constexpr char kListRules[] = R"(
 select rule_config_id, c.name, c.rule, c.parameters, s.status, s.version, s.revision,
     s.changed_us, s.evaluated_us, s.verdict
 from rule_configs c
@@ -88,7 +88,7 @@ FindingRow ReadFinding(const Rows& rows, std::size_t row) {
 }  // namespace
 
 Result<std::vector<RuleStateRow>> ListRuleStates(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.QueryByKey(kList, {job_id});
+  const Result<Rows> rows = connection.QueryByKey(kListRules, {job_id});
   if (!rows) return rows.error();
   std::vector<RuleStateRow> states;
   for (std::size_t i = 0; i < rows->size(); ++i) {
