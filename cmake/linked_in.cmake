@@ -6,8 +6,9 @@ find_library(crypto_archive libcrypto.a REQUIRED)
 
 # fmt and spdlog come as shared libraries, which would bring the C++ library along. Two files that use their
 # functions compile them instead; --as-needed then drops the libraries.
-set_source_files_properties(core/base/text.cpp PROPERTIES COMPILE_DEFINITIONS FMT_HEADER_ONLY)
-set_source_files_properties(core/base/log.cpp PROPERTIES COMPILE_DEFINITIONS FMT_HEADER_ONLY COMPILE_OPTIONS -USPDLOG_COMPILED_LIB)
+set_source_files_properties(core/base/text.cpp PROPERTIES COMPILE_DEFINITIONS FMT_HEADER_ONLY SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(core/base/log.cpp PROPERTIES COMPILE_DEFINITIONS FMT_HEADER_ONLY COMPILE_OPTIONS -USPDLOG_COMPILED_LIB
+                            SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 
 # As the program that is linked wants it.
 function(stepscope_openssl name shared archives)
