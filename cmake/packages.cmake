@@ -67,7 +67,7 @@ install(FILES ${CMAKE_BINARY_DIR}/copyright/debian DESTINATION share/doc/stepsco
 
 # What the agent lets into the Python processes of its command.
 foreach(component agent portable)
-  install(FILES python/_stepscope_start.py DESTINATION share/stepscope/python COMPONENT ${component})
+  install(FILES python/_stepscope_imports.py python/_stepscope_start.py DESTINATION share/stepscope/python COMPONENT ${component})
   install(DIRECTORY python/stepscope DESTINATION share/stepscope/python COMPONENT ${component} FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
   if(TARGET stepscope_native)
     install(TARGETS stepscope_native LIBRARY DESTINATION share/stepscope/python/stepscope COMPONENT ${component})

@@ -28,4 +28,4 @@ class BuildWithPth(build_py):
         return [*super().get_outputs(*args, **named), f"{self.build_lib}/stepscope-hooks.pth"]
 
 
-setup(ext_modules=[native], py_modules=["_stepscope_start"], cmdclass={"build_py": BuildWithPth})
+setup(ext_modules=[native], py_modules=["_stepscope_imports", "_stepscope_start"], cmdclass={"build_py": BuildWithPth})

@@ -62,7 +62,9 @@ def test_the_agent_runs_where_it_was_installed(agent):
     assert agent.run("stepscope-agent", "--version").startswith("stepscope-agent ")
     assert "--server URL" in agent.run("stepscope-agent", "run", "--help")
     assert agent.run("dpkg-query", "-W", "-f", "${db:Status-Status}", "stepscope-agent") == "installed"
-    assert (agent.path / "usr/share/stepscope/python/stepscope/_hooks/_flow.py").exists()
+    python = agent.path / "usr/share/stepscope/python"
+    assert {path.name for path in python.glob("*.py")} == {"_stepscope_imports.py", "_stepscope_start.py"}
+    assert (python / "stepscope/_hooks/_flow.py").exists()
 
 
 def test_python_runs_the_c_form_of_its_package_where_it_can_be_loaded(tmp_path, packages):

@@ -30,7 +30,7 @@ def folder(tmp_path):
 
 
 def test_a_process_without_torch_loads_nothing_of_the_package():
-    assert python("-c", OURS) == (0, "['_stepscope_start']\n", "")
+    assert python("-c", OURS) == (0, "['_stepscope_imports', '_stepscope_start']\n", "")
 
 
 def test_without_a_job_nothing_is_awaited():

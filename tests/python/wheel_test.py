@@ -55,7 +55,7 @@ def extension(wheel, tmp_path_factory):
 def test_one_wheel_serves_all_versions(wheel):
     assert re.fullmatch(rf"stepscope-[\d.]+-cp39-abi3-linux_{MACHINE}\.whl", wheel.name)
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"stepscope-hooks.pth", "_stepscope_start.py", "stepscope/_hooks/__init__.py"} <= set(names)
+    assert {"stepscope-hooks.pth", "_stepscope_imports.py", "_stepscope_start.py", "stepscope/_hooks/__init__.py"} <= set(names)
     assert {"stepscope/py.typed", "stepscope/__init__.py", "stepscope/_pure.py"} <= set(names)
     assert "stepscope/analysis/__init__.py" in names
     assert not [name for name in names if name.endswith((".c", ".h"))]

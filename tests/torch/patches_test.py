@@ -5,7 +5,7 @@ import sys
 import types
 import weakref
 
-import _stepscope_start
+import _stepscope_imports
 import pytest
 import torch
 from torch import nn
@@ -182,12 +182,12 @@ def test_nothing_is_awaited_once_the_hooks_have_gone(monkeypatch):
     for name in places:
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setattr(_compile, "readers", ["nobody has looked"])
-    monkeypatch.setattr(_stepscope_start, "_awaited", {})
+    monkeypatch.setattr(_stepscope_imports, "_awaited", {})
     monkeypatch.setattr(sys, "meta_path", [])
     _compile.await_reader()
-    assert list(_stepscope_start._awaited) == places and sys.meta_path == [_stepscope_start._Finder]
+    assert list(_stepscope_imports._awaited) == places and sys.meta_path == [_stepscope_imports._Finder]
     _compile.forget()
-    assert not _stepscope_start._awaited and not sys.meta_path
+    assert not _stepscope_imports._awaited and not sys.meta_path
 
 
 def test_a_batch_size_of_a_sampler_is_seen(agent):

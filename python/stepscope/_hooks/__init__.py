@@ -11,7 +11,7 @@ import atexit
 import os
 from typing import Any, Callable, Dict, List, Tuple
 
-from _stepscope_start import say
+from _stepscope_imports import say
 
 from .. import _marks
 from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts, _forward, _gpu_times, _loader, _optimizer

@@ -6,7 +6,7 @@ import sys
 from types import CodeType, FunctionType
 from typing import Any, Callable, Iterator, List, cast
 
-from _stepscope_start import await_import
+from _stepscope_imports import await_import, await_no_longer
 
 from ._patch import Unavailable, replace
 
@@ -52,8 +52,6 @@ def _noting(original: Any) -> Any:
 
 def forget() -> None:
     """For tests: nothing is known any more, and nothing awaited."""
-    from _stepscope_start import await_no_longer  # one that was loaded before an upgrade may not have it
-
     readers[:] = ["nobody has looked"]
     await_no_longer(_READER, _TRACER)
 
