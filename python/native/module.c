@@ -207,7 +207,7 @@ static int Fill(PyObject* module) {
     return -1;
   }
   is_filled = 1;
-  if (AddGate(module) < 0 || PreparePhases() < 0 || PrepareSpans() < 0) return -1;
+  if (AddGate(module) < 0 || PreparePhases() < 0 || PrepareSpans(module) < 0) return -1;
   return AddFlow(module);
 }
 

@@ -19,6 +19,7 @@ typedef struct {
   uint64_t kind;     // kAnnotationMark or kPhaseMark
 } Span;
 
+static PyObject* native = NULL;  // the module, whose functions make spans
 static PyTypeObject* span_type = NULL;
 static Span* last_span = NULL;  // the last one made: the next one, when nobody else has it any more
 
@@ -42,7 +43,10 @@ static PyObject* Decorate(const Span* span, PyObject* function) {
   PyObject* const module = PyImport_ImportModule("stepscope._decorate");
   if (module == NULL) return NULL;
   const char* const kind = span->kind == kPhaseMark ? "phase" : "annotate";
-  PyObject* const timed = PyObject_CallMethod(module, "timed", "sOO", kind, span->name, function);
+  PyObject* const make = PyObject_GetAttrString(native, kind);
+  PyObject* timed = NULL;
+  if (make != NULL) timed = PyObject_CallMethod(module, "timed", "OOO", make, span->name, function);
+  Py_XDECREF(make);
   Py_DECREF(module);
   return timed;
 }
@@ -219,7 +223,9 @@ int EndAnnotation(PyObject* token) {
   return ended;
 }
 
-int PrepareSpans(void) {
+int PrepareSpans(PyObject* module) {
+  Py_INCREF(module);
+  native = module;
   PyTypeObject* const binder_type = (PyTypeObject*)PyType_FromSpec(&binder_spec);
   PyObject* const type = PyType_FromSpec(&span_spec);
   if (binder_type == NULL || type == NULL) return -1;

@@ -18,5 +18,5 @@ PyObject* Spoken(PyObject* name);
 // Ends an annotation that has begun; anything else is ignored. -1 as in write.h.
 int EndAnnotation(PyObject* token);
 
-// Makes the types; -1 with an exception set.
-int PrepareSpans(void);
+// Makes the types, for this module; -1 with an exception set.
+int PrepareSpans(PyObject* module);

@@ -1,4 +1,4 @@
-"""What annotations and phases do as decorators, for both forms.
+"""Annotations and phases as decorators, for both forms, which hand in what makes a span.
 
 PyTorch reads decorated functions to compile them, and is to find what it would without us: what it compiles is not
 timed. torch.jit.script looks up the names that a function uses among the globals of what stands in its place.
@@ -9,10 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from types import FunctionType
-from typing import Any, Callable, TypeVar, cast
-
-from . import _form
-from ._form import marks
+from typing import Any, Callable, Optional, TypeVar, cast
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -29,32 +26,32 @@ def _compiling() -> bool:
     return compiler is not None and getattr(compiler, "is_dynamo_compiling", _never)()
 
 
-def _compiling_or_quiet() -> bool:
-    """In Python it takes longer to make a span than to find that nobody records."""
-    return _compiling() or marks.is_quiet()
+def _compiling_or(is_quiet: Callable[[], bool]) -> Callable[[], bool]:
+    return lambda: _compiling() or is_quiet()
 
 
-def timed(kind: str, name: str, function: _F) -> _F:
+def timed(make_span: Callable[[str], Any], name: str, function: _F, is_quiet: Optional[Callable[[], bool]] = None) -> _F:
     """The function, each call of it timed; generator functions as they are, since the time of one is
-    also its consumer's."""
+    also its consumer's. `is_quiet` is given where it takes longer to make a span than to ask whether anybody records."""
+    if not callable(make_span):  # a form that was loaded before an upgrade gives a word instead
+        return function
     code_flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
     if code_flags & (_GENERATOR | _ASYNC_GENERATOR):
         return function
-    span = marks.phase if kind == "phase" else marks.annotate
     if code_flags & _COROUTINE:
 
         async def wait(*args: Any, **named: Any) -> Any:
-            with span(name):
+            with make_span(name):
                 return await function(*args, **named)
 
         return cast(_F, functools.wraps(function)(wait))
 
-    bare = _compiling if _form.FORM == "C extension" else _compiling_or_quiet
+    bare = _compiling if is_quiet is None else _compiling_or(is_quiet)
 
     def call(*args: Any, **named: Any) -> Any:
         if bare():
             return function(*args, **named)
-        with span(name):
+        with make_span(name):
             return function(*args, **named)
 
     return cast(_F, _in_place_of(function, call))

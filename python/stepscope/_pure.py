@@ -124,9 +124,9 @@ class _Span:
     def __call__(self, function: _F) -> _F:
         if _gate.off and not _gate.seeking:
             return function
-        from ._decorate import timed  # it is made of this module
+        from ._decorate import timed  # the modules that it needs take longer to import than this package
 
-        return timed(type(self).__name__, self._name, function)
+        return timed(phase if isinstance(self, phase) else annotate, self._name, function, is_quiet)
 
 
 class annotate(_Span):

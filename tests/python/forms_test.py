@@ -140,6 +140,12 @@ def test_decorated_generators_are_as_they_were(agent):
         assert stepscope.annotate("work")(function) is function and stepscope.phase("data")(function) is function
 
 
+def test_a_form_that_was_loaded_before_an_upgrade_decorates_nothing():
+    """It imports the new _decorate.py when the first function is decorated, and gives it a word."""
+    decorate = importlib.import_module("stepscope._decorate")
+    assert decorate.timed("phase", "loss", len) is len
+
+
 def test_a_decorator_costs_nothing_where_nobody_records(session_at):
     session_at("")
 
