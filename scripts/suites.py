@@ -117,7 +117,7 @@ class Suites:
             installed.touch()
 
     def lint(self):
-        return self.pytest("lint", *(f"tests/{name}_test.py" for name in ("layers", "lint", "sql_rules", "sql_refused", "traps_page")))
+        return self.pytest("lint", *(f"tests/{name}_test.py" for name in LINT))
 
     def cpp(self):
         programs = sorted(path for path in (self.programs / "tests").glob("test_*") if os.access(path, os.X_OK) and path.is_file())
@@ -193,6 +193,7 @@ class Suites:
 
 
 ALL = ("lint", "cpp", "fuzz", "python", "analysis", "torch", "torch_modern", "web", "contract", "browser", "e2e", "package", "fault")
+LINT = ("layers", "lint", "python_imports", "sql_rules", "sql_refused", "traps_page")  # of tests/
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
 USUAL = {"dev": ALL, "tsan": WITH_SANITIZER, "asan": (*WITH_SANITIZER, "torch")}
