@@ -61,7 +61,7 @@ def _tell(name: str, module: "Any") -> None:
 
 
 def say(text: object) -> None:
-    """Nobody sees it but who asks for it."""
+    """Prints a text where STEPSCOPE_DEBUG=1 asks for it."""
     if os.environ.get("STEPSCOPE_DEBUG") == "1":
         try:
             print("stepscope:", text, file=sys.stderr)

@@ -34,7 +34,7 @@ def _begin_saving(module: "Any") -> None:
 
 
 def watch() -> None:
-    """Called by stepscope/_start/sitecustomize.py or by stepscope.pth, at each start of a Python."""
+    """Called by stepscope/_start/sitecustomize.py or by stepscope-hooks.pth, at each start of a Python."""
     if "STEPSCOPE_JOB" in os.environ and os.environ.get("STEPSCOPE_HOOKS") != "no":
         await_import("torch", _begin_hooks)
         for name in _SAVING:

@@ -2,7 +2,7 @@
 
 #include <Python.h>
 
-// How Python calls what is written in C without making a tuple.
+// Calls from Python into C that make no tuple of the arguments.
 
 // Fast calls are in the limited API from 3.10 on; 3.9 has the same ones under the same number.
 enum { kFastCall = 0x0080 };
@@ -12,14 +12,14 @@ enum { kFastCall = 0x0080 };
 typedef PyObject* (*Vectorcall)(PyObject*, PyObject* const*, size_t, PyObject*);
 enum { kHaveVectorcall = 1 << 11 };
 
-// How many arguments such a call has by place; those that a span never takes where some have names.
+// The number of arguments of a call; kNamed, which no span takes, where some are given by name.
 enum { kNamed = 2 };
 static inline size_t GivenByPlace(size_t count, PyObject* names) {
   const size_t kOffsetFlag = (size_t)1 << (8 * sizeof(size_t) - 1);
   return names == NULL || PyTuple_Size(names) == 0 ? count & ~kOffsetFlag : kNamed;
 }
 
-// For what does not know of it, such as PyObject_Call with a tuple: up to three arguments.
+// For callers that know no vectorcall, such as PyObject_Call with a tuple: up to three arguments.
 static inline PyObject* CallByPlace(Vectorcall call, PyObject* self, PyObject* args,
                                     PyObject* named) {
   PyObject* given[3] = {NULL, NULL, NULL};

@@ -11,7 +11,7 @@ static PyObject* data_phase = NULL;
 static PyObject* backward_phase = NULL;
 static PyObject* optimizer_phase = NULL;
 
-// Nothing is held back, nothing has to be told: a training as it was in the step before.
+// Whether the training goes its usual way: nothing is held back, and nothing has to be told.
 static int IsSteady(const Flow* flow) {
   return flow->proven && !flow->evaluating && flow->idle == 0 && flow->loader == flow->told &&
          !IsOff() && flow->held != NULL && PyList_Size(flow->held) == 0;
@@ -25,7 +25,7 @@ static void Drop(Flow* flow) {
   while (flow->pending_count > 0) Py_DECREF(flow->pending[--flow->pending_count].phase);
 }
 
-// Whether there was room for it.
+// Adds a call to the pending ones. Whether there was room for it.
 static int Push(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phase) {
   if (flow->pending_count == kMostPending) return 0;
   Py_INCREF(phase);
@@ -48,7 +48,7 @@ static int Spill(Flow* flow) {
   return 0;
 }
 
-// What is pending belongs to the training, and so does this.
+// Writes the pending calls, which belong to the training, and then this one.
 static int WriteAll(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phase) {
   int written = 0;
   for (int i = 0; i < flow->pending_count && written == 0; ++i) {
@@ -59,7 +59,7 @@ static int WriteAll(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phas
   return written < 0 ? -1 : WritePhase(start_ns, end_ns, phase);
 }
 
-// What a method of the class returned: it lets nothing out but what is the script's own.
+// Ends a call of the class's method. The only exceptions that leave it are the script's own.
 static int Done(PyObject* nothing) {
   if (nothing == NULL) return Calm();
   Py_DECREF(nothing);
@@ -122,7 +122,7 @@ void NoteLoader(Flow* flow, PyObject* settings) {
   Py_XDECREF(before);
 }
 
-// Whether what both a training and an evaluation do needed no more than this.
+// Flow.quick: whether a call that a training and an evaluation both make was written or held here.
 static PyObject* Quick(PyObject* self, PyObject* args) {
   Flow* const flow = (Flow*)self;
   long long start_ns = 0;

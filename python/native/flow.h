@@ -12,17 +12,17 @@ typedef struct {
   PyObject* phase;  // a str
 } Row;
 
-// What stepscope/_hooks/_flow.py knows of the training: its Flow is made of this. The steps of a
-// training that goes its usual way are written here; for anything else the functions below call
-// the method of that class, which is the law: here is nothing but its shortest way through.
+// The base of the Flow in stepscope/_hooks/_flow.py, with its state. The usual steps of a training
+// are written here; for anything else the functions below call the method of that class, which
+// decides: this is only the short way through it.
 typedef struct {
   PyObject ob_base;
   PyObject* held;             // list: rows that only Python looks at
-  Row pending[kMostPending];  // rows behind those; Python finds them in `held`
+  Row pending[kMostPending];  // rows behind the held ones; Python finds them in `held`
   int pending_count;
   PyObject* leader;      // a weak reference to the leading optimizer, or None
   PyObject* loader;      // dict: settings of the newest loader, or None
-  PyObject* told;        // those that the agent knows
+  PyObject* told;        // dict: settings that the agent knows, or None
   long long evaluating;  // since when, ns
   long long idle;
   long long backwards;
@@ -37,8 +37,8 @@ typedef struct {
   char dormant;  // there is no agent, and a step is where one is looked for
 } Flow;
 
-// The same as the methods of these names. -1 with an exception set when the script's own comes
-// through, such as KeyboardInterrupt.
+// They do what the methods waited, computed, went_back and stepped do. -1 with an exception set
+// when it is the script's own, such as KeyboardInterrupt.
 int Waited(Flow* flow, int64_t start_ns, int64_t end_ns, int gradients, int over);
 int Computed(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phase, int gradients);
 int WentBack(Flow* flow, int64_t start_ns, int64_t end_ns);

@@ -8,8 +8,8 @@ Gate* open_gate = NULL;
 static PyTypeObject* gate_type = NULL;
 static PyTypeObject* ring_type = NULL;
 
-// What this thread was lent. The ring belongs to the session; it is here for as long as no ring was
-// closed and no other gate was opened.
+// The ring that this thread was lent. It belongs to the session, and stays here for as long as no
+// ring was closed and no other gate was opened.
 static _Thread_local struct {
   Ring* ring;
   uint64_t age;

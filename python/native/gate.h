@@ -2,13 +2,13 @@
 
 #include "ring.h"
 
-// What each mark looks at before it is written; stepscope/_session.py makes its Session of it, and
-// does in Python what is rare. The C twin of Gate in stepscope/_pure.py.
+// The state that each mark looks at before it is written: the base of the Session in
+// stepscope/_session.py, which does in Python what is rare. The C twin of Gate in _pure.py.
 typedef struct {
   PyObject ob_base;
   long long due;      // ns of the monotonic clock, when the connection is looked at again
   PyObject* ids;      // dict: the name of an annotation -> its number
-  PyObject* metrics;  // the same of metrics
+  PyObject* metrics;  // dict: the name of a metric -> its number
   long long refused;  // metrics that were none
   char off;           // nobody records
   char seeking;       // but an agent may come: it is looked for when that is due

@@ -12,7 +12,7 @@ typedef struct {
 PyObject* idle_span = NULL;
 PyObject* idle_exit = NULL;
 
-// It is its own __enter__, and binds to nothing, so `with` calls it as it is, without arguments.
+// The idle span is its own __enter__, and binds to nothing, so `with` calls it without arguments.
 // contextlib.ExitStack gives the span itself, which looks like a function that is decorated.
 static PyObject* CallIdle(PyObject* self, PyObject* const* given, size_t count, PyObject* names) {
   PyObject* result = NULL;

@@ -108,7 +108,7 @@ static PyObject* EndStepAt(PyObject* module, PyObject* end) {
   Py_RETURN_NONE;
 }
 
-// Where the argument of this name stands in a call that has two, and the place by right; -1 with an
+// The place, in a call with two arguments, of the one that has this name or this place; -1 with an
 // exception set.
 static Py_ssize_t PlaceOf(const char* name, Py_ssize_t place, Py_ssize_t count, PyObject* names) {
   if (place < count) return place;
@@ -195,7 +195,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-// What is static here belongs to one interpreter for the life of the process.
+// Static variables belong to one interpreter for the life of the process.
 static int Fill(PyObject* module) {
   static int is_filled = 0;
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {

@@ -92,7 +92,7 @@ static size_t Bytes(const Ring* ring) {
   return kHeaderBytes + ring->slots * kSlotBytes;
 }
 
-// As many slots as the memory holds: a power of two.
+// Maps the memory, whose number of slots must be a power of two.
 static int Map(Ring* ring, int fd) {
   const int64_t slots = (lseek(fd, 0, SEEK_END) - kHeaderBytes) / kSlotBytes;
   if (slots < kLeastSlots || (slots & (slots - 1)) != 0) {

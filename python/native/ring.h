@@ -35,7 +35,7 @@ PyObject* MakeRingType(void);
 // Writes one mark, or counts it as dropped when the agent has not emptied the ring.
 void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name);
 
-// The same for one that has a value and no duration.
+// Puts a mark that has a value and no duration.
 void PutValue(Ring* ring, int64_t at_ns, uint64_t kind_and_name, uint64_t value);
 
 // Ends the open step, which gets the number unless it is NULL, and begins the next one.

@@ -198,13 +198,13 @@ PyObject* MakeSpan(uint64_t kind, PyObject* name) {
   }
   Span* const before = last_span;
   if (before != NULL && before->name == name && before->kind == kind && IsFree(before)) {
-    before->start_ns = 0;  // as in a loop
+    before->start_ns = 0;  // a loop makes the same span again and again
     Py_INCREF((PyObject*)before);
     return (PyObject*)before;
   }
   PyObject* const spoken = Spoken(name);
   if (spoken == NULL) return NULL;
-  Span* const span = last_span;  // what the name said may have made another one
+  Span* const span = last_span;  // the name's __str__ may have made another span
   if (span == NULL || !IsFree(span)) return NewSpan(kind, spoken);
   Py_DECREF(span->name);  // a str, whose end runs no code
   Fill(span, kind, spoken);

@@ -3,8 +3,8 @@
 #include <Python.h>
 #include <stdint.h>
 
-// What annotate and phase give: a stretch of code for `with` and `@`, timed from enter to exit. The
-// C twin of the spans in stepscope/_pure.py.
+// Spans, which annotate and phase make: a stretch of code for `with` and `@`, timed from enter to
+// exit. The C twin of the spans in stepscope/_pure.py.
 
 // A new reference; NULL with an exception set. `kind` is kAnnotationMark or kPhaseMark. Where
 // nobody ever records it is always the same one, which costs nothing and remembers nothing.

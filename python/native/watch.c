@@ -11,7 +11,7 @@ typedef struct Watch {
   PyObject* (*run)(struct Watch*, PyObject* args, PyObject* named);
   PyObject* attributes;  // __dict__: what functools.update_wrapper says of the original
   PyObject* references;  // weak ones
-  PyObject* original;    // None for what a class has by inheritance
+  PyObject* original;    // None where the class inherits the method
   PyObject* gradients;   // torch.is_grad_enabled
   PyObject* phase;
   PyObject* kind;  // the class
@@ -24,7 +24,7 @@ static PyObject* method_type = NULL;
 static PyObject* call_name = NULL;
 static PyObject* settings_name = NULL;
 
-// What the original gave, kept while it is told that it ran.
+// The result or exception of the original, kept while the flow is told that it ran.
 typedef struct {
   PyObject* result;
   PyObject* error[3];
@@ -96,7 +96,7 @@ static PyObject* CallBehind(const Watch* watch, PyObject* module, PyObject* args
   return result;
 }
 
-// What a class has by inheritance is looked up at each call: others may have replaced it since.
+// A method that a class inherits is looked up at each call: others may have replaced it since.
 static PyObject* CallModule(const Watch* watch, PyObject* module, PyObject* args, PyObject* named) {
   if (watch->base == Py_None || (PyObject*)Py_TYPE(module) != watch->kind) {
     return CallBehind(watch, module, args, named);
@@ -176,7 +176,7 @@ static PyObject* GetAttributes(PyObject* self, void* Py_UNUSED(closure)) {
   return ((Watch*)self)->attributes;
 }
 
-// By its name, as functions are: a copy is the same one.
+// It is copied and pickled by its name, as functions are: a copy is the same object.
 static PyObject* Reduce(PyObject* self, PyObject* Py_UNUSED(none)) {
   return PyObject_GetAttrString(self, "__qualname__");
 }

@@ -24,7 +24,7 @@ static uint64_t PhaseOf(PyObject* name) {
 int WritePhase(int64_t start_ns, int64_t end_ns, PyObject* name) {
   Ring* const ring = RingAt(end_ns);
   if (ring == NULL) return Calm();
-  if (ring->start == 0 && !ring->fresh) return 0;  // of a step whose begin nobody saw
+  if (ring->start == 0 && !ring->fresh) return 0;  // the step began before anybody looked
   if (ring->start == 0) ring->start = start_ns;
   PutMark(ring, start_ns, end_ns, KindAndName(kPhaseMark, PhaseOf(name)));
   return 0;

@@ -34,7 +34,7 @@ class Connection:
         try:
             return self._socket.recv(_wire.MAX_MESSAGE_BYTES)
         except ConnectionResetError:
-            # It comes once, in front of the reason for which the agent hung up.
+            # The reset comes once, in front of the reason for which the agent hung up.
             return self._socket.recv(_wire.MAX_MESSAGE_BYTES)
 
     def close(self) -> None:

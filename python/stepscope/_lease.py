@@ -1,4 +1,4 @@
-"""Whose ring it is: each thread has one for as long as it lives."""
+"""The lease of a ring: each thread has one for as long as it lives."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Lease:
         self.free = free
 
     def __del__(self, leave: Callable[..., Any] = marks.leave) -> None:
-        """At the end of the process the module may be empty already."""
+        """`leave` is an argument, since at the end of the process the module may be empty already."""
         leave()
         self.free.append(self.ring)
 

@@ -26,7 +26,7 @@ def _first(variables: Tuple[str, ...], least: int, fallback: int) -> int:
 
 
 def _group(question: str, fallback: int) -> int:
-    """What torch.distributed says, if it is loaded and knows: a script may number its ranks itself."""
+    """The answer of torch.distributed, if it is loaded and knows: a script may number its ranks itself."""
     try:
         group = sys.modules.get("torch.distributed")
         if group is not None and group.is_available() and group.is_initialized():
@@ -37,7 +37,7 @@ def _group(question: str, fallback: int) -> int:
 
 
 def rank() -> int:
-    """This process among all of the job: from torchrun, Open MPI, PMI, Slurm or torch.distributed, else 0."""
+    """The rank of this process in its job: from torchrun, Open MPI, PMI, Slurm or torch.distributed, else 0."""
     found = _first(_RANK, 0, -1)
     return _group("get_rank", 0) if found < 0 else found
 
@@ -74,7 +74,7 @@ def _usual_paths() -> List[str]:
 
 
 def _is_socket_of_an_agent(path: str) -> bool:
-    """Nobody but root and this user can have put it there."""
+    """Whether there is a socket that nobody but root and this user can have put there."""
     if not os.path.exists(path):
         return False
     folder = os.lstat(os.path.dirname(path))

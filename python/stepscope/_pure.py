@@ -24,17 +24,17 @@ _DOUBLE, _WORD = Struct("<d"), Struct("<Q")
 
 
 class Gate:
-    """What each mark looks at before it is written. The Session of _session.py is the one in use."""
+    """The state that each mark looks at before it is written. The Session of _session.py is the one in use."""
 
     off = True  # nobody records
     seeking = False  # but an agent may come: it is looked for when that is due
     due = 0  # ns of the monotonic clock, when the connection is looked at again
     by_hand = False  # the script ends its steps itself
     ready = False  # there are rings, so a thread without one asks for it
-    ids: Dict[str, int]  # the numbers of names
-    metrics: Dict[str, int]  # of those that are metrics
-    refused = 0  # metrics that were none
-    local: Any  # its `ring` is that of the calling thread
+    ids: Dict[str, int]  # the numbers of annotations, by name
+    metrics: Dict[str, int]  # the numbers of metrics, by name
+    refused = 0  # so many metrics had no valid name or value
+    local: Any  # its `ring` is the calling thread's
 
     def seek(self, now_ns: int) -> bool:
         return False
@@ -50,7 +50,7 @@ class Gate:
 
 
 class Flow:
-    """What the Flow of _hooks/_flow.py is made of: the C extension takes a training's usual way by itself."""
+    """The base of the Flow in _hooks/_flow.py. The C extension has one that writes a training's usual steps by itself."""
 
     held: Any
     dormant = False  # there is no agent, and a step is where one is looked for
@@ -98,7 +98,7 @@ def _spoken(name: object) -> str:
 
 
 class _Span:
-    """What `with` and `@` need; the two kinds differ in what they record."""
+    """A stretch of code for `with` and `@`; the two kinds of it differ in what they record."""
 
     __slots__ = ("_name", "_start")
 
@@ -179,8 +179,8 @@ class phase(_Span):
 
 
 def record(start_ns: int, end_ns: int, name: str) -> None:
-    """Records a phase that ran from start to end, both of time.monotonic_ns(). Those of a thread are
-    recorded in the order in which they end."""
+    """Records a phase that ran from start to end, both of time.monotonic_ns(). The phases of a thread
+    are recorded in the order in which they end."""
     gate = _gate
     if gate.off and (not gate.seeking or _is_alone(gate, end_ns)):
         return
@@ -192,7 +192,7 @@ def record(start_ns: int, end_ns: int, name: str) -> None:
                 return
         if not ring.start:
             if not ring.fresh:
-                return  # of a step whose begin nobody saw
+                return  # the step began before anybody looked
             ring.start = start_ns
         ring.put(start_ns, end_ns, _PHASES.get(name, _OTHER))
     except Exception:

@@ -18,7 +18,7 @@ _WRITE, _DROPPED, _READ = _wire.WRITE_WORD, _wire.DROPPED_WORD, _wire.READ_WORD
 
 
 class Ring:
-    """One writer: the thread it was made for, or the next one when that thread has ended.
+    """A ring of marks with one writer: the thread it was made for, or the next one when that thread has ended.
 
     The words are written by single stores of eight bytes, the write position last.
     """
@@ -40,9 +40,9 @@ class Ring:
         self.words[_wire.MAGIC_WORD] = _wire.RING_MAGIC
         self.position = 0
         self.lost = False  # marks were dropped since the last one that was written
-        self.number = 0  # of the step that is open
+        self.number = 0  # the open step has it
         self.start = 0  # where it began, ns; 0 while that is not known
-        self.heard = 0  # what the control word said last
+        self.heard = 0  # the control word when it was read last
         self.fresh = True  # nothing happened before, so the first phase begins the first step
 
     def put(self, start_ns: int, end_ns: int, kind_and_name: int, value: int = 0) -> None:

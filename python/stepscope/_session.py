@@ -36,7 +36,7 @@ NO_WINDOWS = "windows are not in this version"
 
 
 class Session(marks.Gate):
-    """What this process keeps for the agent. A forked child makes itself a new one."""
+    """The agent as this process knows it, and what is kept for it. A forked child makes itself a new session."""
 
     def __init__(self) -> None:
         self.path = _place.socket_path()
@@ -57,8 +57,8 @@ class Session(marks.Gate):
             self._prepare()
         self.rings: List[Ring] = []
         self._free: List[Ring] = []
-        self._tickets = itertools.count()  # of rings
-        self._numbers = itertools.count(1)  # of names
+        self._tickets = itertools.count()  # one for each ring
+        self._numbers = itertools.count(1)  # one for each name
         self._announced = 0  # so many of the rings does the agent have
         self._named = 0  # so many of the names does it know
         self._facts: Dict[str, str] = {}

@@ -46,10 +46,10 @@ class Callback:
         self._waits_show = not _tensorflow_trains()
 
     def set_model(self, model: Any) -> None:
-        """It needs none, and must not keep one alive."""
+        """The callback needs no model, and must not keep one alive."""
 
     def set_params(self, params: Any) -> None:
-        """It needs none."""
+        """The callback needs no parameters."""
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._told = monotonic_ns()

@@ -18,8 +18,9 @@ from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts
 from . import _patch, _transfer
 from ._flow import flow
 
-# What, and what installs it. The first ones wait for an agent that is not there yet, at next to no cost a step: what they
-# replace is kept by name (torch.save), or by objects that are made once (the step of an optimizer with a scheduler).
+# Rows: what is watched, and the function that installs it. The first ones are installed before there is an agent, at next
+# to no cost a step: scripts keep what they replace by name (torch.save), or in objects that are made once (the step of an
+# optimizer with a scheduler).
 _Rows = Tuple[Tuple[str, Callable[[Any], None]], ...]
 _FIRST: _Rows = (
     ("optimizer", _optimizer.install),
@@ -93,7 +94,7 @@ def end() -> None:
 
 
 def _begin_steps(torch: Any) -> None:
-    """What can be known only once the training has begun."""
+    """Installs the rows that can be known only once the training has begun."""
     _try("transfer", _transfer.install, torch)
     _try("facts", _facts.tell, torch)
     _try("callback", _callbacks.install, torch)
@@ -103,7 +104,7 @@ def _begin_steps(torch: Any) -> None:
 
 
 def _begin_anew(torch: Any) -> None:
-    """Another optimizer leads: perhaps that of another training in this process."""
+    """Another optimizer leads: perhaps another training in this process has begun."""
     known = "callback" in _installed
     _try("callback", _callbacks.install, torch)
     if "callback" in _installed and not known:  # else nothing is new, and torch.compile looks at what runs here

@@ -1,6 +1,6 @@
-"""What trainers call between and within the steps: the callbacks of Lightning, Transformers and skorch.
+"""Callbacks of Lightning, Transformers and skorch, which trainers call between and within the steps.
 
-Each of them has one function that calls all callbacks of one kind, with the name of the kind as second argument.
+Each trainer has one function that calls all callbacks of one kind, with the name of the kind as second argument.
 Installed at the first step: by then a trainer that is in use has been imported.
 """
 

@@ -1,7 +1,7 @@
-"""Checkpoints: torch.save, and what writes them without it: safetensors, and torch.distributed.checkpoint.
+"""Checkpoints: torch.save, and the functions that write them without it, of safetensors and torch.distributed.checkpoint.
 
 Scripts take these functions by name, so they are replaced as soon as their module has been executed
-(_stepscope_start.py awaits it). What one of them calls of the others is within it.
+(_stepscope_start.py awaits it). One that calls another counts once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SAVERS: Dict[str, Tuple[str, ...]] = {
 }
 
 
-_under_way: Set[str] = set()  # of the thread that trains, which alone looks
+_under_way: Set[str] = set()  # phases that the training thread, which alone looks, is in
 
 
 def install(torch: Any) -> None:
@@ -34,8 +34,8 @@ def install_for(module: Any) -> None:
 
 
 def timed(phase: str) -> Any:
-    """Times what both a training and an evaluation do. One that calls another of the same phase is one:
-    a checkpoint may save thousands of tensors one by one."""
+    """Times a call that both a training and an evaluation make. A call within another one of its phase is part of that
+    one: a checkpoint may save thousands of tensors one by one."""
 
     def make(original: Any) -> Any:
         def call(*args: Any, **named: Any) -> Any:

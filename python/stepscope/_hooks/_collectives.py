@@ -1,4 +1,4 @@
-"""Collectives that the training thread calls itself. What DDP sends during backward is part of backward."""
+"""Collectives that the training thread calls itself. The time in which DDP sends during backward is part of backward."""
 
 from __future__ import annotations
 

@@ -20,15 +20,15 @@ readers: List[str] = ["nobody has looked"]
 
 
 def await_reader() -> None:
-    """Where its reader has been imported already, it may have read something."""
+    """Waits for the reader of torch.compile. One that has been imported already may have read something."""
     if _READER not in sys.modules:
         await_import(_READER, _watch_reader)
         await_import(_TRACER, _may_read)
 
 
 def _watch_reader(module: Any) -> None:
-    """One of these is made for each frame that is read, in all versions. torch.export(strict=False) makes none, runs the
-    module as it is and only says that it compiles; it has a module of its own, which imports this one."""
+    """All versions make an InstructionTranslator for each frame that they read. torch.export(strict=False) makes none, runs
+    the module as it is and only says that it compiles; it has a module of its own, which imports the reader."""
     kind = getattr(module, "InstructionTranslator", None)
     if kind is None:
         raise Unavailable(f"this version has no {module.__name__}.InstructionTranslator")

@@ -1,4 +1,4 @@
-"""What is told once of a rank: the framework, how it talks to the other ranks, its device."""
+"""Facts that are told once of a rank: the framework, how it talks to the other ranks, its device."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from .. import _marks
 from .._form import marks
 
 _MOST_HELD = 512
-_LEAST_ENDS = 2  # of steps, before anything is told
+_LEAST_ENDS = 2  # so many steps must have ended before anything is told
 _MOST_OTHERS = 16  # steps of other optimizers, until one of them leads
 _MOST_LONE = 4  # computations without gradients, one after the other, that may belong to a training step
 _END = ""  # in place of a phase: a step ended there
@@ -35,12 +35,12 @@ Held = Tuple[int, int, str]  # start, end, phase
 
 
 class Flow(marks.Flow):
-    """One for each process. The functions are called by the wrappers, on the training thread only. A training that
-    goes its usual way is told by the C extension (python/native/flow.c), which comes here for the rest."""
+    """The state of this process's training. The wrappers call it on the training thread only. The C extension
+    (python/native/flow.c) writes the usual steps of a training by itself, and calls these methods for the rest."""
 
     def __init__(self) -> None:
-        self.optimizers = 0  # that were made
-        self.steps = 0  # of optimizers
+        self.optimizers = 0  # so many were made
+        self.steps = 0  # so many did the optimizers
         self.all_backwards = 0
         self.renewed: List[Callable[[], None]] = []  # called when another optimizer leads
         self.at_first_step: Optional[Callable[[], None]] = None
@@ -49,11 +49,11 @@ class Flow(marks.Flow):
         self.forget()
 
     def forget(self) -> None:
-        """As if nothing had been seen: a forked child is another process, and most of them train nothing."""
+        """Begins anew, as if nothing had been seen: a forked child is another process, and most children train nothing."""
         self.owner = get_ident()  # the training thread
         self.inside = False  # a call that is timed is under way, so those within are not
-        self.stepping = False  # and a step of an optimizer
-        self.ends = 0  # of steps
+        self.stepping = False  # a step of an optimizer is under way
+        self.ends = 0  # so many steps have ended
         self.proven = False  # this is a training
         self.held: List[Held] = []
         self.idle = 0  # how many of those held computed without gradients
@@ -68,12 +68,12 @@ class Flow(marks.Flow):
         self.told: Optional[Dict[str, str]] = None
 
     def began(self, start: int, end: int, gradients: bool) -> None:
-        """To wait for batches: the loader's workers have been started."""
+        """The training began to wait for batches: the loader's workers have been started."""
         self.beginning = start
         self.waited(start, end, gradients, False)
 
     def waited(self, start: int, end: int, gradients: bool, over: bool) -> None:
-        """For the next batch; `over`: there was none."""
+        """The training waited for the next batch; `over`: there was none."""
         try:
             if _marks._session.by_hand:
                 self._settle()
@@ -109,13 +109,13 @@ class Flow(marks.Flow):
             self._fail(problem)
 
     def trained(self, start: int, end: int, phase: str) -> None:
-        """What only a training does."""
+        """A call that only a training makes."""
         if self.held or self.evaluating:
             self._settle()
         self._put(start, end, phase)
 
     def happened(self, start: int, end: int, phase: str) -> None:
-        """What training and evaluation both do."""
+        """A call that training and evaluation both make."""
         try:
             if self.quick(start, end, phase):
                 return
@@ -161,7 +161,7 @@ class Flow(marks.Flow):
             self._end_step(monotonic_ns())
 
     def _is_training_thread(self) -> bool:
-        """Before it is proven who trains, any thread may turn out to; later only when that one has ended."""
+        """Whether the calling thread trains. Until it is proven who trains any thread may; later only when that one ended."""
         thread = get_ident()
         if thread == self.owner:
             return True
@@ -173,7 +173,7 @@ class Flow(marks.Flow):
         return True
 
     def close(self) -> None:
-        """At the end of the process."""
+        """Tells at the end of the process what is still held."""
         try:
             ended = [at for at, row in enumerate(self.held) if not row[2]]
             if ended and not self.evaluating:
@@ -213,7 +213,7 @@ class Flow(marks.Flow):
             del self.held[: _MOST_HELD // 2]
 
     def _settle(self) -> None:
-        """What is held belongs to the training; what was set aside before it was an evaluation."""
+        """The held rows belong to the training; an evaluation that was set aside before them has ended."""
         if self.evaluating:
             self._end_evaluation()
         self.idle = 0
@@ -240,7 +240,7 @@ class Flow(marks.Flow):
         self.idle = 0
 
     def _end_evaluation(self) -> None:
-        if self.idle and self._newest_wait() < 0:  # what is held are its last computations
+        if self.idle and self._newest_wait() < 0:  # the held rows are the evaluation's last computations
             self.evaluated = self.held[-1][1]
             self.held.clear()
         if self.proven:

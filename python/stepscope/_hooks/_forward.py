@@ -15,7 +15,7 @@ from ._flow import flow
 from ._gpu_times import around
 from ._patch import give_back, is_replaced, replace
 
-_LEAST_CALLS = 6  # of roots, before they are taken as known
+_LEAST_CALLS = 6  # so many calls of roots, before the roots are taken as known
 _LEAST_BACKWARDS = 2
 _MOST_CALLS = 500
 _MOST_CLASSES = 16
@@ -57,7 +57,7 @@ class _Roots:
         return __call__
 
     def _phase_of(self, module: Any) -> Optional[str]:
-        """None for what neither learns nor says how well it was learnt, such as a transformation of images."""
+        """The phase of a module's calls; None where it has no parameters and is no loss, such as a transformation of images."""
         try:
             kind = type(module)
             if kind not in self.phases:

@@ -31,7 +31,7 @@ def wanted() -> bool:
 
 
 def install(torch: Any) -> None:
-    """What `around` made works by itself: this says whether there is anything for it to do."""
+    """The calls that `around` made work by themselves: this says whether there is a device that they can time."""
     if not torch.cuda.is_initialized():
         raise Unavailable("no device is in use")
     atexit.register(close)
@@ -57,7 +57,7 @@ def around(torch: Any, phase: str, call: Any, busy: str = "inside", counts: Opti
 
 
 def _begin(torch: Any) -> Optional[_Began]:
-    """None where there is nothing to time: an evaluation, no training, a graph that is captured rather than run."""
+    """The event at which a time begins; None in an evaluation, without a training, or while a graph is captured."""
     if get_ident() != flow.owner or _marks._session.off or not (flow.proven or _marks._session.by_hand):
         return None
     try:
@@ -103,7 +103,7 @@ def _give_up(problem: object) -> None:
 
 
 def close() -> None:
-    """At the end of the process: what is there by now. Events do not outlive the device."""
+    """Tells at the end of the process the times that are there by now: events do not outlive the device."""
     try:
         _read()
     except Exception as problem:

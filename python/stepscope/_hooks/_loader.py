@@ -26,7 +26,7 @@ def install(torch: Any) -> None:
 
 
 def _starting(original: Any, gradients: Any) -> Any:
-    """What an epoch begins with: workers are started, or told to begin again."""
+    """Times the begin of an epoch: the loader starts its workers, or tells them to begin again."""
 
     def __iter__(self: Any) -> Any:
         if flow.inside or get_ident() != flow.owner:
@@ -40,7 +40,7 @@ def _starting(original: Any, gradients: Any) -> Any:
 
 
 def settings(loader: Any) -> Dict[str, str]:
-    """Those that are plain numbers, as a fact each."""
+    """The loader's settings that are plain numbers, as a fact each."""
     values = {name: getattr(loader, name, None) for name in _SETTINGS}
     facts = {"loader_" + name: str(value) for name, value in values.items() if type(value) in (int, bool)}
     sampler: Any = getattr(loader, "batch_sampler", None)
@@ -51,7 +51,7 @@ def settings(loader: Any) -> Dict[str, str]:
 
 @lru_cache(maxsize=16)
 def _same(facts: Tuple[Tuple[str, str], ...]) -> Dict[str, str]:
-    """One dictionary for each: what is told is not told again with the next epoch, or by a second loader like it."""
+    """One and the same dictionary for equal facts: the next epoch, or a second loader like it, does not tell them again."""
     return dict(facts)
 
 

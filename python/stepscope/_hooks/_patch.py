@@ -10,7 +10,7 @@ _replaced: List[Tuple[Any, str, Any, Any]] = []  # owner, name, what its __dict_
 
 
 class Unavailable(Exception):
-    """Why something cannot be watched here."""
+    """The reason why something cannot be watched here."""
 
 
 def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:

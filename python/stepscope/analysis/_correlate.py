@@ -1,4 +1,4 @@
-"""What a metric was during each step."""
+"""The mean of a metric during each step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _seconds(durations: Any) -> Any:
 
 
 class _Integral:
-    """Of a function that has one value over `covers` seconds up to each of `ends`, and is 0 between."""
+    """The integral of a function that has one value over `covers` seconds up to each of `ends`, and is 0 between."""
 
     def __init__(self, ends: Any, covers: Any, values: Any) -> None:
         sums = np.cumsum(covers * values)

@@ -98,7 +98,7 @@ class Job:
         return table(items, _RULE_COLUMNS, times=("evaluated",)).rename(columns=_RULE_NAMES)
 
     def preview(self, rule: str, name: Optional[str] = None, **parameters: Any) -> Dict[str, Any]:
-        """What a rule would say of the job with these parameters; nothing is stored.
+        """The verdict that a rule would give of the job with these parameters; nothing is stored.
 
         The answer of the service: verdict, findings, parameters, what the job's rule of that name says now, and
         the difference in a sentence. `name` is of the job's rule where it differs from the rule's.
@@ -107,8 +107,8 @@ class Job:
         return self._service.ask(self._path + "/rules/preview", question)
 
     def annotations(self, rank: Optional[int] = None) -> Any:
-        """What was annotated in the training: rank, name, count, and seconds: total, mean, min, max. How the
-        durations are spread says `annotation_histogram`."""
+        """The annotations of the training: rank, name, count, and seconds: total, mean, min, max. The spread of
+        their durations is in `annotation_histogram`."""
         rows = []
         for summary in self._summaries(rank):
             rows += [{"rank": summary["rank"], **annotation} for annotation in summary["annotations"]]

@@ -1,4 +1,4 @@
-"""What can go wrong between a script and the service."""
+"""The exception for all that can go wrong between a script and the service."""
 
 from __future__ import annotations
 

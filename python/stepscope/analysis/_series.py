@@ -9,7 +9,7 @@ import pandas as pd
 from ._service import Service
 from ._tables import stamps_of_runs
 
-MOST_POINTS = 8000  # of a series, in one answer
+MOST_POINTS = 8000  # so many of a series are in one answer
 _KEPT_US = 10_000_000  # bins of what is kept where the samples themselves were removed
 
 
@@ -61,7 +61,7 @@ def frame_of(answers: List[Any]) -> Any:
     """The rows of all answers, by metric, node, device and time."""
     series = [(each, answer["bin_us"]) for answer in answers for each in answer["series"]]
     frame = pd.concat([_part(each, bin_us) for each, bin_us in series or [(_NOTHING, 1)]], ignore_index=True)
-    # Where the interval changed, the first row of an answer may begin with the last one of that before.
+    # Where the interval changed, an answer may begin with the last row of the answer before.
     frame = frame.drop_duplicates(_ORDER, keep="last").sort_values(_ORDER, ignore_index=True)
     frame.attrs["units"] = {each["metric"]: each["unit"] for each, _ in series}
     return frame

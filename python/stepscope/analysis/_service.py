@@ -19,13 +19,13 @@ from ._problem import Problem, Unreachable
 
 _JSON, _PAGE = "application/json", "text/html"
 _T = TypeVar("_T")
-_Understand = Callable[[Any, bytes], Optional[_T]]  # of an answer and its body; None for what is not of the service
+_Understand = Callable[[Any, bytes], Optional[_T]]  # reads an answer and its body; None where the service did not send it
 _TRIES = 5  # while the service says that it is busy, and when to come again
 _LONGEST_PAUSE = 10.0  # seconds
 
 
 class Service:
-    """Where the service is and who asks. Not changed by use: threads may share it."""
+    """The address of the service and who asks. Not changed by use: threads may share it."""
 
     def __init__(self, url: str, token: Optional[str], ca_file: Optional[str], timeout: float, insecure_http: bool) -> None:
         parts = urllib.parse.urlsplit(url)
@@ -107,7 +107,7 @@ def path_part(name: str) -> str:
 
 
 def environment_token() -> Optional[str]:
-    """As the agent finds it: a file that STEPSCOPE_TOKEN_FILE names, else STEPSCOPE_TOKEN."""
+    """The token, found as the agent finds it: in a file that STEPSCOPE_TOKEN_FILE names, else in STEPSCOPE_TOKEN."""
     path = os.environ.get("STEPSCOPE_TOKEN_FILE")
     if path:
         with open(path, encoding="utf-8") as file:
