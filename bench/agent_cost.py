@@ -33,16 +33,16 @@ from processes import descendants  # noqa: E402
 os.environ.setdefault("STEPSCOPE_BUILD", str(ROOT / "build" / "release"))
 from tests.support.service import Service, free_port, program, wait_for  # noqa: E402
 
-# Of collectd's binary protocol: the parts that name a series, and the one with values.
+# Kinds of parts in collectd's binary protocol: those that name a series, and the one with values.
 COLLECTD_NAMES, COLLECTD_VALUES = (2, 3, 4, 5), 6
 PACKAGE = "prometheus-node-exporter"
 INTERVAL = 0.5
 WARM_SECONDS = 4
-# What the agent samples too.
+# The collectors of the exporter for what the agent samples too.
 MINIMAL = ["--collector.disable-defaults", "--web.disable-exporter-metrics"] + [
     f"--collector.{name}" for name in ("cpu", "meminfo", "diskstats", "netdev", "loadavg", "pressure")
 ]
-# The same for collectd; what it sends is read by nobody, which costs it nothing.
+# The plugins of collectd for what the agent samples too. Nobody reads what collectd sends, which costs it nothing.
 PLUGINS = ("cpu", "memory", "disk", "interface", "load", "vmem", "contextswitch", "cpufreq", "network")
 FIGURES = [
     Figure("cpu", "% of a core", 0.06),
@@ -128,7 +128,7 @@ def run_collectd(children, options, folder):
 
 
 def series_of(sink):
-    """How many series the packets name that wait: their identifying parts keep until the next of their kind."""
+    """How many series the waiting packets name: an identifying part holds until the next one of its kind."""
     names, now = set(), {}
     while select.select([sink], [], [], 0)[0]:
         packet, at = sink.recv(65536), 0
@@ -144,7 +144,7 @@ def series_of(sink):
 
 
 class ManyCores:
-    """What makes /proc/stat a file of so many cores for a command. Their times go on with each call, in place: the
+    """Makes /proc/stat a file of so many cores for a command. Their times go on with each call, in place: the
     agent keeps the file open."""
 
     def __init__(self, path, cores):

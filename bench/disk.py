@@ -1,4 +1,4 @@
-"""What the disk does by itself beside what a benchmark measures: a machine's disk may be slow for minutes after much was
+"""The speed of the disk by itself, beside what a benchmark measures: a disk may be slow for minutes after much was
 written to it, or because others use it."""
 
 import os
@@ -32,7 +32,7 @@ class DiskProbe(Repeated):
 
 
 def wait_until_calm(folder):
-    """Until no write of half a minute took 20 ms, or five minutes went by. Returns how long that took, in s."""
+    """Waits until no write of half a minute took 20 ms, or five minutes went by. Returns how long that took, in s."""
     began = time.monotonic()
     while time.monotonic() - began < MOST_SECONDS:
         with DiskProbe(folder) as probe:

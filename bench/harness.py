@@ -149,7 +149,7 @@ class Repeated(threading.Thread):
 
 @dataclass(frozen=True)
 class Figure:
-    """What is measured, and how it is shown."""
+    """A measured quantity, and how it is shown."""
 
     name: str
     unit: str

@@ -113,7 +113,7 @@ def interleaved(queues):
 
 
 def queues_of(path, connections):
-    """What each connection sends: the pushes of some nodes, in turn."""
+    """The pushes that each connection sends: those of some nodes, in turn."""
     pushes = read_pushes(path)
     queues = [[pushes[node] for node in pushes if node % connections == each] for each in range(connections)]
     return [interleaved(queue) for queue in queues if queue]

@@ -40,7 +40,7 @@ FIGURES = [
     Figure("threads", "threads of the service", 64, 0),
     Figure("rss", "MB of memory of the service at its most", 150, 1),
 ]
-# How the names of threads begin.
+# The begin of a thread's name -> the figure that has its CPU time.
 GROUPS = {"edge": "cpu_edge", "tls": "cpu_edge", "worker": "cpu_workers", "http": "cpu_workers", "answer": "cpu_workers", "ingest": "cpu_ingest", "commit": "cpu_ingest"}
 
 
@@ -57,7 +57,7 @@ def threads_cpu(process):
 
 
 def status_of(process):
-    """What the kernel says of a process, by name: {"VmHWM": 61234, "Threads": 31, ...}; memory in kB."""
+    """The kernel's figures of a process, by name: {"VmHWM": 61234, "Threads": 31, ...}; memory in kB."""
     lines = [line.split() for line in Path(f"/proc/{process}/status").read_text().splitlines()]
     return {name.rstrip(":"): int(rest[0]) for name, *rest in lines if rest and rest[0].isdigit()}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.support.raw_http import RawClient, request
 from tests.support.service import Service, free_port, program, wait_for
 
-MEMORY_LIMIT = 3 << 30  # of addresses; above it memory is refused, so that the machine survives
+MEMORY_LIMIT = 3 << 30  # bytes of addresses; above it memory is refused, so that the machine survives
 
 
 @contextmanager

@@ -29,7 +29,7 @@ def range_bomb(side):
 
 
 def long_path(side):
-    """On a server that was started with `ulimit -s unlimited`, as HPC hosts have it."""
+    """Asks for a long path of a server that was started with `ulimit -s unlimited`, as HPC hosts have it."""
     side.stop()
     side.start(stack=resource.RLIM_INFINITY)
     answer = side.get(side.named + "a" * 8_100)

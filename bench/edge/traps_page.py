@@ -22,7 +22,7 @@ bench/edge/traps.py
 |---|---|---|---|---|
 """
 
-# Where the suite holds each of them fast: file::name of a test.
+# The test of the suite that holds each trap fast: file::name.
 HERE = "tests/fault/traps_test.py"
 TESTS = {
     "T1": f"{HERE}::test_t1_idle_connections_keep_nobody_out",

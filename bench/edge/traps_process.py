@@ -70,7 +70,7 @@ def nonsense(side):
     answers = [answer for thrown in throws for answer in thrown.answers if thrown.data[:5] != b"HEAD "]
     bare = sum(answer.status >= 400 and not answer.body for answer in answers)
     held_long = sum(thrown.seconds > 4 for thrown in throws)
-    late = sum(thrown.ended == "late" and not thrown.answers for thrown in throws)  # one that was answered may be kept
+    late = sum(thrown.ended == "late" and not thrown.answers for thrown in throws)  # a connection that was answered may be kept
     said = f"{held_long} held a connection for more than 4 s, {late} to the end of the test; {bare} of {sum(a.status >= 400 for a in answers)} refusals without a word why"
     return said, not late and not bare and alive(side)
 

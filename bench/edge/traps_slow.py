@@ -9,7 +9,7 @@ import time
 from tests.support.raw_http import RawClient, request
 from tests.support.service import program
 
-PATIENCE = 20.0  # what is not answered until then is said to be not answered
+PATIENCE = 20.0  # a request that is not answered until then counts as not answered
 
 
 def shown(seconds):
@@ -17,7 +17,7 @@ def shown(seconds):
 
 
 def after(seconds):
-    """When something came to pass; None when it did not."""
+    """Words for the time at which something came to pass; None: it did not."""
     return f"after {shown(seconds)}" if seconds is not None else f"not within {PATIENCE:.0f} s"
 
 
@@ -59,7 +59,7 @@ def honest_agents(side):
 
 
 class Drip(threading.Thread):
-    """One byte for each client every 4 s, until all are closed or the patience is over."""
+    """Sends each client one byte every 4 s, until all are closed or the patience is over."""
 
     def __init__(self, clients, byte):
         super().__init__(daemon=True)

@@ -66,7 +66,7 @@ def said(words, package, folder, pure="", socket=""):
 
 
 def measured(kind, batches, package, folder, pure=""):
-    """What managers.py prints: figure's name -> value."""
+    """The figures that managers.py prints: name -> value."""
     words = [str(ROOT / "bench/python/managers.py"), kind, str(batches), str(folder)]
     return said(words, package, folder, pure, {"disabled": "", "alone": None}.get(kind, socket_in(folder)))
 
@@ -76,7 +76,7 @@ def socket_in(folder):
 
 
 def imported(package, folder, pure):
-    """In processes that have loaded nothing else; the median of nine."""
+    """Times of the import in processes that have loaded nothing else; the median of nine."""
     sockets = {IMPORT.name: socket_in(folder), IMPORT_OFF.name: ""}
     return {name: statistics.median(said(["-c", TIMED_IMPORT], package, folder, pure, socket) for _ in range(9)) for name, socket in sockets.items()}
 

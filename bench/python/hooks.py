@@ -43,10 +43,10 @@ class Model:
     name: str
     width: int
     batch: int
-    pairs: int  # of layers; they and the width make the step long
+    pairs: int  # so many pairs of layers; they and the width make the step long
     warm: int  # steps before anything is measured
     turns: int
-    steps: int  # of a turn
+    steps: int  # so many in a turn
 
 
 MODELS = (
@@ -93,7 +93,7 @@ class Trainee:
             except Exception:
                 traceback.print_exc()
             finally:
-                os._exit(0)  # what the parent has open is the parent's
+                os._exit(0)  # the files that the parent has open are the parent's
         os.close(told)
         os.close(answer)
 
@@ -155,7 +155,7 @@ def share(model):
 
 
 def share_of_smallest(model):
-    """What is added to the smallest model's step, which shows it best, as a share of this one's."""
+    """The time added to the smallest model's step, which shows it best, as a share of this model's step."""
     return Figure(f"what is added to the smallest model's step, as a share of a step of {model.name}", "%", goal=0.5, digits=3)
 
 
@@ -175,7 +175,7 @@ def shares(took, kind):
 
 
 class Rounds:
-    """Both contenders come out of the same turns."""
+    """The rounds of both contenders, which come out of the same turns."""
 
     def __init__(self, sets):
         self.sets, self.control = sets, {}
@@ -190,7 +190,7 @@ class Rounds:
 
 
 def version():
-    """Of PyTorch: 1.13, 2.6."""
+    """The version of PyTorch: 1.13, 2.6."""
     return ".".join(torch.__version__.split(".")[:2])
 
 

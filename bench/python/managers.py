@@ -28,7 +28,7 @@ def loop_ns(manager, batches, between=lambda: None):
 
 
 def call_ns(metric, batches, between=lambda: None):
-    """The same for a call that sets a metric."""
+    """Nanoseconds that a call takes which sets a metric."""
     empty, full = [], []
     for _ in range(batches):
         between()

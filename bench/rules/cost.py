@@ -33,7 +33,7 @@ def run(name, *words):
 
 
 def figures_of(cost):
-    """What a line of rules_cost says; a rate of what the rule is not shown is left out."""
+    """The figures in a line of rules_cost, without the rates of data that the rule is not shown."""
     figures = {"young": cost["evaluation_us_1h"], "old": cost["evaluation_us_24h"], "state": cost["state_bytes_24h"]}
     figures["ratio"] = figures["old"] / figures["young"]
     rates = {"samples": cost["samples_per_second"] / 1e6, "steps": cost["steps_per_second"] / 1e6}

@@ -30,7 +30,7 @@ FIGURES = [
     Figure("most", "s, the longest", digits=1),
 ]
 TICK_US, PUSH_TICKS = 500_000, 4  # a step is as long as a tick
-GOOD_TICKS = 80  # as many bad ones and one more are above half of all
+GOOD_TICKS = 80  # as many bad ticks and one more are above half of all
 GIVE_UP_SECONDS = 150
 
 

@@ -1,4 +1,4 @@
-"""What each store is asked for the same chart, and what its answer says: {(node, device, which): [numbers]}.
+"""The requests to each store for the same chart, and the reading of its answers: {(node, device, which): [numbers]}.
 
 Bins: ours begin at their time; a bin of PromQL ends at its time and, in VictoriaMetrics, holds what is later than its
 begin, so it ends 1 ms before ours. Sliding percentiles are of 501 samples: by nearest rank, as we have them, and
@@ -41,8 +41,8 @@ class Chart:
     goal_ms: float
     job: str
     metric: str
-    made: dict  # what make_frames gets
-    begin: int = 0  # of the samples, seconds since the epoch
+    made: dict  # options of make_frames
+    begin: int = 0  # the first sample's time, seconds since the epoch
     node: str = ""
     device: str = ""
     seconds: int = HOUR
@@ -63,7 +63,7 @@ class OfStepscope:
         if not chart.window:
             query["times"] = "runs"  # as the page and the Python package ask
         if not chart.step:
-            query["values"] = "mean"  # what is asked of the others, too: samples
+            query["values"] = "mean"  # the other stores are asked for samples, too
         return f"/api/v1/jobs/{chart.job}/{'percentiles' if chart.window else 'metrics'}?{urlencode(query)}"
 
     def numbers(self, chart, body):
@@ -78,7 +78,7 @@ def selector(chart):
 
 
 def labelled(expressions):
-    """One request for several expressions, told apart by a label."""
+    """A request for several expressions, told apart by a label."""
     return " or ".join(f'label_replace({expression},"rollup","{name}","","")' for name, expression in expressions.items())
 
 
@@ -130,7 +130,7 @@ class OfPrometheus:
 
 
 class OfInflux:
-    """It has percentiles of bins, none that slide."""
+    """InfluxDB has percentiles of bins, none that slide."""
 
     def path(self, chart, begin):
         if chart.window:

@@ -47,7 +47,7 @@ FIGURES = [
     Figure("rows", "rows removed", digits=0),
 ]
 REMOVED, HELD_UP = "while it is removed", "meanwhile, held up"
-# What each table of a job holds besides its numbers of job and node.
+# The columns that each table of a job has besides its numbers of job and node.
 COPIED = {
     "blocks": "window_us, metric, schema_hash, from_us, to_us, rows, clock_suspect, payload",
     "rollups": "chunk_us, metric, bin_us, schema_hash, payload, marked",
@@ -94,7 +94,7 @@ def make_large(side, gigabytes):
 
 
 def ten_seconds(options, folder, side, chart):
-    """One round of any phase."""
+    """A round of ten seconds in any phase."""
     make_frames(options, folder, "live", 10)
     with Person(side.port, chart) as person, DiskProbe(folder) as disk:
         out = push(options, folder, side.port)
@@ -177,7 +177,7 @@ def main():
     parser.add_argument("--cores", type=int, default=64, help="of each of their nodes: two series each")
     parser.add_argument("--folder", type=Path, help="where the database is; one below the temporary folder when left out")
     options = parser.parse_args()
-    options.seconds = 10  # of a round
+    options.seconds = 10  # for a round
     use_all_descriptors()
     with fresh_folder(options.folder) as folder, clean_end():
         measure(options, folder)

@@ -39,12 +39,12 @@ FIGURES = [
 
 
 def begin_us(seconds):
-    """Of samples that ended lately, on a whole hour."""
+    """The time at which samples begin that ended lately, on a whole hour."""
     return (int(time.time()) // 3600 * 3600 - seconds) * 10**6
 
 
 def whole(options, start, push_seconds, connections, folder):
-    """All samples, then one compaction."""
+    """Pushes all samples, then compacts once."""
     side = start(folder)
     try:
         samples = make_samples(
@@ -66,7 +66,7 @@ def whole(options, start, push_seconds, connections, folder):
 
 
 def in_turns(options, start, folder):
-    """As it happens while a job runs: a window of blocks is written again with each turn that falls into it."""
+    """Pushes and compactions in turns, as while a job runs: a window of blocks is written again with each turn in it."""
     side, samples, taken, compacted = start(folder), 0, 0, 0
     try:
         side.add_job("turns")

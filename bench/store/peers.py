@@ -27,7 +27,7 @@ def settle(path, seconds):
 class Peer:
     """A process with a folder that has all its data."""
 
-    path, headers = "", {}  # of what brings it samples
+    path, headers = "", {}  # of the requests that bring it samples
     body = ""  # make_frames's option
     most_connections = 64
 
@@ -57,13 +57,13 @@ class Peer:
         return sum(float(line.split()[-1]) for line in lines if line.startswith(name))
 
     def add_job(self, name, interval_ms=500):
-        """It knows none."""
+        """The peers know no jobs."""
 
     def senders(self, queues):
         return [Sender(self.port, queue, self.path, self.headers) for queue in queues]
 
     def make_durable(self):
-        """Nothing is waited for."""
+        """Nothing to do: the peers are measured without waiting for their disks."""
 
     def bytes(self):
         return {"all": folder_bytes(self.data)}
@@ -73,8 +73,8 @@ class Peer:
 
 
 class Victoria(Peer):
-    """Its import in lines of JSON, many samples each. It answers before anything is on the disk: that comes within
-    seconds."""
+    """VictoriaMetrics, by its import in lines of JSON, many samples each. It answers before anything is on the disk, which
+    follows within seconds."""
 
     body, path, health = "import", "/api/v1/import", "/health"
 

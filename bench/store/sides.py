@@ -1,4 +1,4 @@
-"""What is common to the stores that are compared, and the service with its PostgreSQL as one of them."""
+"""The common part of the stores that are compared, and the service with its PostgreSQL as one of them."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def make_samples(folder, job, body, **options):
 
 
 def send(side, folder, connections=8):
-    """All pushes of folder, up to where they are durable."""
+    """Sends all pushes of the folder, and waits until they are durable."""
     send_all(side.senders(queues_of(folder / side.body, min(connections, side.most_connections))))
     side.make_durable()
 
@@ -87,7 +87,7 @@ class Stepscope(Service):
         self.empty = {name: table_bytes(self, name) for name in TABLES}
 
     def add_job(self, name, interval_ms=500, waits=True):
-        configuration = {"rules": [], "interval_ms": interval_ms}  # what judging costs is another question
+        configuration = {"rules": [], "interval_ms": interval_ms}  # the cost of judging is another question
         status, answer = self.request("POST", "/api/v1/jobs", {"name": name, "configuration": configuration})
         assert status in (200, 201), answer
         if waits:
@@ -103,10 +103,10 @@ class Stepscope(Service):
         return [Sender(self.port, queue) for queue in queues]
 
     def make_durable(self):
-        """It is, with each answer."""
+        """Nothing to do: the service has made durable what it answers."""
 
     def stored(self):
-        """Each answer tells what was not."""
+        """Nothing to ask: each answer tells which samples were not stored."""
 
     def compacted_frames(self):
         lines = self.get("/metrics")[1].splitlines()

@@ -33,14 +33,14 @@ from ingest_cost import table_bytes  # noqa: E402
 from tests.support.service import wait_for  # noqa: E402
 
 JOB = "week"
-# What web/src/job/panels.ts asks for in one call.
+# The metrics that web/src/job/panels.ts asks for in one call.
 PAGE = (
     "gpu_util_percent,gpu_memory_used_percent,node_cpu_percent,node_iowait_percent,memory_used_percent,disk_read_bytes_per_second,"
     "disk_write_bytes_per_second,network_receive_bytes_per_second,network_send_bytes_per_second,pressure_cpu_percent,"
     "pressure_memory_percent,pressure_io_percent,load_1m"
 )
 PAGE_POINTS = 360
-BROWSER = "gzip, deflate, br, zstd"  # what they send to this machine and over TLS
+BROWSER = "gzip, deflate, br, zstd"  # browsers accept these from this machine and over TLS
 GOAL_MS = 50
 CALLS = {
     "list": "the list of jobs", "describe": "describe the job", "rules": "its rules", "charts": "all charts, whole job",
@@ -75,7 +75,7 @@ class Living(Stepscope):
         return sum(float(line.split()[-1]) for line in lines if line.startswith(name))
 
     def compacted(self):
-        """Its next turn begins at once: a turn that ends meanwhile puts it off again."""
+        """Whether all is compacted. Makes the job's next turn due at once, since a turn that ends meanwhile puts it off."""
         self.set_due(0)
         return self.sql("select (select count(*) from frames) + (select count(*) from job_rollups where stale)") == [["0"]]
 
@@ -128,7 +128,7 @@ def paths(seconds, begin):
     """{call: its path}; the hour is another one each time."""
     first = begin + random.randrange(0, max(1, int(seconds) - HOUR))
     margin = HOUR // 20  # the page asks for a little more, so that edges are drawn
-    page = {"metric": PAGE, "points": PAGE_POINTS, "fold": "metric", "times": "runs"}  # as it asks for jobs of many nodes
+    page = {"metric": PAGE, "points": PAGE_POINTS, "fold": "metric", "times": "runs"}  # the page asks so for jobs of many nodes
     hour = {"from_us": (first - margin) * 10**6, "to_us": (first + HOUR + margin) * 10**6}
     calls = {
         "charts": ("metrics", page), "charts_hour": ("metrics", {**page, **hour}), "steps": ("steps", {"most": 8}),
