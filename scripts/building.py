@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Failed(Exception):
-    """What the person should read; the script then ends with code 1."""
+    """A failure, with the text that the person should read; the script then ends with code 1."""
 
 
 def last_line(path):
@@ -38,7 +38,7 @@ def run(children, command, log_path, what, say, every=4.0):
                 said = time.monotonic()
                 say(f"{what}, {said - began:.0f} s: {last_line(log_path)[:110]}")
     except BaseException:
-        # All of the group, as Ctrl-C does: cmake alone would wait for the compilers that ninja goes on starting.
+        # Stops the whole group, as Ctrl-C does: cmake alone would wait for the compilers that ninja goes on starting.
         os.killpg(process.pid, signal.SIGINT)
         raise
     if process.returncode != 0:

@@ -42,7 +42,7 @@ def free_port(wanted):
 
 
 class Demo:
-    """One run. All that it starts are `children`, all that it writes lies in `folder`."""
+    """A run of the demo. All that it starts are `children`, all that it writes lies in `folder`."""
 
     def __init__(self, options, children, folder):
         self.options, self.children, self.folder = options, children, folder
@@ -156,7 +156,7 @@ class Demo:
             say(f"sign in with: {self.security.token('reader', 'demo-page')}")
 
     def missing(self):
-        """What the run should have shown and did not."""
+        """The things that the run should have shown and did not."""
         job = self.client.job(self.job)
         status, rule = (job["status"], rule_status(job, RULE)) if job else ("unknown", "unknown")
         found = []

@@ -1,4 +1,4 @@
-"""What scripts/demo --secure adds: a certificate of its own, and tokens, made as a user makes them."""
+"""The additions of scripts/demo --secure: a certificate of its own, and tokens, made as a user makes them."""
 
 import subprocess
 

@@ -28,7 +28,7 @@ def say(line=""):
 
 
 def lacking():
-    """What is missing for libFuzzer here; empty when nothing is."""
+    """The name of what libFuzzer lacks here; empty when it lacks nothing."""
     if not shutil.which("clang++"):
         return "clang"
     with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +117,7 @@ class Fuzzing:
 
 
 def suite(children, folder, programs, seconds):
-    """What scripts/test runs: the corpora as the build `programs` has the targets, then libFuzzer where it has time."""
+    """The fuzz suite of scripts/test: the corpora with the targets in the build `programs`, then libFuzzer where it has time."""
     fuzzing = Fuzzing(children, folder)
     counts = fuzzing.replay(TARGETS, programs)
     if not compares(programs):

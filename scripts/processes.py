@@ -40,7 +40,7 @@ def descendants(of=None):
 
 
 class Children:
-    """What this process started. Each child is a session of its own, so that Ctrl-C of the terminal reaches only
+    """The processes that this one started. Each is a session of its own, so that Ctrl-C of the terminal reaches only
     this process, which then ends them in order. Orphans of a child are adopted, so that none is lost."""
 
     def __init__(self):
@@ -111,7 +111,7 @@ def stop_on_signals():
     """From now on a stopping signal raises Stopped where the program stands."""
 
     def stop(number, _frame):
-        ignore_signals()  # one is enough: what follows is the clean end, which is bounded
+        ignore_signals()  # one signal is enough: the clean end follows, which is bounded
         raise Stopped(number)
 
     for number in STOPPING_SIGNALS:

@@ -44,7 +44,7 @@ class Client:
             return False
 
     def job(self, name):
-        """What describe-job says; None while there is no such job."""
+        """The answer of describe-job; None while there is no such job."""
         try:
             return self.call("GET", f"/api/v1/jobs/{name}")
         except Refused as refused:

@@ -17,7 +17,7 @@ from fuzzing import suite as fuzz_suite
 from processes import Children, Stopped, ignore_signals, stop_on_signals
 
 LIMIT_SECONDS = 1500  # for one test program
-GOES_WELL = ("[ RUN ", "[       OK ", "[-----")  # what GoogleTest says of it
+GOES_WELL = ("[ RUN ", "[       OK ", "[-----")  # lines of GoogleTest
 SAY_EVERY = 20
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
@@ -31,8 +31,8 @@ def say(line=""):
 
 
 def checked_extension():
-    """For a Python that is not built with the sanitizers and loads an extension that is: it also has to allocate where
-    they see it, and what it keeps to its end is no leak of ours."""
+    """The variables for a Python that is not built with the sanitizers and loads an extension that is: it also has to
+    allocate where they see it, and what it keeps to its end is no leak of ours."""
     libraries = [subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in ("libasan.so", "libubsan.so")]
     return {
         "STEPSCOPE_EXTENSION_FLAGS": "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g -O1",
@@ -139,7 +139,7 @@ class Suites:
         return self.pytest("python", "tests/python", variables=self.extension())
 
     def extension(self):
-        """How the package's extension is built, and loaded."""
+        """The variables with which the package's extension is built and loaded."""
         return checked_extension() if self.preset == "asan" else {}
 
     def analysis(self):
@@ -159,7 +159,7 @@ class Suites:
         return self.both_forms("torch")
 
     def torch_modern(self):
-        """The same with another PyTorch than the system's, where somebody names a Python that has one: the words of
+        """The hooks with another PyTorch than the system's, where somebody names a Python that has one: the words of
         STEPSCOPE_TORCH_PYTHON start it. What does not work then is a failure, not a skip."""
         python = shlex.split(os.environ.get("STEPSCOPE_TORCH_PYTHON", ""))
         if not python:
@@ -173,7 +173,7 @@ class Suites:
         return counts
 
     def e2e(self):
-        self.npm_packages("tests/browser")  # one of them opens the page
+        self.npm_packages("tests/browser")  # a test opens the page in a browser
         return self.pytest("e2e", "tests/e2e")
 
     def fault(self):
