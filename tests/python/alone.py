@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def place(tmp_path):
-    """Where the node's agent will listen: in this user's runtime folder, which nobody has used so far."""
+    """The socket of the node's agent: in this user's runtime folder, which nobody has used so far."""
     folder = tmp_path / "stepscope"
     folder.mkdir(mode=0o700)
     return folder / "agent.sock"

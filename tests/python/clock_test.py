@@ -14,7 +14,7 @@ HOUR_NS = 3600 * 10**9
 
 
 def set_clock_back(ring):
-    """As it looks when the clock was set an hour on since the ring was made."""
+    """Makes the ring look as if the clock had been set an hour on since the ring was made."""
     at = 8 * _wire.CLOCK_WORD
     before = int.from_bytes(os.pread(ring.fd, 8, at), "little")
     os.pwrite(ring.fd, (before - HOUR_NS).to_bytes(8, "little"), at)

@@ -1,4 +1,4 @@
-"""What may happen to the agent or the training at any time; the other one must not notice."""
+"""Faults of the agent or the training, which may happen at any time; the other one must not notice."""
 
 import os
 import signal
@@ -152,7 +152,7 @@ def test_ends_of_a_training(intake):
 
 
 def test_a_ring_that_is_given_back_after_the_modules_are_empty(intake):
-    """As the interpreter does at its end, in an order that it does not promise."""
+    """The interpreter empties modules at its end, in an order that it does not promise."""
     code = MARKS + """
 mark(3)
 from stepscope import _lease, _marks

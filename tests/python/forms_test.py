@@ -1,4 +1,4 @@
-"""What the two forms of the package have in common beyond their marks, and how one of them is chosen."""
+"""The two forms of the package: what they have in common beyond their marks, and how one of them is chosen."""
 
 import contextlib
 import functools
@@ -38,7 +38,7 @@ def test_a_span_can_be_used_again_nested_and_in_an_exit_stack(agent):
 
 
 def test_spans_that_are_kept_stay_what_they_are(agent):
-    """One that nobody has any more is made into the next one."""
+    """A span that nobody has any more is made into the next one."""
     token = stepscope.annotation_begin("token")
     kept = [stepscope.annotate(f"kept {i}") for i in range(3)]
     for each in kept:
@@ -57,7 +57,7 @@ def test_what_was_never_entered_records_nothing(agent):
     assert agent.drain().annotations == {"once": 1}
 
 
-# What a script may do with a span, whoever records it. Prints what it saw.
+# A script that does with a span all that it may, whoever records it, and prints what it saw.
 ANY_USE = """
 import contextlib, stepscope
 def work(): return 3
@@ -87,7 +87,7 @@ def test_spans_that_are_switched_off_can_do_what_others_can(intake, tmp_path):
 
 
 def test_a_span_that_is_made_by_its_type_is_refused(agent):
-    """It has no name. The process that tried lives on."""
+    """Such a span has no name. The process that tried lives on."""
     kind = type(stepscope.annotate("named"))
     for make in (kind, lambda: object.__new__(kind)):
         with contextlib.suppress(TypeError, AttributeError), make():
@@ -141,7 +141,7 @@ def test_decorated_generators_are_as_they_were(agent):
 
 
 def test_a_form_that_was_loaded_before_an_upgrade_decorates_nothing():
-    """It imports the new _decorate.py when the first function is decorated, and gives it a word."""
+    """The old form imports the new _decorate.py when the first function is decorated, and gives it a word."""
     decorate = importlib.import_module("stepscope._decorate")
     assert decorate.timed("phase", "loss", len) is len
 

@@ -85,7 +85,7 @@ def training(code: str, socket: Optional[Path], python: str = sys.executable, **
 
 
 def finish(process: subprocess.Popen, code: int = 0) -> str:
-    """What it printed, after it ended as it should and without a word on standard error."""
+    """The output of a process, after it ended with this code and without a word on standard error."""
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (code, "")
     return out

@@ -41,7 +41,7 @@ class Callback:
 
 
 def _default(self, *args, **named):
-    """What a callback does that has no function of this name."""
+    """The function of a callback that has none of this name."""
 
 
 for _name in ("batch_begin", "batch_end", "epoch_begin", "epoch_end", "train_begin", "train_end", "test_begin", "test_end",
@@ -91,7 +91,7 @@ class CallbackList:
 
 
 class Model:
-    """What `fit` and `evaluate` do, in the trainers of both versions."""
+    """A model whose `fit` and `evaluate` call back as the trainers of both versions do."""
 
     def __init__(self, version, steps_per_execution=1):
         self.version, self.steps_per_execution, self.stop_training, self.trained = version, steps_per_execution, False, 0
@@ -127,7 +127,7 @@ class Model:
 
 @pytest.fixture(params=[2, 3])
 def model(request, monkeypatch):
-    """One of a Keras that the script has loaded."""
+    """A model of a Keras that the script has loaded."""
     monkeypatch.setitem(sys.modules, "keras", types.SimpleNamespace(callbacks=types.SimpleNamespace(Callback=Callback)))
     return Model(request.param)
 
@@ -153,7 +153,7 @@ def test_batches_that_are_executed_together_are_one_step(agent, model):
 
 
 def test_a_training_that_is_stopped_and_goes_on(agent, model):
-    """By another callback after an epoch, and by `fit` with the next one: the callback is the same."""
+    """Another callback stops it after an epoch, and `fit` goes on with the next one and the same callback."""
     ours = stepscope.keras.Callback()
     model.fit(5, epochs=8, callbacks=[EarlyStopping(1), ours])
     model.evaluate(4, callbacks=[ours])

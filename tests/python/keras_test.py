@@ -21,7 +21,7 @@ def agent(intake, session_at):
 
 
 class KerasCallback:
-    """What keras.callbacks.Callback has, and what its CallbackList asks for."""
+    """The attributes of keras.callbacks.Callback, and those that its CallbackList asks for."""
 
     def __init__(self):
         self.params = None
@@ -97,7 +97,7 @@ def test_each_batch_is_a_step_with_its_wait(agent):
 
 @pytest.mark.parametrize("name, backend", [("keras", "tensorflow"), ("tensorflow", "tensorflow"), ("tensorflow", None)])
 def test_a_wait_that_does_not_show_is_no_short_wait(agent, monkeypatch, name, backend):
-    """None: a Keras that does not say what it has."""
+    """The backend None: a Keras that does not say which one it has."""
     module = a_keras(name, backend)
     if backend is None:
         del module.keras.backend

@@ -54,7 +54,7 @@ while not stepscope.info()["connected"] and time.monotonic() < give_up:
 mark(100)
 print(stepscope.info()["dropped"], repr(stepscope.info()["reason"]))
 """
-WHOLE = 99  # of the last 100 steps: the agent may be found within the first one, which is not told then
+WHOLE = 99  # so many of the last 100 steps are told: the agent may be found within the first one, which is then left out
 
 
 def test_a_training_is_found_by_an_agent_that_starts_after_it(place):
@@ -70,7 +70,7 @@ def test_a_training_is_found_by_an_agent_that_starts_after_it(place):
 
 
 def test_an_agent_that_was_there_before_and_is_not_now(place):
-    """It was killed before the training began: its socket is still there."""
+    """The agent was killed before the training began: its socket is still there."""
     Intake(place).start().kill()
     process = training(TRAINING, None, XDG_RUNTIME_DIR=str(place.parent.parent))
     assert process.stdout.readline() == "True True\n"
@@ -120,7 +120,7 @@ def test_one_object_that_is_used_again_finds_it(alone, place, kind):
 
 
 def test_what_began_with_another_agent_is_not_told_to_the_next(place, alone, monkeypatch):
-    """As in the child of a process that forked within it."""
+    """A child has such a span when its process forked within it."""
     again = stepscope.annotate("again")
     with Intake(place) as agent:
         alone.due = 0
@@ -264,7 +264,7 @@ def test_what_was_before_the_first_whole_step_is_not_in_it(alone, place):
 
 
 def test_a_script_that_ended_its_steps_itself_goes_on_with_that(alone, place):
-    """What PyTorch's optimizer says is no step, not even if it is the first that finds the agent."""
+    """A step of PyTorch's optimizer is then no step, not even if it is the first that finds the agent."""
     stepscope.step()
     with Intake(place) as agent:
         alone.due = 0

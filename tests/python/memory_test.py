@@ -1,4 +1,4 @@
-"""What the package takes of a process's memory, however many of its threads mark."""
+"""The memory that the package takes of a process, however many of its threads mark."""
 
 from stepscope import _memory
 from tests.python.intake import finish, training

@@ -15,7 +15,7 @@ def agent(intake, session_at):
 
 
 class Number:
-    """As the scalars of numpy and torch are."""
+    """A number as the scalars of numpy and torch are."""
 
     def __init__(self, value):
         self.value = value

@@ -1,4 +1,4 @@
-"""Where the package finds the node's own agent, and what it says of this process."""
+"""The place where the package finds the node's own agent, and what it says of this process."""
 
 import os
 import stat

@@ -105,7 +105,7 @@ if __name__ == "__main__":
 
 
 def other_pythons():
-    """Those of other versions that are on the PATH."""
+    """The Pythons of other versions that are on the PATH."""
     names = [f"python3.{minor}" for minor in range(9, 16) if minor != sys.version_info[1]]
     found = [path for path in map(shutil.which, names) if path]
     return [path for path in found if subprocess.run([path, "-c", ""], capture_output=True).returncode == 0]
@@ -137,7 +137,7 @@ with contextlib.ExitStack() as stack:
         assert intake.annotations == {"work": 1000, "decorated": 1000, "token": 1000, "stacked": 1}, python
 
 
-# Its own processes, network, /proc and /dev/shm.
+# A container has its own processes, network, /proc and /dev/shm.
 CONTAINER = ("unshare", "--pid", "--fork", "--mount-proc", "--ipc", "--net", "--uts", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh")
 
 

@@ -1,4 +1,4 @@
-"""One writer against a full, an emptied and a lying ring."""
+"""The writer of a ring against one that is full, emptied or lies."""
 
 import json
 import mmap

@@ -1,4 +1,4 @@
-"""What is installed: built by the distribution's setuptools and wheel, in a copy of the source, without a network."""
+"""The wheel: built by the distribution's setuptools and wheel, in a copy of the source, without a network."""
 
 import os
 import re
@@ -73,7 +73,7 @@ def test_the_extension_runs_where_manylinux2014_does(extension):
 
 
 def test_the_extension_uses_only_what_every_python_keeps(extension):
-    """Nothing with an underscore in front but what the limited API's own macros expand to."""
+    """It uses no name with an underscore in front but those that macros of the limited API expand to."""
     symbols = set(re.findall(r"UND (_?Py\w+)", run("readelf", "--dyn-syms", "--wide", extension)))
     macros = {"_PyObject_New", "_Py_NoneStruct", "_Py_TrueStruct", "_Py_FalseStruct", "_Py_Dealloc"}
     assert {name for name in symbols if name.startswith("_")} <= macros
@@ -89,7 +89,7 @@ def test_it_works_installed_in_a_bare_environment(wheel, tmp_path):
 
 
 def test_pip_builds_it_from_the_folder(tmp_path):
-    """With the setuptools of the distribution, which an environment that sees its packages has."""
+    """pip builds with the setuptools of the distribution, which an environment that sees its packages has."""
     run(PYTHON, "-m", "venv", "--system-site-packages", tmp_path / "venv")
     options = ("-q", "--no-index", "--no-build-isolation", "--disable-pip-version-check")
     run(tmp_path / "venv/bin/pip", "install", *options, copied(tmp_path / "source"))

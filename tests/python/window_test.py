@@ -1,4 +1,4 @@
-"""Who asks for a window is refused with a reason, here and on the job's page, and goes on."""
+"""A training that asks for a window is refused with a reason, here and on the job's page, and goes on."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_nothing_that_is_asked_for_hurts(agent, wrong):
 
 
 def test_the_agent_asks_and_is_refused_at_the_end_of_the_step(agent):
-    """It sets the control word, so nobody waits for the second in which the connection is looked at anyway."""
+    """The agent sets the control word, so nobody waits for the second in which the connection is looked at anyway."""
     stepscope.step()
     agent.drain()
     _marks._session.due = 2**62
