@@ -1,5 +1,5 @@
-"""What trainers call back: skorch as it is, Lightning and Transformers by the functions that call their callbacks.
-Of those two the distribution has no package, so they are written down; the real ones were not met."""
+"""The callbacks of trainers: of skorch as it is, of Lightning and Transformers by the functions that call their callbacks.
+The distribution has no package of these two, so the functions are written down; the real ones were not met."""
 
 import sys
 import time
@@ -17,7 +17,7 @@ NAMES = {"lightning": "lightning.pytorch.trainer.call", "pytorch_lightning": "py
 
 
 def callbacks(agent):
-    """What the steps have of them, in seconds, by number of step."""
+    """Seconds of callbacks in each step, by number of step."""
     return {row["step"]: row["phases"].get("callback", 0) / 1e9 for row in agent.drain().steps}
 
 
@@ -98,7 +98,7 @@ def test_callbacks_and_hooks_of_a_lightning_module_are_a_phase(agent, call):
 
 
 def test_the_step_itself_is_no_callback(agent, call):
-    """It is called in the same way."""
+    """Lightning calls the step in the same way as a callback."""
     fit(call, [])
     agent.drain()
     for row in agent.steps[4:]:
@@ -113,7 +113,7 @@ def test_callbacks_with_nothing_to_do_are_no_phase(agent, call):
         step(net, optimizer, x, y)
         call._call_callback_hooks(trainer, "on_nothing")
     took = sorted(callbacks(agent).values())
-    assert took[len(took) // 2] == 0  # one that the machine put off took as long as it says
+    assert took[len(took) // 2] == 0  # the median, since the machine may have put off a callback
 
 
 def test_a_callback_that_evaluates_is_an_evaluation(agent, call):

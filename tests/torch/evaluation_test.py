@@ -1,4 +1,4 @@
-"""What is computed without gradients: evaluation, which is apart from the steps, or a part of a step."""
+"""Computations without gradients: an evaluation, which is apart from the steps, or a part of a step."""
 
 import time
 
@@ -35,7 +35,7 @@ def told(agent):
 
 
 def check_apart(agent, told, evaluations):
-    """Nothing of an evaluation is in a step, and each step is as long as it was without them."""
+    """Nothing of an evaluation is in a step, and each step is as long as without evaluations."""
     steps = agent.drain().steps
     assert [row["step"] for row in steps] == list(range(len(steps)))
     assert agent.annotations == {"evaluation": evaluations}

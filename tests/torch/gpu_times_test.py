@@ -17,7 +17,7 @@ FORWARD, BACKWARD, OPTIMIZER = 3.0, 5.0, 7.0
 
 
 class Gpu:
-    """One stream: work is queued by its length, and done when `catch_up` is called."""
+    """A GPU with one stream: work is queued by its length, and done when `catch_up` is called."""
 
     def __init__(self):
         self.queued = self.done = 0.0
@@ -65,7 +65,7 @@ def gpu(monkeypatch):
 
 
 class Launching(Net):
-    """What it computes takes the GPU some time."""
+    """A network whose computations take the GPU some time."""
 
     def __init__(self, gpu):
         super().__init__()
@@ -88,7 +88,7 @@ class Sgd(torch.optim.SGD):
 
 
 def training(gpu, steps, behind=0):
-    """So many steps, of which the GPU lags `behind`."""
+    """Trains for so many steps, with the GPU so many of them `behind`."""
     net = Launching(gpu)
     optimizer = Sgd(net.parameters(), 0.01)
     optimizer.gpu, ends = gpu, []
@@ -100,7 +100,7 @@ def training(gpu, steps, behind=0):
 
 
 def told(agent):
-    """How often, and how long each time in milliseconds on average."""
+    """Annotations of GPU times: name -> how many there were, and their mean in milliseconds."""
     agent.drain()
     return {name: (count, agent.sums[name] / count / MILLISECOND) for name, count in agent.annotations.items() if name.startswith("gpu ")}
 
@@ -127,7 +127,7 @@ def test_what_is_done_at_the_end_is_told(gpu, agent):
 
 
 def test_an_event_that_is_never_ready_is_waited_for_by_nobody(gpu, agent):
-    """What is behind it comes when it has been given up."""
+    """The events behind it come when it has been given up."""
     gpu.stuck = 40
     training(gpu, 20)
     before = told(agent)

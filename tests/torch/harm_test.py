@@ -39,7 +39,7 @@ def test_losses_are_bit_identical_with_an_agent(bare, intake):
     assert len(intake.steps) == 60 and intake.annotations == {"evaluation": 3}
     facts = intake.facts()
     assert (facts["loader_num_workers"], facts["loader_batch_size"], facts["loader_pin_memory"]) == ("1", "8", "False")
-    assert facts["loader_prefetch_factor"] == "2"  # what a loader with workers does unless it is told otherwise
+    assert facts["loader_prefetch_factor"] == "2"  # the default of a loader with workers
     assert facts["framework"].startswith("torch ") and len(intake.started) == 1
 
 
@@ -161,8 +161,8 @@ def test_workers_of_every_kind_load_and_are_not_taken_for_trainings(intake, tmp_
     process = start(script(tmp_path, WORKERS), socket=intake.path)
     code, out, err = outcome(process)
     assert (code, out) == (0, "fork 10\nspawn 10\nforkserver 10\n")
-    # One of a hundred runs without us, on a busy machine, ended with a warning of multiprocessing's
-    # own: of a semaphore that it had removed, and not yet said so, when the interpreter ended.
+    # On a busy machine one run in a hundred ends with a warning of multiprocessing's own, without our hooks
+    # too: of a semaphore that it had removed, and not yet said so, when the interpreter ended.
     gone = "There appear to be 1 leaked semaphore" in err and "[Errno 2] No such file" in err
     assert err == "" or gone and len(err.splitlines()) == 4, err
     intake.drain_until(lambda i: i.ended, "end")
@@ -208,7 +208,7 @@ if ours: print(ours.info()["dropped"])
 
 
 def undrained(process, intake):
-    """Its 8,192 marks are seven of each of 1,170 steps."""
+    """The ring's 8,192 marks are seven of each of 1,170 steps."""
     os.kill(intake.process.pid, signal.SIGSTOP)
     try:
         return outcome(process)
@@ -217,7 +217,7 @@ def undrained(process, intake):
 
 
 def drained(process, intake):
-    """Each time before the ring is full."""
+    """Drains the ring each time before it is full."""
     for _ in range(12000 // 500):
         assert process.stdout.readline() == "trains\n"
         intake.drain()

@@ -16,7 +16,7 @@ pytest.importorskip("ensurepip", reason="an environment cannot be made: apt-get 
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """That of an environment which sees the system's torch."""
+    """The Python of an environment that has our package and sees the system's torch."""
     folder = tmp_path_factory.mktemp("installed")
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "STEPSCOPE", "LD_PRELOAD"))}
     shutil.copytree(ROOT / "python", folder / "source", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "dist"))

@@ -53,7 +53,7 @@ def test_an_epoch_without_an_end_tells_its_loader_too(alone, place):
 
 
 def test_the_optimizer_whose_step_finds_the_agent_leads(alone, place):
-    """Of a GAN, whose steps are whole from there on."""
+    """The two optimizers are a GAN's, whose steps are whole from there on."""
     nets = [Net(), Net()]
     first, second = (torch.optim.SGD(net.parameters(), 0.01) for net in nets)
     with Intake(place) as agent:
@@ -67,7 +67,7 @@ def test_the_optimizer_whose_step_finds_the_agent_leads(alone, place):
 
 
 def test_a_scheduler_keeps_the_step_that_it_found(alone, place):
-    """It puts its own in front of that of the optimizer, which nobody can replace afterwards."""
+    """A scheduler puts a step of its own in front of the optimizer's, which nobody can replace afterwards."""
     net = Net()
     optimizer = torch.optim.SGD(net.parameters(), 0.01)
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 5)

@@ -1,4 +1,4 @@
-"""What an epoch begins with: the loader starts its workers, which is time without data."""
+"""The begin of an epoch: the loader starts its workers, which is time without data."""
 
 from time import monotonic_ns
 

@@ -59,7 +59,7 @@ class Strategy:
 
 
 class LightningOptimizer:
-    """What `self.optimizers()` gives: it is no Optimizer, and shows the attributes of one."""
+    """The result of Lightning's `self.optimizers()`: it is no Optimizer, and shows the attributes of one."""
 
     def __init__(self, optimizer, strategy):
         self._optimizer, self._strategy = optimizer, strategy
@@ -123,7 +123,7 @@ class Gan(LightningModule):
 
 
 class Single(LightningModule):
-    """One optimizer, that steps after each second batch: `step` with a closure in every other of its steps."""
+    """A module with one optimizer that steps after each second batch; every other of its steps has a closure."""
 
     def __init__(self, each=2):
         super().__init__()
@@ -150,7 +150,7 @@ def fit(module, batches, epochs=2, before=nothing):
 
 
 def are_whole(steps, many):
-    """Each once, with what a step is made of."""
+    """Checks that each step is there once, with its phases."""
     assert [row["step"] for row in steps] == list(range(many))
     assert all({"forward", "backward", "optimizer"} <= set(row["phases"]) for row in steps[1:])
     assert all(sum(row["phases"].values()) <= row["wall_ns"] for row in steps)
@@ -180,7 +180,7 @@ def overflow(at):
 
 
 def a_scaler():
-    """One that scales on a CPU."""
+    """A GradScaler that scales on a CPU."""
     if not hasattr(torch.amp, "GradScaler"):
         pytest.skip("this version scales on a GPU only")
     return torch.amp.GradScaler("cpu", init_scale=4.0)

@@ -1,4 +1,4 @@
-"""What the tests train."""
+"""Networks and batches that the tests train with."""
 
 import torch
 from torch import nn
@@ -30,7 +30,7 @@ def step(net, optimizer, x, y, loss=nn.functional.mse_loss):
 
 
 def train(batches=10, net=None, optimizer=None):
-    """So many steps; the last of them is open until something comes after it."""
+    """Trains for so many steps; the last of them is open until something comes after it."""
     net = net or Net()
     optimizer = optimizer or torch.optim.SGD(net.parameters(), 0.01)
     for x, y in loader(batches):

@@ -1,4 +1,4 @@
-"""What is replaced, how little of it runs, and how it comes back."""
+"""The functions of PyTorch that are replaced, how little of them runs, and how they come back."""
 
 import gc
 import sys
@@ -18,7 +18,7 @@ from tests.torch.nets import Net, loader, step, train
 
 
 def functions():
-    """What somebody else could find changed."""
+    """The functions that somebody else could find changed."""
     owners = [torch, torch.autograd, torch.distributed, nn.Module, nn.MSELoss, Net, torch.Tensor, torch.cuda.amp.GradScaler,
               torch.utils.data.dataloader._BaseDataLoaderIter]
     return {(owner.__name__, name): value for owner in owners for name, value in list(vars(owner).items()) if callable(value)}

@@ -33,7 +33,8 @@ for _ in range(int(sys.argv[3])):
 
 
 class Images(Dataset):
-    """Each takes milliseconds of real work, so that the profiler's own time is small beside it; and how long it took."""
+    """Images that take milliseconds of real work each, so that the profiler's own time is small beside it; and how long
+    each took."""
 
     def __init__(self, rounds):
         self.rounds = rounds
@@ -66,7 +67,7 @@ def save(model):
 
 @contextlib.contextmanager
 def two_ranks(folder):
-    """This process is one of them; the other one is at each step as well."""
+    """This process is one of the ranks; the other one takes each step as well."""
     store = f"file://{folder}/ranks"
     peer = subprocess.Popen([sys.executable, "-c", PEER, store, str(len(GRADIENTS)), str(STEPS + WARM)])
     try:
@@ -124,7 +125,7 @@ def intervals(profile):
 
 
 def ours():
-    """The same of our marks, and the steps."""
+    """The intervals of our phases and steps, by name."""
     found = {}
     for start, end, kind, name in marks(_marks._session):
         if kind in (_wire.PHASE_MARK, _wire.STEP_MARK):

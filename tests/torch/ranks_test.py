@@ -222,7 +222,7 @@ import os, sys, stepscope
 sys.path.insert(0, os.environ["TESTS"])
 from tests.torch.nets import train
 from tests.torch.nets import loader
-next(iter(loader()))  # what is held back is not the child's
+next(iter(loader()))  # the rows that are held back are not the child's
 if os.fork() == 0:
     train(20)
     print("child", stepscope.info()["connected"], flush=True)

@@ -1,4 +1,4 @@
-"""What a process has marked, read from the memory that the agent reads too."""
+"""The marks of a process, read from the memory that the agent reads too."""
 
 import mmap
 import struct

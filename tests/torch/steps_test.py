@@ -1,4 +1,4 @@
-"""What becomes a step, and what it consists of."""
+"""Steps: what becomes one, and which phases it has."""
 
 import types
 
@@ -16,7 +16,7 @@ def numbers(agent):
 
 
 def phases(agent):
-    """Of the steps that are not among the first, in which the roots are looked for."""
+    """The phases of the steps, without the first ones, in which the roots are looked for."""
     return [set(row["phases"]) for row in agent.steps[4:]]
 
 
@@ -244,7 +244,7 @@ def test_a_copy_to_a_device_is_a_phase(agent, monkeypatch):
 
 @pytest.mark.parametrize("uuid", [None, "4a3b8c7d-0000-1111-2222-333344445555"])
 def test_a_gpu_is_told_of_and_that_it_works_by_itself(agent, monkeypatch, uuid):
-    """There is none here: torch says so of one that is pretended. Older versions know no UUID."""
+    """There is no GPU here: the test pretends that torch has one. Older versions know no UUID."""
     shown = types.SimpleNamespace(name="NVIDIA H100 80GB HBM3", **({"uuid": uuid} if uuid else {}))
     for name, answer in (("is_initialized", True), ("current_device", 0), ("get_device_properties", shown)):
         monkeypatch.setattr(torch.cuda, name, lambda *_, answer=answer: answer)

@@ -12,7 +12,7 @@ from tests.torch.nets import Net, loader
 
 
 class LightningLikeOptimizer:
-    """It becomes a class that is the optimizer's too, shares its attributes, and hands a closure on."""
+    """A wrapper whose class is the optimizer's too, which shares its attributes and hands a closure on."""
 
     def __init__(self, optimizer, strategy):
         self.__dict__ = {name: value for name, value in optimizer.__dict__.items() if name != "step"}
@@ -72,7 +72,7 @@ def test_a_loop_like_lightnings(agent):
 
 
 class AccelerateLikeOptimizer(torch.optim.Optimizer):
-    """It has no parameters of its own, and steps only where gradients are synchronised."""
+    """A wrapper that has no parameters of its own, and steps only where gradients are synchronised."""
 
     def __init__(self, optimizer, state):
         self.optimizer, self.state_of_gradients = optimizer, state
@@ -87,7 +87,7 @@ class AccelerateLikeOptimizer(torch.optim.Optimizer):
 
 
 class AccelerateLikeLoader(DataLoader):
-    """It is one batch ahead, to know which one is the last."""
+    """A loader that is one batch ahead, to know which one is the last."""
 
     def __iter__(self):
         batches = super().__iter__()

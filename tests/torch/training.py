@@ -44,7 +44,7 @@ if __name__ == "__main__": main()
 
 
 def start(*words, socket: object = "/nobody", hooks=True, before=(), variables=(), **options) -> subprocess.Popen:
-    """With the agent at `socket`; None is that of the node."""
+    """Starts a process with the agent at `socket`; None: the node's own agent."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE", "PYTHON"))}
     environment |= {"OMP_NUM_THREADS": "1", "STEPSCOPE_PURE": os.environ.get("STEPSCOPE_PURE", ""), **dict(variables)}
     if hooks:
