@@ -1,4 +1,4 @@
-"""What a data frame says is what the service says."""
+"""The data frames of a job hold what the service says."""
 
 import pandas as pd
 import pytest

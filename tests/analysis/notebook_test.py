@@ -21,7 +21,7 @@ FAKE = Path(program("stepscope-agent")).parent / "tests/fake_nvml"
 
 
 def pictures(cell):
-    """Of a cell, as bytes."""
+    """The pictures of a cell, as bytes."""
     shown = [output.get("data", {}) for output in cell.outputs]
     return [base64.b64decode(each["image/png"]) for each in shown if "image/png" in each]
 
@@ -54,7 +54,7 @@ def executed(service, job, folder, *more):
 
 
 def outputs_of(notebook):
-    """Of each cell with code."""
+    """The outputs of each cell with code."""
     return [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
 
 
@@ -75,7 +75,7 @@ for _ in range(110):
 time.sleep(1)
 """
 
-# What the picture is made of. The fake driver's GPUs are busy for 97 % of the time.
+# A cell that prints the numbers of the picture. The fake driver's GPUs are busy for 97 % of the time.
 SAY = """
 import json
 print(json.dumps({

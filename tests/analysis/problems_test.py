@@ -1,4 +1,4 @@
-"""What goes wrong is an exception that says what and where to look."""
+"""Problems: each is an exception that says what went wrong and where to look."""
 
 import http.server
 import json

@@ -14,7 +14,7 @@ SESSION = bytes(range(16))
 
 
 class Agent:
-    """One that sends what a test wants."""
+    """An agent that sends what a test wants."""
 
     def __init__(self, service, job):
         self.url, self.job, self.sequence = service.url, job, 0

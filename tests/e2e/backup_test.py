@@ -31,7 +31,7 @@ def push(pusher, count):
 
 
 def shown(service):
-    """What people see: the list, each job, its rules, charts and findings, and the webhooks."""
+    """All that people see: the list, each job, its rules, charts and findings, and the webhooks."""
     paths = ["/api/v1/jobs", "/api/v1/webhooks"]
     for job in ("live", "judged"):
         paths += [f"/api/v1/jobs/{job}", f"/api/v1/jobs/{job}/findings", f"/api/v1/jobs/{job}/metrics?points=500"]

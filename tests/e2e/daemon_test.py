@@ -88,7 +88,7 @@ def wait_for_status(service, job, status):
 
 
 def steps(service, job):
-    """Of each rank, how many steps are known."""
+    """How many steps are known of each rank."""
     code, answer = service.get(f"/api/v1/jobs/{job}/steps")
     return {each["rank"]: each["steps"] for each in answer.get("ranks", [])} if code == 200 else {}
 
@@ -117,7 +117,7 @@ def gpus_of(service, job):
 
 @pytest.mark.skipif(not FAKE_NVML.exists(), reason="the tests in C++ are not built")
 def test_each_job_has_its_own_gpus(service, folder, monkeypatch):
-    """As two users share a node; a job that hides none has all."""
+    """Two users share a node so; a job that hides no GPU has all."""
     monkeypatch.setenv("LD_LIBRARY_PATH", str(FAKE_NVML.parent))
     monkeypatch.setenv("FAKE_NVML_GPUS", "2")
     daemon = Daemon(service, folder).start()
@@ -203,7 +203,7 @@ def metrics(service, job, *names):
 
 
 def test_metrics_that_ranks_set_are_series_of_their_job(service, daemon):
-    """Each job has its own, and what was set in front of the end is there too."""
+    """Each job has its own metrics, and a value that was set just before the end is there too."""
     with training(daemon, "metered", 150, code=SAYS) as first, training(daemon, "metered", 150, 1, SAYS) as second, training(daemon, "other", 150, 2, SAYS) as third:
         for process in (first, second, third):
             assert process.wait(60) == 0

@@ -11,13 +11,13 @@ def change(service, job, interval_ms):
 
 
 def answered(service, job):
-    """What the agent of the only node said, once it has."""
+    """The answer of the only node's agent, once it has given one."""
     nodes = service.get(f"/api/v1/jobs/{job}")[1]["nodes"]
     return nodes[0]["facts"].get("last_command") if nodes else None
 
 
 def most_ticks(service, job):
-    """Of one push."""
+    """The most ticks that came in one push."""
     rows = service.sql(f"select coalesce(max(rows), 0) from frames where kind = 1 and job_id = (select job_id from jobs where name = '{job}')")
     return int(rows[0][0])
 

@@ -1,4 +1,4 @@
-"""What scripts/demo and scripts/test stand on: ending processes, verifying webhooks, counting tests."""
+"""The modules below scripts/demo and scripts/test: ending processes, verifying webhooks, counting tests."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What waits on disk while the service is away, with the real programs."""
+"""The spool, in which frames wait on disk while the service is away, with the real programs."""
 
 import os
 import shutil
@@ -97,7 +97,8 @@ def test_what_was_meant_for_another_service_stays(service, folder):
 
 
 def test_hosts_that_share_a_home_have_spools_of_their_own(service, folder):
-    """What another host left is named, not taken; what was left where all hosts wrote before is delivered."""
+    """The agent names frames that another host left, and does not take them; it delivers those that lie where all hosts
+    wrote before."""
     home, copy = folder / "home", folder / "stepscope-agent"
     home.mkdir(mode=0o700)
     shutil.copy(program("stepscope-agent"), copy)

@@ -55,7 +55,7 @@ class Secure:
         return wait_for(ended, f"{job} has ended")
 
     def certificate(self):
-        """What a new connection gets, in DER."""
+        """The certificate that a new connection gets, in DER."""
         with socket.create_connection(("127.0.0.1", self.service.port), timeout=15) as plain:
             with self.service.trust.wrap_socket(plain, server_hostname="127.0.0.1") as connection:
                 return connection.getpeercert(binary_form=True)

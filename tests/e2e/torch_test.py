@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="PyTorch is not here: apt-get install python
 from tests.torch.ranks_test import RANKS  # noqa: E402
 
 PHASES = {"data", "forward", "loss", "backward", "optimizer"}
-ENOUGH_WORKERS = math.ceil(0.7 * (os.cpu_count() or 1))  # of any number of cores, for Dataloader
+ENOUGH_WORKERS = math.ceil(0.7 * (os.cpu_count() or 1))  # for the rule Dataloader, on any number of cores
 
 EXAMPLE = ROOT / "examples/torch_loader.py"
 PYTHON = ROOT / ".venv/bin/python"
@@ -33,7 +33,7 @@ def finish(process):
 
 
 def verdict(service, job, name):
-    """What a rule says of a job that has ended."""
+    """The verdict of a rule on a job that has ended."""
 
     def now():
         code, answer = service.get(f"/api/v1/jobs/{job}/rules")
@@ -45,13 +45,13 @@ def verdict(service, job, name):
 
 
 def rank_of(service, job):
-    """What is known of the steps of its only rank; None before there are any."""
+    """The summary of steps of the job's only rank; None before there are any."""
     code, answer = service.get(f"/api/v1/jobs/{job}/steps")
     return next(iter(answer["ranks"]), None) if code == 200 else None
 
 
 def suits(workers, cores):
-    """Whether Dataloader finds so many workers right: 70 to 200 % of the cores. None count as one."""
+    """The status of Dataloader for so many workers: 70 to 200 % of the cores are right. No workers count as one."""
     return "NoIssuesFound" if 70 <= 100 * max(workers, 1) / cores <= 200 else "IssuesFound"
 
 

@@ -6,7 +6,8 @@ import subprocess
 from tests.e2e.run_test import PYTHON, described
 from tests.support.service import ROOT, program, wait_for
 
-# What is named "only ..." is open in the steps of the window alone. It waits in step 10 until the window is asked for.
+# Annotations named "only ..." are open in the steps of the window alone. The training waits in step 10 until the window is
+# asked for.
 TRAINING = """
 import os, sys, threading, time
 import stepscope
@@ -48,7 +49,7 @@ def over(service, job, number):
 
 
 def spans_of(service, job, number):
-    """All pages."""
+    """The spans of a window, from all pages."""
     spans, cursor = [], ""
     while cursor is not None:
         code, page = service.get(f"/api/v1/jobs/{job}/windows/{number}/spans?limit=7{cursor}")
