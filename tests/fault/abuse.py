@@ -19,14 +19,15 @@ HEAD_START = 3  # seconds for the connections to come up before the person looks
 
 
 def descriptors(process):
-    """How many it holds, but for its connections to the database, of which there are as many as were needed at once."""
+    """How many descriptors a process holds, without its connections to the database, of which there are as many as were
+    needed at once."""
     unix = {line.split()[6] for line in Path("/proc/net/unix").read_text().splitlines()[1:]}
     held = [target(each) for each in Path(f"/proc/{process}/fd").iterdir()]
     return sum(name[len("socket:[") : -1] not in unix for name in held if name)
 
 
 def target(descriptor):
-    """What a descriptor of another process stands for; "" once that has closed it, which may be at any moment."""
+    """The file or socket behind a descriptor of another process; "" once that has closed it, which may be at any moment."""
     try:
         return os.readlink(descriptor)
     except FileNotFoundError:
@@ -43,7 +44,7 @@ def quantile(values, share):
 
 
 def python(module, *words, harm=False):
-    """Who does harm sits elsewhere: here it gets the CPU that service, agents and the person leave."""
+    """Runs a module. An abuser would sit on another machine: on this one it gets only the CPU that the others leave."""
     command = [*(["nice", "-n", "19"] if harm else []), sys.executable, "-m", f"tests.fault.{module}", *map(str, words)]
     return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
 
@@ -62,7 +63,7 @@ def make_frames(path, job, seconds):
 
 @contextmanager
 def ended(processes):
-    """Whatever happens, none of them stays."""
+    """Ends the processes, whatever happens."""
     try:
         yield
     finally:

@@ -20,7 +20,7 @@ PER_ADDRESS = 40
 
 
 class Connection:
-    """One place: a socket, or the time when the next is opened."""
+    """A place for a connection: its socket, or the time when the next is opened."""
 
     def __init__(self, number, kind, first, then):
         self.number, self.kind, self.first, self.then = number, kind, first, then
@@ -36,7 +36,7 @@ class Connection:
         self.socket.connect_ex(("127.0.0.1", port))
 
     def say(self, data):
-        """What does not go out at once is forgotten."""
+        """Sends data, and forgets what does not go out at once."""
         try:
             self.socket.send(data)
         except (BlockingIOError, InterruptedError):

@@ -11,7 +11,7 @@ import sys
 import time
 
 PAUSE = 0.02
-TRIES = 5  # of one page, while it is told to come back
+TRIES = 5  # so many for one page, while the answer is to come back later
 
 
 def pages(job, large):
@@ -45,7 +45,7 @@ def main():
                 if status != 503:
                     break
                 busy += 1
-                time.sleep(1)  # as Retry-After says
+                time.sleep(1)  # Retry-After says so
             (charts if "/metrics?" in path else milliseconds).append((time.monotonic() - began) * 1000)
             faults += [fault] if fault else []
             time.sleep(PAUSE)

@@ -20,7 +20,7 @@ FRAMES = ("Content-Type", "application/vnd.stepscope.frames")
 
 
 def forms(secret):
-    """How a text may stand somewhere."""
+    """The spellings in which a secret may be written somewhere."""
     data = secret.encode()
     shapes = {data, data.hex().encode(), base64.b64encode(data).rstrip(b"="), quote(secret, safe="").encode()}
     if secret.startswith("whsec_"):

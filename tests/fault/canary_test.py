@@ -29,7 +29,7 @@ def sign_in(world):
 
 
 def make_webhook(world):
-    """One whose target does not answer."""
+    """Makes a webhook whose target does not answer."""
     body = json.dumps({"url": "http://127.0.0.1:8443/hook", "events": ["job.failed"]}).encode()
     made = json.loads(world.as_admin("POST", "/api/v1/webhooks", body, secret=True).body)
     world.secrets["secret of the webhook"] = made["secret"]
@@ -70,7 +70,7 @@ def speak_tls_wrongly(world):
 
 
 def run_agents(world, folder):
-    """With the token in a file and in the environment, and with one that is revoked."""
+    """Runs agents with the token in a file and in the environment, and with one that is revoked."""
     paths = {name: folder / name for name in ("agent.token", "revoked.token")}
     for path, text in zip(paths.values(), (world.agent, world.revoked)):
         path.write_text(text + "\n")
@@ -91,7 +91,7 @@ def read_everything(world):
 
 
 def start_with_addresses_that_cannot_be_read(world):
-    """Each with the password where it is, or where it was put by mistake."""
+    """Starts the service with addresses that have the password in its place, or elsewhere by mistake."""
     for url in (f"postgresql://stepscope:{PASSWORD}@127.0.0.1:x/canary", f"postgresql://stepscope:{PASSWORD}%zz@127.0.0.1/canary", f"stepscope:{PASSWORD}@127.0.0.1/canary",
                 f"password={PASSWORD} host", f"postgresql://stepscope:{PASSWORD}@127.0.0.1:1/canary", f"postgresql://stepscope:{PASSWORD}@[::1/canary"):
         done = world.run("a bad address", "--listen", "127.0.0.1:0", "--data-dir", world.folder / "bad", "--database-wait", "1s", url=url)
@@ -134,7 +134,7 @@ def test_no_secret_shows(world, folder):
     world.read_logs()
     shown = [(place, name, world.seen[place][:300]) for place, name in world.found()]
     assert not shown, "\n".join(map(str, shown))
-    # What is meant to be seen was looked at: this search would find what it looks for.
+    # Words that are meant to be seen are found, so the search above would have found a secret.
     everything = b"".join(world.seen.values())
     for word in ("canary-admin", world.admin.split("_")[2], "by-environment", "/api/v1/nothing", "stepscope-server", "unauthorized", "create table public.tokens"):
         assert word.lower().encode() in everything.lower(), f"{word} was seen nowhere"

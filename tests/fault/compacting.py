@@ -10,7 +10,7 @@ NEVER = """
     insert into compact_tasks (job_id, due_us) select job_id, 9000000000000000000 from jobs where name = '{}'
     on conflict (job_id) do update set due_us = excluded.due_us"""
 COMPACTED = "select coalesce(sum(rows), 0) from blocks where metric = ''"  # ticks, which each node's blocks of no metric name once
-AT_ONCE = ("--compact-look", "100ms")  # of a service
+AT_ONCE = ("--compact-look", "100ms")  # options of a service
 
 
 class Compacting:
@@ -21,7 +21,7 @@ class Compacting:
         self.compacted = set()  # how many ticks were in blocks, each time it was seen
 
     def make_due(self):
-        """Nothing while PostgreSQL is away."""
+        """Makes the compaction due; does nothing while PostgreSQL is away."""
         try:
             if self.but_not:
                 self.service.sql(NEVER.format(self.but_not))

@@ -29,7 +29,7 @@ def service(folder):
 
 @pytest.fixture
 def postgres(folder):
-    """For services that share it."""
+    """A PostgreSQL for services that share it."""
     (folder / "postgres").mkdir()
     running = Postgres(folder / "postgres").start()
     yield running
@@ -38,7 +38,7 @@ def postgres(folder):
 
 @pytest.fixture
 def listener():
-    """Of webhooks."""
+    """A listener for webhooks."""
     receiver = Listener()
     yield receiver
     receiver.close()

@@ -10,13 +10,13 @@ INSERT, COMMIT = b"insert into frames", b"commit"
 
 
 class Session:
-    """What one connection says: a statement comes by its text, or by the name under which it was prepared."""
+    """The statements of one connection: each comes by its text, or by the name under which it was prepared."""
 
     def __init__(self):
         self.names = {INSERT: set(), COMMIT: set()}
 
     def find(self, word, piece):
-        """Where the piece says the statement; -1: it does not."""
+        """The place of the statement in the piece; -1: it is not there."""
         self.names[word] |= set(re.findall(rb"(\w+)\0\s*" + word, piece))
         places = [piece.find(word), *(piece.find(b"\0" + name + b"\0") for name in self.names[word])]
         return min((at for at in places if at >= 0), default=-1)
@@ -53,7 +53,7 @@ class CuttingProxy:
                 threading.Thread(target=run, args=(client, server), daemon=True).start()
 
     def _take(self, piece, places, has_inserted):
-        """Where to cut this piece; None: pass it on."""
+        """The place at which this piece is to be cut; None: pass it on."""
         with self.lock:
             begin = places.get(self.wanted, -1)
             if begin < 0 or (self.wanted == COMMIT and not has_inserted):

@@ -1,4 +1,4 @@
-"""What tests of a faulty PostgreSQL share: a pusher that remembers each refusal, and looks from outside."""
+"""Shared by the tests of a faulty PostgreSQL: a pusher that remembers each refusal, and looks from outside."""
 
 import json
 import os
@@ -79,7 +79,7 @@ def pushing(service, *jobs, most=7):
 
 
 def await_pushes(pushers, more, seconds=60):
-    """Each of them is acknowledged so many more frames."""
+    """Waits until the service has acknowledged so many more frames of each pusher."""
     goals = [each.acknowledged + more for each in pushers]
     done = lambda: any(each.ended.is_set() for each in pushers) or all(each.acknowledged >= goal for each, goal in zip(pushers, goals))
     wait_for(done, "pushes are taken", seconds, pause=0.01)
@@ -87,7 +87,7 @@ def await_pushes(pushers, more, seconds=60):
 
 
 def check_refusals(pushers, since, until, code="unavailable"):
-    """What was asked and answered between the two instants: nothing but 503, in time and with the time to wait."""
+    """All requests between the two instants were answered with 503, in time and with the time to wait."""
     for each in pushers:
         answers = [seen for seen in each.answers if since < seen.at - seen.seconds and seen.at < until]
         assert answers, f"{each.job}: no answer in {until - since:.1f} s"

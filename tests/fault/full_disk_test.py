@@ -15,7 +15,7 @@ from tests.support.service import Service, wait_for
 SIZE = 400 << 20
 JOBS = ("one", "two")
 JSON = (("Content-Type", "application/json"),)
-PAGE = (("Sec-Fetch-Site", "same-origin"),)  # as people's browsers say
+PAGE = (("Sec-Fetch-Site", "same-origin"),)  # a browser sends it
 
 
 class SmallDisk:
@@ -32,7 +32,7 @@ class SmallDisk:
         return now.f_bavail * now.f_frsize
 
     def fill(self, left=0):
-        """All but so much, beside others who write."""
+        """Fills the disk up to so many bytes, while others write too."""
         with self.filler.open("ab") as file:
             while (more := self.free() - left) > 0:
                 try:
@@ -60,7 +60,7 @@ def disk():
 
 
 class Living(Service):
-    """Its start is awaited only until it lives: on a full disk it is not ready."""
+    """A service whose start is awaited only until it lives: on a full disk it is not ready."""
 
     def ready(self):
         try:
@@ -78,7 +78,7 @@ def service(disk):
 
 
 def ballast(disk):
-    """Its length; None: there is no file."""
+    """The length of the ballast; None: there is no file."""
     try:
         return (disk.folder / "data" / "ballast").stat().st_size
     except FileNotFoundError:
@@ -100,7 +100,7 @@ def write_until_it_ends(service):
 
 
 def check_closed(service, pushers):
-    """For two seconds: frames are refused by name, and people read."""
+    """Checks for two seconds that frames are refused by name, and that people can read."""
     begun = time.monotonic()
     while (now := time.monotonic()) < begun + 2:
         assert "disk" in reasons(readiness(service)) and charts(service) == 200
@@ -108,7 +108,7 @@ def check_closed(service, pushers):
 
 
 def check_only_what_makes_room_is_done(service):
-    """By people too."""
+    """People, too, can only remove."""
     made = ask(service.port, "POST", "/api/v1/jobs", JSON, b'{"name": "three"}')
     assert (made.status, made.body["code"], made.retry_after) == (503, "storage-low", "2")
     assert service.request("DELETE", "/api/v1/jobs/spare")[0] == 204

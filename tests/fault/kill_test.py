@@ -15,7 +15,7 @@ from tests.fault.replicas import Either, Replica
 from tests.support.postgres import Postgres
 from tests.support.service import Service, program, wait_for
 
-KILLS = os.environ.get("STEPSCOPE_KILLS")  # of each test
+KILLS = os.environ.get("STEPSCOPE_KILLS")  # so many in each test
 SEED = int(os.environ.get("STEPSCOPE_SEED", "20261120"))
 AGENT, AGENT_INTERVAL_US = "killed-agent", 100_000
 AGENT_STORED = f"select coalesce(sum(stored), 0) from streams join jobs using (job_id) where name = '{AGENT}'"
@@ -26,7 +26,7 @@ AGENT_SESSIONS = f"""
 
 
 class OneService:
-    """With its embedded PostgreSQL, which it looks after itself; a second and a half for each kill."""
+    """A service with its embedded PostgreSQL, which it looks after itself; a second and a half for each kill."""
 
     kills = 50
 
@@ -45,7 +45,7 @@ class OneService:
 
 
 class TwoReplicas:
-    """On a PostgreSQL that the test looks after; pushes go to either. Four kills a second."""
+    """Two services on a PostgreSQL that the test looks after; pushes go to either. Four kills a second."""
 
     kills = 50
 
@@ -116,7 +116,7 @@ def kill_service(world, agent, dice):
 
 
 def kill_backend(world, agent, dice):
-    """Which makes the postmaster restart all."""
+    """Kills a backend, which makes the postmaster restart all."""
     if children := tree(world.postmaster())[1:]:
         kill_if_there(dice.choice(children))
 
@@ -155,7 +155,7 @@ def test_killed_at_random_nothing_is_lost_or_doubled(world):
             dice.choice((kill_service, kill_backend, kill_postgres, kill_agent))(world, agent, dice)
         goal = pusher.acknowledged + 20
         wait_for(lambda: pusher.acknowledged > goal or pusher.ended.is_set(), "pushes after the last kill")
-        # What the agent measured goes on arriving too.
+        # The agent's frames go on arriving too.
         stored = lambda: int(service.sql(AGENT_STORED)[0][0])
         after = stored()
         wait_for(lambda: stored() > after, "frames of the agent after the last kill")
@@ -170,12 +170,12 @@ def test_killed_at_random_nothing_is_lost_or_doubled(world):
 
 
 def check_agent(service, lives):
-    """Of each session of the agent: all that was acknowledged is there, tick by tick, once."""
+    """All that was acknowledged to each session of the agent is there, tick by tick, once."""
     sessions = service.sql(AGENT_SESSIONS)
     assert 1 < len(sessions) <= lives
     for session, stored, lost, rejected, frames, newest, ticks, first_us, last_us in sessions:
         assert (lost, rejected) == ("0", "0"), session
-        # All but what says that the node began and, of the last one, which was ended, that it ended.
+        # The other frames say that the node began and, in the last session, which was ended, that it ended.
         assert int(stored) - int(frames) in ((1, 2) if session == sessions[-1][0] else (1,)), f"session {session}: {frames} frames of {stored}, the newest {newest}"
         if frames != "0":
             # An agent that was not given the processor sleeps through a tick, and makes none up.

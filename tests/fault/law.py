@@ -32,8 +32,8 @@ def under_law(service, repeats=False):
 
 
 def check_law(service, pushers=(), repeats=False):
-    """Of every stream in the database; of those of the pushers, whose numbers and values are known, all of it. Samples that come as
-    JSON have no numbers: where a test sends some, what is sent again may be stored again (`repeats`)."""
+    """Checks the law for every stream in the database, and all of it for the streams of the pushers, whose numbers and values are
+    known. Samples that come as JSON have no numbers: where a test sends some, those sent again may be stored again (`repeats`)."""
     streams = {session: tuple(map(int, numbers)) for session, *numbers in service.sql(STREAMS)}
     for session, (cursor, lost, rejected, frames, newest) in streams.items():
         assert newest <= cursor and frames + lost + rejected <= cursor, f"stream {session}: more than was sent"

@@ -7,7 +7,7 @@ from tests.fault.pusher import TICK, Pusher
 from tests.support.service import wait_for
 
 OF_JOB = "where job_id = (select job_id from jobs where name = 'law')"
-# What is done, and how it is undone; `at` is a tick that stands before another one.
+# Breaches of the law: how each is done, and how it is undone; `at` is a tick that stands before another one.
 BREAKS = {
     "a frame is gone": ("create table kept as select * from frames where sequence = {at}; delete from frames where sequence = {at}",
                         "insert into frames select * from kept"),
@@ -25,7 +25,7 @@ BREAKS = {
 def test_each_break_of_the_law_is_noticed(service):
     pusher = Pusher(service, "law")
     pusher.start()
-    # What is broken below are frames: those behind the first turn of the compactor for this job.
+    # The frames that are broken below are those behind the first turn of the compactor for this job.
     put_off = "update compact_tasks set due_us = 9000000000000000000 where lease_until_us = 0"
     wait_for(lambda: service.sql(put_off) == [["UPDATE 1"]], "the compactor knows the job")
     begin = pusher.acknowledged

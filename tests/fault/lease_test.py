@@ -20,7 +20,7 @@ FAULTS = int(os.environ.get("STEPSCOPE_LEASE_FAULTS", "20"))
 MOST_FAULTS = 5 * FAULTS  # until one has met an evaluation
 LEASE_SECONDS = 1
 TRAININGS = 8  # at once
-TICKS = 250  # of a job, about
+TICKS = 250  # about so many in a job
 FIRES = "CPUBottleneck"
 RULES = [{"rule": FIRES, "parameters": {"patience": 0}}, *({"rule": name} for name in ("IOBottleneck", "IdleGPU", "OverallSystemUsage", "ProfilerReport"))]
 CHANGES = "select name, rule_config_id, version, t.status from status_transitions t join jobs using (job_id) where rule_config_id > 0 order by 1, 2, 3"
@@ -39,7 +39,7 @@ class SteadyGpus(IdleGpus):
 
 
 class Trainings(threading.Thread):
-    """One job after another, each judged while it runs and ended well."""
+    """Runs one job after another, each judged while it runs and ended well."""
 
     def __init__(self, service, name):
         super().__init__(daemon=True)
@@ -93,7 +93,8 @@ def replicas(folder, postgres):
 
 
 class Faults:
-    """Each ends with both evaluators alive; what they threw away because the task was no longer theirs is counted."""
+    """Faults of the evaluators. After each one both are alive, and the verdicts are counted that an evaluator threw away
+    because the task was no longer its own."""
 
     def __init__(self, judges, postgres, dice):
         self.judges, self.postgres, self.dice = judges, postgres, dice

@@ -76,7 +76,7 @@ def test_text_from_outside_stays_within_its_line_of_the_log(service, kind):
     service.get(f"/api/v1/jobs/{last}")
     wait_for(lambda: last.encode() in service.log.read_bytes(), "the log names the last request", 10)
     lines = service.log.read_bytes()[before:].split(b"\n")[:-1]
-    if kind != "NUL":  # that is refused wherever it stands, before anything is named
+    if kind != "NUL":  # a NUL is refused wherever it stands, before anything is named
         assert any(b"forged" in line for line in lines), "the log does not name what was asked"
     # The address of the page is said on the same descriptor.
     assert [line for line in lines if not LINE.match(line) and not line.startswith(b"Stepscope is at ")] == []

@@ -106,7 +106,7 @@ def double_header(dice, data):
 
 
 def change_number(dice, data):
-    """Another number where digits stand: mostly lengths, versions and ports."""
+    """Puts another number where digits are: mostly lengths, versions and ports."""
     places = [at for at, byte in enumerate(data[:2_000]) if 48 <= byte <= 57]
     if not places:
         return data

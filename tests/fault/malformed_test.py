@@ -18,7 +18,7 @@ from tests.support.service import Service
 COUNT = int(os.environ.get("STEPSCOPE_MALFORMED", "10000"))
 SEEDS = {"fixed": "2026", "of the day": date.today().isoformat()}
 MEMBERS = {"type", "title", "status", "code", "detail", "request_id"}
-# Any call may be refused so, before it is looked at.
+# Statuses with which any call may be refused before it is looked at.
 BEFORE_ROUTING = {400, 403, 404, 405, 408, 411, 413, 414, 415, 417, 421, 429, 431, 501, 503, 505}
 
 
@@ -38,7 +38,7 @@ CODES = published_codes()
 
 
 def faults_of_problem(answer):
-    """What is wrong with a refusal; nothing when it is as it should be."""
+    """The faults of a refusal; none when it is as it should be."""
     if answer.type != "application/problem+json":
         return [f"{answer.status} has the type {answer.type or 'of nothing'}: {answer.body[:80]}"]
     problem = json.loads(answer.body)

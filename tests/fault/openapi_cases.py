@@ -20,7 +20,7 @@ class Raw(str):
     """Text that goes into JSON as it is."""
 
 
-# For a parameter or a member of a body: what is thrown at it.
+# Values that are thrown at a parameter or a member of a body.
 TEXTS = (
     "", " ", "0", "-1", "1", "01", "+1", "1.5", "1e400", "9007199254740993", "9223372036854775808", "9" * 400, "a" * 64, "a" * 1_500, "null", "true", "NaN", "-", "--",
     "../..", "a/b", "%", "\x00", "\r\nX: y", "\x1b[31m", "\x7f", "é", "😀", "\u202e", "a,b", ",", "a;b", "<script>", "' or 1=1 --", "InProgress", "Nonsense",
@@ -42,10 +42,10 @@ TYPES = ("", "text/plain", "application/json; charset=utf-16", "application/x-ww
 class Operation:
     method: str
     path: str
-    parameters: tuple  # of the document, references followed
+    parameters: tuple  # as in the document, references followed
     body_type: str
-    example: object  # of the body
-    documented: dict  # of the whole path: method -> statuses
+    example: object  # a body
+    documented: dict  # for the whole path: method -> statuses
 
 
 def document():
@@ -113,7 +113,7 @@ def put(items, index, new):
 
 
 class Maker:
-    """One request, changed step by step."""
+    """Makes a request, changed step by step."""
 
     def __init__(self, dice, operation):
         self.dice, self.operation = dice, operation
@@ -168,7 +168,7 @@ class Maker:
         self.method = self.dice.choice([method.upper() for method in METHODS if method != "head"])
 
     def steps(self):
-        """What can be changed here; the likelier ones more often."""
+        """The changes that this request can have; the likelier ones more often."""
         steps = [self.change_query] * 3 + [self.change_method]
         steps += [self.change_path] * 3 if self.path else []
         steps += [self.change_body] * 10 if self.body is not None else []

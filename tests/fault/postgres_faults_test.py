@@ -22,7 +22,7 @@ RECOVERED_WITHIN = 10
 
 
 def check_recovers(service, pushers):
-    """By itself, soon."""
+    """The service recovers by itself, soon."""
     begun = time.monotonic()
     wait_for(lambda: readiness(service).status == 200, "ready again", RECOVERED_WITHIN)
     await_pushes(pushers, 20, RECOVERED_WITHIN - (time.monotonic() - begun))
@@ -36,7 +36,7 @@ def test_stopped_for_ten_seconds(service):
                 seen = readiness(service)
                 assert seen.status == 503 and seen.seconds < 5, seen
                 assert "does not answer" in reasons(seen)["database"], seen
-            # What was sent at the very beginning may have been answered before.
+            # Requests sent at the very beginning may have been answered before the fault.
             check_refusals(pushers, begun + 1, now)
         check_recovers(service, pushers)
     check_law(service, pushers)

@@ -10,9 +10,9 @@ from tests.support.service import wait_for
 COLUMNS = [("at_us", ""), ("node_cpu_percent", ""), ("memory_used_bytes", "")]
 SCALES = [0, 2, 0]
 INTERVAL_US = 500_000
-LIFECYCLE, TICK, REJECTED, LOST = "lifecycle", "tick", "rejected", "lost"  # what a number stands for
+LIFECYCLE, TICK, REJECTED, LOST = "lifecycle", "tick", "rejected", "lost"  # the meanings of a frame's number
 LOST_AT_ONCE = 3
-OURS = b"pusher"  # what their sessions begin with
+OURS = b"pusher"  # the sessions of pushers begin with it
 
 
 def value_of(number: int) -> int:
@@ -80,7 +80,7 @@ class Pusher(threading.Thread):
         return self.service.request("POST", "/api/v1/ingest/frames", body, "application/vnd.stepscope.frames")
 
     def count(self) -> int:
-        """Of frames in the next push."""
+        """The number of frames in the next push."""
         return 1 + self.acknowledged % 7
 
     def run(self):
@@ -106,7 +106,7 @@ class Pusher(threading.Thread):
 
 
 class Healthy(Pusher):
-    """Nothing is lost, and every tick can be read."""
+    """A pusher that loses nothing, and whose every tick can be read."""
 
     def content(self, number):
         return LIFECYCLE if number == 1 else TICK

@@ -22,7 +22,7 @@ class Replica(Service):
 
 
 def start_together(replicas):
-    """At once, with the same key: each seals and opens the secrets of webhooks."""
+    """Starts the replicas at once, with the same key: each seals and opens the secrets of webhooks."""
     key = base64.b64encode(os.urandom(32)) + b"\n"
     for each in replicas:
         each.data_dir.mkdir(mode=0o700)
@@ -50,7 +50,7 @@ class Listener(Receiver):
 
 
 class Either:
-    """What a load balancer does: one of the services, and the other when that one is away."""
+    """A load balancer: asks one of the services, and the other one when the first is away."""
 
     def __init__(self, services, dice):
         self.services, self.dice = list(services), dice

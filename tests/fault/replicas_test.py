@@ -38,7 +38,7 @@ def prepare(replicas, listener):
 
 
 def kill_one(replicas, pushers, dice, compacting):
-    """At a random push, while both compact; the other goes on, and then the killed one comes back."""
+    """Kills a replica at a random push, while both compact; the other goes on, and then the killed one comes back."""
     compacting.make_due()
     pushed = lambda: sum(each.acknowledged for each in pushers)
     broken = lambda: any(each.ended.is_set() for each in pushers)
@@ -95,7 +95,7 @@ def test_one_of_two_replicas_is_killed_and_nothing_is_lost_or_done_twice(replica
 
 
 def check_judged_once(replicas, postgres, ticks):
-    """Each tick went into the verdict once, and both replicas show the same; its status changed one step after the other."""
+    """Each tick went into the verdict once, both replicas show the same, and the rule's status changed a step at a time."""
     judged = lambda: postgres.sql(f"select coalesce((verdict -> 'evidence' ->> 'judged')::bigint, 0) from rule_states {OF_JUDGED}")
     wait_for(lambda: judged() == [[str(ticks)]], f"{ticks} ticks are judged, a dead replica's lease of 30 s included")
     assert rule_of(replicas[0]) == rule_of(replicas[1])
@@ -109,7 +109,7 @@ def check_judged_once(replicas, postgres, ticks):
 
 
 def check_told_once(listener, postgres):
-    """Each event stands once in the outbox and came under one number."""
+    """Each event is once in the outbox and came under one number."""
     told = lambda: {("rule.issues_found", JUDGED, RULE), ("job.completed", JUDGED, "")} <= set(listener.events.values())
     wait_for(told, "the messages came")
     rows = postgres.sql(f"select event, count(*) from deliveries {OF_JUDGED} group by event")

@@ -19,7 +19,7 @@ from tests.fault.law import check_law, under_law
 from tests.support.raw_http import RawClient, request
 from tests.support.service import Service, program, use_all_descriptors, wait_for
 
-GROWTH = 64 << 20  # of memory, that one trap may cost
+GROWTH = 64 << 20  # bytes of memory that one trap may cost
 PUSH = "/api/v1/ingest/frames"
 FRAMES = ("Content-Type", "application/vnd.stepscope.frames")
 JSON = ("Content-Type", "application/json")
@@ -27,7 +27,7 @@ JSON = ("Content-Type", "application/json")
 
 @pytest.fixture(scope="module")
 def shared():
-    """One service for all traps that leave it as it was."""
+    """A service for all traps that leave it as it was."""
     use_all_descriptors()
     folder = Path(tempfile.mkdtemp(prefix="stepscope-traps-"))
     folder.chmod(0o711)
@@ -53,7 +53,7 @@ def address(number):
 
 
 def asked(service, data, answers=1):
-    """So many answers to bytes over one connection; None for one that does not come."""
+    """The answers to bytes over one connection, so many of them; None for one that does not come."""
     with RawClient(service.port) as client:
         client.send(data)
         return [client.read_answer() for _ in range(answers)]
@@ -173,7 +173,7 @@ def test_t14_no_error_of_accept_ends_the_service(folder, monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", program("tests/libaccept_faults.so"))
     monkeypatch.setenv("ASAN_OPTIONS", os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
     with under_law(Service(folder)) as service:
-        monkeypatch.undo()  # of the service alone
+        monkeypatch.undo()  # the environment was for the service alone
         assert "every fault of accept4 was had" in service.log.read_text()
         assert service.get("/api/v1/jobs")[0] == 200
 
@@ -199,7 +199,7 @@ def test_t16_a_length_that_can_be_read_in_two_ways_is_refused(shared, framing, b
 
 
 def test_t17_headers_arrive_as_they_were_sent(folder):
-    """What a `%63` in a token means is seen by whether the token is taken."""
+    """The answer to a token with a `%63` in it shows whether headers are decoded."""
     service = Service(folder, "--require-tokens").start()
     words = ["token", "create", "--role", "reader", "--name", "me", "--data-dir", str(service.data_dir)]
     token = subprocess.run([program("stepscope-server"), *words], check=True, capture_output=True, text=True).stdout.strip()
