@@ -239,7 +239,7 @@ def test_every_layer_of_the_table_allows_only_layers_of_the_table():
     assert [other for allowed in LAYERS.values() for other in allowed if other not in LAYERS] == []
 
 
-# What stands in a tree, and what the law says of it.
+# Files of a tree, and the fault that the law finds in it.
 BROKEN = [
     (layer_faults, {"core/base/a.h": '#include "rules/stats/b.h"\n', "rules/stats/b.h": ""},
      "core/base/a.h:1: core/base must not include rules/stats (rules/stats/b.h)"),

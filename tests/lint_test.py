@@ -1,4 +1,4 @@
-"""What every file of the tree must keep, and a compiler does not see."""
+"""Rules that every file of the tree must keep, and a compiler does not see."""
 
 import re
 import shutil

@@ -210,7 +210,7 @@ WHOLE = (classes_have_tables, payloads_are_external)
 
 
 def citus_faults(text):
-    """What the files of migrations/citus say otherwise than the table of classes."""
+    """The points in which the files of migrations/citus differ from the table of classes."""
     made = {}
     for statement in sql.split(re.sub(r"--[^\n]*", "", text), ";"):
         words = " ".join(statement.split())

@@ -1,4 +1,4 @@
-"""What clusters get: the scripts for Slurm, and the DaemonSet for Kubernetes."""
+"""The files for clusters: the scripts for Slurm, and the DaemonSet for Kubernetes."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What the tests of packages share: the build, and what cpack made of it."""
+"""Shared by the tests of packages: the build, and the packages that cpack made of it."""
 
 import subprocess
 from pathlib import Path

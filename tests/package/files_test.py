@@ -1,4 +1,4 @@
-"""What lies in the packages beside the programs: units and scripts."""
+"""The files in the packages beside the programs: units and scripts."""
 
 import os
 import re
@@ -51,7 +51,7 @@ def test_a_program_that_is_used_wrongly_is_not_started_for_ever(build, unit, pro
 
 
 def test_a_training_that_is_a_unit_has_its_spool_on_disk(build, tmp_path):
-    """Its folder is a link, as systemd makes it for a user that there is only while the unit runs."""
+    """The unit's folder is a link, as systemd makes it for a user that exists only while the unit runs."""
     lines = unit_lines("stepscope-agent@")
     (folder,) = [line.removeprefix("StateDirectory=").replace("%i", "bert") for line in lines if line.startswith("StateDirectory=")]
     (spool,) = [line.removeprefix("Environment=STEPSCOPE_SPOOL=") for line in lines if line.startswith("Environment=STEPSCOPE_SPOOL=")]

@@ -39,7 +39,7 @@ class Root:
         return lines
 
     def ours(self):
-        """What has our name, but for what dpkg and this test put there."""
+        """The paths that have our name, without those that dpkg and this test put there."""
         found = {f"/{path.relative_to(self.path)}" for path in self.path.rglob("*stepscope*")}
         return {path for path in found if not path.startswith(("/var/lib/dpkg", "/tmp"))}
 

@@ -1,4 +1,4 @@
-"""What the programs ask of the system that they are put on."""
+"""The libraries and versions that the programs need of the system that they are put on."""
 
 import os
 import re

@@ -27,7 +27,7 @@ def needed(program):
 
 
 class Installed:
-    """What this system has installed."""
+    """The packages that this system has installed."""
 
     def __init__(self):
         self.depends, self.provider = {}, {}

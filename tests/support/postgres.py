@@ -44,7 +44,7 @@ class Postgres:
         return self
 
     def run(self):
-        """Its server; again, after it was killed."""
+        """Runs the server; again, after it was killed."""
         words = [word for setting in (*FAST, f"unix_socket_directories={self.folder}") for word in ("-c", setting)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen([programs() / "postgres", "-D", self.cluster, *words], stdout=log, stderr=log, cwd="/", **self.user)
@@ -52,7 +52,7 @@ class Postgres:
         assert self.process.poll() is None, f"PostgreSQL does not start: {self.log.read_text()[-1000:]}"
 
     def is_back(self):
-        """After a crash, of which it recovers by itself, unless its recovery was what was killed."""
+        """Whether it answers after a crash. It recovers by itself, unless a kill met the recovery: then it is run again."""
         if self.process.poll() is not None:
             try:
                 self.run()

@@ -33,7 +33,7 @@ def take_answer(data: bytes, without_body=False):
 
 
 class RawClient:
-    """One connection. Whatever the other side does is a value; nothing is raised, nothing waits longer than told."""
+    """A connection. Whatever the other side does is a value; nothing is raised, nothing waits longer than told."""
 
     def __init__(self, port: int, source="127.0.0.1", seconds=10.0, receive_buffer=0):
         self.socket = socket.socket()
@@ -156,7 +156,7 @@ async def _throw(thrown: Thrown, port: int, source: str, limit: float):
 
 
 def throw_all(port: int, throws, parallel=400, limit=15.0, sources=50):
-    """Each on a connection of its own, `parallel` at a time, from `sources` addresses of loopback."""
+    """Sends each throw on a connection of its own, `parallel` at a time, from `sources` addresses of loopback."""
     waiting = iter(throws)
 
     async def one_after_the_other(number):

@@ -1,4 +1,4 @@
-"""What a test that measures cannot do under a sanitizer."""
+"""Skips a test that measures where a sanitizer would falsify it."""
 
 import os
 

@@ -13,7 +13,7 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# What one test leaves is nothing that another may deliver.
+# Without a spool no test delivers what another one left.
 os.environ.setdefault("STEPSCOPE_SPOOL", "none")
 
 

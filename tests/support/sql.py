@@ -7,11 +7,11 @@ from dataclasses import dataclass
 CPP_TOKEN = re.compile(
     r'(?P<skip>//[^\n]*|/\*.*?\*/|\s+)|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<plain>(?:\\.|[^"\\\n])*)"'
     r"|\b\d[\w'.]*|'(?:\\.|[^'\\\n])+'|.", re.DOTALL)
-# What a string must begin with to be SQL, or a piece of it that is put into a statement; a sentence for people does not.
+# A string that begins so is SQL, or a piece of it that is put into a statement; a sentence for people does not.
 SQL_START = re.compile(
     r"\(*(select\b|with (recursive )?\w+ as\b|insert into \w|update \w+( \w+)? set\b|delete from \w|truncate \w|lock table\b|copy \w+ |merge into \w"
     r"|(create|alter|drop) (unique )?(table|index|database|function|trigger|view|sequence)\b|from [a-z_]+ (\w+ )?(join|where)\b|(unnest|least|greatest)\()", re.IGNORECASE)
-# What follows `from`, `join` and the like, unless it is a function; with its alias, and what stands behind commas.
+# The tables after `from`, `join` and the like, also behind commas, with their aliases; functions are not meant.
 TABLE = re.compile(
     r"\b(?P<word>from|join|into|(?<!for )(?<!do )update|truncate|lock table|(?:create|alter|drop) table(?: if not exists| if exists)?) "
     r"(?:only )?(?P<names>(?!(?:if|lateral) )[a-z_]\w*\b(?!\()(?: (?:as )?(?!where|set|join|using|on|order|group|limit|for|cross|left)[a-z]\w*)?"
@@ -118,7 +118,7 @@ def keys_of(statement):
 
 
 def bracket(text, at):
-    """What stands between the bracket at `at` and the one that closes it."""
+    """The text between the bracket at `at` and the one that closes it."""
     depth = 0
     for end in range(at, len(text)):
         depth += (text[end] == "(") - (text[end] == ")")
