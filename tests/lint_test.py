@@ -137,3 +137,42 @@ def test_links_of_the_pages_lead_somewhere():
             if not re.match(r"[a-z]+:", target) and not (page.parent / target).exists():
                 broken.append(f"{page.relative_to(ROOT)}: {target}")
     assert broken == []
+
+
+def linked_pages(page):
+    """The pages of this repository that `page` links to."""
+    targets = re.findall(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)", page.read_text())
+    return {(page.parent / target).resolve() for target in targets}
+
+
+def test_every_page_of_docs_is_reachable_from_its_map():
+    seen, waiting = set(), [ROOT / "docs/README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in seen and page.exists():
+            seen.add(page)
+            waiting += linked_pages(page)
+    assert [str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs").rglob("*.md")) if page not in seen] == []
+
+
+def test_every_page_stands_in_the_map_of_its_folder():
+    missing = []
+    for folder in ("docs", "docs/decisions", "docs/rules"):
+        index = ROOT / folder / "README.md"
+        missing += sorted(str(page.relative_to(ROOT)) for page in {*index.parent.glob("*.md")} - linked_pages(index) - {index})
+    assert missing == []
+
+
+def test_every_room_stands_in_the_architecture():
+    page = (ROOT / "docs/architecture.md").read_text()
+    rooms = {str(path.parent.relative_to(ROOT)) for path in files(".h", ".cpp") if path.relative_to(ROOT).parts[0] in ("core", "rules", "agent", "server")}
+    assert [room for room in sorted(rooms) if room not in page] == []
+
+
+def test_programs_that_the_pages_name_are_there():
+    missing = []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for name in re.findall(r"(?<![\w/.-])(?:bench/[\w/]+\.py|examples/\w+\.py|scripts/\w+(?:\.py)?)\b", page.read_text()):
+            if not (ROOT / name).exists():
+                missing.append(f"{page.relative_to(ROOT)}: {name}")
+    assert missing == []

@@ -35,6 +35,15 @@ def test_what_a_page_links_to_is_in_the_package(unpacked):
     assert "](python.md)" in agent and "](agent-transcript.md)" in agent and "](0019-spool.md)" in agent
 
 
+def test_the_service_has_the_map_of_its_pages(unpacked):
+    name, _, pages = unpacked
+    if not name.startswith("stepscope-server"):
+        return
+    text = (pages / "README.md").read_text()
+    assert "](server.md)" in text and "](python.md)" in text and "](rules/README.md)" in text and "](openapi.yaml)" in text
+    assert "](README.md)" not in text  # neither the README of the source nor the index of decisions is in the package
+
+
 def test_what_the_pages_offer_is_in_the_package(unpacked):
     name, root, pages = unpacked
     if name.startswith("stepscope-server"):
