@@ -171,7 +171,7 @@ def test_every_room_stands_in_the_architecture():
 
 def test_programs_that_the_pages_name_are_there():
     missing = []
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for name in re.findall(r"(?<![\w/.-])(?:bench/[\w/]+\.py|examples/\w+\.py|scripts/\w+(?:\.py)?)\b", page.read_text()):
             if not (ROOT / name).exists():
                 missing.append(f"{page.relative_to(ROOT)}: {name}")
