@@ -10,7 +10,7 @@ const kStart = Date.now() * 1000 - 3600e6;
 useService(() => service.reset(kJobs()));
 
 const kJobs = () => [
-  sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, group: "nightly", gap: [40, 60], own: { "user.loss": ["rank0", "rank1"], [`user.${"long_".repeat(11)}name`]: ["rank0"] } }),
+  sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, group: "nightly", gap: [40, 60], custom: { "user.loss": ["rank0", "rank1"], [`user.${"long_".repeat(11)}name`]: ["rank0"] } }),
   sampleJob({ name: "bert-large-uncased-finetune-with-a-long-name-0000000000000007", startedUs: kStart, seconds: 30, status: "Failed", failure: { node: "host-1", exit_code: 1, signal: null, output: ["RuntimeError: loss is nan"] } }),
   sampleJob({ name: "albef-1000", startedUs: kStart, seconds: 3000, nodes: 2, gpus: 16 }),
 ];

@@ -63,7 +63,7 @@ export function sampleJob(options) {
     nodeFacts: options.nodeFacts ?? {},
     clockSuspect: options.clockSuspect ?? null, // of its first node
     history: options.history ?? {}, // of its rules: [second, status, message]
-    own: options.own ?? {}, // metrics of the user's own, each with its devices
+    custom: options.custom ?? {}, // metrics of the user's own, each with its devices
     rules: rules ?? [
       rule("DataloaderBottleneck", "finding"),
       rule("CPUBottleneck", "clear"),
@@ -230,7 +230,7 @@ function withRuns({ times_us, ...series }, binUs) {
 }
 
 export function metrics(job, query) {
-  const known = { ...kShapes, ...job.own };
+  const known = { ...kShapes, ...job.custom };
   const names = (query.get("metric") ?? Object.keys(known).join(",")).split(",").filter((metric) => metric in known);
   const since = query.get("since");
   const [sinceBin, sinceUs] = since ? since.split("-").map(Number) : [];
@@ -239,7 +239,7 @@ export function metrics(job, query) {
   const bins = Number(query.get("points") ?? 300);
   const binUs = sinceBin ?? Math.max(1, Math.ceil((toUs - fromUs) / bins / kInterval)) * kInterval;
   const series = job.silent ? [] : names.flatMap((metric) => nodeNames(job).flatMap((node, n) =>
-    (job.own[metric] ?? kDevices[metric]?.(job) ?? [""]).map((device, d) => ({
+    (job.custom[metric] ?? kDevices[metric]?.(job) ?? [""]).map((device, d) => ({
       metric, node, device, unit: unitOf(metric), ...columns(job, metric, d + n, binUs, fromUs, toUs),
     }))));
   return {

@@ -4,14 +4,14 @@ import type { Job, JudgedRule, Metrics, Steps } from "../model";
 import { type Poll, poll } from "../poll";
 import { valueOf } from "../query";
 import { search } from "../router";
-import type { OwnMetrics } from "./own_metrics";
+import type { CustomMetricNames } from "./custom_metric_names";
 import { isFolded, metricsOf } from "./panels";
 import { rankAskedFor, stepsQuery } from "./ranks";
 import { append } from "./traces";
 import { isRunning, startMs, zoomOf } from "./view";
 
 // What a job's page knows, and how it stays fresh. Three calls follow a running job, each at its own
-// pace, together at most one a second (and a rare one for metrics of its own, own.tsx). Steps and metrics of a zoom into the past are asked for once.
+// pace, together at most one a second (and a rare one for metrics of its own, custom_metrics.tsx). Steps and metrics of a zoom into the past are asked for once.
 
 const kPoints = 360;
 const kPeriodMs = 4000;
@@ -23,9 +23,9 @@ export interface JobData {
   readonly metrics: ReadonlySignal<Metrics | null>;
   readonly steps: ReadonlySignal<Steps | null>;
   /** The job's own metrics, which the part of the page that shows them finds out; null until then. */
-  readonly own: Signal<OwnMetrics | null>;
+  readonly customMetrics: Signal<CustomMetricNames | null>;
   /** Those of them that `metrics` was asked for. */
-  readonly ownAsked: ReadonlySignal<readonly string[]>;
+  readonly customAsked: ReadonlySignal<readonly string[]>;
   readonly jobPoll: Poll;
   readonly metricsPoll: ReadonlySignal<Poll | null>;
   readonly stepsPoll: ReadonlySignal<Poll | null>;
@@ -53,8 +53,8 @@ function longest(metrics: Metrics): number {
 }
 
 /** Follows by the cursor; asks for all again when there is none, or when the bins became too many. */
-async function nextMetrics(job: Job, own: readonly string[], shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
-  const what = { metric: [...metricsOf(job), ...own].join(","), fold: isFolded(job) ? "metric" : null };
+async function nextMetrics(job: Job, custom: readonly string[], shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
+  const what = { metric: [...metricsOf(job), ...custom].join(","), fold: isFolded(job) ? "metric" : null };
   // A job that grew large goes on with other series.
   const same = shown?.series.every((series) => (series.of !== undefined) === isFolded(job)) ?? false;
   if (same && shown !== null && shown.cursor !== null && longest(shown) < 2 * kPoints) {
@@ -73,8 +73,8 @@ export function openJob(name: string): JobData {
   const rules = signal<readonly JudgedRule[]>([]);
   const metrics = signal<Metrics | null>(null);
   const steps = signal<Steps | null>(null);
-  const own = signal<OwnMetrics | null>(null);
-  const ownAsked = signal<readonly string[]>([]);
+  const customMetrics = signal<CustomMetricNames | null>(null);
+  const customAsked = signal<readonly string[]>([]);
   const metricsPoll = signal<Poll | null>(null);
   const stepsPoll = signal<Poll | null>(null);
   const stopper = new AbortController();
@@ -90,9 +90,9 @@ export function openJob(name: string): JobData {
 
   // The end of the job asks for everything once more.
   const phase = computed(() => (job.value === null ? "unknown" : isRunning(job.value) ? "running" : "ended"));
-  const ownNames = computed(() => own.value?.drawn.join(",") ?? "");
+  const chartedNames = computed(() => customMetrics.value?.charted.join(",") ?? "");
   const endMetrics = effect(() => {
-    const names = ownNames.value.split(",").filter(Boolean);
+    const names = chartedNames.value.split(",").filter(Boolean);
     const zoom = zoomKey.value;
     const follow = !paused.value && zoom === "";
     if (phase.value === "unknown") return undefined;
@@ -101,7 +101,7 @@ export function openJob(name: string): JobData {
       shown = await nextMetrics(job.peek() as Job, names, shown, stop);
       batch(() => {
         metrics.value = shown;
-        ownAsked.value = names;
+        customAsked.value = names;
       });
     };
     const period = () => (follow && live() ? Math.max(kLeastPeriodMs, shown?.interval_ms ?? 0) : null);
@@ -128,5 +128,5 @@ export function openJob(name: string): JobData {
     endSteps();
     jobPoll.stop();
   };
-  return { job, rules, metrics, steps, own, ownAsked, jobPoll, metricsPoll, stepsPoll, stop };
+  return { job, rules, metrics, steps, customMetrics, customAsked, jobPoll, metricsPoll, stepsPoll, stop };
 }

@@ -13,7 +13,7 @@ import { type JobData, openJob, paused } from "./data";
 import { Diagnosis } from "./diagnosis";
 import { Figures } from "./figures";
 import { Crumbs, FailureCard, Head } from "./head";
-import { isFolded, ownPanel, panelCount, panelsOf } from "./panels";
+import { customMetricPanel, isFolded, panelCount, panelsOf } from "./panels";
 import { loadParts, parts, tuned } from "./parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Rules } from "./rules";
@@ -125,8 +125,8 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
     zoomBy: (by, aroundMs) => zoomBy(job, whole, by, aroundMs),
     reset: resetZoom,
   };
-  const own = useMemo(() => (metrics === null ? [] : data.ownAsked.value.map((name) => ownPanel(name, metrics, rules))), [metrics, rules]);
-  const drawOwn = (metric: string) => own.filter(({ id }) => id === metric).map((panel) => <Chart key={metric} panel={panel} {...shared} />);
+  const customPanels = useMemo(() => (metrics === null ? [] : data.customAsked.value.map((name) => customMetricPanel(name, metrics, rules))), [metrics, rules]);
+  const drawCustomMetric = (metric: string) => customPanels.filter(({ id }) => id === metric).map((panel) => <Chart key={metric} panel={panel} {...shared} />);
   const keys = useMemo(
     () => [
       { keys: "0", help: "Show the whole job", act: resetZoom },
@@ -139,9 +139,9 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
   // Below the charts, so it waits until their height is known, and that of the annotations.
   const named = found && found.annotations.length > 0 ? found : null;
   const settled =
-    (data.own.value !== null || parts.value?.Own === undefined) && (metrics !== null || data.metricsPoll.value?.state.value.error) &&
+    (data.customMetrics.value !== null || parts.value?.CustomMetrics === undefined) && (metrics !== null || data.metricsPoll.value?.state.value.error) &&
     (steps !== null || data.stepsPoll.value?.state.value.error) && (named === null || parts.value !== null);
-  const { Annotations, Facts, Own, Remove, Tune } = parts.value ?? {};
+  const { Annotations, CustomMetrics, Facts, Remove, Tune } = parts.value ?? {};
   const charted = metrics !== null;
   useEffect(() => void ((named || charted || settled) && loadParts()), [named !== null, charted, settled]);
   const none = metrics !== null && metrics.series.length === 0 && !zoomed;
@@ -178,7 +178,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
             ))}
           </div>
         ) : null}
-        {Own ? <Own job={job} data={data} follow={isRunning(job) && !paused.value} folded={isFolded(job)} draw={drawOwn} /> : null}
+        {CustomMetrics ? <CustomMetrics job={job} data={data} follow={isRunning(job) && !paused.value} folded={isFolded(job)} draw={drawCustomMetric} /> : null}
       </section>
       {settled && named && Annotations ? <Annotations found={named} /> : null}
       {settled && Facts ? <Facts job={job} zone={zone} startMs={shared.startMs} /> : null}

@@ -203,10 +203,10 @@ export function metricsOf(job: Job): readonly string[] {
 
 /** Of a rule that the job has for this metric; the first of several. */
 function customThreshold(rules: readonly JudgedRule[], metric: string): Threshold | null {
-  const own = rules.find(({ rule, parameters }) => rule === "Custom" && parameters["metric"] === metric);
-  const value = own?.parameters["threshold"];
-  if (own === undefined || typeof value !== "number") return null;
-  return { rule: own.rule_configuration_name, value, beyond: own.parameters["comparison"] === "below" ? "below" : "above" };
+  const custom = rules.find(({ rule, parameters }) => rule === "Custom" && parameters["metric"] === metric);
+  const value = custom?.parameters["threshold"];
+  if (custom === undefined || typeof value !== "number") return null;
+  return { rule: custom.rule_configuration_name, value, beyond: custom.parameters["comparison"] === "below" ? "below" : "above" };
 }
 
 function thresholdOf(rules: readonly JudgedRule[], row: Row): Threshold | null {
@@ -239,7 +239,7 @@ export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[
 }
 
 /** A metric of the user's own, "user." and a name. */
-export function ownPanel(metric: string, metrics: Metrics, rules: readonly JudgedRule[]): Panel {
+export function customMetricPanel(metric: string, metrics: Metrics, rules: readonly JudgedRule[]): Panel {
   const found = of(metrics.series, metric);
   return {
     id: metric, title: metric.slice(5), note: metric, unit: "",

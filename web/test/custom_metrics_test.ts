@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axisNumber, number } from "../src/format";
-import { chooseOwn, kMostDrawn, type Known, withAnswer } from "../src/job/own_metrics";
-import { metricsOf, ownPanel } from "../src/job/panels";
+import { chooseCharted, kMostCharted, type SeriesCounts, withAnswer } from "../src/job/custom_metric_names";
+import { customMetricPanel, metricsOf } from "../src/job/panels";
 import { freeRange, lonely } from "../src/job/plot";
 import { summaryOf } from "../src/job/summary";
 import type { Job, JudgedRule, Metrics, Series } from "../src/model";
@@ -11,7 +11,7 @@ const series = (metric: string, device: string, mean: (number | null)[], more: P
   metric, node: "n1", device, unit: "", times_us: mean.map((_, i) => i * 1e6), min: mean, mean, max: mean, ...more,
 });
 const answer = (...list: Series[]) => ({ series: list }) as unknown as Metrics;
-const known = (...names: string[]): Known => new Map(names.map((name) => [name, 1]));
+const known = (...names: string[]): SeriesCounts => new Map(names.map((name) => [name, 1]));
 
 test("an answer adds what begins with user., and a metric keeps the most series it had", () => {
   const first = withAnswer(new Map(), answer(series("load_1m", "", [1]), series("user.loss", "", [1], { of: 8 })));
@@ -19,30 +19,30 @@ test("an answer adds what begins with user., and a metric keeps the most series 
 });
 
 test("the first by name are drawn, the rest is named", () => {
-  assert.deepEqual(chooseOwn(known("user.b", "user.a"), false), { drawn: ["user.a", "user.b"], rest: [] });
-  const many = chooseOwn(known(...Array.from({ length: 30 }, (_, i) => `user.m${10 + i}`)), false);
-  assert.equal(many.drawn.length, kMostDrawn);
-  assert.deepEqual([many.rest.length, many.rest[0]], [6, "user.m34"]);
+  assert.deepEqual(chooseCharted(known("user.b", "user.a"), false), { charted: ["user.a", "user.b"], uncharted: [] });
+  const many = chooseCharted(known(...Array.from({ length: 30 }, (_, i) => `user.m${10 + i}`)), false);
+  assert.equal(many.charted.length, kMostCharted);
+  assert.deepEqual([many.uncharted.length, many.uncharted[0]], [6, "user.m34"]);
 });
 
 test("one with very many series does not take the room of the others, unless it is folded", () => {
-  const wide: Known = new Map([["user.a", 1000], ["user.b", 300], ["user.c", 200], ["user.d", 100]]);
-  assert.deepEqual(chooseOwn(wide, false), { drawn: ["user.b", "user.d"], rest: ["user.a", "user.c"] });
-  assert.deepEqual(chooseOwn(wide, true).rest, []);
+  const wide: SeriesCounts = new Map([["user.a", 1000], ["user.b", 300], ["user.c", 200], ["user.d", 100]]);
+  assert.deepEqual(chooseCharted(wide, false), { charted: ["user.b", "user.d"], uncharted: ["user.a", "user.c"] });
+  assert.deepEqual(chooseCharted(wide, true).uncharted, []);
 });
 
 test("all that a page asks for fits into one call", () => {
   const job = { nodes: [{ name: "n1", cores: 2, gpus: [{}] }] } as unknown as Job;
-  assert.ok(metricsOf(job).length + kMostDrawn <= 64, `${metricsOf(job).length}`);
+  assert.ok(metricsOf(job).length + kMostCharted <= 64, `${metricsOf(job).length}`);
 });
 
 test("a chart has a line for each of a few devices, the mean of many, and says when there is nothing", () => {
-  const few = ownPanel("user.grad.norm", answer(series("user.grad.norm", "rank0", [1]), series("user.grad.norm", "rank1", [2])), []);
+  const few = customMetricPanel("user.grad.norm", answer(series("user.grad.norm", "rank0", [1]), series("user.grad.norm", "rank1", [2])), []);
   assert.deepEqual([few.title, few.unit, few.traces.map(({ label }) => label)], ["grad.norm", "", ["n1 rank0", "n1 rank1"]]);
-  const many = ownPanel("user.x", answer(...Array.from({ length: 8 }, (_, i) => series("user.x", `rank${i}`, [i]))), []);
+  const many = customMetricPanel("user.x", answer(...Array.from({ length: 8 }, (_, i) => series("user.x", `rank${i}`, [i]))), []);
   assert.deepEqual(many.traces.map(({ label, mean, low, high }) => [label, mean, low, high]), [["Mean of 8 series", [3.5], [0], [7]]]);
-  assert.equal(ownPanel("user.x", answer(series("user.x", "", [1], { node: "", of: 1 })), []).traces[0]?.label, "Value");
-  assert.equal(summaryOf(ownPanel("user.x", answer(), []), { fromMs: 0, toMs: 1 }, "relative", 0), "No samples in this span of time.");
+  assert.equal(customMetricPanel("user.x", answer(series("user.x", "", [1], { node: "", of: 1 })), []).traces[0]?.label, "Value");
+  assert.equal(summaryOf(customMetricPanel("user.x", answer(), []), { fromMs: 0, toMs: 1 }, "relative", 0), "No samples in this span of time.");
 });
 
 test("y reaches over the values, with room even around a single one", () => {
@@ -77,7 +77,7 @@ test("a rule of the job's own draws its threshold into the chart of its metric",
     custom("LossRises", { metric: "user.loss", threshold: 4, comparison: "above" }),
     custom("NoCharge", { metric: "user.charge", threshold: 0.5, comparison: "below" }),
   ];
-  const of = (metric: string) => ownPanel(metric, answer(series(metric, "", [1])), rules).threshold;
+  const of = (metric: string) => customMetricPanel(metric, answer(series(metric, "", [1])), rules).threshold;
   assert.deepEqual(of("user.loss"), { rule: "LossRises", value: 4, beyond: "above" });
   assert.deepEqual(of("user.charge"), { rule: "NoCharge", value: 0.5, beyond: "below" });
   assert.equal(of("user.other"), null);

@@ -5,7 +5,7 @@ import { page, service, usePage } from "./support/mock_page.mjs";
 import { sampleJob } from "./support/sample_jobs.mjs";
 
 const kStart = Math.floor(Date.now() / 1000 - 3600) * 1e6;
-const made = (own, more = {}) => sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, own, ...more });
+const made = (custom, more = {}) => sampleJob({ name: "mlp-demo", startedUs: kStart, seconds: 120, custom, ...more });
 
 usePage(() => service.reset([made({ "user.loss": ["rank0", "rank1"], "user.lr": ["rank0"] })]));
 
@@ -13,7 +13,7 @@ async function open() {
   await page.goto(`${service.url}/jobs/mlp-demo`);
   await page.locator("#facts-title").waitFor();
 }
-const section = () => page.locator(".own");
+const section = () => page.locator(".custom-metrics");
 const chart = (name) => section().locator(".chart", { has: page.getByRole("heading", { name, exact: true }) });
 
 test("each metric of the user's own has a chart: its name, a line for each device, and y from its values", async () => {
@@ -46,8 +46,8 @@ test("of very many the first have charts, the rest is named and leads to its sam
   assert.equal(await section().locator("h3").count(), 24);
   assert.match(await section().locator(".section-head").textContent(), /24 of 30 metrics/);
   await page.getByText("6 more metrics have no chart here").click();
-  assert.deepEqual(await section().locator(".own-rest a").allTextContents(), ["user.m34", "user.m35", "user.m36", "user.m37", "user.m38", "user.m39"]);
-  assert.equal(await section().locator(".own-rest a").first().getAttribute("href"), "/api/v1/jobs/mlp-demo/metrics?metric=user.m34");
+  assert.deepEqual(await section().locator(".custom-metrics-uncharted a").allTextContents(), ["user.m34", "user.m35", "user.m36", "user.m37", "user.m38", "user.m39"]);
+  assert.equal(await section().locator(".custom-metrics-uncharted a").first().getAttribute("href"), "/api/v1/jobs/mlp-demo/metrics?metric=user.m34");
   const [asked] = service.calls(/\/metrics\?metric=.*user\.m10/);
   assert.ok(new URL(asked, service.url).searchParams.get("metric").split(",").length <= 64, "no more than one call takes");
 });
@@ -56,7 +56,7 @@ test("a metric that comes later gets its chart, and only what is new is looked t
   service.jobs = [made({}, { status: "InProgress", startedUs: Date.now() * 1000 - 300e6, seconds: 300 })];
   await page.clock.install();
   await open();
-  Object.assign(service.jobs[0], { own: { "user.loss": ["rank0"] }, seconds: 330 });
+  Object.assign(service.jobs[0], { custom: { "user.loss": ["rank0"] }, seconds: 330 });
   await page.clock.runFor(31_000);
   await chart("loss").locator("canvas").waitFor();
   const lists = service.calls(/\/metrics\?fold=metric&points=1/);

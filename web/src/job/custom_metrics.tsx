@@ -7,7 +7,7 @@ import type { Job, Metrics } from "../model";
 import { type Poll, poll } from "../poll";
 import { Fault, Loading } from "../states";
 import type { JobData } from "./data";
-import { chooseOwn, type Known, withAnswer } from "./own_metrics";
+import { chooseCharted, type SeriesCounts, withAnswer } from "./custom_metric_names";
 
 // The job's own metrics. Which there are is found by asking for one bin of every metric: of the whole
 // job once, then now and then of what is new. Their samples come with those of the other charts.
@@ -15,7 +15,7 @@ import { chooseOwn, type Known, withAnswer } from "./own_metrics";
 const kPeriodMs = 30_000;
 const kLateUs = 60e6; // samples that come later than others
 
-interface OwnProps {
+interface CustomMetricsProps {
   readonly job: Job;
   readonly data: JobData;
   readonly follow: boolean;
@@ -36,10 +36,10 @@ async function readNames(job: Job, fromUs: number | null, stop: AbortSignal): Pr
   }
 }
 
-function useNames({ data, follow, folded }: OwnProps): Poll | null {
+function useNames({ data, follow, folded }: CustomMetricsProps): Poll | null {
   const opened = useSignal<Poll | null>(null);
   useEffect(() => {
-    let known: Known = new Map();
+    let known: SeriesCounts = new Map();
     let fromUs: number | null = null;
     const ask = async (stop: AbortSignal) => {
       const job = data.job.peek() as Job;
@@ -48,7 +48,7 @@ function useNames({ data, follow, folded }: OwnProps): Poll | null {
         known = withAnswer(known, answer);
         fromUs = answer.to_us === null ? null : Math.max(0, answer.to_us - kLateUs);
       } finally {
-        if (!stop.aborted) data.own.value = chooseOwn(known, folded);
+        if (!stop.aborted) data.customMetrics.value = chooseCharted(known, folded);
       }
     };
     const names = poll(ask, () => (follow ? kPeriodMs : null));
@@ -59,10 +59,10 @@ function useNames({ data, follow, folded }: OwnProps): Poll | null {
 }
 
 /** Those that have no chart, each with its samples. */
-function Rest({ job, names }: { readonly job: Job; readonly names: readonly string[] }) {
+function Uncharted({ job, names }: { readonly job: Job; readonly names: readonly string[] }) {
   if (names.length === 0) return null;
   return (
-    <details class="own-rest">
+    <details class="custom-metrics-uncharted">
       <summary>{plural(names.length, "more metric has", "more metrics have")} no chart here</summary>
       <ul>
         {names.map((metric) => (
@@ -75,24 +75,24 @@ function Rest({ job, names }: { readonly job: Job; readonly names: readonly stri
   );
 }
 
-export function Own(props: OwnProps) {
+export function CustomMetrics(props: CustomMetricsProps) {
   const { job, data, draw } = props;
   const names = useNames(props);
-  const asked = data.ownAsked.value;
-  const { drawn, rest } = data.own.value ?? { drawn: [], rest: [] };
+  const asked = data.customAsked.value;
+  const { charted, uncharted } = data.customMetrics.value ?? { charted: [], uncharted: [] };
   const fault = names === null ? null : <Fault what="The list of the job’s own metrics" poll={names} />;
-  if (drawn.length + rest.length === 0) return fault;
+  if (charted.length + uncharted.length === 0) return fault;
   return (
-    <section class="own" aria-labelledby="own-title">
+    <section class="custom-metrics" aria-labelledby="custom-metrics-title">
       <div class="section-head">
-        <h2 id="own-title">Your metrics</h2>
-        <p>{rest.length === 0 ? plural(drawn.length, "metric") : `${drawn.length} of ${plural(drawn.length + rest.length, "metric")}`}</p>
+        <h2 id="custom-metrics-title">Your metrics</h2>
+        <p>{uncharted.length === 0 ? plural(charted.length, "metric") : `${charted.length} of ${plural(charted.length + uncharted.length, "metric")}`}</p>
       </div>
       {fault}
       <div class="charts">
-        {drawn.map((name) => (asked.includes(name) ? draw(name) : <Loading key={name} what="the chart" class="card loading-chart" />))}
+        {charted.map((name) => (asked.includes(name) ? draw(name) : <Loading key={name} what="the chart" class="card loading-chart" />))}
       </div>
-      <Rest job={job} names={rest} />
+      <Uncharted job={job} names={uncharted} />
     </section>
   );
 }
