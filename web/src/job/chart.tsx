@@ -4,8 +4,8 @@ import uPlot from "uplot";
 import { instant, metric, type TimeZone } from "../format";
 import { kPalettes } from "../palette";
 import { theme } from "../settings";
+import { lazyParts } from "./lazy_parts";
 import type { Panel } from "./panels";
-import { parts } from "./parts";
 import { type Actions, columnsOf, kHeight, optionsOf } from "./plot";
 import { meanOf, summaryOf } from "./summary";
 import type { Trace } from "./traces";
@@ -169,7 +169,7 @@ export function saveText(name: string, csv: string): void {
 export function Chart(props: ChartProps) {
   const { panel, span, zone, startMs } = props;
   const table = useSignal(false);
-  const { ChartTable, csvOf } = parts.value ?? {};
+  const { ChartTable, csvOf } = lazyParts.value ?? {};
   const has = panel.traces.length > 0;
   const sentence = useMemo(() => summaryOf(panel, span, zone, startMs), [panel, span.fromMs, span.toMs, zone, startMs]);
   const titleId = `chart-${panel.id}`;

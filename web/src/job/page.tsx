@@ -13,8 +13,8 @@ import { type JobData, openJob, paused } from "./data";
 import { Diagnosis } from "./diagnosis";
 import { Figures } from "./figures";
 import { Crumbs, FailureCard, Head } from "./head";
+import { lazyParts, loadLazyParts, tunedRule } from "./lazy_parts";
 import { customMetricPanel, isFolded, panelCount, panelsOf } from "./panels";
-import { loadParts, parts, tuned } from "./parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Rules } from "./rules";
 import { isAsync, phasePanel, rankShown, stepPanel } from "./step_panels";
@@ -99,8 +99,8 @@ function Removed({ job, span, zone }: { readonly job: Job; readonly span: Span; 
 
 /** How the steps of the rank are spread, once that part of the page is here. */
 function StepTimes({ found, job }: { readonly found: RankSteps; readonly job: Job }) {
-  useEffect(loadParts, []);
-  const Histogram = parts.value?.Histogram;
+  useEffect(loadLazyParts, []);
+  const Histogram = lazyParts.value?.Histogram;
   return Histogram ? <Histogram found={found} job={job.name} save={saveText} /> : <Loading what="the histogram" class="card loading-chart" />;
 }
 
@@ -139,11 +139,11 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
   // Below the charts, so it waits until their height is known, and that of the annotations.
   const named = found && found.annotations.length > 0 ? found : null;
   const settled =
-    (data.customMetrics.value !== null || parts.value?.CustomMetrics === undefined) && (metrics !== null || data.metricsPoll.value?.state.value.error) &&
-    (steps !== null || data.stepsPoll.value?.state.value.error) && (named === null || parts.value !== null);
-  const { Annotations, CustomMetrics, Facts, Remove, Tune } = parts.value ?? {};
+    (data.customMetrics.value !== null || lazyParts.value?.CustomMetrics === undefined) && (metrics !== null || data.metricsPoll.value?.state.value.error) &&
+    (steps !== null || data.stepsPoll.value?.state.value.error) && (named === null || lazyParts.value !== null);
+  const { Annotations, CustomMetrics, Facts, Remove, Tune } = lazyParts.value ?? {};
   const charted = metrics !== null;
-  useEffect(() => void ((named || charted || settled) && loadParts()), [named !== null, charted, settled]);
+  useEffect(() => void ((named || charted || settled) && loadLazyParts()), [named !== null, charted, settled]);
   const none = metrics !== null && metrics.series.length === 0 && !zoomed;
 
   return (
@@ -183,7 +183,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
       {settled && named && Annotations ? <Annotations found={named} /> : null}
       {settled && Facts ? <Facts job={job} zone={zone} startMs={shared.startMs} /> : null}
       {settled && Remove ? <Remove job={job} /> : null}
-      {Tune ? <Tune key={job.name} job={job} tuned={tuned} zone={zone} startMs={shared.startMs} changed={() => data.jobPoll.retry()} /> : null}
+      {Tune ? <Tune key={job.name} job={job} rule={tunedRule} zone={zone} startMs={shared.startMs} changed={() => data.jobPoll.retry()} /> : null}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { count, plural, share } from "../format";
 import type { Job, RuleEvaluation } from "../model";
 import { isUnknown, kReport, RuleState } from "../status";
-import { loadParts, tuned } from "./parts";
+import { loadLazyParts, tunedRule } from "./lazy_parts";
 
 // What the rules say: trouble first, then errors, then what is still open, then what is well.
 
@@ -34,8 +34,8 @@ function notesOf(rule: RuleEvaluation, ended: boolean): readonly string[] {
 }
 
 function tune(rule: RuleEvaluation): void {
-  loadParts();
-  tuned.value = rule.rule_configuration_name;
+  loadLazyParts();
+  tunedRule.value = rule.rule_configuration_name;
 }
 
 function Rule({ rule, ended }: { readonly rule: RuleEvaluation; readonly ended: boolean }) {

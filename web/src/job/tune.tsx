@@ -216,15 +216,15 @@ function Question({ job, name, zone, startMs, changed, close: closed }: Question
 
 interface TuneProps {
   readonly job: Job;
-  readonly tuned: Signal<string | null>; // the rule whose form is open
+  readonly rule: Signal<string | null>; // the rule whose form is open
   readonly zone: TimeZone;
   readonly startMs: number;
   readonly changed: () => void;
 }
 
-export function Tune({ tuned, ...rest }: TuneProps) {
-  const name = tuned.value;
-  const close = () => void (tuned.value = null);
+export function Tune({ rule, ...rest }: TuneProps) {
+  const name = rule.value;
+  const close = () => void (rule.value = null);
   useEffect(() => close, []);
   return name === null ? null : <Question key={name} name={name} close={close} {...rest} />;
 }

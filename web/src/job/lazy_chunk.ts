@@ -1,4 +1,4 @@
-// What comes behind the charts, as one file.
+// The parts of the page below its charts, bundled into one chunk.
 export { Annotations } from "./annotations";
 export { ChartTable, csvOf } from "./chart_table";
 export { CustomMetrics } from "./custom_metrics";
