@@ -13,7 +13,7 @@ usePage(() => service.reset([sampleJob(kJob)]));
 
 const dialog = () => page.getByRole("dialog");
 const field = (name) => dialog().getByRole("textbox", { name });
-const would = () => dialog().locator(".tune-would");
+const would = () => dialog().locator(".tune-preview");
 const way = (name) => dialog().getByRole("button", { name });
 const noteOf = (name) => page.locator(".rule").filter({ hasText: name }).locator(".rule-notes").textContent();
 

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { type ApiError, signedOut } from "./api";
 import { dateTime } from "./format";
 import { Icon } from "./icons";
-import { leave, session } from "./session";
+import { session, signOut } from "./session";
 import { faultWords } from "./states";
 
 /**
@@ -13,8 +13,8 @@ export function Account() {
   const fault = useSignal("");
   const found = session.value;
   if (found === null || found.access === "open" || signedOut.value) return null;
-  const signOut = () => {
-    leave().then(
+  const onSignOut = () => {
+    signOut().then(
       () => (fault.value = ""),
       (error: ApiError) => (fault.value = faultWords(error)),
     );
@@ -35,7 +35,7 @@ export function Account() {
         </p>
         {fault.value === "" ? null : <p role="alert">{fault.value}</p>}
         {found.expires_us === null ? null : (
-          <button type="button" onClick={signOut}>
+          <button type="button" onClick={onSignOut}>
             Sign out
           </button>
         )}

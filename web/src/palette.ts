@@ -41,7 +41,7 @@ export interface Fill {
 }
 
 /** Time that nothing accounts for: as faint as a line of the grid. */
-export const kRest = -2;
+export const kUnaccounted = -2;
 
 /** The phases in the order of a step. Those that are neighbours in most steps differ in colour, or by stripes. */
 export const kPhases: Readonly<Record<string, Fill>> = {
@@ -55,11 +55,11 @@ export const kPhases: Readonly<Record<string, Fill>> = {
   callback: { tone: 4, striped: true },
   checkpoint: { tone: 3 },
   other: { tone: 3, striped: true },
-  unnamed: { tone: kRest },
+  unnamed: { tone: kUnaccounted },
 };
 
 export function toneOf(tone: number, palette: Palette): string {
-  return palette.series[tone] ?? (tone === kRest ? palette.line : palette.neutral);
+  return palette.series[tone] ?? (tone === kUnaccounted ? palette.line : palette.neutral);
 }
 
 /** A colour of the palette with an opacity from 0 to 1, for fills. */

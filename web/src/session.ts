@@ -25,14 +25,14 @@ export function startSession(): void {
   asked = poll(read, () => null);
 }
 
-export function enter(found: Session): void {
+export function acceptSession(found: Session): void {
   asked?.stop(); // a late answer to it would be about the time before
   session.value = found;
   signedOut.value = false;
   tabs.postMessage("in");
 }
 
-export async function leave(): Promise<void> {
+export async function signOut(): Promise<void> {
   await ask<null>(address("/session"), "", { method: "DELETE" });
   session.value = null;
   signedOut.value = true;

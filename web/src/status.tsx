@@ -4,12 +4,12 @@ import type { JobStatus, RuleEvaluation, RuleStatus } from "./model";
 // Status: icon, word and colour, in this order of importance.
 
 type Tone = "blue" | "green" | "red" | "amber" | "grey";
-export interface Look {
+export interface StatusStyle {
   readonly icon: IconName;
   readonly tone: Tone;
 }
 
-const kJobLooks: Readonly<Record<JobStatus, Look>> = {
+const kJobStyles: Readonly<Record<JobStatus, StatusStyle>> = {
   InProgress: { icon: "dot", tone: "blue" },
   Completed: { icon: "check", tone: "green" },
   Failed: { icon: "cross", tone: "red" },
@@ -17,7 +17,7 @@ const kJobLooks: Readonly<Record<JobStatus, Look>> = {
   Stopped: { icon: "square", tone: "grey" },
 };
 
-const kRuleLooks: Readonly<Record<RuleStatus, Look>> = {
+const kRuleStyles: Readonly<Record<RuleStatus, StatusStyle>> = {
   InProgress: { icon: "wait", tone: "grey" },
   NoIssuesFound: { icon: "check", tone: "green" },
   IssuesFound: { icon: "bang", tone: "amber" },
@@ -29,12 +29,12 @@ const kRuleLooks: Readonly<Record<RuleStatus, Look>> = {
 /** The rule that sums up the others: it is not counted beside them. */
 export const kReport = "ProfilerReport";
 
-export const kGreyLook: Look = { icon: "dash", tone: "grey" };
+export const kGreyStyle: StatusStyle = { icon: "dash", tone: "grey" };
 
-export function Status({ look, word, more }: { look: Look; word: string; more?: string | null }) {
+export function Status({ style, word, more }: { style: StatusStyle; word: string; more?: string | null }) {
   return (
-    <span class={`status tone-${look.tone}`}>
-      <Icon name={look.icon} />
+    <span class={`status tone-${style.tone}`}>
+      <Icon name={style.icon} />
       <span>{word}</span>
       {more ? <span class="status-more">({more})</span> : null}
     </span>
@@ -44,7 +44,7 @@ export function Status({ look, word, more }: { look: Look; word: string; more?: 
 /** The secondary status is left out where it only repeats the first. */
 export function JobState({ status, secondary }: { status: JobStatus; secondary?: string | null }) {
   const more = secondary === status ? null : secondary;
-  return <Status look={kJobLooks[status] ?? kGreyLook} word={status} more={more} />;
+  return <Status style={kJobStyles[status] ?? kGreyStyle} word={status} more={more} />;
 }
 
 /** Not judged: shown grey, whatever the status says, never as if all were well. */
@@ -53,8 +53,8 @@ export function isUnknown(rule: RuleEvaluation): boolean {
 }
 
 export function RuleWord({ status, unknown }: { readonly status: RuleStatus; readonly unknown: boolean }) {
-  const look = unknown && status === "NoIssuesFound" ? kGreyLook : kRuleLooks[status];
-  return <Status look={look ?? kGreyLook} word={status} />;
+  const style = unknown && status === "NoIssuesFound" ? kGreyStyle : kRuleStyles[status];
+  return <Status style={style ?? kGreyStyle} word={status} />;
 }
 
 export function RuleState({ rule }: { readonly rule: RuleEvaluation }) {

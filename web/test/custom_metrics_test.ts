@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { axisNumber, number } from "../src/format";
 import { chooseCharted, kMostCharted, type SeriesCounts, withAnswer } from "../src/job/custom_metric_names";
 import { customMetricPanel, metricsOf } from "../src/job/panels";
-import { freeRange, lonely } from "../src/job/plot";
+import { freeRange, isolatedRows } from "../src/job/plot";
 import { summaryOf } from "../src/job/summary";
 import type { Job, JudgedRule, Metrics, Series } from "../src/model";
 
@@ -53,9 +53,9 @@ test("y reaches over the values, with room even around a single one", () => {
 });
 
 test("a value between two gaps is found, also beside places of other lines", () => {
-  assert.deepEqual(lonely([1, null, 2, undefined, null, 3, 4, null, undefined, 5]), [0, 2, 9]);
-  assert.deepEqual(lonely([undefined, 7, undefined]), [1]);
-  assert.deepEqual(lonely([]), []);
+  assert.deepEqual(isolatedRows([1, null, 2, undefined, null, 3, 4, null, undefined, 5]), [0, 2, 9]);
+  assert.deepEqual(isolatedRows([undefined, 7, undefined]), [1]);
+  assert.deepEqual(isolatedRows([]), []);
 });
 
 test("numbers of an axis differ where its steps do", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { kPalettes, kPhases, kRest, type Theme, toneOf } from "../src/palette";
+import { kPalettes, kPhases, kUnaccounted, type Theme, toneOf } from "../src/palette";
 
 const kThemes: readonly Theme[] = ["light", "dark"];
 type Rgb = readonly [number, number, number];
@@ -70,8 +70,8 @@ test("every phase has a fill of its own, and neighbours of one colour differ by 
   assert.equal(new Set(fills).size, fills.length);
   for (const theme of kThemes) {
     const { panel, line } = kPalettes[theme];
-    assert.notEqual(toneOf(kRest, kPalettes[theme]), panel, "what is left is no hole");
-    assert.equal(toneOf(kRest, kPalettes[theme]), line);
+    assert.notEqual(toneOf(kUnaccounted, kPalettes[theme]), panel, "time that no phase covers is no hole");
+    assert.equal(toneOf(kUnaccounted, kPalettes[theme]), line);
   }
 });
 

@@ -47,8 +47,8 @@ function usePlot(props: ChartProps, moved: (index: number | null) => void) {
       reset: () => latest.current.reset(),
       moved,
     };
-    const look = { palette: kPalettes[theme.peek()], zone, startMs };
-    const made = new uPlot(optionsOf(panel, look, box.clientWidth, sync, act), data, box);
+    const context = { palette: kPalettes[theme.peek()], zone, startMs };
+    const made = new uPlot(optionsOf(panel, context, box.clientWidth, sync, act), data, box);
     plot.current = made;
     const watch = new ResizeObserver(() => made.setSize({ width: box.clientWidth, height: kHeight }));
     watch.observe(box);

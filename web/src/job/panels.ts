@@ -35,7 +35,7 @@ const kMostGpus = 40;
 
 type Source = readonly Series[];
 
-function of(source: Source, metric: string): readonly Series[] {
+function seriesOf(source: Source, metric: string): readonly Series[] {
   return source.filter((series) => series.metric === metric && series.times_us.length > 0);
 }
 
@@ -70,17 +70,17 @@ function spread(series: readonly Series[], one: string, what: "nodes" | "GPUs" |
 }
 
 function cpuTraces(source: Source): readonly Trace[] {
-  const nodes = of(source, "node_cpu_percent");
-  const cores = of(source, "cpu_util_percent");
+  const nodes = seriesOf(source, "node_cpu_percent");
+  const cores = seriesOf(source, "cpu_util_percent");
   if (countOf(nodes) !== 1) return spread(nodes, "CPU", "nodes");
-  const wait = of(source, "node_iowait_percent").map((series) => line([series], "I/O wait", 1, mean));
+  const wait = seriesOf(source, "node_iowait_percent").map((series) => line([series], "I/O wait", 1, mean));
   return [banded(nodes, cores.length > 0 ? cores : nodes, "In use"), ...wait];
 }
 
 /** A line for each metric: its series added up, or their mean. */
 const lines = (metrics: readonly string[], labels: readonly string[], how: Fold) => (source: Source): readonly Trace[] =>
   metrics.flatMap((metric, tone) => {
-    const series = of(source, metric);
+    const series = seriesOf(source, metric);
     const column = how === sum && series[0]?.sum ? "sum" : "mean";
     return series.length === 0 ? [] : [line(series, labels[tone] ?? metric, tone, how, column)];
   });
@@ -105,79 +105,79 @@ interface Row {
   readonly rule?: readonly [rule: string, parameter: string, beyond: "above" | "below"];
   readonly gpu?: boolean;
   /** Not every GPU has it: without samples there is no chart. */
-  readonly seldom?: boolean;
+  readonly rare?: boolean;
 }
 
-const several = (source: Source, metric: string, what: string): string => {
-  const found = of(source, metric);
+const sumNote = (source: Source, metric: string, what: string): string => {
+  const found = seriesOf(source, metric);
   const many = countOf(found);
   return many > 1 ? `sum of ${many} ${what}` : (found[0]?.device ?? "");
 };
 
 const kGpu = { gpu: true } as const;
-const kSeldom = { seldom: true } as const;
-const kSeldomGpu = { ...kGpu, ...kSeldom };
+const kRare = { rare: true } as const;
+const kRareGpu = { ...kGpu, ...kRare };
 
 /** One metric, a line for each node, GPU or rank. */
-function each(id: string, title: string, unit: string, metric: string, one: string, note: string, more: Partial<Row> = kGpu): Row {
+function perDevice(id: string, title: string, unit: string, metric: string, one: string, note: string, more: Partial<Row> = kGpu): Row {
   const what = more.gpu ? "GPUs" : metric.startsWith("process") ? "ranks" : "nodes";
-  return { id, title, unit, metrics: [metric], traces: (source) => spread(of(source, metric), one, what), note: () => note, ...more };
+  return { id, title, unit, metrics: [metric], traces: (source) => spread(seriesOf(source, metric), one, what), note: () => note, ...more };
 }
 
 /** Several metrics, a line for each: the mean of its series. */
-function kinds(id: string, title: string, unit: string, metrics: readonly string[], labels: readonly string[], note: string, more: Partial<Row> = kSeldom): Row {
+function perMetric(id: string, title: string, unit: string, metrics: readonly string[], labels: readonly string[], note: string, more: Partial<Row> = kRare): Row {
   return { id, title, unit, metrics, traces: lines(metrics, labels, mean), note: () => note, ...more };
 }
 
 /** Bytes that go one way and the other, of all devices. */
-function flow(id: string, title: string, source: string, ways: readonly string[], what: string, more: Partial<Row> = kSeldom): Row {
+function throughput(id: string, title: string, source: string, ways: readonly string[], what: string, more: Partial<Row> = kRare): Row {
   const metrics = ways.map((way) => `${source}_${way.toLowerCase()}_bytes_per_second`);
   return {
     id, title, unit: "bytes/s", metrics, traces: lines(metrics, ways, sum),
-    note: (series) => several(series, metrics[0] as string, what), ...more,
+    note: (series) => sumNote(series, metrics[0] as string, what), ...more,
   };
 }
 const kReadWrite = ["Read", "Write"];
 const kReceiveSend = ["Receive", "Send"];
 
 function cpuNote(source: Source): string {
-  const cores = of(source, "cpu_util_percent").length;
-  if (countOf(of(source, "node_cpu_percent")) > 1) return "mean of each node's cores";
+  const cores = seriesOf(source, "cpu_util_percent").length;
+  if (countOf(seriesOf(source, "node_cpu_percent")) > 1) return "mean of each node's cores";
   return cores > 0 ? `mean of ${cores} cores, band from the lowest to the highest core` : "mean of all cores, band = min–max";
 }
 
 const kRows: readonly Row[] = [
-  each("gpu", "GPU utilisation", "%", "gpu_util_percent", "GPU", "time in which any kernel ran",
+  perDevice("gpu", "GPU utilisation", "%", "gpu_util_percent", "GPU", "time in which any kernel ran",
     { gpu: true, rule: ["LowGPUUtilization", "threshold_p95", "below"] }),
-  each("gpumem", "GPU memory", "%", "gpu_memory_used_percent", "GPU", "allocated, of each GPU's total"),
-  kinds("gpuwork", "GPU at work", "%", kWork, ["Processors", "Tensor cores", "Memory bandwidth"],
-    "share that had work, mean of all", kSeldomGpu),
-  each("gpupower", "GPU power", "W", "gpu_power_watts", "GPU", "of each GPU", kSeldomGpu),
-  kinds("gpuslow", "GPU slowed down", "%", kSlowed, ["For power", "For heat"],
-    "time in which its clocks were held down", kSeldomGpu),
-  flow("gpupcie", "GPU, PCIe", "gpu_pcie", [...kReceiveSend, "Link"], "GPUs", kSeldomGpu),
-  flow("gpunvlink", "GPU, NVLink", "gpu_nvlink", kReceiveSend, "GPUs", kSeldomGpu),
+  perDevice("gpumem", "GPU memory", "%", "gpu_memory_used_percent", "GPU", "allocated, of each GPU's total"),
+  perMetric("gpuwork", "GPU at work", "%", kWork, ["Processors", "Tensor cores", "Memory bandwidth"],
+    "share that had work, mean of all", kRareGpu),
+  perDevice("gpupower", "GPU power", "W", "gpu_power_watts", "GPU", "of each GPU", kRareGpu),
+  perMetric("gpuslow", "GPU slowed down", "%", kSlowed, ["For power", "For heat"],
+    "time in which its clocks were held down", kRareGpu),
+  throughput("gpupcie", "GPU, PCIe", "gpu_pcie", [...kReceiveSend, "Link"], "GPUs", kRareGpu),
+  throughput("gpunvlink", "GPU, NVLink", "gpu_nvlink", kReceiveSend, "GPUs", kRareGpu),
   {
     id: "cpu", title: "CPU", unit: "%", metrics: ["node_cpu_percent", "node_iowait_percent"],
     traces: cpuTraces, note: cpuNote, rule: ["CPUBottleneck", "cpu_threshold", "above"],
   },
-  each("memory", "Memory", "%", "memory_used_percent", "In use", "not available, of the total", {}),
-  kinds("available", "Available memory", "bytes", kMemory, ["Available", "Shared (/dev/shm)"], "mean of all nodes"),
-  flow("disk", "Disk", "disk", kReadWrite, "disks", {}),
-  flow("network", "Network", "network", kReceiveSend, "interfaces", {}),
-  flow("rdma", "InfiniBand, RoCE", "rdma", kReceiveSend, "ports"),
-  flow("nfs", "NFS", "nfs", kReadWrite, "mounts"),
+  perDevice("memory", "Memory", "%", "memory_used_percent", "In use", "not available, of the total", {}),
+  perMetric("available", "Available memory", "bytes", kMemory, ["Available", "Shared (/dev/shm)"], "mean of all nodes"),
+  throughput("disk", "Disk", "disk", kReadWrite, "disks", {}),
+  throughput("network", "Network", "network", kReceiveSend, "interfaces", {}),
+  throughput("rdma", "InfiniBand, RoCE", "rdma", kReceiveSend, "ports"),
+  throughput("nfs", "NFS", "nfs", kReadWrite, "mounts"),
   {
-    id: "processes", title: "Cores in use by ranks", unit: "", metrics: kProcesses, seldom: true,
+    id: "processes", title: "Cores in use by ranks", unit: "", metrics: kProcesses, rare: true,
     traces: (source) => inCores(lines(kProcesses, ["Training thread", "All processes", "Loaders"], mean)(source)),
     note: () => "mean of all ranks",
   },
-  each("rankmemory", "GPU memory of ranks", "bytes", "process_gpu_memory_bytes", "Held", "on all GPUs together", kSeldom),
-  kinds("groupmemory", "Control group, memory", "bytes", kGroupMemory, ["In use, cached files too", "Limit"], "mean of all nodes"),
-  each("groupcpu", "Control group, CPU quota used up", "%", "cgroup_throttled_percent", "Throttled", "of its scheduling periods", kSeldom),
-  flow("groupio", "Control group, disk", "cgroup", kReadWrite, "nodes"),
-  kinds("pressure", "Pressure", "%", kPressure, ["CPU", "Memory", "Disk"], "time in which some task waited", {}),
-  each("load", "Load", "", "load_1m", "Tasks", "runnable and blocked tasks, 1 min average", {}),
+  perDevice("rankmemory", "GPU memory of ranks", "bytes", "process_gpu_memory_bytes", "Held", "on all GPUs together", kRare),
+  perMetric("groupmemory", "Control group, memory", "bytes", kGroupMemory, ["In use, cached files too", "Limit"], "mean of all nodes"),
+  perDevice("groupcpu", "Control group, CPU quota used up", "%", "cgroup_throttled_percent", "Throttled", "of its scheduling periods", kRare),
+  throughput("groupio", "Control group, disk", "cgroup", kReadWrite, "nodes"),
+  perMetric("pressure", "Pressure", "%", kPressure, ["CPU", "Memory", "Disk"], "time in which some task waited", {}),
+  perDevice("load", "Load", "", "load_1m", "Tasks", "runnable and blocked tasks, 1 min average", {}),
 ];
 
 export const hasGpus = (job: Job) => job.nodes.some((node) => (node.gpus?.length ?? 0) > 0);
@@ -185,7 +185,7 @@ const rowsOf = (job: Job) => kRows.filter((row) => !row.gpu || hasGpus(job));
 
 /** Those that are there whatever was measured. */
 export function panelCount(job: Job): number {
-  return rowsOf(job).filter((row) => !row.seldom).length;
+  return rowsOf(job).filter((row) => !row.rare).length;
 }
 
 /** Whether one series of each metric is asked for, over all nodes and devices. */
@@ -217,7 +217,7 @@ function thresholdOf(rules: readonly JudgedRule[], row: Row): Threshold | null {
   return typeof value === "number" ? { rule: name, value, beyond } : null;
 }
 
-function why(job: Job, metrics: Metrics, row: Row): string {
+function emptyReason(job: Job, metrics: Metrics, row: Row): string {
   const word = row.id.startsWith("gpu") ? "gpu" : row.id;
   const reasons = job.nodes.flatMap(({ name, absent }) =>
     (absent ?? []).filter(({ source }) => source.includes(word)).map(({ reason }) => `${name}: ${reason}`));
@@ -226,7 +226,7 @@ function why(job: Job, metrics: Metrics, row: Row): string {
 }
 
 export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[]): readonly Panel[] {
-  const there = rowsOf(job).filter((row) => !row.seldom || row.traces(metrics.series).length > 0);
+  const there = rowsOf(job).filter((row) => !row.rare || row.traces(metrics.series).length > 0);
   return there.map((row) => ({
     id: row.id,
     title: row.title,
@@ -234,13 +234,13 @@ export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[
     note: row.note(metrics.series),
     traces: row.traces(metrics.series),
     threshold: thresholdOf(rules, row),
-    empty: why(job, metrics, row),
+    empty: emptyReason(job, metrics, row),
   }));
 }
 
 /** A metric of the user's own, "user." and a name. */
 export function customMetricPanel(metric: string, metrics: Metrics, rules: readonly JudgedRule[]): Panel {
-  const found = of(metrics.series, metric);
+  const found = seriesOf(metrics.series, metric);
   return {
     id: metric, title: metric.slice(5), note: metric, unit: "",
     traces: spread(found, found[0]?.node ? nameOf(found[0]) : "Value", "series"),

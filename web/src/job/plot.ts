@@ -6,7 +6,7 @@ import type { Trace } from "./traces";
 
 // How a panel is drawn. All that the canvas shows is decided here.
 
-export interface Look {
+export interface DrawContext {
   readonly palette: Palette;
   readonly zone: TimeZone;
   readonly startMs: number;
@@ -60,13 +60,13 @@ export function columnsOf(panel: Drawn): uPlot.AlignedData {
 }
 
 /** Where the values are that have a gap on both sides: no line shows them. */
-export function lonely(values: readonly (number | null | undefined)[]): number[] {
+export function isolatedRows(values: readonly (number | null | undefined)[]): number[] {
   const rows = values.flatMap((value, row) => (value === undefined ? [] : [row]));
   const missing = (row: number | undefined) => row === undefined || values[row] === null;
   return rows.filter((row, i) => !missing(row) && missing(rows[i - 1]) && missing(rows[i + 1]));
 }
 
-const lonelyOf = (u: uPlot, series: number) => lonely([...(u.data[series] ?? [])]);
+const isolatedPoints = (u: uPlot, series: number) => isolatedRows([...(u.data[series] ?? [])]);
 
 /** The ground with stripes of a colour. */
 function stripes(colour: string, palette: Palette): CanvasPattern | string {
@@ -105,7 +105,7 @@ function seriesOf(panel: Drawn, palette: Palette): { series: uPlot.Series[]; ban
     const stroke = toneOf(trace.tone, palette);
     const fill = trace.filled ? { fill: faint(stroke, 0.22) } : {};
     const dash = trace.dashed ? { dash: [6, 4] } : {};
-    const points = panel.sparse ? { show: false, size: 5, fill: stroke, filter: lonelyOf } : { show: false };
+    const points = panel.sparse ? { show: false, size: 5, fill: stroke, filter: isolatedPoints } : { show: false };
     series.push({ stroke, width: 1.5, points, ...fill, ...dash });
     if (!trace.low || !trace.high) continue;
     const edge: uPlot.Series = { stroke: "transparent", width: 0, points: { show: false } };
@@ -179,16 +179,16 @@ function drawGaps(u: uPlot, trace: Trace | undefined, colour: string): void {
 }
 
 /** Ticks at round times: since the job's start, or of the clock. */
-function timeSplits(min: number, max: number, incr: number, look: Look): number[] {
-  const zoneMs = look.zone === "local" ? new Date(min).getTimezoneOffset() * 60_000 : 0;
-  const base = look.zone === "relative" ? look.startMs : zoneMs;
+function timeSplits(min: number, max: number, incr: number, context: DrawContext): number[] {
+  const zoneMs = context.zone === "local" ? new Date(min).getTimezoneOffset() * 60_000 : 0;
+  const base = context.zone === "relative" ? context.startMs : zoneMs;
   const splits: number[] = [];
   for (let at = base + Math.ceil((min - base) / incr) * incr; at <= max; at += incr) splits.push(at);
   return splits;
 }
 
-function axesOf(panel: Panel, look: Look): uPlot.Axis[] {
-  const { palette } = look;
+function axesOf(panel: Panel, context: DrawContext): uPlot.Axis[] {
+  const { palette } = context;
   const shared = {
     stroke: palette.muted,
     font: kFont,
@@ -203,9 +203,9 @@ function axesOf(panel: Panel, look: Look): uPlot.Axis[] {
       size: 28,
       space: 76,
       incrs: kIncrsMs,
-      splits: (_u, _axis, min, max, incr) => timeSplits(min, max, incr, look),
+      splits: (_u, _axis, min, max, incr) => timeSplits(min, max, incr, context),
       values: (_u, splits, _axis, _space, incr) =>
-        splits.map((ms) => axisInstant(ms, look.startMs, look.zone, incr < 1000 ? 1 : 0)),
+        splits.map((ms) => axisInstant(ms, context.startMs, context.zone, incr < 1000 ? 1 : 0)),
     },
     {
       ...shared,
@@ -231,8 +231,8 @@ export function freeRange(min: number | null, max: number | null): [number, numb
   return [low - room, high + room];
 }
 
-export function optionsOf(panel: Panel, look: Look, width: number, sync: string, act: Actions): uPlot.Options {
-  const { series, bands } = seriesOf(panel, look.palette);
+export function optionsOf(panel: Panel, context: DrawContext, width: number, sync: string, act: Actions): uPlot.Options {
+  const { series, bands } = seriesOf(panel, context.palette);
   return {
     width,
     height: kHeight,
@@ -240,7 +240,7 @@ export function optionsOf(panel: Panel, look: Look, width: number, sync: string,
     legend: { show: false },
     series,
     bands,
-    axes: axesOf(panel, look),
+    axes: axesOf(panel, context),
     scales: { x: { time: false }, y: { range: (_u, min, max) => (panel.free ? freeRange(min, max) : [0, topOf(panel, max)]) } },
     cursor: {
       y: false,
@@ -251,8 +251,8 @@ export function optionsOf(panel: Panel, look: Look, width: number, sync: string,
       bind: { dblclick: () => () => (act.reset(), null) },
     },
     hooks: {
-      drawClear: [(u) => drawGaps(u, panel.sparse ? undefined : panel.traces[0], look.palette.line)],
-      draw: [(u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, look.palette)],
+      drawClear: [(u) => drawGaps(u, panel.sparse ? undefined : panel.traces[0], context.palette.line)],
+      draw: [(u) => panel.threshold && drawThreshold(u, panel.threshold, panel.unit, context.palette)],
       setCursor: [(u) => act.moved(u.cursor.idx ?? null)],
       setSelect: [
         (u) => {

@@ -55,14 +55,14 @@ function sharesOf(seconds: Values, wall: Values): Values {
 export function phasePanel(found: RankSteps, launches = false): Panel {
   const { start_us, wall_seconds: wall, phases_seconds } = found.series;
   const named = Object.keys(kPhases).flatMap((phase) => (phases_seconds[phase] ? [[phase, phases_seconds[phase]] as const] : []));
-  const rest = wall.map((all, i) => named.reduce((left, [, seconds]) => left - (seconds[i] ?? 0), all ?? 0));
+  const unaccounted = wall.map((all, i) => named.reduce((left, [, seconds]) => left - (seconds[i] ?? 0), all ?? 0));
   const shared = { timesMs: start_us.map((us) => us / 1000), low: null, high: null, weight: wall };
   return {
     id: "phases",
     title: "Phases of a step",
     unit: "%",
     note: `share of step time, rank ${found.rank}${launches ? "; work on the GPU counts where the host launches it or waits for it" : ""}`,
-    traces: named.length === 0 ? [] : [...named, ["unnamed", rest.map((seconds) => Math.max(0, seconds))] as const].map(([phase, seconds]): Trace => ({
+    traces: named.length === 0 ? [] : [...named, ["unnamed", unaccounted.map((seconds) => Math.max(0, seconds))] as const].map(([phase, seconds]): Trace => ({
       ...shared, ...(kPhases[phase] ?? { tone: -1 }), label: phaseWord(phase), mean: sharesOf(seconds, wall),
     })),
     threshold: null,

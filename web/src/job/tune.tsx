@@ -64,7 +64,7 @@ function Field({ parameter, text, refused, change }: FieldProps) {
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
 
-function Would({ found }: { readonly found: RulePreview }) {
+function PreviewResult({ found }: { readonly found: RulePreview }) {
   const findings = found.findings_total === 0 ? "" : ` ${sentence(`${plural(found.findings_total, "finding")}${found.share ? `, in ${share(found.share)} of the judged time` : ""}`)}`;
   return (
     <>
@@ -88,19 +88,19 @@ interface FormProps {
 
 function Form({ job, name, found, changed, close }: FormProps) {
   const { parameters } = found.type;
-  const stands = useSignal(found.texts);
+  const saved = useSignal(found.texts);
   const texts = useSignal(found.texts);
-  const would = useSignal<RulePreview | null>(null);
+  const preview = useSignal<RulePreview | null>(null);
   const done = useSignal("");
   const refusal = useSignal<Refusal | null>(null);
   const busy = useSignal("");
   const form = useRef<HTMLFormElement>(null);
-  const differs = parameters.some((each) => texts.value[each.name] !== stands.value[each.name]);
+  const differs = parameters.some((each) => texts.value[each.name] !== saved.value[each.name]);
   const running = job.ended_us === null;
 
   const set = (next: Texts) => {
     texts.value = next;
-    would.value = refusal.value = null;
+    preview.value = refusal.value = null;
     done.value = "";
   };
   const ask = async (what: string, call: () => Promise<void>) => {
@@ -116,11 +116,11 @@ function Form({ job, name, found, changed, close }: FormProps) {
     }
     busy.value = "";
   };
-  const preview = () => ask("Asking what it would say …", async () => void (would.value = await previewRule(job.name, name, givenOf(parameters, texts.value))));
+  const askPreview = () => ask("Asking what it would say …", async () => void (preview.value = await previewRule(job.name, name, givenOf(parameters, texts.value))));
   const apply = () =>
     ask("Changing it …", async () => {
       await changeRule(job.name, name, givenOf(parameters, texts.value));
-      stands.value = texts.value;
+      saved.value = texts.value;
       done.value = "Changed. The rule is judged anew from what is stored, and is in progress until it has caught up.";
       changed();
     });
@@ -130,7 +130,7 @@ function Form({ job, name, found, changed, close }: FormProps) {
       ref={form}
       onSubmit={(event) => {
         event.preventDefault();
-        void preview();
+        void askPreview();
       }}
     >
       {parameters.length === 0 ? <p>It has no parameters.</p> : null}
@@ -144,8 +144,8 @@ function Form({ job, name, found, changed, close }: FormProps) {
         />
       ))}
       <div role="alert">{refusal.value === null || refusal.value.of !== null ? null : <p class="notice notice-red">{refusal.value.words}</p>}</div>
-      <div role="status" class="tune-would">
-        {would.value ? <Would found={would.value} /> : <p>{done.value || busy.value}</p>}
+      <div role="status" class="tune-preview">
+        {preview.value ? <PreviewResult found={preview.value} /> : <p>{done.value || busy.value}</p>}
       </div>
       {running ? null : <p class="tune-help">The job has ended: its rules are not changed any more, but they can be tried.</p>}
       {mayChange.value || !running ? null : <p class="tune-help">Your role may try other values, not change them.</p>}

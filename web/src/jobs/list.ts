@@ -13,7 +13,7 @@ const kPeriodMs = 5000;
 export interface List {
   readonly page: ReadonlySignal<JobPage | null>;
   /** The page is still that of the filters before. */
-  readonly older: ReadonlySignal<boolean>;
+  readonly stale: ReadonlySignal<boolean>;
   readonly fresh: ReadonlySignal<number>;
   readonly poll: Poll;
   showFresh(): void;
@@ -30,7 +30,7 @@ export function merge(shown: JobPage, latest: JobPage): { readonly page: JobPage
 
 export function openList(search: string, before: JobPage | null): List {
   const page = signal(before);
-  const older = signal(before !== null);
+  const stale = signal(before !== null);
   const fresh = signal(0);
   let latest: JobPage | null = null;
   const first = valueOf(search, "cursor") === "";
@@ -38,9 +38,9 @@ export function openList(search: string, before: JobPage | null): List {
   const ask = async (stop: AbortSignal) => {
     latest = await listJobs(asParameters(search, Date.now()), stop);
     const shown = page.peek();
-    if (shown === null || older.peek() || shown.items.length === 0) {
+    if (shown === null || stale.peek() || shown.items.length === 0) {
       page.value = latest;
-      older.value = false;
+      stale.value = false;
       return;
     }
     const merged = merge(shown, latest);
@@ -50,7 +50,7 @@ export function openList(search: string, before: JobPage | null): List {
 
   return {
     page,
-    older,
+    stale,
     fresh,
     poll: poll(ask, () => kPeriodMs),
     showFresh: () => {

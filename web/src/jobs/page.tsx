@@ -87,12 +87,12 @@ function Body({ list }: { readonly list: List }) {
   if (page === null) return list.poll.state.value.error ? null : <Loading what="the jobs" class="loading-list" />;
   if (page.items.length > 0) {
     return (
-      <div class={list.older.value ? "older" : undefined} aria-busy={list.older.value}>
+      <div class={list.stale.value ? "stale" : undefined} aria-busy={list.stale.value}>
         <JobTable items={page.items} />
       </div>
     );
   }
-  if (list.older.value) return <Loading what="the jobs" class="loading-list" />;
+  if (list.stale.value) return <Loading what="the jobs" class="loading-list" />;
   return isFiltered(search.value) || valueOf(search.value, "cursor") ? <NoHit /> : <FirstJob />;
 }
 

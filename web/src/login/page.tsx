@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ApiError, address, ask } from "../api";
 import { elapsed } from "../format";
 import type { Session } from "../model";
-import { enter, session } from "../session";
+import { acceptSession, session } from "../session";
 import { now } from "../settings";
 import { faultWords } from "../states";
 
@@ -35,7 +35,7 @@ function Form() {
     try {
       const found = await ask<Session>(address("/session"), "role", { method: "POST", body: { token } });
       document.getElementById("content")?.focus();
-      enter(found);
+      acceptSession(found);
     } catch (fault) {
       refusal.value = refusalOf(fault);
       field.current?.select();

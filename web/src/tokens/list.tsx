@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { ago, dateTime, duration, type TimeZone } from "../format";
 import { narrow, now, zoneOf } from "../settings";
-import { kGreyLook, type Look, Status } from "../status";
+import { kGreyStyle, type StatusStyle, Status } from "../status";
 import type { Token } from "./calls";
 
 // The tokens as a table, and as cards where it is narrow.
@@ -12,17 +12,17 @@ function remaining(us: number, nowMs: number): string {
   return duration(Math.max(0, Math.round((us / 1000 - nowMs) / 1000)));
 }
 
-interface Standing extends Look {
+interface TokenStatus extends StatusStyle {
   readonly word: string;
   readonly more?: string;
   readonly works: boolean;
 }
 
 /** Whether a token works, and for how long. */
-export function standingOf(token: Token, nowMs: number): Standing {
+export function tokenStatusOf(token: Token, nowMs: number): TokenStatus {
   const { expires_us: expires } = token;
-  if (token.revoked_us !== null) return { ...kGreyLook, word: "Revoked", works: false };
-  if (expires / 1000 <= nowMs) return { ...kGreyLook, word: "Expired", works: false };
+  if (token.revoked_us !== null) return { ...kGreyStyle, word: "Revoked", works: false };
+  if (expires / 1000 <= nowMs) return { ...kGreyStyle, word: "Expired", works: false };
   if (expires / 1000 - nowMs > kSoonMs) return { icon: "check", tone: "green", word: "Active", works: true };
   return { icon: "bang", tone: "amber", word: "Active", more: `${remaining(expires, nowMs)} left`, works: true };
 }
@@ -45,8 +45,8 @@ function Scopes({ token }: { readonly token: Token }) {
 }
 
 function State({ token }: { readonly token: Token }) {
-  const standing = standingOf(token, now.value);
-  return <Status look={standing} word={standing.word} more={standing.more} />;
+  const status = tokenStatusOf(token, now.value);
+  return <Status style={status} word={status.word} more={status.more} />;
 }
 
 interface RowProps {
@@ -56,7 +56,7 @@ interface RowProps {
 }
 
 function Action({ token, revoke }: RowProps) {
-  if (!standingOf(token, now.value).works) return null;
+  if (!tokenStatusOf(token, now.value).works) return null;
   return (
     <button type="button" onClick={() => revoke(token)}>
       Revoke<span class="unseen"> {token.name}</span>
