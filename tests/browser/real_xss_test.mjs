@@ -109,7 +109,7 @@ test("every group in the list, on all of its pages", { skip: kSkip }, async () =
   await enter();
   const groups = new Set();
   for (let pages = 1; ; pages += 1) {
-    await run.assertNoTrespass(`page ${pages}`);
+    await run.assertNoViolation(`page ${pages}`);
     for (const group of await run.page.locator("tbody .group").allTextContents()) groups.add(group);
     const next = run.page.getByRole("link", { name: /^Next page/ });
     if ((await next.count()) === 0) break;
@@ -140,7 +140,7 @@ test("every text as the name of a token, of who made it, who changed what, and w
   await run.page.context().clearCookies();
   await enter(maker);
   assert.equal(await run.page.locator(".account b").textContent(), kNames.at(-1));
-  await run.assertNoTrespass();
+  await run.assertNoViolation();
 });
 
 test("answers of the API that are opened as pages are texts", { skip: kSkip }, async () => {
@@ -156,6 +156,6 @@ test("answers of the API that are opened as pages are texts", { skip: kSkip }, a
     assert.match(policy, /default-src 'none'.*require-trusted-types-for 'script'/, path);
     assert.equal(sniff, "nosniff", path);
     if (!path.startsWith("/jobs/")) assert.match(type, /json|text\/plain/, path);
-    await run.assertNoTrespass(path);
+    await run.assertNoViolation(path);
   }
 });

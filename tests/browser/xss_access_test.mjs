@@ -67,7 +67,7 @@ test("every text in the token that was made", async () => {
     service.access.tokens = [];
     const said = await run.page.evaluate(make, "x");
     assert.deepEqual(said, [`The token of “${name}”`, token.replace(/[\r\n]/g, "")]);
-    await run.assertNoTrespass();
+    await run.assertNoViolation();
   });
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { page, service, usePage } from "./support/mock_page.mjs";
 import { rule, sampleJob } from "./support/sample_jobs.mjs";
-import { kXss, trespasses } from "./support/xss.mjs";
+import { kXss, violations } from "./support/xss.mjs";
 import { XssRun } from "./support/xss_run.mjs";
 
 let run;
@@ -18,7 +18,7 @@ test("the corpus is large, and the alarms ring", async () => {
   run.page.expected.push(/Trusted|Content Security Policy|TrustedHTML/);
   await run.page.goto(`${service.url}/jobs`);
   await run.page.locator(".empty").waitFor();
-  assert.deepEqual(await run.page.evaluate(trespasses), []);
+  assert.deepEqual(await run.page.evaluate(violations), []);
   const refused = await run.page.evaluate(() => {
     const evil = document.createElement("iframe");
     evil.setAttribute("id", "javascript:");
@@ -32,7 +32,7 @@ test("the corpus is large, and the alarms ring", async () => {
     return "taken";
   });
   assert.equal(refused, "TypeError", "the browser enforces Trusted Types");
-  assert.deepEqual(await run.page.evaluate(trespasses), ["ran by hand", "<iframe>"]);
+  assert.deepEqual(await run.page.evaluate(violations), ["ran by hand", "<iframe>"]);
   assert.match((await run.page.evaluate(() => window.noted.csp)).join(), /require-trusted-types-for/);
   await run.page.goto("about:blank");
 });

@@ -292,9 +292,9 @@ export const catalog = () => Object.entries(kParameters).map(([name, parameters]
 
 /** The parameters that a rule has, or would have with these. */
 export function parametersOf(job, name, given = {}) {
-  const stands = { ...Object.fromEntries((kParameters[name] ?? []).map((each) => [each.name, each.default])), ...job.parameters?.[name] };
-  for (const [key, value] of Object.entries(given)) stands[key] = value ?? kParameters[name].find((each) => each.name === key).default;
-  return stands;
+  const current = { ...Object.fromEntries((kParameters[name] ?? []).map((each) => [each.name, each.default])), ...job.parameters?.[name] };
+  for (const [key, value] of Object.entries(given)) current[key] = value ?? kParameters[name].find((each) => each.name === key).default;
+  return current;
 }
 
 /** In the service's words; "" when all is well. */

@@ -212,7 +212,7 @@ export function poison(answer, textFor, path = "") {
 }
 
 /** What a page must not have, whatever texts it shows: runs in the page. */
-export function trespasses() {
+export function violations() {
   const allowed = new Set(
     ("html head meta link title body div span p b a ul ol li dl dt dd h1 h2 h3 nav main header section button select option input label form " +
       "table caption thead tbody tr th td time code pre kbd canvas svg path rect circle g line text details summary dialog strong noscript script").split(" "));

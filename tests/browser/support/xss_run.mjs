@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { kXss, poison, trespasses } from "./xss.mjs";
+import { kXss, poison, violations } from "./xss.mjs";
 
 // A page that is shown the whole corpus: answer number n puts text n + i into its field number i, so
 // that in a full run every field gets every text.
@@ -79,14 +79,14 @@ export class XssRun {
     });
   }
 
-  async assertNoTrespass(what = `round ${this.round}`) {
+  async assertNoViolation(what = `round ${this.round}`) {
     const refused = await this.page.evaluate(() => window.noted.csp);
-    assert.deepEqual([...(await this.page.evaluate(trespasses)), ...refused], [], what);
+    assert.deepEqual([...(await this.page.evaluate(violations)), ...refused], [], what);
   }
 
   /** Nothing ran, nothing came in, and these texts are on the page as they were sent. */
   async assertShown(texts, what = `round ${this.round}`) {
-    await this.assertNoTrespass(what);
+    await this.assertNoViolation(what);
     const missing = await this.page.evaluate((wanted) => {
       const said = [...document.querySelectorAll("[title], [aria-label]")].flatMap((element) => [element.getAttribute("title"), element.ariaLabel]);
       const all = [document.body.textContent, ...said].join("\n");
