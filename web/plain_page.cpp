@@ -1,4 +1,4 @@
-// What is served when the program was built without the web UI: a page with links to the API.
+// The page of a server that was built without the web UI: it links to the API.
 #include "server/api/service/static_file_table.h"
 
 namespace stepscope {

@@ -6,8 +6,8 @@ import { session, signOut } from "./session";
 import { faultWords } from "./states";
 
 /**
- * Who is signed in, and the way out of a session: a proxy or a certificate lets in without one.
- * Nothing where nobody has to sign in.
+ * The name of the signed-in person and the button that ends the session. A person whom a proxy or a certificate lets
+ * in has no session to end. A service on which nobody has to sign in shows nothing here.
  */
 export function Account() {
   const fault = useSignal("");

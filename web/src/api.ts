@@ -12,13 +12,13 @@ export class ApiError extends Error {
     readonly sentence: string,
     readonly status: number | null,
     readonly requestId: string | null,
-    readonly waitMs = 0, // that the service wants before the next try
+    readonly waitMs = 0, // the pause that the service wants before the next try
   ) {
     super(sentence);
   }
 }
 
-/** How far the service's clock is ahead of this browser's, when it matters (over 3 s). */
+/** Milliseconds by which the service's clock is ahead of this browser's; 0 up to 3 s, which do not matter. */
 export const clockAheadMs = signal(0);
 
 /** The service answered that it does not know who asks. */
@@ -69,7 +69,7 @@ interface Call {
   readonly stop?: AbortSignal;
 }
 
-/** One call; `what` is the list or the word that a good answer must have. */
+/** Calls the service; `what` names the list or the text that a good answer must have. */
 export async function ask<T>(url: string, what: string, { method, body, stop }: Call = {}): Promise<T> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), kDeadlineMs);

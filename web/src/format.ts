@@ -105,7 +105,7 @@ export function dateTime(us: number | null | undefined, zone: TimeZone, named = 
   return `${day} ${time}${named ? suffix : ""}`;
 }
 
-/** A time since the job's start, as axis and tooltip write it: 20 s, 1:20, 1:02:03. */
+/** A time since the job's start, for axes and tooltips: 20 s, 1:20, 1:02:03. */
 export function sinceStart(ms: number, decimals = 0): string {
   const sign = ms < 0 ? "−" : "";
   const unit = 10 ** (3 - decimals);
@@ -135,7 +135,7 @@ export function instant(ms: number, startMs: number, zone: TimeZone, decimals = 
   return day === monthAndDay(startMs, zone) ? time : `${day} ${time}`;
 }
 
-/** As `instant` on an axis: the day stands at midnight only. */
+/** An instant on an axis: like `instant`, but the day is written at midnight only. */
 export function axisInstant(ms: number, startMs: number, zone: TimeZone, decimals = 0): string {
   if (zone === "relative") return sinceStart(ms - startMs, decimals);
   const time = clockTime(ms, zone, decimals);
@@ -155,7 +155,7 @@ export function hardware(nodes: number, gpus: number): string {
   return `${count(nodes)} × ${text} ${gpus === 1 ? "GPU" : "GPUs"}`;
 }
 
-/** As `metric`, for round values: without zeros after the point. */
+/** A round value of an axis in the unit of its metric: like `metric`, but without zeros after the point. */
 export function axisValue(value: number, unit: string): string {
   return metric(value, unit).replace(/(\.\d*?)0+(?=\s|$)/, "$1").replace(/\.(?=\s|$)/, "");
 }

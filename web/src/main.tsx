@@ -17,7 +17,7 @@ interface Pages {
 }
 const pages = signal<Partial<Pages>>({});
 
-// Each page is a file of its own: the list does not wait for the charts.
+// Each page is a chunk of its own, so that the list does not wait for the charts.
 const kLoaders = {
   jobs: async () => ({ jobs: (await import("./jobs/page")).JobsPage }),
   job: async () => ({ job: (await import("./job/page")).JobPage }),
@@ -48,7 +48,7 @@ function NotFound() {
   );
 }
 
-/** The page of this address, or the one that asks who is there: the address stays, to go on from. */
+/** The page of this address, or the login page. The address stays, so that signing in leads back to the page. */
 function Page() {
   const route = match(path.value);
   if (route.page === "none") return <NotFound />;

@@ -47,7 +47,7 @@ export interface JobNode {
   readonly exit_code: number | null;
   readonly signal: number | null;
   readonly clock_offset_us: number | null;
-  readonly clock_suspect?: { readonly since_us: number; readonly until_us: number | null; readonly offset_us: number } | null; // not of older services
+  readonly clock_suspect?: { readonly since_us: number; readonly until_us: number | null; readonly offset_us: number } | null; // older services leave it out
   readonly absent: readonly { readonly source: string; readonly reason: string }[] | null;
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -75,7 +75,7 @@ export interface JudgedRule extends RuleEvaluation {
   readonly parameters: Readonly<Record<string, number | string>>;
 }
 
-/** Where the time of a job went: busy first, then what it was lost to, the largest first. */
+/** The budget of a job's time: the busy share first, then each cause of lost time, the largest first. */
 export interface Diagnosis {
   readonly sentence: string;
   readonly unit: string;
@@ -121,7 +121,7 @@ export interface Series {
   readonly min: Values;
   readonly mean: Values;
   readonly max: Values;
-  readonly sum?: Values; // of a folded series, which stands for `of` of them
+  readonly sum?: Values; // only in a folded series, which stands for `of` series
   readonly of?: number;
 }
 
@@ -135,7 +135,7 @@ export interface Metrics {
   readonly series: readonly Series[];
 }
 
-/** Counts between edges, one more of them; both empty when there is nothing. */
+/** A histogram: counts between edges, of which there is one more; both are empty when nothing was counted. */
 export interface Distribution {
   readonly edges_seconds: readonly number[];
   readonly counts: readonly number[];
@@ -179,7 +179,7 @@ export interface Steps {
   readonly left_out: number; // ranks that were not read
 }
 
-/** One that is text has neither minimum nor maximum; without a default it must be given. */
+/** A parameter of a rule. A text has neither minimum nor maximum; a parameter without a default must be given. */
 export interface RuleParameter {
   readonly name: string;
   readonly default: number | string | null;
@@ -195,7 +195,7 @@ export interface RuleType {
   readonly parameters: readonly RuleParameter[];
 }
 
-/** What a rule would say with other parameters. */
+/** The verdict that a rule would give with other parameters. */
 export interface RulePreview {
   readonly rule_evaluation_status: RuleStatus;
   readonly verdict: { readonly kind: string; readonly sentence: string };
@@ -205,7 +205,7 @@ export interface RulePreview {
   readonly difference: string;
 }
 
-/** When the status of a rule changed, the newest last. */
+/** One change of a rule's status; a list has the newest last. */
 export interface RuleChange {
   readonly status: RuleStatus;
   readonly start_time_us: number;

@@ -34,7 +34,7 @@ export const kPalettes: Readonly<Record<Theme, Palette>> = {
   },
 };
 
-/** How an area is filled: a series' colour, or stripes of it where two stand for what goes together. */
+/** The fill of an area: the colour of a series, or stripes of that colour for the second of two phases that belong together. */
 export interface Fill {
   readonly tone: number;
   readonly striped?: boolean;
@@ -43,7 +43,7 @@ export interface Fill {
 /** Time that nothing accounts for: as faint as a line of the grid. */
 export const kUnaccounted = -2;
 
-/** The phases in the order of a step. Those that are neighbours in most steps differ in colour, or by stripes. */
+/** The phases in the order of a step. Phases that follow each other in most steps differ in colour, or by stripes. */
 export const kPhases: Readonly<Record<string, Fill>> = {
   data: { tone: 0 },
   transfer: { tone: 0, striped: true },

@@ -3,7 +3,7 @@ import { ApiError } from "./api";
 
 // Asks again and again while the page can be seen: after `periodMs`, or after a fault with growing
 // pauses up to 30 s. A period of null means that the answer will not change any more; so does the
-// answer that whoever asks is not known, or may not.
+// answer 401 or 403, as asking again changes nothing before somebody signs in.
 
 export interface PollState {
   readonly okAt: number | null;

@@ -1,8 +1,8 @@
 import type { Metrics, Series } from "./model";
 
-// The service writes bins that follow each other as one run: two thirds of an answer would be times.
+// The service writes neighbouring bins as one run, because their times would be two thirds of an answer.
 
-/** The begin of the first bin in microseconds, and how many bins there are. */
+/** The begin of the run's first bin in microseconds, and its number of bins. */
 type Run = readonly [number, number];
 
 export interface SentMetrics extends Omit<Metrics, "series"> {

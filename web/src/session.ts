@@ -3,10 +3,10 @@ import { ask, address, signedOut } from "./api";
 import type { Session } from "./model";
 import { type Poll, poll } from "./poll";
 
-// Who looks at the page. The service decides what they may do; the page only leaves out what it would
-// refuse. All tabs of the browser share one session, so each tells the others when it changes.
+// The session of the person at the page. The service decides what they may do; the page only leaves out what it
+// would refuse. All tabs of the browser share one session, so each tells the others when it changes.
 
-/** The last one that was known; null until the service has said. */
+/** The last known session; null until the service has answered. */
 export const session = signal<Session | null>(null);
 export const isAdmin = computed(() => session.value?.role === "admin");
 export const mayChange = computed(() => isAdmin.value || session.value?.role === "operator");
@@ -14,7 +14,7 @@ export const mayChange = computed(() => isAdmin.value || session.value?.role ===
 const tabs = new BroadcastChannel("stepscope.session");
 let asked: Poll | null = null;
 
-/** Asks who is there. */
+/** Asks the service who is signed in. */
 export function startSession(): void {
   tabs.onmessage = startSession;
   asked?.stop();
@@ -26,7 +26,7 @@ export function startSession(): void {
 }
 
 export function acceptSession(found: Session): void {
-  asked?.stop(); // a late answer to it would be about the time before
+  asked?.stop(); // its late answer would overwrite the new session with the one before
   session.value = found;
   signedOut.value = false;
   tabs.postMessage("in");

@@ -4,7 +4,7 @@ import type { Theme } from "./palette";
 import { valueOf } from "./query";
 import { search } from "./router";
 
-// What belongs to the reader and not to the view: kept in this browser, if it lets us.
+// Settings of the reader, not of the view: they are not in the link, but in this browser's storage where it allows that.
 
 export type ThemeChoice = "system" | Theme;
 

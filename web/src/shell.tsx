@@ -19,7 +19,7 @@ const kZones: readonly (readonly [TimeZone, string])[] = [
   ["local", "Local"],
 ];
 
-/** Which way a page writes times when the link does not say. */
+/** The time zone of a page whose link names none. */
 export function homeZone(): TimeZone {
   return match(path.value).page === "job" ? "relative" : "utc";
 }

@@ -6,9 +6,9 @@ import { ago, elapsed } from "./format";
 import type { Poll } from "./poll";
 import { now } from "./settings";
 
-// What a place shows while it has nothing, or nothing new, to show.
+// Placeholders of a part of the page that is loading, empty or out of date.
 
-/** Grey blocks of the final size; the word comes only when the wait is felt. */
+/** Grey blocks of the final size; the text appears only after 400 ms, when the wait is felt. */
 export function Loading({ what, class: size }: { what: string; class: string }) {
   const [slow, setSlow] = useState(false);
   useEffect(() => {
@@ -29,7 +29,7 @@ export function faultWords(error: ApiError): string {
   return `${error.sentence.replace(/\.$/, "")}${notes === "" ? "" : ` (${notes})`}.`;
 }
 
-/** What failed, why, and the way out. With data on screen it says how old they are. */
+/** A notice of what could not be loaded, why, and a button to retry. With data on screen it says how old they are. */
 export function Fault({ what, poll }: { readonly what: string; readonly poll: Poll }) {
   const { error, okAt, retryAt } = poll.state.value;
   if (error === null) return null;
@@ -68,7 +68,7 @@ export function Empty({ title, whole, children }: EmptyProps) {
 
 const fault = signal<string | null>(null);
 
-/** Shows an error of the page itself; what was stopped on purpose is none. */
+/** Shows an error of the page itself; a call that was aborted on purpose is no error. */
 export function reportFault(reason: unknown): void {
   if (reason instanceof DOMException && reason.name === "AbortError") return;
   const text = reason instanceof Error ? `${reason.message}\n${reason.stack ?? ""}` : String(reason);

@@ -47,7 +47,7 @@ export function JobState({ status, secondary }: { status: JobStatus; secondary?:
   return <Status style={kJobStyles[status] ?? kGreyStyle} word={status} more={more} />;
 }
 
-/** Not judged: shown grey, whatever the status says, never as if all were well. */
+/** Whether the rule was not judged. Such a rule is shown grey, whatever its status, never as if all were well. */
 export function isUnknown(rule: RuleEvaluation): boolean {
   return rule.verdict?.kind === "unknown" || rule.verdict === null;
 }

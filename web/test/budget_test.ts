@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 
-// Kilobytes of JavaScript, gzip, that a page needs before it can show anything.
+// Each page has a budget: kilobytes of gzipped JavaScript that it needs before it can show anything.
 
 interface Chunk {
   readonly file: string;

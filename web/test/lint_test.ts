@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 // Text from outside is only ever text: nothing in the page's own source turns text into markup or
-// into a program, or sends it elsewhere. The policy of every answer forbids it too; this says where.
+// into a program, or sends it elsewhere. The policy of every answer forbids it too; this test names the line.
 
 const kForbidden: readonly RegExp[] = [
   /innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|parseFromString|setHTMLUnsafe|srcdoc/i,
@@ -15,7 +15,7 @@ const kForbidden: readonly RegExp[] = [
   /\bjavascript:/i,
   /\.(href|src|action|location)\s*=(?!=)|location\.(assign|replace)\s*\(/,
 ];
-/** Lines that may, and why: the address of a file that the page itself has made. */
+/** Lines that may match all the same: this one is the address of a file that the page itself has made. */
 const kAllowed: readonly string[] = ["src/job/chart.tsx: link.href = url;"];
 
 function sources(folder: string): readonly string[] {

@@ -6,7 +6,7 @@ import { kPalettes, kPhases, kUnaccounted, type Theme, toneOf } from "../src/pal
 const kThemes: readonly Theme[] = ["light", "dark"];
 type Rgb = readonly [number, number, number];
 
-/** Linear light, 0 to 1. */
+/** The colour in linear light, 0 to 1. */
 function linear(colour: string): Rgb {
   const part = (at: number) => {
     const value = parseInt(colour.slice(at, at + 2), 16) / 255;
@@ -24,7 +24,7 @@ function contrast(a: string, b: string): number {
 const times = (m: readonly Rgb[], [x, y, z]: Rgb): Rgb =>
   m.map((row) => row[0] * x + row[1] * y + row[2] * z) as unknown as Rgb;
 
-/** What an eye sees, in linear light: Viénot 1999 for protan and deutan, Brettel 1997 for tritan. */
+/** Simulated colour blindness in linear light: Viénot 1999 for protan and deutan, Brettel 1997 for tritan. */
 const kProtan: readonly Rgb[] = [[0.1124, 0.8876, 0], [0.1124, 0.8876, 0], [0.004, -0.004, 1]];
 const kDeutan: readonly Rgb[] = [[0.2927, 0.7073, 0], [0.2927, 0.7073, 0], [-0.0223, 0.0223, 1]];
 const kTritanA: readonly Rgb[] = [[1.0128, 0.1355, -0.1483], [-0.0124, 0.8681, 0.1443], [0.0759, 0.805, 0.1191]];

@@ -1,5 +1,5 @@
 // Packs the built page and writes it as C++: node embed.mjs DIST OUTPUT.cpp
-// Without npm there is no build: node is not needed either, see embed.cmake.
+// embed.cmake calls it only where npm is installed; else the server gets a plain page.
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -39,7 +39,7 @@ function literal(bytes) {
 
 function packed(bytes) {
   const gzip = gzipSync(bytes, { level: 9 });
-  gzip[9] = 3; // The same bytes on every machine.
+  gzip[9] = 3; // The header names the operating system: always "Unix", so that every machine builds equal bytes.
   const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
   const unlessLarger = (form) => (form.length < bytes.length ? form : Buffer.alloc(0));
   return { plain: bytes, gzip: unlessLarger(gzip), brotli: unlessLarger(brotli) };

@@ -3,13 +3,13 @@ import type { Annotation, RankSteps } from "../model";
 import type { Bar } from "./bars";
 import { barsOf, rangeOf } from "./histogram";
 
-// What the code of a rank named: how often, how long, and how the times are spread, over the whole job.
+// The annotations of a rank: spans that its code named, with their number, duration and distribution over the whole job.
 
 const kMost = 50;
 
 const part = (at: number, all: number) => `${((100 * at) / all).toFixed(2)}%`;
 
-/** Bins of one relative width side by side: a long tail stays as readable as the rest. */
+/** The distribution of an annotation's durations. Bins of one relative width are drawn equally wide, so that a long tail stays readable. */
 function Spread({ bars, name }: { readonly bars: readonly Bar[]; readonly name: string }) {
   if (bars.length === 0) return <>–</>;
   const most = bars.reduce((a, b) => (b.count > a.count ? b : a));

@@ -10,7 +10,7 @@ export interface Bar {
 
 export interface BarsProps {
   readonly bars: readonly Bar[];
-  /** All that is too far away for the same scale: a bar of its own behind the others. */
+  /** The values too far away for the same scale, as one bar behind the others. */
   readonly tail: Bar | null;
   readonly height: number;
   readonly words: string;
@@ -27,7 +27,7 @@ export function Bars({ bars, tail, height, words, marks }: BarsProps) {
   const at = (value: number) => (high > low ? (wide * (value - low)) / (high - low) : 0);
   const floor = height - kAxis;
   const most = Math.max(1, tail?.count ?? 0, ...bars.map((bar) => bar.count));
-  // Whatever was counted can be seen.
+  // A bar with a count is at least 2 px high, so that it can be seen.
   const rise = (count: number) => (count === 0 ? 0 : Math.max(2, ((floor - 14) * count) / most));
   const rect = (key: string, { count }: Bar, x: number, width: number, tone: string) => (
     <rect key={key} class={tone} x={part(x)} width={part(width)} y={floor - rise(count)} height={rise(count)} />

@@ -1,7 +1,7 @@
 import type { ComponentChild } from "preact";
 import { dateTime, duration, instant, type TimeZone } from "../format";
 
-// Changes of a status in the order in which they came: when, to what, for how long, and why.
+// The changes of a status in the order in which they came: when, to what, for how long, and why.
 
 export interface Change {
   readonly us: number;

@@ -23,7 +23,7 @@ export interface ChartProps {
   readonly reset: () => void;
 }
 
-/** Everything that needs a new canvas; samples and the span do not. */
+/** A key of everything that needs a new canvas when it changes; new samples or another span do not. */
 function shapeOf({ panel, zone, startMs }: ChartProps): string {
   const lines = panel.traces.map(({ label, tone, low }) => [label, tone, low !== null]);
   return JSON.stringify([panel.id, lines, panel.threshold, zone, startMs, theme.value]);

@@ -3,7 +3,7 @@ import type { Panel } from "./panels";
 import type { Trace } from "./traces";
 import type { Span } from "./view";
 
-// The same numbers as the chart, as rows: for the keyboard, for readers, and for other programs.
+// The numbers of a chart as table rows and as CSV: for the keyboard, for screen readers, and for other programs.
 
 const kMostRows = 200;
 

@@ -1,7 +1,7 @@
 import { dateTime, duration, type TimeZone } from "../format";
 import type { JobNode } from "../model";
 
-/** What there is to know of a node's clock before its charts are believed. */
+/** A sentence about a node's clock, which decides whether the times of its charts can be believed. */
 export function clockOf({ clock_offset_us: offset, clock_suspect: seen }: JobNode, zone: TimeZone): string {
   const now = duration((offset ?? 0) / 1e6);
   if (!seen) return now;

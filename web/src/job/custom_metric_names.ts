@@ -1,22 +1,22 @@
 import type { Metrics } from "../model";
 
-// Metrics of the user's own: `user.` and a name, from the training, its output, or anyone's samples.
+// Custom metrics are named `user.` and a name; they come from the training, its output, or the API.
 
 export interface CustomMetricNames {
   readonly charted: readonly string[];
-  /** Known, but too many for charts. */
+  /** Further metrics, which are too many for charts. */
   readonly uncharted: readonly string[];
 }
 
-/** How many series each of the job's own metrics has. */
+/** The number of series of each custom metric. */
 export type SeriesCounts = ReadonlyMap<string, number>;
 
 const kPrefix = "user.";
 export const kMostCharted = 24;
-/** All charts of a page are one call, and an answer has at most 2,000 series. */
+/** The limit for custom metrics: all charts of a page are one call, and an answer has at most 2,000 series. */
 const kMostSeries = 400;
 
-/** What was known with what is in an answer with one folded series of each metric. */
+/** The known metrics, extended by an answer that has one folded series of each metric. */
 export function withAnswer(known: SeriesCounts, { series }: Metrics): SeriesCounts {
   const all = new Map(known);
   for (const { metric, of: many } of series) {
@@ -25,7 +25,7 @@ export function withAnswer(known: SeriesCounts, { series }: Metrics): SeriesCoun
   return all;
 }
 
-/** The first by name, as far as there is room; `folded`: each is one series. */
+/** Gives charts to the first metrics by name, as far as there is room; `folded`: each metric is one series. */
 export function chooseCharted(known: SeriesCounts, folded: boolean): CustomMetricNames {
   const names = [...known.keys()].sort();
   let left = kMostSeries;

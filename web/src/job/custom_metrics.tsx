@@ -9,11 +9,11 @@ import { Fault, Loading } from "../states";
 import type { JobData } from "./data";
 import { chooseCharted, type SeriesCounts, withAnswer } from "./custom_metric_names";
 
-// The job's own metrics. Which there are is found by asking for one bin of every metric: of the whole
-// job once, then now and then of what is new. Their samples come with those of the other charts.
+// The job's custom metrics. Their names are found by asking for one bin of every metric: once for the whole
+// job, then every 30 s for the time since. Their samples come in the call for all charts.
 
 const kPeriodMs = 30_000;
-const kLateUs = 60e6; // samples that come later than others
+const kLateUs = 60e6; // some samples arrive this much later than others
 
 interface CustomMetricsProps {
   readonly job: Job;
@@ -24,7 +24,7 @@ interface CustomMetricsProps {
   readonly draw: (metric: string) => ComponentChild;
 }
 
-/** Of a job whose series are too many for one answer, its first node speaks. */
+/** Asks for one bin of every metric; where these are too many series for one answer, only for those of the first node. */
 async function readNames(job: Job, fromUs: number | null, stop: AbortSignal): Promise<Metrics> {
   const what = { fold: "metric", points: 1, from_us: fromUs };
   try {
@@ -58,7 +58,7 @@ function useNames({ data, follow, folded }: CustomMetricsProps): Poll | null {
   return opened.value;
 }
 
-/** Those that have no chart, each with its samples. */
+/** The custom metrics that have no chart, each with a link to its samples. */
 function Uncharted({ job, names }: { readonly job: Job; readonly names: readonly string[] }) {
   if (names.length === 0) return null;
   return (

@@ -10,8 +10,9 @@ import { rankAskedFor, stepsQuery } from "./ranks";
 import { append } from "./traces";
 import { isRunning, startMs, zoomOf } from "./view";
 
-// What a job's page knows, and how it stays fresh. Three calls follow a running job, each at its own
-// pace, together at most one a second (and a rare one for metrics of its own, custom_metrics.tsx). Steps and metrics of a zoom into the past are asked for once.
+// The data of a job's page, and the calls that keep it fresh. Three calls follow a running job, each at its own
+// pace, together at most one a second; custom_metrics.tsx adds a rare one. Steps and metrics of a zoom into the
+// past are asked for once.
 
 const kPoints = 360;
 const kPeriodMs = 4000;
@@ -22,9 +23,9 @@ export interface JobData {
   readonly rules: ReadonlySignal<readonly JudgedRule[]>;
   readonly metrics: ReadonlySignal<Metrics | null>;
   readonly steps: ReadonlySignal<Steps | null>;
-  /** The job's own metrics, which the part of the page that shows them finds out; null until then. */
+  /** The job's custom metrics, which the part of the page that shows them finds out; null until then. */
   readonly customMetrics: Signal<CustomMetricNames | null>;
-  /** Those of them that `metrics` was asked for. */
+  /** The custom metrics that `metrics` was asked for. */
   readonly customAsked: ReadonlySignal<readonly string[]>;
   readonly jobPoll: Poll;
   readonly metricsPoll: ReadonlySignal<Poll | null>;
@@ -38,7 +39,7 @@ const zoomKey = computed(() => {
   return zoom === null ? "" : `${zoom.fromMs} ${zoom.toMs}`;
 });
 
-/** The window of a call: the zoom and a little more on both sides, so that its edges are drawn. */
+/** The span of time of a call: the zoom and a little more on both sides, so that its edges are drawn. */
 function windowOf(job: Job): { from_us?: number; to_us?: number } {
   const zoom = zoomOf(search.peek());
   if (zoom === null) return {};
@@ -52,17 +53,17 @@ function longest(metrics: Metrics): number {
   return metrics.series.reduce((most, series) => Math.max(most, series.times_us.length), 0);
 }
 
-/** Follows by the cursor; asks for all again when there is none, or when the bins became too many. */
+/** Asks for the samples since the cursor; for all again when there is no cursor, or when the bins became too many. */
 async function nextMetrics(job: Job, custom: readonly string[], shown: Metrics | null, stop: AbortSignal): Promise<Metrics> {
   const what = { metric: [...metricsOf(job), ...custom].join(","), fold: isFolded(job) ? "metric" : null };
-  // A job that grew large goes on with other series.
+  // A job that grew large is asked for folded series from then on, which cannot be appended to the others.
   const same = shown?.series.every((series) => (series.of !== undefined) === isFolded(job)) ?? false;
   if (same && shown !== null && shown.cursor !== null && longest(shown) < 2 * kPoints) {
     try {
       return append(shown, await readMetrics(job.name, { ...what, since: shown.cursor }, stop));
     } catch (fault) {
       if (!(fault instanceof ApiError && fault.status === 400)) throw fault;
-      // Too much has come since, as when the page was hidden for a night.
+      // The service refuses to send so much at once: the page was hidden for a night, for example.
     }
   }
   return readMetrics(job.name, { ...what, points: kPoints, ...windowOf(job) }, stop);

@@ -1,7 +1,7 @@
 import { share } from "../format";
 import type { Cause, Diagnosis as Found } from "../model";
 
-// Where the time went, before everything else: the sentence, a bar for each cause, and what to do.
+// The diagnosis says where the time went, and comes before everything else: a sentence, a bar for each cause, and advice.
 
 const kMostRows = 6;
 const width = (part: number) => `${(100 * part).toFixed(2)}%`;

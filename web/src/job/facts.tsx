@@ -5,7 +5,7 @@ import { JobState } from "../status";
 import { type Change, Changes } from "./changes";
 import { clockOf } from "./clock";
 
-// What describe-job says beyond the rules: configuration, nodes, and the way the job went.
+// The parts of describe-job beside the rules: configuration, nodes, and the changes of the job's status.
 
 function Fact({ word, children }: { readonly word: string; readonly children: ComponentChildren }) {
   return (

@@ -5,7 +5,7 @@ import { now } from "../settings";
 import { JobState } from "../status";
 import { isRunning, startMs } from "./view";
 
-// Who the job is, how it does, and how fresh the picture is.
+// The head of the page: the job's name and status, its hardware, and the age of its newest samples.
 
 function gpusOf(job: Job): number {
   return job.nodes.reduce((total, node) => total + (node.gpus?.length ?? 0), 0);

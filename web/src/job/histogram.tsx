@@ -3,7 +3,7 @@ import { count, duration, percent, plural } from "../format";
 import type { Distribution, RankSteps } from "../model";
 import { type Bar, Bars } from "./bars";
 
-// How often a step took how long: bars of equal width up to the 99th percentile, and one for all behind it.
+// The histogram of step time: bars of equal width up to the 99th percentile, and one for all slower steps.
 
 export interface HistogramProps {
   readonly found: RankSteps;

@@ -21,7 +21,7 @@ import { isAsync, phasePanel, rankShown, stepPanel } from "./step_panels";
 import { Toolbar, toggleLive } from "./toolbar";
 import { isRunning, removedUntilUs, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
 
-/** The places of what a rank's steps show; a job without ranks has one that says so. */
+/** Placeholders of the charts of a rank's steps; a job without ranks has a single chart, which says so. */
 function StepsLoading({ job }: { readonly job: Job }) {
   const places = job.ranks.length === 0 ? [""] : ["", " loading-tall", ""];
   return <>{places.map((tall, i) => <Loading key={i} what="the steps" class={`card loading-chart${tall}`} />)}</>;
@@ -38,7 +38,7 @@ function ChartsLoading({ job }: { readonly job: Job }) {
   );
 }
 
-/** No sample at all: what is awaited, and after a minute what to look at. */
+/** Shown while there is no sample at all: what the page waits for, and after a minute what to check. */
 function NoSamples({ job }: { readonly job: Job }) {
   const seconds = (now.value - job.created_us / 1000) / 1000;
   if (job.ended_us !== null) return <Empty title="No samples"><p>The job ended before its agents sent any.</p></Empty>;
@@ -85,7 +85,7 @@ function Partial({ job, metrics }: { readonly job: Job; readonly metrics: Metric
   );
 }
 
-/** Where nothing finer than rollups is left. */
+/** A notice about the time of which nothing finer than rollups is left. */
 function Removed({ job, span, zone }: { readonly job: Job; readonly span: Span; readonly zone: TimeZone }) {
   const us = removedUntilUs(job, span);
   if (us === null) return null;
@@ -97,7 +97,7 @@ function Removed({ job, span, zone }: { readonly job: Job; readonly span: Span; 
   );
 }
 
-/** How the steps of the rank are spread, once that part of the page is here. */
+/** The histogram of the rank's step times, once the lazily loaded parts are here. */
 function StepTimes({ found, job }: { readonly found: RankSteps; readonly job: Job }) {
   useEffect(loadLazyParts, []);
   const Histogram = lazyParts.value?.Histogram;
@@ -136,7 +136,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
     [data],
   );
   useShortcuts(keys);
-  // Below the charts, so it waits until their height is known, and that of the annotations.
+  // The parts below the charts wait until the height of charts and annotations is known, so that nothing jumps.
   const named = found && found.annotations.length > 0 ? found : null;
   const settled =
     (data.customMetrics.value !== null || lazyParts.value?.CustomMetrics === undefined) && (metrics !== null || data.metricsPoll.value?.state.value.error) &&

@@ -17,15 +17,15 @@ export interface Panel {
   readonly traces: readonly Trace[];
   readonly threshold: Threshold | null;
   readonly empty: string;
-  /** Its points are steps, or what a program tells when it likes: nothing is measured between them. */
+  /** The points are steps or custom samples, which come at no fixed interval: a pause between them is no gap. */
   readonly sparse?: boolean;
-  /** Its values may be any: y follows them instead of beginning at 0. */
+  /** The values may have any range: the y axis follows them instead of beginning at 0. */
   readonly free?: boolean;
-  /** Each trace stands on those before it. */
+  /** The traces are stacked, each on top of the traces before it. */
   readonly stacks?: boolean;
 }
 
-/** Up to this many cores are asked for one by one; above, the node's own mean speaks for them. */
+/** Up to this many cores are asked for one by one; above, the node's mean is used instead. */
 export const kMostCores = 32;
 const kMostLines = 5;
 const kNoSamples = "No samples in this span of time.";
@@ -44,7 +44,7 @@ function line(series: readonly Series[], label: string, tone: number, how: Fold,
   return { label, tone, timesMs: aligned.timesMs, mean: fold(aligned, column, how), low: null, high: null };
 }
 
-/** One trace with the lowest and highest of `around` as its band. */
+/** The mean of `series` as one trace, with the lowest and highest values of `around` as its band. */
 function banded(series: readonly Series[], around: readonly Series[], label: string): Trace {
   const trace = line(series, label, 0, mean);
   const aligned = align([...series, ...around]);
@@ -56,11 +56,11 @@ function banded(series: readonly Series[], around: readonly Series[], label: str
   return { ...trace, low: band("min", lowest), high: band("max", highest) };
 }
 
-/** How many series were measured, also when the service folded them. */
+/** The number of measured series, also when the service folded them. */
 const countOf = (series: readonly Series[]) => series.reduce((total, { of: many }) => total + (many ?? 1), 0);
 const nameOf = ({ node, device }: Series) => (device === "" ? node : `${node} ${device}`);
 
-/** One series: its band. A few: a line each. Many: their mean and their band. */
+/** The traces of a metric. One series has a line with its band, a few have a line each, many have one mean with one band. */
 function spread(series: readonly Series[], one: string, what: "nodes" | "GPUs" | "ranks" | "series"): readonly Trace[] {
   const many = countOf(series);
   if (many === 0) return [];
@@ -104,7 +104,7 @@ interface Row {
   readonly note: (source: Source) => string;
   readonly rule?: readonly [rule: string, parameter: string, beyond: "above" | "below"];
   readonly gpu?: boolean;
-  /** Not every GPU has it: without samples there is no chart. */
+  /** Not every node or GPU has these metrics: without samples there is no chart. */
   readonly rare?: boolean;
 }
 
@@ -118,18 +118,18 @@ const kGpu = { gpu: true } as const;
 const kRare = { rare: true } as const;
 const kRareGpu = { ...kGpu, ...kRare };
 
-/** One metric, a line for each node, GPU or rank. */
+/** A chart of one metric with a line for each node, GPU or rank. */
 function perDevice(id: string, title: string, unit: string, metric: string, one: string, note: string, more: Partial<Row> = kGpu): Row {
   const what = more.gpu ? "GPUs" : metric.startsWith("process") ? "ranks" : "nodes";
   return { id, title, unit, metrics: [metric], traces: (source) => spread(seriesOf(source, metric), one, what), note: () => note, ...more };
 }
 
-/** Several metrics, a line for each: the mean of its series. */
+/** A chart of several metrics with a line for each, which is the mean of its series. */
 function perMetric(id: string, title: string, unit: string, metrics: readonly string[], labels: readonly string[], note: string, more: Partial<Row> = kRare): Row {
   return { id, title, unit, metrics, traces: lines(metrics, labels, mean), note: () => note, ...more };
 }
 
-/** Bytes that go one way and the other, of all devices. */
+/** A chart of the bytes a second in each direction, summed over all devices. */
 function throughput(id: string, title: string, source: string, ways: readonly string[], what: string, more: Partial<Row> = kRare): Row {
   const metrics = ways.map((way) => `${source}_${way.toLowerCase()}_bytes_per_second`);
   return {
@@ -183,7 +183,7 @@ const kRows: readonly Row[] = [
 export const hasGpus = (job: Job) => job.nodes.some((node) => (node.gpus?.length ?? 0) > 0);
 const rowsOf = (job: Job) => kRows.filter((row) => !row.gpu || hasGpus(job));
 
-/** Those that are there whatever was measured. */
+/** The number of charts that are shown whatever was measured. */
 export function panelCount(job: Job): number {
   return rowsOf(job).filter((row) => !row.rare).length;
 }
@@ -201,7 +201,7 @@ export function metricsOf(job: Job): readonly string[] {
   return [...rowsOf(job).flatMap((row) => row.metrics), ...each];
 }
 
-/** Of a rule that the job has for this metric; the first of several. */
+/** The threshold of the first Custom rule of the job that judges this metric. */
 function customThreshold(rules: readonly JudgedRule[], metric: string): Threshold | null {
   const custom = rules.find(({ rule, parameters }) => rule === "Custom" && parameters["metric"] === metric);
   const value = custom?.parameters["threshold"];
@@ -238,7 +238,7 @@ export function panelsOf(job: Job, metrics: Metrics, rules: readonly JudgedRule[
   }));
 }
 
-/** A metric of the user's own, "user." and a name. */
+/** The chart of a custom metric, whose name is "user." and a title. */
 export function customMetricPanel(metric: string, metrics: Metrics, rules: readonly JudgedRule[]): Panel {
   const found = seriesOf(metrics.series, metric);
   return {

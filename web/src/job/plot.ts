@@ -4,7 +4,7 @@ import { faint, type Palette, toneOf } from "../palette";
 import type { Panel, Threshold } from "./panels";
 import type { Trace } from "./traces";
 
-// How a panel is drawn. All that the canvas shows is decided here.
+// The uPlot options of a panel: everything that the canvas shows is decided here.
 
 export interface DrawContext {
   readonly palette: Palette;
@@ -28,7 +28,7 @@ const kByteIncrs = Array.from({ length: 6 }, (_, power) =>
   [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * 1024 ** power)).flat();
 const kLeastTop: Readonly<Record<string, number>> = { "bytes/s": 1024, s: 0.001, "": 1 };
 
-/** Each trace on top of those before it, the highest first: what is drawn later covers what is below it. */
+/** The traces stacked on top of each other, the highest first, because later areas are drawn over earlier ones. */
 export function stacked(traces: readonly Trace[]): readonly Trace[] {
   const tops = new Array<number>(traces[0]?.timesMs.length ?? 0).fill(0);
   return traces.map((trace) => ({
@@ -41,7 +41,7 @@ type Drawn = Pick<Panel, "traces" | "stacks" | "sparse">;
 
 const drawn = ({ stacks, traces }: Drawn) => (stacks ? stacked(traces) : traces);
 
-/** One x axis for all traces. undefined = this trace has no point here; null = a gap. */
+/** The columns of all traces on one x axis. undefined = the trace has no point at this time; null = a gap. */
 export function columnsOf(panel: Drawn): uPlot.AlignedData {
   const traces = drawn(panel);
   const times = [...new Set(traces.flatMap((trace) => trace.timesMs))].sort((a, b) => a - b);
@@ -59,7 +59,7 @@ export function columnsOf(panel: Drawn): uPlot.AlignedData {
   return [times, ...columns] as uPlot.AlignedData;
 }
 
-/** Where the values are that have a gap on both sides: no line shows them. */
+/** The rows of values that have a gap on both sides: no line shows them, so they are drawn as points. */
 export function isolatedRows(values: readonly (number | null | undefined)[]): number[] {
   const rows = values.flatMap((value, row) => (value === undefined ? [] : [row]));
   const missing = (row: number | undefined) => row === undefined || values[row] === null;
@@ -68,7 +68,7 @@ export function isolatedRows(values: readonly (number | null | undefined)[]): nu
 
 const isolatedPoints = (u: uPlot, series: number) => isolatedRows([...(u.data[series] ?? [])]);
 
-/** The ground with stripes of a colour. */
+/** A fill of stripes of a colour on the panel's background. */
 function stripes(colour: string, palette: Palette): CanvasPattern | string {
   const size = Math.round(6 * devicePixelRatio);
   const tile = Object.assign(document.createElement("canvas"), { width: size, height: size });
@@ -119,7 +119,7 @@ function drawThreshold(u: uPlot, { rule, value, beyond }: Threshold, unit: strin
   const { ctx } = u;
   const { left, top, width, height } = u.bbox;
   const y = Math.round(u.valToPos(value, "y", true));
-  if (y < top || y > top + height) return; // of values that are far from it
+  if (y < top || y > top + height) return; // the values are far from the threshold
   const text = `${rule} ${metric(value, unit)}`;
   ctx.save();
   ctx.strokeStyle = palette.threshold;
@@ -178,7 +178,7 @@ function drawGaps(u: uPlot, trace: Trace | undefined, colour: string): void {
   ctx.restore();
 }
 
-/** Ticks at round times: since the job's start, or of the clock. */
+/** Ticks at round times, counted from the job's start or from midnight. */
 function timeSplits(min: number, max: number, incr: number, context: DrawContext): number[] {
   const zoneMs = context.zone === "local" ? new Date(min).getTimezoneOffset() * 60_000 : 0;
   const base = context.zone === "relative" ? context.startMs : zoneMs;
@@ -224,7 +224,7 @@ function topOf(panel: Panel, max: number | null): number {
   return Math.max(kLeastTop[panel.unit] ?? 0, (max ?? 0) * 1.08);
 }
 
-/** All of the values, with a little room above and below. */
+/** The range of an axis that shows all values, with a little room above and below. */
 export function freeRange(min: number | null, max: number | null): [number, number] {
   const [low, high] = [min ?? 0, max ?? 1];
   const room = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
@@ -246,7 +246,7 @@ export function optionsOf(panel: Panel, context: DrawContext, width: number, syn
       y: false,
       drag: { x: true, y: false, setScale: false },
       points: { show: false },
-      // Only the pointer's place is shared: a drag that all charts heard would zoom once for each.
+      // Only the pointer's position is shared: if all charts received a drag, each would zoom once.
       sync: { key: sync, setSeries: false, scales: ["x", null], filters: { pub: (type) => /move|leave/.test(type) } },
       bind: { dblclick: () => () => (act.reset(), null) },
     },

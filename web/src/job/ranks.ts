@@ -1,9 +1,9 @@
 import type { Job, Metrics, Steps } from "../model";
 import { numberOf } from "../query";
 
-// Jobs with more ranks and nodes than one looks at one by one.
+// Jobs with more ranks and nodes than a person looks at one by one.
 
-/** Of a job with more, the page reads some, evenly chosen by the service, or the one that was chosen. */
+/** From a job with more ranks the page reads this many, evenly chosen by the service, or only the rank that the link names. */
 const kMostRanks = 8;
 
 /** The rank that the link chooses, where the page does not read all. */
@@ -28,7 +28,7 @@ export function ranksNote({ ranks, left_out }: Steps): string {
   return left_out > 0 ? `${ranks.length} of ${ranks.length + left_out} ranks read` : "";
 }
 
-/** Which nodes have samples; of folded series only how many. */
+/** The nodes that have samples; folded series only tell their number. */
 export function sampledNodes(job: Job, metrics: Metrics): { readonly many: number; readonly missing: readonly string[] } {
   const folded = metrics.series.filter(({ metric }) => metric === "memory_used_percent").map((series) => series.of);
   if (metrics.series.some((series) => series.of !== undefined)) return { many: folded[0] ?? job.nodes.length, missing: [] };

@@ -6,7 +6,7 @@ import { navigate } from "../router";
 import { mayChange } from "../session";
 import { faultWords } from "../states";
 
-// Deleting a job: a button for those who may, and a question that wants its name.
+// Deleting a job: a button for those who may, and a dialog in which the job's name must be typed.
 
 interface QuestionProps {
   readonly job: Job;

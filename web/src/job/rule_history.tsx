@@ -8,7 +8,7 @@ import { RuleWord } from "../status";
 import { Changes } from "./changes";
 import { readHistory } from "./tune_calls";
 
-// When the status of a rule changed, and why; asked for when it is opened.
+// The history of a rule's status and the reason of each change; it is loaded when it is opened.
 
 interface HistoryProps {
   readonly job: string;

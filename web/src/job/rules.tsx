@@ -3,7 +3,7 @@ import type { Job, RuleEvaluation } from "../model";
 import { isUnknown, kReport, RuleState } from "../status";
 import { loadLazyParts, tunedRule } from "./lazy_parts";
 
-// What the rules say: trouble first, then errors, then what is still open, then what is well.
+// The verdicts of the rules: issues first, then errors, rules in progress, rules without issues, rules not judged.
 
 export function rankOf(rule: RuleEvaluation): number {
   const status = rule.rule_evaluation_status;
@@ -17,7 +17,7 @@ function sentenceOf(rule: RuleEvaluation): string {
   return rule.verdict?.sentence || rule.status_details || "Not evaluated yet.";
 }
 
-/** The status's own words, where they say more than the verdict. */
+/** The details of the rule's status, where they say more than the verdict. */
 function detailsOf(rule: RuleEvaluation): string | null {
   const details = rule.status_details;
   if (!details || details.includes(sentenceOf(rule))) return null;
@@ -64,7 +64,7 @@ function Rule({ rule, ended }: { readonly rule: RuleEvaluation; readonly ended: 
   );
 }
 
-/** Without the one that sums up: what it says stands in the diagnosis. */
+/** The rules without ProfilerReport, which sums up the others and is shown as the diagnosis. */
 export const countedOf = (rules: readonly RuleEvaluation[]) => rules.filter((rule) => rule.rule !== kReport);
 
 function headline(rules: readonly RuleEvaluation[]): string {

@@ -5,7 +5,7 @@ import type { Trace } from "./traces";
 
 // The charts of a rank's steps: how long they took, and how the phases share that time.
 
-/** Whether any step says how long it waited: one that does not may have waited all the same. */
+/** Whether any step reports its wait for data. Steps that do not may have waited all the same. */
 const tellsOfWaits = ({ series }: RankSteps) => series.phases_seconds["data"] !== undefined;
 
 function stepNote(found: RankSteps): string {
@@ -46,7 +46,7 @@ export const isAsync = (job: Job, rank: number) => job.ranks.some((each) => each
 
 export const phaseWord = (phase: string) => phase.charAt(0).toUpperCase() + phase.slice(1);
 
-/** What a phase has of each point, in percent of the time of its steps. */
+/** The share of a phase at each point, in percent of the time of its steps. */
 function sharesOf(seconds: Values, wall: Values): Values {
   return wall.map((all, i) => (all ? (100 * (seconds[i] ?? 0)) / all : null));
 }

@@ -3,7 +3,7 @@ import type { Panel, Threshold } from "./panels";
 import type { Trace } from "./traces";
 import type { Span } from "./view";
 
-// One sentence with numbers for each chart: its caption, and what a screen reader says of it.
+// A sentence with numbers for each chart: it is the caption, and screen readers read it in place of the canvas.
 
 interface Figures {
   readonly mean: number;
@@ -36,7 +36,7 @@ export function meanOf(trace: Trace, span: Span): number | null {
   return figuresOf(trace, span, null)?.mean ?? null;
 }
 
-/** How long nothing was measured inside the span, between the first and the last sample. */
+/** The time in which nothing was measured inside the span, between its first and last sample. */
 export function gapsMs(trace: Trace, span: Span): number {
   let gaps = 0;
   let last: number | null = null;
@@ -67,7 +67,7 @@ function clause(trace: Trace, panel: Panel, span: Span, zone: TimeZone, start: n
   return `${trace.label}: ${parts.join(", ")}`;
 }
 
-/** Of layers the largest; the legend has them all. */
+/** A sentence about the three largest layers of a stacked chart; the legend has them all. */
 function layersOf({ traces, unit }: Panel, span: Span): string {
   const means = traces.map((trace) => [trace.label, meanOf(trace, span)] as const).filter(([, mean]) => mean !== null);
   if (means.length === 0) return "No steps here.";

@@ -7,7 +7,7 @@ import type { Poll } from "../poll";
 import { paused } from "./data";
 import { isRunning, resetZoom, type Span, startMs, zoomBy } from "./view";
 
-// Which part of the job is on screen, and whether it moves on by itself.
+// The toolbar above the charts: the span of time on screen, its zoom, and whether it follows the running job.
 
 export function toggleLive(): void {
   setKeys({ live: paused.peek() ? null : "0" });

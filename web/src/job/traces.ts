@@ -12,7 +12,7 @@ export interface Trace {
   readonly high: Values | null;
   readonly filled?: boolean;
   readonly striped?: boolean;
-  /** What each value counts in a mean; else each counts the same. */
+  /** The weight of each value in a mean; without weights all count the same. */
   readonly weight?: Values;
   readonly dashed?: boolean;
 }
@@ -50,7 +50,7 @@ export const mean: Fold = (values) => sum(values) / values.length;
 export const lowest: Fold = (values) => Math.min(...values);
 export const highest: Fold = (values) => Math.max(...values);
 
-/** One column from many series; null where none of them was measured. */
+/** Folds one column of many series into one; null where none of them was measured. */
 export function fold(aligned: Aligned, column: Column, how: Fold): (number | null)[] {
   return aligned.timesMs.map((_, row) => {
     const values = aligned.at(row, column);
@@ -62,13 +62,13 @@ const keyOf = ({ metric, node, device }: Series) => `${metric}\n${node}\n${devic
 
 type Join = <T>(a: readonly T[], b: readonly T[]) => readonly T[];
 
-/** A series that is silent for a while still belongs to the fold. */
+/** The number of folded series never shrinks: a series that is silent for a while still belongs to the fold. */
 function foldOf(old: Series, add: Series, join: Join): Partial<Series> {
   if (old.of === undefined || add.of === undefined) return {};
   return { of: Math.max(old.of, add.of), sum: join(old.sum ?? [], add.sum ?? []) };
 }
 
-/** What was shown with what is new: the answer's first bin replaces the one that was still filling. */
+/** The shown series continued by a new answer, whose first bin replaces the bin that was still filling. */
 export function append(shown: Metrics, more: Metrics): Metrics {
   const news = new Map(more.series.map((series) => [keyOf(series), series]));
   const series = shown.series.map((old) => {

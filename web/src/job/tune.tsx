@@ -9,12 +9,12 @@ import { RuleHistory } from "./rule_history";
 import { changeRule, previewRule } from "./tune_calls";
 import { givenOf, rangeOf, type Refusal, refusalOf, textOf, type Texts } from "./tune_fields";
 
-// The parameters of one rule of a job: what they are, what the rule would say with others, and those
-// who may change them here. The service judges the values; what it refuses stands at its field.
+// The form of a rule's parameters: it shows them, previews the verdict with other values, and saves these for
+// people who may change rules. The service checks the values; a refusal is shown at the field it is about.
 
 interface Found {
   readonly type: RuleType;
-  readonly texts: Texts; // as the job has them
+  readonly texts: Texts; // the values that the job has now
 }
 
 const wordsOf = (fault: unknown) => (fault instanceof ApiError ? faultWords(fault) : String(fault));

@@ -1,14 +1,14 @@
 import { address, ask } from "../api";
 import type { Job, RuleChanges, RulePreview } from "../model";
 
-// What the form of a rule asks the service.
+// The calls of the form of a rule's parameters.
 
-/** null is the default again. */
+/** Parameters of a rule as they are sent; null sets the default again. */
 export type Given = Readonly<Record<string, number | string | null>>;
 
 const path = (job: string) => `/jobs/${encodeURIComponent(job)}`;
 
-/** Judges what is stored, and stores nothing. */
+/** Judges the stored data with other parameters, and stores nothing. */
 export function previewRule(job: string, name: string, parameters: Given): Promise<RulePreview> {
   return ask(address(`${path(job)}/rules/preview`), "difference", { method: "POST", body: { name, parameters } });
 }

@@ -2,16 +2,16 @@ import { count } from "../format";
 import type { RuleParameter } from "../model";
 import type { Given } from "./tune_calls";
 
-// The parameters of a rule as text that people change. What is good the service says.
+// The parameters of a rule as texts that people edit. The service decides which values are valid.
 
 export type Texts = Readonly<Record<string, string>>;
 
 export const textOf = (value: number | string | null | undefined) => (value === null || value === undefined ? "" : String(value));
 
-/** One that is text in any case; a count of samples may be a number or a time. */
+/** Whether the parameter is a text in any case; a number of samples may also be given as a time. */
 const isText = (parameter: RuleParameter) => parameter.minimum === null;
 
-/** What is sent: a number where it is one, and null, which is the default, where nothing stands. */
+/** The parameters to send: a number where the text is one, and null, which is the default, for an empty field. */
 export function givenOf(parameters: readonly RuleParameter[], texts: Texts): Given {
   const entries = parameters.map((parameter) => {
     const text = (texts[parameter.name] ?? "").trim();
@@ -35,11 +35,11 @@ export function rangeOf({ minimum, maximum, unit, default: fallback }: RuleParam
 }
 
 export interface Refusal {
-  readonly of: string | null; // the parameter, where it is one's fault
+  readonly of: string | null; // the refused parameter, if it is about one
   readonly words: string;
 }
 
-/** What a sentence refuses, which names the parameter first: "Invalid body: threshold is 101, but must ...". */
+/** Finds the parameter that an error sentence refuses: "Invalid body: threshold is 101, but must ...". */
 export function refusalOf(parameters: readonly RuleParameter[], sentence: string): Refusal | null {
   for (const { name } of parameters) {
     const at = sentence.search(new RegExp(`\\b${name} is `));

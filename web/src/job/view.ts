@@ -67,7 +67,7 @@ export function zoomTo(job: Job, whole: Span, wanted: Span): void {
   setKeys({ from: String(Math.round(fromMs - start)), to: String(Math.round(toMs - start)) });
 }
 
-/** Zooms around a moment; `by` 2 shows twice as much. */
+/** Zooms around an instant; `by` 2 shows twice as much. */
 export function zoomBy(job: Job, whole: Span, by: number, aroundMs?: number): void {
   const shown = shownOf(search.peek(), job, whole);
   const middle = aroundMs ?? (shown.fromMs + shown.toMs) / 2;

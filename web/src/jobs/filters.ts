@@ -36,7 +36,7 @@ function asEnd(text: string, nowMs: number): string | null {
   return start === null ? null : new Date(Date.parse(start) + 86_400_000).toISOString();
 }
 
-/** What the call needs for the view of this link. */
+/** The parameters of the call that lists the jobs of this link. */
 export function asParameters(search: string, nowMs: number): Record<string, string | null> {
   const issue = valueOf(search, "issue");
   return {

@@ -5,21 +5,21 @@ import { type Poll, poll } from "../poll";
 import { valueOf } from "../query";
 import { asParameters } from "./filters";
 
-// One view of the list, kept fresh. Rows never jump: what is shown is brought up to date in place,
-// and jobs that are new wait until they are asked for.
+// The list of jobs in one view, kept fresh. Rows never jump: the jobs on screen are updated in place,
+// and new jobs wait until the reader asks for them.
 
 const kPeriodMs = 5000;
 
 export interface List {
   readonly page: ReadonlySignal<JobPage | null>;
-  /** The page is still that of the filters before. */
+  /** The page still shows the jobs of the filters before. */
   readonly stale: ReadonlySignal<boolean>;
   readonly fresh: ReadonlySignal<number>;
   readonly poll: Poll;
   showFresh(): void;
 }
 
-/** The rows of `shown` with what `latest` knows of them, and how many of `latest` are not there. */
+/** The jobs of `shown` as `latest` describes them, and the number of jobs in `latest` that are not shown. */
 export function merge(shown: JobPage, latest: JobPage): { readonly page: JobPage; readonly fresh: number } {
   const byName = new Map(latest.items.map((job) => [job.name, job]));
   const items: JobItem[] = shown.items.map((job) => byName.get(job.name) ?? job);

@@ -5,7 +5,7 @@ import { ago, bytes, count, dateTime, plural, type TimeZone } from "../format";
 import { poll } from "../poll";
 import { now, zoneOf } from "../settings";
 
-// What the list holds no more: jobs that people deleted, and those removed for their age or for the size of all.
+// Jobs that were removed: by people, for their age, or because all jobs together took too much room.
 
 const kPeriodMs = 60_000;
 
@@ -15,7 +15,7 @@ interface Removed {
   readonly removed_us: number;
   readonly rows: number;
   readonly bytes: number;
-  readonly ended_us: number | null; // null: its rows still go
+  readonly ended_us: number | null; // null: its rows are still being removed
 }
 
 interface RemovedPage {
@@ -45,7 +45,7 @@ function Row({ job, zone }: { readonly job: Removed; readonly zone: TimeZone }) 
   );
 }
 
-/** One line, which opens. Nothing where nothing was removed, or where it cannot be said. */
+/** The removed jobs behind one line that opens. Shows nothing when none was removed, or when the list could not be loaded. */
 export function RemovedJobs() {
   const page = useSignal<RemovedPage | null>(null);
   useEffect(() => {

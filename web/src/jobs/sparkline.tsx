@@ -4,7 +4,7 @@ import type { Values } from "../model";
 const kWidth = 72;
 const kHeight = 20;
 
-/** One stroke for each stretch without a gap; a lone value is a short line. */
+/** The path of the line, interrupted at gaps; a single value between two gaps is a short line. */
 function strokes(values: Values): string {
   const step = kWidth / Math.max(1, values.length);
   const y = (value: number) => kHeight - 1 - (Math.min(100, Math.max(0, value)) / 100) * (kHeight - 2);
@@ -18,7 +18,7 @@ function strokes(values: Values): string {
   return path;
 }
 
-/** Utilisation over the whole job in 24 parts, from 0 to 100 %. */
+/** The utilisation over the whole job in 24 parts, from 0 to 100 %. */
 export function Sparkline({ mean, values, of }: { mean: number | null; values: Values | null; of: string }) {
   if (mean === null && !values?.some((value) => value !== null)) {
     return <span class="faint" title={`No ${of} samples yet`}>–</span>;

@@ -7,9 +7,9 @@ import { acceptSession, session } from "../session";
 import { now } from "../settings";
 import { faultWords } from "../states";
 
-// Asks for a token. The address stays as it is, so that signing in goes on where the person was.
+// The login page asks for a token. The address stays as it is, so that signing in leads back to the page that was wanted.
 
-/** Said by the service, with the time from which it will listen again. */
+/** The service's reason to refuse a token, and the time from which it accepts another try. */
 interface Refusal {
   readonly words: string;
   readonly until: number;

@@ -1,7 +1,7 @@
 import { address, ask } from "../api";
 import type { Role } from "../model";
 
-// The tokens and changes of the service, as openapi.yaml says.
+// The calls about tokens and about the audit log, as openapi.yaml describes them.
 
 export interface Token {
   readonly id: string;
@@ -21,7 +21,7 @@ export interface TokenPage {
   readonly total: number;
 }
 
-/** Who changed what. */
+/** An entry of the audit log: who changed what. */
 export interface Change {
   readonly at_us: number;
   readonly token_id: string | null;

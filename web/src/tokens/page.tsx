@@ -13,7 +13,7 @@ import { Revoke } from "./revoke";
 
 const kPeriodMs = 30_000;
 
-/** One page of the list, and what keeps it fresh. */
+/** A page of the list of tokens, and the poll that keeps it fresh. */
 function useTokens(page: Signal<TokenPage | null>): Poll | null {
   const found = useSignal<Poll | null>(null);
   const cursor = valueOf(search.value, "cursor");
