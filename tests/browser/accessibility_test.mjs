@@ -25,7 +25,7 @@ const kTokens = () => {
   ];
 };
 
-/** What the service is like, and what must be on screen before the page is looked at. */
+/** For each state of a page: a function that prepares the service, and the element that must be on screen before axe runs. */
 const kStates = {
   list: {
     path: "/jobs",

@@ -25,7 +25,7 @@ test("the scripted service sends the headers that the service sends", () => {
 const demand = () => service.access.demand({ st_reader_x: { name: "x", role: "reader" } });
 const fail = (status) => service.fail(/\/api\/v1\/(jobs|tokens)/, { status });
 
-/** What the service is like, the address, and what is done and must be seen there. */
+/** For each page: a function that prepares the service, the address, and a script of actions and of selectors to wait for. */
 const kPages = {
   list: [() => {}, "/jobs", [".job-link"]],
   "list, empty": [() => (service.jobs = []), "/jobs", [".empty"]],
@@ -83,7 +83,7 @@ for (const [name, [prepare, path, script]] of Object.entries(kPages)) {
   });
 }
 
-/** Tries what the policy forbids, each by its name; gives what came of it. */
+/** Tries what the policy forbids; gives the names of the tries that succeeded. */
 function attempt() {
   const tries = {
     innerHTML: () => (document.createElement("div").innerHTML = "<b>x</b>"),

@@ -1,4 +1,4 @@
-// A job that trains while its page is looked at. tests/e2e/torch_test.py starts it: STEPSCOPE_URL and STEPSCOPE_JOB.
+// The page of a job that is training. tests/e2e/torch_test.py starts it: STEPSCOPE_URL and STEPSCOPE_JOB.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** How many steps the histogram of step times tells of. */
+/** The number of steps in the histogram of step times. */
 const moreThan = (before) => {
   const card = document.querySelector("#chart-histogram")?.closest(".chart");
   const found = /% of ([^a-z]+) steps/.exec(card?.textContent ?? "");

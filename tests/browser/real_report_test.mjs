@@ -34,7 +34,7 @@ after(() => browser?.close());
 
 const kPath = "/api/v1/jobs/sixteen/report.html";
 
-/** Signed in, and led to the report by the link on the job's page. */
+/** Signs in and opens the report by the link on the job's page. */
 async function openReport(look) {
   const page = await openPage(browser, { ignoreHTTPSErrors: true, ...look });
   // The browser's driver has scripts of its own, which the sandbox may keep out; that the report has none is asked below.
@@ -48,7 +48,7 @@ async function openReport(look) {
   return page;
 }
 
-/** Of the same page without the sandbox, in which axe cannot run. */
+/** The violations that axe finds in a copy of the page without the sandbox, in which axe cannot run. */
 async function axeOf(page, look) {
   const copy = await openPage(browser, look);
   await copy.setContent(await page.content());

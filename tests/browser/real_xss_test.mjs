@@ -11,11 +11,11 @@ import { XssRun } from "./support/xss_run.mjs";
 
 const service = new RealService();
 const kUnique = [...new Set(kXss)].filter((text) => !text.includes("\0")); // NUL is refused everywhere
-/** Names take 63 bytes without control characters. */
+/** Texts as names, which take 63 bytes without control characters. */
 const kNames = kUnique.filter((text) => !/[\u0000-\u001f\u007f]/.test(text) && Buffer.byteLength(text) <= 63);
-/** What the service drops from the words of a command. */
+/** Texts as the service keeps them in the words of a command: without control characters. */
 const shown = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "");
-const kNodes = 5; // of a job: so many lines has a chart at most
+const kNodes = 5; // a chart has at most five lines, so a job has five nodes
 const kJobs = Math.ceil(kUnique.length / kNodes);
 const kBegin = Date.now() * 1000 - 600e6;
 
@@ -25,7 +25,7 @@ const numbersOf = (number) => Array.from({ length: kNodes }, (_, i) => number * 
 /** The words of the command of a job, and the lines that it ended with. */
 const commandOf = (number) => numbersOf(number).map(words);
 
-/** What node number i says first: it starts and is measured. */
+/** The first frames of node number i: it starts and is measured. */
 function nodeOf(number, i) {
   const facts = { agent_version: words(i), kernel: words(i + 1), gpus: [{ name: words(i + 2) }], absent: [{ source: words(i + 3), reason: words(i + 4) }] };
   const node = new NodeFrames(`xss-${number}`, name(i)).lifecycle(kBegin, { event: "started", group: "", interval_ms: 500, command: commandOf(number), facts });

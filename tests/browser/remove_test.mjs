@@ -1,4 +1,4 @@
-// Deleting a job, and what the page says of samples that are gone.
+// Deleting a job, and the notice about samples that were removed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The form of a rule: its parameters, what it would say with others, and the change.
+// The form of a rule: its parameters, the preview of other values, and the change.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -4,7 +4,7 @@ import { sampleChange, sampleToken } from "./support/mock_access.mjs";
 import { page, service, usePage } from "./support/mock_page.mjs";
 import { XssRun } from "./support/xss_run.mjs";
 
-// The corpus in what is about tokens: the list, what is made and revoked, who is signed in, the login.
+// The corpus in everything about tokens: the list, a new and a revoked token, the signed-in name, the login.
 
 let run;
 
@@ -13,7 +13,7 @@ beforeEach(async () => {
   run = await XssRun.open(service, page);
 });
 
-/** Asks for each token whether it shall go, keeps it, and gives the questions. */
+/** Opens the dialog that revokes each token, cancels it, and gives the questions it asked. */
 async function askAll() {
   const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const asked = [];
@@ -47,7 +47,7 @@ test("every text in every field of the tokens, and in the question before one is
   });
 });
 
-/** Sends the form with a text and waits for what comes of it. */
+/** Sends the form with a text and waits for the result. */
 async function make(name) {
   const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   document.querySelector("[name=name]").value = name || "x";
@@ -87,7 +87,7 @@ test("every text in who is signed in", async () => {
   });
 });
 
-/** Tries a token and gives what the login says of it. */
+/** Tries a token and gives the message of the login page. */
 async function knock(status) {
   document.querySelector("#token").value = "st_x";
   document.querySelector("form").requestSubmit();

@@ -53,7 +53,7 @@ test("every text in every field of the list, as a table and as cards", async () 
   });
 });
 
-/** Walks through what of a job's page shows only when it is asked for: cursor values and tables. */
+/** Opens the parts of a job's page that show only on request: cursor values and tables. */
 function openTables() {
   const key = new KeyboardEvent("keydown", { key: "Home", bubbles: true });
   for (const plot of document.querySelectorAll(".plot")) plot.dispatchEvent(key);
@@ -70,7 +70,7 @@ const kShownOfJob = [
 test("every text in the fields of a job, every field with many of them", async () => {
   const failure = { node: "x", exit_code: 1, signal: null, output: ["x", "x", "x"] };
   service.jobs = kXss.map((_, i) => sampleJob({ name: `job-${i}`, group: "x", startedUs: kStart, seconds: 3, gpus: 2, status: "Failed", failure }));
-  run.poisonAnswers(/\/jobs\/job-\d+/, ({ name }) => ({ name })); // by which it is asked for; names have a test of their own
+  run.poisonAnswers(/\/jobs\/job-\d+/, ({ name }) => ({ name })); // the name stays, as the job is asked for by it; names have a test of their own
   await run.page.goto(`${service.url}/jobs`);
   await run.eachText(async () => {
     await run.go(`/jobs/job-${run.round}`);

@@ -1,4 +1,4 @@
-// openapi.yaml by itself: valid, complete, and its examples are what its schemas say.
+// Checks openapi.yaml by itself: it is valid and complete, and its examples match its schemas.
 
 import assert from 'node:assert/strict';
 import {join} from 'node:path';
@@ -18,7 +18,7 @@ test('the document passes the linter', async () => {
   assert.deepEqual(text, []);
 });
 
-/** All examples of a media type: [name, value]. */
+/** The examples of a media type: [name, value]. */
 function examplesOf(content) {
   const list = Object.entries(content.examples ?? {}).map(([name, {value}]) => [name, value]);
   return content.example === undefined ? list : [...list, ['example', content.example]];

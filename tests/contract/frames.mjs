@@ -44,7 +44,7 @@ export function row(values) {
   return Buffer.concat([Buffer.from([1, 0]), varint(1), varint(values.length), ...directory, ...columns]);
 }
 
-/** One agent: each call gives the next push of its session, with one frame. Its clock is that many microseconds behind. */
+/** An agent whose clock is `behind` microseconds behind; each call gives the next push of its session, with one frame. */
 export function agentOf(job, node, behind = 0) {
   const session = randomBytes(16);
   let sequence = 0;

@@ -35,7 +35,7 @@ async function ask(method, path, {parameters = {}, query = '', body, headers = {
   return {status: answer.status, json, headers: answer.headers};
 }
 
-/** Waits until it holds; at most ten seconds. */
+/** Waits until the condition holds; at most ten seconds. */
 async function until(holds) {
   for (const end = Date.now() + 10_000; !(await holds()); await setTimeout(50)) {
     assert.ok(Date.now() < end, 'it did not come to hold');
@@ -229,7 +229,7 @@ test('the rules of the catalog can be given to a job as they are listed', async 
   for (const {name, sentence, fires, advice} of items) {
     for (const text of [sentence, fires, advice]) assert.match(text, /\.$/, name);
   }
-  const given = {metric: 'user.loss', threshold: 4}; // what has no default
+  const given = {metric: 'user.loss', threshold: 4}; // the parameters without a default
   const rules = items.map(({name, parameters}) => ({
     rule: name,
     parameters: Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter.default ?? given[parameter.name]])),
@@ -315,7 +315,7 @@ test('health, readiness and figures', async () => {
   assert.match((await ask('get', '/metrics')).json, /^# HELP stepscope_info/);
 });
 
-/** A value for each path parameter that stands for nothing. */
+/** A value for each path parameter that names nothing that exists. */
 const nothing = {name: 'no-such-job', id: '999999'};
 /** Ways of asking any operation badly, and the status that follows. */
 const badly = [
@@ -416,7 +416,7 @@ test('every operation was seen with its success', () => {
     const wanted = Object.keys(operation.responses).filter((status) => status.startsWith('2'));
     if (!wanted.some((status) => seen.has(`${method} ${path} ${status}`))) missing.push(`${method} ${path}`);
   }
-  // These need frames, and a node that was bound by some: the tests of server/api have them.
+  // These operations need frames and a node that has sent some: the tests of server/api have them.
   const elsewhere = ['post /api/v1/ingest/frames', 'delete /api/v1/nodes/{id}/binding'];
   assert.deepEqual(missing.filter((name) => !elsewhere.includes(name)), []);
   assert.ok(contract.openapi.startsWith('3.1'));

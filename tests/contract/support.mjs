@@ -1,4 +1,4 @@
-// openapi.yaml as tests use it, and a running service to ask.
+// Reads openapi.yaml, checks answers against it, and starts a service to ask.
 
 import {spawn} from 'node:child_process';
 import {chmodSync, existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
@@ -24,7 +24,7 @@ export function resolve(node) {
   return resolve(parts.reduce((at, part) => at[part.replaceAll('~1', '/').replaceAll('~0', '~')], contract));
 }
 
-/** What is wrong with a value, as text; empty when it is as its schema says. */
+/** The faults of a value as text; empty when it matches its schema. */
 export function faults(pointer, value) {
   const validate = ajv.getSchema(`openapi.yaml#${pointer}`);
   return validate(value) ? '' : ajv.errorsText(validate.errors) + ' in ' + JSON.stringify(value).slice(0, 2000);
@@ -32,7 +32,7 @@ export function faults(pointer, value) {
 
 export const escape = (key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-/** Each operation: [method, path, operation, pointer]. */
+/** All operations of the document: [method, path, operation, pointer]. */
 export function operations() {
   const list = [];
   for (const [path, item] of Object.entries(contract.paths)) {
@@ -43,13 +43,13 @@ export function operations() {
   return list;
 }
 
-/** Where the answer of an operation stands in the document, following a $ref. */
+/** The JSON pointer of an operation's answer in the document, following a $ref. */
 function answerPointer(pointer, operation, status) {
   const answer = operation.responses[status];
   return answer.$ref ? answer.$ref.slice(1) : `${pointer}/responses/${status}`;
 }
 
-/** Throws when an answer is not as the document says: status, type, body, headers. */
+/** Throws when an answer differs from the document in status, type, body or headers. */
 export async function check(method, path, answer, body) {
   const [, , operation, pointer] = operations().find(([m, p]) => m === method && p === path);
   const said = resolve(operation.responses[answer.status]);
@@ -82,7 +82,7 @@ function findProgram() {
   return found;
 }
 
-/** A service of its own on a free port; stop() ends it. */
+/** Starts a service for the tests of one file on a free port; stop() ends it. */
 export async function startService() {
   const folder = mkdtempSync(join(tmpdir(), 'stepscope-contract-'));
   chmodSync(folder, 0o755); // PostgreSQL runs as another user when we are root

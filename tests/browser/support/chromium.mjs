@@ -58,7 +58,7 @@ export async function layoutShift(page) {
   return page.evaluate(() => window.noted.shift);
 }
 
-/** What axe finds, as lines to read. */
+/** The violations that axe finds, one line of text each. */
 export async function axeViolations(page) {
   await page.evaluate(kAxe);
   const found = await page.evaluate(() =>
@@ -66,12 +66,12 @@ export async function axeViolations(page) {
   return found.violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")}: ${node.failureSummary}`));
 }
 
-/** Parts of the page that stick out sideways. */
+/** The pixels by which the page is wider than its window. */
 export async function sidewaysScroll(page) {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }
 
-/** How many pixels of a chart's canvas are near a colour ("#rrggbb"). */
+/** Counts the pixels of a chart's canvas that are near a colour ("#rrggbb"). */
 export async function pixelsNear(page, chart, colour) {
   return page.locator(`#chart-${chart}`).evaluate((title, wanted) => {
     const canvas = title.closest(".chart").querySelector("canvas");

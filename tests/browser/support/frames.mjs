@@ -44,7 +44,7 @@ function table(values) {
   return Buffer.concat([Buffer.from([1, 0]), varint(1), varint(columns.length), ...directory, ...columns]);
 }
 
-/** What one node of a job says; each call adds a frame. Times are microseconds. */
+/** The frames of one node of a job; each call adds one. Times are microseconds. */
 export class NodeFrames {
   #frames = []; // since the last push
   #sequence = 0;
@@ -59,14 +59,14 @@ export class NodeFrames {
     return this.#add(kLifecycle, atUs, Buffer.from(JSON.stringify({ ...event, at_us: atUs })));
   }
 
-  /** One tick: `series` are [metric, device, whole number]. */
+  /** Adds a frame of one tick: `series` are [metric, device, whole number]. */
   tick(atUs, series) {
     const named = [["at_us", ""], ...series].map(([metric, device]) => Buffer.concat([text(metric), text(device)]));
     const schema = Buffer.concat([Buffer.from([1]), number(-1, 4), varint(named.length), ...named, varint(0)]);
     return this.#add(kTicks, atUs, table([atUs, ...series.map(([, , value]) => value)]), schema);
   }
 
-  /** The body of a push of what is new. */
+  /** The body of a push: the frames since the last one. */
   push() {
     return Buffer.concat(this.#frames.splice(0).flatMap((frame) => [number(frame.length, 4), frame]));
   }

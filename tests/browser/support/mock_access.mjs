@@ -31,24 +31,24 @@ export class MockAccess {
   tokens = [];
   changes = [];
 
-  /** From now on a token is needed. */
+  /** From now on only these tokens are let in. */
   demand(secrets) {
     this.#secrets = new Map(Object.entries(secrets));
   }
 
-  /** The sessions end, as after their time. */
+  /** Ends all sessions, as their expiry would. */
   endSessions() {
     this.#sessions.clear();
   }
 
-  /** Whoever asks, or null. */
+  /** The session of the request's cookie, or null. */
   caller(request) {
     if (this.#secrets.size === 0) return kOpen;
     const cookie = /(?:^|;\s*)st=([^;]+)/.exec(request.headers.cookie ?? "")?.[1];
     return this.#sessions.get(cookie) ?? null;
   }
 
-  /** Answers what is about tokens and sessions; false for the rest. */
+  /** Answers the calls about tokens and sessions; false for other calls. */
   async answer(request, thing, id, json, problem) {
     if (thing === "session") return this.#session(request, json, problem);
     if (!["audit", "tokens"].includes(thing)) return false;

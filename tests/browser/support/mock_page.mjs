@@ -1,4 +1,4 @@
-// What the tests of one file share: the scripted service, a browser, and a page of each test.
+// The tests of a file share the scripted service and a browser; each test has a page.
 
 import { after, afterEach, before, beforeEach } from "node:test";
 import { assertClean, launch, openPage } from "./chromium.mjs";
@@ -20,7 +20,7 @@ export function useService(prepare) {
   beforeEach(prepare);
 }
 
-/** Each test has a page of its own too, and leaves it clean. */
+/** Like useService, with a page for each test, which must leave it clean. */
 export function usePage(prepare, options) {
   useService(prepare);
   beforeEach(async () => {

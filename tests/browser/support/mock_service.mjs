@@ -63,12 +63,12 @@ function historyOf(job, rule) {
 
 export class MockService {
   jobs = [];
-  removed = []; // jobs that are no more, newest first
+  removed = []; // removed jobs, newest first
   requests = [];
-  changes = []; // of rules, as they were asked for
+  changes = []; // the requested changes of rules
   faults = []; // {match: RegExp, status, times, delayMs, words, headers}
   access = new MockAccess();
-  change = (_url, body) => body; // what becomes of an answer on its way
+  change = (_url, body) => body; // lets a test change an answer before it is sent
   #server = createServer((request, reply) => void this.#answer(request, reply));
 
   async start() {

@@ -10,7 +10,7 @@ export class RealService {
   url = process.env.STEPSCOPE_URL;
   token = process.env.STEPSCOPE_TOKEN;
 
-  /** The status and what was answered. */
+  /** Calls the service; gives the status and the answer. */
   async ask(method, path, body, token = this.token) {
     const bytes = body instanceof Uint8Array;
     const headers = { authorization: `Bearer ${token}` };

@@ -29,7 +29,7 @@ export function rule(name, what, more = {}) {
 
 const cause = (name, words, share, more = {}) => ({ cause: name, words, seconds: 120 * share, share, cost: null, speed_up: null, stage: null, suspect: null, advice: null, ...more });
 
-/** Where the time went: most of it into preprocessing. */
+/** A diagnosis that finds most of the time lost to preprocessing. */
 export const sampleDiagnosis = {
   sentence: "The steps were computing 26.0 % of 120 rank seconds; most was lost to preprocessing, 63.0 %.",
   unit: "rank_seconds", total_seconds: 120, confidence: "steps seen", threshold: 10,
@@ -61,9 +61,9 @@ export function sampleJob(options) {
     diagnosis: options.diagnosis === undefined ? sampleDiagnosis : options.diagnosis,
     ranks: options.ranks ?? 1,
     nodeFacts: options.nodeFacts ?? {},
-    clockSuspect: options.clockSuspect ?? null, // of its first node
-    history: options.history ?? {}, // of its rules: [second, status, message]
-    custom: options.custom ?? {}, // metrics of the user's own, each with its devices
+    clockSuspect: options.clockSuspect ?? null, // clock_suspect of the first node
+    history: options.history ?? {}, // changes of the status by rule: [second, status, message]
+    custom: options.custom ?? {}, // custom metrics, each with its devices
     rules: rules ?? [
       rule("DataloaderBottleneck", "finding"),
       rule("CPUBottleneck", "clear"),
@@ -129,7 +129,7 @@ export function description(job) {
 
 export const lastUs = (job) => job.startedUs + job.seconds * 1e6;
 
-/** What a metric was at a second of the job: [min, mean, max]. */
+/** The value of each metric at a second of the job: [min, mean, max]. */
 const kShapes = {
   node_cpu_percent: (t) => [30, 55 + 20 * Math.sin(t / 9), 97],
   node_iowait_percent: (t) => [0, 8 + 4 * Math.sin(t / 5), 20],
@@ -203,7 +203,7 @@ function columns(job, metric, number, binUs, fromUs, toUs) {
   return series;
 }
 
-/** One series for each metric, all of them on one grid. */
+/** The series folded into one for each metric; all are on one grid of bins. */
 function foldOf(series) {
   return [...new Set(series.map(({ metric }) => metric))].map((metric) => {
     const all = series.filter((each) => each.metric === metric);
@@ -218,7 +218,7 @@ function foldOf(series) {
   });
 }
 
-/** The same with runs of bins that follow each other, [begin, how many], in place of times. */
+/** The series with runs of neighbouring bins, [begin, number of bins], in place of times. */
 function withRuns({ times_us, ...series }, binUs) {
   const runs = [];
   for (const at of times_us) {
@@ -287,17 +287,17 @@ const kParameters = {
   OverallSystemUsage: [],
 };
 
-/** What GET /rules says. */
+/** The items of GET /rules. */
 export const catalog = () => Object.entries(kParameters).map(([name, parameters]) => ({ name, sentence: `What ${name} looks for.`, fires: "", advice: "", parameters }));
 
-/** The parameters that a rule has, or would have with these. */
+/** The parameters of a rule: the job's, changed by the given ones. */
 export function parametersOf(job, name, given = {}) {
   const current = { ...Object.fromEntries((kParameters[name] ?? []).map((each) => [each.name, each.default])), ...job.parameters?.[name] };
   for (const [key, value] of Object.entries(given)) current[key] = value ?? kParameters[name].find((each) => each.name === key).default;
   return current;
 }
 
-/** In the service's words; "" when all is well. */
+/** The service's reason to refuse these parameters; "" when they are valid. */
 export function refusalOf(name, given) {
   for (const { name: key, minimum, maximum, unit } of kParameters[name]) {
     const value = given[key];

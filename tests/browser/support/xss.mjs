@@ -74,7 +74,7 @@ const kElements = [
   `<%00script>${kRun}</script>`,
 ];
 
-/** What ends the place that a text stands in: attribute, comment, element, script, style. */
+/** Texts that end the context they are in: attribute, comment, element, script, style. */
 const kWaysOut = [
   (inner) => `"${inner}`,
   (inner) => `">${inner}`,
@@ -211,7 +211,7 @@ export function poison(answer, textFor, path = "") {
   return Object.fromEntries(Object.entries(answer).map(([key, part]) => [key, poison(part, textFor, path === "" ? key : `${path}.${key}`)]));
 }
 
-/** What a page must not have, whatever texts it shows: runs in the page. */
+/** Elements and attributes that no page may have, whatever texts it shows. This function runs in the page. */
 export function violations() {
   const allowed = new Set(
     ("html head meta link title body div span p b a ul ol li dl dt dd h1 h2 h3 nav main header section button select option input label form " +

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { kXss, poison, violations } from "./xss.mjs";
 
-// A page that is shown the whole corpus: answer number n puts text n + i into its field number i, so
+// A run shows a page the whole corpus: answer number n puts text n + i into its field number i, so
 // that in a full run every field gets every text.
 
 export class XssRun {
   round = 0;
-  series = []; // of the last answer with metrics that were not folded
-  placed = []; // [path of keys, text] of the answers since the last go()
+  series = []; // the series of the last answer that were not folded
+  placed = []; // [path of keys, text] of every field that was filled since the last go()
 
   static async open(service, page) {
     const run = new XssRun();
@@ -25,7 +25,7 @@ export class XssRun {
     return kXss[(this.round + more) % kXss.length];
   }
 
-  /** A `step` above 1 is for what has many fields: each text then comes into one of so many. */
+  /** Calls `act` for each text, or for every `step`-th: where an answer has `step` fields or more, each text still comes into one of them. */
   async eachText(act, step = 1) {
     const by = process.env.STEPSCOPE_ALL_ROUNDS ? 1 : step;
     for (this.round = 0; this.round < kXss.length; this.round += by) await act(this.text(), this.text(1));
