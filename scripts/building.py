@@ -53,3 +53,13 @@ def build(children, preset, targets, folder, say):
         command += ["--target", *targets]
     run(children, command, folder / "build.log", "builds", say)
     return ROOT / "build" / preset
+
+
+def npm_packages(children, folder, log_path, say):
+    """Installs the packages of a folder when its lock file is newer than what is installed."""
+    locked = ROOT / folder / "package-lock.json"
+    installed = ROOT / folder / "node_modules/.package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < locked.stat().st_mtime:
+        command = ["npm", "--prefix", folder, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+        run(children, command, log_path, f"npm ci {folder}", say)
+        installed.touch()

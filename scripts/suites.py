@@ -11,7 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from building import ROOT, Failed, build, last_line, run, tail
+from building import ROOT, Failed, build, last_line, npm_packages, run, tail
 from counts import Counts, from_junit, from_node
 from fuzzing import suite as fuzz_suite
 from processes import Children, Stopped, ignore_signals, stop_on_signals
@@ -108,13 +108,7 @@ class Suites:
         return self.checked(name, code, log, lambda: from_node(log.read_text(errors="replace")))
 
     def npm_packages(self, folder):
-        """Installs the packages of a folder when its lock file is newer than what is installed."""
-        locked = ROOT / folder / "package-lock.json"
-        installed = ROOT / folder / "node_modules/.package-lock.json"
-        if not installed.exists() or installed.stat().st_mtime < locked.stat().st_mtime:
-            command = ["npm", "--prefix", folder, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-            run(self.children, command, self.folder / "npm.log", f"npm ci {folder}", say)
-            installed.touch()
+        npm_packages(self.children, folder, self.folder / "npm.log", say)
 
     def lint(self):
         return self.pytest("lint", *(f"tests/{name}_test.py" for name in LINT))
