@@ -170,6 +170,8 @@ def test_the_output_of_node_is_counted():
 @pytest.mark.parametrize("script, words", [
     ("demo", ["--port"]), ("demo", ["--port", "many"]), ("demo", ["--twice"]), ("demo", ["--seconds", "-1"]),
     ("test", ["--only"]), ("test", ["--only", "all"]), ("test", ["now"]), ("setup", ["--test"]), ("package", ["deb"]),
+    ("screenshot", ["--now"]), ("screenshot", ["--height", "tall"]), ("screenshot", ["--out"]), ("screenshot", ["--job", "mlp-demo"]),
+    ("screenshot", ["--server", "http://127.0.0.1:9"]), ("screenshot", ["--server", "http://127.0.0.1:9", "--job", "a", "--scenario", "b"]),
 ])
 def test_a_wrong_option_is_named_before_anything_is_done(script, words):
     out = subprocess.run([ROOT / "scripts" / script, *words], capture_output=True, text=True, timeout=30)
@@ -177,7 +179,7 @@ def test_a_wrong_option_is_named_before_anything_is_done(script, words):
     assert out.stderr.startswith(f"{script}: ") and "--help" in out.stderr
 
 
-@pytest.mark.parametrize("script", ["demo", "test", "setup", "lint", "package"])
+@pytest.mark.parametrize("script", ["demo", "test", "setup", "lint", "package", "screenshot"])
 def test_help_is_given(script):
     out = subprocess.run([ROOT / "scripts" / script, "--help"], capture_output=True, text=True, timeout=30)
     assert out.returncode == 0 and len(out.stdout) > 80
