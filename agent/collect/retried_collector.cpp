@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/aside.h"
+#include "core/base/detached_thread.h"
 #include "core/base/guarded.h"
 #include "core/base/log.h"
 
@@ -93,7 +93,8 @@ class RetriedCollector : public Collector {
   void Read(std::shared_ptr<Collector> source) {
     owned_.swap(source);
     source_.Change([this](auto& shown) { shown = owned_; });
-    if (source) (void)RunAside(std::string(shared_->kind.name), [source = std::move(source)] {});
+    if (source)
+      (void)StartDetachedThread(std::string(shared_->kind.name), [source = std::move(source)] {});
   }
 
   void End(const Status& last) {
@@ -114,7 +115,7 @@ class RetriedCollector : public Collector {
         shared_->state.Change([](RetryState& state) { return std::exchange(state.trying, true); });
     tried_ = true;
     const auto attempt = [shared = shared_] { Try(*shared); };
-    if (still || RunAside(std::string(shared_->kind.name), attempt)) return;
+    if (still || StartDetachedThread(std::string(shared_->kind.name), attempt)) return;
     shared_->state.Change([](RetryState& state) { state.trying = false; });
   }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "agent/collect/aside_collector.h"
+#include "agent/collect/background_collector.h"
 #include "agent/collect/retried_collector.h"
 #include "agent/gpu/drm_card.h"
 #include "agent/gpu/nvidia.h"

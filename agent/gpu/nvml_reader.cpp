@@ -5,12 +5,12 @@
 #include "agent/collect/series.h"
 #include "agent/gpu/nvml_device.h"
 #include "agent/gpu/nvml_xid.h"
-#include "core/base/aside.h"
-#include "core/base/bell.h"
 #include "core/base/clock.h"
+#include "core/base/detached_thread.h"
 #include "core/base/guarded.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/base/wake_event.h"
 
 namespace stepscope {
 
@@ -33,7 +33,7 @@ struct NvmlReader::Shared {
   const NvmlLibrary library;
   const SteadyNow steady;
   Guarded<State> state{};
-  Bell asked{}, answered{};
+  WakeEvent asked{}, answered{};
 };
 
 namespace {
@@ -124,7 +124,7 @@ Result<std::unique_ptr<NvmlReader>> NvmlReader::Start(const NvmlLibrary& library
                                                       const NvmlPatience& patience,
                                                       SteadyNow steady) {
   const auto shared = std::make_shared<Shared>(library, std::move(steady));
-  const bool running = RunAside("nvml", [shared] {
+  const bool running = StartDetachedThread("nvml", [shared] {
     Run(*shared);
     shared->library.shutdown();
     shared->state.Change([](auto& state) { state.ended = true; });

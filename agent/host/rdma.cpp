@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "agent/collect/aside_collector.h"
+#include "agent/collect/background_collector.h"
 #include "agent/collect/scan.h"
 #include "agent/collect/series.h"
 #include "agent/collect/source.h"

@@ -1,4 +1,4 @@
-// The log, and HeldLog of held_log.h: all that knows spdlog.
+// The log, and BufferedLog of held_log.h: all that knows spdlog.
 
 #include "core/base/log.h"
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/held_log.h"
+#include "core/base/buffered_log.h"
 
 namespace stepscope {
 namespace {
@@ -39,18 +39,18 @@ constexpr std::size_t kMostHeld = 100;
 
 }  // namespace
 
-struct HeldLog::Sinks {
+struct BufferedLog::Sinks {
   std::vector<spdlog::sink_ptr> before;
   std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> held =
       std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(kMostHeld);
 };
 
-HeldLog::HeldLog() : sinks_(std::make_unique<Sinks>()) {
+BufferedLog::BufferedLog() : sinks_(std::make_unique<Sinks>()) {
   sinks_->before =
       std::exchange(spdlog::default_logger()->sinks(), std::vector<spdlog::sink_ptr>{sinks_->held});
 }
 
-HeldLog::~HeldLog() {
+BufferedLog::~BufferedLog() {
   spdlog::default_logger()->sinks() = sinks_->before;
   for (const spdlog::details::log_msg_buffer& line : sinks_->held->last_raw()) {
     for (const spdlog::sink_ptr& sink : sinks_->before) sink->log(line);

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/base/aside.h"
 #include "core/base/clock.h"
+#include "core/base/detached_thread.h"
 #include "core/base/event.h"
 #include "core/base/text.h"
 #include "core/http/url.h"
@@ -78,8 +78,8 @@ Result<std::shared_ptr<NameLookup::Lookup>> NameLookup::Join(const std::string& 
     }
     auto lookup = std::make_shared<Lookup>();
     if (!lookup->done) return Unavailable("looking up a name: no event descriptor");
-    const bool started =
-        RunAside("lookup", [lookup, host, resolve = resolve_] { lookup->Finish(resolve(host)); });
+    const bool started = StartDetachedThread(
+        "lookup", [lookup, host, resolve = resolve_] { lookup->Finish(resolve(host)); });
     if (!started) return Unavailable("looking up a name: no thread");
     return lookups.emplace(host, lookup).first->second;
   });

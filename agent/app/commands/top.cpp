@@ -14,7 +14,7 @@
 #include "agent/sample/sampler.h"
 #include "agent/top/terminal.h"
 #include "agent/top/top_lines.h"
-#include "core/base/held_log.h"
+#include "core/base/buffered_log.h"
 #include "core/base/text.h"
 
 namespace stepscope {
@@ -130,7 +130,7 @@ int RunTop(const TopOptions& options) {
     return ShowOnce(options, sampler, clock);
   }
   // A line of the log would tear the picture.
-  std::optional<HeldLog> held;
+  std::optional<BufferedLog> held;
   if (isatty(STDERR_FILENO) != 0) held.emplace();
   CommandSignals signals;
   Sampler sampler(options.root, clock);

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/base/aside.h"
+#include "core/base/detached_thread.h"
 #include "core/base/guarded.h"
 #include "core/base/worker.h"
 
@@ -34,10 +34,10 @@ TEST(Worker, EndsASleepWhenItIsDestroyed) {
   EXPECT_FALSE(slept);
 }
 
-TEST(RunAside, LeavesTheStarterAtOnce) {
+TEST(StartDetachedThread, LeavesTheStarterAtOnce) {
   const auto gate = std::make_shared<Guarded<bool>>(false);
   const auto ended = std::make_shared<Guarded<bool>>(false);
-  ASSERT_TRUE(RunAside("left-behind", [gate, ended] {
+  ASSERT_TRUE(StartDetachedThread("left-behind", [gate, ended] {
     gate->Wait({}, 10s, [](bool open) { return open; });
     ended->Change([](bool& value) { value = true; });
   }));

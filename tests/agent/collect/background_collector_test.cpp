@@ -1,4 +1,4 @@
-#include "agent/collect/aside_collector.h"
+#include "agent/collect/background_collector.h"
 
 #include <gtest/gtest.h>
 

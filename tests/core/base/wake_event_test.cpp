@@ -1,4 +1,4 @@
-#include "core/base/bell.h"
+#include "core/base/wake_event.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 namespace stepscope {
 namespace {
 
-TEST(Bell, KeepsWhatWasRungBeforeAnybodyWaited) {
-  Bell bell;
+TEST(WakeEvent, KeepsWhatWasRungBeforeAnybodyWaited) {
+  WakeEvent bell;
   bell.Ring();
   bell.Ring();
   bell.Wait();
@@ -16,16 +16,16 @@ TEST(Bell, KeepsWhatWasRungBeforeAnybodyWaited) {
   EXPECT_FALSE(bell.WaitFor(0ns));
 }
 
-TEST(Bell, ForgetsWhatItIsToldToForget) {
-  Bell bell;
+TEST(WakeEvent, ForgetsWhatItIsToldToForget) {
+  WakeEvent bell;
   bell.Ring();
   bell.Ring();
   bell.Clear();
   EXPECT_FALSE(bell.WaitFor(1ms));
 }
 
-TEST(Bell, WakesAnotherThread) {
-  Bell there, back;
+TEST(WakeEvent, WakesAnotherThread) {
+  WakeEvent there, back;
   std::jthread other([&] {
     there.Wait();
     back.Ring();

@@ -1,4 +1,4 @@
-#include "agent/collect/aside_collector.h"
+#include "agent/collect/background_collector.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "agent/collect/series.h"
-#include "core/base/aside.h"
 #include "core/base/clock.h"
+#include "core/base/detached_thread.h"
 #include "core/base/guarded.h"
 #include "core/base/text.h"
 
@@ -28,13 +28,13 @@ struct ReadState {
 };
 
 // Owned by the collector and by its thread; whoever leaves last frees it.
-struct AsideReads {
+struct BackgroundReads {
   MakeCollector make;
   Guarded<ReadState> state{};
 };
 
 // Null when it cannot be made.
-std::unique_ptr<Collector> Make(AsideReads& shared, TickRow& row) {
+std::unique_ptr<Collector> Make(BackgroundReads& shared, TickRow& row) {
   row = TickRow();
   auto made = shared.make(row);
   auto gpus = made ? (*made)->Gpus() : std::vector<GpuFacts>();
@@ -48,7 +48,7 @@ std::unique_ptr<Collector> Make(AsideReads& shared, TickRow& row) {
 }
 
 // Until the stop. No lock is held while it is made or read.
-void Serve(AsideReads& shared) {
+void Serve(BackgroundReads& shared) {
   TickRow row;
   auto collector = Make(shared, row);
   while (collector) {
@@ -74,12 +74,12 @@ void Serve(AsideReads& shared) {
   }
 }
 
-class AsideCollector : public Collector {
+class BackgroundCollector : public Collector {
  public:
-  AsideCollector(std::shared_ptr<AsideReads> shared, const AsideOptions& options)
+  BackgroundCollector(std::shared_ptr<BackgroundReads> shared, const AsideOptions& options)
       : shared_(std::move(shared)), options_(options), pace_(options.period) {}
 
-  ~AsideCollector() override {
+  ~BackgroundCollector() override {
     shared_->state.Change([](ReadState& state) { state.stop = true; });
   }
 
@@ -145,7 +145,7 @@ class AsideCollector : public Collector {
 
   std::string Silence() const { return Format("{}: the driver does not answer", options_.name); }
 
-  const std::shared_ptr<AsideReads> shared_;
+  const std::shared_ptr<BackgroundReads> shared_;
   const AsideOptions options_;
   Pace pace_;
   bool begun_ = false, awaits_ = false;
@@ -156,11 +156,11 @@ class AsideCollector : public Collector {
 }  // namespace
 
 Result<std::unique_ptr<Collector>> CollectAside(MakeCollector make, const AsideOptions& options) {
-  const auto shared = std::make_shared<AsideReads>(std::move(make));
-  if (!RunAside(options.name, [shared] { Serve(*shared); })) {
+  const auto shared = std::make_shared<BackgroundReads>(std::move(make));
+  if (!StartDetachedThread(options.name, [shared] { Serve(*shared); })) {
     return Unavailable(Format("{}: no thread", options.name));
   }
-  auto collector = std::make_unique<AsideCollector>(shared, options);
+  auto collector = std::make_unique<BackgroundCollector>(shared, options);
   shared->state.Wait({}, options.start, [](const ReadState& state) { return state.started; });
   const auto failure = shared->state.Read([](const ReadState& state) { return state.failure; });
   if (failure) return *failure;

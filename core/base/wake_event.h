@@ -11,12 +11,12 @@ namespace stepscope {
 // Wakes the one thread that waits for it; what was rung before is not lost. Where a thread is woken
 // many times an hour this is cheaper than a Guarded, which wakes it while the lock is still held,
 // so that it waits a second time. What the ringing is about belongs into a Guarded.
-class Bell {
+class WakeEvent {
  public:
-  Bell() { sem_init(&rung_, 0, 0); }
-  ~Bell() { sem_destroy(&rung_); }
-  Bell(const Bell&) = delete;
-  Bell& operator=(const Bell&) = delete;
+  WakeEvent() { sem_init(&rung_, 0, 0); }
+  ~WakeEvent() { sem_destroy(&rung_); }
+  WakeEvent(const WakeEvent&) = delete;
+  WakeEvent& operator=(const WakeEvent&) = delete;
 
   // Any thread.
   void Ring() { sem_post(&rung_); }

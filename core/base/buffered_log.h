@@ -7,12 +7,12 @@ namespace stepscope {
 // While it lives, lines of the log are held back, for a program that draws on the terminal they
 // would be written to; the last 100 are written when it ends. Made and destroyed while no other
 // thread logs; one at a time.
-class HeldLog {
+class BufferedLog {
  public:
-  HeldLog();
-  ~HeldLog();
-  HeldLog(const HeldLog&) = delete;
-  HeldLog& operator=(const HeldLog&) = delete;
+  BufferedLog();
+  ~BufferedLog();
+  BufferedLog(const BufferedLog&) = delete;
+  BufferedLog& operator=(const BufferedLog&) = delete;
 
  private:
   struct Sinks;

@@ -1,4 +1,4 @@
-#include "core/base/held_log.h"
+#include "core/base/buffered_log.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 namespace stepscope {
 namespace {
 
-TEST(HeldLog, LinesAreWrittenWhenItEnds) {
+TEST(BufferedLog, LinesAreWrittenWhenItEnds) {
   StartLog("log_test", LogLevel::kInfo);
   testing::internal::CaptureStderr();
   {
-    const HeldLog held;
+    const BufferedLog held;
     LogWarning("no room on {}", "/data");
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
     testing::internal::CaptureStderr();
@@ -22,11 +22,11 @@ TEST(HeldLog, LinesAreWrittenWhenItEnds) {
   EXPECT_LT(written.find("no room"), written.find("after it"));
 }
 
-TEST(HeldLog, KeepsTheLastHundred) {
+TEST(BufferedLog, KeepsTheLastHundred) {
   StartLog("log_test_many", LogLevel::kInfo);
   testing::internal::CaptureStderr();
   {
-    const HeldLog held;
+    const BufferedLog held;
     for (int i = 1; i <= 150; ++i) LogInfo("line {};", i);
   }
   const std::string written = testing::internal::GetCapturedStderr();

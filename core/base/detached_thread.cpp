@@ -1,4 +1,4 @@
-#include "core/base/aside.h"
+#include "core/base/detached_thread.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-bool RunAside(const std::string& name, std::function<void()> body) {
+bool StartDetachedThread(const std::string& name, std::function<void()> body) {
   // Signals are for the program's own threads: blocked before this one starts, so that it inherits
   // the mask.
   sigset_t all, before;
