@@ -43,9 +43,9 @@ class Sender {
  public:
   using Post = std::function<Result<HttpAnswer>(std::string body)>;
   // What the service asks for, which it repeats until it is answered.
-  using Obey = std::function<void(const ServiceCommand& command)>;
+  using ExecuteCommand = std::function<void(const ServiceCommand& command)>;
 
-  Sender(FrameStream& stream, Post post, const Clock& clock, Obey obey = nullptr)
+  Sender(FrameStream& stream, Post post, const Clock& clock, ExecuteCommand obey = nullptr)
       : stream_(stream), post_(std::move(post)), clock_(clock), obey_(std::move(obey)) {}
 
   // Sends one push, if anything waits. Says how long to wait before the next call; 0 when more
@@ -76,7 +76,7 @@ class Sender {
   FrameStream& stream_;
   const Post post_;
   const Clock& clock_;
-  const Obey obey_;
+  const ExecuteCommand obey_;
   std::size_t most_frames_ = kMaxFramesPerPush;
   std::uint64_t schema_given_ = 0;  // up to this number frames carry their schema
   std::uint64_t highest_sent_ = 0;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/spool/gathered.h"
+#include "agent/spool/frame_batch.h"
 #include "agent/spool/recover.h"
 #include "agent/spool/session_log.h"
 #include "agent/spool/spool.h"
@@ -75,7 +75,7 @@ class FrameStream {
   bool Store() { return StoreNow(false); }
   // The same with all that waits, for the agent that comes next; no frame may be appended any more.
   // True when all is delivered or on disk.
-  bool Leave();
+  bool HandOver();
   // How long nothing needs to be stored: until the service may be away. 0 while it is.
   Duration UntilStore() const;
 
@@ -95,7 +95,7 @@ class FrameStream {
     bool given_up = false;
 
     bool away = false;
-    Gathered gathered{};
+    FrameBatch gathered{};
     SteadyTime gathered_since{};
     std::uint64_t parts_base = 0;      // number that the first frame of `gathered` will have
     std::vector<std::string> parts{};  // of `gathered`: records that are not on disk yet

@@ -85,7 +85,7 @@ void FrameStream::AttachSchemas(std::uint64_t last) {
   }
 }
 
-bool FrameStream::Leave() {
+bool FrameStream::HandOver() {
   const bool stored = StoreNow(true);
   return log_ ? stored : !Waits();
 }

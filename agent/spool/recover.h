@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/spool/gathered.h"
+#include "agent/spool/frame_batch.h"
 #include "agent/spool/session_log.h"
 
 namespace stepscope {

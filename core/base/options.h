@@ -13,7 +13,7 @@
 namespace stepscope {
 
 // Where an option may be said besides the command line, in a program that has such places.
-enum class SaidIn : std::uint8_t { kAnywhere, kVariable, kFile, kCommandLineOnly };
+enum class OptionSource : std::uint8_t { kAnywhere, kVariable, kFile, kCommandLineOnly };
 
 // One row of a program's option table: parsing, --help and the documentation read the same rows.
 struct Option {
@@ -22,11 +22,13 @@ struct Option {
   std::string_view fallback;  // "" when there is none
   std::string_view help;
   bool required = false;
-  SaidIn said_in = SaidIn::kAnywhere;
+  OptionSource said_in = OptionSource::kAnywhere;
   bool repeatable = false;
 
   bool is_switch() const { return argument.empty(); }
-  bool MayBeSaidIn(SaidIn place) const { return said_in == SaidIn::kAnywhere || said_in == place; }
+  bool MayBeSaidIn(OptionSource place) const {
+    return said_in == OptionSource::kAnywhere || said_in == place;
+  }
 };
 
 // An option said elsewhere than on the command line.
@@ -35,7 +37,7 @@ struct Setting {
   // One for an option that is not repeatable; none says that a switch is off.
   std::vector<std::string> values{};
   std::string said_as{};  // for errors: "STEPSCOPE_SERVER"
-  SaidIn said_in = SaidIn::kVariable;
+  OptionSource said_in = OptionSource::kVariable;
 };
 
 // What was given. Every option of the table has an entry: its value, "yes" for a given switch, else

@@ -14,14 +14,14 @@ constexpr Option kTable[] = {
     {"--server", "URL", "", "", true},
     {"--interval", "TIME", "500ms", ""},
     {"--no-output", "", "", ""},
-    {"--log-metric", "PATTERN", "", "", false, SaidIn::kAnywhere, true},
-    {"--socket", "PATH", "", "", false, SaidIn::kCommandLineOnly},
+    {"--log-metric", "PATTERN", "", "", false, OptionSource::kAnywhere, true},
+    {"--socket", "PATH", "", "", false, OptionSource::kCommandLineOnly},
 };
 
 void CheckSetting(const Setting& setting) {
   const Option* option = FindOption(kTable, setting.name);
-  Require(option != nullptr && option->MayBeSaidIn(SaidIn::kFile), "a key is an option of a file",
-          setting.name);
+  Require(option != nullptr && option->MayBeSaidIn(OptionSource::kFile),
+          "a key is an option of a file", setting.name);
   Require(option->repeatable || option->is_switch() || setting.values.size() == 1,
           "one value for what is not repeatable", setting.name);
   for (const std::string& value : setting.values) {

@@ -61,7 +61,7 @@ int RunOne(std::span<const AgentCommand> commands, const AgentCommand& command,
   std::vector<Option> all;
   for (const AgentCommand& one : commands) all = JoinRows({all, one.options});
   all = JoinRows({all, EveryRows()});
-  const auto elsewhere = [&](const Arguments& said) { return SaidElsewhere(said, all); };
+  const auto elsewhere = [&](const Arguments& said) { return ReadOptionSources(said, all); };
   const auto arguments = ParseArguments(TableOf(command), words, command.positional, elsewhere);
   if (!arguments) return SayWrongUse(arguments.error().message);
   if (arguments->help) return PrintText(HelpOf(command)), 0;

@@ -74,7 +74,7 @@ void Deliver(NodeJobs& jobs, CommandSignals& signals, const Clock& clock) {
     for (const int descriptor : waiting) watched.push_back({descriptor, POLLIN, 0});
     if (EndWithin(signals, std::move(watched), left)) break;
   }
-  jobs.Leave();
+  jobs.HandOver();
 }
 
 // Whose processes count: all, or the daemon's own user's. Who is in a group is not known of a

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "agent/app/job/command_wait.h"
+#include "agent/app/job/execute_command.h"
 #include "agent/app/job/first_agent.h"
 #include "agent/app/job/job_session.h"
 #include "agent/app/job/live_socket.h"
-#include "agent/app/job/obey.h"
+#include "agent/app/job/rank_processes.h"
 #include "agent/app/job/spool_drain.h"
-#include "agent/app/job/training.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/process.h"
 #include "agent/launch/command.h"
@@ -111,20 +111,20 @@ class Opening {
  public:
   Opening(const RunOptions& options, const Sampler& sampler, JobSession& session, Time at)
       : options_(options), sampler_(sampler), session_(session), at_(at) {
-    Say();
+    SendStart();
   }
 
   // Says when to call it again.
   Duration Look() {
-    if (sampler_.Starting() != starting_ || AbsentOf(sampler_) != absent_) Say();
+    if (sampler_.Starting() != starting_ || AbsentOf(sampler_) != absent_) SendStart();
     return starting_ ? kAskAgain : kLookAgain;
   }
 
  private:
-  void Say() {
+  void SendStart() {
     starting_ = sampler_.Starting();
     const JobStart start = StartOf(options_, sampler_, at_);
-    session_.Say(start);
+    session_.SendStart(start);
     absent_ = start.facts.absent;
   }
 
@@ -250,13 +250,13 @@ int RunCommand(const RunOptions& options) {
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);
   const Event stop;
-  Powers powers{interval, AskIn(intake.get(), ""), KeepIn(intake.get(), "")};
+  CommandHandlers powers{interval, AskIn(intake.get(), ""), KeepIn(intake.get(), "")};
   if (command) powers.stop = [&stop] { stop.Set(); };
   const auto spool = OpenSpool(options.spool);
   const SpoolDrain others(spool.get(), options.uplink, clock);
   JobSession session(
       {options.job, options.node, options.push,
-       [&](const ServiceCommand& asked) { return Obey(asked, options.allowed, powers); },
+       [&](const ServiceCommand& asked) { return ExecuteCommand(asked, options.allowed, powers); },
        spool.get(), options.uplink.server},
       **uplink, intake ? drain : DrainMarks(), clock);
   Opening opening(options, sampler, session, clock.Now());
@@ -282,7 +282,7 @@ int RunCommand(const RunOptions& options) {
   if (session.Reason().empty()) others.AwaitKnown(options.job);
   session.Finish(EndedEvent(ended_at, end, output));
   if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();
-  SayHowItEnded(options.job, end, session, session.Leave());
+  SayHowItEnded(options.job, end, session, session.HandOver());
   return end.ShellCode();
 }
 

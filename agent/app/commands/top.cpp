@@ -85,7 +85,7 @@ int ShowOnce(const TopOptions& options, Sampler& sampler, const Clock& clock) {
 }
 
 // False when it is to end.
-bool Obey(CommandSignals& signals, Terminal& terminal) {
+bool ExecuteCommand(CommandSignals& signals, Terminal& terminal) {
   char key = 0;
   while (read(STDIN_FILENO, &key, 1) == 1) {
     if (key == 'q' || key == 'Q') return false;
@@ -95,7 +95,7 @@ bool Obey(CommandSignals& signals, Terminal& terminal) {
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
       return false;
     if (signal != SIGTSTP) continue;
-    terminal.Leave();
+    terminal.HandOver();
     raise(SIGSTOP);
     terminal.Enter();
   }
@@ -113,7 +113,8 @@ int ShowLive(const TopOptions& options, Sampler& sampler, const Clock& clock,
     pollfd watched[] = {{STDIN_FILENO, POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
     const Duration left = std::max<Duration>(next - clock.Steady(), 0ns);
     poll(watched, 2, static_cast<int>(left / 1ms) + 1);
-    if ((watched[0].revents & (POLLHUP | POLLERR)) != 0 || !Obey(signals, terminal)) return 0;
+    if ((watched[0].revents & (POLLHUP | POLLERR)) != 0 || !ExecuteCommand(signals, terminal))
+      return 0;
     if (clock.Steady() < next) continue;
     view = Look(options, sampler, clock);
     next = clock.Steady() + options.every;

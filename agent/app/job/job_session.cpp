@@ -22,12 +22,12 @@ JobSession::JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMa
       marks_(stream_),
       sender_(
           stream_, [&uplink](std::string body) { return uplink.Post(std::move(body)); }, clock,
-          [this](const ServiceCommand& command) { Obey(command); }),
+          [this](const ServiceCommand& command) { ExecuteCommand(command); }),
       delivery_({stream_, ticks_, marks_, sender_, AfterStart(std::move(drain)), clock, live_,
                  [&uplink] { return uplink.RefreshToken(); }},
                 options.push) {}
 
-void JobSession::Say(const JobStart& start) {
+void JobSession::SendStart(const JobStart& start) {
   stream_.Append({.kind = FrameKind::kLifecycle, .payload = StartedEvent(start)});
   said_ = true;
 }
@@ -37,7 +37,7 @@ DrainMarks JobSession::AfterStart(DrainMarks drain) const {
   return [this, drain = std::move(drain)] { return said_ ? drain() : IntakeBatch(); };
 }
 
-void JobSession::Obey(const ServiceCommand& command) {
+void JobSession::ExecuteCommand(const ServiceCommand& command) {
   if (answered_.size() >= kMostCommands || !answered_.insert(command.id).second) return;
   const std::string refusal = obey_ ? obey_(command) : "this agent takes no commands";
   const std::string id = Printable(command.id, 64);

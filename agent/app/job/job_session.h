@@ -36,16 +36,16 @@ class JobSession {
 
   // Tells the service what the job and the node are; what it said before is replaced. Marks wait
   // for the first time, ticks must.
-  void Say(const JobStart& start);
+  void SendStart(const JobStart& start);
 
   // No tick may come any more. Everything is sent as fast as it can be.
   void Finish(std::string ended_event) { delivery_.Finish(std::move(ended_event)); }
 
   // Ends the delivery: what is left waits in the spool for the agent that comes next. True when
   // nothing is lost.
-  bool Leave() {
+  bool HandOver() {
     delivery_.Stop();
-    return stream_.Leave();
+    return stream_.HandOver();
   }
 
   // As those of Delivery.
@@ -60,7 +60,7 @@ class JobSession {
   SpoolFigures figures() const { return stream_.figures(); }
 
  private:
-  void Obey(const ServiceCommand& command);
+  void ExecuteCommand(const ServiceCommand& command);
   // The service takes nothing for a job whose start it has not seen.
   DrainMarks AfterStart(DrainMarks drain) const;
 

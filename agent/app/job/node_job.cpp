@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "agent/app/job/obey.h"
+#include "agent/app/job/execute_command.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/cgroup.h"
 #include "agent/launch/process_start.h"
@@ -53,7 +53,7 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
           .push = options.push,
           .obey =
               [this, ask, keep](const ServiceCommand& asked) {
-                return stepscope::Obey(asked, options_.allowed, {interval_, ask, keep});
+                return stepscope::ExecuteCommand(asked, options_.allowed, {interval_, ask, keep});
               },
           .spool = options.spool,
           .service = options.uplink.server},
@@ -106,7 +106,7 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
     for (const HeardProcess& process : processes)
       ticks.training.push_back({Format("rank{}", process.rank), process.pid});
   });
-  if (!std::exchange(said_, true) || gpus_.size() != before || LeavesOutOther()) Say();
+  if (!std::exchange(said_, true) || gpus_.size() != before || LeavesOutOther()) SendStart();
 }
 
 void NodeJob::NoteKineto(const Environment& environment) {
@@ -121,7 +121,7 @@ bool NodeJob::LeavesOutOther() {
   return Absent() != absent_;
 }
 
-void NodeJob::Say() {
+void NodeJob::SendStart() {
   JobStart start{started_, group_, options_.sampling.interval, command_,
                  ReadNodeFacts(options_.sampling.root)};
   start.facts.agent_version = options_.agent_version;
@@ -132,7 +132,7 @@ void NodeJob::Say() {
     if (gpus_.contains(gpu.device)) start.facts.gpus.push_back(std::move(gpu));
   }
   start.facts.absent = Absent();
-  session_->Say(start);
+  session_->SendStart(start);
   absent_ = std::move(start.facts.absent);
   looked_at_ = clock_.Steady();
 }
@@ -166,9 +166,9 @@ void NodeJob::Finish() {
   session_->Finish(gone_since_ ? GoneEvent(gone_at_) : "");
 }
 
-bool NodeJob::Leave() {
+bool NodeJob::HandOver() {
   uplink_->Stop();
-  return session_->Leave();
+  return session_->HandOver();
 }
 
 }  // namespace stepscope

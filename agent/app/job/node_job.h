@@ -44,7 +44,7 @@ class NodeJob {
   void Finish();
 
   // As that of JobSession; a push on its way is not waited for.
-  bool Leave();
+  bool HandOver();
 
   // Between two samples, as the service asked for it; else that of the node. Any thread.
   Duration Interval() const {
@@ -62,7 +62,7 @@ class NodeJob {
  private:
   NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& intake,
           const Sampler& sampler, const Clock& clock, std::unique_ptr<Uplink> uplink);
-  void Say();
+  void SendStart();
   void NoteKineto(const Environment& environment);
   std::vector<AbsentSource> Absent() const;
   // Whether it is something else than was said; looks once in a while.

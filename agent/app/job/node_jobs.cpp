@@ -23,7 +23,7 @@ bool IsDone(const NodeJob& job) {
 
 // True when some of it waits in the spool.
 bool LeaveJob(NodeJob& job) {
-  const bool kept = job.Leave();
+  const bool kept = job.HandOver();
   const SpoolFigures left = job.figures();
   if (left.frames_waiting == 0) return false;
   LogWarning("job {}: not delivered: {} frames: {}{}", job.name(), left.frames_waiting,
@@ -151,7 +151,7 @@ std::vector<int> NodeJobs::WaitingDescriptors() const {
   return waiting;
 }
 
-void NodeJobs::Leave() {
+void NodeJobs::HandOver() {
   for (const auto& job : finishing_) LeaveJob(*job);
   finishing_.clear();
 }

@@ -47,7 +47,7 @@ class NodeJobs {
   std::vector<int> WaitingDescriptors() const;
 
   // What is not delivered is left to the spool, and said.
-  void Leave();
+  void HandOver();
 
   std::size_t size() const { return jobs_.size(); }
 

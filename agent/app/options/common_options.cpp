@@ -42,7 +42,7 @@ constexpr Option kNode[] = {
 
 constexpr Option kEvery[] = {
     {"--config", "FILE", "/etc/stepscope/agent.toml",
-     "file with options; the default one need not be there", false, SaidIn::kVariable},
+     "file with options; the default one need not be there", false, OptionSource::kVariable},
     {"--log-level", "LEVEL", "info", "debug, info, warning or error"},
 };
 

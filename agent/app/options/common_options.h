@@ -63,7 +63,7 @@ std::string Variable(std::string_view name);
 
 // What environment and configuration file say, the strongest first. `table` has the options of all
 // commands, since they share the file. Invalid names the variable, or the file and the line.
-Result<std::vector<Setting>> SaidElsewhere(const Arguments& arguments,
-                                           std::span<const Option> table);
+Result<std::vector<Setting>> ReadOptionSources(const Arguments& arguments,
+                                               std::span<const Option> table);
 
 }  // namespace stepscope

@@ -22,7 +22,7 @@ using Type = ConfigEntry::Type;
 constexpr std::size_t kLargest = 64 * 1024;
 
 bool InFile(const Option& option) {
-  return option.MayBeSaidIn(SaidIn::kFile);
+  return option.MayBeSaidIn(OptionSource::kFile);
 }
 
 std::string UnknownKey(std::span<const Option> table, const ConfigEntry& entry) {
@@ -49,7 +49,7 @@ bool IsOfType(const Option& option, Type type) {
 
 // What is wrong with the entry goes into `wrong`.
 Setting ToSetting(std::span<const Option> table, ConfigEntry& entry, std::string& wrong) {
-  Setting setting{.name = "--" + entry.key, .said_in = SaidIn::kFile};
+  Setting setting{.name = "--" + entry.key, .said_in = OptionSource::kFile};
   // Another command may have an option of the same name that stands in no file.
   const auto option = std::ranges::find_if(
       table, [&](const Option& one) { return one.name == setting.name && InFile(one); });

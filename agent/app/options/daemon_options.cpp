@@ -13,7 +13,7 @@ constexpr Option kDaemonOptions[] = {
     {"--socket", "PATH", "",
      "where training processes find the agent; by default agent.sock in /run/stepscope, or in the "
      "user's own folder",
-     false, SaidIn::kCommandLineOnly},
+     false, OptionSource::kCommandLineOnly},
     {"--allow-users", "WHO", "own",
      "whose processes are heard: own, all, or @GROUP for the members of a group"},
     {"--match", "PATTERN", "",

@@ -14,10 +14,10 @@ namespace {
 constexpr Option kRunOptions[] = {
     {"--job", "NAME", "",
      "name of the training run: letters, digits and '-'; by default what the launcher says", false,
-     SaidIn::kVariable},
+     OptionSource::kVariable},
     {"--group", "NAME", "", "what the job is listed under; by default what the launcher says"},
     {"--socket", "PATH", "", "where training processes find the agent; one of the job by default",
-     false, SaidIn::kCommandLineOnly},
+     false, OptionSource::kCommandLineOnly},
     {"--no-output", "", "", "do not send the last lines of standard error with the job's end"},
     {"--no-python", "", "",
      "leave the command's Python processes alone: only steps that a script marks are seen"},
@@ -25,7 +25,7 @@ constexpr Option kRunOptions[] = {
      "metric user.NAME from the command's output: what the pattern has in parentheses; may be "
      "given "
      "several times",
-     false, SaidIn::kAnywhere, true},
+     false, OptionSource::kAnywhere, true},
 };
 
 constexpr Option kStopOptions[] = {
@@ -35,7 +35,8 @@ constexpr Option kStopOptions[] = {
 };
 
 constexpr Option kRecordOptions[] = {
-    {"--out", "FILE", "", "the recording; it must not exist yet", true, SaidIn::kCommandLineOnly},
+    {"--out", "FILE", "", "the recording; it must not exist yet", true,
+     OptionSource::kCommandLineOnly},
 };
 
 // A group without the job's name would be that of another launch.

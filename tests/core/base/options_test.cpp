@@ -48,17 +48,17 @@ TEST(Options, TakesWhatIsSaidElsewhereTheStrongestFirst) {
       {"--server", "URL", "", "", true},
       {"--interval", "TIME", "500ms", ""},
       {"--no-output", "", "", ""},
-      {"--metric", "PATTERN", "", "", false, SaidIn::kAnywhere, true},
-      {"--out", "FILE", "", "", false, SaidIn::kCommandLineOnly},
+      {"--metric", "PATTERN", "", "", false, OptionSource::kAnywhere, true},
+      {"--out", "FILE", "", "", false, OptionSource::kCommandLineOnly},
   };
   const auto elsewhere = [](const Arguments&) -> Result<std::vector<Setting>> {
     return std::vector<Setting>{{"--server", {"http://variable"}, "STEPSCOPE_SERVER"},
                                 {"--no-output", {}, "STEPSCOPE_NO_OUTPUT"},
-                                {"--server", {"http://file"}, "f:1: server", SaidIn::kFile},
-                                {"--no-output", {"yes"}, "f:2: no-output", SaidIn::kFile},
-                                {"--metric", {"a", "b"}, "f:3: metric", SaidIn::kFile},
-                                {"--out", {"x"}, "f:4: out", SaidIn::kFile},
-                                {"--other", {"y"}, "f:5: other", SaidIn::kFile}};
+                                {"--server", {"http://file"}, "f:1: server", OptionSource::kFile},
+                                {"--no-output", {"yes"}, "f:2: no-output", OptionSource::kFile},
+                                {"--metric", {"a", "b"}, "f:3: metric", OptionSource::kFile},
+                                {"--out", {"x"}, "f:4: out", OptionSource::kFile},
+                                {"--other", {"y"}, "f:5: other", OptionSource::kFile}};
   };
   const std::vector<const char*> words = {"--interval", "1s"};
   const auto given = ParseArguments(kOwn, words, false, elsewhere);

@@ -13,10 +13,10 @@ namespace {
 
 struct SpoolDrainTest : testing::Test {
   // As an agent does that ends while the service is away.
-  void Leave(const std::string& job) {
+  void HandOver(const std::string& job) {
     FrameStream stream({job, "node-1", service.url()}, {}, clock, folder.get());
     stream.Append({.kind = FrameKind::kLifecycle, .payload = R"({"event":"started"})"});
-    ASSERT_TRUE(stream.Leave());
+    ASSERT_TRUE(stream.HandOver());
   }
   bool Came(const std::string& job) const {
     return Eventually([&] {
@@ -32,10 +32,10 @@ struct SpoolDrainTest : testing::Test {
 };
 
 TEST_F(SpoolDrainTest, DeliversWhatIsThereAndWhatIsLeftLater) {
-  Leave("before");
+  HandOver("before");
   SpoolDrain drain(folder.get(), {.server = service.url()}, clock);
   ASSERT_TRUE(Came("before"));
-  Leave("later");
+  HandOver("later");
   drain.LookAgain();
 
   EXPECT_TRUE(Came("later"));
@@ -45,8 +45,8 @@ TEST_F(SpoolDrainTest, DeliversWhatIsThereAndWhatIsLeftLater) {
 TEST_F(SpoolDrainTest, LeavesWhatAnotherAgentWrites) {
   FrameStream live({"live", "node-1", service.url()}, {}, clock, folder.get());
   live.Append({.kind = FrameKind::kLifecycle, .payload = R"({"event":"started"})"});
-  (void)live.Leave();
-  Leave("old");
+  (void)live.HandOver();
+  HandOver("old");
   SpoolDrain drain(folder.get(), {.server = service.url()}, clock);
 
   ASSERT_TRUE(Came("old"));

@@ -16,10 +16,10 @@ constexpr Option kTable[] = {
     {"--server", "URL", "", ""},
     {"--interval", "TIME", "500ms", ""},
     {"--no-output", "", "", ""},
-    {"--metric", "PATTERN", "", "", false, SaidIn::kAnywhere, true},
-    {"--job", "NAME", "", "", false, SaidIn::kVariable},
-    {"--socket", "PATH", "", "", false, SaidIn::kCommandLineOnly},
-    {"--socket", "PATH", "", "", false, SaidIn::kFile},
+    {"--metric", "PATTERN", "", "", false, OptionSource::kAnywhere, true},
+    {"--job", "NAME", "", "", false, OptionSource::kVariable},
+    {"--socket", "PATH", "", "", false, OptionSource::kCommandLineOnly},
+    {"--socket", "PATH", "", "", false, OptionSource::kFile},
 };
 
 Result<std::vector<Setting>> Parse(std::string_view text) {
@@ -111,7 +111,7 @@ class OnDisk : public testing::Test {
     const std::vector<Option> table = JoinRows({kTable, EveryRows()});
     const std::vector<const char*> words = {"--config", path.c_str()};
     return ParseArguments(table, words, false,
-                          [&](const Arguments& said) { return SaidElsewhere(said, table); });
+                          [&](const Arguments& said) { return ReadOptionSources(said, table); });
   }
 
   std::string File(const std::string& name) const { return root_.path() + name; }

@@ -10,7 +10,7 @@ namespace {
 Result<RunOptions> Read(std::vector<const char*> words) {
   const std::vector<Option> table = JoinRows({RunOptionTable(), EveryRows()});
   const auto arguments = ParseArguments(
-      table, words, false, [&](const Arguments& said) { return SaidElsewhere(said, table); });
+      table, words, false, [&](const Arguments& said) { return ReadOptionSources(said, table); });
   if (!arguments) return arguments.error();
   return ReadRunOptions(*arguments);
 }

@@ -81,7 +81,7 @@ TEST_F(SpoolOfUserTest, IsAnotherForEachHost) {
   EXPECT_EQ(SpoolOfUser("../x").folder, root.path() + "/stepscope/node");
   const auto first = TakeSpool(SpoolOfUser("node-1")), second = TakeSpool(SpoolOfUser("node-2"));
   ASSERT_TRUE(first.ok() && second.ok());
-  ASSERT_TRUE(Write(first->get())->Leave());
+  ASSERT_TRUE(Write(first->get())->HandOver());
 
   EXPECT_EQ((*first)->Sessions().size(), 1u);
   EXPECT_TRUE((*second)->Sessions().empty());
@@ -92,9 +92,9 @@ TEST_F(SpoolOfUserTest, TakesWhatAnOlderAgentLeftForAllHosts) {
   const std::string place = root.path() + "/stepscope";
   const auto older = OpenSpoolFolder(place, 64 << 20);
   ASSERT_TRUE(older.ok());
-  ASSERT_TRUE(Write(older->get())->Leave());
+  ASSERT_TRUE(Write(older->get())->HandOver());
   const auto alive = Write(older->get());
-  ASSERT_TRUE(alive->Leave());
+  ASSERT_TRUE(alive->HandOver());
   ASSERT_EQ((*older)->Sessions().size(), 2u);
   const auto folder = TakeSpool(SpoolOfUser("node-1"));
 

@@ -24,7 +24,7 @@ Ends with 0 when nothing is wrong, else with 1.
 )";
 
 constexpr Option kCheckOptions[] = {
-    {"--json", "", "", "as JSON, for programs", false, SaidIn::kCommandLineOnly},
+    {"--json", "", "", "as JSON, for programs", false, OptionSource::kCommandLineOnly},
 };
 
 std::vector<Option> Rows() {

@@ -22,7 +22,7 @@ struct FrameContent {
 // Tables that become few large frames instead of many small ones: half as many bytes. What Close
 // gives for the first tables is, frame by frame, the beginning of what it gives for all: so frames
 // made again after a crash have the numbers that they had.
-class Gathered {
+class FrameBatch {
  public:
   void Add(FrameContent content);
 

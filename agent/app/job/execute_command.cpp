@@ -1,4 +1,4 @@
-#include "agent/app/job/obey.h"
+#include "agent/app/job/execute_command.h"
 
 #include <algorithm>
 #include <iterator>
@@ -56,7 +56,7 @@ std::string BeginStop(const std::function<void()>& stop) {
 // What the service may ask for, and what does it.
 struct Kind {
   std::string_view word;
-  std::string (*obey)(const ServiceCommand& command, const Powers& powers);
+  std::string (*obey)(const ServiceCommand& command, const CommandHandlers& powers);
 };
 constexpr Kind kKinds[] = {
     {kIntervalCommand, [](const auto& command,
@@ -86,7 +86,8 @@ KeepSpans KeepIn(Intake* intake, const std::string& job) {
   return [intake, job](const SpanWindow& window) { return intake->KeepSpans(job, window); };
 }
 
-std::string Obey(const ServiceCommand& command, const Allowed& allowed, const Powers& powers) {
+std::string ExecuteCommand(const ServiceCommand& command, const Allowed& allowed,
+                           const CommandHandlers& powers) {
   const Kind* kind = FindKind(command.kind);
   if (kind == nullptr) {
     return Format("this agent does not know '{}'", Printable(command.kind, 40));

@@ -28,9 +28,9 @@ service has everything, else with 1.
 )";
 
 constexpr Option kReplayOptions[] = {
-    {"--job", "NAME", "", "another name for the job", false, SaidIn::kCommandLineOnly},
+    {"--job", "NAME", "", "another name for the job", false, OptionSource::kCommandLineOnly},
     {"--damaged", "", "", "send what can be read of a damaged recording", false,
-     SaidIn::kCommandLineOnly},
+     OptionSource::kCommandLineOnly},
 };
 
 std::string JobsOf(const Recording& recording, const std::string& job) {

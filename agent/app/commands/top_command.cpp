@@ -22,11 +22,11 @@ Examples:
 
 constexpr Option kTopOptions[] = {
     {"--every", "TIME", "1s", "time between two pictures, 100ms to 60s"},
-    {"--once", "", "", "print one picture and end", false, SaidIn::kCommandLineOnly},
+    {"--once", "", "", "print one picture and end", false, OptionSource::kCommandLineOnly},
     {"--socket", "PATH", "",
      "ask only the agent that training processes find there; by default all of this user and that "
      "of the node",
-     false, SaidIn::kCommandLineOnly},
+     false, OptionSource::kCommandLineOnly},
     {"--root", "DIR", "", "read /proc and /sys of the machine below this folder"},
 };
 

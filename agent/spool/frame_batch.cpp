@@ -1,4 +1,4 @@
-#include "agent/spool/gathered.h"
+#include "agent/spool/frame_batch.h"
 
 #include <algorithm>
 #include <utility>
@@ -59,7 +59,7 @@ std::vector<FrameContent> Join(std::vector<FrameContent> contents) {
 
 }  // namespace
 
-void Gathered::Add(FrameContent content) {
+void FrameBatch::Add(FrameContent content) {
   const auto reader = TableReader::Open(content.payload);
   const std::size_t rows = reader ? reader->rows() : kMaxRowsPerFrame;
   const std::size_t bytes = content.payload.size();
@@ -82,7 +82,7 @@ void Gathered::Add(FrameContent content) {
   groups_.push_back({{std::move(content)}, rows, bytes});
 }
 
-std::vector<FrameContent> Gathered::Close(std::map<std::uint64_t, Schema>& schemas) {
+std::vector<FrameContent> FrameBatch::Close(std::map<std::uint64_t, Schema>& schemas) {
   schemas = std::exchange(schemas_, {});
   std::vector<FrameContent> frames;
   for (Group& group : groups_) {

@@ -26,7 +26,7 @@ using KeepSpans = std::function<std::string(const SpanWindow& window)>;
 KeepSpans KeepIn(Intake* intake, const std::string& job);
 
 // What an agent can do about what it is asked for. What it refers to outlives it.
-struct Powers {
+struct CommandHandlers {
   Guarded<Duration>& interval;
   AskRanks ask = nullptr;                // null: nobody is heard
   KeepSpans keep = nullptr;              // the same
@@ -36,6 +36,7 @@ struct Powers {
 // Does what the service asks for. Why not, or nothing when it is done. A window is done when the
 // processes are asked: what becomes of it is a fact of each rank. A stop is done when it has begun.
 // Nothing for spans means that they are kept: the end of their window is the answer.
-std::string Obey(const ServiceCommand& command, const Allowed& allowed, const Powers& powers);
+std::string ExecuteCommand(const ServiceCommand& command, const Allowed& allowed,
+                           const CommandHandlers& powers);
 
 }  // namespace stepscope

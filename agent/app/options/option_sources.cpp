@@ -1,4 +1,4 @@
-// SaidElsewhere of common_options.h.
+// ReadOptionSources of common_options.h.
 
 #include <algorithm>
 #include <cctype>
@@ -33,7 +33,7 @@ std::optional<bool> ParseSwitch(std::string_view text) {
 Result<std::vector<Setting>> ReadVariables(std::span<const Option> table) {
   std::vector<Setting> settings;
   for (const Option& option : table) {
-    if (!option.MayBeSaidIn(SaidIn::kVariable)) continue;
+    if (!option.MayBeSaidIn(OptionSource::kVariable)) continue;
     Setting setting{std::string(option.name), {}, VariableOf(option)};
     const std::string value = Variable(setting.said_as);
     if (value.empty()) continue;
@@ -61,8 +61,8 @@ std::pair<std::string, bool> ConfigPath(const Arguments& arguments,
 
 }  // namespace
 
-Result<std::vector<Setting>> SaidElsewhere(const Arguments& arguments,
-                                           std::span<const Option> table) {
+Result<std::vector<Setting>> ReadOptionSources(const Arguments& arguments,
+                                               std::span<const Option> table) {
   auto settings = ReadVariables(table);
   if (!settings) return settings.error();
   const auto [path, named] = ConfigPath(arguments, *settings);

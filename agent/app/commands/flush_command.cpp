@@ -29,8 +29,9 @@ Says what it delivered and what is left. Ends with 0 when nothing is left, else 
 
 constexpr Option kFlushOptions[] = {
     {"--wait", "TIME", "30s", "how long to go on while the service takes nothing, 1s to 24h", false,
-     SaidIn::kCommandLineOnly},
-    {"--all", "", "", "also what was meant for another service", false, SaidIn::kCommandLineOnly},
+     OptionSource::kCommandLineOnly},
+    {"--all", "", "", "also what was meant for another service", false,
+     OptionSource::kCommandLineOnly},
 };
 
 struct FlushOptions {

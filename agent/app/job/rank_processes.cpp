@@ -1,4 +1,4 @@
-#include "agent/app/job/training.h"
+#include "agent/app/job/rank_processes.h"
 
 #include <optional>
 #include <utility>
