@@ -29,7 +29,7 @@ constexpr Duration kCold = 20ms;
 constexpr int kCores = 192;
 constexpr int kRanks = 8, kLoaders = 8;
 constexpr int kRounds = 7;
-constexpr int kTicks = 60;  // of all paces
+constexpr int kTicks = 60;  // of all earlier_step_medians
 
 // Moves the counters of a tree of files.
 using Advance = std::function<void(int tick)>;

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "bench/series.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 
 namespace stepscope {
 namespace {
@@ -115,12 +115,12 @@ void TrainingHour::ShowAll(Fold& fold) const {
   for (Duration at = begin_; at < begin_ + kHour; at += kScan) {
     const Time scan = kOrigin + at + kScan;
     Duration shown = at;
-    auto look = NextLook(fold, kOrigin, kOrigin + at, scan);
+    auto look = NextCheck(fold, kOrigin, kOrigin + at, scan);
     while (look) {
       Show(shown, *look - kOrigin - shown, fold);
       shown = *look - kOrigin;
       bool fresh = true;
-      look = LookAt(fold, fresh, kOrigin, *look, scan);
+      look = CheckFold(fold, fresh, kOrigin, *look, scan);
     }
     Show(shown, at + kScan - shown, fold);
     fold.Scan(scan);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 #include "rules/engine/sentence.h"
 #include "rules/signals/device_fold.h"
 #include "rules/signals/device_windows.h"
@@ -52,7 +52,7 @@ class BatchFold : public DeviceFold<BatchFold> {
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time Look(Time at) const override;
+  Time NextCheck(Time at) const override;
   Verdict Judge() const override;
 
   template <typename State>
@@ -103,7 +103,7 @@ void BatchFold::Scan(Time at) {
   windows_.EndScan();
 }
 
-Time BatchFold::Look(Time at) const {
+Time BatchFold::NextCheck(Time at) const {
   if (scans_.triggers() > 0) return Time::max();
   auto lacking = static_cast<std::size_t>(window_);
   for (const auto& [subject, gpu] : windows_.Of(kGpu)) {

@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/model/metric.h"
 #include "rules/catalog/custom_params.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 #include "rules/engine/sentence.h"
 #include "rules/signals/device_fold.h"
 #include "rules/signals/judged_windows.h"
@@ -41,7 +41,7 @@ class CustomFold : public DeviceFold<CustomFold> {
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time Look(Time at) const override;
+  Time NextCheck(Time at) const override;
   Verdict Judge() const override;
 
   template <typename State>
@@ -114,7 +114,7 @@ void CustomFold::Close(const std::string& name, NodeWindow& node) {
 }
 
 // A window is closed by the first tick behind it.
-Time CustomFold::Look(Time at) const {
+Time CustomFold::NextCheck(Time at) const {
   const auto fires = [this](const auto& each) { return each.second.from && Fires(each.second); };
   if (scans_.triggers() > 0) return Time::max();
   return std::ranges::any_of(judged_, fires) ? at : After(at, 1, facts_.interval);

@@ -15,7 +15,7 @@
 #include "rules/signals/host_signs.h"
 #include "rules/signals/initialisation.h"
 #include "rules/signals/launch_minutes.h"
-#include "rules/signals/windows.h"
+#include "rules/signals/minute_buckets.h"
 
 namespace stepscope {
 namespace {
@@ -91,7 +91,7 @@ class OverheadFold : public FieldsFold<OverheadFold> {
 
   Initialisation start_;
   FindingTrack findings_;
-  Windows<LaunchMinutes> windows_;
+  MinuteBuckets<LaunchMinutes> windows_;
   std::map<std::string, Node, std::less<>> nodes_;
   std::optional<Time> fired_;
   bool active_ = false;
@@ -164,7 +164,7 @@ void OverheadFold::Close(Time from, const LaunchMinutes& minutes) {
   const LaunchCounts total = Total();
   if (total.judged < kLeastJudged) return;
   if (!fired_ && total.Share(total.launching) > threshold_) {
-    fired_ = from + Windows<LaunchMinutes>::kLength;
+    fired_ = from + MinuteBuckets<LaunchMinutes>::kLength;
   }
   active_ = false;
   for (auto& [name, node] : nodes_) {
@@ -176,7 +176,7 @@ void OverheadFold::Close(Time from, const LaunchMinutes& minutes) {
 
 void OverheadFold::Trigger(const std::string& name, Node& node, Time from) {
   const bool joins = node.until == from;
-  node.until = from + Windows<LaunchMinutes>::kLength;
+  node.until = from + MinuteBuckets<LaunchMinutes>::kLength;
   active_ = true;
   findings_.Trigger({name, ""}, joins ? from : *node.first, *node.until,
                     Describe("on node " + name, node.recent),

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 #include "rules/engine/sentence.h"
 #include "rules/signals/device_fold.h"
 #include "rules/stats/adjacent_windows.h"
@@ -66,7 +66,7 @@ class IncreaseFold : public DeviceFold<IncreaseFold> {
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time Look(Time at) const override;
+  Time NextCheck(Time at) const override;
   Verdict Judge() const override;
 
   template <typename State>
@@ -151,7 +151,7 @@ void IncreaseFold::Scan(Time at) {
   scans_.End();
 }
 
-Time IncreaseFold::Look(Time at) const {
+Time IncreaseFold::NextCheck(Time at) const {
   if (scans_.triggers() > 0) return Time::max();
   const auto rose = [](const auto& each) { return each.second.judged > 0 && each.second.from; };
   return std::ranges::any_of(gpus_, rose) ? at : After(at, 1, facts_.interval);

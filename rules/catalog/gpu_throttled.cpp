@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 #include "rules/engine/sentence.h"
 #include "rules/signals/device_fold.h"
 #include "rules/stats/columns.h"
@@ -69,7 +69,7 @@ class ThrottleFold : public DeviceFold<ThrottleFold> {
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time Look(Time at) const override;
+  Time NextCheck(Time at) const override;
   Verdict Judge() const override;
 
   template <typename State>
@@ -152,7 +152,7 @@ void ThrottleFold::Scan(Time at) {
   scans_.End();
 }
 
-Time ThrottleFold::Look(Time at) const {
+Time ThrottleFold::NextCheck(Time at) const {
   if (scans_.triggers() > 0) return Time::max();
   Time next = Time::max();
   for (const auto& [subject, gpu] : gpus_) {

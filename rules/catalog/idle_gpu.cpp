@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 #include "rules/engine/sentence.h"
 #include "rules/signals/device_fold.h"
 #include "rules/stats/columns.h"
@@ -55,7 +55,7 @@ class IdleFold : public DeviceFold<IdleFold> {
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time Look(Time at) const override;
+  Time NextCheck(Time at) const override;
   Verdict Judge() const override;
 
   template <typename State>
@@ -139,7 +139,7 @@ void IdleFold::Scan(Time at) {
   scans_.End();
 }
 
-Time IdleFold::Look(Time at) const {
+Time IdleFold::NextCheck(Time at) const {
   if (scans_.triggers() > 0 || !first_) return Time::max();
   Time next = Time::max();
   const Time began = Began();

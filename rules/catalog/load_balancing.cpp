@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 #include "rules/engine/scan_time.h"
 #include "rules/engine/sentence.h"
 #include "rules/signals/device_scans.h"
@@ -46,7 +46,7 @@ class BalanceFold : public FieldsFold<BalanceFold> {
   void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time Look(Time at) const override;
+  Time NextCheck(Time at) const override;
   void ScanEarly(Time at) override {
     Scan(at);
     early_ = true;
@@ -143,7 +143,7 @@ void BalanceFold::Scan(Time at) {
 
 // The distance between two GPUs is at least that of their means: the area between two cumulative
 // distributions is not less than the difference of the areas below them.
-Time BalanceFold::Look(Time at) const {
+Time BalanceFold::NextCheck(Time at) const {
   if (fired_) return Time::max();
   double least = 100, most = 0;
   for (const auto& [subject, gpu] : gpus_) {

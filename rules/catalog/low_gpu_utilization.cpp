@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/text.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 #include "rules/engine/sentence.h"
 #include "rules/signals/device_fold.h"
 #include "rules/signals/device_windows.h"
@@ -60,7 +60,7 @@ class LowGpu : public DeviceFold<LowGpu> {
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time Look(Time at) const override;
+  Time NextCheck(Time at) const override;
   Verdict Judge() const override;
 
   template <typename State>
@@ -104,7 +104,7 @@ void LowGpu::Scan(Time at) {
   windows_.EndScan();
 }
 
-Time LowGpu::Look(Time at) const {
+Time LowGpu::NextCheck(Time at) const {
   if (scans_.triggers() > 0) return Time::max();
   auto lacking = static_cast<std::size_t>(window_);
   for (const auto& [subject, window] : windows_.Of(0)) {
@@ -215,7 +215,8 @@ RuleType LowGpuUtilization() {
           "threshold_p95 (under-used), or it is above and the 5th percentile is below threshold_p5 "
           "(swinging). One trigger is one GPU at one scan.",
       .advice =
-          "Look for what the GPU waits for (data, CPU, communication), raise the batch size, avoid "
+          "Look for what the GPU waits for (data, CPU, communication), raise the batch size, "
+          "avoid "
           "calls that block, or use fewer or smaller GPUs.",
       .params = kParams,
       .metrics = kMetrics,

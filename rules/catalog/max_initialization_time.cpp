@@ -26,7 +26,7 @@ class InitializationFold : public FieldsFold<InitializationFold> {
   void Observe(const StepView& steps) override;
   void Observe(const TickView&) override {}
   void Scan(Time at) override;
-  Time Look(Time at) const override;
+  Time NextCheck(Time at) const override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
 
@@ -72,7 +72,7 @@ void InitializationFold::Scan(Time at) {
                     {{"seconds", std::chrono::duration<double>(*End() - *started_).count()}});
 }
 
-Time InitializationFold::Look(Time at) const {
+Time InitializationFold::NextCheck(Time at) const {
   const bool seen = first_step_ && *first_step_ <= at;
   if (!started_ || seen || facts_.ranks.empty() || facts_.removed_until || findings_.count() > 0) {
     return Time::max();

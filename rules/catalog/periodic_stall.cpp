@@ -3,8 +3,8 @@
 //
 // A step is slow when it takes `factor` times the median of the 256 steps before it; slow steps in
 // a row are one stall (rules/signals/rank_stalls.h). rules/signals/rhythm.h says when stalls have a
-// rhythm, and with what certainty; rules/signals/host_moments.h what their node did more than usual
-// in each of them.
+// rhythm, and with what certainty; rules/signals/host_activity.h what their node did more than
+// usual in each of them.
 
 #include <algorithm>
 #include <chrono>
@@ -114,14 +114,14 @@ class StallFold : public FieldsFold<StallFold> {
   template <typename State>
   void Fields(State& state) {
     state("findings", findings_);
-    state("nodes", nodes_, [this] { return HostMoments(facts_.interval); });
+    state("nodes", nodes_, [this] { return HostActivity(facts_.interval); });
     state("ranks", ranks_, [] { return Rank(); });
   }
 
  private:
   using RankRow = std::pair<const int, Rank>;
 
-  HostMoments& NodeOf(std::string_view name);
+  HostActivity& NodeOf(std::string_view name);
   int CoresOf(std::string_view name) const;
   void Trigger(int number, Rank& rank, const Rhythm& beaten);
   std::string Describe(int number, const Rank& rank, const Rhythm& rhythm) const;
@@ -132,14 +132,14 @@ class StallFold : public FieldsFold<StallFold> {
   JobFacts facts_;
 
   FindingTrack findings_;
-  std::map<std::string, HostMoments, std::less<>> nodes_;
+  std::map<std::string, HostActivity, std::less<>> nodes_;
   std::map<int, Rank, std::less<>> ranks_;
 };
 
-HostMoments& StallFold::NodeOf(std::string_view name) {
+HostActivity& StallFold::NodeOf(std::string_view name) {
   const auto found = nodes_.find(name);
   if (found != nodes_.end()) return found->second;
-  return nodes_.emplace(std::string(name), HostMoments(facts_.interval)).first->second;
+  return nodes_.emplace(std::string(name), HostActivity(facts_.interval)).first->second;
 }
 
 int StallFold::CoresOf(std::string_view name) const {
@@ -199,9 +199,9 @@ std::string StallFold::Sentence(const RankRow& row) const {
   }
   std::string text = Describe(number, rank, *main);
   const unsigned signs = main->Signs();
-  if (signs > HostMoments::kSeen) {
+  if (signs > HostActivity::kSeen) {
     text += Format("; {} of its node go with it", SignsText(signs));
-  } else if (signs == HostMoments::kSeen) {
+  } else if (signs == HostActivity::kSeen) {
     text += "; no CPU use, disk write or network send of its node goes with it";
   }
   if (IsOwnWork(*main)) return text + ": gradients of some batches, no stall.";
@@ -282,7 +282,7 @@ RuleType PeriodicStall() {
           "write checkpoints asynchronously and to a fast disk first, upload them in the "
           "background.",
       .params = kParams,
-      .metrics = HostMoments::Metrics(),
+      .metrics = HostActivity::Metrics(),
       .steps = StepNeed::kAll,
       .make = MakeFold<StallFold>,
   };

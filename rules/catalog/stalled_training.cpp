@@ -7,8 +7,8 @@
 #include "rules/engine/finding_track.h"
 #include "rules/engine/sentence.h"
 #include "rules/engine/state.h"
+#include "rules/signals/minute_buckets.h"
 #include "rules/signals/step_times.h"
-#include "rules/signals/windows.h"
 
 namespace stepscope {
 namespace {
@@ -48,7 +48,7 @@ class StalledFold : public FieldsFold<StalledFold> {
   void Observe(const StepView& steps) override;
   void Observe(const TickView&) override {}
   void Scan(Time at) override;
-  Time Look(Time at) const override;
+  Time NextCheck(Time at) const override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
 
@@ -76,7 +76,7 @@ class StalledFold : public FieldsFold<StalledFold> {
   std::optional<Time> ended_;
 
   FindingTrack findings_;
-  Windows<StepWindow> windows_;
+  MinuteBuckets<StepWindow> windows_;
   StepTimes times_;
   std::optional<Time> first_, last_;  // ends of the first step and of the newest before the scan
   std::optional<Time> scanned_, fired_;
@@ -135,7 +135,7 @@ void StalledFold::Scan(Time at) {
   open_s_ = std::chrono::duration<double>(until - *last_).count();
 }
 
-Time StalledFold::Look(Time at) const {
+Time StalledFold::NextCheck(Time at) const {
   std::optional<Time> last = last_;
   for (const auto& [minute, window] : windows_.open()) {
     if (*window.first <= at) last = std::max(last.value_or(*window.last), *window.last);
@@ -190,7 +190,8 @@ RuleType StalledTraining() {
           "No rank ends a step for threshold seconds, or for factor times the 99th percentile of "
           "the steps and at least 5 minutes. It does not once all training processes have ended.",
       .advice =
-          "Look at the last output of each rank, at what its processes wait for (a collective that "
+          "Look at the last output of each rank, at what its processes wait for (a collective "
+          "that "
           "one rank never entered, a file server, a lock), and at the nodes that went silent.",
       .params = kParams,
       .metrics = kMetrics,

@@ -253,7 +253,8 @@ RuleType StepOutlier() {
           "More than n_outliers steps of a rank are longer than mean + stddev x sigma of the steps "
           "before them, and at least twice as many as chance makes.",
       .advice =
-          "Look at what the longest steps have in common: checkpoints, evaluation inside of the "
+          "Look at what the longest steps have in common: checkpoints, evaluation inside of "
+          "the "
           "loop, slow files, garbage collection, or another job on the node.",
       .params = kParams,
       .metrics = {},

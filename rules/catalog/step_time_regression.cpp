@@ -75,8 +75,8 @@ class RegressionFold : public FieldsFold<RegressionFold> {
  public:
   RegressionFold(const Params& params, const JobFacts& facts)
       : threshold_(params["threshold"] / 100),
-        runs_(std::ssize(facts.paces)),
-        runs_s_(MedianOf(facts.paces)) {}
+        runs_(std::ssize(facts.earlier_step_medians)),
+        runs_s_(MedianOf(facts.earlier_step_medians)) {}
 
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
@@ -177,9 +177,9 @@ std::string RegressionFold::Describe(int number, const Rank& rank) const {
 
 Json RegressionFold::Evidence() const {
   Json ranks = Json::array();
-  std::vector<double> paces;
+  std::vector<double> earlier_step_medians;
   for (const auto& [number, rank] : ranks_) {
-    if (rank.steady_s > 0) paces.push_back(rank.steady_s);
+    if (rank.steady_s > 0) earlier_step_medians.push_back(rank.steady_s);
     if (ranks.size() >= kMostShown) continue;
     ranks.push_back({{"rank", number},
                      {"node", rank.node},
@@ -189,7 +189,7 @@ Json RegressionFold::Evidence() const {
                      {"slow_windows", rank.slow}});
   }
   return {{"findings_left_out", findings_.left_out()},
-          {"pace_seconds", MedianOf(paces)},
+          {"pace_seconds", MedianOf(earlier_step_medians)},
           {"runs", runs_},
           {"runs_pace_seconds", runs_s_},
           {"compared_with", runs_ > 0 ? "the job's own first steady window and earlier runs of its "

@@ -9,8 +9,8 @@
 #include "rules/engine/finding_track.h"
 #include "rules/engine/sentence.h"
 #include "rules/engine/state.h"
+#include "rules/signals/minute_buckets.h"
 #include "rules/signals/step_sums.h"
-#include "rules/signals/windows.h"
 
 namespace stepscope {
 namespace {
@@ -103,7 +103,7 @@ class StragglerFold : public FieldsFold<StragglerFold> {
   bool hidden_;
 
   FindingTrack findings_;
-  Windows<RankWindow> windows_;
+  MinuteBuckets<RankWindow> windows_;
   std::map<int, Rank, std::less<>> ranks_;
 };
 
@@ -124,7 +124,7 @@ void StragglerFold::Scan(Time at) {
 }
 
 void StragglerFold::Compare(Time start, const RankWindow& window) {
-  const Time end = start + Windows<RankWindow>::kLength;
+  const Time end = start + MinuteBuckets<RankWindow>::kLength;
   if (window.ranks.size() < 2) return;
   std::vector<Duration> own;
   for (const auto& [number, sums] : window.ranks) own.push_back(Own(sums));
@@ -140,7 +140,7 @@ void StragglerFold::Count(int number, const StepSums& sums, Duration median, Tim
   const double more = std::chrono::duration<double>(Own(sums) - median).count();
   const double limit = std::chrono::duration<double>(median).count() * threshold_;
   rank.active = more > limit && median > Duration::zero();
-  const Time start = end - Windows<RankWindow>::kLength;
+  const Time start = end - MinuteBuckets<RankWindow>::kLength;
   if (rank.slow_until == start) from = start;  // goes on
   rank.sums.Add(sums);
   ++rank.windows;
@@ -247,7 +247,8 @@ RuleType Straggler() {
           "In more than half of the minutes, at least three, the steps of one rank without its "
           "waits for others are longer than those of the median rank by more than threshold.",
       .advice =
-          "Look at that rank's node: other processes, slow or hot GPU, slow disk or network; and "
+          "Look at that rank's node: other processes, slow or hot GPU, slow disk or network; "
+          "and "
           "at its part of the data: longer samples make longer steps.",
       .params = kParams,
       .metrics = kMetrics,

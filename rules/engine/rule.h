@@ -47,7 +47,7 @@ struct JobFacts {
   std::optional<Time> removed_until = {};  // what was measured before is not shown any more
   // Median steps, in seconds, of the newest runs of its group that ended before it was made. Only
   // for a rule that `compares_runs`, when it begins.
-  std::vector<double> paces = {};
+  std::vector<double> earlier_step_medians = {};
 
   std::size_t Gpus() const;
 };
@@ -129,7 +129,7 @@ class Fold {
   virtual void Scan(Time) {}
   // For the first trigger, which need not wait for the next scan: `at` when a scan now would be the
   // first that fires, else when to ask again at the earliest. All ticks before `at` were observed.
-  virtual Time Look(Time) const { return Time::max(); }
+  virtual Time NextCheck(Time) const { return Time::max(); }
   // The scan that a look asked for. It and the next one, when that is due, count as one.
   virtual void ScanEarly(Time at) { Scan(at); }
 

@@ -10,10 +10,10 @@
 namespace stepscope {
 
 // `next` is where the window probably is: a table has its devices in the order of the map.
-DeviceWindows::Windows::iterator DeviceWindows::At(std::size_t metric, std::string_view node,
-                                                   const std::string& device,
-                                                   Windows::iterator next) {
-  Windows& windows = windows_[metric];
+DeviceWindows::MinuteBuckets::iterator DeviceWindows::At(std::size_t metric, std::string_view node,
+                                                         const std::string& device,
+                                                         MinuteBuckets::iterator next) {
+  MinuteBuckets& windows = windows_[metric];
   if (next != windows.end() && next->first.node == node && next->first.device == device) {
     return next;
   }
@@ -56,7 +56,7 @@ void DeviceWindows::Add(const TickView& ticks, std::size_t first, const Column& 
 }
 
 void DeviceWindows::EndScan() {
-  for (Windows& windows : windows_) {
+  for (MinuteBuckets& windows : windows_) {
     for (auto& [subject, window] : windows) window.fresh = false;
   }
 }

@@ -29,7 +29,7 @@ class DeviceWindows {
       state("fresh", fresh);
     }
   };
-  using Windows = std::map<Subject, Window, std::less<>>;
+  using MinuteBuckets = std::map<Subject, Window, std::less<>>;
 
   DeviceWindows(std::span<const std::string_view> metrics, std::int64_t window)
       : metrics_(metrics), window_(static_cast<std::size_t>(window)), windows_(metrics.size()) {}
@@ -38,7 +38,7 @@ class DeviceWindows {
   void Observe(const TickView& ticks, Initialisation& start);
   void EndScan();
 
-  const Windows& Of(std::size_t metric) const { return windows_[metric]; }
+  const MinuteBuckets& Of(std::size_t metric) const { return windows_[metric]; }
   const Window* Find(std::size_t metric, const Subject& subject) const;
   // The device's window, when it is full and has samples since the last scan.
   const Window* Full(std::size_t metric, const Subject& subject) const;
@@ -55,13 +55,13 @@ class DeviceWindows {
 
  private:
   Window NewWindow() const { return {SlidingPercentiles(window_)}; }
-  Windows::iterator At(std::size_t metric, std::string_view node, const std::string& device,
-                       Windows::iterator next);
+  MinuteBuckets::iterator At(std::size_t metric, std::string_view node, const std::string& device,
+                             MinuteBuckets::iterator next);
   static void Add(const TickView& ticks, std::size_t first, const Column& column, Window& window);
 
   std::span<const std::string_view> metrics_;
   std::size_t window_;
-  std::vector<Windows> windows_;  // by metric
+  std::vector<MinuteBuckets> windows_;  // by metric
 };
 
 }  // namespace stepscope

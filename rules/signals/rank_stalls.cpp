@@ -67,7 +67,7 @@ SlowRun RankStalls::TakeOpen() {
   return run;
 }
 
-void RankStalls::Scan(Time at, const HostMoments& node, int cores) {
+void RankStalls::Scan(Time at, const HostActivity& node, int cores) {
   while (!pending_.empty()) {
     const auto& [position, stall] = *pending_.begin();
     if (std::max(stall.closed, node.Until(stall.to)) >= at) return;

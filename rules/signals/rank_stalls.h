@@ -6,7 +6,7 @@
 #include <string>
 
 #include "rules/engine/state.h"
-#include "rules/signals/host_moments.h"
+#include "rules/signals/host_activity.h"
 #include "rules/signals/rhythm.h"
 #include "rules/signals/step_sums.h"
 #include "rules/stats/statistics.h"
@@ -27,7 +27,7 @@ class RankStalls {
   // The rhythm of which the step completed a beat, or null.
   const Rhythm* Add(const Step& step, const Limits& limits);
   // All samples before `at` were shown to the node.
-  void Scan(Time at, const HostMoments& node, int cores);
+  void Scan(Time at, const HostActivity& node, int cores);
 
   const std::string& node() const { return node_; }
   std::int64_t steps() const { return all_.steps(); }

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "rules/engine/packing.h"
-#include "rules/signals/host_moments.h"
+#include "rules/signals/host_activity.h"
 
 namespace stepscope {
 namespace {
@@ -15,7 +15,7 @@ constexpr double kChance = 1e-3;         // of any wrong rhythm in a job
 constexpr double kAlike = 3;             // runs of a size differ by no more than this factor
 constexpr std::size_t kMostLags = 64;    // of a run to older ones that are tried
 constexpr std::int64_t kMostMissed = 1;  // in a row
-constexpr unsigned kRhythmSigns[] = {HostMoments::kCpu, HostMoments::kWrite, HostMoments::kSend};
+constexpr unsigned kRhythmSigns[] = {HostActivity::kCpu, HostActivity::kWrite, HostActivity::kSend};
 constexpr double kMostBeats = 0.7;      // of those with samples: they show the sign
 constexpr std::int64_t kMostSeen = 64;  // after which each counts half
 
@@ -72,7 +72,7 @@ void Rhythm::Count(const SlowRun& run) {
 }
 
 void Rhythm::Tell(unsigned signs) {
-  if ((signs & HostMoments::kSeen) == 0) return;
+  if ((signs & HostActivity::kSeen) == 0) return;
   if (seen == kMostSeen) {
     seen /= 2;
     for (std::int64_t& each : shown) each /= 2;
@@ -83,7 +83,7 @@ void Rhythm::Tell(unsigned signs) {
 
 unsigned Rhythm::Signs() const {
   if (seen == 0) return 0;
-  unsigned most = HostMoments::kSeen;
+  unsigned most = HostActivity::kSeen;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (static_cast<double>(shown[i]) >= kMostBeats * static_cast<double>(seen))
       most |= kRhythmSigns[i];

@@ -23,7 +23,7 @@ struct SlowRun {
   Time from{}, to{};
   std::int64_t excess_ns = 0;  // above as many usual steps
   std::size_t grew = 0;        // a phase, or kPhaseCount for time outside of them
-  unsigned signs = 0;          // HostMoments::Sign
+  unsigned signs = 0;          // HostActivity::Sign
 };
 
 // Slow runs by position, the newest ones; a rule's state holds them for each rank, so they are

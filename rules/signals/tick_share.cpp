@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 #include "rules/engine/sentence.h"
 
 namespace stepscope {
@@ -46,7 +46,7 @@ void TickShare::Scan(Time at) {
   }
 }
 
-Time TickShare::Look(Time at) const {
+Time TickShare::NextCheck(Time at) const {
   const Counts total = Total(&Node::all);
   const auto lacking = TicksToExceed(threshold_, total.bottleneck, total.judged);
   if (fired_ || !lacking || nodes_.empty()) return Time::max();

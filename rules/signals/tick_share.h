@@ -30,7 +30,7 @@ class TickShare : public FieldsFold<TickShare> {
   using Fold::Observe;
   void Observe(const StepView& steps) override { start_.Observe(steps); }
   void Scan(Time at) override;
-  Time Look(Time at) const override;
+  Time NextCheck(Time at) const override;
   void ScanEarly(Time at) override {
     Scan(at);
     early_ = true;
@@ -53,8 +53,8 @@ class TickShare : public FieldsFold<TickShare> {
  protected:
   // `look` gives, for a row of the ticks, the part of the node's GPUs that idle because of what the
   // rule looks for: 0 when it does not hold, none when the tick does not say.
-  template <typename Look>
-  void Count(const TickView& ticks, Look&& look) {
+  template <typename NextCheck>
+  void Count(const TickView& ticks, NextCheck&& look) {
     Node& node = nodes_[std::string(ticks.node)];
     for (std::size_t row = ticks.first; row < ticks.end; ++row) {
       const Time at = ticks.At(row);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/model/metric.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 
 namespace stepscope {
 namespace {
@@ -176,13 +176,13 @@ void SkipScans(const NewRows& rows, Duration scan_interval, Watermark& watermark
 void ScanOrLook(Time at, Duration scan_interval, Watermark& watermark, Fold& fold) {
   const Time origin = *watermark.origin, scan = NextScan(watermark, scan_interval);
   if (at < scan) {
-    watermark.look = LookAt(fold, watermark.fresh, origin, at, scan);
+    watermark.look = CheckFold(fold, watermark.fresh, origin, at, scan);
     return;
   }
   fold.Scan(at);
   ++watermark.scans;
   watermark.fresh = false;
-  watermark.look = NextLook(fold, origin, at, scan + scan_interval);
+  watermark.look = NextCheck(fold, origin, at, scan + scan_interval);
 }
 
 // Shows what lies before the next scan or look, and does that when its time has come; says whether

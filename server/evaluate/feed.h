@@ -49,7 +49,7 @@ Result<NewRows> ReadNewRows(JobReads& reads, const Needs& needs, const JobView& 
                             const FeedOptions& options);
 
 // Shows the rows to the fold, with a scan at each multiple of the interval since the job's first
-// tick and looks between them (rules/engine/looks.h), and moves the watermark. Pieces of time
+// tick and looks between them (rules/engine/next_check.h), and moves the watermark. Pieces of time
 // without ticks have no scan. `last` adds the scan at the end of the job.
 void FeedRows(NewRows& rows, Duration scan_interval, bool last, Watermark& watermark, Fold& fold);
 

@@ -20,11 +20,12 @@ std::optional<Time> RemovedUntil(const JobRow& job) {
   return FromMicros(*job.samples_from_us);
 }
 
-// A fold that knows only what was removed before it could see it, and the paces of earlier runs.
-Status Begin(RuleRun& run, const JobView& view, std::vector<double> paces = {}) {
+// A fold that knows only what was removed before it could see it, and the earlier_step_medians of
+// earlier runs.
+Status Begin(RuleRun& run, const JobView& view, std::vector<double> earlier_step_medians = {}) {
   JobFacts facts = view.facts;
   facts.removed_until = run.watermark.removed_until;
-  facts.paces = std::move(paces);
+  facts.earlier_step_medians = std::move(earlier_step_medians);
   const auto params =
       Params::Read(run.rule->name, run.rule->params, run.row.config.parameters, facts.interval);
   if (!params.ok()) return params.error();
@@ -106,9 +107,10 @@ Result<RuleRun> StartRun(RuleStateRow row, const JobView& view) {
 
 Status KnowEarlierRuns(Connection& connection, const JobView& view, RuleRun& run) {
   if (!run.begins || !run.rule->compares_runs) return {};
-  auto paces = ListPaces(connection, view.job, run.rule->name, kMostRuns);
-  if (!paces.ok()) return paces.error();
-  return paces->empty() ? Status() : Begin(run, view, std::move(*paces));
+  auto earlier_step_medians = ListPaces(connection, view.job, run.rule->name, kMostRuns);
+  if (!earlier_step_medians.ok()) return earlier_step_medians.error();
+  return earlier_step_medians->empty() ? Status()
+                                       : Begin(run, view, std::move(*earlier_step_medians));
 }
 
 Verdict JudgeRun(const RuleRun& run, const JobView& view) {

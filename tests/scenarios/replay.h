@@ -13,7 +13,7 @@
 
 #include "core/base/text.h"
 #include "rules/catalog/catalog.h"
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 #include "tests/scenarios/scenario.h"
 
 namespace stepscope::scenarios {
@@ -84,11 +84,11 @@ class Replay {
   static constexpr Duration kScan = 60s;
 
   void LookUntil(Time scan) {
-    auto look = NextLook(*fold_, job_.origin, scan - kScan, scan);
+    auto look = NextCheck(*fold_, job_.origin, scan - kScan, scan);
     while (look) {
       FeedUntil(*look);
       bool fresh = true;
-      look = LookAt(*fold_, fresh, job_.origin, *look, scan);
+      look = CheckFold(*fold_, fresh, job_.origin, *look, scan);
       Keep();
     }
   }

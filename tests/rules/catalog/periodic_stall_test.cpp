@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "rules/engine/packing.h"
-#include "rules/signals/host_moments.h"
+#include "rules/signals/host_activity.h"
 #include "rules/signals/rhythm.h"
 #include "tests/scenarios/replay.h"
 
@@ -223,14 +223,14 @@ TEST(Rhythms, KeepAsMuchOfADayAsOfAnHour) {
 }
 
 TEST(Rhythm, SaysWhatTheHostDidInMostOfTheNewestBeats) {
-  constexpr unsigned kWrites = HostMoments::kSeen | HostMoments::kWrite;
+  constexpr unsigned kWrites = HostActivity::kSeen | HostActivity::kWrite;
   Rhythm rhythm;
   EXPECT_EQ(rhythm.Signs(), 0u);
   rhythm.Tell(0);  // no samples of it
   EXPECT_EQ(rhythm.Signs(), 0u);
-  for (int i = 0; i < 500; ++i) rhythm.Tell(HostMoments::kSeen | HostMoments::kSend);
-  EXPECT_EQ(rhythm.Signs(), HostMoments::kSeen | HostMoments::kSend);
-  for (int i = 0; i < 200; ++i) rhythm.Tell(i % 10 < 8 ? kWrites : unsigned{HostMoments::kSeen});
+  for (int i = 0; i < 500; ++i) rhythm.Tell(HostActivity::kSeen | HostActivity::kSend);
+  EXPECT_EQ(rhythm.Signs(), HostActivity::kSeen | HostActivity::kSend);
+  for (int i = 0; i < 200; ++i) rhythm.Tell(i % 10 < 8 ? kWrites : unsigned{HostActivity::kSeen});
   EXPECT_EQ(rhythm.Signs(), kWrites);
 }
 

@@ -61,7 +61,7 @@ TEST(StepTimeRegression, IsUnknownBeforeItKnowsThePace) {
 TEST(StepTimeRegression, ComparesWithEarlierRunsOfTheGroup) {
   Job job = Changing(100ms);
   EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
-  job.facts.paces = {0.078, 0.08, 0.2};
+  job.facts.earlier_step_medians = {0.078, 0.08, 0.2};
   const auto slower = Judge(kRule, job);
   EXPECT_EQ(slower.verdict.kind, VerdictKind::kFinding) << slower.verdict.sentence;
   EXPECT_NE(slower.verdict.sentence.find("+25 % against 80 ms in 3 earlier runs of its group"),
@@ -70,7 +70,7 @@ TEST(StepTimeRegression, ComparesWithEarlierRunsOfTheGroup) {
   EXPECT_EQ(slower.verdict.sentence.find("Longer was"), std::string::npos);
   EXPECT_NEAR(slower.verdict.evidence["pace_seconds"].get<double>(), 0.1, 0.003);
   EXPECT_EQ(slower.findings.size(), 1u);
-  job.facts.paces = {0.3};
+  job.facts.earlier_step_medians = {0.3};
   EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
 }
 

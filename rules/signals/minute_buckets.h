@@ -10,7 +10,7 @@ namespace stepscope {
 // What is gathered for each minute of data time until a scan has passed it. Ranks and nodes come in
 // any order, and steps may run ahead of the ticks; a minute is whole once a scan lies behind it.
 template <typename Window>
-class Windows {
+class MinuteBuckets {
  public:
   static constexpr Duration kLength = 60s;
   static constexpr std::size_t kMost = 10'000;  // a week; only wrong clocks are further ahead

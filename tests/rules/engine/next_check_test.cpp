@@ -1,6 +1,6 @@
 // A rule that has not fired yet is looked at between its scans.
 
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 
 #include <gtest/gtest.h>
 
@@ -55,9 +55,9 @@ Crossing Crossings(std::string_view rule) {
   return {rule, {{200, 95}, {800, 3, 98}}, {}, 200s};
 }
 
-class Looks : public testing::TestWithParam<std::string_view> {};
+class CheckedFolds : public testing::TestWithParam<std::string_view> {};
 
-TEST_P(Looks, FindWhatCrossesBetweenTwoScans) {
+TEST_P(CheckedFolds, FindWhatCrossesBetweenTwoScans) {
   const Crossing crossing = Crossings(GetParam());
   Scenario scenario;
   scenario.gpus = 2;
@@ -68,20 +68,20 @@ TEST_P(Looks, FindWhatCrossesBetweenTwoScans) {
   ASSERT_EQ(verdict.kind, VerdictKind::kFinding) << verdict.sentence;
   const Duration fired = *verdict.fired - job.origin;
   EXPECT_GE(fired, crossing.at) << ToSeconds(fired);
-  EXPECT_LE(fired, crossing.at + kLookInterval + 1s) << ToSeconds(fired);
+  EXPECT_LE(fired, crossing.at + kCheckInterval + 1s) << ToSeconds(fired);
   EXPECT_NE(fired % 60s, 0s) << "a scan was due then";
 }
 
-INSTANTIATE_TEST_SUITE_P(Rules, Looks,
+INSTANTIATE_TEST_SUITE_P(Rules, CheckedFolds,
                          testing::Values("LowGPUUtilization", "BatchSize", "GPUMemoryIncrease",
                                          "GPUThrottled", "IdleGPU", "LoadBalancing", "IOBottleneck",
                                          "CPUBottleneck"),
                          [](const auto& row) { return std::string(row.param); });
 
-TEST(NextLook, IsOnTheGridAndBeforeTheNextScan) {
+TEST(NextCheck, IsOnTheGridAndBeforeTheNextScan) {
   struct Wants : Fold {
     Time at{};
-    Time Look(Time) const override { return at; }
+    Time NextCheck(Time) const override { return at; }
     Verdict Judge() const override { return {}; }
     std::string Save() const override { return {}; }
     Status Load(std::string_view) override { return {}; }
@@ -90,7 +90,7 @@ TEST(NextLook, IsOnTheGridAndBeforeTheNextScan) {
   const auto next = [&](Duration wanted) {
     Wants fold;
     fold.at = origin + wanted;
-    const auto look = NextLook(fold, origin, origin + 60s, origin + 120s);
+    const auto look = NextCheck(fold, origin, origin + 60s, origin + 120s);
     return look ? ToSeconds(*look - origin) : 0;
   };
   EXPECT_EQ(next(-1h), 65);

@@ -1,4 +1,4 @@
-#include "rules/engine/looks.h"
+#include "rules/engine/next_check.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,23 +12,23 @@ constexpr std::int64_t kMostTicks = 10'000'000;  // nobody asks earlier than tha
 std::optional<Time> OnTheGrid(Time wanted, Time origin, Time at, Time scan) {
   if (wanted >= scan) return std::nullopt;
   const Time next = std::max(wanted, at + 1us);
-  const auto looks = (next - origin + kLookInterval - 1ns) / kLookInterval;
-  const Time look = origin + looks * kLookInterval;
+  const auto looks = (next - origin + kCheckInterval - 1ns) / kCheckInterval;
+  const Time look = origin + looks * kCheckInterval;
   return look < scan ? std::optional(look) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Time> NextLook(const Fold& fold, Time origin, Time at, Time scan) {
-  return OnTheGrid(fold.Look(at), origin, at, scan);
+std::optional<Time> NextCheck(const Fold& fold, Time origin, Time at, Time scan) {
+  return OnTheGrid(fold.NextCheck(at), origin, at, scan);
 }
 
-std::optional<Time> LookAt(Fold& fold, bool& fresh, Time origin, Time at, Time scan) {
-  const Time wanted = fold.Look(at);
+std::optional<Time> CheckFold(Fold& fold, bool& fresh, Time origin, Time at, Time scan) {
+  const Time wanted = fold.NextCheck(at);
   if (wanted > at || !fresh) return OnTheGrid(wanted, origin, at, scan);
   fold.ScanEarly(at);
   fresh = false;
-  return NextLook(fold, origin, at, scan);
+  return NextCheck(fold, origin, at, scan);
 }
 
 std::optional<std::int64_t> TicksToExceed(double share, std::int64_t bad, std::int64_t judged) {

@@ -14,12 +14,12 @@ namespace stepscope {
 
 // What the host of a node did more than usual in a stretch of the last minutes: whether it
 // computed, wrote to a disk or file server, or sent to the network.
-class HostMoments {
+class HostActivity {
  public:
   enum Sign : unsigned { kSeen = 1, kCpu = 2, kWrite = 4, kSend = 8 };
   static std::span<const std::string_view> Metrics();
 
-  explicit HostMoments(Duration interval);
+  explicit HostActivity(Duration interval);
 
   void Observe(const TickView& ticks);
   // Signs of the samples that tell of the stretch; 0 when there are none (any more). `cores` is how

@@ -1,4 +1,4 @@
-#include "rules/signals/host_moments.h"
+#include "rules/signals/host_activity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,16 +33,16 @@ std::optional<double> Sum(const TickView& ticks, std::string_view metric, std::s
 
 }  // namespace
 
-std::span<const std::string_view> HostMoments::Metrics() {
+std::span<const std::string_view> HostActivity::Metrics() {
   return kMetrics;
 }
 
-HostMoments::HostMoments(Duration interval)
+HostActivity::HostActivity(Duration interval)
     : slot_(std::max(interval, Duration(500ms))),
       usual_{SlidingPercentiles(kUsual), SlidingPercentiles(kUsual), SlidingPercentiles(kUsual)} {}
 
 // What a process writes stays in memory for a while: its own count is as good as the disk's.
-void HostMoments::Observe(const TickView& ticks) {
+void HostActivity::Observe(const TickView& ticks) {
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
     if (const auto cpu = Sum(ticks, kMetrics[0], row)) Add(0, at, *cpu * 100);
@@ -56,7 +56,7 @@ void HostMoments::Observe(const TickView& ticks) {
   }
 }
 
-void HostMoments::Add(std::size_t sign, Time at, double value) {
+void HostActivity::Add(std::size_t sign, Time at, double value) {
   const double amount = std::max(value, 0.0);
   usual_[sign].Add(sign == 0 ? PercentBin(amount / 100) : AmountBin(amount));
   Slot& slot = slots_.by_index[at.time_since_epoch() / slot_];
@@ -65,7 +65,7 @@ void HostMoments::Add(std::size_t sign, Time at, double value) {
   if (slots_.by_index.size() > kMostSlots) slots_.by_index.erase(slots_.by_index.begin());
 }
 
-bool HostMoments::StandsOut(std::size_t sign, double mean, int cores) const {
+bool HostActivity::StandsOut(std::size_t sign, double mean, int cores) const {
   const SlidingPercentiles& usual = usual_[sign];
   if (usual.size() < kLeastSamples) return false;
   if (sign > 0) return mean > std::max(kLeastRate, kAbove * BinAmount(usual.Bin(0.5)));
@@ -75,7 +75,7 @@ bool HostMoments::StandsOut(std::size_t sign, double mean, int cores) const {
 }
 
 // A sample tells of the interval before it.
-unsigned HostMoments::SignsOf(Time from, Time to, int cores) const {
+unsigned HostActivity::SignsOf(Time from, Time to, int cores) const {
   const auto first = slots_.by_index.upper_bound(from.time_since_epoch() / slot_);
   const auto last = slots_.by_index.upper_bound(Until(to).time_since_epoch() / slot_);
   Slot all;
@@ -97,7 +97,7 @@ unsigned HostMoments::SignsOf(Time from, Time to, int cores) const {
 }
 
 // Each index as how far it is from the one before.
-std::string HostMoments::Slots::Save() const {
+std::string HostActivity::Slots::Save() const {
   std::vector<std::uint64_t> numbers;
   std::int64_t before = 0;
   for (const auto& [index, slot] : by_index) {
@@ -108,7 +108,7 @@ std::string HostMoments::Slots::Save() const {
   return PackNumbers(numbers);
 }
 
-Status HostMoments::Slots::Load(std::string_view packed) {
+Status HostActivity::Slots::Load(std::string_view packed) {
   constexpr std::size_t kNumbers = 1 + 2 * kSigns;
   const auto numbers = UnpackNumbers(packed, kNumbers * kMostSlots);
   if (!numbers.ok()) return numbers.error();
@@ -128,8 +128,8 @@ Status HostMoments::Slots::Load(std::string_view packed) {
 std::string SignsText(unsigned signs) {
   std::string text;
   for (const auto& [sign, words] :
-       {std::pair(HostMoments::kCpu, "CPU use"), std::pair(HostMoments::kWrite, "disk writes"),
-        std::pair(HostMoments::kSend, "network sends")}) {
+       {std::pair(HostActivity::kCpu, "CPU use"), std::pair(HostActivity::kWrite, "disk writes"),
+        std::pair(HostActivity::kSend, "network sends")}) {
     if ((signs & sign) == 0) continue;
     text += text.empty() ? words : std::string(" and ") + words;
   }
