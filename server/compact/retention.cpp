@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/log.h"
-#include "server/store/jobs/kept_samples.h"
+#include "server/store/jobs/job_retention.h"
 
 namespace stepscope {
 

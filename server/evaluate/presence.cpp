@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/store/jobs/clock_suspects.h"
-#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/interval_requests.h"
 
 namespace stepscope {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/job_facts.h"
-#include "server/store/jobs/stops.h"
+#include "server/store/jobs/stop_requests.h"
 #include "server/store/jobs/windows.h"
 
 namespace stepscope {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/interval_requests.h"
 
 namespace stepscope {
 namespace {
@@ -14,7 +14,7 @@ ServiceCommand CommandOf(std::string_view kind, std::int64_t number) {
 
 }  // namespace
 
-std::vector<ServiceCommand> CommandsFor(const JobRow& job, const StreamStand& stream,
+std::vector<ServiceCommand> CommandsFor(const JobRow& job, const StreamCursor& stream,
                                         std::int64_t now_us) {
   std::vector<ServiceCommand> commands;
   if (HasEnded(job.status)) return commands;
@@ -38,7 +38,7 @@ std::vector<ServiceCommand> CommandsFor(const JobRow& job, const StreamStand& st
 }
 
 // The numbers are 0 in all else that it says.
-void NoteAnswer(const Lifecycle& said, StreamStand& stream) {
+void NoteAnswer(const Lifecycle& said, StreamCursor& stream) {
   stream.interval_answered = std::max(stream.interval_answered, said.interval_change);
   stream.stop_answered = std::max(stream.stop_answered, said.stop_request);
   stream.window_answered = std::max(stream.window_answered, said.window_id);

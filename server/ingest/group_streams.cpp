@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

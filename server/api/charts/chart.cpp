@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/api/charts/gap.h"
-#include "server/store/ticks/reals.h"
+#include "server/store/ticks/scaled_column.h"
 
 namespace stepscope {
 
@@ -91,7 +91,8 @@ void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t 
   for (const RollupDevice& device : DevicesOf(rollup.bins)) {
     Line& line = BinsOf(series_[{rollup.metric, node, *device.device}]);
     if (line.empty()) line.reserve(std::min(MostBins(from_us, to_us), kTablesAtOnce * (to - from)));
-    const Reals count(device.count), sum(device.sum), least(device.least), most(device.greatest);
+    const ScaledColumn count(device.count), sum(device.sum), least(device.least),
+        most(device.greatest);
     for (std::size_t row = from; row < to; ++row) {
       if (!device.count->Has(row)) continue;
       Merge(line, {begins[row], times[row], times[row] + rollup_bin_us - interval_us_, count[row],

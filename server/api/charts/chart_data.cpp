@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/base/text.h"
-#include "server/store/rollups/unrolled.h"
+#include "server/store/rollups/rollup_gap.h"
 #include "server/store/ticks/short_range.h"
 #include "server/store/ticks/tick_stretches.h"
 
@@ -49,7 +49,7 @@ Status CheckRollups(Connection& connection, const ChartQuery& query, const Chart
                        .until_us = query.to_us,
                        .bin_us = bin_us};
   for (const NodeBrief& node : query.nodes) wanted.node_ids.push_back(node.node_id);
-  const Result<bool> unrolled = IsUnrolled(connection, wanted);
+  const Result<bool> unrolled = HasRollupGap(connection, wanted);
   if (!unrolled) return unrolled.error();
   if (!*unrolled) return {};
   return Invalid(Format(

@@ -8,8 +8,8 @@
 #include "server/api/jobs/job_description.h"
 #include "server/api/jobs/kept_days.h"
 #include "server/api/rules/given_rules.h"
-#include "server/store/jobs/intervals.h"
-#include "server/store/jobs/kept_samples.h"
+#include "server/store/jobs/interval_requests.h"
+#include "server/store/jobs/job_retention.h"
 
 namespace stepscope {
 namespace {

@@ -5,7 +5,7 @@
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
 #include "server/api/jobs/job_description.h"
-#include "server/store/jobs/stops.h"
+#include "server/store/jobs/stop_requests.h"
 
 namespace stepscope {
 namespace {

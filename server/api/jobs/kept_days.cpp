@@ -1,7 +1,7 @@
 #include "server/api/jobs/kept_days.h"
 
 #include "server/api/http/body.h"
-#include "server/store/jobs/kept_samples.h"
+#include "server/store/jobs/job_retention.h"
 
 namespace stepscope {
 

@@ -4,7 +4,7 @@
 #include "core/model/names.h"
 #include "server/api/jobs/kept_days.h"
 #include "server/api/rules/given_rules.h"
-#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/interval_requests.h"
 #include "server/store/rules/create_job.h"
 
 namespace stepscope {

@@ -44,7 +44,7 @@ struct Told {
   std::int64_t now_us;
 
   OrderedJson operator()(const WindowRow& window) const {
-    const WindowStand stand = StandOf(window, job, nodes, now_us);
+    const WindowState stand = StandOf(window, job, nodes, now_us);
     OrderedJson json = {
         {"id", std::to_string(window.window_id)}, {"what", kAnnotations},
         {"start_step", window.start_step},        {"num_steps", window.num_steps},

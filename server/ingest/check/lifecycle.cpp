@@ -3,7 +3,7 @@
 #include "core/base/text.h"
 #include "core/model/names.h"
 #include "core/wire/push_answer.h"
-#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/windows.h"
 
 namespace stepscope {

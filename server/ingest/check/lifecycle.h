@@ -27,8 +27,8 @@ struct Lifecycle {
   Json output;
   // answered: a command
   std::int64_t interval_change =
-      0;  // its number, see server/store/jobs/intervals.h; 0: of another kind
-  std::int64_t stop_request = 0;  // the same, see server/store/jobs/stops.h
+      0;  // its number, see server/store/jobs/interval_requests.h; 0: of another kind
+  std::int64_t stop_request = 0;  // the same, see server/store/jobs/stop_requests.h
   std::int64_t window_id = 0;     // the same, see server/store/jobs/windows.h, with
   std::int64_t spans = 0, dropped = 0;
   Json answer;  // {"command", "outcome", "reason"}

@@ -11,7 +11,7 @@
 #include "rules/catalog/catalog.h"
 #include "server/report/measure/usage_pool.h"
 #include "server/store/rollups/rollup_fold.h"
-#include "server/store/ticks/reals.h"
+#include "server/store/ticks/scaled_column.h"
 
 namespace stepscope {
 namespace {
@@ -94,7 +94,8 @@ struct Means {
     for (const RollupDevice& device : DevicesOf(bins)) {
       if (devices.insert({metric, *device.device}).second) pool.BeginDevice();
       DeviceUse* use = uses == nullptr ? nullptr : &uses->Of(node, metric, *device.device);
-      const Reals count(device.count), sum(device.sum), least(device.least), most(device.greatest);
+      const ScaledColumn count(device.count), sum(device.sum), least(device.least),
+          most(device.greatest);
       for (std::size_t row = 0; row < bins.at_us.size(); ++row) {
         const std::int64_t at_us = bins.at_us[row];
         if (!device.count->Has(row) || at_us < from_us || at_us > to_us) continue;

@@ -1,7 +1,7 @@
 #include "server/store/access/sessions.h"
 
 #include "core/base/text.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

@@ -13,7 +13,7 @@
 #include "server/store/frames/stored_frames.h"
 #include "server/store/jobs/capped_sum.h"
 #include "server/store/postgres/arrays.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 #include "server/store/ticks/block_tables.h"
 #include "server/store/ticks/blocks.h"
 

@@ -8,7 +8,7 @@
 #include "core/wire/table_codec.h"
 #include "server/store/frames/stored_frames.h"
 #include "server/store/postgres/arrays.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

@@ -1,7 +1,7 @@
 #include "server/store/frames/streams.h"
 
 #include "server/store/postgres/arrays.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {
@@ -168,9 +168,9 @@ std::vector<Statement> LockStreams(std::span<const StreamKey> streams) {
   return locks;
 }
 
-std::vector<std::optional<StreamStand>> StandsOf(std::span<const StreamKey> streams,
-                                                 std::span<const Rows> locked) {
-  std::vector<std::optional<StreamStand>> stands;
+std::vector<std::optional<StreamCursor>> StandsOf(std::span<const StreamKey> streams,
+                                                  std::span<const Rows> locked) {
+  std::vector<std::optional<StreamCursor>> stands;
   for (const std::span<const StreamKey> some : ByJob(streams)) {
     const Rows& rows = locked.front();
     const std::size_t first = stands.size();

@@ -45,17 +45,17 @@ struct StreamKey {
 Statement AddStreams(std::span<const StreamKey> streams, std::int64_t now_us);
 Result<std::vector<bool>> ExistingStreams(Connection& connection,
                                           std::span<const StreamKey> streams);
-struct StreamStand {
+struct StreamCursor {
   std::int64_t stored = 0;             // the highest number
-  std::int64_t interval_answered = 0;  // server/store/jobs/intervals.h
-  std::int64_t stop_answered = 0;      // server/store/jobs/stops.h
+  std::int64_t interval_answered = 0;  // server/store/jobs/interval_requests.h
+  std::int64_t stop_answered = 0;      // server/store/jobs/stop_requests.h
   std::int64_t window_answered = 0;    // server/store/jobs/windows.h
 };
 // Locks those that exist until the transaction ends: a statement for each job, in their order.
 std::vector<Statement> LockStreams(std::span<const StreamKey> streams);
 // In the order of the list; nothing for one that does not exist.
-std::vector<std::optional<StreamStand>> StandsOf(std::span<const StreamKey> streams,
-                                                 std::span<const Rows> locked);
+std::vector<std::optional<StreamCursor>> StandsOf(std::span<const StreamKey> streams,
+                                                  std::span<const Rows> locked);
 struct StreamAdvance {
   std::int64_t job_id = 0, stored = 0, lost = 0, rejected = 0;  // the last two are added
   std::string session;

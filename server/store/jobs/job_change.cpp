@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "server/store/jobs/job_lock.h"
 #include "server/store/jobs/job_rows.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 #include "server/store/webhooks/webhooks.h"
 
 namespace stepscope {

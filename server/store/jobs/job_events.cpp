@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

@@ -1,7 +1,7 @@
 #include "server/store/jobs/job_facts.h"
 
 #include "server/store/postgres/arrays.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 #include "server/store/jobs/job_rows.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

@@ -28,7 +28,7 @@ struct JobRow {
   std::optional<std::int64_t> started_us, ended_us;
   Json failure;                                 // null when there is none
   std::optional<std::int64_t> samples_from_us;  // earlier ones were removed; rollups stay
-  std::int64_t stop_requests = 0;               // see server/store/jobs/stops.h
+  std::int64_t stop_requests = 0;               // see server/store/jobs/stop_requests.h
   NewestWindow window;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "server/store/jobs/job_lock.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

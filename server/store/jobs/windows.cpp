@@ -8,8 +8,8 @@
 #include "core/wire/push_answer.h"
 #include "server/store/jobs/job_lock.h"
 #include "server/store/jobs/silences.h"
-#include "server/store/jobs/stops.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/jobs/stop_requests.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {
@@ -170,7 +170,7 @@ std::string_view ToText(WindowStatus status) {
   return "NotRecorded";
 }
 
-WindowStand StandOf(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
+WindowState StandOf(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
                     std::int64_t now_us) {
   if (IsOpen(window, job, nodes, now_us)) return {};
   std::string reasons = Reasons(window);

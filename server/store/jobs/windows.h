@@ -38,11 +38,11 @@ enum class WindowStatus { kOpen, kRecorded, kNotRecorded };
 std::string_view ToText(WindowStatus status);
 
 // How a window stands: nothing closes it, so this is told from the answers, the job and its nodes.
-struct WindowStand {
+struct WindowState {
   WindowStatus status = WindowStatus::kOpen;
   std::string reason;  // why it was not recorded, or not as a whole; "" else
 };
-WindowStand StandOf(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
+WindowState StandOf(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
                     std::int64_t now_us);
 
 struct AskedWindow {

@@ -1,6 +1,6 @@
 #include "server/store/retention/compact_tasks.h"
 
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

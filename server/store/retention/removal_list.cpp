@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "server/store/jobs/scope_patterns.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

@@ -1,7 +1,7 @@
 #include "server/store/retention/removals.h"
 
 #include "core/base/text.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 #include "server/store/retention/removal_pieces.h"
 #include "server/store/rules/rule_changes.h"
 

@@ -6,8 +6,8 @@
 #include "core/base/text.h"
 #include "core/wire/frame.h"
 #include "server/store/postgres/arrays.h"
-#include "server/store/postgres/cells.h"
-#include "server/store/rollups/rollup_lots.h"
+#include "server/store/postgres/cursor.h"
+#include "server/store/rollups/rollup_pages.h"
 
 namespace stepscope {
 namespace {
@@ -182,8 +182,8 @@ Status ForEachJobRollup(Connection& connection, const RollupQuery& query, const 
          Parameter::Array(query.filter.metrics), before.empty() ? "" : before.Text(last, kMetric),
          before.empty() ? 0 : before.Int(last, kChunk), kRollupBytesAtOnce});
   };
-  return ForEachLot(kBytes, ask,
-                    [&](const Rows& rows) { return TakeAll(rows, query.bin_us, take); });
+  return ForEachPage(kBytes, ask,
+                     [&](const Rows& rows) { return TakeAll(rows, query.bin_us, take); });
 }
 
 }  // namespace stepscope

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "server/store/ticks/reals.h"
+#include "server/store/ticks/scaled_column.h"
 
 namespace stepscope {
 namespace {
@@ -40,7 +40,7 @@ void RollupFold::Collect(const TickTable& table, const RollupDevice& device,
                          std::vector<Samples>& line) {
   scale_ = std::max(scale_, device.least->scale);
   // Each at the scale that its largest value leaves it.
-  const Reals leasts(device.least), greatests(device.greatest), sums(device.sum);
+  const ScaledColumn leasts(device.least), greatests(device.greatest), sums(device.sum);
   for (std::size_t row = 0; row < table.at_us.size(); ++row) {
     if (!device.count->Has(row) || table.at_us[row] < key_.chunk_us) continue;
     const auto bin = static_cast<std::size_t>((table.at_us[row] - key_.chunk_us) / key_.bin_us);

@@ -1,8 +1,8 @@
 #include "server/store/rollups/rollups.h"
 
 #include "server/store/postgres/arrays.h"
-#include "server/store/postgres/cells.h"
-#include "server/store/rollups/rollup_lots.h"
+#include "server/store/postgres/cursor.h"
+#include "server/store/rollups/rollup_pages.h"
 #include "server/store/ticks/block_tables.h"
 
 namespace stepscope {
@@ -171,8 +171,8 @@ Status ForEachRollup(Connection& connection, const RollupQuery& query, const Tak
          before.empty() ? 0 : before.Int(last, kNodeCell),
          before.empty() ? 0 : before.Int(last, kChunkCell), kRollupBytesAtOnce});
   };
-  return ForEachLot(kBytesCell, ask,
-                    [&](const Rows& rows) { return TakeAll(rows, columns, take); });
+  return ForEachPage(kBytesCell, ask,
+                     [&](const Rows& rows) { return TakeAll(rows, columns, take); });
 }
 
 Status ForEachRollupOf(Connection& connection, std::int64_t job_id, const RollupKey& key,

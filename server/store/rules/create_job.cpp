@@ -1,6 +1,6 @@
 #include "server/store/rules/create_job.h"
 
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 #include "server/store/rules/rule_changes.h"
 
 namespace stepscope {

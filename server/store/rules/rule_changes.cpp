@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 #include "server/store/rules/create_job.h"
 #include "server/store/rules/rule_message.h"
 

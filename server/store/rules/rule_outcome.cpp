@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/base/text.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 #include "server/store/rules/rule_message.h"
 #include "server/store/rules/rules.h"
 

@@ -1,7 +1,7 @@
 // The queue of evaluations: claimed with a lease, written under a fence (trust.md 3.5).
 
 #include "core/base/text.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 #include "server/store/rules/rules.h"
 
 namespace stepscope {

@@ -8,7 +8,7 @@
 #include "core/wire/table_codec.h"
 #include "server/store/frames/stored_frames.h"
 #include "server/store/postgres/arrays.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 #include "server/store/steps/block_summary.h"
 #include "server/store/ticks/block_tables.h"
 

@@ -2,7 +2,7 @@
 
 #include "core/wire/frame.h"
 #include "server/store/frames/streams.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 

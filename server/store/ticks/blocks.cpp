@@ -1,7 +1,7 @@
 #include "server/store/ticks/blocks.h"
 
 #include "server/store/postgres/arrays.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 #include "server/store/ticks/block_tables.h"
 
 namespace stepscope {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/interval_requests.h"
 
 namespace stepscope {
 

@@ -1,7 +1,7 @@
 #include "server/store/webhooks/webhooks.h"
 
 #include "core/base/text.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

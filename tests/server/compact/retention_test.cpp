@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/store/jobs/job_events.h"
-#include "server/store/jobs/kept_samples.h"
+#include "server/store/jobs/job_retention.h"
 #include "server/store/rollups/rollups.h"
 #include "server/store/ticks/series.h"
 #include "tests/server/compact/compact_fixture.h"

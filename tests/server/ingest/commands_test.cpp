@@ -1,7 +1,7 @@
 // What the service asks of agents, and what they answer.
 
-#include "server/store/jobs/intervals.h"
-#include "server/store/jobs/stops.h"
+#include "server/store/jobs/interval_requests.h"
+#include "server/store/jobs/stop_requests.h"
 #include "tests/server/ingest/ingest_fixture.h"
 
 namespace stepscope {

@@ -52,11 +52,11 @@ class Windows : public IngestTest {
     EXPECT_EQ(reply.status, 200) << reply.detail;
     return reply.answer.commands;
   }
-  WindowStand Stand(std::int64_t window_id) {
+  WindowState Stand(std::int64_t window_id) {
     const auto window = FindWindow(*connection_, Job().job_id, window_id);
     EXPECT_TRUE(window) << window.error().message;
     const auto nodes = ListNodes(*connection_, Job().job_id);
-    return window ? StandOf(*window, Job(), *nodes, Now()) : WindowStand();
+    return window ? StandOf(*window, Job(), *nodes, Now()) : WindowState();
   }
   SpanPage Spans(SpanQuery query = {}) {
     query.job_id = Job().job_id;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 #include "server/store/retention/removal_pieces.h"
 #include "server/store/rules/create_job.h"
 #include "server/store/rules/rule_changes.h"

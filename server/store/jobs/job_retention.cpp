@@ -1,6 +1,6 @@
-#include "server/store/jobs/kept_samples.h"
+#include "server/store/jobs/job_retention.h"
 
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

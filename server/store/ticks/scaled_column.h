@@ -5,9 +5,9 @@
 namespace stepscope {
 
 // The values of a column, all 0 without one.
-class Reals {
+class ScaledColumn {
  public:
-  explicit Reals(const Column* column)
+  explicit ScaledColumn(const Column* column)
       : values_(column ? column->values.data() : nullptr),
         one_(column ? static_cast<double>(PowerOfTen(column->scale)) : 1) {}
   double operator[](std::size_t row) const {

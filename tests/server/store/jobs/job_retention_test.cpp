@@ -1,10 +1,10 @@
 // Which jobs have samples that are too old, with a time of their own and without.
 
-#include "server/store/jobs/kept_samples.h"
+#include "server/store/jobs/job_retention.h"
 
 #include <gtest/gtest.h>
 
-#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/jobs.h"
 #include "server/store/retention/removals.h"
 #include "server/store/rules/create_job.h"

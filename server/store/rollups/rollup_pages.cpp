@@ -1,4 +1,4 @@
-#include "server/store/rollups/rollup_lots.h"
+#include "server/store/rollups/rollup_pages.h"
 
 #include <utility>
 
@@ -14,7 +14,7 @@ bool IsLast(const Rows& rows, std::size_t bytes_column) {
 
 }  // namespace
 
-Status ForEachLot(std::size_t bytes_column, const AskLot& ask, const TakeLot& take) {
+Status ForEachPage(std::size_t bytes_column, const AskPage& ask, const TakePage& take) {
   Rows before;
   for (std::size_t left = kMostRollups;;) {
     Result<Rows> rows = ask(before);

@@ -1,9 +1,9 @@
-#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/interval_requests.h"
 
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

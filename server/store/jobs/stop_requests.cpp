@@ -1,4 +1,4 @@
-#include "server/store/jobs/stops.h"
+#include "server/store/jobs/stop_requests.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "core/wire/push_answer.h"
 #include "server/store/jobs/job_lock.h"
 #include "server/store/jobs/silences.h"
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 namespace stepscope {
 namespace {

@@ -18,6 +18,6 @@ struct UnrolledQuery {
 };
 // Whether one of the nodes has such samples in its last window of the range: a reader of rollups
 // that found nothing asks. Two or three looks into an index for each node.
-Result<bool> IsUnrolled(Connection& connection, const UnrolledQuery& query);
+Result<bool> HasRollupGap(Connection& connection, const UnrolledQuery& query);
 
 }  // namespace stepscope

@@ -1,4 +1,4 @@
-#include "server/store/postgres/cells.h"
+#include "server/store/postgres/cursor.h"
 
 #include "core/base/text.h"
 

@@ -1,4 +1,4 @@
-#include "server/store/rollups/unrolled.h"
+#include "server/store/rollups/rollup_gap.h"
 
 #include "server/store/rollups/rollups.h"
 #include "server/store/ticks/blocks.h"
@@ -29,7 +29,7 @@ limit 1)";
 
 }  // namespace
 
-Result<bool> IsUnrolled(Connection& connection, const UnrolledQuery& query) {
+Result<bool> HasRollupGap(Connection& connection, const UnrolledQuery& query) {
   const RollupLevel* level = LevelFor(query.bin_us);
   if (!level) return false;
   const Result<Rows> rows = connection.Query(

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "server/store/rollups/rollup_lots.h"
+#include "server/store/rollups/rollup_pages.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 #include "tests/support/read_all.h"
@@ -20,7 +20,7 @@ constexpr RollupLevel kLevel = kRollupLevels[0];
 constexpr std::int64_t kBegin = 1'795'204'800'000'000;  // of a row
 constexpr std::int64_t kBins = kLevel.chunk_us / kLevel.bin_us;
 
-class RollupLots : public ::testing::Test {
+class RollupPages : public ::testing::Test {
  protected:
   std::int64_t Any() { return static_cast<std::int64_t>(random_() >> 4); }
 
@@ -47,7 +47,7 @@ class RollupLots : public ::testing::Test {
   std::mt19937_64 random_{1};
 };
 
-TEST_F(RollupLots, OfNodesComeOnceEachAndInTheirOrder) {
+TEST_F(RollupPages, OfNodesComeOnceEachAndInTheirOrder) {
   using Place = std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t>;
   std::vector<Place> stored, read;
   const std::int64_t nodes[] = {job_.node_id(), job_.AddNode("n2"), job_.AddNode("n3")};
@@ -81,7 +81,7 @@ TEST_F(RollupLots, OfNodesComeOnceEachAndInTheirOrder) {
 }
 
 // Also where a lot ends with one that is stale, of which nothing is read.
-TEST_F(RollupLots, OfAJobComeOnceEachAndInTheirOrder) {
+TEST_F(RollupPages, OfAJobComeOnceEachAndInTheirOrder) {
   std::vector<FoldedRollup> rows;
   std::vector<RollupKey> keys, read;
   for (const std::string metric : {"user.a", "user.b"}) {

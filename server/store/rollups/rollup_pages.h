@@ -12,9 +12,10 @@ namespace stepscope {
 inline constexpr std::size_t kRollupsAtOnce = 4'096;
 inline constexpr std::int64_t kRollupBytesAtOnce = 8 * 1024 * 1024;
 
-using AskLot = std::function<Result<Rows>(const Rows& before)>;  // without rows: from the beginning
-using TakeLot = std::function<Status(const Rows& rows)>;
+using AskPage =
+    std::function<Result<Rows>(const Rows& before)>;  // without rows: from the beginning
+using TakePage = std::function<Status(const Rows& rows)>;
 // Invalid when they are more than one answer is made of. An error of `ask` and `take` ends it.
-Status ForEachLot(std::size_t bytes_column, const AskLot& ask, const TakeLot& take);
+Status ForEachPage(std::size_t bytes_column, const AskPage& ask, const TakePage& take);
 
 }  // namespace stepscope

@@ -1,4 +1,4 @@
-#include "server/store/jobs/intervals.h"
+#include "server/store/jobs/interval_requests.h"
 
 #include <gtest/gtest.h>
 
