@@ -59,7 +59,7 @@ bool Loop::MakeRoom() {
   if (!some) return false;
   const auto entry = entries_.find(some->First()->second);
   entry->second.connection->Shed();
-  Settle(entry);
+  NormalizeHead(entry);
   core_.counters.shed++;
   return true;
 }

@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 #include "server/evaluate/rule_run.h"
-#include "server/evaluate/standing.h"
+#include "server/evaluate/rule_status_change.h"
 #include "server/evaluate/summing_up.h"
 
 namespace stepscope {
@@ -38,7 +38,7 @@ Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view,
   const Time end = view.job.ended_us ? FromMicros(*view.job.ended_us) : now;
   // What sums up stays as long as what it sums up does.
   const RuleStatus before = run.rule->sums_up ? RuleStatus::kInProgress : run.row.status;
-  const Standing standing = StandingOf(before, verdict, view.job.status, last, end, now);
+  const RuleStatusChange standing = StandingOf(before, verdict, view.job.status, last, end, now);
   Evaluated evaluated;
   evaluated.task = task;
   evaluated.revision = run.row.revision;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "server/evaluate/rule_run.h"
-#include "server/evaluate/standing.h"
+#include "server/evaluate/rule_status_change.h"
 
 namespace stepscope {
 namespace {
@@ -62,7 +62,7 @@ Result<Preview> PreviewRule(Connection& connection, const RuleConfigRow& config,
   }
   const bool last = HasEnded(view->job.status) && preview.complete;
   const Time end = view->job.ended_us ? FromMicros(*view->job.ended_us) : now;
-  const Standing standing =
+  const RuleStatusChange standing =
       StandingOf(RuleStatus::kInProgress, verdict, view->job.status, last, end, now);
   preview.status = standing.status;
   preview.now = {config.rule_config_id, standing.status, ToMicros(standing.at), verdict.active,

@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/ingest/apply_lifecycle.h"
-#include "server/ingest/check/window_rooms.h"
+#include "server/ingest/check/span_quota.h"
 #include "server/ingest/commands.h"
 #include "server/ingest/group_jobs.h"
 #include "server/ingest/group_streams.h"
@@ -21,7 +21,7 @@ struct Group {
   std::map<std::string, JobRow> jobs;  // by name; only those that exist
   Streams streams;
   std::vector<NewFrame> frames;
-  WindowRooms windows;
+  SpanQuota windows;
   std::map<std::pair<std::int64_t, std::int64_t>, NewSchema> schemas;  // by job and hash
   std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // that sent something
 };

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/base/text.h"
-#include "server/edge/http/settle.h"
+#include "server/edge/http/normalize_head.h"
 
 namespace stepscope {
 namespace {
@@ -226,7 +226,7 @@ void HeadReader::EndValue() {
 }
 
 void HeadReader::EndHead() {
-  if (std::optional<Refusal> refusal = Settle(head_)) {
+  if (std::optional<Refusal> refusal = NormalizeHead(head_)) {
     return Refuse(refusal->code, std::move(refusal->detail));
   }
   progress_ = Progress::kDone;

@@ -11,7 +11,7 @@
 #include "core/model/span_table.h"
 #include "core/model/step.h"
 #include "core/wire/table_codec.h"
-#include "server/ingest/check/density.h"
+#include "server/ingest/check/block_capacity.h"
 
 namespace stepscope {
 namespace {
@@ -119,13 +119,13 @@ std::optional<TableFault> ReadColumn(const TableReader& table, std::size_t colum
 std::optional<TableFault> CheckDensity(const Schema& schema, const TableReader& table,
                                        const std::vector<std::int64_t>& at_us) {
   if (AreFarApart(at_us, schema.columns.size())) return std::nullopt;
-  Density density(at_us);
+  BlockCapacity density(at_us);
   Column values;
   for (std::size_t i = 1; i < table.columns(); ++i) {
     if (auto fault = ReadColumn(table, i, values)) return fault;
     density.Add(schema.columns[i].metric, values.present);
   }
-  const std::optional<Density::Fault> fault = density.Find();
+  const std::optional<BlockCapacity::Fault> fault = density.Find();
   if (!fault) return std::nullopt;
   return BadTable((fault->metric.empty() ? "at_us" : fault->metric) + ": " + fault->detail);
 }

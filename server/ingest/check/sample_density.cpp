@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "server/ingest/check/density.h"
+#include "server/ingest/check/block_capacity.h"
 #include "server/ingest/check/samples.h"
 
 namespace stepscope {
@@ -19,9 +19,9 @@ std::optional<SampleFault> CheckDensity(const Samples& samples) {
   std::vector<std::int64_t> sorted = samples.times_us;
   if (!std::ranges::is_sorted(sorted)) std::ranges::sort(sorted);
   if (AreFarApart(sorted, samples.series.size() + 1)) return std::nullopt;
-  Density density(samples.times_us);
+  BlockCapacity density(samples.times_us);
   for (const auto& series : samples.series) density.Add(series.name.metric, series.present);
-  const std::optional<Density::Fault> fault = density.Find();
+  const std::optional<BlockCapacity::Fault> fault = density.Find();
   if (!fault) return std::nullopt;
   if (fault->metric.empty()) return FaultAt("/times_us", fault->detail);
   const auto first = std::ranges::find(samples.series, fault->metric,

@@ -6,8 +6,8 @@
 #include "rules/engine/sentence.h"
 #include "server/report/page/sections.h"
 #include "server/report/picture/pictures.h"
+#include "server/report/text/format.h"
 #include "server/report/text/natural_order.h"
-#include "server/report/text/words.h"
 
 namespace stepscope {
 namespace {
@@ -34,15 +34,15 @@ std::string_view KeyOf(std::string_view outer, std::string_view name) {
 std::string Words(std::string_view key, const OrderedJson& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number() && key.ends_with("_us")) return TimeWords(value.get<std::int64_t>());
-  if (value.is_number()) return ValueWords(value.get<double>(), Unit(key));
+  if (value.is_number() && key.ends_with("_us")) return FormatTime(value.get<std::int64_t>());
+  if (value.is_number()) return FormatValue(value.get<double>(), Unit(key));
   if (value.is_null()) return std::string(kNothing);
   std::string words;
   for (const auto& [name, member] : value.items()) {
     const bool nested = member.is_object() || member.is_array();
     words += words.empty() ? "" : nested ? "; " : ", ";
     const std::string said = Words(value.is_object() ? KeyOf(key, name) : key, member);
-    words += value.is_object() ? KeyWords(name) + " " + said : said;
+    words += value.is_object() ? FormatKey(name) + " " + said : said;
   }
   return words.empty() ? std::string(kNothing) : words;
 }
@@ -79,7 +79,7 @@ OrderedJson InOrder(const OrderedJson& list) {
 Markup EvidenceTable(const std::string& key, const OrderedJson& list) {
   const std::vector<std::string> keys = KeysOf(list[0]);
   std::vector<std::string> heads;
-  for (const std::string& name : keys) heads.push_back(KeyWords(name));
+  for (const std::string& name : keys) heads.push_back(FormatKey(name));
   std::vector<std::vector<Markup>> rows;
   for (const OrderedJson& row : InOrder(list)) {
     if (rows.size() == kMostRows) break;
@@ -89,8 +89,8 @@ Markup EvidenceTable(const std::string& key, const OrderedJson& list) {
       cells.push_back(Text(found == row.end() ? std::string(kNothing) : Words(name, *found)));
     }
   }
-  Markup table = Element("p", {{"class", "note"}}, Text(KeyWords(key))) +
-                 ScrollTable(KeyWords(key), heads, rows);
+  Markup table = Element("p", {{"class", "note"}}, Text(FormatKey(key))) +
+                 ScrollTable(FormatKey(key), heads, rows);
   if (list.size() > kMostRows) {
     table += Element(
         "p", {{"class", "note"}},
@@ -109,7 +109,7 @@ Markup EvidenceBlock(const OrderedJson& evidence, bool open) {
     if (IsTable(value)) {
       tables += EvidenceTable(key, value);
     } else if (!(value.is_array() && value.empty())) {
-      single += Element("div", Element("dt", KeyWords(key)) + Element("dd", Words(key, value)));
+      single += Element("div", Element("dt", FormatKey(key)) + Element("dd", Words(key, value)));
     }
   }
   if (single.empty() && tables.empty()) return {};

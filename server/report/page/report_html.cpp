@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 #include "server/report/page/sections.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {

@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "server/report/page/rule_pictures.h"
 #include "server/report/picture/pictures.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -93,10 +93,10 @@ Markup CustomLines(const Report& report, const RuleSection& rule) {
   std::string note;
   for (const UsageLine& line : stepscope::LinesOf(rule.uses, RateMerge::kMean)) {
     Curve curve =
-        CurveOf(report, rule, line, Format("{} of {}", MetricWords(line.metric), line.node));
+        CurveOf(report, rule, line, Format("{} of {}", FormatMetric(line.metric), line.node));
     if (threshold != rule.parameters.end() && threshold->value.is_number()) {
       curve.mark = threshold->value.get<double>();
-      note = Format("Dashed: the threshold, {}. ", ValueWords(*curve.mark, line.unit));
+      note = Format("Dashed: the threshold, {}. ", FormatValue(*curve.mark, line.unit));
     }
     pictures += Line(curve);
   }

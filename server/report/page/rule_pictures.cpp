@@ -6,8 +6,8 @@
 #include "server/report/page/rule_pictures.h"
 #include "server/report/page/sections.h"
 #include "server/report/picture/pictures.h"
+#include "server/report/text/format.h"
 #include "server/report/text/natural_order.h"
-#include "server/report/text/words.h"
 
 namespace stepscope {
 namespace {
@@ -36,7 +36,7 @@ Markup BoxesOf(const Report& report, std::string_view metric, std::vector<double
   const std::size_t all = boxes.size();
   boxes.resize(std::min(all, kMostDevices));
   std::erase_if(marks, [](double mark) { return mark <= 0 || mark >= 100; });
-  return Boxes(MetricWords(metric) + " in percent, the lowest first", boxes, marks) +
+  return Boxes(FormatMetric(metric) + " in percent, the lowest first", boxes, marks) +
          More(all, boxes.size());
 }
 
@@ -112,14 +112,15 @@ Markup TimeToFirstStep(const Report&, const RuleSection& rule) {
   if (whole <= 0) return {};
   const bool late = took > allowed;
   const auto part = [&](std::string name, double seconds, std::string css) {
-    return Part{std::move(name), seconds / whole, DurationWords(seconds), std::move(css)};
+    return Part{std::move(name), seconds / whole, FormatDuration(seconds), std::move(css)};
   };
   Whole row;
   row.parts.push_back(
       part(late ? "what is allowed" : "until the first step", std::min(took, allowed), "s0"));
   row.parts.push_back(late ? part("more than is allowed", took - allowed, "striped s2")
                            : part("also allowed", allowed - took, "rest"));
-  return Shares(Format("Time until the first step; {} are allowed", DurationWords(allowed)), {row});
+  return Shares(Format("Time until the first step; {} are allowed", FormatDuration(allowed)),
+                {row});
 }
 
 constexpr std::pair<std::string_view, Markup (*)(const Report&, const RuleSection&)> kPictures[] = {

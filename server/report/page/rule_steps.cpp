@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "server/report/page/rule_pictures.h"
 #include "server/report/picture/pictures.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -65,7 +65,7 @@ Bars LoadsOf(const RankSummary& rank, std::string title) {
     ++bars.counts[std::min(bin, kBins - 1)];
   }
   bars.mark = waits[waits.size() / 2];
-  bars.mark_words = "the median, " + DurationWords(*bars.mark);
+  bars.mark_words = "the median, " + FormatDuration(*bars.mark);
   return bars;
 }
 
@@ -76,7 +76,7 @@ Markup StepHistogram(const Report& report, const RuleSection&) {
   if (rank == nullptr) return {};
   return Histogram({OfRank("Steps by their length", report, *rank), rank->steps.edges,
                     rank->steps.counts, rank->steps.p50,
-                    "the median, " + DurationWords(rank->steps.p50)});
+                    "the median, " + FormatDuration(rank->steps.p50)});
 }
 
 Markup StepLine(const Report& report, const RuleSection&) {

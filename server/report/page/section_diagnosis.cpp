@@ -3,7 +3,7 @@
 #include "server/report/page/sections.h"
 #include "server/report/picture/pictures.h"
 #include "server/report/picture/svg.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -29,8 +29,8 @@ Markup BudgetTable(const OrderedJson& budget, bool costs) {
     Svg bar(1'000, 16, "strip", Format("{} {:.1f} %", TextOf(row, "words"), share * 100));
     bar.Rect(0, 0, 1'000, 16, "ground");
     bar.Rect(0, 0, share * 1'000, 16, TextOf(row, "cause") == "busy" ? "s0" : "s1");
-    rows.push_back({Text(TextOf(row, "words")), bar.Take(), Text(PercentWords(share * 100)),
-                    Text(DurationWords(row.value("seconds", 0.0))),
+    rows.push_back({Text(TextOf(row, "words")), bar.Take(), Text(FormatPercent(share * 100)),
+                    Text(FormatDuration(row.value("seconds", 0.0))),
                     Text(NumberOf(row, "speed_up", " x")), Text(Causing(row))});
     if (costs) rows.back().push_back(Text(NumberOf(row, "cost", "")));
   }
@@ -60,7 +60,8 @@ std::string Ground(const OrderedJson& diagnosis) {
   const auto seconds = diagnosis.find("total_seconds");
   if (seconds == diagnosis.end() || !seconds->is_number()) return "";
   const bool gpus = TextOf(diagnosis, "unit") == "gpu_seconds";
-  return Format("The rows add up to {} of {}. Judged by {}.", DurationWords(seconds->get<double>()),
+  return Format("The rows add up to {} of {}. Judged by {}.",
+                FormatDuration(seconds->get<double>()),
                 gpus ? "all GPUs together" : "the steps of all ranks together",
                 TextOf(diagnosis, "confidence") == "host only"
                     ? "what the hosts showed: no steps were seen"

@@ -2,7 +2,7 @@
 #include "rules/engine/sentence.h"
 #include "server/report/page/sections.h"
 #include "server/report/picture/pictures.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -14,7 +14,7 @@ Markup Phases(const PhaseTotals& totals) {
   for (const StepFigures::PhaseSum& phase : totals.phases) {
     const std::string name(phase.phase);
     all.parts.push_back(
-        {name, phase.share_percent / 100, DurationWords(phase.seconds), PhaseCss(phase.phase)});
+        {name, phase.share_percent / 100, FormatDuration(phase.seconds), PhaseCss(phase.phase)});
   }
   return Shares("Time of all steps by phase", {all});
 }
@@ -25,7 +25,7 @@ Markup Warning(const PhaseTotals& totals) {
     return Element("p", {{"class", "note"}},
                    Text(Format("{} of the time lies in no phase: name the parts of the step, so "
                                "that the diagnosis can say more.",
-                               PercentWords(phase.share_percent))));
+                               FormatPercent(phase.share_percent))));
   }
   return {};
 }
@@ -39,7 +39,7 @@ Markup Ranks(const Report& report) {
         {Text(Format("rank {}", rank.of.rank)), Text(rank.of.node), Text(Grouped(steps.count))});
     for (const double seconds :
          {steps.mean, steps.max, steps.p99, steps.p95, steps.p50, steps.min}) {
-      rows.back().push_back(Text(DurationWords(seconds)));
+      rows.back().push_back(Text(FormatDuration(seconds)));
     }
   }
   return ScrollTable("Steps by rank",
@@ -70,7 +70,7 @@ Markup FrameworkSection(const Report& report) {
   const std::string sentence =
       Format("{} of {}, {} in the mean.", CountText(report.phases.steps, "step"),
              CountText(static_cast<std::int64_t>(report.steps.size()), "rank"),
-             DurationWords(report.phases.seconds / static_cast<double>(report.phases.steps)));
+             FormatDuration(report.phases.seconds / static_cast<double>(report.phases.steps)));
   const Markup more =
       report.ranks_left_out == 0
           ? Markup()

@@ -2,7 +2,7 @@
 #include "rules/engine/sentence.h"
 #include "server/report/page/sections.h"
 #include "server/report/picture/pictures.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -25,8 +25,8 @@ std::string Hardware(const Report& report) {
 
 Markup AsOf(const Report& report) {
   const std::string text =
-      report.running ? Format("As of {}, still running.", TimeWords(report.as_of_us))
-                     : Format("Of the whole job, which ended at {}.", TimeWords(report.as_of_us));
+      report.running ? Format("As of {}, still running.", FormatTime(report.as_of_us))
+                     : Format("Of the whole job, which ended at {}.", FormatTime(report.as_of_us));
   return Element("p", {{"class", report.running ? "live" : ""}}, Text(text));
 }
 
@@ -42,20 +42,20 @@ Markup Title(const Report& report) {
 // "310 s, 34.4 %".
 std::string PartWords(const std::optional<double>& seconds, double whole) {
   if (!seconds) return std::string(kNothing);
-  return Format("{}, {}", DurationWords(*seconds),
-                PercentWords(whole > 0 ? 100 * *seconds / whole : 0));
+  return Format("{}, {}", FormatDuration(*seconds),
+                FormatPercent(whole > 0 ? 100 * *seconds / whole : 0));
 }
 
 std::string MaybeTime(const std::optional<std::int64_t>& at_us) {
-  return at_us ? TimeWords(*at_us) : std::string(kNothing);
+  return at_us ? FormatTime(*at_us) : std::string(kNothing);
 }
 
 Markup Facts(const Report& report) {
   const JobTimes& times = report.times;
   const double whole = times.Seconds();
-  Markup facts = Fact("Start", TimeWords(times.from_us));
-  facts += Fact("End", times.ended ? TimeWords(times.to_us) : "still running");
-  facts += Fact("Duration", DurationWords(whole));
+  Markup facts = Fact("Start", FormatTime(times.from_us));
+  facts += Fact("End", times.ended ? FormatTime(times.to_us) : "still running");
+  facts += Fact("Duration", FormatDuration(whole));
   facts += Fact("Training loop start", MaybeTime(times.loop_from_us));
   facts +=
       Fact(times.ended ? "Training loop end" : "Newest step ended", MaybeTime(times.loop_to_us));
@@ -78,7 +78,7 @@ Markup Parts(const Report& report) {
   const auto put = [&](std::string_view name, std::optional<double> seconds, std::string_view css) {
     if (!seconds) return;
     row.parts.push_back(
-        {std::string(name), *seconds / whole, DurationWords(*seconds), std::string(css)});
+        {std::string(name), *seconds / whole, FormatDuration(*seconds), std::string(css)});
   };
   put("initialisation", times.Initialisation(), "striped s1");
   put("training loop", times.Loop(), "s0");
@@ -103,10 +103,10 @@ Markup Nodes(const Report& report) {
                             : report.running ? "running"
                                              : "its end was not reported";
     const std::string memory = node.memory_bytes
-                                   ? BytesWords(static_cast<double>(*node.memory_bytes))
+                                   ? FormatBytes(static_cast<double>(*node.memory_bytes))
                                    : std::string(kNothing);
     rows.push_back({Text(node.name), words(node.cores), Text(memory), Text(gpus),
-                    Text(TimeWords(node.last_seen_us)), Text(end)});
+                    Text(FormatTime(node.last_seen_us)), Text(end)});
   }
   return ScrollTable("Nodes", {"Node", "Cores", "Memory", "GPUs", "Last seen", "End"}, rows);
 }
@@ -114,9 +114,9 @@ Markup Nodes(const Report& report) {
 Markup Measured(const Report& report) {
   std::string text = "Nothing was measured.";
   if (!report.usage.rows.empty()) {
-    text = Format("Measured from {} to {}, every {}.", TimeWords(report.data_from_us),
-                  TimeWords(report.data_to_us),
-                  DurationWords(static_cast<double>(report.interval_us) / 1e6));
+    text = Format("Measured from {} to {}, every {}.", FormatTime(report.data_from_us),
+                  FormatTime(report.data_to_us),
+                  FormatDuration(static_cast<double>(report.interval_us) / 1e6));
   }
   text += Format(" Lost on the way: {}, {} refused, {} dropped.",
                  report.lost_frames == 1 ? "1 push" : Format("{} pushes", report.lost_frames),

@@ -5,7 +5,7 @@
 #include "rules/engine/sentence.h"
 #include "server/report/page/sections.h"
 #include "server/report/picture/pictures.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -23,7 +23,7 @@ std::string StandOf(const RuleSection& rule) {
 
 std::string ShareOf(const RuleSection& rule) {
   const OrderedJson& share = rule.answer["share"];
-  return share.is_number() ? PercentWords(share.get<double>() * 100) : std::string(kNothing);
+  return share.is_number() ? FormatPercent(share.get<double>() * 100) : std::string(kNothing);
 }
 
 Markup Summary(const Report& report) {
@@ -41,11 +41,11 @@ Markup Summary(const Report& report) {
 
 std::string ValueOf(const UsedParameter& used) {
   if (used.samples) {
-    return Format("{} samples ({})", Grouped(*used.samples), DurationWords(*used.seconds));
+    return Format("{} samples ({})", Grouped(*used.samples), FormatDuration(*used.seconds));
   }
   if (used.value.is_number()) {
     const std::string unit = used.unit.empty() ? "" : " " + used.unit;
-    return NumberWords(used.value.get<double>()) + unit;
+    return FormatNumber(used.value.get<double>()) + unit;
   }
   return used.value.is_string() ? used.value.get<std::string>() : Dump(used.value);
 }
@@ -78,7 +78,7 @@ Markup Findings(const RuleSection& rule) {
   std::vector<std::vector<Markup>> rows;
   for (const FindingRow& finding : rule.findings) {
     const double seconds = static_cast<double>(finding.to_us - finding.from_us) / 1e6;
-    rows.push_back({Text(TimeWords(finding.from_us)), Text(DurationWords(seconds)),
+    rows.push_back({Text(FormatTime(finding.from_us)), Text(FormatDuration(seconds)),
                     Text(SubjectOf(finding)), Text(finding.sentence)});
   }
   const std::int64_t more = rule.findings_total - static_cast<std::int64_t>(rule.findings.size());
@@ -112,7 +112,7 @@ std::string_view ActiveWords(const Report& report, bool active) {
   return active ? "fired to the end" : "did not fire in the end";
 }
 
-Markup Standing(const Report& report, const RuleSection& rule) {
+Markup RuleStatusChange(const Report& report, const RuleSection& rule) {
   Markup chips = Chip(StandOf(rule));
   const std::string severity = TextOf(rule.answer, "severity");
   if (rule.status == RuleStatus::kIssuesFound) {
@@ -158,7 +158,7 @@ std::string RuleAnchor(const Report& report, const RuleSection& rule) {
 Markup RuleBlock(const Report& report, const RuleSection& rule) {
   const std::string id = RuleAnchor(report, rule);
   const Markup lead =
-      Element("h3", {{"id", id + "-title"}}, Text(rule.name)) + Standing(report, rule) +
+      Element("h3", {{"id", id + "-title"}}, Text(rule.name)) + RuleStatusChange(report, rule) +
       Element("p", {{"class", "note"}}, Text(rule.looks_for)) + Sentence(rule) + Advice(rule);
   // On paper what comes next stays with it.
   Markup inside = Element("div", {{"class", "lead"}}, lead) + Picture(report, rule);

@@ -6,7 +6,7 @@
 #include "server/report/measure/usage_lines.h"
 #include "server/report/page/sections.h"
 #include "server/report/picture/pictures.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -36,13 +36,13 @@ Markup UsageRows(const Report& report) {
   std::vector<std::vector<Markup>> rows;
   for (const UsageRow& row : report.usage.rows) {
     const std::string_view unit = FindMetric(row.metric)->unit;
-    rows.push_back({Text(row.node), Text(MetricWords(row.metric))});
+    rows.push_back({Text(row.node), Text(FormatMetric(row.metric))});
     for (const double value : {row.max, row.p99, row.p95, row.p90, row.p50, row.min}) {
-      rows.back().push_back(Text(ValueWords(value, unit)));
+      rows.back().push_back(Text(FormatValue(value, unit)));
     }
     const auto total = totals.find({row.node, row.metric});
     rows.back().push_back(
-        Text(total == totals.end() ? std::string(kNothing) : BytesWords(total->second)));
+        Text(total == totals.end() ? std::string(kNothing) : FormatBytes(total->second)));
   }
   return ScrollTable("System usage",
                      {"Node", "What", "max", "p99", "p95", "p90", "p50", "min", "in all"}, rows);

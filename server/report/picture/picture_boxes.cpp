@@ -3,7 +3,7 @@
 #include "core/base/text.h"
 #include "server/report/picture/pictures.h"
 #include "server/report/picture/svg.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {

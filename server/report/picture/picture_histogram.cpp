@@ -4,7 +4,7 @@
 #include "rules/engine/sentence.h"
 #include "server/report/picture/pictures.h"
 #include "server/report/picture/svg.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -31,7 +31,7 @@ std::string Describe(const Bars& bars) {
   std::int64_t total = 0;
   for (const std::int64_t count : bars.counts) total += count;
   return Format("{}: {} between {} and {}", bars.title, Grouped(total),
-                DurationWords(bars.edges.front()), DurationWords(bars.edges.back()));
+                FormatDuration(bars.edges.front()), FormatDuration(bars.edges.back()));
 }
 
 Markup Draw(const Bars& bars, const Layout& layout, std::int64_t most) {
@@ -64,13 +64,13 @@ Markup Histogram(const Bars& bars) {
   const Layout layout(bars);
   PictureFrame frame{
       .title = bars.title, .top = Grouped(most), .bottom = "0", .below = {}, .note = {}};
-  frame.below = {DurationWords(layout.low), DurationWords((layout.low + layout.high) / 2),
-                 DurationWords(layout.high)};
+  frame.below = {FormatDuration(layout.low), FormatDuration((layout.low + layout.high) / 2),
+                 FormatDuration(layout.high)};
   std::string note = bars.mark_words.empty() ? "" : "Dashed line: " + bars.mark_words + ". ";
   if (layout.tail) {
     note +=
         Format("The bar that stands apart: the {} above {}, up to {}.", Grouped(bars.counts.back()),
-               DurationWords(layout.high), DurationWords(bars.edges.back()));
+               FormatDuration(layout.high), FormatDuration(bars.edges.back()));
   }
   if (!note.empty()) frame.note = Element("p", {{"class", "note"}}, Text(note));
   return InFrame(frame, Draw(bars, layout, most));

@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "server/report/picture/pictures.h"
 #include "server/report/picture/svg.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -80,7 +80,7 @@ Markup Line(const Curve& curve) {
   const Field field(curve);
   const std::vector<Points> parts = Unbroken(curve);
   Svg svg(kLineWidth, kLineHeight, "plot",
-          Format("{}, over {}{}", curve.title, DurationWords(field.width / 1e6),
+          Format("{}, over {}{}", curve.title, FormatDuration(field.width / 1e6),
                  parts.size() > 1 ? ", with gaps" : ""));
   for (const Stretch& stretch : curve.shaded) Shade(stretch, field, svg);
   for (const double share : {0.25, 0.5, 0.75}) {
@@ -90,9 +90,9 @@ Markup Line(const Curve& curve) {
   if (curve.mark) svg.Line(0, field.Y(*curve.mark), kLineWidth, field.Y(*curve.mark), "mark");
   const double seconds = field.width / 1e6;
   PictureFrame frame{.title = curve.title,
-                     .top = ValueWords(field.most, curve.unit),
-                     .bottom = ValueWords(field.least, curve.unit),
-                     .below = {"0 s", DurationWords(seconds / 2), DurationWords(seconds)},
+                     .top = FormatValue(field.most, curve.unit),
+                     .bottom = FormatValue(field.least, curve.unit),
+                     .below = {"0 s", FormatDuration(seconds / 2), FormatDuration(seconds)},
                      .note = {}};
   if (!curve.note.empty()) frame.note = Element("p", {{"class", "note"}}, Text(curve.note));
   return InFrame(frame, svg.Take());

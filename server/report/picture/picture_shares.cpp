@@ -3,7 +3,7 @@
 #include "core/base/text.h"
 #include "server/report/picture/pictures.h"
 #include "server/report/picture/svg.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -13,7 +13,7 @@ constexpr double kShareWidth = 1'000, kShareHeight = 20;
 std::string Describe(const Whole& whole) {
   std::string text = whole.name;
   for (const Part& part : whole.parts) {
-    text += Format("{} {} {}", text.empty() ? "" : ",", part.name, PercentWords(part.share * 100));
+    text += Format("{} {} {}", text.empty() ? "" : ",", part.name, FormatPercent(part.share * 100));
   }
   return text;
 }
@@ -64,7 +64,7 @@ std::string Words(const Whole& whole) {
   std::string words;
   for (const Part& part : whole.parts) {
     words += words.empty() ? "" : " · ";
-    words += part.name + " " + PercentWords(part.share * 100);
+    words += part.name + " " + FormatPercent(part.share * 100);
     if (!part.words.empty()) words += " (" + part.words + ")";
   }
   return words;

@@ -3,7 +3,7 @@
 #include "core/base/text.h"
 #include "server/report/picture/pictures.h"
 #include "server/report/picture/svg.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 namespace stepscope {
 namespace {
@@ -32,7 +32,7 @@ Markup Spreads(const std::string& title, const std::vector<Spread>& spreads) {
   std::vector<std::vector<Markup>> rows;
   for (const Spread& spread : spreads) {
     if (spread.counts.empty()) continue;
-    rows.push_back({Text(spread.name), Draw(spread), Text(PercentWords(spread.mean))});
+    rows.push_back({Text(spread.name), Draw(spread), Text(FormatPercent(spread.mean))});
   }
   return Element("figure", Element("figcaption", title) +
                                ScrollTable(title, {"Device", "From 0 to 100 %", "Mean"}, rows) +

@@ -1,7 +1,7 @@
 #include "server/report/measure/step_summary.h"
 #include "server/report/page/rule_uses.h"
 #include "server/report/page/sections.h"
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 #include "server/store/rules/create_job.h"
 #include "tests/server/report/page/report_fixture.h"
 
@@ -158,7 +158,7 @@ TEST_F(GatherTest, TheTableOfUsageHasWhatWasSentInAll) {
   const OrderedJson& node = Find(report, "OverallSystemUsage")->answer["evidence"]["nodes"][0];
   const double sent = node["network_send"]["total_bytes"].get<double>();
   EXPECT_NEAR(sent, 900 * (1e6 + 2e8 / 12), 1e9);
-  EXPECT_NE(table.find(">" + BytesWords(sent) + "</td></tr>"), table.npos) << BytesWords(sent);
+  EXPECT_NE(table.find(">" + FormatBytes(sent) + "</td></tr>"), table.npos) << FormatBytes(sent);
 }
 
 // Only the first eight have pictures.
@@ -216,7 +216,7 @@ TEST(StepSummary, SharesAreRoundedOnceAndInJson) {
   step.phases[static_cast<std::size_t>(Phase::kLoss)] = 1'046ms;
   summary.Add(step);
   const StepFigures figures = summary.Finish(1);
-  EXPECT_EQ(PercentWords(figures.phases[0].share_percent), "1.0 %");
+  EXPECT_EQ(FormatPercent(figures.phases[0].share_percent), "1.0 %");
   OrderedJson json;
   Put(figures, json);
   EXPECT_EQ(json["phases"][0]["share_percent"], 1.05);

@@ -1,4 +1,4 @@
-#include "server/evaluate/standing.h"
+#include "server/evaluate/rule_status_change.h"
 
 #include <gtest/gtest.h>
 
@@ -15,11 +15,11 @@ Verdict Say(VerdictKind kind) {
   return verdict;
 }
 
-Standing Of(RuleStatus before, VerdictKind kind, JobStatus job, bool last) {
+RuleStatusChange Of(RuleStatus before, VerdictKind kind, JobStatus job, bool last) {
   return StandingOf(before, Say(kind), job, last, kEnd, kNow);
 }
 
-TEST(Standing, IsInProgressUntilTheJobEnds) {
+TEST(RuleStatusChange, IsInProgressUntilTheJobEnds) {
   for (const auto kind : {VerdictKind::kUnknown, VerdictKind::kClear}) {
     const auto standing = Of(RuleStatus::kInProgress, kind, JobStatus::kInProgress, false);
     EXPECT_EQ(standing.status, RuleStatus::kInProgress);
@@ -30,21 +30,21 @@ TEST(Standing, IsInProgressUntilTheJobEnds) {
             RuleStatus::kInProgress);
 }
 
-TEST(Standing, IsFoundAtTheTimeOfTheData) {
+TEST(RuleStatusChange, IsFoundAtTheTimeOfTheData) {
   const auto standing =
       Of(RuleStatus::kInProgress, VerdictKind::kFinding, JobStatus::kInProgress, false);
   EXPECT_EQ(standing.status, RuleStatus::kIssuesFound);
   EXPECT_EQ(standing.at, FromMicros(5'000'000));
 }
 
-TEST(Standing, StaysFound) {
+TEST(RuleStatusChange, StaysFound) {
   for (const auto job : {JobStatus::kStopping, JobStatus::kStopped, JobStatus::kCompleted}) {
     EXPECT_EQ(Of(RuleStatus::kIssuesFound, VerdictKind::kClear, job, true).status,
               RuleStatus::kIssuesFound);
   }
 }
 
-TEST(Standing, EndsWithTheJob) {
+TEST(RuleStatusChange, EndsWithTheJob) {
   const auto clear = Of(RuleStatus::kInProgress, VerdictKind::kClear, JobStatus::kFailed, true);
   EXPECT_EQ(clear.status, RuleStatus::kNoIssuesFound);
   EXPECT_EQ(clear.at, kEnd);
@@ -54,7 +54,7 @@ TEST(Standing, EndsWithTheJob) {
   EXPECT_EQ(unknown.details, "not judged: 57.3 % of each step");
 }
 
-TEST(Standing, StopsWithTheJob) {
+TEST(RuleStatusChange, StopsWithTheJob) {
   EXPECT_EQ(Of(RuleStatus::kInProgress, VerdictKind::kClear, JobStatus::kStopping, false).status,
             RuleStatus::kStopping);
   EXPECT_EQ(Of(RuleStatus::kStopping, VerdictKind::kClear, JobStatus::kStopped, false).status,

@@ -1,4 +1,4 @@
-#include "server/edge/http/settle.h"
+#include "server/edge/http/normalize_head.h"
 
 #include <algorithm>
 #include <array>
@@ -135,7 +135,7 @@ bool StandsOnce(std::string_view name) {
   return StandsIn(kOnce, name);
 }
 
-std::optional<Refusal> Settle(Head& head) {
+std::optional<Refusal> NormalizeHead(Head& head) {
   for (const auto decide :
        {DecideHost, DecideFraming, DecideCoding, DecideExpect, DecideConnection}) {
     if (std::optional<Refusal> refusal = decide(head)) return refusal;

@@ -1,4 +1,4 @@
-#include "server/ingest/check/density.h"
+#include "server/ingest/check/block_capacity.h"
 
 #include <algorithm>
 #include <numeric>
@@ -53,13 +53,14 @@ std::string Detail(std::int64_t devices) {
 
 }  // namespace
 
-Density::Density(const std::vector<std::int64_t>& at_us) : at_us_(at_us), order_(at_us.size()) {
+BlockCapacity::BlockCapacity(const std::vector<std::int64_t>& at_us)
+    : at_us_(at_us), order_(at_us.size()) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   if (std::ranges::is_sorted(at_us)) return;
   std::ranges::sort(order_, {}, [&](std::size_t row) { return at_us[row]; });
 }
 
-void Density::Add(std::string_view metric, const std::vector<std::uint8_t>& present) {
+void BlockCapacity::Add(std::string_view metric, const std::vector<std::uint8_t>& present) {
   auto found = metrics_.find(metric);
   if (found == metrics_.end()) {
     found = metrics_.emplace(metric, Rows{0, std::string(at_us_.size(), '\0'), {}}).first;
@@ -73,7 +74,7 @@ void Density::Add(std::string_view metric, const std::vector<std::uint8_t>& pres
   }
 }
 
-std::optional<Density::Fault> Density::Find() const {
+std::optional<BlockCapacity::Fault> BlockCapacity::Find() const {
   if (IsTooDense(TimesOf({}), MostInstants(0), kOfAllUs)) return Fault{"", Detail(0)};
   for (const auto& [metric, rows] : metrics_) {
     const std::int64_t most = MostInstants(rows.devices);
@@ -89,7 +90,7 @@ std::optional<Density::Fault> Density::Find() const {
 }
 
 // Those of some rows, ascending and each once; of all when none are given.
-std::vector<std::int64_t> Density::TimesOf(std::string_view some) const {
+std::vector<std::int64_t> BlockCapacity::TimesOf(std::string_view some) const {
   std::vector<std::int64_t> times;
   for (const std::size_t row : order_) {
     if (!some.empty() && some[row] == 0) continue;

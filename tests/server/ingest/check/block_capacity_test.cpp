@@ -1,6 +1,6 @@
 // Which ticks blocks have room for, when they go on as they came.
 
-#include "server/ingest/check/density.h"
+#include "server/ingest/check/block_capacity.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::vector<std::int64_t> Every(std::int64_t us, std::int64_t count, std::int64_
 }
 // Nothing, or the metric and what is said about it. Of devices that have values at all times.
 std::string FaultOf(const std::vector<std::int64_t>& at_us, std::size_t devices) {
-  Density density(at_us);
+  BlockCapacity density(at_us);
   for (std::size_t i = 0; i < devices; ++i) density.Add("user.a", {});
   const auto fault = density.Find();
   return fault ? fault->metric + ": " + fault->detail : "";
@@ -38,7 +38,7 @@ std::string FaultOfRanks(std::int64_t ranks, std::int64_t apart_us, std::int64_t
       rank_of.push_back(step % 2 == 0 ? i : ranks - 1 - i);
     }
   }
-  Density density(at_us);
+  BlockCapacity density(at_us);
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     std::vector<std::uint8_t> present(at_us.size());
     for (std::size_t i = 0; i < at_us.size(); ++i) present[i] = rank_of[i] == rank ? 1 : 0;
@@ -48,25 +48,25 @@ std::string FaultOfRanks(std::int64_t ranks, std::int64_t apart_us, std::int64_t
   return fault ? fault->metric + ": " + fault->detail : "";
 }
 
-TEST(Density, TakesRanksThatSendEachStepWithinMilliseconds) {
+TEST(BlockCapacity, TakesRanksThatSendEachStepWithinMilliseconds) {
   EXPECT_EQ(FaultOfRanks(300, 160, 10'000'000, 5), "");    // 18,000 rows in 600 s
   EXPECT_EQ(FaultOfRanks(300, 160, 5'000'000, 20), "");    // 36,000 of 55,738
   EXPECT_EQ(FaultOfRanks(300, 5'000, 10'000'000, 5), "");  // within 1.5 s
 }
 
-TEST(Density, RefusesRanksThatSendMoreInAllThanFits) {
+TEST(BlockCapacity, RefusesRanksThatSendMoreInAllThanFits) {
   EXPECT_EQ(FaultOfRanks(300, 160, 2'000'000, 20),
             "user.loss: more than 55738 instants in 600 s cannot be kept of 300 devices");
 }
 
-TEST(Density, TakesWhatIsOverWithinASecond) {
+TEST(BlockCapacity, TakesWhatIsOverWithinASecond) {
   EXPECT_EQ(FaultOf(Every(1'000, 100), 100), "");
   EXPECT_EQ(FaultOf(Every(1, 512), 1), "");
   EXPECT_EQ(FaultOf(Every(1, 512), 1'000), "");
   EXPECT_EQ(FaultOf(Every(100, 9'000), 1), "") << "0.9 s";
 }
 
-TEST(Density, RefusesWhatIsTooOftenForASecond) {
+TEST(BlockCapacity, RefusesWhatIsTooOftenForASecond) {
   const std::string every = "more than 1048576 instants in 600 s cannot be kept";
   EXPECT_EQ(FaultOf(Every(100, 10'001), 1), "user.a: " + every);
   EXPECT_EQ(FaultOf(Every(100, 150'000), 1), ": " + every) << "of whatever it is";
@@ -74,7 +74,7 @@ TEST(Density, RefusesWhatIsTooOftenForASecond) {
   EXPECT_EQ(FaultOf(Every(572, 20'000), 1), ": " + every);
 }
 
-TEST(Density, RefusesMoreDevicesThanFitAtTheirInterval) {
+TEST(BlockCapacity, RefusesMoreDevicesThanFitAtTheirInterval) {
   EXPECT_EQ(FaultOf(Every(500'000, 3), 20'000),
             "user.a: more than 838 instants in 600 s cannot be kept of 20000 devices");
   EXPECT_NE(FaultOf(Every(500'000, 3), 13'981), "");
@@ -84,18 +84,18 @@ TEST(Density, RefusesMoreDevicesThanFitAtTheirInterval) {
 }
 
 // At 100 Hz a second of 2,000 devices is refused; here none lasts so long.
-TEST(Density, CountsWhatAWindowHoldsHoweverShortItLasted) {
+TEST(BlockCapacity, CountsWhatAWindowHoldsHoweverShortItLasted) {
   EXPECT_EQ(FaultOf(Every(1, 8'384), 2'000), "");
   EXPECT_EQ(FaultOf(Every(1, 8'385), 2'000),
             "user.a: more than 8384 instants in 600 s cannot be kept of 2000 devices");
   EXPECT_EQ(FaultOf(Every(1, 8'385, kWindowUs - 1), 2'000), "") << "in two windows";
 }
 
-TEST(Density, AsksEachDeviceAndEachMetric) {
+TEST(BlockCapacity, AsksEachDeviceAndEachMetric) {
   const std::vector<std::int64_t> at_us = Every(1'000, 2'000);
   std::vector<std::uint8_t> seldom(at_us.size(), 0);
   seldom[0] = 1;
-  Density one(at_us), two(at_us);
+  BlockCapacity one(at_us), two(at_us);
   for (int i = 0; i < 100; ++i) one.Add("user.a", i == 50 ? std::vector<std::uint8_t>() : seldom);
   ASSERT_TRUE(one.Find()) << "a device that is sampled so often beside many that are not";
   for (int i = 0; i < 99; ++i) two.Add("user.a", seldom);
@@ -103,7 +103,7 @@ TEST(Density, AsksEachDeviceAndEachMetric) {
   EXPECT_FALSE(two.Find());
 }
 
-TEST(Density, DoesNotMindOrderAndTimesThatStandTwice) {
+TEST(BlockCapacity, DoesNotMindOrderAndTimesThatStandTwice) {
   for (const std::int64_t us : {572, 573}) {
     std::vector<std::int64_t> at_us = Every(us, 20'000);
     const std::string expected = FaultOf(at_us, 1);
@@ -116,7 +116,7 @@ TEST(Density, DoesNotMindOrderAndTimesThatStandTwice) {
   EXPECT_EQ(FaultOf(std::vector<std::int64_t>(10'000, kBegin), 2'000), "") << "one instant";
 }
 
-TEST(Density, WhatPassesPassesInPieces) {
+TEST(BlockCapacity, WhatPassesPassesInPieces) {
   std::vector<std::int64_t> at_us;
   for (std::int64_t i = 0; i < 60; ++i) {
     for (const std::int64_t at : Every(1'000 + i * 7, 150, i * 1'000'000)) at_us.push_back(at);

@@ -1,4 +1,4 @@
-#include "server/report/text/words.h"
+#include "server/report/text/format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,17 +27,17 @@ constexpr std::pair<std::string_view, std::string_view> kMetricWords[] = {
 
 }  // namespace
 
-std::string PercentWords(double percent) {
+std::string FormatPercent(double percent) {
   return Format("{:.1f} %", percent);
 }
 
-std::string NumberWords(double value) {
+std::string FormatNumber(double value) {
   if (std::abs(value) >= 1'000 && std::abs(value) < 1e15) return Grouped(std::llround(value));
   return Format("{:.3g}", value);
 }
 
-std::string DurationWords(double seconds) {
-  if (seconds < 0) return "-" + DurationWords(-seconds);
+std::string FormatDuration(double seconds) {
+  if (seconds < 0) return "-" + FormatDuration(-seconds);
   if (seconds == 0) return "0 s";
   if (seconds < 0.0009995) return Format("{:.0f} us", seconds * 1e6);
   if (seconds < 0.9995) return Three(seconds * 1e3) + " ms";
@@ -48,7 +48,7 @@ std::string DurationWords(double seconds) {
   return Format("{} d {:02} h", whole / 86'400, whole % 86'400 / 3'600);
 }
 
-std::string BytesWords(double bytes) {
+std::string FormatBytes(double bytes) {
   constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   std::size_t unit = 0;
   while (std::abs(bytes) >= 1'000 && unit + 1 < std::size(kUnits)) {
@@ -58,28 +58,28 @@ std::string BytesWords(double bytes) {
   return Format("{:.{}f} {}", bytes, unit == 0 || std::abs(bytes) >= 99.5 ? 0 : 1, kUnits[unit]);
 }
 
-std::string TimeWords(std::int64_t at_us) {
+std::string FormatTime(std::int64_t at_us) {
   std::string text = ToRfc3339(FromMicros(at_us)).substr(0, 19);
   std::ranges::replace(text, 'T', ' ');
   return text + " UTC";
 }
 
-std::string ValueWords(double value, std::string_view unit) {
-  if (unit == "%") return PercentWords(value);
-  if (unit == "bytes") return BytesWords(value);
-  if (unit == "bytes/s") return BytesWords(value) + "/s";
-  if (unit == "s") return DurationWords(value);
-  return unit.empty() ? NumberWords(value) : NumberWords(value) + " " + std::string(unit);
+std::string FormatValue(double value, std::string_view unit) {
+  if (unit == "%") return FormatPercent(value);
+  if (unit == "bytes") return FormatBytes(value);
+  if (unit == "bytes/s") return FormatBytes(value) + "/s";
+  if (unit == "s") return FormatDuration(value);
+  return unit.empty() ? FormatNumber(value) : FormatNumber(value) + " " + std::string(unit);
 }
 
-std::string MetricWords(std::string_view metric) {
+std::string FormatMetric(std::string_view metric) {
   for (const auto& [name, words] : kMetricWords) {
     if (name == metric) return std::string(words);
   }
   return std::string(metric);
 }
 
-std::string KeyWords(std::string_view key) {
+std::string FormatKey(std::string_view key) {
   std::string words(key);
   for (const std::string_view unit : {"_percent", "_seconds", "_us", "_bytes"}) {
     if (words.ends_with(unit) && words.size() > unit.size()) {

@@ -1,4 +1,4 @@
-#include "server/edge/http/settle.h"
+#include "server/edge/http/normalize_head.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ std::string Outcome(std::string_view lines, std::string_view version = "1.1") {
   return HeadOutcome({Format("POST / HTTP/{}\r\nHost: a\r\n{}\r\n", version, lines)});
 }
 
-Head Settled(std::string_view lines, std::string_view version = "1.1") {
+Head NormalizedHead(std::string_view lines, std::string_view version = "1.1") {
   HeadReader reader;
   std::size_t consumed = 0;
   const std::string bytes = Format("POST / HTTP/{}\r\nHost: a\r\n{}\r\n", version, lines);
@@ -25,7 +25,7 @@ struct Refused {
 };
 
 // T16: each of these was accepted by the stock server, or hung it.
-TEST(Settle, RefusesEveryLengthThatIsNotClear) {
+TEST(NormalizeHead, RefusesEveryLengthThatIsNotClear) {
   constexpr Refused kAll[] = {
       {"Content-Length: 3\r\nContent-Length: 3\r\n", "bad-request"},
       {"Content-Length: 3\r\ncontent-length: 4\r\n", "bad-request"},
@@ -53,18 +53,19 @@ TEST(Settle, RefusesEveryLengthThatIsNotClear) {
   EXPECT_TRUE(Outcome("Transfer-Encoding: chunked\r\n", "1.0").starts_with("refused bad-request"));
 }
 
-TEST(Settle, DecidesTheFraming) {
-  EXPECT_EQ(Settled("").framing, Framing::kNone);
-  EXPECT_EQ(Settled("Content-Length: 999999999999999\r\n").content_length, 999'999'999'999'999U);
-  EXPECT_EQ(Settled("Content-Length: 0\r\n").framing, Framing::kLength);
-  const Head chunked = Settled("Transfer-Encoding: CHUNKED\r\nContent-Encoding: GZip\r\n");
+TEST(NormalizeHead, DecidesTheFraming) {
+  EXPECT_EQ(NormalizedHead("").framing, Framing::kNone);
+  EXPECT_EQ(NormalizedHead("Content-Length: 999999999999999\r\n").content_length,
+            999'999'999'999'999U);
+  EXPECT_EQ(NormalizedHead("Content-Length: 0\r\n").framing, Framing::kLength);
+  const Head chunked = NormalizedHead("Transfer-Encoding: CHUNKED\r\nContent-Encoding: GZip\r\n");
   EXPECT_EQ(chunked.framing, Framing::kChunked);
   EXPECT_EQ(chunked.coding, Coding::kGzip);
   EXPECT_EQ(chunked.headers.size(), 1U);  // the host
 }
 
-TEST(Settle, TakesNoCodingButGzip) {
-  EXPECT_EQ(Settled("Content-Encoding: identity\r\n").coding, Coding::kIdentity);
+TEST(NormalizeHead, TakesNoCodingButGzip) {
+  EXPECT_EQ(NormalizedHead("Content-Encoding: identity\r\n").coding, Coding::kIdentity);
   for (const char* coding : {"zstd", "br", "deflate", "gzip, gzip", "x-gzip"}) {
     EXPECT_TRUE(Outcome(Format("Content-Encoding: {}\r\n", coding))
                     .starts_with("refused unsupported-media-type"))
@@ -72,7 +73,7 @@ TEST(Settle, TakesNoCodingButGzip) {
   }
 }
 
-TEST(Settle, WantsExactlyOneHostThatIsOne) {
+TEST(NormalizeHead, WantsExactlyOneHostThatIsOne) {
   const auto outcome = [](std::string_view lines, std::string_view version) {
     return HeadOutcome({Format("GET / HTTP/{}\r\n{}\r\n", version, lines)});
   };
@@ -89,7 +90,7 @@ TEST(Settle, WantsExactlyOneHostThatIsOne) {
   }
 }
 
-TEST(Settle, RefusesTwoOfWhatMustBeOne) {
+TEST(NormalizeHead, RefusesTwoOfWhatMustBeOne) {
   for (const char* name :
        {"Authorization", "Content-Type", "Content-Encoding", "Cookie", "Origin", "Expect"}) {
     EXPECT_TRUE(
@@ -98,41 +99,42 @@ TEST(Settle, RefusesTwoOfWhatMustBeOne) {
   }
 }
 
-TEST(Settle, DecidesWhetherTheConnectionStays) {
-  EXPECT_TRUE(Settled("").keep_alive);
-  EXPECT_FALSE(Settled("", "1.0").keep_alive);
-  EXPECT_TRUE(Settled("Connection: Keep-Alive\r\n", "1.0").keep_alive);
-  EXPECT_FALSE(Settled("Connection: x, Close\r\n").keep_alive);
-  EXPECT_FALSE(Settled("Connection: close\r\nConnection: keep-alive\r\n").keep_alive);
+TEST(NormalizeHead, DecidesWhetherTheConnectionStays) {
+  EXPECT_TRUE(NormalizedHead("").keep_alive);
+  EXPECT_FALSE(NormalizedHead("", "1.0").keep_alive);
+  EXPECT_TRUE(NormalizedHead("Connection: Keep-Alive\r\n", "1.0").keep_alive);
+  EXPECT_FALSE(NormalizedHead("Connection: x, Close\r\n").keep_alive);
+  EXPECT_FALSE(NormalizedHead("Connection: close\r\nConnection: keep-alive\r\n").keep_alive);
 }
 
-TEST(Settle, MeetsOneExpectation) {
-  EXPECT_TRUE(Settled("Content-Length: 3\r\nExpect: 100-Continue\r\n").expects_continue);
-  EXPECT_FALSE(Settled("Expect: 100-continue\r\n").expects_continue);
-  EXPECT_FALSE(Settled("Content-Length: 3\r\nExpect: 100-continue\r\n", "1.0").expects_continue);
+TEST(NormalizeHead, MeetsOneExpectation) {
+  EXPECT_TRUE(NormalizedHead("Content-Length: 3\r\nExpect: 100-Continue\r\n").expects_continue);
+  EXPECT_FALSE(NormalizedHead("Expect: 100-continue\r\n").expects_continue);
+  EXPECT_FALSE(
+      NormalizedHead("Content-Length: 3\r\nExpect: 100-continue\r\n", "1.0").expects_continue);
   EXPECT_TRUE(Outcome("Expect: a-miracle\r\n").starts_with("refused expectation-failed"));
 }
 
 // T8, T17: ranges, and names that the library or CGI would take for its own.
-TEST(Settle, TakesOutWhatNobodyBehindMayActOn) {
+TEST(NormalizeHead, TakesOutWhatNobodyBehindMayActOn) {
   for (const char* name :
        {"Range", "If-Range", "REMOTE_ADDR", "REMOTE_PORT", "LOCAL_ADDR", "Remote-Addr", "X_Real_IP",
         "Upgrade", "TE", "Trailer", "Proxy-Connection", "Proxy-Authorization", "Proxy",
         "Keep-Alive", "HTTP2-Settings"}) {
-    EXPECT_EQ(Settled(Format("{}: 1\r\n", name)).headers.size(), 1U) << name;
+    EXPECT_EQ(NormalizedHead(Format("{}: 1\r\n", name)).headers.size(), 1U) << name;
   }
 }
 
-TEST(Settle, ValuesAreNeverDecoded) {
-  const Head head = Settled("Authorization: Bearer ab%63\r\nX: a%0d%0aSet-Cookie: b\r\n");
+TEST(NormalizeHead, ValuesAreNeverDecoded) {
+  const Head head = NormalizedHead("Authorization: Bearer ab%63\r\nX: a%0d%0aSet-Cookie: b\r\n");
   EXPECT_EQ(head.headers.at("authorization"), "Bearer ab%63");
   EXPECT_EQ(head.headers.at("x"), "a%0d%0aSet-Cookie: b");
 }
 
-TEST(Settle, NobodyMakesAHeaderOfAProxyVanish) {
+TEST(NormalizeHead, NobodyMakesAHeaderOfAProxyVanish) {
   EXPECT_TRUE(Outcome("X-Forwarded-For: 10.0.0.1\r\nConnection: close, X-Forwarded-For\r\n")
                   .starts_with("refused bad-request: Connection names"));
-  EXPECT_TRUE(Settled("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n").keep_alive);
+  EXPECT_TRUE(NormalizedHead("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n").keep_alive);
 }
 
 }  // namespace

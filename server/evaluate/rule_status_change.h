@@ -10,7 +10,7 @@
 namespace stepscope {
 
 // The status that describe-job shows of a rule, with its sentence and the time of the change.
-struct Standing {
+struct RuleStatusChange {
   RuleStatus status = RuleStatus::kInProgress;
   std::string details;
   Time at{};
@@ -18,8 +18,8 @@ struct Standing {
 
 // `last`: the job ended and everything of it was seen, until `job_end`. A rule that fired stays
 // IssuesFound; one that could not judge says so at the end.
-Standing StandingOf(RuleStatus before, const Verdict& verdict, JobStatus job, bool last,
-                    Time job_end, Time now);
+RuleStatusChange StandingOf(RuleStatus before, const Verdict& verdict, JobStatus job, bool last,
+                            Time job_end, Time now);
 
 // As it is stored and shown: kind, sentence, status_details, share, severity, active, evidence.
 Json ToJson(const Verdict& verdict, const std::string& details);

@@ -12,6 +12,6 @@ bool StandsOnce(std::string_view name);
 
 // Decides what the headers of a complete head mean (host, length, coding, Expect, Connection), and
 // takes out those that nobody behind the edge may act on. The reason when they contradict.
-std::optional<Refusal> Settle(Head& head);
+std::optional<Refusal> NormalizeHead(Head& head);
 
 }  // namespace stepscope

@@ -11,17 +11,17 @@ namespace stepscope {
 
 inline constexpr std::string_view kNothing = "–";
 
-std::string PercentWords(double percent);  // "41.3 %"
-std::string NumberWords(double value);     // three significant digits, thousands grouped
+std::string FormatPercent(double percent);  // "41.3 %"
+std::string FormatNumber(double value);     // three significant digits, thousands grouped
 // "812 us" to "2 d 03 h".
-std::string DurationWords(double seconds);
-std::string BytesWords(double bytes);
-std::string TimeWords(std::int64_t at_us);  // "2026-11-20 20:13:34 UTC"
+std::string FormatDuration(double seconds);
+std::string FormatBytes(double bytes);
+std::string FormatTime(std::int64_t at_us);  // "2026-11-20 20:13:34 UTC"
 // By the unit of a metric: "%", "bytes/s", ...
-std::string ValueWords(double value, std::string_view unit);
+std::string FormatValue(double value, std::string_view unit);
 // What a metric is called in a table: "GPU", "memory", ...; its name when it is not one of them.
-std::string MetricWords(std::string_view metric);
+std::string FormatMetric(std::string_view metric);
 // "data_wait_percent" -> "data wait".
-std::string KeyWords(std::string_view key);
+std::string FormatKey(std::string_view key);
 
 }  // namespace stepscope

@@ -19,9 +19,9 @@ namespace stepscope {
 // So a burst that is over within a second says nothing of what goes on, nor do devices that have
 // each an instant of their own. Whatever passes, passes in pieces, too: of the rows or the devices.
 // Borrows the times, which may be in any order and stand twice.
-class Density {
+class BlockCapacity {
  public:
-  explicit Density(const std::vector<std::int64_t>& at_us);
+  explicit BlockCapacity(const std::vector<std::int64_t>& at_us);
 
   // A device of a metric, and at which of the times it has a value; empty: at all.
   void Add(std::string_view metric, const std::vector<std::uint8_t>& present);

@@ -1,11 +1,11 @@
-#include "server/ingest/check/window_rooms.h"
+#include "server/ingest/check/span_quota.h"
 
 #include "core/base/text.h"
 #include "server/store/jobs/windows.h"
 
 namespace stepscope {
 
-Result<WindowRooms::Room*> WindowRooms::Find(Connection& connection, const Key& key) {
+Result<SpanQuota::Room*> SpanQuota::Find(Connection& connection, const Key& key) {
   const auto [place, fresh] = rooms_.try_emplace(key);
   Room& room = place->second;
   if (!fresh) return &room;
@@ -21,8 +21,8 @@ Result<WindowRooms::Room*> WindowRooms::Find(Connection& connection, const Key& 
   return &room;
 }
 
-Result<std::string> WindowRooms::Take(Connection& connection, std::int64_t job_id,
-                                      const TableFrame& table) {
+Result<std::string> SpanQuota::Take(Connection& connection, std::int64_t job_id,
+                                    const TableFrame& table) {
   if (table.kind != FrameKind::kSpans) return std::string();
   const Result<Room*> found = Find(connection, {job_id, table.window_id});
   if (!found) return found.error();
@@ -41,7 +41,7 @@ Result<std::string> WindowRooms::Take(Connection& connection, std::int64_t job_i
   return std::string();
 }
 
-Status WindowRooms::Save(Connection& connection) const {
+Status SpanQuota::Save(Connection& connection) const {
   if (Status done = InsertSpanBlocks(connection, blocks_); !done) return done;
   for (const auto& [key, room] : rooms_) {
     if (room.taken == 0) continue;

@@ -1,4 +1,4 @@
-#include "server/evaluate/standing.h"
+#include "server/evaluate/rule_status_change.h"
 
 namespace stepscope {
 namespace {
@@ -8,9 +8,9 @@ constexpr std::size_t kMostDetails = 1024;
 
 }  // namespace
 
-Standing StandingOf(RuleStatus before, const Verdict& verdict, JobStatus job, bool last,
-                    Time job_end, Time now) {
-  Standing standing{RuleStatus::kInProgress, verdict.sentence, now};
+RuleStatusChange StandingOf(RuleStatus before, const Verdict& verdict, JobStatus job, bool last,
+                            Time job_end, Time now) {
+  RuleStatusChange standing{RuleStatus::kInProgress, verdict.sentence, now};
   const bool unknown = verdict.kind == VerdictKind::kUnknown;
   if (before == RuleStatus::kIssuesFound || verdict.kind == VerdictKind::kFinding) {
     standing.status = RuleStatus::kIssuesFound;

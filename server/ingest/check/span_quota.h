@@ -14,7 +14,7 @@ namespace stepscope {
 
 // The windows whose spans a transaction brings, and the spans: each window is looked up once, and
 // knows how many it has.
-class WindowRooms {
+class SpanQuota {
  public:
   // Why a table is not stored; "" where it is, and for tables of other kinds. Spans are of a window
   // that was asked for and of its steps, and no more than a window may have.
