@@ -95,7 +95,7 @@ bool ExecuteCommand(CommandSignals& signals, Terminal& terminal) {
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
       return false;
     if (signal != SIGTSTP) continue;
-    terminal.HandOver();
+    terminal.Leave();
     raise(SIGSTOP);
     terminal.Enter();
   }
