@@ -18,12 +18,12 @@ namespace {
 
 using test::FakeRoot;
 
-using Bench = test::CollectorBench;
+using CollectorsBench = test::CollectorBench;
 
 TEST(CpuCollector, TellsUseAndIoWaitOfEachCoreApart) {
   FakeRoot root;
   root.Write("/proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0\n");
-  Bench cpu(MakeCpuCollector, root);
+  CollectorsBench cpu(MakeCpuCollector, root);
   ASSERT_TRUE(cpu.At(0s));
   EXPECT_TRUE(cpu.Missing("cpu_util_percent", "cpu0"));
   root.Write(
@@ -40,7 +40,7 @@ TEST(CpuCollector, TellsUseAndIoWaitOfEachCoreApart) {
 TEST(CpuCollector, TellsWhatTheUseIsMadeOf) {
   FakeRoot root;
   root.Write("/proc/stat", "cpu  0 0 0 0 0 0 0 5\ncpu0 0 0 0 0 0 0 0 5\nintr 1 2\nctxt 1000\n");
-  Bench cpu(MakeCpuCollector, root);
+  CollectorsBench cpu(MakeCpuCollector, root);
   ASSERT_TRUE(cpu.At(0s));
   root.Write("/proc/stat",
              "cpu  30 10 12 40 0 1 2 10\ncpu0 30 10 12 40 0 1 2 10\nintr 3 4\nctxt 1400\n");
@@ -57,7 +57,7 @@ TEST(CpuCollector, TellsWhatTheUseIsMadeOf) {
 TEST(CpuCollector, KeepsToTheUseAndIoWaitOfEachCoreOnALargeNode) {
   FakeRoot root;
   root.Write("/proc/stat", test::LargeStat(192, 0));
-  Bench cpu(MakeCpuCollector, root);
+  CollectorsBench cpu(MakeCpuCollector, root);
   ASSERT_TRUE(cpu.At(0s));
   root.Write("/proc/stat", test::LargeStat(192, 1));
   ASSERT_TRUE(cpu.At(500ms));
@@ -71,7 +71,7 @@ TEST(CpuCollector, KeepsToTheUseAndIoWaitOfEachCoreOnALargeNode) {
 TEST(CpuCollector, LeavesOutACoreWhoseCounterRanBackwards) {
   FakeRoot root;
   root.Write("/proc/stat", "cpu0 10 0 0 50 40\ncpu1 10 0 0 50 40\n");
-  Bench cpu(MakeCpuCollector, root);
+  CollectorsBench cpu(MakeCpuCollector, root);
   ASSERT_TRUE(cpu.At(0s));
   root.Write("/proc/stat", "cpu0 20 0 0 60 39\ncpu1 20 0 0 60 40\n");
   ASSERT_TRUE(cpu.At(1s));
@@ -82,7 +82,7 @@ TEST(CpuCollector, LeavesOutACoreWhoseCounterRanBackwards) {
 TEST(CpuCollector, StartsAgainWithACoreThatWasOffline) {
   FakeRoot root;
   root.Write("/proc/stat", "cpu0 0 0 0 0\ncpu1 0 0 0 0\n");
-  Bench cpu(MakeCpuCollector, root);
+  CollectorsBench cpu(MakeCpuCollector, root);
   ASSERT_TRUE(cpu.At(0s));
   root.Write("/proc/stat", "cpu0 10 0 0 10\n");
   ASSERT_TRUE(cpu.At(1s));
@@ -98,7 +98,7 @@ TEST(CpuCollector, StartsAgainWithACoreThatWasOffline) {
 TEST(CpuCollector, SaysThatThereIsNoCpuLine) {
   FakeRoot root;
   root.Write("/proc/stat", "intr 1 2 3\n");
-  Bench cpu(MakeCpuCollector, root);
+  CollectorsBench cpu(MakeCpuCollector, root);
   EXPECT_FALSE(cpu.At(0s));
 }
 
@@ -117,7 +117,7 @@ TEST(MemoryCollector, CountsWhatIsNotAvailableAsUsed) {
   root.Write("/proc/meminfo",
              "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable:  250 kB\nCached: 90 kB\n"
              "SwapTotal: 50 kB\nSwapFree: 20 kB\nDirty: 3 kB\nWriteback: 4 kB\nShmem: 8 kB\n");
-  Bench memory(MakeMemoryCollector, root);
+  CollectorsBench memory(MakeMemoryCollector, root);
   ASSERT_TRUE(memory.At(0s));
   EXPECT_DOUBLE_EQ(memory.row.At("memory_used_percent"), 75);
   EXPECT_DOUBLE_EQ(memory.row.At("memory_used_bytes"), 750 * 1024);
@@ -132,7 +132,7 @@ TEST(MemoryCollector, CountsWhatIsNotAvailableAsUsed) {
 TEST(MemoryCollector, HasNoSeriesOfSwapWhereThereIsNone) {
   FakeRoot root;
   root.Write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 250 kB\nSwapTotal: 0 kB\n");
-  Bench memory(MakeMemoryCollector, root);
+  CollectorsBench memory(MakeMemoryCollector, root);
   ASSERT_TRUE(memory.At(0s));
   EXPECT_TRUE(memory.Missing("swap_used_bytes"));
 }
@@ -156,7 +156,7 @@ TEST(NetworkCollector, LeavesOutTheLoopbackAndWhatContainersMake) {
     root.Write("/proc/net/dev", text);
   };
   devices(1000, 0);
-  Bench network(MakeNetworkCollector, root);
+  CollectorsBench network(MakeNetworkCollector, root);
   ASSERT_TRUE(network.At(0s));
   devices(2000, 500);
   ASSERT_TRUE(network.At(2s));
@@ -174,7 +174,7 @@ TEST(NetworkCollector, HasDropsAndErrorsOnlyOfThoseThatHadSome) {
   root.Write("/sys/class/net/eth1/speed", "-1\n");  // no link
   root.Write("/proc/net/dev",
              "eth0: 1 10 5 7 0 0 0 0 1 10 0 0 0 0 0 0\neth1: 1 1 0 0 0 0 0 0 1 1 0 0\n");
-  Bench network(MakeNetworkCollector, root);
+  CollectorsBench network(MakeNetworkCollector, root);
   ASSERT_TRUE(network.At(0s));
   EXPECT_DOUBLE_EQ(network.row.At("network_link_bytes_per_second", "eth0"), 1.25e9);
   root.Write("/proc/net/dev",
@@ -191,7 +191,7 @@ TEST(NetworkCollector, HasDropsAndErrorsOnlyOfThoseThatHadSome) {
 TEST(NetworkCollector, GivesNoRateWhenACounterIsReset) {
   FakeRoot root;
   root.Write("/proc/net/dev", "eth0: 1000 0 0 0 0 0 0 0 1000 0\n");
-  Bench network(MakeNetworkCollector, root);
+  CollectorsBench network(MakeNetworkCollector, root);
   ASSERT_TRUE(network.At(0s));
   root.Write("/proc/net/dev", "eth0: 10 0 0 0 0 0 0 0 2000 0\n");
   ASSERT_TRUE(network.At(1s));
@@ -207,7 +207,7 @@ TEST(LoadCollector, ReadsTheFirstNumber) {
 TEST(LoadCollector, StandsUntilTheKernelWorksItOutAgain) {
   FakeRoot root;
   root.Write("/proc/loadavg", "1.50 1 1 1/1 1\n");
-  Bench load(MakeLoadCollector, root);
+  CollectorsBench load(MakeLoadCollector, root);
   ASSERT_TRUE(load.At(0s));
   root.Write("/proc/loadavg", "2.50 1 1 1/1 1\n");
   ASSERT_TRUE(load.At(4s));
@@ -230,7 +230,7 @@ TEST(PressureCollector, TurnsStalledMicrosecondsIntoShares) {
     }
   };
   stalled(0);
-  Bench pressure(MakePressureCollector, root);
+  CollectorsBench pressure(MakePressureCollector, root);
   ASSERT_TRUE(pressure.At(0s));
   stalled(100'000);
   ASSERT_TRUE(pressure.At(500ms));

@@ -11,7 +11,7 @@ namespace {
 
 using test::FakeRoot;
 
-using Bench = test::CollectorBench;
+using DiskBench = test::CollectorBench;
 
 // Of /proc/diskstats only the names count.
 void ShowDisk(const FakeRoot& root, const std::string& device, std::string_view figures) {
@@ -28,7 +28,7 @@ TEST(DiskCollector, CountsWholeDevicesWithHardwareOnly) {
     }
   };
   stats(0, 0, 0);
-  Bench disk(MakeDiskCollector, root);
+  DiskBench disk(MakeDiskCollector, root);
   ASSERT_TRUE(disk.At(0s));
   stats(200, 100, 250);
   ASSERT_TRUE(disk.At(500ms));
@@ -43,7 +43,7 @@ TEST(DiskCollector, TellsHowManyRequestsThereWereAndHowLongOneTook) {
   root.MakeFolder("/sys/block/sda/device");
   root.Write("/proc/diskstats", "8 0 sda\n");
   ShowDisk(root, "sda", "100 0 9 500 10 0 9 50 0 900 1000");
-  Bench disk(MakeDiskCollector, root);
+  DiskBench disk(MakeDiskCollector, root);
   ASSERT_TRUE(disk.At(0s));
   ShowDisk(root, "sda", "140 0 9 600 10 0 9 50 3 950 3500");
   ASSERT_TRUE(disk.At(500ms));
@@ -59,7 +59,7 @@ TEST(DiskCollector, LeavesOutADeviceThatWasNeverUsed) {
   root.MakeFolder("/sys/block/sr0/device");
   root.Write("/proc/diskstats", "11 0 sr0\n");
   ShowDisk(root, "sr0", "0 0 0 0 0 0 0 0 0 0 0");
-  Bench disk(MakeDiskCollector, root);
+  DiskBench disk(MakeDiskCollector, root);
   ASSERT_TRUE(disk.At(0s));
   ASSERT_TRUE(disk.At(1s));
   EXPECT_EQ(disk.row.size(), 0u);
@@ -73,7 +73,7 @@ TEST(DiskCollector, UsesTheExactTimeBetweenReadings) {
   root.MakeFolder("/sys/block/cciss!c0d0/device");
   root.Write("/proc/diskstats", "104 0 cciss/c0d0\n");
   ShowDisk(root, "cciss!c0d0", "0 0 0 0 0 0 0 0 0 0 0");
-  Bench disk(MakeDiskCollector, root);
+  DiskBench disk(MakeDiskCollector, root);
   ASSERT_TRUE(disk.At(0s));
   ShowDisk(root, "cciss!c0d0", "0 0 1000 0 0 0 0 0 0 2000 0");
   ASSERT_TRUE(disk.At(512ms));
@@ -88,7 +88,7 @@ TEST(DiskCollector, FindsADiskThatComesLater) {
   root.Write("/proc/diskstats", "8 0 sda\n");
   ShowDisk(root, "sda", "0 0 8 0 0 0 0 0 0 0 0");
   ShowDisk(root, "sdb", "0 0 8 0 0 0 0 0 0 0 0");
-  Bench disk(MakeDiskCollector, root);
+  DiskBench disk(MakeDiskCollector, root);
   ASSERT_TRUE(disk.At(0s));
   root.Write("/proc/diskstats", "8 0 sda\n8 16 sdb\n");
   ASSERT_TRUE(disk.At(10s));

@@ -16,7 +16,7 @@ namespace stepscope {
 namespace {
 
 using test::FakeRoot;
-using Bench = test::CollectorBench;
+using SeldomBench = test::CollectorBench;
 
 TEST(FaultsCollector, ReadsEveryFiveSecondsAndTellsRatesOverThatTime) {
   FakeRoot root;
@@ -26,7 +26,7 @@ TEST(FaultsCollector, ReadsEveryFiveSecondsAndTellsRatesOverThatTime) {
                                       faults, major, kills));
   };
   counts(1000, 10, 1);
-  Bench faults(MakeFaultsCollector, root);
+  SeldomBench faults(MakeFaultsCollector, root);
   ASSERT_TRUE(faults.At(0s));
   EXPECT_DOUBLE_EQ(faults.row.At("memory_oom_kills"), 1);
   counts(3000, 11, 2);
@@ -43,7 +43,7 @@ TEST(PacedCollector, FailureStandsUntilTheNextReading) {
   FakeRoot root;
   const auto write = [&](const char* text) { root.Write("/proc/net/snmp", text); };
   write("Tcp: InSegs RetransSegs\nTcp: 900 1\n");
-  Bench tcp(MakeTcpCollector, root);
+  SeldomBench tcp(MakeTcpCollector, root);
   ASSERT_TRUE(tcp.At(0s));
   write("Tcp: InSegs\nTcp: 900\n");
   EXPECT_TRUE(tcp.At(500ms)) << "not read yet";
@@ -62,7 +62,7 @@ TEST(TcpCollector, FindsItsColumnByName) {
                                         segments));
   };
   retransmitted(10);
-  Bench tcp(MakeTcpCollector, root);
+  SeldomBench tcp(MakeTcpCollector, root);
   ASSERT_TRUE(tcp.At(0s));
   retransmitted(20);
   ASSERT_TRUE(tcp.At(5s));
@@ -81,7 +81,7 @@ TEST(FrequencyCollector, TellsEachCoreAndTheMeanOfThoseOnline) {
   clock(0, "2000000\n");
   clock(1, "3000000\n");
   clock(2, "");
-  Bench frequency(MakeFrequencyCollector, root);
+  SeldomBench frequency(MakeFrequencyCollector, root);
   ASSERT_TRUE(frequency.At(0s));
   EXPECT_DOUBLE_EQ(frequency.row.At("cpu_clock_mhz", "cpu1"), 3000);
   EXPECT_DOUBLE_EQ(frequency.row.At("node_cpu_clock_mhz"), 2500);
@@ -123,7 +123,7 @@ TEST(NfsCollector, CountsEachExportOnce) {
                       Mount("nas:/home", "/home", 5, 5, 5)));
   };
   mounts(10, 1000, 100);
-  Bench nfs(MakeNfsCollector, root);
+  SeldomBench nfs(MakeNfsCollector, root);
   ASSERT_TRUE(nfs.At(0s));
   mounts(30, 9000, 200);
   ASSERT_TRUE(nfs.At(2s));
@@ -139,7 +139,7 @@ TEST(NfsCollector, CountsEachExportOnce) {
 TEST(NfsCollector, FindsAMountThatComesLater) {
   FakeRoot root;
   root.Write("/proc/self/mountstats", kOther);
-  Bench nfs(MakeNfsCollector, root);
+  SeldomBench nfs(MakeNfsCollector, root);
   ASSERT_TRUE(nfs.At(0s));
   const std::string folder = "/" + std::string(70, 'x') + "/set";
   root.Write("/proc/self/mountstats", Mount("nas:/set", folder, 1, 1, 1));
@@ -151,7 +151,7 @@ TEST(NfsCollector, SeesTheNodesMountsBelowAnotherRoot) {
   FakeRoot root;
   root.Write("/proc/self/mountstats", Mount("nas:/data", "/host/mnt/data", 1, 1, 1));
   root.Write("/proc/1/mountstats", Mount("nas:/data", "/mnt/data", 1, 1, 1));
-  Bench nfs(MakeNfsCollector, root);
+  SeldomBench nfs(MakeNfsCollector, root);
   ASSERT_TRUE(nfs.At(0s) && nfs.At(2s));
   EXPECT_DOUBLE_EQ(nfs.row.At("nfs_operations_per_second", "/mnt/data"), 0);
   EXPECT_TRUE(nfs.Missing("nfs_operations_per_second", "/host/mnt/data"));
@@ -182,7 +182,7 @@ TEST(RdmaCollector, CountsWordsAsBytesAndErrorsOfAllKindsTogether) {
   };
   root.Write(port + "rate", "400 Gb/sec (4X NDR)\n");
   counts(1000, 3, 4);
-  Bench rdma(MakeRdmaCollector, root);
+  SeldomBench rdma(MakeRdmaCollector, root);
   ASSERT_TRUE(rdma.At(0s));
   EXPECT_DOUBLE_EQ(rdma.row.At("rdma_link_bytes_per_second", "mlx5_0:1"), 5e10);
   counts(6000, 5, 12);

@@ -16,7 +16,7 @@ namespace {
 
 using test::FakeRoot;
 
-using Bench = test::CollectorBench;
+using VanishingBench = test::CollectorBench;
 
 void TakeAway(const FakeRoot& root, const std::string& folder, const std::string& file) {
   root.Write(folder + file, "");
@@ -33,7 +33,7 @@ TEST(VanishingDevices, ADiskStopsNoOtherAndComesAgain) {
   root.Write("/proc/diskstats", "8 0 sda\n8 16 sdb\n");
   show("sda", 0);
   show("sdb", 0);
-  Bench disk(MakeDiskCollector, root);
+  VanishingBench disk(MakeDiskCollector, root);
   ASSERT_TRUE(disk.At(0s));
   TakeAway(root, "/sys/block/sdb", "/stat");
   root.Write("/proc/diskstats", "8 0 sda\n");
@@ -65,7 +65,7 @@ TEST(VanishingDevices, AnInterfaceStopsNoOtherAndComesAgain) {
   constexpr auto kLink = "network_link_bytes_per_second";
   root.Write("/sys/class/net/eth1/speed", "10000\n");
   show(1000, 1000);
-  Bench network(MakeNetworkCollector, root);
+  VanishingBench network(MakeNetworkCollector, root);
   ASSERT_TRUE(network.At(0s));
   EXPECT_DOUBLE_EQ(network.row.At(kLink, "eth1"), 1.25e9);
   TakeAway(root, "/sys/class/net/eth1", "/speed");

@@ -16,9 +16,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using namespace std::string_literals;
 
-using Variables = std::map<std::string, std::string, std::less<>>;
+using StartVariables = std::map<std::string, std::string, std::less<>>;
 
-Environment Of(const Variables& variables) {
+Environment StartOf(const StartVariables& variables) {
   return [variables](std::string_view name) {
     const auto found = variables.find(name);
     return found == variables.end() ? std::string() : found->second;
@@ -50,38 +50,38 @@ TEST(ProcessStart, OfThisProcessIsKnown) {
 }
 
 TEST(NamesOfProcess, WhatItSaysGoesBeforeVariableAndLauncher) {
-  const Variables slurm = {{"SLURM_JOB_ID", "4711"}, {"SLURM_JOB_NAME", "bert"}};
-  Variables both = slurm;
+  const StartVariables slurm = {{"SLURM_JOB_ID", "4711"}, {"SLURM_JOB_NAME", "bert"}};
+  StartVariables both = slurm;
   both["STEPSCOPE_JOB"] = "mine";
 
-  EXPECT_EQ(NamesOfProcess("said", Of(both))->job, "said");
-  EXPECT_EQ(NamesOfProcess("", Of(both))->job, "mine");
-  EXPECT_EQ(NamesOfProcess("", Of(slurm))->job, "bert-4711");
-  EXPECT_EQ(NamesOfProcess("", Of(slurm))->group, "bert");
-  EXPECT_EQ(NamesOfProcess("bert-4711", Of(slurm))->group, "bert");
-  EXPECT_EQ(NamesOfProcess("said", Of(slurm))->group, "");
+  EXPECT_EQ(NamesOfProcess("said", StartOf(both))->job, "said");
+  EXPECT_EQ(NamesOfProcess("", StartOf(both))->job, "mine");
+  EXPECT_EQ(NamesOfProcess("", StartOf(slurm))->job, "bert-4711");
+  EXPECT_EQ(NamesOfProcess("", StartOf(slurm))->group, "bert");
+  EXPECT_EQ(NamesOfProcess("bert-4711", StartOf(slurm))->group, "bert");
+  EXPECT_EQ(NamesOfProcess("said", StartOf(slurm))->group, "");
 }
 
 TEST(NamesOfProcess, AJobThatNobodyNamesIsAnErrorWithTheWayOut) {
-  EXPECT_THAT(NamesOfProcess("", Of({})).error().message, HasSubstr("set STEPSCOPE_JOB"));
+  EXPECT_THAT(NamesOfProcess("", StartOf({})).error().message, HasSubstr("set STEPSCOPE_JOB"));
 }
 
 TEST(NamesOfProcess, ANameThatNoJobCanHaveIsRefused) {
-  EXPECT_FALSE(NamesOfProcess("../etc", Of({})).ok());
-  EXPECT_FALSE(NamesOfProcess(std::string(64, 'a'), Of({})).ok());
-  EXPECT_EQ(NamesOfProcess("a", Of({{"STEPSCOPE_GROUP", "\x1b[2J"}}))->group, "");
+  EXPECT_FALSE(NamesOfProcess("../etc", StartOf({})).ok());
+  EXPECT_FALSE(NamesOfProcess(std::string(64, 'a'), StartOf({})).ok());
+  EXPECT_EQ(NamesOfProcess("a", StartOf({{"STEPSCOPE_GROUP", "\x1b[2J"}}))->group, "");
 }
 
 TEST(KinetoNote, WarnsWhereItIsOn) {
-  EXPECT_THAT(KinetoNote(Of({{"KINETO_USE_DAEMON", "1"}})), HasSubstr("may crash"));
-  EXPECT_EQ(KinetoNote(Of({{"KINETO_USE_DAEMON", "0"}})), "");
-  EXPECT_EQ(KinetoNote(Of({})), "");
+  EXPECT_THAT(KinetoNote(StartOf({{"KINETO_USE_DAEMON", "1"}})), HasSubstr("may crash"));
+  EXPECT_EQ(KinetoNote(StartOf({{"KINETO_USE_DAEMON", "0"}})), "");
+  EXPECT_EQ(KinetoNote(StartOf({})), "");
 }
 
 class GpusOfProcessTest : public testing::Test {
  protected:
-  std::vector<std::string> Gpus(const Variables& variables, const std::string& visible) const {
-    return GpusOfProcess(Of(variables), visible, gpus_);
+  std::vector<std::string> Gpus(const StartVariables& variables, const std::string& visible) const {
+    return GpusOfProcess(StartOf(variables), visible, gpus_);
   }
   std::vector<GpuFacts> gpus_ = {{.device = "gpu0", .uuid = "GPU-aa11"},
                                  {.device = "gpu1", .uuid = "GPU-bb22"},

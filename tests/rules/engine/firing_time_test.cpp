@@ -7,20 +7,20 @@
 namespace stepscope {
 namespace {
 
-Time At(int seconds) {
+Time AtSecond(int seconds) {
   return Time(std::chrono::seconds(seconds));
 }
 
 TEST(FiringTime, CountsWhatALaterStretchAddsBeforeTheEarliest) {
   FiringTime time;
-  time.Saw(At(0), At(10'000));
-  time.Fired(At(5000), At(5500));
+  time.Saw(AtSecond(0), AtSecond(10'000));
+  time.Fired(AtSecond(5000), AtSecond(5500));
   EXPECT_DOUBLE_EQ(time.Share(), 0.05);
   FiringTime loaded;
   ASSERT_TRUE(LoadFields(SaveFields(time), loaded).ok());
-  loaded.Fired(At(1000), At(6000));
+  loaded.Fired(AtSecond(1000), AtSecond(6000));
   EXPECT_DOUBLE_EQ(loaded.Share(), 0.5);
-  loaded.Fired(At(1000), At(6100));
+  loaded.Fired(AtSecond(1000), AtSecond(6100));
   EXPECT_DOUBLE_EQ(loaded.Share(), 0.51);
 }
 

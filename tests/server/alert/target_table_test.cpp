@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-using Addresses = std::vector<std::string>;
+using TargetAddresses = std::vector<std::string>;
 using namespace std::string_literals;
 
 enum Verdict {
@@ -23,7 +23,7 @@ struct Row {
   Verdict verdict;
 };
 
-const std::map<std::string, Addresses> kNames = {
+const std::map<std::string, TargetAddresses> kNames = {
     {"hooks.example.com", {"8.8.8.8", "2606:4700::1111"}},
     {"xn--bcher-kva.example", {"8.8.4.4"}},
     {"1.2.3.4.example", {"8.8.4.4"}},
@@ -54,7 +54,7 @@ const Row kTable[] = {
     {"https://8.8.8.8/", kGood},
     {"https://[2606:4700::1111]/", kGood},
     {"https://[::ffff:8.8.8.8]/", kGood},
-    // Addresses of our own.
+    // TargetAddresses of our own.
     {"http://127.0.0.1/", kNotTaken},
     {"http://127.255.255.254/", kNotTaken},
     {"http://0.0.0.0/", kNotTaken},
@@ -177,11 +177,12 @@ const Row kTable[] = {
 TEST(WebhookUrls, HaveTheVerdictOfTheTable) {
   for (const auto& [url, verdict] : kTable) {
     int asked = 0;
-    const auto resolve = [&](const std::string& host) -> Result<Addresses> {
+    const auto resolve = [&](const std::string& host) -> Result<TargetAddresses> {
       ++asked;
       const auto found = kNames.find(host);
       EXPECT_NE(found, kNames.end()) << host;
-      return found == kNames.end() ? Result<Addresses>(Unavailable("no such name")) : found->second;
+      return found == kNames.end() ? Result<TargetAddresses>(Unavailable("no such name"))
+                                   : found->second;
     };
     EXPECT_EQ(CheckWebhookUrl(url, {}).ok(), verdict != kNotTaken) << url;
     const auto target = FindTarget(url, {}, resolve);

@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;  // the begin of a window
+constexpr std::int64_t kChooseBegin = 1'795'205'400'000'000;  // the begin of a window
 
 class ChooseFramesTest : public CompactTest {
  protected:
@@ -32,7 +32,7 @@ class ChooseFramesTest : public CompactTest {
     std::vector<FrameKey> keys;
     for (const std::int64_t hash : hashes) {
       FrameKey key{.rows = rows, .schema_hash = hash, .session = {}};
-      key.from_us = kBegin + std::ssize(keys) * windows * kWindowUs;
+      key.from_us = kChooseBegin + std::ssize(keys) * windows * kWindowUs;
       key.to_us = key.from_us + std::max<std::int64_t>(windows - 1, 0) * kWindowUs;
       keys.push_back(key);
     }

@@ -15,7 +15,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;  // of a window
+constexpr std::int64_t kAnnotationsBegin = 1'795'205'400'000'000;  // of a window
 constexpr std::int64_t kSecond = 1'000'000, kWindow = 600 * kSecond;
 
 class CompactAnnotationsTest : public CompactTest {
@@ -43,10 +43,10 @@ class CompactAnnotationsTest : public CompactTest {
 
 TEST_F(CompactAnnotationsTest, ReadersSeeTheSameBeforeAndAfter) {
   for (std::int64_t push = 0; push < 300; ++push) {
-    job_.StoreAnnotations(0, {{"load", kBegin + push * 4 * kSecond, 100 + push},
-                              {"save", kBegin + push * 4 * kSecond, 50}});
+    job_.StoreAnnotations(0, {{"load", kAnnotationsBegin + push * 4 * kSecond, 100 + push},
+                              {"save", kAnnotationsBegin + push * 4 * kSecond, 50}});
   }
-  job_.StoreAnnotations(1, {{"load", kBegin, 7}});
+  job_.StoreAnnotations(1, {{"load", kAnnotationsBegin, 7}});
   const std::vector<std::string> expected = {"load: 300 times, 74850 ns, 100 to 399",
                                              "save: 300 times, 15000 ns, 50 to 50"};
   EXPECT_EQ(Read(), expected);
@@ -62,7 +62,7 @@ TEST_F(CompactAnnotationsTest, AllBlocksOfALongJobAreSummed) {
   for (const int rank : {0, 1}) {
     AnnotationWindows windows;
     for (std::int64_t window = 0; window < 800; ++window) {
-      const std::int64_t at_us = kBegin + window * kWindow;
+      const std::int64_t at_us = kAnnotationsBegin + window * kWindow;
       windows[at_us]["load"][0] = {at_us, at_us, 1, 7, 7, 7};
     }
     ASSERT_TRUE(InsertAnnotationBlocks(*connection_, job_.job_id(), rank, windows));
@@ -75,22 +75,25 @@ TEST_F(CompactAnnotationsTest, AllBlocksOfALongJobAreSummed) {
 }
 
 TEST_F(CompactAnnotationsTest, LateOnesAreMergedIntoTheirWindow) {
-  job_.StoreAnnotations(0, {{"load", kBegin, 5}, {"load", kBegin + kWindow, 6}});
+  job_.StoreAnnotations(0,
+                        {{"load", kAnnotationsBegin, 5}, {"load", kAnnotationsBegin + kWindow, 6}});
   Compact();
-  job_.StoreAnnotations(0, {{"load", kBegin + kSecond, 1}, {"save", kBegin + kSecond, 2}});
+  job_.StoreAnnotations(
+      0, {{"load", kAnnotationsBegin + kSecond, 1}, {"save", kAnnotationsBegin + kSecond, 2}});
   EXPECT_EQ(Compact().blocks, 1u);
   EXPECT_EQ(Count("annotation_blocks"), 2);
   EXPECT_EQ(Read(), (std::vector<std::string>{"load: 3 times, 12 ns, 1 to 6",
                                               "save: 1 times, 2 ns, 2 to 2"}));
-  EXPECT_EQ(Ask(Format("to_us - from_us from annotation_blocks where window_us = {}", kBegin)),
-            2 * kSecond);
+  EXPECT_EQ(
+      Ask(Format("to_us - from_us from annotation_blocks where window_us = {}", kAnnotationsBegin)),
+      2 * kSecond);
 }
 
 TEST_F(CompactAnnotationsTest, NamesThatAWindowHasNoRoomForAreCounted) {
   for (int push = 0; push < 2; ++push) {
     std::vector<JobFrames::Annotation> rows;
     for (int name = 0; name < 3'000; ++name) {
-      rows.push_back({Format("{}-{}", push, name), kBegin, 1});
+      rows.push_back({Format("{}-{}", push, name), kAnnotationsBegin, 1});
     }
     job_.StoreAnnotations(0, rows);
     EXPECT_EQ(Compact().rows_left_out, push * (6'000 - kMostAnnotationNames));
@@ -116,7 +119,7 @@ TEST_F(CompactAnnotationsTest, WhoReadsWhileItCompactsSeesEachOnce) {
     }
   });
   for (std::int64_t push = 0; push < kPushes; ++push) {
-    job_.StoreAnnotations(0, {{"load", kBegin + push * 10 * kSecond, 1}});
+    job_.StoreAnnotations(0, {{"load", kAnnotationsBegin + push * 10 * kSecond, 1}});
     ++stored;
     Compact();
   }
@@ -136,7 +139,7 @@ TEST_F(CompactAnnotationsTest, TwoCompactorsLoseAndDoubleNothing) {
   {
     std::jthread one(work), other(work);
     for (std::int64_t push = 0; push < 300; ++push) {
-      job_.StoreAnnotations(0, {{"load", kBegin + push * kWindow / 3, 1}});
+      job_.StoreAnnotations(0, {{"load", kAnnotationsBegin + push * kWindow / 3, 1}});
     }
     done = true;
   }
@@ -152,7 +155,7 @@ TEST_F(CompactAnnotationsTest, BinsAddUpToWhatTheSpansSay) {
     std::vector<JobFrames::Annotation> rows;
     for (int span = 0; span < 50; ++span) {
       const auto ns = static_cast<std::int64_t>(dice() >> (9 + dice() % 55));
-      rows.push_back({"load", kBegin + push * 40 * kSecond, ns});
+      rows.push_back({"load", kAnnotationsBegin + push * 40 * kSecond, ns});
       ++expected[SpanBinOf(ns)];
     }
     job_.StoreAnnotations(0, rows);
@@ -171,7 +174,7 @@ TEST_F(CompactAnnotationsTest, AWindowWithTooManyBinsLosesNoSpan) {
   for (int name = 0; name < 200; ++name) {
     std::vector<JobFrames::Annotation> rows;
     for (int bin = 0; bin < 80; ++bin) {
-      rows.push_back({Format("name {}", name), kBegin, SpanBinBegin(bin)});
+      rows.push_back({Format("name {}", name), kAnnotationsBegin, SpanBinBegin(bin)});
     }
     job_.StoreAnnotations(0, rows);
   }
@@ -188,10 +191,11 @@ TEST_F(CompactAnnotationsTest, AWindowWithTooManyBinsLosesNoSpan) {
 
 TEST_F(CompactAnnotationsTest, RowsOfAgentsWithoutBinsAndWildSumsStayReadable) {
   AnnotationWindows windows;
-  windows[kBegin]["old"][kNoBin] = {kBegin, kBegin, 5, INT64_MAX, 10, 1'000'000};
-  windows[kBegin]["old"][0] = {kBegin, kBegin, INT64_MAX, 9, 1, 9};
+  windows[kAnnotationsBegin]["old"][kNoBin] = {
+      kAnnotationsBegin, kAnnotationsBegin, 5, INT64_MAX, 10, 1'000'000};
+  windows[kAnnotationsBegin]["old"][0] = {kAnnotationsBegin, kAnnotationsBegin, INT64_MAX, 9, 1, 9};
   ASSERT_TRUE(InsertAnnotationBlocks(*connection_, job_.job_id(), 0, windows));
-  job_.StoreAnnotations(0, {{"old", kBegin, 7}});
+  job_.StoreAnnotations(0, {{"old", kAnnotationsBegin, 7}});
   Compact();
   const auto ranks = ReadAnnotations(*connection_, job_.job_id(), std::vector{0});
   ASSERT_TRUE(ranks) << ranks.error().message;
@@ -205,7 +209,7 @@ TEST_F(CompactAnnotationsTest, RowsOfAgentsWithoutBinsAndWildSumsStayReadable) {
 
 TEST_F(CompactAnnotationsTest, TheCompactorFindsThemAlsoOfARankWithoutARow) {
   ASSERT_EQ(Count("ranks"), 0);
-  job_.StoreAnnotations(0, {{"load", kBegin, 1}});
+  job_.StoreAnnotations(0, {{"load", kAnnotationsBegin, 1}});
   const SystemClock clock;
   const Compactor compactor(store_, clock,
                             {.every = 20ms, .look = 5ms, .find = 5ms, .name = "", .paused = {}});

@@ -19,7 +19,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;  // the begin of a window
+constexpr std::int64_t kNodeBegin = 1'795'205'400'000'000;  // the begin of a window
 
 class CompactNodeTest : public ::testing::Test {
  protected:
@@ -75,7 +75,7 @@ void ExpectEqual(const TickTable& a, const TickTable& b) {
 
 TEST_F(CompactNodeTest, ReadersSeeTheSameBeforeAndAfter) {
   for (std::int64_t frame = 0; frame < 900; ++frame) {
-    frames_.StoreTicks(RandomTicks(kBegin + 1'000'000 + frame * 2'000'000, 4));
+    frames_.StoreTicks(RandomTicks(kNodeBegin + 1'000'000 + frame * 2'000'000, 4));
   }
   const TickTable before = Read(), before_b = Read({{"user.b"}, "1"});
   const Compacted done = Compact();
@@ -88,11 +88,11 @@ TEST_F(CompactNodeTest, ReadersSeeTheSameBeforeAndAfter) {
 
 TEST_F(CompactNodeTest, LateFramesFindTheirBlocks) {
   for (std::int64_t frame = 0; frame < 400; ++frame) {
-    if (frame % 3 != 0) frames_.StoreTicks(RandomTicks(kBegin + frame * 2'000'000, 4));
+    if (frame % 3 != 0) frames_.StoreTicks(RandomTicks(kNodeBegin + frame * 2'000'000, 4));
   }
   Compact();
   for (std::int64_t frame = 0; frame < 400; frame += 3) {
-    frames_.StoreTicks(RandomTicks(kBegin + frame * 2'000'000, 4));
+    frames_.StoreTicks(RandomTicks(kNodeBegin + frame * 2'000'000, 4));
   }
   const TickTable between = Read();
   EXPECT_EQ(between.at_us.size(), 1'600u);
@@ -102,8 +102,8 @@ TEST_F(CompactNodeTest, LateFramesFindTheirBlocks) {
 }
 
 TEST_F(CompactNodeTest, AFrameMayStraddleWindowsAndLieInTheFuture) {
-  frames_.StoreTicks(RandomTicks(kBegin - 2'000'000, 8));
-  frames_.StoreTicks(RandomTicks(kBegin + 70LL * 365 * 86'400 * 1'000'000, 4));
+  frames_.StoreTicks(RandomTicks(kNodeBegin - 2'000'000, 8));
+  frames_.StoreTicks(RandomTicks(kNodeBegin + 70LL * 365 * 86'400 * 1'000'000, 4));
   const TickTable before = Read();
   Compact();
   EXPECT_EQ(Count("frames"), 0);
@@ -112,7 +112,7 @@ TEST_F(CompactNodeTest, AFrameMayStraddleWindowsAndLieInTheFuture) {
 
 TEST_F(CompactNodeTest, SlicesTogetherGiveTheWholeSeries) {
   for (std::int64_t frame = 0; frame < 900; ++frame) {
-    frames_.StoreTicks(RandomTicks(kBegin + frame * 20'000'000, 4));
+    frames_.StoreTicks(RandomTicks(kNodeBegin + frame * 20'000'000, 4));
     if (frame == 700) Compact();
   }
   const TickTable whole = Read();
@@ -135,7 +135,7 @@ TEST_F(CompactNodeTest, SlicesTogetherGiveTheWholeSeries) {
 
 // Values at the ends of int64 and a sum beyond them.
 TEST_F(CompactNodeTest, ExtremeValuesStayAsTheyAre) {
-  const std::vector<std::int64_t> at_us{kBegin, kBegin + 1, kBegin + 2};
+  const std::vector<std::int64_t> at_us{kNodeBegin, kNodeBegin + 1, kNodeBegin + 2};
   frames_.StoreTicks({at_us, {{"user.a", ""}}, {{0, {INT64_MAX, INT64_MIN, INT64_MAX}, {}}}});
   frames_.StoreTicks({at_us, {{"user.b", ""}}, {{18, {INT64_MAX, INT64_MAX, 1}, {}}}});
   const TickTable before = Read();
@@ -153,7 +153,7 @@ TickTable DevicesAt(std::int64_t at_us, const std::string& name, int devices) {
 
 TEST_F(CompactNodeTest, TheSameManyDevicesFindRoomAtEachTurn) {
   for (int turn = 0; turn < 3; ++turn) {
-    frames_.StoreTicks(DevicesAt(kBegin + turn, "a", 12'000));
+    frames_.StoreTicks(DevicesAt(kNodeBegin + turn, "a", 12'000));
     EXPECT_EQ(Compact().rows_left_out, 0u);
   }
   const TickTable read = Read();
@@ -162,12 +162,12 @@ TEST_F(CompactNodeTest, TheSameManyDevicesFindRoomAtEachTurn) {
 }
 
 TEST_F(CompactNodeTest, DevicesThatAreTooManyForABlockAreCountedAndTheOthersKept) {
-  frames_.StoreTicks(DevicesAt(kBegin, "a", 15'000));
-  frames_.StoreTicks(DevicesAt(kBegin + 1, "b", 15'000));
+  frames_.StoreTicks(DevicesAt(kNodeBegin, "a", 15'000));
+  frames_.StoreTicks(DevicesAt(kNodeBegin + 1, "b", 15'000));
   EXPECT_EQ(Compact().rows_left_out, 2u) << "the block is one of both ticks";
   EXPECT_EQ(Read().series.size(), 20'000u);
-  frames_.StoreTicks(DevicesAt(kBegin + 2, "a", 15'000));
-  frames_.StoreTicks(DevicesAt(kBegin + 3, "c", 10));
+  frames_.StoreTicks(DevicesAt(kNodeBegin + 2, "a", 15'000));
+  frames_.StoreTicks(DevicesAt(kNodeBegin + 3, "c", 10));
   EXPECT_EQ(Compact().rows_left_out, 2u);
   const TickTable read = Read();
   EXPECT_EQ(read.series.size(), 20'000u);
@@ -176,8 +176,8 @@ TEST_F(CompactNodeTest, DevicesThatAreTooManyForABlockAreCountedAndTheOthersKept
 
 // A loss with nine decimals, and one that has left the ground: together they fit at six.
 TEST_F(CompactNodeTest, ALargeValueCostsASmallOneDigitsAndIsNotCut) {
-  frames_.StoreTicks({{kBegin}, {{"user.loss", ""}}, {{9, {2'302'585'093}, {}}}});
-  frames_.StoreTicks({{kBegin + 1}, {{"user.loss", ""}}, {{0, {1'500'000'000'000}, {}}}});
+  frames_.StoreTicks({{kNodeBegin}, {{"user.loss", ""}}, {{9, {2'302'585'093}, {}}}});
+  frames_.StoreTicks({{kNodeBegin + 1}, {{"user.loss", ""}}, {{0, {1'500'000'000'000}, {}}}});
   const auto expect_both = [&] {
     const Column column = Read().columns.at(0);
     EXPECT_EQ(column.At(0), 2.302585);
@@ -186,9 +186,9 @@ TEST_F(CompactNodeTest, ALargeValueCostsASmallOneDigitsAndIsNotCut) {
   expect_both();
   Compact();
   expect_both();
-  frames_.StoreTicks({{kBegin + 2}, {{"user.loss", ""}}, {{9, {2'302'585'093}, {}}}});
+  frames_.StoreTicks({{kNodeBegin + 2}, {{"user.loss", ""}}, {{9, {2'302'585'093}, {}}}});
   for (int i = 3; i < 20; ++i) {
-    frames_.StoreTicks({{kBegin + i}, {{"user.loss", ""}}, {{0, {1'500'000'000'000}, {}}}});
+    frames_.StoreTicks({{kNodeBegin + i}, {{"user.loss", ""}}, {{0, {1'500'000'000'000}, {}}}});
   }
   Compact();
   expect_both();
@@ -212,7 +212,7 @@ TEST_F(CompactNodeTest, ALargeValueCostsASmallOneDigitsAndIsNotCut) {
 TEST_F(CompactNodeTest, RollupsAreWhatTheSamplesSay) {
   for (int round = 0; round < 3; ++round) {
     for (std::int64_t frame = round; frame < 1'500; frame += 3) {
-      frames_.StoreTicks(RandomTicks(kBegin + frame * 5'000'000, 4));
+      frames_.StoreTicks(RandomTicks(kNodeBegin + frame * 5'000'000, 4));
     }
     Compact();
   }
@@ -248,7 +248,7 @@ std::int64_t CountInSnapshot(Connection& connection, std::int64_t job_id, std::i
 TEST_F(CompactNodeTest, WhoReadsWhileItCompactsSeesEachTickOnce) {
   constexpr std::int64_t kTicks = 3'000;
   std::vector<std::int64_t> expected;
-  for (std::int64_t i = 0; i < kTicks; ++i) expected.push_back(kBegin + i * 500'000);
+  for (std::int64_t i = 0; i < kTicks; ++i) expected.push_back(kNodeBegin + i * 500'000);
   std::jthread reader([&](const std::stop_token& stop) {
     const auto own = database_.Connect();
     std::int64_t counted = 0;
@@ -275,7 +275,7 @@ TEST_F(CompactNodeTest, WhoReadsWhileItCompactsSeesEachTickOnce) {
 
 TEST_F(CompactNodeTest, TwoCompactorsAtOneNodeLoseAndDoubleNothing) {
   for (std::int64_t frame = 0; frame < 300; ++frame) {
-    frames_.StoreTicks(RandomTicks(kBegin + frame * 2'000'000, 4));
+    frames_.StoreTicks(RandomTicks(kNodeBegin + frame * 2'000'000, 4));
   }
   const TickTable before = Read();
   std::vector<std::jthread> threads;

@@ -13,7 +13,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;
+constexpr std::int64_t kStepsBegin = 1'795'205'400'000'000;
 
 using Numbered = std::vector<std::pair<std::int64_t, std::int64_t>>;  // number, start_us
 
@@ -24,7 +24,8 @@ class CompactStepsTest : public ::testing::Test {
   // Steps of 1 ms, from a number on.
   Numbered Steps(std::int64_t first, std::int64_t count) {
     Numbered steps;
-    for (std::int64_t i = first; i < first + count; ++i) steps.push_back({i, kBegin + i * 1'000});
+    for (std::int64_t i = first; i < first + count; ++i)
+      steps.push_back({i, kStepsBegin + i * 1'000});
     return steps;
   }
   Compacted Compact() {

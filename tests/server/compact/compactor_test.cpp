@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;
+constexpr std::int64_t kCompactorBegin = 1'795'205'400'000'000;
 
 class CompactorTest : public CompactTest {
  protected:
@@ -22,11 +22,11 @@ const CompactorOptions kQuick{
 
 TEST_F(CompactorTest, CompactsEveryJobAndGoesOnWithWhatComes) {
   JobFrames one(*connection_, "one"), two(*connection_, "two");
-  one.StoreTicks({"user.a", ""}, {kBegin, kBegin + 500'000});
-  two.StoreTicks({"user.a", ""}, {kBegin});
+  one.StoreTicks({"user.a", ""}, {kCompactorBegin, kCompactorBegin + 500'000});
+  two.StoreTicks({"user.a", ""}, {kCompactorBegin});
   Compactor compactor(store_, clock_, kQuick);
   EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
-  two.StoreTicks({"user.a", ""}, {kBegin + 500'000});
+  two.StoreTicks({"user.a", ""}, {kCompactorBegin + 500'000});
   EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
   EXPECT_EQ(Count("blocks where metric = 'user.a'"), 2);
   EXPECT_TRUE(Eventually([&] { return compactor.figures().frames == 3; }));
@@ -34,7 +34,7 @@ TEST_F(CompactorTest, CompactsEveryJobAndGoesOnWithWhatComes) {
 
 TEST_F(CompactorTest, WaitsWhileItIsPaused) {
   JobFrames job(*connection_);
-  job.StoreTicks({"user.a", ""}, {kBegin});
+  job.StoreTicks({"user.a", ""}, {kCompactorBegin});
   std::atomic<bool> full = true;
   std::atomic<int> asked = 0;
   CompactorOptions options = kQuick;
@@ -52,9 +52,9 @@ TEST_F(CompactorTest, WaitsWhileItIsPaused) {
 // What waits is known while nobody may work at it, and is nothing once it is done.
 TEST_F(CompactorTest, SaysWhatWaitsAndForHowLong) {
   JobFrames one(*connection_, "one"), two(*connection_, "two");
-  one.StoreTicks({"user.a", ""}, {kBegin});
-  one.StoreTicks({"user.a", ""}, {kBegin + 1});
-  two.StoreTicks({"user.a", ""}, {kBegin});
+  one.StoreTicks({"user.a", ""}, {kCompactorBegin});
+  one.StoreTicks({"user.a", ""}, {kCompactorBegin + 1});
+  two.StoreTicks({"user.a", ""}, {kCompactorBegin});
   std::atomic<bool> full = true;
   CompactorOptions options = kQuick;
   options.paused = [&] { return full.load(); };
@@ -70,19 +70,21 @@ TEST_F(CompactorTest, SaysWhatWaitsAndForHowLong) {
 
 TEST_F(CompactorTest, CountsTicksThatTheNodeHadAlready) {
   JobFrames job(*connection_);
-  job.StoreTicks({"user.a", ""}, {kBegin, kBegin + 1});
-  job.StoreTicks({"user.a", ""}, {kBegin + 1, kBegin + 2});  // one of them again, in a frame
+  job.StoreTicks({"user.a", ""}, {kCompactorBegin, kCompactorBegin + 1});
+  job.StoreTicks({"user.a", ""},
+                 {kCompactorBegin + 1, kCompactorBegin + 2});  // one of them again, in a frame
   Compactor compactor(store_, clock_, kQuick);
   EXPECT_TRUE(Eventually([&] { return compactor.figures().frames == 2; }));
   EXPECT_EQ(compactor.figures().rows_joined, 1u);
-  job.StoreTicks({"user.a", ""}, {kBegin, kBegin + 3});  // and one that is in a block
+  job.StoreTicks({"user.a", ""},
+                 {kCompactorBegin, kCompactorBegin + 3});  // and one that is in a block
   EXPECT_TRUE(Eventually([&] { return compactor.figures().frames == 3; }));
   EXPECT_EQ(compactor.figures().rows_joined, 2u);
 }
 
 TEST_F(CompactorTest, JobWithNothingLeftHasNoTask) {
   JobFrames job(*connection_);
-  job.StoreTicks({"user.a", ""}, {kBegin});
+  job.StoreTicks({"user.a", ""}, {kCompactorBegin});
   Compactor compactor(store_, clock_, kQuick);
   EXPECT_TRUE(Eventually([&] { return Count("frames") + Count("compact_tasks") == 0; }));
 }
@@ -90,10 +92,10 @@ TEST_F(CompactorTest, JobWithNothingLeftHasNoTask) {
 // A frame that cannot be read stays; the other nodes' go on.
 TEST_F(CompactorTest, NodeThatFailsIsCountedAndStopsNobody) {
   JobFrames job(*connection_);
-  job.StoreTicks({"user.a", ""}, {kBegin});
+  job.StoreTicks({"user.a", ""}, {kCompactorBegin});
   ASSERT_TRUE(connection_->Execute("update frames set payload = 'broken'"));
   const std::int64_t other = job.AddNode("n2");
-  job.StoreTicks({{kBegin}, {{"user.a", ""}}, {{0, {1}, {}}}}, other);
+  job.StoreTicks({{kCompactorBegin}, {{"user.a", ""}}, {{0, {1}, {}}}}, other);
   Compactor compactor(store_, clock_, kQuick);
   EXPECT_TRUE(Eventually([&] { return Count("frames") == 1; }));
   EXPECT_TRUE(Eventually([&] { return compactor.figures().failures > 0; }));
@@ -102,7 +104,7 @@ TEST_F(CompactorTest, NodeThatFailsIsCountedAndStopsNobody) {
 // Whatever a library throws at it: in the midst of a job, which goes back to the queue, or else.
 TEST_F(CompactorTest, WantOfMemoryIsCountedAndTriedAgain) {
   JobFrames job(*connection_);
-  job.StoreTicks({"user.a", ""}, {kBegin});
+  job.StoreTicks({"user.a", ""}, {kCompactorBegin});
   std::atomic<int> asked = 0;
   CompactorOptions options = kQuick;
   options.lease = 1h;  // so nobody takes the job that was not put back
@@ -121,7 +123,7 @@ TEST_F(CompactorTest, WantOfMemoryIsCountedAndTriedAgain) {
 TEST_F(CompactorTest, LooksThatFailAreCounted) {
   ASSERT_TRUE(connection_->Execute("alter table compact_tasks rename to away"));
   JobFrames job(*connection_);
-  job.StoreTicks({"user.a", ""}, {kBegin});
+  job.StoreTicks({"user.a", ""}, {kCompactorBegin});
   CompactorOptions options = kQuick;
   options.paused = [] { return true; };
   Compactor compactor(store_, clock_, options);
@@ -134,7 +136,7 @@ TEST_F(CompactorTest, SeveralShareTheWork) {
   std::vector<std::unique_ptr<JobFrames>> jobs;
   for (int i = 0; i < 12; ++i) {
     jobs.push_back(std::make_unique<JobFrames>(*connection_, "job-" + std::to_string(i)));
-    jobs.back()->StoreTicks({"user.a", ""}, {kBegin, kBegin + 1});
+    jobs.back()->StoreTicks({"user.a", ""}, {kCompactorBegin, kCompactorBegin + 1});
   }
   Compactor one(store_, clock_, kQuick), two(store_, clock_, kQuick);
   EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
@@ -152,7 +154,7 @@ TEST_F(CompactorTest, SessionsThatEndLoseAndDoubleNothing) {
     job_id = job.job_id();
     node_id = job.node_id();
     for (std::int64_t i = 0; i < kFrames; ++i) {
-      expected.push_back(kBegin + i * 10'000'000);
+      expected.push_back(kCompactorBegin + i * 10'000'000);
       job.StoreTicks({"user.a", ""}, {expected.back()});
     }
   }

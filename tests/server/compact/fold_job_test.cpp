@@ -12,7 +12,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;
+constexpr std::int64_t kFoldBegin = 1'795'205'400'000'000;
 constexpr std::int64_t kTickUs = 5'000'000;
 
 class FoldJobTest : public ::testing::Test {
@@ -26,7 +26,7 @@ class FoldJobTest : public ::testing::Test {
   void Store(std::int64_t node_id, std::int64_t first, std::int64_t ticks) {
     TickTable table{{}, {{"user.a", "0"}, {"user.a", "1"}}, {{1, {}, {}}, {1, {}, {}}}};
     for (std::int64_t i = first; i < first + ticks; ++i) {
-      table.at_us.push_back(kBegin + i * kTickUs);
+      table.at_us.push_back(kFoldBegin + i * kTickUs);
       table.columns[0].values.push_back(node_id * 100 + i % 7);
       table.columns[1].values.push_back(node_id * -10 + i % 11);
     }

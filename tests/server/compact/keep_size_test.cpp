@@ -12,7 +12,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kNow = 1'800'000'000'000'000;
-constexpr std::int64_t kSecond = 1'000'000, kWindow = 600 * kSecond, kDay = 86'400 * kSecond;
+constexpr std::int64_t kKeepSizeSecond = 1'000'000, kWindow = 600 * kKeepSizeSecond,
+                       kDay = 86'400 * kKeepSizeSecond;
 
 class KeepSizeTest : public CompactTest {
  protected:
@@ -24,7 +25,7 @@ class KeepSizeTest : public CompactTest {
     for (int window = 0; window < windows; ++window) {
       TickTable ticks{std::vector<std::int64_t>(600), {{"user.a", ""}}, {{0, {}, {}}}};
       for (std::int64_t& at_us : ticks.at_us) {
-        at_us = from_us + window * kWindow + (&at_us - ticks.at_us.data()) * kSecond;
+        at_us = from_us + window * kWindow + (&at_us - ticks.at_us.data()) * kKeepSizeSecond;
         ticks.columns[0].values.push_back(static_cast<std::int64_t>(random_() >> 1));
       }
       job.StoreTicks(ticks);
@@ -145,7 +146,7 @@ TEST_F(KeepSizeTest, IngestAndCompactionGoOn) {
   Retention retention(store_, clock_, Below(Stored() / 2));
   std::vector<std::int64_t> pushed;
   for (int second = 0; second < 120; ++second) {
-    pushed.push_back(kNow + second * kSecond);
+    pushed.push_back(kNow + second * kKeepSizeSecond);
     job.StoreTicks({"user.a", ""}, {pushed.back()});
     if (second % 10 == 0) {
       ASSERT_TRUE(CompactNode(*connection_, job.job_id(), job.node_id()));

@@ -11,14 +11,14 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;
+constexpr std::int64_t kNewStepsBegin = 1'795'205'400'000'000;
 
 class NewStepsTest : public ::testing::Test {
  protected:
   NewStepsTest() : connection_(database_.Connect()), frames_(*connection_) {}
 
   void Store(int rank, std::vector<std::pair<std::int64_t, std::int64_t>> steps) {
-    for (auto& [number, start_us] : steps) start_us += kBegin;
+    for (auto& [number, start_us] : steps) start_us += kNewStepsBegin;
     frames_.StoreSteps(rank, steps);
   }
   std::optional<std::map<int, std::vector<Step>>> Read(const std::vector<StepPlace>& places) {
@@ -35,7 +35,7 @@ class NewStepsTest : public ::testing::Test {
     return std::move(*steps);
   }
 
-  static constexpr std::int64_t kUntil = kBegin + 900;
+  static constexpr std::int64_t kUntil = kNewStepsBegin + 900;
   TestDatabase database_;
   std::unique_ptr<Connection> connection_;
   JobFrames frames_;
@@ -64,7 +64,8 @@ TEST_F(NewStepsTest, SaysOfEachRankWhatReadingItAloneSays) {
     }
     std::vector<StepPlace> places;
     for (int each = 0; each < 4; ++each) {
-      places.push_back({each, dice() % 3 == 0 ? -1 : kBegin + static_cast<int>(dice() % 1000)});
+      places.push_back(
+          {each, dice() % 3 == 0 ? -1 : kNewStepsBegin + static_cast<int>(dice() % 1000)});
     }
     const auto found = Read(places);
     ASSERT_TRUE(found.has_value());
@@ -77,7 +78,7 @@ TEST_F(NewStepsTest, SaysOfEachRankWhatReadingItAloneSays) {
 TEST_F(NewStepsTest, LeavesALongStretchToOthers) {
   for (std::int64_t frame = 0; frame < 100; ++frame) Store(0, {{frame, frame}});
   EXPECT_FALSE(Read({{0, -1}}).has_value());
-  EXPECT_TRUE(Read({{0, kBegin + 90}}).has_value());
+  EXPECT_TRUE(Read({{0, kNewStepsBegin + 90}}).has_value());
   EXPECT_TRUE(Read({}).has_value());
 }
 

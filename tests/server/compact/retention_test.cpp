@@ -15,7 +15,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kDay = 86'400'000'000;
-constexpr std::int64_t kNow = 1'800'000'000'000'000;
+constexpr std::int64_t kRetentionNow = 1'800'000'000'000'000;
 
 // Of one time: what is sent, given up and waits; a change; a removal that ended.
 constexpr char kRecords[] = R"(
@@ -58,18 +58,19 @@ class RetentionTest : public CompactTest {
     return Count(Format("deliveries where job_id = {}", job.job_id()));
   }
 
-  test::FakeClock clock_{FromMicros(kNow)};
+  test::FakeClock clock_{FromMicros(kRetentionNow)};
   const RetentionOptions quick_{.look = 5ms, .pause = 0ms, .search = 0ms, .rows_at_once = 1};
 };
 
 TEST_F(RetentionTest, DeletedJobLosesItsNameAtOnceAndItsRowsPieceByPiece) {
   JobFrames gone(*connection_, "gone"), stays(*connection_, "stays");
-  Fill(gone, kNow - kDay);
-  Fill(stays, kNow - kDay);
+  Fill(gone, kRetentionNow - kDay);
+  Fill(stays, kRetentionNow - kDay);
   const std::int64_t before = RowsOf(stays);
-  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
+  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kRetentionNow));
   EXPECT_EQ(FindJob(*connection_, "gone").error().code, Code::kNotFound);
-  EXPECT_EQ(DeleteJob(*connection_, "gone", "deleted", kNow).error().code, Code::kNotFound);
+  EXPECT_EQ(DeleteJob(*connection_, "gone", "deleted", kRetentionNow).error().code,
+            Code::kNotFound);
   Retention retention(store_, clock_, quick_);
   EXPECT_TRUE(Eventually([&] { return RowsOf(gone) == 0; }));
   EXPECT_EQ(RowsOf(stays), before);
@@ -79,11 +80,11 @@ TEST_F(RetentionTest, DeletedJobLosesItsNameAtOnceAndItsRowsPieceByPiece) {
 // A push that had found the job before it was deleted may write once more.
 TEST_F(RetentionTest, WhatComesAfterwardsIsRemovedTooUntilItIsQuiet) {
   JobFrames gone(*connection_, "gone");
-  Fill(gone, kNow - kDay);
-  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
+  Fill(gone, kRetentionNow - kDay);
+  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kRetentionNow));
   Retention retention(store_, clock_, quick_);
   EXPECT_TRUE(Eventually([&] { return RowsOf(gone) == 0; }));
-  gone.StoreTicks({"user.a", ""}, {kNow});
+  gone.StoreTicks({"user.a", ""}, {kRetentionNow});
   EXPECT_TRUE(Eventually([&] { return RowsOf(gone) == 0; }));
   EXPECT_TRUE(Eventually([&] { return Count("removals where quiet_us is not null") == 1; }));
   EXPECT_EQ(Count("removals where ended_us is null"), 1);
@@ -93,10 +94,10 @@ TEST_F(RetentionTest, WhatComesAfterwardsIsRemovedTooUntilItIsQuiet) {
 
 TEST_F(RetentionTest, OldSamplesGoWhileRollupsAndTimesStay) {
   JobFrames job(*connection_);
-  Fill(job, kNow - 40 * kDay);
-  Fill(job, kNow - kDay);
+  Fill(job, kRetentionNow - 40 * kDay);
+  Fill(job, kRetentionNow - kDay);
   ASSERT_TRUE(CompactNode(*connection_, job.job_id(), job.node_id()));
-  for (const std::int64_t at_us : {kNow - 40 * kDay, kNow - kDay}) {
+  for (const std::int64_t at_us : {kRetentionNow - 40 * kDay, kRetentionNow - kDay}) {
     ASSERT_TRUE(AddEvent(*connection_, job.job_id(), {at_us, "frames_lost", "n1"}));
   }
   const std::int64_t rollups = Count("rollups");
@@ -104,17 +105,17 @@ TEST_F(RetentionTest, OldSamplesGoWhileRollupsAndTimesStay) {
   const auto all_gone = [&] { return Count("span_blocks") == 1 && Count("events") == 1; };
   EXPECT_TRUE(Eventually(all_gone)) << "the last that go";
   EXPECT_EQ(Count("jobs where samples_from_us is not null"), 1);
-  EXPECT_EQ(Ask("sum(at_us) from events"), kNow - kDay);
+  EXPECT_EQ(Ask("sum(at_us) from events"), kRetentionNow - kDay);
   EXPECT_EQ(Count("rollups"), rollups);
   EXPECT_EQ(Count("step_blocks"), 1);
   EXPECT_EQ(Count("annotation_blocks"), 1);
   EXPECT_EQ(Count("windows"), 2) << "that somebody asked stays";
   const auto ranges = ReadTickRanges(*connection_, job.job_id());
   ASSERT_TRUE(ranges && ranges->size() == 1);
-  EXPECT_EQ(ranges->front().from_us, kNow - 40 * kDay);
+  EXPECT_EQ(ranges->front().from_us, kRetentionNow - 40 * kDay);
   const auto ticks = ReadTicks(*connection_, {.job_id = job.job_id(),
                                               .node_id = job.node_id(),
-                                              .until_us = kNow - 30 * kDay,
+                                              .until_us = kRetentionNow - 30 * kDay,
                                               .filter = {{"user.a"}, {}}});
   ASSERT_TRUE(ticks);
   EXPECT_TRUE(ticks->series.empty());
@@ -123,12 +124,13 @@ TEST_F(RetentionTest, OldSamplesGoWhileRollupsAndTimesStay) {
 // Somebody sends samples with POST, or an agent comes back: of the window only rollups are left.
 TEST_F(RetentionTest, LateSamplesAreAddedToTheRollupsOfWhatWasRemoved) {
   JobFrames job(*connection_);
-  const std::int64_t begin = kNow - 40 * kDay;
+  const std::int64_t begin = kRetentionNow - 40 * kDay;
   std::vector<std::int64_t> times;
   for (int i = 0; i < 1'000; ++i) times.push_back(begin + i * 500'000);
   job.StoreTicks({times, {{"user.a", ""}}, {{0, std::vector<std::int64_t>(1'000, 7), {}}}});
   Compact(job);
-  while (RemoveSamplesBefore(*connection_, job.job_id(), kNow - 30 * kDay, 100)->rows > 0) {
+  while (RemoveSamplesBefore(*connection_, job.job_id(), kRetentionNow - 30 * kDay, 100)->rows >
+         0) {
   }
   // Of the device in all bins of a level: their number, least, greatest and sum.
   const auto totals = [&](const RollupLevel& level) {
@@ -166,9 +168,9 @@ TEST_F(RetentionTest, LateSamplesAreAddedToTheRollupsOfWhatWasRemoved) {
 // was killed, and what was too much is not any more.
 TEST_F(RetentionTest, TheFirstPieceSaysFromWhenOnThereAreSamples) {
   JobFrames job(*connection_), fresh(*connection_, "fresh");
-  for (const int days : {40, 41}) Fill(job, kNow - days * kDay);
-  Fill(fresh, kNow - kDay);
-  const std::int64_t before_us = kNow - 30 * kDay, blocks = Count("blocks");
+  for (const int days : {40, 41}) Fill(job, kRetentionNow - days * kDay);
+  Fill(fresh, kRetentionNow - kDay);
+  const std::int64_t before_us = kRetentionNow - 30 * kDay, blocks = Count("blocks");
   ASSERT_TRUE(RemoveSamplesBefore(*connection_, job.job_id(), before_us, 1));
   EXPECT_EQ(Count("blocks"), blocks - 1);
   EXPECT_EQ(Ask("samples_from_us from jobs where name = 'train'"), before_us);
@@ -181,8 +183,8 @@ TEST_F(RetentionTest, TheFirstPieceSaysFromWhenOnThereAreSamples) {
 // The older job comes first: it was looked at when the other is done.
 TEST_F(RetentionTest, AJobMayKeepItsSamplesShorterOrLonger) {
   JobFrames longer(*connection_, "longer"), shorter(*connection_, "shorter");
-  Fill(longer, kNow - 40 * kDay);
-  Fill(shorter, kNow - 5 * kDay);
+  Fill(longer, kRetentionNow - 40 * kDay);
+  Fill(shorter, kRetentionNow - 5 * kDay);
   ASSERT_TRUE(KeepSamples(*connection_, longer.job_id(), 60));
   ASSERT_TRUE(KeepSamples(*connection_, shorter.job_id(), 2));
   ASSERT_TRUE(connection_->Execute("update jobs set created_us = 2 where name = 'shorter'"));
@@ -192,7 +194,7 @@ TEST_F(RetentionTest, AJobMayKeepItsSamplesShorterOrLonger) {
   ASSERT_EQ(blocks(shorter), 1);
   Retention retention(store_, clock_, quick_);
   const auto from = [&](int days) {
-    return Count(Format("jobs where samples_from_us = {}", kNow - days * kDay));
+    return Count(Format("jobs where samples_from_us = {}", kRetentionNow - days * kDay));
   };
   EXPECT_TRUE(Eventually([&] { return blocks(shorter) == 0; }));
   EXPECT_EQ(from(2), 1);
@@ -204,8 +206,8 @@ TEST_F(RetentionTest, AJobMayKeepItsSamplesShorterOrLonger) {
 TEST_F(RetentionTest, MoreTimeIsObeyedWhileSamplesGo) {
   JobFrames job(*connection_), next(*connection_, "next");
   ASSERT_TRUE(connection_->Execute("update jobs set created_us = 2 where name = 'next'"));
-  for (int day = 0; day < 20; ++day) Fill(job, kNow - (40 + day) * kDay);
-  next.StoreSteps(0, {{1, kNow - 40 * kDay}});
+  for (int day = 0; day < 20; ++day) Fill(job, kRetentionNow - (40 + day) * kDay);
+  next.StoreSteps(0, {{1, kRetentionNow - 40 * kDay}});
   Compact(next);
   RetentionOptions slow = quick_;
   slow.rows_at_once = 1;
@@ -225,7 +227,7 @@ TEST_F(RetentionTest, JobsThatEndedLongAgoGo) {
   ASSERT_TRUE(connection_->Execute(
       Format("update jobs set ended_us = {} where name = 'old'; update jobs set ended_us = {} "
              "where name = 'fresh'",
-             kNow - 401 * kDay, kNow - 399 * kDay)));
+             kRetentionNow - 401 * kDay, kRetentionNow - 399 * kDay)));
   Retention retention(store_, clock_, quick_);
   EXPECT_TRUE(Eventually([&] { return Count("jobs") == 2 && RowsOf(old) == 0; }));
   EXPECT_EQ(Count("jobs where name = 'old'"), 0);
@@ -245,8 +247,8 @@ TEST_F(RetentionTest, MoreOldJobsThanOneListHoldsGoInOneSearch) {
 
 TEST_F(RetentionTest, MessagesOfARemovedJobGoOnceTheyEnded) {
   JobFrames gone(*connection_, "gone"), stays(*connection_, "stays");
-  for (const JobFrames* job : {&gone, &stays}) AddMessages(*job, kNow);
-  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
+  for (const JobFrames* job : {&gone, &stays}) AddMessages(*job, kRetentionNow);
+  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kRetentionNow));
   Retention retention(store_, clock_, quick_);
   EXPECT_TRUE(Eventually([&] { return Messages(gone) == 2; }));
   EXPECT_EQ(Count("deliveries where state in ('ready', 'running')"), 4) << "they are sent first";
@@ -256,7 +258,7 @@ TEST_F(RetentionTest, MessagesOfARemovedJobGoOnceTheyEnded) {
 }
 
 TEST_F(RetentionTest, RecordsGoAtTheAgeOfJobs) {
-  for (const std::int64_t at_us : {kNow - 401 * kDay, kNow - 399 * kDay}) {
+  for (const std::int64_t at_us : {kRetentionNow - 401 * kDay, kRetentionNow - 399 * kDay}) {
     ASSERT_TRUE(connection_->Execute(Format(kRecords, at_us)));
   }
   Retention retention(store_, clock_, quick_);
@@ -264,7 +266,7 @@ TEST_F(RetentionTest, RecordsGoAtTheAgeOfJobs) {
   EXPECT_EQ(Count("deliveries"), 4) << "one that waits stays";
   EXPECT_EQ(Count("audit"), 1);
   EXPECT_EQ(Count("removals where ended_us is not null"), 1);
-  const std::string old = std::to_string(kNow - 400 * kDay);
+  const std::string old = std::to_string(kRetentionNow - 400 * kDay);
   EXPECT_EQ(Count("audit where at_us < " + old), 0);
   EXPECT_EQ(Count("deliveries where state <> 'ready' and created_us < " + old), 0);
   EXPECT_EQ(retention.figures().bytes, 8u);
@@ -274,9 +276,9 @@ TEST_F(RetentionTest, RecordsGoAtTheAgeOfJobs) {
 TEST_F(RetentionTest, MessagesThatEndAfterTheRemovalOfTheirJobGo) {
   for (const Duration keep_jobs : {Duration::zero(), quick_.keep_jobs}) {
     JobFrames gone(*connection_, "gone"), stays(*connection_, "stays");
-    AddMessages(gone, kNow);
-    AddMessages(stays, kNow - 900 * kDay);
-    ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
+    AddMessages(gone, kRetentionNow);
+    AddMessages(stays, kRetentionNow - 900 * kDay);
+    ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kRetentionNow));
     RetentionOptions options = quick_;
     options.keep_jobs = keep_jobs;
     Retention retention(store_, clock_, options);
@@ -295,13 +297,13 @@ TEST_F(RetentionTest, MessagesThatEndAfterTheRemovalOfTheirJobGo) {
 
 // A table of changes that only grows, as some demand it.
 TEST_F(RetentionTest, ChangesThatMayNotBeRemovedKeepNothingElse) {
-  ASSERT_TRUE(connection_->Execute(Format(kRecords, kNow - 401 * kDay)));
+  ASSERT_TRUE(connection_->Execute(Format(kRecords, kRetentionNow - 401 * kDay)));
   ASSERT_TRUE(connection_->Execute(
       "create function refuse() returns trigger language plpgsql as $$ begin "
       "raise exception 'no right'; end $$; "
       "create trigger refused before delete on audit for each row execute function refuse()"));
   JobFrames job(*connection_);
-  Fill(job, kNow - 40 * kDay);
+  Fill(job, kRetentionNow - 40 * kDay);
   Retention retention(store_, clock_, quick_);
   EXPECT_TRUE(Eventually([&] { return Count("step_blocks") == 0; }));
   EXPECT_TRUE(Eventually([&] { return Count("removals") == 0; })) << "which come after them";
@@ -311,7 +313,7 @@ TEST_F(RetentionTest, ChangesThatMayNotBeRemovedKeepNothingElse) {
 
 TEST_F(RetentionTest, SaysUpToWhenChangesWereRemoved) {
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(connection_->Execute(Format(kRecords, kNow - 401 * kDay + i)));
+    ASSERT_TRUE(connection_->Execute(Format(kRecords, kRetentionNow - 401 * kDay + i)));
   }
   RetentionOptions once = quick_;
   once.search = std::chrono::hours(1);
@@ -321,22 +323,22 @@ TEST_F(RetentionTest, SaysUpToWhenChangesWereRemoved) {
     EXPECT_TRUE(Eventually([&] { return Count("removals") == 0; }));
   }
   const std::string said = testing::internal::GetCapturedStdout();
-  const std::string line =
-      Format("who changed what before {}: removed", ToRfc3339(FromMicros(kNow - 400 * kDay)));
+  const std::string line = Format("who changed what before {}: removed",
+                                  ToRfc3339(FromMicros(kRetentionNow - 400 * kDay)));
   EXPECT_NE(said.find(line), std::string::npos) << said;
   EXPECT_EQ(said.find(line), said.rfind(line)) << "once for three pieces";
 }
 
 TEST_F(RetentionTest, ZeroKeepsForEver) {
   JobFrames old(*connection_, "old");
-  Fill(old, kNow - 900 * kDay);
+  Fill(old, kRetentionNow - 900 * kDay);
   ASSERT_TRUE(connection_->Execute("update jobs set ended_us = 1"));
   ASSERT_TRUE(connection_->Execute(Format(kRecords, 1)));
   RetentionOptions for_ever = quick_;
   for_ever.keep_samples = for_ever.keep_jobs = Duration::zero();
   const std::int64_t before = RowsOf(old);
   JobFrames gone(*connection_, "gone");
-  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
+  ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kRetentionNow));
   Retention retention(store_, clock_, for_ever);
   EXPECT_TRUE(Eventually([&] { return Count("removals where quiet_us is not null") == 1; }));
   EXPECT_EQ(RowsOf(old), before);

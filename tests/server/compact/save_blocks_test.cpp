@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;  // the begin of a window
+constexpr std::int64_t kBlocksBegin = 1'795'205'400'000'000;  // the begin of a window
 
 class SaveBlocksTest : public CompactTest {
  protected:
@@ -56,36 +56,37 @@ class SaveBlocksTest : public CompactTest {
 };
 
 TEST_F(SaveBlocksTest, WhatIsMeasuredIsWhatIsStored) {
-  const std::vector<BlockKey> keys{{kBegin, "user.a"}, {kBegin, "user.b"}, {kBegin, "user.c"}};
+  const std::vector<BlockKey> keys{
+      {kBlocksBegin, "user.a"}, {kBlocksBegin, "user.b"}, {kBlocksBegin, "user.c"}};
   const auto measure = [&] {
     return MeasureBlocks(*connection_, frames_.job_id(), frames_.node_id(), keys).value();
   };
   EXPECT_EQ(measure(), 0u);
-  Save(TicksFrom(kBegin), SIZE_MAX);
+  Save(TicksFrom(kBlocksBegin), SIZE_MAX);
   EXPECT_EQ(measure(), 2u * 4u * (200u + 3u * 9u)) << "three devices and the time, three rows";
-  const std::vector<RollupKey> rollups{{60'000'000, "user.a", ChunkOf(kBegin, 60'000'000)}};
+  const std::vector<RollupKey> rollups{{60'000'000, "user.a", ChunkOf(kBlocksBegin, 60'000'000)}};
   EXPECT_GT(MeasureRollups(*connection_, frames_.job_id(), frames_.node_id(), rollups).value(),
             13u * 200u);
 }
 
 // Late samples of windows that are there: in one lot, and block by block.
 TEST_F(SaveBlocksTest, LotsTogetherAreWhatOneLotIs) {
-  Save(TicksFrom(kBegin), SIZE_MAX);
+  Save(TicksFrom(kBlocksBegin), SIZE_MAX);
   const std::string before = Stored();
-  Save(TicksFrom(kBegin + 5'000'000), SIZE_MAX);
+  Save(TicksFrom(kBlocksBegin + 5'000'000), SIZE_MAX);
   const std::string expected = Stored();
   EXPECT_NE(expected, before);
   ASSERT_TRUE(connection_->Execute("truncate blocks, rollups, job_rollups"));
-  Save(TicksFrom(kBegin), 1);
+  Save(TicksFrom(kBlocksBegin), 1);
   EXPECT_EQ(Stored(), before);
-  Save(TicksFrom(kBegin + 5'000'000), 1);
+  Save(TicksFrom(kBlocksBegin + 5'000'000), 1);
   EXPECT_EQ(Stored(), expected);
 }
 
 TEST_F(SaveBlocksTest, WhatIsCountedIsAddedUp) {
-  EXPECT_EQ(Save(TicksFrom(kBegin), 1).joined, 0u);
-  EXPECT_EQ(Save(TicksFrom(kBegin), 1).joined, 36u);
-  EXPECT_EQ(Save(TicksFrom(kBegin), SIZE_MAX).joined, 36u);
+  EXPECT_EQ(Save(TicksFrom(kBlocksBegin), 1).joined, 0u);
+  EXPECT_EQ(Save(TicksFrom(kBlocksBegin), 1).joined, 36u);
+  EXPECT_EQ(Save(TicksFrom(kBlocksBegin), SIZE_MAX).joined, 36u);
 }
 
 }  // namespace

@@ -22,14 +22,14 @@ constexpr bool kSanitized = true;  // which takes memory of its own
 #else
 constexpr bool kSanitized = false;
 #endif
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;  // the begin of a window
+constexpr std::int64_t kSparseBegin = 1'795'205'400'000'000;  // the begin of a window
 
 // A tick in each window; each metric has a value in each, its number and the tick's. With several
 // devices to a metric, as many fewer metrics.
 TickTable SparseTicks(std::size_t ticks, std::size_t metrics, std::size_t devices = 1) {
   TickTable table;
   for (std::size_t row = 0; row < ticks; ++row) {
-    table.at_us.push_back(kBegin + static_cast<std::int64_t>(row) * kWindowUs);
+    table.at_us.push_back(kSparseBegin + static_cast<std::int64_t>(row) * kWindowUs);
   }
   for (std::size_t i = 0; i < metrics; ++i) {
     table.series.push_back({"user.m" + std::to_string(100'000 + i / devices),
@@ -150,7 +150,7 @@ TEST_F(SparseTicksTest, DoNotMeetWhoRemovesBlocksInAnotherOrder) {
   const auto other = database_.Connect();
   const auto remove = [&](std::int64_t row, std::size_t metric) {
     return other->Query(Format("delete from blocks where window_us = {} and metric = 'user.m{}'",
-                               kBegin + row * kWindowUs, 100'000 + metric));
+                               kSparseBegin + row * kWindowUs, 100'000 + metric));
   };
   ASSERT_TRUE(other->Execute("begin; set lock_timeout = '20s'"));
   ASSERT_TRUE(remove(0, 599));  // of the last lot
@@ -174,7 +174,7 @@ TEST_F(SparseTicksTest, LeaveTheirSchemasToOthersWhileTheyAreWritten) {
   ASSERT_TRUE(holder->Execute("begin"));
   ASSERT_TRUE(MarkStale(*holder, frames_.job_id(),
                         std::vector<RollupKey>{{600'000'000, ticks.series.back().metric,
-                                                ChunkOf(kBegin, 600'000'000)}}));
+                                                ChunkOf(kSparseBegin, 600'000'000)}}));
   std::jthread compactor([&] {
     const auto done = CompactNode(*connection_, frames_.job_id(), frames_.node_id(), schemas.get());
     EXPECT_TRUE(done) << done.error().message;
@@ -194,7 +194,7 @@ TEST_F(SparseTicksTest, LeaveTheirSchemasToOthersWhileTheyAreWritten) {
 // Nodes of a job meet at the rollups of the job: one in lots, with the second hour of a metric and
 // then the first of the next one; one at once, with the first of both.
 TEST_F(SparseTicksTest, OfANodeInLotsDoNotMeetThoseOfAnotherAtOnce) {
-  const std::int64_t day_us = ChunkOf(kBegin, 600'000'000), hour_us = 3'600'000'000;
+  const std::int64_t day_us = ChunkOf(kSparseBegin, 600'000'000), hour_us = 3'600'000'000;
   const auto mark = [&](Connection& connection, const std::vector<RollupKey>& keys) {
     const Status marked = MarkStale(connection, frames_.job_id(), keys);
     EXPECT_TRUE(marked) << marked.error().message;

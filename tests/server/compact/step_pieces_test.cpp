@@ -11,17 +11,18 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;
+constexpr std::int64_t kPiecesBegin = 1'795'205'400'000'000;
 
-using Numbered = std::vector<std::pair<std::int64_t, std::int64_t>>;  // number, start_us
+using NumberedSteps = std::vector<std::pair<std::int64_t, std::int64_t>>;  // number, start_us
 
 class StepPiecesTest : public ::testing::Test {
  protected:
   StepPiecesTest() : connection_(database_.Connect()), frames_(*connection_) {}
 
   void Store(int rank, std::int64_t first, std::int64_t count) {
-    Numbered steps;
-    for (std::int64_t i = first; i < first + count; ++i) steps.push_back({i, kBegin + i * 1'000});
+    NumberedSteps steps;
+    for (std::int64_t i = first; i < first + count; ++i)
+      steps.push_back({i, kPiecesBegin + i * 1'000});
     frames_.StoreSteps(rank, steps);
   }
   void Compact(int rank) {
@@ -86,7 +87,7 @@ TEST_F(StepPiecesTest, AStepThatIsInABlockAndInAFrameCountsOnce) {
 
 TEST_F(StepPiecesTest, MoreThanIsReadAtOnceComesInPages) {
   for (std::int64_t first = 0; first < 210'000; first += 15'000) Store(0, first, 15'000);
-  Numbered ends{{210'000, kBegin}, {210'001, kBegin + 210'001'000}};
+  NumberedSteps ends{{210'000, kPiecesBegin}, {210'001, kPiecesBegin + 210'001'000}};
   frames_.StoreSteps(0, ends);  // over all of them
   const Told told = Read(*connection_, {0}, 0);
   EXPECT_EQ(told.steps.at(0), 210'002);

@@ -9,7 +9,7 @@ namespace {
 using test::FrameMaker;
 using test::kStartUs;
 
-constexpr std::int64_t kHourUs = 3'600'000'000;
+constexpr std::int64_t kOddHourUs = 3'600'000'000;
 
 class OddFrames : public IngestTest {
  protected:
@@ -102,7 +102,7 @@ TEST_F(OddFrames, WithTimesAtTheEndsOfInt64AreRefused) {
 }
 
 TEST_F(OddFrames, OfTomorrowAndOfNextYearAreStored) {
-  for (const std::int64_t later_us : {24 * kHourUs, 365 * 24 * kHourUs}) {
+  for (const std::int64_t later_us : {24 * kOddHourUs, 365 * 24 * kOddHourUs}) {
     ExpectTaken(TicksOf({kStartUs + later_us}, {1}));
   }
   ExpectTheNextIsFine(2);
@@ -110,11 +110,11 @@ TEST_F(OddFrames, OfTomorrowAndOfNextYearAreStored) {
 
 TEST_F(OddFrames, WhoseTimeRunsBackwardsAreStoredAndReadInOrder) {
   for (const std::int64_t back_us : {0, 1, 2}) {
-    ExpectTaken(TicksOf({kStartUs - back_us * kHourUs}, {back_us}));
+    ExpectTaken(TicksOf({kStartUs - back_us * kOddHourUs}, {back_us}));
   }
   const TickTable ticks = Ticks();
-  EXPECT_EQ(ticks.at_us,
-            (std::vector<std::int64_t>{kStartUs - 2 * kHourUs, kStartUs - kHourUs, kStartUs}));
+  EXPECT_EQ(ticks.at_us, (std::vector<std::int64_t>{kStartUs - 2 * kOddHourUs,
+                                                    kStartUs - kOddHourUs, kStartUs}));
   EXPECT_EQ(ticks.columns[0].values, (std::vector<std::int64_t>{2, 1, 0}));
 }
 
@@ -125,7 +125,8 @@ TEST_F(OddFrames, OfAWrongClockAreStoredAndMarked) {
     ExpectTaken(agent_.Ticks(kStartUs + offset_us));
   }
   EXPECT_EQ(Count("select count(*) from frames where clock_suspect"), 0) << "a minute is no fault";
-  for (const std::int64_t offset_us : {std::int64_t{60'000'001}, -kHourUs, INT64_MAX, INT64_MIN}) {
+  for (const std::int64_t offset_us :
+       {std::int64_t{60'000'001}, -kOddHourUs, INT64_MAX, INT64_MIN}) {
     agent_.head.clock_offset_us = offset_us;
     ExpectTaken(TicksOf({kStartUs}, {1}));
   }

@@ -11,7 +11,7 @@ namespace {
 
 using test::FrameMaker;
 using test::kStartUs;
-using Ids = std::vector<std::string>;
+using WindowIds = std::vector<std::string>;
 
 class Windows : public IngestTest {
  protected:

@@ -14,7 +14,7 @@ namespace stepscope {
 namespace {
 
 using test::AgentProcess;
-using Words = std::vector<std::string>;
+using TlsWords = std::vector<std::string>;
 
 struct RunTlsTest : testing::Test {
   RunTlsTest() {
@@ -28,10 +28,10 @@ struct RunTlsTest : testing::Test {
     folder.Write("/token", token + "\n");
     chmod(File("token").c_str(), 0600);
   }
-  Words Run(const std::string& script, Words options = {}) const {
-    Words words = {"run",    "--server", service.url(), "--job",     "job-1",
-                   "--push", "1s",       "--interval",  "100ms",     "--node",
-                   "node-1", "--socket", File("sock"),  "--ca-file", File("ca.crt")};
+  TlsWords Run(const std::string& script, TlsWords options = {}) const {
+    TlsWords words = {"run",    "--server", service.url(), "--job",     "job-1",
+                      "--push", "1s",       "--interval",  "100ms",     "--node",
+                      "node-1", "--socket", File("sock"),  "--ca-file", File("ca.crt")};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", "/bin/sh", "-c", script});
     return words;

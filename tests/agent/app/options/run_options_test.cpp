@@ -15,7 +15,7 @@ Result<RunOptions> Read(std::vector<const char*> words) {
   return ReadRunOptions(*arguments);
 }
 
-std::string ErrorOf(std::vector<const char*> more) {
+std::string RunOptionsError(std::vector<const char*> more) {
   std::vector<const char*> words = {"--server", "http://h", "--job", "j"};
   words.insert(words.end(), more.begin(), more.end());
   const auto options = Read(std::move(words));
@@ -42,17 +42,18 @@ TEST(RunOptions, SwitchesTheHooksOff) {
 }
 
 TEST(RunOptions, NamesWhatIsWrong) {
-  EXPECT_NE(ErrorOf({}).find("command to run is missing"), std::string::npos);
-  EXPECT_NE(ErrorOf({"--", ""}).find("command to run is missing"), std::string::npos);
-  EXPECT_NE(ErrorOf({"--server", "h:80", "--", "x"}).find("--server"), std::string::npos);
-  EXPECT_NE(ErrorOf({"--job", "a_b", "--", "x"}).find("a_b"), std::string::npos);
-  EXPECT_NE(ErrorOf({"--job", std::string(64, 'a').c_str(), "--", "x"}).find("63"),
+  EXPECT_NE(RunOptionsError({}).find("command to run is missing"), std::string::npos);
+  EXPECT_NE(RunOptionsError({"--", ""}).find("command to run is missing"), std::string::npos);
+  EXPECT_NE(RunOptionsError({"--server", "h:80", "--", "x"}).find("--server"), std::string::npos);
+  EXPECT_NE(RunOptionsError({"--job", "a_b", "--", "x"}).find("a_b"), std::string::npos);
+  EXPECT_NE(RunOptionsError({"--job", std::string(64, 'a').c_str(), "--", "x"}).find("63"),
             std::string::npos);
-  EXPECT_NE(ErrorOf({"--node", "a\tb", "--", "x"}).find("--node"), std::string::npos);
-  EXPECT_NE(ErrorOf({"--intervall", "1s", "--", "x"}).find("did you mean --interval"),
+  EXPECT_NE(RunOptionsError({"--node", "a\tb", "--", "x"}).find("--node"), std::string::npos);
+  EXPECT_NE(RunOptionsError({"--intervall", "1s", "--", "x"}).find("did you mean --interval"),
             std::string::npos);
   for (const char* interval : {"99ms", "61s", "0s", "-1s", "1", "fast", "1e99s"}) {
-    EXPECT_NE(ErrorOf({"--interval", interval, "--", "x"}).find("--interval"), std::string::npos);
+    EXPECT_NE(RunOptionsError({"--interval", interval, "--", "x"}).find("--interval"),
+              std::string::npos);
   }
 }
 
@@ -79,7 +80,8 @@ TEST(RunOptions, TakeWhatIsSecretFromTheEnvironment) {
   EXPECT_EQ(said->uplink.key_file, "k");
   EXPECT_FALSE(silent->uplink.insecure_http);
   EXPECT_TRUE(said->uplink.insecure_http);
-  EXPECT_NE(ErrorOf({"--token", "st_agent_x", "--", "x"}).find("--token"), std::string::npos);
+  EXPECT_NE(RunOptionsError({"--token", "st_agent_x", "--", "x"}).find("--token"),
+            std::string::npos);
 }
 
 TEST(RunOptions, TakeNamesFromOptionThenVariableThenLauncher) {

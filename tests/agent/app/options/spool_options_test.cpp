@@ -14,27 +14,27 @@
 namespace stepscope {
 namespace {
 
-Result<SpoolOptions> Read(std::vector<const char*> words) {
+Result<SpoolOptions> ReadSpoolOptions(std::vector<const char*> words) {
   const auto arguments = ParseArguments(SpoolRows(), words);
   return ReadSpool(*arguments);
 }
 
 TEST(SpoolOptions, HaveAFolderAndASizeByDefault) {
-  const auto options = Read({});
+  const auto options = ReadSpoolOptions({});
   ASSERT_TRUE(options.ok());
   EXPECT_NE(options->folder.find("stepscope"), std::string::npos);
   EXPECT_EQ(options->bytes, 64u << 20);
 }
 
 TEST(SpoolOptions, AreReadAsTheyAreMeant) {
-  EXPECT_EQ(Read({"--spool", "none"})->folder, "");
-  EXPECT_EQ(Read({"--spool", "/x/y//"})->folder, "/x/y");
-  EXPECT_EQ(Read({"--spool-size", "1GiB"})->bytes, std::uint64_t{1} << 30);
+  EXPECT_EQ(ReadSpoolOptions({"--spool", "none"})->folder, "");
+  EXPECT_EQ(ReadSpoolOptions({"--spool", "/x/y//"})->folder, "/x/y");
+  EXPECT_EQ(ReadSpoolOptions({"--spool-size", "1GiB"})->bytes, std::uint64_t{1} << 30);
 }
 
 TEST(SpoolOptions, RefuseOtherSizes) {
   for (const char* size : {"64", "3MiB", "65GiB", "0MiB", "-1GiB", "MiB", "1e3MiB", "64MB"}) {
-    const auto options = Read({"--spool-size", size});
+    const auto options = ReadSpoolOptions({"--spool-size", size});
     ASSERT_FALSE(options.ok()) << size;
     EXPECT_NE(options.error().message.find("--spool-size"), std::string::npos);
   }

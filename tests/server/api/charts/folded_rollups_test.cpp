@@ -12,9 +12,9 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kTickUs = 500'000;
+constexpr std::int64_t kFoldedTickUs = 500'000;
 constexpr int kTicksOfBin = 20;
-constexpr std::int64_t kBinUs = kTicksOfBin * kTickUs;
+constexpr std::int64_t kBinUs = kTicksOfBin * kFoldedTickUs;
 constexpr std::int64_t kBeginUs = kStartUs - kStartUs % kBinUs;
 
 class FoldedRollupsTest : public ApiTest {
@@ -29,7 +29,7 @@ class FoldedRollupsTest : public ApiTest {
     std::vector<std::int64_t> at_us;
     std::vector<double> percent;
     for (int tick = first; tick < first + ticks; ++tick) {
-      at_us.push_back(kBeginUs + tick * kTickUs);
+      at_us.push_back(kBeginUs + tick * kFoldedTickUs);
       percent.push_back(more + tick % kTicksOfBin);
       if (at_us.size() < 600 && tick + 1 < first + ticks) continue;
       Push(agent.Ticks(at_us, percent));
@@ -66,7 +66,7 @@ class FoldedRollupsTest : public ApiTest {
   std::int64_t job_id_ = 0;
 };
 
-void ExpectNear(const Json& a, const Json& b) {
+void ExpectNearBins(const Json& a, const Json& b) {
   if (a.is_number() && b.is_number()) {
     EXPECT_NEAR(a.get<double>(), b.get<double>(), 2e-4);
     return;
@@ -77,7 +77,8 @@ void ExpectNear(const Json& a, const Json& b) {
     EXPECT_EQ(a, b);
   }
   auto other = b.begin();
-  for (auto one = a.begin(); a.is_structured() && one != a.end(); ++one) ExpectNear(*one, *other++);
+  for (auto one = a.begin(); a.is_structured() && one != a.end(); ++one)
+    ExpectNearBins(*one, *other++);
 }
 
 TEST_F(FoldedRollupsTest, AnswersStayTheSame) {
@@ -90,7 +91,7 @@ TEST_F(FoldedRollupsTest, AnswersStayTheSame) {
   const auto expect_same = [&](const char* when) {
     SCOPED_TRACE(when);
     const std::vector<Json> now = Answers();
-    for (std::size_t i = 0; i < now.size(); ++i) ExpectNear(fresh[i], now[i]);
+    for (std::size_t i = 0; i < now.size(); ++i) ExpectNearBins(fresh[i], now[i]);
   };
   Compact(*connection);
   expect_same("compacted");
@@ -108,7 +109,7 @@ TEST_F(FoldedRollupsTest, SeveralMetricsStayTheSame) {
   const auto post = [&](const std::string& node, int first, const std::vector<std::string>& names) {
     Json times = Json::array(), values = Json::array(), series = Json::array();
     for (int tick = first; tick < first + 600; ++tick) {
-      times.push_back(kBeginUs + tick * kTickUs);
+      times.push_back(kBeginUs + tick * kFoldedTickUs);
       values.push_back(tick % kTicksOfBin);
     }
     for (const std::string& name : names) series.push_back({{"metric", name}, {"values", values}});
@@ -119,7 +120,7 @@ TEST_F(FoldedRollupsTest, SeveralMetricsStayTheSame) {
     Json all = Json::array();
     for (const std::string which : {"", "&node=n1", "&device="}) {
       all.push_back(Ask(Format("from_us={}&to_us={}&points=60{}", kBeginUs,
-                               kBeginUs + 1'200 * kTickUs - 1, which))["series"]);
+                               kBeginUs + 1'200 * kFoldedTickUs - 1, which))["series"]);
     }
     return all;
   };
@@ -137,13 +138,13 @@ TEST_F(FoldedRollupsTest, SeveralMetricsStayTheSame) {
     if (node.name != "n2") continue;
     ASSERT_TRUE(CompactNode(*connection, job_id_, node.node_id));
   }
-  ExpectNear(fresh, answers());
+  ExpectNearBins(fresh, answers());
   Fold(*connection);
-  ExpectNear(fresh, answers());
+  ExpectNearBins(fresh, answers());
   Compact(*connection);
-  ExpectNear(fresh, answers());
+  ExpectNearBins(fresh, answers());
   Fold(*connection);
-  ExpectNear(fresh, answers());
+  ExpectNearBins(fresh, answers());
 }
 
 // Each series of a long range is memory; those behind the first too many are not drawn.
@@ -163,7 +164,7 @@ TEST_F(FoldedRollupsTest, TooManySeriesOneByOneAreRefusedAtTheFirstTooMany) {
   for (const NodeRow& node : *ListNodes(*connection, job_id_)) {
     query.nodes.push_back({.node_id = node.node_id, .name = node.name});
   }
-  Chart chart(kBinUs, kTickUs);
+  Chart chart(kBinUs, kFoldedTickUs);
   const Status filled = FillChart(*connection, query, chart);
   ASSERT_FALSE(filled);
   EXPECT_EQ(filled.error().code, Code::kInvalid);
@@ -191,9 +192,9 @@ TEST_F(FoldedRollupsTest, WhatIsFreshCountsWithItsBin) {
   Sample(two_, 1'990, 25, 50);
   const Json before = Ask("points=100")["series"];
   Compact(*connection);
-  ExpectNear(before, Ask("points=100")["series"]);
+  ExpectNearBins(before, Ask("points=100")["series"]);
   Fold(*connection);
-  ExpectNear(before, Ask("points=100")["series"]);
+  ExpectNearBins(before, Ask("points=100")["series"]);
 }
 
 TEST_F(FoldedRollupsTest, ARowThatCannotBeReadIsAnErrorAndNoCrash) {
@@ -225,7 +226,7 @@ TEST_F(FoldedRollupsTest, WhoReadsUsageAndHeatMapMeanwhileSeesEachSampleOnce) {
   while (stored < kTicks) {
     const int ticks = stored - stored % kTicksOfBin;
     const std::string range =
-        Format("from_us={}&to_us={}", kBeginUs, kBeginUs + ticks * kTickUs - 1);
+        Format("from_us={}&to_us={}", kBeginUs, kBeginUs + ticks * kFoldedTickUs - 1);
     const Json usage = service_.GetJson("/api/v1/jobs/mlp/usage?" + range)["rows"];
     ASSERT_EQ(usage.size(), 2u);
     for (const Json& row : usage) ASSERT_EQ(row["count"], ticks) << row;
@@ -260,9 +261,9 @@ TEST_F(FoldedRollupsTest, WhoReadsMeanwhileSeesEachSampleOnce) {
     }
   });
   while (stored < kTicks) {
-    const std::int64_t until_us = kBeginUs + stored * kTickUs;
+    const std::int64_t until_us = kBeginUs + stored * kFoldedTickUs;
     const Json fold = Ask(Format("points=100&from_us={}&to_us={}", kBeginUs,
-                                 kBeginUs + 3'000 * kTickUs))["series"][0];
+                                 kBeginUs + 3'000 * kFoldedTickUs))["series"][0];
     for (std::size_t i = 0; i < fold["times_us"].size(); ++i) {
       const std::int64_t at_us = fold["times_us"][i].get<std::int64_t>();
       if (at_us + 2 * kBinUs > until_us) break;

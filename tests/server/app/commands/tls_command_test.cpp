@@ -13,16 +13,16 @@
 namespace stepscope {
 namespace {
 
-const Time kNow = std::chrono::system_clock::now();
+const Time kTlsNow = std::chrono::system_clock::now();
 
 struct TlsCommandTest : testing::Test {
   Result<std::string> SelfSigned(std::vector<const char*> more = {}) {
     more.insert(more.begin(), {"--out", out.c_str()});
-    return MakeSelfSigned(more, kNow);
+    return MakeSelfSigned(more, kTlsNow);
   }
   Result<std::string> AgentCert(std::vector<const char*> more) {
     more.insert(more.begin(), {"--ca", out.c_str()});
-    return MakeAgentCert(more, kNow);
+    return MakeAgentCert(more, kTlsNow);
   }
   std::string File(const std::string& name) const {
     const auto text = ReadWhole(out + "/" + name);

@@ -17,7 +17,7 @@
 namespace stepscope {
 namespace {
 
-const Time kNow = FromMicros(1'800'000'000'000'000);
+const Time kTokenNow = FromMicros(1'800'000'000'000'000);
 
 // The id in the token that went to standard output.
 std::string IdIn(const std::string& out) {
@@ -29,13 +29,13 @@ class TokenCommandTest : public testing::Test {
  protected:
   Result<TokenAnswer> Create(std::vector<const char*> words) {
     const Result<Arguments> arguments = ReadVerb(TokenCreate(), words);
-    return arguments ? CreateToken(*connection_, *arguments, kNow)
+    return arguments ? CreateToken(*connection_, *arguments, kTokenNow)
                      : Result<TokenAnswer>(arguments.error());
   }
   Result<TokenAnswer> Revoke(const char* id) {
-    return RevokeOneToken(*connection_, *ReadVerb(TokenRevoke(), std::vector{id}), kNow);
+    return RevokeOneToken(*connection_, *ReadVerb(TokenRevoke(), std::vector{id}), kTokenNow);
   }
-  std::string List(Time now = kNow) {
+  std::string List(Time now = kTokenNow) {
     return ListAllTokens(*connection_, *ReadVerb(TokenList(), {}), now)->out;
   }
 
@@ -56,7 +56,7 @@ TEST_F(TokenCommandTest, ATokenGoesToStandardOutputAlone) {
   ASSERT_TRUE(token.ok() && *token);
   EXPECT_EQ((*token)->role, "agent");
   EXPECT_EQ((*token)->scopes, (std::vector<std::string>{"a-*", "b"}));
-  EXPECT_EQ((*token)->expires_us, ToMicros(kNow + std::chrono::hours(24 * 365)));
+  EXPECT_EQ((*token)->expires_us, ToMicros(kTokenNow + std::chrono::hours(24 * 365)));
 }
 
 TEST_F(TokenCommandTest, WhatIsMissingOrWrongIsNamed) {
@@ -83,7 +83,7 @@ TEST_F(TokenCommandTest, TheListSaysWhatBecameOfEach) {
   const std::string id = IdIn(Create({"--role", "reader", "--name", "r"})->out);
   EXPECT_EQ(id.size(), 8U);
   EXPECT_NE(List().find(id + "  reader    valid"), std::string::npos) << List();
-  EXPECT_NE(List(kNow + std::chrono::hours(24 * 366)).find("expired"), std::string::npos);
+  EXPECT_NE(List(kTokenNow + std::chrono::hours(24 * 366)).find("expired"), std::string::npos);
   ASSERT_TRUE(Revoke(id.c_str()).ok());
   EXPECT_NE(List().find(id + "  reader    revoked"), std::string::npos) << List();
   EXPECT_EQ(Revoke("00000000").error().code, Code::kNotFound);

@@ -63,12 +63,12 @@ TEST(HeadReader, EveryCutGivesTheSame) {
   }
 }
 
-struct Refused {
+struct RefusedHead {
   std::string bytes;
   std::string_view code, detail;
 };
 
-void ExpectRefused(const Refused& refused) {
+void ExpectRefused(const RefusedHead& refused) {
   const std::string outcome = HeadOutcome({refused.bytes});
   EXPECT_TRUE(outcome.starts_with(Format("refused {}: {}", refused.code, refused.detail)))
       << Printable(refused.bytes, 400) << "\n"
@@ -78,7 +78,7 @@ void ExpectRefused(const Refused& refused) {
 
 TEST(HeadReader, RefusesBrokenRequestLines) {
   const std::string nul(1, '\0');
-  const Refused all[] = {
+  const RefusedHead all[] = {
       {"\r\n\r\n", "bad-request", "the byte 0x0d in the method"},
       {"\n", "bad-request", "a line ends with LF alone"},
       {" GET / HTTP/1.1\r\n", "bad-request", "the request line begins with a blank"},
@@ -112,12 +112,12 @@ TEST(HeadReader, RefusesBrokenRequestLines) {
       {"\x16\x03\x01\x02", "bad-request", "TLS on a port that speaks HTTP without it"},
       {"OP\x16h", "bad-request", "the byte 0x16 in the method"},
   };
-  for (const Refused& refused : all) ExpectRefused(refused);
+  for (const RefusedHead& refused : all) ExpectRefused(refused);
 }
 
 TEST(HeadReader, RefusesBrokenHeaderLines) {
   const std::string nul(1, '\0');
-  const Refused all[] = {
+  const RefusedHead all[] = {
       {With("a : b\r\n"), "bad-request", "a blank stands before the colon"},
       {With("a\t: b\r\n"), "bad-request", "a blank stands before the colon"},
       {With("a: b\r\n c\r\n"), "bad-request", "a header is folded"},
@@ -136,7 +136,7 @@ TEST(HeadReader, RefusesBrokenHeaderLines) {
       {"GET / HTTP/1.1\r\nHost: a\r\n\rx", "bad-request", "a CR stands without its LF"},
       {"GET / HTTP/1.1\r\n Host: a\r\n\r\n", "bad-request", "a header is folded"},
   };
-  for (const Refused& refused : all) ExpectRefused(refused);
+  for (const RefusedHead& refused : all) ExpectRefused(refused);
 }
 
 // T7: a line of 500 MB, a header of 300 MB, two million headers. None is read any further.

@@ -36,7 +36,7 @@ Unpacked Unpack(const Pieces& pieces, const InflateLimits& limits = {}) {
 }
 
 // The outcome alone: what came out before a refusal depends on where it was noticed.
-std::string Outcome(const Pieces& pieces, const InflateLimits& limits = {}) {
+std::string InflateOutcome(const Pieces& pieces, const InflateLimits& limits = {}) {
   const Unpacked unpacked = Unpack(pieces, limits);
   if (unpacked.progress == Progress::kFault) return unpacked.why;
   return Format("{} {}", static_cast<int>(unpacked.progress), unpacked.text);
@@ -78,7 +78,7 @@ TEST(Inflater, NeverGivesMoreThanTheLimit) {
   const Unpacked refused = Unpack({packed}, {.most_bytes = 19'999});
   EXPECT_EQ(refused.why, "refused too-large: the body unpacks to more than 19999 bytes");
   EXPECT_LE(refused.text.size(), 19'999U);
-  EXPECT_EQ(Outcome(CutEverywhere(packed), {.most_bytes = 19'999}), refused.why);
+  EXPECT_EQ(InflateOutcome(CutEverywhere(packed), {.most_bytes = 19'999}), refused.why);
 }
 
 TEST(Inflater, SmallTextsMayPackWell) {
@@ -90,12 +90,13 @@ TEST(Inflater, SmallTextsMayPackWell) {
 TEST(Inflater, RefusesWhatIsNotOneMember) {
   const std::string packed = Gzipped("text");
   const std::string damaged_sum = packed.substr(0, packed.size() - 8) + "xxxx\4";
-  EXPECT_EQ(Outcome({packed + "x"}), "refused bad-request: bytes follow the gzip data of the body");
-  EXPECT_EQ(Outcome({packed, "x"}), Outcome({packed + "x"}));
-  EXPECT_EQ(Outcome({packed + packed}), Outcome({packed + "x"}));
+  EXPECT_EQ(InflateOutcome({packed + "x"}),
+            "refused bad-request: bytes follow the gzip data of the body");
+  EXPECT_EQ(InflateOutcome({packed, "x"}), InflateOutcome({packed + "x"}));
+  EXPECT_EQ(InflateOutcome({packed + packed}), InflateOutcome({packed + "x"}));
   for (const std::string& bytes : {std::string("text"), std::string("x\x9c\3\0\0\0\0\1", 8),
                                    std::string("\x1f\x8b\1x"), damaged_sum}) {
-    EXPECT_EQ(Outcome({bytes}), "refused bad-request: the body is not valid gzip data");
+    EXPECT_EQ(InflateOutcome({bytes}), "refused bad-request: the body is not valid gzip data");
   }
 }
 
@@ -114,9 +115,9 @@ TEST(Inflater, TenThousandMutantsGiveTheSameHoweverCut) {
                                 Gzipped(std::string(2'990, 'x')), Gzipped(Noise(900, 7), 0)};
   for (int mutant = 0; mutant < 10'000; ++mutant) {
     const std::string bytes = Mutate(packed[mutant % std::size(packed)], dice);
-    const std::string whole = Outcome({bytes}, limits);
-    ASSERT_EQ(Outcome(CutEverywhere(bytes), limits), whole) << ToHex(bytes);
-    ASSERT_EQ(Outcome(CutAnyhow(bytes, dice, 100), limits), whole) << ToHex(bytes);
+    const std::string whole = InflateOutcome({bytes}, limits);
+    ASSERT_EQ(InflateOutcome(CutEverywhere(bytes), limits), whole) << ToHex(bytes);
+    ASSERT_EQ(InflateOutcome(CutAnyhow(bytes, dice, 100), limits), whole) << ToHex(bytes);
   }
 }
 

@@ -8,7 +8,7 @@ namespace stepscope {
 namespace {
 
 // The outcome of a POST with these lines behind the Host.
-std::string Outcome(std::string_view lines, std::string_view version = "1.1") {
+std::string NormalizeOutcome(std::string_view lines, std::string_view version = "1.1") {
   return HeadOutcome({Format("POST / HTTP/{}\r\nHost: a\r\n{}\r\n", version, lines)});
 }
 
@@ -20,13 +20,13 @@ Head NormalizedHead(std::string_view lines, std::string_view version = "1.1") {
   return reader.head();
 }
 
-struct Refused {
+struct RefusedToNormalize {
   std::string_view lines, code;
 };
 
 // T16: each of these was accepted by the stock server, or hung it.
 TEST(NormalizeHead, RefusesEveryLengthThatIsNotClear) {
-  constexpr Refused kAll[] = {
+  constexpr RefusedToNormalize kAll[] = {
       {"Content-Length: 3\r\nContent-Length: 3\r\n", "bad-request"},
       {"Content-Length: 3\r\ncontent-length: 4\r\n", "bad-request"},
       {"Content-Length: 3, 3\r\n", "bad-request"},
@@ -48,9 +48,10 @@ TEST(NormalizeHead, RefusesEveryLengthThatIsNotClear) {
       {"Transfer-Encoding:\r\n", "not-implemented"},
   };
   for (const auto& [lines, code] : kAll) {
-    EXPECT_TRUE(Outcome(lines).starts_with(Format("refused {}: ", code))) << lines;
+    EXPECT_TRUE(NormalizeOutcome(lines).starts_with(Format("refused {}: ", code))) << lines;
   }
-  EXPECT_TRUE(Outcome("Transfer-Encoding: chunked\r\n", "1.0").starts_with("refused bad-request"));
+  EXPECT_TRUE(
+      NormalizeOutcome("Transfer-Encoding: chunked\r\n", "1.0").starts_with("refused bad-request"));
 }
 
 TEST(NormalizeHead, DecidesTheFraming) {
@@ -67,7 +68,7 @@ TEST(NormalizeHead, DecidesTheFraming) {
 TEST(NormalizeHead, TakesNoCodingButGzip) {
   EXPECT_EQ(NormalizedHead("Content-Encoding: identity\r\n").coding, Coding::kIdentity);
   for (const char* coding : {"zstd", "br", "deflate", "gzip, gzip", "x-gzip"}) {
-    EXPECT_TRUE(Outcome(Format("Content-Encoding: {}\r\n", coding))
+    EXPECT_TRUE(NormalizeOutcome(Format("Content-Encoding: {}\r\n", coding))
                     .starts_with("refused unsupported-media-type"))
         << coding;
   }
@@ -93,8 +94,8 @@ TEST(NormalizeHead, WantsExactlyOneHostThatIsOne) {
 TEST(NormalizeHead, RefusesTwoOfWhatMustBeOne) {
   for (const char* name :
        {"Authorization", "Content-Type", "Content-Encoding", "Cookie", "Origin", "Expect"}) {
-    EXPECT_TRUE(
-        Outcome(Format("{0}: a\r\nX: y\r\n{0}: a\r\n", name)).starts_with("refused bad-request"))
+    EXPECT_TRUE(NormalizeOutcome(Format("{0}: a\r\nX: y\r\n{0}: a\r\n", name))
+                    .starts_with("refused bad-request"))
         << name;
   }
 }
@@ -112,7 +113,7 @@ TEST(NormalizeHead, MeetsOneExpectation) {
   EXPECT_FALSE(NormalizedHead("Expect: 100-continue\r\n").expects_continue);
   EXPECT_FALSE(
       NormalizedHead("Content-Length: 3\r\nExpect: 100-continue\r\n", "1.0").expects_continue);
-  EXPECT_TRUE(Outcome("Expect: a-miracle\r\n").starts_with("refused expectation-failed"));
+  EXPECT_TRUE(NormalizeOutcome("Expect: a-miracle\r\n").starts_with("refused expectation-failed"));
 }
 
 // T8, T17: ranges, and names that the library or CGI would take for its own.
@@ -132,8 +133,9 @@ TEST(NormalizeHead, ValuesAreNeverDecoded) {
 }
 
 TEST(NormalizeHead, NobodyMakesAHeaderOfAProxyVanish) {
-  EXPECT_TRUE(Outcome("X-Forwarded-For: 10.0.0.1\r\nConnection: close, X-Forwarded-For\r\n")
-                  .starts_with("refused bad-request: Connection names"));
+  EXPECT_TRUE(
+      NormalizeOutcome("X-Forwarded-For: 10.0.0.1\r\nConnection: close, X-Forwarded-For\r\n")
+          .starts_with("refused bad-request: Connection names"));
   EXPECT_TRUE(NormalizedHead("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n").keep_alive);
 }
 

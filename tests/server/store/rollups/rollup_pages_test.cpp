@@ -16,9 +16,9 @@
 namespace stepscope {
 namespace {
 
-constexpr RollupLevel kLevel = kRollupLevels[0];
-constexpr std::int64_t kBegin = 1'795'204'800'000'000;  // of a row
-constexpr std::int64_t kBins = kLevel.chunk_us / kLevel.bin_us;
+constexpr RollupLevel kPagesLevel = kRollupLevels[0];
+constexpr std::int64_t kPagesBegin = 1'795'204'800'000'000;  // of a row
+constexpr std::int64_t kBins = kPagesLevel.chunk_us / kPagesLevel.bin_us;
 
 class RollupPages : public ::testing::Test {
  protected:
@@ -26,7 +26,7 @@ class RollupPages : public ::testing::Test {
 
   // 46 kB that nothing makes smaller.
   StoredRollup Row(const std::string& metric, std::int64_t chunk_us) {
-    StoredRollup row{{kLevel.bin_us, metric, chunk_us}, {}};
+    StoredRollup row{{kPagesLevel.bin_us, metric, chunk_us}, {}};
     for (const char* device : {"0", "1", "2", "3"}) {
       for (const char* what : {kCount, kLeast, kGreatest, kSum}) {
         row.bins.series.push_back({what, device});
@@ -34,12 +34,12 @@ class RollupPages : public ::testing::Test {
       }
     }
     for (std::int64_t bin = 0; bin < kBins; ++bin) {
-      row.bins.at_us.push_back(chunk_us + bin * kLevel.bin_us);
+      row.bins.at_us.push_back(chunk_us + bin * kPagesLevel.bin_us);
       for (Column& column : row.bins.columns) column.values.push_back(Any());
     }
     return row;
   }
-  RollupQuery All() { return {job_.job_id(), {}, kLevel.bin_us, 0, INT64_MAX, {}}; }
+  RollupQuery All() { return {job_.job_id(), {}, kPagesLevel.bin_us, 0, INT64_MAX, {}}; }
 
   TestDatabase database_;
   std::unique_ptr<Connection> connection_ = database_.Connect(), schemas_ = database_.Connect();
@@ -55,7 +55,7 @@ TEST_F(RollupPages, OfNodesComeOnceEachAndInTheirOrder) {
     for (const std::int64_t node_id : nodes) {
       std::vector<StoredRollup> rows;
       for (int chunk = 0; chunk < 60; ++chunk) {
-        rows.push_back(Row(metric, kBegin + chunk * kLevel.chunk_us));
+        rows.push_back(Row(metric, kPagesBegin + chunk * kPagesLevel.chunk_us));
         stored.emplace_back(metric, node_id, rows.back().key.chunk_us,
                             rows.back().bins.columns[0].values[0]);
       }
@@ -86,11 +86,11 @@ TEST_F(RollupPages, OfAJobComeOnceEachAndInTheirOrder) {
   std::vector<RollupKey> keys, read;
   for (const std::string metric : {"user.a", "user.b"}) {
     for (int chunk = 0; chunk < 600; ++chunk) {
-      const std::int64_t chunk_us = kBegin + chunk * kLevel.chunk_us;
-      const RollupKey key{kLevel.bin_us, metric, chunk_us};
+      const std::int64_t chunk_us = kPagesBegin + chunk * kPagesLevel.chunk_us;
+      const RollupKey key{kPagesLevel.bin_us, metric, chunk_us};
       FoldedRollup& row = rows.emplace_back(FoldedRollup{key, 1, 0, {}});
       for (std::int64_t bin = 0; bin < kBins; ++bin) {
-        const std::int64_t at_us = chunk_us + bin * kLevel.bin_us;
+        const std::int64_t at_us = chunk_us + bin * kPagesLevel.bin_us;
         const auto any = [&] { return static_cast<double>(Any() >> 12); };
         row.bins.push_back({at_us, any(), any(), any(), any(), any()});
       }

@@ -57,7 +57,7 @@ class Series : public ::testing::Test {
   JobFrames frames_;
 };
 
-using Times = std::vector<std::int64_t>;
+using SeriesTimes = std::vector<std::int64_t>;
 
 // The compactor is far behind: a chart that lacks the newest frames would say nothing of it.
 TEST_F(Series, MoreFramesThanAListHoldsAreSaidOrReadPieceByPiece) {
@@ -107,7 +107,7 @@ TEST_F(Series, OverlappingFramesBecomeOneSeriesInOrder) {
   StoreTicks({"user.a", ""}, {20, 30, 40});
   StoreTicks({"user.a", ""}, {1, 60});
   const TickTable table = Read();
-  EXPECT_EQ(table.at_us, (Times{1, 10, 20, 30, 40, 50, 60}));
+  EXPECT_EQ(table.at_us, (SeriesTimes{1, 10, 20, 30, 40, 50, 60}));
   EXPECT_EQ(table.columns.at(0).values, table.at_us);
   EXPECT_TRUE(table.columns[0].present.empty());
 }
@@ -117,10 +117,11 @@ TEST_F(Series, FramesThatFollowEachOtherBecomeOneSeries) {
   StoreTicks({"user.a", ""}, {10, 20});
   StoreTicks({"user.a", ""}, {30, 40});
   StoreTicks({"user.a", ""}, {50, 60});
-  EXPECT_EQ(Read().columns.at(0).values, (Times{10, 20, 30, 40, 50, 60}));
-  EXPECT_EQ(Read({.after_us = 10, .until_us = 50, .filter = {}}).at_us, (Times{20, 30, 40, 50}));
+  EXPECT_EQ(Read().columns.at(0).values, (SeriesTimes{10, 20, 30, 40, 50, 60}));
+  EXPECT_EQ(Read({.after_us = 10, .until_us = 50, .filter = {}}).at_us,
+            (SeriesTimes{20, 30, 40, 50}));
   const TickTable first = Read({.filter = {}, .most_rows = 3});
-  EXPECT_EQ(first.at_us, (Times{10, 20, 30}));
+  EXPECT_EQ(first.at_us, (SeriesTimes{10, 20, 30}));
   EXPECT_EQ(first.columns.at(0).values, first.at_us);
   EXPECT_FALSE(first.complete);
 }
@@ -133,7 +134,7 @@ TEST_F(Series, ManyFramesOfAShortTimeAreReadAsWell) {
 
 TEST_F(Series, RangeIsOpenAtItsBeginning) {
   StoreTicks({"user.a", ""}, {10, 20, 30, 40});
-  EXPECT_EQ(Read({.after_us = 10, .until_us = 30, .filter = {}}).at_us, (Times{20, 30}));
+  EXPECT_EQ(Read({.after_us = 10, .until_us = 30, .filter = {}}).at_us, (SeriesTimes{20, 30}));
   EXPECT_TRUE(Read({.after_us = 40, .filter = {}}).at_us.empty());
 }
 
@@ -151,7 +152,7 @@ TEST_F(Series, TwoFramesMayHoldDifferentSeriesOfOneInstant) {
   StoreTicks({"user.a", ""}, {10, 20});
   StoreTicks({"user.b", ""}, {10, 30});
   const TickTable table = Read();
-  ASSERT_EQ(table.at_us, (Times{10, 20, 30}));
+  ASSERT_EQ(table.at_us, (SeriesTimes{10, 20, 30}));
   EXPECT_TRUE(table.columns[0].Has(0));
   EXPECT_TRUE(table.columns[1].Has(0));
 }
@@ -162,7 +163,7 @@ TEST_F(Series, OnlyWhatIsAskedForIsRead) {
   StoreTicks({"user.b", "gpu1"}, {30});
   const TickTable table = Read({.filter = {{"user.a"}, "gpu1"}});
   EXPECT_EQ(table.series, (std::vector<SeriesName>{{"user.a", "gpu1"}}));
-  EXPECT_EQ(table.at_us, (Times{10, 20, 30}));
+  EXPECT_EQ(table.at_us, (SeriesTimes{10, 20, 30}));
 }
 
 TEST_F(Series, ScalesAreMadeEqual) {
@@ -176,9 +177,9 @@ TEST_F(Series, ScalesAreMadeEqual) {
 // Whatever the frames and the sizes of the slices: each instant comes once, in order.
 TEST_F(Series, SlicesTogetherGiveTheWholeSeries) {
   std::mt19937 dice(7);
-  Times all;
+  SeriesTimes all;
   for (int frame = 0; frame < 40; ++frame) {
-    Times times;
+    SeriesTimes times;
     const std::int64_t from = 1 + dice() % 300;
     for (std::size_t i = 0; i < 1 + dice() % 9; ++i) {
       times.push_back(from + static_cast<std::int64_t>(i * (1 + frame % 30)));
@@ -189,7 +190,7 @@ TEST_F(Series, SlicesTogetherGiveTheWholeSeries) {
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());
   for (const std::size_t most : {1u, 3u, 10u, 1000u}) {
-    Times seen;
+    SeriesTimes seen;
     for (TickQuery query{.filter = {}, .most_rows = most};;) {
       const TickTable table = Read(query);
       ASSERT_LE(table.at_us.size(), most);

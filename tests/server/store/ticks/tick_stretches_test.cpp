@@ -15,7 +15,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kSecondUs = 1'000'000;
+constexpr std::int64_t kStretchSecondUs = 1'000'000;
 using Seconds = std::vector<std::int64_t>;
 
 Seconds From(std::int64_t first, std::size_t count) {
@@ -25,7 +25,7 @@ Seconds From(std::int64_t first, std::size_t count) {
 }
 
 Seconds InMicros(Seconds seconds) {
-  for (std::int64_t& second : seconds) second *= kSecondUs;
+  for (std::int64_t& second : seconds) second *= kStretchSecondUs;
   return seconds;
 }
 
@@ -65,7 +65,7 @@ class TickStretches : public ::testing::Test {
   TickQuery Query(std::int64_t until_second) const {
     return {.job_id = frames_.job_id(),
             .node_id = frames_.node_id(),
-            .until_us = until_second * kSecondUs,
+            .until_us = until_second * kStretchSecondUs,
             .filter = filter_};
   }
   Status Read(std::int64_t until_second, std::int64_t most_us = INT64_MAX) {
@@ -75,7 +75,7 @@ class TickStretches : public ::testing::Test {
                           [this](const TickTable& table) {
                             rows_.push_back(table.at_us.size());
                             for (const std::int64_t at_us : table.at_us)
-                              seconds_.push_back(at_us / kSecondUs);
+                              seconds_.push_back(at_us / kStretchSecondUs);
                             for (const Column& column : table.columns) {
                               EXPECT_TRUE(std::equal(column.values.begin(), column.values.end(),
                                                      seconds_.end() - std::ssize(table.at_us)));
@@ -101,7 +101,7 @@ TEST_F(TickStretches, FewAreReadAtOnceAndManyInShorterStretchesEachInstantOnce) 
   ASSERT_TRUE(Read(2'400));
   EXPECT_EQ(rows_, (std::vector<std::size_t>{2'400}));
   EXPECT_EQ(seconds_, From(1, 2'400));
-  ASSERT_TRUE(Read(2'400, 700 * kSecondUs));
+  ASSERT_TRUE(Read(2'400, 700 * kStretchSecondUs));
   EXPECT_EQ(seconds_, From(1, 2'400));
 }
 
@@ -173,7 +173,7 @@ TEST_F(TickStretches, AnErrorOfTheReaderEndsIt) {
   StoreFrame(1, 600, 1);
   int calls = 0;
   const Status read = ForEachStretch(
-      *connection_, Query(600), 60 * kSecondUs,
+      *connection_, Query(600), 60 * kStretchSecondUs,
       [&](const TickTable&) { return ++calls == 3 ? Status(NotFound("enough")) : Status(); });
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().message, "enough");
