@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -48,6 +49,7 @@ class Suites:
     def __init__(self, preset, children, folder, fuzz_seconds):
         self.preset, self.children, self.folder, self.fuzz_seconds = preset, children, folder, fuzz_seconds
         self.programs = ROOT / "build" / preset
+        self.npm_lock = threading.Lock()
         self.environment = {**os.environ, **SANITIZER_OPTIONS, "STEPSCOPE_BUILD": str(self.programs)}
         self.environment["STEPSCOPE_BUILD_DIR"] = str(self.programs)
 
@@ -108,7 +110,8 @@ class Suites:
         return self.checked(name, code, log, lambda: from_node(log.read_text(errors="replace")))
 
     def npm_packages(self, folder):
-        npm_packages(self.children, folder, self.folder / "npm.log", say)
+        with self.npm_lock:  # two suites use one folder
+            npm_packages(self.children, folder, self.folder / "npm.log", say)
 
     def lint(self):
         return self.pytest("lint", *(f"tests/{name}_test.py" for name in LINT))
@@ -193,21 +196,38 @@ WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
 USUAL = {"dev": ALL, "tsan": WITH_SANITIZER, "asan": (*WITH_SANITIZER, "torch")}
 
 
+LANES = 2  # suites at a time: most of them wait for trainings that play, and for answers
+
+
+def run_suite(suites, name):
+    began = time.monotonic()
+    say(f"test: {name}")
+    try:
+        found = getattr(suites, name)()
+    except Failed as fault:
+        found = Counts()
+        found.fail(f"{name}: {fault}")
+    if found.total() == 0:
+        found.fail(f"{name}: ran no test")
+    say(f"test: {name} took {time.monotonic() - began:.0f} s")
+    return found
+
+
 def run_all(suites, names):
     counts = Counts()
     if any(name not in WITHOUT_BUILD for name in names):
+        began = time.monotonic()
         say(f"test: builds {suites.preset}")
         suites.build()
-    for name in names:
-        say(f"test: {name}")
-        try:
-            found = getattr(suites, name)()
-        except Failed as fault:
-            found = Counts()
-            found.fail(f"{name}: {fault}")
-        if found.total() == 0:
-            found.fail(f"{name}: ran no test")
-        counts.add(found)
+        say(f"test: the build took {time.monotonic() - began:.0f} s")
+    pool = ThreadPoolExecutor(LANES)
+    try:
+        for found in pool.map(lambda name: run_suite(suites, name), names):
+            counts.add(found)
+    except Stopped:
+        pool.shutdown(wait=False, cancel_futures=True)
+        suites.children.end_all()
+        raise
     return counts
 
 
