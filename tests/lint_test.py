@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.comments import SUFFIXES, comments
+
 ROOT = Path(__file__).resolve().parents[1]
 IGNORED = {"build", "node_modules", ".venv", ".git", ".cache", "dist", "__pycache__", "out"}
 
 
-def files(*suffixes):
-    """The source files of the tree, with or without git."""
-    found, waiting = [], [ROOT]
+def files(*suffixes, root=ROOT):
+    """The source files of a tree, with or without git."""
+    found, waiting = [], [root]
     while waiting:
         for path in waiting.pop().iterdir():
             if path.is_symlink() or path.name in IGNORED:
@@ -176,3 +178,73 @@ def test_programs_that_the_pages_name_are_there():
             if not (ROOT / name).exists():
                 missing.append(f"{page.relative_to(ROOT)}: {name}")
     assert missing == []
+
+
+# An opening that hides its noun: a reader who begins there cannot know of what.
+HIDES_ITS_NOUN = re.compile(r"(?:of (?:those|that|what|the|an?)|that of|those of|as (?:that|it)|the same|what stands)\b", re.IGNORECASE)
+PAGE = re.compile(r"[\w./*-]*[\w*]\.md\b|\bdecisions/\d{4}\b(?!-)")
+# Folders, with all below them, whose comments are still to be rewritten.
+PENDING = {"agent", "core", "rules", "server", "bench", "python", "tests/agent", "tests/e2e", "tests/fuzz", "tests/rules", "tests/scenarios", "tests/server", "tests/support"}
+
+
+def opening_faults(root):
+    for path in files(*SUFFIXES, root=root):
+        for comment in comments(path):
+            if HIDES_ITS_NOUN.match(comment.text):
+                yield f"{path.relative_to(root)}:{comment.line}: names no noun: {comment.text.splitlines()[0][:60]}"
+
+
+def page_faults(root):
+    """A page may be named by its path from the root, or as it is linked within docs."""
+    for path in files(*SUFFIXES, root=root):
+        for comment in comments(path):
+            for page in PAGE.findall(comment.text):
+                name = page.lstrip("/") if page.endswith(".md") else f"{page}-*.md"
+                if not any(any((root / folder).glob(name)) for folder in (".", "docs", "docs/decisions", "docs/rules", "python")):
+                    yield f"{path.relative_to(root)}:{comment.line}: there is no page {page}"
+
+
+def pending(fault):
+    return any(fault.startswith(f"{folder}/") for folder in PENDING)
+
+
+@pytest.mark.parametrize("check", [opening_faults, page_faults], ids=lambda check: check.__name__)
+def test_comments_tell_a_stranger(check):
+    assert [fault for fault in check(ROOT) if not pending(fault)] == []
+
+
+# A file, and the fault that is found in it.
+REFUSED_COMMENTS = [
+    (opening_faults, "a.h", "\n// That of the agent, which is another one.\n", "a.h:2: names no noun: That of the agent, which is another one."),
+    (opening_faults, "a.cpp", "int rest;  // the same\n", "a.cpp:1: names no noun: the same"),
+    (opening_faults, "a.cpp", "int at;  // a time\nint to;  // of a subject\n", "a.cpp:2: names no noun: of a subject"),
+    (opening_faults, "a.cpp", "f('\"');  // Those of the job\n", "a.cpp:1: names no noun: Those of the job"),
+    (opening_faults, "a.cpp", "int most = 10'000;  // As that of a node, in a 'window'\n", "a.cpp:1: names no noun: As that of a node, in a 'window'"),
+    (opening_faults, "a.c", "/**\n * Of what a ring holds.\n */\n", "a.c:1: names no noun: Of what a ring holds."),
+    (opening_faults, "a.py", 'def f():\n    """Of those that run."""\n', "a.py:2: names no noun: Of those that run."),
+    (opening_faults, "a.py", "x = 1  # of the job\n", "a.py:1: names no noun: of the job"),
+    (opening_faults, "a.ts", "/** The same for a rank. */\n", "a.ts:1: names no noun: The same for a rank."),
+    (opening_faults, "a.tsx", "const a = `//`; // What stands here\n", "a.tsx:1: names no noun: What stands here"),
+    (opening_faults, "a.mjs", "f('a'); // As it was\n", "a.mjs:1: names no noun: As it was"),
+    (opening_faults, "a.sh", "#!/bin/sh\ntrue # Of that folder\n", "a.sh:2: names no noun: Of that folder"),
+    (page_faults, "a.h", "// A line goes as a whole\n// (trust.md 3.1).\n", "a.h:1: there is no page trust.md"),
+    (page_faults, "a.py", '"""See docs/none.md."""\n', "a.py:1: there is no page docs/none.md"),
+    (page_faults, "a.cpp", "int a;  // docs/decisions/0099\n", "a.cpp:1: there is no page decisions/0099"),
+]
+
+
+@pytest.mark.parametrize("check, name, text, sentence", REFUSED_COMMENTS, ids=[sentence for *_, sentence in REFUSED_COMMENTS])
+def test_a_comment_that_tells_no_stranger_is_named(tmp_path, check, name, text, sentence):
+    (tmp_path / name).write_text(text)
+    assert list(check(tmp_path)) == [sentence]
+
+
+def test_comments_that_name_their_noun_and_pages_that_are_there_are_good(tmp_path):
+    (tmp_path / "docs/decisions").mkdir(parents=True)
+    for page in ("README.md", "docs/wire.md", "docs/decisions/0041-silence.md"):
+        (tmp_path / page).write_text("")
+    (tmp_path / "a.h").write_text("// The agent's session, and\n// of those the newest: see docs/wire.md, wire.md, docs/decisions/0041 and README.md.\n")
+    (tmp_path / "b.cpp").write_text('f("http://of the", R"(\n// The same\n)", "x // the same", "none.md");  // Often the same.\n')
+    (tmp_path / "c.py").write_text('x = "# of the job"\ny = """The same"""\n# A kind\n# of a job.\n')
+    (tmp_path / "d.sql").write_text("-- The same, see trust.md\n")
+    assert [*opening_faults(tmp_path), *page_faults(tmp_path)] == []
