@@ -19,7 +19,8 @@ SEEDS = ROOT / "tests/fuzz/corpus"
 BUILD = ROOT / "build/fuzz"
 FOUND = BUILD / "found"  # inputs that broke a promise
 GROWN = BUILD / "corpus"  # inputs that reached new code, kept from run to run
-TARGETS = sorted(path.name for path in SEEDS.iterdir() if path.is_dir())
+# A corpus whose target is gone can be left over in a checkout: an older scripts/fuzz --keep wrote files that git does not know.
+TARGETS = sorted(path.name for path in SEEDS.iterdir() if (SEEDS.parent / f"{path.name}.cpp").is_file())
 EMPTY_TARGET = b'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }'
 
 

@@ -43,6 +43,18 @@ def checked_extension():
     }
 
 
+def listed_programs(folder):
+    """The programs that CMake lists: `folder` may still have some that an older tree built."""
+    listed = folder / "programs.txt"
+    if not listed.is_file():
+        raise Failed(f"there is no {listed}: configure again")
+    programs = [folder / name for name in listed.read_text().split()]
+    missing = [program.name for program in programs if not os.access(program, os.X_OK)]
+    if missing:
+        raise Failed(f"not built: {', '.join(missing)}")
+    return sorted(programs)
+
+
 class Suites:
     """The suites of one run. Each gives its Counts; logs lie in `folder`."""
 
@@ -117,7 +129,7 @@ class Suites:
         return self.pytest("lint", *(f"tests/{name}_test.py" for name in LINT))
 
     def cpp(self):
-        programs = sorted(path for path in (self.programs / "tests").glob("test_*") if os.access(path, os.X_OK) and path.is_file())
+        programs = listed_programs(self.programs / "tests")
         counts = Counts()
         pool = ThreadPoolExecutor(os.cpu_count() or 1)
         try:
@@ -190,7 +202,7 @@ class Suites:
 
 
 ALL = ("lint", "cpp", "fuzz", "python", "analysis", "torch", "torch_modern", "web", "contract", "browser", "e2e", "package", "fault")
-LINT = ("layers", "lint", "python_imports", "sql_rules", "sql_refused", "traps_page")  # of tests/
+LINT = ("layers", "lint", "suites", "python_imports", "sql_rules", "sql_refused", "traps_page")  # of tests/
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
 USUAL = {"dev": ALL, "tsan": WITH_SANITIZER, "asan": (*WITH_SANITIZER, "torch")}

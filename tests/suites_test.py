@@ -1,0 +1,50 @@
+"""Which test programs scripts/test runs: a build folder may be older than the tree."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+from building import Failed  # noqa: E402
+from counts import Counts  # noqa: E402
+from fuzzing import TARGETS  # noqa: E402
+from suites import Suites, listed_programs  # noqa: E402
+
+
+@pytest.fixture
+def build(tmp_path):
+    """A build folder whose tests have the programs that the list names, and one of an older tree."""
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    for name in ("test_rules", "test_core_base", "test_old"):
+        (tests / name).write_text("#!/bin/sh\n")
+        (tests / name).chmod(0o755)
+    (tests / "programs.txt").write_text("test_rules\ntest_core_base\n")
+    return tmp_path
+
+
+def test_only_programs_that_the_tree_has_are_run(build):
+    suites, ran = Suites("dev", None, build, 0), []
+    suites.programs = build
+    suites.gtest = lambda program: ran.append(program.name) or Counts(passed=1)
+    assert suites.cpp().passed == 2
+    assert sorted(ran) == ["test_core_base", "test_rules"]
+
+
+def test_a_program_that_was_not_built_is_a_fault_and_not_left_out(build):
+    (build / "tests/test_rules").unlink()
+    with pytest.raises(Failed, match="not built: test_rules"):
+        listed_programs(build / "tests")
+
+
+def test_a_folder_that_was_configured_by_an_older_tree_alone_is_a_fault(build):
+    (build / "tests/programs.txt").unlink()
+    with pytest.raises(Failed, match="programs.txt"):
+        listed_programs(build / "tests")
+
+
+def test_every_target_of_fuzzing_has_a_source():
+    sources = {path.stem for path in (ROOT / "tests/fuzz").glob("*.cpp")}
+    assert TARGETS and set(TARGETS) <= sources
