@@ -3,7 +3,7 @@
 import hashlib
 import struct
 
-TICKS, STEPS, SPANS, LIFECYCLE, LOST = 1, 2, 3, 5, 7
+TICKS, STEPS, SPANS, LIFECYCLE, ANNOTATIONS, LOST = 1, 2, 3, 5, 6, 7
 MAGIC, VERSION = 0x46535453, 1
 
 
