@@ -184,7 +184,7 @@ def test_programs_that_the_pages_name_are_there():
 HIDES_ITS_NOUN = re.compile(r"(?:of (?:those|that|what|the|an?)|that of|those of|as (?:that|it)|the same|what stands)\b", re.IGNORECASE)
 PAGE = re.compile(r"[\w./*-]*[\w*]\.md\b|\bdecisions/\d{4}\b(?!-)")
 # Folders, with all below them, whose comments are still to be rewritten.
-PENDING = {"agent", "core", "rules", "server", "bench", "python", "tests/agent", "tests/e2e", "tests/fuzz", "tests/rules", "tests/scenarios", "tests/server", "tests/support"}
+PENDING = {"agent", "core", "rules", "server", "bench", "tests/agent", "tests/rules", "tests/server"}
 
 
 def opening_faults(root):

@@ -11,7 +11,7 @@ typedef struct {
   uint64_t* words;  // NULL when the ring is closed
   uint64_t slots;
   uint64_t position;
-  uint64_t number;  // of the step that is open
+  uint64_t number;  // number of the open step
   int64_t start;    // where it began, ns; 0 while that is not known
   uint64_t heard;   // what the control word said last
   int fd;

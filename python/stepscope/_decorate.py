@@ -13,7 +13,7 @@ from typing import Any, Callable, Optional, TypeVar, cast
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # of a code object's flags
+_COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # bits of a code object's co_flags
 
 
 def _never() -> bool:

@@ -60,7 +60,7 @@ def suits(workers, cores):
     ("fast", ENOUGH_WORKERS, ("--decode-ms", "0"), "NoIssuesFound"),
 ])
 def test_a_script_without_a_change_is_judged(service, job, workers, words, status):
-    train = (EXAMPLE, "--seconds", "20", "--batch", "8", "--width", "80", "--workers", workers)  # the same but for its data
+    train = (EXAMPLE, "--seconds", "20", "--batch", "8", "--width", "80", "--workers", workers)  # both jobs do this; their loading of data differs
     assert "epoch" in finish(below_agent(service, job, *train, *words))
     rule = verdict(service, job, "DataloaderBottleneck")
     assert rule["rule_evaluation_status"] == status and rule["verdict"]["kind"] == ("finding" if status == "IssuesFound" else "clear"), rule

@@ -14,7 +14,7 @@ struct PeerRequest {
   std::map<std::string, std::string> headers;  // lower case, trimmed, joined by ", "
   std::string body;                            // without the frames of chunks
   bool keep_alive = false;
-  std::size_t bytes = 0;  // of the whole request
+  std::size_t bytes = 0;  // length of the whole request
 };
 
 // Whether the peer reads requests of this method. It knows none when it is not there

@@ -23,7 +23,7 @@ struct Expected {
   // Rules that cannot judge, and have to say so.
   std::vector<std::string_view> unknown = {};
   JobStatus status = JobStatus::kCompleted;
-  double most_share = 1;       // of the judged time in which a rule fired
+  double most_share = 1;       // no rule fired in a larger share of the judged time
   std::string_view note = {};  // why, where it is not what one would think
 };
 

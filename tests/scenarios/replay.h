@@ -76,7 +76,7 @@ class Replay {
     return outcome;
   }
 
-  // Of the end of the run.
+  // The saved state at the end of the run.
   const std::string& state() const { return state_; }
   std::unique_ptr<Fold> NewFold() const { return rule_.make(params_, job_.facts); }
 

@@ -30,7 +30,7 @@ struct Extra {
 };
 
 struct Steps {
-  Duration start = 5s;  // of the first, after the job's first tick
+  Duration start = 5s;  // the first step's, after the job's first tick
   std::size_t count = 0;
   Duration wall = 100ms;
   double data_percent = 0, noise = 1;

@@ -47,7 +47,7 @@ class Maker {
   const Training& training_;
   const Time origin_;
   std::mt19937_64 random_;
-  std::vector<std::vector<Shares>> of_ranks_;  // of the node that is being made
+  std::vector<std::vector<Shares>> of_ranks_;  // shares of the node that is being made
   std::vector<Shares> of_node_;
 };
 

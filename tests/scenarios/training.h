@@ -42,7 +42,7 @@ inline const std::vector<Phase> kCompute = {Phase::kForward, Phase::kLoss, Phase
 struct Loop {
   std::size_t ranks = 1;   // of each node; with none no process tells of itself
   Duration connects = 3s;  // when the processes connect, after the job's first tick
-  Duration start = 15s;    // of the first step
+  Duration start = 15s;    // when the first step begins, likewise
   Duration wall = 200ms;
   // In percent of the wall time. What is left over is divided among kCompute.
   std::vector<std::pair<Phase, double>> shares = {};
@@ -79,7 +79,7 @@ struct Training {
   Loop loop;
   std::vector<Sign> signs;  // a later one replaces what an earlier one said of the same series
   std::vector<Outage> outages;
-  std::map<std::size_t, Duration> clock_ahead;  // of a node's clock; all that it tells is so late
+  std::map<std::size_t, Duration> clock_ahead;  // how far a node's clock is ahead of the service's
   int exit_code = 0;
 
   // The outage of this kind in which a node is at a time; null for none.

@@ -1,6 +1,6 @@
 #pragma once
 
-// The same bytes cut into pieces, as a network cuts them.
+// Bytes cut into pieces, as a network cuts them.
 
 #include <random>
 #include <string_view>

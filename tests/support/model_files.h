@@ -190,7 +190,7 @@ class ModelFiles : public Files {
     const std::size_t slash = path.rfind('/');
     return slash == path.npos ? "" : path.substr(0, slash);
   }
-  // Of a path: when its folder was made first, and what it is in there.
+  // When the folder of a path was made first, and the path within it: a key to order files by age.
   std::pair<std::size_t, std::string> AgeOf(const std::string& path) const {
     const std::size_t slash = path.find('/');
     const auto folder = std::ranges::find(folders_, path.substr(0, slash));

@@ -33,7 +33,7 @@ void Need(const Status& status) {
   if (!status) GiveUp(status.error().message);
 }
 
-// The same server, another database: the name stands behind the last '/' in front of '?'.
+// The URL of another database on that server: the name stands behind the last '/' in front of '?'.
 std::string WithDatabase(const std::string& url, const std::string& name) {
   const std::size_t question = std::min(url.find('?'), url.size());
   const std::size_t slash = url.rfind('/', question);
