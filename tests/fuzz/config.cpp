@@ -1,5 +1,5 @@
-// The agent's configuration file: what is taken are options of the table, as the command line could
-// say them; what is refused is refused with the file and a line that is there.
+// The agent's configuration file: its settings are options of the table, as the command line could
+// give them; an error names the file and one of its lines.
 
 #include <algorithm>
 

@@ -159,6 +159,7 @@ def configs():
     yield b'interval = 5\n"server" = """\nhttp://h"""\n'
     yield from (b"[run]\nserver = 'x'", b"server.a = 1", b"[[a]]", b"interval = 1979-05-27T07:32:00Z", b"server = 'a'\nserver = 'b'")
     yield from (b"log-metric = " + b"[" * 40, b"a = {b = {c = 0x1f}}", b'server = "\\u0000\\uD800"', b"\xef\xbb\xbfinterval = inf", b"socket = '/s'")
+    yield from (b"[[[", b"a = [}", b"\xc3\xa9 = 1", b"a" + b".a" * 200 + b" = 1")  # toml++ 3.4 fails on these, or with more dots
 
 
 def answers():

@@ -86,11 +86,16 @@ TEST(ConfigFile, NamesWhatIsWrongAndWhere) {
        "1: in \"...\" a '\\' is written '\\\\'; in '...' it stands for itself"},
       {"server = '\xff'", "1: the text is not UTF-8"},
       {"\x7f\x45LF", "1: not of the form: key = value"},
+      {"[[[", "1: there are no sections here: every key stands by itself"},
+      {"metric = [}", "1: a list holds texts in quotes, and ends with ']'"},
+      {"\xc3\xa9 = 1", "1: not of the form: key = value"},
   };
   for (const auto& [text, error] : cases) EXPECT_EQ(ErrorOf(text), Format("agent.toml:{}", error));
   EXPECT_EQ(ErrorOf(std::string("#\0", 2)), "agent.toml:1: not of the form: key = value");
   EXPECT_EQ(ErrorOf(std::string(70'000, '#')), "agent.toml: larger than 64 KiB");
   EXPECT_NE(ErrorOf("metric = " + std::string(60'000, '[')), "");
+  EXPECT_EQ(ErrorOf("a" + std::string(60'000, '.') + "a = 1"),
+            "agent.toml:1: not of the form: key = value");
   EXPECT_EQ(ErrorOf("server = '" + std::string(5'000, 'x') + "'"),
             "agent.toml:1: the text is too long");
 }
