@@ -63,10 +63,10 @@ Status TakeOption(std::span<const Option> table, std::span<const char* const> ar
 
 void TakeSetting(std::span<const Option> table, const Setting& setting, Arguments& arguments) {
   const Option* option = FindOption(table, setting.name);
-  if (option == nullptr || !option->MayBeSaidIn(setting.said_in)) return;
+  if (option == nullptr || !option->MayComeFrom(setting.source)) return;
   const auto [list, first] = arguments.lists.try_emplace(setting.name, setting.values);
   if (!first) return;
-  arguments.said_as[setting.name] = setting.said_as;
+  arguments.origins[setting.name] = setting.origin;
   if (!setting.values.empty()) {
     arguments.values[setting.name] = option->is_switch() ? "yes" : setting.values.back();
   }
@@ -101,8 +101,8 @@ const std::vector<std::string>& Arguments::All(std::string_view name) const {
 }
 
 std::string Arguments::NameOf(std::string_view name) const {
-  const auto found = said_as.find(name);
-  return found == said_as.end() ? std::string(name) : found->second;
+  const auto found = origins.find(name);
+  return found == origins.end() ? std::string(name) : found->second;
 }
 
 const Option* FindOption(std::span<const Option> table, std::string_view name) {
@@ -121,7 +121,7 @@ const Option* NearestOption(std::span<const Option> table, std::string_view name
 }
 
 Result<Arguments> ParseArguments(std::span<const Option> table, std::span<const char* const> args,
-                                 bool positional, const Elsewhere& elsewhere) {
+                                 bool positional, const SettingsReader& read_settings) {
   Arguments arguments;
   for (const Option& option : table) arguments.values.emplace(option.name, option.fallback);
   for (std::size_t i = 0; i < args.size(); ++i) {
@@ -143,8 +143,8 @@ Result<Arguments> ParseArguments(std::span<const Option> table, std::span<const 
     }
     if (Status taken = TakeOption(table, args, i, arguments); !taken.ok()) return taken.error();
   }
-  if (elsewhere) {
-    const auto settings = elsewhere(arguments);
+  if (read_settings) {
+    const auto settings = read_settings(arguments);
     if (!settings) return settings.error();
     for (const Setting& setting : *settings) TakeSetting(table, setting, arguments);
   }

@@ -20,7 +20,7 @@ constexpr Option kTable[] = {
 
 void CheckSetting(const Setting& setting) {
   const Option* option = FindOption(kTable, setting.name);
-  Require(option != nullptr && option->MayBeSaidIn(OptionSource::kFile),
+  Require(option != nullptr && option->MayComeFrom(OptionSource::kFile),
           "a key is an option of a file", setting.name);
   Require(option->repeatable || option->is_switch() || setting.values.size() == 1,
           "one value for what is not repeatable", setting.name);

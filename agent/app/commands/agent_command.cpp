@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "agent/app/options/common_options.h"
+#include "agent/app/options/option_sources.h"
 #include "core/base/text.h"
 
 namespace stepscope {
@@ -61,8 +62,8 @@ int RunOne(std::span<const AgentCommand> commands, const AgentCommand& command,
   std::vector<Option> all;
   for (const AgentCommand& one : commands) all = JoinRows({all, one.options});
   all = JoinRows({all, EveryRows()});
-  const auto elsewhere = [&](const Arguments& said) { return ReadOptionSources(said, all); };
-  const auto arguments = ParseArguments(TableOf(command), words, command.positional, elsewhere);
+  const auto read_settings = [&](const Arguments& given) { return ReadOptionSources(given, all); };
+  const auto arguments = ParseArguments(TableOf(command), words, command.positional, read_settings);
   if (!arguments) return SayWrongUse(arguments.error().message);
   if (arguments->help) return PrintText(HelpOf(command)), 0;
   const auto level = ReadLog(*arguments);

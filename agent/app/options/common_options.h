@@ -54,16 +54,11 @@ Result<LogLevel> ReadLog(const Arguments& arguments);
 // One table of several groups.
 std::vector<Option> JoinRows(std::initializer_list<std::span<const Option>> groups);
 
-// A duration within bounds; the error names the option where it was said.
+// A duration within bounds; the error names where the option was set.
 Result<Duration> ReadDuration(const Arguments& arguments, std::string_view name, Duration least,
                               Duration most);
 
 // The value of a variable of the environment; "" when it is not set.
 std::string Variable(std::string_view name);
-
-// What environment and configuration file say, the strongest first. `table` has the options of all
-// commands, since they share the file. Invalid names the variable, or the file and the line.
-Result<std::vector<Setting>> ReadOptionSources(const Arguments& arguments,
-                                               std::span<const Option> table);
 
 }  // namespace stepscope

@@ -22,7 +22,7 @@ using Type = ConfigEntry::Type;
 constexpr std::size_t kLargest = 64 * 1024;
 
 bool InFile(const Option& option) {
-  return option.MayBeSaidIn(OptionSource::kFile);
+  return option.MayComeFrom(OptionSource::kFile);
 }
 
 std::string UnknownKey(std::span<const Option> table, const ConfigEntry& entry) {
@@ -49,7 +49,7 @@ bool IsOfType(const Option& option, Type type) {
 
 // What is wrong with the entry goes into `wrong`.
 Setting ToSetting(std::span<const Option> table, ConfigEntry& entry, std::string& wrong) {
-  Setting setting{.name = "--" + entry.key, .said_in = OptionSource::kFile};
+  Setting setting{.name = "--" + entry.key, .source = OptionSource::kFile};
   // Another command may have an option of the same name that stands in no file.
   const auto option = std::ranges::find_if(
       table, [&](const Option& one) { return one.name == setting.name && InFile(one); });
@@ -105,7 +105,7 @@ Result<std::vector<Setting>> ParseConfig(std::string_view text, const std::strin
       wrong = Format("'{}' is there twice", entry.key);
     }
     if (!wrong.empty()) return Invalid(Format("{}: {}", place, wrong));
-    setting.said_as = Format("{}: {}", place, entry.key);
+    setting.origin = Format("{}: {}", place, entry.key);
     settings.push_back(std::move(setting));
   }
   return settings;

@@ -1,4 +1,4 @@
-// ReadOptionSources of common_options.h.
+#include "agent/app/options/option_sources.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-// "STEPSCOPE_TOKEN_FILE" of "--token-file".
+// The variable's name, such as "STEPSCOPE_TOKEN_FILE" for "--token-file".
 std::string VariableOf(const Option& option) {
   std::string name = "STEPSCOPE_";
   for (const char c : option.name.substr(2)) {
@@ -33,29 +33,29 @@ std::optional<bool> ParseSwitch(std::string_view text) {
 Result<std::vector<Setting>> ReadVariables(std::span<const Option> table) {
   std::vector<Setting> settings;
   for (const Option& option : table) {
-    if (!option.MayBeSaidIn(OptionSource::kVariable)) continue;
+    if (!option.MayComeFrom(OptionSource::kVariable)) continue;
     Setting setting{std::string(option.name), {}, VariableOf(option)};
-    const std::string value = Variable(setting.said_as);
+    const std::string value = Variable(setting.origin);
     if (value.empty()) continue;
     const auto on = option.is_switch() ? ParseSwitch(value) : true;
     if (!on) {
       return Invalid(
-          Format("{}: must be 'yes' or 'no', not '{}'", setting.said_as, Printable(value, 40)));
+          Format("{}: must be 'yes' or 'no', not '{}'", setting.origin, Printable(value, 40)));
     }
     if (*on) setting.values.push_back(value);
     settings.push_back(std::move(setting));
   }
-  // A token that this user has is meant more than a file for all users.
+  // This user's token is stronger than a token file for all users.
   if (!Variable(kTokenVariable).empty()) settings.push_back({"--token-file", {}, kTokenVariable});
   return settings;
 }
 
-// The file that is to be read, and whether somebody named it.
+// The path of the configuration file, and whether an option or a variable names it.
 std::pair<std::string, bool> ConfigPath(const Arguments& arguments,
                                         std::span<const Setting> variables) {
   if (arguments.lists.contains("--config")) return {arguments["--config"], true};
-  const auto said = std::ranges::find(variables, "--config", &Setting::name);
-  if (said != variables.end()) return {said->values[0], true};
+  const auto named = std::ranges::find(variables, "--config", &Setting::name);
+  if (named != variables.end()) return {named->values[0], true};
   return {kConfigFile, false};
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "agent/app/options/common_options.h"
+#include "agent/app/options/option_sources.h"
 #include "core/base/text.h"
 #include "tests/support/fake_root.h"
 
@@ -54,7 +55,7 @@ TEST(ConfigFile, HasTheOptionsNamesAsKeys) {
   EXPECT_EQ(Said("metric = [ # two\n  'a',\n\n  'b' # last\n]"), "--metric=a,b, ");
   EXPECT_EQ(Said(""), "");
   EXPECT_EQ(Said("\xef\xbb\xbf#"), "");
-  EXPECT_EQ(Parse("\n\nserver = 'x'")->at(0).said_as, "agent.toml:3: server");
+  EXPECT_EQ(Parse("\n\nserver = 'x'")->at(0).origin, "agent.toml:3: server");
 }
 
 TEST(ConfigFile, NamesWhatIsWrongAndWhere) {
@@ -116,7 +117,7 @@ class OnDisk : public testing::Test {
     const std::vector<Option> table = JoinRows({kTable, EveryRows()});
     const std::vector<const char*> words = {"--config", path.c_str()};
     return ParseArguments(table, words, false,
-                          [&](const Arguments& said) { return ReadOptionSources(said, table); });
+                          [&](const Arguments& given) { return ReadOptionSources(given, table); });
   }
 
   std::string File(const std::string& name) const { return root_.path() + name; }

@@ -4,13 +4,15 @@
 
 #include <cstdlib>
 
+#include "agent/app/options/option_sources.h"
+
 namespace stepscope {
 namespace {
 
 Result<RunOptions> Read(std::vector<const char*> words) {
   const std::vector<Option> table = JoinRows({RunOptionTable(), EveryRows()});
   const auto arguments = ParseArguments(
-      table, words, false, [&](const Arguments& said) { return ReadOptionSources(said, table); });
+      table, words, false, [&](const Arguments& given) { return ReadOptionSources(given, table); });
   if (!arguments) return arguments.error();
   return ReadRunOptions(*arguments);
 }
