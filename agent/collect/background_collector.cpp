@@ -76,7 +76,7 @@ void Serve(BackgroundReads& shared) {
 
 class BackgroundCollector : public Collector {
  public:
-  BackgroundCollector(std::shared_ptr<BackgroundReads> shared, const AsideOptions& options)
+  BackgroundCollector(std::shared_ptr<BackgroundReads> shared, const BackgroundOptions& options)
       : shared_(std::move(shared)), options_(options), pace_(options.period) {}
 
   ~BackgroundCollector() override {
@@ -146,7 +146,7 @@ class BackgroundCollector : public Collector {
   std::string Silence() const { return Format("{}: the driver does not answer", options_.name); }
 
   const std::shared_ptr<BackgroundReads> shared_;
-  const AsideOptions options_;
+  const BackgroundOptions options_;
   Pace pace_;
   bool begun_ = false, awaits_ = false;
   int makes_ = 0;
@@ -155,7 +155,8 @@ class BackgroundCollector : public Collector {
 
 }  // namespace
 
-Result<std::unique_ptr<Collector>> CollectAside(MakeCollector make, const AsideOptions& options) {
+Result<std::unique_ptr<Collector>> CollectInBackground(MakeCollector make,
+                                                       const BackgroundOptions& options) {
   const auto shared = std::make_shared<BackgroundReads>(std::move(make));
   if (!StartDetachedThread(options.name, [shared] { Serve(*shared); })) {
     return Unavailable(Format("{}: no thread", options.name));

@@ -10,7 +10,7 @@ namespace stepscope {
 
 using MakeCollector = std::function<Result<std::unique_ptr<Collector>>(TickRow& row)>;
 
-struct AsideOptions {
+struct BackgroundOptions {
   std::string name;           // of its thread, and in what is said of it
   Duration period{};          // how often it is asked; 0: at each tick
   Duration start = 2s;        // how long it may take to be made before ticks go on without it
@@ -26,6 +26,7 @@ struct AsideOptions {
 // it touches.
 //
 // Fails when `make` does in time; with a later failure, which Collect says, it has ended.
-Result<std::unique_ptr<Collector>> CollectAside(MakeCollector make, const AsideOptions& options);
+Result<std::unique_ptr<Collector>> CollectInBackground(MakeCollector make,
+                                                       const BackgroundOptions& options);
 
 }  // namespace stepscope

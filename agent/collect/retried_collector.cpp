@@ -57,7 +57,7 @@ class RetriedCollector : public Collector {
   }
 
   Status Collect(SteadyTime now, TickRow& row) override {
-    if (!owned_) Look(now);
+    if (!owned_) TryAgain(now);
     if (!owned_) return is_missed_ ? end_ : Status();
     const bool ended = owned_->Ended();  // asked first, so that the error is of the end
     Status collected = owned_->Collect(now, row);
@@ -106,7 +106,7 @@ class RetriedCollector : public Collector {
   }
 
   // Takes what an attempt has made, or begins one.
-  void Look(SteadyTime now) {
+  void TryAgain(SteadyTime now) {
     if (!due_) due_ = now + kPeriod;
     if (std::exchange(tried_, false)) Take();
     if (owned_ || now < *due_) return;

@@ -100,7 +100,7 @@ std::string AnsweredEvent(const SpanWindowEnd& end) {
                    {"dropped", end.dropped}});
 }
 
-std::string GoneEvent(Time at) {
+std::string UnobservedEndEvent(Time at) {
   return Dump(Json{{"event", "ended"},
                    {"at_us", ToMicros(at)},
                    {"exit_code", nullptr},

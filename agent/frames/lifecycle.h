@@ -50,7 +50,7 @@ std::string AnsweredEvent(Time at, const std::string& command, const std::string
 // The answer to the command that asked for a window of spans.
 std::string AnsweredEvent(const SpanWindowEnd& end);
 // Of processes that this agent did not start: how they ended is not known.
-std::string GoneEvent(Time at);
+std::string UnobservedEndEvent(Time at);
 std::string RankEvent(const RankRegistration& rank);
 std::string RankEndedEvent(const RankEnd& rank);
 

@@ -83,7 +83,7 @@ Result<std::unique_ptr<Collector>> MakeCards(const std::string& root) {
 // Their files ask a driver. Where there is no card at all there is no thread either.
 Result<std::unique_ptr<Collector>> MakeCardsAside(const std::string& root, TickRow&) {
   if (!HasDrmCards(root)) return NotFound("no AMD or Intel card");
-  return CollectAside([root](TickRow&) { return MakeCards(root); }, {.name = "drm"});
+  return CollectInBackground([root](TickRow&) { return MakeCards(root); }, {.name = "drm"});
 }
 
 Result<std::unique_ptr<Collector>> MakeNvidia(const std::string& root, TickRow&) {

@@ -109,11 +109,11 @@ void NvmlDevice::Read(const SteadyNow& now, GpuValues& values) {
   ReadLinks(now, values);
   if (!lost_) gpm_.Read(handle_, now(), values);
   if (lost_) values.Clear();
-  SayWhetherLost();
+  LogWhetherLost();
 }
 
-void NvmlDevice::SayWhetherLost() {
-  if (std::exchange(told_lost_, lost_) == lost_) return;
+void NvmlDevice::LogWhetherLost() {
+  if (std::exchange(logged_lost_, lost_) == lost_) return;
   if (lost_) {
     LogWarning("gpu{}: the GPU is lost", index_);
   } else {

@@ -71,12 +71,12 @@ class NvmlDevice {
   void ReadClocks(GpuValues& values);
   void ReadErrors(const SteadyNow& now, GpuValues& values);
   void ReadLinks(const SteadyNow& now, GpuValues& values);
-  void SayWhetherLost();
+  void LogWhetherLost();
 
   const NvmlLibrary& library_;
   const unsigned index_;
   nvml::Device handle_ = nullptr;
-  bool lost_ = false, told_lost_ = false;
+  bool lost_ = false, logged_lost_ = false;
   std::bitset<kName + 1> refused_;
   Counter energy_mj_;
   Fields fields_;

@@ -115,13 +115,13 @@ class DiskCollector : public Collector {
       TakeWord(line);
       TakeWord(line);
       const std::string_view device = TakeWord(line);
-      if (!device.empty() && !software_.contains(device)) Look(device);
+      if (!device.empty() && !software_.contains(device)) Consider(device);
     }
     return {};
   }
 
   // Partitions are no entries of /sys/block, and what is only software has no "device" there.
-  void Look(std::string_view device) {
+  void Consider(std::string_view device) {
     if (disks_.size() + software_.size() >= kMostDisks) return;
     const auto known = disks_.find(device);
     // Nothing is allocated for one that is read already.

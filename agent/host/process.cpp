@@ -64,7 +64,7 @@ class ProcessCollector : public Collector {
     for (const auto& [device, pid] : listed_) training_.emplace(pid, device);
     for (auto& [device, rank] : ranks_) {
       const auto still = training_.find(rank.pid());
-      if (still == training_.end() || still->second != device) rank.Leave();
+      if (still == training_.end() || still->second != device) rank.Close();
     }
     bool any = false;
     for (const auto& [device, pid] : listed_) {

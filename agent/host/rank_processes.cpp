@@ -50,7 +50,7 @@ RankProcesses::RankProcesses(const std::string& device)
 void RankProcesses::Follow(const std::string& root, std::int64_t pid) {
   // One that ended is not looked up again: its number may be another's by now.
   if (pid == pid_) return;
-  Leave();
+  Close();
   root_ = root;
   pid_ = pid;
   auto process = ProcessFiles::Open(root, pid);
@@ -67,7 +67,7 @@ void RankProcesses::Follow(const std::string& root, std::int64_t pid) {
   processes_.push_back(std::move(*process));
 }
 
-void RankProcesses::Leave() {
+void RankProcesses::Close() {
   pid_ = 0;
   processes_.clear();
   thread_.reset();

@@ -26,7 +26,7 @@ class RankProcesses {
 
   // The process that trains; another one than before begins anew.
   void Follow(const std::string& root, std::int64_t pid);
-  void Leave();
+  void Close();
   std::int64_t pid() const { return pid_; }
 
   // The training thread: its use, and its state where that is asked for.

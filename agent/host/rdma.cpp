@@ -166,8 +166,8 @@ Result<std::unique_ptr<Collector>> MakeRdmaCollector(const std::string& root, Ti
 
 Result<std::unique_ptr<Collector>> MakeRdmaAside(const std::string& root, TickRow&) {
   if (NamesIn(root + kFolder).empty()) return NotFound(Format("{}: no port", kFolder));
-  return CollectAside([root](TickRow& row) { return MakeRdmaCollector(root, row); },
-                      {.name = "rdma", .period = kBytesPeriod});
+  return CollectInBackground([root](TickRow& row) { return MakeRdmaCollector(root, row); },
+                             {.name = "rdma", .period = kBytesPeriod});
 }
 
 }  // namespace stepscope

@@ -16,7 +16,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kLooks = 3;
+constexpr int kMostScans = 3;
 constexpr std::size_t kMostMatched = 1024;
 constexpr std::size_t kLongestCommand = 4096;
 // As python/stepscope/_place.py has them.
@@ -59,8 +59,8 @@ struct ProcessMatch::Candidate {
 };
 
 void ProcessMatch::Consider(std::int64_t pid, std::vector<Candidate>& candidates) {
-  const auto looked = others_.find(pid);
-  if (pid == getpid() || (looked != others_.end() && looked->second >= kLooks)) return;
+  const auto scans = others_.find(pid);
+  if (pid == getpid() || (scans != others_.end() && scans->second >= kMostScans)) return;
   struct stat owner {};
   if (stat(Format("{}/proc/{}", root_, pid).c_str(), &owner) != 0) return;
   const ProcessStart start = ReadProcessStart(root_, pid);
@@ -72,7 +72,7 @@ void ProcessMatch::Consider(std::int64_t pid, std::vector<Candidate>& candidates
   if (!start.environment("STEPSCOPE_SOCKET").empty()) return;
   const auto names = NamesOfProcess("", start.environment);
   if (!names) {
-    if (!std::exchange(said_[pid], true))
+    if (!std::exchange(reported_[pid], true))
       LogWarning("process {} fits --match and is not profiled: {}", pid, names.error().message);
     return;
   }
@@ -82,13 +82,13 @@ void ProcessMatch::Consider(std::int64_t pid, std::vector<Candidate>& candidates
        RankOf(start.environment)});
 }
 
-std::vector<MatchedProcess> ProcessMatch::Look() {
+std::vector<MatchedProcess> ProcessMatch::Scan() {
   const std::vector<std::int64_t> pids = Pids(root_);
   const auto gone = [&](const auto& entry) {
     return !std::ranges::binary_search(pids, entry.first);
   };
   std::erase_if(others_, gone);
-  std::erase_if(said_, gone);
+  std::erase_if(reported_, gone);
   std::vector<Candidate> all;
   for (const std::int64_t pid : pids) {
     if (all.size() < kMostMatched) Consider(pid, all);

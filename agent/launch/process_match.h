@@ -30,7 +30,7 @@ class ProcessMatch {
 
   // Those that run now, by pid. Walks over /proc; a process that does not fit is looked at three
   // times, since it may yet become its program, and then no more.
-  std::vector<MatchedProcess> Look();
+  std::vector<MatchedProcess> Scan();
 
  private:
   struct Candidate;
@@ -40,8 +40,8 @@ class ProcessMatch {
   const std::string root_;
   const Pattern pattern_;
   const std::function<bool(std::uint32_t)> allowed_;
-  std::map<std::int64_t, int> others_;  // that do not fit: how often they were looked at
-  std::map<std::int64_t, bool> said_;   // that have no name
+  std::map<std::int64_t, int> others_;     // that do not fit: how often they were looked at
+  std::map<std::int64_t, bool> reported_;  // that have no name
 };
 
 }  // namespace stepscope

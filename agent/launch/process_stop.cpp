@@ -69,8 +69,8 @@ void ProcessStop::AddChildren() {
 
 void ProcessStop::Terminate() {
   for (auto& [pid, member] : members_) {
-    if (member.told || members_.contains(member.parent)) continue;
-    member.told = true;
+    if (member.terminated || members_.contains(member.parent)) continue;
+    member.terminated = true;
     LogInfo("SIGTERM to process {}", pid);
     Send(pid, SIGTERM);
   }
@@ -84,7 +84,7 @@ void ProcessStop::Kill() {
   for (const auto& [pid, member] : members_) Send(pid, SIGKILL);
 }
 
-void ProcessStop::Look() {
+void ProcessStop::Continue() {
   if (Over()) return;
   DropEnded();
   if (members_.empty()) return;

@@ -20,7 +20,7 @@ class ProcessStop {
   void Add(const std::vector<std::int64_t>& pids);
 
   // Does what is due; to be called every second or so, until it is over.
-  void Look();
+  void Continue();
 
   // None of them is left, or even SIGKILL did not end them.
   bool Over() const;
@@ -29,7 +29,7 @@ class ProcessStop {
   struct Member {
     std::uint64_t started = 0;  // a number that was given to another process has another one
     std::int64_t parent = 0;
-    bool told = false;
+    bool terminated = false;
   };
 
   // Nothing when it has ended.

@@ -119,7 +119,7 @@ class Intake::Server {
   // For ever as long as no process is there that has a ring.
   int WaitMillis() const {
     const bool heard =
-        registry_.Read([](const MarkRegistry& registry) { return registry.Hears(); });
+        registry_.Read([](const MarkRegistry& registry) { return registry.HasPeers(); });
     if (!heard && accepting_) return -1;
     return static_cast<int>(
         std::chrono::duration_cast<std::chrono::milliseconds>(read_interval_).count());

@@ -45,15 +45,15 @@ void JobRecord::Join(MarkProcess& process, Time now) {
   rank.processes.push_back(&process);
 }
 
-void JobRecord::Leave(MarkProcess& process) {
+void JobRecord::Detach(MarkProcess& process) {
   Rank& rank = ranks_[process.rank()];
   // All of them, so that a short-lived child does not get ahead of the process it came from.
   for (MarkProcess* each : rank.processes) each->ReadRings(rank.record);
   rank.pending = FactsOf(rank);
-  process.Leave(rank.record);
+  process.Detach(rank.record);
   std::erase(rank.processes, &process);
   rank.record.spans().Settle();
-  if (rank.processes.empty()) rank.record.spans().Leave();
+  if (rank.processes.empty()) rank.record.spans().EndRank();
 }
 
 void JobRecord::ReadRings() {
@@ -72,9 +72,9 @@ std::string JobRecord::FactsOf(const Rank& rank) {
 void JobRecord::DrainRank(std::int32_t number, Rank& rank, Time now, IntakeBatch& batch) {
   const bool alive = !rank.processes.empty();
   std::string facts = alive ? FactsOf(rank) : std::exchange(rank.pending, "");
-  if (!facts.empty() && facts != rank.told) {
+  if (!facts.empty() && facts != rank.reported_facts) {
     batch.rank_started.push_back({number, rank.known ? now : rank.came, facts});
-    rank.told = std::move(facts);
+    rank.reported_facts = std::move(facts);
     rank.known = true;
   }
   RankMarks marks = rank.record.Take(number);
@@ -83,15 +83,16 @@ void JobRecord::DrainRank(std::int32_t number, Rank& rank, Time now, IntakeBatch
   if (alive || !rank.known) return;
   batch.rank_ended.push_back({number, now});
   rank.known = false;
-  rank.told.clear();
+  rank.reported_facts.clear();
 }
 
 std::size_t JobRecord::Ask(const std::string& command, const std::string& argument) {
-  std::size_t told = 0;
+  std::size_t delivered = 0;
   for (auto& [number, rank] : ranks_) {
-    for (MarkProcess* process : rank.processes) told += process->Ask(command, argument) ? 1 : 0;
+    for (MarkProcess* process : rank.processes)
+      delivered += process->Ask(command, argument) ? 1 : 0;
   }
-  return told;
+  return delivered;
 }
 
 void JobRecord::TakeMetrics(const UseMetric& use) {

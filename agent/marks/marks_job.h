@@ -33,7 +33,7 @@ class JobRecord {
   void LimitSteps(std::size_t most);
 
   void Join(MarkProcess& process, Time now);
-  void Leave(MarkProcess& process);
+  void Detach(MarkProcess& process);
   void ReadRings();
 
   // As those of Intake, without reading.
@@ -47,7 +47,7 @@ class JobRecord {
   struct Rank {
     RankRecord record;
     std::vector<MarkProcess*> processes;  // in the order in which they came
-    std::string told;                     // facts as last reported
+    std::string reported_facts;           // facts as last reported
     std::string pending;                  // facts that its last process left behind
     Time came{};                          // when it was first heard of since it last ended
     bool known = false;                   // reported as started, and not as ended since

@@ -179,7 +179,7 @@ void MarkProcess::Count() {
   }
 }
 
-void MarkProcess::Leave(RankRecord& rank) {
+void MarkProcess::Detach(RankRecord& rank) {
   ReadRings(rank);
   HandOver(rank, true);
   for (const auto& ring : rings_) rank.RingEnded(ring.get());

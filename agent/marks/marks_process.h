@@ -38,7 +38,7 @@ class MarkProcess {
   void ReadRings(RankRecord& rank);
 
   // The last of it: `rank` no longer knows this process.
-  void Leave(RankRecord& rank);
+  void Detach(RankRecord& rank);
 
   // Tells the process whether its hello was taken; never waits.
   void Answer(bool refused, const std::string& detail);

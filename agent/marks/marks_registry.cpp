@@ -130,7 +130,7 @@ void MarkRegistry::Introduce(Peer& peer) {
 void MarkRegistry::Remove(Peers::iterator place) {
   ++changes_;
   Peer& peer = place->second;
-  if (peer.job != nullptr) peer.job->Leave(*peer.process);
+  if (peer.job != nullptr) peer.job->Detach(*peer.process);
   peers_.erase(place);
 }
 
@@ -142,11 +142,11 @@ void MarkRegistry::Refuse(MarkProcess& process, std::string_view reason) {
 // A process that comes back for ever must not fill the log.
 void MarkRegistry::Report(std::string_view sentence) {
   if (clock_.Steady() < quiet_until_) {
-    ++unsaid_;
+    ++suppressed_;
     return;
   }
   quiet_until_ = clock_.Steady() + kQuiet;
-  LogWarning("marks: {} ({} more unsaid)", sentence, std::exchange(unsaid_, 0));
+  LogWarning("marks: {} ({} more unsaid)", sentence, std::exchange(suppressed_, 0));
 }
 
 void MarkRegistry::ReadRings() {

@@ -41,7 +41,7 @@ class MarkRegistry {
   bool Forget(const std::string& job);
 
   // Whether a process is connected.
-  bool Hears() const { return !peers_.empty(); }
+  bool HasPeers() const { return !peers_.empty(); }
 
  private:
   struct Peer {
@@ -72,7 +72,7 @@ class MarkRegistry {
   std::vector<int> serving_;   // sockets, while they are
   std::uint64_t changes_ = 0;  // of who is heard
   SteadyTime quiet_until_{};
-  std::int64_t unsaid_ = 0;
+  std::int64_t suppressed_ = 0;
 };
 
 }  // namespace stepscope

@@ -24,7 +24,7 @@ void WindowSpans::Open(const SpanWindow& window, std::int64_t newest, bool begun
 }
 
 bool WindowSpans::Wanted() const {
-  return open() && !late_ && !gone_ && newest_ + kNear >= window_.first;
+  return open() && !late_ && !rank_ended_ && newest_ + kNear >= window_.first;
 }
 
 void WindowSpans::AddStep(std::int64_t number, std::uint64_t start_ns, std::uint64_t end_ns) {
@@ -92,8 +92,8 @@ std::string WindowSpans::Shortfall() const {
   if (late_) return Format("step {} had begun", window_.first);
   if (newest_ >= window_.last) return Format("{} of {} steps are whole", whole, wanted);
   const std::string newest = newest_ < 0 ? "no step ended" : Format("the newest is {}", newest_);
-  return Format("{} {}, {}", gone_ ? "ended before step" : "did not come to step", window_.last,
-                newest);
+  return Format("{} {}, {}", rank_ended_ ? "ended before step" : "did not come to step",
+                window_.last, newest);
 }
 
 RankSpans WindowSpans::Take() {

@@ -42,10 +42,10 @@ class WindowSpans {
   // All rings were read: spans that waited go to the steps that have ended.
   void Settle();
   // The last process of the rank is gone.
-  void Leave() { gone_ = true; }
+  void EndRank() { rank_ended_ = true; }
 
   // No step of the window comes any more.
-  bool Over() const { return late_ || gone_ || newest_ >= window_.last; }
+  bool Over() const { return late_ || rank_ended_ || newest_ >= window_.last; }
   // A step has ended, of the window or before it.
   bool HasSteps() const { return newest_ >= 0; }
   // At least one of its steps was there.
@@ -74,7 +74,7 @@ class WindowSpans {
   SpanWindow window_;
   std::size_t* room_ = nullptr;
   std::int64_t newest_ = -1;
-  bool late_ = false, gone_ = false;
+  bool late_ = false, rank_ended_ = false;
   std::uint64_t known_until_ns_ = 0;  // the end of the newest step
   std::vector<StepTime> steps_;       // of the window, one behind the other
   std::vector<Waiting> waiting_;

@@ -72,7 +72,7 @@ Duration Sender::TakeRejected(const PushReading& reading, const Push& push) {
   }
   for (const RejectedFrame& frame : answer.rejected) {
     if (frame.code == "job-ended") return End(Printable(frame.detail));
-    SayRefused(frame.sequence,
+    LogRefused(frame.sequence,
                Format("{} ({})", Printable(frame.detail), Printable(frame.code, 40)),
                stream_.KeepRefused(frame.sequence));
   }
@@ -112,11 +112,11 @@ Duration Sender::Halve(const PushReading& reading, const Push& push) {
   if (!reading.ours) return Retry(Trouble::kSick, reading.reason);
   const std::string kept = stream_.KeepRefused(push.first);
   if (!stream_.Refuse(push.first)) return Retry(Trouble::kSick, reading.reason);
-  SayRefused(push.first, reading.reason, kept);
+  LogRefused(push.first, reading.reason, kept);
   return 0ns;
 }
 
-void Sender::SayRefused(std::uint64_t number, std::string_view reason, std::string_view kept) {
+void Sender::LogRefused(std::uint64_t number, std::string_view reason, std::string_view kept) {
   if (kept.empty()) {
     LogWarning("the service refused frame {}: {}", number, reason);
   } else {
@@ -138,7 +138,7 @@ Duration Sender::End(std::string_view reason) {
 
 Duration Sender::Retry(Trouble trouble, std::string_view reason, Duration retry_after) {
   reason_ = reason;
-  Say(trouble);
+  LogTrouble(trouble);
   if (trouble == Trouble::kForbidden) return Share(kForbiddenRetry, 0.5 + RandomShare());
   const Duration most = std::min(kLongestRetry, kFirstRetry * (1 << std::min(failures_++, 6)));
   // Or all agents that were told the same come back at once.
@@ -146,12 +146,12 @@ Duration Sender::Retry(Trouble trouble, std::string_view reason, Duration retry_
 }
 
 // Once when it begins, and what it has become, but not more often than people read.
-void Sender::Say(Trouble trouble) {
+void Sender::LogTrouble(Trouble trouble) {
   const SteadyTime now = clock_.Steady();
-  const bool other = reason_ != said_ && now - said_at_ >= kBetweenWarnings;
+  const bool other = reason_ != logged_reason_ && now - logged_at_ >= kBetweenWarnings;
   if (trouble == std::exchange(trouble_, trouble) && !other) return;
-  said_ = reason_;
-  said_at_ = now;
+  logged_reason_ = reason_;
+  logged_at_ = now;
   if (stream_.found()) return;  // who delivers them says it of all
   const std::string_view when =
       trouble == Trouble::kForbidden ? "when --token-file holds a token that it takes" : "later";

@@ -65,12 +65,12 @@ class Sender {
   Duration Take(const PushReading& reading, const Push& push);
   Duration TakeRejected(const PushReading& reading, const Push& push);
   Duration Halve(const PushReading& reading, const Push& push);
-  static void SayRefused(std::uint64_t number, std::string_view reason, std::string_view kept);
+  static void LogRefused(std::uint64_t number, std::string_view reason, std::string_view kept);
   Duration GiveSchema(const PushReading& reading, const Push& push);
   Duration FollowGap(const PushReading& reading);
   Duration End(std::string_view reason);
   Duration Retry(Trouble trouble, std::string_view reason, Duration retry_after = {});
-  void Say(Trouble trouble);
+  void LogTrouble(Trouble trouble);
   void NoteWell();
 
   FrameStream& stream_;
@@ -85,8 +85,8 @@ class Sender {
   Trouble trouble_ = Trouble::kNone;
   bool over_ = false;
   std::string reason_;
-  std::string said_;
-  SteadyTime said_at_{};
+  std::string logged_reason_;
+  SteadyTime logged_at_{};
 };
 
 }  // namespace stepscope

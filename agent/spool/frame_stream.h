@@ -124,14 +124,14 @@ class FrameStream {
   std::vector<SpoolRecord> NextRecords(std::size_t frames, std::size_t bytes);
   bool Load(SpoolRecord& record);
 
-  bool StoreNow(bool leaving);
-  Storing Plan(State& state, bool leaving) const;
+  bool StoreNow(bool handing_over);
+  Storing Plan(State& state, bool handing_over) const;
   Status StoreAll(Storing& plan);
   Status StoreFrames(const Storing& plan);
   Status StoreParts(Storing& plan);
   std::string PayloadOf(const SpoolRecord& record);
   void LoseRemoved();
-  void Say(const Status& stored);
+  void LogStorage(const Status& stored);
 
   const Clock& clock_;
   FrameHead head_{};  // what all frames have in common

@@ -90,22 +90,22 @@ bool FrameStream::HandOver() {
   return log_ ? stored : !Waits();
 }
 
-bool FrameStream::StoreNow(bool leaving) {
-  Storing plan = state_.Change([&](State& state) { return Plan(state, leaving); });
+bool FrameStream::StoreNow(bool handing_over) {
+  Storing plan = state_.Change([&](State& state) { return Plan(state, handing_over); });
   if (!log_) return false;
   const Status stored = StoreAll(plan);
-  Say(stored);
+  LogStorage(stored);
   return stored.ok() && plan.whole;
 }
 
-FrameStream::Storing FrameStream::Plan(State& state, bool leaving) const {
+FrameStream::Storing FrameStream::Plan(State& state, bool handing_over) const {
   const SteadyTime now = clock_.Steady();
   Spool& spool = state.spool;
   if (spool.waits() && now - spool.waits_since() >= kAwayAfter) state.away = true;
-  if (leaving || now - state.gathered_since >= kGatherFor) CloseGathered(state);
+  if (handing_over || now - state.gathered_since >= kGatherFor) CloseGathered(state);
   Storing plan;
   const bool done = !spool.waits() && state.gathered.empty();
-  plan.over = state.given_up || (done && (leaving || found_));
+  plan.over = state.given_up || (done && (handing_over || found_));
   plan.acknowledged = spool.acknowledged();
   plan.parts_base = state.parts_base;
   plan.parts = std::exchange(state.parts, {});
@@ -113,8 +113,8 @@ FrameStream::Storing FrameStream::Plan(State& state, bool leaving) const {
   const auto unstored = spool.Unstored();
   plan.gathered_is_safe = unstored.empty() || unstored.front()->first >= state.closed_end;
   const bool gap = state.parts_off && !state.gathered.empty();
-  plan.whole = done || ((state.away || leaving) && !gap);
-  if (!state.away && !leaving) return plan;
+  plan.whole = done || ((state.away || handing_over) && !gap);
+  if (!state.away && !handing_over) return plan;
   for (const SpoolRecord* record : unstored) plan.frames.push_back(*record);
   return plan;
 }
@@ -194,7 +194,7 @@ Status FrameStream::StoreParts(Storing& plan) {
   return stored;
 }
 
-void FrameStream::Say(const Status& stored) {
+void FrameStream::LogStorage(const Status& stored) {
   if (std::exchange(storing_, stored.ok()) == stored.ok()) return;
   if (stored) {
     LogInfo("the spool takes samples again");

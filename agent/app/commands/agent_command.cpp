@@ -45,15 +45,15 @@ const AgentCommand* Find(std::span<const AgentCommand> commands, std::string_vie
   return found == commands.end() ? nullptr : &*found;
 }
 
-int SayUnknown(std::span<const AgentCommand> commands, std::string_view name) {
-  return SayWrongUse(Format("there is no command '{}'; there is {} (see --help)",
-                            Printable(name, 60), Names(commands)));
+int ReportUnknownCommand(std::span<const AgentCommand> commands, std::string_view name) {
+  return ReportUsageError(Format("there is no command '{}'; there is {} (see --help)",
+                                 Printable(name, 60), Names(commands)));
 }
 
 int Help(std::span<const AgentCommand> commands, std::span<const char* const> words) {
   if (words.empty()) return PrintText(HelpOfAll(commands)), 0;
   const AgentCommand* command = Find(commands, words[0]);
-  if (command == nullptr) return SayUnknown(commands, words[0]);
+  if (command == nullptr) return ReportUnknownCommand(commands, words[0]);
   return PrintText(HelpOf(*command)), 0;
 }
 
@@ -64,17 +64,17 @@ int RunOne(std::span<const AgentCommand> commands, const AgentCommand& command,
   all = JoinRows({all, EveryRows()});
   const auto read_settings = [&](const Arguments& given) { return ReadOptionSources(given, all); };
   const auto arguments = ParseArguments(TableOf(command), words, command.positional, read_settings);
-  if (!arguments) return SayWrongUse(arguments.error().message);
+  if (!arguments) return ReportUsageError(arguments.error().message);
   if (arguments->help) return PrintText(HelpOf(command)), 0;
   const auto level = ReadLog(*arguments);
-  if (!level) return SayWrongUse(level.error().message);
+  if (!level) return ReportUsageError(level.error().message);
   StartLog("stepscope-agent", *level);
   return command.run(*arguments, version);
 }
 
 }  // namespace
 
-int SayWrongUse(std::string_view sentence) {
+int ReportUsageError(std::string_view sentence) {
   const std::string line = Format("stepscope-agent: {}\n", sentence);
   std::fwrite(line.data(), 1, line.size(), stderr);
   return kWrongUse;
@@ -88,14 +88,14 @@ int RunProgram(std::span<const AgentCommand> commands, std::span<const char* con
                std::string_view version) {
   const std::string_view first = words.empty() ? "" : words[0];
   if (first.empty()) {
-    return SayWrongUse(Format("say what to do: {}, or --help", Names(commands)));
+    return ReportUsageError(Format("say what to do: {}, or --help", Names(commands)));
   }
   if (first == "--help" || first == "-h" || first == "help") {
     return Help(commands, words.subspan(1));
   }
   if (first == "--version") return PrintText(Format("stepscope-agent {}\n", version)), 0;
   const AgentCommand* command = Find(commands, first);
-  if (command == nullptr) return SayUnknown(commands, first);
+  if (command == nullptr) return ReportUnknownCommand(commands, first);
   return RunOne(commands, *command, words.subspan(1), version);
 }
 

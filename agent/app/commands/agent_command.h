@@ -37,7 +37,7 @@ int RunProgram(std::span<const AgentCommand> commands, std::span<const char* con
                std::string_view version);
 
 // One line on standard error; returns kWrongUse.
-int SayWrongUse(std::string_view sentence);
+int ReportUsageError(std::string_view sentence);
 
 void PrintText(std::string_view text);
 

@@ -43,13 +43,13 @@ int Check(const Arguments& arguments, std::string_view version) {
   UplinkOptions uplink;
   if (arguments.Has("--server")) {
     auto read = ReadUplink(arguments);
-    if (!read) return SayWrongUse(read.error().message);
+    if (!read) return ReportUsageError(read.error().message);
     uplink = *read;
   }
   const auto sampling = ReadSampling(arguments);
-  if (!sampling) return SayWrongUse(sampling.error().message);
+  if (!sampling) return ReportUsageError(sampling.error().message);
   const auto spool = ReadSpool(arguments);
-  if (!spool) return SayWrongUse(spool.error().message);
+  if (!spool) return ReportUsageError(spool.error().message);
   const SystemClock clock;
   CheckLines lines{ConfigLine(arguments["--config"])};
   CheckMachine(sampling->root, clock, lines);

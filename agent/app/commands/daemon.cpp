@@ -20,7 +20,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Duration kLook = 500ms;
+constexpr Duration kUpdatePause = 500ms;
 constexpr Duration kDaemonLastWait = 8s;
 
 // A process costs a descriptor, and so does a job.
@@ -126,12 +126,12 @@ int RunDaemon(const DaemonOptions& options) {
           (*intake)->socket_path());
   NotifyService("READY=1");
   do {
-    jobs.Look();
+    jobs.Update();
     Follow(jobs.Interval(), interval);
-  } while (!EndWithin(signals, {}, kLook));
+  } while (!EndWithin(signals, {}, kUpdatePause));
   NotifyService("STOPPING=1");
   // Marks of a process that came just now would be read, and lost.
-  jobs.Look();
+  jobs.Update();
   samples.reset();
   jobs.Finish();
   Deliver(jobs, signals, clock);

@@ -21,7 +21,7 @@ Examples:
 
 int RunDaemonCommand(const Arguments& arguments, std::string_view version) {
   auto options = ReadDaemonOptions(arguments);
-  if (!options) return SayWrongUse(options.error().message);
+  if (!options) return ReportUsageError(options.error().message);
   options->jobs.agent_version = version;
   return RunDaemon(*options);
 }

@@ -90,9 +90,9 @@ int Report(const OldSessions& sessions, const std::string& folder) {
 
 int Flush(const Arguments& arguments, std::string_view) {
   const auto options = ReadFlush(arguments);
-  if (!options) return SayWrongUse(options.error().message);
+  if (!options) return ReportUsageError(options.error().message);
   auto uplink = Uplink::Make(options->uplink);
-  if (!uplink) return SayWrongUse(uplink.error().message);
+  if (!uplink) return ReportUsageError(uplink.error().message);
   const auto folder = TakeSpool(options->spool);
   if (!folder) {
     PrintText(Format("the spool cannot be used: {}\n", folder.error().message));

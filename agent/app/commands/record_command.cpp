@@ -21,7 +21,7 @@ Examples:
 
 int Record(const Arguments& arguments, std::string_view version) {
   auto options = ReadRecordOptions(arguments, SystemClock().Now());
-  if (!options) return SayWrongUse(options.error().message);
+  if (!options) return ReportUsageError(options.error().message);
   options->agent_version = version;
   return RunCommand(*options);
 }

@@ -62,7 +62,7 @@ bool Accept(const Recording& recording, bool damaged) {
   return false;
 }
 
-int SayHowItWent(const ReplayFigures& figures, const Status& status, const std::string& jobs,
+int ReportReplay(const ReplayFigures& figures, const Status& status, const std::string& jobs,
                  const Uplink& uplink) {
   if (!status) {
     LogError("{}; {} of {} frames are delivered{}", status.error().message, figures.done,
@@ -89,22 +89,23 @@ Status SendAll(Replayer& replayer, const Clock& clock) {
 }
 
 int Replay(const Arguments& arguments, std::string_view) {
-  if (arguments.rest.empty()) return SayWrongUse("the recording is missing: replay FILE");
+  if (arguments.rest.empty()) return ReportUsageError("the recording is missing: replay FILE");
   const auto options = ReadUplink(arguments);
-  if (!options) return SayWrongUse(options.error().message);
+  if (!options) return ReportUsageError(options.error().message);
   const auto uplink = Uplink::Make(*options);
-  if (!uplink) return SayWrongUse(uplink.error().message);
+  if (!uplink) return ReportUsageError(uplink.error().message);
   const auto recording = Recording::Open(arguments.rest);
   if (!recording) return LogError("{}", recording.error().message), kFailed;
   const std::string& job = arguments["--job"];
-  if (Status named = CheckJob(*recording, job); !named) return SayWrongUse(named.error().message);
+  if (Status named = CheckJob(*recording, job); !named)
+    return ReportUsageError(named.error().message);
   if (!Accept(*recording, arguments.Has("--damaged"))) return kFailed;
   const SystemClock clock;
   Replayer replayer(
       *recording, job, [&](std::string body) { return (*uplink)->Post(std::move(body)); },
       [](Duration pause) { poll(nullptr, 0, static_cast<int>(pause / 1ms)); }, clock);
   const Status status = SendAll(replayer, clock);
-  return SayHowItWent(replayer.figures(), status, JobsOf(*recording, job), **uplink);
+  return ReportReplay(replayer.figures(), status, JobsOf(*recording, job), **uplink);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ namespace {
 
 constexpr Duration kRunLastWait = 10s;
 constexpr Duration kDrainWait = 2s;
-constexpr Duration kAskAgain = 1s;    // a driver that starts
-constexpr Duration kLookAgain = 60s;  // whether a source comes or fails
+constexpr Duration kAskAgain = 1s;      // a driver that starts
+constexpr Duration kUpdatePause = 60s;  // whether a source comes or fails
 
 std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
   const bool lines = !options.log_metrics.empty();
@@ -99,7 +99,7 @@ std::vector<AbsentSource> AbsentOf(const Sampler& sampler) {
 JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
   JobStart start{at, options.group, options.interval, options.command, ReadNodeFacts(options.root)};
   start.facts.agent_version = options.agent_version;
-  start.facts.allows = WordsOf(options.allowed);
+  start.facts.allows = AllowedWords(options.allowed);
   start.facts.gpus = sampler.Gpus();
   start.facts.absent = AbsentOf(sampler);
   return start;
@@ -115,9 +115,9 @@ class Opening {
   }
 
   // Says when to call it again.
-  Duration Look() {
+  Duration Update() {
     if (sampler_.Starting() != starting_ || AbsentOf(sampler_) != absent_) SendStart();
-    return starting_ ? kAskAgain : kLookAgain;
+    return starting_ ? kAskAgain : kUpdatePause;
   }
 
  private:
@@ -156,8 +156,8 @@ std::string EndText(const CommandEnd& end) {
 }
 
 // What waits is in the spool when it was `kept`.
-void SayHowItEnded(const std::string& job, const CommandEnd& end, const JobSession& session,
-                   bool kept) {
+void ReportEnd(const std::string& job, const CommandEnd& end, const JobSession& session,
+               bool kept) {
   const SpoolFigures left = session.figures();
   const std::string reason = session.Reason();
   if (left.frames_waiting == 0) {
@@ -173,7 +173,7 @@ void SayHowItEnded(const std::string& job, const CommandEnd& end, const JobSessi
              kept ? "; the next agent on this node delivers it, or stepscope-agent flush" : "");
 }
 
-void SayWhoNamedIt(const RunOptions& options) {
+void ReportJobName(const RunOptions& options) {
   if (options.named_by.empty()) return;
   LogInfo("job {} of node {}, named by {}", options.job, options.node, options.named_by);
 }
@@ -209,7 +209,7 @@ std::vector<std::string> LastOutput(const RunOptions& options, Relay* relay) {
   return options.travelling_output ? lines : std::vector<std::string>();
 }
 
-int SayStartError(const Error& error) {
+int ReportStartError(const Error& error) {
   LogError("{}", error.message);
   return error.code == Code::kNotFound ? 127 : 126;
 }
@@ -233,7 +233,7 @@ int RunCommand(const RunOptions& options) {
   std::optional<ProfiledCommand> command;
   if (!options.command.empty()) {
     auto started = ProfiledCommand::Start(MakeCommand(options, intake.get(), relay.get()), signals);
-    if (!started) return SayStartError(started.error());
+    if (!started) return ReportStartError(started.error());
     command = *started;
   }
   if (relay) relay->CloseInputs();
@@ -260,7 +260,7 @@ int RunCommand(const RunOptions& options) {
        spool.get(), options.uplink.server},
       **uplink, intake ? drain : DrainMarks(), clock);
   Opening opening(options, sampler, session, clock.Now());
-  SayWhoNamedIt(options);
+  ReportJobName(options);
   LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
   if (const std::string kineto = KinetoNote(Variable); !kineto.empty()) LogWarning("{}", kineto);
 
@@ -270,7 +270,7 @@ int RunCommand(const RunOptions& options) {
   ReleaseStartupPages();
   const CommandEnd end = WaitForEnd({.command = command ? &*command : nullptr,
                                      .signals = signals,
-                                     .look = [&opening] { return opening.Look(); },
+                                     .update = [&opening] { return opening.Update(); },
                                      .stop = stop,
                                      .others = [&intake] { return PidsOf(RanksOf(intake.get())); },
                                      .grace = options.grace,
@@ -282,7 +282,7 @@ int RunCommand(const RunOptions& options) {
   if (session.Reason().empty()) others.AwaitKnown(options.job);
   session.Finish(EndedEvent(ended_at, end, output));
   if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();
-  SayHowItEnded(options.job, end, session, session.HandOver());
+  ReportEnd(options.job, end, session, session.HandOver());
   return end.ShellCode();
 }
 

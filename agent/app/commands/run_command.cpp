@@ -22,7 +22,7 @@ Examples:
 
 int RunRunCommand(const Arguments& arguments, std::string_view version) {
   auto options = ReadRunOptions(arguments);
-  if (!options) return SayWrongUse(options.error().message);
+  if (!options) return ReportUsageError(options.error().message);
   options->agent_version = version;
   return RunCommand(*options);
 }

@@ -51,19 +51,19 @@ void AskAgents(const TopOptions& options, TopView& view) {
   if (answers > 0 && view.jobs.empty()) view.remark = "No job runs here.";
 }
 
-bool Says(const char* variable, std::string_view text) {
+bool VariableHolds(const char* variable, std::string_view text) {
   return Variable(variable).find(text) != std::string::npos;
 }
 
-bool SpeaksUtf8() {
+bool UsesUtf8() {
   for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (Variable(variable).empty()) continue;
-    return Says(variable, "UTF-8") || Says(variable, "utf8");
+    return VariableHolds(variable, "UTF-8") || VariableHolds(variable, "utf8");
   }
   return false;
 }
 
-TopView Look(const TopOptions& options, Sampler& sampler, const Clock& clock) {
+TopView TakeView(const TopOptions& options, Sampler& sampler, const Clock& clock) {
   TopView view = ViewOf(sampler.Sample(), options.node, clock.Now());
   AskAgents(options, view);
   return view;
@@ -77,15 +77,15 @@ std::size_t ColumnsAsked() {
 int ShowOnce(const TopOptions& options, Sampler& sampler, const Clock& clock) {
   // Rates are over this time.
   poll(nullptr, 0, static_cast<int>(std::min<Duration>(options.every, 1s) / 1ms));
-  const TopStyle style{.columns = ColumnsAsked(), .unicode = SpeaksUtf8()};
-  for (const std::string& line : LinesOf(Look(options, sampler, clock), style)) {
+  const TopStyle style{.columns = ColumnsAsked(), .unicode = UsesUtf8()};
+  for (const std::string& line : LinesOf(TakeView(options, sampler, clock), style)) {
     PrintText(line + "\n");
   }
   return 0;
 }
 
 // False when it is to end.
-bool ExecuteCommand(CommandSignals& signals, Terminal& terminal) {
+bool HandleInput(CommandSignals& signals, Terminal& terminal) {
   char key = 0;
   while (read(STDIN_FILENO, &key, 1) == 1) {
     if (key == 'q' || key == 'Q') return false;
@@ -105,18 +105,18 @@ bool ExecuteCommand(CommandSignals& signals, Terminal& terminal) {
 int ShowLive(const TopOptions& options, Sampler& sampler, const Clock& clock,
              CommandSignals& signals, Terminal terminal) {
   const bool colour = Variable("NO_COLOR").empty();
-  TopView view = Look(options, sampler, clock);
+  TopView view = TakeView(options, sampler, clock);
   SteadyTime next = clock.Steady() + std::min<Duration>(options.every, 500ms);
   for (;;) {
     const auto [columns, rows] = terminal.size();
-    if (!terminal.Show(LinesOf(view, {columns, rows, SpeaksUtf8(), colour}))) return 0;
+    if (!terminal.Show(LinesOf(view, {columns, rows, UsesUtf8(), colour}))) return 0;
     pollfd watched[] = {{STDIN_FILENO, POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
     const Duration left = std::max<Duration>(next - clock.Steady(), 0ns);
     poll(watched, 2, static_cast<int>(left / 1ms) + 1);
-    if ((watched[0].revents & (POLLHUP | POLLERR)) != 0 || !ExecuteCommand(signals, terminal))
+    if ((watched[0].revents & (POLLHUP | POLLERR)) != 0 || !HandleInput(signals, terminal))
       return 0;
     if (clock.Steady() < next) continue;
-    view = Look(options, sampler, clock);
+    view = TakeView(options, sampler, clock);
     next = clock.Steady() + options.every;
   }
 }
@@ -136,7 +136,7 @@ int RunTop(const TopOptions& options) {
   CommandSignals signals;
   Sampler sampler(options.root, clock);
   auto terminal = Terminal::Open();
-  if (!terminal) return SayWrongUse(terminal.error().message);
+  if (!terminal) return ReportUsageError(terminal.error().message);
   return ShowLive(options, sampler, clock, signals, std::move(*terminal));
 }
 

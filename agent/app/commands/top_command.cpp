@@ -32,7 +32,7 @@ constexpr Option kTopOptions[] = {
 
 int Run(const Arguments& arguments, std::string_view) {
   const auto every = ReadDuration(arguments, "--every", 100ms, 60s);
-  if (!every) return SayWrongUse(every.error().message);
+  if (!every) return ReportUsageError(every.error().message);
   return RunTop({.every = *every,
                  .once = arguments.Has("--once"),
                  .socket = arguments["--socket"],

@@ -20,7 +20,7 @@ class Wait {
     while (!over_) {
       Sleep();
       TakeSignals();
-      LookAfterStop();
+      ContinueStop();
       if (wait_.command != nullptr && !end_) end_ = wait_.command->Ended();
       over_ = over_ || (end_ && (!stopping_ || stopping_->Over()));
     }
@@ -29,7 +29,7 @@ class Wait {
 
  private:
   void Sleep() {
-    const Duration pause = wait_.look();
+    const Duration pause = wait_.update();
     pollfd watched[] = {{wait_.signals.descriptor(), POLLIN, 0},
                         {stopping_ ? -1 : wait_.stop.descriptor(), POLLIN, 0}};
     poll(watched, 2, static_cast<int>((stopping_ ? std::min(pause, kStopPause) : pause) / 1ms));
@@ -39,10 +39,10 @@ class Wait {
   }
 
   // Ranks that connect after the stop was asked for end too.
-  void LookAfterStop() {
+  void ContinueStop() {
     if (!stopping_) return;
     stopping_->Add(wait_.others());
-    stopping_->Look();
+    stopping_->Continue();
   }
 
   // Whoever interrupts does not want to wait for what a command left behind.

@@ -14,7 +14,7 @@ namespace stepscope {
 struct CommandWait {
   const ProfiledCommand* command = nullptr;  // null: somebody ends the wait with a signal
   CommandSignals& signals;
-  std::function<Duration()> look;                     // says when it is to be called again
+  std::function<Duration()> update;                   // says when it is to be called again
   const Event& stop;                                  // set by whoever wants the command to end
   std::function<std::vector<std::int64_t>()> others;  // that end with it, if no part of it
   Duration grace{};                                   // between SIGTERM and SIGKILL

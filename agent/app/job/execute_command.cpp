@@ -20,8 +20,8 @@ std::string AskForWindow(const ServiceCommand& command, const AskRanks& ask) {
   }
   const std::string steps =
       Format("window {} steps from step {}", command.num_steps, command.start_step);
-  const bool told = ask && ask(std::string(kWindowCommand), steps) > 0;
-  return told ? "" : "no training process is connected";
+  const bool delivered = ask && ask(std::string(kWindowCommand), steps) > 0;
+  return delivered ? "" : "no training process is connected";
 }
 
 std::string KeepSpansOf(const ServiceCommand& command, const KeepSpans& keep) {

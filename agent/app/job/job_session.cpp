@@ -29,12 +29,12 @@ JobSession::JobSession(const JobSessionOptions& options, Uplink& uplink, DrainMa
 
 void JobSession::SendStart(const JobStart& start) {
   stream_.Append({.kind = FrameKind::kLifecycle, .payload = StartedEvent(start)});
-  said_ = true;
+  start_sent_ = true;
 }
 
 DrainMarks JobSession::AfterStart(DrainMarks drain) const {
   if (!drain) return drain;
-  return [this, drain = std::move(drain)] { return said_ ? drain() : IntakeBatch(); };
+  return [this, drain = std::move(drain)] { return start_sent_ ? drain() : IntakeBatch(); };
 }
 
 void JobSession::ExecuteCommand(const ServiceCommand& command) {

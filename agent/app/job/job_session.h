@@ -67,7 +67,7 @@ class JobSession {
   const Clock& clock_;
   const std::function<std::string(const ServiceCommand& command)> obey_;
   std::set<std::string> answered_;  // ids of commands; the service asks until it has the answer
-  std::atomic<bool> said_ = false;
+  std::atomic<bool> start_sent_ = false;
   FrameStream stream_;
   TickFramer ticks_;
   MarkFramer marks_;

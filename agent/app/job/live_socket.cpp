@@ -21,7 +21,7 @@ constexpr Duration kBetween = 20ms;
 constexpr Duration kPatience = 200ms;
 constexpr int kMostBytes = 256 * 1024;
 
-void Tell(const Descriptor& listener, const std::function<std::string()>& text) {
+void SendText(const Descriptor& listener, const std::function<std::string()>& text) {
   const Descriptor peer(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!peer) return;
   // A packet goes as a whole or not at all.
@@ -56,7 +56,7 @@ void LiveSocket::Run(std::stop_token stop) {
     pollfd watched{listener_.get(), POLLIN, 0};
     poll(&watched, 1, -1);
     if (stop.stop_requested()) return;
-    Tell(listener_, text_);
+    SendText(listener_, text_);
     if (!SleepFor(stop, kBetween)) return;
   }
 }

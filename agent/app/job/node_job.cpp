@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Duration kLookAgain = 60s;  // what is left out of a source may change all the time
+constexpr Duration kAbsentCheckPause = 60s;  // what is left out of a source may change all the time
 
 }  // namespace
 
@@ -106,7 +106,7 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
     for (const HeardProcess& process : processes)
       ticks.training.push_back({Format("rank{}", process.rank), process.pid});
   });
-  if (!std::exchange(said_, true) || gpus_.size() != before || LeavesOutOther()) SendStart();
+  if (!std::exchange(start_sent_, true) || gpus_.size() != before || AbsentChanged()) SendStart();
 }
 
 void NodeJob::NoteKineto(const Environment& environment) {
@@ -114,10 +114,10 @@ void NodeJob::NoteKineto(const Environment& environment) {
   if (!kineto_.empty()) LogWarning("job {}: {}", name_, kineto_);
 }
 
-bool NodeJob::LeavesOutOther() {
+bool NodeJob::AbsentChanged() {
   const SteadyTime now = clock_.Steady();
-  if (now - looked_at_ < kLookAgain) return false;
-  looked_at_ = now;
+  if (now - absent_checked_at_ < kAbsentCheckPause) return false;
+  absent_checked_at_ = now;
   return Absent() != absent_;
 }
 
@@ -127,14 +127,14 @@ void NodeJob::SendStart() {
   start.facts.agent_version = options_.agent_version;
   Allowed allowed = options_.allowed;
   allowed.stop = false;  // it starts no command
-  start.facts.allows = WordsOf(allowed);
+  start.facts.allows = AllowedWords(allowed);
   for (GpuFacts& gpu : sampler_.Gpus()) {
     if (gpus_.contains(gpu.device)) start.facts.gpus.push_back(std::move(gpu));
   }
   start.facts.absent = Absent();
   session_->SendStart(start);
   absent_ = std::move(start.facts.absent);
-  looked_at_ = clock_.Steady();
+  absent_checked_at_ = clock_.Steady();
 }
 
 std::vector<AbsentSource> NodeJob::Absent() const {
@@ -163,7 +163,7 @@ bool NodeJob::HasEnded() {
 }
 
 void NodeJob::Finish() {
-  session_->Finish(gone_since_ ? GoneEvent(gone_at_) : "");
+  session_->Finish(gone_since_ ? UnobservedEndEvent(gone_at_) : "");
 }
 
 bool NodeJob::HandOver() {

@@ -66,7 +66,7 @@ class NodeJob {
   void NoteKineto(const Environment& environment);
   std::vector<AbsentSource> Absent() const;
   // Whether it is something else than was said; looks once in a while.
-  bool LeavesOutOther();
+  bool AbsentChanged();
 
   // For the sampling thread.
   struct Ticks {
@@ -88,8 +88,8 @@ class NodeJob {
   std::set<std::int64_t> pids_;  // whose GPUs are known
   std::size_t gpus_known_ = 0;
   std::set<std::string> gpus_;
-  bool said_ = false;
-  SteadyTime looked_at_{};            // whether it is still so
+  bool start_sent_ = false;
+  SteadyTime absent_checked_at_{};    // whether it is still so
   std::vector<AbsentSource> absent_;  // as it was said
   std::optional<SteadyTime> gone_since_;
   Time gone_at_{};

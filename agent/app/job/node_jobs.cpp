@@ -22,7 +22,7 @@ bool IsDone(const NodeJob& job) {
 }
 
 // True when some of it waits in the spool.
-bool LeaveJob(NodeJob& job) {
+bool HandOverJob(NodeJob& job) {
   const bool kept = job.HandOver();
   const SpoolFigures left = job.figures();
   if (left.frames_waiting == 0) return false;
@@ -60,17 +60,17 @@ std::vector<TopJob> NodeJobs::Live() const {
 // first.
 std::map<std::string, HeardJob> NodeJobs::Now() {
   std::map<std::string, HeardJob> now;
-  std::set<std::string> heard;
+  std::set<std::string> connected;
   for (HeardJob& job : intake_.Jobs()) {
-    if (!job.processes.empty()) heard.insert(job.job);
+    if (!job.processes.empty()) connected.insert(job.job);
     now.emplace(job.job, std::move(job));
   }
   if (match_ != nullptr && clock_.Steady() >= next_match_) {
-    matched_ = match_->Look();
+    matched_ = match_->Scan();
     next_match_ = clock_.Steady() + kBetweenMatches;
   }
   for (const MatchedProcess& process : matched_) {
-    if (heard.contains(process.job)) continue;
+    if (connected.contains(process.job)) continue;
     if (now.size() >= kMostJobs && !now.contains(process.job)) continue;
     HeardJob fresh{process.job, process.user, {}};
     HeardJob& job = now.try_emplace(process.job, std::move(fresh)).first->second;
@@ -80,7 +80,7 @@ std::map<std::string, HeardJob> NodeJobs::Now() {
   return now;
 }
 
-void NodeJobs::Look() {
+void NodeJobs::Update() {
   DropFinished();
   const std::map<std::string, HeardJob> now = Now();
   for (const auto& [name, job] : now) {
@@ -119,19 +119,19 @@ void NodeJobs::End(std::unique_ptr<NodeJob> job) {
   job->Finish();
   finishing_.push_back(std::move(job));
   if (finishing_.size() <= kMostFinishing) return;
-  const bool left = LeaveJob(*finishing_.front());
+  const bool left = HandOverJob(*finishing_.front());
   finishing_.erase(finishing_.begin());
-  if (left) others_.LookAgain();
+  if (left) others_.Rescan();
 }
 
 void NodeJobs::DropFinished() {
   bool left = false;
   std::erase_if(finishing_, [&](const auto& job) {
     if (!IsDone(*job)) return false;
-    left = LeaveJob(*job) || left;
+    left = HandOverJob(*job) || left;
     return true;
   });
-  if (left) others_.LookAgain();
+  if (left) others_.Rescan();
 }
 
 void NodeJobs::Finish() {
@@ -152,7 +152,7 @@ std::vector<int> NodeJobs::WaitingDescriptors() const {
 }
 
 void NodeJobs::HandOver() {
-  for (const auto& job : finishing_) LeaveJob(*job);
+  for (const auto& job : finishing_) HandOverJob(*job);
   finishing_.clear();
 }
 

@@ -31,7 +31,7 @@ class NodeJobs {
   void Add(Time at, const TickRow& node);
 
   // Looks which processes are there.
-  void Look();
+  void Update();
 
   // The shortest that one of them is to have: the others get more samples than they asked for. That
   // of the node where there is none.

@@ -18,7 +18,7 @@ SpoolDrain::SpoolDrain(SpoolFolder* folder, const UplinkOptions& uplink, const C
   auto made = folder == nullptr ? Result<std::unique_ptr<Uplink>>(NotFound("no spool"))
                                 : Uplink::Make(uplink);
   if (!made) {
-    state_.Change([](State& state) { state.looked = true; });
+    state_.Change([](State& state) { state.scanned = true; });
     return;
   }
   uplink_ = std::move(*made);
@@ -33,13 +33,14 @@ SpoolDrain::~SpoolDrain() {
 void SpoolDrain::Run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     DeliverAll(stop);
-    state_.Wait(stop, kLongestWait, [](const State& state) { return state.look; });
+    state_.Wait(stop, kLongestWait, [](const State& state) { return state.rescan; });
   }
 }
 
 void SpoolDrain::DeliverAll(const std::stop_token& stop) {
-  const bool look = state_.Change([](State& state) { return std::exchange(state.look, false); });
-  if (!look) return;
+  const bool rescan =
+      state_.Change([](State& state) { return std::exchange(state.rescan, false); });
+  if (!rescan) return;
   OldSessions sessions(
       *folder_, service_, [this](std::string body) { return uplink_->Post(std::move(body)); },
       clock_);
@@ -53,22 +54,22 @@ void SpoolDrain::DeliverAll(const std::stop_token& stop) {
 
 void SpoolDrain::Note(const OldSessions& sessions) {
   state_.Change([&](State& state) {
-    state.looked = !state.look;
+    state.scanned = !state.rescan;
     state.unknown = sessions.UnknownJobs();
   });
 }
 
 void SpoolDrain::AwaitKnown(const std::string& job) const {
   state_.Wait({}, kLongestAwait, [&](const State& state) {
-    return state.looked && std::ranges::find(state.unknown, job) == state.unknown.end();
+    return state.scanned && std::ranges::find(state.unknown, job) == state.unknown.end();
   });
 }
 
-void SpoolDrain::LookAgain() {
+void SpoolDrain::Rescan() {
   if (!uplink_) return;
   state_.Change([](State& state) {
-    state.look = true;
-    state.looked = false;
+    state.rescan = true;
+    state.scanned = false;
   });
 }
 

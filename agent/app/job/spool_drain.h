@@ -24,12 +24,12 @@ class SpoolDrain {
   void AwaitKnown(const std::string& job) const;
 
   // There is more: what was left since is delivered behind the rest. Any thread.
-  void LookAgain();
+  void Rescan();
 
  private:
   struct State {
-    bool look = true;                    // there is something to look for
-    bool looked = false;                 // into the spool, for all that there is
+    bool rescan = true;                  // there is something to look for
+    bool scanned = false;                // into the spool, for all that there is
     std::vector<std::string> unknown{};  // jobs with sessions that the service does not know
   };
 

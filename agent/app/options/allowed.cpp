@@ -40,7 +40,7 @@ Result<Allowed> ParseAllowed(std::string_view text) {
   return allowed;
 }
 
-std::vector<std::string> WordsOf(const Allowed& allowed) {
+std::vector<std::string> AllowedWords(const Allowed& allowed) {
   std::vector<std::string> words;
   for (const Permission& permission : kPermissions) {
     if (allowed.*permission.allowed) words.emplace_back(permission.word);

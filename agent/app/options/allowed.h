@@ -24,7 +24,7 @@ struct Allowed {
 Result<Allowed> ParseAllowed(std::string_view text);
 
 // The words that ParseAllowed would read, for the service.
-std::vector<std::string> WordsOf(const Allowed& allowed);
+std::vector<std::string> AllowedWords(const Allowed& allowed);
 
 // Whether commands of this kind are allowed; false for a kind that nobody can allow.
 bool Allows(const Allowed& allowed, std::string_view kind);

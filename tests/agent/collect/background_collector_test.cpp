@@ -42,10 +42,10 @@ class Reader : public Collector {
 
 // Its ticks are half a second apart, however long they take here.
 struct AsideBench {
-  explicit AsideBench(const AsideOptions& options) {
+  explicit AsideBench(const BackgroundOptions& options) {
     row.Add("load_1m");  // so that its columns are not ours
     // The thread may outlive the test.
-    auto made = CollectAside(
+    auto made = CollectInBackground(
         [driver = driver](TickRow& own) {
           driver->Answer();
           driver->makes.Change([](int& count) { ++count; });
@@ -80,10 +80,10 @@ struct AsideBench {
 };
 
 // Only a hang makes readings late, so all others may be waited for.
-const AsideOptions kPatient{.name = "test", .start = 1min, .reading = 1min};
-const AsideOptions kHasty{.name = "test", .start = 1min, .reading = 1ms, .hangs_after = 100ms};
+const BackgroundOptions kPatient{.name = "test", .start = 1min, .reading = 1min};
+const BackgroundOptions kHasty{.name = "test", .start = 1min, .reading = 1ms, .hangs_after = 100ms};
 
-TEST(CollectAside, ShowsTheReadingOfTheTickThatAsked) {
+TEST(CollectInBackground, ShowsTheReadingOfTheTickThatAsked) {
   AsideBench aside(kPatient);
   ASSERT_TRUE(aside.Tick());
   EXPECT_TRUE(aside.Shows());
@@ -92,7 +92,7 @@ TEST(CollectAside, ShowsTheReadingOfTheTickThatAsked) {
   EXPECT_TRUE(aside.Shows());
 }
 
-TEST(CollectAside, IsReadAsOftenAsItsPeriodSays) {
+TEST(CollectInBackground, IsReadAsOftenAsItsPeriodSays) {
   AsideBench aside({.name = "test", .period = 1s, .start = 1min, .reading = 1min});
   ASSERT_TRUE(aside.Tick());
   EXPECT_TRUE(aside.Shows());
@@ -102,7 +102,7 @@ TEST(CollectAside, IsReadAsOftenAsItsPeriodSays) {
   EXPECT_TRUE(aside.Shows());
 }
 
-TEST(CollectAside, HoldsUpNoTickWhileTheDriverHangsAndBeginsAnew) {
+TEST(CollectInBackground, HoldsUpNoTickWhileTheDriverHangsAndBeginsAnew) {
   AsideBench aside(kHasty);
   ASSERT_TRUE(aside.TicksUntilItShows());
   aside.driver->Open(false);
@@ -119,17 +119,17 @@ TEST(CollectAside, HoldsUpNoTickWhileTheDriverHangsAndBeginsAnew) {
   EXPECT_GE(aside.driver->makes.Read([](int count) { return count; }), 2);
 }
 
-TEST(CollectAside, FailsAsItsMakerDoes) {
-  const auto made = CollectAside(
+TEST(CollectInBackground, FailsAsItsMakerDoes) {
+  const auto made = CollectInBackground(
       [](TickRow&) -> Result<std::unique_ptr<Collector>> { return NotFound("no port"); }, kPatient);
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().message, "no port");
 }
 
-TEST(CollectAside, OneThatFailsLateSaysItAndHasEnded) {
+TEST(CollectInBackground, OneThatFailsLateSaysItAndHasEnded) {
   const auto driver = std::make_shared<Driver>();
   driver->Open(false);
-  const auto made = CollectAside(
+  const auto made = CollectInBackground(
       [driver](TickRow&) -> Result<std::unique_ptr<Collector>> {
         driver->Answer();
         return NotFound("no port");

@@ -45,7 +45,7 @@ const Words kTrain = {"/usr/bin/python3", "train.py", "--lr", "0.1"};
 TEST_F(MatchTest, FindsWhatFitsAndNamesItsJob) {
   Process(100, 1, kTrain, {"STEPSCOPE_JOB=bert", "RANK=3", "CUDA_VISIBLE_DEVICES=2"});
   Process(200, 1, {"/usr/bin/python3", "serve.py"});
-  const auto found = Match().Look();
+  const auto found = Match().Scan();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].job, "bert");
   EXPECT_EQ(found[0].rank, 3);
@@ -56,7 +56,7 @@ TEST_F(MatchTest, TakesTheRankFromWhateverLauncherSaysIt) {
   for (const char* variable :
        {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
     Process(100, 1, kTrain, {"STEPSCOPE_JOB=bert", Format("{}=5", variable)});
-    const auto found = Match().Look();
+    const auto found = Match().Scan();
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].rank, 5) << variable;
   }
@@ -69,14 +69,14 @@ TEST_F(MatchTest, LeavesOutWorkersAndTheLauncherBesideRanks) {
     Process(110 + rank, 100, kTrain, variables);
     Process(120 + rank, 110 + rank, kTrain, variables);
   }
-  EXPECT_THAT(PidsOf(Match().Look()), ElementsAre(110, 111));
+  EXPECT_THAT(PidsOf(Match().Scan()), ElementsAre(110, 111));
 }
 
 TEST_F(MatchTest, NumbersRanksOfEachJobWhereNobodySaysOne) {
   Process(100, 1, kTrain);
   Process(101, 1, kTrain);
   Process(102, 1, kTrain, {"STEPSCOPE_JOB=gpt"});
-  const auto found = Match().Look();
+  const auto found = Match().Scan();
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].rank, 0);
   EXPECT_EQ(found[1].rank, 1);
@@ -88,17 +88,17 @@ TEST_F(MatchTest, LeavesOutWhatIsServedNamelessOrNotAllowed) {
   Process(101, 1, kTrain, {"HOME=/root"});
   Process(102, 1, {"/usr/bin/stepscope-agent", "run", "--", "python3", "train.py"});
   Process(103, 1, {});
-  EXPECT_TRUE(Match().Look().empty());
+  EXPECT_TRUE(Match().Scan().empty());
   Process(104, 1, kTrain);
-  EXPECT_TRUE(Match("train", false).Look().empty());
+  EXPECT_TRUE(Match("train", false).Scan().empty());
 }
 
 TEST_F(MatchTest, SeesAProcessThatBecomesItsProgramSoonAfter) {
   auto match = Match();
   Process(100, 1, {"sh", "-c", "exec python"});
-  EXPECT_TRUE(match.Look().empty());
+  EXPECT_TRUE(match.Scan().empty());
   Process(100, 1, kTrain);
-  EXPECT_EQ(match.Look().size(), 1u);
+  EXPECT_EQ(match.Scan().size(), 1u);
 }
 
 TEST_F(MatchTest, TakesAnythingForACommandLine) {
@@ -106,7 +106,7 @@ TEST_F(MatchTest, TakesAnythingForACommandLine) {
   Process(101, 1, {std::string("\xff\xfe\x01", 3)});
   root.Write("/proc/102/cmdline", "python train.py");
   root.Write("/proc/999999999999999999999/cmdline", "python train.py");
-  EXPECT_TRUE(Match().Look().empty());
+  EXPECT_TRUE(Match().Scan().empty());
 }
 
 TEST(Patterns, SayWhatIsWrong) {

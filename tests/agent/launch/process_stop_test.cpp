@@ -66,7 +66,7 @@ struct ProcessStopTest : testing::Test {
   }
   bool Ends(ProcessStop& stop) const {
     return Eventually([&] {
-      stop.Look();
+      stop.Continue();
       return stop.Over();
     });
   }
@@ -98,9 +98,9 @@ TEST_F(ProcessStopTest, LeavesItToTheCommandToTellItsChildren) {
   ASSERT_TRUE(Appears("child") && Appears("command"));
   ProcessStop stop(kGrace, clock);
   stop.Add({command.pid()});
-  stop.Look();
+  stop.Continue();
   ASSERT_TRUE(Appears("heard"));
-  for (int i = 0; i < 3; ++i) stop.Look();
+  for (int i = 0; i < 3; ++i) stop.Continue();
   WaitForTurns("child");
   EXPECT_FALSE(stop.Over());
   EXPECT_FALSE(Exists("told"));
@@ -114,9 +114,9 @@ TEST_F(ProcessStopTest, KillsOnlyWhenTheGraceIsOver) {
   ASSERT_TRUE(Appears("runs"));
   ProcessStop stop(kGrace, clock);
   stop.Add({command.pid()});
-  stop.Look();
+  stop.Continue();
   clock.Advance(kGrace - 1ms);
-  stop.Look();
+  stop.Continue();
   WaitForTurns("runs");
   EXPECT_EQ(command.EndedBy(), 0);
   clock.Advance(1ms);

@@ -76,7 +76,7 @@ TEST(SpoolOutage, OfThreeDaysFitsIntoTheSpool) {
     node.Cut(world);
     ASSERT_TRUE(world.Store() || !world.live.stream->away());
   }
-  ASSERT_TRUE(world.live.stream->Leave());
+  ASSERT_TRUE(world.live.stream->HandOver());
   EXPECT_EQ(world.live.stream->figures().frames_lost, 0u);
   const double whole = static_cast<double>(world.files->used()) * kWholeOutageHours / hours;
   RecordProperty("bytes_of_72_hours", std::to_string(whole));

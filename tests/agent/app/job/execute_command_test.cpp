@@ -127,12 +127,12 @@ TEST(Allow, IsAListOfWordsOrNone) {
   constexpr Allowed kNone{.interval = false, .spans = false};
   EXPECT_EQ(ParseAllowed("interval,spans").value(), Allowed());
   EXPECT_EQ(ParseAllowed("none").value(), kNone);
-  EXPECT_EQ(WordsOf(*ParseAllowed("window")), std::vector<std::string>{"window"});
-  EXPECT_EQ(WordsOf(*ParseAllowed("stop,interval")),
+  EXPECT_EQ(AllowedWords(*ParseAllowed("window")), std::vector<std::string>{"window"});
+  EXPECT_EQ(AllowedWords(*ParseAllowed("stop,interval")),
             (std::vector<std::string>{"interval", "stop"}));
-  EXPECT_EQ(WordsOf(*ParseAllowed("stop,window,spans,interval")),
+  EXPECT_EQ(AllowedWords(*ParseAllowed("stop,window,spans,interval")),
             (std::vector<std::string>{"interval", "spans", "window", "stop"}));
-  EXPECT_EQ(WordsOf(*ParseAllowed("none")), std::vector<std::string>());
+  EXPECT_EQ(AllowedWords(*ParseAllowed("none")), std::vector<std::string>());
   for (const char* text : {"", "kill", "interval,none", "Interval", "interval,", ",window"}) {
     EXPECT_FALSE(ParseAllowed(text)) << text;
   }

@@ -36,7 +36,7 @@ TEST_F(SpoolDrainTest, DeliversWhatIsThereAndWhatIsLeftLater) {
   SpoolDrain drain(folder.get(), {.server = service.url()}, clock);
   ASSERT_TRUE(Came("before"));
   HandOver("later");
-  drain.LookAgain();
+  drain.Rescan();
 
   EXPECT_TRUE(Came("later"));
   EXPECT_TRUE(Eventually([&] { return folder->Sessions().empty(); }));
