@@ -4,8 +4,8 @@
 
 namespace stepscope {
 
-// The only one who knows what time it is. A virtual seam, so that tests decide. Safe from any
-// thread.
+// Tells the time; nothing else asks the system for it. Virtual, so that tests decide what time it
+// is. Safe from any thread.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -9,8 +9,8 @@
 
 namespace stepscope {
 
-// Something that happens once, for whoever polls: the descriptor is readable from then on, for
-// ever. Safe from any thread.
+// A one-time event for threads that poll: once set, its descriptor stays readable. Safe from any
+// thread.
 class Event {
  public:
   explicit operator bool() const { return static_cast<bool>(descriptor_); }

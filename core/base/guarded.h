@@ -37,7 +37,7 @@ class Guarded {
     return std::forward<F>(change)(value_);
   }
 
-  // Waits until ready(const T&) holds, the stop is asked for, or the time is over; says whether it
+  // Waits until ready(const T&) holds, a stop is requested, or the time is over; returns whether it
   // holds.
   template <typename F>
   bool Wait(std::stop_token stop, Duration at_most, F&& ready) const {

@@ -11,10 +11,10 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kLargestInteger = std::int64_t{1} << 53;
-// As nlohmann-json numbers its exceptions: good syntax, but more than a double holds.
+// nlohmann-json's number for this error: valid syntax, but more than a double holds.
 constexpr int kNumberOutOfRange = 406;
 
-// Takes whatever comes: for a text that is only checked.
+// Accepts every event, to only check a text.
 struct NoSink final : JsonSink {
   bool Null() override { return true; }
   bool Flag(bool) override { return true; }
@@ -28,8 +28,7 @@ struct NoSink final : JsonSink {
   bool EndArray() override { return true; }
 };
 
-// Walks the text once: limits, duplicate keys and numbers are checked where they stand, before the
-// sink gets them.
+// Walks the text once: checks limits, duplicate keys and numbers before the sink gets them.
 class Checker final : public nlohmann::json_sax<Json> {
  public:
   Checker(JsonSink& sink, const JsonLimits& limits) : sink_(sink), limits_(limits) {}
@@ -103,7 +102,7 @@ class Checker final : public nlohmann::json_sax<Json> {
   std::vector<std::set<std::string>> keys_;
   std::size_t values_ = 0;
   int depth_ = 0;
-  std::string problem_ = "not what is wanted";  // by the sink, unless it is known better
+  std::string problem_ = "not what is wanted";  // set by the sink, unless the checker knows better
 };
 
 template <typename Any>

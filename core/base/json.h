@@ -13,7 +13,7 @@
 namespace stepscope {
 
 using Json = nlohmann::json;
-// Keeps the order in which keys were put in: for answers that people read.
+// Keeps the order in which keys were added: for answers that people read.
 using OrderedJson = nlohmann::ordered_json;
 
 struct JsonLimits {
@@ -23,12 +23,12 @@ struct JsonLimits {
 };
 
 // Refuses what is not JSON, duplicate keys, NUL characters, numbers that are not finite or are
-// integers beyond 2^53, and what is above the limits. The error says what and where, never the text
-// itself.
+// integers beyond 2^53, and texts above the limits. The error names the fault and its place, never
+// the text itself.
 Result<Json> ParseJson(std::string_view text, const JsonLimits& limits = {});
 
-// What stands in a JSON text, in its order: for bodies that are too large to be built as a whole. A
-// call that says false ends the reading. Texts are valid for the call.
+// Receives the values of a JSON text in order, for bodies that are too large to be built as a
+// whole. A call that returns false ends the reading. Texts are valid during the call only.
 class JsonSink {
  public:
   virtual ~JsonSink() = default;
@@ -44,8 +44,8 @@ class JsonSink {
   virtual bool EndArray() = 0;
 };
 
-// Shows the text to the sink, once and in one pass, and refuses what ParseJson refuses. The sink
-// may have seen a part by then. Why a sink ended the reading only the sink knows.
+// Passes the text to the sink in one pass, and refuses what ParseJson refuses; the sink may have
+// received a part by then. When the sink ends the reading, only the sink knows why.
 Status ReadJson(std::string_view text, JsonSink& sink, const JsonLimits& limits = {});
 
 // Never throws: invalid UTF-8 becomes U+FFFD.

@@ -9,20 +9,21 @@
 
 namespace stepscope {
 
-// Members of JSON objects, put in and taken out.
+// Functions that read and write members of JSON objects.
 
 // `key` as RFC 3339 and `key`_us as an integer; both null when there is none.
 void PutTime(OrderedJson& json, const std::string& key, std::optional<std::int64_t> at_us);
 
-// With so many decimals, so that no one reads noise.
+// Rounded to so many decimals, so that no one reads noise.
 double Rounded(double value, int decimals = 4);
 
-// The member when it is there and of the kind; null else. For JSON from our own tables.
+// The member when it is there and of this type, else null. For JSON from our own tables.
 Json MemberText(const Json& object, const char* key);
 Json MemberInteger(const Json& object, const char* key);
 Json MemberArray(const Json& object, const char* key);  // empty rather than null
 
-// Of Json or OrderedJson, without a copy of the member: empty when there is no such text.
+// The text of a member of a Json or OrderedJson, without a copy of the member: empty when there is
+// no such text.
 template <typename Object>
 std::string TextOf(const Object& object, const char* key) {
   const auto found = object.find(key);

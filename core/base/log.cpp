@@ -1,4 +1,4 @@
-// The log, and BufferedLog of buffered_log.h: all that knows spdlog.
+// The log, and BufferedLog of buffered_log.h: the only source that includes spdlog.
 
 #include "core/base/log.h"
 

@@ -29,8 +29,7 @@ Error Unknown(std::span<const Option> table, std::string_view name) {
   return Invalid(Format("unknown option {}{}; --help lists them", Printable(name, 60), hint));
 }
 
-// What one word of the command line says: which option, and its value when it stands in the same
-// word.
+// One word of the command line: an option's name, and its value when the word has one.
 struct Word {
   std::string_view name;
   std::optional<std::string_view> value;

@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kMappedBits = 96;  // in front of an IPv4 address
+constexpr int kMappedBits = 96;  // length of the prefix of a mapped IPv4 address
 constexpr std::size_t kLongest = 45;
 
 bool IsMapped(const PeerAddress& address) {

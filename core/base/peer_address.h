@@ -9,19 +9,19 @@
 
 namespace stepscope {
 
-// An address as text -> 16 bytes, IPv4 mapped into IPv6. Invalid for anything else.
+// An address as 16 bytes, IPv4 mapped into IPv6. ParsePeer: Invalid for any other text.
 using PeerAddress = std::array<unsigned char, 16>;
 Result<PeerAddress> ParsePeer(std::string_view text);
 
-// Whether a request that came from there was made on this machine: loopback, or a unix socket
+// Whether a request from this address was made on this machine: loopback, or a unix socket
 // ("unix").
 bool IsThisMachine(std::string_view peer);
 
-// What is counted as one address: an IPv4 address, or the /64 of an IPv6 one, which is what one
-// person gets. Other text stands for itself.
+// The key under which an address is counted: an IPv4 address, or the /64 of an IPv6 one, which is
+// what one person gets. Any other text is its own key.
 std::string AddressKey(std::string_view peer);
 
-// "10.20.0.0/16", "::1", "fd00::/8".
+// A range of addresses, such as "10.20.0.0/16", "::1" or "fd00::/8".
 struct PeerRange {
   PeerAddress address{};
   int bits = 128;

@@ -13,7 +13,7 @@ std::string RandomBytes(std::size_t count) {
   std::string bytes(count, '\0');
   for (std::size_t done = 0; done < count;) {
     const ssize_t got = getrandom(bytes.data() + done, count - done, 0);
-    if (got < 0 && errno != EINTR) std::abort();  // no kernel we run on is without it
+    if (got < 0 && errno != EINTR) std::abort();  // every kernel that we run on has it
     if (got > 0) done += static_cast<std::size_t>(got);
   }
   return bytes;

@@ -13,7 +13,8 @@ std::string RandomBytes(std::size_t count);
 // A number in [0, 1), for jitter.
 double RandomShare();
 
-// 1 +- 20 %, and a duration so stretched: what began together does not stay together.
+// A random factor of 1 +- 20 %, and a duration multiplied by one, so that agents which start
+// together do not stay in step.
 double Stretch();
 Duration Around(Duration duration);
 

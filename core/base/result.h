@@ -8,11 +8,11 @@
 
 namespace stepscope {
 
-// What the caller can do about an error: fix the input, look elsewhere, give way, try again, report
-// a fault.
+// The kind of error, by what the caller can do: fix the input, look elsewhere, give way, try again,
+// report a fault.
 enum class Code { kInvalid, kNotFound, kConflict, kUnavailable, kInternal };
 
-// The message names the thing that is wrong and, where there is one, the way out.
+// The message names the thing that is wrong and, where there is one, the remedy.
 struct Error {
   Code code = Code::kInternal;
   std::string message;
@@ -29,8 +29,7 @@ class [[nodiscard]] Result {
   bool ok() const { return content_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // Of a temporary the value is moved out, so that a loop over it cannot dangle.
-  // Of a temporary the value is moved out, so that a loop over it cannot dangle.
+  // The value is moved out of a temporary Result, so that a loop over it cannot dangle.
   T& value() & { return assert(ok()), *std::get_if<0>(&content_); }
   const T& value() const& { return assert(ok()), *std::get_if<0>(&content_); }
   T value() && { return assert(ok()), std::move(*std::get_if<0>(&content_)); }

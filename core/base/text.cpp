@@ -7,8 +7,8 @@
 namespace stepscope {
 namespace {
 
-// What Format() calls. fmt's functions are compiled here (cmake/linked_in.cmake); the address keeps
-// it.
+// The type of fmt::vformat, which Format() calls. fmt's functions are compiled in this file
+// (cmake/linked_in.cmake); taking the address keeps this one.
 using Formats = std::string(fmt::string_view, fmt::format_args);
 [[gnu::used]] constexpr Formats* kFormats = &fmt::vformat;
 
@@ -36,7 +36,7 @@ std::string EncodeBase64(std::string_view bytes, std::string_view alphabet) {
 
 constexpr std::uint8_t kNoValue = 255;
 
-// The value of each character, or kNoValue.
+// The value of each character of the alphabet, kNoValue for all others.
 constexpr std::array<std::uint8_t, 256> ValuesOf(std::string_view alphabet) {
   std::array<std::uint8_t, 256> values{};
   values.fill(kNoValue);
@@ -74,7 +74,7 @@ std::size_t SequenceLength(std::string_view text) {
   for (std::size_t i = 1; i < length; ++i) {
     if ((Byte(text[i]) & 0xc0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates and what lies above U+10FFFF show in the second byte.
+  // The second byte tells overlong forms, surrogates and characters above U+10FFFF.
   const std::uint8_t second = Byte(text[1]);
   if (first == 0xe0 && second < 0xa0) return 0;
   if (first == 0xed && second >= 0xa0) return 0;
@@ -87,8 +87,8 @@ bool IsDropped(char c) {
   return (Byte(c) < 0x20 && c != '\t' && c != '\n') || c == 0x7f;
 }
 
-// Whether the UTF-8 sequence speaks to a terminal instead of standing in it: a control character,
-// U+0080 to U+009F too, or one that turns the direction of what follows.
+// Whether the UTF-8 sequence controls a terminal instead of being shown: a control character,
+// U+0080 to U+009F too, or one that turns the direction of the text behind it.
 bool IsControl(std::string_view sequence) {
   if (sequence.size() == 1) return Byte(sequence[0]) < 0x20 || sequence[0] == 0x7f;
   if (sequence.size() == 2) return sequence[0] == '\xc2' && Byte(sequence[1]) < 0xa0;

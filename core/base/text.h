@@ -18,21 +18,22 @@ std::string Format(fmt::format_string<Args...> pattern, Args&&... args) {
   return fmt::format(pattern, std::forward<Args>(args)...);
 }
 
-// The parts between the separators; "" gives one empty part.
+// Splits at each separator; "" gives one empty part.
 std::vector<std::string_view> Split(std::string_view text, char separator);
 
-// Without blanks, tabs and line ends at both ends.
+// Removes blanks, tabs and line ends at both ends.
 std::string_view Trim(std::string_view text);
 
-// A whole decimal number, nothing before or after it. The error names `what` and the text.
+// Parses a whole decimal number; nothing may stand before or after it. The error names `what` and
+// the text.
 Result<std::int64_t> ParseInt(std::string_view text, std::string_view what);
 
-// Text from outside made safe for a log line or a terminal: control characters, and those that turn
-// the direction of text, become \xNN; at most `limit` bytes.
+// Makes text from outside safe for a log line or a terminal: control characters, and those that
+// turn the direction of text, become \xNN. Keeps at most `limit` bytes.
 std::string Printable(std::string_view text, std::size_t limit = 200);
 
-// Invalid UTF-8 sequences become U+FFFD, and NUL and other control characters but tab and line end
-// are dropped: what JSON and PostgreSQL both accept.
+// Replaces invalid UTF-8 sequences by U+FFFD and drops NUL and other control characters but tab and
+// line end, so that JSON and PostgreSQL both accept the text.
 std::string ValidUtf8(std::string_view text);
 
 // Lower-case hexadecimal, two digits for each byte.

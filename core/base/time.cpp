@@ -41,7 +41,7 @@ bool TakeChar(std::string_view& text, char wanted) {
   return true;
 }
 
-// The fraction of a second behind the point, in nanoseconds; -1 when it is none.
+// The fraction of a second behind the point, in nanoseconds; -1 for a point without digits.
 std::int64_t TakeFraction(std::string_view& text) {
   if (!TakeChar(text, '.')) return 0;
   std::int64_t nanos = 0;
@@ -89,7 +89,7 @@ struct Fields {
   }
 };
 
-// Takes "2026-11-20T20:13:34"; fields are -1 where it is not so.
+// Takes "2026-11-20T20:13:34"; a field that cannot be read is -1.
 Fields TakeFields(std::string_view& text) {
   Fields fields{};
   const auto take = [&](std::size_t digits, char before) {

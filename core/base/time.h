@@ -12,7 +12,7 @@ namespace stepscope {
 using Duration = std::chrono::nanoseconds;
 // Wall time, for data and signatures. Never used to measure how long something took.
 using Time = std::chrono::time_point<std::chrono::system_clock, Duration>;
-// Time that only goes forward, for durations and deadlines.
+// Monotonic time, for durations and deadlines.
 using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 
 using namespace std::chrono_literals;
@@ -29,16 +29,16 @@ inline double ToSeconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-// 2026-11-20T20:13:34.123456Z
+// Such as 2026-11-20T20:13:34.123456Z.
 std::string ToRfc3339(Time time);
 
 // Accepts "Z" and numeric offsets, 0 to 9 fraction digits, years 1970 to 2200.
 Result<Time> ParseRfc3339(std::string_view text);
 
-// "250ms", "0.5s", "2m", "1h". A number alone is refused: the unit must be said.
+// Parses "250ms", "0.5s", "2m" or "1h". A number without a unit is refused.
 Result<Duration> ParseDuration(std::string_view text);
 
-// The largest unit that keeps it exact: "500 ms", "2 s", "10 min".
+// The duration in the largest unit that keeps it exact: "500 ms", "2 s", "10 min".
 std::string ToText(Duration duration);
 
 }  // namespace stepscope

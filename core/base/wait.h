@@ -5,16 +5,16 @@
 
 namespace stepscope {
 
-// What every wait watches: an instant of the steady clock, and a descriptor that becomes readable
+// Two limits of every wait: a deadline of the steady clock, and a descriptor that becomes readable
 // when all is to stop.
 struct WaitLimit {
   SteadyTime deadline;
   int stop_event = -1;
 };
 
-// Waits until the descriptor has one of the poll events; says which came. Unavailable at the
-// deadline ("not done within its time") and at the stop ("stopped"). What comes
-// later does not count: a peer that always has something to say would never end.
+// Waits until the descriptor has one of the poll events; returns which. Unavailable at the deadline
+// ("not done within its time") and at the stop ("stopped"); events after the deadline do not count,
+// or a peer that never stops sending would keep us for ever.
 Result<short> WaitFor(int descriptor, short events, const WaitLimit& limit);
 
 }  // namespace stepscope

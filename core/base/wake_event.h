@@ -8,9 +8,9 @@
 
 namespace stepscope {
 
-// Wakes the one thread that waits for it; what was rung before is not lost. Where a thread is woken
-// many times an hour this is cheaper than a Guarded, which wakes it while the lock is still held,
-// so that it waits a second time. What the ringing is about belongs into a Guarded.
+// Wakes the one thread that waits for it; a ring before the wait is not lost. Where a thread is
+// woken many times an hour this is cheaper than a Guarded, which wakes it while the lock is still
+// held, so that it waits a second time. The reason for the ring belongs into a Guarded.
 class WakeEvent {
  public:
   WakeEvent() { sem_init(&rung_, 0, 0); }
@@ -26,7 +26,7 @@ class WakeEvent {
     }
   }
 
-  // False when the time is over, or a signal came.
+  // False when the time is over or a signal came.
   bool WaitFor(Duration at_most) {
     timespec until{};
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -36,7 +36,7 @@ class WakeEvent {
     return sem_clockwait(&rung_, CLOCK_MONOTONIC, &until) == 0;
   }
 
-  // Forgets what was rung.
+  // Forgets earlier rings.
   void Clear() {
     while (sem_trywait(&rung_) == 0) {
     }

@@ -9,12 +9,11 @@
 
 namespace stepscope {
 
-// Sleeps until the time is over or the stop is asked for; says whether it slept to the end.
+// Sleeps until the time is over or a stop is requested; returns whether it slept to the end.
 bool SleepFor(std::stop_token stop, Duration duration);
 
-// One named thread with all signals blocked. It is asked to stop and joined when the Worker is
-// destroyed, so whoever owns it decides how long it lives. The body returns soon after its token is
-// stopped.
+// One named thread with all signals blocked. Its destructor requests a stop and joins it, so its
+// owner decides how long it lives. The body returns soon after its token is stopped.
 class Worker {
  public:
   Worker() = default;
