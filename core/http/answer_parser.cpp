@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kLineBytes = 16 * 1024;  // of all lines of an answer together
+constexpr std::size_t kLineBytes = 16 * 1024;  // for all lines of an answer together
 
 bool IsToken(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
@@ -99,7 +99,7 @@ void AnswerParser::ReadLine(std::string_view line) {
   } else if (part_ == Part::kChunkEnd) {
     good = line.empty();
     part_ = Part::kChunkSize;
-  } else if (line.empty()) {  // behind the trailers, which nobody asked for
+  } else if (line.empty()) {  // the end of the trailers, which nobody asked for
     state_ = State::kDone;
   }
   if (!good) state_ = State::kWrong;
@@ -126,7 +126,7 @@ bool AnswerParser::ReadHeader(std::string_view line) {
 
 bool AnswerParser::EndHead() {
   constexpr int kSwitching = 101, kFinal = 200, kNoContent = 204, kNotModified = 304;
-  if (answer_.status < kFinal) {  // the answer is still to come
+  if (answer_.status < kFinal) {  // an interim answer: the final one is still to come
     const bool understood = answer_.status != kSwitching;
     answer_ = {};
     part_ = Part::kStatus;
@@ -152,7 +152,7 @@ bool AnswerParser::ReadLength() {
       length = number;
     }
   }
-  if (chunked_ && length != kToTheEnd) return false;  // somebody in between may believe the other
+  if (chunked_ && length != kToTheEnd) return false;  // a proxy may believe the other length
   if (chunked_) return part_ = Part::kChunkSize, true;
   reusable_ = reusable_ && length != kToTheEnd;
   BeginBody(length);

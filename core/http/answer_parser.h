@@ -10,13 +10,13 @@
 namespace stepscope {
 
 struct AnswerLimit {
-  std::size_t bytes;  // of the body
-  bool cut;           // take the beginning of a longer one; otherwise it is an error
+  std::size_t bytes;  // bound of the body
+  bool cut;           // truncate a longer body; otherwise it is an error
 };
 
-// Reads one answer of HTTP/1.0 or 1.1 to a GET or POST, in pieces of any size; where they are cut
-// changes nothing. Strict where two readers could find different ends. What is not body is bounded
-// too, so nothing that a server sends makes it grow. Pure; for one thread.
+// Parses one HTTP/1.0 or 1.1 answer to a GET or POST, in pieces of any size; where they are cut
+// changes nothing. Strict where two parsers could find different ends. Head and trailers are
+// bounded too, so nothing that a server sends makes it grow. Pure; for one thread.
 class AnswerParser {
  public:
   enum class State { kMore, kDone, kCut, kTooLarge, kWrong };
@@ -25,13 +25,14 @@ class AnswerParser {
 
   State Feed(std::string_view bytes);
 
-  // The other side closed, which ends an answer that gave no length; kMore: it was not whole.
+  // The peer closed the connection, which ends an answer without a length; kMore: the answer is
+  // incomplete.
   State End();
 
-  // After kDone or kCut.
+  // Valid after kDone or kCut.
   HttpAnswer& answer() { return answer_; }
 
-  // Nothing came behind the answer and the other side keeps the connection.
+  // True when nothing came behind the answer and the peer keeps the connection open.
   bool reusable() const { return reusable_; }
 
  private:
@@ -52,14 +53,14 @@ class AnswerParser {
   State state_ = State::kMore;
   Part part_ = Part::kStatus;
   HttpAnswer answer_;
-  std::string line_;            // of the present one, what came so far
-  std::size_t line_bytes_ = 0;  // of all lines
-  std::uint64_t left_ = 0;      // of the body, or of the present chunk
+  std::string line_;            // the part of the current line that has arrived
+  std::size_t line_bytes_ = 0;  // bytes of all lines
+  std::uint64_t left_ = 0;      // bytes left of the body, or of the current chunk
   bool chunked_ = false;
   bool reusable_ = false;
 };
 
-// Names of headers are the same whatever their case.
+// Compares header names, whose case does not matter.
 bool SameName(std::string_view a, std::string_view b);
 
 }  // namespace stepscope

@@ -75,7 +75,7 @@ Result<HttpAnswer> HttpClient::Send(const HttpRequest& request) {
   const SteadyTime deadline = SystemClock().Steady() + options_.request_limit;
   bool stale = false;
   auto answer = SendOnce(request, deadline, stale);
-  // A kept connection may be closed by the other side at the instant at which we use it.
+  // A kept connection may be closed by the peer just when we use it.
   if (!answer && stale) answer = SendOnce(request, deadline, stale);
   return answer;
 }

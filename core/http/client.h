@@ -19,10 +19,10 @@ namespace stepscope {
 struct HttpClientOptions {
   Duration connect_limit = 5s;   // TCP and TLS, all addresses together
   Duration request_limit = 30s;  // from Send to the last byte of the answer, connecting included
-  std::size_t answer_bytes = 64 * 1024;  // of the answer's body
-  bool cut_answer = false;  // of a longer body take the beginning; otherwise it is an error
+  std::size_t answer_bytes = 64 * 1024;  // bound of the answer's body
+  bool cut_answer = false;               // truncate a longer body; otherwise it is an error
   TlsOptions tls{};
-  // Connect to one of these numeric ones, whatever the host's name resolves to.
+  // Numeric addresses to connect to instead of resolving the host's name.
   std::vector<std::string> addresses{};
   Resolver resolve = ResolveHost;
 };
@@ -44,7 +44,7 @@ struct HttpAnswer {
   // The first header of this name, whatever its case; "" when there is none.
   std::string_view Header(std::string_view name) const;
 
-  // The time for which it asks to be left alone, in seconds; 0 when it does not, or in words.
+  // The Retry-After of the answer, in seconds and at most `most`; 0 when it has none, or a date.
   Duration RetryAfter(Duration most) const;
 };
 
@@ -62,13 +62,13 @@ class HttpConnection;
 // One thread sends; Stop may be called from any other.
 class HttpClient {
  public:
-  // Reads the TLS files. Errors: Invalid, naming the file.
+  // Reads the TLS files. Invalid names the file that is at fault.
   static Result<std::unique_ptr<HttpClient>> Make(Url url, HttpClientOptions options = {});
   ~HttpClient();
 
   Result<HttpAnswer> Send(const HttpRequest& request);
 
-  // Ends a request in flight; every later one fails at once with Unavailable.
+  // Ends a request in flight; every later request fails at once with Unavailable.
   void Stop();
 
   const Url& url() const { return url_; }

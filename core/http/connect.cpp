@@ -24,7 +24,7 @@ Error CannotConnect(int error) {
   return Unavailable(Format("cannot connect: {}", std::strerror(error)));
 }
 
-// Asks nobody: the address is numeric, perhaps with the number of a link behind it.
+// Parses a numeric address, perhaps with a scope id behind it; no resolver is asked.
 SocketAddress ReadAddress(const std::string& address, std::uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

@@ -40,7 +40,7 @@ Result<std::unique_ptr<HttpConnection>> HttpConnection::Open(
   return connection;
 }
 
-// What a TLS call returned, in our terms; {0, 0} when it failed or there is no more.
+// Translates the result of a TLS call; {0, 0} when it failed or the connection has ended.
 HttpConnection::Step HttpConnection::TlsStep(int result) const {
   if (result > 0) return {static_cast<std::size_t>(result), 0};
   const int error = SSL_get_error(tls_.get(), result);
@@ -73,7 +73,7 @@ HttpConnection::Step HttpConnection::TryWrite(std::string_view bytes) {
   return {static_cast<std::size_t>(std::max<ssize_t>(count, 0)), 0};
 }
 
-// Of a connection that is readable: whether more came than tickets.
+// Whether a readable connection has more to read than session tickets.
 bool HttpConnection::Answered() {
   if (!tls_) return true;
   char byte;
@@ -90,7 +90,7 @@ Status HttpConnection::Write(std::string_view bytes, const WaitLimit& limit) {
     if (step.events == 0) continue;
     auto ready = WaitFor(socket_.get(), static_cast<short>(step.events | POLLIN), limit);
     if (!ready) return ready.error();
-    // An answer that comes before we are done is read instead of writing on.
+    // An answer that arrives before the request is complete is read instead of writing on.
     broken_ = (*ready & POLLIN) != 0 && Answered();
   }
   return {};

@@ -18,26 +18,26 @@ namespace stepscope {
 // Errors are Unavailable. For one thread.
 class HttpConnection {
  public:
-  // To the first of the numeric addresses that takes it. `tls` is null for http, else outlives it.
-  // Errors: Invalid too, when a file of `tls` is no good any more.
+  // Connects to the first of the numeric addresses that accepts. `tls` is null for http, else
+  // outlives the connection. Invalid, too, when a file of `tls` is no longer usable.
   static Result<std::unique_ptr<HttpConnection>> Open(const Url& url,
                                                       const std::vector<std::string>& addresses,
                                                       TlsClient* tls, const WaitLimit& limit);
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
-  // Ends early, and well, when the other side answers or closes before it has read everything: the
-  // answer says why.
+  // Ends early, without an error, when the peer answers or closes before it has read everything:
+  // the answer says why.
   Status Write(std::string_view bytes, const WaitLimit& limit);
 
-  // At least one byte, or 0 at the end of the connection.
+  // Reads at least one byte; 0 at the end of the connection.
   Result<std::size_t> Read(char* to, std::size_t size, const WaitLimit& limit);
 
-  // Whether it can carry another request: open, and nothing came unasked.
+  // Whether the connection can carry another request: open, and without unread bytes.
   bool Reusable();
 
  private:
-  // What one call did: moved bytes, or else the events to wait for; neither: the end.
+  // The result of one call: bytes moved, or else the events to wait for; neither at the end.
   struct Step {
     std::size_t bytes = 0;
     short events = 0;

@@ -20,7 +20,7 @@ std::string WriteHead(const Url& url, const HttpRequest& from) {
   return text += from.body;
 }
 
-// What TLS begins with: a handshake record or an alert, of version 3.
+// Whether the bytes begin as TLS does: with a handshake record or an alert of version 3.
 bool IsTls(std::string_view bytes) {
   return bytes.size() > 1 && (bytes[0] == 0x15 || bytes[0] == 0x16) && bytes[1] == 0x03;
 }

@@ -9,11 +9,11 @@ namespace stepscope {
 
 struct Exchanged {
   HttpAnswer answer;
-  bool reusable = false;  // the connection stands at the start of a next answer
+  bool reusable = false;  // the connection can carry the next request
 };
 
-// Sends one request over an open connection and reads its answer. `answered` says whether any byte
-// came back, also when it failed.
+// Sends one request over an open connection and reads its answer. `answered` becomes true when any
+// byte came back, also when the exchange failed.
 Result<Exchanged> Exchange(HttpConnection& connection, const Url& url, const HttpRequest& request,
                            const AnswerLimit& most, const WaitLimit& limit, bool& answered);
 

@@ -16,14 +16,14 @@
 namespace stepscope {
 namespace {
 
-// An answer that came too late for one caller is good for another for as long.
+// How long a late answer can be used by the next caller.
 constexpr Duration kFresh = 30s;
 
 using Addresses = std::vector<std::string>;
 
 }  // namespace
 
-// Shared by the thread that looks up and those who wait for it; whoever leaves last frees it.
+// A lookup in progress, shared by its thread and its callers; the last one frees it.
 struct NameLookup::Lookup {
   struct Outcome {
     std::optional<Result<Addresses>> answer;
@@ -45,7 +45,7 @@ struct NameLookup::Lookup {
   }
 
   Guarded<Outcome> outcome;
-  Event done;  // there is an answer
+  Event done;  // set when there is an answer
 };
 
 Result<Addresses> ResolveHost(const std::string& host) {

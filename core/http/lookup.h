@@ -12,10 +12,10 @@
 
 namespace stepscope {
 
-// All numeric addresses of a host's name. The system's, unless a test gives another.
+// Returns all numeric addresses of a host's name: the system's resolver, or a test's.
 using Resolver = std::function<Result<std::vector<std::string>>(const std::string& host)>;
 
-// Asks the system; takes as long as its resolver likes. Unavailable when the name has none.
+// Asks the system's resolver, however long it takes. Unavailable when the name has no address.
 Result<std::vector<std::string>> ResolveHost(const std::string& host);
 
 // Looks names up within the caller's time. The system's resolver knows no deadline and nobody can
@@ -42,7 +42,7 @@ class NameLookup {
   Result<std::shared_ptr<Lookup>> Join(const std::string& host);
 
   const Resolver resolve_;
-  Guarded<Lookups> lookups_;  // those that nobody has taken the answer of
+  Guarded<Lookups> lookups_;  // lookups whose answer nobody has taken yet
 };
 
 }  // namespace stepscope

@@ -22,8 +22,8 @@ void ExpectName(SSL* ssl, const Url& url) {
   SSL_set_tlsext_host_name(ssl, url.host.c_str());
 }
 
-// SSL_CERT_FILE and SSL_CERT_DIR, else where our OpenSSL expects them; when it has nothing there,
-// it was built for another distribution.
+// Trusts SSL_CERT_FILE and SSL_CERT_DIR, else OpenSSL's default places; when those are empty, this
+// OpenSSL was built for another distribution, and FindAuthorities finds the system's file.
 void TrustTheSystem(SSL_CTX* context) {
   SSL_CTX_set_default_verify_paths(context);
   const bool named = std::getenv(X509_get_default_cert_file_env()) != nullptr ||
@@ -42,7 +42,7 @@ Result<std::unique_ptr<TlsClient>> TlsClient::Make(const TlsOptions& options) {
   std::unique_ptr<TlsClient> client(new TlsClient(options));
   if (!client->context_ || !client->socket_method_) return Internal("TLS: out of memory");
   if (Status prepared = client->Prepare(); !prepared) return prepared.error();
-  // Tells at the start what would fail at the first connection.
+  // Reports at the start an error that would fail the first connection.
   TlsTrouble none;
   TlsSocket closed;
   auto tried = client->Open({.secure = true, .host = "localhost"}, closed, none);
@@ -55,10 +55,10 @@ Status TlsClient::Prepare() {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  // So that each call returns after a message that carries no data, such as a ticket.
+  // Lets each call return after a message that carries no data, such as a ticket.
   SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NoteCertificate);
-  // Nobody sits there to type a password.
+  // No one is there to type a password.
   SSL_CTX_set_default_passwd_cb(context, [](char*, int, int, void*) { return 0; });
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE);
   SSL_CTX_set_app_data(context, this);
@@ -72,7 +72,7 @@ Status TlsClient::Prepare() {
 int TlsClient::Keep(SSL* ssl, SSL_SESSION* session) {
   auto* client = static_cast<TlsClient*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
   client->session_.reset(session);
-  return 1;  // it is ours now
+  return 1;  // we own the session now
 }
 
 Status TlsClient::Identify(SSL* ssl) const {

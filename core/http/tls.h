@@ -11,36 +11,35 @@
 
 namespace stepscope {
 
-// The PEM files of a client, and what people are told.
+// The PEM files of a client, and the remedy that an error names.
 struct TlsOptions {
-  std::string ca_file{};    // the authorities to trust; empty: those of the system
+  std::string ca_file{};    // the authorities to trust; empty: the system's
   std::string cert_file{};  // our certificate and its chain; empty: none
   std::string key_file{};   // its key, unencrypted
-  std::string way_out{};    // said behind "the certificate is not trusted"
+  std::string way_out{};    // remedy, appended to "the certificate is not trusted"
 };
 
-// What is wrong with the certificate of a host; found while it is verified.
+// The fault of a host's certificate, found while it is verified.
 struct TlsTrouble {
   std::string host{};
   std::string way_out{};
-  std::string certificate{};  // one sentence; empty: nothing
+  std::string certificate{};  // one sentence; empty: no fault
 };
 
 struct FreeTlsSide {
   void operator()(SSL* ssl) const {
-    // Without the alert, which could block; a session that was not ended would not be resumed.
+    // Frees the session without the closing alert, which could block, and keeps it resumable.
     SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN);
     SSL_free(ssl);
   }
 };
 using TlsSide = std::unique_ptr<SSL, FreeTlsSide>;
 
-// What a client remembers of the server that it speaks TLS with: whom to trust, and the session to
-// resume. TLS 1.2 or newer; certificate and name are always checked. For one thread; outlives its
-// connections.
+// A client's state for one TLS server: the trusted authorities, and the session to resume. TLS 1.2
+// or newer; certificate and name are always checked. For one thread; outlives its connections.
 class TlsClient {
  public:
-  // Invalid names the file that is no good.
+  // Invalid names the file that cannot be used.
   static Result<std::unique_ptr<TlsClient>> Make(const TlsOptions& options);
   TlsClient(const TlsClient&) = delete;
   TlsClient& operator=(const TlsClient&) = delete;
@@ -66,10 +65,10 @@ class TlsClient {
   std::unique_ptr<SSL_SESSION, Free> session_;
 };
 
-// Why the last TLS call failed, in one sentence about the host.
+// The reason why the last TLS call failed, in one sentence about the host.
 Error TlsError(const SSL* ssl, int result, const TlsTrouble& trouble);
 
-// For SSL_set_verify, on a side whose app data is a TlsTrouble: notes what is wrong there.
+// Callback of SSL_set_verify for a side whose app data is a TlsTrouble: notes the fault there.
 int NoteCertificate(int good, X509_STORE_CTX* store);
 
 }  // namespace stepscope

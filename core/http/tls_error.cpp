@@ -1,4 +1,4 @@
-// TlsError and NoteCertificate of tls.h: what went wrong, in words for whoever has to mend it.
+// TlsError and NoteCertificate of tls.h: TLS errors in words for the person who has to fix them.
 
 #include <openssl/err.h>
 #include <openssl/sslerr.h>
@@ -17,7 +17,7 @@ namespace {
 
 struct Reason {
   int reason;
-  std::string_view sentence;  // behind "'host' "
+  std::string_view sentence;  // appended to "'host' "
 };
 constexpr std::string_view kPlain = "does not speak TLS there; is it http:// ?";
 constexpr std::string_view kOld = "speaks neither TLS 1.2 nor 1.3";
@@ -45,7 +45,7 @@ std::string Text(const ASN1_TIME* time) {
                 parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
-// Whom a certificate is for: "DNS:a.org, IP Address:10.0.0.1".
+// The names that a certificate is valid for: "DNS:a.org, IP Address:10.0.0.1".
 std::string Names(const X509* certificate) {
   constexpr std::size_t kMost = 200;
   auto* names = static_cast<GENERAL_NAMES*>(

@@ -21,10 +21,10 @@ struct FreeBioMethod {
 };
 using BioMethod = std::unique_ptr<BIO_METHOD, FreeBioMethod>;
 
-// How OpenSSL reaches a TlsSocket; outlives every BIO made from it. Null when out of memory.
+// The BIO method of a TlsSocket; outlives every BIO made from it. Null when out of memory.
 BioMethod MakeTlsSocketMethod();
 
-// Refers to the socket, which outlives it. Null when out of memory.
+// A BIO on the socket, which outlives it. Null when out of memory.
 BIO* MakeTlsSocketBio(const BIO_METHOD* method, TlsSocket& socket);
 
 }  // namespace stepscope

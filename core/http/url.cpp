@@ -63,7 +63,7 @@ const char* TextProblem(std::string_view text) {
   return nullptr;
 }
 
-// "host", "host:port", "[v6]", "[v6]:port" into host and port.
+// Parses "host", "host:port", "[v6]" or "[v6]:port" into host and port.
 const char* ReadAuthority(std::string_view authority, Url& url) {
   if (authority.find('@') != authority.npos) return "must not have a user name or password";
   const bool bracketed = authority.starts_with('[');

@@ -16,7 +16,7 @@ struct Url {
   std::uint16_t port = 80;
   std::string target = "/";  // path and query, as given
 
-  // What stands in the Host header: the port only where it is not the scheme's own.
+  // The value of the Host header: with the port only where it is not the scheme's default.
   std::string Authority() const;
   std::string ToText() const;
 };
@@ -29,7 +29,7 @@ Result<Url> ParseUrl(std::string_view text);
 // Whether the host is an IPv4 or IPv6 address rather than a name.
 bool IsNumericHost(const std::string& host);
 
-// Whether it is this machine itself: 127.0.0.0/8, ::1 or "localhost".
+// Whether the host is this machine itself: 127.0.0.0/8, ::1 or "localhost".
 bool IsLoopbackHost(const std::string& host);
 
 }  // namespace stepscope
