@@ -6,11 +6,12 @@
 
 namespace stepscope {
 
-// Names of jobs: 1 to 63 characters, letters, digits and single or repeated '-' inside, starting
-// and ending with a letter or digit. The error says which rule is broken.
+// Checks a job's name: 1 to 63 characters, letters, digits and single or repeated '-' inside,
+// starting and ending with a letter or digit. The error says which rule is broken.
 Status CheckJobName(std::string_view name);
 
-// Names of nodes, devices and groups: 1 to 63 bytes of valid UTF-8 without control characters.
+// Checks the name of a node, device or group: 1 to 63 bytes of valid UTF-8 without control
+// characters.
 Status CheckLabel(std::string_view what, std::string_view label);
 
 }  // namespace stepscope

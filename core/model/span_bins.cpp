@@ -7,7 +7,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kPerPowerBits = 2;
-constexpr int kFirstPower = 10;  // of the second bin: 1,024 ns
+constexpr int kFirstPower = 10;  // the second bin begins at 1,024 ns
 constexpr int kPowers = 32;
 static_assert(kSpanBins == (kPowers << kPerPowerBits) + 2);
 

@@ -5,7 +5,7 @@
 
 namespace stepscope {
 
-// The words of describe-job; also how they stand in PostgreSQL and JSON.
+// The statuses that describe-job shows; PostgreSQL and JSON have the same words.
 enum class JobStatus { kInProgress, kCompleted, kFailed, kStopping, kStopped };
 enum class RuleStatus { kInProgress, kNoIssuesFound, kIssuesFound, kError, kStopping, kStopped };
 
@@ -14,7 +14,7 @@ std::string_view ToText(RuleStatus status);
 std::optional<JobStatus> ParseJobStatus(std::string_view text);
 std::optional<RuleStatus> ParseRuleStatus(std::string_view text);
 
-// Nothing more is expected of a job in this status.
+// Whether a job in this status is over: nothing more is expected of it.
 inline bool HasEnded(JobStatus status) {
   return status != JobStatus::kInProgress && status != JobStatus::kStopping;
 }

@@ -27,8 +27,8 @@ inline constexpr std::size_t kPhaseCount = 10;
 std::string_view ToText(Phase phase);
 std::optional<Phase> ParsePhase(std::string_view text);
 
-// One optimizer step of one rank. The phases need not add up to `wall`: what nobody named is not in
-// them.
+// One optimizer step of one rank. The phases need not add up to `wall`: time outside of every phase
+// is in none.
 struct Step {
   std::int64_t number = 0;
   Time start{};

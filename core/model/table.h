@@ -33,14 +33,13 @@ struct SeriesName {
   auto operator<=>(const SeriesName&) const = default;
 };
 
-// What the columns of a table are. Travels once for each session and is known by its hash
-// afterwards.
+// The columns of a table. Sent once in each session and known by its hash afterwards.
 //   ticks:       "at_us", then a series for each column
-//   steps:       "step", "start_us", "wall_ns", then the phases by name in nanoseconds; `rank` is
-//   set annotations: "name" (index into `names`), "from_us", "to_us", "count", "sum_ns", "min_ns",
-//   "max_ns"; `rank` is set
+//   steps:       "step", "start_us", "wall_ns", then the phases by name in nanoseconds
+//   annotations: "name" (index into `names`), "from_us", "to_us", "count", "sum_ns", "min_ns",
+//                "max_ns"
 struct Schema {
-  std::int32_t rank = -1;  // -1 where the table is not of one rank
+  std::int32_t rank = -1;  // of steps and annotations; else -1
   std::vector<SeriesName> columns;
   std::vector<std::string> names;  // dictionary of the strings that columns refer to
 
@@ -50,10 +49,10 @@ struct Schema {
 // 10^scale for scales 0 to 18.
 std::int64_t PowerOfTen(std::uint8_t scale);
 
-// The same value at another scale, rounded towards zero; cut at the ends of int64.
+// Converts a value to another scale, rounding towards zero and clamping to int64.
 std::int64_t Rescaled(std::int64_t value, std::uint8_t from, std::uint8_t to);
 
-// The integer nearest to value x 10^scale, clamped to int64; what a collector puts into a column.
+// The integer nearest to value x 10^scale, clamped to int64; collectors store it in a column.
 std::int64_t ToScaled(double value, std::uint8_t scale);
 
 }  // namespace stepscope
