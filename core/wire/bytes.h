@@ -11,7 +11,7 @@ namespace stepscope {
 
 static_assert(std::endian::native == std::endian::little, "integers are copied as they stand");
 
-// Integers of fixed width, little-endian, and varints (LEB128) at the end of a string of bytes.
+// Appends integers of fixed width, little-endian, and varints (LEB128).
 template <typename T>
 void Put(std::string& bytes, T value) {
   static_assert(std::is_integral_v<T>);
@@ -20,7 +20,7 @@ void Put(std::string& bytes, T value) {
 
 void PutVarint(std::string& bytes, std::uint64_t value);
 
-// Small negative numbers stay small: 0, -1, 1, -2 become 0, 1, 2, 3.
+// Maps small negative numbers to small ones: 0, -1, 1, -2 become 0, 1, 2, 3.
 inline std::uint64_t ZigZag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
@@ -28,7 +28,7 @@ inline std::int64_t UnZigZag(std::uint64_t value) {
   return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
 }
 
-// Length (varint) and bytes.
+// Appends the length (varint) and the bytes.
 void PutText(std::string& bytes, std::string_view text);
 
 // Reads from the front of bytes that come from outside. After the first read beyond the end

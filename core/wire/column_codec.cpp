@@ -8,13 +8,13 @@
 namespace stepscope {
 namespace {
 
-// The tag in front of a column.
-constexpr std::uint8_t kDeltas = 1;      // else frame of reference
+// Flags of the tag in front of a column.
+constexpr std::uint8_t kDeltas = 1;      // deltas; else frame of reference
 constexpr std::uint8_t kPresence = 2;    // a bitmap follows
 constexpr std::uint8_t kCompressed = 4;  // the planes are compressed by zstd
 constexpr std::uint8_t kKnownTags = kDeltas | kPresence | kCompressed;
 
-// Below this zstd cannot win over its own header.
+// A smaller column gains less by zstd than zstd's own header takes.
 constexpr std::size_t kWorthCompressing = 128;
 
 using Numbers = std::span<const std::uint64_t>;
@@ -23,8 +23,8 @@ using Numbers = std::span<const std::uint64_t>;
 struct ColumnPacking {
   std::int64_t base = 0;
   std::uint64_t divisor = 0;  // 0: all quotients are 0 and none are stored
-  std::size_t width = 0;      // bytes of a quotient
-  std::size_t count = 0;      // of quotients
+  std::size_t width = 0;      // bytes of one quotient
+  std::size_t count = 0;      // number of quotients
 
   std::size_t bytes() const { return count * width; }
   std::uint64_t Quotient(std::uint64_t number) const {
@@ -78,7 +78,7 @@ void FromBitmap(std::string_view bitmap, std::size_t rows, std::vector<std::uint
   for (std::size_t row = 0; row < rows; ++row) present[row] = (bitmap[row / 8] >> (row % 8)) & 1;
 }
 
-// How values come from their quotients, modulo 2^64.
+// Turns quotients back into values, modulo 2^64.
 struct Spacing {
   std::uint64_t base = 0, divisor = 0;
 
@@ -89,7 +89,7 @@ struct Spacing {
 
 using Values = std::span<std::int64_t>;
 
-// All planes at once, so that each value is written once.
+// Joins all planes at once, so that each value is written once.
 template <std::size_t kWidth>
 void FromPlanes(std::string_view planes, Spacing spacing, Values values) {
   const std::size_t count = values.size();
@@ -106,7 +106,7 @@ constexpr decltype(&FromPlanes<1>) kFromPlanes[] = {FromPlanes<1>, FromPlanes<2>
                                                     FromPlanes<4>, FromPlanes<5>, FromPlanes<6>,
                                                     FromPlanes<7>, FromPlanes<8>};
 
-// The planes as they stand behind the head of a column.
+// Reads the planes behind a column's head.
 Status TakePlanes(ByteReader& reader, std::uint8_t tag, Spacing spacing, Values values) {
   if (spacing.divisor == 0) return std::ranges::fill(values, spacing.ValueOf(0)), Status();
   const auto width = reader.Take<std::uint8_t>();
@@ -123,7 +123,7 @@ Status TakePlanes(ByteReader& reader, std::uint8_t tag, Spacing spacing, Values 
   return from_planes(*planes, spacing, values), Status();
 }
 
-// The present values again, in the order of their rows.
+// Reads the present values, in the order of their rows.
 Status TakeValues(ByteReader& reader, std::uint8_t tag, Values values) {
   if (values.empty()) return {};
   const bool deltas = (tag & kDeltas) != 0;
@@ -142,8 +142,8 @@ Status TakeValues(ByteReader& reader, std::uint8_t tag, Values values) {
   return {};
 }
 
-// The first values, which are the present ones, into their rows; from the end, so that none is
-// overwritten before it was moved.
+// Moves the present values, which come first, to their rows; from the end, so that none is
+// overwritten before it is moved.
 void Spread(std::size_t count, const std::vector<std::uint8_t>& present, Values values) {
   for (std::size_t row = values.size(); row-- > 0;) {
     values[row] = present[row] != 0 ? values[--count] : 0;
@@ -166,7 +166,7 @@ void ColumnEncoder::Take(const Column& column) {
 void ColumnEncoder::Encode(const Column& column, std::string& bytes, int level) {
   Take(column);
   const ColumnPacking plain = PackingOf(numbers_), of_deltas = PackingOf(deltas_);
-  // Two bytes more for the first value: deltas must save more than that.
+  // The first value takes two more bytes with deltas, which must save more than that.
   const bool deltas = numbers_.size() > 1 && of_deltas.bytes() + 2 < plain.bytes();
   const ColumnPacking& packing = deltas ? of_deltas : plain;
   std::uint8_t tag = deltas ? kDeltas : 0;

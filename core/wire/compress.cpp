@@ -25,7 +25,7 @@ ZSTD_DCtx& Decompressor() {
 
 }  // namespace
 
-// The room that is given may be much larger than what is needed, so it is not cleared.
+// The output buffer may be much larger than what is needed, so it is not cleared.
 std::string Compress(std::string_view bytes, int level) {
   const std::size_t most = ZSTD_compressBound(bytes.size());
   const auto out = std::make_unique_for_overwrite<char[]>(most);
@@ -35,7 +35,7 @@ std::string Compress(std::string_view bytes, int level) {
   return {out.get(), size};
 }
 
-// Who claims another size than the bytes themselves do gets no memory.
+// Bytes whose own header declares another size get no memory.
 Result<std::string> Decompress(std::string_view bytes, std::size_t size) {
   if (ZSTD_getFrameContentSize(bytes.data(), bytes.size()) != size) {
     return Invalid("compressed bytes: damaged");

@@ -13,8 +13,7 @@ constexpr int kCompressionLevel = 1;
 
 std::string Compress(std::string_view bytes, int level = kCompressionLevel);
 
-// The bytes again, which must be exactly `size` long; nothing larger is allocated, whatever the
-// header says.
+// Decompresses to exactly `size` bytes; nothing larger is allocated, whatever the header says.
 Result<std::string> Decompress(std::string_view bytes, std::size_t size);
 
 }  // namespace stepscope

@@ -63,7 +63,7 @@ FrameHead TakeHead(ByteReader& reader) {
 Status CheckHead(const FrameHead& head) {
   if (Status name = CheckJobName(head.job); !name.ok()) return name;
   if (Status node = CheckLabel("node", head.node); !node.ok()) return node;
-  constexpr std::uint64_t kLargest = std::uint64_t{1} << 53;  // JSON answers carry it
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 53;  // JSON carries no larger one
   if (head.sequence == 0 || head.sequence > kLargest)
     return Invalid("frame: sequence number 0 or above 2^53");
   return {};

@@ -44,11 +44,11 @@ struct RingHead {
   Duration clock_base{};
 };
 
-// Invalid for what is not a ring of this version; the error names the word that is wrong. Write and
-// read positions are not looked at: they change under the reader.
+// Invalid for anything but a ring of this version; the error names the word that is wrong. Does not
+// check the read and write positions, which change meanwhile.
 Result<RingHead> DecodeRingHead(const std::array<std::uint64_t, 3>& words);
 
-// The bytes of a ring with this many slots.
+// The size of a ring with this many slots.
 constexpr std::size_t RingBytes(std::uint32_t slots) {
   return kRingHeaderBytes + std::size_t{slots} * kRingSlotBytes;
 }
@@ -69,10 +69,10 @@ struct Mark {
   std::uint16_t name = 0;
   std::uint64_t start_ns = 0;
   Duration duration{};
-  std::uint64_t value = 0;  // of a metric; else 0
+  std::uint64_t value = 0;  // for a metric; else 0
   std::uint64_t step = 0;   // below 2^60
-  bool clamped = false;     // it took longer than `duration` says
-  bool after_loss = false;  // marks were dropped between this one and the one before
+  bool clamped = false;     // the span was longer than `duration` says
+  bool after_loss = false;  // marks were dropped just before this one
 };
 
 inline constexpr std::uint64_t kMarkMicros = std::uint64_t{1} << 63;

@@ -50,7 +50,7 @@ struct Encoder {
     for (const auto& text : {hello.job, hello.framework, hello.python, hello.library}) {
       PutString(bytes, text);
     }
-    // Version 0.1.0 of the package ends here.
+    // Version 0.1.0 of the package has no field behind this point.
     if (!hello.devices.empty()) PutString(bytes, hello.devices, kMaxMarkDevicesBytes);
   }
   void operator()(const MarkRing& ring) {
@@ -89,7 +89,7 @@ struct Encoder {
   void operator()(const MarkUnknown& unknown) { Start(static_cast<Kind>(unknown.kind)); }
 };
 
-// A field beyond its bound makes the reader fail; `problem` keeps the first one's name.
+// A field beyond its bound makes the reader fail; `problem` keeps the name of the first one.
 struct Decoder {
   ByteReader reader;
   std::string problem;
@@ -103,11 +103,11 @@ struct Decoder {
   std::string Text(std::string_view field, std::size_t most = kMaxMarkTextBytes) {
     const auto length = reader.Take<std::uint16_t>();
     if (length > most) Fail(field);
-    // Line ends and tabs pass ValidUtf8, but have no place in a name.
+    // ValidUtf8 keeps line ends and tabs, which do not belong into a name.
     std::string text = ValidUtf8(reader.TakeBytes(length));
     std::ranges::replace_if(
         text, [](char c) { return c == '\n' || c == '\t'; }, ' ');
-    // U+FFFD is longer than the byte it stands for.
+    // U+FFFD is longer than the byte that it replaces.
     if (text.size() > most) text.resize(CharacterStart(text, most));
     return text;
   }

@@ -12,10 +12,10 @@
 
 namespace stepscope {
 
-// What a training process and the agent say to each other on a unix SOCK_SEQPACKET socket, one
-// message a packet: u32 magic "SSMK", u16 version, u16 kind, then the fields in the order of the
-// struct; integers little-endian, text as u16 length and bytes. Bytes behind the last field are
-// skipped, so that fields can be added.
+// Messages between a training process and the agent, on a unix SOCK_SEQPACKET socket, one a packet:
+// u32 magic "SSMK", u16 version, u16 kind, then the fields in the order of the struct; integers
+// little-endian, text as u16 length and bytes. Bytes behind the last field are skipped, so that
+// fields can be added.
 
 inline constexpr std::size_t kMaxMarkMessageBytes = 8192;
 inline constexpr std::size_t kMaxMarkTextBytes = 256;
@@ -27,7 +27,8 @@ inline constexpr std::int32_t kMaxRank = 1'000'000;
 
 // The first message of a process; the ring of its first thread is the passed descriptor.
 struct MarkHello {
-  std::uint32_t pid = 0;  // as the process sees it, which in a container is not what the agent sees
+  // In the process's own PID namespace, which a container has apart from the agent's.
+  std::uint32_t pid = 0;
   std::int32_t rank = 0;  // 0 to kMaxRank
   std::int32_t local_rank = 0;
   std::int32_t world_size = 1;
@@ -43,7 +44,7 @@ struct MarkRing {
   std::uint32_t thread = 0;
 };
 
-// What is worth knowing once: the loader's settings, the model, the batch size.
+// Facts that are sent once: the loader's settings, the model, the batch size.
 struct MarkFacts {
   std::vector<std::pair<std::string, std::string>> facts;
 };
@@ -53,23 +54,23 @@ struct MarkNames {
   std::vector<std::pair<std::uint16_t, std::string>> names;
 };
 
-// Agent to process.
+// From the agent to the process.
 struct MarkCommand {
   std::uint32_t id = 0;
   std::string command;
   std::string argument;
 };
 
-// Either way; id 0 is the agent's answer to the hello.
+// Sent in both directions; id 0 is the agent's answer to the hello.
 struct MarkAnswer {
   std::uint32_t id = 0;
-  std::uint16_t refused = 0;  // 0: done
+  std::uint16_t refused = 0;  // 0: accepted
   std::string detail;
 };
 
 struct MarkBye {};
 
-// A kind that this version does not know; to be skipped.
+// A message of a kind that this version does not know; the reader skips it.
 struct MarkUnknown {
   std::uint16_t kind = 0;
 };
@@ -77,10 +78,10 @@ struct MarkUnknown {
 using MarkMessage = std::variant<MarkHello, MarkRing, MarkFacts, MarkNames, MarkCommand, MarkAnswer,
                                  MarkBye, MarkUnknown>;
 
-// Texts longer than their bound are cut.
+// Texts longer than their bound are truncated.
 std::string EncodeMarkMessage(const MarkMessage& message);
 
-// Invalid for what is not a message of this version, is cut short or beyond a bound; the error
+// Invalid for a message of another version, cut short or with a field beyond its bound; the error
 // names the field. Texts come out as valid UTF-8 without control characters.
 Result<MarkMessage> DecodeMarkMessage(std::string_view bytes);
 

@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-// Reads a whole number that is not negative; 0 and `ok` false when it is none.
+// Reads a non-negative whole number; sets `ok` to false and returns 0 for anything else.
 std::uint64_t Number(const Json& json, const char* key, bool& ok) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_number_unsigned()) {
@@ -38,7 +38,7 @@ OrderedJson ToJson(const ServiceCommand& command) {
   return json;
 }
 
-// What is no command is left out: a later service may ask for what is not known here.
+// Leaves out entries that are no command: a later service may ask for more than this agent knows.
 std::vector<ServiceCommand> Commands(const Json& answer) {
   std::vector<ServiceCommand> commands;
   const auto list = answer.find("commands");

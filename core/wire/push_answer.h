@@ -10,24 +10,24 @@
 
 namespace stepscope {
 
-// What the service says about one frame it refuses while the cursor moves past it.
+// The service's report on one frame that it refuses while the cursor moves past it.
 struct RejectedFrame {
   std::uint64_t sequence = 0;
   std::string code;    // "bad-table", "unknown-metric", "job-ended", ...
   std::string detail;  // one sentence
 };
 
-// What the service asks of an agent. It is asked with each answer until the agent has answered it
-// in a lifecycle frame.
+// A request of the service to an agent. It is in each answer until the agent has replied in a
+// lifecycle frame.
 struct ServiceCommand {
-  std::string id;                // "interval-3"; the agent answers an id once
-  std::string kind;              // "interval", "window", "stop", "spans", or what a later one asks
+  std::string id;    // "interval-3"; the agent answers an id once
+  std::string kind;  // "interval", "window", "stop", "spans", or a kind of a later service
   std::int64_t interval_ms = 0;  // 100 to 60,000; 0 for other kinds
-  // Of a window: the steps for which operators and kernels are to be recorded; of spans: those
-  // whose annotations are to be kept.
+  // For a window, the steps for which operators and kernels are recorded; for spans, the steps
+  // whose annotations are kept.
   std::int64_t start_step = 0;
   std::int64_t num_steps = 0;
-  // Of spans: the window's number, and how long its last step is waited for.
+  // For spans: the window's number, and how long the agent waits for its last step.
   std::int64_t window_id = 0;
   std::int64_t wait_seconds = 0;
 };
@@ -36,10 +36,10 @@ inline constexpr std::string_view kWindowCommand = "window";
 inline constexpr std::string_view kStopCommand = "stop";  // end what the agent runs
 inline constexpr std::string_view kSpansCommand = "spans";
 
-// The 200 answer to a push. One push is of one session.
+// The 200 answer to a push, which is of one session.
 struct PushAnswer {
-  std::uint64_t acknowledged = 0;  // the highest number stored, or moved past
-  std::uint64_t expected = 1;      // the next one wanted
+  std::uint64_t acknowledged = 0;  // highest number that is stored or skipped
+  std::uint64_t expected = 1;      // next number that the service wants
   std::vector<RejectedFrame> rejected;
   Time server_time{};
   std::vector<ServiceCommand> commands{};
@@ -47,11 +47,11 @@ struct PushAnswer {
 
 std::string EncodePushAnswer(const PushAnswer& answer);
 
-// Invalid for anything that is not this answer, such as a proxy's HTML.
+// Invalid for any other text, such as a proxy's HTML.
 Result<PushAnswer> DecodePushAnswer(std::string_view json);
 
-// What a refused push says: the problem's code ("gap", "unknown-schema", ...) and, for a gap, the
-// number wanted.
+// The answer to a refused push: the problem's code ("gap", "unknown-schema", ...) and, for a gap,
+// the number wanted.
 struct PushProblem {
   std::string code;
   std::uint64_t expected = 0;

@@ -1,4 +1,4 @@
-// The schema's bytes and its hash.
+// Encodes and hashes the schemas of frame.h.
 
 #include <openssl/sha.h>
 
@@ -34,8 +34,8 @@ Result<Schema> DecodeSchema(std::string_view bytes) {
     return Invalid("schema: a version that is not known");
   Schema schema;
   schema.rank = reader.Take<std::int32_t>();
-  // Each entry takes at least a byte, so a count beyond what is left is a lie; nothing is reserved
-  // for it.
+  // Each entry takes at least a byte, so a count beyond the bytes left is false; nothing is
+  // reserved for it.
   const std::uint64_t columns = reader.TakeVarint();
   if (columns > kMaxSeriesPerFrame + 1) return Invalid("schema: too many columns");
   for (std::uint64_t i = 0; i < columns && reader.ok(); ++i) {

@@ -6,7 +6,8 @@
 
 namespace stepscope {
 
-// The session of the same frames in another job: always the same, so that a repeat is known as one.
+// The id of a session whose frames are sent again as another job: always the same for the same job,
+// so that sending them twice does not store them twice.
 Session SessionInJob(const Session& session, std::string_view job);
 
 }  // namespace stepscope

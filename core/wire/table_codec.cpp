@@ -12,9 +12,9 @@ namespace stepscope {
 namespace {
 
 constexpr std::uint8_t kTableVersion = 1;
-// Short tables are compressed as a whole: their columns are too small for zstd one by one, and
-// decoding all of them to read one costs little. Longer ones are refused: a few bytes could else
-// claim tens of megabytes.
+// Tables of up to so many rows are compressed as a whole: their columns are too small for zstd one
+// by one, and decoding all of them to read one costs little. A longer table in this form is
+// refused, because a few bytes could then claim tens of megabytes.
 constexpr std::size_t kShortRows = 64;
 enum Packing : std::uint8_t { kPlain = 0, kTogether = 1 };
 
@@ -82,7 +82,7 @@ Result<TableReader> TableReader::Open(std::string_view bytes, const TableLimits&
   table.rows_ = static_cast<std::size_t>(rows);
   if (head->packing == kTogether) {
     const std::uint64_t size = reader.TakeVarint();
-    // A column of one row takes at most 40 bytes, a value 8 and a bit.
+    // Upper bound: 40 bytes for a column's head, and a value takes 8 bytes and a bit.
     if (!reader.ok() || rows > kShortRows || size > columns * (40 + rows * 9)) {
       return Invalid("table: a size that cannot be");
     }

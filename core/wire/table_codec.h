@@ -31,9 +31,9 @@ class TableReader {
 
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return bodies_.size(); }
-  std::size_t bytes() const { return inner_.size() + bodies_.size() * sizeof(Place); }  // held
+  std::size_t bytes() const { return inner_.size() + bodies_.size() * sizeof(Place); }  // in memory
   Result<Column> Read(std::size_t column) const;
-  // The same into one that is used again, for many in turn.
+  // Reads into a column that is reused, for callers that read many.
   Status Read(std::size_t column, Column& into) const;
 
  private:
@@ -43,18 +43,18 @@ class TableReader {
   bool ReadDirectory(std::size_t columns);
 
   std::size_t rows_ = 0;
-  std::string inner_;  // directory and bodies, not compressed as a whole any more
+  std::string inner_;  // directory and bodies, after the outer decompression
   std::vector<Place> bodies_;
 };
 
-// How large a table says that it is: its first bytes are enough. Held against no limits.
+// The size that a table declares in its first bytes, not checked against any limits.
 struct TableSize {
   std::uint64_t rows = 0, columns = 0;
 };
 inline constexpr std::size_t kTableHeadBytes = 22;
 Result<TableSize> ReadTableSize(std::string_view bytes);
 
-// All columns.
+// Decodes all columns.
 Result<Table> DecodeTable(std::string_view bytes, const TableLimits& limits = {});
 
 }  // namespace stepscope

@@ -8,8 +8,8 @@
 
 namespace stepscope {
 
-// EncodeTable of table_codec.h for a table that is not at hand as one: its columns are asked for in
-// their order, and each is used until the next is asked for.
+// EncodeTable of table_codec.h for a table that is not in memory as a whole: columns are requested
+// in their order, and each is used until the next is requested.
 using ColumnAt = std::function<const Column&(std::size_t column)>;
 std::string EncodeColumns(std::size_t rows, std::size_t columns, const ColumnAt& column_at);
 
