@@ -10,12 +10,12 @@
 
 namespace stepscope {
 
-// What `stepscope-agent check` found, one line a thing that it looked at.
+// The results of `stepscope-agent check`, a line for each thing that it checks.
 enum class CheckResult {
   kFine,
-  kAbsent,  // not here, or not asked for
-  kNote,    // works, but somebody should know
-  kWrong,   // was asked for and does not work
+  kAbsent,  // not here, or not configured
+  kNote,    // works, with a remark
+  kWrong,   // configured, and does not work
 };
 std::string_view ToText(CheckResult finding);
 
@@ -26,20 +26,20 @@ struct CheckLine {
 };
 using CheckLines = std::vector<CheckLine>;
 
-// Each collector and what it gives, the GPUs, and what a tick costs. Takes about a second, and
-// longer where a GPU's driver is slow to start.
+// Checks each collector and counts its series, lists the GPUs, and measures a tick. Takes about a
+// second, and longer where a GPU's driver is slow to start.
 void CheckMachine(const std::string& root, const Clock& clock, CheckLines& lines);
 
-// Whether training processes can be heard, and what names a job here.
+// Checks whether training processes can connect, and what names a job here.
 void CheckTraining(const Clock& clock, CheckLines& lines);
 
-// Where samples wait while the service is away. Makes nothing there.
+// Checks the spool, where samples wait while the service is away. Creates nothing.
 void CheckSpool(const SpoolOptions& options, CheckLines& lines);
 
-// The service, the token and the clocks. No server: it was not asked for.
+// Checks the service, the token and the clocks; absent without a server in the options.
 void CheckService(const UplinkOptions& options, const Clock& clock, CheckLines& lines);
 
-// For people: areas with their lines, and the end of the matter in one sentence.
+// Text for people: areas with their lines, and a closing sentence.
 std::string ToPlainText(const CheckLines& lines);
 std::string ToJsonText(const CheckLines& lines, std::string_view version);
 

@@ -1,4 +1,4 @@
-// `stepscope-agent check` as a row of the program.
+// The command `stepscope-agent check`.
 
 #include <unistd.h>
 

@@ -22,9 +22,9 @@ namespace {
 constexpr int kTicks = 11;
 constexpr Duration kBetweenTicks = 50ms;
 constexpr Duration kSlowestSource = 10s;
-constexpr Duration kLongestStart = 10s;  // of a GPU's driver
+constexpr Duration kLongestStart = 10s;  // for a GPU's driver
 
-// A collector as it runs, with a row of its own, so that its series can be counted.
+// A running collector with a row of its own, so that its series can be counted.
 struct Running {
   std::string_view name;
   TickRow row;
@@ -65,8 +65,8 @@ Duration Tick(std::vector<Running>& running, const Clock& clock) {
   return clock.Steady() - begin;
 }
 
-// Some sources are read every few seconds and have rates from their second reading on: an instant
-// that is yet to come spares the user the wait. The values are not looked at. GPUs are read at
+// Reads at a time in the future, which spares the user a wait: some sources are read every few
+// seconds and have rates from their second reading on. Their values are not used. GPUs are read at
 // each tick, and would miss their driver's answer.
 void ReadSlowSources(std::vector<Running>& running, const Clock& clock) {
   for (Running& one : running) {
@@ -76,7 +76,7 @@ void ReadSlowSources(std::vector<Running>& running, const Clock& clock) {
   }
 }
 
-// The middle one of some ticks, so that one disturbance does not count.
+// The median of some ticks, so that one disturbance does not count.
 Duration MeasureTick(std::vector<Running>& running, const Clock& clock) {
   const SteadyTime patience = clock.Steady() + kLongestStart;
   while (IsStarting(running) && clock.Steady() < patience) Pause(kBetweenTicks);
@@ -103,7 +103,7 @@ CheckLine LineOf(const Running& one) {
   return {"machine", name, CheckResult::kFine, Format("{} series", one.row.size())};
 }
 
-// The version of the kernel's part of the driver; "" when it does not say.
+// The version of the kernel's part of the driver; "" when it is not known.
 std::string DriverVersion(const std::string& root, const std::string& device) {
   if (!device.starts_with("gpu")) return "";
   auto source = Source::Open(root, "/sys/module/nvidia/version");

@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-// Samples of a clock that is further off are moved by the service.
+// From this offset on the service corrects the times of samples.
 constexpr std::int64_t kNotedOffsetUs = 1'000'000;
 
 CheckLine Line(std::string name, CheckResult finding, std::string text) {
@@ -23,7 +23,7 @@ std::string TextOf(const Json& json, const char* key) {
   return found != json.end() && found->is_string() ? Printable(found->get<std::string>(), 80) : "";
 }
 
-// What an answer that is not a session means.
+// Explains an answer that is not a session.
 void ExplainRefusal(const HttpAnswer& answer, bool has_token, CheckLines& lines) {
   const auto problem = DecodePushProblem(answer.body);
   if (!problem) {
@@ -86,7 +86,7 @@ CheckLine ClockLine(const Json& session, Time middle, Duration round_trip) {
   return Line("clock", CheckResult::kNote, text + "; samples are moved by that: set up NTP");
 }
 
-// A session, as it is asked for twice: the first connects, only the second tells how long an answer
+// Asks for the session twice: the first request connects, only the second shows how long an answer
 // takes.
 void CheckAnswer(Uplink& uplink, const UplinkOptions& options, const Clock& clock,
                  CheckLines& lines) {

@@ -1,4 +1,4 @@
-// Of `check`: where samples wait while the service is away.
+// CheckSpool of check.h.
 
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostFiles = 10'000;
 constexpr std::uint64_t kMiB = 1024 * 1024;
 
-// The folder, or where it will be made.
+// The folder, or the nearest existing one in which it will be created.
 std::filesystem::path Nearest(std::filesystem::path folder) {
   std::error_code error;
   while (!std::filesystem::exists(folder, error) && folder.has_relative_path()) {
@@ -25,7 +25,7 @@ std::filesystem::path Nearest(std::filesystem::path folder) {
   return folder;
 }
 
-// Why an agent of this user would go without it; empty where it would not.
+// The reason why an agent of this user would go without the spool; empty where it would not.
 std::string Obstacle(const std::string& folder, const std::filesystem::path& there) {
   if (there == folder) {
     const auto files = OpenFiles(folder);

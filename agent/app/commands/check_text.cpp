@@ -1,4 +1,4 @@
-// What check.h found, as text.
+// The texts of check.h: ToPlainText and ToJsonText.
 
 #include <algorithm>
 

@@ -23,7 +23,7 @@ namespace {
 constexpr Duration kUpdatePause = 500ms;
 constexpr Duration kDaemonLastWait = 8s;
 
-// A process costs a descriptor, and so does a job.
+// Raises the limit of open files: each process and each job takes a descriptor.
 void AllowManyFiles() {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
@@ -45,7 +45,7 @@ Result<std::unique_ptr<Intake>> StartIntake(const DaemonOptions& options, const 
   return Intake::Start(intake, clock);
 }
 
-// For `top`; the jobs are served without it.
+// Serves `top`; without it the daemon goes on.
 std::unique_ptr<LiveSocket> StartLive(const Intake& intake, const NodeJobs& jobs) {
   auto live = LiveSocket::Start(intake.socket_path() + kLiveEnding, intake.access(),
                                 [&jobs] { return JobsText(jobs.Live()); });
@@ -54,7 +54,7 @@ std::unique_ptr<LiveSocket> StartLive(const Intake& intake, const NodeJobs& jobs
   return nullptr;
 }
 
-// Whether a signal that says so came within the time.
+// Whether a signal that asks to end came within the time.
 bool EndWithin(CommandSignals& signals, std::vector<pollfd> others, Duration time) {
   others.push_back({signals.descriptor(), POLLIN, 0});
   poll(others.data(), others.size(), static_cast<int>(time / 1ms));
@@ -63,7 +63,7 @@ bool EndWithin(CommandSignals& signals, std::vector<pollfd> others, Duration tim
   return end;
 }
 
-// Not longer than a service manager waits; a second signal ends it.
+// Waits for the delivery, not longer than a service manager waits; a second signal ends the wait.
 void Deliver(NodeJobs& jobs, CommandSignals& signals, const Clock& clock) {
   const SteadyTime until = clock.Steady() + kDaemonLastWait;
   for (auto waiting = jobs.WaitingDescriptors(); !waiting.empty();
@@ -77,8 +77,8 @@ void Deliver(NodeJobs& jobs, CommandSignals& signals, const Clock& clock) {
   jobs.HandOver();
 }
 
-// Whose processes count: all, or the daemon's own user's. Who is in a group is not known of a
-// process that does not connect.
+// Finds processes by --match: every user's, or the daemon's own user's. The groups of a process
+// that does not connect are not known.
 std::unique_ptr<ProcessMatch> MakeMatch(const DaemonOptions& options) {
   if (options.match.empty()) return nullptr;
   auto pattern = Pattern::Parse(options.match);
@@ -88,7 +88,7 @@ std::unique_ptr<ProcessMatch> MakeMatch(const DaemonOptions& options) {
       [all = options.allow_all](std::uint32_t user) { return all || user == geteuid(); });
 }
 
-// A change wakes the sampling thread.
+// Sets the sampling interval; a change wakes the sampling thread.
 void Follow(Duration wanted, Guarded<Duration>& interval) {
   const Duration now = interval.Read([](Duration value) { return value; });
   if (now != wanted) interval.Change([&](Duration& value) { value = wanted; });
@@ -98,7 +98,7 @@ void Follow(Duration wanted, Guarded<Duration>& interval) {
 
 int RunDaemon(const DaemonOptions& options) {
   AllowManyFiles();
-  // What is wrong with the options is said now, and not by the first job.
+  // Reports wrong options now rather than at the first job.
   if (const auto uplink = Uplink::Make(options.jobs.uplink); !uplink) {
     LogError("{}", uplink.error().message);
     return 2;
@@ -130,7 +130,7 @@ int RunDaemon(const DaemonOptions& options) {
     Follow(jobs.Interval(), interval);
   } while (!EndWithin(signals, {}, kUpdatePause));
   NotifyService("STOPPING=1");
-  // Marks of a process that came just now would be read, and lost.
+  // Marks of a process that connected just now would be read, and lost.
   jobs.Update();
   samples.reset();
   jobs.Finish();

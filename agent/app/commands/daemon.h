@@ -4,7 +4,7 @@
 
 namespace stepscope {
 
-// Serves the jobs of this node until it is told to end. Returns the exit code.
+// Serves the jobs of this node until a signal ends it. Returns the exit code.
 int RunDaemon(const DaemonOptions& options);
 
 }  // namespace stepscope

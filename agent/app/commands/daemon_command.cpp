@@ -1,4 +1,4 @@
-// `stepscope-agent daemon` as a row of the program.
+// The command `stepscope-agent daemon`.
 
 #include "agent/app/commands/agent_command.h"
 #include "agent/app/commands/daemon.h"

@@ -1,4 +1,4 @@
-// `stepscope-agent flush` as a row of the program.
+// The command `stepscope-agent flush`.
 
 #include <signal.h>
 
@@ -52,7 +52,7 @@ Result<FlushOptions> ReadFlush(const Arguments& arguments) {
   return FlushOptions{*uplink, *spool, *wait, arguments.Has("--all")};
 }
 
-// Until nothing is left, or nothing went for so long.
+// Delivers until nothing is left, or nothing was delivered for `at_most`.
 void DeliverAll(OldSessions& sessions, const Clock& clock, Duration at_most) {
   SteadyTime well = clock.Steady();
   while (!sessions.empty() && clock.Steady() - well < at_most) {
@@ -62,7 +62,7 @@ void DeliverAll(OldSessions& sessions, const Clock& clock, Duration at_most) {
   }
 }
 
-// What waits for other hosts is theirs to deliver: nobody can tell here whether their agents live.
+// Names the hosts whose sessions stay: only a host itself knows whether its agents live.
 void NameOtherHosts(const SpoolOptions& spool) {
   std::error_code failed;
   if (spool.older.empty()) return;

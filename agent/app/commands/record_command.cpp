@@ -1,4 +1,4 @@
-// `stepscope-agent record` as a row of the program.
+// The command `stepscope-agent record`.
 
 #include "agent/app/commands/agent_command.h"
 #include "agent/app/commands/run.h"

@@ -1,4 +1,4 @@
-// `stepscope-agent replay` as a row of the program.
+// The command `stepscope-agent replay`.
 
 #include <poll.h>
 
@@ -54,7 +54,7 @@ Status CheckJob(const Recording& recording, const std::string& job) {
   return {};
 }
 
-// False when the recording may not be sent.
+// False when the recording must not be sent.
 bool Accept(const Recording& recording, bool damaged) {
   for (const std::string& damage : recording.damage()) LogWarning("{}", damage);
   if (recording.damage().empty() || damaged) return true;

@@ -31,8 +31,8 @@ namespace {
 
 constexpr Duration kRunLastWait = 10s;
 constexpr Duration kDrainWait = 2s;
-constexpr Duration kAskAgain = 1s;      // a driver that starts
-constexpr Duration kUpdatePause = 60s;  // whether a source comes or fails
+constexpr Duration kAskAgain = 1s;      // while a driver starts
+constexpr Duration kUpdatePause = 60s;  // between checks for sources that come or fail
 
 std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
   const bool lines = !options.log_metrics.empty();
@@ -43,7 +43,8 @@ std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
   return nullptr;
 }
 
-// Named after the job, so that an agent that starts again is found where the first one was.
+// The socket is named after the job, so that processes find an agent that starts again where the
+// first one was.
 Result<std::unique_ptr<Intake>> StartIntakeAt(const std::string& path, const std::string& name,
                                               const Clock& clock) {
   IntakeOptions options;
@@ -78,7 +79,7 @@ CommandOptions MakeCommand(const RunOptions& options, const Intake* intake, cons
   return command;
 }
 
-// For `top`; a run goes on without it.
+// Serves `top`; without it the run goes on.
 std::unique_ptr<LiveSocket> StartLive(const RunOptions& options, const Intake* intake,
                                       const JobSession& session) {
   if (intake == nullptr) return nullptr;
@@ -88,7 +89,8 @@ std::unique_ptr<LiveSocket> StartLive(const RunOptions& options, const Intake* i
   return live ? std::move(*live) : nullptr;
 }
 
-// The command has the environment of the agent.
+// The sources that are absent. KINETO variables are read from the environment of the agent, which
+// the command gets, too.
 std::vector<AbsentSource> AbsentOf(const Sampler& sampler) {
   std::vector<AbsentSource> absent = sampler.Absent();
   std::string kineto = KinetoNote(Variable);
@@ -105,8 +107,8 @@ JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
   return start;
 }
 
-// Tells the service what the node is, and again once a driver that takes long to start has done so,
-// and when a source comes, fails, works again, or more or less is left out of it than was told.
+// Tells the service what the node has: at the start, once a driver that takes long has started, and
+// when a source appears, fails, recovers, or leaves out more or less than before.
 class Opening {
  public:
   Opening(const RunOptions& options, const Sampler& sampler, JobSession& session, Time at)
@@ -114,7 +116,7 @@ class Opening {
     SendStart();
   }
 
-  // Says when to call it again.
+  // Returns when to call it again.
   Duration Update() {
     if (sampler_.Starting() != starting_ || AbsentOf(sampler_) != absent_) SendStart();
     return starting_ ? kAskAgain : kUpdatePause;
@@ -136,7 +138,7 @@ class Opening {
   std::vector<AbsentSource> absent_;
 };
 
-// False when the time is over, or somebody who does not want to wait interrupted.
+// False when the time is over, or the user interrupts the wait.
 bool WaitForDelivery(const JobSession& session, CommandSignals& signals, const Clock& clock) {
   const SteadyTime until = clock.Steady() + kRunLastWait;
   for (;;) {
@@ -155,7 +157,7 @@ std::string EndText(const CommandEnd& end) {
                          : Format("ended with exit code {}", end.exit_code);
 }
 
-// What waits is in the spool when it was `kept`.
+// `kept`: undelivered frames are in the spool.
 void ReportEnd(const std::string& job, const CommandEnd& end, const JobSession& session,
                bool kept) {
   const SpoolFigures left = session.figures();
@@ -199,7 +201,7 @@ void AddLogMetrics(const RunOptions& options, Relay* relay, Sampler& sampler) {
   sampler.Add("output", std::make_unique<LogMetrics>(std::move(patterns), relay->TakeLines()));
 }
 
-// All that was written is passed on then, and every line can be read.
+// The last lines of output, once all of it is passed on and can be read.
 std::vector<std::string> LastOutput(const RunOptions& options, Relay* relay) {
   if (relay == nullptr) return {};
   auto lines = relay->Drain(kDrainWait);

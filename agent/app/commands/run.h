@@ -4,8 +4,8 @@
 
 namespace stepscope {
 
-// Starts the command, profiles it until it ends, delivers what is left, and returns the exit code
-// that a shell would give. The service and everything else that may fail never fails the command.
+// Starts the command, profiles it until it ends, delivers the remaining frames, and returns the
+// exit code that a shell would give. No failure of the service or of the agent fails the command.
 // Called by main before any thread exists.
 int RunCommand(const RunOptions& options);
 

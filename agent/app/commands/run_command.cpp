@@ -1,4 +1,4 @@
-// `stepscope-agent run` as a row of the program.
+// The command `stepscope-agent run`.
 
 #include "agent/app/commands/agent_command.h"
 #include "agent/app/commands/run.h"

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMostAgents = 16;
 
-// Sockets that agents have beside theirs, in folders that are safe to look into.
+// Sockets of `top` beside the agents' sockets, in folders that no other user can write to.
 std::vector<std::string> SocketsOf(const TopOptions& options) {
   if (!options.socket.empty()) return {options.socket + kLiveEnding};
   std::vector<std::string> sockets;
@@ -75,7 +75,7 @@ std::size_t ColumnsAsked() {
 }
 
 int ShowOnce(const TopOptions& options, Sampler& sampler, const Clock& clock) {
-  // Rates are over this time.
+  // Waits, because rates are over this time.
   poll(nullptr, 0, static_cast<int>(std::min<Duration>(options.every, 1s) / 1ms));
   const TopStyle style{.columns = ColumnsAsked(), .unicode = UsesUtf8()};
   for (const std::string& line : LinesOf(TakeView(options, sampler, clock), style)) {
@@ -84,7 +84,7 @@ int ShowOnce(const TopOptions& options, Sampler& sampler, const Clock& clock) {
   return 0;
 }
 
-// False when it is to end.
+// False when the program is to end.
 bool HandleInput(CommandSignals& signals, Terminal& terminal) {
   char key = 0;
   while (read(STDIN_FILENO, &key, 1) == 1) {
@@ -130,7 +130,7 @@ int RunTop(const TopOptions& options) {
     Sampler sampler(options.root, clock);
     return ShowOnce(options, sampler, clock);
   }
-  // A line of the log would tear the picture.
+  // A line of the log would disturb the screen.
   std::optional<BufferedLog> held;
   if (isatty(STDERR_FILENO) != 0) held.emplace();
   CommandSignals signals;

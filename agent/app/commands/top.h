@@ -6,11 +6,11 @@
 
 namespace stepscope {
 
-// What `stepscope-agent top` was told, checked.
+// The checked options of `stepscope-agent top`.
 struct TopOptions {
   Duration every = 1s;
   bool once = false;
-  std::string socket{};  // empty: of all agents that can be found
+  std::string socket{};  // empty: the sockets of all agents that can be found
   std::string root{};
   std::string node{};
 };

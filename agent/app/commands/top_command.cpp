@@ -1,4 +1,4 @@
-// `stepscope-agent top` as a row of the program.
+// The command `stepscope-agent top`.
 
 #include "agent/app/commands/agent_command.h"
 #include "agent/app/commands/top.h"
