@@ -38,14 +38,15 @@ class Wait {
     if (!end_) stopping_->Add({wait_.command->pid()});
   }
 
-  // Ranks that connect after the stop was asked for end too.
+  // Ranks that connect after the stop was asked for are stopped, too.
   void ContinueStop() {
     if (!stopping_) return;
     stopping_->Add(wait_.others());
     stopping_->Continue();
   }
 
-  // Whoever interrupts does not want to wait for what a command left behind.
+  // A user who interrupts after the command's end does not want to wait for processes that it left
+  // behind.
   void TakeSignals() {
     while (const auto arrival = wait_.signals.Next()) {
       const bool running = wait_.command != nullptr && !end_;

@@ -10,18 +10,20 @@
 
 namespace stepscope {
 
-// What is done while the command runs, by the main thread.
+// The main thread's work while the command runs.
 struct CommandWait {
-  const ProfiledCommand* command = nullptr;  // null: somebody ends the wait with a signal
+  const ProfiledCommand* command = nullptr;  // null: a signal ends the wait
   CommandSignals& signals;
-  std::function<Duration()> update;                   // says when it is to be called again
-  const Event& stop;                                  // set by whoever wants the command to end
-  std::function<std::vector<std::int64_t>()> others;  // that end with it, if no part of it
-  Duration grace{};                                   // between SIGTERM and SIGKILL
+  std::function<Duration()> update;  // returns when to call it again
+  const Event& stop;                 // set when the command is to end
+  // Processes that are stopped with the command without being its children.
+  std::function<std::vector<std::int64_t>()> others;
+  Duration grace{};  // between SIGTERM and SIGKILL
   const Clock& clock;
 };
 
-// How the command ended. One that is stopped has ended when nothing that it started is left.
+// Waits until the command ends. A command that is stopped has ended when none of its processes is
+// left.
 CommandEnd WaitForEnd(const CommandWait& wait);
 
 }  // namespace stepscope

@@ -9,9 +9,9 @@
 namespace stepscope {
 namespace {
 
-// What waits from an outage goes out at a pace that leaves the service room for others.
+// The pause between pushes of an outage's frames, which leaves the service room for others.
 constexpr Duration kCatchUpPause = 250ms;
-// People wait for the end, so it is not put off for long.
+// Retries at the end are not far apart, because people wait for it.
 constexpr Duration kLongestLastRetry = 1s;
 
 }  // namespace
@@ -62,7 +62,7 @@ void Delivery::CutAll() {
   }
 }
 
-// False when nothing is left to be sent, or never will be.
+// False when nothing is left to send, or the service takes nothing more.
 bool Delivery::SendDue(bool finishing, SteadyTime now) {
   const bool due = now >= next_send_ || (parts_.sender.forbidden() && parts_.new_token());
   if (!due) return true;

@@ -15,7 +15,7 @@
 
 namespace stepscope {
 
-// Takes out what the training processes of the job marked.
+// Returns the marks of the job's training processes since the last call.
 using DrainMarks = std::function<IntakeBatch()>;
 
 struct DeliveryParts {
@@ -23,35 +23,35 @@ struct DeliveryParts {
   TickFramer& ticks;
   MarkFramer& marks;
   Sender& sender;
-  DrainMarks drain;  // not set when no training process can be heard
+  DrainMarks drain;  // not set when no training process can connect
   const Clock& clock;
   LiveRanks& live;
-  // Whether there is another token than the one that was refused.
+  // Reads the token again; true when it differs from the one that was refused.
   std::function<bool()> new_token = [] { return false; };
 };
 
-// Cuts frames at each push interval and sends them, until the end is said and delivered. Brings
-// them to disk while the service is away, on a thread of its own, since a push may wait for long.
-// The parts outlive it.
+// Cuts frames at each push interval and sends them, until the job's end is delivered. Stores them
+// on disk while the service is away, on a thread of its own, since a push may take long. The parts
+// outlive it.
 class Delivery {
  public:
   Delivery(const DeliveryParts& parts, Duration push_interval);
   ~Delivery();
 
-  // The last frame: the marks that are left go before it, and everything is sent as fast as it can
-  // be. No tick may be added any more. Without an event the job goes on, and is not said to end.
+  // Appends the last frame, behind the remaining marks, and sends everything as fast as it can. No
+  // tick may be added any more. Without an event the job goes on and has no end.
   void Finish(std::string ended_event);
 
-  // No push is begun any more, and none goes on; what is left stays in the stream.
+  // Ends a push in flight and begins no other; undelivered frames stay in the stream.
   void Stop();
 
-  // Readable when all is delivered, or can never be.
+  // Readable when all is delivered, or never will be.
   int done_descriptor() const { return done_.get(); }
 
-  // The service wants nothing more of this job.
+  // Whether the service wants nothing more of this job.
   bool Over() const;
 
-  // Why not everything is delivered yet; "" when the service takes all.
+  // The reason why frames are undelivered; "" when the service takes all.
   std::string Reason() const;
 
  private:

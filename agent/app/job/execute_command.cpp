@@ -10,7 +10,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kLeastMs = 100, kMostMs = 60'000;
-constexpr std::int64_t kMostSteps = 1000;  // of a window
+constexpr std::int64_t kMostSteps = 1000;  // steps of one window
 constexpr std::int64_t kMostStep = std::int64_t{1} << 53, kMostWaitSeconds = 86'400;
 
 std::string AskForWindow(const ServiceCommand& command, const AskRanks& ask) {
@@ -53,7 +53,7 @@ std::string BeginStop(const std::function<void()>& stop) {
   return "";
 }
 
-// What the service may ask for, and what does it.
+// A kind of command, and the function that executes it.
 struct Kind {
   std::string_view word;
   std::string (*obey)(const ServiceCommand& command, const CommandHandlers& powers);

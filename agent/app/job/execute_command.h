@@ -12,30 +12,32 @@
 
 namespace stepscope {
 
-// Asks the training processes; how many of them could be told.
+// Sends a request to the training processes; returns how many it could be sent to.
 using AskRanks =
     std::function<std::size_t(const std::string& command, const std::string& argument)>;
 
-// Asks those of a job that `intake` hears, which may be null and outlives it.
+// An AskRanks for the job's processes that are connected to `intake`, which may be null and
+// outlives it.
 AskRanks AskIn(Intake* intake, const std::string& job);
 
-// Keeps the spans of a window; why not, or nothing.
+// Keeps the spans of a window; returns the reason why not, or "".
 using KeepSpans = std::function<std::string(const SpanWindow& window)>;
 
-// Keeps those of a job that `intake` hears, which may be null and outlives it.
+// A KeepSpans for the job's processes that are connected to `intake`, which may be null and
+// outlives it.
 KeepSpans KeepIn(Intake* intake, const std::string& job);
 
-// What an agent can do about what it is asked for. What it refers to outlives it.
+// The agent's functions for commands of the service. Objects that they use outlive it.
 struct CommandHandlers {
   Guarded<Duration>& interval;
-  AskRanks ask = nullptr;                // null: nobody is heard
-  KeepSpans keep = nullptr;              // the same
-  std::function<void()> stop = nullptr;  // begins to end the command; null: it runs none
+  AskRanks ask = nullptr;                // null: no process can connect
+  KeepSpans keep = nullptr;              // null: no process can connect
+  std::function<void()> stop = nullptr;  // begins to stop the command; null: there is none
 };
 
-// Does what the service asks for. Why not, or nothing when it is done. A window is done when the
-// processes are asked: what becomes of it is a fact of each rank. A stop is done when it has begun.
-// Nothing for spans means that they are kept: the end of their window is the answer.
+// Executes a command of the service; returns the reason why not, or "" when it is done. A window is
+// done when the processes are asked: its result is a fact of each rank. A stop is done when it has
+// begun. Spans are answered at the end of their window; "" means that they are kept.
 std::string ExecuteCommand(const ServiceCommand& command, const Allowed& allowed,
                            const CommandHandlers& powers);
 

@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-// Whoever asks for more than this in the life of an agent is not well.
+// More commands than this in an agent's life mean that the service is faulty.
 constexpr std::size_t kMostCommands = 10'000;
 
 }  // namespace
@@ -41,7 +41,7 @@ void JobSession::ExecuteCommand(const ServiceCommand& command) {
   if (answered_.size() >= kMostCommands || !answered_.insert(command.id).second) return;
   const std::string refusal = obey_ ? obey_(command) : "this agent takes no commands";
   const std::string id = Printable(command.id, 64);
-  // The end of the window is the answer.
+  // The end of the window answers the command.
   if (refusal.empty() && command.kind == kSpansCommand) {
     return LogInfo("keeps the spans that the service asked for: {}", id);
   }

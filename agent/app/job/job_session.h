@@ -17,11 +17,11 @@ namespace stepscope {
 struct JobSessionOptions {
   std::string job{}, node{};
   Duration push = 2s;
-  // Does what the service asks for; says why not, or nothing when it is done. On the session's own
-  // thread.
+  // Executes a command of the service; returns the reason why not, or "" when it is done. Called on
+  // the session's own thread.
   std::function<std::string(const ServiceCommand& command)> obey = nullptr;
   SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory
-  std::string service{};         // what they are for
+  std::string service{};         // the service that they are for
 };
 
 // One job on this node, for one life of the agent: its frames from the cut to the acknowledgement,
@@ -34,34 +34,34 @@ class JobSession {
 
   void Add(Time at, const TickRow& row) { ticks_.Add(at, row); }
 
-  // Tells the service what the job and the node are; what it said before is replaced. Marks wait
-  // for the first time, ticks must.
+  // Tells the service what the job and the node are, in place of an earlier start. Marks wait for
+  // the first call, ticks must come after it.
   void SendStart(const JobStart& start);
 
-  // No tick may come any more. Everything is sent as fast as it can be.
+  // No tick may be added any more; all frames are sent as fast as possible.
   void Finish(std::string ended_event) { delivery_.Finish(std::move(ended_event)); }
 
-  // Ends the delivery: what is left waits in the spool for the agent that comes next. True when
-  // nothing is lost.
+  // Ends the delivery; undelivered frames wait in the spool for the next agent. True when nothing
+  // is lost.
   bool HandOver() {
     delivery_.Stop();
     return stream_.HandOver();
   }
 
-  // As those of Delivery.
+  // The delivery's state: see Delivery.
   bool Over() const { return delivery_.Over(); }
   int done_descriptor() const { return delivery_.done_descriptor(); }
   std::string Reason() const { return delivery_.Reason(); }
 
-  // How the ranks do, as of the newest push.
+  // The state of the ranks, as of the newest push.
   std::vector<LiveRank> Ranks() const { return live_.Read(); }
 
-  // What waits for the service.
+  // Figures of the frames that wait for the service.
   SpoolFigures figures() const { return stream_.figures(); }
 
  private:
   void ExecuteCommand(const ServiceCommand& command);
-  // The service takes nothing for a job whose start it has not seen.
+  // Delays the marks until the start is sent: the service accepts nothing for a job before that.
   DrainMarks AfterStart(DrainMarks drain) const;
 
   const Clock& clock_;

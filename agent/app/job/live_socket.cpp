@@ -24,7 +24,7 @@ constexpr int kMostBytes = 256 * 1024;
 void SendText(const Descriptor& listener, const std::function<std::string()>& text) {
   const Descriptor peer(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!peer) return;
-  // A packet goes as a whole or not at all.
+  // A packet is sent as a whole or not at all.
   setsockopt(peer.get(), SOL_SOCKET, SO_SNDBUF, &kMostBytes, sizeof kMostBytes);
   SendPacket(peer, text());
 }

@@ -13,11 +13,12 @@
 
 namespace stepscope {
 
-// Tells everybody who connects how the jobs do, once, and hangs up: `top` asks again each second.
-// It reads nothing, waits for nobody, and answers at most 50 a second. One thread of its own.
+// Sends the state of the jobs to each client that connects, once, and closes: `top` asks again each
+// second. It reads nothing, waits for no client, and answers at most 50 a second. One thread of its
+// own.
 class LiveSocket {
  public:
-  // At `path`, for those who may connect. Invalid or Unavailable as Intake::Start.
+  // Listens at `path`. Errors are as for Intake::Start.
   static Result<std::unique_ptr<LiveSocket>> Start(const std::string& path,
                                                    const SocketAccess& access,
                                                    std::function<std::string()> text);
@@ -33,11 +34,11 @@ class LiveSocket {
   Worker worker_;
 };
 
-// What the agent at this path says now; Unavailable when it says nothing within 200 ms, or more
-// than 256 KiB.
+// Asks the agent at this path; Unavailable when it does not answer within 200 ms, or with more than
+// 256 KiB.
 Result<std::string> AskAgent(const std::string& path);
 
-// Behind the path of an agent's socket.
+// Appended to the path of an agent's socket.
 inline constexpr const char* kLiveEnding = ".top";
 
 }  // namespace stepscope

@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-constexpr Duration kAbsentCheckPause = 60s;  // what is left out of a source may change all the time
+constexpr Duration kAbsentCheckPause = 60s;  // a source's shortfall may change all the time
 
 }  // namespace
 
@@ -59,11 +59,11 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
           .service = options.uplink.server},
       *uplink_, drain, clock);
   See(job.processes);
-  // The service knows no job whose start it has not seen.
+  // The service accepts no marks of a job before its start.
   hears_ = true;
 }
 
-// A push on its way is not waited for.
+// Does not wait for a push in flight.
 NodeJob::~NodeJob() {
   uplink_->Stop();
 }
@@ -71,7 +71,7 @@ NodeJob::~NodeJob() {
 void NodeJob::Add(Time at, const TickRow& node) {
   ticks_.Change([&](Ticks& ticks) {
     TickRow& row = ticks.row.Of(node);
-    // What it could not read is missing.
+    // Values that could not be read are missing.
     [[maybe_unused]] Status read = ticks.processes->Collect(clock_.Steady(), row);
     read = ticks.cgroup->Collect(clock_.Steady(), row);
     read = ticks.metrics->Collect(clock_.Steady(), row);
@@ -126,7 +126,7 @@ void NodeJob::SendStart() {
                  ReadNodeFacts(options_.sampling.root)};
   start.facts.agent_version = options_.agent_version;
   Allowed allowed = options_.allowed;
-  allowed.stop = false;  // it starts no command
+  allowed.stop = false;  // the agent started no command that it could stop
   start.facts.allows = AllowedWords(allowed);
   for (GpuFacts& gpu : sampler_.Gpus()) {
     if (gpus_.contains(gpu.device)) start.facts.gpus.push_back(std::move(gpu));
@@ -139,7 +139,7 @@ void NodeJob::SendStart() {
 
 std::vector<AbsentSource> NodeJob::Absent() const {
   std::vector<AbsentSource> absent = sampler_.Absent();
-  // That of the agent, which is another one.
+  // The agent's own control group; the job's is another one.
   std::erase_if(absent, [](const AbsentSource& one) { return one.source == "cgroup"; });
   ticks_.Read([&](const Ticks& ticks) {
     for (auto& [source, reason] : {AbsentSource{"process", ticks.processes->Shortfall()},
@@ -155,7 +155,7 @@ bool NodeJob::HasEnded() {
   if (!gone_since_) return false;
   const bool waited = clock_.Steady() - *gone_since_ >= options_.end_after;
   if (!waited && !Over()) return false;
-  // First of all, since a process that comes from now on is of a new life of the job.
+  // Comes first: a process that connects from now on belongs to a new life of the job.
   hears_ = false;
   if (intake_.Forget(name_)) return true;
   hears_ = true;

@@ -19,34 +19,34 @@
 
 namespace stepscope {
 
-// One of the jobs of a node, from its first process to the time after its last one in which it may
-// come back. It did not start the processes, so how they end it cannot know. For one thread, but
-// for Add. The references outlive it.
+// A job of this node, from its first process until its last one has been gone for a while. The
+// agent did not start the processes, so it cannot know how they end. For one thread, but for Add.
+// The references outlive it.
 class NodeJob {
  public:
-  // Invalid when the uplink's files are no good now.
+  // Invalid when a file of the uplink cannot be used.
   static Result<std::unique_ptr<NodeJob>> Start(const HeardJob& job, const NodeJobOptions& options,
                                                 Intake& intake, const Sampler& sampler,
                                                 const Clock& clock);
   ~NodeJob();
 
-  // A tick of the node. Any thread.
+  // Adds a tick of the node. Any thread.
   void Add(Time at, const TickRow& node);
 
-  // Which processes it has now; the service is told what that changes.
+  // Updates the job's processes, and tells the service what changes with them.
   void See(const std::vector<HeardProcess>& processes);
 
-  // Whether the time to come back is over, and all marks of it are drained.
+  // Whether the last process has been gone for long enough, and all marks are drained.
   bool HasEnded();
 
-  // Says that it has ended, where that is so and the service still listens, and hands over what is
-  // left. No tick may come any more.
+  // Sends the job's end, if it has ended and the service still accepts it, and then the remaining
+  // frames. No tick may be added any more.
   void Finish();
 
-  // As that of JobSession; a push on its way is not waited for.
+  // Like JobSession::HandOver; does not wait for a push in flight.
   bool HandOver();
 
-  // Between two samples, as the service asked for it; else that of the node. Any thread.
+  // The sampling interval that the service asked for; else the node's. Any thread.
   Duration Interval() const {
     return interval_.Read([](Duration value) { return value; });
   }
@@ -65,10 +65,10 @@ class NodeJob {
   void SendStart();
   void NoteKineto(const Environment& environment);
   std::vector<AbsentSource> Absent() const;
-  // Whether it is something else than was said; looks once in a while.
+  // Whether the absent sources differ from those that the service knows; checked now and then.
   bool AbsentChanged();
 
-  // For the sampling thread.
+  // State of the sampling thread.
   struct Ticks {
     JobTickRow row;
     std::vector<TrainingProcess> training;
@@ -84,16 +84,17 @@ class NodeJob {
   const Time started_;
   std::string group_;
   std::vector<std::string> command_;
-  std::string kineto_;           // as KinetoNote
-  std::set<std::int64_t> pids_;  // whose GPUs are known
+  std::string kineto_;           // from KinetoNote
+  std::set<std::int64_t> pids_;  // processes whose GPUs are known
   std::size_t gpus_known_ = 0;
   std::set<std::string> gpus_;
   bool start_sent_ = false;
-  SteadyTime absent_checked_at_{};    // whether it is still so
-  std::vector<AbsentSource> absent_;  // as it was said
+  SteadyTime absent_checked_at_{};    // last check of the absent sources
+  std::vector<AbsentSource> absent_;  // as sent to the service
   std::optional<SteadyTime> gone_since_;
   Time gone_at_{};
-  std::atomic<bool> hears_ = false;  // marks come after the start, and not of another life
+  // Whether marks are drained: after the start, and not of a later life of the job.
+  std::atomic<bool> hears_ = false;
   Guarded<Ticks> ticks_;
   std::unique_ptr<Uplink> uplink_;
   std::unique_ptr<JobSession> session_;

@@ -21,7 +21,7 @@ bool IsDone(const NodeJob& job) {
   return poll(&watched, 1, 0) == 1;
 }
 
-// True when some of it waits in the spool.
+// Hands the job over; true when frames of it wait in the spool.
 bool HandOverJob(NodeJob& job) {
   const bool kept = job.HandOver();
   const SpoolFigures left = job.figures();
@@ -56,8 +56,8 @@ std::vector<TopJob> NodeJobs::Live() const {
   });
 }
 
-// Where ranks are heard, matched processes are theirs. A job belongs to whose process names it
-// first.
+// Jobs with connected ranks get no matched processes. A job belongs to the user whose process names
+// it first.
 std::map<std::string, HeardJob> NodeJobs::Now() {
   std::map<std::string, HeardJob> now;
   std::set<std::string> connected;

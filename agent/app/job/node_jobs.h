@@ -14,10 +14,10 @@
 namespace stepscope {
 
 // The jobs that run on this node: begins and ends their sessions as processes come and go. For one
-// thread, but for Add. The references outlive it.
+// thread, but for Add and Live. The references outlive it.
 class NodeJobs {
  public:
-  // `match` finds the processes that do not register; null: there are none.
+  // `match` finds processes that do not register; null: only registered processes count.
   NodeJobs(const NodeJobOptions& options, Intake& intake, ProcessMatch* match,
            const Sampler& sampler, SpoolDrain& others, const Clock& clock)
       : options_(options),
@@ -27,26 +27,26 @@ class NodeJobs {
         others_(others),
         clock_(clock) {}
 
-  // A tick of the node, for each job. Any thread.
+  // Adds a tick of the node to each job. Any thread.
   void Add(Time at, const TickRow& node);
 
-  // Looks which processes are there.
+  // Updates the jobs from the processes that run now.
   void Update();
 
-  // The shortest that one of them is to have: the others get more samples than they asked for. That
-  // of the node where there is none.
+  // The shortest sampling interval of all jobs: the others get more samples than they asked for.
+  // The node's own where there is no job.
   Duration Interval() const;
 
   // For `top`. Any thread.
   std::vector<TopJob> Live() const;
 
-  // No tick may come any more. Those that go on are not said to end.
+  // No tick may be added any more. Jobs that go on get no end.
   void Finish();
 
-  // Of those that are to be delivered.
+  // Descriptors that become readable as each remaining job is delivered.
   std::vector<int> WaitingDescriptors() const;
 
-  // What is not delivered is left to the spool, and said.
+  // Leaves undelivered frames to the spool, and logs them.
   void HandOver();
 
   std::size_t size() const { return jobs_.size(); }
@@ -64,7 +64,7 @@ class NodeJobs {
   SpoolDrain& others_;
   const Clock& clock_;
   std::map<std::string, std::unique_ptr<NodeJob>> jobs_;
-  Guarded<std::vector<NodeJob*>> ticking_;           // the same ones
+  Guarded<std::vector<NodeJob*>> ticking_;           // the jobs in jobs_, for the sampling thread
   std::vector<std::unique_ptr<NodeJob>> finishing_;  // oldest first
   std::vector<MatchedProcess> matched_;
   SteadyTime next_match_{};

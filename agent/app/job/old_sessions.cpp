@@ -45,7 +45,7 @@ Duration OldSessions::Step() {
       std::ranges::find_if(sessions_, [&](const Session& session) { return session.next <= now; });
   if (due == sessions_.end()) return kPause;
   const Duration wait = Send(*due, now);
-  (void)due->stream->Store();  // what was acknowledged goes
+  (void)due->stream->Store();  // removes what was acknowledged
   if (due->sender->over() || !due->stream->Waits()) {
     Finish(due);
   } else {
@@ -60,7 +60,8 @@ Duration OldSessions::Send(Session& session, SteadyTime now) {
   session.known |= reason_.empty() || session.sender->over();
   if (wait == Sender::kNothingWaits || wait == 0ns) return kPause;
   session.next = now + wait;
-  // What one token may not send another session's may; a service that is away is so for all.
+  // A token that one session may not use may be good for another; a service that is away is away
+  // for all.
   return session.sender->forbidden() ? kPause : wait;
 }
 

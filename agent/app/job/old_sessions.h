@@ -11,21 +11,21 @@
 
 namespace stepscope {
 
-// What agents that are no more have left in the spool, on its way to the service: each session by
-// itself, the oldest first, one push after the other. For one thread. The references outlive it.
+// Delivers the sessions that ended agents have left in the spool: each session by itself, the
+// oldest first, one push after the other. For one thread. The references outlive it.
 class OldSessions {
  public:
-  // `service`: leaves what was meant for another one; empty: takes all.
+  // Delivers only sessions for this service; empty: all sessions.
   OldSessions(SpoolFolder& folder, const std::string& service, Sender::Post post,
               const Clock& clock);
 
-  // Sends one push. Says how long to wait before the next call.
+  // Sends one push. Returns how long to wait before the next call.
   Duration Step();
 
   bool empty() const { return sessions_.empty(); }
   // Jobs with sessions here that the service does not know yet.
   std::vector<std::string> UnknownJobs() const;
-  // Why the last push was not taken; "" when it was.
+  // The reason why the last push was not accepted; "" when it was.
   const std::string& reason() const { return reason_; }
 
   struct Left {
@@ -39,7 +39,7 @@ class OldSessions {
   struct Session {
     std::unique_ptr<FrameStream> stream;
     std::unique_ptr<Sender> sender;
-    std::uint64_t frames = 0;  // at first
+    std::uint64_t frames = 0;  // at the beginning
     SteadyTime next{};
     bool known = false;
   };

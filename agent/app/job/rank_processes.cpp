@@ -17,7 +17,7 @@ std::vector<TrainingProcess> RanksOf(const Intake* intake) {
   return ranks;
 }
 
-// Lists them anew only when somebody came or went.
+// Lists the processes again only when one came or went.
 ListTraining ListTrainingOf(const Intake* intake, std::int64_t command) {
   return [=, seen = std::optional<std::uint64_t>(),
           known = std::vector<TrainingProcess>()](auto& training) mutable {

@@ -4,7 +4,7 @@
 
 namespace stepscope {
 
-// Tells systemd how it goes, such as "READY=1"; nothing where it did not ask (NOTIFY_SOCKET).
+// Sends systemd a state, such as "READY=1"; does nothing without NOTIFY_SOCKET.
 void NotifyService(std::string_view state);
 
 }  // namespace stepscope

@@ -11,25 +11,25 @@
 
 namespace stepscope {
 
-// Delivers what other agents have left in the spool, on a thread and a connection of its own, until
-// it is destroyed. What remains stays in the spool. The references outlive it.
+// Delivers sessions that other agents have left in the spool, on a thread and a connection of its
+// own, until it is destroyed. Undelivered sessions stay in the spool. The references outlive it.
 class SpoolDrain {
  public:
-  // Without a folder there is nothing to do.
+  // Does nothing without a folder.
   SpoolDrain(SpoolFolder* folder, const UplinkOptions& uplink, const Clock& clock);
   ~SpoolDrain();
 
-  // A job that ends takes no more sessions that the service does not know. Waits until it knows all
-  // of this one's, but not for long.
+  // Waits, but not for long, until the service knows all sessions of the job in the spool: once a
+  // job ends, it accepts no session that it does not know.
   void AwaitKnown(const std::string& job) const;
 
-  // There is more: what was left since is delivered behind the rest. Any thread.
+  // Searches the spool again for sessions that were left since. Any thread.
   void Rescan();
 
  private:
   struct State {
-    bool rescan = true;                  // there is something to look for
-    bool scanned = false;                // into the spool, for all that there is
+    bool rescan = true;                  // the spool is to be searched
+    bool scanned = false;                // the spool was searched to its end
     std::vector<std::string> unknown{};  // jobs with sessions that the service does not know
   };
 
