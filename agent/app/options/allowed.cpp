@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-// In the order of --help.
+// The order is that of --help.
 struct Permission {
   std::string_view word;
   bool Allowed::*allowed;

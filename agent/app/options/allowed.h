@@ -8,22 +8,22 @@
 
 namespace stepscope {
 
-// What the service may ask of an agent: it is authority over this machine, so the agent does only
-// what it was started with.
+// Permissions of the service: commands are authority over this machine, so the agent accepts only
+// kinds that it was started with.
 struct Allowed {
   bool interval = true;
-  bool spans = true;    // it costs the training nothing, and says no more than statistics name
-  bool window = false;  // it slows the training down while it is recorded
-  bool stop = false;    // it ends the training
+  bool spans = true;    // costs the training nothing, and reveals no more than statistics do
+  bool window = false;  // slows the training down while it is recorded
+  bool stop = false;    // ends the training
 
   bool operator==(const Allowed&) const = default;
 };
 
-// "interval", "spans", "window", "stop", several with commas between them, or "none". Invalid names
-// what it is not.
+// Parses "interval", "spans", "window", "stop", several with commas between them, or "none".
+// Invalid names the unknown word.
 Result<Allowed> ParseAllowed(std::string_view text);
 
-// The words that ParseAllowed would read, for the service.
+// The permissions as words that ParseAllowed reads, for the service.
 std::vector<std::string> AllowedWords(const Allowed& allowed);
 
 // Whether commands of this kind are allowed; false for a kind that nobody can allow.

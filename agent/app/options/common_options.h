@@ -16,34 +16,33 @@
 namespace stepscope {
 
 // The options that several commands have, in groups: a command names the groups that it wants, and
-// reads what is in them with the function beside.
+// reads their values with the function beside.
 
-// Where the service is, and how to show who we are. ReadUplink demands --server; it also reads
+// The service's address, and the agent's credentials. ReadUplink demands --server; it also reads
 // kTokenVariable, which goes before a token file that only the configuration file names.
 std::span<const Option> UplinkRows();
 Result<UplinkOptions> ReadUplink(const Arguments& arguments);
 
-// Holds the token where no file can; nobody but the agent gets to see it.
+// The variable that holds the token where no file can; the agent hides it from the command.
 inline constexpr const char* kTokenVariable = "STEPSCOPE_TOKEN";
 
-// How the machine is sampled.
+// Options of the sampling.
 struct SamplingOptions {
   Duration interval = 500ms;
-  std::string root{};  // empty: the node's own
+  std::string root{};  // empty: the node's own root
 };
 std::span<const Option> SamplingRows();
 Result<SamplingOptions> ReadSampling(const Arguments& arguments);
 
-// How often what was sampled is sent, and what the service may ask for in its answers: --push and
-// --allow.
+// --push, the time between pushes, and --allow, the commands that the service may give.
 std::span<const Option> PushRows();
 Result<Duration> ReadPush(const Arguments& arguments);
 Result<Allowed> ReadAllowed(const Arguments& arguments);
 
-// The host's name as one that a node may have.
+// The host's name, changed where a node's name may not be so.
 std::string HostName();
 
-// What this machine is called: --node, the launcher's name, the host name.
+// The name of this machine: --node, the launcher's name, or the host name.
 std::span<const Option> NodeRows();
 std::string ReadNode(const Arguments& arguments, const std::string& launcher_says);
 
@@ -51,7 +50,7 @@ std::string ReadNode(const Arguments& arguments, const std::string& launcher_say
 std::span<const Option> EveryRows();
 Result<LogLevel> ReadLog(const Arguments& arguments);
 
-// One table of several groups.
+// Joins several groups to one table.
 std::vector<Option> JoinRows(std::initializer_list<std::span<const Option>> groups);
 
 // A duration within bounds; the error names where the option was set.

@@ -47,10 +47,10 @@ bool IsOfType(const Option& option, Type type) {
   return type == Type::kText || type == Type::kNumber || (type == Type::kList && option.repeatable);
 }
 
-// What is wrong with the entry goes into `wrong`.
+// A fault of the entry is put into `wrong`.
 Setting ToSetting(std::span<const Option> table, ConfigEntry& entry, std::string& wrong) {
   Setting setting{.name = "--" + entry.key, .source = OptionSource::kFile};
-  // Another command may have an option of the same name that stands in no file.
+  // Another command may have an option of the same name that no file may set.
   const auto option = std::ranges::find_if(
       table, [&](const Option& one) { return one.name == setting.name && InFile(one); });
   if (option == table.end()) {

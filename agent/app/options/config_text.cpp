@@ -52,7 +52,7 @@ class Reader {
     while (Peek() == ' ' || Peek() == '\t') Next();
   }
 
-  // Behind the end of the line; false when more than a comment stands before it.
+  // Skips blanks, a comment and the line end; false when anything else is on the line.
   bool TakeLineEnd() {
     SkipBlanks();
     if (Peek() == '#') {
@@ -62,7 +62,7 @@ class Reader {
     return AtEnd() || Take('\n');
   }
 
-  // To the next line on which something stands, or to what cannot stand there.
+  // Skips lines without an entry.
   void SkipEmptyLines() {
     SkipBlanks();
     while ((Peek() == '#' || Peek() == '\r' || Peek() == '\n') && TakeLineEnd()) SkipBlanks();
@@ -76,7 +76,7 @@ class Reader {
   int line_ = 1;
 };
 
-// In "..." a backslash stands before '"', '\' and itself; in '...' it is a character like others.
+// In "..." a backslash escapes '"' and itself; in '...' it is an ordinary character.
 Result<std::string> TakeText(Reader& reader) {
   const char quote = reader.Next();
   std::string text;
@@ -118,7 +118,7 @@ Status TakeList(Reader& reader, ConfigEntry& entry) {
   return {};
 }
 
-// A whole number as TOML writes it, in the form of the command line.
+// A whole number that TOML and the command line both accept: without a plus sign or leading zeros.
 bool IsNumber(std::string_view word) {
   const std::string_view digits = word.substr(word.starts_with('-') ? 1 : 0);
   std::int64_t number = 0;

@@ -15,12 +15,12 @@ struct ConfigEntry {
   std::string key{};
   int line = 0;
   Type type = Type::kText;
-  std::vector<std::string> values{};  // several only of a list; "true" or "false" of a switch
+  std::vector<std::string> values{};  // several for a list; "true" or "false" for a switch
 };
 
-// The part of TOML that options need: texts in one line, whole numbers, true and false, and lists
-// of texts, with comments. All that is taken means what it means in TOML; the rest is refused.
-// The error begins with the line: "3: no value". `text` is of any bytes.
+// Parses the part of TOML that options need: texts on one line, whole numbers, true and false, and
+// lists of texts, with comments. Accepted text means the same in TOML; anything else is refused.
+// The error begins with the line: "3: no value". `text` may hold any bytes.
 Result<std::vector<ConfigEntry>> ParseConfigText(std::string_view text);
 
 }  // namespace stepscope

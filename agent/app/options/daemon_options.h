@@ -12,14 +12,14 @@
 
 namespace stepscope {
 
-// What `stepscope-agent daemon` was told, checked.
+// The checked options of `stepscope-agent daemon`.
 struct DaemonOptions {
   NodeJobOptions jobs{};
   SpoolOptions spool{};
-  std::string socket{};                  // empty: that of the node
-  bool allow_all = false;                // processes of every user are heard
-  std::optional<std::uint32_t> group{};  // or of the members of this group
-  std::string match{};                   // processes that do not register; empty: none
+  std::string socket{};                  // empty: the node's socket
+  bool allow_all = false;                // processes of every user may connect
+  std::optional<std::uint32_t> group{};  // or only the members of this group
+  std::string match{};                   // pattern for processes that do not register; empty: none
 };
 
 std::vector<Option> DaemonOptionTable();

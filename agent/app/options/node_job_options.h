@@ -11,14 +11,14 @@ namespace stepscope {
 
 class SpoolFolder;
 
-// What all jobs of a node have in common.
+// Options that all jobs of a node share.
 struct NodeJobOptions {
   std::string node{};
   UplinkOptions uplink{};
   SamplingOptions sampling{};
   Duration push = 2s;
   Allowed allowed{};
-  Duration end_after = 30s;  // after its last process a job has ended
+  Duration end_after = 30s;  // after its last process has gone
   std::string agent_version{};
   SpoolFolder* spool = nullptr;  // where frames wait on disk; null: in memory
 };

@@ -39,7 +39,7 @@ constexpr Option kRecordOptions[] = {
      OptionSource::kCommandLineOnly},
 };
 
-// A group without the job's name would be that of another launch.
+// A group is taken only with the job's name, or it would be another launch's.
 void TakeNames(const Arguments& arguments, RunOptions& options) {
   const LaunchNames launch = NamesOfLaunch(Variable);
   options.job = arguments["--job"];
@@ -75,7 +75,7 @@ Status CheckLogMetrics(const std::vector<std::string>& texts) {
   return {};
 }
 
-// All but where it goes, and what the job is called.
+// Reads all options but the destination and the job's name.
 Result<RunOptions> ReadCommon(const Arguments& arguments) {
   RunOptions options;
   options.socket = arguments["--socket"];

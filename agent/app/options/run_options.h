@@ -12,38 +12,38 @@
 
 namespace stepscope {
 
-// What `stepscope-agent run` or `record` was told, checked.
+// The checked options of `stepscope-agent run` or `record`.
 struct RunOptions {
   std::string job{}, group{}, node{};
-  int local_rank = 0;      // among those that a launcher started on this node
-  std::string named_by{};  // the launcher that gave the job's name; empty: the person
+  int local_rank = 0;      // among the ranks that a launcher started on this node
+  std::string named_by{};  // launcher that gave the job's name; empty: the user
   Duration interval = 500ms;
   Duration push = 2s;
   Allowed allowed{};
   Duration grace = 120s;  // between SIGTERM and SIGKILL of a stop
-  std::string socket{};   // empty: one of the job's own
-  std::string root{};     // empty: the node's own
+  std::string socket{};   // empty: a socket of the job's own
+  std::string root{};     // empty: the node's own root
   bool travelling_output = true;
   bool python_hooks = true;
   UplinkOptions uplink{};
   SpoolOptions spool{};
   std::vector<std::string> log_metrics{};  // each one a LogPattern
-  std::string record_to{};                 // a file instead of the service
-  std::vector<std::string> command{};      // only a recording may have none
+  std::string record_to{};                 // file that replaces the service
+  std::vector<std::string> command{};      // empty only for a recording
   std::string agent_version{};             // for the service
 };
 
-// What the command gets to know, and what lets the hooks into its Python processes, unless they are
+// Variables for the command; they load the hooks into its Python processes, unless the hooks are
 // switched off or the package is not beside this program.
 std::vector<std::pair<std::string, std::string>> CommandVariables(const RunOptions& options);
 
 std::vector<Option> RunOptionTable();
 
-// Reads what a launcher says too; options go before. Every error names the option or the name that
-// is wrong.
+// Reads the launcher's variables too; options go before them. Every error names the option or the
+// name that is wrong.
 Result<RunOptions> ReadRunOptions(const Arguments& arguments);
 
-// The same for `record`. `now` names a job that nobody named.
+// The options of `record`. `now` makes a name for a job without one.
 std::vector<Option> RecordOptionTable();
 Result<RunOptions> ReadRecordOptions(const Arguments& arguments, Time now);
 

@@ -20,7 +20,7 @@ constexpr Option kRows[] = {
 
 constexpr std::uint64_t kLeast = 4 * kSegmentBytes, kMost = 65'536 * kSegmentBytes;
 
-// "64MiB", "1GiB".
+// Parses a size such as "64MiB" or "1GiB".
 Result<std::uint64_t> ParseSize(std::string_view text, std::string_view name) {
   const bool giga = text.ends_with("GiB");
   if (giga || text.ends_with("MiB")) {
@@ -33,8 +33,8 @@ Result<std::uint64_t> ParseSize(std::string_view text, std::string_view name) {
   return Invalid(Format("{} {}: must be 4MiB to 64GiB, such as 64MiB", name, Printable(text, 40)));
 }
 
-// A session moves with its lock, so two agents that start now do not both take it. One that cannot
-// be moved stays where it is.
+// Moves the sessions of the older folder. A session moves while its lock is held, so two agents
+// that start now do not both take it; a session that cannot be moved stays.
 void TakeOlder(const SpoolOptions& options, SpoolFolder& older) {
   for (const std::string& session : older.Sessions()) {
     const auto lock = older.files().Lock(session);
@@ -79,7 +79,8 @@ SpoolOptions SpoolOfUser(const std::string& host) {
 
 Result<std::unique_ptr<SpoolFolder>> TakeSpool(const SpoolOptions& options) {
   if (options.older.empty()) return OpenSpoolFolder(options.folder, options.bytes);
-  // It is above. Made first, it is this user's alone, as agents of before want it.
+  // The older folder is the parent. Created first, it belongs to this user alone, as older agents
+  // demand.
   const auto older = OpenSpoolFolder(options.older, options.bytes);
   auto folder = OpenSpoolFolder(options.folder, options.bytes);
   if (older && folder) TakeOlder(options, **older);
