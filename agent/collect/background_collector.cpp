@@ -16,24 +16,24 @@ namespace {
 
 struct ReadState {
   bool stop = false, started = false;
-  bool hangs = false;                 // it did not answer in time, and has not since
-  bool fresh = false;                 // a reading that no tick has shown
-  std::optional<SteadyTime> asked{};  // the tick whose reading is on its way
-  SteadyTime asked_at{};              // what time it was then
-  std::optional<Error> failure{};     // why it could not be made
+  bool hangs = false;                 // no answer in time, and none since
+  bool fresh = false;                 // the reading was not shown by a tick yet
+  std::optional<SteadyTime> asked{};  // tick whose reading is awaited
+  SteadyTime asked_at{};              // time of that request
+  std::optional<Error> failure{};     // reason why it could not be made
   Status read{};
   std::vector<GpuFacts> gpus{};
   TickRow row{};
-  int makes = 0;  // columns of another one have other numbers
+  int makes = 0;  // counts collectors: a new one has other column numbers
 };
 
-// Owned by the collector and by its thread; whoever leaves last frees it.
+// Owned by the collector and its thread; the last of them frees it.
 struct BackgroundReads {
   MakeCollector make;
   Guarded<ReadState> state{};
 };
 
-// Null when it cannot be made.
+// Null when the collector cannot be made.
 std::unique_ptr<Collector> Make(BackgroundReads& shared, TickRow& row) {
   row = TickRow();
   auto made = shared.make(row);
@@ -47,7 +47,7 @@ std::unique_ptr<Collector> Make(BackgroundReads& shared, TickRow& row) {
   return made ? std::move(*made) : nullptr;
 }
 
-// Until the stop. No lock is held while it is made or read.
+// The thread's loop, until the stop. No lock is held while the collector is made or read.
 void Serve(BackgroundReads& shared) {
   TickRow row;
   auto collector = Make(shared, row);
@@ -150,7 +150,7 @@ class BackgroundCollector : public Collector {
   Pace pace_;
   bool begun_ = false, awaits_ = false;
   int makes_ = 0;
-  std::vector<std::size_t> columns_;  // of our row, for each of its own
+  std::vector<std::size_t> columns_;  // column of our row for each column of its own
 };
 
 }  // namespace

@@ -13,33 +13,34 @@
 
 namespace stepscope {
 
-// Reads one source of samples of this node. For one thread, but for what says otherwise.
+// Reads one source of samples of this node. For one thread, except where a function says otherwise.
 class Collector {
  public:
   virtual ~Collector() = default;
 
-  // A tick begins: whoever must ask somebody else asks now, and has the answer when it collects.
+  // Called at the start of a tick: a collector that asks another thread asks it here, and has the
+  // answer in Collect.
   virtual void Begin(SteadyTime) {}
 
-  // Sets the columns of this tick. Rates are over the time since the call before, and missing at
+  // Sets the columns of this tick. Rates are over the time since the previous call, and missing at
   // the first one and when a counter ran backwards. An error means that this source gave nothing
   // now; the next call may work again.
   virtual Status Collect(SteadyTime now, TickRow& row) = 0;
 
-  // The GPUs that it reads. This and what follows may be called by any thread.
+  // The GPUs that it reads. Any thread may call this and the functions below.
   virtual std::vector<GpuFacts> Gpus() const { return {}; }
 
   // Adds the processes that hold memory of these GPUs, as of some seconds before `now`.
   virtual void GpuProcessesInto(SteadyTime, std::vector<GpuProcess>&) const {}
 
-  // Whether there may be more of them later.
+  // Whether more GPUs may appear later.
   virtual bool Starting() const { return false; }
 
-  // That it will never read again, and whoever made it may make it anew. What it says of that was
-  // the error of its last call.
+  // True when it will never read again, so that its owner may make it anew. Its last call returned
+  // the reason as an error.
   virtual bool Ended() const { return false; }
 
-  // What it leaves out of its source now, and why; "" when it reads all.
+  // The part of its source that it leaves out now, and why; "" when it reads all.
   virtual std::string Shortfall() const { return ""; }
 };
 
@@ -47,7 +48,8 @@ class Collector {
 struct CollectorKind {
   std::string_view name;
   Result<std::unique_ptr<Collector>> (*make)(const std::string& root, TickRow& row);
-  // Its driver may be loaded later, so it is asked for again; touches no row before it collects.
+  // The source's driver may be loaded later, so `make` is called again; it touches no row before
+  // Collect.
   bool may_come = false;
 };
 

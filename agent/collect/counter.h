@@ -10,8 +10,8 @@ namespace stepscope {
 // A counter of the kernel that only grows until it is reset.
 class Counter {
  public:
-  // How much it grew per second since the reading before; nothing at the first reading, when it ran
-  // backwards, and when no time passed.
+  // Growth per second since the previous reading; nothing at the first reading, when the counter
+  // ran backwards, and when no time passed.
   std::optional<double> Rate(std::uint64_t value, SteadyTime now) {
     const std::uint64_t before = value_;
     const Duration elapsed = now - at_;

@@ -14,7 +14,7 @@
 
 namespace stepscope {
 
-// What is read from a GPU, whoever made it; kGpuMetricNames has the names in the same order.
+// The readings of a GPU of any vendor; kGpuMetricNames has the names in the same order.
 enum class GpuMetric : std::uint8_t {
   kUtil,
   kMemoryBusy,
@@ -67,7 +67,7 @@ inline constexpr std::string_view kGpuMetricNames[] = {
 inline constexpr std::size_t kGpuMetrics = std::size(kGpuMetricNames);
 static_assert(static_cast<std::size_t>(GpuMetric::kDramActive) + 1 == kGpuMetrics);
 
-// One reading of one GPU; NaN where there is nothing.
+// One reading of one GPU; NaN for a missing value.
 class GpuValues {
  public:
   GpuValues() { Clear(); }
@@ -86,8 +86,8 @@ class GpuValues {
   std::array<double, kGpuMetrics> values_;
 };
 
-// The columns of one GPU. A metric gets one when it has its first value, so that what a GPU cannot
-// tell takes no room.
+// The columns of one GPU. A metric gets a column with its first value, so that metrics which a GPU
+// does not have take no room.
 class GpuColumns {
  public:
   explicit GpuColumns(std::string device) : device_(std::move(device)) {
@@ -110,7 +110,7 @@ class GpuColumns {
 
 // How much memory of one GPU a process holds.
 struct GpuProcess {
-  std::int64_t pid = 0;  // as this process sees it
+  std::int64_t pid = 0;  // in our PID namespace
   std::uint64_t bytes = 0;
 
   bool operator==(const GpuProcess&) const = default;
@@ -118,15 +118,15 @@ struct GpuProcess {
 
 enum class GpuVendor : std::uint8_t { kNvidia, kAmd, kIntel };
 
-// What a GPU is, for the facts of its node.
+// Facts of a GPU, for its node.
 struct GpuFacts {
-  std::string device;  // as in the samples: gpu0
+  std::string device;  // name in the samples: gpu0
   std::string name{};
   std::uint64_t memory_bytes = 0;
-  std::string uuid{};  // empty: unknown; so too below
+  std::string uuid{};  // empty: unknown, as the fields below
   std::string pci_address{};
-  std::optional<bool> mig{};  // whether it is split into instances; nothing where no GPU can be
-  std::vector<std::string> instances{};  // their names: MIG-...
+  std::optional<bool> mig{};  // split into instances or not; nothing where a GPU cannot be
+  std::vector<std::string> instances{};  // names of the instances: MIG-...
   GpuVendor vendor = GpuVendor::kNvidia;
 };
 

@@ -5,8 +5,8 @@
 
 namespace stepscope {
 
-// A collector that reads its source once in a period. Between two readings it says of itself what
-// the last one said, so that a source that fails is told of once, not at each reading.
+// A collector that reads its source once in a period. Between two readings it returns the result of
+// the last one, so that a failing source is reported once.
 class PacedCollector : public Collector {
  public:
   explicit PacedCollector(Duration period) : pace_(period) {}

@@ -16,11 +16,11 @@ constexpr Duration kPeriod = 60s;
 
 struct RetryState {
   bool trying = false;
-  std::string reason{};  // of the newest attempt
+  std::string reason{};  // error of the newest attempt
   std::unique_ptr<Collector> made{};
 };
 
-// Owned by the collector and by the thread of an attempt; whoever leaves last frees it.
+// Owned by the collector and by the thread of an attempt; the last of them frees it.
 struct RetriedSource {
   const CollectorKind kind;
   const std::string root;
@@ -59,7 +59,7 @@ class RetriedCollector : public Collector {
   Status Collect(SteadyTime now, TickRow& row) override {
     if (!owned_) TryAgain(now);
     if (!owned_) return is_missed_ ? end_ : Status();
-    const bool ended = owned_->Ended();  // asked first, so that the error is of the end
+    const bool ended = owned_->Ended();  // asked first, so that the error is the last one
     Status collected = owned_->Collect(now, row);
     is_missed_ = is_missed_ || (collected && !owned_->Starting());
     if (!ended) return collected;
@@ -89,7 +89,7 @@ class RetriedCollector : public Collector {
     return source_.Read([](const auto& source) { return source; });
   }
 
-  // What it read before is freed by somebody else: a driver may stand behind it.
+  // Another thread frees the previous source: its driver may hang.
   void Read(std::shared_ptr<Collector> source) {
     owned_.swap(source);
     source_.Change([this](auto& shown) { shown = owned_; });
@@ -105,7 +105,7 @@ class RetriedCollector : public Collector {
     due_.reset();
   }
 
-  // Takes what an attempt has made, or begins one.
+  // Takes the result of an attempt, or begins one.
   void TryAgain(SteadyTime now) {
     if (!due_) due_ = now + kPeriod;
     if (std::exchange(tried_, false)) Take();
@@ -132,11 +132,11 @@ class RetriedCollector : public Collector {
 
   const std::shared_ptr<RetriedSource> shared_;
   std::atomic<bool> is_missed_;
-  std::optional<SteadyTime> due_;                     // the next attempt
-  bool tried_ = false;                                // there may be one whose end was not seen
-  std::shared_ptr<Collector> owned_;                  // the sampling thread's
-  Status end_;                                        // what the one before ended with
-  Guarded<std::shared_ptr<const Collector>> source_;  // the same one, for the others
+  std::optional<SteadyTime> due_;                     // time of the next attempt
+  bool tried_ = false;                                // an attempt's result was not taken yet
+  std::shared_ptr<Collector> owned_;                  // for the sampling thread
+  Status end_;                                        // last status of the previous source
+  Guarded<std::shared_ptr<const Collector>> source_;  // owned_, for other threads
 };
 
 }  // namespace

@@ -8,11 +8,11 @@
 namespace stepscope {
 
 // A source that this node may not have yet, because its driver may be loaded after the agent has
-// started, or that may end: it is asked for again every 60 s, on a thread of its own, since that
-// may take long. `made` is what came of the first time. Until it is there it has no samples. The
-// reason is its shortfall if it is missed, and one that has read once is; what ended says so at
-// each tick until then. Of `kind` that is one which touches no row before it collects. An attempt
-// that hangs is left behind, and no other one is made.
+// started, or that may end: `kind` is tried again every 60 s, on a thread of its own, since that
+// may take long. `made` is the result of the first try. Without a source there are no samples, and
+// the reason is the shortfall if `is_missed`, or once it has read. After a source's end each tick
+// has its error until it is back. `kind` must touch no row before Collect. An attempt that hangs is
+// left behind, and no other one is made.
 std::unique_ptr<Collector> RetryCollector(const CollectorKind& kind, const std::string& root,
                                           Result<std::unique_ptr<Collector>> made,
                                           bool is_missed = true);

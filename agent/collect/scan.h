@@ -7,9 +7,9 @@
 
 namespace stepscope {
 
-// Reading the kernel's text files without copying: each function takes its piece off the front.
+// Parses the kernel's text files without copying: each function takes its part off the front.
 
-// The next line, without its end. False at the end of the text.
+// Takes the next line, without its end. False at the end of the text.
 inline bool TakeLine(std::string_view& text, std::string_view& line) {
   if (text.empty()) return false;
   const std::size_t end = text.find('\n');
@@ -18,8 +18,8 @@ inline bool TakeLine(std::string_view& text, std::string_view& line) {
   return true;
 }
 
-// The next word between blanks; "" at the end. A loop, since the words are short: find_first_of
-// calls a function for each character.
+// Takes the next word between blanks; "" at the end. A loop, since the words are short:
+// find_first_of calls a function for each character.
 inline std::string_view TakeWord(std::string_view& line) {
   const auto blank = [&](std::size_t at) { return line[at] == ' ' || line[at] == '\t'; };
   std::size_t begin = 0;
@@ -31,7 +31,7 @@ inline std::string_view TakeWord(std::string_view& line) {
   return word;
 }
 
-// The next word as a whole number; nothing when it is none or does not fit.
+// Takes the next word as a whole number; nothing when it is none or does not fit.
 inline std::optional<std::uint64_t> TakeNumber(std::string_view& line) {
   const std::string_view word = TakeWord(line);
   std::uint64_t number = 0;

@@ -11,8 +11,8 @@
 
 namespace stepscope {
 
-// A series that takes its column with its first value, so that what a device cannot tell takes no
-// room.
+// A series that gets its column with its first value, so that values which a device does not have
+// take no room.
 class GaugeSeries {
  public:
   explicit GaugeSeries(std::string_view metric, std::string device = "")
@@ -25,28 +25,28 @@ class GaugeSeries {
   bool taken() const { return taken_; }
 
  private:
-  std::string_view metric_;  // of the metric table or a literal
+  std::string_view metric_;  // in the metric table, or a literal
   std::string device_;
   std::size_t number_ = TickRow::kNoColumn;
   bool taken_ = false;
 };
 
-// The growth of a counter per second, times `unit`.
+// The growth of a counter per second, multiplied by `unit`.
 class RateSeries {
  public:
-  // What must have happened before there is a column.
+  // The condition for making the column.
   enum From {
-    kFirstUse,  // the counter is not 0: something happened since the start of the node
-    kFirstMove  // it grew while we looked: for errors, which most devices never have
+    kFirstUse,  // the counter is not 0: used since the start of the node
+    kFirstMove  // it grew meanwhile: for errors, which most devices never have
   };
 
   RateSeries(std::string_view metric, std::string device, double unit = 1, From from = kFirstUse)
       : series_(metric, std::move(device)), unit_(unit), from_(from) {}
 
-  // Of another device from now on, whose counter has nothing to do with the one before.
+  // Begins anew with another device's counter.
   void Restart() { counter_ = {}; }
 
-  // Says the rate before the unit is applied.
+  // Returns the rate before the unit is applied.
   std::optional<double> Take(std::uint64_t value, SteadyTime now, TickRow& row) {
     const auto rate = counter_.Rate(value, now);
     const bool due = series_.taken() || (from_ == kFirstUse ? value > 0 : rate && *rate > 0);
@@ -61,12 +61,13 @@ class RateSeries {
   From from_;
 };
 
-// For sources that cost more than they tell when they are read at each tick.
+// Limits how often a source is read, where each tick would cost more than it is worth.
 class Pace {
  public:
   explicit Pace(Duration period) : period_(period) {}
 
-  // Ticks come a little early and late; one that is early by less than a tenth counts.
+  // Ticks come a little early and late; a tick that is early by less than a tenth of the period
+  // counts.
   bool Due(SteadyTime now) { return Due(now, period_); }
   bool Due(SteadyTime now, Duration period) {
     if (now < next_) return false;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kFirstBuffer = 4096;
 constexpr std::size_t kLargest = 16 * 1024 * 1024;
-// The kernel hands out such files by the page, so less than half of one, with room for more, is the
-// end of the text: no second call is needed to learn that.
+// The kernel returns such files by the page, so a reading of less than half of one, with room for
+// more, is the whole text: no second call is needed.
 constexpr std::size_t kSurelyAll = 2048;
 
 }  // namespace

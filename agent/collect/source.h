@@ -8,14 +8,14 @@
 
 namespace stepscope {
 
-// One file of the kernel, kept open and read from its start each time. `root` stands in front of
-// its path, so that tests can show a node of their own. For one thread.
+// One file of the kernel, kept open and read from its start each time. `root` is put in front of
+// its path, so that tests can provide a node of their own. For one thread.
 class Source {
  public:
-  // NotFound or Unavailable, naming the file.
+  // NotFound or Unavailable names the file.
   static Result<Source> Open(const std::string& root, const std::string& path);
 
-  // The whole text, valid until the next Read. At most 16 MiB.
+  // Reads the whole text, valid until the next Read. At most 16 MiB.
   Result<std::string_view> Read();
 
  private:

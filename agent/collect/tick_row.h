@@ -10,21 +10,22 @@
 
 namespace stepscope {
 
-// The values of one tick. Columns are only ever added, so a collector keeps the numbers of its own.
+// The values of one tick. Columns are only ever added, so a collector can keep the numbers of its
+// columns.
 class TickRow {
  public:
   static constexpr std::size_t kNoColumn = SIZE_MAX;
 
-  // The column of a new series. `metric` is one of core/model/metric.h. kNoColumn when no more fit
+  // Adds the column of a new series of a metric of core/model/metric.h. kNoColumn when no more fit
   // into a frame: setting that one does nothing.
   std::size_t Add(std::string_view metric, std::string_view device = "");
 
-  // The same for a custom metric, with so many decimal digits.
+  // Adds the column of a custom metric, with so many decimal digits.
   std::size_t AddCustom(std::string_view metric, std::uint8_t scale, std::string_view device = "");
 
   void Set(std::size_t column, double value);
 
-  // The value that `from` has in column `there`, a column of the same metric.
+  // Copies the value of column `there` of `from`, a column of the same metric.
   void Copy(std::size_t column, const TickRow& from, std::size_t there);
 
   // Makes every value missing.
