@@ -16,29 +16,29 @@
 
 namespace stepscope {
 
-// Gathers ticks until they are cut into a frame: at each push, when the frame is full, and when the
-// set of series changes. Any thread. `stream` outlives it.
+// Collects ticks and cuts them into frames: at each push, when a frame is full, and when the set of
+// series changes. Any thread. `stream` outlives it.
 class TickFramer {
  public:
   explicit TickFramer(FrameStream& stream) : stream_(stream) {}
 
   void Add(Time at, const TickRow& row);
 
-  // Makes a frame of the ticks gathered, if there are any.
+  // Makes a frame of the collected ticks, if there are any.
   void Cut();
 
  private:
-  // Tick behind tick, so that one more touches little memory; columns are made of them when they
-  // are cut.
+  // The ticks one after the other, so that another tick touches little memory; they become columns
+  // when they are cut.
   struct Pending {
     Schema schema;
     std::uint64_t schema_hash = 0;
-    std::vector<std::uint8_t> scales;  // of the series
-    std::vector<std::int64_t> at_us;   // of each tick
-    std::vector<std::int64_t> values;  // of each tick, of each series; so, too:
+    std::vector<std::uint8_t> scales;  // for each series
+    std::vector<std::int64_t> at_us;   // for each tick
+    std::vector<std::int64_t> values;  // for each tick, for each series; `present` too
     std::vector<std::uint8_t> present;
-    Time last{};    // of the newest tick, cut or not
-    Column column;  // the one that is being written
+    Time last{};    // newest tick, cut or not
+    Column column;  // the column that is being written
 
     std::size_t rows() const { return at_us.size(); }
   };
@@ -50,8 +50,8 @@ class TickFramer {
   Guarded<Pending> pending_;
 };
 
-// Turns what the training processes marked into frames: facts, steps, annotation statistics,
-// spans of a window and its end. For one thread. `stream` outlives it.
+// Turns the marks of the training processes into frames: facts, steps, annotation statistics, spans
+// of a window and its end. For one thread. `stream` outlives it.
 class MarkFramer {
  public:
   explicit MarkFramer(FrameStream& stream) : stream_(stream) {}
@@ -59,7 +59,7 @@ class MarkFramer {
   void Add(const IntakeBatch& batch);
 
  private:
-  // The schemas of a rank only grow, so that few of them travel.
+  // The schemas of a rank only grow, so that few of them are sent.
   struct Rank {
     std::vector<Phase> phases;
     std::vector<std::string> names;

@@ -9,15 +9,15 @@
 
 namespace stepscope {
 
-// The part of a node's ticks that belongs to one of its jobs: everything but GPUs that are not the
-// job's and the agent's own control group; that of the job is a column of its own. Series are only
+// The part of a node's ticks that belongs to one of its jobs: everything but other jobs' GPUs and
+// the agent's own control group; the job's control group has columns of its own. Series are only
 // ever added. For one thread.
 class JobTickRow {
  public:
-  // From now on this GPU is the job's, too.
+  // Adds a GPU to the job's.
   void AddGpu(const std::string& device) { gpus_.insert(device); }
 
-  // Valid until the next call; columns of the job's own may be added.
+  // The job's part of a tick, valid until the next call; columns of the job's own may be added.
   TickRow& Of(const TickRow& node);
 
  private:
@@ -25,7 +25,7 @@ class JobTickRow {
 
   std::set<std::string, std::less<>> gpus_;
   TickRow row_;
-  std::vector<std::size_t> columns_;  // of row_, for each column of the node; kNoColumn: left out
+  std::vector<std::size_t> columns_;  // column of row_ for each of the node's; kNoColumn: left out
 };
 
 }  // namespace stepscope

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostWords = 64;
 constexpr std::size_t kLongestWord = 256;
 
-// A command line can be megabytes long; what people need to recognise it is not.
+// A command line can be megabytes long; people recognise it by its beginning.
 Json ShortCommand(const std::vector<std::string>& command) {
   Json words = Json::array();
   for (std::size_t i = 0; i < std::min(command.size(), kMostWords); ++i) {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kLongestName = 63;
 constexpr std::size_t kMostNames = 4096;
-constexpr std::size_t kMostSpans = 8'192;       // in a frame: half of what a table may have
-constexpr std::size_t kMostStatistics = 8'192;  // in a frame: half of what a table may have
+constexpr std::size_t kMostSpans = 8'192;       // in a frame: half the rows of the largest table
+constexpr std::size_t kMostStatistics = 8'192;  // in a frame: half the rows of the largest table
 
 std::int64_t EndOf(const Step& step) {
   return ToMicros(step.start + step.wall);
@@ -42,7 +42,7 @@ std::string ShortName(const std::string& name) {
   return name.substr(0, size);
 }
 
-// Those of a name follow each other.
+// Rows of one name are next to each other.
 std::size_t NamesIn(std::span<const AnnotationStatistic> statistics) {
   std::size_t names = 0;
   for (std::size_t i = 0; i < statistics.size(); ++i) {
@@ -68,7 +68,7 @@ void MarkFramer::Add(const IntakeBatch& batch) {
     AddSpans(marks.rank, marks.spans);
   }
   for (const RankEnd& rank : batch.rank_ended) say(RankEndedEvent(rank));
-  // Behind its spans: who reads it has them all.
+  // The window's end comes after its spans, so a reader of the end has them all.
   if (batch.window_ended) say(AnsweredEvent(*batch.window_ended));
 }
 

@@ -10,12 +10,13 @@
 
 namespace stepscope {
 
-// What the scripts of a job say with stepscope.metric(): at each tick the newest value of each name
-// that a rank has set since the tick before; its device is "rank0". A name that was not set has no
-// sample, so that a training that hangs does not look as fast as it was. For one thread.
+// Samples of the metrics that the scripts of a job set by stepscope.metric(): at each tick the
+// newest value of each name that a rank has set since the previous tick; its device is "rank0". A
+// name that was not set has no sample, so that a training that hangs does not look as fast as it
+// was. For one thread.
 class RankMetrics : public Collector {
  public:
-  // Calls it for each metric that was set since.
+  // Calls `use` for each metric that was set since the last call.
   using Take = std::function<void(const UseMetric& use)>;
 
   explicit RankMetrics(Take take) : take_(std::move(take)) {}

@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-// About 1 MiB when nothing compresses.
+// Takes about 1 MiB when nothing compresses.
 constexpr std::size_t kMostCells = 100'000;
 
 }  // namespace
