@@ -1,4 +1,4 @@
-// AMD cards, as the driver amdgpu shows them.
+// AMD cards, read from the files of the driver amdgpu.
 
 #include "agent/gpu/drm_card.h"
 #include "agent/gpu/gpu.h"
@@ -23,7 +23,7 @@ constexpr CardRow kAmdRows[] = {
     {kPcieLink, kLink, 1e9, "device/current_link_speed"},
 };
 
-// Graphics inside a processor gets a smaller piece of the node's memory.
+// A GPU inside a processor has less memory than this, a part of the node's.
 constexpr std::uint64_t kLeastMemory = 4ull << 30;
 
 }  // namespace

@@ -21,7 +21,7 @@ std::string FirstLine(const std::string& root, const std::string& path) {
   return text ? Printable(Trim(text->substr(0, text->find('\n'))), 100) : "";
 }
 
-// The value of NAME=value in a file of such lines.
+// The value of NAME in a file of lines NAME=value.
 std::string Property(const std::string& root, const std::string& path, std::string_view name) {
   auto source = Source::Open(root, path);
   if (!source) return "";
@@ -35,7 +35,7 @@ std::string Property(const std::string& root, const std::string& path, std::stri
   return "";
 }
 
-// card7 is 7; what is no card is nothing.
+// The number in the name of a card: 7 for "card7"; nothing for any other name.
 std::optional<unsigned> NumberOf(std::string_view name) {
   if (!name.starts_with("card")) return std::nullopt;
   name.remove_prefix(4);

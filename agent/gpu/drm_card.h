@@ -13,36 +13,36 @@ namespace stepscope {
 
 inline constexpr std::string_view kAmdVendor = "0x1002", kIntelVendor = "0x8086";
 
-// A graphics card of the kernel, such as card1.
+// A graphics card that the kernel lists, such as card1.
 struct DrmCard {
   std::string name;           // card1
   std::string folder{};       // /sys/class/drm/card1
   std::string vendor{};       // 0x1002
-  std::string product{};      // what it is called, or its numbers
+  std::string product{};      // product name, or its PCI ids
   std::string pci_address{};  // 0000:c1:00.0
 };
 
-// Whether there is one of AMD or Intel. Asks no driver: who made a card, its bus knows.
+// Whether the node has a card of AMD or Intel. Asks no driver: the PCI bus knows the vendor.
 bool HasDrmCards(const std::string& root);
 
-// In the order of their numbers. Connectors, such as card1-DP-1, are none.
+// All cards in the order of their numbers, without connectors such as card1-DP-1.
 std::vector<DrmCard> FindDrmCards(const std::string& root);
 
-// How the number in a file becomes a value. kIdle: a counter of milliseconds in which it slept.
-// kLink: transfers per second of each lane of PCIe, times the lanes that stand beside it.
+// How the number in a file becomes a value. kIdle: a counter of milliseconds asleep. kLink:
+// transfers per second of each PCIe lane, times the lanes in the file beside it.
 enum class CardFile { kGauge, kCounter, kIdle, kLink };
 
-// A row of a vendor's table. `path` is below the card's folder; "hwmon/" stands for the folder of
-// its sensors. Of several rows for one metric the first whose file is there counts.
+// A row of a vendor's table. `path` is below the card's folder; "hwmon/" is replaced by the folder
+// of its sensors. If several rows have one metric, the first whose file exists counts.
 struct CardRow {
   GpuMetric metric;
   CardFile kind;
-  double unit;  // what 1 in the file stands for
+  double unit;  // value of 1 in the file
   std::string_view path;
 };
 
-// Reads such cards. What a card has no file for is missing; a card that sleeps is left asleep and
-// has no samples. Fails when there is no card; the error's message is not for people.
+// Reads these cards. A metric without a file is missing; a sleeping card is not woken and has no
+// samples. Fails when there is no card; the error's message is not shown to people.
 Result<std::unique_ptr<Collector>> MakeCardCollector(const std::string& root,
                                                      std::span<const DrmCard> cards,
                                                      std::span<const CardRow> rows);

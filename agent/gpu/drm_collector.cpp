@@ -1,4 +1,4 @@
-// Samples of graphics cards that the kernel shows as files: MakeCardCollector of drm_card.h.
+// MakeCardCollector of drm_card.h: samples of graphics cards that the kernel shows as files.
 
 #include <algorithm>
 #include <charconv>
@@ -23,7 +23,7 @@ struct File {
   const CardRow* row;
   Source source;
   Counter counter{};
-  std::optional<Source> lanes{};  // of a link
+  std::optional<Source> lanes{};  // for kLink
 };
 
 struct Card {
@@ -44,8 +44,8 @@ std::optional<double> NumberIn(Source& source) {
   return static_cast<double>(number);
 }
 
-// "16.0 GT/s PCIe" on each of "16" lanes. From 8 GT/s on 130 bits carry 128, before that 10
-// carry 8.
+// Bytes per second of a link: "16.0 GT/s PCIe" on each of "16" lanes. From 8 GT/s on 130 bits carry
+// 128, below that 10 carry 8.
 std::optional<double> LinkOf(File& file) {
   if (!file.lanes) return std::nullopt;
   const auto lanes = NumberIn(*file.lanes);
@@ -158,14 +158,14 @@ class CardCollector : public Collector {
     for (File& file : card.files) {
       if (const auto value = ValueOf(file, now, answers)) values[file.row->metric] = *value;
     }
-    // Its files are of a card that is gone; it may come again.
+    // The open files are of a card that is gone; it may come again.
     if (!answers && card.reopen_pace.Due(now)) OpenSources(root_, rows_, card);
     values.SetMemory(values[GpuMetric::kMemoryUsed], values[GpuMetric::kMemoryTotal]);
     card.columns.Set(values, row);
   }
 
   const std::string root_;
-  const std::span<const CardRow> rows_;  // of a table
+  const std::span<const CardRow> rows_;  // a vendor's table
   std::vector<Card> cards_;
 };
 

@@ -60,8 +60,8 @@ class GpuCollector : public Collector {
   std::vector<std::unique_ptr<Collector>> vendors_;
 };
 
-// The driver's library of the node below `root`; else the loader's, which is also the agent's own
-// when it runs in a container.
+// The driver's library of the node below `root`; else the one that the loader finds, also the
+// agent's own when it runs in a container.
 std::string NvmlFile(const std::string& root) {
   for (const char* folder :
        {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib64/", "/usr/lib/"}) {
@@ -80,7 +80,8 @@ Result<std::unique_ptr<Collector>> MakeCards(const std::string& root) {
   return std::unique_ptr<Collector>(std::make_unique<GpuCollector>(std::move(vendors)));
 }
 
-// Their files ask a driver. Where there is no card at all there is no thread either.
+// The cards' files ask a driver, so they are read in the background. Without a card there is no
+// thread.
 Result<std::unique_ptr<Collector>> MakeCardsAside(const std::string& root, TickRow&) {
   if (!HasDrmCards(root)) return NotFound("no AMD or Intel card");
   return CollectInBackground([root](TickRow&) { return MakeCards(root); }, {.name = "drm"});
@@ -94,7 +95,7 @@ constexpr CollectorKind kNvidia{"nvidia", MakeNvidia, true}, kDrm{"drm", MakeCar
 
 }  // namespace
 
-// Where one is there nobody misses the other, but its driver may still come.
+// When one vendor's GPUs exist, the other's are not missed, but their driver may be loaded later.
 Result<std::unique_ptr<Collector>> MakeGpuCollector(const std::string& root, TickRow& row) {
   auto nvidia = kNvidia.make(root, row), cards = kDrm.make(root, row);
   if (!nvidia && !cards) {

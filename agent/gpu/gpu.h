@@ -7,12 +7,12 @@
 
 namespace stepscope {
 
-// The GPUs of the node, whoever made them: NVIDIA through the driver's library, AMD and Intel
-// through the files of the kernel. One source, so that a node has one reason for having none.
+// Collects the GPUs of the node, of any vendor: NVIDIA through the driver's library, AMD and Intel
+// through the files of the kernel. One collector, so that a node has one reason for having no GPU.
 Result<std::unique_ptr<Collector>> MakeGpuCollector(const std::string& root, TickRow& row);
 
-// Cards of that vendor that a training run can use. What sits inside the processor is left out:
-// it would look like a GPU that has nothing to do.
+// Collects the cards of one vendor that a training run can use. A GPU inside the processor is left
+// out: it would look like a GPU that has nothing to do.
 Result<std::unique_ptr<Collector>> MakeAmdCollector(const std::string& root);
 Result<std::unique_ptr<Collector>> MakeIntelCollector(const std::string& root);
 

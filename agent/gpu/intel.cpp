@@ -1,4 +1,4 @@
-// Intel cards, as the drivers xe and i915 show them.
+// Intel cards, read from the files of the drivers xe and i915.
 
 #include "agent/gpu/drm_card.h"
 #include "agent/gpu/gpu.h"
@@ -9,7 +9,8 @@ namespace {
 using enum GpuMetric;
 using enum CardFile;
 
-// Without rights there is no count of busy time: a GPU that does not sleep counts as busy.
+// The count of busy time needs rights that the agent may lack: a GPU that does not sleep counts as
+// busy.
 constexpr CardRow kIntelRows[] = {
     {kUtil, kIdle, 1, "device/tile0/gt0/gtidle/idle_residency_ms"},
     {kUtil, kIdle, 1, "gt/gt0/rc6_residency_ms"},
@@ -24,7 +25,7 @@ constexpr CardRow kIntelRows[] = {
     {kSmClock, kGauge, 1, "gt_act_freq_mhz"},
 };
 
-// Where graphics inside an Intel processor always sits.
+// The PCI address of every GPU inside an Intel processor.
 constexpr std::string_view kInside = "0000:00:02.0";
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-// A reading stands for the ticks after it for so long, or for two ticks where these are far apart.
+// How long a reading is used for the ticks after it, or two ticks where these are far apart.
 constexpr Duration kGoodFor = 2s;
 
 class NvidiaCollector : public Collector {

@@ -13,8 +13,8 @@ inline SteadyTime SystemSteady() {
   return SystemClock().Steady();
 }
 
-// Each GPU that NVML lets us see, as gpu0 and so on in NVML's order. `library` is a file, or a name
-// for the system's loader. `steady` tells how late the driver answers.
+// Collects each GPU that NVML shows us, as gpu0 and so on in NVML's order. `library` is a file, or
+// a name for the system's loader. `steady` tells how late the driver answers.
 Result<std::unique_ptr<Collector>> MakeNvidiaCollector(const std::string& library,
                                                        const NvmlPatience& patience,
                                                        const SteadyNow& steady = SystemSteady);

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-// NVML as the driver's library has it, as far as the agent calls it: declarations of our own,
-// because the header comes with the CUDA toolkit only. Names follow the library's without "nvml".
-// Sizes and versions are part of its binary interface.
+// NVML, the driver's library, as far as the agent calls it: declarations of our own, because the
+// header comes with the CUDA toolkit only. Names follow the library's without "nvml". Sizes and
+// versions are part of its binary interface.
 namespace stepscope::nvml {
 
 enum Return : int {
@@ -23,13 +23,13 @@ using GpmSample = struct GpmSampleTag*;
 
 inline constexpr unsigned kTemperatureGpu = 0;
 inline constexpr unsigned kClockSm = 1, kClockMemory = 2;
-inline constexpr unsigned kUncorrected = 1, kSinceDriverStart = 0;  // of ECC errors
+inline constexpr unsigned kUncorrected = 1, kSinceDriverStart = 0;  // counts of ECC errors
 inline constexpr unsigned long long kEventXid = 8;
 inline constexpr unsigned kAllLinks = ~0u;
 inline constexpr unsigned kFieldNvlinkSend = 138, kFieldNvlinkReceive = 139;  // KiB
 inline constexpr unsigned kFieldPcieSend = 197, kFieldPcieReceive = 198;      // bytes
 
-// Why clocks are lower than they could be.
+// Reasons for which clocks are lower than they could be.
 inline constexpr unsigned long long kPowerReasons = 0x04 | 0x80;    // software cap, power brake
 inline constexpr unsigned long long kThermalReasons = 0x20 | 0x40;  // software, hardware
 inline constexpr unsigned long long kHardwareSlowdown = 0x08;       // either of both
@@ -43,7 +43,7 @@ struct Utilization {
 };
 static_assert(sizeof(Utilization) == 8);
 
-// Version 1 of the call counts what the driver keeps for itself as used.
+// Version 2; version 1 counts the driver's own memory as used.
 struct Memory2 {
   unsigned version = Version(40, 2);
   unsigned long long total = 0, reserved = 0, free = 0, used = 0;
@@ -59,7 +59,7 @@ static_assert(sizeof(Temperature) == 12);
 
 inline constexpr unsigned long long kUnknownMemory = ~0ull;
 
-// Of the function with _v3: the one without a version has 16 bytes.
+// For the function with _v3: the structure of the function without a version has 16 bytes.
 struct NvmlProcessMemory {
   unsigned pid = 0;
   unsigned long long used = 0;

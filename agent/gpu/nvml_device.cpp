@@ -42,7 +42,7 @@ nvml::Device HandleOf(const NvmlLibrary& library, unsigned index) {
   return library.device(index, &handle) == nvml::kSuccess ? handle : nullptr;
 }
 
-// The names that CUDA_VISIBLE_DEVICES may have for parts of a GPU. Their numbers may have holes.
+// The names of a GPU's MIG instances in CUDA_VISIBLE_DEVICES. Their numbers may have holes.
 std::vector<std::string> InstancesOf(const NvmlLibrary& library, nvml::Device device) {
   std::vector<std::string> names;
   unsigned most = 0;
@@ -215,7 +215,7 @@ void NvmlDevice::ProcessesInto(std::vector<GpuProcess>& processes) {
   auto count = static_cast<unsigned>(listed_.size());
   nvml::Return result = library_.processes(handle_, &count, listed_.data());
   if (result == nvml::kInsufficientSize) {
-    // With room for those that start until the second call.
+    // Leaves room for processes that start before the second call.
     listed_.resize(std::min<std::size_t>(2ull * count, kMostProcesses));
     count = static_cast<unsigned>(listed_.size());
     result = library_.processes(handle_, &count, listed_.data());
@@ -224,7 +224,7 @@ void NvmlDevice::ProcessesInto(std::vector<GpuProcess>& processes) {
   if (!Note(result)) return;
   for (std::size_t i = 0; i < std::min<std::size_t>(count, listed_.size()); ++i) {
     const nvml::NvmlProcessMemory& one = listed_[i];
-    // In a container the driver may not say which process it is.
+    // In a container the driver may leave out which process it is.
     if (one.pid != 0 && one.used != nvml::kUnknownMemory) processes.push_back({one.pid, one.used});
   }
 }

@@ -14,24 +14,24 @@
 
 namespace stepscope {
 
-// What time it is. Whoever reads owns a copy, because it may be left behind.
+// Returns the current time. A reading thread owns a copy, because it may be left behind.
 using SteadyNow = std::function<SteadyTime()>;
 
-// One GPU of NVML. What it does not support, or does not let us see, stays missing and is not asked
-// for again; of a lost GPU everything is missing until it is back. For one thread; every call may
-// block. `library` outlives it.
+// One GPU of NVML. A value that it does not support, or that we may not read, stays missing and is
+// not asked for again; all values of a lost GPU are missing until it is back. For one thread; every
+// call may block. `library` outlives it.
 class NvmlDevice {
  public:
   NvmlDevice(const NvmlLibrary& library, unsigned index);
 
   GpuFacts Facts();
 
-  // Rates are over the time since the call before, and missing at the first one and when a counter
-  // ran backwards or wrapped. A driver may take its time over each call, so each counter asks `now`
-  // behind its own.
+  // Rates are over the time since the previous call, and missing at the first one and when a
+  // counter ran backwards or wrapped. A driver may be slow in each call, so `now` is called behind
+  // the reading of each counter.
   void Read(const SteadyNow& now, GpuValues& values);
 
-  // Adds the processes that hold memory of it. May take long.
+  // Adds the processes that hold memory of this GPU. May take long.
   void ProcessesInto(std::vector<GpuProcess>& processes);
 
   unsigned index() const { return index_; }

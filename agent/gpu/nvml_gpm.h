@@ -8,14 +8,14 @@
 
 namespace stepscope {
 
-// What the processors of one GPU do, from Hopper on. Values are means between two samples of the
+// Activity of a GPU's processors, from Hopper on. Values are means between two samples of the
 // driver. For one thread; the calls may block.
 class NvmlGpm {
  public:
   NvmlGpm(const NvmlLibrary& library, nvml::Device device);
 
-  // Sets nothing where the GPU has no such counters, and at the first call. What comes less than
-  // 100 ms after the sample before, which is too little for the driver, says the same again.
+  // Sets nothing where the GPU has no such counters, and at the first call. A call within 100 ms of
+  // the previous sample, which is too early for the driver, sets the previous values again.
   void Read(nvml::Device device, SteadyTime now, GpuValues& values);
 
  private:
@@ -28,7 +28,7 @@ class NvmlGpm {
   bool NewSample(nvml::Device device, SteadyTime now);
 
   const NvmlLibrary& library_;
-  std::unique_ptr<nvml::GpmMetrics> metrics_;  // large; null where there is nothing to read
+  std::unique_ptr<nvml::GpmMetrics> metrics_;  // large; null where the GPU has no such counters
   Sample before_, after_;
   bool sampled_ = false, known_ = false;
   SteadyTime at_{};

@@ -63,7 +63,7 @@ Result<NvmlLibrary> LoadNvml(const std::string& file) {
     return missing ? NotFound(Format("{} not found", kNvmlName)) : Unavailable(reason);
   }
   NvmlLibrary nvml{};
-  // Always the name with its version: the one without is an older function.
+  // Every name has its version: without one it is an older function.
   const bool usable = Find(library, "nvmlInit_v2", nvml.init) &&
                       Find(library, "nvmlShutdown", nvml.shutdown) &&
                       Find(library, "nvmlDeviceGetCount_v2", nvml.count) &&

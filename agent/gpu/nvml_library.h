@@ -7,9 +7,9 @@
 
 namespace stepscope {
 
-// The functions of libnvidia-ml.so.1, loaded when the agent starts, because few nodes have it.
-// Those of the first group are there; any other is null where the driver is too old or too new for
-// it.
+// The functions of libnvidia-ml.so.1, loaded when the agent starts, because few nodes have it. The
+// first group is always there; any other function is null where the driver is too old or too new
+// for it.
 struct NvmlLibrary {
   template <typename... Parameters>
   using Call = nvml::Return (*)(Parameters...);
@@ -51,8 +51,8 @@ struct NvmlLibrary {
 
 inline constexpr const char* kNvmlName = "libnvidia-ml.so.1";
 
-// Of this file, or of the first one of that name that the system's loader finds. Never unloaded: a
-// call into it may outlive whoever made it.
+// Loads this file, or the first library of that name that the system's loader finds. Never unloads
+// it: a call into it may outlive its caller.
 Result<NvmlLibrary> LoadNvml(const std::string& file);
 
 }  // namespace stepscope

@@ -14,20 +14,20 @@
 
 namespace stepscope {
 
-// Owned by the reader and by its thread; whoever leaves last frees it.
+// Owned by the reader and its thread; the last of them frees it.
 struct NvmlReader::Shared {
   struct Request {
-    SteadyTime of, at;  // the tick, and what `steady` said then
+    SteadyTime of, at;  // time of the tick, and of `steady` then
   };
   struct State {
     bool stop = false, started = false, ended = false;
-    std::optional<Request> asked;  // until that reading is there
+    std::optional<Request> asked;  // set until that reading is done
     std::optional<SteadyTime> read;
-    std::optional<Error> failure;  // why it could not start
+    std::optional<Error> failure;  // error of the start
     std::vector<GpuFacts> gpus;
     std::vector<GpuValues> values;
     std::vector<GpuProcess> processes;
-    std::optional<SteadyTime> listed;  // the tick of the processes
+    std::optional<SteadyTime> listed;  // tick of the list of processes
   };
 
   const NvmlLibrary library;
@@ -63,7 +63,7 @@ bool IsHidden(const NvmlLibrary& library, unsigned index) {
 
 }  // namespace
 
-// The driver may walk all that its clients have to answer.
+// Lists processes after the answer: the driver may take long to walk all its clients.
 void NvmlReader::ListProcesses(Shared& shared, std::span<NvmlDevice> devices, SteadyTime of,
                                std::vector<GpuProcess>& processes) {
   processes.clear();
@@ -74,7 +74,7 @@ void NvmlReader::ListProcesses(Shared& shared, std::span<NvmlDevice> devices, St
   });
 }
 
-// Until the stop. No lock is held during a call into NVML.
+// The thread's loop, until the stop. No lock is held during a call into NVML.
 void NvmlReader::Serve(Shared& shared, std::span<NvmlDevice> devices) {
   NvmlXid xid(shared.library, devices);
   std::vector<GpuValues> values(devices.size());
@@ -143,7 +143,7 @@ NvmlReader::NvmlReader(std::shared_ptr<Shared> shared, const NvmlPatience& patie
 NvmlReader::~NvmlReader() {
   shared_->state.Change([](auto& state) { state.stop = true; });
   shared_->asked.Ring();
-  // The library does not like the end of the process while it works.
+  // The library may crash when the process exits during a call.
   shared_->state.Wait({}, patience_.end, [](const auto& state) { return state.ended; });
 }
 
@@ -164,7 +164,7 @@ void NvmlReader::Await() {
   const SteadyTime until = SystemClock().Steady() + patience_.reading;
   const auto pending = [](const Shared::State& state) { return state.asked.has_value(); };
   while (std::exchange(awaits_, false) && shared_->state.Read(pending)) {
-    // It may still ring for the reading before.
+    // The event may be of the previous reading.
     awaits_ = shared_->answered.WaitFor(until - SystemClock().Steady());
   }
 }

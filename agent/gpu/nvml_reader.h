@@ -15,44 +15,45 @@
 
 namespace stepscope {
 
-// How long others wait for NVML. Tests have more time.
+// How long callers wait for NVML. Tests have more time.
 struct NvmlPatience {
   Duration start = 2s;
   Duration reading = 50ms;
   Duration end = 1s;
 };
 
-// Reads all GPUs on a thread of its own, because a call into the driver may never return. Whoever
-// awaits the answer waits for at most the patience, and not at all while an earlier reading is
-// still on its way. A thread that hangs is left behind: it owns what it touches. For one thread.
+// Reads all GPUs on a thread of its own, because a call into the driver may never return. Await
+// waits for at most the patience, and not at all while an earlier reading is still in progress. A
+// thread that hangs is left behind: it owns the objects that it uses. For one thread.
 class NvmlReader {
  public:
-  // Fails when NVML does, or has no GPU. One that has not started in time is asked all the same.
+  // Fails when NVML fails or has no GPU. A driver that has not started in time is waited for in the
+  // background.
   static Result<std::unique_ptr<NvmlReader>> Start(const NvmlLibrary& library,
                                                    const NvmlPatience& patience, SteadyNow steady);
   ~NvmlReader();
   NvmlReader(const NvmlReader&) = delete;
   NvmlReader& operator=(const NvmlReader&) = delete;
 
-  // Asks for a reading of `now`, and comes back at once. Its rates are over the time until the
-  // driver answered.
+  // Requests a reading for `now`, and returns at once. Its rates are over the time until the driver
+  // answered.
   void Ask(SteadyTime now);
 
-  // Until the answer to that, or the end of the patience.
+  // Waits for that reading, or until the end of the patience.
   void Await();
 
-  // Calls use() with the newest reading; says of when it is, nothing before the first one.
+  // Calls use() with the newest reading; returns the reading's time, nothing before the first one.
   using Use = std::function<void(std::span<const GpuValues>)>;
   std::optional<SteadyTime> Newest(const Use& use) const;
 
-  // Adds the processes that hold memory of the GPUs. They are read every few seconds, and after the
-  // answer that a tick waits for; none where the newest list is old.
+  // Adds the processes that hold memory of the GPUs. They are listed every few seconds, after the
+  // reading that a tick waits for; none when the newest list is old.
   void ProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const;
 
-  // Why NVML did not start, when that came out late.
+  // The reason why NVML did not start, when that was known late.
   std::optional<Error> Failure() const;
 
-  // Empty as long as NVML starts.
+  // The GPUs; empty as long as NVML starts.
   std::vector<GpuFacts> Gpus() const;
 
  private:

@@ -7,13 +7,13 @@
 
 namespace stepscope {
 
-// Critical errors (XID) that the driver reports: each is logged and counted. For one thread.
+// Counts and logs critical errors (XID) that the driver reports. For one thread.
 class NvmlXid {
  public:
-  // Where the driver or a GPU cannot report them, they are not counted.
+  // Watches the GPUs whose driver can report errors.
   NvmlXid(const NvmlLibrary& library, std::span<const NvmlDevice> devices);
 
-  // Sets the count of each device, in the order of the devices. Waits for nothing.
+  // Sets the count of each device, in the order of the devices. Does not wait.
   void Read(std::span<const NvmlDevice> devices, std::span<GpuValues> values);
 
  private:
