@@ -32,7 +32,7 @@ void SampleLoop::Run(std::stop_token stop) {
     const Time after = NextTick(woken, interval);
     const bool early = woken < due && due - woken < interval;
     if (early) continue;
-    // Ticks that were slept through are not made up.
+    // Ticks during a sleep of the machine are not made up for.
     take_(after - interval, sampler_.Sample());
     due = after;
   }

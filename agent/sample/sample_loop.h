@@ -9,8 +9,8 @@
 
 namespace stepscope {
 
-// Samples on the tick grid until it is destroyed, and gives each tick to `take` on its own thread.
-// A change of the interval holds at once. The references outlive it.
+// Samples on the tick grid until it is destroyed, and passes each tick to `take` on its own thread.
+// A change of the interval takes effect at once. The references outlive it.
 class SampleLoop {
  public:
   using Take = std::function<void(Time at, const TickRow& row)>;

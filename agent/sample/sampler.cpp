@@ -31,7 +31,7 @@ const TickRow& Sampler::Sample() {
   const SteadyTime begun = clock_.Steady();
   for (Running& running : running_) running.collector->Begin(begun);
   for (Running& running : running_) {
-    // Each source is read at an instant of its own, and its rates are over exactly that time.
+    // Each source is read at its own time, and its rates are over exactly that time.
     Note(running, running.collector->Collect(clock_.Steady(), row_));
   }
   return row_;
@@ -47,7 +47,7 @@ std::vector<AbsentSource> Sampler::Absent() const {
   return absent;
 }
 
-// What failed once and works again is not worth telling.
+// A source that failed and works again has no failure.
 std::string Sampler::FailureOf(std::string_view source) const {
   const SteadyTime now = clock_.Steady();
   return failures_.Read([&](const std::vector<Failure>& all) {

@@ -12,7 +12,7 @@
 
 namespace stepscope {
 
-// A source that this node does not have, or of which some is left out, and why.
+// A source that is absent on this node, or read in part, and why.
 struct AbsentSource {
   std::string source;
   std::string reason;
@@ -21,28 +21,30 @@ struct AbsentSource {
 };
 
 // Asks every collector for its part of a tick. A collector that fails leaves its columns missing,
-// is logged once when it begins and once when it works again, is absent as long as that lasts, and
-// never stops the others. For one thread. `clock` outlives it.
+// never stops the others, and is absent until it works again; both are logged once. For one thread.
+// `clock` outlives it.
 class Sampler {
  public:
-  // Starts what the node has, and reads each counter once, so that the first tick has rates.
+  // Starts the collectors of this node's sources, and reads each counter once, so that the first
+  // tick has rates.
   Sampler(const std::string& root, const Clock& clock);
 
-  // One more collector, that not every node or command has.
+  // Adds a collector that not every node or command has.
   void Add(std::string_view name, std::unique_ptr<Collector> collector) {
     running_.push_back({name, std::move(collector)});
   }
 
-  // Valid until the next call.
+  // The next tick, valid until the next call.
   const TickRow& Sample();
 
-  // Any thread may ask these; GPUs may come for as long as their driver starts, or when it is
-  // loaded, and a source may become too large to be read as a whole, or fail for some seconds.
+  // Any thread may call the functions below. Their results change: GPUs appear while their driver
+  // starts, or when it is loaded; a source may become too large to be read as a whole, or fail for
+  // some seconds.
   std::vector<AbsentSource> Absent() const;
   std::vector<GpuFacts> Gpus() const;
   bool Starting() const;
 
-  // As that of a collector, of all of them.
+  // The processes of all collectors: see Collector.
   void GpuProcessesInto(SteadyTime now, std::vector<GpuProcess>& processes) const {
     for (const Running& one : running_) one.collector->GpuProcessesInto(now, processes);
   }
@@ -57,7 +59,7 @@ class Sampler {
   struct Failure {
     std::string_view source;
     SteadyTime since;
-    std::string reason;  // when it began: the newest may say another number each time
+    std::string reason;  // first error: later ones may differ in a number only
   };
 
   void Note(Running& running, const Status& status);
@@ -67,7 +69,7 @@ class Sampler {
   TickRow row_;
   std::vector<Running> running_;
   std::vector<AbsentSource> absent_;
-  Guarded<std::vector<Failure>> failures_;  // of those that run
+  Guarded<std::vector<Failure>> failures_;  // failures of running collectors
 };
 
 // The first multiple of the interval since the epoch that is later than `now`.
