@@ -24,7 +24,7 @@ Json ToJson(const LiveRank& rank) {
           {"phases", phases}};
 }
 
-// 0 for what is missing or no whole number that can be.
+// The member as a number; 0 when it is missing, not whole or out of range.
 std::int64_t Number(const Json& json, const char* key) {
   const auto found = json.find(key);
   const bool whole = found != json.end() && found->is_number_integer();

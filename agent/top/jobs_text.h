@@ -9,18 +9,18 @@
 
 namespace stepscope {
 
-// A job as the agent that serves it tells it.
+// A job, as reported by the agent that serves it.
 struct TopJob {
   std::string job;
   std::vector<LiveRank> ranks;
-  std::int64_t more_ranks = 0;  // that are left out
+  std::int64_t more_ranks = 0;  // ranks that are left out
 };
 
-// What an agent says to `top`: JSON in one line, at most kMostTopRanks ranks in all.
+// The agent's answer to `top`: JSON on one line, at most kMostTopRanks ranks in all.
 inline constexpr std::size_t kMostTopRanks = 256;
 std::string JobsText(std::vector<TopJob> jobs);
 
-// Invalid for what is not that; whoever said it.
+// Parses such an answer, which any process may have sent; Invalid for any other text.
 Result<std::vector<TopJob>> ParseJobs(std::string_view text);
 
 }  // namespace stepscope

@@ -16,14 +16,14 @@ constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[2J";
 constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
 constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-// What a handler needs, and nothing else: there is one terminal.
+// State for the signal handler: there is one terminal.
 termios before;
 
 void Write(std::string_view text) {
   [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
 }
 
-// Only calls that are safe in a handler.
+// Makes only calls that are safe in a signal handler.
 void Restore() {
   Write(kLeave);
   tcsetattr(STDIN_FILENO, TCSANOW, &before);
@@ -31,7 +31,7 @@ void Restore() {
 
 void OnFatal(int signal) {
   Restore();
-  raise(signal);  // for good: the handler is for once
+  raise(signal);  // ends the program: the handler is called once
 }
 
 void CatchFatal(void (*handler)(int)) {
@@ -47,7 +47,7 @@ Result<Terminal> Terminal::Open() {
   if (isatty(STDOUT_FILENO) == 0 || tcgetattr(STDIN_FILENO, &before) != 0) {
     return Invalid("no terminal");
   }
-  // Only so that a change of size interrupts a wait.
+  // An empty handler, so that a change of size interrupts a wait.
   struct sigaction action {};
   action.sa_handler = [](int) {};
   sigaction(SIGWINCH, &action, nullptr);

@@ -8,12 +8,11 @@
 
 namespace stepscope {
 
-// The terminal of standard output, with a screen of its own that is gone afterwards, as is every
-// other change: at the end, and when a signal ends the program that no handler can refuse but
-// SIGKILL. One at a time.
+// The terminal of standard output, on an alternate screen. The destructor restores screen and
+// settings, as does any signal that ends the program, but SIGKILL. One at a time.
 class Terminal {
  public:
-  // Invalid when standard input and output are none.
+  // Invalid when standard input and output are not a terminal.
   static Result<Terminal> Open();
   Terminal(Terminal&& other) noexcept;
   ~Terminal();
@@ -23,10 +22,10 @@ class Terminal {
   };
   Size size() const;
 
-  // False when it is gone.
+  // Draws the lines; false when the terminal is gone.
   bool Show(const std::vector<std::string>& lines) const;
 
-  // For a stop (Ctrl-Z), and after it.
+  // Leave before a stop (Ctrl-Z), Enter after it.
   void Leave();
   void Enter();
 

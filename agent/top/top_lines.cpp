@@ -43,7 +43,7 @@ const char* ColourOf(double percent) {
   return percent >= 60 ? "\x1b[33m" : "\x1b[32m";
 }
 
-// `width` with its brackets.
+// A bar of `width` columns, with its brackets.
 std::string Bar(double percent, std::size_t width, const TopStyle& style) {
   const std::size_t room = width - 2;
   const double share = std::isfinite(percent) ? std::clamp(percent / 100, 0.0, 1.0) : 0;
@@ -54,7 +54,7 @@ std::string Bar(double percent, std::size_t width, const TopStyle& style) {
   return "[" + bar + std::string(room - filled, ' ') + "]";
 }
 
-// Cut to so many places: bytes that continue a character and what sets colours take none.
+// Cuts a line to so many columns: bytes that continue a character and colour sequences take none.
 std::string Cut(const std::string& line, std::size_t columns) {
   std::size_t places = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -68,7 +68,7 @@ std::string Cut(const std::string& line, std::size_t columns) {
   return line;
 }
 
-// The most lines that each part of the node may take.
+// The number of lines that each part of the node may take.
 struct Room {
   std::size_t cores = kMostCoreLines, gpus = 0, disks = kMostFlows, networks = kMostFlows;
 };
@@ -128,7 +128,7 @@ class Page {
                std::isfinite(view_.load) ? Format("{:.2f}", view_.load) : "-"));
   }
 
-  // The mean of each group of cores that stand next to each other.
+  // The mean of each group of neighbouring cores.
   std::string CoreCell(std::size_t from, std::size_t to) const {
     double sum = 0;
     for (std::size_t i = from; i < to; ++i) sum += view_.core_percents[i];
@@ -171,7 +171,7 @@ class Page {
                Bytes(view_.memory_used), Bytes(view_.memory_total), Bytes(view_.swap_used)));
   }
 
-  // The busiest of them, as many as there is room for.
+  // The busiest devices, as many as there is room for.
   void Flows(const char* kind, const char* in, const char* out,
              const std::vector<TopView::Flow>& flows, std::size_t most) {
     const auto moved = [](const TopView::Flow& flow) {

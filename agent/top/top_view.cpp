@@ -7,7 +7,7 @@
 namespace stepscope {
 namespace {
 
-// Of each device that has this metric, in the order of the ticks.
+// Calls a function for each device that has this metric, in the order of the ticks.
 void EachDevice(const TickRow& row, std::string_view metric,
                 const std::function<void(const std::string& device)>& take) {
   for (const SeriesName& series : row.series()) {
@@ -15,7 +15,7 @@ void EachDevice(const TickRow& row, std::string_view metric,
   }
 }
 
-// Which metrics there are depends on the vendor: the files of Intel do not tell the memory in use.
+// GPUs of any vendor: Intel's files, for example, do not tell the memory in use.
 std::vector<std::string> GpusOf(const TickRow& row) {
   std::vector<std::string> gpus;
   for (const SeriesName& series : row.series()) {

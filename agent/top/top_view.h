@@ -10,7 +10,7 @@
 
 namespace stepscope {
 
-// What `top` shows; NaN for what is not known.
+// The data that `top` shows; NaN for unknown values.
 struct TopView {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -35,7 +35,7 @@ struct TopView {
   std::string remark{};  // why there are no jobs
 };
 
-// All that a tick of the node says.
+// The view of a tick of the node.
 TopView ViewOf(const TickRow& row, const std::string& node, Time at);
 
 }  // namespace stepscope
