@@ -14,13 +14,13 @@
 namespace stepscope {
 namespace {
 
-// Version 2 sums up what each core of each group below counted to answer.
+// To answer, the kernel of version 2 sums up the counts of each core of each group below.
 constexpr Duration kCgroupPeriod = 2s;
-constexpr Duration kSeldomPeriod = 10s;  // of files in which nothing changes for most groups
-// What version 1 says when there is none is near the largest number.
+constexpr Duration kSeldomPeriod = 10s;  // for files that do not change for most groups
+// Without a limit version 1 has a number near the largest one.
 constexpr std::uint64_t kNoLimit = 1ull << 60;
 
-// The series of one group. It may become another one: then rates begin anew.
+// The series of one control group. When the group is replaced by another one, rates begin anew.
 class Cgroup {
  public:
   void Open(std::vector<CgroupFile> files) {
@@ -41,7 +41,7 @@ class Cgroup {
         const auto number = from->number(*text, from->key);
         if (!number) continue;
         if (from->figure == kCgroupLimit) {
-          limit = std::min(limit, *number);  // the smallest of all groups holds
+          limit = std::min(limit, *number);  // the smallest limit of all groups counts
         } else {
           rates[from->figure] = Show(*from, *number, now, row);
         }
@@ -50,12 +50,12 @@ class Cgroup {
     if (limit < kNoLimit) limit_.Set(static_cast<double>(limit), row);
     const auto periods = rates[kCgroupPeriods], throttled = rates[kCgroupThrottled];
     if (!periods || !throttled || *periods <= 0) return;
-    // The kernel adds to them one after the other, and a period may end in between.
+    // The kernel updates the two counters one after the other, so a period may end in between.
     throttled_.Set(100 * std::min(1.0, *throttled / *periods), row);
   }
 
  private:
-  // Says the rate of what is counted.
+  // Returns the rate of a counter.
   std::optional<double> Show(const CgroupRow& from, std::uint64_t number, SteadyTime now,
                              TickRow& row) {
     const auto value = static_cast<double>(number);
@@ -124,7 +124,7 @@ class JobCgroup : public PacedCollector {
     return {};
   }
 
-  // Says why there is nothing to read.
+  // Opens the group's files; returns the reason why there are none.
   std::string Open() {
     group_.Open({});
     const std::string path = Format("/proc/{}/cgroup", pid_);

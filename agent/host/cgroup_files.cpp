@@ -12,7 +12,7 @@
 namespace stepscope {
 namespace {
 
-// Alone in its file, or behind the word `key`.
+// The number in the text, or behind the word `key` in it.
 std::optional<std::uint64_t> NumberIn(std::string_view text, std::string_view key) {
   std::string_view line;
   while (TakeLine(text, line)) {
@@ -21,8 +21,8 @@ std::optional<std::uint64_t> NumberIn(std::string_view text, std::string_view ke
   return std::nullopt;
 }
 
-// Version 2, a line for each device: "8:0 rbytes=4096 wbytes=0 rios=1". A group that has read
-// nothing yet has no lines.
+// The sum over a file of version 2 with a line for each device: "8:0 rbytes=4096 wbytes=0 rios=1".
+// A group that has read nothing yet has no lines.
 std::optional<std::uint64_t> SumOfPairs(std::string_view text, std::string_view key) {
   std::uint64_t sum = 0;
   std::string_view line;
@@ -36,7 +36,7 @@ std::optional<std::uint64_t> SumOfPairs(std::string_view text, std::string_view 
   return sum;
 }
 
-// Version 1: "8:0 Read 4096"; at the end "Total 4096".
+// The sum over a file of version 1: "8:0 Read 4096"; at the end "Total 4096".
 std::optional<std::uint64_t> SumOfLines(std::string_view text, std::string_view key) {
   std::uint64_t sum = 0;
   std::string_view line;
@@ -51,8 +51,8 @@ constexpr std::string_view kMemoryMax = "memory.max";  // "max" where there is n
 
 using enum CgroupLevel;
 
-// Of several rows for one figure the first whose file is there counts; of version 2's limits all
-// do. What version 1 does not sum up over the groups below is the process's own.
+// If several rows have one figure, the first whose file exists counts; all limits of version 2
+// count. Figures that version 1 does not sum up over the groups below are the process's own.
 constexpr CgroupRow kRows[] = {
     {kCgroupCpuTime, kJob, 1e-6, "", "cpu.stat", "usage_usec", NumberIn},
     {kCgroupPeriods, kJob, 1, "", "cpu.stat", "nr_periods", NumberIn},
@@ -78,7 +78,8 @@ bool IsFrequent(CgroupFigure figure) {
          figure == kCgroupWritten;
 }
 
-// "/slurm/job_7" of "/slurm/job_7/step_0/user/task_0"; the whole path where no job of Slurm is.
+// The path of the Slurm job: "/slurm/job_7" for "/slurm/job_7/step_0/user/task_0"; any other path
+// as it is.
 std::string_view JobOf(std::string_view path) {
   constexpr std::string_view kWord = "/job_";
   const std::size_t word = path.find(kWord);
@@ -90,7 +91,7 @@ std::string_view JobOf(std::string_view path) {
   return !number.empty() && std::ranges::all_of(number, is_digit) ? path.substr(0, end) : path;
 }
 
-// The groups of a process that count, the first one first: the job's file may not be there.
+// The groups of a process that count, preferred first: the job's file may not exist.
 std::vector<std::string_view> GroupsOf(std::string_view own, CgroupLevel level) {
   if (level == kJob && JobOf(own) != own) return {JobOf(own), own};
   std::vector<std::string_view> groups = {own};
@@ -117,14 +118,14 @@ std::vector<std::string> FoldersOf(const std::string& root, std::string_view mem
         folders.push_back(Format("{}{}/", above, one));
     }
   };
-  // Above the top of what this process sees, which it does not know the way to.
+  // The path leads above the top that this process sees, where it cannot follow.
   const bool beyond = group->starts_with("/..");
   if (!beyond) add(*group);
   if (folders.empty() && top == CgroupTop::kCounts) add("");
   return folders;
 }
 
-// Null where it is not there.
+// Null where there is no such file.
 CgroupFile* OpenFile(const std::string& root, const std::string& path,
                      std::vector<CgroupFile>& files) {
   const auto open = std::ranges::find(files, path, &CgroupFile::path);
@@ -133,12 +134,12 @@ CgroupFile* OpenFile(const std::string& root, const std::string& path,
   return source ? &files.emplace_back(path, std::move(*source)) : nullptr;
 }
 
-// Says whether it is there.
+// Adds the row's file; false where it does not exist.
 bool AddRow(const std::string& root, const std::string& folder, const CgroupRow& row,
             std::vector<CgroupFile>& files) {
   CgroupFile* const file = OpenFile(root, folder + std::string(row.file), files);
   if (file == nullptr) return false;
-  // The top of version 2 has a file without some of the words; a limit may be set later.
+  // The file of version 2's top group lacks some of the words; a limit may be set later.
   const auto text = file->source.Read();
   if (row.file != kMemoryMax && !(text && row.number(*text, row.key))) return false;
   file->rows.push_back(&row);

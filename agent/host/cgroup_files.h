@@ -11,7 +11,7 @@
 
 namespace stepscope {
 
-// What is read of a control group.
+// The figures of a control group.
 enum CgroupFigure {
   kCgroupCpuTime,
   kCgroupPeriods,
@@ -24,39 +24,39 @@ enum CgroupFigure {
 };
 inline constexpr std::size_t kCgroupFigures = kCgroupOomKills + 1;
 
-// Which groups of those that a process is in, one inside the other, count for a figure.
+// Groups are nested: which of a process's groups count for a figure.
 enum class CgroupLevel {
-  kJob,  // of Slurm the group of the job, which has one for each step and task below it; else its
-         // own
+  // Under Slurm the job's group, which has one for each step and task below it; else kOwn.
+  kJob,
   kOwn,
-  kAll  // each of them, from its own to the top
+  kAll  // every group from its own to the top
 };
 
-// Where a figure stands.
+// Where to find a figure.
 struct CgroupRow {
   CgroupFigure figure;
   CgroupLevel level;
-  double unit;  // what 1 in the file stands for
+  double unit;  // value of 1 in the file
   std::string_view controller, file, key;
-  // Nothing where the text does not have it.
+  // Parses the text; nothing where the figure is missing.
   std::optional<std::uint64_t> (*number)(std::string_view text, std::string_view key);
 };
 
-// Read once for all that stands in it.
+// A file, read once for all its figures.
 struct CgroupFile {
   std::string path;
   Source source;
   std::vector<const CgroupRow*> rows{};
 
-  // Without what each job uses all the time.
+  // Whether no figure of the file changes all the time.
   bool IsSeldom() const;
 };
 
-// Whether the top of what this process sees is the group where its own path leads nowhere, as in a
+// Whether the top that this process sees stands for a group whose own path leads nowhere, as in a
 // container.
 enum class CgroupTop { kCounts, kIsAnother };
 
-// The files of the group of a process; `memberships` is its /proc/PID/cgroup. Versions 1 and 2 of
+// Opens the files of a process's group; `memberships` is its /proc/PID/cgroup. Versions 1 and 2 of
 // the kernel's interface, and both at once.
 std::vector<CgroupFile> OpenCgroupFiles(const std::string& root, std::string_view memberships,
                                         CgroupTop top);

@@ -19,7 +19,7 @@ constexpr int kMostCores = 8192;
 struct Share {
   double CpuShares::*share;
   std::string_view node, core;
-  bool split;  // of the use: only on nodes with few cores
+  bool split;  // a part of the use, shown only on nodes with few cores
 };
 
 constexpr Share kShares[] = {
@@ -43,12 +43,13 @@ class CpuCore {
 
   void Take(const CpuTimes& times, std::uint64_t reading, TickRow& row) {
     const CpuTimes before = std::exchange(times_, times);
-    // A core that was offline in between has no time of its own to compare with.
+    // A core that was offline since has no earlier reading to compare with.
     const bool follows = std::exchange(read_at_, reading) + 1 == reading && reading > 1;
     const auto shares = follows ? CpuSharesBetween(before, times) : std::nullopt;
     if (!shares) return;
     for (auto& [share, column] : columns_) {
-      // Most nodes are no virtual machine, or have one to themselves.
+      // Steal time has no series until there is some: most nodes are no virtual machine, or have
+      // one to themselves.
       const bool never = share == &CpuShares::steal_percent && times.steal == 0;
       if (!never) column.Set((*shares).*share, row);
     }
@@ -57,10 +58,10 @@ class CpuCore {
  private:
   std::vector<std::pair<double CpuShares::*, GaugeSeries>> columns_;
   CpuTimes times_;
-  std::uint64_t read_at_ = 0;  // the number of the reading that saw it last
+  std::uint64_t read_at_ = 0;  // number of the last reading with this core
 };
 
-// The number behind `name` in one of the lines that are left.
+// The number behind `name`, in one of the remaining lines.
 std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view text) {
   std::string_view line;
   while (TakeLine(text, line)) {
@@ -99,7 +100,7 @@ class CpuCollector : public Collector {
   Source source_;
   const bool split_;
   std::uint64_t reading_ = 0;
-  std::vector<CpuCore> cores_;  // the first is the mean of all
+  std::vector<CpuCore> cores_;  // the first one is the mean of all cores
   RateSeries switches_{"node_context_switches_per_second", ""};
 };
 
@@ -124,7 +125,7 @@ std::optional<CpuTimes> ParseCpuLine(std::string_view line, int& core) {
     if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
     if (core < 0 || core >= kMostCores) return std::nullopt;
   }
-  // Guests are in user already.
+  // `user` includes the time of guests.
   enum { kUser, kNice, kSystem, kIdle, kIowait, kIrq, kSoftirq, kSteal };
   constexpr std::size_t kFewest = kIdle + 1;
   std::array<std::uint64_t, kSteal + 1> fields{};

@@ -10,16 +10,17 @@
 
 namespace stepscope {
 
-// Where the time of a core went since the start of the node, in ticks of the kernel.
+// How a core spent its time since the start of the node, in ticks of the kernel.
 struct CpuTimes {
   std::uint64_t total = 0;
   std::uint64_t idle = 0;
   std::uint64_t iowait = 0;
-  std::uint64_t user = 0;  // nice, too
+  std::uint64_t user = 0;  // with nice
   std::uint64_t steal = 0;
 };
 
-// What is not user or steal of the use is the system's: calls, faults, interrupts.
+// Shares of an interval. The rest of the use beside user and steal is the system's: calls, faults,
+// interrupts.
 struct CpuShares {
   double util_percent = 0;
   double iowait_percent = 0;
@@ -28,15 +29,15 @@ struct CpuShares {
   double steal_percent = 0;
 };
 
-// A line of /proc/stat such as "cpu3 4705 356 584 3699 23 23 0 0 0 0"; `core` is -1 for the sum of
-// all. Nothing for any other line.
+// Parses a line of /proc/stat such as "cpu3 4705 356 584 3699 23 23 0 0 0 0"; `core` is -1 for the
+// sum of all. Nothing for any other line.
 std::optional<CpuTimes> ParseCpuLine(std::string_view line, int& core);
 
 // Nothing when no time passed or a counter ran backwards, which the kernel's I/O wait does.
 std::optional<CpuShares> CpuSharesBetween(const CpuTimes& before, const CpuTimes& now);
 
-// Each core and their mean, and switches between tasks. What the use of a core is made of is told
-// on nodes with up to kMostSplitCores.
+// Collects each core and their mean, and switches between tasks. Nodes with up to kMostSplitCores
+// have the parts of each core's use, too.
 Result<std::unique_ptr<Collector>> MakeCpuCollector(const std::string& root, TickRow& row);
 
 inline constexpr int kMostSplitCores = 32;

@@ -14,11 +14,11 @@
 namespace stepscope {
 namespace {
 
-constexpr std::uint64_t kSectorBytes = 512;  // of this file, whatever the device's own
+constexpr std::uint64_t kSectorBytes = 512;  // the stat file's unit, whatever the device's is
 constexpr std::size_t kMostDisks = 4096;
-constexpr Duration kScanPeriod = 30s;  // for devices that were not there
+constexpr Duration kScanPeriod = 30s;  // time between searches for new devices
 
-// Requests of one direction: how many, their bytes, and how long one of them took.
+// The requests of one direction: their number, bytes, and time per request.
 class Direction {
  public:
   Direction(const std::string& device, std::string_view bytes, std::string_view requests,
@@ -57,7 +57,7 @@ class Disk {
 
   bool open() const { return source_.has_value(); }
 
-  // Until it is gone; another one may come under its name.
+  // Opens the device's file, until the device is gone; another one may come under its name.
   void Open(const std::string& root, const std::string& folder) {
     auto source = Source::Open(root, folder + "/stat");
     if (!source) return;
@@ -93,9 +93,9 @@ class Disk {
   RateSeries queue_;
 };
 
-// The kernel sums up what each core counted, of each line that is read: so only the disks that
-// count are read at each tick, each from a file of its own, and the list of all devices, with
-// partitions and loops, is looked at now and then.
+// For each line that is read, the kernel sums up the counts of each core: so each tick reads only
+// the disks that count, each from a file of its own, and the list of all devices, with partitions
+// and loops, is read now and then.
 class DiskCollector : public Collector {
  public:
   DiskCollector(Source list, const std::string& root) : list_(std::move(list)), root_(root) {}
@@ -120,11 +120,11 @@ class DiskCollector : public Collector {
     return {};
   }
 
-  // Partitions are no entries of /sys/block, and what is only software has no "device" there.
+  // Partitions have no folder in /sys/block, and software devices have no "device" there.
   void Consider(std::string_view device) {
     if (disks_.size() + software_.size() >= kMostDisks) return;
     const auto known = disks_.find(device);
-    // Nothing is allocated for one that is read already.
+    // A known device that is open needs no allocation.
     if (known != disks_.end() && known->second.open()) return;
     const std::string folder = FolderOf(device);
     if (known != disks_.end()) return known->second.Open(root_, folder);
@@ -144,7 +144,7 @@ class DiskCollector : public Collector {
   Source list_;
   const std::string root_;
   Pace pace_{kScanPeriod};
-  Status scanned_;  // what the last scan said
+  Status scanned_;  // status of the last search
   std::map<std::string, Disk, std::less<>> disks_;
   std::set<std::string, std::less<>> software_;
 };

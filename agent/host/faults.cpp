@@ -14,12 +14,12 @@
 namespace stepscope {
 namespace {
 
-// The kernel sums up each core's counts to answer.
+// To answer, the kernel sums up the counts of each core.
 constexpr Duration kFaultsPeriod = 5s;
 
 struct FaultCount {
   std::string_view name, metric;
-  bool pages;  // told as bytes
+  bool pages;  // counted in pages, shown as bytes
 };
 
 constexpr FaultCount kFaultCounts[] = {
@@ -44,7 +44,7 @@ class FaultsCollector : public PacedCollector {
     if (!text) return text.error();
     std::string_view line;
     while (TakeLine(*text, line)) {
-      // Most of some 200 lines are none of ours.
+      // Skips most of some 200 lines, which hold other counts.
       if (line.starts_with('p') || line.starts_with('o')) Take(line, now, row);
     }
     return {};
@@ -63,7 +63,7 @@ class FaultsCollector : public PacedCollector {
   }
 
   Source source_;
-  std::vector<RateSeries> rates_;  // as kFaultCounts
+  std::vector<RateSeries> rates_;  // in the order of kFaultCounts
   GaugeSeries kills_{"memory_oom_kills"};
 };
 

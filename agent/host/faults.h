@@ -7,8 +7,8 @@
 
 namespace stepscope {
 
-// What the kernel counts of memory in /proc/vmstat, every 5 s: page faults, swapping, and processes
-// killed for want of memory.
+// Collects memory counters of /proc/vmstat, every 5 s: page faults, swapping, and processes killed
+// for want of memory.
 Result<std::unique_ptr<Collector>> MakeFaultsCollector(const std::string& root, TickRow& row);
 
 }  // namespace stepscope

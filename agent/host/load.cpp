@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-// The kernel works it out so often; until then it stands.
+// The kernel computes the average this often.
 constexpr Duration kLoadPeriod = 5s;
 
 class LoadCollector : public Collector {

@@ -33,7 +33,7 @@ using Bytes = std::array<std::optional<std::uint64_t>, kNames.size()>;
 Bytes ReadBytes(std::string_view text) {
   Bytes bytes;
   std::string_view line;
-  // All of them stand in the first half of the file.
+  // All names are in the first half of the file.
   for (std::size_t found = 0; found < kNames.size() && TakeLine(text, line);) {
     const auto name = std::ranges::find(kNames, TakeWord(line));
     if (name == kNames.end()) continue;

@@ -19,7 +19,8 @@ struct MemoryFigures {
   std::uint64_t swap_used_bytes = 0;
 };
 
-// /proc/meminfo. Kernels before 3.14 have no MemAvailable; free, buffers and cached stand for it.
+// Parses /proc/meminfo. Kernels before 3.14 have no MemAvailable; the sum of free, buffers and
+// cached replaces it.
 Result<MemoryFigures> ParseMemory(std::string_view text);
 
 Result<std::unique_ptr<Collector>> MakeMemoryCollector(const std::string& root, TickRow& row);

@@ -14,7 +14,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostInterfaces = 4096;
-// The kernel asks the driver, under the lock of all interfaces.
+// To answer, the kernel asks the driver, under the lock of all interfaces.
 constexpr Duration kSpeedPeriod = 30s;
 constexpr std::string_view kInside[] = {"veth", "docker",  "br-", "virbr", "cni",
                                         "cali", "flannel", "ifb", "dummy", "vnet"};
@@ -52,7 +52,7 @@ class Interface {
       rates_.emplace_back(count.metric, device, 1, count.from);
   }
 
-  // `before`: when the one before was read that had all interfaces.
+  // `before`: time of the previous reading of all interfaces.
   void Take(const NetworkTotals& totals, SteadyTime before, SteadyTime now, TickRow& row) {
     const bool was_away = std::exchange(read_at_, now) != before;
     for (RateSeries& rate : rates_) {
@@ -63,8 +63,8 @@ class Interface {
     }
   }
 
-  // Of what the link could carry. Nothing where it is down, or no link. Of an interface that went
-  // and came again the file is another one.
+  // The use as a share of the link's speed; nothing where the link is down, or there is none. An
+  // interface that was removed and added again has a new file.
   void TakeSpeed(const std::string& root, TickRow& row) {
     if (!speed_file_) speed_file_ = Source::Open(root, speed_path_);
     if (!speed_file_) return;
@@ -77,7 +77,7 @@ class Interface {
   }
 
  private:
-  std::vector<RateSeries> rates_;  // as kInterfaceCounts
+  std::vector<RateSeries> rates_;  // in the order of kInterfaceCounts
   SteadyTime read_at_{};
   const std::string speed_path_;
   Result<Source> speed_file_;

@@ -16,11 +16,13 @@ struct NetworkTotals {
   std::uint64_t send_bytes = 0, send_packets = 0, send_errors = 0, send_drops = 0;
 };
 
-// A line of /proc/net/dev; the interface's name lies in `line`. Nothing for the two head lines.
+// Parses a line of /proc/net/dev; the interface's name is a part of `line`. Nothing for the two
+// head lines.
 std::optional<NetworkTotals> ParseNetworkLine(std::string_view line);
 
-// Interfaces that lead out of the node: not the loopback, and none that containers and bridges
-// make, whose bytes would be counted twice. One without any packet since its start has no series.
+// Collects interfaces that lead out of the node: not the loopback, and no interface that containers
+// and bridges make, whose bytes would be counted twice. An interface without any packet since its
+// start has no series.
 Result<std::unique_ptr<Collector>> MakeNetworkCollector(const std::string& root, TickRow& row);
 
 }  // namespace stepscope

@@ -19,7 +19,8 @@ constexpr Duration kPeriodWithout = 30s;
 constexpr std::size_t kMostMounts = 64;
 constexpr auto kOwn = "/proc/self/mountstats";
 
-// The mount's folder, or as many of the last folders of it as make a name; "" when there are none.
+// The name of the mount's folder, or as many of its last folders as fit into a device's name; ""
+// when none fits.
 std::string NameOf(std::string_view folder) {
   while (!folder.empty() && !CheckLabel("device", folder)) {
     const std::size_t next = folder.find('/', 1);
@@ -95,13 +96,14 @@ class NfsCollector : public Collector {
 
   Source source_;
   Pace pace_{kNfsPeriod}, pace_without_{kPeriodWithout};
-  Status last_;                                       // what the last reading said
+  Status last_;                                       // status of the last reading
   std::map<std::string, Mount, std::less<>> mounts_;  // by export
   std::set<std::string> names_;
 };
 
 void TakeBytes(std::string_view line, NfsTotals& totals) {
-  // normal and direct reads and writes of programs, then what the server gave and took
+  // The fields of "bytes:" are normal and direct reads and writes of programs, then bytes from and
+  // to the server.
   constexpr int kServerRead = 4, kServerWrite = 5;
   for (int i = 0; i <= kServerWrite; ++i) {
     const std::uint64_t bytes = TakeNumber(line).value_or(0);
@@ -111,8 +113,8 @@ void TakeBytes(std::string_view line, NfsTotals& totals) {
 }
 
 void TakeOperation(std::string_view name, std::string_view line, NfsTotals& totals) {
-  // operations, transmissions, timeouts, bytes out, bytes in, ms queued, ms to the answer, ms in
-  // all
+  // The fields of an operation are operations, transmissions, timeouts, bytes out, bytes in, ms
+  // queued, ms until the answer, ms in all.
   constexpr int kInAll = 7;
   std::uint64_t fields[kInAll + 1] = {};
   for (std::uint64_t& field : fields) {
@@ -125,8 +127,8 @@ void TakeOperation(std::string_view name, std::string_view line, NfsTotals& tota
   if (name == "WRITE:") totals.writes = {fields[0], fields[kInAll]};
 }
 
-// "device SERVER:/EXPORT mounted on FOLDER with fstype nfs4 statvers=1.1"; blanks in names are
-// written as \040.
+// Parses "device SERVER:/EXPORT mounted on FOLDER with fstype nfs4 statvers=1.1"; blanks in names
+// are written as \040.
 bool TakeMount(std::string_view line, NfsTotals& totals) {
   if (TakeWord(line) != "device") return false;
   totals.remote = TakeWord(line);
@@ -159,7 +161,7 @@ std::optional<NfsTotals> TakeNfsMount(std::string_view& text) {
 
 Result<std::unique_ptr<Collector>> MakeNfsCollector(const std::string& root, TickRow&) {
   auto source = Source::Open(root, root.empty() ? kOwn : "/proc/1/mountstats");
-  // Without the right to look into it.
+  // The first process's file may be closed to this user.
   if (!source && !root.empty()) source = Source::Open(root, kOwn);
   if (!source) return source.error();
   return std::unique_ptr<Collector>(std::make_unique<NfsCollector>(std::move(*source)));

@@ -12,13 +12,13 @@
 namespace stepscope {
 namespace {
 
-// The kernel sums up each core's waiting to answer, for each file anew.
+// To answer, the kernel sums up the waiting of each core, for each file anew.
 constexpr Duration kPressurePeriod = 2s;
 
 struct PressureFile {
   const char* path;
   const char* some;
-  const char* full;  // null where it says nothing
+  const char* full;  // null where "full" means nothing
 };
 
 constexpr PressureFile kFiles[] = {

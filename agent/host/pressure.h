@@ -17,10 +17,10 @@ struct PressureTotals {
   std::optional<std::uint64_t> full_us;
 };
 
-// "some avg10=0.00 avg60=0.00 avg300=0.00 total=123" and the like with "full".
+// Parses "some avg10=0.00 avg60=0.00 avg300=0.00 total=123" and the line with "full".
 std::optional<PressureTotals> ParsePressure(std::string_view text);
 
-// /proc/pressure of the CPU, memory and disks, every 2 s.
+// Collects /proc/pressure of the CPU, memory and disks, every 2 s.
 Result<std::unique_ptr<Collector>> MakePressureCollector(const std::string& root, TickRow& row);
 
 }  // namespace stepscope

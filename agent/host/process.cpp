@@ -15,10 +15,10 @@ constexpr Duration kStatePeriod = 1s;
 constexpr Duration kReadPeriod = 2s;
 constexpr Duration kIoPeriod = 4s;  // the kernel sums up all threads, as it does for the use
 constexpr Duration kWalkPeriod = 5s;
-constexpr Duration kThreadsPeriod = 60s;  // some hundred files for each rank
-// So that a node with many processes costs no more than one with 32.
+constexpr Duration kThreadsPeriod = 60s;  // between walks over some hundred files of each rank
+// Beyond so many processes each is read more seldom, so that many cost no more than 32.
 constexpr int kFew = 32;
-// Three open files each.
+// Bounds the open files, three for each process.
 constexpr std::size_t kMostProcesses = 160;
 constexpr std::size_t kMostProcessDevices = 64;
 
@@ -53,11 +53,11 @@ class ProcessCollector : public Collector {
     return pace.Due(now, period * many / kFew);
   }
 
-  // Says whether a process is new.
+  // Follows the listed processes; returns whether one is new.
   bool Follow() {
     list_(listed_);
     std::erase_if(listed_, [](const TrainingProcess& process) { return process.pid <= 0; });
-    // One for which there was no room may have some by now.
+    // A process for which there was no room may have some by now.
     if (listed_ == followed_ && left_out_ == 0) return false;
     followed_ = listed_;
     training_.clear();
@@ -81,7 +81,7 @@ class ProcessCollector : public Collector {
     return any;
   }
 
-  // Only a walk with threads sees all.
+  // Searches for new processes; only a walk over the threads sees all.
   void Walk(bool threads) {
     std::size_t left_out = 0;
     for (auto& [device, rank] : ranks_) {
@@ -136,9 +136,9 @@ class ProcessCollector : public Collector {
   const ListTraining list_;
   const ListGpuProcesses list_gpu_;
   std::vector<GpuProcess> on_gpus_;
-  std::vector<TrainingProcess> listed_, followed_;  // now, and when it changed last
+  std::vector<TrainingProcess> listed_, followed_;  // now, and at the last change
   Training training_;
-  std::map<std::string, RankProcesses> ranks_;  // by device; never removed, for their columns
+  std::map<std::string, RankProcesses> ranks_;  // by device; never removed, to keep their columns
   Pace state_pace_{kStatePeriod}, read_pace_{kReadPeriod}, io_pace_{kIoPeriod};
   Pace walk_pace_{kWalkPeriod}, threads_pace_{kThreadsPeriod};
   std::atomic<std::size_t> left_out_ = 0;  // processes for which there was no room

@@ -13,21 +13,22 @@ namespace stepscope {
 // A process whose tree is to be sampled, and the device of its series: "rank0".
 struct TrainingProcess {
   std::string device;
-  std::int64_t pid = 0;  // as this process sees it; 0 when it cannot
+  std::int64_t pid = 0;  // in our PID namespace; 0 when it is not visible there
 
   bool operator==(const TrainingProcess&) const = default;
 };
 
-// Replaces what is in `training`. Asked now and then, by the sampling thread. Of several with one
-// device the first counts.
+// Replaces the content of `training`. Called now and then, by the sampling thread. If several
+// processes have one device, the first counts.
 using ListTraining = std::function<void(std::vector<TrainingProcess>& training)>;
 
-// Adds the processes that hold memory of GPUs; asked as `list` is.
+// Adds the processes that hold memory of GPUs; called like ListTraining.
 using ListGpuProcesses = std::function<void(SteadyTime now, std::vector<GpuProcess>& processes)>;
 
-// The processes of the ranks of one job: the use of the training thread at each tick and its state
-// every second, all of its processes every 2 s, their bytes every 4 s, new ones found every 5 s,
-// all but the first more seldom from 32 processes on. What `list` and `list_gpu` use outlives it.
+// Collects the processes of the ranks of one job: the use of the training thread at each tick and
+// its state every second, all processes every 2 s, their bytes every 4 s, new processes every 5 s,
+// all but the first less often from 32 processes on. Objects that `list` and `list_gpu` use outlive
+// the collector.
 std::unique_ptr<Collector> MakeProcessCollector(const std::string& root, ListTraining list,
                                                 ListGpuProcesses list_gpu = nullptr);
 

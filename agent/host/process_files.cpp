@@ -12,7 +12,7 @@
 namespace stepscope {
 namespace {
 
-// torch 2.6 names them so, 1.13 does not.
+// The name that torch sets from 2.6 on, but not in 1.13.
 constexpr std::string_view kLoaderName = "pt_data_worker";
 
 }  // namespace
@@ -94,8 +94,8 @@ void ProcessFiles::ReadIo(SteadyTime now, ProcessUse& use) {
   use.write_bytes_per_second = write_bytes_.Rate(io->write_bytes, now);
 }
 
-// By its name; else by its command line, once it lives so long that it is not about to start
-// another program.
+// A loader is known by its name; else by its command line, once it is old enough not to be about to
+// start another program.
 bool ProcessFiles::IsLoader(const ProcessStat& stat, std::string_view command) {
   constexpr int kOld = 2;
   if (stat.name == kLoaderName) loader_ = true;

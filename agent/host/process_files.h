@@ -11,24 +11,24 @@
 
 namespace stepscope {
 
-// What one process did since the reading before; nothing at the first one.
+// The use of one process since the previous reading; nothing at the first one.
 struct ProcessUse {
   char state = '?';
-  bool loader = false;  // it loads data for another one
+  bool loader = false;  // loads data for another process
   std::optional<double> cpu_percent{};
   std::optional<double> read_bytes_per_second{}, write_bytes_per_second{};
 };
 
-// One process, its files kept open: so they are of this process even when its number is given to
-// another one. For one thread.
+// One process, its files kept open: they stay this process's even when its pid is reused. For one
+// thread.
 class ProcessFiles {
  public:
-  // Nothing when it has ended, or is not the child of `parent` (0: whoever's).
+  // Nothing when the process has ended, or is not the child of `parent` (0: any parent).
   static std::optional<ProcessFiles> Open(const std::string& root, std::int64_t pid,
                                           std::int64_t parent = 0);
 
-  // Nothing when it has ended. `command` is that of the process it may work for. Bytes are missing
-  // where `io` is not asked for.
+  // Nothing when the process has ended. `command` is the command line of the process that it may
+  // load data for. Bytes are missing unless `io` is true.
   std::optional<ProcessUse> Read(SteadyTime now, std::string_view command, bool io);
 
   // Adds the children of its first thread.
@@ -44,28 +44,28 @@ class ProcessFiles {
   std::string root_;
   std::int64_t pid_;
   Source stat_;
-  Result<Source> io_, children_;  // io: of a process that may not be looked into, never read
+  Result<Source> io_, children_;  // io: never read if the process does not permit it
   Counter cpu_ticks_, read_bytes_, write_bytes_;
   int readings_ = 0;
   bool loader_ = false;
 };
 
-// Nothing where the file is not there, or can no longer be read: one that failed is not read again.
+// Reads the file; nothing where it is missing or can no longer be read: it is not tried again.
 std::optional<std::string_view> TextOf(Result<Source>& source);
 
-// Of all processes that this one can see, in order.
+// The pids of all visible processes, in order.
 std::vector<std::int64_t> Pids(const std::string& root);
 
-// "/proc/42/"
+// The folder of a process: "/proc/42/".
 std::string ProcessFolder(std::int64_t pid);
 
-// With NUL behind each word; "" when it has ended.
+// The command line, with NUL behind each word; "" when the process has ended.
 std::string ProcessCommand(const std::string& root, std::int64_t pid);
 
-// Nothing when it has ended.
+// Nothing when the process has ended.
 std::optional<std::uint64_t> ResidentBytes(const std::string& root, std::int64_t pid);
 
-// Percent of one core for each tick of CPU time a second.
+// The percentage of a core that one tick of CPU time a second is.
 double PercentPerTick();
 
 }  // namespace stepscope

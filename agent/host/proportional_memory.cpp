@@ -11,7 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr Duration kProportionalMemoryPeriod = 60s;
-constexpr int kShare = 2000;  // of the time between two readings one part is spent
+constexpr int kShare = 2000;  // at most this part of the time is spent reading
 // The walk takes 10 ms for 1 GiB, and old kernels let the process map no memory meanwhile.
 constexpr std::uint64_t kLargestBytes = 8ull << 30;
 
@@ -82,7 +82,7 @@ std::optional<double> ProportionalMemory::BytesOf(const std::vector<std::int64_t
   for (const std::int64_t pid : processes) {
     if (stop.stop_requested()) return std::nullopt;
     const auto resident = ResidentBytes(root_, pid);
-    if (!resident) continue;  // it has ended
+    if (!resident) continue;  // the process has ended
     if (*resident > kLargestBytes) return std::nullopt;
     auto source = Source::Open(root_, ProcessFolder(pid) + "smaps_rollup");
     const auto text = TextOf(source);

@@ -15,30 +15,30 @@ namespace stepscope {
 // The bytes behind "Pss:" of /proc/PID/smaps_rollup.
 std::optional<std::uint64_t> ParseProportional(std::string_view text);
 
-// Processes whose memory is summed up.
+// Processes whose memory is added up.
 struct MemoryGroup {
   std::string device;
   std::vector<std::int64_t> pids;
-  std::optional<double> bytes;  // when it was read
+  std::optional<double> bytes;  // set by the reading
 };
 
-// Memory of groups of processes, what several share divided among them. The kernel walks all pages
-// to tell, so it is read on a thread of its own, once a minute at most and so seldom that it stays
-// below 0.05 % of a core. For one thread.
+// Memory of groups of processes; memory that several share is divided among them. The kernel walks
+// all pages to answer, so a thread of its own reads it, once a minute at most and so seldom that it
+// stays below 0.05 % of a core. For one thread.
 class ProportionalMemory {
  public:
   using Groups = std::vector<MemoryGroup>;
 
   explicit ProportionalMemory(std::string root) : root_(std::move(root)) {}
 
-  // Whether it is time to ask again, and nothing is on its way.
+  // Whether it is time for another reading, and none is in progress.
   bool Due(SteadyTime now) const;
 
-  // A group with a process that may not be looked into, or is so large that the walk could hold it
-  // up, has no figure.
+  // Requests a reading. A group has no figure if a process of it may not be read, or is so large
+  // that the walk could hold it up.
   void Ask(const Groups& groups, SteadyTime now);
 
-  // The groups that were asked for, once they are read; false before that and afterwards.
+  // Takes the requested groups, once they are read; false before that and afterwards.
   bool Take(SteadyTime now, Groups& groups);
 
  private:
@@ -56,7 +56,7 @@ class ProportionalMemory {
   SteadyTime next_{};
   bool waiting_ = false;
   Guarded<State> state_;
-  Worker worker_;  // started when it is asked for the first time
+  Worker worker_;  // started at the first request
 };
 
 }  // namespace stepscope

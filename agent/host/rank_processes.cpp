@@ -48,7 +48,7 @@ RankProcesses::RankProcesses(const std::string& device)
       gpu_memory_("process_gpu_memory_bytes", device) {}
 
 void RankProcesses::Follow(const std::string& root, std::int64_t pid) {
-  // One that ended is not looked up again: its number may be another's by now.
+  // A process that ended is not opened again: its pid may be another's by now.
   if (pid == pid_) return;
   Close();
   root_ = root;
@@ -152,7 +152,7 @@ std::size_t RankProcesses::Adopt(std::size_t parent, const Training& training, s
   for (const std::int64_t pid : found_) {
     const auto same = [&](const ProcessFiles& process) { return process.pid() == pid; };
     if (std::ranges::any_of(processes_, same)) continue;
-    // Another rank's, or a helper of this one that registered, too.
+    // The process is another rank's, or a child of this rank that registered, too.
     const auto other = training.find(pid);
     if (other != training.end() && other->second != device_) continue;
     if (processes_.size() >= room) {
@@ -171,9 +171,9 @@ std::size_t RankProcesses::Walk(bool threads, const Training& training, std::siz
   std::size_t left_out = 0, first = 0;
   if (threads && thread_ && thread_->children && thread_->children->Into(found_)) {
     left_out += Adopt(0, training, room);
-    first = 1;  // its first thread was among them
+    first = 1;  // its first thread's children are already added
   }
-  // Those that are found here are walked, too.
+  // The loop also walks the processes that it finds.
   for (std::size_t i = first; i < processes_.size(); ++i) {
     processes_[i].ChildrenInto(found_);
     left_out += Adopt(i, training, room);

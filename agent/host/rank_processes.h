@@ -15,33 +15,33 @@
 
 namespace stepscope {
 
-// The devices of training processes, by number of the process.
+// The device of each training process, by pid.
 using Training = std::map<std::int64_t, std::string>;
 
-// The processes of one rank: the one that trains, and all that it started. Its series last longer
-// than a process: a rank may start again. For one thread.
+// The processes of one rank: the training process, and its descendants. Its series outlive a
+// process: a rank may start again. For one thread.
 class RankProcesses {
  public:
   explicit RankProcesses(const std::string& device);
 
-  // The process that trains; another one than before begins anew.
+  // Sets the training process; another one than before begins anew.
   void Follow(const std::string& root, std::int64_t pid);
   void Close();
   std::int64_t pid() const { return pid_; }
 
-  // The training thread: its use, and its state where that is asked for.
+  // Reads the training thread: its use, and if wanted its state.
   void ReadThread(SteadyTime now, bool state, TickRow& row);
 
-  // All processes, and the memory and state of the one that trains; with `io` their bytes, too.
+  // Reads all processes, and memory and state of the training process; with `io` their bytes, too.
   void ReadAll(SteadyTime now, bool io, TickRow& row);
 
-  // Looks for processes that were started since, up to `room` of all of them; not those of another
-  // device in `training`. With `threads` also for those that other threads than the first one
-  // started. Says for how many there was no room.
+  // Finds processes that were started since, until the rank has `room` of them; none of another
+  // device in `training`. With `threads` also children of other threads than the first one. Returns
+  // the number of processes for which there was no room.
   std::size_t Walk(bool threads, const Training& training, std::size_t room);
-  // Adds the numbers of all of them.
+  // Adds the pids of all its processes.
   void PidsInto(std::vector<std::int64_t>& pids) const;
-  // What its processes hold of all GPUs; nothing where none of them does.
+  // Shows the GPU memory of its processes; nothing where none of them holds any.
   void ShowGpuMemory(const std::vector<GpuProcess>& on_gpus, TickRow& row);
   void SetProportional(double bytes, TickRow& row) { proportional_.Set(bytes, row); }
   std::size_t size() const { return processes_.size(); }
@@ -49,9 +49,9 @@ class RankProcesses {
  private:
   struct Thread {
     Source stat;
-    Result<Source> run_time;  // ns; some kernels do not have it
+    Result<Source> run_time;  // ns; missing in some kernels
     Counter used;
-    std::optional<ThreadChildren> children;  // of all threads of the process
+    std::optional<ThreadChildren> children;  // children of all threads
   };
 
   void ShowState(char state, TickRow& row);
@@ -64,7 +64,7 @@ class RankProcesses {
   std::string command_;
   std::optional<Thread> thread_;
   std::optional<Source> memory_;
-  std::vector<ProcessFiles> processes_;  // the first trains; empty when it has ended
+  std::vector<ProcessFiles> processes_;  // the training process first; empty when it has ended
   std::vector<std::int64_t> found_;
 
   GaugeSeries thread_cpu_, thread_blocked_, stopped_;

@@ -16,7 +16,7 @@
 namespace stepscope {
 namespace {
 
-// Each file is a question to the adapter's firmware.
+// To answer for each file, the adapter's firmware is asked.
 constexpr Duration kBytesPeriod = 1s;
 constexpr Duration kRestPeriod = 5s;
 constexpr char kFolder[] = "/sys/class/infiniband";
@@ -34,7 +34,7 @@ constexpr Row kBytes[] = {
     {"counters/port_rcv_data", "rdma_receive_bytes_per_second", kWord, RateSeries::kFirstUse},
     {"counters/port_xmit_data", "rdma_send_bytes_per_second", kWord, RateSeries::kFirstUse},
 };
-// Counts of several files make one metric.
+// Several files may count for one metric.
 constexpr Row kRest[] = {
     {"counters/port_rcv_packets", "rdma_receive_packets_per_second", 1, RateSeries::kFirstUse},
     {"counters/port_xmit_packets", "rdma_send_packets_per_second", 1, RateSeries::kFirstUse},
@@ -66,7 +66,7 @@ struct Sum {
     std::uint64_t total = 0;
     for (Source& file : files) {
       const auto number = NumberOf(file);
-      if (!number) return;  // the total of the others would jump
+      if (!number) return;  // a sum without this file would jump
       total += *number;
     }
     rate.Take(total, now, row);

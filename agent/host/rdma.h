@@ -9,14 +9,14 @@
 
 namespace stepscope {
 
-// The bytes per second of "400 Gb/sec (4X NDR)".
+// The bytes per second of a text such as "400 Gb/sec (4X NDR)".
 std::optional<double> ParseRdmaRate(std::string_view text);
 
-// The ports of InfiniBand and RoCE adapters, whose bytes the network interfaces do not show: named
-// mlx5_0:1, as NCCL does. Bytes every second, the rest every 5 s.
+// Collects the ports of InfiniBand and RoCE adapters, whose bytes the network interfaces do not
+// show: named mlx5_0:1, as NCCL does. Bytes every second, other counters every 5 s.
 Result<std::unique_ptr<Collector>> MakeRdmaCollector(const std::string& root, TickRow& row);
 
-// The same on a thread of its own, which there is only where an adapter is.
+// Collects them on a thread of its own, which exists only where an adapter is.
 Result<std::unique_ptr<Collector>> MakeRdmaAside(const std::string& root, TickRow& row);
 
 }  // namespace stepscope

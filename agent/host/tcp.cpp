@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-// The kernel sums up each core's counts to answer.
+// To answer, the kernel sums up the counts of each core.
 constexpr Duration kTcpPeriod = 5s;
 
 class TcpCollector : public PacedCollector {

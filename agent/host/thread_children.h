@@ -10,14 +10,14 @@
 
 namespace stepscope {
 
-// What the threads of one process started: its folder "task", kept open and read with as little as
-// can be, because some hundred threads are the rule. For one thread.
+// The children of all threads of one process: its folder "task", kept open and read with few calls,
+// because some hundred threads are common. For one thread.
 class ThreadChildren {
  public:
   // Nothing when there is no such folder.
   static std::optional<ThreadChildren> Open(const std::string& folder);
 
-  // Adds their numbers; false when the process has ended.
+  // Adds the children's pids; false when the process has ended.
   bool Into(std::vector<std::int64_t>& pids);
 
  private:
