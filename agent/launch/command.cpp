@@ -42,8 +42,8 @@ std::vector<std::string> CommandEnvironment(const CommandOptions& options) {
   return environment;
 }
 
-// execvp says that it may not execute a program that is nowhere, when a folder of PATH is closed to
-// this user.
+// execvp reports a program that does not exist as forbidden when a folder of PATH is closed to this
+// user.
 bool IsNowhere(const std::string& program) {
   const char* path = std::getenv("PATH");
   if (path == nullptr || program.find('/') != program.npos) return false;
@@ -58,7 +58,7 @@ Error StartError(const std::string& program, int error) {
   return Invalid(Format("{}: cannot be executed: {}", name, std::strerror(error)));
 }
 
-// In the new process: only calls that are safe after fork.
+// Runs in the new process: only calls that are safe after fork.
 [[noreturn]] void Become(char* const* words, char* const* environment,
                          const CommandOptions& options, const CommandSignals& signals, int report) {
   if (options.standard_error >= 0) dup2(options.standard_error, STDERR_FILENO);
@@ -121,7 +121,7 @@ Result<ProfiledCommand> ProfiledCommand::Start(const CommandOptions& options,
 }
 
 void ProfiledCommand::Forward(const CommandSignals::Arrival& arrival) const {
-  // The terminal has told the whole process group, the command included.
+  // A signal of the terminal has reached the whole process group, the command included.
   if (arrival.sent_by_process) kill(pid_, arrival.signal);
   // The shell waits for us to stop as well.
   if (arrival.signal == SIGTSTP) raise(SIGSTOP);

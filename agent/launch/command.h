@@ -14,8 +14,8 @@
 
 namespace stepscope {
 
-// Holds every signal that is meant for the command, so that the main thread reads them one by one.
-// Made before any thread starts; gives back the mask that the command is to have.
+// Blocks every signal that is meant for the command, so that the main thread reads them one by one.
+// Made before any thread starts; has the signal mask for the command.
 class CommandSignals {
  public:
   CommandSignals();
@@ -38,14 +38,14 @@ class CommandSignals {
   bool pipe_was_ignored_ = false;
 };
 
-// Whether somebody who sends this signal wants the program to end.
+// Whether this signal asks the program to end.
 bool AsksToEnd(int signal);
 
 struct CommandOptions {
   std::vector<std::string> words;
-  std::vector<std::pair<std::string, std::string>> environment;  // on top of ours
-  std::vector<std::string> hidden{};                             // names it does not get of ours
-  int standard_error = -1, standard_output = -1;                 // -1: ours
+  std::vector<std::pair<std::string, std::string>> environment;  // added to ours
+  std::vector<std::string> hidden{};              // variables that it does not inherit
+  int standard_error = -1, standard_output = -1;  // -1: ours
 };
 
 // The command that is profiled. It has our terminal, process group, standard input and output.
@@ -55,12 +55,13 @@ class ProfiledCommand {
   static Result<ProfiledCommand> Start(const CommandOptions& options,
                                        const CommandSignals& signals);
 
-  // Passes on what the command has not got by itself; stops with it when the terminal says so.
+  // Passes on a signal that the command has not received itself; stops along with it when the
+  // terminal asks for it.
   void Forward(const CommandSignals::Arrival& arrival) const;
 
   pid_t pid() const { return pid_; }
 
-  // How it ended, once it has.
+  // The command's end, once it has ended.
   std::optional<CommandEnd> Ended() const;
 
  private:

@@ -13,16 +13,16 @@ namespace {
 
 constexpr std::size_t kLongest = 63;
 
-// Put behind the job's number where one number stands for several launches.
+// A variable that is appended to the job's number where one number stands for several launches.
 struct LaunchPart {
   std::string_view prefix, variable;
-  std::string_view nothing{};  // the value that says that there is none
+  std::string_view nothing{};  // the value that means that there is none
 };
 
 struct Scheduler {
   std::string_view name, id;
-  std::string_view sign;   // set as well, since others use the name of `id` too
-  std::string_view title;  // what the person called the job
+  std::string_view sign;   // must be set too, since others use the name of `id`
+  std::string_view title;  // the job's name that the user gave
   std::string_view node;
   LaunchPart parts[3];
 };
@@ -43,7 +43,7 @@ constexpr Scheduler kSchedulers[] = {
     {"SGE", "JOB_ID", "SGE_TASK_ID", "JOB_NAME", "", {{"-", "SGE_TASK_ID", "undefined"}}},
 };
 
-// What may stand in a job's name: every run of other characters becomes one '-'.
+// Makes a valid job name: every run of other characters becomes one '-'.
 std::string Clean(std::string_view text) {
   std::string clean;
   for (const char c : text) {
@@ -60,14 +60,14 @@ std::string AsLabel(const std::string& text) {
   return CheckLabel("label", text) ? text : "";
 }
 
-// The number goes in whole: it is what tells two launches apart.
+// The number is kept whole: it tells two launches apart.
 std::string Join(std::string_view title, const std::string& number) {
   const std::size_t room = kLongest - std::min(kLongest, number.size() + 1);
   return Clean(Format("{}-{}", Clean(title).substr(0, room), number));
 }
 
-// Open MPI, MPICH and Intel MPI, MVAPICH, HPE PALS, torchrun, Slurm. What a scheduler says goes
-// last: mpirun passes on what it was started with.
+// The variables of Open MPI, MPICH and Intel MPI, MVAPICH, HPE PALS, torchrun, Slurm. A scheduler's
+// variable is last: mpirun passes on the one that it was started with.
 constexpr std::string_view kLocalRanks[] = {
     "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
     "PALS_LOCAL_RANKID",          "LOCAL_RANK",      "SLURM_LOCALID"};
@@ -116,7 +116,8 @@ LaunchNames NamesOf(const Scheduler& row, const Environment& environment) {
   return names;
 }
 
-// "bert" of "bert-2" and of "bert-2-x7k2p", the second being pod 2 of an indexed Job.
+// Removes the index of a pod: "bert" of "bert-2" and of "bert-2-x7k2p", the second being pod 2 of
+// an indexed Job.
 std::string WithoutIndex(const std::string& pod, const std::string& index) {
   const std::string end = "-" + index;
   for (std::size_t at = pod.rfind(end); at != pod.npos && at > 0; at = pod.rfind(end, at - 1)) {
@@ -126,7 +127,7 @@ std::string WithoutIndex(const std::string& pod, const std::string& index) {
   return "";
 }
 
-// Pods of one launch that have nothing in common that could be its name.
+// Whether the pods of one launch have nothing in common that could be its name.
 bool OneOfSeveralPods(const Environment& environment) {
   const auto number = [&](std::string_view name) { return std::atoi(environment(name).c_str()); };
   return number("WORLD_SIZE") > std::max(1, number("LOCAL_WORLD_SIZE"));
@@ -142,7 +143,7 @@ std::string JobOfPod(const Environment& environment) {
 
 LaunchNames NamesOfTorchrun(const Environment& environment) {
   const std::string id = environment("TORCHELASTIC_RUN_ID");
-  // What torchrun says when it was given no --rdzv-id.
+  // torchrun sets "none" when it was given no --rdzv-id.
   const std::string job = id == "none" ? "" : Clean(id);
   return {.job = job, .launcher = job.empty() ? "" : "torchrun"};
 }

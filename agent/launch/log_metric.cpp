@@ -13,7 +13,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kLongestLogLine = 1024;
-constexpr std::size_t kMostBytes = 256 * 1024;  // of one tick
+constexpr std::size_t kMostBytes = 256 * 1024;  // bytes of lines in one tick
 
 }  // namespace
 

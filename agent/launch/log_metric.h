@@ -13,16 +13,16 @@
 
 namespace stepscope {
 
-// What `--log-metric 'throughput=samples/s: ([0-9.]+)'` says: in a line of output that fits the
-// pattern, the first pair of parentheses holds the value of the metric user.throughput.
+// An option such as `--log-metric 'throughput=samples/s: ([0-9.]+)'`: in a line of output that fits
+// the pattern, the first pair of parentheses holds the value of the metric user.throughput.
 class LogPattern {
  public:
-  // Invalid, naming what is wrong: the name, the pattern, no parentheses.
+  // Invalid names the fault: the name, the pattern, no parentheses.
   static Result<LogPattern> Parse(std::string_view text);
 
   const std::string& metric() const { return metric_; }
 
-  // Nothing where the line does not fit, or what fits is no finite number.
+  // Nothing where the line does not fit, or the value is not a finite number.
   std::optional<double> Read(const std::string& line) const;
 
  private:
@@ -30,8 +30,8 @@ class LogPattern {
   Pattern pattern_;
 };
 
-// Reads the lines that the relay saw, at each tick; the last value of a metric since the tick
-// before is its sample. A line is at most 1 KiB, and of one tick so many are read that a command
+// Reads the lines of the relay at each tick; the last value of a metric since the previous tick is
+// its sample. A line is at most 1 KiB, and the lines of one tick are bounded, so that a command
 // that writes without end does not hold up the ticks. For one thread.
 class LogMetrics : public Collector {
  public:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kHidden = "***";
 
-// What tokens of well-known services start with, and how many characters follow at least.
+// The prefixes of well-known services' tokens, and how many characters follow at least.
 struct TokenStart {
   std::string_view start;
   std::size_t least;
@@ -22,8 +22,7 @@ constexpr TokenStart kTokenStarts[] = {
     {"st_", 30},  {"eyJ", 30},    {"AIza", 30}, {"npm_", 20},  {"pypi-", 20},
 };
 
-// Names whose value is nobody's business, in "name=value", "name: value" and "name value" of
-// command lines.
+// Names whose value is secret, in "name=value", "name: value" and "name value" of command lines.
 constexpr std::string_view kSecretNames[] = {"password",   "passwd",      "pwd",     "secret",
                                              "token",      "apikey",      "api_key", "api-key",
                                              "access_key", "private_key", "bearer"};
@@ -39,7 +38,7 @@ std::size_t RunOf(std::string_view text, std::size_t from) {
   return end - from;
 }
 
-// Where the terminal sequence that starts at `from` with an escape ends.
+// The end of the terminal sequence that starts at `from` with an escape.
 std::size_t EndOfSequence(std::string_view text, std::size_t from) {
   std::size_t at = from + 1;
   if (at >= text.size()) return at;
@@ -90,7 +89,7 @@ void HideValue(std::string& text, std::size_t end) {
   if (value == separator || value >= text.size()) return;
   const bool said = text.find_first_of("=:", separator) < value;
   const std::size_t stop = std::min(text.find_first_of(" \"'&,;", value), text.size());
-  // Prose has these words too: without '=' or ':' only what looks like a secret is hidden.
+  // Prose has these words too: without '=' or ':' only a value that looks like a secret is hidden.
   if (!said && (stop - value < 12 || RunOf(text, value) != stop - value)) return;
   text.replace(value, stop - value, kHidden);
 }
@@ -106,7 +105,7 @@ void HideNamed(std::string& text) {
   }
 }
 
-// "scheme://user:password@host"
+// Hides the user and password in "scheme://user:password@host".
 void HideCredentials(std::string& text) {
   for (std::size_t at = text.find("://"); at != text.npos; at = text.find("://", at + 3)) {
     const std::size_t end = std::min(text.find_first_of(" /\"'?#", at + 3), text.size());

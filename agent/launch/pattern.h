@@ -11,11 +11,11 @@
 
 namespace stepscope {
 
-// What people write as a pattern: an extended regular expression of POSIX, with \d for a digit. A
+// A pattern as people write it: an extended regular expression of POSIX, with \d for a digit. A
 // back-reference could take for ever and is refused.
 class Pattern {
  public:
-  // Invalid says what is wrong.
+  // Invalid names the fault.
   static Result<Pattern> Parse(std::string_view text);
 
   // Whether it holds a pair of parentheses.
@@ -23,8 +23,8 @@ class Pattern {
 
   bool Fits(const std::string& text) const;
 
-  // What the first pair of parentheses holds; nothing where the pattern does not fit. Valid as long
-  // as `text`.
+  // The text in the first pair of parentheses; nothing where the pattern does not fit. Valid as
+  // long as `text`.
   std::optional<std::string_view> Group(const std::string& text) const;
 
  private:

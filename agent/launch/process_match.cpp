@@ -19,7 +19,7 @@ namespace {
 constexpr int kMostScans = 3;
 constexpr std::size_t kMostMatched = 1024;
 constexpr std::size_t kLongestCommand = 4096;
-// As python/stepscope/_place.py has them.
+// The variables that python/stepscope/_place.py reads, in the same order.
 constexpr std::string_view kRanks[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                        "SLURM_PROCID"};
 
@@ -55,7 +55,7 @@ bool IsAgent(const std::vector<std::string>& words) {
 struct ProcessMatch::Candidate {
   MatchedProcess process;
   std::int64_t parent = 0;
-  std::string rank;  // as its launcher says; "" where none does
+  std::string rank;  // as its launcher sets it; "" without one
 };
 
 void ProcessMatch::Consider(std::int64_t pid, std::vector<Candidate>& candidates) {
@@ -104,7 +104,7 @@ std::vector<MatchedProcess> ProcessMatch::Scan() {
            });
   };
   std::vector<MatchedProcess> found;
-  std::map<std::string, std::int32_t> next;  // rank of the next one that says none
+  std::map<std::string, std::int32_t> next;  // next rank for a process without one
   for (const Candidate& each : all) {
     if (is_worker(each) || is_launcher(each)) continue;
     found.push_back(each.process);

@@ -19,17 +19,17 @@ struct MatchedProcess {
   std::string devices;  // its CUDA_VISIBLE_DEVICES
 };
 
-// Finds training processes by their command lines, for those that do not register. Left out are
-// what another agent serves, what has no job's name (said once), the workers of a rank, and a
-// launcher beside its ranks. For one thread.
+// Finds training processes by their command lines, for jobs that do not register. Leaves out
+// processes of another agent, processes without a job's name (logged once), the workers of a rank,
+// and a launcher beside its ranks. For one thread.
 class ProcessMatch {
  public:
-  // `allowed` says whose processes count.
+  // `allowed` decides whose processes count.
   ProcessMatch(std::string root, Pattern pattern, std::function<bool(std::uint32_t user)> allowed)
       : root_(std::move(root)), pattern_(std::move(pattern)), allowed_(std::move(allowed)) {}
 
-  // Those that run now, by pid. Walks over /proc; a process that does not fit is looked at three
-  // times, since it may yet become its program, and then no more.
+  // The processes that run now, by pid. Walks over /proc; a process that does not fit is checked
+  // three times, since it may yet become its program, and then no more.
   std::vector<MatchedProcess> Scan();
 
  private:
@@ -40,8 +40,8 @@ class ProcessMatch {
   const std::string root_;
   const Pattern pattern_;
   const std::function<bool(std::uint32_t)> allowed_;
-  std::map<std::int64_t, int> others_;     // that do not fit: how often they were looked at
-  std::map<std::int64_t, bool> reported_;  // that have no name
+  std::map<std::int64_t, int> others_;     // do not fit: how often they were checked
+  std::map<std::int64_t, bool> reported_;  // have no job's name, which was logged
 };
 
 }  // namespace stepscope

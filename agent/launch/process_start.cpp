@@ -37,8 +37,9 @@ Environment EnvironmentOf(std::string text) {
 
 using Gpus = std::vector<GpuFacts>;
 
-// Numbers of the node's own count, or names of GPUs. CUDA's numbers count what the process sees,
-// which inside a batch system's fence or a container is less than the node has: hence this first.
+// The GPUs that a batch system or container gives, by the node's own numbers or by name. It comes
+// first, because CUDA's numbers count the GPUs that the process sees, which there are fewer than
+// the node's.
 std::string GivenToAll(const Environment& environment) {
   for (const char* name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"}) {
     if (std::string given = environment(name); !given.empty()) return given;
@@ -49,23 +50,23 @@ std::string GivenToAll(const Environment& environment) {
 }
 
 bool IsNamed(const GpuFacts& gpu, std::size_t index, std::string_view word) {
-  // Older drivers: MIG-GPU-<the GPU>/<instance>/<part of it>.
+  // Older drivers have MIG-GPU-<the GPU>/<instance>/<part of it>.
   if (word.starts_with("MIG-GPU-")) word = word.substr(4, word.find('/') - 4);
   if (word.starts_with("GPU-")) return gpu.uuid.starts_with(word);
   if (word.starts_with("MIG-")) {
     return std::ranges::any_of(gpu.instances, [&](const auto& one) { return one == word; });
   }
-  // Intel: the number of a GPU, and behind a point that of a part of it.
+  // Intel's words are the number of a GPU, and behind a point a part of it.
   if (gpu.vendor == GpuVendor::kIntel) word = word.substr(0, word.find('.'));
   return word == Format("{}", index);
 }
 
-// Those that the words of a variable name; nothing when one is not there.
+// The GPUs that a variable's words name; nothing when one of them does not exist.
 std::optional<Gpus> Named(const std::string& given, const Gpus& gpus) {
   Gpus named;
   for (std::string_view word : Split(given, ',')) {
     word = Trim(word);
-    // CUDA stops there, too.
+    // CUDA stops at such a word, too.
     if (word.empty() || word.starts_with('-')) break;
     const auto known = std::ranges::find_if(gpus, [&](const GpuFacts& gpu) {
       return IsNamed(gpu, static_cast<std::size_t>(&gpu - gpus.data()), word);
@@ -77,8 +78,9 @@ std::optional<Gpus> Named(const std::string& given, const Gpus& gpus) {
   return named;
 }
 
-// What narrows down a vendor's GPUs, one after the other: ROCm numbers for HIP what ROCR leaves,
-// and takes CUDA's variable, too, which on a node with both is NVIDIA's.
+// The variables that narrow down a vendor's GPUs, one after the other: ROCm's numbers for HIP count
+// the GPUs that ROCR leaves, and it reads CUDA's variable, too, which on a node with both is
+// NVIDIA's.
 std::vector<std::string> Narrowings(GpuVendor vendor, const Environment& environment,
                                     const std::string& visible, bool nvidia) {
   if (vendor == GpuVendor::kNvidia) return {visible};
@@ -87,8 +89,8 @@ std::vector<std::string> Narrowings(GpuVendor vendor, const Environment& environ
   return {environment("ROCR_VISIBLE_DEVICES"), hip.empty() && !nvidia ? visible : hip};
 }
 
-// A vendor of whose GPUs nothing is said has none where another's are named: the process uses
-// those.
+// The GPUs that the vendors' variables name. A vendor without a variable has none where another
+// vendor's are named: the process uses those.
 std::optional<Gpus> NamedByVendors(const Environment& environment, const std::string& visible,
                                    const Gpus& gpus) {
   Gpus all;

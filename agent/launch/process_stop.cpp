@@ -15,10 +15,10 @@
 namespace stepscope {
 namespace {
 
-// A process that waits for a disk ends when the disk answers.
+// How long to wait after SIGKILL: a process that waits for a disk ends when the disk answers.
 constexpr Duration kKillWait = 10s;
 
-// Says what went wrong with SIGTERM; SIGKILL is sent again and again.
+// Logs a failure of SIGTERM only, since SIGKILL is sent again and again.
 void Send(std::int64_t pid, int signal) {
   if (kill(static_cast<pid_t>(pid), signal) == 0 || errno == ESRCH || signal == SIGKILL) return;
   LogWarning("process {} cannot be stopped: {}", pid, std::strerror(errno));
@@ -54,7 +54,7 @@ void ProcessStop::DropEnded() {
   }
 }
 
-// Again while there are new ones, which may have children too.
+// Repeats while there are new children, which may have children too.
 void ProcessStop::AddChildren() {
   const std::vector<std::int64_t> all = Pids("");
   for (std::size_t before = 0; before != members_.size();) {

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// From the program's folder: bin of a package or tarball, build/PRESET of a source tree.
+// Relative to the program's folder: bin of a package or tarball, build/PRESET of a source tree.
 constexpr const char* kPlaces[] = {"../share/stepscope/python", "../../python"};
 constexpr const char* kStart = "stepscope/_start";
 
@@ -24,7 +24,7 @@ std::string PythonStartFolder(const std::string& program) {
     std::error_code unreadable;
     const fs::path folder =
         fs::weakly_canonical(fs::path(program).parent_path() / place / kStart, unreadable);
-    // A colon parts the entries of PYTHONPATH, and cannot be written otherwise.
+    // A colon separates the entries of PYTHONPATH and cannot be escaped.
     if (unreadable || folder.native().find(':') != std::string::npos) continue;
     if (access((folder / "sitecustomize.py").c_str(), R_OK) == 0) return folder;
   }

@@ -19,14 +19,14 @@
 namespace stepscope {
 namespace {
 
-constexpr int kLineBytes = 1024 * 1024;  // that wait to be read
+constexpr int kLineBytes = 1024 * 1024;  // bytes of unread lines
 
 struct Ends {
   Descriptor input;   // for the command
   Descriptor output;  // for the relay
 };
 
-// A terminal that passes every byte on as it is: the real one behind it does the rest.
+// Opens a terminal that passes every byte on unchanged: the real one behind it does the processing.
 bool OpenTerminal(int ours, Ends& ends) {
   ends.output = Descriptor(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   char name[64];
@@ -61,7 +61,7 @@ bool OpenLines(Ends& ends) {
          fcntl(ends.output.get(), F_SETFL, O_NONBLOCK) == 0;
 }
 
-// The same terminal, pipe or file.
+// Whether both are one terminal, pipe or file.
 bool GoToTheSamePlace(int one, int other) {
   struct stat a {
   }, b{};
@@ -126,7 +126,7 @@ std::uint64_t Relay::lines_lost() const {
 std::vector<std::string> Relay::Drain(Duration at_most) {
   char byte = 0;
   send(control_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-  // An answer, or the relay's end: both mean that all is out.
+  // An answer, or the relay's end: both mean that all output is written.
   pollfd answer{control_.get(), POLLIN, 0};
   poll(&answer, 1, static_cast<int>(at_most / 1ms));
   std::vector<std::string> lines;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLongestRelayedLine = 1023;
 
-// Of this process only, which has one thread.
+// Belongs to the relay's process, which has one thread.
 volatile sig_atomic_t terminal_resized = 0;
 
 void SetSignals() {
@@ -33,7 +33,7 @@ void SetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Everything but what the relay works on, so that nobody waits for our copies.
+// Closes all descriptors but the relay's own, so that no one waits for our copies.
 void CloseOthers(const RelayWork& work) {
   const int limit = static_cast<int>(sysconf(_SC_OPEN_MAX));
   for (int fd = 0; fd < std::min(limit, 1024); ++fd) {
@@ -45,7 +45,7 @@ void CloseOthers(const RelayWork& work) {
   }
 }
 
-// False when nobody reads there any more.
+// False when the reader is gone.
 bool WriteAll(int to, const char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t count = write(to, bytes, size);
@@ -62,7 +62,8 @@ bool WriteAll(int to, const char* bytes, std::size_t size) {
   return true;
 }
 
-// Cuts one way's output into lines; a carriage return ends one too, as progress bars have it.
+// Cuts the output of one channel into lines; a carriage return ends a line too, as progress bars
+// have it.
 class LineCutter {
  public:
   void Take(std::string_view bytes, int lines, RelayMemory& memory) {
@@ -129,7 +130,7 @@ class RelayProcess {
     const std::string_view text(bytes, static_cast<std::size_t>(count));
     if (channel.remembered) memory_.tail.Take(text);
     if (work_.lines >= 0) cutters_[way].Take(text, work_.lines, memory_);
-    // What the command says of errors may be unread: it goes on all the same.
+    // Standard error may have no reader: the command goes on all the same.
     const bool read_by_somebody = WriteAll(channel.to, text.data(), text.size());
     if (!read_by_somebody && channel.ends_unread) Close(channel);
   }
@@ -139,7 +140,7 @@ class RelayProcess {
     return work_.channels[way].from >= 0 && poll(&more, 1, 0) > 0;
   }
 
-  // The agent asks by a byte whether all is passed on, and is answered by one.
+  // The agent asks with a byte whether all is passed on; the relay answers with one.
   void AnswerControl() {
     char byte = 0;
     if (recv(work_.control, &byte, 1, MSG_DONTWAIT) <= 0) {

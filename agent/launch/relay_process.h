@@ -8,30 +8,30 @@
 
 namespace stepscope {
 
-// What the relay's process and the agent share.
+// Memory that the relay's process and the agent share.
 struct RelayMemory {
   OutputTail tail;
   std::atomic<std::uint64_t> lines_lost{0};
 };
 
-// One way that output takes.
+// The path of one output.
 struct RelayChannel {
   int from = -1, to = -1;
-  bool remembered = false;   // in the tail
-  bool ends_unread = false;  // the command learns by a signal that nobody reads
+  bool remembered = false;   // kept in the tail
+  bool ends_unread = false;  // a signal tells the command that the reader is gone
 };
 
-// What the relay works on.
+// The relay's descriptors.
 struct RelayWork {
   std::array<RelayChannel, 2> channels{};
   int control = -1;  // the agent's questions
-  int lines = -1;    // where lines go; never waits
+  int lines = -1;    // the pipe for lines; writing never waits
 };
 
-// Makes the terminal `to` as large as `from`.
+// Sets the size of the terminal `to` to that of `from`.
 void CopyTerminalSize(int from, int to);
 
-// The relay, until the last writer is gone. In a process with one thread.
+// Runs the relay until the last writer is gone. In a process with one thread.
 [[noreturn]] void RunRelay(RelayWork work, RelayMemory& memory);
 
 }  // namespace stepscope

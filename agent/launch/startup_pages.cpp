@@ -10,8 +10,8 @@
 namespace stepscope {
 namespace {
 
-// Of each program header of one loaded object. Only what was never writable: the rest may differ
-// from its file.
+// Called for each loaded object. Releases only segments that were never writable: others may differ
+// from their file.
 int ReleaseObject(dl_phdr_info* object, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   for (int i = 0; i < object->dlpi_phnum; ++i) {

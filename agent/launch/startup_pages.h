@@ -2,9 +2,9 @@
 
 namespace stepscope {
 
-// Gives back the pages of code that only the start of the program needed (symbols, relocations, the
-// setting up of libraries): more than half of its memory. What is needed again comes back from the
-// page cache.
+// Releases the pages of code that only the start of the program needed (symbols, relocations, the
+// setting up of libraries): more than half of its memory. A page that is needed again comes back
+// from the page cache.
 void ReleaseStartupPages();
 
 }  // namespace stepscope
