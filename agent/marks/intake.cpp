@@ -29,7 +29,7 @@ SocketAccess AccessOf(const IntakeOptions& options) {
 
 }  // namespace
 
-// The thread that listens, and what it shares with Drain.
+// The listening thread, and the state that it shares with Drain.
 class Intake::Server {
  public:
   Server(const IntakeOptions& options, const Clock& clock, Descriptor listener)
@@ -54,7 +54,7 @@ class Intake::Server {
   }
 
   IntakeBatch Drain(const std::string& job) {
-    // A process that came and went since the thread last looked counts, too.
+    // Includes a process that came and went since the thread last accepted.
     Accept();
     return registry_.Change([&](MarkRegistry& registry) { return registry.Drain(job); });
   }
@@ -69,7 +69,7 @@ class Intake::Server {
   }
 
   std::string KeepSpans(const std::string& job, const SpanWindow& window) {
-    // So that it is known which steps have begun.
+    // Reads the marks first, so that it is known which steps have begun.
     Accept();
     return registry_.Change(
         [&](MarkRegistry& registry) { return registry.KeepSpans(job, window); });
@@ -107,7 +107,7 @@ class Intake::Server {
       for (const epoll_event& event : std::span(events).first(std::max(count, 0))) {
         Serve(event.data.fd);
       }
-      // A busy socket must not keep the rings waiting.
+      // Rings are read at their times even if the socket is busy.
       const SteadyTime now = std::chrono::steady_clock::now();
       if (now < next_read) continue;
       next_read = now + read_interval_;
@@ -116,7 +116,7 @@ class Intake::Server {
     }
   }
 
-  // For ever as long as no process is there that has a ring.
+  // Waits without a limit as long as no connected process has a ring.
   int WaitMillis() const {
     const bool heard =
         registry_.Read([](const MarkRegistry& registry) { return registry.HasPeers(); });
@@ -136,7 +136,8 @@ class Intake::Server {
       return;
     }
     if (Accept()) return;
-    // Out of descriptors: epoll would call again at once, so it is asked anew at the next reading.
+    // No descriptor is left: epoll would report the socket again at once, so accepting waits for
+    // the next reading.
     LogWarning("marks: no descriptor left to accept a process");
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
     accepting_ = false;
@@ -146,9 +147,10 @@ class Intake::Server {
     return registry_.Change([this](MarkRegistry& registry) {
       const auto sockets = registry.Accept(listener_);
       if (!sockets) return false;
-      // Before another thread drops one of them, and its number becomes that of another file.
+      // Watches them before another thread drops one, and its number becomes another file's.
       for (const int socket : *sockets) Watch(socket);
-      // What it says may be read by whoever drains, and its ring is to be read all the same.
+      // Drain may read the messages of a process before this thread does; the thread must still
+      // read its ring.
       if (!sockets->empty()) eventfd_write(wake_.get(), 1);
       return true;
     });

@@ -10,17 +10,17 @@
 
 namespace stepscope {
 
-// How a rank does now: means over the steps that came last.
+// The present speed of a rank: means over its last steps.
 struct LiveRank {
   std::int32_t rank = 0;
   std::int64_t pid = 0;
-  std::int64_t step = -1;  // the newest; -1: none yet
-  Time at{};               // when it ended
+  std::int64_t step = -1;  // number of the newest step; -1: none yet
+  Time at{};               // end of that step
   Duration wall{};
   std::array<Duration, kPhaseCount> phases{};
 };
 
-// The ranks of a job that live, as of the newest drain. Any thread.
+// The connected ranks of a job, as of the newest drain. Any thread.
 class LiveRanks {
  public:
   void Add(const IntakeBatch& batch);

@@ -8,10 +8,11 @@ namespace {
 
 constexpr Duration kYear2000 = std::chrono::seconds(946'684'800);
 constexpr Duration kYear2100 = std::chrono::seconds(4'102'444'800);
-// A step with more spans side by side than this counts the older ones twice when one encloses them.
+// Bounds the spans side by side in a step; beyond it an older span counts twice when another one
+// encloses it.
 constexpr std::size_t kMostSpans = 4096;
 
-// Endless sums of a process that lies stay far from overflow.
+// A bound that keeps endless sums of a faulty process far from overflow.
 constexpr Duration kLongest{std::int64_t{1} << 60};
 
 Duration Sum(Duration one, Duration other) {

@@ -11,7 +11,7 @@
 
 namespace stepscope {
 
-// Count, sum, least and most of the spans of one annotation that lie in one bin.
+// Count, sum, least and greatest duration of an annotation's spans in one bin.
 struct AnnotationSums {
   Time from{}, to{};
   std::int64_t count = 0;
@@ -21,24 +21,24 @@ struct AnnotationSums {
   void Add(const AnnotationSums& other);
 };
 
-// The wall time of a mark; none when it lies outside the years 2000 to 2100, which only a fault
-// says.
+// The wall time of a mark; nothing outside the years 2000 to 2100, which only a faulty process
+// sends.
 std::optional<Time> WallTime(const Mark& mark, Duration clock_base);
 
 // Folds the phases and step ends of one ring, in the order in which they ended, into steps. A phase
-// counts to the step in which it ends, without what lies before that step and without the phases
-// inside it, so the phases of a step never add up to more than its wall time. A step whose phases
-// are not all known, because marks were dropped or another agent has read them, is no step.
+// counts to the step in which it ends, without its part before that step and without the phases
+// inside it, so the phases of a step never add up to more than its wall time. A step with unknown
+// phases, because marks were dropped or another agent has read them, is discarded.
 class StepFold {
  public:
   explicit StepFold(bool cut) : cut_(cut) {}
 
-  // Marks were lost since the one before: what is open is not known whole.
+  // Marks were lost before the next one: the open step and phases are incomplete.
   void Cut() { cut_ = true; }
   void AddPhase(const Mark& mark);
   std::optional<Step> End(const Mark& mark, Duration clock_base);
 
-  // Steps that ended without becoming one, since their phases or times are not known.
+  // The number of steps that were discarded, since their phases or times are not known.
   std::int64_t lost() const { return lost_; }
 
  private:
@@ -50,7 +50,7 @@ class StepFold {
 
   std::array<Duration, kPhaseCount> phases_{};
   std::vector<Span> seen_;         // spans of this step that no other one encloses yet
-  std::uint64_t boundary_ns_ = 0;  // where the step before ended
+  std::uint64_t boundary_ns_ = 0;  // end of the previous step
   bool cut_ = false;
   std::int64_t lost_ = 0;
 };

@@ -47,7 +47,7 @@ void JobRecord::Join(MarkProcess& process, Time now) {
 
 void JobRecord::Detach(MarkProcess& process) {
   Rank& rank = ranks_[process.rank()];
-  // All of them, so that a short-lived child does not get ahead of the process it came from.
+  // Reads all processes, so that a short-lived child does not get ahead of its parent.
   for (MarkProcess* each : rank.processes) each->ReadRings(rank.record);
   rank.pending = FactsOf(rank);
   process.Detach(rank.record);
@@ -99,7 +99,7 @@ void JobRecord::TakeMetrics(const UseMetric& use) {
   for (auto& [number, rank] : ranks_) rank.record.TakeMetrics(number, use);
 }
 
-// All rings were read before.
+// The rings have been read by the caller.
 std::string JobRecord::KeepSpans(const SpanWindow& window, SteadyTime now) {
   if (kept_) return Format("window {} is being recorded", kept_->window.window_id);
   kept_.emplace(KeptWindow{window, now + window.wait});
@@ -110,14 +110,15 @@ std::string JobRecord::KeepSpans(const SpanWindow& window, SteadyTime now) {
   return "";
 }
 
-// What other threads marked in its last step may be read one drain later than the step.
+// Marks of other threads in the last step may be read one drain later than the step.
 bool JobRecord::WindowIsOver(SteadyTime now) {
   if (now >= kept_->until) return true;
   bool any = false, alive = false;
   for (auto& [number, rank] : ranks_) {
     if (!rank.record.spans().open()) continue;
     if (!rank.record.spans().Over()) {
-      if (!rank.record.spans().HasSteps()) continue;  // it may never have any: nobody waits for it
+      // A rank that may never have steps is not waited for.
+      if (!rank.record.spans().HasSteps()) continue;
       return kept_->settled = false;
     }
     any = true;

@@ -15,50 +15,50 @@
 
 namespace stepscope {
 
-// The ranks of one job, and the connected processes that they consist of; borrows the processes.
-// Not for use by several threads at once.
+// The ranks of one job and their connected processes, which it borrows. Not for use by several
+// threads at once.
 class JobRecord {
  public:
   explicit JobRecord(std::uint32_t user) : user_(user) {}
 
-  // Whose job it is.
+  // The user who owns the job.
   std::uint32_t user() const { return user_; }
   bool Knows(std::int32_t rank) const { return ranks_.contains(rank); }
   std::size_t ranks() const { return ranks_.size(); }
-  // No process is left, and no word of those that were.
+  // No process is connected, and every end was reported.
   bool Done() const;
   std::vector<HeardProcess> Processes() const;
 
-  // At most so many steps of each rank wait for a drain.
+  // Bounds the steps of each rank that wait for a drain.
   void LimitSteps(std::size_t most);
 
   void Join(MarkProcess& process, Time now);
   void Detach(MarkProcess& process);
   void ReadRings();
 
-  // As those of Intake, without reading.
+  // Like the functions of Intake, without reading the rings.
   std::size_t Ask(const std::string& command, const std::string& argument);
   std::string KeepSpans(const SpanWindow& window, SteadyTime now);
   IntakeBatch Drain(Time now, SteadyTime steady);
   void TakeMetrics(const UseMetric& use);
 
  private:
-  // What the service was told of a rank, beside what is yet to be told.
+  // A rank, and the facts of it that were reported to the service.
   struct Rank {
     RankRecord record;
-    std::vector<MarkProcess*> processes;  // in the order in which they came
+    std::vector<MarkProcess*> processes;  // in the order in which they connected
     std::string reported_facts;           // facts as last reported
-    std::string pending;                  // facts that its last process left behind
-    Time came{};                          // when it was first heard of since it last ended
-    bool known = false;                   // reported as started, and not as ended since
+    std::string pending;                  // facts of its last process, to be reported
+    Time came{};                          // first connection since its last end
+    bool known = false;                   // its start was reported, and no end since
   };
 
-  // The spans that are kept, of all ranks.
+  // The window whose spans are kept, for all ranks.
   struct KeptWindow {
     SpanWindow window;
     SteadyTime until{};
     std::size_t room = Intake::kMostWindowSpans;
-    bool settled = false;  // it was over when it was drained before
+    bool settled = false;  // the window was over at the previous drain
   };
   bool WindowIsOver(SteadyTime now);
   void EndWindow(Time now, IntakeBatch& batch);

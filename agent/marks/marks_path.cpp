@@ -1,4 +1,4 @@
-// Where the socket lies when nobody says otherwise.
+// AgentFolders and DefaultSocketPath of intake.h.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ Result<std::string> DefaultSocketPath(const std::string& name) {
   if (!made && errno != EEXIST) {
     return Invalid(Format("socket folder {}: {}", Printable(folder.path), strerror(errno)));
   }
-  // Whatever the umask: the sockets in it say who may connect.
+  // Sets the mode whatever the umask is: the sockets in the folder restrict who may connect.
   if (made) chmod(folder.path.c_str(), folder.mode);
   struct stat file {};
   if (lstat(folder.path.c_str(), &file) != 0 || !S_ISDIR(file.st_mode) ||

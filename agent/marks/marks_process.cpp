@@ -18,7 +18,7 @@ constexpr std::size_t kMostMessages = 20'000;
 constexpr std::size_t kMostRings = 64;
 constexpr std::size_t kMostFacts = 64;
 
-// A process that lies gets another lie, without an overflow.
+// Clamps instead of overflowing: a faulty process may send any number.
 Duration Moved(Duration base, Duration by) {
   return Duration(static_cast<std::int64_t>(static_cast<std::uint64_t>(base.count()) +
                                             static_cast<std::uint64_t>(by.count())));
@@ -67,7 +67,7 @@ void MarkProcess::SetFact(const std::string& key, const std::string& value) {
   if (source_.facts.size() < kMostFacts || source_.facts.contains(key)) source_.facts[key] = value;
 }
 
-// Only the newest command is waited for: who asks again no longer cares about the one before.
+// Only an answer to the newest command is used.
 void MarkProcess::TakeAnswer(const MarkAnswer& answer) {
   if (answer.id == 0 || answer.id != asked_id_ || asked_.empty()) return;
   const std::string outcome =
@@ -145,7 +145,7 @@ void MarkProcess::ReadRings(RankRecord& rank) {
   rank.spans().Lose(source_.dropped - dropped_before);
 }
 
-// A name travels apart from its marks and may come later than they do.
+// A name's message may come later than its marks.
 void MarkProcess::HandOver(RankRecord& rank, bool all) {
   names_.resize(kMaxMarkNames);
   std::erase_if(annotations_, [&](const auto& entry) {

@@ -17,8 +17,8 @@
 
 namespace stepscope {
 
-// One connected training process: its socket, its names and its rings. What it sends is folded into
-// the record of its rank. After any error it is to be dropped. Not for use by several threads at
+// One connected training process: its socket, its names and its rings. Its messages are folded into
+// the record of its rank. After any error it must be dropped. Not for use by several threads at
 // once.
 class MarkProcess {
  public:
@@ -30,21 +30,21 @@ class MarkProcess {
     source_.pid = pid;
   }
 
-  // Takes the messages that are there, at most 512. Ended by bye, by the connection's end, or by an
-  // error, which is what the process did wrong.
+  // Takes the messages that have arrived, at most 512. kEnded after bye or at the connection's end;
+  // an error is the process's fault.
   Result<State> Receive();
 
   // Reads all rings into `rank`.
   void ReadRings(RankRecord& rank);
 
-  // The last of it: `rank` no longer knows this process.
+  // Hands over everything that is left; `rank` forgets this process.
   void Detach(RankRecord& rank);
 
-  // Tells the process whether its hello was taken; never waits.
+  // Tells the process whether its hello was accepted; never waits.
   void Answer(bool refused, const std::string& detail);
 
-  // Asks the process for something; never waits. It hears of it at the end of its step, and what it
-  // answers is a fact of that name. False when it cannot be told now.
+  // Sends a command; never waits. The process reads it at the end of its step, and its answer
+  // becomes a fact of that name. False when it cannot be sent now.
   bool Ask(const std::string& command, const std::string& argument);
 
   bool introduced() const { return introduced_; }
@@ -56,9 +56,9 @@ class MarkProcess {
   struct Ring {
     MarkRingReader reader;
     StepFold fold;
-    std::int32_t thread = 0;  // in the order in which they came
-    Duration offset{};        // between the node's clocks, when the ring came
-    // Wall time minus the clock of the marks, now: the writer says it once.
+    std::int32_t thread = 0;  // numbered in the order of arrival
+    Duration offset{};        // between the node's clocks, when the ring arrived
+    // Wall time minus the clock of the marks, now: the header has it as of the ring's start.
     Duration clock_base{};
   };
   struct NamedSpan {
@@ -68,7 +68,8 @@ class MarkProcess {
   Result<State> Take(const MarkMessage& message, const Descriptor& passed);
   Status AddRing(const Descriptor& memory);
   void TakeMark(const Mark& mark, Ring& ring, RankRecord& rank);
-  // Gives the rank what is named by now; `all`: no name comes any more.
+  // Hands over to the rank everything whose name is known; `all`: everything, as no name comes any
+  // more.
   void HandOver(RankRecord& rank, bool all);
   void TakeAnnotation(const Mark& mark, const Ring& ring, RankRecord& rank);
   void TakeMetric(const Mark& mark, const Ring& ring);
@@ -80,16 +81,16 @@ class MarkProcess {
   WallOffset offset_;
   bool introduced_ = false;
   std::size_t messages_ = 0;
-  std::uint32_t asked_id_ = 0;    // of the newest command
-  std::string asked_, argument_;  // what it was
+  std::uint32_t asked_id_ = 0;    // id of the newest command
+  std::string asked_, argument_;  // the newest command
   MarkSource source_;
-  std::vector<std::string> names_;  // by id; empty where none was declared yet
-  // By id and bin of their durations, until the name is known.
+  std::vector<std::string> names_;  // by id; empty until one is declared
+  // Annotations whose name is unknown yet, by id and bin of their durations.
   std::map<std::pair<std::uint16_t, int>, AnnotationSums> annotations_;
-  std::vector<NamedSpan> spans_;  // of a window, until the name is known
-  // By id, until the name is known; none: it was handed over.
+  std::vector<NamedSpan> spans_;  // spans of a window whose name is unknown yet
+  // Metrics whose name is unknown yet, by id; none: handed over.
   std::map<std::uint16_t, std::optional<MetricValue>> metrics_;
-  std::vector<std::unique_ptr<Ring>> rings_;  // their addresses stand for them
+  std::vector<std::unique_ptr<Ring>> rings_;  // by pointer: an address identifies a ring
 };
 
 }  // namespace stepscope

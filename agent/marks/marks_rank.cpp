@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostTakenSteps = 16'384;
 constexpr std::size_t kMostRankNames = 512;
-constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;  // what JSON can say
+constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;  // largest integer in JSON
 constexpr std::string_view kOtherNames = "(other)";
 
 void AddCounts(MarkSource& sum, const MarkSource& process) {

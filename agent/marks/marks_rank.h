@@ -17,70 +17,71 @@
 
 namespace stepscope {
 
-// What a process says about itself, beside its marks.
+// Facts of a process, beside its marks.
 struct MarkSource {
   MarkHello hello;
-  std::int64_t pid = 0;  // as the kernel says it
+  std::int64_t pid = 0;  // as the kernel reports it
   std::map<std::string, std::string> facts;
   std::int64_t dropped = 0;  // marks lost because a ring was full
-  std::int64_t refused = 0;  // marks that made no sense
+  std::int64_t refused = 0;  // invalid marks
   std::int64_t cut = 0;      // steps that lost marks
 };
 
-// What a rank said that a metric is, and when.
+// The value that a rank set for a metric, and when.
 struct MetricValue {
   Time at{};
   double value = 0;
 
-  // The newer of both.
+  // Keeps the newer value.
   void Keep(const MetricValue& other) {
     if (other.at >= at) *this = other;
   }
 };
 
-// What was folded of one rank and not yet taken. A rank may have several processes and threads; its
-// steps come from one ring at a time, the first one that marked a step and still lives.
+// The folded marks of one rank that were not taken yet. A rank may have several processes and
+// threads; its steps come from one ring at a time, the first one that marked a step and still
+// exists.
 class RankRecord {
  public:
   static constexpr std::size_t kMostPendingSteps = 65'536;
   static constexpr std::size_t kMostMetrics = 64;
 
-  // At most so many steps wait to be taken, and never more than kMostPendingSteps.
+  // Bounds the steps that wait to be taken, by kMostPendingSteps at most.
   void LimitSteps(std::size_t most) { most_steps_ = std::min(most, kMostPendingSteps); }
 
-  // `ring` stands for who marked it, `start_ns` is its start by the clock of the marks. Numbers
+  // `ring` identifies the source, `start_ns` is the step's start by the clock of the marks. Numbers
   // that go back (a second training in the same job) are shifted so that they go on.
   void AddStep(const void* ring, Step step, std::uint64_t start_ns);
-  // All of `sums` in one bin of durations (core/model/span_bins.h).
+  // Adds `sums`, all in one bin of durations (core/model/span_bins.h).
   void AddAnnotation(const std::string& name, const AnnotationSums& sums);
-  // `name` is without "user.". False where that makes no custom metric, and for names beyond
+  // `name` is without "user.". False when it makes no valid custom metric, and for names beyond
   // kMostMetrics.
   bool SetMetric(const std::string& name, const MetricValue& value);
   void RingEnded(const void* ring);
 
-  // Those of the window that is kept, if there is one.
+  // The spans of the window that is kept, if there is one.
   WindowSpans& spans() { return spans_; }
   // The number of the last step; -1 before the first.
   std::int64_t newest() const { return last_; }
 
-  // Counts of a process that is gone.
+  // Adds the counts of a process that has ended.
   void ProcessEnded(const MarkSource& process);
 
-  // A JSON object of the rank's first process and of the counts of all of them.
+  // Facts of the rank's first process and counts of all its processes, as a JSON object.
   std::string Facts(const MarkSource& first, const std::vector<const MarkSource*>& all) const;
 
   bool Empty() const { return steps_.empty() && annotations_.empty(); }
 
-  // Takes out what is complete; empty when there is nothing.
+  // Takes out everything that is complete; empty when nothing is.
   RankMarks Take(std::int32_t rank);
 
-  // Takes out the metrics that were set since they were taken before.
+  // Takes out the metrics that were set since the last call.
   void TakeMetrics(std::int32_t rank, const UseMetric& use);
 
  private:
   struct Metric {
     std::string metric;
-    std::optional<MetricValue> newest{};  // none: it was taken
+    std::optional<MetricValue> newest{};  // none: taken
   };
 
   WindowSpans spans_;
@@ -92,7 +93,7 @@ class RankRecord {
   std::int64_t shift_ = 0;
   std::int64_t last_ = -1;
   std::int64_t ignored_steps_ = 0;
-  MarkSource gone_;  // counts only
+  MarkSource gone_;  // counts of ended processes
 };
 
 }  // namespace stepscope

@@ -8,9 +8,9 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostRanks = 4096;  // of all jobs
+constexpr std::size_t kMostRanks = 4096;  // in all jobs
 constexpr std::size_t kMostRingBytes = std::size_t{512} << 20;
-constexpr std::size_t kMostWaitingSteps = std::size_t{1} << 20;  // of all ranks
+constexpr std::size_t kMostWaitingSteps = std::size_t{1} << 20;  // in all ranks
 constexpr int kMostAtOnce = 128;
 constexpr Duration kQuiet = 10s;
 
@@ -36,7 +36,7 @@ Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
   std::vector<int> sockets;
   for (int i = 0; i < kMostAtOnce; ++i) {
     Result<MarkPeer> peer = AcceptPeer(listener);
-    // The ones before it are to be watched; it comes again.
+    // Returns the sockets accepted so far; the next call meets the error again.
     if (!peer && sockets.empty()) return peer.error();
     if (!peer || !peer->socket) break;
     const int socket = peer->socket.get();
@@ -86,7 +86,7 @@ Result<JobRecord*> MarkRegistry::JobOf(const Peer& peer) {
   if (!name) return name.error();
   const auto found = jobs_.find(*name);
   if (found != jobs_.end()) {
-    // Or a user could put marks into somebody else's job.
+    // A job takes processes of its own user only, or another user could put marks into it.
     const bool theirs = found->second.user() == peer.user || !options_.name_job;
     if (theirs) return &found->second;
     return Invalid(Format("job {} belongs to user {}", *name, found->second.user()));
@@ -114,7 +114,7 @@ void MarkRegistry::Introduce(Peer& peer) {
   const Result<JobRecord*> job = JobOf(peer);
   const Status good = job ? CheckRank(peer, **job) : Status(job.error());
   if (!good) {
-    // It stays connected, unheard: so it does not come back.
+    // The process stays connected without being read, so that it does not connect again.
     Refuse(*peer.process, good.error().message);
     return;
   }
@@ -139,7 +139,7 @@ void MarkRegistry::Refuse(MarkProcess& process, std::string_view reason) {
   Report(Format("process {} is not heard: {}", process.source().pid, Printable(reason)));
 }
 
-// A process that comes back for ever must not fill the log.
+// Bounds the lines in the log: a process may connect again for ever.
 void MarkRegistry::Report(std::string_view sentence) {
   if (clock_.Steady() < quiet_until_) {
     ++suppressed_;

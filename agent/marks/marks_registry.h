@@ -15,14 +15,13 @@
 
 namespace stepscope {
 
-// The connected processes and the jobs they belong to; waits for nothing. Not for use by several
-// threads at once.
+// The connected processes and their jobs; never waits. Not for use by several threads at once.
 class MarkRegistry {
  public:
   MarkRegistry(const IntakeOptions& options, const Clock& clock)
       : options_(options), clock_(clock) {}
 
-  // Takes all waiting processes in, or refuses them by name; returns the sockets to be watched.
+  // Accepts all waiting processes, or refuses them, which is logged; returns the sockets to watch.
   // Unavailable when there are no descriptors left.
   Result<std::vector<int>> Accept(const Descriptor& listener);
 
@@ -31,7 +30,7 @@ class MarkRegistry {
 
   void ReadRings();
 
-  // As those of Intake.
+  // Like the functions of Intake.
   IntakeBatch Drain(const std::string& job);
   void TakeMetrics(const std::string& job, const UseMetric& use);
   std::size_t Ask(const std::string& job, const std::string& command, const std::string& argument);
@@ -47,19 +46,19 @@ class MarkRegistry {
   struct Peer {
     std::unique_ptr<MarkProcess> process;
     std::uint32_t user = 0;
-    JobRecord* job = nullptr;  // null: not heard, or not yet
+    JobRecord* job = nullptr;  // null: refused, or without a hello yet
   };
   using Peers = std::map<int, Peer>;
 
-  // How much of a bound one user may use up.
+  // The part of a bound that one user may use up.
   std::size_t Share(std::uint32_t user, std::size_t most) const;
-  // The reason why this process is not heard; empty when it is.
+  // The reason why this process is refused; empty when it is not.
   std::string ReasonAgainst(const MarkPeer& peer) const;
   Status CheckRings(const Peer& peer) const;
   Result<JobRecord*> JobOf(const Peer& peer);
   Status CheckRank(const Peer& peer, const JobRecord& job) const;
   void Introduce(Peer& peer);
-  // The job, with all that its processes have sent so far; null where there is none.
+  // The job, after reading the rings of its processes; null where there is none.
   JobRecord* Read(const std::string& job);
   void Remove(Peers::iterator place);
   void Refuse(MarkProcess& process, std::string_view reason);
@@ -69,8 +68,8 @@ class MarkRegistry {
   const Clock& clock_;
   std::map<std::string, JobRecord> jobs_;
   Peers peers_;
-  std::vector<int> serving_;   // sockets, while they are
-  std::uint64_t changes_ = 0;  // of who is heard
+  std::vector<int> serving_;   // sockets that are being served
+  std::uint64_t changes_ = 0;  // changes of connected processes
   SteadyTime quiet_until_{};
   std::int64_t suppressed_ = 0;
 };

@@ -81,7 +81,7 @@ MarkSlot MarkRingReader::CopySlot(std::uint64_t position) const {
 void MarkRingReader::Read(const std::function<void(const Mark&)>& take) {
   const std::uint64_t written = Load(words_[kRingWriteWord], std::memory_order_acquire);
   if (written - next_ > head_.slots) {
-    // No honest writer gets here; what it says now is where we go on.
+    // Only a faulty writer gets here; reading goes on from its position.
     overrun_ += 1;
     next_ = written;
   }
@@ -98,7 +98,7 @@ Duration MarkRingReader::clock_base() const {
 }
 
 std::uint64_t MarkRingReader::dropped() const {
-  // A lie stays small enough to be added up.
+  // Bounds a false count, so that it can be added up.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
   return std::min(Load(words_[kRingDroppedWord]), kMost) + overrun_;
 }

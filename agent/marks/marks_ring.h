@@ -21,18 +21,19 @@ class MarkRingReader {
   MarkRingReader& operator=(MarkRingReader&&) = delete;
   ~MarkRingReader();
 
-  // Hands over all marks that are complete, oldest first, at most one ring full of them, and gives
+  // Passes on all marks that are complete, oldest first, at most one ring full of them, and gives
   // their slots back to the writer.
   void Read(const std::function<void(const Mark&)>& take);
 
-  // Sets the control word: the process listens at the end of its step.
+  // Sets the control word: the process reads its socket at the end of its step.
   void Call();
 
-  // Wall clock minus CLOCK_MONOTONIC, as the writer said when it made the ring, or met the agent.
+  // Wall clock minus CLOCK_MONOTONIC, as the writer wrote it when it made the ring, or connected to
+  // the agent.
   Duration clock_base() const;
-  // Marks that the writer dropped because the ring was full, and that it overwrote unread.
+  // The number of marks that the writer dropped because the ring was full, or overwrote unread.
   std::uint64_t dropped() const;
-  // Another agent has read from this ring before.
+  // Whether another agent has read from this ring before.
   bool continued() const { return continued_; }
   std::size_t bytes() const { return RingBytes(head_.slots); }
 
@@ -42,7 +43,7 @@ class MarkRingReader {
 
   std::uint64_t* words_ = nullptr;
   RingHead head_;
-  std::uint64_t next_ = 0;  // our own: what stands in the ring is only told to the writer
+  std::uint64_t next_ = 0;  // our own: the ring's read position is for the writer only
   std::uint64_t overrun_ = 0;
   bool continued_ = false;
 };

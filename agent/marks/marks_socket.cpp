@@ -58,7 +58,7 @@ Status RemoveStale(const std::string& path, const Address& address) {
   return unlink(path.c_str()) == 0 ? Status() : Failed(path, errno);
 }
 
-// Every descriptor that came along gets an owner, so none leaks.
+// Gives every passed descriptor an owner, so that none leaks.
 std::vector<Descriptor> TakePassed(msghdr& message) {
   std::vector<Descriptor> passed;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
@@ -94,7 +94,7 @@ Result<Descriptor> ListenForMarks(const std::string& path, const SocketAccess& a
 
 Result<MarkPeer> AcceptPeer(const Descriptor& listener) {
   MarkPeer peer;
-  // Asked first, because accept makes a socket before it looks whether anybody waits for it.
+  // Polls first, because accept makes a socket before it checks whether a peer waits for it.
   pollfd waits{listener.get(), POLLIN, 0};
   if (poll(&waits, 1, 0) == 0) return peer;
   peer.socket = Descriptor(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -119,7 +119,8 @@ Result<MarkPacket> ReceivePacket(const Descriptor& socket) {
   ssize_t length = -1;
   msghdr message{};
   iovec part{bytes.data(), bytes.size()};
-  // A peer that went without reading our answer is ECONNRESET once, before what it had sent.
+  // A peer that left without reading our answer gives ECONNRESET once, before the packets that it
+  // had sent.
   for (int attempt = 0; attempt < 3 && length < 0; ++attempt) {
     message = {};
     message.msg_iov = &part;

@@ -10,14 +10,14 @@
 
 namespace stepscope {
 
-// Who may connect, as the kernel checks it for any file.
+// The users who may connect, as the kernel checks it for any file.
 struct SocketAccess {
   std::uint32_t mode = 0600;
   std::optional<std::uint32_t> group{};
 };
 
-// Listens on a unix SOCK_SEQPACKET socket. A socket file that nobody listens on is replaced.
-// Invalid for a path that is too long or is another kind of file, Unavailable when someone listens.
+// Listens on a unix SOCK_SEQPACKET socket. A socket file without a listener is replaced. Invalid
+// for a path that is too long or is another kind of file, Unavailable when another process listens.
 Result<Descriptor> ListenForMarks(const std::string& path, const SocketAccess& access);
 
 struct MarkPeer {
@@ -26,21 +26,21 @@ struct MarkPeer {
   std::uint32_t user = 0;
 };
 
-// The next waiting process; without a socket when none waits. Unavailable when this process has no
-// descriptors left.
+// Accepts the next waiting process; without a socket when none waits. Unavailable when this process
+// has no descriptors left.
 Result<MarkPeer> AcceptPeer(const Descriptor& listener);
 
 struct MarkPacket {
   enum State { kPacket, kNothing, kClosed };
   State state = kNothing;
   std::string bytes;
-  Descriptor passed;  // the first descriptor that came along; others are closed
+  Descriptor passed;  // the first passed descriptor; others are closed
 };
 
 // Never waits. Invalid for a packet beyond kMaxMarkMessageBytes.
 Result<MarkPacket> ReceivePacket(const Descriptor& socket);
 
-// Never waits; what cannot be sent now is not sent, which is false.
+// Sends the packet if that needs no waiting; else false.
 bool SendPacket(const Descriptor& socket, std::string_view bytes);
 
 }  // namespace stepscope

@@ -13,7 +13,7 @@ MarksTable EmptyTable(std::int32_t rank, std::initializer_list<std::string_view>
   return marks;
 }
 
-// Adds one value for each row, as said by value(row).
+// Adds a column with value(row) for each row.
 template <typename Row, typename F>
 void AddColumn(Table& table, std::span<const Row> rows, F&& value) {
   Column column;

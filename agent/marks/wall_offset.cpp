@@ -8,7 +8,7 @@ namespace {
 constexpr Duration kNoise = 10ms;
 constexpr int kMostAttempts = 5;
 
-// Nothing when somebody else had the processor between the two readings.
+// Nothing when this thread was interrupted between the two readings.
 std::optional<Duration> Measure(const Clock& clock) {
   const SteadyTime before = clock.Steady();
   const Time wall = clock.Now();

@@ -4,13 +4,14 @@
 
 namespace stepscope {
 
-// How much the wall clock of this node is ahead of its steady clock: the same for ever, until the
-// wall clock is set, or the node sleeps, while which the steady clock stands still. For one thread.
+// How much the wall clock of this node is ahead of its steady clock: constant, until the wall clock
+// is set, or the node sleeps, during which the steady clock stops. For one thread.
 class WallOffset {
  public:
   explicit WallOffset(const Clock& clock);
 
-  // As of now. What moved by less than 10 ms did not move: the two clocks cannot be read at once.
+  // The present offset. A change of less than 10 ms is ignored: the two clocks cannot be read at
+  // once.
   Duration Read();
 
  private:

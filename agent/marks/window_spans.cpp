@@ -28,12 +28,12 @@ bool WindowSpans::Wanted() const {
 }
 
 void WindowSpans::AddStep(std::int64_t number, std::uint64_t start_ns, std::uint64_t end_ns) {
-  // Of a step that comes from far its spans were not kept while it lasted.
+  // The spans of a step far before the window were not kept during it.
   const bool kept = Wanted();
   newest_ = number;
   known_until_ns_ = end_ns;
   if (!kept || number < window_.first || number > window_.last) return;
-  // Of a process that lies about its clock: places are looked up by ends that grow.
+  // Ends must grow, since spans are placed by them; a faulty process may send others.
   if (!steps_.empty() && end_ns < steps_.back().end_ns) return;
   steps_.push_back({number, start_ns, end_ns});
 }
@@ -102,7 +102,7 @@ RankSpans WindowSpans::Take() {
   handed_over_ += static_cast<std::int64_t>(placed_.size());
   taken.window_id = window_.window_id;
   taken.names = names_;
-  // Those that waited for the end of their step were placed behind younger ones.
+  // Spans that waited for the end of their step were placed behind younger ones.
   std::ranges::stable_sort(placed_, {}, &WindowSpan::start_ns);
   taken.rows = std::exchange(placed_, {});
   return taken;
