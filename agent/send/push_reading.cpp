@@ -1,4 +1,4 @@
-// ReadPushAnswer of sender.h: from an HTTP answer to what it means.
+// ReadPushAnswer of sender.h: interprets an HTTP answer.
 
 #include "agent/send/sender.h"
 #include "core/base/text.h"
@@ -16,12 +16,12 @@ PushResponse OutcomeOfConflict(std::string_view code) {
 }
 
 PushResponse OutcomeOfProblem(int status, const PushProblem* problem) {
-  // A proxy refuses too large bodies and bad tokens as well.
+  // A proxy may refuse large bodies and bad tokens as well.
   if (status == 413) return PushResponse::kBadBody;
   if (status == 401 || status == 403) return PushResponse::kForbidden;
   if (problem == nullptr) return PushResponse::kSick;
   if (status == 409) return OutcomeOfConflict(problem->code);
-  // Other codes of 400 are about the request, and no reason to throw a frame away.
+  // Other codes of 400 are about the request, and no reason to drop a frame.
   if (status == 400 && problem->code == "bad-frame") return PushResponse::kBadBody;
   if (status == 415) return PushResponse::kBadBody;
   if (status == 410) return PushResponse::kOver;

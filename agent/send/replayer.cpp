@@ -34,7 +34,8 @@ Replayer::Replayer(const Recording& recording, const std::string& job, Sender::P
   }
 }
 
-// Null when all is done. `until_us` is when the next frame of another session was made.
+// The session whose next frame is the oldest; null when all is done. `until_us` is the time of the
+// next frame of another session.
 Replayer::Course* Replayer::Earliest(std::int64_t& until_us) {
   Course* earliest = nullptr;
   until_us = std::numeric_limits<std::int64_t>::max();
@@ -63,7 +64,7 @@ std::string Replayer::EncodeLost(const Course& course, std::uint64_t first, std:
   return EncodeFrame(frame);
 }
 
-// Of a replay that goes on, the frame that brought the schema was sent by an earlier one.
+// In a replay that goes on, an earlier one has sent the frame with the schema.
 Status Replayer::Attach(Course& course, Frame& frame) {
   const std::uint64_t hash = frame.head.schema_hash;
   if (hash == 0 || frame.schema) return {};
@@ -167,7 +168,7 @@ void Replayer::GoTo(Course& course, std::uint64_t wanted) {
   const auto& frames = course.session->frames;
   const auto place = std::ranges::lower_bound(frames, wanted, {}, &RecordedFrame::last);
   const auto next = static_cast<std::size_t>(place - frames.begin());
-  figures_.done += next - course.next;  // a step back takes away again
+  figures_.done += next - course.next;  // a rewind subtracts
   course.next = next;
   course.wanted = wanted;
 }

@@ -14,37 +14,37 @@ namespace stepscope {
 
 struct ReplayFigures {
   std::uint64_t frames = 0;   // in the recording
-  std::uint64_t done = 0;     // of these stored, also by an earlier replay, or refused
-  std::uint64_t refused = 0;  // by the service, each for itself
+  std::uint64_t done = 0;     // stored, also by an earlier replay, or refused
+  std::uint64_t refused = 0;  // frames that the service refused
 };
 
 // Sends a recording to a service as an agent would have: in order, each session under its own id,
-// so that what is sent again is known as a repeat and an interrupted replay goes on where it was.
-// The frames of several sessions are sent in the order of their times, so that no node ends a job
-// before the next one has begun it. For one thread. The references outlive it.
+// so that the service detects repeats and an interrupted replay goes on where it was. The frames of
+// several sessions are sent in the order of their times, so that no node ends a job before the next
+// one has begun it. For one thread. The references outlive it.
 class Replayer {
  public:
   using Pause = std::function<void(Duration)>;
 
-  // `job`: another name for the job; empty: the recorded one.
+  // `job`: another name for the job; empty: the recorded name.
   Replayer(const Recording& recording, const std::string& job, Sender::Post post, Pause pause,
            const Clock& clock);
 
-  // Sends one push. False when all is done. Errors say why it cannot go on: Unavailable when
-  // another run may.
+  // Sends one push. False when all is done. Errors end the replay: Unavailable when another try may
+  // succeed.
   Result<bool> Step();
 
   const ReplayFigures& figures() const { return figures_; }
 
  private:
-  // A session on its way.
+  // A session that is being sent.
   struct Course {
     const RecordedSession* session;
     Session id;
-    std::size_t next = 0;         // of its frames
-    std::uint64_t wanted = 1;     // the number that comes next
-    std::uint64_t schema_to = 0;  // up to this number frames carry their schema
-    std::uint64_t refuse = 0;     // this one goes as lost
+    std::size_t next = 0;         // index of its next frame
+    std::uint64_t wanted = 1;     // number that the service wants next
+    std::uint64_t schema_to = 0;  // frames up to this number carry their schema
+    std::uint64_t refuse = 0;     // number of a frame to be sent as lost
     std::map<std::uint64_t, Schema> schemas{};
 
     bool done() const { return next == session->frames.size(); }
@@ -72,7 +72,7 @@ class Replayer {
   std::vector<Course> courses_;
   ReplayFigures figures_;
   std::size_t most_frames_ = kMaxFramesPerPush;
-  int gaps_ = 0;  // in a row
+  int gaps_ = 0;  // successive gaps
   Duration next_pause_{};
   SteadyTime sick_since_{};
 };

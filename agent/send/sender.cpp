@@ -15,7 +15,7 @@ constexpr Duration kFirstRetry = 500ms;
 constexpr Duration kLongestRetry = 30s;
 constexpr Duration kForbiddenRetry = 60s;
 constexpr Duration kBetweenWarnings = 60s;
-// A service that asks for one number after the other is not well.
+// More successive gaps than this mean that the service is faulty.
 constexpr int kMostGaps = 8;
 
 Duration Share(Duration whole, double share) {
@@ -33,7 +33,7 @@ Duration Sender::Send() {
   const SteadyTime sent_steady = clock_.Steady();
   const PushReading reading = ReadPushAnswer(post_(std::move(push.body)));
   const Duration round_trip = clock_.Steady() - sent_steady;
-  // A recording has no clock.
+  // A recording's answer has no time.
   if (reading.outcome == PushResponse::kTaken && reading.answer.server_time != Time{}) {
     const Time middle = sent + round_trip / 2;
     stream_.SetClockOffset(ToMicros(reading.answer.server_time) - ToMicros(middle),
@@ -65,7 +65,7 @@ Duration Sender::Take(const PushReading& reading, const Push& push) {
 
 Duration Sender::TakeRejected(const PushReading& reading, const Push& push) {
   const PushAnswer& answer = reading.answer;
-  // What another agent had sent before need not have been on disk.
+  // Frames that another agent had sent may not have been on disk.
   if (answer.acknowledged > highest_sent_ && !stream_.found()) {
     return Retry(Trouble::kSick, Format("it acknowledges frame {}, but only {} were sent",
                                         answer.acknowledged, highest_sent_));
@@ -76,7 +76,7 @@ Duration Sender::TakeRejected(const PushReading& reading, const Push& push) {
                Format("{} ({})", Printable(frame.detail), Printable(frame.code, 40)),
                stream_.KeepRefused(frame.sequence));
   }
-  // Asking again at once for what it takes nothing of would go on for ever.
+  // A service that takes nothing of a push is not asked again at once, for ever.
   if (answer.acknowledged < push.first) return Retry(Trouble::kSick, "it takes no frames");
   stream_.Acknowledge(answer.acknowledged);
   for (const ServiceCommand& command : answer.commands) {
@@ -97,7 +97,7 @@ Duration Sender::FollowGap(const PushReading& reading) {
 }
 
 Duration Sender::GiveSchema(const PushReading& reading, const Push& push) {
-  // Once; a schema that is refused is a frame that is refused.
+  // Attaches schemas once; when they are refused, the frame is.
   if (schema_given_ >= push.last) return Halve(reading, push);
   stream_.AttachSchemas(push.last);
   schema_given_ = push.last;
@@ -141,18 +141,18 @@ Duration Sender::Retry(Trouble trouble, std::string_view reason, Duration retry_
   LogTrouble(trouble);
   if (trouble == Trouble::kForbidden) return Share(kForbiddenRetry, 0.5 + RandomShare());
   const Duration most = std::min(kLongestRetry, kFirstRetry * (1 << std::min(failures_++, 6)));
-  // Or all agents that were told the same come back at once.
+  // The share is random, or all agents that got the same answer come back at once.
   return std::max(Share(most, RandomShare()), Share(retry_after, 1 + RandomShare() / 10));
 }
 
-// Once when it begins, and what it has become, but not more often than people read.
+// Logs a trouble when it begins, and when its reason changes, but not more often than people read.
 void Sender::LogTrouble(Trouble trouble) {
   const SteadyTime now = clock_.Steady();
   const bool other = reason_ != logged_reason_ && now - logged_at_ >= kBetweenWarnings;
   if (trouble == std::exchange(trouble_, trouble) && !other) return;
   logged_reason_ = reason_;
   logged_at_ = now;
-  if (stream_.found()) return;  // who delivers them says it of all
+  if (stream_.found()) return;  // the owner of old sessions logs for all of them
   const std::string_view when =
       trouble == Trouble::kForbidden ? "when --token-file holds a token that it takes" : "later";
   LogWarning("the service does not take samples: {}; they are kept and sent {}", reason_, when);

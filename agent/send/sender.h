@@ -13,50 +13,49 @@
 
 namespace stepscope {
 
-// What an answer to a push means.
+// The meaning of an answer to a push.
 enum class PushResponse {
-  kTaken,          // stored, or moved past
-  kGap,            // it wants another number
-  kUnknownSchema,  // it wants the schema again
-  kBadBody,        // some frame in it is bad
-  kForbidden,      // the token
+  kTaken,          // stored, or skipped
+  kGap,            // the service wants another number
+  kUnknownSchema,  // the service wants the schema again
+  kBadBody,        // a frame in it is bad
+  kForbidden,      // the token is refused
   kOver,           // the job has ended, or the node is retired: never again
-  kSick,           // anything else: later
+  kSick,           // anything else: try again later
 };
 
 struct PushReading {
   PushResponse outcome = PushResponse::kSick;
-  PushAnswer answer{};         // when taken
-  std::uint64_t expected = 0;  // for a gap
-  Duration retry_after{};      // 0 when the service did not say
+  PushAnswer answer{};         // for kTaken
+  std::uint64_t expected = 0;  // for kGap
+  Duration retry_after{};      // 0 when the answer has none
   std::string reason{};        // one sentence, for people
-  bool ours = false;           // a Stepscope service said it, not a proxy
+  bool ours = false;           // from a Stepscope service, not a proxy
 };
 
-// The table of the protocol: everything that is not clearly an answer of the service is kSick.
+// The table of the protocol: any answer that is not clearly the service's is kSick.
 PushReading ReadPushAnswer(const Result<HttpAnswer>& answer);
 
-// Sends the frames of a stream, one push at a time, and does what the answers ask for. What it
-// meets is logged when it begins, changes and ends. For one thread. The references outlive
-// it.
+// Sends the frames of a stream, one push at a time, and acts on the answers. Troubles are logged
+// when they begin, change and end. For one thread. The references outlive it.
 class Sender {
  public:
   using Post = std::function<Result<HttpAnswer>(std::string body)>;
-  // What the service asks for, which it repeats until it is answered.
+  // Executes a command of the service, which repeats it until it is answered.
   using ExecuteCommand = std::function<void(const ServiceCommand& command)>;
 
   Sender(FrameStream& stream, Post post, const Clock& clock, ExecuteCommand obey = nullptr)
       : stream_(stream), post_(std::move(post)), clock_(clock), obey_(std::move(obey)) {}
 
-  // Sends one push, if anything waits. Says how long to wait before the next call; 0 when more
+  // Sends one push, if anything waits. Returns how long to wait before the next call; 0 when more
   // waits and the service is well, and `kNothingWaits` when all is acknowledged.
   Duration Send();
   static constexpr Duration kNothingWaits = Duration::max();
 
-  // The service wants nothing more of this session.
+  // Whether the service wants nothing more of this session.
   bool over() const { return over_; }
   bool forbidden() const { return trouble_ == Trouble::kForbidden; }
-  // Why the last push was not taken; "" when it was.
+  // The reason why the last push was not accepted; "" when it was.
   const std::string& reason() const { return reason_; }
 
  private:
@@ -78,10 +77,10 @@ class Sender {
   const Clock& clock_;
   const ExecuteCommand obey_;
   std::size_t most_frames_ = kMaxFramesPerPush;
-  std::uint64_t schema_given_ = 0;  // up to this number frames carry their schema
+  std::uint64_t schema_given_ = 0;  // frames up to this number carry their schema
   std::uint64_t highest_sent_ = 0;
-  int failures_ = 0;  // in a row
-  int gaps_ = 0;      // in a row
+  int failures_ = 0;  // successive failures
+  int gaps_ = 0;      // successive gaps
   Trouble trouble_ = Trouble::kNone;
   bool over_ = false;
   std::string reason_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLongest = 512;
 
-// It goes into a header as it is.
+// A token is put into a header unchanged, so it must be visible characters only.
 Result<std::string> CheckToken(std::string_view text, std::string_view where) {
   const bool visible = std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
   if (!text.empty() && text.size() <= kLongest && visible) return std::string(text);

@@ -6,16 +6,16 @@
 
 namespace stepscope {
 
-// What shows the service who we are. From a file, which is read again when the service refuses what
-// it held, or given once and for all. Never logged, never in an error.
+// The agent's credential at the service. From a file, which is read again when the service refuses
+// the token, or a fixed value. Never logged, never in an error.
 class Token {
  public:
-  // The file's when there is one, else `value`; neither: no token. Invalid names the file.
+  // The file's token when there is a file, else `value`; neither: no token. Invalid names the file.
   static Result<Token> Make(const std::string& file, const std::string& value);
 
-  const std::string& text() const { return text_; }  // "" = none
+  const std::string& text() const { return text_; }  // "": none
 
-  // Reads the file again; says whether it holds another token now. One that cannot be read now
+  // Reads the file again; returns whether it holds another token now. A file that cannot be read
   // changes nothing.
   bool Refresh();
 

@@ -62,7 +62,8 @@ void Uplink::Stop() {
   if (client_) client_->Stop();
 }
 
-// Answers as a service that took all would, but for the time, which nobody measured.
+// Answers like a service that accepts all frames, but without a time, since there was no round
+// trip.
 Result<HttpAnswer> Uplink::Record(const std::string& body) {
   const auto frames = SplitPush(body);
   if (!frames || frames->empty()) return Internal("a push that cannot be read");

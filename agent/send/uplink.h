@@ -10,36 +10,35 @@
 
 namespace stepscope {
 
-// Where the service is, and how to show who we are.
+// The service's address, and the agent's credentials.
 struct UplinkOptions {
   std::string server{};
   std::string ca_file{}, cert_file{}, key_file{};  // for https
-  std::string token_file{}, token{};               // the file goes before
-  bool insecure_http = false;  // a token may travel in the clear, also to another machine
+  std::string token_file{}, token{};               // the file is stronger
+  bool insecure_http = false;  // the token may be sent unencrypted, also to another machine
 };
 
-// The way to the service: where pushes go, with the token; or into a recording, which takes
-// everything. One thread posts and refreshes; Stop may
-// be called from any.
+// The connection to the service that pushes go through, with the token; or a recording, which
+// accepts everything. One thread posts and refreshes; any thread may call Stop.
 class Uplink {
  public:
-  // Invalid when the URL or a file is no good, or the token would travel in the clear.
+  // Invalid when the URL or a file cannot be used, or the token would be sent unencrypted.
   static Result<std::unique_ptr<Uplink>> Make(const UplinkOptions& options);
 
   static std::unique_ptr<Uplink> To(std::unique_ptr<RecordingWriter> recording);
 
-  // Where the token was replaced in its file since, the new one is tried at once.
+  // Sends a push. If the token is refused and its file has another one by now, tries that at once.
   Result<HttpAnswer> Post(std::string body);
 
-  // Who the service takes us for, and what it says of itself.
+  // Asks for the session: the agent's identity, and the service's version and time.
   Result<HttpAnswer> AskWhoAmI();
 
-  // Whether the file holds another token than the one that was shown last.
+  // Reads the token's file; whether it holds another token than the last one used.
   bool RefreshToken() { return token_.Refresh(); }
 
   void Stop();
 
-  // Where people look at the job, or for the recording.
+  // The address of the job's page, or the recording's path.
   std::string PageOf(const std::string& job) const;
 
  private:
@@ -52,9 +51,9 @@ class Uplink {
   Result<HttpAnswer> Send(HttpRequest request);
   Result<HttpAnswer> SendOnce(HttpRequest& request);
 
-  std::unique_ptr<RecordingWriter> recording_;  // this or the client is there
+  std::unique_ptr<RecordingWriter> recording_;  // null: there is a client
   std::unique_ptr<HttpClient> client_;
-  std::string base_;  // the path of the server's URL, without '/' at its end
+  std::string base_;  // the path of the server's URL, without a '/' at its end
   Token token_;
 };
 
