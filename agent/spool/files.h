@@ -17,46 +17,45 @@ struct FileEntry {
   std::int64_t changed_us = 0;
 };
 
-// A file that only grows. What was appended survives the process; what was synced, the machine.
+// A file that only grows. Appended bytes survive the process; synced bytes survive the machine.
 class AppendedFile {
  public:
   virtual ~AppendedFile() = default;
   virtual Status Append(std::string_view bytes) = 0;
-  // After a failure nobody knows what is on disk: begin another file.
+  // After a failure the content on disk is unknown: begin another file.
   virtual Status Sync() = 0;
 };
 
-// Held until it is destroyed, or the process ends.
+// A lock that is held until it is destroyed, or the process ends.
 class FolderLock {
  public:
   virtual ~FolderLock() = default;
 };
 
-// Everything that the spool asks of the file system, below one folder; paths are relative to it.
-// The seam where tests crash, tear and fail. Errors: NotFound, Conflict (it is there already, or
-// someone else holds the lock), Unavailable (no space) and Internal (all else). Read may be called
-// from any thread.
+// The file system below one folder; paths are relative to it. Tests replace it, to let it crash,
+// tear and fail. Errors: NotFound, Conflict (the path exists, or the lock is held by another),
+// Unavailable (no space) and Internal (all else). Read may be called from any thread.
 class Files {
  public:
   virtual ~Files() = default;
   virtual Result<std::vector<FileEntry>> List(const std::string& folder) = 0;  // by name
   virtual Status MakeFolder(const std::string& path) = 0;
-  virtual Status RemoveFolder(const std::string& path) = 0;  // an empty one
+  virtual Status RemoveFolder(const std::string& path) = 0;  // must be empty
   virtual Status SyncFolder(const std::string& path) = 0;
   virtual Result<std::unique_ptr<FolderLock>> Lock(const std::string& folder) = 0;
-  // A file that is not there yet; space for so many bytes is kept where the file system can.
+  // Creates a file that must not exist; reserves space for so many bytes where the file system can.
   virtual Result<std::unique_ptr<AppendedFile>> Create(const std::string& path,
                                                        std::uint64_t reserved) = 0;
-  // Makes the file when it is missing. Not synced.
+  // Creates the file when it is missing. Does not sync.
   virtual Status WriteAt(const std::string& path, std::uint64_t offset, std::string_view bytes) = 0;
-  // Fewer bytes where the file ends.
+  // Returns fewer bytes at the end of the file.
   virtual Result<std::string> Read(const std::string& path, std::uint64_t offset,
                                    std::size_t bytes) = 0;
   virtual Status Remove(const std::string& path) = 0;
 };
 
-// The real ones, below `folder`, which is made when it is missing. Invalid when it is a link, or
-// belongs to or is open to someone else.
+// The real file system below `folder`, which is created when it is missing. Invalid when it is a
+// link, or belongs to or is open to someone else.
 Result<std::unique_ptr<Files>> OpenFiles(const std::string& folder);
 
 }  // namespace stepscope

@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-// Of the tables of a frame before they are joined: it stays far below the most a frame may have.
+// Bound of a frame's tables before they are joined, far below the largest frame.
 constexpr std::size_t kMostBytes = 512 * 1024;
 
 void AppendColumn(Column& to, const Column& from, std::size_t rows_before) {
@@ -25,7 +25,7 @@ bool Append(Table& to, const std::string& payload) {
   const auto table = DecodeTable(payload);
   if (!table || (to.rows > 0 && table->columns.size() != to.columns.size())) return false;
   for (std::size_t i = 0; i < table->columns.size(); ++i) {
-    // Numbers at another scale are not the same numbers.
+    // Values at another scale cannot be appended.
     if (to.rows > 0 && table->columns[i].scale != to.columns[i].scale) return false;
   }
   to.columns.resize(table->columns.size());
@@ -41,7 +41,7 @@ bool Follows(const FrameContent& content, const FrameContent& before) {
   return content.kind != FrameKind::kTicks || content.from_us > before.to_us;
 }
 
-// All of them as one; of tables that do not fit together each as it is.
+// Joins all tables to one; tables that do not fit together stay as they are.
 std::vector<FrameContent> Join(std::vector<FrameContent> contents) {
   if (contents.size() == 1) return contents;
   Table table;

@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-// Forgotten ones ride along again when they are used again.
+// A schema that is forgotten is sent again with the next frame that uses it.
 constexpr std::size_t kMostSchemas = 256;
 constexpr std::size_t kMostGatheredBytes = 512 * 1024;
 
@@ -47,7 +47,7 @@ FrameStream::FrameStream(FoundSession found, const SpoolLimits& limits, const Cl
       state.gathered.Add(std::move(part));
     }
     for (auto& [hash, schema] : found.schemas) state.schemas.emplace_back(hash, schema);
-    // Of those that are on disk already the numbers are taken.
+    // Frames that are on disk already keep their numbers.
     std::map<std::uint64_t, Schema> schemas;
     std::uint64_t number = found.parts_base;
     for (const FrameContent& content : state.gathered.Close(schemas)) {
@@ -88,7 +88,7 @@ void FrameStream::Append(const FrameContent& content) {
     if (state.given_up) return;
     const bool table = content.schema != nullptr;
     if (state.away && table) return Gather(state, content);
-    CloseGathered(state);  // events keep their place
+    CloseGathered(state);  // keeps the event's place in the order
     Number(state, content);
   });
 }
@@ -152,7 +152,7 @@ std::string FrameStream::EncodeLost(const State& state, const SpoolRecord& recor
 
 std::vector<SpoolRecord> FrameStream::NextRecords(std::size_t frames, std::size_t bytes) {
   return state_.Change([&](State& state) {
-    // The service has all: it is back, or was never away.
+    // The service has all frames: it is back, or was never away.
     if (!state.spool.waits()) {
       CloseGathered(state);
       state.away = false;
@@ -177,7 +177,7 @@ Push FrameStream::NextPush(std::size_t frames, std::size_t bytes) {
       if (push.frames++ == 0) push.first = record.first;
       push.last = record.last;
     }
-    // Else a frame has become a range that is lost, which can happen once to each.
+    // Else a frame has become a lost range, which can happen to each frame once.
     if (whole) return push;
   }
 }

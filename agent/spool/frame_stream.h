@@ -25,17 +25,17 @@ struct Push {
   std::uint64_t first = 0, last = 0;
 };
 
-// Whose frames they are, and which service they are for.
+// The sender of the frames, and the service that they are for.
 struct StreamOwner {
   std::string job{}, node{}, service{};
 };
 
-// The frames of one session: numbers them, spools them, and hands out pushes. A schema rides along
-// with the first frame that uses it.
+// The frames of one session: numbers them, spools them, and makes pushes. A schema is sent with the
+// first frame that uses it.
 //
 // A frame that is not acknowledged for kAwayAfter means that the service is away: from then on
-// tables are gathered into larger frames, and Store brings all to disk. Any thread; Store on one,
-// NextPush and what follows from its answer on one.
+// tables are gathered into larger frames, and Store writes all to disk. Any thread may append; one
+// calls Store, and one NextPush and the functions for its answer.
 class FrameStream {
  public:
   static constexpr Duration kAwayAfter = 5s;
@@ -44,12 +44,12 @@ class FrameStream {
   // Without a folder everything stays in memory. The references outlive it.
   FrameStream(const StreamOwner& owner, const SpoolLimits& limits, const Clock& clock,
               SpoolFolder* folder = nullptr);
-  // Goes on to deliver what another agent left; nothing is to be appended.
+  // Delivers a session that another agent left; nothing may be appended.
   FrameStream(FoundSession found, const SpoolLimits& limits, const Clock& clock);
 
   void Append(const FrameContent& content);
 
-  // All that waits now, from memory and disk. What was gathered becomes frames when nothing else
+  // The waiting frames, from memory and disk. Gathered tables become frames when nothing else
   // waits.
   Push NextPush(std::size_t frames, std::size_t bytes);
   bool Waits() const;
@@ -57,26 +57,26 @@ class FrameStream {
   void Acknowledge(std::uint64_t number);
   bool Rewind(std::uint64_t number);
   bool Refuse(std::uint64_t number);
-  // Copies a frame that waits, and that the service refused, to where people find it in the spool.
-  // Returns where; "" without a spool, or when it could not be written.
+  // Copies a waiting frame, which the service refused, to the spool's folder for people. Returns
+  // its path; "" without a spool, or when it could not be written.
   std::string KeepRefused(std::uint64_t number);
-  // Nothing of this session is wanted any more: what waits is dropped, and so is what comes.
+  // The service wants nothing more of this session: waiting frames are dropped, and all later ones.
   void GiveUp();
 
-  // Puts the schema into every frame that waits up to `last`, for a service that does not know it.
+  // Puts the schema into every waiting frame up to `last`, for a service that does not know it.
   void AttachSchemas(std::uint64_t last);
 
-  // Goes into the head of every later frame.
+  // Sets the clock offset in the head of every later frame.
   void SetClockOffset(std::int64_t offset_us, std::int64_t round_trip_us);
 
-  // Notes whether the service is away, brings to disk what is not there yet if so, and removes what
-  // is not needed any more. Waits for the disk, without holding up anybody else. A failure is
-  // logged when it begins; the next call tries again. True when all that waits is on disk.
+  // Checks whether the service is away, writes all frames to disk if so, and removes frames that
+  // are not needed any more. Waits for the disk, without holding up other threads. A failure is
+  // logged when it begins; the next call tries again. True when all waiting frames are on disk.
   bool Store() { return StoreNow(false); }
-  // The same with all that waits, for the agent that comes next; no frame may be appended any more.
-  // True when all is delivered or on disk.
+  // Stores all waiting frames, for the next agent; no frame may be appended any more. True when all
+  // are delivered or on disk.
   bool HandOver();
-  // How long nothing needs to be stored: until the service may be away. 0 while it is.
+  // How long nothing needs to be stored: until the service may be away. 0 while it is away.
   Duration UntilStore() const;
 
   bool away() const;
@@ -84,12 +84,12 @@ class FrameStream {
   SpoolFigures figures() const;
   const Session& session() const { return head_.session; }
   const std::string& job() const { return head_.job; }
-  bool found() const { return found_; }  // another agent's
+  bool found() const { return found_; }  // whether another agent left the session
 
  private:
   struct State {
     Spool spool;
-    std::deque<std::pair<std::uint64_t, Schema>> schemas{};  // that rode along, newest last
+    std::deque<std::pair<std::uint64_t, Schema>> schemas{};  // schemas that were sent, newest last
     std::int64_t clock_offset_us = 0;
     std::int64_t round_trip_us = 0;
     bool given_up = false;
@@ -98,20 +98,20 @@ class FrameStream {
     FrameBatch gathered{};
     SteadyTime gathered_since{};
     std::uint64_t parts_base = 0;      // number that the first frame of `gathered` will have
-    std::vector<std::string> parts{};  // of `gathered`: records that are not on disk yet
-    std::uint64_t parts_count = 0;     // of `gathered`, on disk or not
-    bool parts_off = false;            // one could not be written: what follows it is no use
+    std::vector<std::string> parts{};  // records for `gathered` that are not on disk yet
+    std::uint64_t parts_count = 0;     // records for `gathered`, on disk or not
+    bool parts_off = false;            // one could not be written: later ones are useless
     std::uint64_t closed_end = 0;      // number behind the last frame that was gathered
   };
-  // What one call of Store has to do.
+  // The work of one call of Store.
   struct Storing {
-    std::vector<SpoolRecord> frames{};  // and ranges that are lost
+    std::vector<SpoolRecord> frames{};  // and lost ranges
     std::uint64_t acknowledged = 0;
     std::uint64_t parts_base = 0;
     std::vector<std::string> parts{};
-    bool gathered_is_safe = false;  // the frames of parts on disk need these no more
-    bool whole = false;             // nothing waits beside `frames`, `parts` and what is on disk
-    bool over = false;              // nothing of this session is wanted, or all of it is delivered
+    bool gathered_is_safe = false;  // frames made of the parts on disk are stored
+    bool whole = false;             // nothing else waits than `frames`, `parts` and frames on disk
+    bool over = false;              // the session is given up, or delivered
   };
 
   FrameHead HeadOf(const State& state, FrameKind kind, std::uint64_t sequence) const;
@@ -134,10 +134,10 @@ class FrameStream {
   void LogStorage(const Status& stored);
 
   const Clock& clock_;
-  FrameHead head_{};  // what all frames have in common
+  FrameHead head_{};  // fields that all frames share
   const bool found_ = false;
-  std::unique_ptr<SessionLog> log_;  // null: memory alone
-  bool storing_ = true;              // how the last Store went
+  std::unique_ptr<SessionLog> log_;  // null: memory only
+  bool storing_ = true;              // result of the last Store
   Guarded<State> state_;
 };
 

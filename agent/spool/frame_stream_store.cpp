@@ -1,4 +1,4 @@
-// What FrameStream does with the disk.
+// The functions of FrameStream that use the disk.
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-// The bytes of a frame with its schema in it; as they are when that would be too large.
+// The frame's bytes with its schema; unchanged when they would be too large.
 std::string WithSchema(const std::string& bytes, const Schema& schema) {
   auto frame = DecodeFrame(bytes);
   if (!frame || frame->schema) return bytes;
@@ -27,7 +27,8 @@ const Schema* Find(const std::deque<std::pair<std::uint64_t, Schema>>& schemas,
 
 }  // namespace
 
-// False when it is not what it was, and a range that is lost by now.
+// Reads the frame's bytes; false when they are damaged or gone, and the frame has become a lost
+// range.
 bool FrameStream::Load(SpoolRecord& record) {
   auto bytes = log_->Read(record.place);
   if (bytes) {
@@ -43,7 +44,7 @@ bool FrameStream::Load(SpoolRecord& record) {
   const std::uint32_t first = removed ? log_->FirstSegment() : 0;
   state_.Change([&](State& state) {
     if (removed) state.spool.LoseBefore(first);
-    // Also where a segment is gone from between others.
+    // A segment may also be missing between others.
     state.spool.Lose(record.first, removed ? "dropped" : "corrupt");
   });
   return false;
@@ -69,7 +70,7 @@ std::string FrameStream::KeepRefused(std::uint64_t number) {
 }
 
 void FrameStream::AttachSchemas(std::uint64_t last) {
-  // What is only on disk is brought back for it.
+  // Frames that are only on disk are read back for the push.
   std::vector<SpoolRecord> records = NextRecords(kMaxFramesPerPush, kMaxPushBytes);
   for (SpoolRecord& record : records) {
     if (record.first > last || !record.lost.empty()) continue;
@@ -129,7 +130,7 @@ Status FrameStream::StoreAll(Storing& plan) {
   plan.gathered_is_safe |= frames.ok() && !plan.frames.empty();
   const Status parts = StoreParts(plan);
   if (!frames || !log_->exists()) return frames;
-  // Not before: what is told of a segment that is damaged must be on disk first.
+  // Removes segments last: a range that is lost with a damaged segment must be on disk first.
   const auto needed = state_.Read([](const State& state) { return state.spool.FirstSegment(); });
   log_->RemoveBefore(needed != 0 ? needed : log_->next_segment());
   return parts;
@@ -163,7 +164,8 @@ Status FrameStream::StoreFrames(const Storing& plan) {
   return stored;
 }
 
-// A segment can be read without the ones before it.
+// The schema is put into a segment's first frame that uses it, so that a segment can be read
+// without the ones before it.
 std::string FrameStream::PayloadOf(const SpoolRecord& record) {
   if (!record.lost.empty()) return EncodeLostRange(record.last, record.lost);
   const auto head = PeekHead(record.bytes);
@@ -174,7 +176,7 @@ std::string FrameStream::PayloadOf(const SpoolRecord& record) {
   });
 }
 
-// Segments of ours that had to make room.
+// Loses the frames of our segments that were removed to make room.
 void FrameStream::LoseRemoved() {
   const std::uint32_t first = log_->FirstSegment();
   state_.Change([&](State& state) { state.spool.LoseBefore(first); });

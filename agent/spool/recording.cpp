@@ -19,7 +19,7 @@ constexpr std::size_t kMostSessions = 256;
 constexpr std::size_t kMostDamage = 8;
 constexpr std::size_t kPrefix = 4;
 
-// False when the file ends before.
+// False when the file ends before that.
 bool ReadAt(int file, std::uint64_t offset, char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t count = pread(file, bytes, size, static_cast<off_t>(offset));
@@ -32,7 +32,7 @@ bool ReadAt(int file, std::uint64_t offset, char* bytes, std::size_t size) {
   return true;
 }
 
-// 0 where the file ends.
+// 0 at the end of the file.
 std::uint32_t LengthAt(int file, std::uint64_t offset) {
   char prefix[kPrefix] = {};
   std::uint32_t length = 0;
@@ -86,7 +86,7 @@ Status RecordingWriter::Append(std::string_view push) {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
       const std::string why = std::strerror(errno);
-      // What is half there would be taken for damage.
+      // A frame that is half written would be taken for damage.
       [[maybe_unused]] const int cut = ftruncate(file_.get(), static_cast<off_t>(size_));
       return Unavailable(Format("{}: {}", Printable(path_), why));
     }
@@ -114,7 +114,7 @@ void Recording::Note(std::string damage) {
   if (damage_.size() < kMostDamage) damage_.push_back(std::move(damage));
 }
 
-// Behind a length that cannot be, nothing can be found any more.
+// Behind an impossible length no frame can be found any more.
 Status Recording::Scan(const std::string& path, std::uint32_t file) {
   const int descriptor = files_[file].get();
   const std::string shown = Printable(path);

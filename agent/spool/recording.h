@@ -12,19 +12,19 @@
 
 namespace stepscope {
 
-// A recording is a push of any length: frames as on the wire, each with its length in front.
-// Several sessions may follow each other in it, each in order.
+// A recording is a push of any length: frames as on the wire, each with its length in front. It may
+// hold several sessions, each in order.
 
-// The last number that a frame stands for: its own, or the end of the range that is lost.
+// The last number that a frame stands for: its own, or the end of a lost range.
 std::uint64_t LastNumber(const Frame& frame);
 
-// Writes one. For one thread.
+// Writes a recording. For one thread.
 class RecordingWriter {
  public:
-  // Conflict when the file exists already; Invalid when it cannot be made.
+  // Conflict when the file exists already; Invalid when it cannot be created.
   static Result<std::unique_ptr<RecordingWriter>> Create(const std::string& path);
 
-  // All of it or nothing. Unavailable when there is no room, or the disk fails.
+  // Writes all of the push or nothing. Unavailable when there is no room, or the disk fails.
   Status Append(std::string_view push);
 
   const std::string& path() const { return path_; }
@@ -38,33 +38,33 @@ class RecordingWriter {
   std::uint64_t size_ = 0;
 };
 
-// Where a frame lies.
+// The place of a frame.
 struct RecordedFrame {
   std::uint64_t offset = 0;
   std::uint32_t size = 0;
   std::uint32_t file = 0;
-  std::uint64_t first = 0, last = 0;  // numbers; several only where they were lost
+  std::uint64_t first = 0, last = 0;  // numbers; several only for a lost range
   std::int64_t created_us = 0;
 };
 
-// The frames of one session, by number. Those that are missing are gone.
+// The frames of one session, by number. Missing numbers are gone.
 struct RecordedSession {
-  FrameHead head;  // of the first frame
+  FrameHead head;  // head of the first frame
   std::vector<RecordedFrame> frames;
 };
 
-// What lies in one or more recordings. Only where the frames are is held in memory. For one thread.
+// The index of one or more recordings; frames themselves are not held in memory. For one thread.
 class Recording {
  public:
-  // Reads everything once, so that all that is wrong is known before anything is sent. Invalid for
-  // what is no recording, and for files that are too large.
+  // Reads everything once, so that all damage is known before anything is sent. Invalid for files
+  // that are no recordings or too large.
   static Result<Recording> Open(const std::vector<std::string>& paths);
 
   const std::vector<RecordedSession>& sessions() const { return sessions_; }
-  // What is wrong with the files; empty when nothing is.
+  // The damage of the files, as sentences; empty when there is none.
   const std::vector<std::string>& damage() const { return damage_; }
 
-  // Invalid when it is not the frame any more that it was.
+  // Invalid when the file has changed since.
   Result<Frame> Read(const RecordedFrame& frame) const;
 
  private:

@@ -12,19 +12,19 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kSlotBytes = 12;
-// Frames made of parts are smaller; memory holds several times as much.
+// Frames that are made of parts are smaller than this; memory holds several times as much.
 constexpr std::size_t kMostUnsure = 2 * 1024 * 1024;
 constexpr std::size_t kLargestFile = 4 * kSegmentBytes;
-// Nobody uses so many numbers: one beyond is no number.
+// No session has so many numbers: a larger one is damage.
 constexpr std::uint64_t kLargestNumber = std::uint64_t{1} << 53;
 
 struct Reading {
   FoundSession found;
   std::map<std::uint64_t, SpoolRecord> frames;  // by number
-  std::map<std::uint64_t, SpoolRecord> lost;    // by first number; the widest of each
+  std::map<std::uint64_t, SpoolRecord> lost;    // by first number; the widest range of each
   std::map<std::uint64_t, FrameContent> parts;  // by their own numbers
   bool has_head = false;
-  bool segment_damaged = false, parts_damaged = false;  // the newest one
+  bool segment_damaged = false, parts_damaged = false;  // whether the newest one is damaged
   std::uint32_t last_segment = 0;
 };
 
@@ -42,7 +42,7 @@ void TakeHead(Reading& reading, const SegmentRecord& record) {
   reading.has_head = true;
 }
 
-// A frame tells whose it is too, where the heads of segments are damaged.
+// A frame's head names the session too, where the heads of segments are damaged.
 void TakeHead(Reading& reading, const FrameHead& head) {
   if (reading.has_head) return;
   reading.found.head.session = head.session;
@@ -131,7 +131,7 @@ std::uint64_t ReadAcknowledged(std::string_view bytes) {
 void AddRange(std::vector<SpoolRecord>& records, std::uint64_t first, std::uint64_t last,
               const Reading& reading) {
   SpoolRecord range{.first = first, .last = last, .lost = "corrupt"};
-  // What the agent said of it, when it did.
+  // Prefers the reason that the agent recorded.
   for (const auto& [number, lost] : reading.lost) {
     if (number > last || lost.last < first) continue;
     range.lost = lost.lost;
@@ -142,13 +142,13 @@ void AddRange(std::vector<SpoolRecord>& records, std::uint64_t first, std::uint6
   records.push_back(range);
 }
 
-// Frames and ranges from the first that is not acknowledged on.
+// Orders frames and lost ranges from the first that is not acknowledged on.
 void Arrange(Reading& reading) {
   FoundSession& found = reading.found;
   std::erase_if(reading.frames, [&](const auto& each) { return each.first <= found.acknowledged; });
   std::uint64_t next = found.acknowledged + 1;
-  // Nothing says what became of the numbers before the first: the service will ask if it wants
-  // them.
+  // The fate of the numbers before the first frame is unknown: the service asks for them if it
+  // wants them.
   if (found.acknowledged == 0 && !reading.frames.empty()) {
     next = reading.frames.begin()->first;
     for (const auto& [first, lost] : reading.lost) {
@@ -169,9 +169,9 @@ void Arrange(Reading& reading) {
   for (auto& [number, part] : reading.parts) found.parts.push_back(std::move(part));
 }
 
-// A frame that was made of parts may be gone with the power, though it can be read now: who wrote
-// it may not have come to sync it, or was told that it cannot. It is handed on as one that is not
-// on disk, so that it is written once more before the parts go.
+// A frame that was made of parts may not survive a power failure, though it can be read now: its
+// agent may not have synced it. It is treated as not on disk, so that it is written once more
+// before the parts are removed.
 Status TakeUnsure(SpoolFolder& folder, const std::string& name, FoundSession& found) {
   const std::uint64_t end = found.parts_base + found.parts.size();
   std::size_t size = 0;
@@ -204,8 +204,8 @@ Result<FoundSession> RecoverSession(SpoolFolder& folder, const std::string& name
     if (!known) continue;
     const auto bytes = folder.files().Read(name + "/" + entry.name, 0, kLargestFile);
     reading.last_segment = std::max(reading.last_segment, segment);
-    if (!bytes && bytes.error().code == Code::kNotFound) continue;  // it has made room
-    // It may be readable later, and nobody knows which numbers are in it.
+    if (!bytes && bytes.error().code == Code::kNotFound) continue;  // removed to make room
+    // The segment may be readable later, and its numbers are unknown.
     if (!bytes) return Internal("spool: left for later: " + bytes.error().message);
     if (segment != 0) ReadSegment(reading, *bytes, segment);
     if (entry.name == kPartsName) ReadParts(reading, *bytes);

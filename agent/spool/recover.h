@@ -10,23 +10,23 @@
 
 namespace stepscope {
 
-// What an agent that is no more has left of a session.
+// A session that an ended agent left.
 struct FoundSession {
   SegmentHead head;
-  std::uint64_t acknowledged = 0;    // what need not be sent
-  std::vector<SpoolRecord> records;  // from there on, in order and without holes
+  std::uint64_t acknowledged = 0;    // these need not be sent
+  std::vector<SpoolRecord> records;  // from there on, in order and without gaps
   std::map<std::uint64_t, Schema> schemas;
-  std::vector<FrameContent> parts;  // of frames from number `parts_base` on; schemas as above
+  std::vector<FrameContent> parts;  // gathered frames' parts, from number `parts_base` on
   std::uint64_t parts_base = 0;
-  bool end_damaged = false;  // something that came behind all this cannot be read
+  bool end_damaged = false;  // something behind all this cannot be read
   std::unique_ptr<SessionLog> log;
 };
 
-// Reads the folder segment by segment. What is damaged becomes ranges that are lost. Conflict when
-// its agent lives, NotFound when nothing can be made of it, Internal when a file cannot be read.
+// Reads the folder segment by segment. Damage becomes lost ranges. Conflict when its agent still
+// runs, NotFound when it holds no usable record, Internal when a file cannot be read.
 Result<FoundSession> RecoverSession(SpoolFolder& folder, const std::string& name);
 
-// The sessions without an agent, oldest first. Folders with nothing in them are removed.
+// The sessions without an agent, oldest first. Empty folders are removed.
 std::vector<FoundSession> RecoverSessions(SpoolFolder& folder);
 
 }  // namespace stepscope

@@ -15,7 +15,7 @@ std::string PathOf(const std::string& name) {
   return Format("{}/{}", kRefusedFolder, name);
 }
 
-// Removes the oldest copies until one of so many bytes fits. Other people's files are left alone.
+// Removes the oldest copies until a new one fits. Files of other names stay.
 void MakeRoom(Files& files, std::uint64_t bytes) {
   auto entries = files.List(kRefusedFolder);
   if (!entries) return;
@@ -44,7 +44,7 @@ Result<std::string> KeepRefused(Files& files, const Session& session, std::uint6
   MakeRoom(files, recording.size());
   const std::string path = PathOf(Format("{}-{}{}", SessionName(session), number, kRefusedEnding));
   auto file = files.Create(path, recording.size());
-  // The same frame was refused before.
+  // The frame was refused before.
   if (!file && file.error().code == Code::kConflict) return path;
   if (!file) return file.error();
   if (Status written = (*file)->Append(recording); !written) {

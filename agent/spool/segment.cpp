@@ -17,8 +17,8 @@ bool IsKind(std::uint8_t kind) {
          kind <= static_cast<std::uint8_t>(RecordKind::kPart);
 }
 
-// The record that begins there, when a whole and good one does. `work` is what may still be summed
-// up in vain, so that no bytes can take for ever.
+// The record at `offset`, if it is complete and intact. `work` bounds the bytes of failed
+// checksums, so that no input can take for ever.
 std::optional<SegmentRecord> RecordAt(std::string_view bytes, std::size_t offset,
                                       std::size_t& work) {
   ByteReader reader(bytes.substr(offset));
@@ -46,14 +46,14 @@ std::size_t End(const SegmentRecord& record) {
   return record.offset + record.payload.size();
 }
 
-// What may be summed up in vain while so many bytes are searched.
+// The bound of failed checksums for so many bytes of input.
 std::size_t WorkFor(std::size_t bytes) {
   return 16 * bytes;
 }
 
-// Where the damaged record at `offset` ends: where its length says, when a good record begins
-// there. What looks like a record in its payload is then believed only if it ends there, too: bytes
-// of a training that are made to look so cannot swallow the record behind it.
+// Where the damaged record at `offset` ends: at its length, when a good record begins there.
+// Records that seem to be in its payload then count only if they end there, too: crafted bytes of a
+// training cannot swallow the record behind it.
 std::size_t EndOfDamage(std::string_view bytes, std::size_t offset, std::size_t& work) {
   ByteReader reader(bytes.substr(offset));
   const std::size_t end = offset + kRecordHeaderBytes + reader.Take<std::uint32_t>();
@@ -110,7 +110,7 @@ std::optional<SegmentHead> DecodeHead(std::string_view payload) {
 
 bool ScanSegment(std::string_view bytes, const std::function<void(const SegmentRecord&)>& take) {
   std::size_t work = WorkFor(bytes.size()), work_inside = 0;
-  std::size_t offset = 0, good_end = 0, limit = bytes.size();  // limit: of the bytes searched now
+  std::size_t offset = 0, good_end = 0, limit = bytes.size();  // limit: end of the present search
   while (offset < bytes.size()) {
     if (offset == limit) limit = bytes.size();
     const bool inside = limit < bytes.size();

@@ -17,7 +17,8 @@ SessionLog::SessionLog(SpoolFolder& folder, SegmentHead head, std::unique_ptr<Fo
       segment_(last_segment),
       parts_base_(parts_base) {}
 
-// Another agent that looks for old sessions may hold it for a moment, or have removed it.
+// Another agent that searches for old sessions may hold the folder's lock briefly, or have removed
+// the folder.
 Status SessionLog::Open() {
   if (exists()) return {};
   Status made = folder_.files().MakeFolder(name_);
@@ -38,9 +39,9 @@ Status SessionLog::OpenSegment(std::uint64_t number) {
     file = files.Create(path, kSegmentBytes);
   }
   if (!file) {
-    // One that was left by a failure halfway.
+    // The file is left from a failure halfway.
     if (file.error().code == Code::kConflict) ++segment_;
-    // Our folder was taken away: the next try makes it again.
+    // Our folder was removed: the next try creates it again.
     if (file.error().code == Code::kNotFound) lock_ = nullptr;
     return file.error();
   }
@@ -89,7 +90,7 @@ Status SessionLog::Sync() {
   Status synced = file_->Sync();
   if (synced && !folder_synced_) synced = folder_.files().SyncFolder(name_);
   if (!synced) {
-    CloseSegment();  // asking again might say yes and be wrong
+    CloseSegment();  // another sync may falsely succeed
     return synced;
   }
   synced_ = folder_synced_ = true;
@@ -133,8 +134,8 @@ Status SessionLog::ClearParts() {
   return {};
 }
 
-// Two slots in turn, so that one of them is always whole. Never synced: a hint that is wrong only
-// makes frames travel twice.
+// Writes to two slots in turn, so that one of them is always whole. Never synced: a wrong hint only
+// lets frames be sent twice.
 void SessionLog::HintAcknowledged(std::uint64_t number) {
   if (!exists() || number == hinted_) return;
   std::string slot;

@@ -10,11 +10,11 @@ namespace {
 void Lose(SpoolRecord& record, std::string_view why) {
   record.lost = why;
   record.bytes = {};
-  // The segment stays until the loss is told: an agent that comes next may read it after all.
+  // The segment stays until the loss is reported: the next agent may be able to read it.
   record.place = {.segment = record.place.segment};
 }
 
-// Widens a lost range by the one behind it.
+// Extends a lost range by the next one.
 void Merge(SpoolRecord& range, const SpoolRecord& next) {
   range.last = next.last;
   range.samples += next.samples;
@@ -52,7 +52,7 @@ void Spool::DropOldest() {
   waiting_.erase(oldest);
 }
 
-// Neighbours that were dropped become one range.
+// Joins neighbouring lost ranges.
 void Spool::JoinLost() {
   std::deque<SpoolRecord> joined;
   for (SpoolRecord& record : waiting_) {
@@ -88,7 +88,7 @@ void Spool::Acknowledge(std::uint64_t number, SteadyTime now) {
     kept_.push_back({std::move(record), now});
     waiting_.pop_front();
   }
-  // The service had stored the first of a range before we dropped it.
+  // The service had stored the first frames of a range before we dropped them.
   if (!waiting_.empty() && waiting_.front().first <= number) waiting_.front().first = number + 1;
   ForgetOld(now);
 }
@@ -123,7 +123,7 @@ bool Spool::Rewind(std::uint64_t number) {
     frames_lost_ += oldest - number;
     waiting_.push_front({.first = number, .last = oldest - 1, .lost = "dropped"});
   }
-  // It has all before `number`.
+  // The service has all numbers before `number`.
   while (!waiting_.empty() && waiting_.front().last < number) {
     waiting_bytes_ -= waiting_.front().bytes.size();
     waiting_.pop_front();
@@ -175,7 +175,7 @@ std::vector<const SpoolRecord*> Spool::Unstored() const {
 
 void Spool::Stored(const SpoolRecord& copy, const SpoolPlace& place) {
   const auto record = Find(copy.first);
-  // It may have become something else meanwhile.
+  // The record may have changed since it was copied.
   if (record == waiting_.end() || record->last != copy.last || record->lost != copy.lost) return;
   waiting_bytes_ -= record->bytes.size();
   record->bytes = {};

@@ -14,16 +14,16 @@ inline constexpr std::uint64_t kSegmentBytes = 1024 * 1024;
 inline constexpr const char* kPartsName = "open";
 inline constexpr const char* kAckedName = "acked";
 
-// What the folder of a session is called.
+// The name of a session's folder.
 std::string SessionName(const Session& session);
 
-// "00000007.seg", and back; 0 for other names.
+// The name of a segment's file, "00000007.seg", and back; 0 for other names.
 std::string SegmentName(std::uint32_t segment);
 std::uint32_t SegmentOf(const std::string& name);
 
 // The folder that the spools of this node's agents share: a folder for each session, locked by the
-// agent that writes or delivers it, and one bound for the bytes of all. The bound may be passed by
-// what two agents write at the same moment. `files` must be safe for the threads that call this.
+// agent that writes or delivers it, and one bound for the bytes of all. Two agents that write at
+// the same time may exceed the bound. `files` must be safe for the threads that call this.
 class SpoolFolder {
  public:
   SpoolFolder(std::unique_ptr<Files> files, std::uint64_t most_bytes)
@@ -31,17 +31,17 @@ class SpoolFolder {
 
   Files& files() { return *files_; }
 
-  // Sessions of which there is a folder.
+  // The sessions that have a folder.
   std::vector<std::string> Sessions();
 
-  // Removes the oldest segments, of whatever session, until another fits. The newest of each
-  // session stays: somebody may be writing to it, and it tells that others were lost. Unavailable
+  // Removes the oldest segments, of any session, until another fits. The newest segment of each
+  // session stays: an agent may be writing to it, and it tells that others were lost. Unavailable
   // when there is nothing more to remove.
   Status MakeRoom();
-  // The same for one, because the disk is full.
+  // Removes the oldest segment, because the disk is full.
   Status RemoveOldest();
 
-  // Removes the files of a session and its folder; what cannot be removed stays.
+  // Removes a session's folder and its files; a file that cannot be removed stays.
   void Discard(const std::string& session);
 
  private:
@@ -49,7 +49,8 @@ class SpoolFolder {
   const std::uint64_t most_bytes_;
 };
 
-// The folder `path` for at most so many bytes; Invalid or Internal say why it cannot be used.
+// Opens the folder `path` for at most so many bytes; Invalid or Internal give the reason why it
+// cannot be used.
 Result<std::unique_ptr<SpoolFolder>> OpenSpoolFolder(const std::string& path,
                                                      std::uint64_t most_bytes);
 

@@ -1,4 +1,4 @@
-// OpenFiles of files.h: the system calls of the spool.
+// OpenFiles of files.h: the spool's system calls.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ Status StatusOf(int result, std::string_view path) {
   return result == 0 ? Status() : Status(ErrorOf(errno, path));
 }
 
-// All of it, or an error; a signal or a short write does not end it.
+// Writes all bytes, or fails; a signal or a short write does not end it.
 Status WriteAll(int fd, std::string_view bytes, std::int64_t offset, std::string_view path) {
   while (!bytes.empty()) {
     const ssize_t count = offset < 0 ? write(fd, bytes.data(), bytes.size())
@@ -46,7 +46,7 @@ Status WriteAll(int fd, std::string_view bytes, std::int64_t offset, std::string
 class SystemFile : public AppendedFile {
  public:
   SystemFile(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
-  // Gives back what was reserved and not used.
+  // Releases the reserved space that was not used.
   ~SystemFile() override {
     struct stat status {};
     if (fstat(file_.get(), &status) != 0) return;
@@ -66,7 +66,7 @@ class SystemLock : public FolderLock {
   explicit SystemLock(Descriptor folder) : folder_(std::move(folder)) {}
 
  private:
-  const Descriptor folder_;  // the lock is the kernel's, and gone with the descriptor
+  const Descriptor folder_;  // the kernel releases the lock with the descriptor
 };
 
 struct CloseFolder {
