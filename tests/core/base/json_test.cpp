@@ -41,7 +41,7 @@ TEST(ParseJson, HoldsItsLimits) {
   EXPECT_FALSE(ParseJson("[[[[1]]]]", {.depth = 3}).ok());
 }
 
-// Writes down what it is shown; ends the reading at a text that says so.
+// Records the events of the reading; ends it at a text that asks for it.
 struct Notes final : JsonSink {
   std::string seen;
   bool Note(std::string_view what) {

@@ -9,7 +9,8 @@ namespace {
 
 using State = AnswerParser::State;
 
-// "200 hello keep", or the state without an answer; the same whole and byte by byte.
+// The outcome of parsing: "200 hello keep", or the state without an answer. The test compares
+// parsing as a whole and byte by byte.
 std::string Outcome(std::string_view bytes, AnswerLimit most, bool whole, bool closes) {
   AnswerParser parser(most);
   State state = State::kMore;

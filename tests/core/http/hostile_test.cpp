@@ -1,4 +1,4 @@
-// What a server may do to its client: each script over plain HTTP and over TLS.
+// Hostile servers: each script over plain HTTP and over TLS.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class HostileServer : public testing::TestWithParam<bool> {
     return std::move(*client);
   }
 
-  // "answered 200", or the error; never later than two seconds after the limit.
+  // The client's result, "answered 200" or the error; at most two seconds after the limit.
   std::string Meet(ScriptedServer::Script script, HttpClientOptions options = {},
                    std::size_t body_bytes = 1) const {
     ScriptedServer server = Serve(std::move(script));
@@ -58,7 +58,7 @@ class HostileServer : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Http, HostileServer, testing::Values(false, true),
                          [](const auto& of) { return of.param ? "Tls" : "Plain"; });
 
-// Byte after byte, never done.
+// Sends byte after byte, without an end.
 ScriptedServer::Script Drip(std::string beginning) {
   return [beginning](Peer& peer) {
     peer.Write(beginning);
@@ -67,7 +67,7 @@ ScriptedServer::Script Drip(std::string beginning) {
   };
 }
 
-// The piece for ever, as fast as it is taken.
+// Sends the piece for ever, as fast as it is taken.
 ScriptedServer::Script Flood(std::string beginning, std::string piece) {
   return [beginning, piece](Peer& peer) {
     peer.Write(beginning);
@@ -151,7 +151,7 @@ TEST_P(HostileServer, IsNotFollowedElsewhere) {
 }
 
 TEST_P(HostileServer, IsHeardWhenItRefusesABodyThatItDoesNotRead) {
-  // The script reads nothing, so only an answer that is seen while writing ends this.
+  // The script reads nothing, so only an answer that is noticed while writing ends this.
   ScriptedServer server = Serve([&](Peer& peer) {
     peer.Reply(413, "too large", "Connection: close\r\n");
     while (peer.Pause(1000)) {

@@ -15,7 +15,7 @@ namespace {
 
 using Addresses = std::vector<std::string>;
 
-// A resolver that answers when the test says so, and not before.
+// A resolver that answers when the test lets it.
 struct SlowResolver {
   std::counting_semaphore<1000> answers{0};
   std::atomic<int> asked = 0;
@@ -111,7 +111,7 @@ TEST_F(NameLookupTest, GivesAnAddressThatIsDeadOnlyItsShareOfTheTime) {
   test::ScriptedServer server([](test::Peer& peer) {
     while (peer.Read()) peer.Reply(200, "alive");
   });
-  // Nobody answers at the first two; what the third says is heard all the same.
+  // The first two addresses do not answer; the third one's answer is used all the same.
   auto client = HttpClient::Make(
       *ParseUrl(Format("http://several.test:{}/", server.port())),
       {.connect_limit = 3s, .resolve = [](const std::string&) -> Result<Addresses> {

@@ -51,7 +51,7 @@ struct TlsTest : testing::Test {
     EXPECT_EQ(answer.error().code, Code::kUnavailable);
     return answer.error().message;
   }
-  // Of one request to a server that does this instead.
+  // The error of one request to a server that runs this script.
   std::string ErrorOf(ScriptedServer::Script script, HttpClientOptions options = {}) {
     ScriptedServer other(std::move(script));
     options.tls.ca_file = ca_file;
@@ -227,7 +227,7 @@ TEST_F(TlsTest, EndsAHandshakeThatDrips) {
   EXPECT_EQ(ErrorOf(drip, {.connect_limit = 100ms}), "not done within its time");
 }
 
-// OpenSSL skips these in a loop of its own that ends only when nothing more comes.
+// OpenSSL skips such messages in a loop of its own that ends only when nothing more comes.
 TEST_F(TlsTest, EndsAnEndlessHandshake) {
   std::string hello_requests("\x16\x03\x03\x40\x00", 5);
   hello_requests.append(0x4000, '\0');

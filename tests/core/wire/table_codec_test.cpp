@@ -145,8 +145,8 @@ TEST(TableCodec, RefusesEveryCut) {
   EXPECT_FALSE(DecodeTable(bytes + "x").ok());
 }
 
-// Damage may go unseen here (the frame's CRC is the guard), but it must end in a table or an error,
-// in bounds.
+// The codec need not detect damage (the frame's CRC does), but must end in a table or an error, in
+// bounds.
 TEST(TableCodec, SurvivesDamage) {
   std::mt19937_64 random(7);
   Table table{200, {}};
@@ -164,7 +164,8 @@ TEST(TableCodec, SurvivesDamage) {
   }
 }
 
-// Version 1, packed together, some rows and columns, an inner size, and zstd's bytes of another.
+// A table of version 1, packed together, with some rows and columns, an inner size, and zstd's
+// bytes of another size.
 std::string Claiming(std::uint64_t rows, std::uint64_t columns, std::uint64_t size) {
   std::string bytes("\x01\x01", 2);
   for (const std::uint64_t number : {rows, columns, size}) PutVarint(bytes, number);
@@ -178,7 +179,7 @@ TEST(TableCodec, AllocatesNothingForALie) {
   };
   EXPECT_EQ(fault_of(Claiming(16'384, 256, std::uint64_t{1} << 62)),
             "table: a size that cannot be");
-  // Possible by its rows and columns, but so long a table is never packed together.
+  // The size fits the rows and columns, but so long a table is never packed together.
   EXPECT_EQ(fault_of(Claiming(65, 256, 1'000)), "table: a size that cannot be");
   EXPECT_EQ(fault_of(Claiming(64, 256, 100'000)), "compressed bytes: damaged");
 }
