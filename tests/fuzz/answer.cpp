@@ -1,4 +1,5 @@
-// Answers of a server: the same however cut, never larger than allowed, and headers that are lines.
+// Answers of a server: the result does not depend on how the bytes are cut, is never larger than
+// allowed, and its headers are lines.
 
 #include "core/base/text.h"
 #include "core/http/answer_parser.h"

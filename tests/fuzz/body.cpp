@@ -1,5 +1,6 @@
-// Bodies under every framing and coding: the same however cut, within limits; chunks as another
-// parser takes them off. The first byte says which kind, the next two a declared length.
+// Bodies under every framing and coding: the result does not depend on how the bytes are cut and
+// keeps the limits; chunks end where another parser ends them. The first byte chooses the kind, the
+// next two are a declared length.
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/peer.h"

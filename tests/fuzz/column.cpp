@@ -1,5 +1,5 @@
 // Columns and tables: any values survive the codec, and any bytes give values or an error within
-// the size that was allowed.
+// the allowed size.
 
 #include "core/wire/column_codec.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr TableLimits kLimits{.rows = 700, .columns = 50, .cells = 5'000};
 
-// What stood in a column before it is read into.
+// The earlier content of a column that is reused.
 const Column kUsed{.scale = 7, .values = {1, 2, 3}, .present = {1, 0, 1}};
 
 bool Same(const Column& one, const Column& other, std::size_t rows) {
@@ -33,7 +33,7 @@ void CheckSurvives(const Column& column, std::size_t rows) {
   Require(read.ok() && Same(again, column, rows), "any column survives");
 }
 
-// The bytes as values, eight each; the bits of the first byte say which are missing.
+// The bytes as values, eight each; the bits of the first byte choose which are missing.
 void CheckValues(std::string_view bytes) {
   Column column;
   const auto gaps = static_cast<unsigned char>(bytes[0]);

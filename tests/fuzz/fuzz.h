@@ -1,7 +1,8 @@
 #pragma once
 
-// What every target shares. A target is one function, which takes any bytes and stops the program
-// when a promise is broken. libFuzzer calls it with what it invents, replay.cpp with the corpus.
+// Functions for every target. A target is one function, which takes any bytes and stops the program
+// when a promise is broken. libFuzzer calls it with inputs that it invents, replay.cpp with the
+// corpus.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,7 @@ inline void RequireSame(std::string_view one, std::string_view other, std::strin
   Require(false, promise, std::string(one) + "\n--- and ---\n" + std::string(other));
 }
 
-// Dice that fall the same way for the same input.
+// Random numbers that are the same for the same input.
 inline std::mt19937 DiceOf(std::string_view bytes) {
   return std::mt19937(static_cast<unsigned>(std::hash<std::string_view>{}(bytes)));
 }

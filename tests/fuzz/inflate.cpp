@@ -1,5 +1,6 @@
-// Packed bytes: what comes out is bounded whatever they claim, and the same however they are cut.
-// An odd first byte puts a good gzip header in front, so that most inputs reach the data behind it.
+// Compressed bytes: the output is bounded whatever they claim, and does not depend on how they are
+// cut. An odd first byte puts a good gzip header in front, so that most inputs reach the data
+// behind it.
 
 #include "server/edge/http/inflate.h"
 
@@ -10,7 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr InflateLimits kLimits{.most_bytes = 20'000, .most_ratio = 10, .free_bytes = 500};
-constexpr std::size_t kStep = 1024;  // of input: behind each the ratio is looked at
+constexpr std::size_t kStep = 1024;  // bytes of input after which the ratio is checked
 
 struct Unpacked {
   Progress progress = Progress::kMore;

@@ -1,4 +1,4 @@
-// JSON from outside: within its limits, and what was read is written and read as the same.
+// JSON from outside: within its limits, and written and read again it stays the same.
 
 #include "core/base/json.h"
 

@@ -1,5 +1,5 @@
-// What a training process may write: messages on the socket, and the ring it shares with us. The
-// phases of a step never add up to more than the step.
+// Bytes that a training process may write: messages on the socket, and the ring that it shares with
+// us. The phases of a step never add up to more than the step.
 
 #include <algorithm>
 #include <numeric>
@@ -33,8 +33,8 @@ void Fold(const Mark& mark, Duration clock_base, StepFold& fold) {
   Require(phases <= step->wall, "the phases of a step are within it");
 }
 
-// The bytes are the slots of a ring, filled as far as they go; the first says where its writer
-// claims to be.
+// The bytes are the slots of a ring, filled as far as they go; the first one is the writer's
+// position.
 void CheckRing(std::string_view bytes) {
   constexpr std::size_t kSlots = 64;
   testing_support::RingWriter ring(kSlots);

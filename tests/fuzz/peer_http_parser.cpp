@@ -1,4 +1,4 @@
-// Node's former parser, as Debian has it: strict about little, and understood by everybody.
+// http-parser, Node's former parser, as Debian has it: widely used, and lenient.
 
 #include <http_parser.h>
 
@@ -46,7 +46,7 @@ int OnValue(http_parser* parser, const char* text, std::size_t size) {
   return 0;
 }
 
-// A header without a value gives no call of its own for it.
+// For a header without a value there is no call.
 int OnHead(http_parser* parser) {
   Reading& reading = Of(parser);
   if (!reading.name.empty()) reading.in_value = true;
@@ -87,7 +87,7 @@ http_parser_settings Settings() {
 
 }  // namespace
 
-// It reads CONNECT only with host and port, which we refuse.
+// http-parser reads CONNECT only with host and port, which we refuse.
 bool PeerKnows(std::string_view method) {
   if (method == http_method_str(HTTP_CONNECT)) return false;
   for (int known = 0; known <= HTTP_SOURCE; ++known) {

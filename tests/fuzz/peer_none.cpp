@@ -1,4 +1,4 @@
-// Stands in where no other parser is installed: nothing is compared.
+// Replaces the other parser where none is installed: nothing is compared.
 
 #include "tests/fuzz/peer.h"
 

@@ -1,5 +1,5 @@
-// Percent-encoding and query strings: what comes out holds no control character, encodes to
-// something that decodes to the same, and names nothing twice.
+// Percent-encoding and query strings: decoded text holds no control character, its encoding decodes
+// to the same text, and no name comes twice.
 
 #include "server/front/target.h"
 

@@ -1,4 +1,4 @@
-// Runs a target over files and folders of files, where libFuzzer is not there to do it.
+// Runs a target over files and folders of files, where libFuzzer is not used.
 
 #include <algorithm>
 #include <filesystem>
@@ -29,7 +29,7 @@ int main(int count, char** places) {
       std::ifstream file(path, std::ios::binary);
       const std::string bytes(std::istreambuf_iterator<char>(file), {});
       if (!file) return std::fprintf(stderr, "cannot read %s\n", path.c_str()), 1;
-      std::fprintf(stderr, "%s\n", path.filename().c_str());  // the last one named is the culprit
+      std::fprintf(stderr, "%s\n", path.filename().c_str());  // the last one is the culprit
       LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
       ++inputs;
     }

@@ -1,6 +1,6 @@
-// A head and the body it announces: the same however the bytes are cut, never beyond the limits.
-// What we accept another parser accepts as well, reads the same request in it and ends at the same
-// byte. Two readers that disagree there are what smuggling lives on.
+// A head and the body that it announces: the result does not depend on how the bytes are cut and
+// keeps the limits. Another parser accepts what we accept, reads the same request and ends at the
+// same byte: request smuggling lives on parsers that disagree.
 
 #include <algorithm>
 
@@ -69,8 +69,8 @@ void CheckAgainst(const PeerRequest& peer, const Ours& ours) {
   Require(peer.keep_alive || !ours.head.keep_alive, "what stays open stays so for the peer");
 }
 
-// Known of http-parser: it takes a name that only begins with Transfer-Encoding for that, and then
-// finds no chunks.
+// A known fault of http-parser: it takes a name that only begins with Transfer-Encoding for that
+// header, and then finds no chunks.
 bool PeerErrs(const Head& head) {
   return std::ranges::any_of(head.headers, [](const auto& header) {
     return header.first.starts_with("transfer-encoding");

@@ -1,4 +1,4 @@
-// Samples from anyone: what is taken makes frames as an agent's have to be, with as many samples.
+// Samples from anyone: accepted samples make frames as an agent's must be, with as many samples.
 
 #include "server/ingest/check/samples.h"
 

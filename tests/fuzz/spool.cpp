@@ -1,4 +1,4 @@
-// Segments of the spool after damage: any bytes are read to their end, and what is read can be
+// Segments of the spool after damage: any bytes are read to their end, and the records found can be
 // written again. With an odd first byte the rest is the payload of a good record between others.
 
 #include "agent/spool/segment.h"

@@ -1,5 +1,5 @@
-// Summaries of blocks of steps: any bytes give an error, or a summary within its bounds that reads
-// again as the same.
+// Summaries of blocks of steps: any bytes give an error, or a summary within its bounds that is the
+// same when it is written and read again.
 
 #include "server/store/steps/block_summary.h"
 #include "server/store/steps/step_blocks.h"

@@ -1,5 +1,5 @@
-// Tokens: exactly what has the shape of one, and the check that a second CRC-32 gives, is read as
-// one; one letter changed makes it none. Scopes cover no name that does not begin with them.
+// Tokens: exactly the texts of the right shape and with the check that a second CRC-32 gives are
+// tokens; a changed letter makes one invalid. Scopes cover only names that begin with them.
 
 #include "server/access/token.h"
 

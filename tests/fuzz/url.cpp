@@ -1,5 +1,5 @@
-// URLs of webhooks: one reading only, and what the policy lets through leads to no network of our
-// own. The lines behind the first are the addresses that the resolver gives for the host.
+// URLs of webhooks: each has one reading, and no URL that the policy permits leads to a network of
+// our own. The lines behind the first are the addresses that the resolver gives for the host.
 
 #include "core/http/url.h"
 
@@ -15,7 +15,7 @@
 namespace stepscope {
 namespace {
 
-// A second opinion, kept apart from the policy's own table. `v4` are four bytes.
+// A second check, kept apart from the policy's own table. `v4` are four bytes.
 bool IsOurs(const std::uint8_t* v4) {
   return v4[0] == 0 || v4[0] == 10 || v4[0] == 127 || v4[0] >= 224 ||
          (v4[0] == 169 && v4[1] == 254) || (v4[0] == 192 && v4[1] == 168) ||
