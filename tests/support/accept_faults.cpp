@@ -1,5 +1,5 @@
-// Preloaded into a server: its first accept4() calls fail, once with each of these. Says so when it
-// is through, so that a test can tell that it was asked.
+// Preloaded into a server: its first accept4() calls fail, once with each of these errors. Prints a
+// line when it is through, so that a test can tell that it was called.
 
 #include <dlfcn.h>
 #include <sys/socket.h>

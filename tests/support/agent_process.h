@@ -24,7 +24,7 @@ extern char** environ;
 
 namespace stepscope::test {
 
-// The program stepscope-agent of this build, running, in a process group of its own.
+// The program stepscope-agent of this build, running in a process group of its own.
 class AgentProcess {
  public:
   // With pipes for its output.
@@ -74,9 +74,9 @@ class AgentProcess {
   }
 
   ~AgentProcess() {
-    kill(-pid_, SIGKILL);  // its group: what a test that failed leaves, too
+    kill(-pid_, SIGKILL);  // the group, with processes that a failed test leaves
     if (!reaped_) {
-      kill(pid_, SIGKILL);  // which in a terminal has no group in its first moments
+      kill(pid_, SIGKILL);  // in a terminal it may not have a group yet
       waitpid(pid_, nullptr, 0);
     }
     if (terminal_ >= 0) close(terminal_);
@@ -109,17 +109,18 @@ class AgentProcess {
   std::string out() const { return out_.Get(); }
   std::string err() const { return err_.Get(); }
 
-  // Until standard output or error contains the text; false when both ended without it.
+  // Waits until standard output or error contains the text; false when both ended without it.
   bool WaitForOut(std::string_view text) const { return out_.WaitFor(text); }
   bool WaitForErr(std::string_view text) const { return err_.WaitFor(text); }
-  // Until everybody who could write is gone.
+  // Waits until every writer is gone.
   void WaitForEnd() const {
     out_.WaitForEnd();
     err_.WaitForEnd();
   }
 
  private:
-  // By a shell that puts the tests into the background; the program is to find its own defaults.
+  // Signals that a shell ignores which puts the tests into the background; the program is to find
+  // its own defaults.
   static sigset_t UsuallyIgnored() {
     sigset_t set;
     sigemptyset(&set);
@@ -133,7 +134,7 @@ class AgentProcess {
   }
 
   std::vector<char*> Words(std::vector<std::string> words) {
-    // What one test leaves is nothing that another may deliver.
+    // Without a spool, or one test's frames could be delivered by another.
     setenv("STEPSCOPE_SPOOL", "none", 0);
     words_ = std::move(words);
     words_.insert(words_.begin(), "stepscope-agent");

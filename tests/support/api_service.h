@@ -17,11 +17,11 @@
 
 namespace stepscope {
 
-// The API as it runs: real PostgreSQL, real ingest, real HTTP on a free port; without evaluators
-// and outbox.
+// The API with real PostgreSQL, real ingest and real HTTP on a free port; without evaluators and
+// outbox.
 class ApiService {
  public:
-  // Whoever shows it is believed to be a proxy.
+  // A client that sends this secret is taken for a proxy.
   static constexpr const char* kProxySecret = "0123456789abcdef";
   static constexpr std::int64_t kMostNewJobs = 12, kMostNewNodes = 12;
   static constexpr const char* kFramesHeader = "Content-Type: application/vnd.stepscope.frames\r\n";
@@ -35,7 +35,7 @@ class ApiService {
   TestDatabase& database() { return test_database_; }
   const Api& api() const { return api_; }
 
-  // A token as the command line would make it.
+  // Issues a token as the command line would.
   IssuedToken Token(const TokenOrder& order) {
     Result<IssuedToken> issued =
         IssueToken(*test_database_.Connect(), order, "test", ToMicros(clock_.Now()));
@@ -44,7 +44,7 @@ class ApiService {
   std::string Token(Role role, std::vector<std::string> scopes = {}) {
     return Token({.name = "a " + std::string(ToText(role)), .role = role, .scopes = scopes}).text;
   }
-  // Says the token too; "" for none.
+  // Asks with a token; "" for none.
   std::string AskAs(const std::string& token, std::string_view method, const std::string& target,
                     const std::string& body = "", const std::string& headers = kJsonHeader) {
     return Ask(method, target, body,

@@ -7,7 +7,7 @@
 
 namespace stepscope {
 
-// For handlers that have the reply when they return.
+// Makes a handler of a function that returns the reply.
 inline AnswerRequest AtOnce(std::function<Reply(const Request&)> answer) {
   return [answer = std::move(answer)](const Request& request, const Respond& respond) {
     respond(answer(request));

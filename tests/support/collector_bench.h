@@ -11,7 +11,7 @@
 
 namespace stepscope::test {
 
-// Runs one collector of a root, at instants that the test names.
+// Runs one collector of a root, at times that the test chooses.
 struct CollectorBench {
   template <typename Make>
   CollectorBench(Make make, const FakeRoot& root) {

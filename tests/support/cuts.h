@@ -1,6 +1,6 @@
 #pragma once
 
-// Bytes cut into pieces, as a network cuts them.
+// Cuts bytes into pieces, as a network does.
 
 #include <random>
 #include <string_view>
@@ -20,7 +20,7 @@ inline Pieces CutEverywhere(std::string_view bytes) {
   return pieces;
 }
 
-// Pieces of 0 to `most` bytes.
+// Cuts into pieces of 0 to `most` bytes.
 inline Pieces CutAnyhow(std::string_view bytes, std::mt19937& dice, std::size_t most) {
   Pieces pieces;
   while (!bytes.empty()) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the parsers of the edge make of pieces of bytes, as text: two outcomes are the same when
-// their texts are. Shared by the tests and the fuzz targets.
+// The results of the edge's parsers for pieces of bytes, as text that can be compared. Shared by
+// the tests and the fuzz targets.
 
 #include "core/base/text.h"
 #include "server/edge/http/body.h"
@@ -46,7 +46,7 @@ inline std::string HeadOutcome(const Pieces& pieces, const HeadLimits& limits = 
   return Format("{}{} bytes, {} in the head", ToText(reader.head()), bytes, reader.head().bytes);
 }
 
-// Refusals of packed data say no byte: only that and why the body is refused is the same.
+// A refusal of compressed data names no byte: only the refusal and its reason are compared.
 inline std::string BodyOutcome(const Head& head, const BodyLimits& limits, const Pieces& pieces) {
   BodyReader reader(head, limits);
   Progress progress = reader.progress();

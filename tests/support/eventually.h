@@ -6,7 +6,7 @@
 
 namespace stepscope {
 
-// Waits for what another thread does and tells nobody; says whether it came true within 10 s.
+// Waits for the effect of another thread; returns whether it came within 10 s.
 template <typename F>
 bool Eventually(F&& holds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);

@@ -6,7 +6,7 @@
 
 namespace stepscope::test {
 
-// A clock that stands until the test moves it. Any thread may ask.
+// A clock that stops until the test moves it. Any thread may ask.
 class FakeClock : public Clock {
  public:
   explicit FakeClock(Time now = FromMicros(1'800'000'000'000'000)) : now_(now.time_since_epoch()) {}
@@ -18,7 +18,7 @@ class FakeClock : public Clock {
     now_ = now_.load() + by;
     steady_ = steady_.load() + by;
   }
-  // The wall clock alone is set, as an operator does.
+  // Sets the wall clock alone, as an operator does.
   void Set(Time now) { now_ = now.time_since_epoch(); }
 
  private:

@@ -13,8 +13,8 @@
 
 namespace stepscope::test {
 
-// A service over real HTTP that takes every frame, keeps one cursor for each session, and remembers
-// what came. For tests of the agent.
+// A service over real HTTP that accepts every frame, keeps one cursor for each session, and
+// remembers the frames. For tests of the agent.
 class FakeIngest {
  public:
   // Over TLS when there is a context for it.
@@ -26,12 +26,12 @@ class FakeIngest {
   std::string url() const {
     return Format("{}://127.0.0.1:{}", tls_ != nullptr ? "https" : "http", server_.port());
   }
-  // From now on only pushes with this token are taken.
+  // From now on only pushes with this token are accepted.
   void Demand(std::string token) {
     std::lock_guard lock(mutex_);
     token_ = std::move(token);
   }
-  // From now on each answer asks for this, as a service does that has not seen the agent's answer.
+  // From now on each answer has this command, as a service's does until the agent has answered it.
   void Ask(const ServiceCommand& command) {
     std::lock_guard lock(mutex_);
     commands_ = {command};

@@ -147,7 +147,7 @@ Return nvmlDeviceGetMigMode(Device device, unsigned* current, unsigned* pending)
   *pending = 0;
   return Give(device, 0, &FakeGpu::mig, current);
 }
-// Two of them, the first with number 1; a handle is the GPU's, some bytes further.
+// There are two instances, the first with number 1; a handle is the GPU's, some bytes further.
 Return nvmlDeviceGetMaxMigDeviceCount(Device device, unsigned* count) {
   *count = 7;
   return Enter(device);
@@ -207,7 +207,7 @@ Return nvmlDeviceGetFieldValues(Device device, int count, FieldValue* values) {
   return Enter(device);
 }
 
-// Asked now and then, so it does not count as a call.
+// Not counted, because it is called only now and then.
 Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count,
                                                NvmlProcessMemory* to) {
   Hang();

@@ -21,7 +21,7 @@ enum FakeCall : unsigned {
 template <typename T>
 using Scripted = std::atomic<T>;
 
-// As an H100 at work might be.
+// The values of an H100 at work.
 struct FakeGpu {
   Scripted<bool> lost, hidden, mig, gpm;
   Scripted<unsigned> refused;  // FakeCalls that end with NOT_SUPPORTED
@@ -38,10 +38,10 @@ struct FakeGpu {
   Scripted<unsigned long long> held[kMostProcesses];
 };
 
-// A libnvidia-ml.so.1 that says what a test wants. The test loads it, asks it for this through
-// reset_fake_nvml(), and changes what it likes, while the agent's code reads it through the same
-// dlopen. Loaded into a program that knows nothing of this, FAKE_NVML_GPUS says how many GPUs there
-// are, and FAKE_NVML_HANGS for how many milliseconds no call returns.
+// A libnvidia-ml.so.1 whose values a test sets. The test loads it, gets this through
+// reset_fake_nvml(), and changes values, while the agent's code reads them through the same dlopen.
+// In a program that does not do so, FAKE_NVML_GPUS is the number of GPUs, and FAKE_NVML_HANGS the
+// milliseconds for which no call returns.
 struct FakeNvml {
   static constexpr unsigned kMost = 16;
 
@@ -51,7 +51,7 @@ struct FakeNvml {
   FakeGpu gpus[kMost];
 };
 
-// Its one state, as it was when it was loaded.
+// Resets its one state to the values it was loaded with.
 using ResetFakeNvml = FakeNvml*();
 
 }  // namespace stepscope::test

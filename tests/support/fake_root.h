@@ -8,7 +8,7 @@
 
 namespace stepscope::test {
 
-// A folder that stands for the root of a node: /proc and /sys with what the test writes.
+// A folder that replaces the root of a node: /proc and /sys with the files that the test writes.
 class FakeRoot {
  public:
   FakeRoot() {
@@ -22,7 +22,7 @@ class FakeRoot {
 
   const std::string& path() const { return path_; }
 
-  // Writes into the file that is there, as the kernel does: an open descriptor sees it.
+  // Writes into the existing file, as the kernel does: an open descriptor sees the change.
   void Write(const std::string& name, std::string_view text) const {
     const std::filesystem::path file = path_ + name;
     std::filesystem::create_directories(file.parent_path());

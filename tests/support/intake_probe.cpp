@@ -1,6 +1,6 @@
 // The agent's intake as a program, for tests of the Python package: listens on the given path,
-// drains for each line of standard input and answers with one line of JSON; metrics are taken with
-// it. "ask COMMAND" asks all processes for that before. Ends with its input.
+// drains for each line of standard input and answers with one line of JSON, with the metrics. "ask
+// COMMAND" first sends the command to all processes. Ends with its input.
 
 #include <algorithm>
 #include <iostream>

@@ -15,7 +15,7 @@
 
 namespace stepscope {
 
-// A job with one node, and frames that come into its store as ingest would write them.
+// A job with one node, and frames in its store as ingest would write them.
 class JobFrames {
  public:
   explicit JobFrames(Connection& connection, const std::string& name = "train")
@@ -34,7 +34,7 @@ class JobFrames {
     const auto rows = connection_.QueryTogether(std::vector{AddNodes(nodes), SeeNodes(nodes)});
     return NodeNumbers(rows.value().back()).at({job_id_, name});
   }
-  // `time_column` holds what orders the rows.
+  // `time_column` is the column that orders the rows.
   void Store(FrameKind kind, const Schema& schema, const Table& table, std::size_t time_column,
              std::int64_t node_id) {
     const std::string payload = EncodeTable(table), content = EncodeSchema(schema);
@@ -70,12 +70,12 @@ class JobFrames {
     Store(FrameKind::kTicks, schema, table, 0, node_id);
   }
   void StoreTicks(const TickTable& ticks) { StoreTicks(ticks, node_id_); }
-  // A series whose value is its time.
+  // Stores a series whose values are its times.
   void StoreTicks(const SeriesName& series, const std::vector<std::int64_t>& at_us,
                   std::uint8_t scale = 0) {
     StoreTicks({at_us, {series}, {{scale, at_us, {}}}});
   }
-  // Steps of {number, start_us}, 100 ns each, 40 of them phase data.
+  // Stores steps of {number, start_us}, 100 ns each, 40 of them phase data.
   void StoreSteps(int rank, const std::vector<std::pair<std::int64_t, std::int64_t>>& steps) {
     const Schema schema{rank, {{"step", ""}, {"start_us", ""}, {"wall_ns", ""}, {"data", ""}}, {}};
     Table table{steps.size(), std::vector<Column>(4)};
@@ -87,7 +87,7 @@ class JobFrames {
     }
     Store(FrameKind::kSteps, schema, table, 1);
   }
-  // Annotations that came once each, a second after they began.
+  // An annotation with one span, which ends a second after its start.
   struct Annotation {
     std::string name;
     std::int64_t from_us = 0, ns = 0;

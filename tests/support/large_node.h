@@ -5,8 +5,8 @@
 #include "core/base/text.h"
 #include "tests/support/fake_root.h"
 
-// Texts as a node with 192 cores, 8 fast disks and 8 adapters of InfiniBand shows them after `tick`
-// half seconds.
+// Files of a node with 192 cores, 8 fast disks and 8 adapters of InfiniBand after `tick` half
+// seconds.
 namespace stepscope::test {
 
 inline std::string LargeStat(int cores, int tick) {

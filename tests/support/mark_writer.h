@@ -21,10 +21,10 @@
 
 namespace stepscope::testing_support {
 
-// 2026-11-20T00:00:00Z; the clock of the fake processes starts there.
+// 2026-11-20T00:00:00Z; the start of the fake processes' clock.
 inline constexpr std::int64_t kWallBaseNs = 1'795'132'800'000'000'000;
 
-// The ring of a training process that a test plays, honest unless the test writes into `words`.
+// The ring of a training process that a test plays, valid unless the test writes into `words`.
 class RingWriter {
  public:
   explicit RingWriter(std::uint32_t slots = 64, std::optional<std::size_t> bytes = std::nullopt,
@@ -83,7 +83,7 @@ class FakeProcess {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     path.copy(address.sun_path, sizeof(address.sun_path) - 1);
-    const timeval longest{60, 0};  // an answer that does not come is none
+    const timeval longest{60, 0};  // bounds the wait for an answer
     setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof(longest));
     connected = connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
   }
@@ -115,7 +115,8 @@ class FakeProcess {
   std::optional<MarkMessage> Receive() {
     std::string bytes(kMaxMarkMessageBytes, '\0');
     ssize_t length = recv(socket_.get(), bytes.data(), bytes.size(), 0);
-    // An agent that hung up with messages unread resets, in front of what it said last.
+    // When the agent hung up with messages unread, the first call fails, and the next one has its
+    // last message.
     if (length < 0) length = recv(socket_.get(), bytes.data(), bytes.size(), 0);
     if (length <= 0) return std::nullopt;
     auto message = DecodeMarkMessage(std::string_view(bytes).substr(0, length));

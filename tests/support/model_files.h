@@ -13,26 +13,26 @@
 
 namespace stepscope::test {
 
-// A file system in memory that forgets what was not synced, tears and reorders it in sectors of
-// 512 bytes, has an end, and fails when it is told to. Not for several threads.
+// A file system in memory that forgets unsynced bytes, tears and reorders writes in sectors of 512
+// bytes, can become full, and fails when the test asks for it. Not for several threads.
 class ModelFiles : public Files {
  public:
   explicit ModelFiles(unsigned seed = 1) : dice_(seed) {}
 
-  // The n-th call from now fails so, and does a part of its work or none.
+  // The n-th call from now fails with this code, and does a part of its work or none.
   void FailAt(std::uint64_t call, Code code) { fail_at_ = calls_ + call, fail_code_ = code; }
   void FailNothing() { fail_at_ = 0; }
   std::uint64_t calls() const { return calls_; }
   bool failed() const { return fail_at_ != 0 && calls_ >= fail_at_; }
   void SetRoom(std::uint64_t bytes) { room_ = bytes; }
 
-  // The process is gone; the machine goes on.
+  // The process ends; the machine goes on.
   void Kill() { locked_.clear(); }
 
   void LosePower() {
     Kill();
     std::map<std::string, Entry> left;
-    // Folders have names of chance: by their age, so that the same dice do the same.
+    // Ordered by age, since folders have random names, so that the same random numbers do the same.
     std::map<std::pair<std::size_t, std::string>, std::string> paths;
     for (const auto* each : {&entries_, &durable_}) {
       for (const auto& [path, entry] : *each) paths[AgeOf(path)] = path;
@@ -40,7 +40,7 @@ class ModelFiles : public Files {
     for (const auto& [age, path] : paths) {
       const auto& from = dice_() % 2 == 0 ? entries_ : durable_;
       if (const auto found = from.find(path); found != from.end()) left.insert(*found);
-      // What both have, one cannot be without.
+      // An entry that is synced and still there cannot be lost.
       const auto both = durable_.find(path);
       if (both != durable_.end() && entries_.contains(path)) left.insert(*both);
     }
@@ -51,7 +51,7 @@ class ModelFiles : public Files {
     entries_ = durable_ = std::move(left);
   }
 
-  // For tests that damage what is there.
+  // All paths, for tests that damage files.
   std::vector<std::string> Paths() const {
     std::vector<std::string> paths;
     for (const auto& [path, entry] : entries_) {
@@ -154,7 +154,7 @@ class ModelFiles : public Files {
   struct Inode {
     std::string content, durable;
     std::int64_t changed = 0;
-    bool stuck = false;  // a sync failed: what was to be written is forgotten, and nobody says so
+    bool stuck = false;  // a sync failed: written bytes are forgotten, without an error
   };
   using Entry = std::shared_ptr<Inode>;  // null: a folder
 
@@ -190,7 +190,7 @@ class ModelFiles : public Files {
     const std::size_t slash = path.rfind('/');
     return slash == path.npos ? "" : path.substr(0, slash);
   }
-  // When the folder of a path was made first, and the path within it: a key to order files by age.
+  // The age of a path: the time its folder was made first, and its name in there.
   std::pair<std::size_t, std::string> AgeOf(const std::string& path) const {
     const std::size_t slash = path.find('/');
     const auto folder = std::ranges::find(folders_, path.substr(0, slash));
@@ -207,7 +207,7 @@ class ModelFiles : public Files {
     return Error{fail_code_, "made to fail"};
   }
 
-  // Each sector is old or new, and the file as long as some of it got.
+  // Each sector is old or new, and the file has a random part of its new length.
   Inode Torn(const Inode& whole) {
     constexpr std::size_t kSector = 512;
     Inode torn = whole;

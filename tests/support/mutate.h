@@ -1,6 +1,6 @@
 #pragma once
 
-// Bytes that were almost right.
+// Changes valid bytes so that they are almost right.
 
 #include <array>
 #include <random>
@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// What most often leads two readers of HTTP to different conclusions.
+// Tokens that most often lead two parsers of HTTP to different results.
 inline constexpr std::array<std::string_view, 24> kTokens = {"\r\n",
                                                              "\n",
                                                              "\r",
@@ -35,7 +35,8 @@ inline constexpr std::array<std::string_view, 24> kTokens = {"\r\n",
                                                              "+",
                                                              "0x"};
 
-// One to four changes: a byte altered, a token put in or over, a stretch left out or doubled.
+// Makes one to four changes: a byte altered, a token inserted or put over others, a part left out
+// or doubled.
 inline std::string Mutate(std::string_view from, std::mt19937& dice) {
   std::string text(from);
   for (std::size_t changes = 1 + dice() % 4; changes > 0; --changes) {

@@ -33,14 +33,15 @@ void Need(const Status& status) {
   if (!status) GiveUp(status.error().message);
 }
 
-// The URL of another database on that server: the name stands behind the last '/' in front of '?'.
+// The URL with another database: its name is between the last '/' and '?'.
 std::string WithDatabase(const std::string& url, const std::string& name) {
   const std::size_t question = std::min(url.find('?'), url.size());
   const std::size_t slash = url.rfind('/', question);
   return url.substr(0, slash + 1) + name + url.substr(question);
 }
 
-// The server of this test program, and in it the migrated database that tests are copied from.
+// The server of this test program, with the migrated database that tests' databases are copied
+// from.
 class Cluster {
  public:
   static Cluster& Get() {

@@ -14,7 +14,7 @@ namespace stepscope {
 class TestDatabase {
  public:
   TestDatabase();
-  // Without the migrations.
+  // An empty database, without the migrations.
   static TestDatabase Empty();
   TestDatabase(TestDatabase&&) = delete;
   ~TestDatabase();
@@ -22,7 +22,7 @@ class TestDatabase {
   const std::string& url() const { return url_; }
   std::unique_ptr<Connection> Connect() const;  // ends the program when it cannot
 
-  // Ends every session with this database, as a crash of PostgreSQL would. Says how many.
+  // Ends every session with this database, as a crash of PostgreSQL would. Returns their number.
   int EndSessions() const;
 
  private:

@@ -17,10 +17,10 @@
 
 namespace stepscope::test {
 
-// No test waits longer for a program: it then fails, and says what the program said.
+// The longest wait for a program: a test fails then, and shows the program's output.
 inline constexpr std::chrono::seconds kLongestWait{120};
 
-// What programs write to a pipe or a terminal, read until everybody who could write is gone.
+// The output of programs to a pipe or a terminal, read until every writer is gone.
 class ProcessOutput {
  public:
   ProcessOutput() = default;
@@ -37,7 +37,7 @@ class ProcessOutput {
     std::lock_guard lock(mutex_);
     return text_;
   }
-  // False when all writers are gone without it.
+  // False when all writers are gone before the text came.
   bool WaitFor(std::string_view text) const {
     std::unique_lock lock(mutex_);
     const auto is_there = [&] { return text_.find(text) != text_.npos; };

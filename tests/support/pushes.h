@@ -28,7 +28,8 @@ class TestAgent {
                       {"command", {"train"}},
                       {"facts", {{"cores", 2}, {"memory_bytes", 1024}, {"gpus", Json::array()}}}});
   }
-  // An agent that says what it obeys; null: an old one, which does not.
+  // The start of an agent that allows these commands; null: an old agent, which does not send the
+  // field.
   std::string StartedAllowing(const Json& allows, std::int64_t at_us) {
     Json facts = {{"cores", 2}, {"memory_bytes", 1024}, {"gpus", Json::array()}};
     if (!allows.is_null()) facts["allows"] = allows;
@@ -62,7 +63,7 @@ class TestAgent {
     return One(FrameKind::kTicks, schema, EncodeTable(table));
   }
 
-  // Steps one after the other from a time on; each with a share of its wall time in phase data.
+  // Steps without gaps from a time on; each with a share of its wall time in phase data.
   std::string Steps(int rank, std::int64_t from_us, const std::vector<std::int64_t>& wall_ms,
                     double data_share, std::int64_t first = 1) {
     Table table{.rows = wall_ms.size(), .columns = std::vector<Column>(4)};

@@ -7,24 +7,24 @@
 
 namespace stepscope {
 
-// Connects, as a client that comes from this address or reaches for this one. -1 when refused.
+// Connects from this address to the port; -1 when refused.
 int ConnectTo(int port, const std::string& from = "127.0.0.1");
-int ConnectTo6(int port);  // of [::1]
+int ConnectTo6(int port);  // over [::1]
 int ConnectToFile(const std::string& path);
 
-// A client that says exactly what it is told to, byte by byte. Waits at most 10 s for anything.
+// A client that sends exactly the given bytes. Waits at most 10 s for anything.
 class RawClient {
  public:
   explicit RawClient(int port) : RawClient(Socket{ConnectTo(port)}) {}
   struct Socket {
     int descriptor;
   };
-  explicit RawClient(Socket connected);  // which it then owns
+  explicit RawClient(Socket connected);  // takes ownership
   virtual ~RawClient();
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
 
-  bool Send(std::string_view bytes);  // false when the other side is gone
+  bool Send(std::string_view bytes);  // false when the peer is gone
   void EndSending();                  // half closes
   std::string ReadAnswer();           // one answer, head and body by Content-Length
   std::string ReadToEnd();

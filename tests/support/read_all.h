@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// What the store gives one by one, as a list.
+// Collects the rows that the store gives one by one.
 
 template <typename Row, typename Query, typename ForEach>
 Result<std::vector<Row>> ListOf(Connection& connection, const Query& query, ForEach for_each) {

@@ -29,7 +29,7 @@ struct SeenRequest {
   std::string body;
 };
 
-// One accepted connection, as a script sees it. Every wait ends when the server is destroyed.
+// One accepted connection, for a script. Every wait ends when the server is destroyed.
 class Peer {
  public:
   Peer(int socket, int stop_event, int which)
@@ -38,7 +38,7 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  // From here on all is said over TLS; false when the handshake failed.
+  // Speaks TLS from here on; false when the handshake failed.
   bool StartTls(SSL_CTX* context) {
     fcntl(socket_, F_SETFL, O_NONBLOCK);
     ssl_ = SSL_new(context);
@@ -47,12 +47,12 @@ class Peer {
     return TlsCall([&] { return SSL_accept(ssl_); }) == 1;
   }
   SSL* ssl() const { return ssl_; }
-  // Sends the tickets that were asked for by SSL_new_session_ticket.
+  // Sends the tickets that SSL_new_session_ticket has made.
   bool WriteTickets() {
     return TlsCall([&] { return SSL_do_handshake(ssl_); }) == 1;
   }
 
-  // The next request; nothing when the other side closed.
+  // The next request; nothing when the client closed.
   std::optional<SeenRequest> Read() {
     std::size_t end;
     while ((end = received_.find("\r\n\r\n")) == std::string::npos) {
@@ -69,7 +69,7 @@ class Peer {
     return request;
   }
 
-  // False when the other side is gone.
+  // False when the client is gone.
   bool Write(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t count = ssl_ == nullptr ? SendSome(bytes) : TlsCall([&] {
@@ -86,7 +86,7 @@ class Peer {
                         headers, body));
   }
 
-  // Until the other side closes.
+  // Waits until the client closes.
   void WaitClosed() {
     while (Receive()) received_.clear();
   }
@@ -121,7 +121,8 @@ class Peer {
     return send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
-  // Until the call is done or fails. SIGPIPE is blocked: the library writes without MSG_NOSIGNAL.
+  // Repeats the call until it is done or fails. SIGPIPE is blocked: the library writes without
+  // MSG_NOSIGNAL.
   template <typename Call>
   int TlsCall(Call call) {
     sigset_t pipe;
@@ -153,7 +154,7 @@ class Peer {
   std::string received_;
 };
 
-// A server on a loopback port that does to each connection what the test says. Each connection has
+// A server on a loopback port that runs the test's script for each connection. Each connection has
 // its own thread and is closed when the script returns.
 class ScriptedServer {
  public:

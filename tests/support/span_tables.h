@@ -14,7 +14,7 @@ struct SpanTable {
   Table table;
 };
 
-// One span for each step, of 1.5 us: "decode" in even ones, "augment" in odd ones. They begin 100
+// One span for each step, of 1.5 us: "decode" in even steps, "augment" in odd ones. They begin 100
 // ns for each step after a Friday in 2026.
 inline SpanTable SpansOf(int rank, std::int64_t window, const std::vector<std::int64_t>& steps) {
   SpanTable made{{rank, {}, {"decode", "augment"}},

@@ -12,12 +12,12 @@ namespace stepscope {
 
 using TlsSession = std::unique_ptr<SSL_SESSION, decltype(&SSL_SESSION_free)>;
 
-// How a client begins. It trusts everybody.
+// The client's offer in the handshake. It trusts any certificate.
 struct TlsOffer {
-  int version = 0;  // the only one; 0: any
+  int version = 0;  // the only version; 0: any
   const test::Identity* identity = nullptr;
   SSL_SESSION* session = nullptr;  // to resume
-  std::string protocol = "";       // of ALPN
+  std::string protocol = "";       // for ALPN
 };
 
 // A RawClient over TLS.
@@ -49,7 +49,7 @@ class TlsRawClient : public RawClient {
   bool end_was_said() const { return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
   TlsSession session() const { return {SSL_get1_session(ssl_.get()), SSL_SESSION_free}; }
 
-  // The common name of the other side.
+  // The common name of the server's certificate.
   std::string shown() const {
     char name[128] = "";
     const std::unique_ptr<X509, decltype(&X509_free)> certificate(
