@@ -40,10 +40,10 @@ class Reader : public Collector {
   std::size_t column_;
 };
 
-// Its ticks are half a second apart, however long they take here.
+// The ticks are half a second apart, however long they take here.
 struct AsideBench {
   explicit AsideBench(const BackgroundOptions& options) {
-    row.Add("load_1m");  // so that its columns are not ours
+    row.Add("load_1m");  // so that its column numbers differ from ours
     // The thread may outlive the test.
     auto made = CollectInBackground(
         [driver = driver](TickRow& own) {

@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-// What the table's functions make, which take no more than a root.
+// State of the source that the table's functions make, which take no more than a root.
 std::atomic<bool> is_there, has_ended, starts;
 std::atomic<int> attempts;
 

@@ -42,7 +42,7 @@ void* Allocate(std::size_t size) {
 
 }  // namespace
 
-// Of all threads of this program.
+// Counts for all threads of this program.
 void* operator new(std::size_t size) {
   return Allocate(size);
 }
@@ -105,7 +105,7 @@ void WriteProcess(const FakeRoot& root, int pid, int parent, std::string_view ch
   root.Write(Format("{}task/{}/children", folder, pid + 10), "");
 }
 
-// A job's part of each tick, gathered for its next push: what the sampling thread does with one.
+// The sampling thread collects a job's part of each tick for its next push.
 TEST(Sampling, AllocatesNothingForAJobsFramesAfterTheirStart) {
   FakeRoot root;
   FakeClock clock;
@@ -142,8 +142,8 @@ TEST(Sampling, AllocatesNothingForAJobsFramesAfterTheirStart) {
       stream.Acknowledge(UINT64_MAX);
     }
   };
-  // What is read on threads of its own has its first value when that thread gets its turn: a series
-  // that begins is no tick like the others.
+  // Values that are read on threads of their own come when that thread gets its turn: a tick in
+  // which a series begins may allocate.
   int counted = -1;
   for (int i = 0; i < 50 && counted < 0; ++i) {
     const std::size_t before = series;
@@ -155,7 +155,7 @@ TEST(Sampling, AllocatesNothingForAJobsFramesAfterTheirStart) {
   EXPECT_EQ(counted, 0);
 }
 
-// Each sets two metrics between two ticks.
+// Each rank sets two metrics between two ticks.
 TEST(Sampling, AllocatesNothingForMetricsAfterTheirFirstValues) {
   FakeRoot root;
   FakeClock clock;
@@ -203,7 +203,7 @@ TEST(Sampling, AllocatesNothingAfterItsStart) {
   Sampler sampler(root.path(), clock);
   const std::vector<TrainingProcess> listed = {{"rank0", 100}};
   sampler.Add("process", MakeProcessCollector(root.path(), [&](auto& now) { now = listed; }));
-  for (int i = 0; i < 25; ++i) {  // until the slowest of them was read twice
+  for (int i = 0; i < 25; ++i) {  // until the slowest source was read twice
     clock.Advance(500ms);
     sampler.Sample();
   }
@@ -217,7 +217,7 @@ TEST(Sampling, AllocatesNothingAfterItsStart) {
   ASSERT_DOUBLE_EQ(sampler.Sample().At("process_thread_cpu_percent", "rank0"), 0);
   allocations = 0;
   counting = true;
-  for (int i = 0; i < 300; ++i) {  // all of what is seldom: the walks over threads, memory
+  for (int i = 0; i < 300; ++i) {  // long enough for slow paces: the walks over threads, memory
     clock.Advance(500ms);
     sampler.Sample();
   }

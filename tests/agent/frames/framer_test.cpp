@@ -15,7 +15,7 @@ using test::FakeClock;
 const Time kStart = FromMicros(1'800'000'000'000'000);
 
 struct FramerTest : testing::Test {
-  // Everything appended so far; frames without their schema get that of their hash.
+  // All appended frames; a frame without its schema gets the one of its hash.
   std::vector<Frame> Frames() {
     std::vector<Frame> frames;
     const Push push = stream.NextPush(1000, 1 << 30);
@@ -180,7 +180,7 @@ TEST_F(MarkFramerTest, NamesAnnotationsByADictionary) {
   const auto frames = Frames();
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(frames[0].head.kind, FrameKind::kAnnotations);
-  // The name of 64 bytes is cut, and not through its last character.
+  // The name of 64 bytes is cut, but not within its last character.
   EXPECT_EQ(frames[0].schema->names, (std::vector<std::string>{"Augment", std::string(62, 'a')}));
   const auto table = DecodeTable(frames[0].payload);
   EXPECT_EQ(table->columns[0].values, (std::vector<std::int64_t>{0, 1}));

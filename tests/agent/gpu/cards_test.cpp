@@ -65,7 +65,7 @@ TEST(Amd, ReadsWhatTheDriverShows) {
   EXPECT_DOUBLE_EQ(amd.row.At("gpu_power_watts", "card1"), 742);
   EXPECT_DOUBLE_EQ(amd.row.At("gpu_temperature_celsius", "card1"), 61);
   EXPECT_DOUBLE_EQ(amd.row.At("gpu_sm_clock_mhz", "card1"), 2100);
-  EXPECT_EQ(amd.row.size(), 7u);  // nothing for the files that are not there
+  EXPECT_EQ(amd.row.size(), 7u);  // none for missing files
   const auto gpus = amd.collector->Gpus();
   ASSERT_EQ(gpus.size(), 1u);
   EXPECT_EQ(gpus[0].name, "0x1002:0x74a1");
@@ -82,7 +82,7 @@ TEST(Amd, TellsWhatTheLinkCanCarry) {
   CardBench amd(MakeAmdCollector(root.path()));
   constexpr auto kLink = "gpu_pcie_link_bytes_per_second";
   EXPECT_NEAR(amd.At(0s, kLink, "card1"), 63.0e9, 0.1e9);
-  root.Write(device + "current_link_speed", "2.5 GT/s PCIe\n");  // it idles
+  root.Write(device + "current_link_speed", "2.5 GT/s PCIe\n");  // slower, because it idles
   EXPECT_DOUBLE_EQ(amd.At(1s, kLink, "card1"), 4e9);
   for (const char* odd : {"Unknown\n", "", "-5 GT/s\n", "nan\n"}) {
     root.Write(device + "current_link_speed", odd);
@@ -109,7 +109,7 @@ TEST(Amd, ACardThatGoesStopsNoOtherAndComesAgain) {
   const std::string card = root.path() + kDrm + "card1";
   for (const auto& each : std::filesystem::recursive_directory_iterator(card)) {
     if (each.is_regular_file())
-      std::filesystem::resize_file(each, 0);  // what is open gives nothing
+      std::filesystem::resize_file(each, 0);  // an open file becomes unreadable
   }
   std::filesystem::remove_all(card);
   EXPECT_DOUBLE_EQ(amd.At(1s, "gpu_util_percent", "card0"), 5);
@@ -117,7 +117,7 @@ TEST(Amd, ACardThatGoesStopsNoOtherAndComesAgain) {
   EXPECT_TRUE(std::isnan(amd.row.At("gpu_power_watts", "card1")));
 
   WriteAmd(root, "card1", 7);
-  amd.At(20s, "gpu_util_percent", "card1");  // it is looked for now
+  amd.At(20s, "gpu_util_percent", "card1");  // searched for now
   EXPECT_DOUBLE_EQ(amd.At(21s, "gpu_util_percent", "card1"), 7);
   EXPECT_DOUBLE_EQ(amd.row.At("gpu_power_watts", "card1"), 742);
 }
@@ -187,7 +187,7 @@ TEST(DrmCards, AreInTheOrderOfTheirNumbers) {
 
 TEST(Gpus, ACardOfAnotherVendorIsNone) {
   FakeRoot root;
-  WriteCard(root, "card0", "0x1a03", "0000:03:00.0");  // of a board's management
+  WriteCard(root, "card0", "0x1a03", "0000:03:00.0");  // a management controller's
   EXPECT_FALSE(HasDrmCards(root.path()));
   WriteCard(root, "card1", "0x8086", "0000:04:00.0");
   EXPECT_TRUE(HasDrmCards(root.path()));
@@ -195,7 +195,7 @@ TEST(Gpus, ACardOfAnotherVendorIsNone) {
 
 TEST(Gpus, HaveOneReasonForNotBeingThere) {
   const FakeRoot root;
-  root.Write(std::string("/usr/lib/") + kNvmlName, "no library");  // or this machine's would count
+  root.Write(std::string("/usr/lib/") + kNvmlName, "no library");  // hides this machine's library
   TickRow row;
   const auto made = MakeGpuCollector(root.path(), row);
   ASSERT_FALSE(made.ok());
@@ -237,7 +237,7 @@ TEST(Gpus, OfNvidiaMayComeBesideAnIntelCard) {
   test::ScriptOf(test::FakeNvmlFile()).count = 2;
   FakeRoot root;
   WriteCard(root, "card0", "0x8086", "0000:03:00.0");
-  root.Write(std::string("/usr/lib/") + kNvmlName, "no library");  // or this machine's would count
+  root.Write(std::string("/usr/lib/") + kNvmlName, "no library");  // hides this machine's library
   TickRow row;
   const auto made = MakeGpuCollector(root.path(), row);
   ASSERT_TRUE(made.ok());

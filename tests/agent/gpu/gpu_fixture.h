@@ -14,20 +14,20 @@
 
 namespace stepscope::test {
 
-// One of the two fakes of this build: fake_nvml or fake_nvml_old.
+// The file of a fake of this build: fake_nvml or fake_nvml_old.
 inline std::string FakeNvmlFile(const std::string& version = "fake_nvml") {
   const auto self = std::filesystem::read_symlink("/proc/self/exe");
   return self.parent_path() / version / kNvmlName;
 }
 
-// What that library says, from the side of the test; as it is when it was loaded.
+// The test's side of that library, reset to the values it was loaded with.
 inline FakeNvml& ScriptOf(const std::string& file) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_NODELETE);
   EXPECT_NE(library, nullptr) << dlerror();
   return *reinterpret_cast<ResetFakeNvml*>(dlsym(library, "reset_fake_nvml"))();
 }
 
-// Runs the collector of NVIDIA GPUs against the fake, at instants that the test names. By its clock
+// Runs the collector of NVIDIA GPUs against the fake, at times that the test chooses. By its clock
 // the driver answers at once.
 struct GpuBench {
   // Only a hang makes readings late, so all others may wait for them.

@@ -1,4 +1,4 @@
-// Which processes hold memory of NVIDIA's GPUs.
+// Processes that hold memory of NVIDIA's GPUs.
 
 #include <gtest/gtest.h>
 
@@ -25,12 +25,12 @@ TEST(Nvidia, TellsWhichProcessesHoldMemory) {
   gpu.script.gpus[0].held[0] = 7;
   gpu.script.gpus[0].pids[1] = 120;
   gpu.script.gpus[0].held[1] = nvml::kUnknownMemory;
-  gpu.script.gpus[0].pids[2] = 0;  // of another container
+  gpu.script.gpus[0].pids[2] = 0;  // in another container
   ASSERT_TRUE(gpu.At(0s));
   ASSERT_TRUE(Eventually([&] { return listed(0s).size() == 21; }));
   EXPECT_EQ(listed(0s)[0], (GpuProcess{119, 7}));
   EXPECT_EQ(listed(0s)[20], (GpuProcess{119, 5ull << 30}));
-  EXPECT_TRUE(listed(1min).empty());  // nobody has read them since
+  EXPECT_TRUE(listed(1min).empty());  // the list was not read since
 }
 
 TEST(Nvidia, ListsNoProcessesOfAGpuThatDoesNotTell) {

@@ -1,4 +1,5 @@
-// NVML through the same dlopen as on a node with a driver: tests/support/fake_nvml.h says what.
+// The collector with the fake NVML of tests/support/fake_nvml.h, through the same dlopen as on a
+// node with a driver.
 
 #include "agent/gpu/nvidia.h"
 
@@ -145,8 +146,8 @@ TEST(Nvidia, AsksNoMoreForWhatAGpuDoesNotHave) {
   ASSERT_TRUE(gpu.At(0s));
   const unsigned all = calls(1s);
   gpu.script.gpus[0].refused = test::kFakeUse | test::kFakeEnergy | test::kFakeNvlink;
-  EXPECT_EQ(calls(2s), all + 1);  // the power, because there is no energy
-  EXPECT_EQ(calls(3s), all - 3);  // without use and both directions of NVLink
+  EXPECT_EQ(calls(2s), all + 1);  // reads the power, because there is no energy
+  EXPECT_EQ(calls(3s), all - 3);  // without utilization and both directions of NVLink
 }
 
 TEST(Nvidia, KnowsThatAGpuInSlicesHasNoUtilisation) {
@@ -269,7 +270,7 @@ TEST(Nvidia, HoldsNobodyUpWhileTheDriverHangs) {
   ASSERT_TRUE(Eventually([&] { return hasty.At(0s).ok(); }));
   hasty.script.hangs = true;
   EXPECT_TRUE(hasty.At(1s));
-  EXPECT_DOUBLE_EQ(hasty("gpu_util_percent"), 97);  // it is not old yet
+  EXPECT_DOUBLE_EQ(hasty("gpu_util_percent"), 97);  // not old yet
   EXPECT_TRUE(hasty.At(2s));
   const Status hung = hasty.At(2500ms);
   ASSERT_FALSE(hung);
@@ -277,7 +278,7 @@ TEST(Nvidia, HoldsNobodyUpWhileTheDriverHangs) {
   EXPECT_TRUE(hasty.Missing("gpu_util_percent"));
   const auto before = std::chrono::steady_clock::now();
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(hasty.At(3s + i * 1ms));
-  EXPECT_LT(std::chrono::steady_clock::now() - before, 1s);  // it waits for the first one only
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 1s);  // waits for the first one only
   hasty.script.hangs = false;
   EXPECT_TRUE(Eventually([&] { return hasty.At(4s).ok(); }));
 }

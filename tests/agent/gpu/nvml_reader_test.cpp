@@ -1,4 +1,4 @@
-// What is made of a driver that answers late, or shows only some of its GPUs.
+// The reader with a driver that answers late, or shows only some of its GPUs.
 
 #include "agent/gpu/nvml_reader.h"
 
@@ -11,7 +11,8 @@
 namespace stepscope {
 namespace {
 
-// Says the instant of a tick to whoever asks for a reading, and a later one from then on.
+// A clock that gives the time of a tick to the caller that requests a reading, and a later time
+// from then on.
 struct SlowDriver {
   std::atomic<Duration> tick{0s}, answer{0s};
   std::atomic<bool> asked = false;
@@ -43,7 +44,7 @@ TEST(NvmlReader, RatesAreOverTheTimeBetweenTheAnswers) {
   EXPECT_DOUBLE_EQ(power_at(2500ms, 0s, 325'000), 650);
 }
 
-// As in a job of a batch system that was given one GPU of three.
+// A job of a batch system may get one GPU of three.
 TEST(NvmlReader, LeavesOutGpusThatItMayNotSee) {
   test::FakeNvml& script = test::ScriptOf(test::FakeNvmlFile());
   script.count = 3;

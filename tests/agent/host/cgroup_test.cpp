@@ -62,7 +62,7 @@ TEST(Cgroup, ReadsVersion2) {
 TEST(Cgroup, SumsUpWhatAllDevicesReadAndWroteInVersion2) {
   FakeRoot root;
   root.Write("/proc/self/cgroup", "0::/job\n");
-  root.Write("/sys/fs/cgroup/job/io.stat", "");  // as long as there was nothing
+  root.Write("/sys/fs/cgroup/job/io.stat", "");  // while nothing was read or written
   Bench group(root);
   group.At(0s);
   root.Write("/sys/fs/cgroup/job/io.stat",
@@ -87,14 +87,14 @@ TEST(Cgroup, SumsUpWhatAllDevicesReadAndWroteInVersion1) {
   write(5000, 0);
   group.At(2s);
   EXPECT_DOUBLE_EQ(group("cgroup_read_bytes_per_second"), 5000);
-  EXPECT_TRUE(std::isnan(group("cgroup_write_bytes_per_second")));  // it never wrote
+  EXPECT_TRUE(std::isnan(group("cgroup_write_bytes_per_second")));  // the group never wrote
 }
 
 TEST(Cgroup, TakesNothingFromTheTopForAGroupOfItsOwn) {
   FakeRoot root;
   root.Write("/proc/self/cgroup", "0::/job\n");
   WriteVersion2(root, "/sys/fs/cgroup/job/", 0, 0, 0);
-  root.Write("/sys/fs/cgroup/io.stat", "8:0 rbytes=1 wbytes=1\n");  // of the whole node
+  root.Write("/sys/fs/cgroup/io.stat", "8:0 rbytes=1 wbytes=1\n");  // the whole node's
   Bench group(root);
   group.At(0s);
   root.Write("/sys/fs/cgroup/io.stat", "8:0 rbytes=9 wbytes=9\n");
@@ -102,7 +102,7 @@ TEST(Cgroup, TakesNothingFromTheTopForAGroupOfItsOwn) {
   EXPECT_TRUE(std::isnan(group("cgroup_read_bytes_per_second")));
 }
 
-// What a task of Slurm's says of itself is in the group of the job, and so are the limits.
+// The figures of a Slurm task, and the limits, are in the group of the job.
 TEST(Cgroup, OfATaskOfSlurmIsThatOfTheJob) {
   FakeRoot root;
   const std::string job = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711/";
@@ -181,7 +181,7 @@ struct JobCgroupTest : testing::Test {
 TEST_F(JobCgroupTest, IsThatOfTheFirstProcessAsLongAsItIsThere) {
   Write(7, "/job_1/step_0", "100");
   Write(8, "/job_1/step_1", "200");
-  EXPECT_TRUE(std::isnan(MemoryAt(0s)));  // none has registered
+  EXPECT_TRUE(std::isnan(MemoryAt(0s)));  // no process has registered
   training = {{"rank0", 7}, {"rank1", 8}};
   EXPECT_DOUBLE_EQ(MemoryAt(2s), 100);
   training = {{"rank1", 8}, {"rank0", 7}};
@@ -211,7 +211,7 @@ TEST_F(JobCgroupTest, SaysWhyThereIsNone) {
   training = {{"rank0", 7}};
   MemoryAt(0s);
   EXPECT_EQ(collector->Shortfall(), "/proc/7/cgroup: No such file or directory");
-  // The whole node's, and a path that leads out of what the agent sees.
+  // The whole node's group, and a path that leads out of the part that the agent sees.
   Write(8, "/../../job", "1");
   root.Write("/sys/fs/cgroup/memory.current", "1000\n");
   root.Write("/sys/job/memory.current", "1000\n");
@@ -258,7 +258,7 @@ TEST(Cgroup, ReadsVersion1BesideAnEmptyVersion2) {
   group.At(10s);
   EXPECT_DOUBLE_EQ(group("cgroup_throttled_percent"), 100);
   EXPECT_DOUBLE_EQ(group("cgroup_oom_kills"), 1);
-  EXPECT_TRUE(std::isnan(group("cgroup_memory_limit_bytes")));  // there is none
+  EXPECT_TRUE(std::isnan(group("cgroup_memory_limit_bytes")));  // without a limit
 }
 
 TEST(Cgroup, IsTheTopInAContainerThatSeesNothingElse) {
@@ -280,7 +280,7 @@ TEST(Cgroup, HasNoThrottlingWithoutAQuotaAndNoLimitWithoutOne) {
   group.At(2s);
   EXPECT_TRUE(std::isnan(group("cgroup_throttled_percent")));
   EXPECT_TRUE(std::isnan(group("cgroup_memory_limit_bytes")));
-  root.Write("/sys/fs/cgroup/memory.max", "8192\n");  // it may be set later
+  root.Write("/sys/fs/cgroup/memory.max", "8192\n");  // a limit that is set later
   group.At(10s);
   EXPECT_DOUBLE_EQ(group("cgroup_memory_limit_bytes"), 8192);
 }

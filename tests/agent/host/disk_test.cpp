@@ -13,7 +13,7 @@ using test::FakeRoot;
 
 using DiskBench = test::CollectorBench;
 
-// Of /proc/diskstats only the names count.
+// Only the names in /proc/diskstats count.
 void ShowDisk(const FakeRoot& root, const std::string& device, std::string_view figures) {
   root.Write(Format("/sys/block/{}/stat", device), Format("{}\n", figures));
 }
@@ -50,7 +50,7 @@ TEST(DiskCollector, TellsHowManyRequestsThereWereAndHowLongOneTook) {
   EXPECT_DOUBLE_EQ(disk.row.At("disk_reads_per_second", "sda"), 80);
   EXPECT_DOUBLE_EQ(disk.row.At("disk_read_wait_seconds", "sda"), 0.0025);
   EXPECT_DOUBLE_EQ(disk.row.At("disk_writes_per_second", "sda"), 0);
-  EXPECT_TRUE(disk.Missing("disk_write_wait_seconds", "sda"));  // of no write
+  EXPECT_TRUE(disk.Missing("disk_write_wait_seconds", "sda"));  // there was no write
   EXPECT_DOUBLE_EQ(disk.row.At("disk_queue", "sda"), 5);
 }
 

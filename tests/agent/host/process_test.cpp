@@ -24,7 +24,7 @@ namespace {
 using namespace std::string_view_literals;
 using test::FakeRoot;
 
-// What one process shows; times in ticks and bytes since its start.
+// The files of one process; times in ticks and bytes since its start.
 struct Shown {
   int pid = 0, parent = 1;
   std::string name = "python3";
@@ -110,7 +110,7 @@ TEST(ProcessCollector, TellsTheTrainingThreadFromAllProcesses) {
   watch.At(1s);
   EXPECT_DOUBLE_EQ(watch.Of("process_thread_blocked_percent"), 100);
   watch.At(2s);
-  EXPECT_DOUBLE_EQ(watch.Of("process_thread_blocked_percent"), 100);  // of the process's own file
+  EXPECT_DOUBLE_EQ(watch.Of("process_thread_blocked_percent"), 100);  // from its own file
   EXPECT_DOUBLE_EQ(watch.Of("process_cpu_percent"), 100);
   EXPECT_DOUBLE_EQ(watch.Of("process_loaders_cpu_percent"), 30);
   EXPECT_DOUBLE_EQ(watch.Of("process_loaders_blocked_percent"), 100);
@@ -179,7 +179,7 @@ TEST(ProcessCollector, FindsWhatAnotherThreadStarted) {
 TEST(ProcessCollector, DoesNotTakeAnotherProcessWithTheSameNumber) {
   const FakeRoot root;
   Show(root, {.pid = 100, .children = "101"});
-  Show(root, {.pid = 101, .parent = 7});  // the child ended, its number is another's
+  Show(root, {.pid = 101, .parent = 7});  // the child ended, and its pid is reused
   Watch watch(root.path(), {{"rank0", 100}});
   watch.At(0s);
   Show(root, {.pid = 100, .state = 'Z'});
@@ -197,7 +197,7 @@ TEST(ProcessCollector, GoesOnWithTheSameSeriesWhenARankStartsAgain) {
   Show(root, {.pid = 200});
   Watch watch(root.path(), {{"command", 100}});
   watch.At(0s);
-  watch.training = {{"rank0", 100}};  // the command says that it is a rank
+  watch.training = {{"rank0", 100}};  // the command registers as a rank
   watch.At(2s);
   watch.At(4s);
   EXPECT_DOUBLE_EQ(watch.Of("process_cpu_percent"), 0);
@@ -252,7 +252,7 @@ TEST(ProcessCollector, SumsUpWhatProcessesShareAtMostOnceAMinute) {
   const FakeRoot root;
   Show(root, {.pid = 100, .children = "101"});
   Show(root, {.pid = 101, .parent = 100});
-  Show(root, {.pid = 200});  // may not be looked into
+  Show(root, {.pid = 200});  // its files may not be read
   Show(root, {.pid = 300});
   root.Write("/proc/300/statm", "1 99999999 1 0 0 0 0\n");  // a walk would take too long
   for (const int pid : {100, 101, 300}) {
@@ -278,7 +278,8 @@ double CpuSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// A rank with two loaders that works for 0.1 s of CPU time when it gets a byte, and says when.
+// A rank with two loaders that works for 0.1 s of CPU time when it gets a byte, and reports when it
+// is done.
 [[noreturn]] void Train(int commands, int answers) {
   for (int i = 0; i < 2; ++i) {
     if (fork() != 0) continue;

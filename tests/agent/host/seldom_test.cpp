@@ -1,4 +1,4 @@
-// The collectors that read at a pace of their own, against trees of files of our own.
+// Collectors that read less often than each tick, on trees of files.
 
 #include <gtest/gtest.h>
 

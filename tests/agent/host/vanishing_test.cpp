@@ -1,5 +1,5 @@
-// Devices that go between two ticks, and come again. A file of a device that is gone cannot be read
-// any more; here it is empty, and what comes again is another file.
+// Devices that are removed between two ticks and added again. A file of a removed device cannot be
+// read; here it is empty. A device that is added again has a new file.
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST(VanishingDevices, ADiskStopsNoOtherAndComesAgain) {
   EXPECT_TRUE(disk.Missing(kRead, "sdb"));
 
   root.Write("/proc/diskstats", "8 0 sda\n8 16 sdb\n");
-  show("sdb", 90'000'000);  // another one, with a past of its own
+  show("sdb", 90'000'000);  // another disk, with counters of its own
   ASSERT_TRUE(disk.At(60s));
   EXPECT_TRUE(disk.Missing(kRead, "sdb"));
   show("sdb", 90'000'004);

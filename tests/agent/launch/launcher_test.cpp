@@ -101,7 +101,7 @@ TEST(Launcher, AllNodesOfALaunchAgree) {
   }
 }
 
-// Their pods are called bert-master-0, bert-worker-0: which part is the launch's cannot be told.
+// Pods named bert-master-0 and bert-worker-0: which part names the launch is unknown.
 TEST(Launcher, PodsWithoutIndexNameOnlyALaunchOfOne) {
   const Variables pod = With(kPod, {{"HOSTNAME", "bert-worker-0"}});
   EXPECT_EQ(JobOf(With(pod, {{"WORLD_SIZE", "4"}})), "");

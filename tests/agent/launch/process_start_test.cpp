@@ -110,7 +110,7 @@ TEST_F(GpusOfProcessTest, AreTheParentsOfTheirInstances) {
   EXPECT_THAT(Gpus({}, "MIG-1111,MIG-2222"), ElementsAre("gpu1"));
   EXPECT_THAT(Gpus({}, "MIG-GPU-cc33/1/0"), ElementsAre("gpu2"));
   EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "MIG-1111"}}, "0"), ElementsAre("gpu1"));
-  EXPECT_THAT(Gpus({}, "MIG-GPU-"), ElementsAre("gpu0"));  // each one's name begins so
+  EXPECT_THAT(Gpus({}, "MIG-GPU-"), ElementsAre("gpu0"));  // a prefix of all their names
   EXPECT_EQ(Gpus({}, "MIG-3333").size(), 3u);
 }
 

@@ -1,4 +1,4 @@
-// With real processes and real signals.
+// Stops of real processes by real signals.
 
 #include "agent/launch/process_stop.h"
 
@@ -53,11 +53,11 @@ struct ProcessStopTest : testing::Test {
   bool Appears(const char* name) const {
     return Eventually([&] { return Exists(name); });
   }
-  // A loop that writes a file again and again, and does `told` when it hears SIGTERM.
+  // A loop that writes a file again and again, and runs `told` at SIGTERM.
   std::string Loop(const char* runs, const std::string& told) const {
     return Format("trap '{}' TERM; while :; do : > {}; sleep 0.05; done", told, File(runs));
   }
-  // Two turns of the loop from now on: by then it has heard what it was told.
+  // Waits for two turns of the loop: by then it has handled the signal.
   void WaitForTurns(const char* runs) const {
     for (int turn = 0; turn < 2; ++turn) {
       std::filesystem::remove(File(runs));

@@ -1,4 +1,4 @@
-// What the agent asks of processes, and what it makes of their answers.
+// Commands of the agent to processes, and their answers.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ class IntakeAsk : public test::IntakeFixture {
     const auto message = process.Receive();
     return message ? std::get<MarkCommand>(*message) : MarkCommand{};
   }
-  // The fact of a rank, as of the newest that was told; "" where it has none.
+  // The newest value of a rank's fact; "" where it has none.
   std::string Fact(int rank, const char* name) {
     for (const RankRegistration& started : intake_->Drain().rank_started) {
       facts_[started.rank] = *ParseJson(started.facts);

@@ -9,10 +9,10 @@ namespace {
 
 using testing_support::RingWriter;
 
-// A training process and an agent that read the same clocks.
+// A training process and an agent with one clock.
 class IntakeClock : public test::IntakeFixture {
  protected:
-  ~IntakeClock() override { intake_.reset(); }  // it reads the clock to its end
+  ~IntakeClock() override { intake_.reset(); }  // reads the clock until it is gone
   void SetUp() override {
     auto intake = Intake::Start(options_, time_);
     ASSERT_TRUE(intake.ok()) << intake.error().message;
@@ -25,7 +25,7 @@ class IntakeClock : public test::IntakeFixture {
     const Duration base = time_.Now().time_since_epoch() - time_.Steady().time_since_epoch();
     ring.words[kRingClockWord] = static_cast<std::uint64_t>(base.count());
   }
-  // A step of 10 ms that ends now, with a span in its midst, and what becomes of it.
+  // Marks a step of 10 ms that ends now, with a span in its midst; returns its marks.
   RankMarks Step(RingWriter& ring) {
     time_.Advance(10ms);
     const Duration start = time_.Steady().time_since_epoch() - 10ms;

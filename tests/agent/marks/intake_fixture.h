@@ -12,8 +12,8 @@
 
 namespace stepscope::test {
 
-// An intake on a socket in a folder of its own. Only a drain reads, so that what a test writes is
-// where it looks.
+// An intake on a socket in a folder of its own. It reads rings in drains only, so that a test
+// decides when.
 class IntakeFixture : public testing::Test {
  protected:
   IntakeFixture() {
@@ -33,7 +33,7 @@ class IntakeFixture : public testing::Test {
     intake_ = std::move(intake).value();
     return *intake_;
   }
-  // Connects a process of this rank and waits until the agent has heard it.
+  // Connects a process of this rank and waits for the answer to its hello.
   std::unique_ptr<testing_support::FakeProcess> Connect(int rank,
                                                         const testing_support::RingWriter& ring) {
     auto process = std::make_unique<testing_support::FakeProcess>(options_.socket_path);
@@ -42,7 +42,7 @@ class IntakeFixture : public testing::Test {
     EXPECT_TRUE(answer && std::get<MarkAnswer>(*answer).refused == 0);
     return process;
   }
-  // What the agent says to a process that is not to its liking.
+  // The agent's reason for refusing a process.
   static std::string Refusal(testing_support::FakeProcess& process) {
     while (const auto message = process.Receive()) {
       const auto* answer = std::get_if<MarkAnswer>(&*message);

@@ -1,5 +1,5 @@
-// Processes that lie, and sockets that are in the way. Each test ends with an honest process that
-// is still heard.
+// Processes that send false data, and files in place of the socket. Each test ends with a valid
+// process that is still served.
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

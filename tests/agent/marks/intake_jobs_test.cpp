@@ -26,7 +26,7 @@ class IntakeJobsTest : public test::IntakeFixture {
     };
   }
 
-  // Says hello and waits for the answer: why it is refused, "" when it is not.
+  // Sends hello and waits for the answer: the reason of a refusal, "" when accepted.
   std::string Join(FakeProcess& process, const std::string& job, int rank, const RingWriter& ring,
                    const std::string& devices = "") {
     MarkHello hello;
@@ -160,7 +160,7 @@ TEST_F(IntakeJobsTest, AnotherUserMayHaveHalfOfTheProcesses) {
   EXPECT_THAT(Join(c, "a", 2, ring), HasSubstr("2 of user"));
 }
 
-// Root plays the second user: without root only the first half can be seen.
+// Root acts as the second user: without root only the first half can run.
 TEST_F(IntakeJobsTest, AJobBelongsToTheUserWhoNamedItFirst) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root";
   options_.allow_other_users = true;

@@ -1,4 +1,4 @@
-// Spans of a window: which of them are kept, to which step they belong, and how it ends.
+// Spans of a window: which of them are kept, to which step they belong, and how the window ends.
 
 #include <gmock/gmock.h>
 
@@ -15,7 +15,7 @@ using testing_support::RingWriter;
 
 class IntakeSpans : public test::IntakeFixture {
  protected:
-  ~IntakeSpans() override { intake_.reset(); }  // it reads the clock to its end
+  ~IntakeSpans() override { intake_.reset(); }  // reads the clock until it is gone
   Intake& StartWithClock() {
     auto intake = Intake::Start(options_, time_);
     EXPECT_TRUE(intake.ok()) << intake.error().message;
@@ -27,7 +27,7 @@ class IntakeSpans : public test::IntakeFixture {
     process->Send(MarkNames{{{1, "load"}, {2, "augment"}}});
     return process;
   }
-  // Steps of 10 ms, one behind the other, each with a span of 1 ms in its middle.
+  // Marks steps of 10 ms, without gaps, each with a span of 1 ms in its middle.
   static void RunSteps(RingWriter& ring, int from, int to) {
     for (int step = from; step <= to; ++step) {
       ring.Annotation(1, step * 10ms + 4ms, 1ms);
@@ -150,7 +150,7 @@ TEST_F(IntakeSpans, AStepThatHasBegunIsTooLate) {
   EXPECT_THAT(Drain(), ElementsAre("0:8:load"));
 }
 
-// Until its first step ends nobody knows that it is one of the window: its first spans were let go.
+// Until its first step ends it is unknown that it is in the window: its first spans were dropped.
 TEST_F(IntakeSpans, AStepThatComesFromFarIsNotWhole) {
   StartWithClock();
   RingWriter ring(1024);

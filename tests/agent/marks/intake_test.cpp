@@ -20,7 +20,7 @@ using testing_support::RingWriter;
 
 class IntakeTest : public test::IntakeFixture {
  protected:
-  // Drains into one batch until it is as wanted; what arrives over a socket takes its time.
+  // Drains into one batch until it is as wanted; messages over a socket take their time.
   IntakeBatch DrainUntil(const std::function<bool(const IntakeBatch&)>& wanted) {
     IntakeBatch all;
     const auto deadline = std::chrono::steady_clock::now() + 20s;
@@ -198,7 +198,7 @@ TEST_F(IntakeTest, ANewAgentGoesOnWhereTheOldOneStopped) {
 
   const IntakeBatch batch = intake_->Drain();
 
-  // The first one may have lost phases to the old agent.
+  // The first step may have lost phases to the old agent.
   ASSERT_EQ(batch.marks.size(), 1u);
   ASSERT_EQ(batch.marks[0].steps.size(), 1u);
   EXPECT_EQ(batch.marks[0].steps[0].number, 2);

@@ -24,10 +24,10 @@ using test::FakeClock;
 using test::FakeRoot;
 
 struct HungSource {
-  // Where the file is, and what it is a file of.
+  // The path of the file, and the name of its source.
   HungSource(const std::string& file, std::string_view source) : name(file), of(source) {
     root.Write(std::string("/usr/lib/") + kNvmlName,
-               "no library");  // or this machine's would count
+               "no library");  // hides this machine's library
     root.Write("/proc/loadavg", "1.50 1 1 1/1 1\n");
     root.Write("/sys/class/drm/card1/device/vendor", "0x1002\n");
     root.Write("/sys/class/drm/card1/device/mem_info_vram_total", "206141652992\n");
@@ -37,7 +37,7 @@ struct HungSource {
     EXPECT_EQ(mkfifo((root.path() + name).c_str(), 0600), 0);
   }
 
-  // From now on it is a file, and who waits for the FIFO goes on.
+  // Replaces the FIFO by a file, and lets readers of the FIFO go on.
   void Answer(std::string_view text) {
     std::filesystem::rename(root.path() + name, root.path() + "/fifo");
     root.Write(name, text);
@@ -64,7 +64,7 @@ int Count(const std::string& text, std::string_view word) {
   return count;
 }
 
-// Ticks until `done` says so; false after a minute. Only real time ends the patience with a driver.
+// Ticks until `done` is true; false after a minute. Only real time ends the patience with a driver.
 template <typename Done>
 bool Ticks(Sampler& sampler, FakeClock& clock, Done&& done) {
   const SteadyTime until = SystemClock().Steady() + 1min;

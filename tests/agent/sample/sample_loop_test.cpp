@@ -10,7 +10,7 @@ namespace {
 
 using test::FakeClock;
 
-// The loop under a clock that the test moves. It wakes each interval to look at it.
+// The loop under a clock that the test moves. It wakes each interval to read the clock.
 class ClockJumps : public testing::Test {
  protected:
   // The time of the next tick.

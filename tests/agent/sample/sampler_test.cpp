@@ -104,7 +104,7 @@ TEST(Sampler, FindsADriverThatIsLoadedLater) {
   FakeRoot root;
   FakeClock clock;
   WriteNode(root, 0);
-  root.Write(std::string("/usr/lib/") + kNvmlName, "no library");  // or this machine's would count
+  root.Write(std::string("/usr/lib/") + kNvmlName, "no library");  // hides this machine's library
   Sampler sampler(root.path(), clock);
   EXPECT_NE(ReasonOf(sampler, "gpu"), "");
   EXPECT_EQ(ReasonOf(sampler, "rdma"), "/sys/class/infiniband: no port");

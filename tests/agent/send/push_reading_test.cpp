@@ -1,4 +1,4 @@
-// What the sender makes of an answer, whoever gave it.
+// The meaning of answers to pushes, of services and of others.
 
 #include <gtest/gtest.h>
 

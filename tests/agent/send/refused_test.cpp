@@ -1,4 +1,4 @@
-// Frames that the service refuses for ever stay in the spool as copies that people can look at.
+// Frames that the service refuses for ever: the spool keeps copies for people.
 
 #include "agent/spool/refused.h"
 
@@ -16,7 +16,7 @@ class Refused : public testing::Test {
  protected:
   static void SetUpTestSuite() { StartLog("refused_test", LogLevel::kError); }
 
-  // The stream of an agent whose service answers so, one after the other.
+  // The stream of an agent whose service gives these answers, one after the other.
   void Stream(std::unique_ptr<Files> files, std::deque<Result<HttpAnswer>> answers) {
     service_.scripted = std::move(answers);
     folder_ = std::make_unique<SpoolFolder>(std::move(files), 64 * kSegmentBytes);
@@ -60,7 +60,7 @@ TEST_F(Refused, FrameIsKeptAsARecordingThatHoldsItsSchema) {
   Stream(std::move(*files), {Taken(1), Taken(2, {{2, "unknown-metric", "load_1m"}})});
   AppendTick(1'800'000'000'000'000);
   (void)sender_->Send();
-  AppendTick(1'800'000'001'000'000);  // its schema went with the one before
+  AppendTick(1'800'000'001'000'000);  // the first frame had its schema
   (void)sender_->Send();
   ASSERT_EQ(Copies().size(), 1u);
   const auto recording =
@@ -87,7 +87,7 @@ TEST_F(Refused, FrameThatNoBodyCanHoldIsKept) {
   AppendTick(1'800'000'000'000'000);
   (void)sender_->Send();
   EXPECT_EQ(Copies().size(), 1u);
-  EXPECT_TRUE(stream_->Waits());  // what is told now is that it is lost
+  EXPECT_TRUE(stream_->Waits());  // the lost range waits
 }
 
 TEST_F(Refused, FullDiskCostsTheCopyAlone) {
@@ -138,7 +138,7 @@ TEST(RefusedCopies, OneThatCannotBeWrittenIsNotLeftInHalf) {
     test::ModelFiles files;
     files.FailAt(call, Code::kInternal);
     const auto kept = KeepRefused(files, Session{}, 7, "frame");
-    if (kept) continue;  // listing what is there may fail, and nothing is lost
+    if (kept) continue;  // listing the folder may fail without a loss
     EXPECT_TRUE(files.Paths().empty()) << call;
   }
 }

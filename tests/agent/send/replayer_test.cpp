@@ -70,7 +70,7 @@ TEST_F(ReplayerTest, GoesOnWhereTheServiceIs) {
   service.scripted.push_back(Problem(409, "gap", 3));
   service.cursor = 2;
   ASSERT_TRUE(Replay(*recording).ok());
-  // It does not know the schema that rode along with the second frame.
+  // The service does not know the schema in the second frame.
   EXPECT_EQ(service.taken.size(), 3u);
   EXPECT_EQ(service.schemas.size(), 2u);
 }

@@ -23,13 +23,13 @@ inline HttpAnswer Problem(int status, std::string_view code, std::uint64_t expec
   return {status, {}, Format(R"({{"code":"{}","expected":{},"detail":"why"}})", code, expected)};
 }
 
-// Remembers every frame it took, and answers as the protocol says, unless told otherwise.
+// A service that keeps every frame, and answers by the protocol, unless scripted otherwise.
 struct FakeService {
-  std::deque<Result<HttpAnswer>> scripted;  // given first
+  std::deque<Result<HttpAnswer>> scripted;  // these answers come first
   std::uint64_t cursor = 0;
   std::vector<std::uint64_t> schemas;
   std::vector<FrameHead> taken;
-  std::string lost;  // payloads of lost frames
+  std::string lost;  // payloads of frames that report losses
   int pushes = 0;
 
   Result<HttpAnswer> Post(const std::string& body) {
@@ -78,7 +78,7 @@ struct SenderTest : testing::Test {
                      .samples = 3});
     }
   }
-  // Until nothing waits or the sender wants to wait; says which.
+  // Sends until nothing waits or the sender wants to wait; returns which.
   Duration SendAll() {
     for (int i = 0; i < 100; ++i) {
       const Duration wait = sender.Send();

@@ -44,7 +44,7 @@ TEST_F(SenderTest, GivesUpAFrameWhoseSchemaStaysUnknown) {
 
 TEST_F(SenderTest, HalvesUntilTheBadFrameStandsAlone) {
   Append(8);
-  // Whatever contains frame 6 is refused as a whole.
+  // A push that contains frame 6 is refused as a whole.
   Sender careful(
       stream,
       [this](const std::string& body) -> Result<HttpAnswer> {
@@ -81,7 +81,7 @@ TEST_F(SenderTest, GoesOnBehindRejectedFrames) {
 }
 
 TEST_F(SenderTest, SurvivesRandomFaults) {
-  // Given answers that come and go, frames still arrive once and in order.
+  // With random answers, frames still arrive once and in order.
   std::uint32_t random = 12345;
   int appended = 0;
   for (int i = 0; i < 2000; ++i) {

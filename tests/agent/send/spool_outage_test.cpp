@@ -1,5 +1,5 @@
-// Three days without the service: 200 series every 500 ms within 64 MiB.
-// STEPSCOPE_OUTAGE_HOURS says how many hours are tried; the bytes are those of so many.
+// Three days without the service: 200 series every 500 ms within 64 MiB. STEPSCOPE_OUTAGE_HOURS
+// sets the hours that are run, and the bytes with them.
 
 #include <cstdlib>
 #include <list>
@@ -16,7 +16,7 @@ using test::SpoolWorld;
 constexpr std::size_t kSeries = 200;
 constexpr double kWholeOutageHours = 72;
 
-// As a node with 64 cores and 8 GPUs has them.
+// The series of a node with 64 cores and 8 GPUs.
 std::list<SampledSeries> NodeSeries(std::mt19937_64& random) {
   std::list<SampledSeries> series;
   for (const Metric& metric : SampledMetrics()) {
@@ -36,7 +36,7 @@ struct Node {
     }
     hash = HashSchema(schema);
   }
-  // What the agent cuts at each push: four ticks.
+  // Cuts four ticks, as the agent does at each push.
   void Cut(SpoolWorld& world) {
     Table table;
     table.rows = 4;

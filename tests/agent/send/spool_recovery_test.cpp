@@ -1,4 +1,4 @@
-// What an agent finds after damage, failures and want of room.
+// The spool after damage, failures and a full disk.
 
 #include <set>
 
@@ -14,7 +14,8 @@ struct SpoolRecovery : testing::Test {
   static void SetUpTestSuite() { StartLog("spool_recovery_test", LogLevel::kError); }
 };
 
-// An agent that was away for minutes: joined frames, events and parts are on disk.
+// Simulates an agent whose service was away for minutes: joined frames, events and parts are on
+// disk.
 void FillAndKill(SpoolWorld& world) {
   world.service.up = false;
   for (int i = 0; i < 40; ++i) {
@@ -27,7 +28,7 @@ void FillAndKill(SpoolWorld& world) {
   world.Kill(false);
 }
 
-// True when it is a cut, which may fall between two records.
+// Returns true for a cut, which may fall between two records.
 bool Damage(std::string& bytes, std::mt19937_64& dice) {
   const std::size_t at = dice() % bytes.size(), count = 1 + dice() % 64;
   const auto kind = dice() % 4;
@@ -66,7 +67,7 @@ TEST_F(SpoolRecovery, CostsOneBlockForOneFlippedByte) {
   EXPECT_LE(world.Missing().size(), 120u);
 }
 
-// One of the calls fails; the disk is well again afterwards, as the next Store sees it.
+// One of the calls fails; the disk works again afterwards, for the next Store.
 TEST_F(SpoolRecovery, LosesNothingByAnySingleFailureOfACall) {
   for (const Code code : {Code::kInternal, Code::kUnavailable}) {
     for (std::uint64_t call = 1;; ++call) {
@@ -94,8 +95,8 @@ TEST_F(SpoolRecovery, LosesNothingByAnySingleFailureOfACall) {
   }
 }
 
-// Whoever joins them after a start may fail at any call and be killed; who comes next reads from
-// memory what never got to the disk, and then the power fails.
+// An agent that joins parts after its start may fail at any call and be killed; the next one reads
+// from memory bytes that never got to the disk, and then the power fails.
 TEST_F(SpoolRecovery, LosesNoPartsByAFailureWhenTheyAreJoined) {
   for (std::uint64_t call = 1;; ++call) {
     bool failed = false;

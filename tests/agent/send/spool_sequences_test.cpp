@@ -1,5 +1,5 @@
 // The spool on a file system that crashes, tears and fails: random sequences, and each call failing
-// in turn. STEPSCOPE_SPOOL_SEQUENCES says how many, STEPSCOPE_SPOOL_SEED which is the first.
+// in turn. STEPSCOPE_SPOOL_SEQUENCES is their number, STEPSCOPE_SPOOL_SEED the first seed.
 
 #include <cstdlib>
 
@@ -21,7 +21,7 @@ struct SpoolSequences : testing::Test {
   const unsigned end = first + Given("STEPSCOPE_SPOOL_SEQUENCES", 2'000);
 };
 
-// What is tried; `large` fills segments and the spool.
+// A kind of sequence; `large` fills segments and the spool.
 struct Kind {
   bool faults = false, large = false;
 };

@@ -16,11 +16,11 @@
 namespace stepscope::test {
 
 // A service with a cursor for each session, that may be away, or lose its answers. Every sample is
-// a number of its own, so that none can be missing or doubled unnoticed.
+// a different number, so that none can be missing or doubled unnoticed.
 struct SampleService {
   bool up = true, answers_arrive = true;
   std::map<Session, std::uint64_t> cursors;
-  std::map<std::int64_t, int> samples;  // how often each came
+  std::map<std::int64_t, int> samples;  // how often each was received
   std::set<std::uint64_t> schemas;
   std::uint64_t numbers_lost = 0;
   std::uint64_t pushes = 0;
@@ -65,7 +65,7 @@ struct SampleService {
   }
 };
 
-// An agent of one job on a spool that outlives it, and what it finds there of those before.
+// An agent of one job on a spool that outlives it, and the sessions that earlier agents left there.
 struct SpoolWorld {
   explicit SpoolWorld(unsigned seed, std::uint64_t most_bytes = 64 * kSegmentBytes) : dice(seed) {
     auto made = std::make_unique<ModelFiles>(seed);
@@ -92,7 +92,7 @@ struct SpoolWorld {
     const StreamOwner owner{"job-1", "node-1", "http://a"};
     live = WayOf(std::make_unique<FrameStream>(owner, SpoolLimits{}, clock, folder.get()));
   }
-  // Without a word; also the machine.
+  // Kills the agent; with `power` also the machine.
   void Kill(bool power) {
     old.clear();
     live = {};
@@ -121,7 +121,7 @@ struct SpoolWorld {
     taken_at_risk.insert(++last);
     live.stream->Append({.payload = std::to_string(last) + std::string(padding, ' ')});
   }
-  // What is on disk must come.
+  // Stores; samples on disk must be delivered one day.
   bool Store() {
     for (Way& way : old) (void)way.stream->Store();
     const bool stored = live.stream->Store();
@@ -132,7 +132,7 @@ struct SpoolWorld {
     (void)live.sender->Send();
     for (Way& way : old) (void)way.sender->Send();
   }
-  // Until everything is delivered that ever will be.
+  // Sends until everything is delivered that can be.
   void DeliverAll() {
     service.up = service.answers_arrive = true;
     files->FailNothing();
@@ -174,7 +174,7 @@ struct SpoolWorld {
   Way live;
   std::deque<Way> old;
   std::int64_t last = 0;
-  std::set<std::int64_t> taken, taken_at_risk;  // samples that are on disk; that need not be
+  std::set<std::int64_t> taken, taken_at_risk;  // samples on disk; samples that may be lost
 };
 
 }  // namespace stepscope::test

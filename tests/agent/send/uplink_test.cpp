@@ -54,7 +54,7 @@ TEST(Uplink, SendsNoTokenInTheClearToAnotherMachineUnasked) {
   }
 }
 
-// Takes one token and refuses every other; remembers which came.
+// Accepts one token and refuses every other; records those it gets.
 struct GuardedService {
   std::vector<std::string> Seen() const {
     return seen.Read([](const auto& tokens) { return tokens; });

@@ -44,7 +44,7 @@ TEST(Segment, ALengthThatLeadsTooFarHidesNoGoodRecord) {
 TEST(Segment, ARecordForgedInADamagedPayloadSwallowsNotTheOneBehind) {
   const std::string behind = Record("behind");
   const std::string forged =
-      Record("tail" + behind.substr(0, 10));  // whole only with its neighbour
+      Record("tail" + behind.substr(0, 10));  // complete only with the next record
   const std::string payload = forged.substr(0, kRecordHeaderBytes) + "tail";
   const std::string torn = WithFlipped(Record(payload), kRecordHeaderBytes - 1);
   EXPECT_EQ(Payloads(Record("before") + torn + behind),

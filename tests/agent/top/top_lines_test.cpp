@@ -72,7 +72,7 @@ TEST(TopLines, FoldCoresThatAreMoreThanFit) {
   EXPECT_THAT(lines, Contains(HasSubstr("job bert")));
 }
 
-// As a DGX with a rank on each GPU.
+// A DGX with a rank on each GPU.
 TopView LargeView() {
   TopView view = View(192);
   view.gpus.clear();

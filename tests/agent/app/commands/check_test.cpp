@@ -25,7 +25,7 @@ std::string Find(const CheckLines& lines, std::string_view name) {
   return "";
 }
 
-// What check says of a service that answers so.
+// The results of check for a service with this answer.
 CheckLines Check(int status, const std::string& body, const std::string& token = "") {
   ScriptedServer server([&](Peer& peer) {
     while (peer.Read()) peer.Reply(status, body);

@@ -20,7 +20,7 @@ namespace stepscope::test {
 
 using Words = std::vector<std::string>;
 
-// A training process with its ring, heard by the daemon.
+// A training process with its ring, connected to the daemon.
 struct Training {
   Training(const std::string& path, const std::string& job, int rank = 0) : process(path) {
     MarkHello hello;
@@ -51,7 +51,7 @@ struct DaemonTest : testing::Test {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
-  // Whether an outage of the service is so long that frames are gathered on disk.
+  // Whether the service has been away long enough for frames to be gathered on disk.
   bool Spools() const {
     for (const auto& each : std::filesystem::recursive_directory_iterator(spool())) {
       if (each.path().filename() == "open") return true;
@@ -61,7 +61,7 @@ struct DaemonTest : testing::Test {
   std::string spool() const { return folder.path() + "/spool"; }
   std::string socket() const { return folder.path() + "/agent.sock"; }
   bool IsUp(const AgentProcess& agent) const { return agent.WaitForErr("are heard at"); }
-  // Of a job, the lifecycle events that contain the text.
+  // The job's lifecycle events that contain the text.
   std::vector<Json> Events(const std::string& job, std::string_view text) const {
     std::vector<Json> events;
     for (const Frame& frame : service.frames()) {
@@ -80,7 +80,7 @@ struct DaemonTest : testing::Test {
     return rows;
   }
 
-  // All that a metric of a job had so far.
+  // All values of a metric of a job so far.
   std::set<std::int64_t> Values(const std::string& job, std::string_view metric) const {
     std::set<std::int64_t> values;
     for (const Frame& frame : service.frames()) {

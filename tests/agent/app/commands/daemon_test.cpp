@@ -36,7 +36,7 @@ TEST_F(DaemonTest, ServesTwoJobsAtOnce) {
 
 TEST_F(DaemonTest, ProfilesAProcessThatDoesNotRegister) {
   setenv("STEPSCOPE_JOB", "quiet", 1);
-  const std::string seconds = Format("300.{}", getpid());  // another run's is another
+  const std::string seconds = Format("300.{}", getpid());  // differs in another run of the tests
   AgentProcess agent(Daemon(service.url(), {"--match", Format("sleep 3\\d\\d\\.{}$", getpid())}));
   const pid_t training = fork();
   if (training == 0) {

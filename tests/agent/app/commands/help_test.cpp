@@ -1,4 +1,4 @@
-// What every command of the program says about itself.
+// The help of every command of the program.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -34,12 +34,12 @@ struct RunAskTest : testing::Test {
             "python3",     "-c",
             kTraining};
   }
-  // Once the training is there.
+  // Asks once the training is connected.
   void AskForWindow() {
     EXPECT_TRUE(Eventually([&] { return !service.Events(R"("event":"rank")").empty(); }));
     service.Ask({"window-1", "window", 0, 1000, 5});
   }
-  // What the agent answered.
+  // The reason in the agent's answer.
   std::string Reason() const {
     const auto answers = service.Events(R"("event":"answered")");
     return answers.empty() ? "" : ParseJson(answers[0])->value("reason", "");

@@ -42,7 +42,7 @@ struct RunFaults : testing::Test {
             "-c",
             script};
   }
-  // What the command wrote first: a number of a process.
+  // The process id that the command printed first.
   static pid_t NumberFrom(const AgentProcess& agent) {
     EXPECT_TRUE(agent.WaitForOut("\n"));
     return static_cast<pid_t>(std::atoi(agent.out().c_str()));

@@ -1,4 +1,4 @@
-// What a server may do to the whole program: the command runs on, and the agent stays small.
+// Servers that attack the whole program: the command runs on, and the agent stays small.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using test::Peer;
 using test::ScriptedServer;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr long kMostKb = 512 * 1024;  // what the sanitizer keeps is in it
+constexpr long kMostKb = 512 * 1024;  // includes memory that the sanitizer keeps
 #else
 constexpr long kMostKb = 64 * 1024;
 #endif
@@ -27,7 +27,7 @@ constexpr long kMostKb = 64 * 1024;
 struct Hostile {
   std::string name;
   ScriptedServer::Script script;
-  bool holds = false;  // the agent waits for it to its own limit
+  bool holds = false;  // the agent waits to its own limit
 };
 
 void Flood(Peer& peer, std::string_view beginning, std::string_view piece) {

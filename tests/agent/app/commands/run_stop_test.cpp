@@ -19,7 +19,7 @@ namespace {
 using test::AgentProcess;
 using testing::HasSubstr;
 
-// Also one whose new parent has not asked how.
+// Also true of a process whose new parent has not asked how it ended.
 bool IsGone(pid_t pid) {
   std::ifstream file(Format("/proc/{}/stat", pid));
   std::string text;
@@ -38,7 +38,7 @@ struct RunStopTest : testing::Test {
     return words;
   }
   void AskToStop() { service.Ask({.id = "stop-1", .kind = "stop"}); }
-  // What a script does to say that it would hear.
+  // The part of a script that reports that it handles signals by now.
   std::string Ready() const { return ": > " + ready; }
   void AskOnceReady() {
     EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(ready); }));
@@ -96,13 +96,13 @@ TEST_F(RunStopTest, WhatIsNotAllowedIsRefused) {
   EXPECT_EQ(agent.Wait(), 128 + SIGINT);
 }
 
-// As one that another agent of this node started for the same job.
+// The rank stands for one that another agent of this node started for the same job.
 TEST_F(RunStopTest, RanksThatItHearsEndWithTheCommand) {
   const std::string training =
       Format("import stepscope, time\nwhile True: stepscope.step(); time.sleep(0.02)");
   const std::string other =
       Format("PYTHONPATH={}/python RANK=1 exec python3 -c '{}'", STEPSCOPE_SOURCE_DIR, training);
-  // Left behind by a shell that ends, so that it is no child of the command.
+  // A shell that ends leaves it behind, so that it is no child of the command.
   AgentProcess agent(Run(Format("({} &) ; exec sleep 1000", other), {"--allow", "stop"}));
   EXPECT_TRUE(Eventually([&] { return !Event("rank").empty(); }));
   AskToStop();

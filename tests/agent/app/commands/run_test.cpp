@@ -41,7 +41,7 @@ struct RunTest : testing::Test {
     words.insert(words.end(), {"--", "/bin/sh", "-c", script});
     return words;
   }
-  // Nobody listens there.
+  // An address at which nothing listens.
   static std::string NoService() {
     return ScriptedServer([](test::Peer&) {}).url();
   }
@@ -131,7 +131,7 @@ TEST_F(RunTest, RunsTheCommandWhenTheServiceIsAway) {
   const pid_t command = std::stoi(agent.out());
   EXPECT_TRUE(Eventually([&] { return kill(command, 0) != 0; }));
   EXPECT_TRUE(agent.WaitForErr("cannot connect: Connection refused"));
-  // It would wait ten seconds for the service; whoever interrupts need not.
+  // The agent would wait ten seconds for the service; a user who interrupts need not.
   agent.Signal(SIGINT);
   EXPECT_EQ(agent.Wait(), 4);
   EXPECT_TRUE(agent.WaitForErr("not delivered: "));

@@ -12,7 +12,7 @@ namespace stepscope {
 namespace {
 
 struct SpoolDrainTest : testing::Test {
-  // As an agent does that ends while the service is away.
+  // Leaves a session, as an agent does that ends while the service is away.
   void HandOver(const std::string& job) {
     FrameStream stream({job, "node-1", service.url()}, {}, clock, folder.get());
     stream.Append({.kind = FrameKind::kLifecycle, .payload = R"({"event":"started"})"});

@@ -32,7 +32,7 @@ std::string ErrorOf(std::string_view text) {
   return settings ? "" : settings.error().message;
 }
 
-// What the settings say, in one line.
+// The settings in one line, or the error.
 std::string Said(std::string_view text) {
   const auto settings = Parse(text);
   if (!settings) return settings.error().message;

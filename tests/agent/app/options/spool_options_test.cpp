@@ -60,7 +60,7 @@ TEST(OpenSpool, TakesNoLinkAndNoOpenFolder) {
   EXPECT_EQ(OpenSpool({.folder = folder}), nullptr);
 }
 
-// A home of its own, as nodes of a cluster share it.
+// A home of the test's own, which stands for one that nodes of a cluster share.
 struct SpoolOfUserTest : testing::Test {
   SpoolOfUserTest() { setenv("XDG_STATE_HOME", root.path().c_str(), 1); }
   ~SpoolOfUserTest() override { unsetenv("XDG_STATE_HOME"); }
