@@ -1,4 +1,4 @@
-# Read by cpack for each kind of package: what goes into it, and where it will lie.
+# cpack reads this file for each kind of package: the package's components and prefix.
 if(CPACK_GENERATOR STREQUAL "DEB")
   set(CPACK_COMPONENTS_ALL agent server)
   set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

@@ -1,5 +1,5 @@
-# What is linked into the agent, so that it needs nothing but libc and the system's OpenSSL, which the system mends.
-# stepscope-agent-portable has OpenSSL in it as well, for systems with another one or none.
+# Libraries that are linked into the agent, so that it needs nothing but libc and the system's OpenSSL, which the system
+# keeps up to date. stepscope-agent-portable has OpenSSL in it as well, for systems with another version or none.
 find_library(zstd_archive libzstd.a REQUIRED)
 find_library(ssl_archive libssl.a REQUIRED)
 find_library(crypto_archive libcrypto.a REQUIRED)
@@ -10,7 +10,7 @@ set_source_files_properties(core/base/text.cpp PROPERTIES COMPILE_DEFINITIONS FM
 set_source_files_properties(core/base/log.cpp PROPERTIES COMPILE_DEFINITIONS FMT_HEADER_ONLY COMPILE_OPTIONS -USPDLOG_COMPILED_LIB
                             SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 
-# As the program that is linked wants it.
+# Shared or archives, by a property of the program that is linked.
 function(stepscope_openssl name shared archives)
   set(portable $<BOOL:$<TARGET_PROPERTY:STEPSCOPE_PORTABLE>>)
   add_library(${name} INTERFACE)
@@ -23,7 +23,7 @@ stepscope_openssl(openssl_ssl OpenSSL::SSL "${ssl_archive};${crypto_archive}")
 stepscope_openssl(openssl_crypto OpenSSL::Crypto "${crypto_archive}")
 
 function(stepscope_link_in program)
-  # Of the archives only what is used: libstdc++.a alone would ask for a newer libc than it needs.
+  # Drops unused sections of the archives: all of libstdc++.a would ask for a newer libc than the agent needs.
   target_link_options(${program} PRIVATE -Wl,--as-needed -Wl,--gc-sections)
   if(NOT STEPSCOPE_SANITIZE)
     target_link_options(${program} PRIVATE -static-libstdc++ -static-libgcc)

@@ -1,4 +1,5 @@
-# What `cpack` makes of a build: a .deb of each program, and a tarball of the agent. scripts/package does it all.
+# The packages that `cpack` makes of a build: a .deb of each program, and a tarball of the agent. scripts/package does
+# it all.
 stepscope_link_in(stepscope-agent)
 target_link_options(stepscope-server PRIVATE -Wl,--as-needed)
 
@@ -8,7 +9,7 @@ target_compile_definitions(stepscope-agent-portable PRIVATE STEPSCOPE_VERSION="$
 set_target_properties(stepscope-agent-portable PROPERTIES STEPSCOPE_PORTABLE ON)
 stepscope_link_in(stepscope-agent-portable)
 
-# What the licences of the libraries that are linked in ask for: their texts.
+# The licences' texts, which the libraries that are linked in ask for.
 function(stepscope_copyright file)
   set(text "")
   file(READ LICENSE text)
@@ -25,8 +26,8 @@ set(linked_in libstdc++-${compiler}-dev libzstd-dev libfmt-dev libspdlog-dev nlo
 stepscope_copyright(copyright/debian ${linked_in})
 stepscope_copyright(copyright/portable ${linked_in} libssl-dev)
 
-# Pages as a package has them, beside each other in build/pages/<package>. `beside` is what the package has beside its
-# pages. A link to anything else becomes its text, a picture that is not there goes.
+# Pages in the form for a package, beside each other in build/pages/<package>. `beside` names the package's files beside
+# its pages. A link to anything else becomes its text, a missing picture is removed.
 function(stepscope_pages package beside)
   file(REMOVE_RECURSE ${CMAKE_BINARY_DIR}/pages/${package})
   set(names "")
@@ -70,7 +71,7 @@ install(PROGRAMS docker/slurm/prolog.sh docker/slurm/epilog.sh DESTINATION share
 install(FILES docker/kubernetes/stepscope-agent.yaml DESTINATION share/doc/stepscope-agent COMPONENT agent)
 install(FILES ${CMAKE_BINARY_DIR}/copyright/debian DESTINATION share/doc/stepscope-agent RENAME copyright COMPONENT agent)
 
-# What the agent lets into the Python processes of its command.
+# Python files that the agent loads into the Python processes of its command.
 foreach(component agent portable)
   install(FILES python/_stepscope_imports.py python/_stepscope_start.py DESTINATION share/stepscope/python COMPONENT ${component})
   install(DIRECTORY python/stepscope DESTINATION share/stepscope/python COMPONENT ${component} FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)

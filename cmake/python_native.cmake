@@ -11,7 +11,7 @@ file(GLOB native CONFIGURE_DEPENDS python/native/*.c)
 add_library(stepscope_native MODULE EXCLUDE_FROM_ALL ${native})
 target_include_directories(stepscope_native SYSTEM PRIVATE ${STEPSCOPE_PYTHON_HEADERS})
 target_compile_definitions(stepscope_native PRIVATE Py_LIMITED_API=0x03090000)
-# Those of python/setup.py, instead of those for C++.
+# The compiler options of python/setup.py, instead of those for C++.
 set_target_properties(stepscope_native PROPERTIES
   COMPILE_OPTIONS "-O2;-std=c11;-fvisibility=hidden;-Wall;-Wextra;-Wno-unused-parameter;-Werror"
   PREFIX "" OUTPUT_NAME _native SUFFIX .abi3.so

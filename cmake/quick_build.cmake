@@ -34,7 +34,7 @@ function(stepscope_batches target sources alone)
     return()
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # It takes the sources of a batch for headers, whose types must not use unnamed namespaces.
+    # The compiler takes the sources of a batch for headers, whose types must not use unnamed namespaces.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
