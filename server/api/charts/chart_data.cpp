@@ -72,7 +72,8 @@ TickQuery TicksOf(const ChartQuery& query, std::int64_t node_id) {
           .after_us = query.from_us - 1,
           .until_us = query.to_us,
           .filter = query.filter,
-          .values_only = true};
+          .values_only = true,
+          .fetched = query.fetched};
 }
 
 RollupQuery RollupsOf(const ChartQuery& query, std::int64_t bin_us) {

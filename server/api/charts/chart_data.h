@@ -22,8 +22,9 @@ struct ChartQuery {
   std::int64_t from_us = 0, to_us = 0, bin_us = 1;
   TickFilter filter;
   std::size_t most_series = kMostSeries;
-  bool whole_job = false;  // all nodes and all devices of them
-  bool means = false;      // nobody asks for least and greatest
+  bool whole_job = false;                 // all nodes and all devices of them
+  bool means = false;                     // nobody asks for least and greatest
+  const FetchedTicks* fetched = nullptr;  // ticks that came with the head; null without
 };
 
 // The width that bins of about `bin_us` should have: a multiple of the rollups they are drawn from.

@@ -9,8 +9,8 @@
 
 namespace stepscope {
 
-// The heads of jobs as they were last read. They are only good for a guess of what a request will
-// read: nobody is shown them. Safe from any thread.
+// The heads of jobs as they were last read. They only tell which ticks a request most likely reads
+// (LoadHeadAndTicks): nobody is shown them. Safe from any thread.
 class KnownHeads {
  public:
   // Null when there is none.
@@ -25,7 +25,7 @@ class KnownHeads {
     if (head.nodes.size() > kMostNodes) return;
     auto known = std::make_shared<const JobHead>(std::move(head));
     heads_.Change([&](Heads& heads) {
-      // Who looks at so many jobs at once does without a guess now and then.
+      // With so many jobs at once a chart takes a second round trip now and then.
       if (heads.size() >= kMostJobs && !heads.contains(known->job.name)) heads.clear();
       heads[known->job.name].swap(known);  // what is replaced is freed outside of the lock
     });

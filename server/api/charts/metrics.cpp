@@ -11,7 +11,6 @@
 #include "server/api/http/find_job.h"
 #include "server/api/http/json_text.h"
 #include "server/api/http/routes.h"
-#include "server/store/ticks/short_range.h"
 
 namespace stepscope {
 namespace {
@@ -72,9 +71,9 @@ RangesWanted WantedRanges(const Query& query) {
           .node = begins ? query.Text("node") : ""};
 }
 
-Result<Reply> DrawChart(Connection& connection, const Request& request, const JobHead& stands,
+Result<Reply> DrawChart(Connection& connection, const Request& request, const HeadAndTicks& read,
                         const Query& query) {
-  const auto& [job, nodes, ranges] = stands;
+  const auto& [job, nodes, ranges] = read.head;
   const std::optional<ChartCursor> since = DecodeCursor(query.Text("since"));
   if (const auto fault = FindFault(query, since, nodes)) {
     return Query::Refuse(request, fault->parameter, fault->detail);
@@ -85,7 +84,8 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   }
 
   Chart chart(grid.bin_us, grid.interval_us);
-  const ChartQuery wanted = ToChartQuery(query, grid, job, nodes);
+  ChartQuery wanted = ToChartQuery(query, grid, job, nodes);
+  wanted.fetched = read.ticks ? &*read.ticks : nullptr;
   const Status filled = query.Has("fold") ? FillFolded(connection, wanted, chart)
                                           : FillChart(connection, wanted, chart);
   if (!filled && filled.error().code == Code::kInvalid) {
@@ -110,17 +110,16 @@ Result<Reply> DrawChart(Connection& connection, const Request& request, const Jo
   return JobReply(job, std::move(text));
 }
 
-// What the chart will most likely read first, if it is of every sample of one node; from what was
-// known of the job.
-std::optional<Statement> GuessNext(const Connection& connection, const Query& query,
-                                   const std::shared_ptr<const JobHead>& known) {
-  const bool says_all = query.Has("node") && query.Has("from_us") && query.Has("to_us");
-  if (!known || !says_all || query.Has("since")) return {};
+// The ticks that the chart reads first, if it shows every sample of one node and the job is still
+// as its remembered head says.
+std::optional<TickQuery> ExpectedTicks(const Query& query,
+                                       const std::shared_ptr<const JobHead>& known) {
+  const bool is_whole_range = query.Has("node") && query.Has("from_us") && query.Has("to_us");
+  if (!known || !is_whole_range || query.Has("since")) return {};
   const ChartGrid grid = ChooseGrid(known->job, {}, query, {});
   const ChartQuery chart = ToChartQuery(query, grid, known->job, known->nodes);
   if (RollupBin(chart.bin_us) > 0 || chart.nodes.size() != 1) return {};
-  const TickQuery ticks = TicksOf(chart, chart.nodes[0].node_id);
-  return ShortRangeList(connection, FirstStretch(ticks, grid.interval_us));
+  return FirstStretch(TicksOf(chart, chart.nodes[0].node_id), grid.interval_us);
 }
 
 Result<Reply> ReadMetrics(KnownHeads& heads, Connection& connection, const Request& request,
@@ -132,11 +131,11 @@ Result<Reply> ReadMetrics(KnownHeads& heads, Connection& connection, const Reque
     return Query::Refuse(request, "from_us", "is after to_us");
   }
 
-  const auto next = GuessNext(connection, query, heads.Find(path.at("name")));
-  Result<JobHead> head = FindNamedHead(connection, path, WantedRanges(query), next);
-  if (!head) return head.error();
-  Result<Reply> reply = DrawChart(connection, request, *head, query);
-  heads.Put(*std::move(head));
+  const auto expected = ExpectedTicks(query, heads.Find(path.at("name")));
+  Result<HeadAndTicks> read = FindHeadAndTicks(connection, path, WantedRanges(query), expected);
+  if (!read) return read.error();
+  Result<Reply> reply = DrawChart(connection, request, *read, query);
+  heads.Put(std::move(read->head));
   return reply;
 }
 

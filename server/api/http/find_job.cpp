@@ -21,9 +21,17 @@ Result<JobRow> FindNamedJob(Connection& connection, const PathParameters& path) 
 }
 
 Result<JobHead> FindNamedHead(Connection& connection, const PathParameters& path,
-                              const RangesWanted& wanted, const std::optional<Statement>& next) {
+                              const RangesWanted& wanted) {
   const Result<std::string> name = NameIn(path);
-  return name ? LoadJobHead(connection, *name, wanted, next) : Result<JobHead>(name.error());
+  return name ? LoadJobHead(connection, *name, wanted) : Result<JobHead>(name.error());
+}
+
+Result<HeadAndTicks> FindHeadAndTicks(Connection& connection, const PathParameters& path,
+                                      const RangesWanted& wanted,
+                                      const std::optional<TickQuery>& expected) {
+  const Result<std::string> name = NameIn(path);
+  if (!name) return name.error();
+  return LoadHeadAndTicks(connection, *name, wanted, expected);
 }
 
 Result<std::int64_t> ReadId(const PathParameters& path, std::string_view what) {

@@ -12,10 +12,13 @@ namespace stepscope {
 // there.
 Result<JobRow> FindNamedJob(Connection& connection, const PathParameters& path);
 
-// The same with its nodes and their ticks; `next` as LoadJobHead takes it.
+// That job with its nodes and the ranges of their ticks.
 Result<JobHead> FindNamedHead(Connection& connection, const PathParameters& path,
-                              const RangesWanted& wanted,
-                              const std::optional<Statement>& next = {});
+                              const RangesWanted& wanted);
+// And with the ticks that are expected to be read next, in one round trip (LoadHeadAndTicks).
+Result<HeadAndTicks> FindHeadAndTicks(Connection& connection, const PathParameters& path,
+                                      const RangesWanted& wanted,
+                                      const std::optional<TickQuery>& expected);
 
 // The number in the path; NotFound for what cannot be one.
 Result<std::int64_t> ReadId(const PathParameters& path, std::string_view what);

@@ -23,19 +23,12 @@ struct Connection::Calls {
   StatementNames statements;
   BlockCache* blocks = nullptr;
   std::optional<Plan> plan = Plan::kCustom;  // nothing: not known
-  struct Guess {
-    Statement statement;
-    Result<Rows> rows;
-    std::string sqlstate;
-  };
-  std::optional<Guess> guess;  // what may come next, and its answer
 
   Status PlanAs(Plan wanted);
   Result<Rows> Ask(const std::string& sql, std::span<const Parameter> parameters);
   Result<std::vector<PreparedCall>> Prepared(std::span<const Statement> statements) const;
-  Result<Rows> AskBoth(std::span<const Statement> both);
+  PairOfRows AskPair(std::span<const Statement> both);
   Result<std::vector<Rows>> AskTogether(std::span<const Statement> statements);
-  std::optional<Result<Rows>> TakeGuess(Plan, const std::string& sql, std::span<const Parameter>);
 };
 
 Connection::Connection(Duration deadline, int cut)
@@ -89,14 +82,13 @@ Result<std::vector<PreparedCall>> Connection::Calls::Prepared(
   return calls;
 }
 
-// Together once both are prepared; until then the next one comes by itself.
-Result<Rows> Connection::Calls::AskBoth(std::span<const Statement> both) {
+Connection::PairOfRows Connection::Calls::AskPair(std::span<const Statement> both) {
   const auto calls = Prepared(both);
-  if (!calls || calls->empty()) return Ask(both[0].sql, both[0].parameters);
+  if (!calls || calls->empty()) return {Ask(both[0].sql, both[0].parameters), {}};
   std::vector<Result<Rows>> answers = session.RunAll(*calls);
-  if (session.sqlstate == kNotSupported) return session.Lost("the tables have changed");
-  if (answers[0]) guess = {both[1], std::move(answers[1]), std::exchange(session.sqlstate, "")};
-  return std::move(answers[0]);
+  if (session.sqlstate == kNotSupported) return {session.Lost("the tables have changed"), {}};
+  if (!answers[0]) return {std::move(answers[0]), {}};
+  return {std::move(answers[0]), std::move(answers[1])};
 }
 
 Result<std::vector<Rows>> Connection::Calls::AskTogether(std::span<const Statement> wanted) {
@@ -115,16 +107,6 @@ Result<std::vector<Rows>> Connection::Calls::AskTogether(std::span<const Stateme
   return rows;
 }
 
-std::optional<Result<Rows>> Connection::Calls::TakeGuess(Plan wanted, const std::string& sql,
-                                                         std::span<const Parameter> parameters) {
-  const std::optional<Guess> known = std::exchange(guess, std::nullopt);
-  const bool is_it = known && wanted == Plan::kGeneric && known->statement.sql == sql &&
-                     std::ranges::equal(known->statement.parameters, parameters);
-  if (!is_it) return std::nullopt;
-  session.sqlstate = known->sqlstate;
-  return known->rows;
-}
-
 Result<Rows> Connection::Query(const std::string& sql, std::span<const Parameter> parameters) {
   return Query(Plan::kCustom, sql, parameters);
 }
@@ -138,21 +120,20 @@ Result<Rows> Connection::QueryByKey(const Statement& statement) {
   return Query(Plan::kGeneric, statement.sql, statement.parameters);
 }
 
-Result<Rows> Connection::QueryByKey(const Statement& statement, const Statement& next) {
-  if (!calls_->session.open()) return Unavailable(kLost);
+Connection::PairOfRows Connection::QueryPair(const Statement& first, const Statement& second) {
+  if (!calls_->session.open()) return {Unavailable(kLost), {}};
   calls_->session.sqlstate.clear();
-  calls_->guess.reset();
   const Status set = calls_->PlanAs(Plan::kGeneric);
-  const Statement both[] = {statement, next};
-  Result<Rows> rows = set ? calls_->AskBoth(both) : Result<Rows>(set.error());
-  if (!rows) calls_->plan.reset();
+  const Statement both[] = {first, second};
+  PairOfRows rows = set ? calls_->AskPair(both) : PairOfRows{set.error(), {}};
+  const bool failed = !rows.first || (rows.second && !*rows.second);
+  if (failed) calls_->plan.reset();
   return rows;
 }
 
 Result<std::vector<Rows>> Connection::QueryTogether(std::span<const Statement> statements) {
   if (!calls_->session.open()) return Unavailable(kLost);
   calls_->session.sqlstate.clear();
-  calls_->guess.reset();
   const bool any =
       !std::ranges::all_of(statements, &std::vector<Parameter>::empty, &Statement::parameters);
   const Status set = any ? calls_->PlanAs(Plan::kGeneric) : Status();
@@ -166,7 +147,6 @@ Result<Rows> Connection::Query(Plan plan, const std::string& sql,
                                std::span<const Parameter> parameters) {
   if (!calls_->session.open()) return Unavailable(kLost);
   calls_->session.sqlstate.clear();
-  if (auto rows = calls_->TakeGuess(plan, sql, parameters)) return *std::move(rows);
   Status set = parameters.empty() ? Status() : calls_->PlanAs(plan);
   Result<Rows> rows = set ? calls_->Ask(sql, parameters) : Result<Rows>(set.error());
   if (!rows || sql == kRollback) calls_->plan.reset();
@@ -176,13 +156,8 @@ Result<Rows> Connection::Query(Plan plan, const std::string& sql,
 Status Connection::Execute(const std::string& script) {
   if (!calls_->session.open()) return Unavailable(kLost);
   calls_->session.sqlstate.clear();
-  calls_->guess.reset();
   Result<Rows> answer = calls_->session.Execute(script);
   return answer ? Status() : Status(answer.error());
-}
-
-void Connection::DropGuess() {
-  calls_->guess.reset();
 }
 
 bool Connection::broken() const {

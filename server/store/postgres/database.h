@@ -43,7 +43,6 @@ class Parameter {
   const std::optional<std::string>& value() const { return value_; }
   unsigned type() const { return type_; }  // PostgreSQL's number of the type; 0 = as expected there
   bool binary() const { return binary_; }  // sent in binary format
-  bool operator==(const Parameter&) const = default;
 
  private:
   Parameter(std::string bytes, unsigned type);  // binary
@@ -55,8 +54,6 @@ class Parameter {
 struct [[nodiscard]] Statement {
   std::string sql;
   std::vector<Parameter> parameters;
-
-  bool operator==(const Statement&) const = default;
 };
 
 // The address as PostgreSQL's own programs take it from their environment ("PGHOST=db"): on a
@@ -88,11 +85,13 @@ class Connection {
   // took 2.9 s where one for these nodes takes 10 ms.
   Result<Rows> QueryByKey(const std::string& sql, std::initializer_list<Parameter> parameters);
   Result<Rows> QueryByKey(const Statement& statement);
-  // A read, and in the same round trip another one that most likely comes next: where the next call
-  // is QueryByKey of just this, its answer is there. With any other call it is dropped, so a wrong
-  // guess costs what PostgreSQL did for it.
-  Result<Rows> QueryByKey(const Statement& statement, const Statement& next);
-  void DropGuess();
+  // Two reads by key in one round trip, an answer to each: an error of the second leaves the first
+  // its rows, outside a transaction. Until both are prepared the first is asked alone.
+  struct PairOfRows {
+    Result<Rows> first;
+    std::optional<Result<Rows>> second;  // nothing: not asked
+  };
+  PairOfRows QueryPair(const Statement& first, const Statement& second);
   // Several by key in one round trip, each once the one before it went well: their rows, or the
   // first error. Until all are prepared they go one by one, so what stands before one that fails is
   // surely undone only within a transaction.

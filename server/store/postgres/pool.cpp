@@ -74,7 +74,6 @@ Database::Lease::Lease(Lease&& other) noexcept
 Database::Lease::~Lease() {
   if (!home_) return;
   if (connection_ && connection_->broken()) connection_.reset();
-  if (connection_) connection_->DropGuess();
   home_->pool_.Change([&](Pool& pool) {
     --pool.out;
     if (connection_) pool.idle.push_back(std::move(connection_));

@@ -7,6 +7,7 @@
 
 #include "server/store/jobs/jobs.h"
 #include "server/store/ticks/series.h"
+#include "server/store/ticks/short_range.h"
 
 namespace stepscope {
 
@@ -29,9 +30,19 @@ struct RangesWanted {
   bool first = true, last = true;
   std::string node = {};  // this one only; empty: all
 };
-// NotFound names the job. `next` is what will most likely be asked next, by key (Connection).
+// NotFound names the job.
 Result<JobHead> LoadJobHead(Connection& connection, const std::string& name,
-                            const RangesWanted& wanted = {},
-                            const std::optional<Statement>& next = {});
+                            const RangesWanted& wanted = {});
+
+// A head with the ticks that its chart most likely reads, in one round trip.
+struct HeadAndTicks {
+  JobHead head;
+  std::optional<FetchedTicks> ticks;  // for TickQuery::fetched; nothing: not asked
+};
+// `expected` is a short range, as a head that was read before lets expect it. A wrong one costs
+// what PostgreSQL did for it, and changes no answer: nobody takes its rows.
+Result<HeadAndTicks> LoadHeadAndTicks(Connection& connection, const std::string& name,
+                                      const RangesWanted& wanted,
+                                      const std::optional<TickQuery>& expected);
 
 }  // namespace stepscope

@@ -18,6 +18,8 @@ namespace stepscope {
 // Ticks and steps as they were measured. Everyone who reads samples comes through these functions:
 // they see blocks and the frames that are not compacted yet as one, each sample once.
 
+struct FetchedTicks;  // short_range.h
+
 struct TickQuery {
   std::int64_t job_id = 0;
   std::int64_t node_id = 0;
@@ -29,6 +31,8 @@ struct TickQuery {
   std::size_t most_values = SIZE_MAX;
   // Ticks at which nothing was measured that the filter wants may be left out: half as many blocks.
   bool values_only = false;
+  // Rows that are here already; they are taken where they are of just this range. May be null.
+  const FetchedTicks* fetched = nullptr;
 };
 Result<TickTable> ReadTicks(Connection&, const TickQuery&);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/base/text.h"
 #include "core/wire/frame.h"
@@ -66,6 +67,14 @@ std::string ListText(bool all_metrics, bool versions) {
   return Format(kAtOnce, versions ? kVersions : kContents, all_metrics ? kAllMetrics : kThese);
 }
 
+bool IsSameRange(const TickQuery& one, const TickQuery& other) {
+  const auto parts = [](const TickQuery& query) {
+    return std::tie(query.job_id, query.node_id, query.after_us, query.until_us, query.filter,
+                    query.values_only);
+  };
+  return parts(one) == parts(other);
+}
+
 class ShortRange {
  public:
   ShortRange(Connection& connection, const TickQuery& query)
@@ -76,7 +85,7 @@ class ShortRange {
 
   // False when there are too many frames.
   Result<bool> Read() {
-    const Result<Rows> rows = connection_.QueryByKey(ShortRangeList(connection_, query_));
+    const Result<Rows> rows = List();
     if (!rows) return rows.error();
     std::size_t frames = 0;
     for (std::size_t row = 0; row < rows->size(); ++row) frames += rows->Int(row, kPart) == 0;
@@ -90,6 +99,12 @@ class ShortRange {
   std::vector<TickTable> tables() && { return std::move(tables_); }
 
  private:
+  Result<Rows> List() {
+    const FetchedTicks* fetched = query_.fetched;
+    if (fetched && IsSameRange(fetched->query, query_)) return fetched->rows;
+    return connection_.QueryByKey(ShortRangeStatement(connection_, query_));
+  }
+
   // From memory, or all of a window again, lest one block of it tells of ticks that another does
   // not know. What is written between both statements is in the frames of the first one as well.
   Status TakeBlocks() {
@@ -176,7 +191,7 @@ class ShortRange {
 
 }  // namespace
 
-Statement ShortRangeList(const Connection& connection, const TickQuery& query) {
+Statement ShortRangeStatement(const Connection& connection, const TickQuery& query) {
   static const std::string texts[2][2] = {{ListText(false, false), ListText(false, true)},
                                           {ListText(true, false), ListText(true, true)}};
   std::vector<std::string> wanted = query.filter.metrics;

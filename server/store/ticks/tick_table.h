@@ -26,6 +26,7 @@ struct TickFilter {
   std::optional<std::string> device;
 
   bool Wants(const SeriesName& series) const;
+  bool operator==(const TickFilter&) const = default;
 };
 
 // Bounds of a stored table. A frame keeps those of TableLimits.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "server/store/rules/create_job.h"
 #include "tests/support/job_frames.h"
@@ -82,6 +83,92 @@ TEST(JobHead, LooksOnlyForTheTicksThatAreWanted) {
   EXPECT_EQ(first[0].node_id, other);
   EXPECT_EQ(first[0].from_us, 20);
   EXPECT_EQ(first[0].to_us, 0);
+}
+
+class HeadAndTicksTest : public testing::Test {
+ protected:
+  HeadAndTicksTest() {
+    frames_.StoreTicks({"user.a", ""}, {10, 30, 50});
+    // Both statements come often enough to be prepared.
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(Times(Load({})), 3u);
+  }
+  TickQuery Wanted() const {
+    return {
+        .job_id = frames_.job_id(), .node_id = frames_.node_id(), .until_us = 100, .filter = {}};
+  }
+  HeadAndTicks Load(const std::optional<TickQuery>& expected) {
+    auto both = LoadHeadAndTicks(*connection_, "train", {.first = false, .last = false}, expected);
+    EXPECT_TRUE(both) << both.error().message;
+    return both ? *std::move(both) : HeadAndTicks{};
+  }
+  Result<TickTable> Read(const HeadAndTicks& both) {
+    TickQuery query = Wanted();
+    query.fetched = both.ticks ? &*both.ticks : nullptr;
+    return ReadTicks(*connection_, query);
+  }
+  std::size_t Times(const HeadAndTicks& both) {
+    const auto table = Read(both);
+    EXPECT_TRUE(table) << table.error().message;
+    return table ? table->at_us.size() : 0;
+  }
+
+  const TestDatabase database_;
+  const std::unique_ptr<Connection> connection_ = database_.Connect();
+  JobFrames frames_{*connection_};
+};
+
+// No session is left that could be asked.
+TEST_F(HeadAndTicksTest, ThatWereExpectedAreReadWithoutAnotherRoundTrip) {
+  const HeadAndTicks both = Load(Wanted());
+  EXPECT_EQ(both.head.job.job_id, frames_.job_id());
+  ASSERT_TRUE(both.ticks);
+  database_.EndSessions();
+  EXPECT_EQ(Times(both), 3u);
+  EXPECT_EQ(Read({}).error().code, Code::kUnavailable);
+}
+
+TEST_F(HeadAndTicksTest, OfAnotherRangeAreNotTaken) {
+  const std::int64_t other = frames_.AddNode("other");
+  for (const auto& change : std::vector<std::function<void(TickQuery&)>>{
+           [](TickQuery& query) { query.job_id += 1; },
+           [&](TickQuery& query) { query.node_id = other; },
+           [](TickQuery& query) { query.after_us = 10; },
+           [](TickQuery& query) { query.until_us = 40; },
+           [](TickQuery& query) { query.filter.metrics = {"user.b"}; },
+           [](TickQuery& query) { query.filter.device = "0"; },
+           [](TickQuery& query) { query.values_only = true; },
+       }) {
+    TickQuery wrong = Wanted();
+    change(wrong);
+    EXPECT_EQ(Times(Load(wrong)), 3u);
+  }
+}
+
+TEST_F(HeadAndTicksTest, AreReadAgainByWhoComesLater) {
+  EXPECT_EQ(Times(Load(Wanted())), 3u);
+  frames_.StoreTicks({"user.a", ""}, {70});
+  EXPECT_EQ(Times(Load(Wanted())), 4u);
+  EXPECT_EQ(Times(Load({})), 4u);
+}
+
+TEST_F(HeadAndTicksTest, AnErrorOfTheTicksIsTheirReadersAlone) {
+  // The statement of the ticks fails; that of the head does not see frames.
+  ASSERT_TRUE(connection_->Execute(
+      "alter table frames rename to stored;"
+      "create view frames as select session, sequence, job_id, node_id, kind / 0 as kind,"
+      " schema_hash, from_us, to_us, payload from stored"));
+  const HeadAndTicks both = Load(Wanted());
+  EXPECT_EQ(both.head.nodes.size(), 1u);
+  ASSERT_TRUE(both.ticks);
+  EXPECT_EQ(Read(both).error().code, Code::kInvalid);
+  EXPECT_EQ(Load({}).head.nodes.size(), 1u);
+}
+
+TEST_F(HeadAndTicksTest, OfAJobThatIsGoneAreNotFound) {
+  ASSERT_TRUE(connection_->Execute("delete from jobs"));
+  const auto both = LoadHeadAndTicks(*connection_, "train", {}, Wanted());
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().code, Code::kNotFound);
 }
 
 }  // namespace

@@ -54,9 +54,28 @@ const std::string& HeadText(const RangesWanted& wanted) {
   return texts[wanted.first][wanted.last];
 }
 
+Statement HeadStatement(const std::string& name, const RangesWanted& wanted) {
+  return {HeadText(wanted), {name, wanted.node}};
+}
+
 void AddRange(const Rows& rows, std::size_t row, std::size_t column, std::vector<TickRange>& list) {
   if (rows.IsNull(row, column + 1) && rows.IsNull(row, column + 2)) return;
   list.push_back({rows.Int(row, column), rows.Int(row, column + 1), rows.Int(row, column + 2)});
+}
+
+Result<JobHead> ReadHead(const Result<Rows>& rows, const std::string& name) {
+  if (!rows) return rows.error();
+  if (rows->empty()) return NotFound(Format("job {} not found", Printable(name)));
+  std::size_t whole = 0;  // the row with all of the job
+  while (whole + 1 < rows->size() && rows->IsNull(whole, kConfiguration)) ++whole;
+  JobHead head{ReadJob(*rows, whole), {}, {}};
+  for (std::size_t i = 0; i < rows->size() && !rows->IsNull(i, kNodeColumns); ++i) {
+    head.nodes.push_back({rows->Int(i, kNodeColumns + 2), rows->Text(i, kNodeColumns),
+                          rows->Int(i, kNodeColumns + 1)});
+    AddRange(*rows, i, kNodeColumns + 2, head.ranges);
+  }
+  std::ranges::sort(head.nodes, {}, &NodeBrief::name);
+  return head;
 }
 
 }  // namespace
@@ -71,22 +90,22 @@ Result<std::vector<TickRange>> ReadTickRanges(Connection& connection, std::int64
 }
 
 Result<JobHead> LoadJobHead(Connection& connection, const std::string& name,
-                            const RangesWanted& wanted, const std::optional<Statement>& next) {
-  const Statement question = {HeadText(wanted), {name, wanted.node}};
-  const Result<Rows> rows =
-      next ? connection.QueryByKey(question, *next) : connection.QueryByKey(question);
-  if (!rows) return rows.error();
-  if (rows->empty()) return NotFound(Format("job {} not found", Printable(name)));
-  std::size_t whole = 0;  // the row with all of the job
-  while (whole + 1 < rows->size() && rows->IsNull(whole, kConfiguration)) ++whole;
-  JobHead head{ReadJob(*rows, whole), {}, {}};
-  for (std::size_t i = 0; i < rows->size() && !rows->IsNull(i, kNodeColumns); ++i) {
-    head.nodes.push_back({rows->Int(i, kNodeColumns + 2), rows->Text(i, kNodeColumns),
-                          rows->Int(i, kNodeColumns + 1)});
-    AddRange(*rows, i, kNodeColumns + 2, head.ranges);
-  }
-  std::ranges::sort(head.nodes, {}, &NodeBrief::name);
-  return head;
+                            const RangesWanted& wanted) {
+  return ReadHead(connection.QueryByKey(HeadStatement(name, wanted)), name);
+}
+
+Result<HeadAndTicks> LoadHeadAndTicks(Connection& connection, const std::string& name,
+                                      const RangesWanted& wanted,
+                                      const std::optional<TickQuery>& expected) {
+  const Statement statement = HeadStatement(name, wanted);
+  Connection::PairOfRows rows =
+      expected ? connection.QueryPair(statement, ShortRangeStatement(connection, *expected))
+               : Connection::PairOfRows{connection.QueryByKey(statement), {}};
+  Result<JobHead> head = ReadHead(rows.first, name);
+  if (!head) return head.error();
+  HeadAndTicks both{*std::move(head), {}};
+  if (rows.second) both.ticks = {*expected, *std::move(rows.second)};
+  return both;
 }
 
 }  // namespace stepscope
