@@ -121,3 +121,18 @@ Format("(select 1 from nodes)", "least((select 2 from nodes), 3)", "unnest($1::t
     assert [(each.place, each.text) for each in sql.cpp_statements("a.cpp", source)] == [
         ("a.cpp:2", "select 1 from jobs"), ("a.cpp:6", "select {} from nodes where job_id = $1"),
         ("a.cpp:8", "(select 1 from nodes)"), ("a.cpp:8", "least((select 2 from nodes), 3)"), ("a.cpp:8", "unnest($1::text[]) as a")]
+
+
+def test_statements_are_made_of_a_text_and_the_rows_of_its_table():
+    source = r"""
+constexpr char kPieceText[] = "delete from {0} where {1} = $1";
+constexpr PieceTable kPieceTables[] = {
+    {"nodes", "node_id"},  // each
+    {"jobs", "job_id"},
+};
+constexpr char kSmallText[] = R"(delete from {0})";
+constexpr const char* kSmallTables[] = {"ranks", "streams"};
+constexpr char kOtherText[] = "delete from {0}";
+"""
+    assert [each.text for each in sql.filled_statements("a.cpp", source)] == [
+        "delete from nodes where node_id = $1", "delete from jobs where job_id = $1", "delete from ranks", "delete from streams"]

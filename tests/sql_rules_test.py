@@ -239,7 +239,8 @@ def in_migrations():
 
 def in_the_program():
     files = sorted((ROOT / "server").rglob("*.cpp")) + sorted((ROOT / "server").rglob("*.h"))
-    return [each for file in files for each in sql.cpp_statements(str(file.relative_to(ROOT)), file.read_text())]
+    found = [(str(file.relative_to(ROOT)), file.read_text()) for file in files]
+    return [each for place, text in found for each in sql.cpp_statements(place, text) + sql.filled_statements(place, text)]
 
 
 ALL = in_migrations() + in_the_program()
@@ -267,3 +268,9 @@ def test_the_walk_sees_the_statements():
     assert len(program) >= 230, "the program has more statements than that"
     assert {"frames", "streams", "jobs", "tokens", "rule_tasks", "deliveries"} <= {each.target() for each in program}
     assert any("skip locked" in each.text for each in program)
+
+
+def test_the_removal_of_a_job_empties_each_table_that_is_spread_by_job():
+    place = "server/store/retention/removal_pieces.cpp"
+    emptied = {each.target() for each in in_the_program() if each.place.startswith(place) and "job_id = $1" in each.text}
+    assert emptied >= {name for name, kind in CLASSES.items() if kind == DISTRIBUTED}

@@ -81,6 +81,20 @@ def cpp_statements(place, text):
     return [Statement(f"{place}:{line}", plain(content)) for line, content in cpp_strings(text) if SQL_START.match(plain(content))]
 
 
+def filled_statements(place, text):
+    """The SQL that a C++ source makes of a text and the rows of a table: `kPieceText` with each row of `kPieceTables`."""
+    made = []
+    for found in re.finditer(r"\bk(\w+)Text\[\] =", text):
+        rows = re.search(rf"\bk{found[1]}Tables\[\] = \{{(.*?)\}};", text, re.DOTALL)
+        if not rows:
+            continue
+        _, content = next(cpp_strings(text[found.end() :]))
+        for number, line in enumerate(rows[1].split("{") if "{" in rows[1] else rows[1].split(",")):
+            if words := re.findall(r'"([^"]*)"', line):
+                made.append(Statement(f"{place}: k{found[1]}Tables, row {number}", plain(content.format(*words))))
+    return made
+
+
 @dataclass(frozen=True)
 class Key:
     kind: str  # "primary" or "unique"

@@ -1,132 +1,17 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace stepscope {
 
 // The statements that take rows of a job away, for removals.cpp.
 
-// Each removes up to $2 rows of a job, and says how many and their bytes. Those with payloads
-// first.
-inline constexpr const char* kPieces[] = {
-    R"(
-with gone as (
-    delete from frames
-    where job_id = $1 and (session, sequence) in (select session, sequence from frames
-        where job_id = $1 order by session, sequence limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from blocks
-    where job_id = $1 and (node_id, window_us, metric) in (select node_id, window_us, metric
-        from blocks where job_id = $1 order by node_id, window_us, metric limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from rollups
-    where job_id = $1 and (bin_us, metric, node_id, chunk_us) in (
-        select bin_us, metric, node_id, chunk_us from rollups
-        where job_id = $1 order by bin_us, metric, node_id, chunk_us limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from job_rollups
-    where job_id = $1 and (bin_us, metric, chunk_us) in (select bin_us, metric, chunk_us
-        from job_rollups where job_id = $1 order by bin_us, metric, chunk_us limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from step_blocks
-    where job_id = $1 and step_block_id in (select step_block_id from step_blocks
-        where job_id = $1 order by step_block_id limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from annotation_blocks
-    where job_id = $1 and (rank, window_us) in (select rank, window_us from annotation_blocks
-        where job_id = $1 order by rank, window_us limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from span_blocks
-    where job_id = $1 and (window_id, rank, session, sequence) in (
-        select window_id, rank, session, sequence from span_blocks
-        where job_id = $1 order by window_id, rank, session, sequence limit $2)
-    returning octet_length(payload) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    R"(
-with gone as (
-    delete from findings
-    where job_id = $1 and (rule_config_id, finding) in (select rule_config_id, finding
-        from findings where job_id = $1 order by rule_config_id, finding limit $2)
-    returning 1
-)
-select count(*), 0::bigint from gone)",
-    R"(
-with gone as (
-    delete from events
-    where job_id = $1 and event_id in (select event_id from events
-        where job_id = $1 order by event_id limit $2)
-    returning 1
-)
-select count(*), 0::bigint from gone)",
-    R"(
-with gone as (
-    delete from streams
-    where job_id = $1 and session in (select session from streams
-        where job_id = $1 order by session limit $2)
-    returning 1
-)
-select count(*), 0::bigint from gone)",
-    R"(
-with gone as (
-    delete from schemas
-    where job_id = $1 and schema_hash in (select schema_hash from schemas
-        where job_id = $1 order by schema_hash limit $2)
-    returning octet_length(content) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    // A message that waits still goes out first; there is none of the removal itself. The state is
-    // asked twice: one that was asked for again while the delete waited for its row has another,
-    // and only what stands outside of the subquery is looked at anew.
-    R"(
-with gone as (
-    delete from deliveries
-    where job_id = $1 and state in ('delivered', 'dead')
-        and delivery_id in (select delivery_id from deliveries
-            where job_id = $1 and state in ('delivered', 'dead') order by delivery_id limit $2)
-    returning octet_length(body) as size
-)
-select count(*), coalesce(sum(size), 0)::bigint from gone)",
-    // Few rows each.
-    "with gone as (delete from nodes where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-    "with gone as (delete from windows where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-    "with gone as (delete from window_answers where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-    "with gone as (delete from ranks where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-    "with gone as (delete from rule_states where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-    "with gone as (delete from rule_configs where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-    "with gone as (delete from status_transitions where job_id = $1 returning 1) "
-    "select count(*), least($2::bigint, 0) from gone",
-};
+// Statements that remove up to $2 rows of the job $1, of a table each, and say how many and their
+// bytes. Tables with payloads come first.
+const std::vector<std::string>& JobPieces();
 
-// The same for what is older than $3, of samples and events only. Keys begin with the node or the
+// Statements that remove up to $2 samples and events of the job $1 from before $3. Keys begin with the node or the
 // rank, so each of these is looked at by itself: what stays of the others is not walked. Which
 // ranks there are is found by going from one to the next.
 inline constexpr const char* kOldPieces[] = {

@@ -60,9 +60,9 @@ from jobs
 where job_id = $1)";
 
 // Runs the statements until one has removed something.
-Result<Removed> RunPieces(Connection& connection, std::span<const char* const> pieces,
+Result<Removed> RunPieces(Connection& connection, const auto& pieces,
                           std::span<const Parameter> parameters) {
-  for (const char* piece : pieces) {
+  for (const auto& piece : pieces) {
     const Result<Rows> rows = connection.Query(piece, parameters);
     if (!rows) return rows.error();
     if (rows->Int(0, 0) > 0) return Removed{rows->Int(0, 0), rows->Int(0, 1)};
@@ -85,7 +85,7 @@ Result<Removed> RunRecordPiece(Connection& connection, const char* piece,
   const Result<bool> locked = TryLock(connection, kNoJob);
   if (!locked) return locked.error();
   if (!*locked) return Removed{};
-  const Result<Removed> removed = RunPieces(connection, {&piece, 1}, parameters);
+  const Result<Removed> removed = RunPieces(connection, std::span(&piece, 1), parameters);
   if (!removed) return removed.error();
   if (Status committed = transaction->Commit(); !committed) return committed.error();
   return *removed;
@@ -138,7 +138,7 @@ Result<Removed> RemoveSome(Connection& connection, std::int64_t job_id, std::int
   if (!locked) return locked.error();
   if (!*locked) return Removed{};
   const Parameter parameters[] = {job_id, most};
-  const Result<Removed> removed = RunPieces(connection, kPieces, parameters);
+  const Result<Removed> removed = RunPieces(connection, JobPieces(), parameters);
   if (!removed) return removed.error();
   const Status noted =
       Done(connection.Query(kNote, {job_id, removed->rows, removed->bytes, now_us, kQuietUs}));
