@@ -13,6 +13,7 @@
 #include "server/alert/retry.h"
 #include "server/alert/secrets.h"
 #include "server/store/postgres/database.h"
+#include "server/store/webhooks/deliveries.h"
 #include "server/store/webhooks/webhooks.h"
 
 namespace stepscope {

@@ -7,6 +7,7 @@
 #include "server/compact/take_frames.h"
 #include "server/compact/transaction_limits.h"
 #include "server/store/frames/stored_frames.h"
+#include "server/store/ticks/join_ticks.h"
 
 namespace stepscope {
 namespace {

@@ -1,5 +1,7 @@
 #include "server/compact/new_blocks.h"
 
+#include "server/store/ticks/join_ticks.h"
+
 #include <algorithm>
 #include <map>
 #include <set>

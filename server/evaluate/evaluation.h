@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "server/evaluate/feed.h"
+#include "server/store/rules/rule_outcome.h"
 #include "server/store/rules/rules.h"
 
 namespace stepscope {

@@ -10,6 +10,7 @@
 #include "core/base/guarded.h"
 #include "core/base/worker.h"
 #include "server/evaluate/evaluation.h"
+#include "server/store/rules/rule_outcome.h"
 
 namespace stepscope {
 

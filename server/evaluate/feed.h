@@ -9,7 +9,6 @@
 #include "server/evaluate/job_reads.h"
 #include "server/evaluate/job_view.h"
 #include "server/evaluate/watermark.h"
-#include "server/store/ticks/series.h"
 
 namespace stepscope {
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "server/store/steps/new_steps.h"
+#include "server/store/steps/steps.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/job_head.h"
 
 namespace stepscope {
 

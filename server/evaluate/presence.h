@@ -6,7 +6,7 @@
 #include "core/base/json.h"
 #include "rules/engine/rule.h"
 #include "server/store/jobs/jobs.h"
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/job_head.h"
 
 namespace stepscope {
 

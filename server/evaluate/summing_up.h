@@ -9,6 +9,7 @@
 #include "core/base/result.h"
 #include "core/base/time.h"
 #include "rules/engine/rule.h"
+#include "server/store/rules/rule_tasks.h"
 #include "server/store/rules/rules.h"
 
 namespace stepscope {

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/store/jobs/interval_requests.h"
+#include "server/store/jobs/job_change.h"
 #include "server/store/jobs/job_facts.h"
 #include "server/store/jobs/stop_requests.h"
 #include "server/store/jobs/windows.h"

@@ -7,6 +7,7 @@
 #include "server/evaluate/evaluation.h"
 #include "server/ingest/ingest.h"
 #include "server/store/rules/create_job.h"
+#include "server/store/rules/rule_outcome.h"
 #include "tests/scenarios/catalog.h"
 #include "tests/scenarios/made_agents.h"
 #include "tests/support/postgres.h"

@@ -12,6 +12,7 @@
 #include "core/wire/table_codec.h"
 #include "rules/catalog/catalog.h"
 #include "server/store/frames/streams.h"
+#include "server/store/jobs/job_change.h"
 #include "server/store/jobs/job_facts.h"
 #include "server/store/jobs/jobs.h"
 #include "server/store/rules/create_job.h"

@@ -5,7 +5,7 @@
 
 #include "server/store/rollups/job_rollups.h"
 #include "server/store/rollups/rollups.h"
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 

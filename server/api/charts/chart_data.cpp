@@ -7,6 +7,7 @@
 #include "server/store/rollups/rollup_gap.h"
 #include "server/store/ticks/short_range.h"
 #include "server/store/ticks/tick_stretches.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {

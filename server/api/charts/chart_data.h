@@ -6,8 +6,8 @@
 #include "server/api/charts/chart.h"
 #include "server/store/rollups/rollups.h"
 #include "server/store/ticks/job_head.h"
-#include "server/store/ticks/series.h"
 #include "server/store/ticks/tick_table.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/store/rollups/job_rollups.h"
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {

@@ -11,6 +11,7 @@
 #include "server/api/http/find_job.h"
 #include "server/api/http/json_text.h"
 #include "server/api/http/routes.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {

@@ -13,6 +13,7 @@
 #include "server/api/http/routes.h"
 #include "server/report/measure/sliding.h"
 #include "server/store/ticks/node_samples.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {

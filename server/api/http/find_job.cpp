@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/model/names.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {

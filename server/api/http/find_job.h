@@ -5,6 +5,7 @@
 
 #include "server/front/route.h"
 #include "server/store/ticks/job_head.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 

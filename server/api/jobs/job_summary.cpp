@@ -5,7 +5,9 @@
 
 #include "server/api/http/answer.h"
 #include "server/store/rollups/rollups.h"
-#include "server/store/ticks/series.h"
+#include "server/store/steps/steps.h"
+#include "server/store/ticks/job_head.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {

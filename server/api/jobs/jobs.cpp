@@ -13,6 +13,7 @@
 #include "server/api/jobs/new_job.h"
 #include "server/front/denial.h"
 #include "server/front/problem.h"
+#include "server/store/jobs/job_list.h"
 #include "server/store/jobs/job_rows.h"
 #include "server/store/rules/create_job.h"
 

@@ -8,7 +8,7 @@
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
 #include "server/report/measure/rank_summaries.h"
-#include "server/store/ticks/series.h"
+#include "server/store/steps/steps.h"
 
 namespace stepscope {
 namespace {

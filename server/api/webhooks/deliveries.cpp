@@ -1,5 +1,6 @@
 // /deliveries: the log of what was sent.
 
+#include "server/store/webhooks/deliveries.h"
 #include "server/api/http/answer.h"
 #include "server/api/http/body.h"
 #include "server/api/http/find_job.h"

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "server/api/http/answer.h"
+#include "server/store/webhooks/deliveries.h"
 
 namespace stepscope {
 namespace {

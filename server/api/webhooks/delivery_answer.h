@@ -2,7 +2,7 @@
 
 #include "core/base/json.h"
 #include "server/front/route.h"
-#include "server/store/webhooks/webhooks.h"
+#include "server/store/webhooks/deliveries.h"
 
 namespace stepscope {
 

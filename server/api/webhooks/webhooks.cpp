@@ -12,6 +12,7 @@
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
 #include "server/api/webhooks/delivery_answer.h"
+#include "server/store/webhooks/deliveries.h"
 
 namespace stepscope {
 namespace {

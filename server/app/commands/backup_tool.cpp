@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "server/postgres/postgres_process.h"
 #include "server/postgres/postgres_programs.h"
+#include "server/store/postgres/postgres_session.h"
 
 namespace stepscope {
 namespace {

@@ -1,5 +1,7 @@
 #include "server/report/measure/job_times.h"
 
+#include "server/store/steps/steps.h"
+
 #include <algorithm>
 
 namespace stepscope {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/report/measure/step_summary.h"
-#include "server/store/ticks/series.h"
+#include "server/store/annotations/annotations.h"
 
 namespace stepscope {
 

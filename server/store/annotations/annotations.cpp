@@ -1,10 +1,11 @@
+#include "server/store/annotations/annotations.h"
+
 // Statistics of annotations, summed up from blocks and the frames that are not compacted yet.
 
 #include <utility>
 
 #include "server/store/annotations/annotation_blocks.h"
 #include "server/store/frames/stored_frames.h"
-#include "server/store/ticks/series.h"
 
 namespace stepscope {
 namespace {

@@ -1,3 +1,5 @@
+#include "server/store/jobs/job_change.h"
+
 // The one place where a job's status changes.
 
 #include <optional>
@@ -6,7 +8,7 @@
 #include "server/store/jobs/job_lock.h"
 #include "server/store/jobs/job_rows.h"
 #include "server/store/postgres/cursor.h"
-#include "server/store/webhooks/webhooks.h"
+#include "server/store/webhooks/deliveries.h"
 
 namespace stepscope {
 namespace {

@@ -1,3 +1,5 @@
+#include "server/store/jobs/job_list.h"
+
 // The list of jobs: filtered before it is cut into pages, in a stable order.
 
 #include <algorithm>

@@ -66,43 +66,9 @@ Result<JobRow> LoadJob(Connection&, std::int64_t job_id);
 Statement FindJobs(const std::vector<std::string>& names);
 std::vector<JobRow> ReadJobs(const Rows& rows);
 
-struct JobFilter {
-  std::string name_contains, group, rule;
-  std::vector<JobStatus> statuses;        // empty = all
-  std::vector<RuleStatus> rule_statuses;  // with `rule`, or of any rule; empty = all
-  std::optional<std::int64_t> created_after_us, created_before_us;
-  std::vector<std::string> scopes;  // names, or beginnings and '*'; empty = all
-  std::string sort = "-created";    // created, name, status; '-' = descending
-  std::string after;                // cursor: opaque, made by ListJobs; Invalid for another sort
-  int limit = 50;
-};
-struct JobListItem {
-  JobRow job;
-  std::vector<std::string> rules_in_trouble;  // names with IssuesFound or Error
-  int nodes = 0, gpus = 0;
-};
-struct JobPage {
-  std::vector<JobListItem> items;
-  std::string next;        // "" at the end
-  std::int64_t total = 0;  // of the filter, all pages
-};
-Result<JobPage> ListJobs(Connection&, const JobFilter&);
-
 Result<std::vector<NodeRow>> ListNodes(Connection&, std::int64_t job_id);
 Result<std::vector<RankRow>> ListRanks(Connection&, std::int64_t job_id);
 Result<std::vector<TransitionRow>> ListTransitions(
     Connection&, std::int64_t job_id);  // of job and rules, by time
-
-// Changes a job's status in the caller's transaction: row, transition, webhook deliveries
-// (job.completed, job.failed, job.stopped). Nothing happens when it already has this status and
-// secondary status, or has ended. A job that is Stopping ends as Stopped, however it ends.
-struct JobChange {
-  JobStatus status = JobStatus::kInProgress;
-  std::string secondary_status, detail;
-  Json failure;
-  std::int64_t at_us = 0;     // also the job's end when the status is a final one
-  bool stop_refused = false;  // a job that is Stopping goes on
-};
-Status ChangeJob(Connection&, std::int64_t job_id, const JobChange&, const std::string& public_url);
 
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include "core/base/json_members.h"
 #include "core/base/text.h"
 #include "core/wire/push_answer.h"
+#include "server/store/jobs/job_change.h"
 #include "server/store/jobs/job_lock.h"
 #include "server/store/jobs/silences.h"
 #include "server/store/postgres/cursor.h"

@@ -1,187 +1,112 @@
-// Calls of a connection: what is prepared, and how PostgreSQL plans it.
-
 #include "server/store/postgres/database.h"
 
-#include <algorithm>
+#include <sys/eventfd.h>
 
-#include "server/store/postgres/postgres_session.h"
-#include "server/store/postgres/session_settings.h"
-#include "server/store/postgres/statement_names.h"
+#include "core/base/clock.h"
+#include "core/base/text.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kNotSupported = "0A000";
-constexpr char kLost[] = "database: the connection is lost";
+constexpr char kBegin[] = "begin", kCommit[] = "commit";
+constexpr Duration kDeadline = 10s;  // of what the server lets a statement take
 
 }  // namespace
 
-struct Connection::Calls {
-  Calls(Duration deadline, int cut) : session(deadline, cut) {}
-
-  PostgresSession session;
-  StatementNames statements;
-  BlockCache* blocks = nullptr;
-  std::optional<Plan> plan = Plan::kCustom;  // nothing: not known
-
-  Status PlanAs(Plan wanted);
-  Result<Rows> Ask(const std::string& sql, std::span<const Parameter> parameters);
-  Result<std::vector<PreparedCall>> Prepared(std::span<const Statement> statements) const;
-  PairOfRows AskPair(std::span<const Statement> both);
-  Result<std::vector<Rows>> AskTogether(std::span<const Statement> statements);
-};
-
-Connection::Connection(Duration deadline, int cut)
-    : calls_(std::make_unique<Calls>(deadline, cut)) {}
-Connection::~Connection() = default;
-
-Result<std::unique_ptr<Connection>> Connection::Open(const std::string& url, Duration deadline,
-                                                     int cut) {
-  std::unique_ptr<Connection> connection(new Connection(deadline, cut));
-  if (Status connected = connection->calls_->session.Connect(url); !connected) {
-    return connected.error();
-  }
-  return connection;
+Result<Transaction> Transaction::Begin(Connection& connection) {
+  Result<Rows> begun = connection.Query(kBegin);
+  if (!begun) return begun.error();
+  return Transaction(connection);
 }
 
-Status Connection::Calls::PlanAs(Plan wanted) {
-  if (plan == wanted) return {};
-  const Result<Rows> set = session.Execute(SetPlan(wanted));
-  if (!set) return set.error();
-  plan = wanted;
+Result<Transaction> Transaction::Begin(Connection& connection, std::span<const Statement> first,
+                                       std::vector<Rows>& rows) {
+  std::vector<Statement> all = {{kBegin, {}}};
+  all.insert(all.end(), first.begin(), first.end());
+  Transaction transaction(connection);
+  Result<std::vector<Rows>> answers = connection.QueryTogether(all);
+  if (!answers) return answers.error();
+  rows.assign(answers->begin() + 1, answers->end());
+  return transaction;
+}
+
+Result<Transaction> Transaction::Snapshot(Connection& connection) {
+  Result<Rows> begun = connection.Query("begin isolation level repeatable read read only");
+  if (!begun) return begun.error();
+  return Transaction(connection);
+}
+
+Transaction::Transaction(Transaction&& other) noexcept
+    : connection_(std::exchange(other.connection_, nullptr)) {}
+
+// What cannot be rolled back is on a broken connection, which PostgreSQL rolls back by itself.
+Transaction::~Transaction() {
+  if (connection_ && !connection_->broken()) (void)connection_->Query(kRollback);
+}
+
+// A failed transaction answers "rollback" to commit without an error; statements before it failed,
+// so callers never come here with one.
+Status Transaction::Commit(std::vector<Statement> last) {
+  last.push_back({kCommit, {}});
+  const auto written = connection_->QueryTogether(last);
+  if (!written) return written.error();
+  connection_ = nullptr;
   return {};
 }
 
-Result<Rows> Connection::Calls::Ask(const std::string& sql, std::span<const Parameter> parameters) {
-  const Result<BoundParameters> bound = Bind(parameters);
-  if (!bound) return bound.error();
-  const StatementNames::Choice choice = statements.Next(sql, bound->types);
-  if (choice.prepare) {
-    const Status prepared = session.Prepare(choice.name, sql, *bound);
-    if (!prepared) statements.Forget(sql, bound->types);
-    if (!prepared) return prepared.error();
+Database::Database(std::string url, std::size_t most, BlockCache* blocks)
+    : url_(std::move(url)),
+      most_(most),
+      blocks_(blocks),
+      cut_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+
+void Database::Cut() {
+  eventfd_write(cut_.get(), 1);
+}
+
+Database::Lease::Lease(Database& home, std::unique_ptr<Connection> connection)
+    : home_(&home), connection_(std::move(connection)) {}
+
+Database::Lease::Lease(Lease&& other) noexcept
+    : home_(std::exchange(other.home_, nullptr)), connection_(std::move(other.connection_)) {}
+
+Database::Lease::~Lease() {
+  if (!home_) return;
+  if (connection_ && connection_->broken()) connection_.reset();
+  home_->pool_.Change([&](Pool& pool) {
+    --pool.out;
+    if (connection_) pool.idle.push_back(std::move(connection_));
+  });
+}
+
+Result<Database::Lease> Database::Acquire(Duration wait, Duration deadline) {
+  const auto free = [this](const Pool& pool) { return pool.out < most_; };
+  std::unique_ptr<Connection> connection;
+  bool lent = false;
+  const SteadyTime until = SystemClock().Steady() + wait;
+  // Several waiters may see the same free place; the losers wait again.
+  while (!lent) {
+    if (!pool_.Wait({}, until - SystemClock().Steady(), free)) {
+      return Unavailable(Format("database: all {} connections are busy", most_));
+    }
+    lent = pool_.Change([&](Pool& pool) {
+      if (pool.out >= most_) return false;
+      ++pool.out;
+      if (pool.idle.empty()) return true;
+      connection = std::move(pool.idle.back());
+      pool.idle.pop_back();
+      return true;
+    });
   }
-  Result<Rows> rows = session.Run(choice.name, sql, *bound);
-  // What was prepared does not fit the tables any more: another replica has migrated them.
-  const bool stale = !choice.name.empty() && session.sqlstate == kNotSupported;
-  if (stale) return session.Lost("the tables have changed");
-  return rows;
-}
-
-// None when one of them is not prepared yet.
-Result<std::vector<PreparedCall>> Connection::Calls::Prepared(
-    std::span<const Statement> wanted) const {
-  std::vector<PreparedCall> calls;
-  for (const Statement& statement : wanted) {
-    Result<BoundParameters> bound = Bind(statement.parameters);
-    if (!bound) return bound.error();
-    std::string name = statements.Prepared(statement.sql, bound->types);
-    if (name.empty()) return std::vector<PreparedCall>();
-    calls.push_back({std::move(name), std::move(*bound)});
+  Lease lease(*this, std::move(connection));
+  if (!lease.connection_ || lease.connection_->broken()) {
+    Result<std::unique_ptr<Connection>> opened = Connection::Open(url_, kDeadline, cut_.get());
+    if (!opened) return opened.error();
+    lease.connection_ = std::move(*opened);
+    lease.connection_->set_blocks(blocks_);
   }
-  return calls;
-}
-
-Connection::PairOfRows Connection::Calls::AskPair(std::span<const Statement> both) {
-  const auto calls = Prepared(both);
-  if (!calls || calls->empty()) return {Ask(both[0].sql, both[0].parameters), {}};
-  std::vector<Result<Rows>> answers = session.RunAll(*calls);
-  if (session.sqlstate == kNotSupported) return {session.Lost("the tables have changed"), {}};
-  if (!answers[0]) return {std::move(answers[0]), {}};
-  return {std::move(answers[0]), std::move(answers[1])};
-}
-
-Result<std::vector<Rows>> Connection::Calls::AskTogether(std::span<const Statement> wanted) {
-  const auto calls = Prepared(wanted);
-  if (!calls) return calls.error();
-  std::vector<Result<Rows>> answers;
-  if (!calls->empty()) answers = session.RunAll(*calls);
-  if (session.sqlstate == kNotSupported) return session.Lost("the tables have changed");
-  std::vector<Rows> rows;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    Result<Rows> answer =
-        calls->empty() ? Ask(wanted[i].sql, wanted[i].parameters) : std::move(answers[i]);
-    if (!answer) return answer.error();
-    rows.push_back(std::move(*answer));
-  }
-  return rows;
-}
-
-Result<Rows> Connection::Query(const std::string& sql, std::span<const Parameter> parameters) {
-  return Query(Plan::kCustom, sql, parameters);
-}
-
-Result<Rows> Connection::QueryByKey(const std::string& sql,
-                                    std::initializer_list<Parameter> parameters) {
-  return Query(Plan::kGeneric, sql, std::span(parameters.begin(), parameters.size()));
-}
-
-Result<Rows> Connection::QueryByKey(const Statement& statement) {
-  return Query(Plan::kGeneric, statement.sql, statement.parameters);
-}
-
-Connection::PairOfRows Connection::QueryPair(const Statement& first, const Statement& second) {
-  if (!calls_->session.open()) return {Unavailable(kLost), {}};
-  calls_->session.sqlstate.clear();
-  const Status set = calls_->PlanAs(Plan::kGeneric);
-  const Statement both[] = {first, second};
-  PairOfRows rows = set ? calls_->AskPair(both) : PairOfRows{set.error(), {}};
-  const bool failed = !rows.first || (rows.second && !*rows.second);
-  if (failed) calls_->plan.reset();
-  return rows;
-}
-
-Result<std::vector<Rows>> Connection::QueryTogether(std::span<const Statement> statements) {
-  if (!calls_->session.open()) return Unavailable(kLost);
-  calls_->session.sqlstate.clear();
-  const bool any =
-      !std::ranges::all_of(statements, &std::vector<Parameter>::empty, &Statement::parameters);
-  const Status set = any ? calls_->PlanAs(Plan::kGeneric) : Status();
-  auto rows = set ? calls_->AskTogether(statements) : Result<std::vector<Rows>>(set.error());
-  if (!rows) calls_->plan.reset();
-  return rows;
-}
-
-// A transaction that is rolled back takes the way of planning back with it.
-Result<Rows> Connection::Query(Plan plan, const std::string& sql,
-                               std::span<const Parameter> parameters) {
-  if (!calls_->session.open()) return Unavailable(kLost);
-  calls_->session.sqlstate.clear();
-  Status set = parameters.empty() ? Status() : calls_->PlanAs(plan);
-  Result<Rows> rows = set ? calls_->Ask(sql, parameters) : Result<Rows>(set.error());
-  if (!rows || sql == kRollback) calls_->plan.reset();
-  return rows;
-}
-
-Status Connection::Execute(const std::string& script) {
-  if (!calls_->session.open()) return Unavailable(kLost);
-  calls_->session.sqlstate.clear();
-  Result<Rows> answer = calls_->session.Execute(script);
-  return answer ? Status() : Status(answer.error());
-}
-
-bool Connection::broken() const {
-  return calls_->session.broken();
-}
-
-BlockCache* Connection::blocks() const {
-  return calls_->blocks;
-}
-
-void Connection::set_blocks(BlockCache* blocks) {
-  calls_->blocks = blocks;
-}
-
-void Connection::set_deadline(Duration deadline) {
-  calls_->session.deadline = deadline;
-}
-
-Duration Connection::deadline() const {
-  return calls_->session.deadline;
-}
-
-std::string Connection::last_sqlstate() const {
-  return calls_->session.sqlstate;
+  lease.connection_->set_deadline(deadline);
+  return lease;
 }
 
 }  // namespace stepscope

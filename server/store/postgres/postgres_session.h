@@ -14,6 +14,14 @@ struct pg_result;
 
 namespace stepscope {
 
+// The address as PostgreSQL's own programs take it from their environment ("PGHOST=db"): on a
+// command line everyone would see the password.
+Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url);
+
+// Whether a server takes connections there, of anyone at all; asks for at most 3 s. Yes too where
+// the address is such that nobody can be asked: waiting does not help.
+bool IsDatabaseUp(const std::string& url);
+
 // One that is prepared, and what is bound to it.
 struct PreparedCall {
   std::string name;

@@ -11,9 +11,9 @@ namespace stepscope {
 // bytes. Tables with payloads come first.
 const std::vector<std::string>& JobPieces();
 
-// Statements that remove up to $2 samples and events of the job $1 from before $3. Keys begin with the node or the
-// rank, so each of these is looked at by itself: what stays of the others is not walked. Which
-// ranks there are is found by going from one to the next.
+// Statements that remove up to $2 samples and events of the job $1 from before $3. Keys begin with
+// the node or the rank, so each of these is looked at by itself: what stays of the others is not
+// walked. Which ranks there are is found by going from one to the next.
 inline constexpr const char* kOldPieces[] = {
     R"(
 with gone as (

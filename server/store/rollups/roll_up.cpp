@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/store/rollups/rollups.h"
+#include "server/store/ticks/join_ticks.h"
 
 namespace stepscope {
 namespace {

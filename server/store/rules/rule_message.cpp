@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 #include "server/store/jobs/job_rows.h"
-#include "server/store/webhooks/webhooks.h"
+#include "server/store/webhooks/deliveries.h"
 
 namespace stepscope {
 namespace {

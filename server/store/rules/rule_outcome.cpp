@@ -1,3 +1,5 @@
+#include "server/store/rules/rule_outcome.h"
+
 // What an evaluation leaves: what it saves, verdict, findings, status, transition and messages,
 // all in one transaction that only the holder of the task's fence can commit.
 

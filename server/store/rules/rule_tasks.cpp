@@ -1,3 +1,5 @@
+#include "server/store/rules/rule_tasks.h"
+
 // The queue of evaluations: claimed with a lease, written under a fence (trust.md 3.5).
 
 #include "core/base/text.h"

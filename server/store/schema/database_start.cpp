@@ -2,6 +2,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "server/store/postgres/postgres_session.h"
 #include "server/store/schema/migrations.h"
 
 namespace stepscope {

@@ -1,9 +1,12 @@
 #include "server/store/steps/block_summary.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
+#include "core/wire/bytes.h"
 #include "server/store/jobs/capped_sum.h"
+#include "server/store/steps/step_blocks.h"
 
 namespace stepscope {
 namespace {
@@ -59,6 +62,162 @@ BlockSummary SummariseBlock(std::span<const Step> steps) {
   }
   CutToMicros(summary.points);
   for (const auto& [bin, count] : walls) summary.walls.push_back({bin, count});
+  return summary;
+}
+
+namespace {
+
+// The bytes of a summary: varints, a number as its difference to where it is expected. A version,
+// then points, extremes, phases and bins.
+
+constexpr std::uint64_t kVersion = 2;  // 1 had no phases but data in its points
+constexpr std::uint64_t kMostPoints = kStepsPerBlock / kStepsPerPoint;
+
+// Over the ends of int64 and back again, in what is written as in what is read.
+std::uint64_t Difference(std::int64_t value, std::int64_t expected) {
+  return ZigZag(static_cast<std::int64_t>(static_cast<std::uint64_t>(value) -
+                                          static_cast<std::uint64_t>(expected)));
+}
+std::int64_t TakeNear(ByteReader& reader, std::int64_t expected) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(expected) +
+                                   static_cast<std::uint64_t>(UnZigZag(reader.TakeVarint())));
+}
+
+// Where the point behind one is expected.
+StepPoint Expected(const StepPoint& before) {
+  const auto sum = [](std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  };
+  StepPoint point = before;
+  point.step = sum(before.step, before.count);
+  point.start_us = sum(before.start_us, before.wall_ns / 1'000);
+  return point;
+}
+
+constexpr std::int64_t StepPoint::*kFields[] = {&StepPoint::step, &StepPoint::start_us,
+                                                &StepPoint::wall_ns};
+
+// A bit for each phase that occurs in any point.
+std::uint64_t PhasesIn(const std::vector<StepPoint>& points) {
+  std::uint64_t phases = 0;
+  for (const StepPoint& point : points) {
+    for (std::size_t i = 0; i < kPhaseCount; ++i) {
+      if (point.phases_ns[i] != 0) phases |= std::uint64_t{1} << i;
+    }
+  }
+  return phases;
+}
+
+constexpr bool Has(std::uint64_t phases, std::size_t phase) {
+  return (phases >> phase & 1) != 0;
+}
+
+// All points have kStepsPerPoint steps, but the last.
+void PutPoints(const std::vector<StepPoint>& points, std::string& bytes) {
+  const std::uint64_t phases = PhasesIn(points);
+  PutVarint(bytes, points.size());
+  PutVarint(bytes, static_cast<std::uint64_t>(points.back().count));
+  PutVarint(bytes, phases);
+  StepPoint expected;
+  for (const StepPoint& point : points) {
+    for (const auto field : kFields) PutVarint(bytes, Difference(point.*field, expected.*field));
+    for (std::size_t i = 0; i < kPhaseCount; ++i) {
+      if (!Has(phases, i)) continue;
+      PutVarint(bytes, Difference(point.phases_ns[i] / 1'000, expected.phases_ns[i] / 1'000));
+    }
+    expected = Expected(point);
+  }
+}
+
+void TakePhases(ByteReader& reader, std::uint64_t phases, const StepPoint& expected,
+                StepPoint& point) {
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    if (!Has(phases, i)) continue;
+    const std::int64_t us = TakeNear(reader, expected.phases_ns[i] / 1'000);
+    if (us < 0 || us > INT64_MAX / 1'000) return reader.Fail();
+    point.phases_ns[i] = us * 1'000;
+  }
+}
+
+void TakePoints(ByteReader& reader, std::vector<StepPoint>& points) {
+  const std::uint64_t count = reader.TakeVarint(), in_last = reader.TakeVarint();
+  const std::uint64_t phases = reader.TakeVarint();
+  if (count == 0 || count > kMostPoints || in_last == 0 || in_last > kStepsPerPoint ||
+      std::bit_width(phases) > static_cast<int>(kPhaseCount)) {
+    return reader.Fail();
+  }
+  points.reserve(count);
+  StepPoint expected;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    StepPoint point{.count = static_cast<std::int64_t>(i + 1 < count ? kStepsPerPoint : in_last)};
+    for (const auto field : kFields) point.*field = TakeNear(reader, expected.*field);
+    TakePhases(reader, phases, expected, point);
+    if (point.wall_ns < 0 || !reader.ok()) return reader.Fail();
+    points.push_back(point);
+    expected = Expected(point);
+  }
+}
+
+void TakeWalls(ByteReader& reader, std::int64_t steps, std::vector<DurationBin>& walls) {
+  const std::uint64_t bins = reader.TakeVarint();
+  if (bins > static_cast<std::uint64_t>(steps)) return reader.Fail();
+  walls.reserve(bins);
+  std::uint64_t next = 0;
+  for (std::uint64_t i = 0; i < bins; ++i) {
+    const std::uint64_t skipped = reader.TakeVarint(), count = reader.TakeVarint();
+    if (skipped >= kDurationBins - next || count == 0 ||
+        count > static_cast<std::uint64_t>(steps)) {
+      return reader.Fail();
+    }
+    next += skipped;
+    walls.push_back({static_cast<std::uint32_t>(next++), static_cast<std::int64_t>(count)});
+    steps -= walls.back().count;
+  }
+  if (steps != 0) reader.Fail();
+}
+
+bool FitExtremes(const BlockSummary& summary) {
+  return summary.min_wall_ns >= 0 && summary.max_wall_ns >= summary.min_wall_ns &&
+         DurationBinOf(summary.min_wall_ns) == summary.walls.front().bin &&
+         DurationBinOf(summary.max_wall_ns) == summary.walls.back().bin;
+}
+
+}  // namespace
+
+std::string EncodeSummary(const BlockSummary& summary) {
+  std::string bytes;
+  PutVarint(bytes, kVersion);
+  PutPoints(summary.points, bytes);
+  PutVarint(bytes, Difference(summary.last_step, summary.points.back().step));
+  PutVarint(bytes, ZigZag(summary.min_wall_ns));
+  PutVarint(bytes, Difference(summary.max_wall_ns, summary.min_wall_ns));
+  for (const std::int64_t ns : summary.phases_ns) PutVarint(bytes, ZigZag(ns));
+  PutVarint(bytes, summary.walls.size());
+  std::uint32_t next = 0;
+  for (const DurationBin& wall : summary.walls) {
+    PutVarint(bytes, wall.bin - next);
+    PutVarint(bytes, static_cast<std::uint64_t>(wall.count));
+    next = wall.bin + 1;
+  }
+  return bytes;
+}
+
+Result<BlockSummary> DecodeSummary(std::string_view bytes) {
+  ByteReader reader(bytes);
+  BlockSummary summary;
+  if (reader.TakeVarint() != kVersion) return Invalid("summary of steps: of another version");
+  TakePoints(reader, summary.points);
+  if (reader.ok()) summary.last_step = TakeNear(reader, summary.points.back().step);
+  summary.min_wall_ns = TakeNear(reader, 0);
+  summary.max_wall_ns = TakeNear(reader, summary.min_wall_ns);
+  for (std::int64_t& ns : summary.phases_ns) {
+    ns = TakeNear(reader, 0);
+    if (ns < 0) reader.Fail();
+  }
+  if (reader.ok()) TakeWalls(reader, CountSteps(summary), summary.walls);
+  if (!reader.ok() || reader.left() != 0 || !FitExtremes(summary)) {
+    return Invalid("summary of steps: damaged");
+  }
   return summary;
 }
 

@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "server/store/ticks/series.h"
+#include "core/model/step.h"
+#include "server/store/postgres/database.h"
 
 namespace stepscope {
 

@@ -10,6 +10,7 @@
 #include "server/store/postgres/arrays.h"
 #include "server/store/postgres/cursor.h"
 #include "server/store/steps/block_summary.h"
+#include "server/store/steps/steps.h"
 #include "server/store/ticks/block_tables.h"
 
 namespace stepscope {

@@ -9,7 +9,7 @@
 #include "core/model/step.h"
 #include "core/model/table.h"
 #include "server/store/postgres/database.h"
-#include "server/store/ticks/series.h"
+#include "server/store/steps/steps.h"
 
 namespace stepscope {
 

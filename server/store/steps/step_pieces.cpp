@@ -7,7 +7,7 @@
 
 #include "server/store/steps/step_blocks.h"
 #include "server/store/steps/step_stretches.h"
-#include "server/store/ticks/series.h"
+#include "server/store/steps/steps.h"
 
 namespace stepscope {
 namespace {

@@ -1,3 +1,5 @@
+#include "server/store/steps/steps.h"
+
 // Steps of a rank, put together from frames and blocks.
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include "core/wire/table_codec.h"
 #include "server/store/frames/stored_frames.h"
 #include "server/store/steps/step_blocks.h"
-#include "server/store/ticks/series.h"
 
 namespace stepscope {
 namespace {

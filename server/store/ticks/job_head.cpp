@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "server/store/jobs/job_rows.h"
 #include "server/store/ticks/job_head.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {

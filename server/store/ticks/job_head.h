@@ -6,10 +6,16 @@
 #include <vector>
 
 #include "server/store/jobs/jobs.h"
-#include "server/store/ticks/series.h"
 #include "server/store/ticks/short_range.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
+
+// First and last tick of each node, for the range of charts.
+struct TickRange {
+  std::int64_t node_id = 0, from_us = 0, to_us = 0;
+};
+Result<std::vector<TickRange>> ReadTickRanges(Connection&, std::int64_t job_id);
 
 // A node of a job as its charts need it: NodeRow has the rest.
 struct NodeBrief {

@@ -1,3 +1,5 @@
+#include "server/store/ticks/join_ticks.h"
+
 // Tables of ticks that become one.
 
 #include <algorithm>
@@ -201,18 +203,6 @@ TickTable Concatenated(const std::vector<TickTable>& tables, const TickBounds& b
 }
 
 }  // namespace
-
-std::uint8_t ScaleThatFits(const std::vector<std::int64_t>& values, std::uint8_t scale,
-                           std::uint8_t wanted) {
-  if (values.empty() || wanted <= scale) return wanted;
-  const auto [least, greatest] = std::ranges::minmax(values);
-  const auto fits = [&](std::uint8_t to) {
-    const std::int64_t factor = PowerOfTen(static_cast<std::uint8_t>(to - scale));
-    return least >= INT64_MIN / factor && greatest <= INT64_MAX / factor;
-  };
-  while (wanted > scale && !fits(wanted)) --wanted;
-  return wanted;
-}
 
 TickTable JoinTicks(std::vector<TickTable> tables, const TickBounds& bounds) {
   std::erase_if(tables, [](const TickTable& table) { return table.at_us.empty(); });

@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "server/store/ticks/tick_stretches.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {

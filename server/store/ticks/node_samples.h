@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 

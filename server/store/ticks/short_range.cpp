@@ -9,6 +9,7 @@
 #include "core/wire/frame.h"
 #include "server/store/ticks/block_cache.h"
 #include "server/store/ticks/blocks.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {

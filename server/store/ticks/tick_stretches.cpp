@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/store/ticks/blocks.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {

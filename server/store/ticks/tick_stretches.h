@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 

@@ -87,4 +87,16 @@ TickTable SliceTicks(const TickTable& table, std::size_t first, std::size_t last
   return slice;
 }
 
+std::uint8_t ScaleThatFits(const std::vector<std::int64_t>& values, std::uint8_t scale,
+                           std::uint8_t wanted) {
+  if (values.empty() || wanted <= scale) return wanted;
+  const auto [least, greatest] = std::ranges::minmax(values);
+  const auto fits = [&](std::uint8_t to) {
+    const std::int64_t factor = PowerOfTen(static_cast<std::uint8_t>(to - scale));
+    return least >= INT64_MIN / factor && greatest <= INT64_MAX / factor;
+  };
+  while (wanted > scale && !fits(wanted)) --wanted;
+  return wanted;
+}
+
 }  // namespace stepscope

@@ -1,3 +1,5 @@
+#include "server/store/ticks/ticks.h"
+
 // Ticks of a node, put together from frames and blocks: each instant once, only what is asked for.
 
 #include <algorithm>
@@ -6,7 +8,7 @@
 
 #include "server/store/frames/stored_frames.h"
 #include "server/store/ticks/blocks.h"
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/join_ticks.h"
 #include "server/store/ticks/short_range.h"
 
 namespace stepscope {

@@ -1,10 +1,11 @@
+#include "server/store/webhooks/deliveries.h"
+
 // The outbox: one row for each message to each webhook, claimed by whoever sends.
 
 #include <algorithm>
 
 #include "core/base/text.h"
 #include "server/store/postgres/cursor.h"
-#include "server/store/webhooks/webhooks.h"
 
 namespace stepscope {
 namespace {

@@ -7,7 +7,7 @@
 #include "server/compact/compact_node.h"
 #include "server/store/retention/removals.h"
 #include "server/store/ticks/block_cache.h"
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/ticks.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 

@@ -9,7 +9,7 @@
 #include "core/model/span_bins.h"
 #include "server/compact/compactor.h"
 #include "server/store/annotations/annotation_blocks.h"
-#include "server/store/ticks/series.h"
+#include "server/store/annotations/annotations.h"
 #include "tests/server/compact/compact_fixture.h"
 
 namespace stepscope {

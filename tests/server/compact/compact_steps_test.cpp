@@ -6,7 +6,7 @@
 
 #include "server/store/retention/compact_tasks.h"
 #include "server/store/steps/step_blocks.h"
-#include "server/store/ticks/series.h"
+#include "server/store/steps/steps.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/ticks.h"
 #include "tests/server/compact/compact_fixture.h"
 
 namespace stepscope {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "server/compact/compact_steps.h"
+#include "server/store/steps/steps.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 

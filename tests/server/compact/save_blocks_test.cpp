@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "server/store/ticks/series.h"
 #include "tests/server/compact/compact_fixture.h"
 
 namespace stepscope {

@@ -10,7 +10,8 @@
 #include "core/base/text.h"
 #include "server/compact/new_blocks.h"
 #include "server/store/rollups/job_rollups.h"
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/join_ticks.h"
+#include "server/store/ticks/ticks.h"
 #include "tests/server/compact/compact_fixture.h"
 #include "tests/support/read_all.h"
 

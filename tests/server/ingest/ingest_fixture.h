@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "server/ingest/ingest.h"
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/ticks.h"
 #include "tests/support/frames.h"
 #include "tests/support/postgres.h"
 

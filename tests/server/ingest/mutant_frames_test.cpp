@@ -7,7 +7,10 @@
 #include "server/compact/compact_annotations.h"
 #include "server/compact/compact_node.h"
 #include "server/compact/compact_steps.h"
+#include "server/store/annotations/annotations.h"
 #include "server/store/rollups/rollups.h"
+#include "server/store/steps/steps.h"
+#include "server/store/ticks/ticks.h"
 #include "tests/server/ingest/ingest_fixture.h"
 #include "tests/support/read_all.h"
 

@@ -6,6 +6,7 @@
 
 #include "server/store/jobs/silences.h"
 #include "server/store/rules/create_job.h"
+#include "server/store/webhooks/deliveries.h"
 #include "server/store/webhooks/webhooks.h"
 #include "tests/server/ingest/ingest_fixture.h"
 

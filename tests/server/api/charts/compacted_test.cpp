@@ -15,7 +15,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kTicks = 7'200;  // an hour at 2 Hz
+constexpr std::int64_t kHourTicks = 7'200;  // an hour at 2 Hz
 constexpr std::int64_t kTickUs = 500'000;
 
 // The same, but for the last digit of a mean: sums of integers round otherwise than those of reals.
@@ -41,7 +41,7 @@ class CompactedTest : public ApiTest {
     Push(agent.Started(kStartUs));
     Push(agent.Rank(kStartUs, 0));
     std::mt19937 dice(3);
-    for (std::int64_t from = 0; from < kTicks; from += 600) {
+    for (std::int64_t from = 0; from < kHourTicks; from += 600) {
       std::vector<std::int64_t> at_us;
       std::vector<double> percent;
       for (std::int64_t i = from; i < from + 600; ++i) {
@@ -53,7 +53,7 @@ class CompactedTest : public ApiTest {
       Push(agent.Steps(0, kStartUs + from * kTickUs, std::vector<std::int64_t>(200, 100), 0.5,
                        from));
     }
-    Push(agent.Ended(kStartUs + kTicks * kTickUs, 0));
+    Push(agent.Ended(kStartUs + kHourTicks * kTickUs, 0));
   }
 
   std::vector<Json> Answers() {

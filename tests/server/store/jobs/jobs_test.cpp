@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "core/base/text.h"
+#include "server/store/jobs/job_change.h"
+#include "server/store/jobs/job_list.h"
+#include "server/store/rules/rule_tasks.h"
 #include "server/store/rules/rules.h"
+#include "server/store/webhooks/deliveries.h"
 #include "server/store/webhooks/webhooks.h"
 #include "tests/support/postgres.h"
 

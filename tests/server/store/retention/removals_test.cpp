@@ -15,7 +15,7 @@
 #include "server/store/retention/removal_pieces.h"
 #include "server/store/rules/create_job.h"
 #include "server/store/rules/rule_changes.h"
-#include "server/store/webhooks/webhooks.h"
+#include "server/store/webhooks/deliveries.h"
 #include "tests/support/postgres.h"
 
 namespace stepscope {

@@ -4,6 +4,7 @@
 
 #include "server/store/jobs/jobs.h"
 #include "server/store/rules/create_job.h"
+#include "server/store/rules/rule_tasks.h"
 #include "server/store/rules/rules.h"
 #include "tests/support/postgres.h"
 

@@ -7,6 +7,9 @@
 
 #include "server/store/jobs/jobs.h"
 #include "server/store/rules/create_job.h"
+#include "server/store/rules/rule_outcome.h"
+#include "server/store/rules/rule_tasks.h"
+#include "server/store/webhooks/deliveries.h"
 #include "server/store/webhooks/webhooks.h"
 #include "tests/support/postgres.h"
 

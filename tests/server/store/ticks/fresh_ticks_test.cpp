@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 #include "server/store/ticks/blocks.h"
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/ticks.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 

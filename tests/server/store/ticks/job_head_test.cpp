@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "server/store/rules/create_job.h"
+#include "server/store/ticks/ticks.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 

@@ -1,4 +1,3 @@
-#include "server/store/ticks/series.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +5,13 @@
 #include <random>
 
 #include "core/base/text.h"
+#include "server/store/annotations/annotations.h"
 #include "server/store/frames/stored_frames.h"
 #include "server/store/jobs/job_facts.h"
 #include "server/store/rollups/job_rollups.h"
+#include "server/store/steps/steps.h"
+#include "server/store/ticks/job_head.h"
+#include "server/store/ticks/ticks.h"
 #include "tests/support/job_frames.h"
 #include "tests/support/postgres.h"
 #include "tests/support/read_all.h"

@@ -4,6 +4,7 @@
 
 #include "server/store/jobs/jobs.h"
 #include "server/store/rules/create_job.h"
+#include "server/store/webhooks/deliveries.h"
 #include "tests/support/postgres.h"
 
 namespace stepscope {

@@ -2,14 +2,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "core/model/step.h"
-#include "core/model/table.h"
 #include "server/store/postgres/database.h"
 #include "server/store/ticks/tick_table.h"
 
@@ -46,30 +39,5 @@ struct NodeTicks {
 };
 using TakeTicks = std::function<Status(NodeTicks)>;
 Status ForEachFreshNode(Connection&, const TickQuery&, const TakeTicks& take);
-
-struct StepQuery {
-  std::int64_t job_id = 0;
-  int rank = 0;
-  std::int64_t after_us = 0;  // start of the step, exclusive
-  std::int64_t until_us = INT64_MAX;
-  std::size_t most_rows = 100'000;
-};
-Result<std::vector<Step>> ReadSteps(Connection&, const StepQuery&);
-
-// Statistics of annotations over the whole job, of each of these ranks that has some. They are
-// added up, so ask in a snapshot: each push is in a frame or in a block there.
-struct AnnotationRow {
-  std::string name;
-  std::int64_t count = 0, sum_ns = 0, min_ns = 0, max_ns = 0;
-  std::map<int, std::int64_t> bins;  // how many of them lie in which (core/model/span_bins.h)
-};
-Result<std::map<int, std::vector<AnnotationRow>>> ReadAnnotations(Connection&, std::int64_t job_id,
-                                                                  std::span<const int> ranks);
-
-// First and last tick of each node, for the range of charts.
-struct TickRange {
-  std::int64_t node_id = 0, from_us = 0, to_us = 0;
-};
-Result<std::vector<TickRange>> ReadTickRanges(Connection&, std::int64_t job_id);
 
 }  // namespace stepscope

@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 #include "server/compact/retention.h"
-#include "server/store/ticks/series.h"
+#include "server/store/ticks/ticks.h"
 #include "tests/server/compact/compact_fixture.h"
 #include "tests/support/fake_clock.h"
 
