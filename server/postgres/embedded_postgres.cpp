@@ -13,6 +13,7 @@
 #include "core/base/worker.h"
 #include "server/postgres/ballast.h"
 #include "server/postgres/postgres_folder.h"
+#include "server/postgres/postgres_leftovers.h"
 #include "server/store/postgres/database.h"
 
 namespace stepscope {
@@ -108,7 +109,7 @@ struct EmbeddedPostgres::Life {
 };
 
 Result<pid_t> EmbeddedPostgres::Life::StartServer() {
-  const Result<std::string> take_over = folder.PrepareStart();
+  const Result<std::string> take_over = ClearLeftovers(folder);
   if (!take_over) return take_over.error();
   TurnLog(folder.log_path());
   (void)folder.OutOfRoom(log_read = 0);

@@ -212,4 +212,12 @@ std::string PostgresFolder::LastLogLines() const {
   return LastLines(ReadText(log_path()), 4);
 }
 
+bool PostgresFolder::IsReady() const {
+  constexpr int kStatusLine = 8;
+  std::ifstream file(cluster() + "/postmaster.pid");
+  std::string line;
+  for (int number = 0; number < kStatusLine; ++number) std::getline(file, line);
+  return line.starts_with("ready");
+}
+
 }  // namespace stepscope

@@ -36,12 +36,6 @@ class PostgresFolder {
   std::string hba_path() const { return root_ + "/postgres_hba.conf"; }
   std::string ident_path() const { return root_ + "/postgres_ident.conf"; }
 
-  // Ends a server and backends that were left in the cluster, and clears what would keep a new one
-  // from starting. What the new one's environment must hold: "" or "PG_GRANDPARENT_PID=<n>", which
-  // makes it take over a pid file whose number now belongs to someone else. Unavailable: someone
-  // cannot be ended, or stands in the cluster with that number and may be a server.
-  Result<std::string> PrepareStart() const;
-
   // Whether a server takes connections, as it says in its pid file.
   bool IsReady() const;
 

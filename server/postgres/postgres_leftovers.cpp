@@ -1,16 +1,15 @@
-// What an earlier server may have left in the cluster (trust.md 3.10, step 4).
+#include "server/postgres/postgres_leftovers.h"
 
 #include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "server/postgres/postgres_folder.h"
+#include "server/postgres/postgres_process.h"
 
 namespace stepscope {
 namespace {
@@ -51,21 +50,14 @@ Status EndEveryone(const std::string& cluster, pid_t server) {
 
 }  // namespace
 
-bool PostgresFolder::IsReady() const {
-  constexpr int kStatusLine = 8;
-  std::ifstream file(cluster() + "/postmaster.pid");
-  std::string line;
-  for (int number = 0; number < kStatusLine; ++number) std::getline(file, line);
-  return line.starts_with("ready");
-}
-
-Result<std::string> PostgresFolder::PrepareStart() const {
-  const std::string pid_path = cluster() + "/postmaster.pid";
-  const pid_t server = ServerOf(cluster());
-  if (Status ended = EndEveryone(cluster(), server); !ended) return ended.error();
+Result<std::string> ClearLeftovers(const PostgresFolder& folder) {
+  const std::string cluster = folder.cluster();
+  const std::string pid_path = cluster + "/postmaster.pid";
+  const pid_t server = ServerOf(cluster);
+  if (Status ended = EndEveryone(cluster, server); !ended) return ended.error();
   std::error_code error;
   for (const char* name : {"/.s.PGSQL.5432", "/.s.PGSQL.5432.lock"}) {
-    fs::remove(socket_dir() + name, error);  // nobody listens: the folder is ours alone
+    fs::remove(folder.socket_dir() + name, error);  // nobody listens: the folder is ours alone
   }
   if (!fs::exists(pid_path, error)) return std::string();
   if (fs::file_size(pid_path, error) == 0) {
@@ -77,11 +69,11 @@ Result<std::string> PostgresFolder::PrepareStart() const {
   // under a name that nobody thought of, or a shell that got the number by chance. Two servers on a
   // cluster spoil it, and a stranger who is ended loses his work; a service that waits and says for
   // whom loses neither.
-  if (StandsIn(server, cluster())) {
+  if (StandsIn(server, cluster)) {
     return Unavailable(
         Format("{0}: process {1} works in this folder and has the number in "
                "postmaster.pid; end it, or let it leave the folder",
-               cluster(), server));
+               cluster, server));
   }
   return Format("PG_GRANDPARENT_PID={}", server);
 }
