@@ -8,17 +8,17 @@
 
 namespace stepscope {
 
-// Who changed what.
+// A change that a caller made.
 struct AuditRow {
   std::int64_t audit_id = 0, at_us = 0;
-  std::string token_id, name;  // of the caller
+  std::string token_id, name;  // the caller's
   std::string action;          // "token.revoke"
   std::string target;          // name or number of what was changed
   std::string request_id;
   std::string peer;  // address of the client; "" at the command line
 };
 
-// In the transaction of the change: neither stands without the other.
+// Written in the transaction of the change: neither exists without the other.
 Status InsertAudit(Connection&, const AuditRow&);
 
 struct AuditPage {
@@ -26,7 +26,7 @@ struct AuditPage {
   std::string next;  // "" at the end
   std::int64_t total = 0;
 };
-// Newest first. Invalid for a cursor that is none of this list.
+// Newest first. Invalid for a cursor of another list.
 Result<AuditPage> ListAudit(Connection&, const std::string& after, int limit);
 
 }  // namespace stepscope

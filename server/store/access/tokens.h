@@ -19,13 +19,13 @@ struct TokenRow {
 
 Status InsertToken(Connection&, const TokenRow&);
 
-// Nothing when there is no such token; revoked and expired ones are found.
+// nullopt when there is no such token; revoked and expired ones are found.
 Result<std::optional<TokenRow>> FindToken(Connection&, const std::string& token_id);
 
 // Notes a use, at most once a minute.
 Status TouchToken(Connection&, const std::string& token_id, std::int64_t now_us);
 
-// May be repeated. NotFound names the token.
+// May be repeated without harm. NotFound names the token.
 Status RevokeToken(Connection&, const std::string& token_id, std::int64_t now_us);
 
 struct TokenPage {
@@ -33,7 +33,7 @@ struct TokenPage {
   std::string next;  // "" at the end
   std::int64_t total = 0;
 };
-// Newest first. Invalid for a cursor that is none of this list.
+// Newest first. Invalid for a cursor of another list.
 Result<TokenPage> ListTokens(Connection&, const std::string& after, int limit);
 
 // For statements that join tokens: the columns, and how a row of them is read.

@@ -18,9 +18,9 @@ struct FrameQuery {
   std::int64_t job_id = 0;
   FrameKind kind = FrameKind::kTicks;
   std::optional<std::int64_t> node_id;
-  std::vector<std::int64_t> ranks;    // none: all
-  std::int64_t after_us = 0;          // a frame counts when it has a row behind this ...
-  std::int64_t until_us = INT64_MAX;  // ... and one not behind that
+  std::vector<std::int64_t> ranks;    // empty = all
+  std::int64_t after_us = 0;          // a frame counts when it has a row later than this ...
+  std::int64_t until_us = INT64_MAX;  // ... and a row not later than this
 };
 
 struct FrameKey {
@@ -29,17 +29,16 @@ struct FrameKey {
   bool clock_suspect = false;
   std::string session;
 };
-// By the time of their first row; the first so many.
+// In the order of their first rows, up to a limit.
 inline constexpr std::size_t kMostFramesListed = 500'000;
 Result<std::vector<FrameKey>> ListFrames(Connection& connection, const FrameQuery& query);
 
-// What a reader says who needs all frames where a list is full. Asked again later, or for less, it
-// works.
+// The error of a reader that needs all frames when the list is full. Reading later, or less, works.
 Error TooManyFrames();
 
-// As many of the oldest as have `most_rows` rows together, and how far they tell everything: a
-// frame that is not among them, or behind the end of a full list, may start at
-// `complete_before_us`. At least as many as that it moves forward.
+// Chooses the oldest frames that have `most_rows` rows together, and the time up to which they are
+// all there is: a frame that was not chosen, or is behind the end of a full list, may start at
+// `complete_before_us`. At least as many as it takes to move forward.
 struct FrameChoice {
   std::size_t count = 0;
   std::int64_t complete_before_us = INT64_MAX;
@@ -48,14 +47,14 @@ struct FrameChoice {
 FrameChoice ChooseFrames(const std::vector<FrameKey>& keys, std::size_t most_rows,
                          std::int64_t after_us);
 
-// Deletes those that are still there, in the caller's transaction; says how many.
+// Deletes the frames that still exist, in the caller's transaction; returns how many.
 Result<std::size_t> DeleteFrames(Connection& connection, std::int64_t job_id,
                                  const std::vector<FrameKey>& keys, std::size_t count);
 
 using Schemas = std::map<std::int64_t, Schema>;  // by hash
 Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,
                             const std::set<std::int64_t>& hashes);
-// Those that the first keys name.
+// The schemas that the first keys name.
 Result<Schemas> LoadSchemas(Connection& connection, std::int64_t job_id,
                             const std::vector<FrameKey>& keys, std::size_t count);
 

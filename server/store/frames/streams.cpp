@@ -49,8 +49,8 @@ from unnest($1::bigint[], $2::bytea[]) with ordinality as wanted (job_id, sessio
 join streams using (job_id, session)
 order by place
 limit 10000)";
-// Of one job: Citus locks no rows of several at once. One by one: a join that was planned while the
-// table was empty reads all streams of the job.
+// Locks streams of one job, since Citus locks no rows of several at once, and one by one: a join
+// that was planned while the table was empty reads all streams of the job.
 constexpr char kLockStreams[] = R"(
 select place, stored, interval_answered, stop_answered, window_answered
 from (
@@ -90,7 +90,7 @@ std::string_view SessionOf(const StreamKey& key) {
   return key.session;
 }
 
-// The list cut where another job begins.
+// Splits the list where another job begins.
 std::vector<std::span<const StreamKey>> ByJob(std::span<const StreamKey> streams) {
   std::vector<std::span<const StreamKey>> parts;
   for (std::size_t from = 0, to = 0; from < streams.size(); from = to) {

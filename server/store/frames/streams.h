@@ -14,11 +14,12 @@
 
 namespace stepscope {
 
-// What ingest writes: statements for the caller's transaction, which may send several at once, and
-// what their rows say. Lists come sorted by job and then by name or session, so that two servers
-// lock in the same order.
+// Statements of ingest for the caller's transaction, which may send several at once, and readers of
+// their rows. Lists are sorted by job and then by name or session, so that two servers lock in one
+// order.
 
-// Of a job, by its name, and with its number; nothing when the job or the schema is not known.
+// A schema of a job, found by the job's name, and the job's number; nullopt when either is not
+// known.
 struct SchemaOfJob {
   Schema schema;
   std::int64_t job_id = 0;
@@ -30,12 +31,12 @@ struct NodeSeen {
   std::int64_t job_id = 0;
   std::string name;
   std::int64_t seen_us = 0, clock_offset_us = 0;
-  std::int64_t round_trip_us = 0;      // 0 = the offset was not measured, what stands stays
-  std::int64_t suspect_offset_us = 0;  // of frames that are marked for it; 0 = there are none
+  std::int64_t round_trip_us = 0;      // 0 = the offset was not measured: the stored one is kept
+  std::int64_t suspect_offset_us = 0;  // the clock error that frames are marked for; 0 = none is
 };
-Statement AddNodes(std::span<const NodeSeen> nodes);  // those that are there already stay
-Statement SeeNodes(std::span<const NodeSeen> nodes);  // those that exist
-// Their numbers, by job and name.
+Statement AddNodes(std::span<const NodeSeen> nodes);  // adds the nodes that are new
+Statement SeeNodes(std::span<const NodeSeen> nodes);  // updates the nodes that exist
+// The nodes' numbers, by job and name.
 std::map<std::pair<std::int64_t, std::string>, std::int64_t> NodeNumbers(const Rows& seen);
 
 struct StreamKey {
@@ -51,9 +52,9 @@ struct StreamCursor {
   std::int64_t stop_answered = 0;      // server/store/jobs/stop_requests.h
   std::int64_t window_answered = 0;    // server/store/jobs/windows.h
 };
-// Locks those that exist until the transaction ends: a statement for each job, in their order.
+// Locks the streams that exist until the transaction ends: a statement for each job, in order.
 std::vector<Statement> LockStreams(std::span<const StreamKey> streams);
-// In the order of the list; nothing for one that does not exist.
+// In the order of the list; nullopt for a stream that does not exist.
 std::vector<std::optional<StreamCursor>> StandsOf(std::span<const StreamKey> streams,
                                                   std::span<const Rows> locked);
 struct StreamAdvance {
@@ -76,10 +77,10 @@ struct NewSchema {
   std::int64_t job_id = 0, schema_hash = 0;
   std::string_view content;
 };
-// Those that are there already stay.
+// Keeps the schemas that exist.
 Statement InsertSchemas(std::span<const NewSchema> schemas);
 
-// How many frames of a job agents reported lost, and how many were refused.
+// The frames of a job that agents reported lost, and the frames that were refused.
 struct FrameLosses {
   std::int64_t lost = 0, rejected = 0;
 };

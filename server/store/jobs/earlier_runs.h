@@ -7,8 +7,8 @@
 
 namespace stepscope {
 
-// What `rule` found to be the pace of the newest runs of the job's group that ended before the job
-// was made: their median steps in seconds, newest first, at most `most`. None without a group.
+// The median step in seconds that `rule` found for runs of the job's group that ended before the
+// job was created, newest first, at most `most`. Empty without a group.
 Result<std::vector<double>> ListPaces(Connection& connection, const JobRow& job,
                                       std::string_view rule, int most);
 

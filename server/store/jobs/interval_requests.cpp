@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-// One statement: two people who change it at once are both recorded.
+// A single statement, so that two people who change it at once are both recorded.
 constexpr char kChangeInterval[] = R"(
 update jobs
 set configuration = configuration || jsonb_build_object('interval_ms', $2::bigint, 'intervals',

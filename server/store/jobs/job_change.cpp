@@ -18,21 +18,21 @@ update jobs
 set status = $2, secondary_status = $3, ended_us = coalesce($4::bigint, ended_us),
     failure = coalesce($5::jsonb, failure)
 where job_id = $1)";
-// Never before the one before: the service's clock and the nodes' differ, and a tick lies on the
-// grid up to an interval before the job was created.
+// A transition is never earlier than the previous one: the service's clock and the nodes' differ,
+// and a tick lies on the grid up to an interval before the job was created.
 constexpr char kAddTransition[] = R"(
 insert into status_transitions (job_id, version, status, secondary_status, at_us, detail)
 select $1, coalesce(max(version), 0) + 1, $2, $3, greatest($4::bigint, max(at_us)), $5
 from status_transitions
 where job_id = $1 and rule_config_id = 0)";
 
-// The failure without the command's output, which stays here.
+// A webhook gets the failure without the command's output, which stays here.
 Json WithoutOutput(Json failure) {
   if (failure.is_object()) failure.erase("output");
   return failure;
 }
 
-// What is written in `change`'s place for a job with this status; nothing when nothing is.
+// The change that a job with this status takes in place of `change`; nullopt when it takes none.
 std::optional<JobChange> Allowed(const JobRow& stands, JobChange change) {
   if (HasEnded(stands.status)) return std::nullopt;
   if (stands.status == JobStatus::kStopping) {
@@ -48,7 +48,7 @@ std::optional<JobChange> Allowed(const JobRow& stands, JobChange change) {
   return same ? std::nullopt : std::optional(std::move(change));
 }
 
-// "" for what webhooks are not told.
+// Empty for a status that webhooks are not told.
 std::string EventOf(JobStatus status) {
   if (status == JobStatus::kCompleted) return "job.completed";
   if (status == JobStatus::kFailed) return "job.failed";
@@ -77,7 +77,7 @@ std::string JobUrl(const std::string& public_url, const std::string& job) {
 
 Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& wanted,
                  const std::string& public_url) {
-  // Versions are counted one by one.
+  // The lock makes versions count one by one.
   const Result<std::optional<JobRow>> stands = LockJob(connection, job_id);
   if (!stands) return stands.error();
   const auto change = *stands ? Allowed(**stands, wanted) : std::nullopt;

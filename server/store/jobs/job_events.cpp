@@ -14,7 +14,7 @@ constexpr char kCountEvents[] = R"(
 select count(*)
 from events
 where job_id = $1)";
-// A service of before wrote one event for each frame, without a count.
+// An older service wrote one event for each frame, without a count.
 constexpr char kListEvents[] = R"(
 select event_id, at_us, kind, node, coalesce((detail ->> 'count')::bigint, 1), detail - 'count'
 from events
@@ -29,7 +29,7 @@ Status AddEvent(Connection& connection, std::int64_t job_id, const JobEvent& eve
       kAdd, {job_id, event.at_us, event.kind, event.node, Dump(event.detail), event.count}));
 }
 
-// The place of a cursor is the time and the number of an event.
+// A cursor holds the time and the number of an event.
 Result<EventPage> ListEvents(Connection& connection, std::int64_t job_id, const std::string& after,
                              int limit) {
   Json place = Json::array({INT64_MAX, INT64_MAX});

@@ -9,11 +9,11 @@
 
 namespace stepscope {
 
-// What happened to a job, for people: an agent began, frames were refused or lost, ...
+// An event of a job, for people: an agent began, frames were refused or lost, ...
 struct JobEvent {
   std::int64_t at_us = 0;
-  std::string kind, node;  // node: "" when it is of the job
-  std::int64_t count = 1;  // of its kind in one push; the detail is of the first
+  std::string kind, node;  // node: "" where the event is the whole job's
+  std::int64_t count = 1;  // how many of the kind were in one push; the detail is the first one's
   Json detail = Json::object();
 };
 
@@ -26,7 +26,7 @@ struct EventPage {
   std::int64_t total = 0;
 };
 
-// Newest first. Invalid for a cursor that is none of this list.
+// Newest first. Invalid for a cursor of another list.
 Result<EventPage> ListEvents(Connection& connection, std::int64_t job_id, const std::string& after,
                              int limit);
 

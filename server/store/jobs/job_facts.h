@@ -10,13 +10,13 @@
 
 namespace stepscope {
 
-// What agents report about nodes and ranks, written in the caller's transaction.
+// Agents' reports about nodes and ranks, written in the caller's transaction.
 
-// The command runs on the node: facts and a cleared end.
+// The node's command has started: stores its facts and clears its end.
 Status NodeStarted(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                    const Json& facts);
 
-// Put beside, or instead of, the facts that stand.
+// Merges facts into the stored ones; equal names are replaced.
 Status AddNodeFacts(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                     const Json& facts);
 
@@ -31,13 +31,13 @@ Status NodeEnded(Connection& connection, std::int64_t job_id, std::int64_t node_
 Status RankStarted(Connection& connection, std::int64_t job_id, int rank, std::int64_t node_id,
                    const Json& facts, std::int64_t at_us);
 Status RankEnded(Connection& connection, std::int64_t job_id, int rank, std::int64_t at_us);
-// Ranks that have steps or annotations; those that were never announced are made.
+// Ranks with steps or annotations; ranks that were never announced are created.
 struct RankSighting {
   std::int64_t job_id = 0, node_id = 0, rank = 0, at_us = 0;
 };
 Statement RanksSeen(std::span<const RankSighting> ranks);
 
-// The first sample of a job. Says whether it was the first.
+// Notes the first sample of a job. Returns whether it was the first.
 Result<bool> JobStarted(Connection& connection, std::int64_t job_id, std::int64_t at_us);
 
 // Running jobs whose nodes were all last seen before `before_us`; oldest first, at most 100.

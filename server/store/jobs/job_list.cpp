@@ -13,8 +13,8 @@
 namespace stepscope {
 namespace {
 
-// The rules are looked for apart from the jobs: Citus cannot look into a distributed table for each
-// row of a reference table.
+// Rules are filtered in a statement apart from the jobs: Citus cannot look into a distributed table
+// for each row of a reference table.
 constexpr char kFilter[] = R"(
 from jobs
 where ($1 = '' or position(lower($1) in lower(name)) > 0)
@@ -46,7 +46,7 @@ group by job_id
 order by job_id
 limit 1000)";
 
-// What a list may be sorted by.
+// An order that the list can have.
 struct Sort {
   std::string_view word, column, type;
 };
@@ -60,7 +60,7 @@ struct Order {
   std::string By() const {
     return Format("order by {0} {1}, job_id {1}", sort.column, descending ? "desc" : "asc");
   }
-  // Behind the place of a cursor, which is bound as $11 and $12.
+  // The condition for rows behind the cursor, which is bound as $11 and $12.
   std::string Behind() const {
     return Format("and ({}, job_id) {} ($11::{}, $12::bigint)", sort.column, descending ? "<" : ">",
                   sort.type);
@@ -103,7 +103,7 @@ std::vector<Parameter> FilterParameters(const JobFilter& filter) {
           Parameter::Array(patterns.beginnings)};
 }
 
-// One more than a page, to know whether another follows.
+// Reads one row more than a page, to know whether another page follows.
 Result<Rows> ReadPage(Connection& connection, const JobFilter& filter, const Order& order) {
   std::vector<Parameter> parameters = FilterParameters(filter);
   std::string behind;

@@ -27,7 +27,7 @@ struct JobListItem {
 struct JobPage {
   std::vector<JobListItem> items;
   std::string next;        // "" at the end
-  std::int64_t total = 0;  // of the filter, all pages
+  std::int64_t total = 0;  // on all pages of the filter
 };
 Result<JobPage> ListJobs(Connection&, const JobFilter&);
 

@@ -6,9 +6,8 @@
 
 namespace stepscope {
 
-// The row of a job as it stands, which nobody else changes until the caller commits: who locks it
-// second sees what the first has done. Nothing when the job is gone. Whoever locks nodes of the job
-// too does that before.
+// Reads the row of a job and locks it until the caller commits: who locks it second sees the first
+// one's changes. nullopt when the job is gone. Nodes of the job are locked before it.
 Result<std::optional<JobRow>> LockJob(Connection& connection, std::int64_t job_id);
 
 }  // namespace stepscope

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kDayUs = 86'400'000'000;
 
-// One statement: what others change of the configuration meanwhile stays.
+// A single statement, so that changes of the rest of the configuration are kept.
 constexpr char kKeep[] = R"(
 update jobs
 set configuration = (configuration - 'keep_samples_days')

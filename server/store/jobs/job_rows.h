@@ -11,7 +11,7 @@ inline constexpr std::string_view kJobColumns =
     "window_num_steps, window_until_us";
 JobRow ReadJob(const Rows& rows, std::size_t row);
 
-// What webhooks are told, with the page where one sees more.
+// The address of the job's page, for messages of webhooks.
 std::string JobUrl(const std::string& public_url, const std::string& job);
 
 }  // namespace stepscope

@@ -15,7 +15,7 @@ namespace stepscope {
 struct NewestWindow {
   std::int64_t window_id = 0;  // 0: there was none
   std::int64_t start_step = 0, num_steps = 0;
-  std::int64_t until_us = 0;  // agents are told of it till then
+  std::int64_t until_us = 0;  // agents are told of it until then
 };
 
 struct JobRow {
@@ -55,20 +55,20 @@ struct TransitionRow {
   std::int64_t at_us = 0;
 };
 
-// How many were made by this name since then.
+// The number of jobs that this caller created since then.
 Result<std::int64_t> CountNewJobs(Connection&, const std::string& created_by,
                                   std::int64_t since_us);
 
 // NotFound names the job.
 Result<JobRow> FindJob(Connection&, const std::string& name);
 Result<JobRow> LoadJob(Connection&, std::int64_t job_id);
-// Those that exist, by name; ReadJobs reads its rows.
+// Finds the jobs that exist, by name; ReadJobs reads the rows.
 Statement FindJobs(const std::vector<std::string>& names);
 std::vector<JobRow> ReadJobs(const Rows& rows);
 
 Result<std::vector<NodeRow>> ListNodes(Connection&, std::int64_t job_id);
 Result<std::vector<RankRow>> ListRanks(Connection&, std::int64_t job_id);
 Result<std::vector<TransitionRow>> ListTransitions(
-    Connection&, std::int64_t job_id);  // of job and rules, by time
+    Connection&, std::int64_t job_id);  // the job's and its rules', by time
 
 }  // namespace stepscope

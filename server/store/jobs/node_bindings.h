@@ -8,18 +8,18 @@
 
 namespace stepscope {
 
-// The name of the token whose the node's data is.
+// The token that alone may send data of a node.
 struct NodeBinding {
   std::string node, token_name;
   std::int64_t bound_us = 0;
-  bool made = false;  // by this call
+  bool made = false;  // created by this call
 };
 
-// The binding that stands, made with these when there is none.
+// The node's binding; created for this token when there is none.
 Result<NodeBinding> BindNode(Connection&, const std::string& node, const std::string& token_name,
                              std::int64_t now_us);
 
-// How many became this name's since then.
+// The number of nodes that were bound to this token since then.
 Result<std::int64_t> CountNewNodes(Connection&, const std::string& token_name,
                                    std::int64_t since_us);
 

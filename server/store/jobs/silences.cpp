@@ -18,8 +18,8 @@ having bool_or(last_seen_us < $1 and silent_told_us < last_seen_us)
     or (max(last_seen_us) < $1 and bool_or(stalled_told_us < last_seen_us))
 order by job_id
 limit 1000)";
-// In the order in which ingest locks them, and before the job, as there. Only those for which
-// nobody pushes: the others must not wait.
+// Locks in the order of ingest, nodes before the job, and only nodes for which nobody pushes:
+// pushes of others must not wait.
 constexpr char kLockSilent[] = R"(
 select name, last_seen_us, silent_told_us < last_seen_us, stalled_told_us < last_seen_us
 from nodes

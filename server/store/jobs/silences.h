@@ -10,14 +10,14 @@
 
 namespace stepscope {
 
-// Silence: an agent runs the command of a running job (RunsCommand in stops.h), and nothing was
-// stored of its node since before `before_us`, by the service's clock. It lasts until the node is
-// heard again, and is told once.
+// Silence: an agent runs the command of a running job (RunsCommand in stop_requests.h), and nothing
+// was stored for its node since `before_us`, by the service's clock. It lasts until the node sends
+// again, and is reported once.
 
-// No push comes so seldom (docs/decisions/0041-silence.md).
+// The longest time between two pushes is shorter (docs/decisions/0041-silence.md).
 inline constexpr Duration kSilentAfter = 2min;
 
-// Running jobs with a silence that was not told; at most 1,000.
+// Running jobs with a silence that was not reported; at most 1,000.
 Result<std::vector<std::int64_t>> ListUntoldSilences(Connection& connection,
                                                      std::int64_t before_us);
 
@@ -29,12 +29,12 @@ struct UntoldSilence {
   std::string job, group;
   JobStatus status = JobStatus::kInProgress;
   std::vector<SilentNode> nodes;  // by name
-  bool stalled = false;           // all nodes that run the command are silent
-  std::int64_t last_seen_us = 0;  // of the silent nodes
+  bool stalled = false;           // every node that runs the command is silent
+  std::int64_t last_seen_us = 0;  // the newest of the silent nodes' times
 };
 
-// What is to be told of a job, which counts as told when the caller's transaction is committed.
-// Nothing when it has ended. Of several callers at once one gets it.
+// The silence of a job that is to be reported; it counts as reported when the caller's transaction
+// is committed. nullopt when it has ended. Of several callers at once one gets it.
 Result<UntoldSilence> TakeUntoldSilence(Connection& connection, std::int64_t job_id,
                                         std::int64_t before_us);
 

@@ -25,7 +25,7 @@ update streams
 set stop_answered = greatest(stop_answered, $3)
 where job_id = $1 and session = $2)";
 
-// Agents say what they obey since there are stops; of an older one nothing is known.
+// Agents that know stops report which commands they allow; an older agent may be asked, too.
 bool MayStop(const NodeRow& node) {
   const auto allows = node.facts.find("allows");
   if (allows == node.facts.end() || !allows->is_array()) return true;
@@ -33,7 +33,7 @@ bool MayStop(const NodeRow& node) {
 }
 
 bool HasRefused(const NodeRow& node, std::int64_t number) {
-  const auto answer = node.facts.find("last_command");  // as the agent may have said it
+  const auto answer = node.facts.find("last_command");  // the agent's own JSON, of any type
   return answer != node.facts.end() && answer->is_object() &&
          TextOf(*answer, "command") == Format("{}-{}", kStopCommand, number) &&
          TextOf(*answer, "outcome") == "refused";
@@ -45,7 +45,7 @@ Result<std::vector<NodeRow>> NodesThatRun(Connection& connection, std::int64_t j
   return nodes;
 }
 
-// Of an agent that is not heard any more no answer comes.
+// An agent that sends nothing any more will not answer either.
 std::vector<NodeRow> Heard(std::vector<NodeRow> nodes, std::int64_t now_us) {
   const std::int64_t before_us = now_us - kSilentAfter / 1us;
   std::erase_if(nodes, [=](const NodeRow& node) { return node.last_seen_us < before_us; });
@@ -99,7 +99,7 @@ Status StopAnswered(Connection& connection, std::int64_t job_id, std::string_vie
   const Status noted = Done(
       connection.QueryByKey(kAnsweredStop, {job_id, Parameter::Bytes(session), answer.number}));
   if (!noted || !answer.refused) return noted;
-  // Of two nodes that refuse at once the second sees the first.
+  // The lock lets the second of two nodes that refuse at once see the first one's answer.
   const Result<std::optional<JobRow>> locked = LockJob(connection, job_id);
   if (!locked) return locked.error();
   if (!*locked) return {};

@@ -14,7 +14,7 @@ namespace stepscope {
 // An agent on this node runs, or ran, the job's command. Samples may name a node that has none.
 bool HasAgent(const NodeRow& node);
 
-// It runs the command now.
+// The agent runs the command now.
 bool RunsCommand(const NodeRow& node);
 
 // Asks for the end of a running job, in the caller's transaction: it is Stopping until the command
@@ -25,14 +25,14 @@ Status AskToStop(Connection& connection, std::int64_t job_id, std::int64_t now_u
                  const std::string& public_url);
 
 struct StopAnswer {
-  std::int64_t number = 0;  // of the request
+  std::int64_t number = 0;  // the request's
   std::int64_t at_us = 0;
   bool refused = false;
-  std::string reason;  // of a refusal
+  std::string reason;  // why it was refused
 };
 
-// The agent of this stream has answered, which already stands in the facts of its node. A job whose
-// agents, as far as they are heard, have all refused the newest request goes on.
+// The agent of this stream has answered, and its node's facts hold the answer already. A job goes
+// on when all its agents that still send have refused the newest request.
 Status StopAnswered(Connection& connection, std::int64_t job_id, std::string_view session,
                     const StopAnswer& answer, const std::string& public_url);
 

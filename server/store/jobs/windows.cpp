@@ -14,7 +14,7 @@
 namespace stepscope {
 namespace {
 
-// Agents are told how long to wait when they are told of it, which is a push later.
+// An agent gets the time to wait with the request, which is a push later.
 constexpr std::int64_t kLateUs = 120'000'000;
 
 constexpr char kNote[] = R"(
@@ -60,7 +60,7 @@ bool RecordsSpans(const NodeRow& node) {
          std::ranges::find(*allows, Json(kSpansCommand)) != allows->end();
 }
 
-// Of an agent that is not heard any more no answer comes.
+// An agent that sends nothing any more will not answer either.
 bool MayAnswer(const NodeRow& node, std::int64_t now_us) {
   return RunsCommand(node) && RecordsSpans(node) &&
          node.last_seen_us >= now_us - kSilentAfter / 1us;
@@ -78,7 +78,7 @@ bool IsOpen(const WindowRow& window, const JobRow& job, const std::vector<NodeRo
   });
 }
 
-// What each agent said, once.
+// The reasons that agents gave, each once.
 std::string Reasons(const WindowRow& window) {
   std::string text;
   for (const WindowAnswer& answer : window.answers) {
@@ -126,7 +126,7 @@ Status AddAnswers(Connection& connection, std::int64_t job_id, std::vector<Windo
   return {};
 }
 
-// Why no window can be asked for now; `open` is the newest one where that is open.
+// The error when no window can be requested now; `open` is the newest window if it is open.
 Status MayAsk(const JobRow& job, const std::vector<NodeRow>& nodes,
               const std::optional<WindowRow>& open, std::int64_t now_us) {
   if (HasEnded(job.status)) return Conflict(Format("job {} has ended", job.name));
@@ -146,7 +146,7 @@ Status MayAsk(const JobRow& job, const std::vector<NodeRow>& nodes,
       "with an --allow without spans");
 }
 
-// The newest one, where it is open.
+// The newest window if it is open.
 Result<std::optional<WindowRow>> FindOpen(Connection& connection, const JobRow& job,
                                           const std::vector<NodeRow>& nodes, std::int64_t now_us) {
   if (job.window.window_id == 0) return std::optional<WindowRow>();
@@ -184,7 +184,7 @@ WindowState StandOf(const WindowRow& window, const JobRow& job, const std::vecto
 Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
                                  std::int64_t start_step, std::int64_t num_steps,
                                  std::int64_t now_us) {
-  // Of two that ask at once the second sees the window of the first.
+  // The lock lets the second of two requests at once see the window of the first.
   const Result<std::optional<JobRow>> locked = LockJob(connection, job_id);
   if (!locked) return locked.error();
   if (!*locked) return NotFound("the job is gone");

@@ -14,30 +14,31 @@ namespace stepscope {
 // it, at the end of its recording.
 
 inline constexpr std::int64_t kMostWindowSteps = 1'000;
-inline constexpr std::int64_t kMostWindows = 1'000;  // of a job
+inline constexpr std::int64_t kMostWindows = 1'000;  // in a job
 inline constexpr std::int64_t kMostStep = std::int64_t{1} << 53;
-inline constexpr Duration kWindowWait = 1h;  // that agents wait for its last step
+inline constexpr Duration kWindowWait = 1h;  // how long agents wait for the window's last step
 
-// What an agent said when a window was over.
+// An agent's answer at the end of a window.
 struct WindowAnswer {
   std::int64_t window_id = 0;
   std::string node = {};
   std::int64_t at_us = 0;
   bool recorded = false;
-  std::string reason = {};              // of a refusal; else what is worth knowing, or ""
-  std::int64_t spans = 0, dropped = 0;  // that it sent, that found no room
+  std::string reason = {};              // why it refused; else a remark, or ""
+  std::int64_t spans = 0, dropped = 0;  // spans that it sent, and spans that found no room
 };
 
 struct WindowRow {
   std::int64_t window_id = 0, start_step = 0, num_steps = 0, asked_us = 0, until_us = 0;
-  std::int64_t spans = 0;             // that came
+  std::int64_t spans = 0;             // spans that arrived
   std::vector<WindowAnswer> answers;  // by time
 };
 
 enum class WindowStatus { kOpen, kRecorded, kNotRecorded };
 std::string_view ToText(WindowStatus status);
 
-// How a window stands: nothing closes it, so this is told from the answers, the job and its nodes.
+// The state of a window. Nothing closes it, so the state follows from the answers, the job and its
+// nodes.
 struct WindowState {
   WindowStatus status = WindowStatus::kOpen;
   std::string reason;  // why it was not recorded, or not as a whole; "" else
@@ -47,10 +48,10 @@ WindowState StandOf(const WindowRow& window, const JobRow& job, const std::vecto
 
 struct AskedWindow {
   WindowRow window;
-  bool fresh = false;  // false: the same one was asked for before, and is open
+  bool fresh = false;  // false: the same window was requested before, and is open
 };
-// Asks for a window, in the caller's transaction. Conflict when another one is open, when the job
-// has ended, and when no agent of it is heard that records spans.
+// Requests a window, in the caller's transaction. Conflict when another one is open, when the job
+// has ended, and when no agent that still sends records spans.
 Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
                                  std::int64_t start_step, std::int64_t num_steps,
                                  std::int64_t now_us);
@@ -66,7 +67,7 @@ struct WindowPage {
 Result<WindowPage> ListWindows(Connection& connection, std::int64_t job_id,
                                const std::string& after, int limit);
 
-// The agent of this stream has answered. What it says of a window that never was is left.
+// Stores the answer of this stream's agent. An answer to a window that does not exist is ignored.
 Status WindowAnswered(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                       std::string_view session, const WindowAnswer& answer);
 

@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// One field of each row, as an array: batches go to PostgreSQL as one array for each column.
+// Takes one field of each row as an array: a batch goes to PostgreSQL as one array a column.
 template <typename Row, typename Field>
 Parameter Numbers(std::span<const Row> rows, Field&& field) {
   std::vector<std::int64_t> values;

@@ -20,7 +20,7 @@ struct Connection::Calls {
   PostgresSession session;
   StatementNames statements;
   BlockCache* blocks = nullptr;
-  std::optional<Plan> plan = Plan::kCustom;  // nothing: not known
+  std::optional<Plan> plan = Plan::kCustom;  // nullopt: unknown
 
   Status PlanAs(Plan wanted);
   Result<Rows> Ask(const std::string& sql, std::span<const Parameter> parameters);
@@ -60,13 +60,13 @@ Result<Rows> Connection::Calls::Ask(const std::string& sql, std::span<const Para
     if (!prepared) return prepared.error();
   }
   Result<Rows> rows = session.Run(choice.name, sql, *bound);
-  // What was prepared does not fit the tables any more: another replica has migrated them.
+  // A prepared statement does not fit its tables any more: another replica has migrated them.
   const bool stale = !choice.name.empty() && session.sqlstate == kNotSupported;
   if (stale) return session.Lost("the tables have changed");
   return rows;
 }
 
-// None when one of them is not prepared yet.
+// Empty when one of the statements is not prepared yet.
 Result<std::vector<PreparedCall>> Connection::Calls::Prepared(
     std::span<const Statement> wanted) const {
   std::vector<PreparedCall> calls;
@@ -140,7 +140,7 @@ Result<std::vector<Rows>> Connection::QueryTogether(std::span<const Statement> s
   return rows;
 }
 
-// A transaction that is rolled back takes the way of planning back with it.
+// A rollback takes back the planner's settings as well.
 Result<Rows> Connection::Query(Plan plan, const std::string& sql,
                                std::span<const Parameter> parameters) {
   if (!calls_->session.open()) return Unavailable(kLost);

@@ -9,7 +9,7 @@ namespace stepscope {
 namespace {
 
 constexpr char kBegin[] = "begin", kCommit[] = "commit";
-constexpr Duration kDeadline = 10s;  // of what the server lets a statement take
+constexpr Duration kDeadline = 10s;  // the server's statement timeout follows from it
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Result<Transaction> Transaction::Snapshot(Connection& connection) {
 Transaction::Transaction(Transaction&& other) noexcept
     : connection_(std::exchange(other.connection_, nullptr)) {}
 
-// What cannot be rolled back is on a broken connection, which PostgreSQL rolls back by itself.
+// Where a rollback cannot be sent, the connection is broken, and PostgreSQL rolls back by itself.
 Transaction::~Transaction() {
   if (connection_ && !connection_->broken()) (void)connection_->Query(kRollback);
 }
@@ -84,7 +84,7 @@ Result<Database::Lease> Database::Acquire(Duration wait, Duration deadline) {
   std::unique_ptr<Connection> connection;
   bool lent = false;
   const SteadyTime until = SystemClock().Steady() + wait;
-  // Several waiters may see the same free place; the losers wait again.
+  // Several waiters may see the same free connection; the losers wait again.
   while (!lent) {
     if (!pool_.Wait({}, until - SystemClock().Steady(), free)) {
       return Unavailable(Format("database: all {} connections are busy", most_));

@@ -13,14 +13,14 @@ namespace stepscope {
 
 inline constexpr char kRollback[] = "rollback";
 
-// Rolled back unless committed.
+// A transaction, rolled back unless committed.
 class Transaction {
  public:
   static Result<Transaction> Begin(Connection& connection);
-  // And asks `first` in the same round trip, as QueryTogether does; `rows` are their answers.
+  // Begins and runs `first` in the same round trip, as QueryTogether does; `rows` are the answers.
   static Result<Transaction> Begin(Connection& connection, std::span<const Statement> first,
                                    std::vector<Rows>& rows);
-  // Reads only, and all of it as of one instant.
+  // Begins a read-only transaction, which sees the database as of one instant.
   static Result<Transaction> Snapshot(Connection& connection);
   Transaction(Transaction&& other) noexcept;
   ~Transaction();
@@ -54,11 +54,12 @@ class Database {
     Database* home_;
     std::unique_ptr<Connection> connection_;
   };
-  // Waits so long for a free one, then Unavailable. Each of its calls takes at most `deadline`.
+  // Waits up to `wait` for a free connection, then Unavailable. Each of its calls takes at most
+  // `deadline`.
   Result<Lease> Acquire(Duration wait = std::chrono::seconds(3),
                         Duration deadline = std::chrono::seconds(10));
 
-  // For a stop that cannot wait: calls that wait for PostgreSQL end, and so do later ones.
+  // For a stop that cannot wait: ends the calls that wait for PostgreSQL, and all later ones.
   void Cut();
 
  private:

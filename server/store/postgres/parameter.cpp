@@ -1,4 +1,4 @@
-// How values travel to PostgreSQL: numbers and text as text, bytes and arrays in binary.
+// The encoding of values for PostgreSQL: numbers and text as text, bytes and arrays in binary.
 
 #include "core/base/text.h"
 #include "server/store/postgres/database.h"

@@ -31,7 +31,8 @@ class Parameter {
       : Parameter(value ? Parameter(*value) : Parameter(nullptr)) {}
 
   const std::optional<std::string>& value() const { return value_; }
-  unsigned type() const { return type_; }  // PostgreSQL's number of the type; 0 = as expected there
+  // PostgreSQL's number of the type; 0 = the statement decides.
+  unsigned type() const { return type_; }
   bool binary() const { return binary_; }  // sent in binary format
 
  private:

@@ -26,7 +26,7 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-// What libpq received.
+// A result that libpq owns.
 struct Received : Rows::Cells {
   PGresult* result;
   explicit Received(PGresult* owned) : result(owned) {}
@@ -48,7 +48,7 @@ struct Received : Rows::Cells {
 
 }  // namespace
 
-// What libpq says of an address that it cannot read repeats it, and the password is in there.
+// The parser's own message is not shown: it repeats the address, password included.
 Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url) {
   PQconninfoOption* const parts = PQconninfoParse(url.c_str(), nullptr);
   if (!parts) {
@@ -83,7 +83,7 @@ bool PostgresSession::Await(short events, SteadyTime until) const {
   return WaitFor(PQsocket(connection_), events, {until, cut_}).ok();
 }
 
-// Our keywords stand before the URL's, so that the URL decides where both say something.
+// Our keywords come before the URL's, so that the URL decides where both set one.
 Status PostgresSession::Connect(const std::string& url) {
   if (const auto readable = DatabaseEnvironment(url); !readable) return readable.error();
   const std::string settings = SessionSettings(deadline);
@@ -206,7 +206,7 @@ std::vector<Result<Rows>> PostgresSession::RunAll(std::span<const PreparedCall> 
   return left ? std::move(answers) : lost(left.error());
 }
 
-// Behind the last answer stands a mark, and nothing else.
+// The last answer is followed by a pipeline sync, and nothing else.
 Status PostgresSession::LeavePipeline(SteadyTime until) {
   const Result<PGresult*> mark = Receive(until);
   if (!mark) return mark.error();
@@ -228,7 +228,7 @@ Result<Rows> PostgresSession::Execute(const std::string& script) {
   return Sent(PQsendQuery(connection_, script.c_str()));
 }
 
-// Nothing comes unasked but the end of the session, so a readable socket is a lost one.
+// PostgreSQL sends nothing unasked but the end of the session, so a readable socket is a lost one.
 bool PostgresSession::broken() const {
   pollfd watched{PQsocket(connection_), POLLIN, 0};
   return PQstatus(connection_) != CONNECTION_OK || poll(&watched, 1, 0) > 0;

@@ -9,7 +9,7 @@
 #include "server/store/postgres/bound_parameters.h"
 #include "server/store/postgres/rows.h"
 
-struct pg_conn;  // of libpq
+struct pg_conn;  // libpq's types
 struct pg_result;
 
 namespace stepscope {
@@ -18,31 +18,31 @@ namespace stepscope {
 // command line everyone would see the password.
 Result<std::vector<std::string>> DatabaseEnvironment(const std::string& url);
 
-// Whether a server takes connections there, of anyone at all; asks for at most 3 s. Yes too where
-// the address is such that nobody can be asked: waiting does not help.
+// Whether a server takes connections at the address, from anyone at all; waits at most 3 s. True
+// also where the address is such that no server can be asked: waiting does not help.
 bool IsDatabaseUp(const std::string& url);
 
-// One that is prepared, and what is bound to it.
+// A prepared statement with bound values.
 struct PreparedCall {
   std::string name;
   BoundParameters bound;
 };
 
-// A session's wire. Nothing here blocks without a deadline: statements are sent, and the socket is
-// both. Errors are those of Connection.
+// The protocol of a session. Nothing here blocks without a deadline: sending and receiving wait on
+// the socket. Errors are those of Connection.
 class PostgresSession {
  public:
-  // Each call takes at most `most`, and ends when `cut` becomes readable.
+  // A call takes at most `most`, and ends when `cut` becomes readable.
   PostgresSession(Duration most, int cut) : deadline(most), cut_(cut) {}
   PostgresSession(const PostgresSession&) = delete;
   ~PostgresSession() { Close(); }
 
   Status Connect(const std::string& url);
   Status Prepare(const std::string& name, const std::string& sql, const BoundParameters& bound);
-  // By its name where it has one.
+  // Runs the prepared statement `name`, or `sql` where the name is empty.
   Result<Rows> Run(const std::string& name, const std::string& sql, const BoundParameters& bound);
-  // All in one round trip, and in the time of two calls: an answer to each. Behind one that failed
-  // nothing is done, and outside a transaction nothing is kept then of what stood before it.
+  // Runs the calls in one round trip, within two deadlines: an answer to each. Calls behind a
+  // failed one are not run, and outside a transaction the earlier ones are rolled back then.
   std::vector<Result<Rows>> RunAll(std::span<const PreparedCall> calls);
   Result<Rows> Execute(const std::string& script);
 
@@ -51,7 +51,7 @@ class PostgresSession {
   bool broken() const;
 
   Duration deadline;
-  std::string sqlstate;  // of the last call
+  std::string sqlstate;  // the last call's
 
  private:
   void Close();
@@ -60,7 +60,7 @@ class PostgresSession {
   bool Send(const std::string& name, const BoundParameters& bound);
   Status LeavePipeline(SteadyTime until);
   Error ErrorIn(const pg_result* result);
-  Result<pg_result*> Receive(SteadyTime until);  // null after the last
+  Result<pg_result*> Receive(SteadyTime until);  // null after the last result
   Result<Rows> Answer(SteadyTime until);         // to what was sent
   Result<Rows> Sent(int accepted);               // the answer, if libpq took what was to be sent
 

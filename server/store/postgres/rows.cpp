@@ -21,7 +21,7 @@ std::string Rows::Text(std::size_t row, std::size_t column) const {
   const unsigned type = cells_->Type(column);
   if (IsNull(row, column)) return {};
   if (type == type_number::kJsonb)
-    return std::string(bytes.substr(1));  // behind the format's version
+    return std::string(bytes.substr(1));  // skips the version byte of jsonb
   if (type == type_number::kBool) return bytes[0] != 0 ? "true" : "false";
   if (IsInteger(type)) return std::to_string(Int(row, column));
   if (IsReal(type)) return Format("{}", Real(row, column));

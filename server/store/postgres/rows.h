@@ -24,13 +24,13 @@ class Rows {
   std::optional<std::int64_t> MaybeInt(std::size_t row, std::size_t column) const;
   std::int64_t affected() const { return affected_; }  // rows changed
 
-  // What PostgreSQL sent, in its binary format.
+  // An answer as PostgreSQL sent it, in binary format.
   struct Cells {
     virtual ~Cells() = default;
     virtual std::size_t size() const = 0;  // rows
     virtual bool IsNull(std::size_t row, std::size_t column) const = 0;
     virtual std::string_view At(std::size_t row, std::size_t column) const = 0;
-    virtual unsigned Type(std::size_t column) const = 0;  // PostgreSQL's number of it
+    virtual unsigned Type(std::size_t column) const = 0;  // PostgreSQL's number of the type
   };
 
   Rows() = default;

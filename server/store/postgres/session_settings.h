@@ -8,10 +8,10 @@
 
 namespace stepscope {
 
-// How PostgreSQL plans a prepared statement. Custom: each time for the values at hand, as a session
-// begins. Generic: once, for any values, and through indexes whatever size the tables have at that
-// time; an empty one is read as a whole, and so would be what it has grown to. In their order: a
-// bitmap would be of all that is due to find the first, and of all that was and is not cleared yet.
+// PostgreSQL's way of planning a prepared statement. Custom: each time for the values at hand, as a
+// session begins. Generic: once, for any values, and always through indexes: an empty table would
+// be planned as a whole scan, and still be scanned when it has grown. Without bitmaps, which would
+// collect all rows that are due to find the first.
 enum class Plan { kCustom, kGeneric };
 
 inline const char* SetPlan(Plan plan) {
@@ -22,7 +22,7 @@ inline const char* SetPlan(Plan plan) {
                "set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off";
 }
 
-// What each session begins with; a statement may take as long as the caller waits for it.
+// The settings that a session begins with; a statement may take as long as the caller waits for it.
 inline std::string SessionSettings(Duration deadline) {
   const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count();
   return Format(

@@ -6,7 +6,7 @@
 
 namespace stepscope {
 
-// What the caller can do about an error of PostgreSQL.
+// The code that tells a caller what to do about an error of PostgreSQL.
 Code CodeOf(std::string_view sqlstate);
 
 }  // namespace stepscope

@@ -8,7 +8,7 @@
 
 namespace stepscope {
 
-// What a session prepares: a statement that comes a second time gets a name, under which
+// The statements that a session prepares: one that comes a second time gets a name, under which
 // PostgreSQL keeps it parsed.
 class StatementNames {
  public:
@@ -18,9 +18,9 @@ class StatementNames {
     std::string name;      // empty: it goes without one
     bool prepare = false;  // the name is new: prepare it first
   };
-  // `types` are those of the parameters: with others it is another statement.
+  // `types` are the types of the parameters: a statement with other types is another statement.
   Choice Next(std::string_view sql, std::span<const unsigned> types);
-  // The name of one that is prepared; else empty.
+  // The name of a prepared statement; empty where it is not prepared.
   std::string Prepared(std::string_view sql, std::span<const unsigned> types) const;
   // Preparing failed: the next time tries again.
   void Forget(std::string_view sql, std::span<const unsigned> types);

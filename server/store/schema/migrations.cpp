@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-// Where it is recorded what was applied.
+// The tables that record applied migrations.
 constexpr std::string_view kTable = "schema_migrations";
 constexpr std::string_view kCitusTable = "schema_migrations_citus";
 constexpr char kCreateTable[] = R"(
@@ -45,7 +45,7 @@ constexpr char kFindCitus[] = "select 1 from pg_extension where extname = 'citus
 constexpr Duration kPoll = 100ms;
 constexpr Duration kLockWait = 60s;
 constexpr int kTries = 10;
-// A large table takes its time. The session's own limit is PostgreSQL's part of the deadline.
+// A large table takes its time; the statement timeout of the session would end it.
 constexpr Duration kApply = std::chrono::hours(1);
 constexpr char kPatience[] = "set local lock_timeout = '3s'; set local statement_timeout = '1h'";
 
@@ -69,7 +69,7 @@ Status Lock(Connection& connection, Duration wait) {
                             holder ? holder->Text(0, 0) : "someone unknown"));
 }
 
-// How many of the migrations are applied, when what is applied is a beginning of them.
+// The number of applied migrations, which must be the first ones of the list.
 Result<std::size_t> CountApplied(const Rows& applied, std::span<const Migration> migrations) {
   for (std::size_t i = 0; i < applied.size(); ++i) {
     const std::int64_t version = applied.Int(i, 0);
@@ -104,7 +104,7 @@ Status ApplyOnce(Connection& connection, std::string_view table, const Migration
   return transaction->Commit();
 }
 
-// Again while only a lock was in the way.
+// Retries while only a lock was in the way.
 Status Apply(Connection& connection, std::string_view table, const Migration& migration) {
   for (int tried = 1;; ++tried) {
     const Status applied = ApplyOnce(connection, table, migration);

@@ -7,14 +7,14 @@
 
 namespace stepscope {
 
-// One file of migrations/, embedded into the program.
+// A file of migrations/, embedded into the program.
 struct Migration {
   int version = 0;
   std::string_view name;
   std::string_view sql;
 };
 std::span<const Migration> Migrations();
-// Those of migrations/citus/.
+// The files of migrations/citus/.
 std::span<const Migration> CitusMigrations();
 
 // Brings the database to the newest schema: each file in a transaction of its own, under an
@@ -23,7 +23,7 @@ std::span<const Migration> CitusMigrations();
 // differ. Where the extension citus is installed, the tables are distributed then.
 Status Migrate(Connection& connection);
 
-// The same with a list of one's own, and without Citus.
+// Migrates with a list of the caller's own, and without Citus.
 Status Migrate(Connection& connection, std::span<const Migration> migrations,
                Duration lock_wait = std::chrono::seconds(60));
 

@@ -32,8 +32,8 @@ select webhook_id, 'webhook.test', $2, (extract(epoch from clock_timestamp()) * 
 from webhooks
 where webhook_id = $1
 returning delivery_id)";
-// A later message of a job waits until the earlier one was tried three times, and all of a webhook
-// while one is under way, so that a slow target holds up nobody but itself.
+// A later message of a job waits until the earlier one was tried three times, and messages of a
+// webhook wait while one of them is being sent, so that a slow target delays only itself.
 constexpr char kClaim[] = R"(
 with clock as materialized (
     select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us

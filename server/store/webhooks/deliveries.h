@@ -18,8 +18,8 @@ struct DeliveryRow {
   std::optional<std::int64_t> delivered_us;
 };
 
-// One row for each enabled webhook that wants the event, in the caller's transaction. `body` gets
-// "sequence" and is sent as it stands here.
+// Adds a row for each enabled webhook that wants the event, in the caller's transaction. `body`
+// gets "sequence" and is sent as it is here.
 Status EnqueueDeliveries(Connection&, std::int64_t job_id, const std::string& event,
                          const Json& body, std::int64_t now_us);
 Result<DeliveryRow> EnqueueTest(Connection&, std::int64_t webhook_id, const Json& body,

@@ -20,7 +20,7 @@ select webhook_id, url, to_jsonb(events), secret_sealed, enabled, note, created_
 from webhooks
 where webhook_id = $1)";
 constexpr char kDelete[] = "delete from webhooks where webhook_id = $1";
-// What it never got is not sent any more.
+// Messages that a deleted webhook did not get are not sent any more.
 constexpr char kBury[] = R"(
 update deliveries
 set state = 'dead', fence = fence + 1
