@@ -38,8 +38,8 @@ class Demand {
  private:
   // At most: how the rows of a frame lie between its first and its last is not known.
   void AddWindows(const FrameKey& key) {
-    const std::int64_t first = WindowOf(key.from_us), last = WindowOf(key.to_us);
-    const std::int64_t most = std::min(key.rows, (last - first) / kWindowUs + 1);
+    const std::int64_t first = BlockWindowOf(key.from_us), last = BlockWindowOf(key.to_us);
+    const std::int64_t most = std::min(key.rows, (last - first) / kBlockWindowUs + 1);
     windows_ += static_cast<std::size_t>(most) - (known_windows_.contains(first) ? 1 : 0);
     known_windows_.insert({first, last});
   }

@@ -33,7 +33,8 @@ constexpr std::ptrdiff_t kWindowsAtOnce = 16;
 std::vector<std::int64_t> WindowsOf(const TickTable& ticks) {
   std::vector<std::int64_t> windows;
   for (const std::int64_t at_us : ticks.at_us) {
-    if (windows.empty() || windows.back() != WindowOf(at_us)) windows.push_back(WindowOf(at_us));
+    if (windows.empty() || windows.back() != BlockWindowOf(at_us))
+      windows.push_back(BlockWindowOf(at_us));
   }
   return windows;
 }
@@ -45,7 +46,7 @@ Status LockAll(Connection& connection, std::int64_t job_id, std::int64_t node_id
   const std::vector<std::int64_t> windows_us = WindowsOf(ticks);
   for (auto from = windows_us.begin(); from != windows_us.end();) {
     const auto to = from + std::min(kWindowsAtOnce, windows_us.end() - from);
-    if (Status locked = LockWindows(connection, job_id, node_id, {from, to}); !locked) {
+    if (Status locked = LockBlockWindows(connection, job_id, node_id, {from, to}); !locked) {
       return locked;
     }
     from = to;

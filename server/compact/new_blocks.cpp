@@ -21,7 +21,7 @@ struct WindowRows {
 std::vector<WindowRows> PartsOf(const TickTable& ticks) {
   std::vector<WindowRows> parts;
   for (std::size_t row = 0; row < ticks.at_us.size(); ++row) {
-    const std::int64_t window_us = WindowOf(ticks.at_us[row]);
+    const std::int64_t window_us = BlockWindowOf(ticks.at_us[row]);
     if (parts.empty() || parts.back().window_us != window_us)
       parts.push_back({window_us, row, row});
     parts.back().to = row + 1;
@@ -228,7 +228,8 @@ std::vector<StoredRollup> RollUpBlocks(const std::vector<StoredBlock>& blocks,
     TickTable bins = std::move(rollup.bins);
     for (const StoredBlock& block : blocks) {
       if (block.key.metric != rollup.key.metric || added.contains(block.key)) continue;
-      bins = WithoutTimes(std::move(bins), block.key.window_us, block.key.window_us + kWindowUs);
+      bins =
+          WithoutTimes(std::move(bins), block.key.window_us, block.key.window_us + kBlockWindowUs);
     }
     rows[rollup.key].push_back(std::move(bins));
   }

@@ -84,8 +84,8 @@ Time EndOf(const Step& step) {
 }
 
 // Of each rank of the job, in their order; -1 where none of its steps was shown.
-std::vector<StepPlace> PlacesOf(const JobView& view, const Watermark& watermark) {
-  std::vector<StepPlace> places;
+std::vector<StepPosition> PlacesOf(const JobView& view, const Watermark& watermark) {
+  std::vector<StepPosition> places;
   for (const RankRow& rank : view.ranks) {
     const auto seen = watermark.ranks.find(rank.rank);
     const bool shown = seen != watermark.ranks.end();
@@ -99,7 +99,7 @@ Status ReadAllSteps(JobReads& reads, StepNeed need, const JobView& view, const W
   const bool first_only = need == StepNeed::kFirst;
   const std::size_t share = options.steps / std::max<std::size_t>(view.ranks.size(), 1);
   const std::size_t most = first_only ? 1 : std::max<std::size_t>(share, 100);
-  const std::vector<StepPlace> places = PlacesOf(view, watermark);
+  const std::vector<StepPosition> places = PlacesOf(view, watermark);
   if (!first_only) {
     if (const Status read = reads.FetchSteps(places, most); !read.ok()) return read;
   }

@@ -21,9 +21,9 @@ Result<JobReads::Ticks> JobReads::ReadTicks(std::int64_t node_id, std::int64_t a
   return kept;
 }
 
-Status JobReads::FetchSteps(std::span<const StepPlace> places, std::size_t most) {
-  std::vector<StepPlace> wanted;
-  for (const StepPlace& place : places) {
+Status JobReads::FetchSteps(std::span<const StepPosition> places, std::size_t most) {
+  std::vector<StepPosition> wanted;
+  for (const StepPosition& place : places) {
     if (!steps_.contains({place.rank, place.after_us, most})) wanted.push_back(place);
   }
   if (wanted.size() < 2 || !few_) return {};
@@ -31,7 +31,7 @@ Status JobReads::FetchSteps(std::span<const StepPlace> places, std::size_t most)
   if (!found.ok()) return found.error();
   few_ = found->has_value();
   if (!few_) return {};
-  for (const StepPlace& place : wanted) {
+  for (const StepPosition& place : wanted) {
     std::vector<Step>& steps = (**found)[place.rank];
     if (steps.size() > most) continue;  // ReadSteps knows where they may be cut
     steps_[{place.rank, place.after_us, most}] =

@@ -32,7 +32,7 @@ class JobReads {
                           std::size_t most);
   // Steps of these ranks at once, for ReadSteps to find: of a job that is looked at often. Reads
   // nothing that is there already, nor where there is much.
-  Status FetchSteps(std::span<const StepPlace> places, std::size_t most);
+  Status FetchSteps(std::span<const StepPosition> places, std::size_t most);
   // Steps of a rank that began after `after_us`, the oldest `most`.
   Result<Steps> ReadSteps(int rank, std::int64_t after_us, std::size_t most);
 

@@ -100,7 +100,7 @@ Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t 
   const auto rows = connection.QueryTogether(calls);
   if (!rows) return rows.error();
   if (!SetNodes(known, rows->front())) return false;
-  const auto stands = StandsOf(keys, std::span(*rows).subspan(1));
+  const auto stands = CursorsOf(keys, std::span(*rows).subspan(1));
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (!stands[i]) return false;
     known[i]->stand = *stands[i];

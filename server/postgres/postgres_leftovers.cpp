@@ -69,7 +69,7 @@ Result<std::string> ClearLeftovers(const PostgresFolder& folder) {
   // under a name that nobody thought of, or a shell that got the number by chance. Two servers on a
   // cluster spoil it, and a stranger who is ended loses his work; a service that waits and says for
   // whom loses neither.
-  if (StandsIn(server, cluster)) {
+  if (WorksIn(server, cluster)) {
     return Unavailable(
         Format("{0}: process {1} works in this folder and has the number in "
                "postmaster.pid; end it, or let it leave the folder",

@@ -151,14 +151,14 @@ std::vector<pid_t> PostgresIn(const std::string& folder, pid_t server) {
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
     const Result<std::int64_t> number = ParseInt(entry.path().filename().string(), "pid");
     const pid_t pid = number ? static_cast<pid_t>(*number) : 0;
-    if (pid == 0 || !StandsIn(pid, folder)) continue;
+    if (pid == 0 || !WorksIn(pid, folder)) continue;
     const auto known = pid == server ? LooksLikePostgres : IsPostgres;
     if (std::ranges::any_of(NamesOf(entry.path()), known)) found.push_back(pid);
   }
   return found;
 }
 
-bool StandsIn(pid_t pid, const std::string& folder) {
+bool WorksIn(pid_t pid, const std::string& folder) {
   std::error_code unreadable;  // a zombie has no folder; others' we may not see
   return fs::read_symlink(Format("/proc/{}/cwd", pid), unreadable) == folder && !unreadable;
 }

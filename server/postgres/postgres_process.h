@@ -49,7 +49,7 @@ pid_t ServerOf(const std::string& folder);
 std::vector<pid_t> PostgresIn(const std::string& folder, pid_t server = 0);
 
 // Whether the process works in the folder, whatever it is; not when it may not be seen.
-bool StandsIn(pid_t pid, const std::string& folder);
+bool WorksIn(pid_t pid, const std::string& folder);
 
 // Whether anything in the process table has this number, zombies and threads too.
 bool IsTaken(pid_t pid);

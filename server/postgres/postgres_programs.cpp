@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 constexpr int kOldest = 14;
 
 // A folder below which one folder for each version lies: its name's beginning, and what follows it.
-struct Place {
+struct VersionedFolder {
   const char* parent;
   const char* prefix;
   const char* rest;
 };
-constexpr Place kVersioned[] = {
+constexpr VersionedFolder kVersioned[] = {
     {"/usr/lib/postgresql", "", "/bin"},          // Debian, Ubuntu
     {"/usr", "pgsql-", "/bin"},                   // PGDG packages for Fedora, RHEL
     {"/usr/libexec", "postgresql", ""},           // Alpine
@@ -36,11 +36,11 @@ constexpr const char* kPlain[] = {"/usr/bin", "/usr/local/pgsql/bin", "/usr/loca
 
 std::vector<std::string> Candidates() {
   std::vector<std::string> found;
-  for (const Place& place : kVersioned) {
+  for (const VersionedFolder& folder : kVersioned) {
     std::error_code none;
-    for (const fs::directory_entry& entry : fs::directory_iterator(place.parent, none)) {
-      if (!entry.path().filename().string().starts_with(place.prefix)) continue;
-      found.push_back(entry.path().string() + place.rest);
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder.parent, none)) {
+      if (!entry.path().filename().string().starts_with(folder.prefix)) continue;
+      found.push_back(entry.path().string() + folder.rest);
     }
   }
   found.insert(found.end(), std::begin(kPlain), std::end(kPlain));

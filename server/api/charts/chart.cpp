@@ -121,7 +121,7 @@ std::size_t Chart::series() const {
 
 std::int64_t Chart::last_us() const {
   std::int64_t last_us = 0;
-  for (const auto& [place, series] : series_) {
+  for (const auto& [key, series] : series_) {
     if (!series.bins.empty()) last_us = std::max(last_us, series.bins.back().last_us);
     if (!series.samples.empty()) last_us = std::max(last_us, LastUs(series.samples));
   }
@@ -170,12 +170,12 @@ Chart::Line Chart::WithMeans(const Line& fold, const Line& more) {
 
 void Chart::AddFolded(const Chart& chart) {
   Line room;
-  for (const auto& [place, series] : chart.series_) {
+  for (const auto& [key, series] : chart.series_) {
     const Line& line = BinsOf(series, room);
     if (line.empty()) continue;
-    Line& known = series_[{place.metric, "", ""}].bins;
+    Line& known = series_[{key.metric, "", ""}].bins;
     known = WithMeans(known, line);
-    ++folded_[place.metric];
+    ++folded_[key.metric];
   }
 }
 
@@ -190,10 +190,10 @@ std::int64_t Chart::LeastGapUs(const Line& line) const {
 std::vector<HeatRow> Chart::Means(const std::vector<std::int64_t>& times) const {
   std::vector<HeatRow> rows;
   Line room;
-  for (const auto& [place, series] : series_) {
+  for (const auto& [key, series] : series_) {
     const Line& line = BinsOf(series, room);
     if (line.empty()) continue;
-    HeatRow row{place.node, place.device, {}};
+    HeatRow row{key.node, key.device, {}};
     row.values.reserve(times.size());
     const std::int64_t least_gap_us = LeastGapUs(line);
     auto bin = line.begin();

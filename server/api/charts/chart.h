@@ -65,9 +65,9 @@ class Chart {
     Line bins;
     ChartSamples samples;  // in place of the bins, until there is more to add
   };
-  struct Place {
+  struct SeriesKey {
     std::string metric, node, device;
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const SeriesKey&) const = default;
   };
   void AddSamples(const std::vector<std::int64_t>& times, const Column& column, Line& line) const;
   Line& BinsOf(Series& series) const;
@@ -83,10 +83,10 @@ class Chart {
   void ForEachRun(const ChartSamples& samples, Take take, Gap gap) const;
   static bool HaveSameTimes(const Series& series, const Series& other);
   struct Columns;
-  void Write(const Place& place, const Series& series, Columns& columns, std::string& list) const;
+  void Write(const SeriesKey& key, const Series& series, Columns& columns, std::string& list) const;
 
   std::int64_t bin_us_, interval_us_;
-  std::map<Place, Series> series_;
+  std::map<SeriesKey, Series> series_;
   std::map<std::string, std::size_t> folded_;  // how many series became one, by metric
 };
 

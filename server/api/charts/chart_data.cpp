@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "server/store/rollups/rollup_gap.h"
 #include "server/store/ticks/short_range.h"
-#include "server/store/ticks/tick_stretches.h"
+#include "server/store/ticks/tick_batches.h"
 #include "server/store/ticks/ticks.h"
 
 namespace stepscope {
@@ -17,11 +17,11 @@ namespace {
 constexpr std::size_t kMostCells = kMostSeries * 360;
 // An hour at two ticks a second is asked for most, and is one statement; behind it begins another.
 constexpr std::int64_t kTicksAtOnce = 7'320;
-constexpr std::int64_t kLeastStretchUs = 600'000'000, kStretchUs = 3'660'000'000;
-static_assert(kStretchUs <= kShortUs);
+constexpr std::int64_t kLeastBatchUs = 600'000'000, kMostBatchUs = 3'660'000'000;
+static_assert(kMostBatchUs <= kShortUs);
 
-std::int64_t StretchOf(std::int64_t interval_us) {
-  return std::clamp(kTicksAtOnce * interval_us, kLeastStretchUs, kStretchUs);
+std::int64_t BatchUs(std::int64_t interval_us) {
+  return std::clamp(kTicksAtOnce * interval_us, kLeastBatchUs, kMostBatchUs);
 }
 
 }  // namespace
@@ -87,18 +87,18 @@ RollupQuery RollupsOf(const ChartQuery& query, std::int64_t bin_us) {
           .means = query.means};
 }
 
-TickQuery FirstStretch(TickQuery ticks, std::int64_t interval_us) {
-  ticks.until_us = std::min(ticks.until_us, ticks.after_us + StretchOf(interval_us));
+TickQuery FirstBatch(TickQuery ticks, std::int64_t interval_us) {
+  ticks.until_us = std::min(ticks.until_us, ticks.after_us + BatchUs(interval_us));
   return ticks;
 }
 
 Status AddNodeSamples(Connection& connection, const ChartQuery& query, const NodeBrief& node,
                       Chart& chart) {
-  return ForEachStretch(connection, TicksOf(query, node.node_id), StretchOf(chart.interval_us()),
-                        [&](TickTable table) {
-                          chart.Add(node.name, std::move(table));
-                          return CheckSeries(query, chart);
-                        });
+  return ForEachTickBatch(connection, TicksOf(query, node.node_id), BatchUs(chart.interval_us()),
+                          [&](TickTable table) {
+                            chart.Add(node.name, std::move(table));
+                            return CheckSeries(query, chart);
+                          });
 }
 
 namespace {

@@ -38,7 +38,7 @@ TickQuery TicksOf(const ChartQuery& query, std::int64_t node_id);
 RollupQuery RollupsOf(const ChartQuery& query, std::int64_t bin_us);
 
 // Ticks are read one stretch of time after the other: this is the first, unless it is too much.
-TickQuery FirstStretch(TickQuery ticks, std::int64_t interval_us);
+TickQuery FirstBatch(TickQuery ticks, std::int64_t interval_us);
 
 // Invalid when a chart has more series than allowed, or more bins than memory is meant for.
 Status CheckSeries(const ChartQuery& query, const Chart& chart);

@@ -179,14 +179,14 @@ struct Chart::Columns {
   }
 };
 
-void Chart::Write(const Place& place, const Series& series, Columns& columns,
+void Chart::Write(const SeriesKey& key, const Series& series, Columns& columns,
                   std::string& list) const {
-  const Metric* metric = FindMetric(place.metric);
-  const auto fold = folded_.find(place.metric);
+  const Metric* metric = FindMetric(key.metric);
+  const auto fold = folded_.find(key.metric);
   const bool folded = fold != folded_.end();
-  OrderedJson head = {{"metric", place.metric},
-                      {"node", place.node},
-                      {"device", place.device},
+  OrderedJson head = {{"metric", key.metric},
+                      {"node", key.node},
+                      {"device", key.device},
                       {"unit", metric ? metric->unit : ""}};
   if (folded) head["of"] = fold->second;
   OpenObject(list, Dump(head));
@@ -203,13 +203,13 @@ void Chart::AppendTo(std::string& list, const ChartText& text) const {
   const std::size_t values = std::size_t{text.least} + text.mean + text.most;
   const std::size_t text_of_bin = (text.runs ? 0 : 17) + 8 * values;  // bytes, of some digits each
   std::size_t bins = 0;
-  for (const auto& [place, each] : series_) {
+  for (const auto& [key, each] : series_) {
     bins += each.samples.empty() ? each.bins.size() : each.samples.at_us->size();
   }
   list.reserve(list.size() + bins * text_of_bin);
   Columns columns(text);  // one for all lines: their memory is kept
-  for (const auto& [place, each] : series_) {
-    if (!each.bins.empty() || !each.samples.empty()) Write(place, each, columns, list);
+  for (const auto& [key, each] : series_) {
+    if (!each.bins.empty() || !each.samples.empty()) Write(key, each, columns, list);
   }
 }
 

@@ -120,7 +120,7 @@ std::optional<TickQuery> ExpectedTicks(const Query& query,
   const ChartGrid grid = ChooseGrid(known->job, {}, query, {});
   const ChartQuery chart = ToChartQuery(query, grid, known->job, known->nodes);
   if (RollupBin(chart.bin_us) > 0 || chart.nodes.size() != 1) return {};
-  return FirstStretch(TicksOf(chart, chart.nodes[0].node_id), grid.interval_us);
+  return FirstBatch(TicksOf(chart, chart.nodes[0].node_id), grid.interval_us);
 }
 
 Result<Reply> ReadMetrics(KnownHeads& heads, Connection& connection, const Request& request,

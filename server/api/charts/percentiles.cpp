@@ -152,7 +152,7 @@ Result<Reply> AnswerPercentiles(Connection& connection, const Request& request,
   std::string text;
   OpenObject(text, Dump(head));
   OpenList(text, "series");
-  for (const auto& [place, series] : answers) {
+  for (const auto& [key, series] : answers) {
     OpenObject(text, series);
     text += '}';
   }

@@ -12,12 +12,12 @@
 namespace stepscope {
 namespace {
 
-using Places = std::counting_semaphore<>;
+using Permits = std::counting_semaphore<>;
 
 // One that is taken; free again in the end, whatever a handler throws.
-struct Place {
-  Places& places;
-  ~Place() { places.release(); }
+struct Permit {
+  Permits& permits;
+  ~Permit() { permits.release(); }
 };
 
 // What the path names, or where the new thing stands.
@@ -68,16 +68,16 @@ Route Bulk(Route route) {
 
 Route AtMost(int most, std::string_view what, Route route) {
   // Shared, as routes are copied.
-  const auto places = std::make_shared<Places>(most);
-  route.handler = [call = std::move(route.handler), places,
+  const auto permits = std::make_shared<Permits>(most);
+  route.handler = [call = std::move(route.handler), permits,
                    detail = Format("{} {} are under way, and no more at once; try again", most,
                                    what)](const Request& request, const PathParameters& path) {
-    if (!places->try_acquire()) {
+    if (!permits->try_acquire()) {
       Reply reply = ToReply(Problem{"too-many-requests", detail, {}, {}}, request);
       reply.headers.emplace_back("Retry-After", "2");
       return reply;
     }
-    const Place place{*places};
+    const Permit permit{*permits};
     return call(request, path);
   };
   return route;

@@ -27,9 +27,9 @@ void CheckMembers(Body& body, const Json& configuration) {
 // Locks the rules before the job, as those do who write what rules say and tell of it.
 Result<RuleChanges> ChangeJobRules(const Api& api, Connection& connection, const JobRow& job,
                                    Body& body, const Json& configuration) {
-  const auto stand = LockRules(connection, job.job_id);
-  if (!stand) return stand.error();
-  RuleChanges changes = ReadRuleChanges(body, configuration, *stand);
+  const auto configured = LockRules(connection, job.job_id);
+  if (!configured) return configured.error();
+  RuleChanges changes = ReadRuleChanges(body, configuration, *configured);
   if (!body.faults().empty()) return changes;
   const Result<JobRow> now = LoadJob(connection, job.job_id);
   if (!now) return now.error();
@@ -38,7 +38,7 @@ Result<RuleChanges> ChangeJobRules(const Api& api, Connection& connection, const
         "the job has ended: its rules cannot be changed; rules/preview says what they "
         "would find with other parameters");
   }
-  const Status changed = ChangeRules(connection, job.job_id, *stand, changes,
+  const Status changed = ChangeRules(connection, job.job_id, *configured, changes,
                                      ToMicros(api.clock.Now()), api.public_url);
   if (!changed) return changed.error();
   return changes;

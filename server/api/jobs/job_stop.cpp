@@ -23,9 +23,9 @@ Result<Reply> StopOneJob(const Api& api, Connection& connection, const Request& 
   const Status asked =
       AskToStop(connection, job->job_id, ToMicros(api.clock.Now()), api.public_url);
   if (!asked) return asked.error();
-  Result<Reply> stands = DescribeJob(api, connection, request, path);
-  if (stands) stands->status = 202;
-  return stands;
+  Result<Reply> described = DescribeJob(api, connection, request, path);
+  if (described) described->status = 202;
+  return described;
 }
 
 }  // namespace

@@ -122,8 +122,8 @@ Result<Reply> ListAllJobs(const Api& api, Connection& connection, const Request&
   return JsonReply({{"items", items}, {"next", NullIfEmpty(page->next)}, {"total", page->total}});
 }
 
-bool IsSame(const JobRow& stands, const NewJob& asked) {
-  return stands.group == asked.group && stands.configuration == asked.configuration;
+bool IsSame(const JobRow& existing, const NewJob& asked) {
+  return existing.group == asked.group && existing.configuration == asked.configuration;
 }
 
 Result<Reply> CreateOneJob(const Api& api, Connection& connection, const Request& request,

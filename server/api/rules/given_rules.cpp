@@ -14,9 +14,9 @@ namespace {
 
 constexpr char kPointer[] = "/configuration/rules";
 
-const RuleConfigRow* Find(std::span<const RuleConfigRow> stand, const std::string& name) {
-  const auto found = std::ranges::find(stand, name, &RuleConfigRow::name);
-  return found == stand.end() ? nullptr : &*found;
+const RuleConfigRow* Find(std::span<const RuleConfigRow> configured, const std::string& name) {
+  const auto found = std::ranges::find(configured, name, &RuleConfigRow::name);
+  return found == configured.end() ? nullptr : &*found;
 }
 
 void List(std::string& list, std::string_view name) {
@@ -25,16 +25,16 @@ void List(std::string& list, std::string_view name) {
 
 // An item that says no rule, and has no name of one that stands.
 void NoteNoRule(Body& body, const std::string& pointer, const std::string& name,
-                std::span<const RuleConfigRow> stand) {
+                std::span<const RuleConfigRow> configured) {
   const std::string shown = Printable(name, 64);
   if (name.empty()) {
     body.Note(pointer + "/rule", Format("\"rule\" is wanted, one of {}", RulesThereAre()));
-  } else if (stand.empty()) {
+  } else if (configured.empty()) {
     body.Note(pointer + "/rule",
               Format("'{}' is new and needs \"rule\", one of {}", shown, RulesThereAre()));
   } else {
     std::string names;
-    for (const RuleConfigRow& row : stand) List(names, row.name);
+    for (const RuleConfigRow& row : configured) List(names, row.name);
     body.Note(
         pointer + "/name",
         Format("the job has no rule '{}'; it has {}; a new one needs \"rule\"", shown, names));
@@ -43,21 +43,21 @@ void NoteNoRule(Body& body, const std::string& pointer, const std::string& name,
 
 // Name and rule; false when there is none of that name, or it is another one.
 bool ReadNames(Body& body, const Json& given, const std::string& pointer,
-               std::span<const RuleConfigRow> stand, NewJob::Rule& rule) {
+               std::span<const RuleConfigRow> configured, NewJob::Rule& rule) {
   const std::size_t faults = body.faults().size();
   rule.rule = body.Text(given, pointer, "rule", 63);
   rule.name = given.contains("name") ? body.Text(given, pointer, "name", 63) : rule.rule;
   if (body.faults().size() > faults) return false;
-  const RuleConfigRow* stands = Find(stand, rule.name);
-  if (stands && !given.contains("rule")) rule.rule = stands->rule;
-  if (!stands && !given.contains("rule")) {
-    NoteNoRule(body, pointer, rule.name, stand);
+  const RuleConfigRow* known = Find(configured, rule.name);
+  if (known && !given.contains("rule")) rule.rule = known->rule;
+  if (!known && !given.contains("rule")) {
+    NoteNoRule(body, pointer, rule.name, configured);
   } else if (!FindRule(rule.rule)) {
     body.Note(pointer + "/rule", Format("there is no rule '{}'; there are {}",
                                         Printable(rule.rule, 64), RulesThereAre()));
-  } else if (stands && stands->rule != rule.rule) {
+  } else if (known && known->rule != rule.rule) {
     body.Note(pointer + "/rule", Format("'{}' is a {}; remove it first, or choose another name",
-                                        Printable(rule.name, 64), stands->rule));
+                                        Printable(rule.name, 64), known->rule));
   } else if (const Status good = CheckLabel("name", rule.name); !good) {
     body.Note(pointer + "/name", good.error().message);
   }
@@ -65,8 +65,8 @@ bool ReadNames(Body& body, const Json& given, const std::string& pointer,
 }
 
 // Those that stand, changed by those that are given.
-Json Merged(const RuleConfigRow* stands, const Json& given) {
-  Json merged = stands ? stands->parameters : Json::object();
+Json Merged(const RuleConfigRow* known, const Json& given) {
+  Json merged = known ? known->parameters : Json::object();
   for (const auto& [name, value] : given.items()) {
     if (value.is_null()) {
       merged.erase(name);
@@ -79,11 +79,11 @@ Json Merged(const RuleConfigRow* stands, const Json& given) {
 
 // An item that is only to be checked for its names: what it is to remove.
 std::string ReadRemoved(Body& body, const Json& given, const std::string& pointer,
-                        std::span<const RuleConfigRow> stand) {
+                        std::span<const RuleConfigRow> configured) {
   body.AllowOnly(given, pointer, {"name", "remove"});
   const std::string name = body.Text(given, pointer, "name", 63);
   if (given["remove"] != true) body.Note(pointer + "/remove", "true is wanted, or nothing");
-  if (!Find(stand, name)) {
+  if (!Find(configured, name)) {
     body.Note(pointer + "/name", Format("the job has no rule '{}'", Printable(name, 64)));
   }
   return name;
@@ -99,16 +99,16 @@ void NoteTwice(Body& body, std::set<std::string>& names, const std::string& name
 // These, changed as a list says.
 std::vector<NewJob::Rule> ReadChanged(Body& body, const Json& configuration,
                                       std::vector<NewJob::Rule> rules) {
-  std::vector<RuleConfigRow> stand;
+  std::vector<RuleConfigRow> configured;
   for (const NewJob::Rule& rule : rules) {
-    stand.push_back({0, 0, rule.name, rule.rule, rule.parameters});
+    configured.push_back({0, 0, rule.name, rule.rule, rule.parameters});
   }
-  const RuleChanges changes = ReadRuleChanges(body, configuration, stand);
+  const RuleChanges changes = ReadRuleChanges(body, configuration, configured);
   for (const std::string& name : changes.removed) {
     std::erase_if(rules, [&](const NewJob::Rule& rule) { return rule.name == name; });
   }
   for (const NewJob::Rule& rule : changes.put) {
-    std::erase_if(rules, [&](const NewJob::Rule& stands) { return stands.name == rule.name; });
+    std::erase_if(rules, [&](const NewJob::Rule& known) { return known.name == rule.name; });
     rules.push_back(rule);
   }
   return rules;
@@ -117,17 +117,17 @@ std::vector<NewJob::Rule> ReadChanged(Body& body, const Json& configuration,
 }  // namespace
 
 NewJob::Rule ReadRule(Body& body, const Json& given, const std::string& pointer,
-                      std::span<const RuleConfigRow> stand) {
+                      std::span<const RuleConfigRow> configured) {
   NewJob::Rule rule;
   if (!given.is_object()) {
     body.Note(pointer, "an object is wanted");
     return rule;
   }
   body.AllowOnly(given, pointer, {"name", "rule", "parameters"});
-  if (!ReadNames(body, given, pointer, stand, rule)) return rule;
+  if (!ReadNames(body, given, pointer, configured, rule)) return rule;
   const Json parameters = body.Object(given, pointer, "parameters");
   Result<Json> complete =
-      CompleteParameters(*FindRule(rule.rule), Merged(Find(stand, rule.name), parameters));
+      CompleteParameters(*FindRule(rule.rule), Merged(Find(configured, rule.name), parameters));
   if (!complete) body.Note(pointer + "/parameters", complete.error().message);
   if (complete) rule.parameters = std::move(*complete);
   return rule;
@@ -139,39 +139,41 @@ std::vector<NewJob::Rule> ReadRules(Body& body, const Json& configuration,
   if (IsOfOthersAlone(list)) return ReadChanged(body, configuration, default_rules);
   std::vector<NewJob::Rule> rules;
   std::set<std::string> names;
-  for (const auto& [item, place] : ReadGivenRules(body, list, kPointer, {})) {
-    rules.push_back(ReadRule(body, item, place, {}));
-    NoteTwice(body, names, rules.back().name, place);
+  for (const auto& [item, pointer] : ReadGivenRules(body, list, kPointer, {})) {
+    rules.push_back(ReadRule(body, item, pointer, {}));
+    NoteTwice(body, names, rules.back().name, pointer);
   }
   return rules;
 }
 
-std::vector<NewJob::Rule> ReadRuleWithOthers(Body& body, std::span<const RuleConfigRow> stand) {
+std::vector<NewJob::Rule> ReadRuleWithOthers(Body& body,
+                                             std::span<const RuleConfigRow> configured) {
   std::vector<GivenRule> given = {{body.root(), ""}};
-  GiveToOthers(body, stand, given);
+  GiveToOthers(body, configured, given);
   std::vector<NewJob::Rule> rules;
-  for (const auto& [item, place] : given) rules.push_back(ReadRule(body, item, place, stand));
+  for (const auto& [item, pointer] : given)
+    rules.push_back(ReadRule(body, item, pointer, configured));
   return rules;
 }
 
 RuleChanges ReadRuleChanges(Body& body, const Json& configuration,
-                            std::span<const RuleConfigRow> stand) {
+                            std::span<const RuleConfigRow> configured) {
   const Json list = body.Array(configuration, "/configuration", "rules", kMostRules);
   RuleChanges changes;
   std::set<std::string> names;
-  std::size_t count = stand.size();
-  for (const auto& [item, place] : ReadGivenRules(body, list, kPointer, stand)) {
+  std::size_t count = configured.size();
+  for (const auto& [item, pointer] : ReadGivenRules(body, list, kPointer, configured)) {
     if (item.is_object() && item.contains("remove")) {
-      changes.removed.push_back(ReadRemoved(body, item, place, stand));
-      const RuleConfigRow* removed = Find(stand, changes.removed.back());
+      changes.removed.push_back(ReadRemoved(body, item, pointer, configured));
+      const RuleConfigRow* removed = Find(configured, changes.removed.back());
       if (removed && SumsUp(removed->rule)) changes.quiet.push_back(removed->name);
-      NoteTwice(body, names, changes.removed.back(), place);
+      NoteTwice(body, names, changes.removed.back(), pointer);
       --count;
       continue;
     }
-    changes.put.push_back(ReadRule(body, item, place, stand));
-    NoteTwice(body, names, changes.put.back().name, place);
-    if (!Find(stand, changes.put.back().name)) ++count;
+    changes.put.push_back(ReadRule(body, item, pointer, configured));
+    NoteTwice(body, names, changes.put.back().name, pointer);
+    if (!Find(configured, changes.put.back().name)) ++count;
   }
   if (count > kMostRules) {
     body.Note(kPointer, Format("that would be {} rules, at most {} are taken", count, kMostRules));
@@ -200,8 +202,8 @@ Result<std::vector<NewJob::Rule>> ReadDefaultRules(const std::string& json) {
   if (!body.faults().empty()) {
     const Fault& first = body.faults().front();
     const bool inside = first.pointer.starts_with(kPointer);
-    const std::string place = inside ? first.pointer.substr(std::size(kPointer) - 1) : "";
-    return Invalid(Format("{}{}{}", place, place.empty() ? "" : ": ", first.detail));
+    const std::string pointer = inside ? first.pointer.substr(std::size(kPointer) - 1) : "";
+    return Invalid(Format("{}{}{}", pointer, pointer.empty() ? "" : ": ", first.detail));
   }
   return rules;
 }

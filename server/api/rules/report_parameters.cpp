@@ -14,17 +14,17 @@ std::string NameOf(const Json& item) {
   return TextOf(item, item.contains("name") ? "name" : "rule");
 }
 
-bool Stands(std::span<const RuleConfigRow> stand, const std::string& name) {
-  return std::ranges::find(stand, name, &RuleConfigRow::name) != stand.end();
+bool IsConfigured(std::span<const RuleConfigRow> configured, const std::string& name) {
+  return std::ranges::find(configured, name, &RuleConfigRow::name) != configured.end();
 }
 
 // The type of an item that sums up and is given parameters; else null.
-const RuleType* SummingUp(const Json& item, std::span<const RuleConfigRow> stand) {
+const RuleType* SummingUp(const Json& item, std::span<const RuleConfigRow> configured) {
   if (!item.is_object() || !item.contains("parameters")) return nullptr;
   if (!item["parameters"].is_object()) return nullptr;
   std::string rule = TextOf(item, "rule");
-  const auto stands = std::ranges::find(stand, NameOf(item), &RuleConfigRow::name);
-  if (!item.contains("rule") && stands != stand.end()) rule = stands->rule;
+  const auto known = std::ranges::find(configured, NameOf(item), &RuleConfigRow::name);
+  if (!item.contains("rule") && known != configured.end()) rule = known->rule;
   const RuleType* type = FindRule(rule);
   return type != nullptr && type->sums_up ? type : nullptr;
 }
@@ -34,38 +34,39 @@ bool IsOwn(const RuleType& type, const std::string& parameter) {
          type.params.end();
 }
 
-void NoteUnknown(Body& body, const std::string& place, const RuleType& type,
+void NoteUnknown(Body& body, const std::string& pointer, const RuleType& type,
                  const std::string& parameter) {
   std::string own;
   for (const Param& each : type.params) own += std::string(each.name) + ", ";
-  body.Note(place, Format("{}: there is no parameter '{}'; it has {}and <Rule>_<parameter> for a "
-                          "parameter of another rule, one of {}",
-                          type.name, Printable(parameter, 80), own, RulesThereAre()));
+  body.Note(pointer, Format("{}: there is no parameter '{}'; it has {}and <Rule>_<parameter> for a "
+                            "parameter of another rule, one of {}",
+                            type.name, Printable(parameter, 80), own, RulesThereAre()));
 }
 
 // A value for a parameter of another rule of the list.
-void Give(Body& body, const std::string& place, const std::string& given, const Json& value,
+void Give(Body& body, const std::string& pointer, const std::string& given, const Json& value,
           const std::string& parameter, GivenRule& rule) {
   Json& item = rule.item;
   if (item.contains("remove")) {
-    body.Note(place, Format("{}: the same list removes that rule", Printable(given, 120)));
+    body.Note(pointer, Format("{}: the same list removes that rule", Printable(given, 120)));
     return;
   }
   if (!item.contains("parameters")) item["parameters"] = Json::object();
   Json& parameters = item["parameters"];
   if (!parameters.is_object()) return;  // which is a fault of its own
   if (parameters.contains(parameter) && parameters[parameter] != value) {
-    body.Note(place, Format("{} is {}, but {} itself is given {} as {}; give it once",
-                            Printable(given, 120), Printable(Dump(value), 60), NameOf(item),
-                            Printable(Dump(parameters[parameter]), 60), Printable(parameter, 80)));
+    body.Note(pointer,
+              Format("{} is {}, but {} itself is given {} as {}; give it once",
+                     Printable(given, 120), Printable(Dump(value), 60), NameOf(item),
+                     Printable(Dump(parameters[parameter]), 60), Printable(parameter, 80)));
   }
   parameters[parameter] = value;
 }
 
 // Takes the parameters of other rules from the item at `from`, and gives them to those.
 void Spread(Body& body, const RuleType& type, std::size_t from,
-            std::span<const RuleConfigRow> stand, std::vector<GivenRule>& rules) {
-  const std::string place = rules[from].place + "/parameters";
+            std::span<const RuleConfigRow> configured, std::vector<GivenRule>& rules) {
+  const std::string pointer = rules[from].pointer + "/parameters";
   const Json all = rules[from].item["parameters"];
   for (const auto& [given, value] : all.items()) {
     if (IsOwn(type, given)) continue;
@@ -74,19 +75,19 @@ void Spread(Body& body, const RuleType& type, std::size_t from,
     const std::string name = given.substr(0, end);
     const RuleType* other = FindRule(name);
     if (other == nullptr || other->sums_up || end == given.size()) {
-      NoteUnknown(body, place, type, given);
+      NoteUnknown(body, pointer, type, given);
       continue;
     }
     auto to =
         std::ranges::find(rules, name, [](const GivenRule& rule) { return NameOf(rule.item); });
-    if (to == rules.end() && !Stands(stand, name)) {
+    if (to == rules.end() && !IsConfigured(configured, name)) {
       const Json itself = {{"rule", name}, {"parameters", {{given.substr(end + 1), value}}}};
-      body.Note(place, Format("{}: the job has no rule '{}'; choose the rule itself, by {}",
-                              Printable(given, 120), name, Printable(Dump(itself), 240)));
+      body.Note(pointer, Format("{}: the job has no rule '{}'; choose the rule itself, by {}",
+                                Printable(given, 120), name, Printable(Dump(itself), 240)));
       continue;
     }
-    if (to == rules.end()) to = rules.insert(to, {Json{{"name", name}}, rules[from].place});
-    Give(body, place, given, value, given.substr(end + 1), *to);
+    if (to == rules.end()) to = rules.insert(to, {Json{{"name", name}}, rules[from].pointer});
+    Give(body, pointer, given, value, given.substr(end + 1), *to);
   }
 }
 
@@ -99,20 +100,21 @@ std::string RulesThereAre() {
 }
 
 std::vector<GivenRule> ReadGivenRules(Body& body, const Json& list, const std::string& pointer,
-                                      std::span<const RuleConfigRow> stand) {
+                                      std::span<const RuleConfigRow> configured) {
   std::vector<GivenRule> rules;
   for (std::size_t at = 0; at < list.size(); ++at) {
     rules.push_back({list[at], Format("{}/{}", pointer, at)});
   }
-  GiveToOthers(body, stand, rules);
+  GiveToOthers(body, configured, rules);
   return rules;
 }
 
-void GiveToOthers(Body& body, std::span<const RuleConfigRow> stand, std::vector<GivenRule>& rules) {
+void GiveToOthers(Body& body, std::span<const RuleConfigRow> configured,
+                  std::vector<GivenRule>& rules) {
   const std::size_t given = rules.size();
   for (std::size_t at = 0; at < given; ++at) {
-    const RuleType* type = SummingUp(rules[at].item, stand);
-    if (type != nullptr) Spread(body, *type, at, stand, rules);
+    const RuleType* type = SummingUp(rules[at].item, configured);
+    if (type != nullptr) Spread(body, *type, at, configured, rules);
   }
 }
 

@@ -21,15 +21,15 @@ constexpr std::size_t kMostShown = 100;  // findings in an answer
 // Each keeps a core busy and a connection taken for a second.
 constexpr int kMostAtOnce = 4;
 
-// The rule as it stands, with the number of its findings.
+// The rule as it known, with the number of its findings.
 struct StoredRule {
   RuleStateRow state;
   std::int64_t findings = 0;
 };
 
-Result<std::optional<StoredRule>> FindStanding(Connection& connection, std::int64_t job_id,
-                                               const std::vector<RuleStateRow>& states,
-                                               const std::string& name) {
+Result<std::optional<StoredRule>> FindStored(Connection& connection, std::int64_t job_id,
+                                             const std::vector<RuleStateRow>& states,
+                                             const std::string& name) {
   const auto found =
       std::ranges::find(states, name, [](const RuleStateRow& state) { return state.config.name; });
   if (found == states.end()) return std::optional<StoredRule>();
@@ -101,9 +101,9 @@ OrderedJson ToJson(const RuleConfigRow& config, const Preview& preview,
 }
 
 RuleConfigRow Chosen(std::int64_t job_id, const NewJob::Rule& rule,
-                     std::span<const RuleConfigRow> stand) {
-  const auto stands = std::ranges::find(stand, rule.name, &RuleConfigRow::name);
-  const std::int64_t id = stands == stand.end() ? 0 : stands->rule_config_id;
+                     std::span<const RuleConfigRow> stored) {
+  const auto known = std::ranges::find(stored, rule.name, &RuleConfigRow::name);
+  const std::int64_t id = known == stored.end() ? 0 : known->rule_config_id;
   return {job_id, id, rule.name, rule.rule, rule.parameters};
 }
 
@@ -140,15 +140,15 @@ Result<Reply> PreviewJobRule(const Api& api, Connection& connection, const Reque
   if (!job) return job.error();
   const auto states = ListRuleStates(connection, job->job_id);
   if (!states) return states.error();
-  std::vector<RuleConfigRow> stand;
-  for (const RuleStateRow& state : *states) stand.push_back(state.config);
-  const std::vector<NewJob::Rule> rules = ReadRuleWithOthers(body, stand);
+  std::vector<RuleConfigRow> stored;
+  for (const RuleStateRow& state : *states) stored.push_back(state.config);
+  const std::vector<NewJob::Rule> rules = ReadRuleWithOthers(body, stored);
   if (!body.faults().empty()) return body.Refusal(request);
 
-  const auto now = FindStanding(connection, job->job_id, *states, rules.front().name);
+  const auto now = FindStored(connection, job->job_id, *states, rules.front().name);
   if (!now) return now.error();
   std::vector<RuleConfigRow> configs;
-  for (const NewJob::Rule& rule : rules) configs.push_back(Chosen(job->job_id, rule, stand));
+  for (const NewJob::Rule& rule : rules) configs.push_back(Chosen(job->job_id, rule, stored));
   const auto preview = PreviewFirst(connection, configs, api.clock);
   if (!preview) return preview.error();
   const auto transitions = ListTransitions(connection, job->job_id);

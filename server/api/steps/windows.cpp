@@ -44,11 +44,11 @@ struct Told {
   std::int64_t now_us;
 
   OrderedJson operator()(const WindowRow& window) const {
-    const WindowState stand = StandOf(window, job, nodes, now_us);
+    const WindowState state = WindowStateOf(window, job, nodes, now_us);
     OrderedJson json = {
         {"id", std::to_string(window.window_id)}, {"what", kAnnotations},
         {"start_step", window.start_step},        {"num_steps", window.num_steps},
-        {"status", ToText(stand.status)},         {"reason", NullIfEmpty(stand.reason)}};
+        {"status", ToText(state.status)},         {"reason", NullIfEmpty(state.reason)}};
     PutTime(json, "asked", window.asked_us);
     std::int64_t spans = 0, dropped = 0;
     OrderedJson answers = OrderedJson::array();

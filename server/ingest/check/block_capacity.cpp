@@ -24,7 +24,7 @@ std::int64_t MostInstants(std::int64_t devices) {
 bool IsStretchTooDense(std::span<const std::int64_t> at_us, std::int64_t most,
                        std::int64_t least_us) {
   const auto ahead = [&](std::size_t i) {
-    return static_cast<std::int64_t>(i) * kWindowUs - (at_us[i] - at_us.front()) * most;
+    return static_cast<std::int64_t>(i) * kBlockWindowUs - (at_us[i] - at_us.front()) * most;
   };
   std::int64_t least = INT64_MAX;
   std::size_t before = 0;
@@ -37,7 +37,7 @@ bool IsStretchTooDense(std::span<const std::int64_t> at_us, std::int64_t most,
 
 bool IsTooDense(const std::vector<std::int64_t>& at_us, std::int64_t most, std::int64_t least_us) {
   for (auto rest = std::span(at_us); !rest.empty();) {
-    const auto end = std::ranges::lower_bound(rest, WindowOf(rest.front()) + kWindowUs);
+    const auto end = std::ranges::lower_bound(rest, BlockWindowOf(rest.front()) + kBlockWindowUs);
     const auto window = rest.first(static_cast<std::size_t>(end - rest.begin()));
     if (std::ssize(window) > most || IsStretchTooDense(window, most, least_us)) return true;
     rest = rest.subspan(window.size());
@@ -102,7 +102,7 @@ std::vector<std::int64_t> BlockCapacity::TimesOf(std::string_view some) const {
 bool AreFarApart(const std::vector<std::int64_t>& at_us, std::size_t columns) {
   const std::int64_t most = MostInstants(static_cast<std::int64_t>(columns) - 1);
   const auto close = [most](std::int64_t one, std::int64_t next) {
-    return next - one < kWindowUs && (next - one) * most < kWindowUs;
+    return next - one < kBlockWindowUs && (next - one) * most < kBlockWindowUs;
   };
   return std::ranges::adjacent_find(at_us, close) == at_us.end();
 }

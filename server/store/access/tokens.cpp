@@ -71,17 +71,17 @@ Status RevokeToken(Connection& connection, const std::string& token_id, std::int
 Result<TokenPage> ListTokens(Connection& connection, const std::string& after, int limit) {
   const Result<Rows> total = connection.Query("select count(*) from tokens");
   if (!total) return total.error();
-  Json place = Json::array({INT64_MAX, ""});
+  Json position = Json::array({INT64_MAX, ""});
   if (!after.empty()) {
-    Result<Json> decoded = DecodeCursor(after, place);
+    Result<Json> decoded = DecodeCursor(after, position);
     if (!decoded) return decoded.error();
-    place = std::move(*decoded);
+    position = std::move(*decoded);
   }
   const Result<Rows> rows = connection.Query(
       Format("select {} from tokens where (created_us, token_id) < ($1::bigint, $2::text) "
              "order by created_us desc, token_id desc limit {}",
              kTokenColumns, limit + 1),
-      {place[0].get<std::int64_t>(), place[1].get<std::string>()});
+      {position[0].get<std::int64_t>(), position[1].get<std::string>()});
   if (!rows) return rows.error();
   TokenPage page;
   page.total = total->Int(0, 0);

@@ -140,7 +140,7 @@ Status AddAnnotations(AnnotationSums& sums, std::string_view payload, const Sche
 
 Status AddAnnotations(AnnotationWindows& windows, std::string_view payload, const Schema& schema) {
   return ForEachSum(payload, schema, [&](const std::string& name, const AnnotationSum& sum) {
-    Add(windows[WindowOf(sum.from_us)][name], BinOf(sum), sum);
+    Add(windows[BlockWindowOf(sum.from_us)][name], BinOf(sum), sum);
   });
 }
 

@@ -37,48 +37,49 @@ order by rank, session, sequence
 limit 16)";
 
 // The next row to be read: of a block, and of its table.
-struct Place {
+struct SpanPosition {
   std::int64_t rank = -1;
   std::string session{};
   std::int64_t sequence = 0, row = 0;
 };
 
-Result<Place> ReadCursor(const std::string& cursor) {
-  if (cursor.empty()) return Place{};
+Result<SpanPosition> ReadCursor(const std::string& cursor) {
+  if (cursor.empty()) return SpanPosition{};
   const Result<Json> json = DecodeCursor(cursor, Json::array({0, "", 0, 0}));
   if (!json) return json.error();
-  Place place{(*json)[0].get<std::int64_t>(),
-              {},
-              (*json)[2].get<std::int64_t>(),
-              (*json)[3].get<std::int64_t>()};
+  SpanPosition position{(*json)[0].get<std::int64_t>(),
+                        {},
+                        (*json)[2].get<std::int64_t>(),
+                        (*json)[3].get<std::int64_t>()};
   const auto session = FromHex((*json)[1].get<std::string>());
-  if (!session || place.row < 0) return Invalid("cursor: not one of this list");
-  place.session = *session;
-  return place;
+  if (!session || position.row < 0) return Invalid("cursor: not one of this list");
+  position.session = *session;
+  return position;
 }
 
-std::string CursorOf(const Place& place) {
-  return EncodeCursor(Json::array({place.rank, ToHex(place.session), place.sequence, place.row}));
+std::string CursorOf(const SpanPosition& position) {
+  return EncodeCursor(
+      Json::array({position.rank, ToHex(position.session), position.sequence, position.row}));
 }
 
 std::int64_t At(const Table& table, SpanColumn column, std::size_t row) {
   return table.columns[static_cast<std::size_t>(column)].values[row];
 }
 
-// Adds rows from `place` on until the page has one more than it may show; then `place` is that of
-// the first that was not looked at.
-Status AddRows(const Table& table, const Schema& schema, const SpanQuery& query, Place& place,
-               SpanPage& page) {
+// Adds rows from `position` on until the page has one more than it may show; then `position` is
+// that of the first that was not looked at.
+Status AddRows(const Table& table, const Schema& schema, const SpanQuery& query,
+               SpanPosition& position, SpanPage& page) {
   if (table.columns.size() != std::size(kSpanColumns)) {
     return Internal("spans: not as their schema says");
   }
-  for (; place.row < static_cast<std::int64_t>(table.rows); ++place.row) {
-    const auto row = static_cast<std::size_t>(place.row);
+  for (; position.row < static_cast<std::int64_t>(table.rows); ++position.row) {
+    const auto row = static_cast<std::size_t>(position.row);
     const auto name = static_cast<std::size_t>(At(table, SpanColumn::kName, row));
     if (name >= schema.names.size()) return Internal("spans: a name that is not in their schema");
     if (!query.name.empty() && schema.names[name] != query.name) continue;
     if (page.items.size() == query.limit) {
-      page.next = CursorOf(place);
+      page.next = CursorOf(position);
       return {};
     }
     page.items.push_back({schema.rank, At(table, SpanColumn::kProcess, row),
@@ -89,22 +90,22 @@ Status AddRows(const Table& table, const Schema& schema, const SpanQuery& query,
   return {};
 }
 
-Status AddBlocks(Connection& connection, const Rows& rows, const SpanQuery& query, Place& place,
-                 SpanPage& page) {
+Status AddBlocks(Connection& connection, const Rows& rows, const SpanQuery& query,
+                 SpanPosition& position, SpanPage& page) {
   std::set<std::int64_t> hashes;
   for (std::size_t i = 0; i < rows.size(); ++i) hashes.insert(rows.Int(i, 3));
   const Result<Schemas> schemas = LoadSchemas(connection, query.job_id, hashes);
   if (!schemas) return schemas.error();
   for (std::size_t i = 0; i < rows.size() && page.next.empty(); ++i) {
-    const Place block{rows.Int(i, 0), rows.Bytes(i, 1), rows.Int(i, 2), 0};
-    const bool same = block.rank == place.rank && block.session == place.session &&
-                      block.sequence == place.sequence;
-    if (!same) place = block;
+    const SpanPosition block{rows.Int(i, 0), rows.Bytes(i, 1), rows.Int(i, 2), 0};
+    const bool same = block.rank == position.rank && block.session == position.session &&
+                      block.sequence == position.sequence;
+    if (!same) position = block;
     const auto schema = schemas->find(rows.Int(i, 3));
     if (schema == schemas->end()) return Internal("spans: their schema is gone");
     const Result<Table> table = DecodeTable(rows.BytesView(i, 4));
     if (!table) return table.error();
-    if (Status added = AddRows(*table, schema->second, query, place, page); !added) return added;
+    if (Status added = AddRows(*table, schema->second, query, position, page); !added) return added;
   }
   return {};
 }
@@ -133,23 +134,23 @@ Status CountSpans(Connection& connection, std::int64_t job_id, std::int64_t wind
 }
 
 Result<SpanPage> ReadSpans(Connection& connection, const SpanQuery& query) {
-  Result<Place> place = ReadCursor(query.after);
-  if (!place) return place.error();
+  Result<SpanPosition> position = ReadCursor(query.after);
+  if (!position) return position.error();
   SpanPage page;
   std::size_t looked_at = 0;  // blocks: a name that is seldom may be in none of very many
   for (std::size_t loaded = kBlocksAtOnce; loaded == kBlocksAtOnce && page.next.empty();) {
     const Result<Rows> rows =
-        connection.Query(kLoadSpans, {query.job_id, query.window_id, query.rank, place->rank,
-                                      Parameter::Bytes(place->session), place->sequence});
+        connection.Query(kLoadSpans, {query.job_id, query.window_id, query.rank, position->rank,
+                                      Parameter::Bytes(position->session), position->sequence});
     if (!rows) return rows.error();
-    if (Status added = AddBlocks(connection, *rows, query, *place, page); !added) {
+    if (Status added = AddBlocks(connection, *rows, query, *position, page); !added) {
       return added.error();
     }
     loaded = rows->size();
     looked_at += loaded;
     if (!page.next.empty() || loaded < kBlocksAtOnce) continue;
-    ++place->sequence, place->row = 0;
-    if (looked_at >= kMostBlocks) page.next = CursorOf(*place);
+    ++position->sequence, position->row = 0;
+    if (looked_at >= kMostBlocks) page.next = CursorOf(*position);
   }
   return page;
 }

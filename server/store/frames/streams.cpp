@@ -168,20 +168,20 @@ std::vector<Statement> LockStreams(std::span<const StreamKey> streams) {
   return locks;
 }
 
-std::vector<std::optional<StreamCursor>> StandsOf(std::span<const StreamKey> streams,
-                                                  std::span<const Rows> locked) {
-  std::vector<std::optional<StreamCursor>> stands;
+std::vector<std::optional<StreamCursor>> CursorsOf(std::span<const StreamKey> streams,
+                                                   std::span<const Rows> locked) {
+  std::vector<std::optional<StreamCursor>> cursors;
   for (const std::span<const StreamKey> some : ByJob(streams)) {
     const Rows& rows = locked.front();
-    const std::size_t first = stands.size();
-    stands.resize(first + some.size());
+    const std::size_t first = cursors.size();
+    cursors.resize(first + some.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      stands[first + static_cast<std::size_t>(rows.Int(i, 0)) - 1] = {
+      cursors[first + static_cast<std::size_t>(rows.Int(i, 0)) - 1] = {
           rows.Int(i, 1), rows.Int(i, 2), rows.Int(i, 3), rows.Int(i, 4)};
     }
     locked = locked.subspan(1);
   }
-  return stands;
+  return cursors;
 }
 
 Statement AdvanceStreams(std::span<const StreamAdvance> streams) {

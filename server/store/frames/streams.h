@@ -55,8 +55,8 @@ struct StreamCursor {
 // Locks the streams that exist until the transaction ends: a statement for each job, in order.
 std::vector<Statement> LockStreams(std::span<const StreamKey> streams);
 // In the order of the list; nullopt for a stream that does not exist.
-std::vector<std::optional<StreamCursor>> StandsOf(std::span<const StreamKey> streams,
-                                                  std::span<const Rows> locked);
+std::vector<std::optional<StreamCursor>> CursorsOf(std::span<const StreamKey> streams,
+                                                   std::span<const Rows> locked);
 struct StreamAdvance {
   std::int64_t job_id = 0, stored = 0, lost = 0, rejected = 0;  // the last two are added
   std::string session;

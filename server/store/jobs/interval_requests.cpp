@@ -18,7 +18,7 @@ set configuration = configuration || jsonb_build_object('interval_ms', $2::bigin
 where job_id = $1 and status = 'InProgress'
     and coalesce((configuration ->> 'interval_ms')::bigint, $5) <> $2
     and jsonb_array_length(coalesce(configuration -> 'intervals', '[]')) <= $4)";
-constexpr char kStands[] = R"(
+constexpr char kCurrent[] = R"(
 select status = 'InProgress', coalesce((configuration ->> 'interval_ms')::bigint, $3) = $2
 from jobs
 where job_id = $1)";
@@ -77,11 +77,12 @@ Status ChangeInterval(Connection& connection, std::int64_t job_id, std::int64_t 
   const Status changed = Done(connection.Query(
       kChangeInterval, {job_id, interval_ms, now_us, kMostIntervalChanges, kDefaultIntervalMs}));
   if (!changed) return changed;
-  const Result<Rows> stands = connection.Query(kStands, {job_id, interval_ms, kDefaultIntervalMs});
-  if (!stands) return stands.error();
-  if (stands->empty()) return NotFound("the job is gone");
-  if (!stands->Bool(0, 0)) return Conflict("the job has ended: its interval cannot be changed");
-  if (!stands->Bool(0, 1)) {
+  const Result<Rows> current =
+      connection.Query(kCurrent, {job_id, interval_ms, kDefaultIntervalMs});
+  if (!current) return current.error();
+  if (current->empty()) return NotFound("the job is gone");
+  if (!current->Bool(0, 0)) return Conflict("the job has ended: its interval cannot be changed");
+  if (!current->Bool(0, 1)) {
     return Conflict(Format("the interval was changed {} times already", kMostIntervalChanges));
   }
   return {};

@@ -33,9 +33,9 @@ Json WithoutOutput(Json failure) {
 }
 
 // The change that a job with this status takes in place of `change`; nullopt when it takes none.
-std::optional<JobChange> Allowed(const JobRow& stands, JobChange change) {
-  if (HasEnded(stands.status)) return std::nullopt;
-  if (stands.status == JobStatus::kStopping) {
+std::optional<JobChange> Allowed(const JobRow& current, JobChange change) {
+  if (HasEnded(current.status)) return std::nullopt;
+  if (current.status == JobStatus::kStopping) {
     if (change.status == JobStatus::kInProgress && !change.stop_refused) return std::nullopt;
     if (HasEnded(change.status)) {
       change.status = JobStatus::kStopped;
@@ -44,7 +44,7 @@ std::optional<JobChange> Allowed(const JobRow& stands, JobChange change) {
     }
   }
   const bool same =
-      stands.status == change.status && stands.secondary_status == change.secondary_status;
+      current.status == change.status && current.secondary_status == change.secondary_status;
   return same ? std::nullopt : std::optional(std::move(change));
 }
 
@@ -78,9 +78,9 @@ std::string JobUrl(const std::string& public_url, const std::string& job) {
 Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& wanted,
                  const std::string& public_url) {
   // The lock makes versions count one by one.
-  const Result<std::optional<JobRow>> stands = LockJob(connection, job_id);
-  if (!stands) return stands.error();
-  const auto change = *stands ? Allowed(**stands, wanted) : std::nullopt;
+  const Result<std::optional<JobRow>> current = LockJob(connection, job_id);
+  if (!current) return current.error();
+  const auto change = *current ? Allowed(**current, wanted) : std::nullopt;
   if (!change) return {};
   const std::string status(ToText(change->status));
   const Parameter ended = HasEnded(change->status) ? Parameter(change->at_us) : Parameter(nullptr);
@@ -94,7 +94,7 @@ Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& w
   const std::string event = EventOf(change->status);
   if (!noted || event.empty()) return noted;
   return EnqueueDeliveries(connection, job_id, event,
-                           Announcement(event, *change, **stands, public_url), change->at_us);
+                           Announcement(event, *change, **current, public_url), change->at_us);
 }
 
 }  // namespace stepscope

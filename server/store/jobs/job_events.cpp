@@ -32,16 +32,17 @@ Status AddEvent(Connection& connection, std::int64_t job_id, const JobEvent& eve
 // A cursor holds the time and the number of an event.
 Result<EventPage> ListEvents(Connection& connection, std::int64_t job_id, const std::string& after,
                              int limit) {
-  Json place = Json::array({INT64_MAX, INT64_MAX});
+  Json position = Json::array({INT64_MAX, INT64_MAX});
   if (!after.empty()) {
     Result<Json> given = DecodeCursor(after, Json::array({0, 0}));
     if (!given) return given.error();
-    place = std::move(*given);
+    position = std::move(*given);
   }
   const Result<Rows> total = connection.QueryByKey(kCountEvents, {job_id});
   if (!total) return total.error();
   const Result<Rows> rows = connection.QueryByKey(
-      kListEvents, {job_id, place[0].get<std::int64_t>(), place[1].get<std::int64_t>(), limit + 1});
+      kListEvents,
+      {job_id, position[0].get<std::int64_t>(), position[1].get<std::int64_t>(), limit + 1});
   if (!rows) return rows.error();
   EventPage page;
   page.total = total->Int(0, 0);

@@ -65,7 +65,7 @@ struct Order {
     return Format("and ({}, job_id) {} ($11::{}, $12::bigint)", sort.column, descending ? "<" : ">",
                   sort.type);
   }
-  Json Place(const std::string& word, const JobRow& job) const {
+  Json Position(const std::string& word, const JobRow& job) const {
     if (sort.word == "created") return Json::array({word, job.created_us, job.job_id});
     if (sort.word == "name") return Json::array({word, job.name, job.job_id});
     return Json::array({word, ToText(job.status), job.job_id});
@@ -108,13 +108,13 @@ Result<Rows> ReadPage(Connection& connection, const JobFilter& filter, const Ord
   std::vector<Parameter> parameters = FilterParameters(filter);
   std::string behind;
   if (!filter.after.empty()) {
-    const Result<Json> place = DecodeCursor(filter.after, order.Place(filter.sort, JobRow()));
-    if (!place) return place.error();
-    if ((*place)[0] != filter.sort) return Invalid("cursor: belongs to another sort");
-    const Json& key = (*place)[1];
+    const Result<Json> position = DecodeCursor(filter.after, order.Position(filter.sort, JobRow()));
+    if (!position) return position.error();
+    if ((*position)[0] != filter.sort) return Invalid("cursor: belongs to another sort");
+    const Json& key = (*position)[1];
     parameters.push_back(key.is_string() ? Parameter(key.get<std::string>())
                                          : Parameter(key.get<std::int64_t>()));
-    parameters.push_back((*place)[2].get<std::int64_t>());
+    parameters.push_back((*position)[2].get<std::int64_t>());
     behind = order.Behind();
   }
   return connection.Query(Format("select {} {} {} {} limit {}", kJobColumns, kFilter, behind,
@@ -160,7 +160,7 @@ Result<JobPage> ListJobs(Connection& connection, const JobFilter& filter) {
     page.items.push_back({ReadJob(*rows, i), {}, 0, 0});
   }
   if (rows->size() > limit) {
-    page.next = EncodeCursor(order->Place(filter.sort, page.items.back().job));
+    page.next = EncodeCursor(order->Position(filter.sort, page.items.back().job));
   }
   if (Status added = AddSizes(connection, page.items); !added) return added.error();
   return page;

@@ -170,8 +170,8 @@ std::string_view ToText(WindowStatus status) {
   return "NotRecorded";
 }
 
-WindowState StandOf(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
-                    std::int64_t now_us) {
+WindowState WindowStateOf(const WindowRow& window, const JobRow& job,
+                          const std::vector<NodeRow>& nodes, std::int64_t now_us) {
   if (IsOpen(window, job, nodes, now_us)) return {};
   std::string reasons = Reasons(window);
   if (std::ranges::any_of(window.answers, &WindowAnswer::recorded)) {
@@ -221,16 +221,16 @@ Result<WindowRow> FindWindow(Connection& connection, std::int64_t job_id, std::i
 
 Result<WindowPage> ListWindows(Connection& connection, std::int64_t job_id,
                                const std::string& after, int limit) {
-  Json place = Json::array({INT64_MAX});
+  Json position = Json::array({INT64_MAX});
   if (!after.empty()) {
-    const Result<Json> given = DecodeCursor(after, place);
+    const Result<Json> given = DecodeCursor(after, position);
     if (!given) return given.error();
-    place = *given;
+    position = *given;
   }
   const Result<Rows> total = connection.Query(kCountWindows, {job_id});
   if (!total) return total.error();
   const Result<Rows> rows =
-      connection.Query(kListWindows, {job_id, place[0].get<std::int64_t>(), limit + 1});
+      connection.Query(kListWindows, {job_id, position[0].get<std::int64_t>(), limit + 1});
   if (!rows) return rows.error();
   WindowPage page;
   page.total = total->Int(0, 0);

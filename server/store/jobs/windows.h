@@ -43,8 +43,8 @@ struct WindowState {
   WindowStatus status = WindowStatus::kOpen;
   std::string reason;  // why it was not recorded, or not as a whole; "" else
 };
-WindowState StandOf(const WindowRow& window, const JobRow& job, const std::vector<NodeRow>& nodes,
-                    std::int64_t now_us);
+WindowState WindowStateOf(const WindowRow& window, const JobRow& job,
+                          const std::vector<NodeRow>& nodes, std::int64_t now_us);
 
 struct AskedWindow {
   WindowRow window;

@@ -19,22 +19,22 @@ Status Done(const Result<Rows>& result) {
   return result ? Status() : Status(result.error());
 }
 
-std::string EncodeCursor(const Json& place) {
-  return ToBase64Url(Dump(place));
+std::string EncodeCursor(const Json& position) {
+  return ToBase64Url(Dump(position));
 }
 
 Result<Json> DecodeCursor(const std::string& cursor, const Json& like) {
   const Error wrong = Invalid("cursor: not one of this list; take \"next\" of the page before");
   const Result<std::string> text = FromBase64Url(cursor);
   if (!text) return wrong;
-  const Result<Json> place = ParseJson(*text);
-  if (!place || !place->is_array() || place->size() != like.size()) return wrong;
+  const Result<Json> position = ParseJson(*text);
+  if (!position || !position->is_array() || position->size() != like.size()) return wrong;
   for (std::size_t i = 0; i < like.size(); ++i) {
     const bool same =
-        like[i].is_string() ? (*place)[i].is_string() : (*place)[i].is_number_integer();
+        like[i].is_string() ? (*position)[i].is_string() : (*position)[i].is_number_integer();
     if (!same) return wrong;
   }
-  return *place;
+  return *position;
 }
 
 }  // namespace stepscope

@@ -21,7 +21,7 @@ inline std::int64_t Micros(Duration duration) {
 
 // A position in a list for the next page: a JSON array as base64url, opaque to everyone else.
 // Invalid unless it has as many values as `like`, each of the same kind (number or text).
-std::string EncodeCursor(const Json& place);
+std::string EncodeCursor(const Json& position);
 Result<Json> DecodeCursor(const std::string& cursor, const Json& like);
 
 }  // namespace stepscope

@@ -37,10 +37,10 @@ Result<RemovalPage> ListRemovedJobs(Connection& connection, std::span<const std:
                                     const std::string& after, int limit) {
   std::int64_t before_us = INT64_MAX, before_job = INT64_MAX;
   if (!after.empty()) {
-    const Result<Json> place = DecodeCursor(after, Json::array({0, 0}));
-    if (!place) return place.error();
-    before_us = (*place)[0].get<std::int64_t>();
-    before_job = (*place)[1].get<std::int64_t>();
+    const Result<Json> position = DecodeCursor(after, Json::array({0, 0}));
+    if (!position) return position.error();
+    before_us = (*position)[0].get<std::int64_t>();
+    before_job = (*position)[1].get<std::int64_t>();
   }
   const ScopePatterns patterns = PatternsOf(scopes);
   std::vector<Parameter> parameters = {scopes.empty(), Parameter::Array(patterns.names),

@@ -32,9 +32,10 @@ limit 1)";
 Result<bool> HasRollupGap(Connection& connection, const UnrolledQuery& query) {
   const RollupLevel* level = LevelFor(query.bin_us);
   if (!level) return false;
-  const Result<Rows> rows = connection.Query(
-      kFind, {query.job_id, Parameter::Array(query.node_ids), query.metric, WindowOf(query.from_us),
-              query.until_us, level->bin_us, level->chunk_us, query.from_us});
+  const Result<Rows> rows =
+      connection.Query(kFind, {query.job_id, Parameter::Array(query.node_ids), query.metric,
+                               BlockWindowOf(query.from_us), query.until_us, level->bin_us,
+                               level->chunk_us, query.from_us});
   if (!rows) return rows.error();
   return !rows->empty();
 }

@@ -28,9 +28,9 @@ Result<CreatedJob> CreateJob(Connection& connection, const NewJob& job, std::int
     const Status noted = Done(connection.Query(kInsertTransition, {job_id, now_us}));
     if (!noted) return noted.error();
   }
-  Result<JobRow> stands = FindJob(connection, job.name);
-  if (!stands) return stands.error();
-  return CreatedJob{std::move(*stands), !inserted->empty()};
+  Result<JobRow> existing = FindJob(connection, job.name);
+  if (!existing) return existing.error();
+  return CreatedJob{std::move(*existing), !inserted->empty()};
 }
 
 }  // namespace stepscope

@@ -82,9 +82,9 @@ update jobs
 set configuration = configuration || jsonb_build_object('rules', $2::jsonb)
 where job_id = $1)";
 
-const RuleConfigRow* Find(std::span<const RuleConfigRow> stand, const std::string& name) {
-  const auto found = std::ranges::find(stand, name, &RuleConfigRow::name);
-  return found == stand.end() ? nullptr : &*found;
+const RuleConfigRow* Find(std::span<const RuleConfigRow> configured, const std::string& name) {
+  const auto found = std::ranges::find(configured, name, &RuleConfigRow::name);
+  return found == configured.end() ? nullptr : &*found;
 }
 
 Result<std::vector<RuleConfigRow>> ListConfigs(Connection& connection, std::int64_t job_id) {
@@ -204,24 +204,24 @@ Status AnnounceGone(Connection& connection, std::int64_t job_id,
 }
 
 Status ChangeRules(Connection& connection, std::int64_t job_id,
-                   std::span<const RuleConfigRow> stand, const RuleChanges& changes,
+                   std::span<const RuleConfigRow> configured, const RuleChanges& changes,
                    std::int64_t now_us, const std::string& public_url) {
   std::vector<NewJob::Rule> added;
   std::vector<std::int64_t> changed, removed, telling;
   Status done;
   for (const NewJob::Rule& rule : changes.put) {
-    const RuleConfigRow* stands = Find(stand, rule.name);
-    if (!stands) added.push_back(rule);
-    if (!done || !stands || stands->parameters == rule.parameters) continue;
-    changed.push_back(stands->rule_config_id);
+    const RuleConfigRow* known = Find(configured, rule.name);
+    if (!known) added.push_back(rule);
+    if (!done || !known || known->parameters == rule.parameters) continue;
+    changed.push_back(known->rule_config_id);
     done = Done(
-        connection.Query(kSaveParameters, {job_id, stands->rule_config_id, Dump(rule.parameters)}));
+        connection.Query(kSaveParameters, {job_id, known->rule_config_id, Dump(rule.parameters)}));
   }
   for (const std::string& name : changes.removed) {
-    const RuleConfigRow* stands = Find(stand, name);
-    if (!stands) continue;
-    removed.push_back(stands->rule_config_id);
-    if (std::ranges::count(changes.quiet, name) == 0) telling.push_back(stands->rule_config_id);
+    const RuleConfigRow* known = Find(configured, name);
+    if (!known) continue;
+    removed.push_back(known->rule_config_id);
+    if (std::ranges::count(changes.quiet, name) == 0) telling.push_back(known->rule_config_id);
   }
   if (added.empty() && changed.empty() && removed.empty()) return done;
   if (done) {

@@ -44,7 +44,7 @@ struct RuleChanges {
 // again. A rule that is removed leaves nothing, and whoever was told that it fires is told that it
 // no longer does. Same parameters change nothing. NotFound when the job is gone.
 Status ChangeRules(Connection& connection, std::int64_t job_id,
-                   std::span<const RuleConfigRow> stand, const RuleChanges& changes,
+                   std::span<const RuleConfigRow> configured, const RuleChanges& changes,
                    std::int64_t now_us, const std::string& public_url);
 
 }  // namespace stepscope

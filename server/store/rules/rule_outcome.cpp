@@ -170,7 +170,7 @@ Outcomes Unwritten(const Outcomes& outcomes, const States& before) {
 
 // Where in a slot the turns of a job are, in millionths: spread by the golden ratio, so that any
 // jobs that follow each other are far apart.
-std::int64_t PlaceInSlot(std::int64_t job_id) {
+std::int64_t OffsetInSlot(std::int64_t job_id) {
   return job_id % 1'000'000 * 618'034 % 1'000'000;
 }
 
@@ -187,7 +187,7 @@ Result<Outcomes> FinishTasks(Connection& connection, const Outcomes& outcomes) {
   }
   const Result<Rows> rows = connection.QueryByKey(
       kFinishTasks, {Parameter::Array(tasks), Parameter::Array(fences), Parameter::Array(states),
-                     Parameter::Array(waits), PlaceInSlot(outcomes.front()->task.job_id)});
+                     Parameter::Array(waits), OffsetInSlot(outcomes.front()->task.job_id)});
   if (!rows) return rows.error();
   std::set<std::int64_t> finished;
   for (std::size_t i = 0; i < rows->size(); ++i) finished.insert(rows->Int(i, 0));

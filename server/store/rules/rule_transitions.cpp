@@ -35,20 +35,20 @@ Result<std::int64_t> FindRuleConfig(Connection& connection, std::int64_t job_id,
   return rows->Int(0, 0);
 }
 
-// The place of a cursor is the version.
+// The position of a cursor is the version.
 Result<TransitionPage> ListRuleTransitions(Connection& connection, std::int64_t job_id,
                                            std::int64_t rule_config_id, const std::string& after,
                                            int limit) {
-  Json place = Json::array({0});
+  Json position = Json::array({0});
   if (!after.empty()) {
-    Result<Json> given = DecodeCursor(after, place);
+    Result<Json> given = DecodeCursor(after, position);
     if (!given) return given.error();
-    place = std::move(*given);
+    position = std::move(*given);
   }
   const Result<Rows> total = connection.QueryByKey(kCount, {job_id, rule_config_id});
   if (!total) return total.error();
   const Result<Rows> rows = connection.QueryByKey(
-      kListTransitions, {job_id, rule_config_id, place[0].get<std::int64_t>(), limit + 1});
+      kListTransitions, {job_id, rule_config_id, position[0].get<std::int64_t>(), limit + 1});
   if (!rows) return rows.error();
   TransitionPage page;
   page.total = total->Int(0, 0);

@@ -140,15 +140,15 @@ Result<std::vector<RuleFiring>> ListFiring(Connection& connection, std::int64_t 
   return firing;
 }
 
-// By time; the place of a cursor is (from, rule, number).
+// By time; the position of a cursor is (from, rule, number).
 Result<FindingPage> ListFindings(Connection& connection, std::int64_t job_id,
                                  const std::string& rule_name, const std::string& after,
                                  int limit) {
-  Json place = Json::array({INT64_MIN, 0, 0});
+  Json position = Json::array({INT64_MIN, 0, 0});
   if (!after.empty()) {
-    const Result<Json> given = DecodeCursor(after, place);
+    const Result<Json> given = DecodeCursor(after, position);
     if (!given) return given.error();
-    place = *given;
+    position = *given;
   }
   const Result<Rows> total =
       connection.Query(std::string("select count(*) ") + kFindingsFilter, {job_id, rule_name});
@@ -159,8 +159,8 @@ Result<FindingPage> ListFindings(Connection& connection, std::int64_t job_id,
           "evidence {} and (from_us, rule_config_id, finding) > ($3, $4, $5) "
           "order by from_us, rule_config_id, finding limit {}",
           kFindingsFilter, limit + 1),
-      {job_id, rule_name, place[0].get<std::int64_t>(), place[1].get<std::int64_t>(),
-       place[2].get<std::int64_t>()});
+      {job_id, rule_name, position[0].get<std::int64_t>(), position[1].get<std::int64_t>(),
+       position[2].get<std::int64_t>()});
   if (!rows) return rows.error();
   FindingPage page;
   page.total = total->Int(0, 0);

@@ -17,15 +17,15 @@ constexpr char kNew[] = R"(
 from nodes n
 join frames f on f.job_id = n.job_id and f.node_id = n.node_id and f.kind = 2 and f.to_us > $4
     and f.from_us <= $5
-join unnest($2::integer[], $3::bigint[]) as place (rank, after_us)
-    on place.rank = f.rank and f.to_us > place.after_us
+join unnest($2::integer[], $3::bigint[]) as known (rank, after_us)
+    on known.rank = f.rank and f.to_us > known.after_us
 join schemas s on s.job_id = f.job_id and s.schema_hash = f.schema_hash
 where n.job_id = $1
 limit $6)
 union all
 (select b.rank, b.schema_hash, s.content, b.payload
-from unnest($2::integer[], $3::bigint[]) as place (rank, after_us)
-join step_blocks b on b.job_id = $1 and b.rank = place.rank and b.to_us > place.after_us
+from unnest($2::integer[], $3::bigint[]) as known (rank, after_us)
+join step_blocks b on b.job_id = $1 and b.rank = known.rank and b.to_us > known.after_us
     and b.from_us <= $5
 join schemas s on s.job_id = b.job_id and s.schema_hash = b.schema_hash
 limit $6))";
@@ -33,9 +33,10 @@ enum Cell : std::size_t { kRank, kHash, kContent, kPayload };
 
 class StepsReader {
  public:
-  StepsReader(std::span<const StepPlace> places, std::int64_t until_us) : until_us_(until_us) {
-    for (const StepPlace& place : places)
-      after_us_[place.rank] = place.after_us, steps_[place.rank];
+  StepsReader(std::span<const StepPosition> positions, std::int64_t until_us)
+      : until_us_(until_us) {
+    for (const StepPosition& position : positions)
+      after_us_[position.rank] = position.after_us, steps_[position.rank];
   }
 
   Status Take(const Rows& rows, std::size_t row) {
@@ -70,16 +71,16 @@ class StepsReader {
 }  // namespace
 
 Result<std::optional<std::map<int, std::vector<Step>>>> ReadNewSteps(
-    Connection& connection, std::int64_t job_id, std::span<const StepPlace> places,
+    Connection& connection, std::int64_t job_id, std::span<const StepPosition> positions,
     std::int64_t until_us) {
-  StepsReader found(places, until_us);
-  if (places.empty()) return std::optional(std::move(found).Sorted());
+  StepsReader found(positions, until_us);
+  if (positions.empty()) return std::optional(std::move(found).Sorted());
   std::vector<std::int64_t> ranks, after_us;
-  for (const StepPlace& place : places) {
-    ranks.push_back(place.rank);
-    after_us.push_back(place.after_us);
+  for (const StepPosition& position : positions) {
+    ranks.push_back(position.rank);
+    after_us.push_back(position.after_us);
   }
-  const std::size_t few = kFewPerRank * places.size() + kFewMore;
+  const std::size_t few = kFewPerRank * positions.size() + kFewMore;
   const Result<Rows> rows = connection.QueryByKey(
       kNew, {job_id, Parameter::Array(ranks), Parameter::Array(after_us),
              *std::ranges::min_element(after_us), until_us, static_cast<std::int64_t>(few)});

@@ -11,7 +11,7 @@
 namespace stepscope {
 
 // How far the steps of a rank are known: those that start later are new.
-struct StepPlace {
+struct StepPosition {
   int rank = 0;
   std::int64_t after_us = 0;
 };
@@ -20,7 +20,7 @@ struct StepPlace {
 // of each of them, in one statement and from one snapshot. Nothing when there are more frames and
 // blocks than a running job has between two looks.
 Result<std::optional<std::map<int, std::vector<Step>>>> ReadNewSteps(
-    Connection& connection, std::int64_t job_id, std::span<const StepPlace> places,
+    Connection& connection, std::int64_t job_id, std::span<const StepPosition> positions,
     std::int64_t until_us);
 
 }  // namespace stepscope

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "server/store/steps/step_blocks.h"
-#include "server/store/steps/step_stretches.h"
+#include "server/store/steps/step_groups.h"
 #include "server/store/steps/steps.h"
 
 namespace stepscope {
@@ -21,7 +21,7 @@ where job_id = $1 and rank = any($2::bigint[])
 order by rank, from_us, step_block_id
 limit 200000)";
 
-// All stretches of some ranks, and what they borrow from.
+// All groups of some ranks, and what they borrow from.
 struct Listed {
   std::vector<FrameKey> frames;
   Rows blocks;
@@ -54,13 +54,13 @@ Result<Listed> List(Connection& connection, std::int64_t job_id, std::span<const
   return listed;
 }
 
-// Page by page, what lies in a stretch of any size.
-Status TakePages(Connection& connection, std::int64_t job_id, int rank, const StepStretch& stretch,
+// Page by page, what lies in a group of any size.
+Status TakePages(Connection& connection, std::int64_t job_id, int rank, const StepGroup& group,
                  const TakeStepPiece& take) {
   StepQuery query{.job_id = job_id,
                   .rank = rank,
-                  .after_us = stretch.from_us - 1,
-                  .until_us = stretch.to_us,
+                  .after_us = group.from_us - 1,
+                  .until_us = group.to_us,
                   .most_rows = kStepsAtOnce};
   for (;;) {
     const Result<std::vector<Step>> steps = ReadSteps(connection, query);
@@ -71,48 +71,48 @@ Status TakePages(Connection& connection, std::int64_t job_id, int rank, const St
   }
 }
 
-// Stretches in their order; all that is to be read of them is in memory at once.
-Status TakeSome(Connection& connection, std::int64_t job_id, std::span<const StepStretch> stretches,
+// Groups in their order; all that is to be read of them is in memory at once.
+Status TakeSome(Connection& connection, std::int64_t job_id, std::span<const StepGroup> groups,
                 const TakeStepPiece& take) {
-  Result<std::vector<std::vector<Step>>> steps = LoadStretches(connection, job_id, stretches);
+  Result<std::vector<std::vector<Step>>> steps = LoadGroups(connection, job_id, groups);
   if (!steps) return steps.error();
-  for (std::size_t i = 0; i < stretches.size(); ++i) {
-    const StepSource& first = stretches[i].sources.front();
-    if (stretches[i].summary.empty()) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const StepSource& first = groups[i].sources.front();
+    if (groups[i].summary.empty()) {
       if (!(*steps)[i].empty()) take({first.rank, nullptr, (*steps)[i]});
       continue;
     }
     // One that cannot be read is as none.
-    const Result<BlockSummary> summary = DecodeSummary(stretches[i].summary);
+    const Result<BlockSummary> summary = DecodeSummary(groups[i].summary);
     if (summary && CountSteps(*summary) == first.rows) {
       take({first.rank, &*summary, {}});
       continue;
     }
-    if (Status done = TakePages(connection, job_id, first.rank, stretches[i], take); !done) {
+    if (Status done = TakePages(connection, job_id, first.rank, groups[i], take); !done) {
       return done;
     }
   }
   return {};
 }
 
-Status TakeAll(Connection& connection, std::int64_t job_id,
-               const std::vector<StepStretch>& stretches, const TakeStepPiece& take) {
+Status TakeAll(Connection& connection, std::int64_t job_id, const std::vector<StepGroup>& groups,
+               const TakeStepPiece& take) {
   std::size_t from = 0;
-  while (from < stretches.size()) {
-    std::int64_t rows = stretches[from].rows_to_read;
+  while (from < groups.size()) {
+    std::int64_t rows = groups[from].rows_to_read;
     std::size_t to = from + 1;
     if (rows > kStepsAtOnce) {
-      const int rank = stretches[from].sources.front().rank;
-      const Status done = TakePages(connection, job_id, rank, stretches[from], take);
+      const int rank = groups[from].sources.front().rank;
+      const Status done = TakePages(connection, job_id, rank, groups[from], take);
       if (!done) return done;
       from = to;
       continue;
     }
-    while (to < stretches.size() && rows + stretches[to].rows_to_read <= kStepsAtOnce) {
-      rows += stretches[to++].rows_to_read;
+    while (to < groups.size() && rows + groups[to].rows_to_read <= kStepsAtOnce) {
+      rows += groups[to++].rows_to_read;
     }
     const Status done =
-        TakeSome(connection, job_id, std::span(stretches).subspan(from, to - from), take);
+        TakeSome(connection, job_id, std::span(groups).subspan(from, to - from), take);
     if (!done) return done;
     from = to;
   }
@@ -135,13 +135,13 @@ Status ReadStepPieces(Connection& connection, std::int64_t job_id, std::span<con
     const Status done = ReadStepPieces(connection, job_id, first, most_read, take);
     return done ? ReadStepPieces(connection, job_id, rest, most_read, take) : done;
   }
-  std::vector<StepStretch> stretches;
+  std::vector<StepGroup> groups;
   for (const int rank : ranks) {
     const auto sources = listed->sources.find(rank);
     if (sources == listed->sources.end()) continue;
-    std::ranges::move(StretchesOf(sources->second, most_read), std::back_inserter(stretches));
+    std::ranges::move(GroupSources(sources->second, most_read), std::back_inserter(groups));
   }
-  return TakeAll(connection, job_id, stretches, take);
+  return TakeAll(connection, job_id, groups, take);
 }
 
 }  // namespace stepscope

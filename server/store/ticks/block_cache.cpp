@@ -9,14 +9,14 @@ constexpr std::size_t kEntryBytes = 512;  // lists, keys, and a share of the sch
 
 void BlockCache::Drop(State& state, Entries::iterator entry) {
   state.figures.bytes -= entry->bytes;
-  state.places.erase(entry->place);
+  state.keys.erase(entry->key);
   state.entries.erase(entry);
 }
 
-BlockCache::Block BlockCache::Find(const BlockPlace& place, std::string_view version) {
+BlockCache::Block BlockCache::Find(const CachedBlockKey& key, std::string_view version) {
   return state_.Change([&](State& state) -> Block {
-    const auto found = state.places.find(place);
-    if (found == state.places.end() || found->second->version != version) {
+    const auto found = state.keys.find(key);
+    if (found == state.keys.end() || found->second->version != version) {
       ++state.figures.misses;
       return nullptr;
     }
@@ -26,15 +26,15 @@ BlockCache::Block BlockCache::Find(const BlockPlace& place, std::string_view ver
   });
 }
 
-void BlockCache::Put(const BlockPlace& place, std::string_view version, Block block) {
+void BlockCache::Put(const CachedBlockKey& key, std::string_view version, Block block) {
   const std::size_t bytes = kEntryBytes + block->reader.bytes();
   if (bytes > most_bytes_) return;
   state_.Change([&](State& state) {
-    const auto found = state.places.find(place);
-    if (found != state.places.end()) Drop(state, found->second);
+    const auto found = state.keys.find(key);
+    if (found != state.keys.end()) Drop(state, found->second);
     while (state.figures.bytes + bytes > most_bytes_) Drop(state, std::prev(state.entries.end()));
-    state.entries.push_front({place, std::string(version), std::move(block), bytes});
-    state.places.emplace(place, state.entries.begin());
+    state.entries.push_front({key, std::string(version), std::move(block), bytes});
+    state.keys.emplace(key, state.entries.begin());
     state.figures.bytes += bytes;
   });
 }

@@ -18,11 +18,11 @@ struct OpenTable {
   TableReader reader;
 };
 
-struct BlockPlace {
+struct CachedBlockKey {
   std::int64_t job_id = 0, node_id = 0, window_us = 0;
   std::string metric;
 
-  auto operator<=>(const BlockPlace&) const = default;
+  auto operator<=>(const CachedBlockKey&) const = default;
 };
 
 struct BlockCacheFigures {
@@ -41,14 +41,14 @@ class BlockCache {
   explicit BlockCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   // Null when there is none, or one of another version.
-  Block Find(const BlockPlace& place, std::string_view version);
-  void Put(const BlockPlace& place, std::string_view version, Block block);
+  Block Find(const CachedBlockKey& key, std::string_view version);
+  void Put(const CachedBlockKey& key, std::string_view version, Block block);
 
   BlockCacheFigures figures() const;
 
  private:
   struct Entry {
-    BlockPlace place;
+    CachedBlockKey key;
     std::string version;
     Block block;
     std::size_t bytes = 0;
@@ -56,7 +56,7 @@ class BlockCache {
   using Entries = std::list<Entry>;  // last asked for first
   struct State {
     Entries entries;
-    std::map<BlockPlace, Entries::iterator> places;
+    std::map<CachedBlockKey, Entries::iterator> keys;
     BlockCacheFigures figures;
   };
   static void Drop(State& state, Entries::iterator entry);

@@ -75,9 +75,9 @@ set schema_hash = excluded.schema_hash, from_us = excluded.from_us, to_us = excl
 
 }  // namespace
 
-Result<std::vector<BlockWindow>> ListWindows(Connection& connection, const BlockQuery& query) {
+Result<std::vector<BlockWindow>> ListBlockWindows(Connection& connection, const BlockQuery& query) {
   const Result<Rows> rows = connection.Query(
-      kWindows, {query.job_id, query.node_id, WindowOf(query.from_us), query.until_us});
+      kWindows, {query.job_id, query.node_id, BlockWindowOf(query.from_us), query.until_us});
   if (!rows) return rows.error();
   std::vector<BlockWindow> windows;
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -89,7 +89,7 @@ Result<std::vector<BlockWindow>> ListWindows(Connection& connection, const Block
 Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query,
                                           ValueBudget& budget) {
   const Result<Rows> rows = connection.QueryByKey(
-      kLoad, {query.job_id, query.node_id, WindowOf(query.from_us), query.until_us,
+      kLoad, {query.job_id, query.node_id, BlockWindowOf(query.from_us), query.until_us,
               Parameter::Array(query.filter.metrics), query.from_us});
   if (!rows) return rows.error();
   return DecodeTables(*rows, 0, query.filter, &budget);
@@ -111,8 +111,8 @@ Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t
   return blocks;
 }
 
-Status LockWindows(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                   const std::vector<std::int64_t>& windows_us) {
+Status LockBlockWindows(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                        const std::vector<std::int64_t>& windows_us) {
   return Done(connection.QueryByKey(kLockWindows, {job_id, node_id, Parameter::Array(windows_us)}));
 }
 

@@ -14,12 +14,12 @@ namespace stepscope {
 // Blocks: one metric of one node, all its devices, in one window of 600 s since the epoch. The
 // block of the metric "" holds the times of all ticks, also of those that lack a metric.
 
-inline constexpr std::int64_t kWindowUs = 600'000'000;
+inline constexpr std::int64_t kBlockWindowUs = 600'000'000;
 inline constexpr char kAllTicks[] = "";
 
 // Begin of the window that a time lies in.
-constexpr std::int64_t WindowOf(std::int64_t at_us) {
-  return at_us - at_us % kWindowUs;
+constexpr std::int64_t BlockWindowOf(std::int64_t at_us) {
+  return at_us - at_us % kBlockWindowUs;
 }
 
 struct BlockQuery {
@@ -31,7 +31,7 @@ struct BlockWindow {
   std::int64_t window_us = 0, rows = 0;
 };
 // Windows that have blocks, oldest first.
-Result<std::vector<BlockWindow>> ListWindows(Connection& connection, const BlockQuery& query);
+Result<std::vector<BlockWindow>> ListBlockWindows(Connection& connection, const BlockQuery& query);
 
 // The blocks of the wanted metrics and of "", decoded.
 Result<std::vector<TickTable>> LoadBlocks(Connection& connection, const BlockQuery& query,
@@ -50,8 +50,8 @@ struct StoredBlock {
 };
 // Locks all blocks of some windows until the caller's transaction ends, by window and metric as who
 // removes them does: before a transaction that locks some after the other in an order of its own.
-Status LockWindows(Connection& connection, std::int64_t job_id, std::int64_t node_id,
-                   const std::vector<std::int64_t>& windows_us);
+Status LockBlockWindows(Connection& connection, std::int64_t job_id, std::int64_t node_id,
+                        const std::vector<std::int64_t>& windows_us);
 
 // Those of the keys that exist, locked until the caller's transaction ends.
 Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t job_id,

@@ -34,44 +34,44 @@ Times UniteAll(const std::vector<TickTable>& tables, const TickBounds& bounds,
 }
 
 // Where each row of a table stands among the times; SIZE_MAX for those outside.
-std::vector<std::size_t> PlacesOf(const Times& rows, const Times& times) {
-  std::vector<std::size_t> places(rows.size(), SIZE_MAX);
+std::vector<std::size_t> PositionsOf(const Times& rows, const Times& times) {
+  std::vector<std::size_t> positions(rows.size(), SIZE_MAX);
   std::size_t next = 0;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (next >= times.size() || times[next] != rows[row]) {
       next = static_cast<std::size_t>(std::ranges::lower_bound(times, rows[row]) - times.begin());
     }
-    if (next < times.size() && times[next] == rows[row]) places[row] = next++;
+    if (next < times.size() && times[next] == rows[row]) positions[row] = next++;
   }
-  return places;
+  return positions;
 }
 
 // All rows are among the times, and follow each other there.
-bool AreInARow(const std::vector<std::size_t>& places) {
-  return std::ranges::count(places, SIZE_MAX) == 0 && !places.empty() &&
-         places.back() - places.front() + 1 == places.size();
+bool AreInARow(const std::vector<std::size_t>& positions) {
+  return std::ranges::count(positions, SIZE_MAX) == 0 && !positions.empty() &&
+         positions.back() - positions.front() + 1 == positions.size();
 }
 
 // Whether all rows could be copied as they are: nearly always, tables seldom overlap.
-bool Copy(Column& out, const Column& column, std::size_t place) {
+bool Copy(Column& out, const Column& column, std::size_t position) {
   const std::size_t rows = column.values.size();
-  const auto present = out.present.begin() + static_cast<std::ptrdiff_t>(place);
+  const auto present = out.present.begin() + static_cast<std::ptrdiff_t>(position);
   if (out.scale != column.scale || !column.present.empty()) return false;
   if (std::find(present, present + rows, 1) != present + rows) return false;
-  std::ranges::copy(column.values, out.values.begin() + static_cast<std::ptrdiff_t>(place));
+  std::ranges::copy(column.values, out.values.begin() + static_cast<std::ptrdiff_t>(position));
   std::fill_n(present, rows, 1);
   return true;
 }
 
-void Fill(Column& out, const Column& column, const std::vector<std::size_t>& places) {
-  if (AreInARow(places) && Copy(out, column, places.front())) return;
-  for (std::size_t row = 0; row < places.size(); ++row) {
-    const std::size_t place = places[row];
-    if (place == SIZE_MAX || !column.Has(row) || out.present[place] != 0) continue;
-    out.values[place] = out.scale == column.scale
-                            ? column.values[row]
-                            : Rescaled(column.values[row], column.scale, out.scale);
-    out.present[place] = 1;
+void Fill(Column& out, const Column& column, const std::vector<std::size_t>& positions) {
+  if (AreInARow(positions) && Copy(out, column, positions.front())) return;
+  for (std::size_t row = 0; row < positions.size(); ++row) {
+    const std::size_t position = positions[row];
+    if (position == SIZE_MAX || !column.Has(row) || out.present[position] != 0) continue;
+    out.values[position] = out.scale == column.scale
+                               ? column.values[row]
+                               : Rescaled(column.values[row], column.scale, out.scale);
+    out.present[position] = 1;
   }
 }
 
@@ -219,9 +219,9 @@ TickTable JoinTicks(std::vector<TickTable> tables, const TickBounds& bounds) {
   }
   ForEachTable(tables, joined.series, [&](const TickTable& table, const auto& columns) {
     if (columns.empty()) return;
-    const std::vector<std::size_t> places = PlacesOf(table.at_us, joined.at_us);
+    const std::vector<std::size_t> positions = PositionsOf(table.at_us, joined.at_us);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      Fill(joined.columns[columns[i]], table.columns[i], places);
+      Fill(joined.columns[columns[i]], table.columns[i], positions);
     }
   });
   for (Column& column : joined.columns) {

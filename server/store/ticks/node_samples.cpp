@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/base/text.h"
-#include "server/store/ticks/tick_stretches.h"
+#include "server/store/ticks/tick_batches.h"
 #include "server/store/ticks/ticks.h"
 
 namespace stepscope {
@@ -35,14 +35,14 @@ void Append(const TickTable& table, std::size_t i, SampleSeries& series) {
 Status Collect(const TickTable& table, ReadBudget& budget, SeriesByName& found) {
   for (std::size_t i = 0; i < table.series.size(); ++i) {
     const SeriesName& name = table.series[i];
-    const auto [place, fresh] =
+    const auto [entry, fresh] =
         found.try_emplace(name, SampleSeries{name.metric, name.device, 0, {}, {}});
     if (fresh && budget.series-- == 0) {
       return Invalid("more series than one answer may have; choose metrics, a node or a device");
     }
-    const std::size_t before = place->second.values.size();
-    Append(table, i, place->second);
-    const std::size_t more = place->second.values.size() - before;
+    const std::size_t before = entry->second.values.size();
+    Append(table, i, entry->second);
+    const std::size_t more = entry->second.values.size() - before;
     if (more > budget.samples) {
       return Invalid(
           "more samples than one answer may be made of; ask for a shorter range, one metric, one "
@@ -60,7 +60,7 @@ Result<std::vector<SampleSeries>> ReadSamples(Connection& connection, TickQuery 
   SeriesByName found;
   query.most_rows = kRowsAtOnce;
   query.values_only = true;
-  const Status read = ForEachStretch(connection, query, INT64_MAX, [&](const TickTable& table) {
+  const Status read = ForEachTickBatch(connection, query, INT64_MAX, [&](const TickTable& table) {
     return Collect(table, budget, found);
   });
   if (!read) return read.error();

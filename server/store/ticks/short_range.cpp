@@ -111,13 +111,13 @@ class ShortRange {
   Status TakeBlocks() {
     std::vector<std::int64_t> windows;
     std::vector<std::string> metrics;
-    for (const auto& [place, block] : known_) {
-      if (!stale_.contains(place.window_us)) {
+    for (const auto& [key, block] : known_) {
+      if (!stale_.contains(key.window_us)) {
         if (Status decoded = Decode(*block); !decoded) return decoded;
         continue;
       }
-      windows.push_back(place.window_us);
-      metrics.push_back(place.metric);
+      windows.push_back(key.window_us);
+      metrics.push_back(key.metric);
     }
     return windows.empty() ? Status() : Fetch(windows, metrics);
   }
@@ -130,7 +130,7 @@ class ShortRange {
     for (std::size_t row = 0; row < rows->size(); ++row) {
       const Result<BlockCache::Block> block = Open(*rows, row);
       if (!block) return block.error();
-      cache_->Put(PlaceOf(*rows, row), VersionOf(*rows, row), *block);
+      cache_->Put(KeyOf(*rows, row), VersionOf(*rows, row), *block);
       if (Status decoded = Decode(**block); !decoded) return decoded;
     }
     return {};
@@ -142,10 +142,10 @@ class ShortRange {
       const Result<BlockCache::Block> block = Open(rows, row);
       return block ? Decode(**block) : Status(block.error());
     }
-    BlockPlace place = PlaceOf(rows, row);
-    BlockCache::Block block = cache_->Find(place, VersionOf(rows, row));
-    if (!block) stale_.insert(place.window_us);
-    known_.emplace_back(std::move(place), std::move(block));
+    CachedBlockKey key = KeyOf(rows, row);
+    BlockCache::Block block = cache_->Find(key, VersionOf(rows, row));
+    if (!block) stale_.insert(key.window_us);
+    known_.emplace_back(std::move(key), std::move(block));
     return {};
   }
 
@@ -168,7 +168,7 @@ class ShortRange {
     return std::make_shared<const OpenTable>(OpenTable{schema, std::move(*reader)});
   }
 
-  BlockPlace PlaceOf(const Rows& rows, std::size_t row) const {
+  CachedBlockKey KeyOf(const Rows& rows, std::size_t row) const {
     return {query_.job_id, query_.node_id, rows.Int(row, kWindow), rows.Text(row, kMetric)};
   }
 
@@ -184,9 +184,9 @@ class ShortRange {
   BlockCache* const cache_;
   const TickQuery& query_;
   ValueBudget budget_;
-  std::map<std::int64_t, std::shared_ptr<const Schema>> schemas_;  // by hash
-  std::vector<std::pair<BlockPlace, BlockCache::Block>> known_;    // null: not in this version
-  std::set<std::int64_t> stale_;                                   // windows of those
+  std::map<std::int64_t, std::shared_ptr<const Schema>> schemas_;    // by hash
+  std::vector<std::pair<CachedBlockKey, BlockCache::Block>> known_;  // null: not in this version
+  std::set<std::int64_t> stale_;                                     // windows of those
   std::vector<TickTable> tables_;
 };
 
@@ -200,8 +200,8 @@ Statement ShortRangeStatement(const Connection& connection, const TickQuery& que
   if (!all && !query.values_only) wanted.emplace_back();  // the times of all ticks
   std::vector<std::int64_t> windows;
   std::vector<std::string> metrics;
-  std::int64_t window_us = WindowOf(std::max<std::int64_t>(query.after_us, 0));
-  for (; window_us <= query.until_us; window_us += kWindowUs) {
+  std::int64_t window_us = BlockWindowOf(std::max<std::int64_t>(query.after_us, 0));
+  for (; window_us <= query.until_us; window_us += kBlockWindowUs) {
     windows.insert(windows.end(), std::max<std::size_t>(wanted.size(), 1), window_us);
     metrics.insert(metrics.end(), wanted.begin(), wanted.end());
   }

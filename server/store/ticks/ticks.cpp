@@ -41,7 +41,7 @@ Status ReadFrames(Connection& connection, const TickQuery& query, const std::vec
 }
 
 // How many of the oldest windows have enough rows.
-std::size_t ChooseWindows(const std::vector<BlockWindow>& windows, std::size_t budget) {
+std::size_t ChooseBlockWindows(const std::vector<BlockWindow>& windows, std::size_t budget) {
   std::size_t count = 0, rows = 0;
   while (count < windows.size() && (count == 0 || rows <= budget)) {
     rows += static_cast<std::size_t>(windows[count++].rows);
@@ -57,10 +57,10 @@ Status ReadBlocks(Connection& connection, const TickQuery& query, std::size_t bu
                     .until_us = query.until_us,
                     .filter = query.filter};
   if (blocks.until_us - blocks.from_us > kShortUs) {
-    const Result<std::vector<BlockWindow>> windows = ListWindows(connection, blocks);
+    const Result<std::vector<BlockWindow>> windows = ListBlockWindows(connection, blocks);
     if (!windows) return windows.error();
     if (windows->empty()) return {};
-    const std::size_t count = ChooseWindows(*windows, budget);
+    const std::size_t count = ChooseBlockWindows(*windows, budget);
     blocks.until_us = (*windows)[count - 1].window_us;
     if (count < windows->size()) {
       found.all = false;
@@ -115,9 +115,10 @@ std::vector<FrameKey> Within(const TickQuery& query, const std::vector<FrameKey>
 
 // The range up to the end of a window about in its middle, and the one behind it.
 std::pair<TickQuery, TickQuery> HalvesOf(const TickQuery& query) {
-  const std::int64_t first_us = WindowOf(query.after_us + 1), last_us = WindowOf(query.until_us);
+  const std::int64_t first_us = BlockWindowOf(query.after_us + 1),
+                     last_us = BlockWindowOf(query.until_us);
   std::pair halves{query, query};
-  halves.second.after_us = WindowOf(std::midpoint(first_us, last_us)) + kWindowUs - 1;
+  halves.second.after_us = BlockWindowOf(std::midpoint(first_us, last_us)) + kBlockWindowUs - 1;
   halves.first.until_us = halves.second.after_us;
   return halves;
 }
@@ -139,7 +140,7 @@ Status TakeFresh(Connection& connection, TickQuery query, const std::vector<Fram
   if (query.after_us >= query.until_us) return {};
   const auto [before, behind] = HalvesOf(query);
   const std::vector<FrameKey> its_before = Within(before, keys), its_behind = Within(behind, keys);
-  const bool halves = WindowOf(query.after_us + 1) < WindowOf(query.until_us) &&
+  const bool halves = BlockWindowOf(query.after_us + 1) < BlockWindowOf(query.until_us) &&
                       AreLess(its_before, its_behind, keys.size());
   Found found;
   ValueBudget values(halves ? std::min(query.most_values, kValuesAtOnce) : query.most_values);

@@ -20,7 +20,7 @@ struct TickQuery {
   std::int64_t until_us = INT64_MAX;  // inclusive
   TickFilter filter;
   std::size_t most_rows = 100'000;  // oldest first; the rest with the next call
-  // Invalid where more would have to be decoded, times among them: see tick_stretches.h.
+  // Invalid where more would have to be decoded, times among them: see tick_batches.h.
   std::size_t most_values = SIZE_MAX;
   // Ticks at which nothing was measured that the filter wants may be left out: half as many blocks.
   bool values_only = false;

@@ -157,9 +157,9 @@ Result<DeliveryPage> ListDeliveries(Connection& connection, std::optional<std::i
   if (!total) return total.error();
   std::int64_t below = INT64_MAX;
   if (!after.empty()) {
-    const Result<Json> place = DecodeCursor(after, Json::array({0}));
-    if (!place) return place.error();
-    below = (*place)[0].get<std::int64_t>();
+    const Result<Json> position = DecodeCursor(after, Json::array({0}));
+    if (!position) return position.error();
+    below = (*position)[0].get<std::int64_t>();
   }
   parameters.push_back(below);
   const Result<Rows> rows = connection.Query(

@@ -32,8 +32,8 @@ class ChooseFramesTest : public CompactTest {
     std::vector<FrameKey> keys;
     for (const std::int64_t hash : hashes) {
       FrameKey key{.rows = rows, .schema_hash = hash, .session = {}};
-      key.from_us = kChooseBegin + std::ssize(keys) * windows * kWindowUs;
-      key.to_us = key.from_us + std::max<std::int64_t>(windows - 1, 0) * kWindowUs;
+      key.from_us = kChooseBegin + std::ssize(keys) * windows * kBlockWindowUs;
+      key.to_us = key.from_us + std::max<std::int64_t>(windows - 1, 0) * kBlockWindowUs;
       keys.push_back(key);
     }
     return keys;

@@ -22,12 +22,12 @@ class NewStepsTest : public ::testing::Test {
     for (auto& [number, start_us] : steps) start_us += kNewStepsBegin;
     frames_.StoreSteps(rank, steps);
   }
-  std::optional<std::map<int, std::vector<Step>>> Read(const std::vector<StepPlace>& places) {
+  std::optional<std::map<int, std::vector<Step>>> Read(const std::vector<StepPosition>& places) {
     auto steps = ReadNewSteps(*connection_, frames_.job_id(), places, kUntil);
     EXPECT_TRUE(steps) << steps.error().message;
     return std::move(*steps);
   }
-  std::vector<Step> ReadOne(const StepPlace& place) {
+  std::vector<Step> ReadOne(const StepPosition& place) {
     auto steps = ReadSteps(*connection_, {.job_id = frames_.job_id(),
                                           .rank = place.rank,
                                           .after_us = place.after_us,
@@ -63,14 +63,14 @@ TEST_F(NewStepsTest, SaysOfEachRankWhatReadingItAloneSays) {
     if (dice() % 10 == 0) {
       ASSERT_TRUE(CompactSteps(*connection_, frames_.job_id(), {rank}));
     }
-    std::vector<StepPlace> places;
+    std::vector<StepPosition> places;
     for (int each = 0; each < 4; ++each) {
       places.push_back(
           {each, dice() % 3 == 0 ? -1 : kNewStepsBegin + static_cast<int>(dice() % 1000)});
     }
     const auto found = Read(places);
     ASSERT_TRUE(found.has_value());
-    for (const StepPlace& place : places) {
+    for (const StepPosition& place : places) {
       EXPECT_TRUE(Same(found->at(place.rank), ReadOne(place))) << turn << " rank " << place.rank;
     }
   }

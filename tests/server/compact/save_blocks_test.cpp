@@ -17,7 +17,7 @@ class SaveBlocksTest : public CompactTest {
   static TickTable TicksFrom(std::int64_t from_us) {
     TickTable ticks;
     for (std::int64_t i = 0; i < 36; ++i) {
-      ticks.at_us.push_back(from_us + i / 3 * kWindowUs + i % 3 * 20'000'000);
+      ticks.at_us.push_back(from_us + i / 3 * kBlockWindowUs + i % 3 * 20'000'000);
     }
     for (const char* metric : {"user.a", "user.b"}) {
       for (const char* device : {"0", "1", "2"}) {

@@ -30,7 +30,7 @@ constexpr std::int64_t kSparseBegin = 1'795'205'400'000'000;  // the begin of a 
 TickTable SparseTicks(std::size_t ticks, std::size_t metrics, std::size_t devices = 1) {
   TickTable table;
   for (std::size_t row = 0; row < ticks; ++row) {
-    table.at_us.push_back(kSparseBegin + static_cast<std::int64_t>(row) * kWindowUs);
+    table.at_us.push_back(kSparseBegin + static_cast<std::int64_t>(row) * kBlockWindowUs);
   }
   for (std::size_t i = 0; i < metrics; ++i) {
     table.series.push_back({"user.m" + std::to_string(100'000 + i / devices),
@@ -151,7 +151,7 @@ TEST_F(SparseTicksTest, DoNotMeetWhoRemovesBlocksInAnotherOrder) {
   const auto other = database_.Connect();
   const auto remove = [&](std::int64_t row, std::size_t metric) {
     return other->Query(Format("delete from blocks where window_us = {} and metric = 'user.m{}'",
-                               kSparseBegin + row * kWindowUs, 100'000 + metric));
+                               kSparseBegin + row * kBlockWindowUs, 100'000 + metric));
   };
   ASSERT_TRUE(other->Execute("begin; set lock_timeout = '20s'"));
   ASSERT_TRUE(remove(0, 599));  // of the last lot

@@ -56,7 +56,7 @@ class Windows : public IngestTest {
     const auto window = FindWindow(*connection_, Job().job_id, window_id);
     EXPECT_TRUE(window) << window.error().message;
     const auto nodes = ListNodes(*connection_, Job().job_id);
-    return window ? StandOf(*window, Job(), *nodes, Now()) : WindowState();
+    return window ? WindowStateOf(*window, Job(), *nodes, Now()) : WindowState();
   }
   SpanPage Spans(SpanQuery query = {}) {
     query.job_id = Job().job_id;

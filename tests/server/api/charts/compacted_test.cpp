@@ -94,7 +94,7 @@ TEST_F(CompactedTest, RemovedSamplesAreSaidAndTheirRollupsShown) {
   Compact();
   const auto connection = service_.database().Connect();
   const std::int64_t job_id = FindJob(*connection, "mlp")->job_id;
-  const std::int64_t until_us = WindowOf(kStartUs) + 3 * kWindowUs;
+  const std::int64_t until_us = BlockWindowOf(kStartUs) + 3 * kBlockWindowUs;
   ASSERT_TRUE(NoteSamplesRemoved(*connection, job_id, kStartUs - 1));  // nothing went then
   EXPECT_TRUE(service_.GetJson("/api/v1/jobs/mlp").at("samples_from_us").is_null());
   while (RemoveSamplesBefore(*connection, job_id, until_us, 100)->rows > 0) {

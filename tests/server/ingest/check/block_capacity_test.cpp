@@ -88,7 +88,7 @@ TEST(BlockCapacity, CountsWhatAWindowHoldsHoweverShortItLasted) {
   EXPECT_EQ(FaultOf(Every(1, 8'384), 2'000), "");
   EXPECT_EQ(FaultOf(Every(1, 8'385), 2'000),
             "user.a: more than 8384 instants in 600 s cannot be kept of 2000 devices");
-  EXPECT_EQ(FaultOf(Every(1, 8'385, kWindowUs - 1), 2'000), "") << "in two windows";
+  EXPECT_EQ(FaultOf(Every(1, 8'385, kBlockWindowUs - 1), 2'000), "") << "in two windows";
 }
 
 TEST(BlockCapacity, AsksEachDeviceAndEachMetric) {
@@ -148,7 +148,7 @@ TEST(AreFarApart, IsNeverTrueOfWhatIsRefused) {
   EXPECT_GT(far, 20);
   EXPECT_FALSE(AreFarApart(Every(500'000, 3), 13'982));
   EXPECT_TRUE(AreFarApart(Every(500'000, 3), 13'981));
-  EXPECT_TRUE(AreFarApart(Every(kWindowUs, 3), 20'001));
+  EXPECT_TRUE(AreFarApart(Every(kBlockWindowUs, 3), 20'001));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ BlockCache::Block MakeBlock(std::size_t rows) {
   return std::make_shared<const OpenTable>(OpenTable{schema, std::move(*reader)});
 }
 
-BlockPlace Place(std::int64_t window_us) {
+CachedBlockKey Place(std::int64_t window_us) {
   return {1, 2, window_us, "user.a"};
 }
 

@@ -80,7 +80,7 @@ TEST_F(FreshTicks, OfManyValuesComeInPartsThatShareNoWindow) {
   EXPECT_GT(parts.size(), 1u);
   EXPECT_EQ(TimesOf(parts), stored_) << "each instant once, oldest first";
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    EXPECT_LT(WindowOf(parts[i - 1].at_us.back()), WindowOf(parts[i].at_us.front()));
+    EXPECT_LT(BlockWindowOf(parts[i - 1].at_us.back()), BlockWindowOf(parts[i].at_us.front()));
   }
   for (const TickTable& part : parts) {
     ASSERT_EQ(part.series.size(), 3500u);

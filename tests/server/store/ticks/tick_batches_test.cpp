@@ -1,6 +1,6 @@
 // Ticks of nodes with so many series that they are not read at once.
 
-#include "server/store/ticks/tick_stretches.h"
+#include "server/store/ticks/tick_batches.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kStretchSecondUs = 1'000'000;
+constexpr std::int64_t kBatchSecondUs = 1'000'000;
 using Seconds = std::vector<std::int64_t>;
 
 Seconds From(std::int64_t first, std::size_t count) {
@@ -27,7 +27,7 @@ Seconds From(std::int64_t first, std::size_t count) {
 }
 
 Seconds InMicros(Seconds seconds) {
-  for (std::int64_t& second : seconds) second *= kStretchSecondUs;
+  for (std::int64_t& second : seconds) second *= kBatchSecondUs;
   return seconds;
 }
 
@@ -50,7 +50,7 @@ class TickStretches : public ::testing::Test {
   }
   // The block of each metric in a window.
   void StoreBlocks(std::int64_t window, const Seconds& seconds, std::size_t series) {
-    const std::int64_t window_us = window * kWindowUs;
+    const std::int64_t window_us = window * kBlockWindowUs;
     const Seconds at_us = InMicros(seconds);
     std::vector<StoredBlock> blocks{{{window_us, kAllTicks}, false, {at_us, {}, {}}}};
     for (std::size_t i = 0; i < series; ++i) {
@@ -67,23 +67,23 @@ class TickStretches : public ::testing::Test {
   TickQuery Query(std::int64_t until_second) const {
     return {.job_id = frames_.job_id(),
             .node_id = frames_.node_id(),
-            .until_us = until_second * kStretchSecondUs,
+            .until_us = until_second * kBatchSecondUs,
             .filter = filter_};
   }
   Status Read(std::int64_t until_second, std::int64_t most_us = INT64_MAX) {
     rows_.clear();
     seconds_.clear();
-    return ForEachStretch(*connection_, Query(until_second), most_us,
-                          [this](const TickTable& table) {
-                            rows_.push_back(table.at_us.size());
-                            for (const std::int64_t at_us : table.at_us)
-                              seconds_.push_back(at_us / kStretchSecondUs);
-                            for (const Column& column : table.columns) {
-                              EXPECT_TRUE(std::equal(column.values.begin(), column.values.end(),
-                                                     seconds_.end() - std::ssize(table.at_us)));
-                            }
-                            return Status();
-                          });
+    return ForEachTickBatch(*connection_, Query(until_second), most_us,
+                            [this](const TickTable& table) {
+                              rows_.push_back(table.at_us.size());
+                              for (const std::int64_t at_us : table.at_us)
+                                seconds_.push_back(at_us / kBatchSecondUs);
+                              for (const Column& column : table.columns) {
+                                EXPECT_TRUE(std::equal(column.values.begin(), column.values.end(),
+                                                       seconds_.end() - std::ssize(table.at_us)));
+                              }
+                              return Status();
+                            });
   }
 
   TestDatabase database_;
@@ -103,7 +103,7 @@ TEST_F(TickStretches, FewAreReadAtOnceAndManyInShorterStretchesEachInstantOnce) 
   ASSERT_TRUE(Read(2'400));
   EXPECT_EQ(rows_, (std::vector<std::size_t>{2'400}));
   EXPECT_EQ(seconds_, From(1, 2'400));
-  ASSERT_TRUE(Read(2'400, 700 * kStretchSecondUs));
+  ASSERT_TRUE(Read(2'400, 700 * kBatchSecondUs));
   EXPECT_EQ(seconds_, From(1, 2'400));
 }
 
@@ -125,7 +125,7 @@ TEST_F(TickStretches, BlocksToo) {
 
 TEST_F(TickStretches, OfSeriesThatShareNoInstantNoneIsLost) {
   constexpr std::int64_t kSeries = 1'450;
-  for (const std::int64_t window_us : {std::int64_t{0}, kWindowUs}) {
+  for (const std::int64_t window_us : {std::int64_t{0}, kBlockWindowUs}) {
     std::vector<StoredBlock> blocks;
     for (std::int64_t i = 0; i < kSeries; ++i) {
       const SeriesName name = SeriesOf(static_cast<std::size_t>(i));
@@ -136,7 +136,7 @@ TEST_F(TickStretches, OfSeriesThatShareNoInstantNoneIsLost) {
     Save(blocks);
   }
   std::size_t values = 0;
-  ASSERT_TRUE(ForEachStretch(*connection_, Query(1'200), INT64_MAX, [&](const TickTable& table) {
+  ASSERT_TRUE(ForEachTickBatch(*connection_, Query(1'200), INT64_MAX, [&](const TickTable& table) {
     rows_.push_back(table.at_us.size());
     for (const Column& column : table.columns) {
       for (std::size_t row = 0; row < table.at_us.size(); ++row) {
@@ -174,8 +174,8 @@ TEST_F(TickStretches, CenturiesWithoutTicksAreSoonRead) {
 TEST_F(TickStretches, AnErrorOfTheReaderEndsIt) {
   StoreFrame(1, 600, 1);
   int calls = 0;
-  const Status read = ForEachStretch(
-      *connection_, Query(600), 60 * kStretchSecondUs,
+  const Status read = ForEachTickBatch(
+      *connection_, Query(600), 60 * kBatchSecondUs,
       [&](const TickTable&) { return ++calls == 3 ? Status(NotFound("enough")) : Status(); });
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().message, "enough");

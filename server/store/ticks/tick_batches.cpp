@@ -1,4 +1,4 @@
-#include "server/store/ticks/tick_stretches.h"
+#include "server/store/ticks/tick_batches.h"
 
 #include <algorithm>
 
@@ -11,20 +11,20 @@ namespace {
 constexpr std::size_t kMostOfWindow = kBlockLimits.cells + kBlockLimits.rows;
 
 // The end of a window: of the last one that ends in the stretch, or else of the first.
-std::int64_t EndOfWindow(std::int64_t after_us, std::int64_t stretch_us) {
+std::int64_t EndOfWindow(std::int64_t after_us, std::int64_t batch_us) {
   const std::int64_t first_us = after_us + 1;
-  return std::max(WindowOf(first_us + stretch_us), WindowOf(first_us) + kWindowUs) - 1;
+  return std::max(BlockWindowOf(first_us + batch_us), BlockWindowOf(first_us) + kBlockWindowUs) - 1;
 }
 
 // The ticks of `query`, or of less: then it ends earlier, and the next should be shorter, too.
-Result<TickTable> ReadFirst(Connection& connection, TickQuery& query, std::int64_t& stretch_us) {
+Result<TickTable> ReadFirst(Connection& connection, TickQuery& query, std::int64_t& batch_us) {
   for (;;) {
-    const bool least = WindowOf(query.after_us + 1) == WindowOf(query.until_us);
+    const bool least = BlockWindowOf(query.after_us + 1) == BlockWindowOf(query.until_us);
     query.most_values = least ? kMostOfWindow : kValuesAtOnce;
     Result<TickTable> table = ReadTicks(connection, query);
     if (table || least || table.error().code != Code::kInvalid) return table;
-    stretch_us = std::max(stretch_us / 2, kWindowUs);
-    query.until_us = EndOfWindow(query.after_us, stretch_us);
+    batch_us = std::max(batch_us / 2, kBlockWindowUs);
+    query.until_us = EndOfWindow(query.after_us, batch_us);
     query.most_rows = std::max<std::size_t>(query.most_rows / 2, 1);
   }
 }
@@ -36,19 +36,20 @@ bool IsSmall(const TickTable& table) {
 
 }  // namespace
 
-Status ForEachStretch(Connection& connection, TickQuery query, std::int64_t most_us,
-                      const TakeStretch& take) {
+Status ForEachTickBatch(Connection& connection, TickQuery query, std::int64_t most_us,
+                        const TakeTickBatch& take) {
   query.after_us = std::max<std::int64_t>(query.after_us, -1);
-  query.until_us = std::min(query.until_us, INT64_MAX - 2 * kWindowUs);  // there are ends behind it
-  for (std::int64_t stretch_us = most_us; query.after_us < query.until_us;) {
-    stretch_us = std::min(stretch_us, query.until_us - query.after_us);
+  query.until_us =
+      std::min(query.until_us, INT64_MAX - 2 * kBlockWindowUs);  // there are ends behind it
+  for (std::int64_t batch_us = most_us; query.after_us < query.until_us;) {
+    batch_us = std::min(batch_us, query.until_us - query.after_us);
     TickQuery next = query;
-    next.until_us = query.after_us + stretch_us;
-    Result<TickTable> table = ReadFirst(connection, next, stretch_us);
+    next.until_us = query.after_us + batch_us;
+    Result<TickTable> table = ReadFirst(connection, next, batch_us);
     if (!table) return table.error();
     const bool all = table->complete || table->at_us.empty();
     query.after_us = all ? next.until_us : table->at_us.back();
-    if (IsSmall(*table)) stretch_us += std::min(stretch_us, most_us - stretch_us);
+    if (IsSmall(*table)) batch_us += std::min(batch_us, most_us - batch_us);
     if (Status taken = take(*std::move(table)); !taken) return taken;
   }
   return {};

@@ -19,20 +19,20 @@ struct StepSource {
   const FrameKey* frame = nullptr;  // null of a block
 };
 
-// Sources of a rank that overlap in time, and no other does. So steps of two stretches are never
+// Sources of a rank that overlap in time, and no other does. So steps of two groups are never
 // the same.
-struct StepStretch {
+struct StepGroup {
   std::int64_t from_us = 0, to_us = 0;
   std::int64_t rows_to_read = 0;
-  std::string_view summary;  // when it stands for the whole stretch
+  std::string_view summary;  // when it stands for the whole group
   std::vector<StepSource> sources;
 };
 
 // Of one rank, in the order of time. Summaries are for a rank of more than `most_read` steps.
-std::vector<StepStretch> StretchesOf(std::vector<StepSource> sources, std::int64_t most_read);
+std::vector<StepGroup> GroupSources(std::vector<StepSource> sources, std::int64_t most_read);
 
 // The steps of each of them, sorted and each once; none where a summary stands.
-Result<std::vector<std::vector<Step>>> LoadStretches(Connection& connection, std::int64_t job_id,
-                                                     std::span<const StepStretch> stretches);
+Result<std::vector<std::vector<Step>>> LoadGroups(Connection& connection, std::int64_t job_id,
+                                                  std::span<const StepGroup> groups);
 
 }  // namespace stepscope
