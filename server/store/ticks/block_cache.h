@@ -14,7 +14,7 @@ namespace stepscope {
 
 // A stored table, ready to decode the columns that are wanted.
 struct OpenTable {
-  std::shared_ptr<const Schema> schema;  // one for all tables of a node
+  std::shared_ptr<const Schema> schema;  // shared by all tables of a node
   TableReader reader;
 };
 
@@ -30,17 +30,17 @@ struct BlockCacheFigures {
   std::size_t bytes = 0;
 };
 
-// Blocks as they were last read. One is given only for the version of its row that the reader's own
-// statement has just seen, so whoever writes a block has nobody to tell. Bounded in bytes: those
+// Blocks as they were last read. A block is given only for the version of its row that the reader's
+// own statement has just seen, so a writer of blocks has nobody to notify. Bounded in bytes: blocks
 // that were not asked for longest go first. Safe from any thread, never waits.
 class BlockCache {
  public:
-  // What readers have stays theirs when it is pushed out meanwhile: hence shared.
+  // Shared, because readers keep a block that is dropped meanwhile.
   using Block = std::shared_ptr<const OpenTable>;
 
   explicit BlockCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // Null when there is none, or one of another version.
+  // Null when there is no block, or one of another version.
   Block Find(const CachedBlockKey& key, std::string_view version);
   void Put(const CachedBlockKey& key, std::string_view version, Block block);
 

@@ -33,7 +33,9 @@ std::size_t DecodedBytes(const Rows& rows, std::size_t column) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Result<TableSize> size = ReadTableSize(rows.BytesView(i, column));
-    if (size) bytes += size->columns * (kColumn + size->rows * kCell);  // else it fails later
+    if (size)
+      bytes += size->columns *
+               (kColumn + size->rows * kCell);  // a broken table fails later, where it is decoded
   }
   return bytes;
 }

@@ -10,8 +10,9 @@
 
 namespace stepscope {
 
-// Decodes the tables of an answer's rows one by one: the hash of the schema stands in `column`,
-// behind it its content and the payload. A schema is decoded once. Not for several threads at once.
+// Decodes the tables of an answer's rows one by one: `column` holds the hash of the schema, and the
+// next two the schema's content and the payload. A schema is decoded once. Not for several threads
+// at once.
 class RowTables {
  public:
   RowTables(const Rows& rows, std::size_t column, const TickFilter& filter,
@@ -27,15 +28,15 @@ class RowTables {
   std::map<std::int64_t, Schema> schemas_;  // by hash
 };
 
-// All of them.
+// Decodes the tables of all rows.
 Result<std::vector<TickTable>> DecodeTables(const Rows& rows, std::size_t column,
                                             const TickFilter& filter,
                                             ValueBudget* budget = nullptr);
 
-// What the tables that begin with the bytes of a column take in memory once they are decoded.
+// The memory that tables take once they are decoded; their first bytes are in `column`.
 std::size_t DecodedBytes(const Rows& rows, std::size_t column);
 
-// Those that are there already stay.
+// Keeps the schemas that exist.
 Status SaveSchemas(Connection& connection, std::int64_t job_id,
                    std::span<const EncodedTable> tables);
 

@@ -22,7 +22,8 @@ where b.job_id = $1 and b.node_id = $2 and b.window_us between $3 and $4
     and (b.metric = '' or cardinality($5::text[]) = 0 or b.metric = any($5::text[]))
 order by b.window_us, b.metric
 limit 1000000)";
-// One by one: a join that was planned while the table was empty reads all blocks of the node.
+// Locks rows one by one: a join that was planned while the table was empty reads all blocks of the
+// node.
 constexpr char kLock[] = R"(
 select b.window_us, b.metric, b.clock_suspect, b.schema_hash, s.content, b.payload
 from (
@@ -37,7 +38,7 @@ cross join lateral (
     for update) as b
 left join schemas s on s.job_id = $1 and s.schema_hash = b.schema_hash
 order by b.window_us, b.metric)";
-// One window after the other: each by the key, and in their order.
+// Locks one window after the other, by the key: a list of windows would be locked in any order.
 constexpr char kLockWindows[] = R"(
 select count(*)
 from (

@@ -11,26 +11,27 @@
 
 namespace stepscope {
 
-// Blocks: one metric of one node, all its devices, in one window of 600 s since the epoch. The
-// block of the metric "" holds the times of all ticks, also of those that lack a metric.
+// A block holds one metric of one node, all its devices, in one block window: 600 s since the
+// epoch. The block of the metric "" holds the times of all ticks, also of ticks that lack a metric.
 
 inline constexpr std::int64_t kBlockWindowUs = 600'000'000;
 inline constexpr char kAllTicks[] = "";
 
-// Begin of the window that a time lies in.
+// The begin of the block window that a time lies in.
 constexpr std::int64_t BlockWindowOf(std::int64_t at_us) {
   return at_us - at_us % kBlockWindowUs;
 }
 
 struct BlockQuery {
   std::int64_t job_id = 0, node_id = 0;
-  std::int64_t from_us = 0, until_us = INT64_MAX;  // windows that have a time in [from, until]
+  std::int64_t from_us = 0,
+               until_us = INT64_MAX;  // block windows that have a time in [from, until]
   TickFilter filter;
 };
 struct BlockWindow {
   std::int64_t window_us = 0, rows = 0;
 };
-// Windows that have blocks, oldest first.
+// Block windows that have blocks, oldest first.
 Result<std::vector<BlockWindow>> ListBlockWindows(Connection& connection, const BlockQuery& query);
 
 // The blocks of the wanted metrics and of "", decoded.
@@ -48,22 +49,22 @@ struct StoredBlock {
   bool clock_suspect = false;
   TickTable table;
 };
-// Locks all blocks of some windows until the caller's transaction ends, by window and metric as who
-// removes them does: before a transaction that locks some after the other in an order of its own.
+// Locks all blocks of some block windows until the caller's transaction ends, by window and metric
+// as removals do: for a transaction that then locks some of them in another order.
 Status LockBlockWindows(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                         const std::vector<std::int64_t>& windows_us);
 
-// Those of the keys that exist, locked until the caller's transaction ends.
+// The blocks of these keys that exist, locked until the caller's transaction ends.
 Result<std::vector<StoredBlock>> LockBlocks(Connection& connection, std::int64_t job_id,
                                             std::int64_t node_id, std::span<const BlockKey> keys);
 
-// What LockBlocks of these keys takes in memory, about.
+// The memory that LockBlocks of these keys takes, about.
 Result<std::size_t> MeasureBlocks(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                                   std::span<const BlockKey> keys);
 
-// Writes blocks, in the place of those that are there; lock and merge those first. Schemas are
-// saved on a connection that may be another one: there they are committed at once. In a long
-// transaction, ingest would wait to save one of them until that ends.
+// Writes blocks over existing ones; lock and merge those first. Schemas are saved on a connection
+// that may be another one: there they are committed at once. In a long transaction, ingest would
+// wait to save one of them until that ends.
 Status SaveBlocks(Connection& connection, Connection& schemas, std::int64_t job_id,
                   std::int64_t node_id, std::span<const StoredBlock> blocks);
 

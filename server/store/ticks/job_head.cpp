@@ -1,16 +1,15 @@
-// First and last ticks, of a job that is known and together with the job.
+#include "server/store/ticks/job_head.h"
 
 #include <algorithm>
 
 #include "core/base/text.h"
 #include "server/store/jobs/job_rows.h"
-#include "server/store/ticks/job_head.h"
 #include "server/store/ticks/ticks.h"
 
 namespace stepscope {
 namespace {
 
-// Of the node `n`, null without ticks.
+// The first and the last tick of the node `n`; null without ticks.
 constexpr std::string_view kFirst = R"(
     least(
         (select from_us from frames f where f.job_id = n.job_id and kind = 1
@@ -29,8 +28,8 @@ from nodes n
 where job_id = $1
 order by node_id
 limit 10000)";
-// A job without nodes has one row. What may be large stands in one row only. In no order: sorting
-// would be a tenth of the time.
+// A job without nodes has one row. Large columns are in one row only. Unsorted: sorting would be a
+// tenth of the time.
 constexpr std::string_view kHead = R"(
 select j.job_id, j.name, job_group, status, secondary_status,
     case when row_number() over () = 1 then configuration end, created_us, started_us, j.ended_us,
@@ -43,10 +42,10 @@ left join nodes n on n.job_id = j.job_id
 where j.name = $1
 limit 10000)";
 constexpr std::size_t kConfiguration = 5;
-constexpr std::size_t kNodeColumns = 16;  // behind those of ReadJob
+constexpr std::size_t kNodeColumns = 16;  // after the columns of ReadJob
 
-// PostgreSQL prepares each part of a statement anew for each run, needed or not: that takes as long
-// as running it. So what is not wanted does not stand in it.
+// PostgreSQL initialises each part of a statement for each run, needed or not, which takes as long
+// as running it. So parts that are not wanted are left out of the text.
 const std::string& HeadText(const RangesWanted& wanted) {
   constexpr std::string_view kNone = "null::bigint";
   static const std::string texts[2][2] = {
@@ -67,7 +66,7 @@ void AddRange(const Rows& rows, std::size_t row, std::size_t column, std::vector
 Result<JobHead> ReadHead(const Result<Rows>& rows, const std::string& name) {
   if (!rows) return rows.error();
   if (rows->empty()) return NotFound(Format("job {} not found", Printable(name)));
-  std::size_t whole = 0;  // the row with all of the job
+  std::size_t whole = 0;  // the row with the job's large columns
   while (whole + 1 < rows->size() && rows->IsNull(whole, kConfiguration)) ++whole;
   JobHead head{ReadJob(*rows, whole), {}, {}};
   for (std::size_t i = 0; i < rows->size() && !rows->IsNull(i, kNodeColumns); ++i) {

@@ -33,7 +33,7 @@ Times UniteAll(const std::vector<TickTable>& tables, const TickBounds& bounds,
   return times;
 }
 
-// Where each row of a table stands among the times; SIZE_MAX for those outside.
+// The position of each row of a table among the times; SIZE_MAX for rows outside.
 std::vector<std::size_t> PositionsOf(const Times& rows, const Times& times) {
   std::vector<std::size_t> positions(rows.size(), SIZE_MAX);
   std::size_t next = 0;
@@ -46,7 +46,7 @@ std::vector<std::size_t> PositionsOf(const Times& rows, const Times& times) {
   return positions;
 }
 
-// All rows are among the times, and follow each other there.
+// Whether all rows are among the times, and adjacent there.
 bool AreInARow(const std::vector<std::size_t>& positions) {
   return std::ranges::count(positions, SIZE_MAX) == 0 && !positions.empty() &&
          positions.back() - positions.front() + 1 == positions.size();
@@ -75,7 +75,7 @@ void Fill(Column& out, const Column& column, const std::vector<std::size_t>& pos
   }
 }
 
-// All series, sorted.
+// The series of all tables, sorted.
 std::vector<SeriesName> SeriesOf(const std::vector<TickTable>& tables) {
   std::vector<SeriesName> series;
   const TickTable* before = nullptr;
@@ -90,7 +90,7 @@ std::vector<SeriesName> SeriesOf(const std::vector<TickTable>& tables) {
   return series;
 }
 
-// Where the series of a table stand among all.
+// The positions of a table's series among all series.
 std::vector<std::size_t> ColumnsOf(const std::vector<SeriesName>& some,
                                    const std::vector<SeriesName>& all) {
   std::vector<std::size_t> columns;
@@ -100,8 +100,8 @@ std::vector<std::size_t> ColumnsOf(const std::vector<SeriesName>& some,
   return columns;
 }
 
-// take(table, its columns among all series), for one table after the other, which mostly have the
-// same series.
+// Calls take(table, positions of its columns) for one table after the other; adjacent tables mostly
+// have the same series.
 template <typename Take>
 void ForEachTable(const std::vector<TickTable>& tables, const std::vector<SeriesName>& series,
                   Take take) {
@@ -114,7 +114,7 @@ void ForEachTable(const std::vector<TickTable>& tables, const std::vector<Series
   }
 }
 
-// The scales of all series, for the columns that they become.
+// Chooses the scale of each joined column.
 void ChooseScales(const std::vector<TickTable>& tables, TickTable& joined) {
   const auto for_each = [&](auto take) {
     ForEachTable(tables, joined.series, [&](const TickTable& table, const auto& columns) {
@@ -130,7 +130,7 @@ void ChooseScales(const std::vector<TickTable>& tables, TickTable& joined) {
   });
 }
 
-// The same series at the same scales, without a missing value.
+// Whether both have equal series at equal scales, without a missing value.
 bool AreAlike(const TickTable& one, const TickTable& other) {
   const auto alike = [](const Column& a, const Column& b) {
     return a.scale == b.scale && a.present.empty() && b.present.empty();
@@ -138,7 +138,8 @@ bool AreAlike(const TickTable& one, const TickTable& other) {
   return one.series == other.series && std::ranges::equal(one.columns, other.columns, alike);
 }
 
-// Whether the tables, in the order of their begin, are alike and do not overlap: nearly always so.
+// Whether the tables, ordered by their first time, have equal series and do not overlap: nearly
+// always so.
 bool FollowEachOther(const std::vector<TickTable>& tables) {
   const std::vector<SeriesName>& series = tables[0].series;
   if (std::ranges::adjacent_find(series, std::ranges::greater_equal()) != series.end())
@@ -156,7 +157,7 @@ struct RowRange {
   std::ptrdiff_t from, to;
 };
 
-// What lies within the bounds of tables that follow each other.
+// The rows within the bounds, of tables that follow each other.
 std::vector<RowRange> PartsOf(const std::vector<TickTable>& tables, const TickBounds& bounds) {
   std::vector<RowRange> parts;
   std::size_t left = bounds.most_rows;
@@ -173,7 +174,7 @@ std::vector<RowRange> PartsOf(const std::vector<TickTable>& tables, const TickBo
   return parts;
 }
 
-// Parts of a vector each, in memory that is asked for once: readers keep what they are given.
+// Joins a part of each vector, in memory that is allocated once: readers keep the result.
 template <typename ValuesOf>
 std::vector<std::int64_t> Together(const std::vector<RowRange>& parts, ValuesOf values_of) {
   std::ptrdiff_t rows = 0;
@@ -187,7 +188,7 @@ std::vector<std::int64_t> Together(const std::vector<RowRange>& parts, ValuesOf 
   return all;
 }
 
-// Those that follow each other, as one.
+// Concatenates tables that follow each other.
 TickTable Concatenated(const std::vector<TickTable>& tables, const TickBounds& bounds) {
   const std::vector<RowRange> parts = PartsOf(tables, bounds);
   TickTable joined{.at_us = {}, .series = tables[0].series, .columns = {}};

@@ -17,7 +17,7 @@ using SeriesByName = std::map<SeriesName, SampleSeries>;
 
 void Append(const TickTable& table, std::size_t i, SampleSeries& series) {
   const Column& column = table.columns[i];
-  // What large values leave room for, as in JoinTicks.
+  // Uses the largest scale at which the largest values fit, as JoinTicks does.
   std::uint8_t scale = std::max(column.scale, series.scale);
   scale = ScaleThatFits(series.values, series.scale, scale);
   scale = ScaleThatFits(column.values, column.scale, scale);

@@ -8,14 +8,14 @@
 
 namespace stepscope {
 
-// All samples of a series in a range, without the instants at which it has none.
+// The samples of a series in a range, without instants at which it has none.
 struct SampleSeries {
   std::string metric, device;
   std::uint8_t scale = 0;
   std::vector<std::int64_t> at_us, values;
 };
 
-// What one request may still read; shared by the nodes of a job.
+// The samples that a request may still read; shared by the nodes of a job.
 struct ReadBudget {
   std::size_t series = 2'000, samples = 4'000'000;
 };

@@ -8,7 +8,7 @@
 
 namespace stepscope {
 
-// Time between two samples of this range, as the job was told to measure; the longest where it was
+// The interval of the samples in this range, as the job was configured; the longest where it was
 // changed.
 std::int64_t IntervalUs(const JobRow& job, std::int64_t from_us, std::int64_t to_us);
 
@@ -16,7 +16,7 @@ std::int64_t IntervalUs(const JobRow& job, std::int64_t from_us, std::int64_t to
 // their rollups stay.
 bool SamplesRemoved(const JobRow& job, std::int64_t from_us);
 
-// Series of some nodes of a job, and a stretch of time.
+// The series of some nodes of a job, and a range of time.
 struct SeriesRange {
   JobRow job;
   std::vector<NodeBrief> nodes;
@@ -24,8 +24,8 @@ struct SeriesRange {
   std::int64_t from_us = 0, to_us = 0, interval_us = 1;
 };
 
-// All that a job has. Of a head whose ranges were read; one without ticks begins and ends with the
-// job.
+// The whole range of a job. Needs a head whose ranges were read; a job without ticks has the job's
+// own start and end.
 SeriesRange WholeRange(JobHead head);
 
 }  // namespace stepscope

@@ -14,12 +14,12 @@
 namespace stepscope {
 namespace {
 
-constexpr int kFewFrames = 512;  // those of ten minutes are a few hundred at most
+constexpr int kFewFrames = 512;  // ten minutes have a few hundred at most
 
-// Frames with all they hold, and which blocks there are, or these with what they hold. A row that
-// is written again has another xmin. Each block of a list of metrics is looked up by its key: a
-// scan of the windows would see those of a hundred metrics. One list of pairs, for two that are
-// joined take as long as the rest.
+// Reads frames with their content, and of blocks either the versions of the rows or their content.
+// A row that is written again has another xmin. Each block of a list of metrics is found by its
+// key: a scan of the windows would see the blocks of a hundred metrics. The keys are one list of
+// pairs, since joining two lists takes as long as the rest.
 constexpr std::string_view kAtOnce = R"(
 (select 0 as part, f.schema_hash,
     (select content from schemas s where s.job_id = $1 and s.schema_hash = f.schema_hash),
@@ -106,8 +106,9 @@ class ShortRange {
     return connection_.QueryByKey(ShortRangeStatement(connection_, query_));
   }
 
-  // From memory, or all of a window again, lest one block of it tells of ticks that another does
-  // not know. What is written between both statements is in the frames of the first one as well.
+  // Takes blocks from the cache, or reads all blocks of a window again where one is stale, lest one
+  // block have ticks that another lacks. Ticks that are compacted between both statements are in
+  // the frames of the first one as well.
   Status TakeBlocks() {
     std::vector<std::int64_t> windows;
     std::vector<std::string> metrics;
@@ -138,7 +139,7 @@ class ShortRange {
 
   Status Take(const Rows& rows, std::size_t row) {
     if (!rows.IsNull(row, kPayload)) {
-      if (rows.IsNull(row, kContent)) return {};  // its job is being removed
+      if (rows.IsNull(row, kContent)) return {};  // the schema is gone: the job is being removed
       const Result<BlockCache::Block> block = Open(rows, row);
       return block ? Decode(**block) : Status(block.error());
     }
@@ -172,8 +173,8 @@ class ShortRange {
     return {query_.job_id, query_.node_id, rows.Int(row, kWindow), rows.Text(row, kMetric)};
   }
 
-  // Which transaction wrote the row, and where it stands; the rest is for the day on which numbers
-  // of transactions come round.
+  // The version of a row: its transaction and its position in the table. Hash and size tell
+  // versions apart even after transaction numbers have wrapped around.
   static std::string VersionOf(const Rows& rows, std::size_t row) {
     std::string version;
     for (const Cell cell : {kXmin, kCtid, kHash, kSize}) version += rows.BytesView(row, cell);
@@ -184,9 +185,10 @@ class ShortRange {
   BlockCache* const cache_;
   const TickQuery& query_;
   ValueBudget budget_;
-  std::map<std::int64_t, std::shared_ptr<const Schema>> schemas_;    // by hash
-  std::vector<std::pair<CachedBlockKey, BlockCache::Block>> known_;  // null: not in this version
-  std::set<std::int64_t> stale_;                                     // windows of those
+  std::map<std::int64_t, std::shared_ptr<const Schema>> schemas_;  // by hash
+  std::vector<std::pair<CachedBlockKey, BlockCache::Block>>
+      known_;                     // null: the cache has another version
+  std::set<std::int64_t> stale_;  // block windows with a stale block
   std::vector<TickTable> tables_;
 };
 
@@ -197,7 +199,7 @@ Statement ShortRangeStatement(const Connection& connection, const TickQuery& que
                                           {ListText(true, false), ListText(true, true)}};
   std::vector<std::string> wanted = query.filter.metrics;
   const bool all = wanted.empty();
-  if (!all && !query.values_only) wanted.emplace_back();  // the times of all ticks
+  if (!all && !query.values_only) wanted.emplace_back();  // the block with the times of all ticks
   std::vector<std::int64_t> windows;
   std::vector<std::string> metrics;
   std::int64_t window_us = BlockWindowOf(std::max<std::int64_t>(query.after_us, 0));

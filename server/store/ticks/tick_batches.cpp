@@ -10,13 +10,14 @@ namespace {
 
 constexpr std::size_t kMostOfWindow = kBlockLimits.cells + kBlockLimits.rows;
 
-// The end of a window: of the last one that ends in the stretch, or else of the first.
+// The end of the last block window that ends in the batch, or else of the first one.
 std::int64_t EndOfWindow(std::int64_t after_us, std::int64_t batch_us) {
   const std::int64_t first_us = after_us + 1;
   return std::max(BlockWindowOf(first_us + batch_us), BlockWindowOf(first_us) + kBlockWindowUs) - 1;
 }
 
-// The ticks of `query`, or of less: then it ends earlier, and the next should be shorter, too.
+// Reads the ticks of `query`, or of an earlier end where they are too many; later batches are
+// shorter then, too.
 Result<TickTable> ReadFirst(Connection& connection, TickQuery& query, std::int64_t& batch_us) {
   for (;;) {
     const bool least = BlockWindowOf(query.after_us + 1) == BlockWindowOf(query.until_us);
@@ -29,7 +30,8 @@ Result<TickTable> ReadFirst(Connection& connection, TickQuery& query, std::int64
   }
 }
 
-// Twice the time is not too much either, though each metric may have times of its own.
+// Whether a batch of twice the time is small enough, too, though each metric may have times of its
+// own.
 bool IsSmall(const TickTable& table) {
   return table.at_us.size() * (table.series.size() + 1) < kValuesAtOnce / 8;
 }
@@ -39,8 +41,8 @@ bool IsSmall(const TickTable& table) {
 Status ForEachTickBatch(Connection& connection, TickQuery query, std::int64_t most_us,
                         const TakeTickBatch& take) {
   query.after_us = std::max<std::int64_t>(query.after_us, -1);
-  query.until_us =
-      std::min(query.until_us, INT64_MAX - 2 * kBlockWindowUs);  // there are ends behind it
+  query.until_us = std::min(query.until_us,
+                            INT64_MAX - 2 * kBlockWindowUs);  // leaves room to compute the next end
   for (std::int64_t batch_us = most_us; query.after_us < query.until_us;) {
     batch_us = std::min(batch_us, query.until_us - query.after_us);
     TickQuery next = query;

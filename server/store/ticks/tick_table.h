@@ -13,12 +13,12 @@
 
 namespace stepscope {
 
-// Series of one node over common times: what frames and blocks hold, and what readers get.
+// Series of one node over common times, as frames, blocks and readers have them.
 struct TickTable {
   std::vector<std::int64_t> at_us;  // ascending, each once
   std::vector<SeriesName> series;   // sorted
-  std::vector<Column> columns;      // one for each series; missing where the node did not have it
-  bool complete = true;             // of a reader's answer: nothing more lies in the range
+  std::vector<Column> columns;  // one for each series; values are missing where the node had none
+  bool complete = true;         // in a reader's answer: nothing more is in the range
 };
 
 struct TickFilter {
@@ -29,40 +29,41 @@ struct TickFilter {
   bool operator==(const TickFilter&) const = default;
 };
 
-// Bounds of a stored table. A frame keeps those of TableLimits.
+// The bounds of a stored table. Frames have those of TableLimits.
 inline constexpr TableLimits kBlockLimits{
     .rows = 1024 * 1024, .columns = 20'001, .cells = 16 * 1024 * 1024};
 
-// How many values, times among them, a reader decodes at once where it can read a part by itself:
-// 9 bytes each, and as much again while tables become one.
+// The number of values, times included, that a reader decodes at once where it can read in parts: 9
+// bytes each, and as much again while tables are joined.
 inline constexpr std::size_t kValuesAtOnce = 4'000'000;
 
-// How many a reader may still decode: all of a node with very many series are a gigabyte an hour.
+// The number of values that a reader may still decode: all series of a large node are a gigabyte an
+// hour.
 class ValueBudget {
  public:
   explicit ValueBudget(std::size_t most) : left_(most) {}
-  // Before so many are decoded. Invalid when that were too much.
+  // Called before so many are decoded. Invalid when they are too many.
   Status Spend(std::size_t values);
 
  private:
   std::size_t left_;
 };
 
-// The times of an encoded table and the series of it that are wanted, in the order of the schema.
-// Without a budget they may be as many as there are.
+// Decodes the times of a table and the wanted series, in the order of the schema. Without a budget
+// their number is not limited.
 Result<TickTable> DecodeTicks(std::string_view payload, const Schema& schema,
                               const TickFilter& filter, ValueBudget* budget = nullptr);
 Result<TickTable> DecodeTicks(const TableReader& reader, const Schema& schema,
                               const TickFilter& filter, ValueBudget* budget = nullptr);
 
-// A table as it is stored, with what its columns are.
+// A table as it is stored, with the schema of its columns.
 struct EncodedTable {
   std::int64_t schema_hash = 0;
   std::string schema, payload;
 };
 EncodedTable EncodeTicks(const TickTable& table);
 
-// The largest scale up to `wanted` at which the values of a scale still fit.
+// The largest scale up to `wanted` at which the values still fit.
 std::uint8_t ScaleThatFits(const std::vector<std::int64_t>& values, std::uint8_t scale,
                            std::uint8_t wanted);
 

@@ -14,12 +14,12 @@
 namespace stepscope {
 namespace {
 
-// What lies in some blocks or frames, and up to where that is everything.
+// Tables read from blocks or frames, and the time before which they are complete.
 struct Found {
   std::vector<TickTable> tables;
   std::int64_t complete_before_us = INT64_MAX;
-  bool all = true;         // nothing is left that was not read
-  bool all_listed = true;  // more frames cannot be read
+  bool all = true;         // everything was read
+  bool all_listed = true;  // every listed frame was read
 };
 
 Status ReadFrames(Connection& connection, const TickQuery& query, const std::vector<FrameKey>& keys,
@@ -31,7 +31,7 @@ Status ReadFrames(Connection& connection, const TickQuery& query, const std::vec
   const Result<Schemas> schemas = LoadSchemas(connection, query.job_id, keys, choice.count);
   if (!schemas) return schemas.error();
   const auto take = [&](const Schema* schema, const std::string& payload) -> Status {
-    if (!schema || payload.empty()) return {};  // one that is gone lies in blocks by now
+    if (!schema || payload.empty()) return {};  // a frame that is gone is in blocks by now
     Result<TickTable> table = DecodeTicks(payload, *schema, query.filter, &values);
     if (!table) return table.error();
     found.tables.push_back(std::move(*table));
@@ -40,7 +40,7 @@ Status ReadFrames(Connection& connection, const TickQuery& query, const std::vec
   return ForEachFrame(connection, query.job_id, keys, choice.count, *schemas, take);
 }
 
-// How many of the oldest windows have enough rows.
+// The number of the oldest block windows that have enough rows.
 std::size_t ChooseBlockWindows(const std::vector<BlockWindow>& windows, std::size_t budget) {
   std::size_t count = 0, rows = 0;
   while (count < windows.size() && (count == 0 || rows <= budget)) {
@@ -87,9 +87,9 @@ Result<TickTable> ReadLong(Connection& connection, const TickQuery& query) {
   wanted.node_id = query.node_id;
   wanted.after_us = query.after_us;
   wanted.until_us = query.until_us;
-  // Overlaps may leave nothing that is complete; then more is read.
+  // Where frames overlap, the complete part may be empty; then more is read.
   for (std::size_t budget = query.most_rows;; budget *= 2) {
-    // Frames first: what is compacted meanwhile is in both, and not in none.
+    // Frames are read first: ticks that are compacted meanwhile are in both, instead of in none.
     const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
     if (!keys) return keys.error();
     Found found;
@@ -104,7 +104,7 @@ Result<TickTable> ReadLong(Connection& connection, const TickQuery& query) {
   }
 }
 
-// Of the frames of one node: those with ticks in the range.
+// The frames of a node that have ticks in the range.
 std::vector<FrameKey> Within(const TickQuery& query, const std::vector<FrameKey>& keys) {
   std::vector<FrameKey> within;
   std::ranges::copy_if(keys, std::back_inserter(within), [&](const FrameKey& key) {
@@ -113,7 +113,7 @@ std::vector<FrameKey> Within(const TickQuery& query, const std::vector<FrameKey>
   return within;
 }
 
-// The range up to the end of a window about in its middle, and the one behind it.
+// Splits the range at the end of a block window about in its middle.
 std::pair<TickQuery, TickQuery> HalvesOf(const TickQuery& query) {
   const std::int64_t first_us = BlockWindowOf(query.after_us + 1),
                      last_us = BlockWindowOf(query.until_us);
@@ -123,14 +123,15 @@ std::pair<TickQuery, TickQuery> HalvesOf(const TickQuery& query) {
   return halves;
 }
 
-// A frame that lies in both halves is decoded for each: where more than a few do, as with rows of
-// many years in one frame, halves are not less than the whole.
+// Whether halves are worth it: a frame in both halves is decoded twice, and with many such frames,
+// as with rows of many years in one, halves are no less work than the whole.
 bool AreLess(const std::vector<FrameKey>& before, const std::vector<FrameKey>& behind,
              std::size_t whole) {
   return (before.size() + behind.size() - whole) * 8 <= whole;
 }
 
-// `keys` are the frames of one node, some. Halves are taken until each is few values or a window.
+// `keys` are frames of one node, at least one. The range is halved until a part has few values or
+// is one block window.
 Status TakeFresh(Connection& connection, TickQuery query, const std::vector<FrameKey>& keys,
                  const TakeTicks& take) {
   const std::int64_t first_us = std::ranges::min(keys, {}, &FrameKey::from_us).from_us;
