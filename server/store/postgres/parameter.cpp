@@ -1,7 +1,8 @@
+#include "server/store/postgres/parameter.h"
+
 // The encoding of values for PostgreSQL: numbers and text as text, bytes and arrays in binary.
 
 #include "core/base/text.h"
-#include "server/store/postgres/database.h"
 #include "server/store/postgres/type_numbers.h"
 
 namespace stepscope {

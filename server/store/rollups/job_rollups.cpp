@@ -12,8 +12,8 @@
 namespace stepscope {
 namespace {
 
-// Who finds a row stale already holds it all the same: a fold would else go ahead.
-// Nodes of a job meet here: all in the order of lots of blocks, as in rollups.cpp.
+// Locks rows that are stale already as well, or else a fold would go ahead. Nodes of a job meet
+// here: all lock in the order of pages of blocks, as in rollups.cpp.
 constexpr char kMark[] = R"(
 insert into job_rollups (job_id, bin_us, metric, chunk_us)
 select $1::bigint, bin_us, metric, chunk_us
@@ -60,7 +60,7 @@ where bytes - octet_length(payload) < $8
 order by metric, chunk_us)";
 
 constexpr char kWeight[] = "weight";
-// Of a sum whose series have not all as many samples, for means that do not come out even.
+// For a sum whose series differ in their number of samples: means then rarely come out even.
 constexpr int kMoreDecimals = 3;
 
 const Schema& Columns() {
@@ -71,7 +71,7 @@ const Schema& Columns() {
   return schema;
 }
 
-// As many decimals as wanted, or fit.
+// The largest number of decimals, up to `wanted`, that fits.
 std::uint8_t ScaleFor(double most, int wanted) {
   int scale = std::min(wanted, 18);
   while (scale > 0 && most * static_cast<double>(PowerOfTen(static_cast<std::uint8_t>(scale))) >
@@ -149,7 +149,8 @@ Result<StaleRollups> LockStale(Connection& connection, std::int64_t job_id, std:
   if (!found) return found.error();
   if (found->empty()) return StaleRollups{};
   const std::int64_t bin_us = found->Int(0, 0), chunk_us = found->Int(0, 1);
-  // Not by key: a plan for any values walks all metrics of a long job in their order.
+  // Planned for these values, not by key: a plan for any values walks all metrics of a long job in
+  // order.
   const Result<Rows> rows = connection.Query(kLockStale, {job_id, bin_us, chunk_us, most});
   if (!rows) return rows.error();
   StaleRollups stale{.keys = {}, .more = true};

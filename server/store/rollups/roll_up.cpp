@@ -1,14 +1,13 @@
-// From the values of a block to the bins of a rollup.
+#include "server/store/rollups/roll_up.h"
 
 #include <algorithm>
 
-#include "server/store/rollups/rollups.h"
 #include "server/store/ticks/join_ticks.h"
 
 namespace stepscope {
 namespace {
 
-__extension__ using Wide = __int128;  // what values of a bin add up to
+__extension__ using Wide = __int128;  // holds the sum of a bin's values
 
 struct RollupBins {
   Column count, least, greatest;
@@ -35,7 +34,7 @@ struct RollupBins {
   }
 };
 
-// At the scale of the values, or at the next one at which the largest fits.
+// Chooses the scale of the values, or the next one at which the largest sum fits.
 Column SumOf(const RollupBins& bins) {
   Column sum{.scale = bins.least.scale, .values = {}, .present = bins.count.present};
   Wide most = 0, factor = 1;
@@ -67,7 +66,7 @@ void Put(TickTable& table, const char* what, const std::string& device, Column c
   table.columns.push_back(std::move(column));
 }
 
-// One bin of two.
+// Adds two values of a bin; of least and greatest it takes one.
 std::int64_t Added(const std::string& what, std::int64_t a, std::int64_t b) {
   if (what == kLeast) return std::min(a, b);
   if (what == kGreatest) return std::max(a, b);
@@ -138,7 +137,7 @@ TickTable AddBins(const TickTable& bins, const TickTable& more) {
   return all;
 }
 
-// Sorted by name, so those of a device stand as many places apart as there are devices.
+// Series are sorted by name, so the columns of a device are as many apart as there are devices.
 std::vector<RollupDevice> DevicesOf(const TickTable& bins) {
   const auto devices =
       static_cast<std::size_t>(std::ranges::count(bins.series, kCount, &SeriesName::metric));

@@ -18,20 +18,20 @@ struct RollupLevel {
   std::int64_t bin_us = 0;
   std::int64_t chunk_us = 0;  // width of the time that one row holds
 };
-// From the finest on; each divides the next, and a window of blocks divides each chunk.
+// The levels, the finest first; each divides the next, and a block window divides each chunk.
 inline constexpr RollupLevel kRollupLevels[] = {
     {10'000'000, 3'600'000'000}, {60'000'000, 21'600'000'000}, {600'000'000, 172'800'000'000}};
 
 // The coarsest level with bins that are not wider than wanted; null when all are.
 const RollupLevel* LevelFor(std::int64_t bin_us);
 
-// Begin of the row of a level that a time lies in.
+// The begin of the chunk that a time is in.
 std::int64_t ChunkOf(std::int64_t at_us, std::int64_t bin_us);
 
 // The bins of a block.
 TickTable RollUp(const TickTable& block, std::int64_t bin_us);
 
-// The bins of both: what both have a bin of is added up.
+// The bins of both tables; bins that both have are added up.
 TickTable AddBins(const TickTable& bins, const TickTable& more);
 
 // The four columns of each device of such a table; two where least and greatest were not read.

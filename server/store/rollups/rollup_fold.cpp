@@ -19,7 +19,7 @@ std::size_t BinsOf(const RollupKey& key) {
 
 RollupFold::RollupFold(const RollupKey& key) : key_(key), means_(BinsOf(key)) {}
 
-// A series at a time: the bins of all would be a hundred megabytes of a node with thousands.
+// Folds a series at a time: the bins of all series would be a hundred megabytes of a large node.
 void RollupFold::AddNode(std::span<const TickTable> tables) {
   using Part = std::pair<const TickTable*, RollupDevice>;
   std::map<std::string_view, std::vector<Part>> devices;
@@ -39,7 +39,7 @@ void RollupFold::AddNode(std::span<const TickTable> tables) {
 void RollupFold::Collect(const TickTable& table, const RollupDevice& device,
                          std::vector<Samples>& line) {
   scale_ = std::max(scale_, device.least->scale);
-  // Each at the scale that its largest value leaves it.
+  // Gives each column the scale at which its largest value fits.
   const ScaledColumn leasts(device.least), greatests(device.greatest), sums(device.sum);
   for (std::size_t row = 0; row < table.at_us.size(); ++row) {
     if (!device.count->Has(row) || table.at_us[row] < key_.chunk_us) continue;

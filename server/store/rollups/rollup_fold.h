@@ -8,20 +8,20 @@
 
 namespace stepscope {
 
-// One metric in one bin of a level, over all nodes and devices of a job. Each series counts once,
+// A metric in one bin of a level, over all nodes and devices of a job. Each series counts once,
 // with its mean, however many samples it has; a weight lets bins be added up to wider ones.
 struct FoldedBin {
   std::int64_t at_us = 0;
-  double weight = 0;  // samples of the series that has most of them
+  double weight = 0;  // samples of the series with the most of them
   double count = 0;   // weight x how many series have samples
-  double sum = 0;     // weight x what the means of the series add up to
+  double sum = 0;     // weight x the sum of the series' means
   double least = 0, greatest = 0;
 };
 
-// Those of one row of rollups.
+// The folded bins of one row of rollups.
 struct FoldedRollup {
   RollupKey key;
-  std::int64_t series = 0;      // that were folded
+  std::int64_t series = 0;      // series that were folded
   std::uint8_t scale = 0;       // decimals of the samples
   std::vector<FoldedBin> bins;  // in the order of time
 };
@@ -31,8 +31,8 @@ class RollupFold {
  public:
   explicit RollupFold(const RollupKey& key);
 
-  // All tables of one node, with bins of the level: those of a bin are taken together. Bins outside
-  // of the row's time do not count.
+  // Adds all tables of one node, with bins of the level; equal bins are added up. Bins outside of
+  // the row's time do not count.
   void AddNode(std::span<const TickTable> tables);
 
   FoldedRollup Take() const;

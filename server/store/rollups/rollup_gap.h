@@ -14,10 +14,10 @@ struct UnrolledQuery {
   std::vector<std::int64_t> node_ids;
   std::string metric;
   std::int64_t from_us = 0, until_us = INT64_MAX;
-  std::int64_t bin_us = 0;  // of a level
+  std::int64_t bin_us = 0;  // a level's
 };
-// Whether one of the nodes has such samples in its last window of the range: a reader of rollups
-// that found nothing asks. Two or three looks into an index for each node.
+// Whether one of the nodes has samples without rollups in the last block window of the range, for a
+// reader of rollups that found nothing. Two or three searches of an index for each node.
 Result<bool> HasRollupGap(Connection& connection, const UnrolledQuery& query);
 
 }  // namespace stepscope

@@ -8,9 +8,9 @@
 namespace stepscope {
 namespace {
 
-// One by one: a join that was planned while the table was empty reads all rollups of the job. In
-// the order of lots of blocks (CutBlocks), which go by metric, then by time: a chunk that none of
-// those before it touched begins behind them.
+// Locks rows one by one: a join that was planned while the table was empty reads all rollups of the
+// job. In the order of pages of blocks (CutBlocks), which go by metric, then by time: a chunk that
+// no page before touched begins after them.
 constexpr char kLock[] = R"(
 select r.bin_us, r.metric, r.chunk_us, r.schema_hash, s.content, r.payload
 from (
@@ -56,9 +56,9 @@ cross join lateral (
 left join schemas s on s.job_id = $1 and s.schema_hash = r.schema_hash
 order by r.node_id
 limit 10000)";
-// Those behind a place in their order, until they are kRollupsAtOnce or have so many bytes: an
-// answer is in memory as a whole. PostgreSQL knows the length of a payload without reading it, and
-// walks the primary key for the first of many: below the sums, so that it stops there.
+// Reads the rows after a position, up to kRollupsAtOnce or a number of bytes: an answer is in
+// memory as a whole. PostgreSQL knows the length of a payload without reading it, and walks the
+// primary key for the first of many: the limit is below the sums, so that it stops there.
 constexpr char kLoadRollup[] = R"(
 select node_id, metric, schema_hash, content, payload, chunk_us, bytes
 from (

@@ -23,40 +23,41 @@ struct StoredRollup {
   RollupKey key;
   TickTable bins;
 };
-// Those of the keys that exist, locked until the caller's transaction ends.
+// The rollups of these keys that exist, locked until the caller's transaction ends.
 Result<std::vector<StoredRollup>> LockRollups(Connection& connection, std::int64_t job_id,
                                               std::int64_t node_id,
                                               std::span<const RollupKey> keys);
-// What LockRollups of these keys takes in memory, about.
+// The memory that LockRollups of these keys takes, about.
 Result<std::size_t> MeasureRollups(Connection& connection, std::int64_t job_id,
                                    std::int64_t node_id, std::span<const RollupKey> keys);
-// Mark them stale first (job_rollups.h). Schemas as SaveBlocks does.
+// Writes rollups, after MarkStale (job_rollups.h). Schemas are saved as SaveBlocks does.
 Status SaveRollups(Connection& connection, Connection& schemas, std::int64_t job_id,
                    std::int64_t node_id, std::span<const StoredRollup> rollups);
 
 struct RollupQuery {
   std::int64_t job_id = 0;
   std::vector<std::int64_t> node_ids;  // empty = all
-  std::int64_t bin_us = 0;             // of a level
+  std::int64_t bin_us = 0;             // a level's
   std::int64_t from_us = 0, until_us = INT64_MAX;
   TickFilter filter;
-  std::vector<std::int64_t> chunks_us = {};  // these rows alone; empty = all
+  std::vector<std::int64_t> chunks_us = {};  // only these chunks; empty = all
   bool means = false;                        // without least and greatest
 };
-// The bins of some chunks that a query needs, of one node and metric; of one in the order of time.
+// The bins of some chunks that a query needs, of one node and metric, in the order of time.
 struct NodeRollup {
   std::int64_t node_id = 0;
   std::string metric;
   TickTable bins;
 };
-// One by one, by metric and node and in the order of time: decoded, those of a large job take ten
-// times the memory. Many take several statements: ask in a snapshot. Invalid when they are more
-// than one answer is made of; it says what to do. An error that `take` returns ends it.
+// Calls `take` with one rollup after the other, by metric, node and time: decoded, the rollups of a
+// large job take ten times the memory. Many take several statements: call it in a snapshot.
+// Invalid, with a way out, when they are more than one answer is made of. An error that `take`
+// returns ends it.
 inline constexpr std::size_t kMostRollups = 200'000;
 Error TooManyRollups();
 using TakeRollup = std::function<Status(NodeRollup)>;
 Status ForEachRollup(Connection& connection, const RollupQuery& query, const TakeRollup& take);
-// Those of one metric and chunk, of up to 10,000 nodes, by node.
+// The rollups of one metric and chunk, of up to 10,000 nodes, by node.
 Status ForEachRollupOf(Connection& connection, std::int64_t job_id, const RollupKey& key,
                        const std::vector<std::int64_t>& node_ids, const TakeRollup& take);
 

@@ -19,11 +19,11 @@ struct NewJob {
     Json parameters;  // complete, defaults filled in
   };
   std::vector<Rule> rules;
-  std::string created_by = {};  // name of the token; "" where tokens are not demanded
+  std::string created_by = {};  // name of the creator's token; "" where tokens are not demanded
 };
 
 // Creates the job with its rule configurations, states, tasks and first transition, in the caller's
-// transaction. When the name is taken: the job that stands, `created` false, nothing changed.
+// transaction. When the name is taken: the existing job, `created` false, nothing changed.
 struct CreatedJob {
   JobRow job;
   bool created = false;

@@ -22,7 +22,7 @@ constexpr char kInsertTasks[] = R"(
 insert into rule_tasks (job_id, rule_config_id, due_us)
 select $1, rule_config_id, (extract(epoch from clock_timestamp()) * 1000000)::bigint
 from unnest($2::bigint[]) as given (rule_config_id))";
-// In the order in which outcomes are written.
+// Locks in the order in which outcomes are written.
 constexpr char kLockChangedStates[] = R"(
 select rule_config_id
 from rule_states
@@ -53,7 +53,7 @@ set state = null, saved = null, verdict = '{}', evaluated_us = null, revision = 
     changed_us = case when status = 'InProgress' then changed_us else $3 end,
     status = 'InProgress'
 where job_id = $1 and rule_config_id = any($2))";
-// Whoever evaluates it now has lost.
+// An evaluation that is under way loses its fence.
 constexpr char kBeginTasks[] = R"(
 update rule_tasks
 set state = 'ready', fence = fence + 1, attempt = 0, error = '',
@@ -70,7 +70,7 @@ limit 1000)";
 constexpr char kForgetChangedFindings[] = R"(
 delete from findings
 where job_id = $1 and rule_config_id = any($2))";
-// Tasks last, as outcomes are written.
+// Locks tasks last, as outcomes do.
 constexpr const char* kRemove[] = {
     "delete from rule_states where job_id = $1 and rule_config_id = any($2)",
     kForgetChangedFindings,
@@ -98,7 +98,7 @@ Result<std::vector<RuleConfigRow>> ListConfigs(Connection& connection, std::int6
   return configs;
 }
 
-// The job's configuration shows the rules that stand.
+// Writes the job's rules into its configuration, which shows them.
 Status SaveConfiguration(Connection& connection, std::int64_t job_id) {
   const auto configs = ListConfigs(connection, job_id);
   if (!configs) return configs.error();
@@ -124,7 +124,7 @@ Status BeginAnew(Connection& connection, std::int64_t job_id,
   return done ? Done(connection.Query(kBeginTasks, {job_id, ids})) : done;
 }
 
-// Those of which receivers know that they fire, as they know them.
+// The rules that receivers were told fire, as they were told.
 Result<std::vector<RuleBefore>> ListActive(Connection& connection, std::int64_t job_id,
                                            std::span<const std::int64_t> rule_config_ids,
                                            std::int64_t now_us) {

@@ -7,13 +7,13 @@
 namespace stepscope {
 namespace {
 
-// What receivers know of: of a rule that was judged anew, what stood before that.
+// The status that receivers know: of a rule that is judged anew, the one before that.
 RuleStatus ToldStatus(const RuleBefore& before) {
   if (!before.told.is_object()) return before.status;
   return ParseRuleStatus(before.told.value("status", "")).value_or(before.status);
 }
 
-// The message that this change is worth; "" for none.
+// The event of this change; "" for none.
 std::string EventOf(const RuleBefore& before, RuleStatus status, const Json& verdict) {
   if (status != ToldStatus(before)) {
     if (status == RuleStatus::kIssuesFound) return "rule.issues_found";

@@ -9,13 +9,13 @@
 
 namespace stepscope {
 
-// A rule of a job as it stood before a change.
+// A rule of a job before a change.
 struct RuleBefore {
   RuleStatus status = RuleStatus::kInProgress;
   std::int64_t version = 0, revision = 0, now_us = 0;
   Json verdict;  // without evidence
   std::string config, rule, job, group;
-  Json told;  // while it is judged anew: what stood before that; else null
+  Json told;  // while the rule is judged anew: the verdict before that; else null
 };
 struct RuleChange {
   RuleStatus status;

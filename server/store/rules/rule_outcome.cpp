@@ -1,6 +1,6 @@
 #include "server/store/rules/rule_outcome.h"
 
-// What an evaluation leaves: what it saves, verdict, findings, status, transition and messages,
+// Writes an evaluation's outcome: saved state, verdict, findings, status, transition and messages,
 // all in one transaction that only the holder of the task's fence can commit.
 
 #include <algorithm>
@@ -17,9 +17,8 @@
 namespace stepscope {
 namespace {
 
-// The next turn of each is at the next of its job's places on the clock, which are a slot apart: so
-// the rules of a job stay together, a turn that takes long moves none of the later ones, and one
-// that is late is left out.
+// A rule is next due at the next of its job's times, which are a slot apart: so the rules of a job
+// stay together, a slow evaluation delays no later one, and one that comes too late is skipped.
 constexpr char kFinishTasks[] = R"(
 with clock as materialized (
     select (extract(epoch from statement_timestamp()) * 1000000)::bigint as now_us
@@ -158,7 +157,7 @@ std::vector<std::int64_t> ConfigsOf(const Outcomes& outcomes) {
   return configs;
 }
 
-// Those whose state nobody else has written since it was loaded.
+// The outcomes whose state nobody else has written since it was loaded.
 Outcomes Unwritten(const Outcomes& outcomes, const States& before) {
   Outcomes unwritten;
   std::ranges::copy_if(outcomes, std::back_inserter(unwritten), [&](const Evaluated* outcome) {
@@ -168,13 +167,13 @@ Outcomes Unwritten(const Outcomes& outcomes, const States& before) {
   return unwritten;
 }
 
-// Where in a slot the turns of a job are, in millionths: spread by the golden ratio, so that any
-// jobs that follow each other are far apart.
+// The time within a slot at which a job is due, in millionths: spread by the golden ratio, so that
+// any consecutive jobs are far apart.
 std::int64_t OffsetInSlot(std::int64_t job_id) {
   return job_id % 1'000'000 * 618'034 % 1'000'000;
 }
 
-// Ends the turns of those whose fence is still ours, and gives these.
+// Ends the tasks whose fence is still ours, and returns their outcomes.
 Result<Outcomes> FinishTasks(Connection& connection, const Outcomes& outcomes) {
   if (outcomes.empty()) return outcomes;
   std::vector<std::int64_t> tasks, fences, waits;
@@ -212,7 +211,7 @@ Status SaveStates(Connection& connection, const Outcomes& outcomes, std::int64_t
                     Parameter::Array(progress)}));
 }
 
-// Status, findings and messages of one rule; its state is saved.
+// Saves status, findings and messages of one rule; its state is saved already.
 Status SaveOutcome(Connection& connection, const Evaluated& outcome, const RuleBefore& before,
                    const std::string& public_url) {
   const RuleChange change{outcome.status, outcome.verdict, outcome.detail, outcome.at_us};

@@ -1,6 +1,6 @@
 #include "server/store/rules/rule_tasks.h"
 
-// The queue of evaluations: claimed with a lease, written under a fence (trust.md 3.5).
+// The queue of evaluations: claimed with a lease, written under a fence.
 
 #include "core/base/text.h"
 #include "server/store/postgres/cursor.h"
@@ -10,8 +10,8 @@ namespace stepscope {
 namespace {
 
 // A plain "in (select ... limit for update)" may be run again by a nested loop and lock too many
-// rows. The time is a value, not a table to join: so the first is found at the begin of the index
-// of what is due, however much is due.
+// rows. The time is a value, not a table to join: so the first task is found at the beginning of
+// the index of due tasks, however many are due.
 constexpr char kClaim[] = R"(
 with clock as materialized (
     select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us

@@ -35,7 +35,7 @@ Result<std::int64_t> FindRuleConfig(Connection& connection, std::int64_t job_id,
   return rows->Int(0, 0);
 }
 
-// The position of a cursor is the version.
+// A cursor holds the version.
 Result<TransitionPage> ListRuleTransitions(Connection& connection, std::int64_t job_id,
                                            std::int64_t rule_config_id, const std::string& after,
                                            int limit) {

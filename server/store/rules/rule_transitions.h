@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// Of a job that has it, by the name of the configuration; else NotFound.
+// Finds a rule of a job by the name of its configuration; else NotFound.
 Result<std::int64_t> FindRuleConfig(Connection&, std::int64_t job_id, const std::string& name);
 
 // The changes of a rule's status in the order in which they happened, whatever the clocks said.

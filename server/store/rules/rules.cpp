@@ -1,4 +1,3 @@
-// Reading what the rules of a job say.
 
 #include "server/store/rules/rules.h"
 
@@ -140,7 +139,7 @@ Result<std::vector<RuleFiring>> ListFiring(Connection& connection, std::int64_t 
   return firing;
 }
 
-// By time; the position of a cursor is (from, rule, number).
+// Sorted by time; a cursor holds (from, rule, number).
 Result<FindingPage> ListFindings(Connection& connection, std::int64_t job_id,
                                  const std::string& rule_name, const std::string& after,
                                  int limit) {

@@ -24,20 +24,21 @@ struct RuleStateRow {
   RuleStatus status = RuleStatus::kInProgress;
   std::int64_t version = 0, revision = 0, changed_us = 0;
   std::optional<std::int64_t> evaluated_us;
-  std::string saved;      // what the evaluation saved; empty before the first one
-  bool by_older = false;  // an older version of the program saved something else since
+  std::string saved;      // the evaluation's saved state; empty before the first one
+  bool by_older = false;  // an older version of the program has saved another state since
   Json verdict;
 };
 Result<std::vector<RuleStateRow>> ListRuleStates(Connection&,
-                                                 std::int64_t job_id);  // without what was saved
-Result<std::vector<RuleStateRow>> ListRuleStatuses(Connection&,
-                                                   std::int64_t job_id);  // nor the verdict
+                                                 std::int64_t job_id);  // without saved states
+Result<std::vector<RuleStateRow>> ListRuleStatuses(
+    Connection&,
+    std::int64_t job_id);  // without saved states and verdicts
 Result<RuleStateRow> LoadRuleState(Connection&, std::int64_t job_id, std::int64_t rule_config_id);
-// Those of these that there are, without the verdict.
+// The rules of these numbers that exist, without verdicts.
 Result<std::vector<RuleStateRow>> LoadRuleStates(Connection&, std::int64_t job_id,
                                                  std::span<const std::int64_t> rule_config_ids);
 
-// What the newest verdict of a rule says of whether it fires, without the rest of it.
+// Whether a rule fires by its newest verdict, without the rest of that.
 struct RuleFiring {
   std::int64_t rule_config_id = 0;
   bool active = false;
@@ -48,7 +49,7 @@ Result<std::vector<RuleFiring>> ListFiring(Connection&, std::int64_t job_id,
 
 struct FindingRow {
   std::int64_t rule_config_id = 0, finding = 0, from_us = 0, to_us = 0;
-  std::string rule_name;  // of the configuration
+  std::string rule_name;  // the configuration's
   std::string node, device, sentence;
   int rank = -1;
   Json evidence;
