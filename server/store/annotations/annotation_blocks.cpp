@@ -36,9 +36,9 @@ from annotation_blocks
 where job_id = $1 and rank = any($2::bigint[]) and (rank, window_us) > ($3::integer, $4::bigint)
 order by rank, window_us
 limit 500)";
-constexpr std::size_t kMostLoaded = 500;  // one has 16,384 rows at most
+constexpr std::size_t kMostLoaded = 500;  // a frame has 16,384 rows at most
 
-// In the order of the table's columns behind the name.
+// In the order of the table's columns after the name.
 constexpr std::array<std::int64_t AnnotationSum::*, 6> kFields = {
     &AnnotationSum::from_us, &AnnotationSum::to_us,  &AnnotationSum::count,
     &AnnotationSum::sum_ns,  &AnnotationSum::min_ns, &AnnotationSum::max_ns};
@@ -108,7 +108,7 @@ EncodedTable Encode(const AnnotationSums& sums, int rank) {
 
 using TakeRow = std::function<Status(std::size_t row, std::string_view payload, const Schema&)>;
 
-// Of rows that begin with the hash of a schema and a payload.
+// Decodes rows that begin with the hash of a schema and a payload.
 Status ForEachBlock(Connection& connection, std::int64_t job_id, const Result<Rows>& rows,
                     const TakeRow& take) {
   if (!rows) return rows.error();

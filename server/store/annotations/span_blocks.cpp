@@ -14,7 +14,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kBlocksAtOnce = 16;
-constexpr std::size_t kMostBlocks = 256;  // that one page is made of
+constexpr std::size_t kMostBlocks = 256;  // read for one page at most
 constexpr char kInsertSpans[] = R"(
 insert into span_blocks (job_id, window_id, rank, session, sequence, schema_hash, from_us, to_us,
     rows, payload)
@@ -27,7 +27,7 @@ constexpr char kCount[] = R"(
 update windows
 set spans = spans + $3
 where job_id = $1 and window_id = $2)";
-// From the block of the cursor on.
+// Starts with the block of the cursor.
 constexpr char kLoadSpans[] = R"(
 select rank, session, sequence, schema_hash, payload
 from span_blocks
@@ -36,7 +36,7 @@ where job_id = $1 and window_id = $2 and ($3::bigint is null or rank = $3)
 order by rank, session, sequence
 limit 16)";
 
-// The next row to be read: of a block, and of its table.
+// The next row to read: a block, and a row of its table.
 struct SpanPosition {
   std::int64_t rank = -1;
   std::string session{};
@@ -66,8 +66,8 @@ std::int64_t At(const Table& table, SpanColumn column, std::size_t row) {
   return table.columns[static_cast<std::size_t>(column)].values[row];
 }
 
-// Adds rows from `position` on until the page has one more than it may show; then `position` is
-// that of the first that was not looked at.
+// Adds rows from `position` on until the page has one more than it may show; `position` is then the
+// first row that was not read.
 Status AddRows(const Table& table, const Schema& schema, const SpanQuery& query,
                SpanPosition& position, SpanPage& page) {
   if (table.columns.size() != std::size(kSpanColumns)) {
@@ -137,7 +137,7 @@ Result<SpanPage> ReadSpans(Connection& connection, const SpanQuery& query) {
   Result<SpanPosition> position = ReadCursor(query.after);
   if (!position) return position.error();
   SpanPage page;
-  std::size_t looked_at = 0;  // blocks: a name that is seldom may be in none of very many
+  std::size_t looked_at = 0;  // blocks: a rare name may be in none of very many
   for (std::size_t loaded = kBlocksAtOnce; loaded == kBlocksAtOnce && page.next.empty();) {
     const Result<Rows> rows =
         connection.Query(kLoadSpans, {query.job_id, query.window_id, query.rank, position->rank,

@@ -13,7 +13,7 @@ namespace stepscope {
 
 // Spans of windows, as their frames brought them (core/model/span_table.h).
 
-inline constexpr std::int64_t kMostWindowSpans = std::int64_t{1} << 22;  // of all ranks
+inline constexpr std::int64_t kMostWindowSpans = std::int64_t{1} << 22;  // over all ranks
 
 struct NewSpanBlock {
   std::int64_t job_id = 0, window_id = 0, sequence = 0, schema_hash = 0, from_us = 0, to_us = 0,
@@ -23,7 +23,7 @@ struct NewSpanBlock {
 };
 Status InsertSpanBlocks(Connection& connection, std::span<const NewSpanBlock> blocks);
 
-// So many more came of a window: the sum over its blocks would be read with each push.
+// Counts spans of a window that arrived: the sum over its blocks would be read with each push.
 Status CountSpans(Connection& connection, std::int64_t job_id, std::int64_t window_id,
                   std::int64_t more);
 
@@ -36,7 +36,7 @@ struct SpanQuery {
   std::int64_t job_id = 0, window_id = 0;
   std::optional<std::int64_t> rank{};
   std::string name{};   // "": all
-  std::string after{};  // cursor: opaque, made by ReadSpans; Invalid for that of another list
+  std::string after{};  // cursor: opaque, made by ReadSpans; Invalid for another list's
   std::size_t limit = 500;
 };
 struct SpanPage {

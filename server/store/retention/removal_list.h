@@ -15,7 +15,7 @@ struct RemovalRow {
   std::int64_t job_id = 0;
   std::string name, reason;  // deleted, age, size
   std::int64_t asked_us = 0;
-  std::int64_t rows = 0, bytes = 0;  // gone so far; bytes: of their payloads
+  std::int64_t rows = 0, bytes = 0;  // removed so far; bytes: of their payloads
   std::optional<std::int64_t> ended_us;
 };
 
@@ -25,8 +25,7 @@ struct RemovalPage {
   std::int64_t total = 0;
 };
 
-// Newest first; those within the scopes, all without any. Invalid for a cursor that is none of this
-// list.
+// Newest first; only jobs within the scopes, all without any. Invalid for a cursor of another list.
 Result<RemovalPage> ListRemovedJobs(Connection& connection, std::span<const std::string> scopes,
                                     const std::string& after, int limit);
 

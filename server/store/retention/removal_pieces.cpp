@@ -8,8 +8,8 @@ namespace {
 // Tables with many rows of a job. tests/support/sql.py puts these rows into the text as well.
 struct PieceTable {
   const char* name;
-  const char* keys;   // behind the job, in the order of the primary key
-  const char* bytes;  // of a row's payload
+  const char* keys;   // after the job, in the order of the primary key
+  const char* bytes;  // the bytes of a row's payload
 };
 constexpr char kPieceText[] = R"(
 with gone as (

@@ -5,15 +5,13 @@
 
 namespace stepscope {
 
-// The statements that take rows of a job away, for removals.cpp.
-
-// Statements that remove up to $2 rows of the job $1, of a table each, and say how many and their
+// Statements that remove up to $2 rows of the job $1, of a table each, and return their number and
 // bytes. Tables with payloads come first.
 const std::vector<std::string>& JobPieces();
 
 // Statements that remove up to $2 samples and events of the job $1 from before $3. Keys begin with
-// the node or the rank, so each of these is looked at by itself: what stays of the others is not
-// walked. Which ranks there are is found by going from one to the next.
+// the node or the rank, so each of these is searched by itself: rows that remain are not walked.
+// The ranks are found by going from one to the next.
 inline constexpr const char* kOldPieces[] = {
     R"(
 with gone as (
@@ -97,9 +95,9 @@ with gone as (
 select count(*), 0::bigint from gone)",
 };
 
-// Messages that ended after the removal of their job had, or were asked for again; up to $1. Each
-// removal is looked at by the index of messages by job: as a range and in its order, or else the
-// planner walks all messages where nearly all are of one job.
+// Removes up to $1 messages that ended after the removal of their job had, or were asked for again.
+// The messages of each removal are found by the index of messages by job: as a range and in its
+// order, or else the planner walks all messages where nearly all are of one job.
 inline constexpr char kMessagesOfGoneJobs[] = R"(
 with gone as (
     delete from deliveries
@@ -119,8 +117,8 @@ with gone as (
 )
 select count(*), coalesce(sum(size), 0)::bigint from gone)";
 
-// By OldRecords: those that are older than $1, up to $2. Numbers rise with time, so no more than
-// the oldest thousand are looked at: messages that wait among them end, and make room.
+// Statements by OldRecords: remove up to $2 records from before $1. Numbers rise with time, so only
+// the oldest thousand are read: messages that wait among them end, and make room.
 inline constexpr const char* kOldRecords[] = {
     R"(
 with gone as (
@@ -147,8 +145,8 @@ with gone as (
     returning 1
 )
 select count(*), 0::bigint from gone)",
-    // Not in the order of their numbers, and small. One stays while a message of its job does,
-    // which is found by it.
+    // Removals are not in the order of their numbers, and few. A removal stays while a message of
+    // its job does, which is found by it.
     R"(
 with gone as (
     delete from removals

@@ -48,7 +48,7 @@ from jobs
 where created_us < $1 and job_id > $2
 order by job_id
 limit 1000)";
-// A row that says so already is not written again.
+// A row that has the time already is not written again.
 constexpr char kSamplesFrom[] = R"(
 update jobs
 set samples_from_us = $2
@@ -70,7 +70,7 @@ Result<Removed> RunPieces(Connection& connection, const auto& pieces,
   return Removed{};
 }
 
-// Until the transaction ends. False: another replica is at it.
+// Holds the lock until the transaction ends. False: another replica has it.
 Result<bool> TryLock(Connection& connection, std::int64_t job_id) {
   const Result<Rows> locked = connection.Query(kLock, {job_id % INT32_MAX});
   if (!locked) return locked.error();
@@ -107,13 +107,13 @@ Status DeleteJob(Connection& connection, const std::string& name, const std::str
   const Error gone = NotFound(Format("there is no job {}", Printable(name)));
   if (job->empty()) return gone;
   const std::int64_t job_id = job->Int(0, 0);
-  // States before tasks before the job, as those do who write what rules say and who change them.
+  // Locks states before tasks before the job, as writers of rule outcomes and changes do.
   if (Status locked = LockRuleStates(connection, job_id); !locked) return locked;
   if (Status done = Done(connection.Query(kForgetRules, {job_id})); !done) return done;
   const Result<Rows> deleted = connection.Query(kDelete, {job_id});
   if (!deleted) return deleted.error();
-  if (deleted->affected() == 0) return gone;  // somebody else was faster
-  // Once more the tasks: of rules that were added meanwhile.
+  if (deleted->affected() == 0) return gone;  // another transaction has deleted it
+  // Once more, for tasks of rules that were added meanwhile.
   for (const char* after : {kForgetRules, kForgetCompaction}) {
     if (Status done = Done(connection.Query(after, {job_id})); !done) return done;
   }
@@ -169,7 +169,7 @@ Result<Removed> RemoveSamplesBefore(Connection& connection, std::int64_t job_id,
   const Parameter parameters[] = {job_id, most, before_us};
   const Result<Removed> removed = RunPieces(connection, kOldPieces, parameters);
   if (!removed || removed->rows == 0) return removed;
-  // With the first piece: who reads meanwhile is to take rollups for what is half gone.
+  // Noted with the first piece: readers then take rollups for a range that is partly removed.
   const Status noted = NoteSamplesRemoved(connection, job_id, before_us);
   if (!noted) return noted.error();
   if (Status committed = transaction->Commit(); !committed) return committed.error();

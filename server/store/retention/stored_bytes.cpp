@@ -7,11 +7,11 @@
 namespace stepscope {
 namespace {
 
-// Of each table: all pages of a small one, else as many as a disk reads in seconds.
+// The pages that are read of a table: all of a small one, else as many as a disk reads in seconds.
 constexpr double kReadBytes = 128 * 1024 * 1024;
 
-// What is read of a table: rows and bytes of payloads of each key. Samples are asked for by the end
-// of their window; the times of ticks stay when samples go, so they are none.
+// The rows and bytes of payloads of each key on those pages. Samples are grouped by the end of
+// their block window; the times of ticks stay when samples go, so they do not count as samples.
 struct SizedTable {
   const char* table;
   const char* statement;
@@ -123,7 +123,7 @@ Result<Files> ReadFiles(Connection& connection) {
                {"span_blocks", rows->Int(0, 6)}, {"events", rows->Int(0, 7)}};
 }
 
-// What all rows take, told by those on some pages.
+// Estimates all rows from those on some pages.
 Result<BytesByKey> Measure(Connection& connection, const Files& files,
                            std::span<const SizedTable> parts) {
   BytesByKey bytes;
@@ -181,7 +181,7 @@ Result<bool> TryLockSize(Connection& connection) {
 }
 
 void UnlockSize(Connection& connection) {
-  (void)connection.Query(kUnlock);  // a session that is broken holds nothing
+  (void)connection.Query(kUnlock);  // a broken session holds no lock
 }
 
 }  // namespace stepscope

@@ -17,7 +17,7 @@ void AddToPoints(const Step& step, std::vector<StepPoint>& points) {
   points.back().Add(ToPoint(step));
 }
 
-// A byte or two less for each of them in the row.
+// Cuts points to whole microseconds: a byte or two less for each number in the row.
 void CutToMicros(std::vector<StepPoint>& points) {
   for (StepPoint& point : points) {
     for (std::int64_t& ns : point.phases_ns) ns -= ns % 1'000;
@@ -73,7 +73,7 @@ namespace {
 constexpr std::uint64_t kVersion = 2;  // 1 had no phases but data in its points
 constexpr std::uint64_t kMostPoints = kStepsPerBlock / kStepsPerPoint;
 
-// Over the ends of int64 and back again, in what is written as in what is read.
+// Wraps over the ends of int64, when writing as when reading.
 std::uint64_t Difference(std::int64_t value, std::int64_t expected) {
   return ZigZag(static_cast<std::int64_t>(static_cast<std::uint64_t>(value) -
                                           static_cast<std::uint64_t>(expected)));
@@ -83,7 +83,7 @@ std::int64_t TakeNear(ByteReader& reader, std::int64_t expected) {
                                    static_cast<std::uint64_t>(UnZigZag(reader.TakeVarint())));
 }
 
-// Where the point behind one is expected.
+// The point that is expected after another one.
 StepPoint Expected(const StepPoint& before) {
   const auto sum = [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
@@ -112,7 +112,7 @@ constexpr bool Has(std::uint64_t phases, std::size_t phase) {
   return (phases >> phase & 1) != 0;
 }
 
-// All points have kStepsPerPoint steps, but the last.
+// Every point has kStepsPerPoint steps, but the last.
 void PutPoints(const std::vector<StepPoint>& points, std::string& bytes) {
   const std::uint64_t phases = PhasesIn(points);
   PutVarint(bytes, points.size());

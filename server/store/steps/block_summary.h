@@ -13,8 +13,8 @@
 
 namespace stepscope {
 
-// Steps that follow each other, as one point of a curve: number and start of the first, sums of
-// all. Of a summary the phases are whole microseconds.
+// Adjacent steps as one point of a curve: number and start of the first, sums of all. In a summary,
+// phases are whole microseconds.
 struct StepPoint {
   std::int64_t step = 0, start_us = 0, count = 0, wall_ns = 0;
   std::array<std::int64_t, kPhaseCount> phases_ns{};
@@ -26,26 +26,26 @@ struct StepPoint {
 StepPoint ToPoint(const Step& step);
 inline constexpr std::size_t kStepsPerPoint = 64;
 
-// What is kept beside a block of steps, so that a job's steps can be summed up without reading
-// them. All of it is exact but the wall times, which are counted in bins, and the phases of the
-// points. Sums that are too large are INT64_MAX.
+// The summary that is stored with a block of steps, so that a job's steps can be summed up without
+// reading them. It is exact but for the wall times, which are counted in bins, and the phases of
+// the points. Sums that are too large are INT64_MAX.
 struct BlockSummary {
-  std::int64_t last_step = 0;  // its number; the first is that of the first point
+  std::int64_t last_step = 0;  // the number; that of the first step is in the first point
   std::int64_t min_wall_ns = 0, max_wall_ns = 0;
   std::array<std::int64_t, kPhaseCount> phases_ns{};
   std::vector<DurationBin> walls;  // ascending, none empty
-  std::vector<StepPoint> points;   // of kStepsPerPoint steps, the last one of what is left
+  std::vector<StepPoint> points;   // kStepsPerPoint steps each; the last has the remainder
 
   bool operator==(const BlockSummary&) const = default;
 };
 std::int64_t CountSteps(const BlockSummary& summary);
 
-// Of the steps of one block, at least one, in the order of their start.
+// Summarises the steps of one block, at least one, in the order of their start.
 BlockSummary SummariseBlock(std::span<const Step> steps);
 
 std::string EncodeSummary(const BlockSummary& summary);
-// Invalid for what EncodeSummary does not write, such as the summary of a newer service. Nothing is
-// allocated before its size is checked.
+// Invalid for bytes that EncodeSummary does not write, such as the summary of a newer service.
+// Nothing is allocated before its size is checked.
 Result<BlockSummary> DecodeSummary(std::string_view bytes);
 
 }  // namespace stepscope

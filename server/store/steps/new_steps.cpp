@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-// At a push every two seconds and a look every ten there are five frames of a rank. Frames are
+// With a push every two seconds and an evaluation every ten a rank has five new frames. Frames are
 // found by their node, of which there are few; ranks may have moved.
 constexpr std::size_t kFewPerRank = 8, kFewMore = 64;
 

@@ -16,7 +16,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kMostTurns = 100;  // of listing blocks and finding them merged
+constexpr int kMostTurns = 100;  // attempts: a listed block may have been merged meanwhile
 
 constexpr char kList[] = R"(
 select step_block_id, from_us, rows
@@ -152,7 +152,7 @@ Status ForEachStepBlock(Connection& connection, std::int64_t job_id,
 void SortSteps(std::vector<Step>& steps) {
   const auto key = [](const Step& step) { return std::tuple(step.start, step.number); };
   const auto wrong = [&](const Step& a, const Step& b) { return key(a) >= key(b); };
-  if (std::ranges::adjacent_find(steps, wrong) == steps.end()) return;  // as is the rule
+  if (std::ranges::adjacent_find(steps, wrong) == steps.end()) return;  // the usual case
   std::ranges::stable_sort(steps, {}, key);
   const auto again = std::ranges::unique(steps, {}, key);
   steps.erase(again.begin(), again.end());

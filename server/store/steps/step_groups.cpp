@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-// What is to be read, and for which group.
+// The blocks and frames to read, and the group of each.
 struct Wanted {
   std::vector<std::int64_t> blocks;
   std::map<std::int64_t, std::size_t> group_of_block;

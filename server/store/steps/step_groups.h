@@ -14,24 +14,24 @@ namespace stepscope {
 struct StepSource {
   int rank = 0;
   std::int64_t from_us = 0, to_us = 0, rows = 0;
-  std::int64_t step_block_id = 0;   // 0 of a frame
-  std::string_view summary;         // of a block; "" where it has none
-  const FrameKey* frame = nullptr;  // null of a block
+  std::int64_t step_block_id = 0;   // 0 where it is a frame
+  std::string_view summary;         // a block's; "" where it has none
+  const FrameKey* frame = nullptr;  // null where it is a block
 };
 
-// Sources of a rank that overlap in time, and no other does. So steps of two groups are never
-// the same.
+// Sources of a rank that overlap in time, while no other source does: so no step is in two groups.
 struct StepGroup {
   std::int64_t from_us = 0, to_us = 0;
   std::int64_t rows_to_read = 0;
-  std::string_view summary;  // when it stands for the whole group
+  std::string_view summary;  // where the group is one block that need not be read
   std::vector<StepSource> sources;
 };
 
-// Of one rank, in the order of time. Summaries are for a rank of more than `most_read` steps.
+// Groups the sources of one rank, in the order of time. Summaries are used for a rank of more than
+// `most_read` steps.
 std::vector<StepGroup> GroupSources(std::vector<StepSource> sources, std::int64_t most_read);
 
-// The steps of each of them, sorted and each once; none where a summary stands.
+// The steps of each group, sorted and each once; none for a group with a summary.
 Result<std::vector<std::vector<Step>>> LoadGroups(Connection& connection, std::int64_t job_id,
                                                   std::span<const StepGroup> groups);
 

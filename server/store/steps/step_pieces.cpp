@@ -1,4 +1,5 @@
-// A summary of each block that stands alone, and in a few statements the steps of all the rest.
+// Gives the summary of each block that no other source overlaps, and in a few statements the steps
+// of all the rest.
 
 #include "server/store/steps/step_pieces.h"
 
@@ -21,7 +22,7 @@ where job_id = $1 and rank = any($2::bigint[])
 order by rank, from_us, step_block_id
 limit 200000)";
 
-// All groups of some ranks, and what they borrow from.
+// The groups of some ranks, and the rows that they refer to.
 struct Listed {
   std::vector<FrameKey> frames;
   Rows blocks;
@@ -54,7 +55,7 @@ Result<Listed> List(Connection& connection, std::int64_t job_id, std::span<const
   return listed;
 }
 
-// Page by page, what lies in a group of any size.
+// Gives the steps of a group of any size, page by page.
 Status TakePages(Connection& connection, std::int64_t job_id, int rank, const StepGroup& group,
                  const TakeStepPiece& take) {
   StepQuery query{.job_id = job_id,
@@ -71,7 +72,7 @@ Status TakePages(Connection& connection, std::int64_t job_id, int rank, const St
   }
 }
 
-// Groups in their order; all that is to be read of them is in memory at once.
+// Gives groups in their order; all steps that have to be read are in memory at once.
 Status TakeSome(Connection& connection, std::int64_t job_id, std::span<const StepGroup> groups,
                 const TakeStepPiece& take) {
   Result<std::vector<std::vector<Step>>> steps = LoadGroups(connection, job_id, groups);
@@ -82,7 +83,7 @@ Status TakeSome(Connection& connection, std::int64_t job_id, std::span<const Ste
       if (!(*steps)[i].empty()) take({first.rank, nullptr, (*steps)[i]});
       continue;
     }
-    // One that cannot be read is as none.
+    // A summary that cannot be read counts as none.
     const Result<BlockSummary> summary = DecodeSummary(groups[i].summary);
     if (summary && CountSteps(*summary) == first.rows) {
       take({first.rank, &*summary, {}});

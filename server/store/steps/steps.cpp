@@ -39,7 +39,8 @@ void AddSteps(const Schema& schema, const Table& table, const StepQuery& query,
   });
 }
 
-// Cut to so many, but never between two that start at one instant: the caller goes on behind it.
+// Keeps so many, but never cuts between two steps that start at one instant: the caller continues
+// after it.
 void CutSteps(std::vector<Step>& steps, std::size_t most) {
   if (steps.size() <= most) return;
   std::size_t end = most;
@@ -51,7 +52,8 @@ void CutSteps(std::vector<Step>& steps, std::size_t most) {
   steps.resize(end);
 }
 
-// Sorted, each once. What is compacted meanwhile is in frames and blocks, so frames come first.
+// The steps are sorted, each once. Frames are read first, because steps that are compacted
+// meanwhile are in frames and blocks.
 Result<std::vector<Step>> ReadChosen(Connection& connection, const StepQuery& query,
                                      const std::vector<FrameKey>& keys, std::size_t budget,
                                      bool& all) {
@@ -87,7 +89,7 @@ Result<std::vector<Step>> ReadSteps(Connection& connection, const StepQuery& que
   wanted.ranks = {query.rank};
   wanted.after_us = query.after_us;
   wanted.until_us = query.until_us;
-  // Frames that overlap may leave nothing that is complete; then more of them are read.
+  // Where frames overlap, the complete part may be empty; then more of them are read.
   for (std::size_t budget = query.most_rows;; budget *= 2) {
     const Result<std::vector<FrameKey>> keys = ListFrames(connection, wanted);
     if (!keys) return keys.error();
