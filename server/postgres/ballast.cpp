@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kMB = 1'000'000;
 constexpr std::uint64_t kLeastRoom =
     32 * 1024 * 1024;                        // two segments of PostgreSQL's log of changes
-constexpr std::uint64_t kShare = 20;         // of a file system: one part
+constexpr std::uint64_t kShare = 20;         // divides the size of the file system
 constexpr std::uint64_t kUseful = 64 * kMB;  // with less, recovery was seen to end for want of room
 
 std::string PathIn(const std::string& folder) {
@@ -68,7 +68,7 @@ Status KeepBallast(const std::string& folder, std::uint64_t most) {
   if (!file) return Unavailable(Format("{}: {}", path, std::strerror(errno)));
   const Status filled = Fill(file.get(), bytes);
   if (!filled) {
-    // What was given up stays so; what was never there is not there yet.
+    // A ballast that was given up stays empty; one that never was is not there yet.
     if (!length) unlink(path.c_str());
     return Unavailable(Format("{}: {}", path, filled.error().message));
   }

@@ -25,7 +25,8 @@ constexpr Duration kLookAtDisk = 1s;
 constexpr std::uintmax_t kLongLog = 16 * 1024 * 1024;
 constexpr char kFindDatabase[] = "select 1 from pg_database where datname = 'stepscope'";
 
-// Flushing early and a slow vacuum are for when a large job goes: docs/decisions/0050-pace.md.
+// Early flushing and a slow vacuum keep the disk responsive while a large job is removed:
+// docs/decisions/0050-pace.md.
 constexpr const char* kSettings[] = {"listen_addresses=",
                                      "port=5432",
                                      "unix_socket_permissions=0700",
@@ -47,7 +48,7 @@ constexpr const char* kSettings[] = {"listen_addresses=",
                                      "idle_in_transaction_session_timeout=10s",
                                      "dynamic_shared_memory_type=posix"};
 
-// A path as a value of a URL.
+// Escapes a path as a value in a URL.
 std::string UrlEncoded(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -63,7 +64,7 @@ std::string UrlOf(const std::string& socket_dir, std::string_view database) {
                 UrlEncoded(socket_dir));
 }
 
-// One that has grown too long gets the name of the one before.
+// A log that has grown too long is renamed over the previous one.
 void TurnLog(const std::string& path) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
@@ -77,16 +78,16 @@ struct EmbeddedPostgres::Life {
   std::vector<std::string> settings;
   std::optional<std::uint64_t> ballast_bytes;
   Duration stops_within, quits_within;
-  std::uintmax_t log_read = 0;  // bytes of the log that were looked at
-  bool ballast_missed = false;  // and said so
-  bool was_ready = false;       // the server that runs, or ran last
+  std::uintmax_t log_read = 0;  // bytes of the log that were searched
+  bool ballast_missed = false;  // and that was logged
+  bool was_ready = false;       // the running server, or the last one
   struct State {
     pid_t child = 0;
     bool failed = false;
     std::string why;
   };
   Guarded<State> state;
-  Worker worker;  // last: its thread uses the rest
+  Worker worker;  // last: its thread uses the members above
 
   Life(PostgresFolder owned, const EmbeddedPostgresOptions& options)
       : folder(std::move(owned)),
@@ -142,7 +143,7 @@ void EmbeddedPostgres::Life::ShutDown(pid_t child) const {
   (void)AwaitEnd(child, 10s, nullptr);
 }
 
-// Gives the ballast up if PostgreSQL ended, wholly or to begin anew, for want of room. Its log may
+// Frees the ballast if PostgreSQL ended, or restarted its processes, for want of room. Its log may
 // have found no room either.
 bool EmbeddedPostgres::Life::MakeRoom() {
   const std::string line = folder.OutOfRoom(log_read);
@@ -156,7 +157,7 @@ void EmbeddedPostgres::Life::LookAtDisk() {
   ballast_missed = !kept;
 }
 
-// Not failed if there is room now that there was not.
+// The start has not failed for good if there is room now that was missing.
 void EmbeddedPostgres::Life::Ended(const std::string& exit) {
   const std::string why = Format("postgres ended ({}): {}", exit, folder.LastLogLines());
   LogError("{}", why);
@@ -164,7 +165,7 @@ void EmbeddedPostgres::Life::Ended(const std::string& exit) {
   state.Change([&](State& now) { now = {0, !has_room, why}; });
 }
 
-// Until the server ends or the stop is asked for; false then.
+// Waits until the server ends or the stop is requested; false then.
 bool EmbeddedPostgres::Life::Watch(std::stop_token stop, pid_t child) {
   std::string exit;
   SteadyTime looked{};
@@ -200,7 +201,7 @@ void EmbeddedPostgres::Life::Run(std::stop_token stop) {
   } while (SleepFor(stop, pause));
 }
 
-// It answers "starting up" (57P03) while it recovers.
+// A server that recovers answers "starting up" (57P03).
 Status EmbeddedPostgres::Life::AwaitReady() const {
   const SteadyTime until = SystemClock().Steady() + kReadyWithin;
   std::string last = "it was not started";

@@ -12,12 +12,12 @@
 namespace stepscope {
 
 struct EmbeddedPostgresOptions {
-  std::string data_dir;   // made when missing; the cluster lives in its folder "postgres"
-  std::string pg_bindir;  // where initdb and postgres are; empty = the newest that is installed
+  std::string data_dir;   // created when missing; the cluster is in its folder "postgres"
+  std::string pg_bindir;  // folder of initdb and postgres; empty = the newest installed
   std::vector<std::string> settings;                          // further "name=value", for tests
   std::optional<std::uint64_t> ballast_bytes = std::nullopt;  // nullopt: left as it is
-  Duration stops_within = 30s;  // when it is to stop; afterwards it is to stop at once
-  Duration quits_within = 10s;  // and afterwards it is killed
+  Duration stops_within = 30s;  // for a fast shutdown; then it is shut down at once
+  Duration quits_within = 10s;  // then it is killed
 };
 
 // A PostgreSQL of our own: a cluster in our data folder, on a unix socket only, run as a child of
@@ -33,17 +33,18 @@ struct EmbeddedPostgresOptions {
 // thread that forked. Use from one thread.
 class EmbeddedPostgres {
  public:
-  // Ready for connections when it returns. Unavailable: the folder is in use, or the server did not
-  // start; Invalid: no PostgreSQL, the wrong version, or a folder that cannot be used.
+  // Starts the server, which takes connections when this returns. Unavailable: the folder is in
+  // use, or the server did not start; Invalid: no PostgreSQL, the wrong version, or a folder that
+  // cannot be used.
   static Result<std::unique_ptr<EmbeddedPostgres>> Start(const EmbeddedPostgresOptions& options);
   ~EmbeddedPostgres();
 
   std::string url() const;
-  // Where the one of this folder is reached while some process runs it.
+  // The address of this folder's server while some process runs it.
   static std::string UrlIn(const std::string& data_dir);
-  int pid() const;  // of the server now; 0 while it is down
+  int pid() const;  // the server's process; 0 while it is down
 
-  // Fast shutdown, then at once, then with SIGKILL, as the options say. Also done by the
+  // Stops the server: fast, then at once, then with SIGKILL, as the options say. Also done by the
   // destructor.
   Status Stop();
 

@@ -50,7 +50,7 @@ Status MakeFolder(const std::string& path, const ServiceUser& owner, mode_t mode
   return {};
 }
 
-// The service user must be able to come to the cluster.
+// The service user must be able to reach the cluster.
 Status CheckReachable(const fs::path& folder, const ServiceUser& user) {
   for (fs::path at = folder;; at = at.parent_path()) {
     struct stat status {};
@@ -112,7 +112,7 @@ Status PostgresFolder::Lock() {
     return Unavailable(
         Format("data folder {} is in use by process {}", root_, Printable(Trim(ReadText(path)))));
   }
-  SpendBallastWhenFull(root_);  // what follows writes a few bytes, and so does every start
+  SpendBallastWhenFull(root_);  // later steps write a few bytes, and so does every start
   const std::string pid = Format("{}\n", getpid());
   if (ftruncate(lock_, 0) != 0 || pwrite(lock_, pid.data(), pid.size(), 0) < 0) {
     return Wrong(path, std::strerror(errno));
@@ -182,8 +182,8 @@ Status PostgresFolder::MakeCluster() const {
   return {};
 }
 
-// The socket lies in a folder that only the service user and root may enter; the kernel says who is
-// at the other end.
+// The socket is in a folder that only the service user and root may enter, and the kernel tells who
+// connects.
 Status PostgresFolder::WriteAccess() const {
   std::string ident = "# Made at each start.\nstepscope root stepscope\n";
   if (user_.name != "root") ident += Format("stepscope \"{}\" stepscope\n", user_.name);

@@ -18,9 +18,9 @@ namespace stepscope {
 //   ballast         room for the day the disk is full: see ballast.h
 class PostgresFolder {
  public:
-  // Makes what is missing, cluster included. A kill in the middle leaves nothing half made: the
-  // cluster gets its name when it is complete.
-  // Not `durable` (for tests): a new cluster is not flushed to the disk.
+  // Creates missing files, cluster included. A kill in the middle leaves nothing half made: the
+  // cluster gets its name when it is complete. Not `durable` (for tests): a new cluster is not
+  // flushed to the disk.
   static Result<PostgresFolder> Open(const std::string& data_dir, const std::string& pg_bindir,
                                      bool durable = true);
   PostgresFolder(PostgresFolder&& other) noexcept;
@@ -36,14 +36,14 @@ class PostgresFolder {
   std::string hba_path() const { return root_ + "/postgres_hba.conf"; }
   std::string ident_path() const { return root_ + "/postgres_ident.conf"; }
 
-  // Whether a server takes connections, as it says in its pid file.
+  // Whether a server takes connections, by its pid file.
   bool IsReady() const;
 
-  // The line of the log, behind `read` bytes of it, by which PostgreSQL ended for want of room; "".
-  // `read` then stands at the end.
+  // The line of the log, after its first `read` bytes, with which PostgreSQL ended for want of
+  // room; "" without one. Moves `read` to the end.
   std::string OutOfRoom(std::uintmax_t& read) const;
 
-  // The last lines of the log, on one line, for an error.
+  // The last lines of the log, joined, for an error.
   std::string LastLogLines() const;
 
  private:

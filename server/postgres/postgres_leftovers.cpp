@@ -29,8 +29,8 @@ void SignalAll(const std::string& cluster, pid_t server, int signal) {
   for (const pid_t pid : PostgresIn(cluster, server)) kill(pid, signal);
 }
 
-// Gently first: the server, then everyone, then without asking. Backends whose server died keep the
-// shared memory, and a new server does not start beside them.
+// Asks the server to end, then everyone, then kills. Backends whose server died keep the shared
+// memory, and a new server does not start beside them.
 Status EndEveryone(const std::string& cluster, pid_t server) {
   const std::vector<pid_t> left = PostgresIn(cluster, server);
   if (left.empty()) return {};
@@ -57,18 +57,19 @@ Result<std::string> ClearLeftovers(const PostgresFolder& folder) {
   if (Status ended = EndEveryone(cluster, server); !ended) return ended.error();
   std::error_code error;
   for (const char* name : {"/.s.PGSQL.5432", "/.s.PGSQL.5432.lock"}) {
-    fs::remove(folder.socket_dir() + name, error);  // nobody listens: the folder is ours alone
+    fs::remove(folder.socket_dir() + name,
+               error);  // nobody listens: this process has the folder's lock
   }
   if (!fs::exists(pid_path, error)) return std::string();
   if (fs::file_size(pid_path, error) == 0) {
-    fs::remove(pid_path, error);  // PostgreSQL refuses an empty one
+    fs::remove(pid_path, error);  // PostgreSQL refuses an empty file
     return std::string();
   }
   if (server == 0 || !IsTaken(server)) return std::string();
-  // It does not look like PostgreSQL, or it would have been ended. It may be one all the same,
-  // under a name that nobody thought of, or a shell that got the number by chance. Two servers on a
-  // cluster spoil it, and a stranger who is ended loses his work; a service that waits and says for
-  // whom loses neither.
+  // The process is not known as PostgreSQL, or it would have been ended. It may be PostgreSQL all
+  // the same, under an unknown name, or a shell that got the number by chance. Two servers on a
+  // cluster corrupt it, and a stranger who is ended loses work; a service that waits and names the
+  // process harms neither.
   if (WorksIn(server, cluster)) {
     return Unavailable(
         Format("{0}: process {1} works in this folder and has the number in "

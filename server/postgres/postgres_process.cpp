@@ -33,8 +33,8 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Between fork and exec: only calls that are safe there. The signal comes after the change of user,
-// which clears it, and a parent that died before is seen by its changed number.
+// Runs between fork and exec, so with async-signal-safe calls only. The signal is set after the
+// change of user, which clears it; a parent that died before is noticed by its changed number.
 [[noreturn]] void BecomeProgram(const ProgramCall& call, int log, pid_t parent, char** arguments,
                                 char** environment) {
   setsid();
@@ -62,9 +62,9 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   _exit(127);
 }
 
-// The name it was started under, of 15 letters, which stays when an upgrade of the package replaces
-// the file, and that of its file, which reads "postgres (deleted)" then. Titles of backends change
-// neither.
+// The name that the process was started under, of 15 letters, which stays when an upgrade of the
+// package replaces the file, and the name of its file, which then reads "postgres (deleted)".
+// Titles of backends change neither.
 std::vector<std::string> NamesOf(const fs::path& process) {
   std::ifstream file(process / "comm");
   std::string started;
@@ -73,7 +73,7 @@ std::vector<std::string> NamesOf(const fs::path& process) {
   return {started, fs::read_symlink(process / "exe", unreadable).filename().string()};
 }
 
-// "postmaster" is a link of some packages.
+// Some packages have a link "postmaster".
 bool IsPostgres(const std::string& name) {
   return name == "postgres" || name == "postmaster" || name == "postgres (deleted)";
 }
@@ -159,7 +159,7 @@ std::vector<pid_t> PostgresIn(const std::string& folder, pid_t server) {
 }
 
 bool WorksIn(pid_t pid, const std::string& folder) {
-  std::error_code unreadable;  // a zombie has no folder; others' we may not see
+  std::error_code unreadable;  // a zombie has no folder; other users' folders we may not see
   return fs::read_symlink(Format("/proc/{}/cwd", pid), unreadable) == folder && !unreadable;
 }
 

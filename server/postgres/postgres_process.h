@@ -10,7 +10,7 @@
 
 namespace stepscope {
 
-// Who runs PostgreSQL, which refuses to be root.
+// The user that runs PostgreSQL, which refuses to be root.
 struct ServiceUser {
   uid_t uid = 0;
   gid_t gid = 0;
@@ -33,22 +33,24 @@ struct ProgramCall {
 };
 Result<pid_t> StartProgram(const ProgramCall& call);
 
-// Whether our child has ended; it is then reaped and `exit` says how ("exit code 1", "signal 9").
+// Whether our child has ended; it is then reaped, and `exit` is the reason ("exit code 1", "signal
+// 9").
 bool HasEnded(pid_t child, std::string* exit);
 
-// The same, waited for.
+// Waits until our child has ended, as HasEnded tells.
 bool AwaitEnd(pid_t child, Duration at_most, std::string* exit);
 
 // The number in the first line of the pid file of a cluster; 0 when there is none.
 pid_t ServerOf(const std::string& folder);
 
-// The PostgreSQL that works in the folder: a server and its backends, whoever started them. Zombies
-// do not count, nor does who else stands there, such as a shell or a backup. `server` is the number
-// in the pid file: who has it and stands there is PostgreSQL under any name that has the word in
-// it, such as one that a wrapper starts.
+// The processes of PostgreSQL in the folder: a server and its backends, whoever started them.
+// Zombies do not count, nor do other programs there, such as a shell or a backup. `server` is the
+// number in the pid file: a process with it in this folder is PostgreSQL under any name that
+// contains the word, such as a wrapper's.
 std::vector<pid_t> PostgresIn(const std::string& folder, pid_t server = 0);
 
-// Whether the process works in the folder, whatever it is; not when it may not be seen.
+// Whether the process has the folder as its working directory, whatever it is; false when that may
+// not be seen.
 bool WorksIn(pid_t pid, const std::string& folder);
 
 // Whether anything in the process table has this number, zombies and threads too.

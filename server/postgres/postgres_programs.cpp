@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr int kOldest = 14;
 
-// A folder below which one folder for each version lies: its name's beginning, and what follows it.
+// A folder with one folder for each version: the beginning of its name, and the path inside it.
 struct VersionedFolder {
   const char* parent;
   const char* prefix;
@@ -55,7 +55,7 @@ bool IsProgram(const std::string& path) {
   return access(path.c_str(), X_OK) == 0;
 }
 
-// What a program of PostgreSQL says of itself; 0 when it is not there.
+// The version that a program of PostgreSQL prints; 0 when the program is missing.
 int MajorOf(const std::string& program) {
   if (!IsProgram(program)) return 0;
   if (program.find('\'') != std::string::npos) return 0;  // would end the quotes below

@@ -10,9 +10,9 @@ namespace stepscope {
 struct Storage {
   double free_bytes = 0, all_bytes = 0;
 
-  // Less than a tenth and less than 2 GiB: what PostgreSQL needs to live on.
+  // Less than a tenth and less than 2 GiB are free: PostgreSQL needs that to live on.
   bool low() const;
-  // Low, and less than 512 MiB: what is left is for what frees room.
+  // Low, and less than 512 MiB: the remaining room is for removals, which free some.
   bool nearly_full() const;
   std::string text() const;  // "7.2 GiB free of 20.0 GiB"
 };
