@@ -10,16 +10,16 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostFrames = 4'096;
-// Decoded in one transaction: about 9 bytes for a cell, 200 for a column of a frame.
+// Cells that one transaction decodes: about 9 bytes each, and 200 for a column of a frame.
 constexpr std::size_t kMostCells = 8 * 1024 * 1024;
 constexpr std::size_t kMostColumns = 1024 * 1024;
-// Series of all blocks written in one transaction, so that it ends before the lease does. One frame
-// alone may be of four million and take longer: who takes the job over meanwhile waits for the
-// frames of this node, and finds them gone or fails and goes on with the next.
+// Series of all blocks written in one transaction, so that it ends before the lease does. A single
+// frame may have four million and take longer: a worker that takes the job over meanwhile waits for
+// the frames of this node, and finds them gone, or fails and continues with the next.
 constexpr std::size_t kMostPieces = 200'000;
 constexpr std::size_t kSchemasAtOnce = 16;  // up to 3 MB each
 
-// What frames together ask for, when all have the series of all.
+// The work for several frames, if each has the series of all.
 class Demand {
  public:
   void Add(const FrameKey& key, const Schema* schema) {
@@ -36,7 +36,7 @@ class Demand {
   }
 
  private:
-  // At most: how the rows of a frame lie between its first and its last is not known.
+  // An upper bound: the times of rows between a frame's first and last are not known.
   void AddWindows(const FrameKey& key) {
     const std::int64_t first = BlockWindowOf(key.from_us), last = BlockWindowOf(key.to_us);
     const std::int64_t most = std::min(key.rows, (last - first) / kBlockWindowUs + 1);
@@ -45,10 +45,10 @@ class Demand {
   }
   std::size_t rows_ = 0, columns_ = 0, windows_ = 0;
   std::set<std::int64_t> schemas_, known_windows_;
-  std::set<SeriesName> series_;  // and the times
+  std::set<SeriesName> series_;  // plus the block of times
 };
 
-// The schemas of the next frames that were not asked for yet, some at a time.
+// Loads the schemas of the next frames, some at a time.
 Status LoadNext(Connection& connection, std::int64_t job_id, std::span<const FrameKey> keys,
                 std::set<std::int64_t>& asked, Schemas& schemas) {
   std::set<std::int64_t> wanted;

@@ -12,8 +12,8 @@ struct ChosenFrames {
   Schemas schemas;
 };
 
-// As many of the oldest frames of a node as one transaction compacts in bounded memory and time; at
-// least one. Schemas are loaded as frames come into question, since each may have its own.
+// Chooses the oldest frames of a node that one transaction compacts in bounded memory and time; at
+// least one. Schemas are loaded as frames are considered, since each may have its own.
 Result<ChosenFrames> ChooseNodeFrames(Connection& connection, std::int64_t job_id,
                                       const std::vector<FrameKey>& keys);
 

@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostAnnotationRows = 50'000;  // in one transaction
+constexpr std::size_t kMostAnnotationRows = 50'000;  // frames in one transaction
 
 Result<AnnotationWindows> TakeWindows(Connection& connection, std::int64_t job_id,
                                       const std::vector<FrameKey>& keys, std::size_t count) {

@@ -5,8 +5,9 @@
 
 namespace stepscope {
 
-// Merges the oldest frames with statistics of a rank's annotations into their windows, in one
-// transaction. Conflict: somebody else took the frames meanwhile; nothing is changed.
+// Merges the oldest frames with statistics of a rank's annotations into the blocks of their
+// windows, in one transaction. Conflict: somebody else took the frames meanwhile; nothing is
+// changed.
 Result<Compacted> CompactAnnotations(Connection& connection, std::int64_t job_id,
                                      const RankOfNode& from);
 

@@ -27,7 +27,7 @@ Result<std::vector<TickTable>> TakeTables(Connection& connection, std::int64_t j
   return tables;
 }
 
-// In statements that end in time, however many metrics there are.
+// Locks in several statements, so that each ends in time, however many metrics there are.
 constexpr std::ptrdiff_t kWindowsAtOnce = 16;
 
 std::vector<std::int64_t> WindowsOf(const TickTable& ticks) {
@@ -39,8 +39,8 @@ std::vector<std::int64_t> WindowsOf(const TickTable& ticks) {
   return windows;
 }
 
-// Blocks are written by metric, and who removes them goes by window: so all are locked before, or
-// each may hold what the other waits for.
+// Blocks are written by metric, and removed by window: so all are locked before, or each side may
+// hold a lock that the other waits for.
 Status LockAll(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                const TickTable& ticks) {
   const std::vector<std::int64_t> windows_us = WindowsOf(ticks);
@@ -54,7 +54,7 @@ Status LockAll(Connection& connection, std::int64_t job_id, std::int64_t node_id
   return {};
 }
 
-// Some blocks after the other.
+// Saves some blocks at a time.
 Status SaveAll(Connection& connection, Connection& schemas, std::int64_t job_id,
                std::int64_t node_id, const TickTable& ticks, bool clock_suspect, Compacted& done) {
   const auto save = [&](std::vector<StoredBlock> blocks) -> Status {

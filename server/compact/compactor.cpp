@@ -16,8 +16,8 @@ CompactorOptions Named(CompactorOptions options) {
   return options;
 }
 
-// What a library throws, mostly that memory is short, as an error: it ends this piece of work, not
-// the process.
+// Turns exceptions of libraries, mostly for want of memory, into an error: it ends this piece of
+// work, not the process.
 template <typename Do>
 auto Caught(Do&& work) -> decltype(work()) {
   try {
@@ -59,7 +59,7 @@ bool Compactor::MayGoOn(const std::stop_token& stop) const {
   return !stop.stop_requested() && !(options_.paused && options_.paused());
 }
 
-// One job; says whether there may be another.
+// Compacts one job; returns whether there may be another.
 bool Compactor::WorkOnce(const std::stop_token& stop) {
   auto connection = database_.Acquire();
   if (!connection) return false;
@@ -70,12 +70,12 @@ bool Compactor::WorkOnce(const std::stop_token& stop) {
   const Status done = Caught([&] { return CompactJob(stop, **connection, task); });
   if (done) return true;
   Fail(Format("job {}: not compacted", task.job_id), done.error());
-  // Else its lease ends.
+  // Where this fails, the lease runs out.
   (void)PutBackCompactTask(**connection, task, Around(options_.every));
   return !(*connection)->broken();
 }
 
-// Makes tasks of what waits, also while none of them may be worked at.
+// Creates tasks for waiting jobs, also while none of them may be worked on.
 void Compactor::LookAtBacklog() {
   if (clock_.Steady() < look_at_) return;
   auto connection = database_.Acquire();
@@ -96,7 +96,7 @@ Status Compactor::CompactJob(const std::stop_token& stop, Connection& connection
   const Result<bool> annotations =
       CompactRanks(stop, connection, task, FrameKind::kAnnotations, &CompactAnnotations);
   if (!annotations) return annotations.error();
-  // Once for all nodes of the turn.
+  // Folds once, after all nodes of the job.
   const Status folded =
       Drain(stop, connection, task, "fold", [&] { return FoldSome(connection, task.job_id); });
   if (!folded) return folded;
@@ -135,7 +135,8 @@ Result<bool> Compactor::CompactRanks(const std::stop_token& stop, Connection& co
   return !ranks->empty();
 }
 
-// Until nothing is left. What cannot be compacted is said and left: the others go on.
+// Compacts until nothing is left. Frames that cannot be compacted are logged and left: the others
+// are compacted.
 Status Compactor::Drain(const std::stop_token& stop, Connection& connection,
                         const CompactTask& task, const std::string& what,
                         const std::function<Result<Compacted>()>& compact) {

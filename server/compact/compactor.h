@@ -13,27 +13,27 @@
 namespace stepscope {
 
 struct CompactorOptions {
-  Duration every = 300s;  // between two turns of a job that runs, +- 20 %
-  Duration look = 5s;     // between two looks for work
-  Duration find = 30s;    // between two looks at all frames that wait, which cost more
+  Duration every = 300s;  // between two compactions of a running job, +- 20 %
+  Duration look = 5s;     // between two checks for work
+  Duration find = 30s;    // between two counts of all waiting frames, which cost more
   Duration lease = 120s;  // a dead compactor's job is taken over after this
   std::string name;       // unique among all compactors of the database; empty: made here
-  // Asked before each piece of work: blocks are written before their frames are gone, so on a disk
-  // that is nearly full frames stay frames. Empty: never.
+  // Asked before each piece of work, and no work begins while it is true: blocks are written before
+  // their frames are gone, so on a disk that is nearly full frames stay frames. Empty: never.
   std::function<bool()> paused;
 };
 
-// Since the start.
+// Counters since the start.
 struct CompactorFigures {
   std::uint64_t frames = 0, blocks = 0, rows_left_out = 0, rows_joined = 0, failures = 0;
   std::uint64_t busy_ns = 0;
-  CompactBacklog backlog;  // of all jobs, whoever compacts them, when last looked at
+  CompactBacklog backlog;  // of all jobs, whoever compacts them, when last counted
 };
 
 // Turns frames into blocks and rollups in the background: one thread that leases a job at a time,
 // so that any number of replicas share the work. While the database is away nothing is lost: frames
-// stay frames. A node that fails, also for want of memory, is said in the log, counted, and tried
-// again with the next turn.
+// stay frames. A node that fails, also for want of memory, is logged, counted, and tried again with
+// the job's next compaction.
 class Compactor {
  public:
   // Both references outlive this.
@@ -50,7 +50,7 @@ class Compactor {
   Status CompactJob(const std::stop_token& stop, Connection& connection, const CompactTask& task);
   Status CompactNodes(const std::stop_token& stop, Connection& connection, const CompactTask& task,
                       const std::vector<std::int64_t>& nodes);
-  // Each rank that has frames of a kind; says whether there was one.
+  // Compacts each rank with frames of a kind; returns whether there was one.
   using CompactRank = Result<Compacted> (*)(Connection&, std::int64_t, const RankOfNode&);
   Result<bool> CompactRanks(const std::stop_token& stop, Connection& connection,
                             const CompactTask& task, FrameKind kind, CompactRank compact);
@@ -63,8 +63,8 @@ class Compactor {
   const Clock& clock_;
   const CompactorOptions options_;
   Guarded<CompactorFigures> figures_;
-  SteadyTime look_at_{};  // of the thread alone
-  Worker worker_;         // last: its thread uses the rest
+  SteadyTime look_at_{};  // used by the thread alone
+  Worker worker_;         // last: its thread uses the members above
 };
 
 }  // namespace stepscope

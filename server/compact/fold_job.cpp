@@ -8,11 +8,12 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kMostFoldedRows = 8;  // that one transaction holds
-constexpr std::int64_t kMostLeft = 500;      // of them, when nothing is read for them
-constexpr std::size_t kNodesAtOnce = 64;     // of which rollups are in memory
+constexpr std::int64_t kMostFoldedRows = 8;  // rows that one transaction locks
+constexpr std::int64_t kMostLeft = 500;      // rows of a transaction in which no rollup is read
+constexpr std::size_t kNodesAtOnce = 64;     // nodes whose rollups are in memory
 
-// Without bins when few nodes have some. Read once the row is locked: no node writes any more.
+// A row gets no bins when few nodes have some. Read once the row is locked: no node writes any
+// more.
 Result<FoldedRollup> FoldOne(Connection& connection, std::int64_t job_id,
                              const std::vector<NodeRow>& nodes, const RollupKey& key,
                              std::size_t few_nodes) {
@@ -34,14 +35,15 @@ Result<FoldedRollup> FoldOne(Connection& connection, std::int64_t job_id,
   return folded < few_nodes ? FoldedRollup{.key = key, .bins = {}} : fold.Take();
 }
 
-// Without bins, which leaves their readers with the nodes' rollups.
+// Saves rows without bins, so that readers take the nodes' rollups.
 std::vector<FoldedRollup> Unfolded(const std::vector<RollupKey>& keys) {
   std::vector<FoldedRollup> left;
   for (const RollupKey& key : keys) left.push_back({.key = key, .bins = {}});
   return left;
 }
 
-// What cannot be folded is left to readers. The rows are locked, so all nodes that wrote are known.
+// Rows that cannot be folded are left to readers. The rows are locked, so all nodes that wrote are
+// known.
 Result<std::vector<FoldedRollup>> FoldAll(Connection& connection, std::int64_t job_id,
                                           const std::vector<RollupKey>& keys,
                                           std::size_t few_nodes) {

@@ -4,11 +4,11 @@
 
 namespace stepscope {
 
-// With fewer nodes than that a reader is quick with their own rollups, and the disk stays free.
+// With fewer nodes a reader is quick with the nodes' own rollups, and disk space is saved.
 inline constexpr std::size_t kFewNodes = 8;
 
-// Folds some of a job's stale rollups over its nodes, in one transaction. What cannot be folded is
-// said once and left to readers.
+// Folds some of a job's stale rollups over its nodes, in one transaction. Rows that cannot be
+// folded are logged once and left to readers.
 Result<Compacted> FoldSome(Connection& connection, std::int64_t job_id,
                            std::size_t few_nodes = kFewNodes);
 

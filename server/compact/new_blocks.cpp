@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostRolledDevices = 2'000;
 
-// The rows of each window: [from, to).
+// The rows [from, to) of each block window.
 struct WindowRows {
   std::int64_t window_us = 0;
   std::size_t from = 0, to = 0;
@@ -29,13 +29,13 @@ std::vector<WindowRows> PartsOf(const TickTable& ticks) {
   return parts;
 }
 
-// The series of a metric: [first, last).
+// The series [first, last) of a metric.
 struct MetricColumns {
   std::string metric;
   std::size_t first = 0, last = 0;
 };
 
-// With the times of all ticks, which are of no series.
+// Puts the times of all ticks first, which belong to no series.
 std::vector<MetricColumns> MetricsOf(const TickTable& ticks) {
   std::vector<MetricColumns> metrics{{kAllTicks, 0, 0}};
   for (std::size_t i = 0; i < ticks.series.size(); ++i) {
@@ -46,22 +46,22 @@ std::vector<MetricColumns> MetricsOf(const TickTable& ticks) {
   return metrics;
 }
 
-// How many columns a table of both has, with the times.
+// The columns of a joined table, with the times.
 std::size_t ColumnsTogether(const TickTable& a, const TickTable& b) {
   std::vector<SeriesName> series;
   std::ranges::set_union(a.series, b.series, std::back_inserter(series));
   return series.size() + 1;
 }
 
-// Whether a table of both stays within what can be stored and read again.
+// Whether a joined table stays within the bounds of a stored table.
 bool FitTogether(const TickTable& a, const TickTable& b) {
   const std::size_t columns = ColumnsTogether(a, b);
   return columns <= kBlockLimits.columns &&
          (a.at_us.size() + b.at_us.size()) * columns <= 2 * kBlockLimits.cells;
 }
 
-// Without the devices that are too many for one block beside those that are stored, the last ones.
-// Says how many rows lack something by that.
+// Removes the last devices that are too many for one block beside the stored ones. Returns how many
+// rows lack a value by that.
 std::size_t LeaveOutDevices(TickTable& fresh, const std::vector<SeriesName>& stored) {
   TickTable kept{.at_us = fresh.at_us, .series = {}, .columns = {}};
   std::size_t columns = stored.size() + 1;
@@ -97,7 +97,7 @@ TickTable WithoutTimes(TickTable table, std::int64_t from_us, std::int64_t to_us
   return table;
 }
 
-// Without what the other table has a value of.
+// Removes values that the other table has.
 TickTable Beyond(TickTable table, const TickTable& known) {
   for (std::size_t i = 0; i < table.series.size(); ++i) {
     const auto same = std::ranges::lower_bound(known.series, table.series[i]);
@@ -130,7 +130,7 @@ Merged MergeInto(StoredBlock& block, StoredBlock stored) {
   return {.joined = ticks ? rows - block.table.at_us.size() : 0};
 }
 
-// Of a metric with thousands of devices there are no rollups: their rows could not be read again.
+// A metric with thousands of devices gets no rollups: their rows could not be read again.
 bool HasRollups(const StoredBlock& block) {
   return block.key.metric != kAllTicks && block.table.columns.size() <= kMostRolledDevices;
 }

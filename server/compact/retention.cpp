@@ -11,7 +11,8 @@ namespace {
 
 constexpr Duration kLongestRest = 10s;
 constexpr Duration kWait = 100ms;
-constexpr int kMostWaits = 100;  // what is short may be so for want of room
+constexpr int kMostWaits =
+    100;  // then a piece runs all the same, for it may free room that is short
 
 }  // namespace
 
@@ -62,7 +63,7 @@ Status Retention::RemoveJobs(const std::stop_token& stop, Connection& connection
   return {};
 }
 
-// A list at a time, until there is none: more may have ended in an hour than one list holds.
+// Takes a list at a time, until one is empty: more may have ended in an hour than one list holds.
 Status Retention::DeleteOldJobs(const std::stop_token& stop, Connection& connection) {
   if (options_.keep_jobs == Duration::zero()) return {};
   for (bool some = true; some && !stop.stop_requested();) {
@@ -86,8 +87,8 @@ Status Retention::DeleteListed(const std::stop_token& stop, Connection& connecti
   return {};
 }
 
-// What no job takes along (docs/decisions/0049-old-records.md). Last, and each for itself: where
-// one may not be removed, such as changes without the right to, the rest goes all the same.
+// Removes records that no job takes along (docs/decisions/0049-old-records.md). Last, and each kind
+// by itself: where one may not be removed, such as changes without the right to, the others are.
 void Retention::RemoveRecords(const std::stop_token& stop, Connection& connection) {
   const auto say = [](const Status& done) {
     if (!done) LogWarning("retention: {}", done.error().message);
@@ -102,7 +103,7 @@ void Retention::RemoveRecords(const std::stop_token& stop, Connection& connectio
   }
 }
 
-// That the record of changes has a beginning is said once a turn.
+// Logs once a search that the record of changes was shortened.
 Status Retention::RemoveOldRecords(const std::stop_token& stop, Connection& connection,
                                    OldRecords records, Time before) {
   bool said = records != OldRecords::kChanges;
@@ -117,7 +118,7 @@ Status Retention::RemoveOldRecords(const std::stop_token& stop, Connection& conn
   });
 }
 
-// Until one removes nothing.
+// Repeats `piece` until it removes nothing.
 Status Retention::RemovePieces(const std::stop_token& stop,
                                const std::function<Result<Removed>()>& piece) {
   for (bool some = true; some && !stop.stop_requested();) {
@@ -155,7 +156,7 @@ Status Retention::RemoveOldSamples(const std::stop_token& stop, Connection& conn
         RemoveSamples(stop, connection, old.job_id, old.before_us, still);
     if (!rows) return rows.error();
     if (stop.stop_requested()) return {};
-    if (*rows > 0) continue;  // the pieces said so
+    if (*rows > 0) continue;  // the pieces have logged it
     const Result<bool> all = still();
     if (!all) return all.error();
     if (!*all) continue;
@@ -165,7 +166,7 @@ Status Retention::RemoveOldSamples(const std::stop_token& stop, Connection& conn
   return {};
 }
 
-// Says how many rows went. `still` is asked before each piece whether they are to go.
+// Returns the number of removed rows. `still` is asked before each piece whether to continue.
 Result<std::int64_t> Retention::RemoveSamples(const std::stop_token& stop, Connection& connection,
                                               std::int64_t job_id, std::int64_t before_us,
                                               const std::function<Result<bool>()>& still) {
@@ -185,7 +186,7 @@ Result<std::int64_t> Retention::RemoveSamples(const std::stop_token& stop, Conne
   return rows;
 }
 
-// Ingest goes first: what a piece wrote keeps the disk busy for longer than the piece took.
+// Ingest goes first: a piece keeps the disk busy for longer than it runs.
 bool Retention::Rest(const std::stop_token& stop, SteadyTime began) const {
   bool rested = SleepFor(stop, RestAfter(options_, clock_.Steady() - began));
   for (int waits = 0; rested && waits < kMostWaits; ++waits) {

@@ -14,31 +14,31 @@ namespace stepscope {
 struct RetentionOptions {
   Duration keep_samples = std::chrono::hours(24) * 30;  // zero: for ever
   Duration keep_jobs = std::chrono::hours(24) * 400;    // after their end; zero: for ever
-  std::int64_t keep_bytes = 0;                          // of all jobs; zero: no limit
-  Duration keep_always = std::chrono::hours(1);         // is never removed for the size of all
-  Duration look = 5s;                                   // between two looks for work
-  Duration pause = 20ms;                                // at least, between two pieces
-  int rests = 10;                                       // as often as long as a piece took
-  std::function<bool()> gives_way = {};                 // pieces wait while it says so, 10 s each
-  Duration search = std::chrono::hours(1);              // between two searches for what is old
-  Duration measure = std::chrono::minutes(10);          // between two looks at the size
+  std::int64_t keep_bytes = 0;                          // for all jobs together; zero: no limit
+  Duration keep_always = std::chrono::hours(1);  // samples this new are never removed for the size
+  Duration look = 5s;                            // between two checks for work
+  Duration pause = 20ms;                         // at least, between two pieces
+  int rests = 10;                           // the pause after a piece, as a multiple of its time
+  std::function<bool()> gives_way = {};     // pieces wait while it is true, 10 s each
+  Duration search = std::chrono::hours(1);  // between two searches for old data
+  Duration measure = std::chrono::minutes(10);  // between two measurements of the size
   std::int64_t rows_at_once = 100;
 };
 
-// How long it rests after a piece that took so long: 10 s at most, for that piece may have waited
-// for a lock.
+// The pause after a piece that took so long: 10 s at most, for that piece may have waited for a
+// lock.
 Duration RestAfter(const RetentionOptions& options, Duration took);
 
-// Since the start.
+// Counters since the start.
 struct RetentionFigures {
   std::uint64_t jobs = 0, rows = 0, bytes = 0;    // jobs: not those that people deleted
   std::int64_t stored_bytes = 0, file_bytes = 0;  // when last measured; 0 without a limit
 };
 
-// Removes what people deleted, what is too old (jobs, samples, records), and the oldest of what is
-// too much, in the background and in small transactions. Any number of replicas may do it: the rows
-// of a deleted job, or records, that one is at are left out by the others; samples that several
-// would remove go once, and the others wait for that.
+// Removes deleted jobs, old jobs, samples and records, and the oldest data above a size, in the
+// background and in small transactions. Any number of replicas may do it: a deleted job's rows, or
+// records, that one replica removes are skipped by the others; samples that several would remove
+// are removed once, and the others wait for that.
 class Retention {
  public:
   // Both references outlive this.
@@ -77,9 +77,9 @@ class Retention {
   const Clock& clock_;
   const RetentionOptions options_;
   Guarded<RetentionFigures> figures_;
-  SteadyTime search_at_{}, measure_at_{};  // of the thread alone
+  SteadyTime search_at_{}, measure_at_{};  // used by the thread alone
   bool said_too_much_ = false;
-  Worker worker_;  // last: its thread uses the rest
+  Worker worker_;  // last: its thread uses the members above
 };
 
 }  // namespace stepscope

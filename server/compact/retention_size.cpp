@@ -1,6 +1,6 @@
 // The part of Retention that keeps all jobs together below a size: the oldest samples of all jobs
-// go first, then whole jobs that have ended. What was measured lately, and what a job needs that
-// runs, stays whatever the size.
+// go first, then whole jobs that have ended. Recent samples, and everything a running job needs,
+// stay whatever the size.
 
 #include "core/base/log.h"
 #include "server/compact/retention.h"
@@ -9,14 +9,15 @@ namespace stepscope {
 
 Status Retention::KeepSize(const std::stop_token& stop, Connection& connection) {
   if (options_.keep_bytes == 0 || clock_.Steady() < measure_at_) return {};
-  // What is on its way out counts no more, but would be measured.
+  // While removals are under way nothing is measured: their rows do not count, but would be
+  // measured.
   const Result<bool> going = RemovalsGoOn(connection);
   if (!going) return going.error();
   if (*going) return {};
   measure_at_ = clock_.Steady() + options_.measure;
   const Result<bool> ours = TryLockSize(connection);
   if (!ours) return ours.error();
-  if (!*ours) return {};  // another replica is at it
+  if (!*ours) return {};  // another replica does it
   const Status done = Shrink(stop, connection);
   UnlockSize(connection);
   return done;
@@ -60,7 +61,8 @@ Result<StoredBytes> Retention::Measure(Connection& connection) {
   return stored;
 }
 
-// Above the limit, what has to go for nine tenths of it: there is room then until the next time.
+// The bytes to remove to get from above the limit to nine tenths of it, which leaves room until the
+// next time.
 std::int64_t Retention::TooMuch(const StoredBytes& stored) const {
   if (stored.live <= options_.keep_bytes) return 0;
   return stored.live - options_.keep_bytes / 10 * 9;
@@ -81,7 +83,7 @@ Status Retention::RemoveSamplesOfAll(const std::stop_token& stop, Connection& co
   return {};
 }
 
-// Says how many bytes are too many still.
+// Returns the bytes that are still too many.
 Result<std::int64_t> Retention::DeleteOldestJobs(const std::stop_token& stop,
                                                  Connection& connection, std::int64_t bytes) {
   const auto sizes = MeasureJobs(connection);

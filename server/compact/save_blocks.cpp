@@ -32,12 +32,12 @@ std::vector<StoredBlock> TakeHalf(std::vector<StoredBlock>& blocks) {
   return half;
 }
 
-// All at once.
+// Saves all blocks in one batch.
 Result<Merged> Save(Connection& connection, Connection& schemas, std::int64_t job_id,
                     std::int64_t node_id, std::vector<StoredBlock> blocks) {
   Result<std::vector<StoredBlock>> stored = LockBlocks(connection, job_id, node_id, KeysOf(blocks));
   if (!stored) return stored.error();
-  // After the blocks: who removes some of them says so in the same transaction.
+  // Read after the blocks are locked: a removal of blocks changes it in the same transaction.
   const Result<std::int64_t> samples_from_us = SamplesFrom(connection, job_id);
   if (!samples_from_us) return samples_from_us.error();
   const std::vector<StoredBlock> late = LateRows(blocks, *stored, *samples_from_us);

@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kFramesAtOnce = 256;  // whose schemas are in memory, up to 0.5 MB each
+constexpr std::size_t kFramesAtOnce = 256;  // frames whose schemas are in memory, up to 0.5 MB each
 constexpr char kTaken[] = "frames: somebody else compacts them";
 
 }  // namespace

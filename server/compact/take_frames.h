@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// Those that a transaction which compacts steps or annotations of a rank chooses from.
+// The frames that a transaction compacting steps or annotations of a rank chooses from.
 Result<std::vector<FrameKey>> ListRankFrames(Connection& connection, std::int64_t job_id,
                                              const RankOfNode& rank, FrameKind kind);
 
@@ -18,7 +18,7 @@ Result<std::vector<FrameKey>> ListRankFrames(Connection& connection, std::int64_
 using TakeWhole = std::function<Status(const std::string& payload, const Schema& schema)>;
 Status TakeFrames(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
                   std::size_t count, const Schemas& schemas, const TakeWhole& take);
-// The same with the schemas that they need, which are loaded for some hundred frames at a time.
+// Also passes the schemas that the frames need, which are loaded for some hundred frames at a time.
 Status TakeFrames(Connection& connection, std::int64_t job_id, const std::vector<FrameKey>& keys,
                   std::size_t count, const TakeWhole& take);
 
