@@ -1,4 +1,4 @@
-// What one codec makes of the samples of a training cluster: bytes and CPU time, for each kind of
+// Measures a codec on the samples of a training cluster: bytes and CPU time, for each kind of
 // series. A column is 600 s of one series, as in a block. Fails when a value does not come back.
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr std::string_view kAll = "all";
 struct Cost {
   std::int64_t samples = 0, bytes = 0, encode_ns = 0, decode_ns = 0;
 };
-using Costs = std::map<std::string_view, Cost>;  // by kind of series
+using Costs = std::map<std::string_view, Cost>;  // columns by kind of series
 
 struct Plan {
   const Codec* codec = nullptr;
@@ -59,7 +59,7 @@ Column NextColumn(SampledSeries& series, const Plan& plan) {
   return column;
 }
 
-// All of one series; false when a value did not come back.
+// Measures all columns of one series; false when a value did not come back.
 bool Measure(SampledSeries series, const Plan& plan, std::initializer_list<Cost*> costs) {
   for (std::int64_t block = 0; block < plan.blocks; ++block) {
     const Column column = NextColumn(series, plan);
@@ -80,7 +80,7 @@ bool Measure(SampledSeries series, const Plan& plan, std::initializer_list<Cost*
 }
 
 bool MeasureAll(const Plan& plan, Costs& costs) {
-  std::mt19937_64 random(1);  // always the same samples
+  std::mt19937_64 random(1);  // makes equal samples in each run
   for (std::int64_t node = 0; node < plan.nodes; ++node) {
     for (const Metric& metric : SampledMetrics()) {
       for (int device = 0; device < CountOf(metric.device); ++device) {
@@ -95,7 +95,7 @@ bool MeasureAll(const Plan& plan, Costs& costs) {
   return true;
 }
 
-// Values that no machine has: all bits at random, after some of each size.
+// Values that no machine measures: all bits at random, after some of each size.
 bool AnyValuesComeBack(const Codec& codec) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 1000; ++round) {

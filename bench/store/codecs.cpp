@@ -32,7 +32,7 @@ std::vector<std::int64_t> DecodeVarints(std::string_view bytes, std::size_t rows
   return values;
 }
 
-// The length of the varints stands in front.
+// The length of the varints comes first.
 std::string EncodePressedVarints(const Column& column) {
   const std::string varints = EncodeVarints(column);
   std::string bytes;

@@ -7,8 +7,9 @@
 
 namespace stepscope {
 
-// The values of Facebook's Gorilla (VLDB 2015), as Prometheus and InfluxDB store them: the bits of
-// each double XOR those of the one before it, without the zeros around. Times are not in it.
+// The value codec of Facebook's Gorilla (VLDB 2015), as Prometheus and InfluxDB store values: the
+// bits of each double XOR those of the one before it, without the zeros around. Times are not
+// encoded.
 std::string EncodeGorilla(const std::vector<std::int64_t>& bits_of_doubles);
 
 std::vector<std::int64_t> DecodeGorilla(std::string_view bytes, std::size_t rows);
