@@ -1,4 +1,4 @@
-// GET /audit: who changed what.
+// GET /audit: changes, and who made them.
 
 #include "server/store/access/audit.h"
 

@@ -1,4 +1,4 @@
-// /tokens: made, listed, revoked. Their texts are shown once, when they are made.
+// /tokens: creates, lists and revokes tokens. Their texts are shown once, when they are created.
 
 #include "server/store/access/tokens.h"
 

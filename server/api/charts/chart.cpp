@@ -23,7 +23,7 @@ void Chart::Add(const std::string& node, TickTable table) {
     Series& series = series_[{name.metric, node, name.device}];
     Column& values = table.columns[column];
     const bool fresh = series.bins.empty() && series.samples.empty();
-    if (fresh && shortest_us >= bin_us_ && HasAny(values)) {  // each sample has a bin of its own
+    if (fresh && shortest_us >= bin_us_ && HasAny(values)) {  // a sample a bin
       const bool whole = values.present.empty();
       const std::int64_t between_us = whole ? shortest_us : ShortestUs(*at_us, values);
       series.samples = {at_us, std::move(values), between_us};
@@ -35,7 +35,7 @@ void Chart::Add(const std::string& node, TickTable table) {
   }
 }
 
-// For who adds more: the samples become bins.
+// Bins to add to: the samples become bins.
 Chart::Line& Chart::BinsOf(Series& series) const {
   if (!series.samples.empty()) {
     const ChartSamples samples = std::exchange(series.samples, {});
@@ -45,7 +45,7 @@ Chart::Line& Chart::BinsOf(Series& series) const {
   return series.bins;
 }
 
-// For who reads: those of samples are made in `room`.
+// Bins to read: bins of samples are made in `room`.
 const Chart::Line& Chart::BinsOf(const Series& series, Line& room) const {
   if (series.samples.empty()) return series.bins;
   room.clear();
@@ -57,7 +57,7 @@ void Chart::AddSamples(const std::vector<std::int64_t>& times, const Column& col
                        Line& line) const {
   const auto one = static_cast<double>(PowerOfTen(column.scale));
   Bin bin;
-  std::int64_t end_us = INT64_MIN;  // of the bin
+  std::int64_t end_us = INT64_MIN;  // the bin's
   for (std::size_t row = 0; row < times.size(); ++row) {
     if (!column.Has(row)) continue;
     const std::int64_t at_us = times[row];
@@ -70,7 +70,7 @@ void Chart::AddSamples(const std::vector<std::int64_t>& times, const Column& col
       bin.most = std::max(bin.most, value);
       continue;
     }
-    // The next bin mostly begins where the one before ended; dividing takes longer than the rest.
+    // The next bin mostly begins where the previous one ended; dividing takes longer than the rest.
     const bool follows = bin.count > 0 && at_us - end_us < bin_us_;
     if (bin.count > 0) Merge(line, bin);
     bin = {follows ? end_us : BinOf(at_us), at_us, at_us, 1, value, value, value};
@@ -85,8 +85,8 @@ void Chart::Add(const std::string& node, const NodeRollup& rollup, std::int64_t 
   const auto first = std::ranges::lower_bound(times, from_us) - times.begin();
   const auto last = std::ranges::upper_bound(times, to_us) - times.begin();
   const auto from = static_cast<std::size_t>(first), to = static_cast<std::size_t>(last);
-  constexpr std::size_t kTablesAtOnce = 4;  // that there is room for from the beginning
-  std::vector<std::int64_t> begins(to);     // of the bins of the chart, by row
+  constexpr std::size_t kTablesAtOnce = 4;  // bins that are reserved at the start
+  std::vector<std::int64_t> begins(to);     // the chart's bins, by row
   for (std::size_t row = from; row < to; ++row) begins[row] = BinOf(times[row]);
   for (const RollupDevice& device : DevicesOf(rollup.bins)) {
     Line& line = BinsOf(series_[{rollup.metric, node, *device.device}]);
@@ -138,7 +138,7 @@ void Chart::Unite(Bin& bin, const Bin& more) {
   bin.most = std::max(bin.most, more.most);
 }
 
-// Nearly always into the last bin or behind it.
+// A sample nearly always goes into the last bin or after it.
 void Chart::Merge(Line& line, const Bin& more) const {
   if (line.empty() || line.back().at_us < more.at_us) return line.push_back(more);
   if (line.back().at_us == more.at_us) return Unite(line.back(), more);
@@ -151,7 +151,7 @@ void Chart::Merge(Line& line, const Bin& more) const {
   Unite(*bin, more);
 }
 
-// A fold and one series more, which counts once in each of its bins. Both in the order of time.
+// Adds a series to a fold, counting once in each of its bins. Both in the order of time.
 Chart::Line Chart::WithMeans(const Line& fold, const Line& more) {
   Line both;
   both.reserve(std::max(fold.size(), more.size()));

@@ -12,53 +12,53 @@
 
 namespace stepscope {
 
-// What is written down of each series.
+// The parts of each series that are written as text.
 struct ChartText {
-  bool runs = false;  // of bins that follow each other, in place of the time of each
+  bool runs = false;  // adjacent bins, in place of the time of each
   bool least = true, mean = true, most = true;
 };
 
-// Samples on their way to a chart: for each series bins on a grid since the epoch, with least, mean
-// and greatest value. Where nothing was measured for as long as gap.h says stands one empty bin.
+// The samples of a chart: for each series bins on a grid since the epoch, with least, mean and
+// greatest value. A gap in the samples (gap.h) has one empty bin.
 class Chart {
  public:
   Chart(std::int64_t bin_us, std::int64_t interval_us)
       : bin_us_(bin_us), interval_us_(interval_us) {}
 
-  // Ticks of a node.
+  // Adds ticks of a node.
   void Add(const std::string& node, TickTable table);
-  // Rollups of a metric of a node, those in [from, to]. Their bins divide those of the chart. Where
+  // Adds rollups of a metric of a node, within [from, to]. Their bins divide the chart's. Where
   // they come without least and greatest, the chart has none either.
   void Add(const std::string& node, const NodeRollup& rollup, std::int64_t rollup_bin_us,
            std::int64_t from_us, std::int64_t to_us);
 
-  // Rollups of a metric that were folded, as a series of no node and no device.
+  // Adds folded rollups of a metric, as a series of no node and no device.
   void Add(const FoldedRollup& rollup, std::int64_t from_us, std::int64_t to_us);
 
   std::size_t lines() const { return series_.size(); }
-  std::size_t series() const;  // those that were folded, too
+  std::size_t series() const;  // folded ones included
   std::int64_t interval_us() const { return interval_us_; }
-  std::int64_t last_us() const;  // of the last sample of any series; 0 without one
+  std::int64_t last_us() const;  // the last sample's of any series; 0 without one
 
-  // The series of another chart, folded: one for each metric, of no node and no device. A bin has
-  // the least and the greatest value of all series, and what their means in this bin add up to.
+  // Folds the series of another chart: one for each metric, of no node and no device. A bin has the
+  // least and the greatest value of all series, and the sum of their means in this bin.
   void AddFolded(const Chart& chart);
 
-  // The series as objects of a list in JSON text, in the order of metric, node and device. Folded
-  // ones have `sum` and `of`, too.
+  // Appends the series as objects of a list in JSON text, in the order of metric, node and device.
+  // Folded ones have `sum` and `of`, too.
   void AppendTo(std::string& list, const ChartText& text = {}) const;
 
-  // Means by bin, for bins that begin at these times, of all series (of one metric, in no order).
-  // Where a bin without samples is no gap the one before it counts.
+  // The means of all series (of one metric, in no order) in bins that begin at these times. A bin
+  // without samples has the mean before it, where that is no gap.
   std::vector<HeatRow> Means(const std::vector<std::int64_t>& times) const;
 
   std::int64_t BinOf(std::int64_t at_us) const { return at_us - at_us % bin_us_; }
 
  private:
   struct Bin {
-    std::int64_t at_us = 0, first_us = 0, last_us = 0;  // its begin, and the samples in it
+    std::int64_t at_us = 0, first_us = 0, last_us = 0;  // its begin, and its samples
     double count = 0, sum = 0, least = 0, most = 0;
-    double weight = 1;  // of folded ones: sum / weight is what the means of the series add up to
+    double weight = 1;  // of folded bins: sum / weight is the sum of the series' means
   };
   using Line = std::vector<Bin>;  // in the order of time
   struct Series {
@@ -87,7 +87,7 @@ class Chart {
 
   std::int64_t bin_us_, interval_us_;
   std::map<SeriesKey, Series> series_;
-  std::map<std::string, std::size_t> folded_;  // how many series became one, by metric
+  std::map<std::string, std::size_t> folded_;  // the number of series that became one, by metric
 };
 
 }  // namespace stepscope

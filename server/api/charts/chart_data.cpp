@@ -12,10 +12,10 @@
 namespace stepscope {
 namespace {
 
-// Bins of all series: the page asks for 360 of each. They take 46 MB, up to twice that while they
-// grow, and their text half as much.
+// The bins of all series: the page asks for 360 of each. They take 46 MB, up to twice that while
+// they grow, and their text half as much.
 constexpr std::size_t kMostCells = kMostSeries * 360;
-// An hour at two ticks a second is asked for most, and is one statement; behind it begins another.
+// An hour at two ticks a second is requested most, and is one batch; the next one begins after it.
 constexpr std::int64_t kTicksAtOnce = 7'320;
 constexpr std::int64_t kLeastBatchUs = 600'000'000, kMostBatchUs = 3'660'000'000;
 static_assert(kMostBatchUs <= kShortUs);
@@ -39,7 +39,8 @@ Status CheckSeries(const ChartQuery& query, const Chart& chart) {
              chart.lines(), bins, kMostCells));
 }
 
-// Of one metric that was asked for by name: the page asks for many, of which some are not there.
+// Checks only a metric that was asked for alone: the page asks for many, of which some do not
+// exist.
 Status CheckRollups(Connection& connection, const ChartQuery& query, const Chart& chart) {
   const std::int64_t bin_us = RollupBin(query.bin_us);
   if (bin_us == 0 || chart.lines() > 0 || query.filter.metrics.size() != 1) return {};
@@ -103,8 +104,8 @@ Status AddNodeSamples(Connection& connection, const ChartQuery& query, const Nod
 
 namespace {
 
-// In one snapshot: a frame that is compacted meanwhile would else count twice. The first series too
-// many ends it: all of a large job take a gigabyte before anybody could refuse them.
+// Reads in one snapshot, or a frame that is compacted meanwhile would count twice. The first series
+// too many ends it: all series of a large job take a gigabyte before anybody could refuse them.
 Status AddRollups(Connection& connection, const ChartQuery& query, std::int64_t bin_us,
                   Chart& chart) {
   const Result<Transaction> snapshot = Transaction::Snapshot(connection);

@@ -13,10 +13,10 @@
 namespace stepscope {
 namespace {
 
-// Bins by node, of the rows of rollups that they belong to.
+// Bins by node, for each row of rollups.
 using Fresh = std::map<RollupKey, std::map<std::int64_t, std::vector<TickTable>>>;
 
-// What is in no rollup yet.
+// The samples that are in no rollup yet.
 Result<Fresh> ReadFresh(Connection& connection, const ChartQuery& query,
                         const RollupQuery& wanted) {
   const std::int64_t only = query.nodes.size() == 1 ? query.nodes[0].node_id : 0;
@@ -37,14 +37,14 @@ void Draw(const FoldedRollup& rollup, const ChartQuery& query, Chart& chart) {
   chart.Add(rollup, query.from_us, query.to_us);
 }
 
-// Rollups of nodes, in the order of metrics, folded over the nodes as they come: what lies in them
-// takes a hundred times what it is folded to.
+// Folds rollups of nodes, in the order of metrics, as they are read: they take a hundred times the
+// memory of their fold.
 class NodesFold {
  public:
   NodesFold(const ChartQuery& query, Fresh fresh, Chart& chart)
       : query_(query), fresh_(std::move(fresh)), chart_(chart) {}
 
-  // A row of a node, of which there is one.
+  // Adds a node's row, of which there is one.
   Status Add(const RollupKey& key, std::int64_t node_id, TickTable bins) {
     if (Status drawn = key.metric == metric_ ? Status() : DrawMetric(); !drawn) return drawn;
     metric_ = key.metric;
@@ -67,7 +67,7 @@ class NodesFold {
  private:
   RollupFold& FoldOf(const RollupKey& key) { return folds_.try_emplace(key, key).first->second; }
 
-  // With what is fresh of nodes without a row.
+  // Adds fresh bins of nodes without a row.
   Status DrawMetric() {
     auto fresh = fresh_.lower_bound({RollupBin(query_.bin_us), metric_, INT64_MIN});
     while (fresh != fresh_.end() && fresh->first.metric == metric_) {
@@ -83,10 +83,10 @@ class NodesFold {
   Fresh fresh_;
   Chart& chart_;
   std::string metric_;
-  std::map<RollupKey, RollupFold> folds_;  // of this metric
+  std::map<RollupKey, RollupFold> folds_;  // the current metric's
 };
 
-// From the rollups of the nodes that the query wants, and the fresh ones.
+// Draws the rollups of the wanted nodes, and fresh samples.
 Status DrawNodes(Connection& connection, const ChartQuery& query, const RollupQuery& wanted,
                  Fresh fresh, Chart& chart) {
   NodesFold fold(query, std::move(fresh), chart);
@@ -99,7 +99,7 @@ Status DrawNodes(Connection& connection, const ChartQuery& query, const RollupQu
   return read ? fold.Finish() : read;
 }
 
-// Folded rollups where there are some to which nothing came, and the nodes' own for the rest.
+// Draws folded rollups where no fresh samples belong to them, and the nodes' rollups for the rest.
 Status DrawJob(Connection& connection, const ChartQuery& query, const RollupQuery& wanted,
                Fresh fresh, Chart& chart) {
   std::set<RollupKey> others;
@@ -110,7 +110,7 @@ Status DrawJob(Connection& connection, const ChartQuery& query, const RollupQuer
     return CheckSeries(query, chart);
   });
   if (!read) return read;
-  // A metric at a time: each has chunks of its own.
+  // Draws a metric at a time: each has chunks of its own.
   for (auto from = others.begin(); from != others.end();) {
     RollupQuery one = wanted;
     one.filter.metrics = {from->metric};
@@ -127,7 +127,7 @@ Status DrawJob(Connection& connection, const ChartQuery& query, const RollupQuer
   return {};
 }
 
-// In one snapshot: a frame that is compacted meanwhile would else count twice.
+// Reads in one snapshot, or a frame that is compacted meanwhile would count twice.
 Status DrawRollups(Connection& connection, const ChartQuery& query, std::int64_t bin_us,
                    Chart& chart) {
   const Result<Transaction> snapshot = Transaction::Snapshot(connection);

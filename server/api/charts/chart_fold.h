@@ -4,9 +4,9 @@
 
 namespace stepscope {
 
-// One series for each metric, over all series that the query names. From rollups where the bins are
-// wide enough for them, and these folded already where the query is about all nodes and devices;
-// else from every sample. Fails as FillChart does.
+// Fills a chart with one series for each metric, over all series that the query names. From rollups
+// where the bins are wide enough, and from folded ones where the query is about all nodes and
+// devices; else from every sample. Fails as FillChart does.
 Status FillFolded(Connection& connection, const ChartQuery& query, Chart& chart);
 
 }  // namespace stepscope

@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kSilentUs = 60'000'000;  // a node silent for longer holds no one back
+constexpr std::int64_t kSilentUs = 60'000'000;  // a node silent for longer delays no cursor
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::optional<ChartCursor> DecodeCursor(const std::string& text) {
   const Result<std::int64_t> bin = ParseInt(parts[0], "bin"), begin = ParseInt(parts[1], "begin");
   const bool good = bin && begin && *bin > 0 && *bin <= kLatestUs && *begin >= 0 &&
                     *begin <= kLatestUs &&
-                    *bin == ChartBin(*bin);  // or such wide bins were made of every sample
+                    *bin == ChartBin(*bin);  // else such wide bins would be made of every sample
   return good ? std::optional(ChartCursor{*bin, *begin}) : std::nullopt;
 }
 

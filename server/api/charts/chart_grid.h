@@ -16,7 +16,7 @@ struct ChartGrid {
   std::int64_t from_us = 0, to_us = 0, bin_us = 1, interval_us = 1;
 };
 
-// Where an answer ended: its bins, and the one the next answer begins with.
+// The end of an answer: the width of its bins, and the bin that the next answer begins with.
 struct ChartCursor {
   std::int64_t bin_us = 0, begin_us = 0;
 };
@@ -24,14 +24,15 @@ struct ChartCursor {
 std::string EncodeCursor(const ChartCursor& cursor);
 std::optional<ChartCursor> DecodeCursor(const std::string& text);
 
-// Some nodes lag: the next answer begins where the slowest live one stands. 0 without ticks.
+// The last tick of the slowest live node, where the next answer begins, since some nodes lag. 0
+// without ticks.
 std::int64_t SlowestLive(const std::vector<TickRange>& ranges);
 
-// What the query (from_us, to_us, points) and the cursor that it goes on from ask for of a job.
+// The grid for a query (from_us, to_us, points) and the cursor that it continues from.
 ChartGrid ChooseGrid(const JobRow& job, const std::vector<TickRange>& ranges, const Query& query,
                      const std::optional<ChartCursor>& since);
 
-// What a chart on this grid shows of the job: by metric, node, device, fold and values.
+// The content of a chart on this grid: by metric, node, device, fold and values.
 ChartQuery ToChartQuery(const Query& query, const ChartGrid& grid, const JobRow& job,
                         const std::vector<NodeBrief>& nodes);
 

@@ -1,4 +1,3 @@
-// Charts as text of JSON.
 
 #include <algorithm>
 #include <span>
@@ -12,8 +11,8 @@
 namespace stepscope {
 namespace {
 
-// The times of bins, as a member of an object that is open: one by one, or as runs of bins that
-// follow each other, [begin of the first, how many].
+// Writes the times of bins, as a member of an open object: one by one, or as runs of adjacent bins,
+// [begin of the first, number].
 class TimeList {
  public:
   TimeList(std::string& object, std::int64_t bin_us, bool runs)
@@ -48,7 +47,7 @@ class TimeList {
 
 }  // namespace
 
-// take(time, bin) for each bin, and with null for the empty one in each gap.
+// Calls take(time, bin) for each bin, and with null for the empty bin in each gap.
 template <typename Take>
 void Chart::ForEachEntry(const Line& line, Take take) const {
   const std::int64_t least_gap_us = LeastGapUs(line);
@@ -62,8 +61,8 @@ void Chart::ForEachEntry(const Line& line, Take take) const {
   }
 }
 
-// take(time, values) for samples in bins that follow each other, the first of which begins then,
-// and gap(time) for the empty bin in each gap.
+// Calls take(time, values) for samples in adjacent bins, the first of which begins then, and
+// gap(time) for the empty bin in each gap.
 template <typename Take, typename Gap>
 void Chart::ForEachRun(const ChartSamples& samples, Take take, Gap gap) const {
   const std::int64_t least_gap_us = stepscope::LeastGapUs(interval_us_, samples.shortest_us);
@@ -81,7 +80,8 @@ void Chart::ForEachRun(const ChartSamples& samples, Take take, Gap gap) const {
     if (!follows && times[first] - before_us > least_gap_us) gap(end_us);
     end_us = begin_us + width_us;
     for (++row; row < times.size() && samples.column.Has(row); ++row) {
-      // The next bin mostly begins where the one before ended; dividing takes longer than the rest.
+      // The next bin mostly begins where the previous one ended; dividing takes longer than the
+      // rest.
       if (times[row] < end_us || times[row] - end_us >= width_us) break;
       end_us += width_us;
     }
@@ -90,7 +90,7 @@ void Chart::ForEachRun(const ChartSamples& samples, Take take, Gap gap) const {
   }
 }
 
-// Series that follow each other mostly have the same times, and so the same gaps.
+// Adjacent series mostly have equal times, and so equal gaps.
 bool Chart::HaveSameTimes(const Series& series, const Series& other) {
   const ChartSamples &samples = series.samples, &others = other.samples;
   if (samples.empty() != others.empty()) return false;
@@ -103,17 +103,17 @@ bool Chart::HaveSameTimes(const Series& series, const Series& other) {
   });
 }
 
-// All columns in one pass, since the bins of a long line do not fit into the processor's cache.
-// Where each bin is one sample, its least, mean and greatest value are written once.
+// Writes all columns in one pass, since the bins of a long line do not fit into the processor's
+// cache. Where each bin is one sample, its least, mean and greatest value are written once.
 struct Chart::Columns {
   explicit Columns(const ChartText& wanted) : text(wanted) {}
 
   const ChartText text;
   std::string least, mean, most, sum;
-  const Series* before = nullptr;           // the series whose times stand in the list
-  std::size_t times_at = 0, times_end = 0;  // there
+  const Series* before = nullptr;           // the series whose times are in the list
+  std::size_t times_at = 0, times_end = 0;  // their position in the list
 
-  // Where nearly all are of one sample, dividing takes as long as the rest.
+  // Where nearly all bins have one sample, dividing takes as long as the rest.
   static double MeanOf(const Bin& bin) { return bin.count == 1 ? bin.sum : bin.sum / bin.count; }
 
   void Read(const Chart& chart, const Line& line, bool samples, bool folded, TimeList* times) {
@@ -131,7 +131,7 @@ struct Chart::Columns {
   }
 
   void Read(const Chart& chart, const ChartSamples& samples, TimeList* times) {
-    constexpr std::uint8_t kMostDecimals = 4;  // of a real number
+    constexpr std::uint8_t kMostDecimals = 4;  // bytes of a real number
     const std::uint8_t scale = samples.column.scale;
     const auto one = static_cast<double>(PowerOfTen(scale));
     least.assign(1, '[');
@@ -153,7 +153,7 @@ struct Chart::Columns {
     Read(chart, series.samples, times);
   }
 
-  // With the times at the end of the object, written or copied.
+  // Writes the times at the end of the object, or copies them.
   void ReadWithTimes(const Chart& chart, const Series& series, bool samples, bool folded,
                      std::string& object) {
     if (before && HaveSameTimes(series, *before)) {
@@ -190,7 +190,7 @@ void Chart::Write(const SeriesKey& key, const Series& series, Columns& columns,
                       {"unit", metric ? metric->unit : ""}};
   if (folded) head["of"] = fold->second;
   OpenObject(list, Dump(head));
-  // A chart of means alone may have been drawn without the others.
+  // A chart of means alone may have been drawn without least and greatest.
   const bool drawn = !folded && (columns.text.least || columns.text.most);
   const bool samples =
       !series.samples.empty() ||
@@ -201,13 +201,13 @@ void Chart::Write(const SeriesKey& key, const Series& series, Columns& columns,
 
 void Chart::AppendTo(std::string& list, const ChartText& text) const {
   const std::size_t values = std::size_t{text.least} + text.mean + text.most;
-  const std::size_t text_of_bin = (text.runs ? 0 : 17) + 8 * values;  // bytes, of some digits each
+  const std::size_t text_of_bin = (text.runs ? 0 : 17) + 8 * values;  // bytes: some digits a value
   std::size_t bins = 0;
   for (const auto& [key, each] : series_) {
     bins += each.samples.empty() ? each.bins.size() : each.samples.at_us->size();
   }
   list.reserve(list.size() + bins * text_of_bin);
-  Columns columns(text);  // one for all lines: their memory is kept
+  Columns columns(text);  // one object for all lines, to keep its memory
   for (const auto& [key, each] : series_) {
     if (!each.bins.empty() || !each.samples.empty()) Write(key, each, columns, list);
   }

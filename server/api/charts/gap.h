@@ -5,7 +5,7 @@
 
 namespace stepscope {
 
-// From how much time without a sample on a gap is drawn: two intervals of the job, or twice the
+// The time without a sample from which on a gap is drawn: two intervals of the job, or twice the
 // shortest time between two samples of the series, since agents read some sources only every few
 // seconds and one every minute.
 inline std::int64_t LeastGapUs(std::int64_t interval_us, std::int64_t shortest_us) {

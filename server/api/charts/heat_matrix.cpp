@@ -10,7 +10,7 @@ bool IsDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The number that a text begins with, without zeros before it; taken off the text.
+// Takes the number that a text begins with, without leading zeros, off the text.
 std::string_view TakeNumber(std::string_view& text) {
   std::size_t end = 0, begin = 0;
   while (end < text.size() && IsDigit(text[end])) ++end;
@@ -20,7 +20,7 @@ std::string_view TakeNumber(std::string_view& text) {
   return number;
 }
 
-// Below, above or 0; a run of digits counts as the number it is.
+// Less than, greater than or equal 0; a run of digits compares as a number.
 int Compare(std::string_view a, std::string_view b) {
   while (!a.empty() && !b.empty()) {
     if (IsDigit(a[0]) && IsDigit(b[0])) {
@@ -36,7 +36,7 @@ int Compare(std::string_view a, std::string_view b) {
   return a.empty() ? (b.empty() ? 0 : -1) : 1;
 }
 
-// "07" and "7" count the same and are two names.
+// "07" and "7" compare as equal numbers and are two names.
 int Order(const std::string& a, const std::string& b) {
   const int order = Compare(a, b);
   return order != 0 ? order : a.compare(b);

@@ -7,16 +7,16 @@
 
 namespace stepscope {
 
-// One device of a node: a value for each column, none where nothing was measured.
+// A device of a node: a value for each column, none where nothing was measured.
 struct HeatRow {
   std::string node, device;
   std::vector<std::optional<double>> values;
 };
 
-// As people count: node 9 before node 10, GPU 2 before GPU 10.
+// Sorts as people count: node 9 before node 10, GPU 2 before GPU 10.
 void SortRows(std::vector<HeatRow>& rows);
 
-// A byte for each value, row by row: 0 at `low` to 254 at `high`, the ends of all values.
+// Writes a byte for each value, row by row: 0 at `low` to 254 at `high`, the ends of all values.
 struct HeatMatrix {
   static constexpr unsigned char kNothing = 255;
 

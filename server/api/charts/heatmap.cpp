@@ -23,7 +23,7 @@ constexpr QueryParameter kHeatmapQuery[] = {
     {"rows", QueryParameter::kInteger, 1, 2'000},
 };
 
-// How wide the columns are, and where each begins: on a grid since the epoch, as in charts.
+// The width of the columns, and the begin of each: on a grid since the epoch, as in charts.
 struct Grid {
   std::int64_t bin_us = 1;
   std::vector<std::int64_t> times;

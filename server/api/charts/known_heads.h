@@ -10,10 +10,10 @@
 namespace stepscope {
 
 // The heads of jobs as they were last read. They only tell which ticks a request most likely reads
-// (LoadHeadAndTicks): nobody is shown them. Safe from any thread.
+// (LoadHeadAndTicks), and are never shown. Safe from any thread.
 class KnownHeads {
  public:
-  // Null when there is none.
+  // Null for a job without one.
   std::shared_ptr<const JobHead> Find(const std::string& job) const {
     return heads_.Read([&](const Heads& heads) -> std::shared_ptr<const JobHead> {
       const auto found = heads.find(job);
@@ -27,7 +27,7 @@ class KnownHeads {
     heads_.Change([&](Heads& heads) {
       // With so many jobs at once a chart takes a second round trip now and then.
       if (heads.size() >= kMostJobs && !heads.contains(known->job.name)) heads.clear();
-      heads[known->job.name].swap(known);  // what is replaced is freed outside of the lock
+      heads[known->job.name].swap(known);  // the replaced head is freed outside of the lock
     });
   }
 

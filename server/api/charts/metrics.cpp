@@ -33,7 +33,7 @@ constexpr QueryParameter kChartQuery[] = {
 };
 constexpr std::int64_t kMostBins = 10'000;
 
-// What cannot be seen from one parameter alone.
+// Finds faults that one parameter alone does not show.
 std::optional<SeriesFault> FindFault(const Query& query, const std::optional<ChartCursor>& since,
                                      const std::vector<NodeBrief>& nodes) {
   if (auto fault = FindSeriesFault(query, nodes)) return fault;
@@ -62,8 +62,8 @@ OrderedJson AgentsOf(const std::vector<NodeBrief>& nodes) {
   return list;
 }
 
-// Where an answer ends the next one goes on. Of a range of one node that is where the chart itself
-// ends; who follows goes on with the node, also where the metric is silent.
+// The next answer continues where this one ends. For a range of one node that is the end of the
+// chart itself; who follows with a cursor continues with the node, also where the metric is silent.
 RangesWanted WantedRanges(const Query& query) {
   const bool begins = query.Has("from_us") || query.Has("since");
   const bool range = query.Has("from_us") && query.Has("to_us") && !query.Has("since");

@@ -29,15 +29,15 @@ constexpr QueryParameter kPercentileQuery[] = {
 };
 constexpr double kShares[] = {0.05, 0.50, 0.95};
 constexpr const char* kNames[] = {"p5", "p50", "p95"};
-constexpr std::size_t kMostEntries = 1'000'000;  // of all series of an answer
+constexpr std::size_t kMostEntries = 1'000'000;  // entries of all series of an answer
 
-// JSON by metric, node and device.
+// The JSON of each series, by metric, node and device.
 using Answers = std::map<std::tuple<std::string, std::string, std::string>, std::string>;
 
-// Which samples get an entry, and where an empty one says that nothing was measured.
+// The samples that get an entry, and the gaps, which get an empty one.
 struct Entries {
   std::vector<std::size_t> ends;
-  std::vector<std::int64_t> gap_after_us;  // for each end: where the gap behind it is drawn; or -1
+  std::vector<std::int64_t> gap_after_us;  // for each end: the time of the gap after it; or -1
 };
 
 Entries ChooseEntries(const SampleSeries& series, const SeriesRange& range, std::size_t points,
@@ -46,7 +46,7 @@ Entries ChooseEntries(const SampleSeries& series, const SeriesRange& range, std:
   const auto first = static_cast<std::size_t>(begin - series.at_us.begin());
   Entries entries;
   entries.ends = EvenEnds(first, series.at_us.size(), whole ? 1 : points);
-  // A gap that is narrower than the entries are apart would not be seen.
+  // A gap that is narrower than the distance of entries would not be seen.
   const std::int64_t apart_us = (range.to_us - range.from_us) / static_cast<std::int64_t>(points);
   std::int64_t shortest_us = INT64_MAX;
   for (std::size_t i = first + 1; i < series.at_us.size(); ++i) {
@@ -64,7 +64,7 @@ Entries ChooseEntries(const SampleSeries& series, const SeriesRange& range, std:
   return entries;
 }
 
-// append(i) for each entry, and gap(time) for the empty ones where a gap is.
+// Calls append(i) for each entry, and gap(time) for the empty entry of each gap.
 template <typename Append, typename Gap>
 void ForEachEntry(const Entries& entries, Append append, Gap gap) {
   for (std::size_t i = 0; i < entries.ends.size(); ++i) {
@@ -108,7 +108,7 @@ std::vector<std::vector<std::int64_t>> Calculate(const SampleSeries& series, con
   return rows;
 }
 
-// Before the range stand the samples that the first windows reach back to.
+// The query begins earlier than the range, by the samples that the first windows reach back to.
 TickQuery TicksOf(const SeriesRange& range, const NodeBrief& node, std::int64_t window) {
   const std::int64_t before_us = std::min(range.from_us, window * range.interval_us);
   return {.job_id = range.job.job_id,
@@ -133,7 +133,7 @@ Result<Reply> AnswerPercentiles(Connection& connection, const Request& request,
     if (!read) return read.error();
     for (const SampleSeries& series : *read) {
       const Entries entries = ChooseEntries(series, range, points, window == 0);
-      if (entries.ends.empty()) continue;  // all before the range
+      if (entries.ends.empty()) continue;  // all are before the range
       if (entries.ends.size() > entries_left) {
         return Query::Refuse(request, "points", "are too many for so many series");
       }

@@ -8,7 +8,7 @@
 
 namespace stepscope {
 
-// Pieces that answers are made of.
+// Parts of answers.
 
 Reply JsonReply(const OrderedJson& json, int status = 200);
 

@@ -11,12 +11,12 @@
 
 namespace stepscope {
 
-// A JSON body being checked: every getter notes a fault with its JSON pointer and gives something
-// harmless. Use what was read only when there is no fault.
+// A JSON body being checked: every getter notes a fault with its JSON pointer and returns a
+// harmless value. Use the values only when there is no fault.
 class Body {
  public:
-  // Faulty when the text is not JSON or not an object; then nothing else is noted, for nothing is
-  // known of what it says. An empty body counts as {}.
+  // Faulty when the text is not a JSON object; then nothing else is noted, for its content is
+  // unknown. An empty body counts as {}.
   explicit Body(const Request& request);
 
   const Json& root() const { return root_; }
@@ -24,7 +24,7 @@ class Body {
   Reply Refusal(const Request& request) const;  // 400 with all faults
   void Note(std::string pointer, const std::string& detail);
 
-  // Members of `object`, which stands at `pointer`. A member that is absent gives the fallback.
+  // Members of `object`, which is at `pointer`. An absent member gives the fallback.
   void AllowOnly(const Json& object, const std::string& pointer,
                  std::initializer_list<std::string_view> names);
   std::string Text(const Json& object, const std::string& pointer, const char* name,

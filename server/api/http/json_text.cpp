@@ -13,10 +13,10 @@ namespace stepscope {
 namespace {
 
 constexpr std::uint64_t kUnit = 10'000;  // four decimals
-// Beyond it a double has no such decimals, and its integer would not fit.
+// Greater doubles have no such decimals, and their integers would not fit.
 constexpr double kLargestFixed = 9e14;
-// Below it four decimals are too few digits, of a learning rate for one: it has six of its own,
-// down to what no sample is less than.
+// Smaller values, such as learning rates, need more digits than four decimals: they get six digits,
+// down to kLeast, the smallest sample.
 constexpr double kLeastFixed = 0.1, kLeast = 1e-9;
 constexpr int kDigits = 6;
 
@@ -32,7 +32,7 @@ constexpr auto kFours = [] {
   return fours;
 }();
 
-// A number that is known when this is compiled.
+// A number that is known at compile time.
 template <std::uint8_t kNumber>
 using Known = std::integral_constant<std::uint8_t, kNumber>;
 
@@ -49,14 +49,15 @@ char* PutFour(char* to, std::uint64_t number) {
   return to + 4;
 }
 
-// As many digits as a number below 10^4 has.
+// Writes the digits of a number below 10^4.
 [[gnu::always_inline]] inline char* PutUpToFour(char* to, std::uint64_t number) {
   const std::size_t zeros = std::size_t{number < 1'000} + (number < 100) + (number < 10);
-  std::memcpy(to, &kFours[4 * number + zeros], 4);  // more than it has; what follows covers that
+  std::memcpy(to, &kFours[4 * number + zeros],
+              4);  // more than it has; later digits overwrite the rest
   return to + 4 - zeros;
 }
 
-// As many as one below 10^8 has.
+// Writes the digits of a number below 10^8.
 char* PutShort(char* to, std::uint64_t number) {
   if (number < kUnit) return PutUpToFour(to, number);
   return PutFour(PutUpToFour(to, number / kUnit), number % kUnit);
@@ -72,7 +73,7 @@ char* PutNumber(char* to, std::uint64_t number) {
   return PutEight(PutNumber(to, number / kEightDigits), number % kEightDigits);
 }
 
-// Behind the point, without zeros at the end; nothing at all when they are all zeros.
+// The decimals, without zeros at the end; none at all when they are all zeros.
 [[gnu::always_inline]] inline char* PutDecimals(char* to, std::uint64_t rest, std::uint8_t scale) {
   if (rest == 0) return to;
   *to = '.';
@@ -84,7 +85,7 @@ char* PutNumber(char* to, std::uint64_t number) {
     PutFour(to + 1, rest);
     std::uint32_t digits = 0;
     std::memcpy(&digits, to + 1, sizeof(digits));
-    // The last digit stands in the highest byte: how many '0' there are from it on.
+    // The last digit is in the highest byte: counts the '0' from there on.
     return to + 5 - std::countl_zero(digits ^ 0x30303030U) / 8;
   }
   char* const end = to + 1 + scale;
@@ -95,7 +96,7 @@ char* PutNumber(char* to, std::uint64_t number) {
   return last;
 }
 
-// `unit` is 10^scale; where it is known beforehand, nothing is divided by it.
+// `unit` is 10^scale; where it is known at compile time, nothing is divided by a variable.
 [[gnu::always_inline]] inline char* PutScaled(char* to, std::int64_t value, std::uint64_t unit,
                                               std::uint8_t scale) {
   const auto bits = static_cast<std::uint64_t>(value);
@@ -122,7 +123,7 @@ void NumberList::Begin() {
   comma_ = true;
 }
 
-// Times that follow each other mostly begin with the same digits.
+// Adjacent times mostly begin with the same digits.
 void NumberList::Int(std::int64_t value) {
   Begin();
   const auto number = static_cast<std::uint64_t>(value);
@@ -148,7 +149,7 @@ void NumberList::Pair(std::int64_t one, std::int64_t other) {
   *end_++ = ']';
 }
 
-// Where the scale is known when this is compiled, nothing is divided by a variable.
+// With a scale known at compile time, nothing is divided by a variable.
 void NumberList::Scaled(std::span<const std::int64_t> values, std::uint8_t scale) {
   const auto append = [&](auto unit, auto decimals) {
     Append(values,
@@ -166,14 +167,14 @@ void NumberList::Scaled(std::span<const std::int64_t> values, std::uint8_t scale
   }
 }
 
-// As many at a time as there is room for.
+// Writes as many at a time as there is room for.
 template <typename Put>
 void NumberList::Append(std::span<const std::int64_t> values, Put put) {
   while (!values.empty()) {
     Begin();
     const auto room = static_cast<std::size_t>(text_.data() + text_.size() - end_) / kLongest;
     const std::size_t count = std::clamp<std::size_t>(room, 1, values.size());
-    char* to = put(end_, values.front());  // one that stays in a register
+    char* to = put(end_, values.front());  // a local copy, which stays in a register
     for (const std::int64_t value : values.subspan(1, count - 1)) {
       *to++ = ',';
       to = put(to, value);

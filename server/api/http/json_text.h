@@ -8,11 +8,11 @@
 
 namespace stepscope {
 
-// JSON written as text, for answers with thousands of numbers: a tree of them costs more than what
-// they say.
+// JSON written as text, for answers with thousands of numbers: a tree of them would cost more than
+// their content.
 
-// Numbers at the end of a list that was opened, each with a comma in front unless the list begins
-// with it. They stand in the list once the object is gone: nobody else may write there before.
+// Writes numbers at the end of an open list, each with a comma in front unless the list begins with
+// it. They are in the list once this object is gone: nobody else may write there before.
 class NumberList {
  public:
   explicit NumberList(std::string& list);
@@ -25,11 +25,11 @@ class NumberList {
   // value / 10^scale, with every digit; scale is 0 to 18. Many at once take half the time.
   void Scaled(std::int64_t value, std::uint8_t scale) { Scaled(std::span(&value, 1), scale); }
   void Scaled(std::span<const std::int64_t> values, std::uint8_t scale);
-  void Real(double value);  // with four decimals, those of Rounded(); of small ones six digits
+  void Real(double value);  // with four decimals, as Rounded(); small numbers with six digits
   void Null();
 
  private:
-  static constexpr std::size_t kLongest = 48;  // of a number, or two, with its comma
+  static constexpr std::size_t kLongest = 48;  // bytes of one or two numbers with their commas
 
   void Begin();
   void Flush();
@@ -40,13 +40,13 @@ class NumberList {
   bool comma_;
   std::array<char, 4096> text_;
   char* end_;
-  std::uint64_t high_ = 0;  // of the last large integer: all but eight digits,
+  std::uint64_t high_ = 0;  // the last large integer without its last eight digits,
   std::size_t high_size_ = 0;
-  std::array<char, 12> high_text_{};  // as text
+  std::array<char, 12> high_text_{};  // and its text
 };
 
-// One more object of a list, or one more member of an object, that stays open for more: who opened
-// it appends '}' or ']'. `object` is its text so far.
+// Opens an object in a list, or a member of an object, for more content: the caller appends '}' or
+// ']'. `object` is its text so far.
 void OpenObject(std::string& list, std::string_view object);
 void OpenList(std::string& object, std::string_view name);
 

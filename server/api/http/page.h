@@ -5,9 +5,9 @@
 
 namespace stepscope {
 
-// Pieces of answers that list things page by page.
+// Parts of answers that list things page by page.
 
-// Why there is no page: a cursor that is not of this list is refused, all else is the error.
+// The reply when there is no page: a cursor of another list is refused, all else is the error.
 Result<Reply> PageFault(const Request& request, const Error& error);
 
 // {"items": [...], "next": cursor or null, "total": N} of a page as server/store gives it.

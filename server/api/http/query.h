@@ -13,7 +13,7 @@
 
 namespace stepscope {
 
-// One query parameter that a call takes.
+// A query parameter that a call takes.
 struct QueryParameter {
   enum Kind {
     kText,     // `least` to `most` bytes of valid UTF-8 without control characters
@@ -34,8 +34,8 @@ inline constexpr QueryParameter kCursorParameter = {"cursor", QueryParameter::kC
 inline constexpr QueryParameter kLimitParameter = {"limit", QueryParameter::kInteger, 1, 500};
 inline constexpr QueryParameter kPageQuery[] = {kCursorParameter, kLimitParameter};
 
-// The query of a request, checked against the table of its call: what is not in the table is
-// refused. Read values only when there is no fault.
+// The query of a request, checked against the table of its call: other parameters are refused. Read
+// values only when there is no fault.
 class Query {
  public:
   Query(const Request& request, std::span<const QueryParameter> table);
@@ -43,7 +43,7 @@ class Query {
   const std::vector<Fault>& faults() const { return faults_; }
   // 400 with all faults.
   Reply Refusal(const Request& request) const;
-  // The same for what only the handler can see.
+  // 400 for a fault that only the handler can see.
   static Reply Refuse(const Request& request, std::string parameter, std::string detail);
 
   bool Has(std::string_view name) const { return values_.contains(name); }

@@ -14,13 +14,13 @@ namespace {
 
 using Permits = std::counting_semaphore<>;
 
-// One that is taken; free again in the end, whatever a handler throws.
+// A permit that was acquired; released in the end, whatever a handler throws.
 struct Permit {
   Permits& permits;
   ~Permit() { permits.release(); }
 };
 
-// What the path names, or where the new thing stands.
+// The name in the path, or the location of the new thing.
 std::string TargetOf(const PathParameters& path, const Reply& reply) {
   if (!path.empty()) return path.begin()->second;
   const auto location =

@@ -18,7 +18,7 @@ namespace stepscope {
 
 class JobSummaries;
 
-// What the handlers work with. Outlives the server that calls them.
+// The parts that handlers work with. Outlives the server that calls them.
 struct Api {
   Database& database;
   const Clock& clock;
@@ -29,7 +29,7 @@ struct Api {
   std::string public_url;  // without a slash at its end
   std::string version;
   std::string data_dir;                     // whose free space counts
-  std::vector<NewJob::Rule> default_rules;  // of jobs that name none
+  std::vector<NewJob::Rule> default_rules;  // rules of jobs that name none
   // Seals a webhook's secret for the database.
   std::function<Result<std::string>(const std::string&)> seal;
   // Whether messages may go to this URL; the error says why not.
@@ -47,24 +47,24 @@ Route ForDatabase(const Api& api, Right right, std::string_view method, std::str
 // A call that programs use to read much: refused first when the service is short.
 Route Bulk(Route route);
 
-// At most so many calls at once: further ones are told to come back (429), and take neither a
-// connection nor a turn of those that wait. `what` names them in the plural.
+// At most so many calls at once: further ones get 429, and take neither a connection nor a place in
+// the queue. `what` names the calls in the plural.
 Route AtMost(int most, std::string_view what, Route route);
 
-// The same for one that changes something: all it does is one transaction, together with a row that
-// says who did it (`action`: "webhook.create"). Rolled back when the answer is not a success. On a
-// disk that is nearly full only DELETE goes on.
+// A ForDatabase call that changes something: it is one transaction, together with a row that names
+// the caller (`action`: "webhook.create"). Rolled back when the answer is not a success. On a disk
+// that is nearly full only DELETE is answered.
 Route ForChange(const Api& api, Right right, std::string_view method, std::string_view pattern,
                 std::string_view action, DatabaseCall call);
 
-// What this process remembers is forgotten when the change is committed, not before: another
-// request could else remember it once more. `forget` gets the {id} of the path.
+// Forgets what this process remembers when the change is committed, not before: another request
+// could remember it once more. `forget` gets the {id} of the path.
 Route Forgetting(Route route, std::function<void(const std::string& id)> forget);
 
 // All calls, in the order of openapi.yaml.
 std::vector<Route> ApiRoutes(const Api& api);
 
-// One file each.
+// One function and one file for each resource.
 std::vector<Route> JobRoutes(const Api& api);
 std::vector<Route> JobChangeRoutes(const Api& api);
 std::vector<Route> RemovalRoutes(const Api& api);
@@ -94,7 +94,7 @@ std::vector<Route> IngestRoutes(const Api& api);
 std::vector<Route> HealthRoutes(const Api& api);
 std::vector<Route> PrometheusRoutes(const Api& api);
 
-// The web UI, where no route stands.
+// The web UI, at addresses without a route.
 Reply AnswerStatic(const Request& request);
 
 }  // namespace stepscope

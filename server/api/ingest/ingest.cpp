@@ -1,4 +1,4 @@
-// POST /ingest/frames: where agents send.
+// POST /ingest/frames: the frames of agents.
 
 #include "server/ingest/ingest.h"
 
@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-constexpr const char* kAskAgainSeconds = "600";  // where a day's worth is used up
+constexpr const char* kAskAgainSeconds = "600";  // the answer where a day's quota is used up
 
 Reply ToReply(const PushReply& push, const Request& request) {
   if (push.status == 200) {
@@ -27,8 +27,8 @@ Reply ToReply(const PushReply& push, const Request& request) {
   return reply;
 }
 
-// All frames of a push are of one job and node, which ingest sees to: the first says which. Nothing
-// for a push that cannot be read; ingest says what is wrong with it.
+// The job of a push: all its frames are of one job and node, which ingest checks, so the first one
+// names it. nullopt for a push that cannot be read; ingest reports that.
 std::optional<Sending> WhatIsSent(std::string_view body) {
   const auto frames = SplitPush(body);
   if (!frames || frames->empty()) return std::nullopt;
@@ -60,7 +60,8 @@ void Push(const Api& api, const std::shared_ptr<const Request>& head, std::strin
   api.ingest.Push(body, MakerOf(*head->caller), Answering(head, respond));
 }
 
-// What is odd is left to Push. Read first, so that what Push has to read is counted there alone.
+// Anything odd is left to Push. Checked first, so that pushes that need reading are counted there
+// alone.
 bool PushNow(const Api& api, const std::shared_ptr<const Request>& head, std::string_view body,
              const Respond& respond) {
   if (!head->query.empty()) return false;

@@ -1,4 +1,4 @@
-// POST /jobs/{name}/samples: samples of anyone, as columns in JSON.
+// POST /jobs/{name}/samples: samples from anyone, as columns in JSON.
 
 #include "core/model/names.h"
 #include "server/api/http/answer.h"
@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-constexpr const char* kSamplesAgainSeconds = "600";  // where a day's worth is used up
+constexpr const char* kSamplesAgainSeconds = "600";  // the answer where a day's quota is used up
 
 Reply Refuse(const SampleFault& fault, const Request& request) {
   const std::string where = fault.pointer.empty() ? "" : fault.pointer.substr(1) + ": ";
@@ -20,7 +20,7 @@ Reply Refuse(const SampleFault& fault, const Request& request) {
 
 Reply ToReply(const PushReply& push, const Samples& samples, const Request& request) {
   if (push.status == 200) return JsonReply({{"stored", push.samples}, {"node", samples.node}});
-  // Who sends frames stops for a job that is gone; here the path names something that is not there.
+  // An agent is told to stop for a job that is gone; here the path names a job that does not exist.
   const bool unknown = push.problem_code == "unknown-job";
   if (push.status == 500) return ToReply(Internal("samples: " + push.detail), request);
   Reply reply =

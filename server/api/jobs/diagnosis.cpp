@@ -1,4 +1,4 @@
-// GET /jobs/{name}/diagnosis: where the time went, from what the rule ProfilerReport keeps.
+// GET /jobs/{name}/diagnosis: the use of the job's time, as the rule ProfilerReport saved it.
 
 #include "server/api/http/answer.h"
 #include "server/api/http/find_job.h"

@@ -1,4 +1,4 @@
-// PATCH /jobs/{name}: what may be changed while a job runs, and how long it is kept.
+// PATCH /jobs/{name}: changes a running job, and how long its samples are kept.
 
 #include "server/api/http/answer.h"
 #include "server/api/http/body.h"
@@ -24,7 +24,7 @@ void CheckMembers(Body& body, const Json& configuration) {
   }
 }
 
-// Locks the rules before the job, as those do who write what rules say and tell of it.
+// Locks the rules before the job, as writers of rule outcomes and messages do.
 Result<RuleChanges> ChangeJobRules(const Api& api, Connection& connection, const JobRow& job,
                                    Body& body, const Json& configuration) {
   const auto configured = LockRules(connection, job.job_id);

@@ -21,7 +21,7 @@ namespace {
 using NodeNames = std::map<std::int64_t, std::string>;
 using ClockSuspects = std::map<std::int64_t, ClockSuspect>;
 
-// What is left of the facts when the named members have places of their own.
+// The facts without the members that have places of their own in the answer.
 Json Further(Json facts, std::initializer_list<const char*> named) {
   if (!facts.is_object()) return Json::object();
   for (const char* name : named) facts.erase(name);
@@ -47,7 +47,7 @@ OrderedJson GpusOf(const Json& facts) {
   return list;
 }
 
-// It goes on while the newest measurement says so.
+// The suspicion lasts while the newest measurement confirms it.
 OrderedJson ClockSuspectOf(const NodeRow& node, const ClockSuspects& suspects) {
   const auto seen = suspects.find(node.node_id);
   if (seen == suspects.end()) return nullptr;
@@ -102,12 +102,12 @@ OrderedJson FailureOf(const Json& failure) {
           {"output", output}};
 }
 
-// In the order they happened, whatever the clocks said.
+// In the order in which they happened, whatever the clocks said.
 OrderedJson TransitionsOf(std::vector<TransitionRow> transitions) {
   std::ranges::sort(transitions, {}, &TransitionRow::version);
   OrderedJson list = OrderedJson::array();
   for (const TransitionRow& transition : transitions) {
-    if (transition.rule_config_id != 0) continue;  // a rule's
+    if (transition.rule_config_id != 0) continue;  // a rule's transition
     OrderedJson json = {{"status", transition.status},
                         {"secondary_status", transition.secondary_status}};
     PutTime(json, "start_time", transition.at_us);
@@ -126,7 +126,7 @@ OrderedJson ConfigurationOf(const JobRow& job) {
   return json;
 }
 
-// Everything about a job but what was measured.
+// All of a job but its samples.
 struct Description {
   JobRow job;
   std::vector<NodeRow> nodes;
@@ -156,7 +156,7 @@ Result<Description> LoadDescription(Connection& connection, const std::string& n
   return found;
 }
 
-// Only of a job that began before: age is noted of others too.
+// Only for a job that began before: the time is noted for other jobs, too.
 std::optional<std::int64_t> SamplesFrom(const JobRow& job) {
   const std::int64_t began_us = job.started_us.value_or(job.created_us);
   return job.samples_from_us > began_us ? job.samples_from_us : std::nullopt;

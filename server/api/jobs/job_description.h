@@ -4,7 +4,7 @@
 
 namespace stepscope {
 
-// GET /jobs/{name}, which is also what calls answer that change a job.
+// Answers GET /jobs/{name}, and the calls that change a job.
 Result<Reply> DescribeJob(const Api& api, Connection& connection, const Request& request,
                           const PathParameters& path);
 

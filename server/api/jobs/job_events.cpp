@@ -1,4 +1,4 @@
-// GET /jobs/{name}/events: what happened to a job, and why frames of it were refused.
+// GET /jobs/{name}/events: events of a job, and why frames of it were refused.
 
 #include "server/store/jobs/job_events.h"
 #include "server/api/http/answer.h"

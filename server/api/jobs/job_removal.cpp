@@ -11,7 +11,8 @@
 namespace stepscope {
 namespace {
 
-// Of a job that has ended nobody waits for more. A rule that sums up others told nothing.
+// A job that has ended leaves nobody waiting for its rules. A rule that sums up others has sent no
+// messages.
 Status TellOfRules(const Api& api, Connection& connection, const JobRow& job) {
   if (HasEnded(job.status)) return {};
   const auto rules = LockRules(connection, job.job_id);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostRemembered = 5'000;
 constexpr std::size_t kMostNodes = 4;
 constexpr std::int64_t kSecondUs = 1'000'000;
-// At least so many bins in all, so that their borders are near those of the parts.
+// At least so many bins, so that their borders are near those of the parts.
 constexpr std::int64_t kRollupsInAll = 60;
 constexpr std::int64_t kReadWholeUs = 600 * kSecondUs;
 constexpr char kCpu[] = "node_cpu_percent", kGpu[] = "gpu_util_percent";
@@ -33,7 +33,7 @@ struct Mean {
   }
 };
 
-// The job's time cut into equal parts, and what was seen in each.
+// Equal parts of the job's time, and the samples of each.
 struct Parts {
   std::int64_t from_us = 0, to_us = 0;
   std::array<Mean, kSparkPoints> cpu, gpu;
@@ -72,7 +72,7 @@ void AddRollup(const NodeRollup& rollup, std::int64_t bin_us, Parts& parts) {
   }
 }
 
-// From every sample while that is little, else from rollups and what is not in them yet.
+// Reads every sample of a short range, else rollups and the samples that are not in them yet.
 Status AddNodes(Connection& connection, std::int64_t job_id,
                 const std::vector<std::int64_t>& node_ids, Parts& parts) {
   TickQuery query{.job_id = job_id,

@@ -14,23 +14,23 @@ namespace stepscope {
 inline constexpr std::size_t kSparkPoints = 24;
 using Sparkline = std::array<std::optional<double>, kSparkPoints>;
 
-// What the list of jobs shows of a job's samples.
+// The samples of a job as the list of jobs shows them.
 struct JobSummary {
   std::optional<double> mean_cpu_percent, mean_gpu_percent;
   Sparkline cpu{}, gpu{};
-  std::optional<double> median_step_seconds;  // of the first rank, over its last ten minutes
+  std::optional<double> median_step_seconds;  // steps of the first rank, over its last ten minutes
 };
 
-// Reads a bounded part of each job: all samples of a short one, ten seconds out of each of the 24
-// parts of a long one, of at most four nodes. Finished jobs are remembered, running ones for some
-// seconds. Safe from any thread.
+// Reads a bounded part of each job: all samples of a short job, ten seconds out of each of the 24
+// parts of a long one, of at most four nodes. Summaries of finished jobs are remembered, those of
+// running ones for some seconds. Safe from any thread.
 class JobSummaries {
  public:
   explicit JobSummaries(const Clock& clock) : clock_(clock) {}
 
   Result<JobSummary> Of(Connection& connection, const JobRow& job);
 
-  // The one that is remembered, however old.
+  // The remembered summary, however old.
   std::optional<JobSummary> Remembered(std::int64_t job_id) const;
 
  private:

@@ -11,7 +11,7 @@ class Body;
 
 inline constexpr char kKeptDays[] = "keep_samples_days";
 
-// What a configuration in a body says of it; nothing where it is null or left out.
+// The days in a body's configuration; nullopt where they are null or left out.
 std::optional<std::int64_t> ReadKeptDays(Body& body, const Json& configuration);
 
 }  // namespace stepscope

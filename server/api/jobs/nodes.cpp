@@ -1,4 +1,4 @@
-// DELETE /nodes/{id}/binding: a node changes hands.
+// DELETE /nodes/{id}/binding: frees a node for another token.
 
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"

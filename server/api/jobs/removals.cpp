@@ -1,4 +1,4 @@
-// GET /removals: jobs that are no more.
+// GET /removals: jobs that were removed.
 
 #include "server/api/http/answer.h"
 #include "server/api/http/page.h"

@@ -1,4 +1,4 @@
-// GET /jobs/{name}/report and /report.html: what there is to say of a job, on one page.
+// GET /jobs/{name}/report and /report.html: the report of a job, on one page.
 
 #include "server/report/page/report.h"
 
@@ -27,8 +27,8 @@ Result<Reply> ReadReport(const Api& api, Connection& connection, const Request& 
   return JobReply(report->job, ToJson(*report));
 }
 
-// Names from outside stand in it: should one of them ever get through as markup, the browser runs
-// nothing, and nothing in it is of this origin.
+// The page has names from outside: should one of them ever get through as markup, the browser runs
+// nothing, and nothing in the page is of this origin.
 Result<Reply> ReadReportPage(const Api& api, Connection& connection, const Request& request,
                              const PathParameters& path) {
   const Query query(request, {});

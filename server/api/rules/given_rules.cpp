@@ -23,7 +23,7 @@ void List(std::string& list, std::string_view name) {
   list += (list.empty() ? "" : ", ") + Printable(name, 64);
 }
 
-// An item that says no rule, and has no name of one that stands.
+// Notes an item that has no rule, and no name of one that is configured.
 void NoteNoRule(Body& body, const std::string& pointer, const std::string& name,
                 std::span<const RuleConfigRow> configured) {
   const std::string shown = Printable(name, 64);
@@ -41,7 +41,7 @@ void NoteNoRule(Body& body, const std::string& pointer, const std::string& name,
   }
 }
 
-// Name and rule; false when there is none of that name, or it is another one.
+// Reads name and rule; false when there is no such rule, or the name is another rule's.
 bool ReadNames(Body& body, const Json& given, const std::string& pointer,
                std::span<const RuleConfigRow> configured, NewJob::Rule& rule) {
   const std::size_t faults = body.faults().size();
@@ -64,7 +64,7 @@ bool ReadNames(Body& body, const Json& given, const std::string& pointer,
   return body.faults().size() == faults;
 }
 
-// Those that stand, changed by those that are given.
+// The configured parameters, changed by the given ones.
 Json Merged(const RuleConfigRow* known, const Json& given) {
   Json merged = known ? known->parameters : Json::object();
   for (const auto& [name, value] : given.items()) {
@@ -77,7 +77,7 @@ Json Merged(const RuleConfigRow* known, const Json& given) {
   return merged;
 }
 
-// An item that is only to be checked for its names: what it is to remove.
+// Reads an item that removes a rule; only its names are checked.
 std::string ReadRemoved(Body& body, const Json& given, const std::string& pointer,
                         std::span<const RuleConfigRow> configured) {
   body.AllowOnly(given, pointer, {"name", "remove"});
@@ -91,12 +91,13 @@ std::string ReadRemoved(Body& body, const Json& given, const std::string& pointe
 
 void NoteTwice(Body& body, std::set<std::string>& names, const std::string& name,
                const std::string& pointer) {
-  if (name.empty() || names.insert(name).second) return;  // one without a name was refused before
+  if (name.empty() || names.insert(name).second)
+    return;  // an item without a name was refused before
   body.Note(pointer,
             Format("'{}' stands twice; give one of them another name", Printable(name, 64)));
 }
 
-// These, changed as a list says.
+// The default rules, changed as the list says.
 std::vector<NewJob::Rule> ReadChanged(Body& body, const Json& configuration,
                                       std::vector<NewJob::Rule> rules) {
   std::vector<RuleConfigRow> configured;

@@ -18,7 +18,7 @@ bool IsConfigured(std::span<const RuleConfigRow> configured, const std::string& 
   return std::ranges::find(configured, name, &RuleConfigRow::name) != configured.end();
 }
 
-// The type of an item that sums up and is given parameters; else null.
+// The type of an item that sums up others and is given parameters; else null.
 const RuleType* SummingUp(const Json& item, std::span<const RuleConfigRow> configured) {
   if (!item.is_object() || !item.contains("parameters")) return nullptr;
   if (!item["parameters"].is_object()) return nullptr;
@@ -43,7 +43,7 @@ void NoteUnknown(Body& body, const std::string& pointer, const RuleType& type,
                             type.name, Printable(parameter, 80), own, RulesThereAre()));
 }
 
-// A value for a parameter of another rule of the list.
+// Gives a value to a parameter of another rule of the list.
 void Give(Body& body, const std::string& pointer, const std::string& given, const Json& value,
           const std::string& parameter, GivenRule& rule) {
   Json& item = rule.item;
@@ -63,7 +63,7 @@ void Give(Body& body, const std::string& pointer, const std::string& given, cons
   parameters[parameter] = value;
 }
 
-// Takes the parameters of other rules from the item at `from`, and gives them to those.
+// Moves the parameters of other rules from the item at `from` to those rules.
 void Spread(Body& body, const RuleType& type, std::size_t from,
             std::span<const RuleConfigRow> configured, std::vector<GivenRule>& rules) {
   const std::string pointer = rules[from].pointer + "/parameters";

@@ -9,20 +9,20 @@
 
 namespace stepscope {
 
-// One rule of a list, and where it was given.
+// A rule of a list, and where it was given.
 struct GivenRule {
   Json item;
   std::string pointer;  // JSON pointer, for faults
 };
 
-// The rules of a list that stands at `pointer`. What ProfilerReport is given as <Rule>_<parameter>
-// is a parameter of the rule of that name: of the list, or of the job where these stand. Faults are
-// noted: no such rule, or another value for the same parameter.
+// The rules of the list at `pointer`. <Rule>_<parameter> of ProfilerReport becomes a parameter of
+// the rule of that name, in the list or among the job's configured ones. Faults are noted: no such
+// rule, or another value for the same parameter.
 std::vector<GivenRule> ReadGivenRules(Body& body, const Json& list, const std::string& pointer,
                                       std::span<const RuleConfigRow> configured);
 
-// The same of rules that are not in a list. A rule that is given parameters by others only is put
-// behind those that were there.
+// Does that for rules that are not in a list. A rule that only gets parameters this way is put
+// after the given ones.
 void GiveToOthers(Body& body, std::span<const RuleConfigRow> configured,
                   std::vector<GivenRule>& rules);
 

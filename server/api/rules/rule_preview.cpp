@@ -1,4 +1,4 @@
-// POST /jobs/{name}/rules/preview: what a rule would say of a job with these parameters.
+// POST /jobs/{name}/rules/preview: the findings that a rule would have with these parameters.
 
 #include <algorithm>
 
@@ -18,10 +18,10 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostShown = 100;  // findings in an answer
-// Each keeps a core busy and a connection taken for a second.
+// A preview keeps a core busy and a connection taken for a second.
 constexpr int kMostAtOnce = 4;
 
-// The rule as it known, with the number of its findings.
+// The stored rule of this name, with the number of its findings.
 struct StoredRule {
   RuleStateRow state;
   std::int64_t findings = 0;
@@ -80,7 +80,7 @@ OrderedJson ToJson(const RuleConfigRow& config, const Preview& preview,
   OrderedJson json = WholeRule(would, {});
   for (const char* time :
        {"last_modified_time", "last_modified_time_us", "evaluated", "evaluated_us"}) {
-    json.erase(time);  // it was never written
+    json.erase(time);  // the rule is not stored
   }
   json["status_details"] = preview.verdict["status_details"];
   json["judged"] = JudgedOf(preview);
@@ -107,14 +107,14 @@ RuleConfigRow Chosen(std::int64_t job_id, const NewJob::Rule& rule,
   return {job_id, id, rule.name, rule.rule, rule.parameters};
 }
 
-// The first, which sums up the others as they would be. They share its time, and it is as complete
-// as the least of them.
+// The first rule, which sums up the others as they would be. They share its time, and it is as
+// complete as the least complete of them.
 Result<Preview> PreviewFirst(Connection& connection, std::span<const RuleConfigRow> configs,
                              const Clock& clock) {
   PreviewOptions options;
   options.most /= std::ssize(configs);
   std::vector<RuleNow> others;
-  std::optional<Preview> least;  // of those that are not complete
+  std::optional<Preview> least;  // the earliest end of an incomplete one
   for (const RuleConfigRow& config : configs.subspan(1)) {
     auto other = PreviewRule(connection, config, clock, options);
     if (!other) return other.error();

@@ -11,14 +11,14 @@
 namespace stepscope {
 namespace {
 
-// Null where it must be given.
+// The default; null for a parameter that must be given.
 OrderedJson DefaultOf(const Param& parameter) {
   if (IsRequired(parameter)) return nullptr;
   if (parameter.choices.empty()) return parameter.fallback;
   return parameter.choices[static_cast<std::size_t>(parameter.fallback)];
 }
 
-// One that is text has no range; its help says what it may be.
+// A text parameter has no range; its help says what it may be.
 OrderedJson ToJson(const Param& parameter) {
   const bool text = !parameter.choices.empty() || parameter.good_text != nullptr;
   return {{"name", parameter.name},

@@ -34,7 +34,7 @@ Check Unanswered(const Error& error) {
   return {"database", false, Format("the database does not answer: {}", why)};
 }
 
-// Through one connection, and soon: who asks must hear that the database hangs.
+// Asks through one connection, with a short deadline: the caller must hear that the database hangs.
 std::vector<Check> CheckDatabase(const Api& api) {
   const int wanted = Migrations().empty() ? 0 : Migrations().back().version;
   const SteadyTime start = api.clock.Steady();

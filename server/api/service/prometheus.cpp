@@ -1,4 +1,4 @@
-// /metrics: the service about itself.
+// /metrics: metrics of the service itself.
 
 #include "server/api/service/prometheus.h"
 
@@ -37,7 +37,7 @@ void AddIngest(const IngestFigures& figures, PrometheusText& out) {
           "For how long the push has waited that came first.", ToSeconds(figures.queue_age));
 }
 
-// What only the database knows. Absent while it is away.
+// Metrics from the database. Absent while it is away.
 void AddDatabase(const Api& api, PrometheusText& out) {
   Result<Database::Lease> lease = api.database.Acquire();
   const Result<Rows> rows =

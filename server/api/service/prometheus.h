@@ -10,9 +10,9 @@ class PrometheusText {
  public:
   // HELP and TYPE; `type` is "counter" or "gauge".
   void Describe(std::string_view name, std::string_view type, std::string_view help);
-  // `labels` as they stand between the braces; may be empty.
+  // `labels` is the text between the braces; may be empty.
   void Sample(std::string_view name, std::string_view labels, double value);
-  // Both, for a metric without labels.
+  // Writes HELP, TYPE and the value of a metric without labels.
   void Add(std::string_view name, std::string_view type, std::string_view help, double value);
 
   const std::string& text() const { return text_; }

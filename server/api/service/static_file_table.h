@@ -5,7 +5,7 @@
 
 namespace stepscope {
 
-// One file of the web UI as it lies in the program. `gzip` and `brotli` are empty when packing does
+// A file of the web UI, embedded in the program. `gzip` and `brotli` are empty when packing does
 // not make the file smaller. `etag` is strong and in quotes; each form needs its own, so a reply
 // with a packed form carries it with "-gzip" or "-br" before the last quote.
 struct StaticFile {

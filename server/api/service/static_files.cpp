@@ -1,4 +1,4 @@
-// The web UI: files that lie in the program, and its one page for all addresses it knows.
+// The web UI: files embedded in the program, and its one page for all addresses that it knows.
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ bool IsPage(std::string_view path) {
   });
 }
 
-// The name of a packed form: a strong ETag is of the bytes as sent.
+// The ETag of a packed form: a strong ETag stands for the bytes as sent.
 std::string Suffixed(std::string_view etag, std::string_view suffix) {
   std::string name(etag);
   if (!suffix.empty() && name.ends_with('"')) name.insert(name.size() - 1, suffix);
@@ -62,7 +62,7 @@ Reply AnswerStatic(const Request& request) {
   if (!shell || path.starts_with("/assets/") || !browser) {
     return ToReply(Problem{"not-found", "there is nothing at this path", {}, {}}, request);
   }
-  Reply reply = ServeFile(*shell, request);  // it says that there is no such page
+  Reply reply = ServeFile(*shell, request);  // the page itself says that it does not exist
   reply.status = 404;
   return reply;
 }

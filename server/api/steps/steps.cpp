@@ -66,7 +66,8 @@ Result<std::int64_t> ReadCursor(const Query& query) {
   return ParseInt(*plain, "cursor");
 }
 
-// So many steps, or all there are. One read may give fewer: it counts what it unpacks.
+// Reads so many steps, or all there are. One call of the store may give fewer: it limits what it
+// decodes.
 Result<std::vector<Step>> ReadPage(Connection& connection, StepQuery query, std::size_t rows) {
   std::vector<Step> page;
   while (page.size() < rows) {

@@ -37,7 +37,7 @@ OrderedJson ToJson(const WindowAnswer& answer) {
   return json;
 }
 
-// How it stands takes the job and its nodes.
+// The state of a window follows from the job and its nodes.
 struct Told {
   const JobRow& job;
   const std::vector<NodeRow>& nodes;

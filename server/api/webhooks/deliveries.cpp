@@ -1,4 +1,4 @@
-// /deliveries: the log of what was sent.
+// /deliveries: the log of sent messages.
 
 #include "server/store/webhooks/deliveries.h"
 #include "server/api/http/answer.h"

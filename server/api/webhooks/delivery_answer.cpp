@@ -12,7 +12,7 @@ OrderedJson NumberOf(const Json& attempt, const char* key) {
   return found != attempt.end() && found->is_number() ? OrderedJson(*found) : OrderedJson(nullptr);
 }
 
-// When the attempt was: "at_us", or "at" as text.
+// The time of the attempt: "at_us", or "at" as text.
 std::optional<std::int64_t> TimeOf(const Json& attempt) {
   const Json at_us = MemberInteger(attempt, "at_us");
   if (!at_us.is_null()) return at_us.get<std::int64_t>();
@@ -31,7 +31,7 @@ OrderedJson AttemptJson(const Json& attempt) {
   return json;
 }
 
-// The job that the message is about, as the message itself says.
+// The job of the message, from its own body.
 OrderedJson JobOf(const DeliveryRow& delivery) {
   const Result<Json> body = ParseJson(delivery.body);
   if (!body || !body->is_object()) return nullptr;

@@ -1,4 +1,4 @@
-// /webhooks: who is told.
+// /webhooks: the receivers of messages.
 
 #include "server/store/webhooks/webhooks.h"
 #include "server/api/http/find_job.h"
