@@ -1,4 +1,4 @@
-// describe-job says whose clock is off, or was.
+// describe-job names the nodes whose clock is off, or was.
 
 #include "tests/server/api/api_test.h"
 #include "tests/support/frames.h"

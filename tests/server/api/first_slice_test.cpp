@@ -74,7 +74,7 @@ class FirstSliceTest : public ApiTest {
     }
     EXPECT_EQ(samples, 115);
   }
-  // What that service answered.
+  // The answer of the first slice's service.
   void ExpectBins() {
     const Json series = Ask("/metrics?metric=node_cpu_percent&points=6")["series"][0];
     const std::vector<double> means = {20.35, 59.55, 49.85, 33.1, 51.55, 60.55, 27.35};

@@ -1,4 +1,4 @@
-// --trusted-proxy through the real service: only who knows the secret is believed.
+// --trusted-proxy through the real service: only a proxy that knows the secret is believed.
 
 #include "tests/server/api/api_test.h"
 
@@ -79,7 +79,7 @@ TEST_F(ProxyTest, BadTokensCountForTheAddressBehindTheProxy) {
   for (int count = 0; count < 10; ++count) EXPECT_EQ(from("198.51.100.7"), 401);
   EXPECT_EQ(from("198.51.100.7"), 429);
   EXPECT_EQ(from("198.51.100.8"), 401);
-  // What a client wrote in front of its own address does not help it.
+  // An address that a client put in front of its own does not help it.
   EXPECT_EQ(from("203.0.113.9, 198.51.100.7"), 429);
 }
 
@@ -88,7 +88,8 @@ class OpenProxyTest : public ProxyTest {
   OpenProxyTest() : ProxyTest(false) {}
 };
 
-// Without tokens everyone on this machine is an admin; who comes through a proxy is not on it.
+// Without tokens everyone on this machine is an admin; a request through a proxy is not from this
+// machine.
 TEST_F(OpenProxyTest, WhoComesThroughAProxyIsNotTakenForThisMachine) {
   EXPECT_EQ(ApiService::JsonOf(GetWith(""))["access"], "open");
   for (const std::string& headers :

@@ -1,4 +1,4 @@
-// Every route against everyone who may come: what the table of trust.md says, asked over HTTP.
+// Every route against every kind of caller, over HTTP.
 
 #include <algorithm>
 #include <map>
@@ -9,8 +9,8 @@
 namespace stepscope {
 namespace {
 
-// Everyone who comes, in the order of the columns below. Tokens "of mlp" have the scope "mlp*",
-// "of others" the scope "other-*".
+// The callers, in the order of the columns below. Tokens "of mlp" have the scope "mlp*", "of
+// others" the scope "other-*".
 constexpr std::string_view kComers[] = {"nobody",
                                         "agent of mlp",
                                         "agent of others",
@@ -23,8 +23,8 @@ constexpr std::string_view kComers[] = {"nobody",
                                         "expired admin",
                                         "revoked admin",
                                         "browser of the reader of mlp"};
-// One letter for each comer, in their order. y: let through; f: 403 forbidden; u: 401 unauthorized;
-// b: 415, no browser sends this.
+// One letter for each caller, in their order. y: let through; f: 403 forbidden; u: 401
+// unauthorized; b: 415, no browser sends this.
 struct Wanted {
   int status;
   std::string_view code;
@@ -35,7 +35,7 @@ const std::map<char, Wanted> kRefusals = {{'u', {401, "unauthorized"}},
 struct Row {
   std::string_view call;
   std::string_view answers;
-  int passed;  // what those get who are let through
+  int passed;  // the status for callers that are let through
 };
 constexpr Row kRows[] = {
     {"GET /api/v1/jobs", "uffyyyyyyuuy", 200},
@@ -103,7 +103,7 @@ class RolesTest : public ApiTest {
                 Cookie(service_.Token(Role::kReader, mlp))};
   }
 
-  // Again each time: one of the calls deletes it, another one ends it.
+  // Creates it again each time: one of the calls deletes it, another one ends it.
   void MakeJob() {
     const std::string body = Dump(Json{{"name", "mlp"}});
     EXPECT_EQ(StatusOf(service_.AskAs(admin_, "POST", "/api/v1/jobs", body)), 201);
@@ -116,7 +116,7 @@ class RolesTest : public ApiTest {
   static std::string Bearer(const std::string& token) {
     return "Authorization: Bearer " + token + "\r\n";
   }
-  // A token that is no good any more.
+  // A token that is not valid any more, by a change of its row.
   std::string Spoiled(const std::string& change) {
     const IssuedToken token = service_.Token({.name = "gone", .role = Role::kAdmin});
     const auto done = service_.database().Connect()->Query(
@@ -130,8 +130,8 @@ class RolesTest : public ApiTest {
     const std::string set = HeaderOf(answer, "set-cookie");
     return "Cookie: " + set.substr(0, set.find(';')) + "\r\nSec-Fetch-Site: same-origin\r\n";
   }
-  // Behind a proxy, each time from another address: bad tokens are counted by address, and what
-  // comes from this machine may see more.
+  // Sends through a proxy, each time from another address: bad tokens are counted by address, and
+  // callers on this machine may see more.
   std::string FromElsewhere() {
     const int number = ++addresses_;
     return Format("X-Stepscope-Proxy-Secret: {}\r\nX-Forwarded-For: 198.51.{}.{}\r\n",
@@ -147,7 +147,7 @@ class RolesTest : public ApiTest {
     if (pattern.ends_with("/heatmap")) pattern += "?metric=node_cpu_percent";
     return pattern;
   }
-  // A body that is good, another one each time where that is needed.
+  // A valid body, another one each time where that is needed.
   std::string BodyFor(std::string_view call) {
     const std::string fresh = std::to_string(addresses_);
     if (call == "POST /api/v1/jobs") return Dump(Json{{"name", "mlp"}});
@@ -184,7 +184,7 @@ class RolesTest : public ApiTest {
   }
 
   const std::string admin_ = service_.Token(Role::kAdmin);
-  std::vector<std::string> headers_;  // by comer
+  std::vector<std::string> headers_;  // by caller
   int addresses_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Who reads through a cache of blocks sees what the database holds, whoever writes there.
+// A reader with a cache of blocks sees what the database holds, whoever writes there.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'205'400'000'000;  // the begin of a window
+constexpr std::int64_t kBegin = 1'795'205'400'000'000;  // begin of a block window
 constexpr std::int64_t kHourUs = 3'600'000'000;
 
 class CachedBlocksTest : public ::testing::Test {
@@ -30,7 +30,7 @@ class CachedBlocksTest : public ::testing::Test {
     const auto done = CompactNode(*writer_, frames_.job_id(), frames_.node_id());
     ASSERT_TRUE(done) << done.error().message;
   }
-  // Every `step`-th tick of ten minutes at 2 Hz; the value is its time.
+  // Stores every `step`-th tick of ten minutes at 2 Hz; the value is its time.
   void StoreTicks(std::int64_t first, std::int64_t step, const std::string& device = "") {
     std::vector<std::int64_t> at_us;
     for (std::int64_t i = first; i < 1'200; i += step) at_us.push_back(kBegin + i * 500'000);
@@ -45,7 +45,7 @@ class CachedBlocksTest : public ::testing::Test {
     EXPECT_TRUE(table) << table.error().message;
     return table ? *table : TickTable{};
   }
-  // What one reads who has no cache, too.
+  // The ticks that a reader sees, with the cache and without.
   void ExpectReads(Connection& reader, std::size_t rows) {
     const TickTable cached = Read(reader), plain = Read(*writer_);
     EXPECT_EQ(cached.at_us.size(), rows);
@@ -110,7 +110,7 @@ TEST_F(CachedBlocksTest, LateFramesChangeWhatIsCached) {
   ExpectReads(*reader, 1'200);
   Compact();
   ExpectReads(*reader, 1'200);
-  StoreTicks(0, 1, "late");  // the same ticks, of another device
+  StoreTicks(0, 1, "late");  // equal ticks, of another device
   Compact();
   ExpectReads(*reader, 1'200);
 }

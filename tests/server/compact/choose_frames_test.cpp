@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kChooseBegin = 1'795'205'400'000'000;  // the begin of a window
+constexpr std::int64_t kChooseBegin = 1'795'205'400'000'000;  // begin of a block window
 
 class ChooseFramesTest : public CompactTest {
  protected:

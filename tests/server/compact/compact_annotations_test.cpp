@@ -15,7 +15,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kAnnotationsBegin = 1'795'205'400'000'000;  // of a window
+constexpr std::int64_t kAnnotationsBegin = 1'795'205'400'000'000;  // begin of a block window
 constexpr std::int64_t kSecond = 1'000'000, kWindow = 600 * kSecond;
 
 class CompactAnnotationsTest : public CompactTest {
@@ -25,7 +25,7 @@ class CompactAnnotationsTest : public CompactTest {
     EXPECT_TRUE(done) << done.error().message;
     return done ? *done : Compacted{};
   }
-  // Of a rank, each in one line.
+  // The rows of a rank's statistics, each in one line.
   std::vector<std::string> Read(int rank = 0) {
     const auto ranks = ReadAnnotations(*connection_, job_.job_id(), std::span(&rank, 1));
     EXPECT_TRUE(ranks) << ranks.error().message;

@@ -20,7 +20,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kNodeBegin = 1'795'205'400'000'000;  // the begin of a window
+constexpr std::int64_t kNodeBegin = 1'795'205'400'000'000;  // begin of a block window
 
 class CompactNodeTest : public ::testing::Test {
  protected:
@@ -42,7 +42,7 @@ class CompactNodeTest : public ::testing::Test {
   std::int64_t Count(const std::string& table) {
     return connection_->Query("select count(*) from " + table)->Int(0, 0);
   }
-  // Some ticks with two decimals, of three devices that are now and then missing.
+  // Makes ticks with two decimals, of three devices that are now and then missing.
   TickTable RandomTicks(std::int64_t from_us, std::size_t rows) {
     TickTable ticks{{}, {{"user.a", ""}, {"user.b", "0"}, {"user.b", "1"}}, {}};
     ticks.columns.assign(3, {.scale = 2, .values = {}, .present = {}});
@@ -144,7 +144,7 @@ TEST_F(CompactNodeTest, ExtremeValuesStayAsTheyAre) {
   ExpectEqual(Read(), before);
 }
 
-// One tick of so many devices of a metric.
+// Makes one tick of so many devices of a metric.
 TickTable DevicesAt(std::int64_t at_us, const std::string& name, int devices) {
   TickTable ticks{{at_us}, {}, {}};
   for (int i = 0; i < devices; ++i) ticks.series.push_back({"user.a", name + std::to_string(i)});
@@ -231,7 +231,7 @@ TEST_F(CompactNodeTest, RollupsAreWhatTheSamplesSay) {
   }
 }
 
-// How many ticks rollups and frames hold together, as a chart adds them up.
+// The number of ticks that rollups and frames hold together, as a chart adds them up.
 std::int64_t CountInSnapshot(Connection& connection, std::int64_t job_id, std::int64_t bin_us) {
   const Result<Transaction> snapshot = Transaction::Snapshot(connection);
   const auto rollups =

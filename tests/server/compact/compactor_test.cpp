@@ -49,7 +49,7 @@ TEST_F(CompactorTest, WaitsWhileItIsPaused) {
   EXPECT_TRUE(Eventually([&] { return Count("frames") == 0; }));
 }
 
-// What waits is known while nobody may work at it, and is nothing once it is done.
+// The backlog is known while nobody may work on it, and is empty once it is done.
 TEST_F(CompactorTest, SaysWhatWaitsAndForHowLong) {
   JobFrames one(*connection_, "one"), two(*connection_, "two");
   one.StoreTicks({"user.a", ""}, {kCompactorBegin});
@@ -71,13 +71,13 @@ TEST_F(CompactorTest, SaysWhatWaitsAndForHowLong) {
 TEST_F(CompactorTest, CountsTicksThatTheNodeHadAlready) {
   JobFrames job(*connection_);
   job.StoreTicks({"user.a", ""}, {kCompactorBegin, kCompactorBegin + 1});
-  job.StoreTicks({"user.a", ""},
-                 {kCompactorBegin + 1, kCompactorBegin + 2});  // one of them again, in a frame
+  job.StoreTicks({"user.a", ""}, {kCompactorBegin + 1,
+                                  kCompactorBegin + 2});  // one of these ticks again, in a frame
   Compactor compactor(store_, clock_, kQuick);
   EXPECT_TRUE(Eventually([&] { return compactor.figures().frames == 2; }));
   EXPECT_EQ(compactor.figures().rows_joined, 1u);
   job.StoreTicks({"user.a", ""},
-                 {kCompactorBegin, kCompactorBegin + 3});  // and one that is in a block
+                 {kCompactorBegin, kCompactorBegin + 3});  // and a tick that is in a block
   EXPECT_TRUE(Eventually([&] { return compactor.figures().frames == 3; }));
   EXPECT_EQ(compactor.figures().rows_joined, 2u);
 }
@@ -101,7 +101,7 @@ TEST_F(CompactorTest, NodeThatFailsIsCountedAndStopsNobody) {
   EXPECT_TRUE(Eventually([&] { return compactor.figures().failures > 0; }));
 }
 
-// Whatever a library throws at it: in the midst of a job, which goes back to the queue, or else.
+// A library may throw anything: in the midst of a job, which goes back to the queue, or elsewhere.
 TEST_F(CompactorTest, WantOfMemoryIsCountedAndTriedAgain) {
   JobFrames job(*connection_);
   job.StoreTicks({"user.a", ""}, {kCompactorBegin});
@@ -119,7 +119,7 @@ TEST_F(CompactorTest, WantOfMemoryIsCountedAndTriedAgain) {
   EXPECT_EQ(compactor.figures().failures, 2u);
 }
 
-// Else nothing would say why frames only become more.
+// The log is the only place that says why frames only become more.
 TEST_F(CompactorTest, LooksThatFailAreCounted) {
   ASSERT_TRUE(connection_->Execute("alter table compact_tasks rename to away"));
   JobFrames job(*connection_);

@@ -22,7 +22,7 @@ class FoldJobTest : public ::testing::Test {
       nodes_.push_back(job_.AddNode("host-" + std::to_string(i)));
     }
   }
-  // Of two devices, from a tick on.
+  // Stores ticks of two devices, from a tick on.
   void Store(std::int64_t node_id, std::int64_t first, std::int64_t ticks) {
     TickTable table{{}, {{"user.a", "0"}, {"user.a", "1"}}, {{1, {}, {}}, {1, {}, {}}}};
     for (std::int64_t i = first; i < first + ticks; ++i) {
@@ -52,7 +52,7 @@ class FoldJobTest : public ::testing::Test {
     EXPECT_TRUE(rows) << rows.error().message;
     return rows ? *rows : std::vector<FoldedRollup>{};
   }
-  // What the nodes' rollups say now.
+  // The fold of the nodes' current rollups.
   FoldedRollup ByHand(const RollupKey& key) {
     RollupFold fold(key);
     const auto rollups = LoadRollups(*connection_, {.job_id = job_.job_id(),
@@ -131,7 +131,7 @@ TEST_F(FoldJobTest, WhatCannotBeReadIsLeftAndStopsNothing) {
   EXPECT_FALSE(Load(kRollupLevels[0]).back().bins.empty());
 }
 
-// As two replicas do when a lease changes hands.
+// Two replicas fold at once when a lease changes hands.
 TEST_F(FoldJobTest, WhoFoldsWhileNodesAreCompactedKeepsNothingOld) {
   std::jthread compactor([&] {
     const auto own = database_.Connect();

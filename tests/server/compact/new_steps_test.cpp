@@ -49,7 +49,7 @@ bool Same(const std::vector<Step>& a, const std::vector<Step>& b) {
   });
 }
 
-// Frames that overlap, some of them in blocks by now, and places anywhere.
+// Frames overlap, some are in blocks by now, and positions are anywhere.
 TEST_F(NewStepsTest, SaysOfEachRankWhatReadingItAloneSays) {
   std::mt19937 dice(11);
   for (int turn = 0; turn < 60; ++turn) {

@@ -20,7 +20,7 @@ class KeepSizeTest : public CompactTest {
   std::int64_t WindowsOf(const JobFrames& job) {
     return Count(Format("blocks where metric <> '' and job_id = {}", job.job_id()));
   }
-  // One value a second that nothing makes small, and a step, in each of some windows.
+  // Stores a value a second that does not compress, and a step, in each of some block windows.
   void Fill(JobFrames& job, std::int64_t from_us, int windows) {
     for (int window = 0; window < windows; ++window) {
       TickTable ticks{std::vector<std::int64_t>(600), {{"user.a", ""}}, {{0, {}, {}}}};
@@ -111,7 +111,7 @@ TEST_F(KeepSizeTest, ALimitBelowOneBlockLeavesTheLastHourOfAJobThatRuns) {
   EXPECT_EQ(Count("jobs"), 2);
 }
 
-// Else the rows of a job that somebody deleted would cost others theirs.
+// Rows of a deleted job must not make samples of other jobs go.
 TEST_F(KeepSizeTest, WhatIsOnItsWayOutDoesNotCount) {
   JobFrames stays(*connection_, "stays"), gone(*connection_, "gone");
   Fill(stays, kNow - kDay, 20);

@@ -18,7 +18,8 @@ namespace {
 constexpr std::int64_t kDay = 86'400'000'000;
 constexpr std::int64_t kRetentionNow = 1'800'000'000'000'000;
 
-// Of one time: what is sent, given up and waits; a change; a removal that ended.
+// Adds records of one time: messages that are sent, given up and waiting; a change; an ended
+// removal.
 constexpr char kRecords[] = R"(
 insert into deliveries (webhook_id, event, body, state, due_us, created_us)
 select 1, 'e', 'text', state, 1, {0} from unnest(array['delivered', 'dead', 'ready']) as state;
@@ -47,7 +48,7 @@ class RetentionTest : public CompactTest {
     job.StoreTicks({"user.b", ""}, {at_us + 1'000'000});
   }
 
-  // One in each state.
+  // Adds a message in each state.
   void AddMessages(const JobFrames& job, std::int64_t created_us) {
     ASSERT_TRUE(connection_->Execute(
         Format("insert into deliveries (webhook_id, job_id, event, body, state, due_us, created_us)"
@@ -122,7 +123,8 @@ TEST_F(RetentionTest, OldSamplesGoWhileRollupsAndTimesStay) {
   EXPECT_TRUE(ticks->series.empty());
 }
 
-// Somebody sends samples with POST, or an agent comes back: of the window only rollups are left.
+// Samples of a removed range come with POST, or from an agent that was away: the window has rollups
+// alone.
 TEST_F(RetentionTest, LateSamplesAreAddedToTheRollupsOfWhatWasRemoved) {
   JobFrames job(*connection_);
   const std::int64_t begin = kRetentionNow - 40 * kDay;
@@ -133,7 +135,7 @@ TEST_F(RetentionTest, LateSamplesAreAddedToTheRollupsOfWhatWasRemoved) {
   while (RemoveSamplesBefore(*connection_, job.job_id(), kRetentionNow - 30 * kDay, 100)->rows >
          0) {
   }
-  // Of the device in all bins of a level: their number, least, greatest and sum.
+  // The sums over all bins of a level: number, least, greatest and sum.
   const auto totals = [&](const RollupLevel& level) {
     std::vector<std::int64_t> all{0, INT64_MAX, INT64_MIN, 0};
     const auto rollups =
@@ -165,8 +167,8 @@ TEST_F(RetentionTest, LateSamplesAreAddedToTheRollupsOfWhatWasRemoved) {
   expect({1'002, 1, 100, 7'101});
 }
 
-// Charts of what is half gone are drawn from rollups, also when the rest goes never: the service
-// was killed, and what was too much is not any more.
+// Charts of a partly removed range are drawn from rollups, also when the rest is never removed: the
+// service was killed, and its limit is higher now.
 TEST_F(RetentionTest, TheFirstPieceSaysFromWhenOnThereAreSamples) {
   JobFrames job(*connection_), fresh(*connection_, "fresh");
   for (const int days : {40, 41}) Fill(job, kRetentionNow - days * kDay);
@@ -273,7 +275,7 @@ TEST_F(RetentionTest, RecordsGoAtTheAgeOfJobs) {
   EXPECT_EQ(retention.figures().bytes, 8u);
 }
 
-// One that ends when the removal has, whatever its age; also where jobs are kept for ever.
+// A message that ends after the removal goes, whatever its age; also where jobs are kept for ever.
 TEST_F(RetentionTest, MessagesThatEndAfterTheRemovalOfTheirJobGo) {
   for (const Duration keep_jobs : {Duration::zero(), quick_.keep_jobs}) {
     JobFrames gone(*connection_, "gone"), stays(*connection_, "stays");

@@ -7,13 +7,13 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBlocksBegin = 1'795'205'400'000'000;  // the begin of a window
+constexpr std::int64_t kBlocksBegin = 1'795'205'400'000'000;  // begin of a block window
 
 class SaveBlocksTest : public CompactTest {
  protected:
   SaveBlocksTest() : frames_(*connection_) {}
 
-  // Three ticks in each of twelve windows, of two metrics with three devices each.
+  // Makes three ticks in each of twelve block windows, of two metrics with three devices each.
   static TickTable TicksFrom(std::int64_t from_us) {
     TickTable ticks;
     for (std::int64_t i = 0; i < 36; ++i) {
@@ -41,7 +41,7 @@ class SaveBlocksTest : public CompactTest {
     EXPECT_TRUE(saved) << saved.error().message;
     return merged;
   }
-  // All rows of blocks and rollups, by their keys.
+  // The rows of blocks and rollups, by their keys.
   std::string Stored() {
     const auto rows = connection_->Query(
         "select coalesce(string_agg(row, ';' order by row), '') from ("
@@ -68,7 +68,7 @@ TEST_F(SaveBlocksTest, WhatIsMeasuredIsWhatIsStored) {
             13u * 200u);
 }
 
-// Late samples of windows that are there: in one lot, and block by block.
+// Late samples of stored windows: in one batch, and block by block.
 TEST_F(SaveBlocksTest, LotsTogetherAreWhatOneLotIs) {
   Save(TicksFrom(kBlocksBegin), SIZE_MAX);
   const std::string before = Stored();

@@ -23,10 +23,10 @@ constexpr bool kSanitized = true;  // which takes memory of its own
 #else
 constexpr bool kSanitized = false;
 #endif
-constexpr std::int64_t kSparseBegin = 1'795'205'400'000'000;  // the begin of a window
+constexpr std::int64_t kSparseBegin = 1'795'205'400'000'000;  // begin of a block window
 
-// A tick in each window; each metric has a value in each, its number and the tick's. With several
-// devices to a metric, as many fewer metrics.
+// Makes a tick in each block window; each metric has a value in each, its number and the tick's.
+// With several devices to a metric, as many fewer metrics.
 TickTable SparseTicks(std::size_t ticks, std::size_t metrics, std::size_t devices = 1) {
   TickTable table;
   for (std::size_t row = 0; row < ticks; ++row) {
@@ -110,7 +110,7 @@ class SparseTicksTest : public CompactTest {
   std::unique_ptr<Connection> watch_ = database_.Connect();
 };
 
-// 12,200 blocks, so the rows of some rollups are written in several turns of one transaction.
+// 12,200 blocks, so the rows of some rollups are written several times in one transaction.
 TEST_F(SparseTicksTest, OfAFrameAreAllKeptInOneTransaction) {
   const TickTable ticks = SparseTicks(200, 60);
   frames_.StoreTicks(ticks);
@@ -142,8 +142,8 @@ TEST_F(SparseTicksTest, StayAFrameWhenALaterPieceFails) {
   EXPECT_EQ(Count("blocks") + Count("rollups"), 0);
 }
 
-// Retention goes by window, lots go by metric: while it waits for the block of a later window, the
-// compactor waits for that of an earlier one, which it has removed.
+// Retention goes by window, batches go by metric: while it waits for the block of a later window,
+// the compactor waits for that of an earlier one, which it has removed.
 TEST_F(SparseTicksTest, DoNotMeetWhoRemovesBlocksInAnotherOrder) {
   frames_.StoreTicks(SparseTicks(20, 600));
   ASSERT_TRUE(CompactNode(*connection_, frames_.job_id(), frames_.node_id()));
@@ -154,13 +154,13 @@ TEST_F(SparseTicksTest, DoNotMeetWhoRemovesBlocksInAnotherOrder) {
                                kSparseBegin + row * kBlockWindowUs, 100'000 + metric));
   };
   ASSERT_TRUE(other->Execute("begin; set lock_timeout = '20s'"));
-  ASSERT_TRUE(remove(0, 599));  // of the last lot
+  ASSERT_TRUE(remove(0, 599));  // a block of the last batch
   std::jthread compactor([&] {
     const auto done = CompactNode(*connection_, frames_.job_id(), frames_.node_id());
     EXPECT_TRUE(done) << done.error().message;
   });
   ASSERT_TRUE(Eventually([&] { return SomebodyWaits(); }));
-  const auto removed = remove(1, 0);  // of the first lot, of a later window
+  const auto removed = remove(1, 0);  // a block of the first batch, of a later window
   EXPECT_TRUE(removed) << removed.error().message;
   ASSERT_TRUE(other->Execute("commit"));
   compactor.join();
@@ -192,8 +192,8 @@ TEST_F(SparseTicksTest, LeaveTheirSchemasToOthersWhileTheyAreWritten) {
   EXPECT_EQ(Count("blocks"), 20 * 601);
 }
 
-// Nodes of a job meet at the rollups of the job: one in lots, with the second hour of a metric and
-// then the first of the next one; one at once, with the first of both.
+// Nodes of a job meet at the rollups of the job: one in batches, with the second hour of a metric
+// and then the first of the next one; one at once, with the first of both.
 TEST_F(SparseTicksTest, OfANodeInLotsDoNotMeetThoseOfAnotherAtOnce) {
   const std::int64_t day_us = ChunkOf(kSparseBegin, 600'000'000), hour_us = 3'600'000'000;
   const auto mark = [&](Connection& connection, const std::vector<RollupKey>& keys) {
@@ -225,7 +225,7 @@ std::int64_t PeakKb() {
 
 TEST_F(SparseTicksTest, TakeNoMoreMemoryTheMoreBlocksTheyMake) {
   frames_.StoreTicks(SparseTicks(100, 400));           // 40,100 blocks
-  frames_.StoreTicks(SparseTicks(100, 2'000, 1'000));  // of many devices
+  frames_.StoreTicks(SparseTicks(100, 2'000, 1'000));  // many devices
   const std::int64_t before_kb = PeakKb();
   for (int turn = 0; turn < 2; ++turn) {
     ASSERT_TRUE(CompactNode(*connection_, frames_.job_id(), frames_.node_id()));

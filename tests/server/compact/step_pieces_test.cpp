@@ -29,7 +29,7 @@ class StepPiecesTest : public ::testing::Test {
     const auto done = CompactSteps(*connection_, frames_.job_id(), {rank});
     EXPECT_TRUE(done) << done.error().message;
   }
-  // What pieces tell of some ranks.
+  // The content of the pieces of some ranks.
   struct Told {
     std::int64_t summaries = 0;
     std::map<int, std::int64_t> steps;
@@ -88,7 +88,7 @@ TEST_F(StepPiecesTest, AStepThatIsInABlockAndInAFrameCountsOnce) {
 TEST_F(StepPiecesTest, MoreThanIsReadAtOnceComesInPages) {
   for (std::int64_t first = 0; first < 210'000; first += 15'000) Store(0, first, 15'000);
   NumberedSteps ends{{210'000, kPiecesBegin}, {210'001, kPiecesBegin + 210'001'000}};
-  frames_.StoreSteps(0, ends);  // over all of them
+  frames_.StoreSteps(0, ends);  // over all ranks
   const Told told = Read(*connection_, {0}, 0);
   EXPECT_EQ(told.steps.at(0), 210'002);
 }

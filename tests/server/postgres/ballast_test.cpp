@@ -28,7 +28,7 @@ class Ballast : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  // A small file system of its own; false where this user may not have one.
+  // Mounts a small file system; false where this user may not mount one.
   bool MountSmall() {
     mounted_ = mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=40m") == 0;
     return mounted_;
@@ -71,7 +71,7 @@ TEST_F(Ballast, OfAnotherSizeIsMadeTheSizeThatIsWanted) {
   ASSERT_TRUE(KeepBallast(folder_, 3 * kMB));
   ASSERT_TRUE(KeepBallast(folder_, 5 * kMB));
   EXPECT_EQ(BallastHeld(folder_), 5 * kMB);
-  fs::resize_file(file(), 7);  // a kill in the middle of making it
+  fs::resize_file(file(), 7);  // killed while the ballast was created
   EXPECT_FALSE(IsBallastSpent(folder_));
   ASSERT_TRUE(KeepBallast(folder_, 2 * kMB));
   EXPECT_EQ(BallastHeld(folder_), 2 * kMB);

@@ -66,7 +66,7 @@ class Embedded : public ::testing::Test {
   bool AwaitServing() {
     return Await(30s, [this] { return Connection::Open(postgres_->url()).ok(); });
   }
-  // A server that ended cleanly left its pid file, and its number is by now that of another.
+  // Leaves the pid file of an ended server, whose number now belongs to another process.
   void LeavePidFile(const std::function<pid_t()>& number) {
     ASSERT_TRUE(Start());
     std::stringstream content;

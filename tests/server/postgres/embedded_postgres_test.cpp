@@ -120,7 +120,7 @@ TEST_F(Embedded, EmptyPidFileIsCleared) {
   ExpectServes();
 }
 
-// As after a restart of a container.
+// The folder is as after a restart of a container.
 TEST_F(Embedded, PidFileOfAForeignProcessIsTakenOver) {
   StartsBesideAProcess(getpid());
 }
@@ -139,7 +139,7 @@ TEST_F(Embedded, PidFileOfAForeignThreadIsTakenOver) {
   done.set_value();
 }
 
-// It has ended, and nobody has asked for it: its number is taken all the same.
+// The child has ended and is not reaped: its number is taken all the same.
 TEST_F(Embedded, PidFileOfAZombieIsTakenOver) {
   const pid_t zombie = fork();
   if (zombie == 0) _exit(0);
@@ -169,7 +169,7 @@ TEST_F(Embedded, BusyBackendOfAKilledServerIsEnded) {
   EXPECT_EQ(std::ranges::count(PostgresIn(cluster()), backend), 0);
 }
 
-// While it recovers it lets nobody in (57P03); that is no fault, and ends.
+// A server that recovers refuses connections (57P03); that is no failure, and ends.
 TEST_F(Embedded, RecoveryOfAKilledServerIsAwaited) {
   ASSERT_TRUE(Start());
   ASSERT_TRUE(Connect()->Execute("create table kept as select generate_series(1, 1000000) as x"));

@@ -14,7 +14,7 @@ constexpr uid_t kNobody = 65534, kUnnamed = 54321;
 
 class OwnedFolder : public Embedded {
  protected:
-  // What somebody is told who is not root and does not own the folder.
+  // The error for a user who is not root and does not own the folder.
   std::string RefusalOfNobody() {
     int tell[2];
     EXPECT_EQ(pipe(tell), 0);

@@ -1,4 +1,4 @@
-// Who is ended when a server starts, and who is not.
+// Processes that are ended when a server starts, and processes that are not.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -28,14 +28,14 @@ class Leftovers : public Embedded {
     }));
     return pid;
   }
-  // The same under another name, beside the cluster.
+  // Starts that program under another name, beside the cluster.
   pid_t StandInAs(const std::string& name) {
     const fs::path program = folder_ / "bin" / name;
     fs::create_directories(program.parent_path());
     fs::copy_file("/bin/sleep", program, fs::copy_options::overwrite_existing);
     return StandIn(program.string());
   }
-  // Whether nobody had ended it before.
+  // Ends the program; false when it had ended before.
   bool EndStanding(pid_t pid) {
     const bool lives = waitpid(pid, nullptr, WNOHANG) == 0;
     if (!lives) return false;
@@ -69,7 +69,7 @@ TEST_F(Leftovers, ServerIsKnownByEitherOfItsNames) {
   const pid_t postmaster = StandInAs("postmaster");
   EXPECT_EQ(PostgresIn(cluster()), std::vector<pid_t>{postmaster});
   EXPECT_TRUE(EndStanding(postmaster));
-  const fs::path link = folder_ / "bin" / "database";  // whose file has the name
+  const fs::path link = folder_ / "bin" / "database";  // its target has the server's name
   fs::copy_file("/bin/sleep", folder_ / "bin" / "postgres");
   fs::create_symlink("postgres", link);
   const pid_t linked = StandIn(link.string());
@@ -89,7 +89,7 @@ TEST_F(Leftovers, WrappedServerIsKnownByItsNumber) {
   EXPECT_FALSE(EndStanding(server)) << "it was ended before";
 }
 
-// Who it is cannot be known: it is not ended, nor does a server start beside it.
+// The process cannot be identified: it is not ended, nor does a server start beside it.
 TEST_F(Leftovers, StrangerWithTheNumberOfTheServerIsNamed) {
   pid_t stranger = 0;
   LeavePidFile([&] { return stranger = StandIn("/bin/sleep"); });

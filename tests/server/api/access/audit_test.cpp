@@ -1,4 +1,4 @@
-// Every route that changes something leaves a row that says who did it, from where, and what.
+// Every route that changes something leaves a row with the caller, the address, and the change.
 
 #include <set>
 
@@ -15,8 +15,8 @@ const std::set<std::string> kNotWrittenDown = {
     "POST /api/v1/jobs/{name}/samples", "POST /api/v1/jobs/{name}/rules/preview"};
 
 struct Change {
-  const char* call;  // of the route table
-  std::string id;    // what stands for the part in braces
+  const char* call;  // the route's, in the table
+  std::string id;    // stands for the part in braces
   Json body;
   int status;
   const char *action, *target;
@@ -43,7 +43,7 @@ class AuditTest : public ApiTest {
     return service_.AskAs(admin_.text, call.substr(0, space), target,
                           change.body.is_null() ? "" : Dump(change.body));
   }
-  // As if the first message had been given up.
+  // Gives up the first message.
   void GiveUpTheMessage() {
     EXPECT_TRUE(service_.database().Connect()->Query("update deliveries set state = 'dead'").ok());
   }

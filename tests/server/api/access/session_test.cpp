@@ -92,7 +92,7 @@ TEST_F(SessionTest, TenBadTokensAreTheLast) {
   const std::string answer = SignIn(MakeToken(Role::kAdmin)->text);
   ExpectProblem(answer, 429, "too-many-requests");
   EXPECT_GT(std::stoi(HeaderOf(answer, "retry-after")), 30);
-  // One that was good is still good; one that nobody has seen has to wait.
+  // A token that was accepted before still is; an unknown one has to wait.
   EXPECT_EQ(StatusOf(service_.AskAs(good, "GET", "/api/v1/jobs")), 200);
   EXPECT_EQ(StatusOf(service_.AskAs(service_.Token(Role::kReader), "GET", "/api/v1/jobs")), 429);
 }

@@ -64,7 +64,7 @@ TEST(Chart, RunsAreBinsThatFollowEachOther) {
   }
 }
 
-// Each other bin has two samples, the ones between have none, which is no gap yet.
+// Every second bin has two samples, the others have none, which is no gap yet.
 TEST(Chart, RunsAndTimesSayTheSame) {
   TickTable table{.at_us = {}, .series = {{"load_1m", ""}}, .columns = {{}}};
   for (std::int64_t i = 0; i < 500; ++i) {

@@ -1,4 +1,4 @@
-// What callers see does not depend on whether frames were compacted already.
+// Answers do not depend on whether frames were compacted already.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ namespace {
 constexpr std::int64_t kHourTicks = 7'200;  // an hour at 2 Hz
 constexpr std::int64_t kTickUs = 500'000;
 
-// The same, but for the last digit of a mean: sums of integers round otherwise than those of reals.
+// Compares charts but for the last digit of a mean: sums of integers round otherwise than those of
+// reals.
 void ExpectNear(const Json& a, const Json& b) {
   if (a.is_number() && b.is_number()) {
     EXPECT_NEAR(a.get<double>(), b.get<double>(), 2e-4);
@@ -95,7 +96,7 @@ TEST_F(CompactedTest, RemovedSamplesAreSaidAndTheirRollupsShown) {
   const auto connection = service_.database().Connect();
   const std::int64_t job_id = FindJob(*connection, "mlp")->job_id;
   const std::int64_t until_us = BlockWindowOf(kStartUs) + 3 * kBlockWindowUs;
-  ASSERT_TRUE(NoteSamplesRemoved(*connection, job_id, kStartUs - 1));  // nothing went then
+  ASSERT_TRUE(NoteSamplesRemoved(*connection, job_id, kStartUs - 1));  // nothing was removed
   EXPECT_TRUE(service_.GetJson("/api/v1/jobs/mlp").at("samples_from_us").is_null());
   while (RemoveSamplesBefore(*connection, job_id, until_us, 100)->rows > 0) {
   }

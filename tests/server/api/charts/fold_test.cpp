@@ -15,7 +15,7 @@ struct FoldedBin {
   int count = 0;
 };
 
-// What a reader of every series would make of them.
+// The fold that a reader of every series would make.
 std::map<std::int64_t, FoldedBin> ByHand(const Json& list) {
   std::map<std::int64_t, FoldedBin> bins;
   for (const Json& series : list) {
@@ -36,7 +36,7 @@ class FoldTest : public ApiTest {
   void Start() {
     for (TestAgent* agent : {&one_, &two_}) Push(agent->Started(kStartUs));
   }
-  // A sample each 500 ms, in tenths of a percent from `first` on.
+  // Stores a sample each 500 ms, in tenths of a percent from `first` on.
   void Sample(TestAgent& agent, std::int64_t from_us, int count, double first) {
     std::vector<std::int64_t> at_us;
     std::vector<double> percent;
@@ -56,7 +56,7 @@ class FoldTest : public ApiTest {
       ASSERT_TRUE(CompactNode(*connection, job_id, node.node_id));
     }
   }
-  // Two samples of so many devices: its number, and 1.
+  // Stores two samples of so many devices: its number, and 1.
   void PostDevices(int count, std::int64_t one_us, std::int64_t other_us) {
     Json series = Json::array();
     for (int i = 0; i < count; ++i) {
@@ -208,7 +208,7 @@ TEST_F(FoldTest, ADeviceThatIsNotThereIsNotOneTooMany) {
   EXPECT_EQ(Ask("metric=user.loss&device=d7&points=1")["series"].size(), 0U);
 }
 
-// A thousand bins of each would be 64 MB.
+// A thousand bins of each series would be 64 MB.
 TEST_F(FoldTest, MoreBinsThanMemoryIsMeantForAreRefused) {
   Create("mlp");
   PostDevices(1'000, kStartUs, kStartUs + 499 * kSecondUs);

@@ -52,7 +52,7 @@ class FoldedRollupsTest : public ApiTest {
   Json Ask(const std::string& query) {
     return service_.GetJson("/api/v1/jobs/mlp/metrics?fold=metric&" + query);
   }
-  // In bins of each level, and several of one.
+  // Compares bins of each level, and several bins joined.
   std::vector<Json> Answers() {
     std::vector<Json> answers;
     for (const std::string query : {"points=500", "points=100", "points=20", "points=4",
@@ -103,7 +103,7 @@ TEST_F(FoldedRollupsTest, AnswersStayTheSame) {
   expect_same("some stale");
 }
 
-// They are folded one after the other: those in rollups, in frames, and in both.
+// Chunks are folded one after the other: chunks in rollups, in frames, and in both.
 TEST_F(FoldedRollupsTest, SeveralMetricsStayTheSame) {
   const auto connection = service_.database().Connect();
   const auto post = [&](const std::string& node, int first, const std::vector<std::string>& names) {
@@ -147,7 +147,7 @@ TEST_F(FoldedRollupsTest, SeveralMetricsStayTheSame) {
   ExpectNearBins(fresh, answers());
 }
 
-// Each series of a long range is memory; those behind the first too many are not drawn.
+// Each series of a long range takes memory; series after the first too many are not drawn.
 TEST_F(FoldedRollupsTest, TooManySeriesOneByOneAreRefusedAtTheFirstTooMany) {
   TestAgent three("mlp", "host-3"), four("mlp", "host-4");
   for (TestAgent* agent : {&three, &four}) Push(agent->Started(kStartUs));

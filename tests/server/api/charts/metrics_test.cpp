@@ -11,7 +11,7 @@ class MetricsTest : public ApiTest {
  protected:
   MetricsTest() { Push(agent_.Started(kStartUs)); }
 
-  // One sample of 500 ms each, from a time on.
+  // Stores samples 500 ms apart, from a time on.
   void Sample(std::int64_t from_us, std::size_t count, double percent) {
     std::vector<std::int64_t> at_us;
     for (std::size_t tick = 0; tick < count; ++tick) {
@@ -99,7 +99,8 @@ TEST_F(MetricsTest, ARememberedHeadThatIsWrongChangesNoAnswer) {
   EXPECT_EQ(Ask(of_node)["status"], 404);
 }
 
-// Each message to PostgreSQL is a transaction of its own: views note in which ones they are read.
+// Each message to PostgreSQL is a transaction of its own: views note the transactions that read
+// them.
 TEST_F(MetricsTest, AChartOfAKnownJobIsOneRoundTrip) {
   Sample(kStartUs, 3, 10);
   const auto connection = service_.database().Connect();
@@ -122,10 +123,11 @@ create view jobs as select * from stored_jobs where note();)"));
     return connection->Query("select count(*) from trips")->Int(0, 0);
   };
   EXPECT_EQ(trips(), 2);
-  for (int time = 0; time < 20 && trips() > 1; ++time) continue;  // each session prepares them
+  for (int time = 0; time < 20 && trips() > 1; ++time)
+    continue;  // until each session has prepared both
   EXPECT_EQ(trips(), 1);
   EXPECT_EQ(trips(), 1);
-  // It reads what is not in the remembered head: once more in two.
+  // The remembered head is wrong: two round trips, once.
   ASSERT_TRUE(
       connection->Execute("update stored_frames set node_id = node_id + 1000;"
                           "update nodes set node_id = node_id + 1000"));
@@ -133,7 +135,7 @@ create view jobs as select * from stored_jobs where note();)"));
   EXPECT_EQ(trips(), 1);
 }
 
-// Where a longer range is read in stretches.
+// A longer range is read in batches.
 TEST_F(MetricsTest, NoSampleIsLostOrCountedTwiceAtTheEndOfAStretch) {
   const std::int64_t border_us = kStartUs - 1 + 3'660 * kSecondUs;
   const std::int64_t end_us = kStartUs + 4'000 * kSecondUs;
@@ -200,7 +202,7 @@ TEST_F(MetricsTest, FollowingWithTheCursorGivesTheSameBins) {
   EXPECT_EQ(next["series"][0]["mean"].back(), whole["series"][0]["mean"].back());
 }
 
-// Of one node up to some time nobody looks for the last tick of the job.
+// A range of one node needs no last tick of the job.
 TEST_F(MetricsTest, ARangeOfANodeIsFollowedFromItsLastSample) {
   Sample(kStartUs, 20, 10);
   const auto range = [](std::int64_t from_us, std::int64_t to_us) {

@@ -17,7 +17,7 @@ class PercentilesTest : public SampledJobTest {
     for (std::size_t i = 0; i < count; ++i) values.push_back(double(dice() % 10'000) / 100);
     return values;
   }
-  // Of values[from..to), by nearest rank; the share in percent.
+  // A percentile of values[from..to), by nearest rank; the share in percent.
   static double Naive(const std::vector<double>& values, std::size_t from, std::size_t to,
                       std::size_t share) {
     std::vector<double> part(values.begin() + static_cast<std::ptrdiff_t>(from),

@@ -13,7 +13,7 @@ class SampledJobTest : public ApiTest {
   static constexpr std::int64_t kTickUs = 500'000;
   struct Series {
     std::string metric, device;
-    std::vector<double> values;  // as many as there are ticks
+    std::vector<double> values;  // one for each tick
   };
   SampledJobTest() { Create("mlp"); }
 
@@ -30,7 +30,7 @@ class SampledJobTest : public ApiTest {
     const std::string answer = service_.Post("/api/v1/jobs/mlp/samples", Dump(body));
     ASSERT_EQ(StatusOf(answer), 200) << answer;
   }
-  // Of user.a of a device.
+  // Stores user.a of a device.
   void Sample(const std::string& node, const std::string& device, std::int64_t from_us,
               const std::vector<double>& values) {
     Sample(node, from_us, values.size(), {{"user.a", device, values}});

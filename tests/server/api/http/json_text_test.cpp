@@ -41,7 +41,7 @@ TEST(JsonText, WhatIsNoNumberOfJsonIsNull) {
   EXPECT_EQ(Real(std::nan("")), "null");
 }
 
-// As the tree would have written it.
+// The text that a tree of JSON gives.
 TEST(JsonText, RealsAreThoseOfRounded) {
   std::mt19937_64 dice(5);
   for (int i = 0; i < 100'000; ++i) {
@@ -79,7 +79,7 @@ TEST(JsonText, IntegersOfEachLength) {
   }
 }
 
-// Of all lengths, so that each stands at each place of the buffer's end once.
+// Numbers of all lengths, so that each is at each position of the buffer's end once.
 TEST(JsonText, ManyScaledIntegersAreThoseWrittenOneByOne) {
   std::mt19937_64 dice(8);
   for (const int digits : {0, 1, 2, 3, 4, 9, 18}) {
@@ -97,7 +97,7 @@ TEST(JsonText, ManyScaledIntegersAreThoseWrittenOneByOne) {
   }
 }
 
-// What is kept of the one before must not show in the next.
+// Text kept of the previous number must not show in the next.
 TEST(JsonText, LargeIntegersThatShareTheirFirstDigits) {
   std::mt19937_64 dice(7);
   std::string text, expected;

@@ -37,7 +37,7 @@ TEST_F(RoutesTest, OfALimitedCallThoseBeyondItAreToldToComeBack) {
     return Reply{.status = 204, .content_type = "", .body = "", .headers = {}};
   };
   const std::vector<Route> routes = {AtMost(2, "slow calls", slow)};
-  const auto copies = routes;  // as the server takes them
+  const auto copies = routes;  // the server copies them, too
   Request wrong;
   wrong.path = "/wrong";
   EXPECT_THROW(copies[0].handler(wrong, {}), std::runtime_error);

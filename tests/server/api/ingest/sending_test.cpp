@@ -1,4 +1,4 @@
-// What agents may send where tokens are demanded: whose jobs, whose nodes, how much.
+// The frames that agents may send where tokens are demanded: whose jobs, whose nodes, how much.
 
 #include "tests/server/api/api_test.h"
 #include "tests/support/frames.h"
@@ -90,7 +90,7 @@ TEST_F(SendingTest, ATokenBringsSoManyNodesADay) {
   EXPECT_EQ(StatusOf(Start(token, "mlp", "node-3")), 200);
 }
 
-// Rates are of the design, so the burst of a node goes first.
+// The rates are the service's own, so the burst of a node is used up first.
 TEST_F(SendingTest, ANodeThatSendsWithoutPauseHasToWait) {
   const std::string token = TokenOf("a");
   const std::string push = TestAgent("mlp", "n").Started(kStartUs);
@@ -103,7 +103,7 @@ TEST_F(SendingTest, ANodeThatSendsWithoutPauseHasToWait) {
   EXPECT_EQ(HeaderOf(refused, "retry-after"), "1");
 }
 
-// Large ones are looked at on the edge's thread and read on another: they count once all the same.
+// A large push is checked on the edge's thread and read on another: it counts once all the same.
 TEST_F(SendingTest, APushThatIsNotSmallCountsOnce) {
   const std::string token = TokenOf("a");
   test::FrameMaker agent("mlp", "n");

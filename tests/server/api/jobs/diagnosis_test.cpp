@@ -6,7 +6,7 @@ namespace {
 
 class DiagnosisTest : public ApiTest {
  protected:
-  // What an evaluation of the rule leaves.
+  // The saved verdict of an evaluation of the rule.
   void Say(const std::string& job, const std::string& rule, const Json& verdict,
            const std::string& status) {
     const auto said = service_.database().Connect()->Query(

@@ -72,7 +72,7 @@ TEST_F(JobsTest, ARuleThatIsNotKnownIsAnsweredWithThoseThatAre) {
   }
 }
 
-// Nothing is known of its name.
+// No other fault of such a body is noted, such as a missing name.
 TEST_F(JobsTest, OfABodyThatCannotBeReadOnlyThatIsSaid) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"name":"a","configuration":{"interval_ms":1e999}})",

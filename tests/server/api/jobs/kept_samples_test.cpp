@@ -1,4 +1,4 @@
-// How long the samples of one job are kept: given when it is made, changed at any time.
+// The time for which a job's samples are kept: given when it is created, changed at any time.
 
 #include "tests/server/api/api_test.h"
 
@@ -31,7 +31,7 @@ TEST_F(KeptSamplesTest, AreTheServicesUnlessGiven) {
                                    R"({"name":"mlp","configuration":{"keep_samples_days":null}})")),
             201);
   EXPECT_EQ(Kept(), nullptr);
-  Create("mlp");  // the same job
+  Create("mlp");  // that job again
 }
 
 TEST_F(KeptSamplesTest, AreChangedAlsoOnceTheJobHasEnded) {

@@ -1,4 +1,4 @@
-// GET /removals: which jobs are no more.
+// GET /removals: jobs that were removed.
 
 #include "server/store/retention/removals.h"
 
@@ -11,7 +11,7 @@ class RemovalsTest : public ApiTest {
  protected:
   explicit RemovalsTest(bool demand_tokens = false) : ApiTest(demand_tokens) {}
 
-  // As retention does it.
+  // Removes as retention does.
   void Remove(const std::string& name, const std::string& reason, std::int64_t at_us) {
     const auto connection = service_.database().Connect();
     const Status gone = DeleteJob(*connection, name, reason, at_us);

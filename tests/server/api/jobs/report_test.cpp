@@ -42,7 +42,7 @@ TEST_F(ReportTest, IsAPageThatMayOnlyBeShown) {
   const std::string policy = "Content-Security-Policy: ";
   const std::size_t at = answer.find(policy);
   ASSERT_NE(at, std::string::npos);
-  EXPECT_EQ(answer.find(policy, at + 1), std::string::npos);  // one only: this page's
+  EXPECT_EQ(answer.find(policy, at + 1), std::string::npos);  // only this page's
   const std::string line = answer.substr(at, answer.find("\r\n", at) - at);
   EXPECT_NE(line.find("default-src 'none'"), std::string::npos);
   EXPECT_NE(line.find("sandbox"), std::string::npos);

@@ -1,4 +1,4 @@
-// Stopping a job over HTTP; what agents are asked is tested with ingest.
+// Stopping a job over HTTP; requests to agents are tested with ingest.
 
 #include "tests/server/api/api_test.h"
 

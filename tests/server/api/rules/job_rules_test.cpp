@@ -1,4 +1,4 @@
-// PATCH /jobs/{name} with rules: what a job is judged by changes while it runs.
+// PATCH /jobs/{name} with rules: the rules of a job change while it runs.
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ class JobRulesTest : public ApiTest {
     const auto done = service_.database().Connect()->Execute(sql);
     EXPECT_TRUE(done.ok()) << done.error().message;
   }
-  // As if it had been evaluated, and is being evaluated now.
+  // Makes the rule look evaluated once, and under evaluation now.
   void Judge(const std::string& rule) {
     const std::string of =
         " where rule_config_id = (select rule_config_id from rule_configs where name = '" + rule +
@@ -79,7 +79,7 @@ TEST_F(JobRulesTest, AChangedRuleBeginsAnewAndItsEvaluationLosesItsFence) {
   EXPECT_EQ(rule["rule_evaluation_status"], "InProgress");
   EXPECT_EQ(rule["verdict"]["sentence"], "not evaluated yet");
   EXPECT_EQ(rule["active"], false);
-  // The other one has the parameters that it had.
+  // The other rule has the parameters that it had.
   EXPECT_EQ(Rule("CPUBottleneck")["rule_evaluation_status"], "IssuesFound");
   EXPECT_EQ(Int("select count(*) from findings"), 1);
   EXPECT_EQ(Int("select count(*) from rule_states where saved is null and revision = 8 and "
@@ -103,12 +103,12 @@ TEST_F(JobRulesTest, RulesAreAddedAndRemoved) {
   EXPECT_EQ(Rule("CPUBottleneck"), nullptr);
   EXPECT_EQ(Int("select count(*) from rule_tasks"), std::ssize(Catalog()));
   EXPECT_EQ(Int("select count(*) from rule_states"), std::ssize(Catalog()));
-  // Removed, it can come back.
+  // A removed rule can be added again.
   EXPECT_EQ(StatusOf(Change(R"([{"rule":"CPUBottleneck"}])")), 200);
   EXPECT_EQ(Rule("CPUBottleneck")["parameters"]["threshold"], 50);
 }
 
-// Who was told that a rule fires would else wait for the end of it for ever.
+// Receivers that know a rule to fire would else wait for its end for ever.
 TEST_F(JobRulesTest, WhoWasToldOfARuleHearsThatItIsRemoved) {
   service_.Post("/api/v1/webhooks", R"({"url":"https://198.51.100.7/hook"})");
   Judge("LowGPUUtilization");
@@ -117,7 +117,7 @@ TEST_F(JobRulesTest, WhoWasToldOfARuleHearsThatItIsRemoved) {
   Judge("ProfilerReport");  // sums up, and told nothing
   Run("update rule_states set verdict = '{\"kind\": \"finding\", \"active\": false}' where "
       "rule_config_id = (select rule_config_id from rule_configs where name = 'CPUBottleneck')");
-  // It is judged anew: nothing stands of it, but receivers know that it fires.
+  // The rule is judged anew: it has no verdict, but receivers know that it fires.
   EXPECT_EQ(StatusOf(Change(R"([{"rule":"IdleGPU","parameters":{"threshold":2}}])")), 200);
   EXPECT_EQ(StatusOf(Change(R"([{"name":"LowGPUUtilization","remove":true},
                                 {"name":"CPUBottleneck","remove":true},

@@ -98,7 +98,7 @@ TEST_F(RulePreviewTest, StoresNothingAndRefusesWhatIsWrong) {
   EXPECT_EQ(Int("select count(*) from findings"), 0);
 }
 
-// Four read, as long as nobody lets them see the job; the fifth is answered before them.
+// Four previews wait for the job's lock; the fifth is answered before them.
 TEST_F(RulePreviewTest, OfManyAtOnceSomeAreToldToComeBack) {
   const std::vector<Route> routes = RulePreviewRoutes(service_.api());
   Request request;

@@ -1,4 +1,4 @@
-// Of a rank with many steps the answer comes from the summaries of its blocks.
+// The answer for a rank with many steps comes from the summaries of its blocks.
 
 #include <random>
 #include <utility>
@@ -47,7 +47,7 @@ class LongStepsTest : public ApiTest {
     }
   }
 
-  // All but percentiles and histogram is the same.
+  // Compares everything but percentiles and histogram.
   void ExpectSame(Json summed, Json read) {
     EXPECT_EQ(read["wall_error_percent"], 0);
     EXPECT_EQ(summed["wall_error_percent"], 0.4);

@@ -15,7 +15,7 @@ class StepsTest : public ApiTest {
     return service_.GetJson("/api/v1/jobs/mlp/steps" + query);
   }
 
-  // When the steps began that are in all pages of so many; each but the last of `pages` is full.
+  // The begins of the steps on all pages of so many; each but the last of `pages` is full.
   std::vector<std::int64_t> AllStarts(std::size_t limit, int pages) {
     std::vector<std::int64_t> starts;
     std::string cursor;

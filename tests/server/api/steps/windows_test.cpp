@@ -1,4 +1,4 @@
-// Windows of spans over HTTP; what agents are asked and send is tested with ingest.
+// Windows of spans over HTTP; requests to agents and their answers are tested with ingest.
 
 #include "core/model/span_table.h"
 #include "tests/server/api/api_test.h"
@@ -79,7 +79,7 @@ TEST_F(WindowsTest, SpansComePageByPage) {
   EXPECT_EQ(rest["items"][0]["rank"], 3);
   EXPECT_EQ(rest["next"], nullptr);
   EXPECT_EQ(service_.GetJson(spans + "?rank=0&annotation=decode")["items"].size(), 2u);
-  const std::string longest(128, 'x');  // of a name that agents take
+  const std::string longest(128, 'x');  // a name that agents take
   EXPECT_EQ(service_.GetJson(spans + "?annotation=" + longest)["items"], Json::array());
   ExpectProblem(service_.Get(spans + "?annotation=" + longest + "x"), 400, "invalid-parameter");
   ExpectProblem(service_.Get(spans + "?cursor=abcd"), 400, "invalid-parameter");

@@ -1,4 +1,4 @@
-// What happened to a job, as people read it.
+// Events of a job, as people read them.
 
 #include "server/store/jobs/job_events.h"
 
@@ -37,7 +37,7 @@ TEST_F(JobEvents, TheNewestComeFirstPageByPage) {
   EXPECT_EQ(ListEvents(*connection_, 7, "nonsense", 2).error().code, Code::kInvalid);
 }
 
-// As a service of before wrote them.
+// Writes events as an older service did.
 TEST_F(JobEvents, OneWithoutACountIsOne) {
   ASSERT_TRUE(connection_->Execute(
       "insert into events (job_id, at_us, kind, detail) values (7, 1, 'frames_lost', '{}')"));

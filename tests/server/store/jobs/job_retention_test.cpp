@@ -1,4 +1,4 @@
-// Which jobs have samples that are too old, with a time of their own and without.
+// Jobs whose samples are too old, with a time of their own and without.
 
 #include "server/store/jobs/job_retention.h"
 
@@ -53,7 +53,7 @@ TEST_F(KeptSamples, AJobMayKeepThemShorterLongerAndForEver) {
   EXPECT_EQ(Old(30), (Jobs{{as_service, 30}, {shorter, 2}, {for_ever, 30}}));
 }
 
-// A day is what a search leaves to the next: else it would find each job each hour.
+// A search leaves up to a day to the next one: else it would find each job each hour.
 TEST_F(KeptSamples, AreNotAskedForTwiceADay) {
   const std::int64_t job = Create("shorter", 40, 2);
   ASSERT_TRUE(NoteSamplesRemoved(*connection_, job, kNow - 3 * kDay));

@@ -50,7 +50,7 @@ TEST(Connection, BringsBackArrays) {
             0);
 }
 
-// The second time on a statement is prepared: with each kind of parameter, and after any error.
+// From its second run on a statement is prepared: with each kind of parameter, and after any error.
 TEST(Connection, StatementsThatComeAgainAreTheSame) {
   const TestDatabase database;
   const auto connection = database.Connect();
@@ -93,7 +93,7 @@ TEST(Connection, PlansOnceForWhatIsFoundByItsKey) {
   }
 }
 
-// Also where the way changes within a transaction that comes to nothing, or that has failed.
+// Holds also where the plan changes within a transaction that is rolled back or has failed.
 TEST(Connection, PlansEachStatementItsWay) {
   const TestDatabase database;
   const auto connection = database.Connect();
@@ -131,7 +131,8 @@ TEST(Connection, PlansForTablesThatWillGrow) {
   ;
 }
 
-// Refused because its transaction has failed, or rolled back: neither is remembered.
+// A statement that is refused because its transaction failed, or that is rolled back, is not
+// remembered.
 TEST(Connection, StatementsOfAFailedTransactionWorkAfterwards) {
   const TestDatabase database;
   const auto connection = database.Connect();
@@ -146,7 +147,7 @@ TEST(Connection, StatementsOfAFailedTransactionWorkAfterwards) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(connection->Query(sql));
 }
 
-// As after a migration by another replica.
+// Changes a table as a migration by another replica does.
 TEST(Connection, IsOpenedAgainWhenTheTablesHaveChanged) {
   const TestDatabase database;
   const auto connection = database.Connect();
@@ -276,7 +277,7 @@ TEST(Database, ACutEndsWhatWaitsForPostgres) {
   ASSERT_TRUE(answer && !*answer);
   EXPECT_EQ(answer->error().code, Code::kUnavailable);
   EXPECT_TRUE((*lease)->broken());
-  EXPECT_TRUE(locker->Query("rollback"));  // nobody else is cut off
+  EXPECT_TRUE(locker->Query("rollback"));  // no other connection is closed
 }
 
 TEST(Database, ReplacesConnectionsThatWereKilled) {

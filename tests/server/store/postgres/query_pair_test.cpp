@@ -10,7 +10,7 @@ namespace {
 
 class QueryPair : public testing::Test {
  protected:
-  // Both come often enough to be prepared.
+  // Runs both statements often enough to be prepared.
   QueryPair() {
     EXPECT_TRUE(connection_->Execute("create sequence asked; create table words (word text)"));
     for (int i = 0; i < 3; ++i) {
@@ -18,7 +18,7 @@ class QueryPair : public testing::Test {
       EXPECT_TRUE(connection_->QueryByKey(second_));
     }
   }
-  // How often the second one was asked of PostgreSQL, this time included.
+  // The number of runs of the second statement in PostgreSQL, this one included.
   std::int64_t Asked() {
     const auto rows = connection_->QueryByKey(second_);
     EXPECT_TRUE(rows) << rows.error().message;
@@ -88,8 +88,8 @@ TEST_F(QueryPair, AnErrorOfTheFirstKeepsTheSecondFromBeingAsked) {
   EXPECT_EQ(Asked(), 4);
 }
 
-// Within a transaction nothing goes on behind an error, and the rollback takes back how PostgreSQL
-// plans: it is set again.
+// Within a transaction nothing runs after an error, and the rollback takes back the planner's
+// settings: they are set again.
 TEST_F(QueryPair, AnErrorOfTheSecondEndsItsTransaction) {
   const Statement wrong{"select 1 / $1", {0}};
   const std::string mode = "select current_setting('plan_cache_mode'), $1";

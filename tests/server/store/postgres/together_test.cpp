@@ -94,7 +94,7 @@ TEST_F(Together, ACommitThatLosesItsServerIsUnavailable) {
   EXPECT_EQ(Count(), 2);
 }
 
-// What a rollback takes back is set again.
+// Settings that a rollback takes back are set again.
 TEST_F(Together, TheWayOfPlanningOutlivesARollback) {
   const std::string mode = "select current_setting('plan_cache_mode'), $1";
   for (int round = 0; round < 3; ++round) {

@@ -1,4 +1,4 @@
-// A job that is deleted while its rules change; what it costs to find what is old.
+// Deletion of a job while its rules change, and the cost of finding old rows.
 
 #include "server/store/retention/removals.h"
 
@@ -40,7 +40,7 @@ class Removals : public testing::Test {
         "wait_event_type = 'Lock'";
     while (connection_->Query(waiting)->Int(0, 0) == 0) std::this_thread::yield();
   }
-  // A message that was delivered long ago; its number.
+  // Adds a message that was delivered long ago; returns its number.
   std::int64_t AddMessage(std::int64_t job_id) {
     return connection_
         ->Query(
@@ -57,7 +57,8 @@ class Removals : public testing::Test {
         {job_id, count});
     ASSERT_TRUE(ended) << ended.error().message;
   }
-  // Somebody asks for it again, and has not committed when the statement comes to its row.
+  // Another session asks for the message again, and has not committed when the statement comes to
+  // its row.
   void ExpectStaysAsItWasAskedForAgain(std::int64_t delivery_id,
                                        const std::function<Result<Removed>(Connection&)>& remove) {
     const auto asking = database_.Connect();
@@ -80,7 +81,7 @@ class Removals : public testing::Test {
   std::int64_t job_id_ = 0;
 };
 
-// All rules have another parameter, one goes and one comes.
+// Changes a parameter of all rules, removes one and adds one.
 Status Change(Connection& connection, std::int64_t job_id) {
   auto transaction = Transaction::Begin(connection);
   const auto stand = LockRules(connection, job_id);
@@ -160,7 +161,7 @@ TEST_F(Removals, AMessageThatIsAskedForAgainAfterTheRemovalIsSentFirst) {
   });
 }
 
-// It is what the message is found by.
+// The removal is needed to find the message.
 TEST_F(Removals, OneThatEndedStaysWhileAMessageOfItsJobDoes) {
   EndRemovals(7, 2);
   AddMessage(7);
@@ -183,7 +184,7 @@ TEST_F(Removals, RecordsThatAnotherReplicaIsAtAreLeftOut) {
   const auto old = [](Connection& connection) {
     return RemoveRecordsBefore(connection, OldRecords::kMessages, 1'000, 100)->rows;
   };
-  // The other has taken its lock and waits for a row.
+  // The other session has taken its lock and waits for a row.
   const auto holding = database_.Connect();
   auto held = Transaction::Begin(*holding);
   ASSERT_TRUE(holding->Query("select 1 from deliveries where job_id = 7 for update"));

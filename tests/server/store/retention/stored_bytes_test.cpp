@@ -49,7 +49,7 @@ TEST_F(StoredBytesTest, IsCloseToTheFilesOfFreshTables) {
   }
 }
 
-// PostgreSQL keeps the files as they are: whoever looked at them would remove again and again.
+// PostgreSQL keeps the files as they are: a limit on their size would remove again and again.
 TEST_F(StoredBytesTest, FallsAtOnceWhenRowsGoAndFilesDoNot) {
   Store(1, 1'000, 2'000);
   const StoredBytes before = Measured();

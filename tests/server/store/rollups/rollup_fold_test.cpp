@@ -5,7 +5,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kBegin = 1'795'204'800'000'000;  // of an hour
+constexpr std::int64_t kBegin = 1'795'204'800'000'000;  // begin of an hour
 constexpr std::int64_t kSecond = 1'000'000;
 constexpr RollupLevel kLevel = kRollupLevels[0];
 const RollupKey kKey{kLevel.bin_us, "user.a", kBegin};

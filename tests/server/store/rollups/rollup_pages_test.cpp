@@ -1,4 +1,4 @@
-// Rollups of more bytes than are read at once: they come in lots, each row once and in their order.
+// Rollups of more bytes than one page holds: they come in pages, each row once and in order.
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST_F(RollupPages, OfNodesComeOnceEachAndInTheirOrder) {
   }
   EXPECT_EQ(read, stored);
 
-  // Who has enough gets no more, and the snapshot can go on.
+  // A reader that ends early gets no more, and the snapshot can go on.
   const Result<Transaction> snapshot = Transaction::Snapshot(*connection_);
   std::size_t taken = 0;
   const Status ended = ForEachRollup(*connection_, All(), [&](const NodeRollup&) -> Status {
@@ -80,7 +80,7 @@ TEST_F(RollupPages, OfNodesComeOnceEachAndInTheirOrder) {
   EXPECT_EQ(LoadRollups(*connection_, All())->size(), stored.size());
 }
 
-// Also where a lot ends with one that is stale, of which nothing is read.
+// Holds also where a page ends with a stale row, of which nothing is read.
 TEST_F(RollupPages, OfAJobComeOnceEachAndInTheirOrder) {
   std::vector<FoldedRollup> rows;
   std::vector<RollupKey> keys, read;

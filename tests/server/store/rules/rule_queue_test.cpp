@@ -1,4 +1,4 @@
-// What a claim of a turn costs, however many are due.
+// The cost of claiming a task, however many are due.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class RuleQueue : public ::testing::Test {
     EXPECT_TRUE(tasks) << tasks.error().message;
     return std::move(*tasks);
   }
-  // Three of each job, all due.
+  // Adds three tasks for each job, all due.
   void AddTasks(std::int64_t jobs) {
     ASSERT_TRUE(connection_->Query(
         "insert into rule_tasks (job_id, rule_config_id, due_us) "
@@ -34,7 +34,7 @@ class RuleQueue : public ::testing::Test {
         "from generate_series(1, $1::bigint) as job, generate_series(1, 3) as rule",
         {jobs}));
   }
-  // Of all sessions since the database began.
+  // The counters of all sessions since the database was created.
   std::int64_t Counted(const std::string& number, const std::string& view,
                        const std::string& name) {
     EXPECT_TRUE(connection_->Query("select pg_stat_force_next_flush()"));

@@ -120,7 +120,7 @@ TEST_F(RuleTasks, OfOneJobAreClaimedTogetherAndThoseThatFailedAlone) {
 TEST_F(RuleTasks, GoToAnotherWorkerWhenTheLeaseIsOver) {
   const RuleTask first = ClaimOne("one");
   Expire(first);
-  // It may have ended its program, so it comes alone.
+  // The task may have ended its program, so it comes alone.
   const std::vector<RuleTask> taken = Claim(*connection_, "two");
   ASSERT_EQ(taken.size(), 1u);
   const auto again = taken.begin();
@@ -140,7 +140,7 @@ TEST_F(RuleTasks, StaleFenceWritesNothing) {
   ExpectUntouched(stale);
 }
 
-// Of several outcomes those are written whose task and state are still ours.
+// Outcomes are written whose task and state are still ours.
 TEST_F(RuleTasks, SeveralOutcomesAreWrittenAtOnce) {
   const std::vector<RuleTask> tasks = Claim(*connection_, "w");
   ASSERT_EQ(tasks.size(), 4u);
@@ -229,7 +229,7 @@ TEST_F(RuleTasks, AreDueAtThePlacesOfTheirJobOnTheClock) {
   EXPECT_LE(rows->Int(1, 3), connection_->Query(kNow)->Int(0, 0) + 7'000'000);
 }
 
-// While a rule that is judged anew is behind, nothing is told; then what differs from before.
+// A rule that is judged anew tells nothing while it is behind; then it tells differences.
 TEST_F(RuleTasks, JudgedAnewTellsWhatDiffersFromBefore) {
   ASSERT_TRUE(connection_->Execute("delete from rule_tasks where task_id > 1"));
   struct Step {

@@ -3,12 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "core/base/clock.h"
+#include "core/base/text.h"
 #include "tests/support/postgres.h"
 
 namespace stepscope {
 namespace {
 
-// Nobody listens there.
+// An address where nobody listens.
 constexpr char kNowhere[] = "postgresql://someone@127.0.0.1:1/nothing";
 
 Duration TimeOf(const auto& work) {
@@ -32,7 +33,7 @@ TEST(MigrateWhenUp, WaitsForOneThatIsNotThere) {
   EXPECT_GE(waited, 1s);
 }
 
-// A server is up, but knows no such user: it says so well before the hour is over.
+// A server that is up, but knows no such user, refuses well before the hour is over.
 TEST(MigrateWhenUp, BelievesARefusal) {
   const TestDatabase database = TestDatabase::Empty();
   const Status refused = MigrateWhenUp(database.url() + "_other", 1h);
@@ -42,7 +43,7 @@ TEST(MigrateWhenUp, BelievesARefusal) {
 
 TEST(MigrateWhenUp, DoesNotWaitWithAnAddressThatCannotWork) {
   const Duration waited = TimeOf([] {
-    const Status failed = MigrateWhenUp(std::string(kNowhere) + "?sslmode=nonsense", 20s);
+    const Status failed = MigrateWhenUp(Format("{}?sslmode=nonsense", kNowhere), 20s);
     EXPECT_NE(failed.error().message.find("sslmode"), std::string::npos);
   });
   EXPECT_LT(waited, 15s);

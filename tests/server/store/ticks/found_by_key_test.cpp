@@ -17,13 +17,13 @@ namespace {
 
 class FoundByKey : public testing::Test {
  protected:
-  // Of the table and its indexes, by one call.
+  // The pages of the table and its indexes that one call reads.
   std::int64_t PagesRead(const std::string& table, const std::function<bool()>& call) {
     const std::int64_t before = PagesRead(table);
     EXPECT_TRUE(call());
     return PagesRead(table) - before;
   }
-  // A call that is planned while the table is empty, and goes on with 20,000 rows.
+  // Plans a call while the table is empty, and runs it again with 20,000 rows.
   std::int64_t PagesReadOnceGrown(const std::string& table, const std::string& rows,
                                   const std::function<bool()>& call) {
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(call());
@@ -38,7 +38,7 @@ class FoundByKey : public testing::Test {
   const std::int64_t job_id_ = frames_.job_id(), node_id_ = frames_.node_id();
 
  private:
-  // Since the database began.
+  // The count since the database was created.
   std::int64_t PagesRead(const std::string& table) {
     EXPECT_TRUE(connection_->Query("select pg_stat_force_next_flush()"));
     EXPECT_TRUE(connection_->Execute("select 1"));
@@ -52,7 +52,7 @@ class FoundByKey : public testing::Test {
   }
 };
 
-// For four rows that are not there: a few pages for each way down an index.
+// For four rows that do not exist: a few pages for each search of an index.
 constexpr std::int64_t kMostPages = 30;
 
 TEST_F(FoundByKey, BlocksOfANode) {

@@ -1,4 +1,4 @@
-// What is not compacted yet of a node with so many series that it is read in parts.
+// Ticks that are not compacted yet, of a node with so many series that it is read in parts.
 
 #include <gtest/gtest.h>
 

@@ -90,7 +90,7 @@ class HeadAndTicksTest : public testing::Test {
  protected:
   HeadAndTicksTest() {
     frames_.StoreTicks({"user.a", ""}, {10, 30, 50});
-    // Both statements come often enough to be prepared.
+    // Runs both statements often enough to be prepared.
     for (int i = 0; i < 3; ++i) EXPECT_EQ(Times(Load({})), 3u);
   }
   TickQuery Wanted() const {
@@ -118,7 +118,7 @@ class HeadAndTicksTest : public testing::Test {
   JobFrames frames_{*connection_};
 };
 
-// No session is left that could be asked.
+// Every session is ended before the ticks are read.
 TEST_F(HeadAndTicksTest, ThatWereExpectedAreReadWithoutAnotherRoundTrip) {
   const HeadAndTicks both = Load(Wanted());
   EXPECT_EQ(both.head.job.job_id, frames_.job_id());
@@ -153,7 +153,7 @@ TEST_F(HeadAndTicksTest, AreReadAgainByWhoComesLater) {
 }
 
 TEST_F(HeadAndTicksTest, AnErrorOfTheTicksIsTheirReadersAlone) {
-  // The statement of the ticks fails; that of the head does not see frames.
+  // The statement of the ticks fails; the head's statement does not read frames.
   ASSERT_TRUE(connection_->Execute(
       "alter table frames rename to stored;"
       "create view frames as select session, sequence, job_id, node_id, kind / 0 as kind,"

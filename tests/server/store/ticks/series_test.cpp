@@ -115,7 +115,7 @@ TEST_F(Series, OverlappingFramesBecomeOneSeriesInOrder) {
   EXPECT_TRUE(table.columns[0].present.empty());
 }
 
-// They are put one behind the other, and cut as the others are.
+// Tables that follow each other are concatenated, and cut as others are.
 TEST_F(Series, FramesThatFollowEachOtherBecomeOneSeries) {
   StoreTicks({"user.a", ""}, {10, 20});
   StoreTicks({"user.a", ""}, {30, 40});

@@ -1,4 +1,4 @@
-// Ticks of nodes with so many series that they are not read at once.
+// Ticks of nodes with so many series that they are read in batches.
 
 #include "server/store/ticks/tick_batches.h"
 
@@ -38,7 +38,7 @@ SeriesName SeriesOf(std::size_t number) {
 // The value of each series is the second.
 class TickStretches : public ::testing::Test {
  protected:
-  // One row a second, as a frame that is not compacted yet.
+  // Stores a row a second, as a frame that is not compacted yet.
   void StoreFrame(std::int64_t first, std::size_t rows, std::size_t series) {
     const Seconds seconds = From(first, rows);
     TickTable ticks{InMicros(seconds), {}, {}};
@@ -48,7 +48,7 @@ class TickStretches : public ::testing::Test {
     }
     frames_.StoreTicks(ticks);
   }
-  // The block of each metric in a window.
+  // Stores the block of each metric in a block window.
   void StoreBlocks(std::int64_t window, const Seconds& seconds, std::size_t series) {
     const std::int64_t window_us = window * kBlockWindowUs;
     const Seconds at_us = InMicros(seconds);
@@ -90,8 +90,8 @@ class TickStretches : public ::testing::Test {
   std::unique_ptr<Connection> connection_ = database_.Connect();
   JobFrames frames_{*connection_};
   TickFilter filter_;
-  std::vector<std::size_t> rows_;  // of each table
-  Seconds seconds_;                // of all
+  std::vector<std::size_t> rows_;  // rows of each batch
+  Seconds seconds_;                // times of all batches
 };
 
 TEST_F(TickStretches, FewAreReadAtOnceAndManyInShorterStretchesEachInstantOnce) {
@@ -109,7 +109,7 @@ TEST_F(TickStretches, FewAreReadAtOnceAndManyInShorterStretchesEachInstantOnce) 
 
 TEST_F(TickStretches, BlocksToo) {
   for (std::int64_t window = 0; window < 5; ++window) {
-    StoreBlocks(window, From(window * 600, 600), 1'000);  // with their times twice as many
+    StoreBlocks(window, From(window * 600, 600), 1'000);  // twice as many with their times
   }
   StoreFrame(3'000, 50, 1'000);
   ASSERT_TRUE(Read(3'100));
@@ -182,7 +182,7 @@ TEST_F(TickStretches, AnErrorOfTheReaderEndsIt) {
   EXPECT_EQ(calls, 3);
 }
 
-// A series each, at instants that no other has: together they are the square of that.
+// Each metric has a series at instants of its own: together they are the square of that.
 TEST(JoinTicks, SeriesThatShareNoInstantBecomeNoMoreValuesThanAskedFor) {
   std::vector<TickTable> tables;
   for (std::int64_t i = 0; i < 100; ++i) {
