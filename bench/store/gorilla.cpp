@@ -65,7 +65,7 @@ class BitReader {
 std::string EncodeGorilla(const std::vector<std::int64_t>& bits_of_doubles) {
   BitWriter out;
   std::uint64_t before = 0;
-  int leading = 0, length = 0;  // of the last written bits; length 0: none yet
+  int leading = 0, length = 0;  // zeros before the last written bits, and their number; 0: none yet
   for (std::size_t row = 0; row < bits_of_doubles.size(); ++row) {
     const auto bits = static_cast<std::uint64_t>(bits_of_doubles[row]);
     const std::uint64_t changed = bits ^ before;

@@ -27,7 +27,7 @@ def settle(path, seconds):
 class Peer:
     """A process with a folder that has all its data."""
 
-    path, headers = "", {}  # of the requests that bring it samples
+    path, headers = "", {}  # for requests that write samples
     body = ""  # make_frames's option
     most_connections = 64
 
@@ -84,7 +84,7 @@ class Victoria(Peer):
 
     def make_durable(self):
         self.ask("/internal/force_flush")
-        settle(self.data, 15)  # it goes to the disk in the background, 10 s later
+        settle(self.data, 15)  # the data goes to the disk in the background, 10 s later
 
     def stored(self):
         return self.metric('vm_rows_inserted_total{type="vmimport"')

@@ -27,7 +27,7 @@ struct CompactorOptions {
 struct CompactorFigures {
   std::uint64_t frames = 0, blocks = 0, rows_left_out = 0, rows_joined = 0, failures = 0;
   std::uint64_t busy_ns = 0;
-  CompactBacklog backlog;  // of all jobs, whoever compacts them, when last counted
+  CompactBacklog backlog;  // all jobs, whoever compacts them, when last counted
 };
 
 // Turns frames into blocks and rollups in the background: one thread that leases a job at a time,

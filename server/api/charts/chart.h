@@ -58,7 +58,7 @@ class Chart {
   struct Bin {
     std::int64_t at_us = 0, first_us = 0, last_us = 0;  // its begin, and its samples
     double count = 0, sum = 0, least = 0, most = 0;
-    double weight = 1;  // of folded bins: sum / weight is the sum of the series' means
+    double weight = 1;  // in folded bins: sum / weight is the sum of the series' means
   };
   using Line = std::vector<Bin>;  // in the order of time
   struct Series {

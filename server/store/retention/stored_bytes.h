@@ -13,13 +13,13 @@ constexpr std::int64_t OnDisk(std::int64_t rows, std::int64_t payload_bytes) {
   return rows * 200 + payload_bytes + payload_bytes / 32;
 }
 
+// The bytes of blocks that end before `until_us`, and not before the previous entry's.
 struct SamplesUntil {
-  std::int64_t until_us = 0,
-               bytes = 0;  // of blocks that end before, and not before the previous entry
+  std::int64_t until_us = 0, bytes = 0;
 };
 struct StoredBytes {
-  std::int64_t live = 0;              // of existing rows, without the space of removed ones
-  std::int64_t files = 0;             // of the tables and their indexes, with that space
+  std::int64_t live = 0;              // existing rows, without the space of removed ones
+  std::int64_t files = 0;             // tables and their indexes, with that space
   std::vector<SamplesUntil> samples;  // the samples and steps in `live`, oldest first
 };
 

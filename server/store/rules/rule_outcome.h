@@ -24,7 +24,7 @@ struct Evaluated {
   std::vector<FindingRow> findings;
   RuleStatus status = RuleStatus::kInProgress;
   std::string detail;      // StatusDetails
-  std::int64_t at_us = 0;  // of the status change, in data time where there is one
+  std::int64_t at_us = 0;  // the status change's, in data time where there is one
   bool last = false;       // nothing more will come: the task is done
   bool quiet = false;      // no message: it sums up rules that told theirs
   bool anew = false;       // judged from the beginning: stored findings are an earlier evaluation's

@@ -17,7 +17,7 @@ namespace stepscope {
 namespace {
 
 constexpr RollupLevel kPagesLevel = kRollupLevels[0];
-constexpr std::int64_t kPagesBegin = 1'795'204'800'000'000;  // of a row
+constexpr std::int64_t kPagesBegin = 1'795'204'800'000'000;  // begin of a row
 constexpr std::int64_t kBins = kPagesLevel.chunk_us / kPagesLevel.bin_us;
 
 class RollupPages : public ::testing::Test {
