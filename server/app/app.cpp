@@ -140,7 +140,7 @@ void App::StartWork() {
   evaluator.heartbeat = settings_.evaluation_lease / 3;
   evaluator_ = std::make_unique<Evaluator>(*work_database_, clock_, std::move(evaluator));
   CompactorOptions compactor;
-  compactor.look = settings_.compact_look;
+  compactor.check_every = settings_.compact_look;
   compactor.paused = [&gauge = pressure_->gauge()] {
     return gauge.judgement().shortage == Shortage::kStorage;
   };

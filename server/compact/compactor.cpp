@@ -39,7 +39,7 @@ CompactorFigures Compactor::figures() const {
 }
 
 void Compactor::Work(const std::stop_token& stop) {
-  while (SleepFor(stop, options_.look)) {
+  while (SleepFor(stop, options_.check_every)) {
     const Status turned = Caught([&]() -> Status {
       Turn(stop);
       return {};
@@ -49,9 +49,9 @@ void Compactor::Work(const std::stop_token& stop) {
 }
 
 void Compactor::Turn(const std::stop_token& stop) {
-  LookAtBacklog();
+  CountBacklog();
   while (MayGoOn(stop) && WorkOnce(stop)) {
-    LookAtBacklog();
+    CountBacklog();
   }
 }
 
@@ -76,11 +76,11 @@ bool Compactor::WorkOnce(const std::stop_token& stop) {
 }
 
 // Creates tasks for waiting jobs, also while none of them may be worked on.
-void Compactor::LookAtBacklog() {
-  if (clock_.Steady() < look_at_) return;
+void Compactor::CountBacklog() {
+  if (clock_.Steady() < count_at_) return;
   auto connection = database_.Acquire();
   if (!connection) return;
-  look_at_ = clock_.Steady() + options_.find;
+  count_at_ = clock_.Steady() + options_.find;
   const Result<CompactBacklog> backlog = FindCompactTasks(**connection);
   if (!backlog) return Fail("compactor: what waits is not known", backlog.error());
   figures_.Change([&](CompactorFigures& figures) { figures.backlog = *backlog; });

@@ -13,11 +13,11 @@
 namespace stepscope {
 
 struct CompactorOptions {
-  Duration every = 300s;  // between two compactions of a running job, +- 20 %
-  Duration look = 5s;     // between two checks for work
-  Duration find = 30s;    // between two counts of all waiting frames, which cost more
-  Duration lease = 120s;  // a dead compactor's job is taken over after this
-  std::string name;       // unique among all compactors of the database; empty: made here
+  Duration every = 300s;      // between two compactions of a running job, +- 20 %
+  Duration check_every = 5s;  // between two checks for work
+  Duration find = 30s;        // between two counts of all waiting frames, which cost more
+  Duration lease = 120s;      // a dead compactor's job is taken over after this
+  std::string name;           // unique among all compactors of the database; empty: made here
   // Asked before each piece of work, and no work begins while it is true: blocks are written before
   // their frames are gone, so on a disk that is nearly full frames stay frames. Empty: never.
   std::function<bool()> paused;
@@ -46,7 +46,7 @@ class Compactor {
   void Turn(const std::stop_token& stop);
   bool MayGoOn(const std::stop_token& stop) const;
   bool WorkOnce(const std::stop_token& stop);
-  void LookAtBacklog();
+  void CountBacklog();
   Status CompactJob(const std::stop_token& stop, Connection& connection, const CompactTask& task);
   Status CompactNodes(const std::stop_token& stop, Connection& connection, const CompactTask& task,
                       const std::vector<std::int64_t>& nodes);
@@ -63,8 +63,8 @@ class Compactor {
   const Clock& clock_;
   const CompactorOptions options_;
   Guarded<CompactorFigures> figures_;
-  SteadyTime look_at_{};  // used by the thread alone
-  Worker worker_;         // last: its thread uses the members above
+  SteadyTime count_at_{};  // used by the thread alone
+  Worker worker_;          // last: its thread uses the members above
 };
 
 }  // namespace stepscope

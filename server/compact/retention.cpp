@@ -9,15 +9,15 @@ namespace stepscope {
 
 namespace {
 
-constexpr Duration kLongestRest = 10s;
+constexpr Duration kLongestPause = 10s;
 constexpr Duration kWait = 100ms;
 constexpr int kMostWaits =
     100;  // then a piece runs all the same, for it may free room that is short
 
 }  // namespace
 
-Duration RestAfter(const RetentionOptions& options, Duration took) {
-  return std::max(options.pause, std::min<Duration>(options.rests * took, kLongestRest));
+Duration PauseAfter(const RetentionOptions& options, Duration took) {
+  return std::max(options.pause, std::min<Duration>(options.pause_factor * took, kLongestPause));
 }
 
 Retention::Retention(Database& database, const Clock& clock, RetentionOptions options)
@@ -30,7 +30,7 @@ RetentionFigures Retention::figures() const {
 }
 
 void Retention::Work(const std::stop_token& stop) {
-  while (SleepFor(stop, options_.look)) {
+  while (SleepFor(stop, options_.check_every)) {
     auto connection = database_.Acquire();
     if (!connection) continue;
     const Status done = Turn(stop, **connection);
@@ -71,7 +71,7 @@ Status Retention::DeleteOldJobs(const std::stop_token& stop, Connection& connect
     const auto jobs = ListJobsEndedBefore(connection, ToMicros(clock_.Now() - options_.keep_jobs));
     if (!jobs) return jobs.error();
     if (Status done = DeleteListed(stop, connection, *jobs); !done) return done;
-    some = !jobs->empty() && Rest(stop, began);
+    some = !jobs->empty() && Pause(stop, began);
   }
   return {};
 }
@@ -126,7 +126,7 @@ Status Retention::RemovePieces(const std::stop_token& stop,
     const Result<Removed> removed = piece();
     if (!removed) return removed.error();
     Count(*removed);
-    some = removed->rows > 0 && Rest(stop, began);
+    some = removed->rows > 0 && Pause(stop, began);
   }
   return {};
 }
@@ -149,15 +149,15 @@ Status Retention::RemoveOldSamples(const std::stop_token& stop, Connection& conn
   const auto jobs = ListOldSamples(connection, ToMicros(clock_.Now()), keeps_us);
   if (!jobs) return jobs.error();
   for (const OldSamples& old : *jobs) {
-    const auto still = [&] {
+    const auto is_wanted = [&] {
       return AreStillOld(connection, old, ToMicros(clock_.Now()), keeps_us);
     };
     const Result<std::int64_t> rows =
-        RemoveSamples(stop, connection, old.job_id, old.before_us, still);
+        RemoveSamples(stop, connection, old.job_id, old.before_us, is_wanted);
     if (!rows) return rows.error();
     if (stop.stop_requested()) return {};
     if (*rows > 0) continue;  // the pieces have logged it
-    const Result<bool> all = still();
+    const Result<bool> all = is_wanted();
     if (!all) return all.error();
     if (!*all) continue;
     const Status noted = NoteSamplesRemoved(connection, old.job_id, old.before_us);
@@ -166,14 +166,14 @@ Status Retention::RemoveOldSamples(const std::stop_token& stop, Connection& conn
   return {};
 }
 
-// Returns the number of removed rows. `still` is asked before each piece whether to continue.
+// Returns the number of removed rows. `is_wanted` is asked before each piece whether to continue.
 Result<std::int64_t> Retention::RemoveSamples(const std::stop_token& stop, Connection& connection,
                                               std::int64_t job_id, std::int64_t before_us,
-                                              const std::function<Result<bool>()>& still) {
+                                              const std::function<Result<bool>()>& is_wanted) {
   std::int64_t rows = 0;
   for (bool some = true; some && !stop.stop_requested();) {
     const SteadyTime began = clock_.Steady();
-    const Result<bool> wanted = still ? still() : Result<bool>(true);
+    const Result<bool> wanted = is_wanted ? is_wanted() : Result<bool>(true);
     if (!wanted) return wanted.error();
     if (!*wanted) break;
     const Result<Removed> removed =
@@ -181,19 +181,19 @@ Result<std::int64_t> Retention::RemoveSamples(const std::stop_token& stop, Conne
     if (!removed) return removed.error();
     Count(*removed);
     rows += removed->rows;
-    some = removed->rows > 0 && Rest(stop, began);
+    some = removed->rows > 0 && Pause(stop, began);
   }
   return rows;
 }
 
 // Ingest goes first: a piece keeps the disk busy for longer than it runs.
-bool Retention::Rest(const std::stop_token& stop, SteadyTime began) const {
-  bool rested = SleepFor(stop, RestAfter(options_, clock_.Steady() - began));
-  for (int waits = 0; rested && waits < kMostWaits; ++waits) {
+bool Retention::Pause(const std::stop_token& stop, SteadyTime began) const {
+  bool goes_on = SleepFor(stop, PauseAfter(options_, clock_.Steady() - began));
+  for (int waits = 0; goes_on && waits < kMostWaits; ++waits) {
     if (!options_.gives_way || !options_.gives_way()) break;
-    rested = SleepFor(stop, kWait);
+    goes_on = SleepFor(stop, kWait);
   }
-  return rested;
+  return goes_on;
 }
 
 void Retention::Count(const Removed& removed) {

@@ -16,9 +16,9 @@ struct RetentionOptions {
   Duration keep_jobs = std::chrono::hours(24) * 400;    // after their end; zero: for ever
   std::int64_t keep_bytes = 0;                          // for all jobs together; zero: no limit
   Duration keep_always = std::chrono::hours(1);  // samples this new are never removed for the size
-  Duration look = 5s;                            // between two checks for work
+  Duration check_every = 5s;                     // between two checks for work
   Duration pause = 20ms;                         // at least, between two pieces
-  int rests = 10;                           // the pause after a piece, as a multiple of its time
+  int pause_factor = 10;                    // the pause after a piece, as a multiple of its time
   std::function<bool()> gives_way = {};     // pieces wait while it is true, 10 s each
   Duration search = std::chrono::hours(1);  // between two searches for old data
   Duration measure = std::chrono::minutes(10);  // between two measurements of the size
@@ -27,7 +27,7 @@ struct RetentionOptions {
 
 // The pause after a piece that took so long: 10 s at most, for that piece may have waited for a
 // lock.
-Duration RestAfter(const RetentionOptions& options, Duration took);
+Duration PauseAfter(const RetentionOptions& options, Duration took);
 
 // Counters since the start.
 struct RetentionFigures {
@@ -61,7 +61,7 @@ class Retention {
   Result<bool> Delete(Connection& connection, const std::string& name, const std::string& reason);
   Result<std::int64_t> RemoveSamples(const std::stop_token& stop, Connection& connection,
                                      std::int64_t job_id, std::int64_t before_us,
-                                     const std::function<Result<bool>()>& still = {});
+                                     const std::function<Result<bool>()>& is_wanted = {});
   Status KeepSize(const std::stop_token& stop, Connection& connection);
   Status Shrink(const std::stop_token& stop, Connection& connection);
   Result<StoredBytes> Measure(Connection& connection);
@@ -71,14 +71,14 @@ class Retention {
   Result<std::int64_t> DeleteOldestJobs(const std::stop_token& stop, Connection& connection,
                                         std::int64_t bytes);
   void Count(const Removed& removed);
-  bool Rest(const std::stop_token& stop, SteadyTime began) const;
+  bool Pause(const std::stop_token& stop, SteadyTime began) const;
 
   Database& database_;
   const Clock& clock_;
   const RetentionOptions options_;
   Guarded<RetentionFigures> figures_;
   SteadyTime search_at_{}, measure_at_{};  // used by the thread alone
-  bool said_too_much_ = false;
+  bool warned_too_much_ = false;
   Worker worker_;  // last: its thread uses the members above
 };
 

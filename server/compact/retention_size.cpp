@@ -38,15 +38,15 @@ Status Retention::Shrink(const std::stop_token& stop, Connection& connection) {
   }
   const std::int64_t too_much = TooMuch(*stored);
   if (too_much == 0) {
-    said_too_much_ = false;
+    warned_too_much_ = false;
     return {};
   }
   const Result<std::int64_t> left = DeleteOldestJobs(stop, connection, too_much);
   if (!left) return left.error();
-  if (*left > 0 && !said_too_much_ && !stop.stop_requested()) {
+  if (*left > 0 && !warned_too_much_ && !stop.stop_requested()) {
     LogWarning("{} bytes are stored, {} may be: what is left is too new to be removed",
                stored->live, options_.keep_bytes);
-    said_too_much_ = true;
+    warned_too_much_ = true;
   }
   return {};
 }

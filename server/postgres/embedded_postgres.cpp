@@ -21,7 +21,7 @@ namespace {
 
 constexpr Duration kReadyWithin = 60s, kWatch = 50ms;
 constexpr Duration kShortestPause = 1s, kLongestPause = 30s;  // before it is started again
-constexpr Duration kLookAtDisk = 1s;
+constexpr Duration kCheckDisk = 1s;
 constexpr std::uintmax_t kLongLog = 16 * 1024 * 1024;
 constexpr char kFindDatabase[] = "select 1 from pg_database where datname = 'stepscope'";
 
@@ -168,15 +168,15 @@ void EmbeddedPostgres::Life::Ended(const std::string& exit) {
 // Waits until the server ends or the stop is requested; false then.
 bool EmbeddedPostgres::Life::Watch(std::stop_token stop, pid_t child) {
   std::string exit;
-  SteadyTime looked{};
+  SteadyTime checked{};
   while (SleepFor(stop, kWatch)) {
     if (HasEnded(child, &exit)) {
       Ended(exit);
       return true;
     }
     was_ready = was_ready || folder.IsReady();
-    if (SystemClock().Steady() - looked < kLookAtDisk) continue;
-    looked = SystemClock().Steady();
+    if (SystemClock().Steady() - checked < kCheckDisk) continue;
+    checked = SystemClock().Steady();
     LookAtDisk();
   }
   ShutDown(child);

@@ -13,7 +13,7 @@ namespace {
 
 // A job that has ended leaves nobody waiting for its rules. A rule that sums up others has sent no
 // messages.
-Status TellOfRules(const Api& api, Connection& connection, const JobRow& job) {
+Status AnnounceRulesGone(const Api& api, Connection& connection, const JobRow& job) {
   if (HasEnded(job.status)) return {};
   const auto rules = LockRules(connection, job.job_id);
   if (!rules) return rules.error();
@@ -31,7 +31,8 @@ Result<Reply> DeleteOneJob(const Api& api, Connection& connection, const Request
   if (!query.faults().empty()) return query.Refusal(request);
   const Result<JobRow> job = FindNamedJob(connection, path);
   if (!job) return job.error();
-  if (const Status told = TellOfRules(api, connection, *job); !told) return told.error();
+  if (const Status announced = AnnounceRulesGone(api, connection, *job); !announced)
+    return announced.error();
   const Status deleted = DeleteJob(connection, job->name, "deleted", ToMicros(api.clock.Now()));
   if (!deleted) return deleted.error();
   return Reply{.status = 204, .content_type = "", .body = "", .headers = {}};

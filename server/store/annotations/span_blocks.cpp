@@ -137,7 +137,7 @@ Result<SpanPage> ReadSpans(Connection& connection, const SpanQuery& query) {
   Result<SpanPosition> position = ReadCursor(query.after);
   if (!position) return position.error();
   SpanPage page;
-  std::size_t looked_at = 0;  // blocks: a rare name may be in none of very many
+  std::size_t blocks_read = 0;  // blocks: a rare name may be in none of very many
   for (std::size_t loaded = kBlocksAtOnce; loaded == kBlocksAtOnce && page.next.empty();) {
     const Result<Rows> rows =
         connection.Query(kLoadSpans, {query.job_id, query.window_id, query.rank, position->rank,
@@ -147,10 +147,10 @@ Result<SpanPage> ReadSpans(Connection& connection, const SpanQuery& query) {
       return added.error();
     }
     loaded = rows->size();
-    looked_at += loaded;
+    blocks_read += loaded;
     if (!page.next.empty() || loaded < kBlocksAtOnce) continue;
     ++position->sequence, position->row = 0;
-    if (looked_at >= kMostBlocks) page.next = CursorOf(*position);
+    if (blocks_read >= kMostBlocks) page.next = CursorOf(*position);
   }
   return page;
 }

@@ -46,7 +46,7 @@ Result<std::vector<NodeRow>> NodesThatRun(Connection& connection, std::int64_t j
 }
 
 // An agent that sends nothing any more will not answer either.
-std::vector<NodeRow> Heard(std::vector<NodeRow> nodes, std::int64_t now_us) {
+std::vector<NodeRow> SendingNodes(std::vector<NodeRow> nodes, std::int64_t now_us) {
   const std::int64_t before_us = now_us - kSilentAfter / 1us;
   std::erase_if(nodes, [=](const NodeRow& node) { return node.last_seen_us < before_us; });
   return nodes;
@@ -85,8 +85,8 @@ Status AskToStop(Connection& connection, std::int64_t job_id, std::int64_t now_u
   }
   const auto nodes = NodesThatRun(connection, job_id);
   if (!nodes) return nodes.error();
-  const std::vector<NodeRow> heard = Heard(*nodes, now_us);
-  if (!heard.empty() && std::ranges::none_of(heard, MayStop)) {
+  const std::vector<NodeRow> sending = SendingNodes(*nodes, now_us);
+  if (!sending.empty() && std::ranges::none_of(sending, MayStop)) {
     return Conflict(
         "no agent of this job may end its command: start it with 'stepscope-agent run --allow "
         "interval,stop'; a daemon cannot, since it starts no command");
@@ -108,7 +108,7 @@ Status StopAnswered(Connection& connection, std::int64_t job_id, std::string_vie
   const auto nodes = NodesThatRun(connection, job_id);
   if (!nodes) return nodes.error();
   const auto refused = [&](const NodeRow& node) { return HasRefused(node, answer.number); };
-  if (!std::ranges::all_of(Heard(*nodes, answer.at_us), refused)) return {};
+  if (!std::ranges::all_of(SendingNodes(*nodes, answer.at_us), refused)) return {};
   JobChange goes_on;
   goes_on.secondary_status = job.started_us ? "Training" : "Starting";
   goes_on.detail = "not stopped: " + answer.reason;

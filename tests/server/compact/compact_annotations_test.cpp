@@ -211,8 +211,8 @@ TEST_F(CompactAnnotationsTest, TheCompactorFindsThemAlsoOfARankWithoutARow) {
   ASSERT_EQ(Count("ranks"), 0);
   job_.StoreAnnotations(0, {{"load", kAnnotationsBegin, 1}});
   const SystemClock clock;
-  const Compactor compactor(store_, clock,
-                            {.every = 20ms, .look = 5ms, .find = 5ms, .name = "", .paused = {}});
+  const Compactor compactor(
+      store_, clock, {.every = 20ms, .check_every = 5ms, .find = 5ms, .name = "", .paused = {}});
   EXPECT_TRUE(Eventually([&] { return Count("frames") + Count("compact_tasks") == 0; }));
   EXPECT_EQ(Count("annotation_blocks"), 1);
 }

@@ -18,7 +18,7 @@ class CompactorTest : public CompactTest {
 };
 
 const CompactorOptions kQuick{
-    .every = 20ms, .look = 5ms, .find = 5ms, .lease = 5s, .name = "", .paused = {}};
+    .every = 20ms, .check_every = 5ms, .find = 5ms, .lease = 5s, .name = "", .paused = {}};
 
 TEST_F(CompactorTest, CompactsEveryJobAndGoesOnWithWhatComes) {
   JobFrames one(*connection_, "one"), two(*connection_, "two");

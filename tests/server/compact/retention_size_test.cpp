@@ -40,7 +40,7 @@ class KeepSizeTest : public CompactTest {
   }
   std::int64_t Stored() { return MeasureStored(*connection_)->live; }
   RetentionOptions Below(std::int64_t bytes) const {
-    RetentionOptions options{.look = 5ms, .pause = 0ms, .rows_at_once = 3};
+    RetentionOptions options{.check_every = 5ms, .pause = 0ms, .rows_at_once = 3};
     options.keep_samples = Duration::zero();
     options.keep_bytes = bytes;
     options.measure = 0ms;

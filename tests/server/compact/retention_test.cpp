@@ -61,7 +61,7 @@ class RetentionTest : public CompactTest {
   }
 
   test::FakeClock clock_{FromMicros(kRetentionNow)};
-  const RetentionOptions quick_{.look = 5ms, .pause = 0ms, .search = 0ms, .rows_at_once = 1};
+  const RetentionOptions quick_{.check_every = 5ms, .pause = 0ms, .search = 0ms, .rows_at_once = 1};
 };
 
 TEST_F(RetentionTest, DeletedJobLosesItsNameAtOnceAndItsRowsPieceByPiece) {

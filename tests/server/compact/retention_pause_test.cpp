@@ -27,8 +27,10 @@ class RetentionRestTest : public CompactTest {
   JobFrames job_{*connection_, "gone"};
   test::FakeClock clock_{FromMicros(kNow)};
   std::atomic<bool> short_ = true;
-  RetentionOptions options_{
-      .look = 5ms, .pause = 0ms, .gives_way = [this] { return short_.load(); }, .rows_at_once = 1};
+  RetentionOptions options_{.check_every = 5ms,
+                            .pause = 0ms,
+                            .gives_way = [this] { return short_.load(); },
+                            .rows_at_once = 1};
 };
 
 TEST_F(RetentionRestTest, PiecesWaitWhilePushesDoAndGoOnAfterwards) {
@@ -49,11 +51,11 @@ TEST_F(RetentionRestTest, ItEndsAtOnceThoughItWaits) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, 9s) << "a piece waits for ten";
 }
 
-TEST(RestAfter, IsManyTimesWhatThePieceTookAndNeverLong) {
-  const RetentionOptions options{.pause = 20ms, .rests = 10};
-  EXPECT_EQ(RestAfter(options, 1ms), 20ms);
-  EXPECT_EQ(RestAfter(options, 50ms), 500ms);
-  EXPECT_EQ(RestAfter(options, 60s), 10s) << "that piece waited for a lock";
+TEST(PauseAfter, IsManyTimesWhatThePieceTookAndNeverLong) {
+  const RetentionOptions options{.pause = 20ms, .pause_factor = 10};
+  EXPECT_EQ(PauseAfter(options, 1ms), 20ms);
+  EXPECT_EQ(PauseAfter(options, 50ms), 500ms);
+  EXPECT_EQ(PauseAfter(options, 60s), 10s) << "that piece waited for a lock";
 }
 
 }  // namespace
