@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kNow = 1'800'000'000'000'000;
 constexpr std::int64_t kKeepSizeSecond = 1'000'000, kWindow = 600 * kKeepSizeSecond,
-                       kDay = 86'400 * kKeepSizeSecond;
+                       kKeepSizeDay = 86'400 * kKeepSizeSecond;
 
 class KeepSizeTest : public CompactTest {
  protected:
@@ -53,9 +53,9 @@ class KeepSizeTest : public CompactTest {
 
 TEST_F(KeepSizeTest, TheOldestSamplesOfAllJobsGoAndRollupsStay) {
   JobFrames ended(*connection_, "ended"), runs(*connection_, "runs");
-  Fill(ended, kNow - kDay, 40);
-  Fill(runs, kNow - kDay, 60);
-  End(ended, kNow - kDay / 2);
+  Fill(ended, kNow - kKeepSizeDay, 40);
+  Fill(runs, kNow - kKeepSizeDay, 60);
+  End(ended, kNow - kKeepSizeDay / 2);
   const std::int64_t rollups = Count("rollups"), limit = Stored() * 8 / 10;
   Retention retention(store_, clock_, Below(limit));
   EXPECT_TRUE(Eventually([&] {
@@ -73,7 +73,7 @@ TEST_F(KeepSizeTest, TheOldestSamplesOfAllJobsGoAndRollupsStay) {
 
 TEST_F(KeepSizeTest, BelowTheLimitNothingGoes) {
   JobFrames job(*connection_);
-  Fill(job, kNow - kDay, 10);
+  Fill(job, kNow - kKeepSizeDay, 10);
   Retention retention(store_, clock_, Below(Stored()));
   EXPECT_TRUE(Eventually([&] { return retention.figures().stored_bytes > 0; }));
   EXPECT_EQ(WindowsOf(job), 10);
@@ -83,9 +83,9 @@ TEST_F(KeepSizeTest, BelowTheLimitNothingGoes) {
 TEST_F(KeepSizeTest, JobsThatEndedGoWhenSamplesAreNotEnough) {
   JobFrames first(*connection_, "first"), second(*connection_, "second"),
       runs(*connection_, "runs");
-  for (JobFrames* job : {&second, &first, &runs}) Fill(*job, kNow - kDay, 30);
-  End(first, kNow - kDay / 2);
-  End(second, kNow - kDay / 3);
+  for (JobFrames* job : {&second, &first, &runs}) Fill(*job, kNow - kKeepSizeDay, 30);
+  End(first, kNow - kKeepSizeDay / 2);
+  End(second, kNow - kKeepSizeDay / 3);
   const std::int64_t others = Count("rollups where job_id <> " + std::to_string(first.job_id()));
   ASSERT_TRUE(connection_->Execute("create table kept as table blocks; delete from blocks"));
   const std::int64_t limit = Stored() * 9 / 10;  // rollups and the few steps alone
@@ -114,9 +114,9 @@ TEST_F(KeepSizeTest, ALimitBelowOneBlockLeavesTheLastHourOfAJobThatRuns) {
 // Rows of a deleted job must not make samples of other jobs go.
 TEST_F(KeepSizeTest, WhatIsOnItsWayOutDoesNotCount) {
   JobFrames stays(*connection_, "stays"), gone(*connection_, "gone");
-  Fill(stays, kNow - kDay, 20);
+  Fill(stays, kNow - kKeepSizeDay, 20);
   const std::int64_t limit = Stored() + 1'000;
-  Fill(gone, kNow - kDay, 40);
+  Fill(gone, kNow - kKeepSizeDay, 40);
   ASSERT_TRUE(DeleteJob(*connection_, "gone", "deleted", kNow));
   Retention retention(store_, clock_, Below(limit));
   EXPECT_TRUE(Eventually([&] { return retention.figures().stored_bytes > 0; }));
@@ -126,7 +126,7 @@ TEST_F(KeepSizeTest, WhatIsOnItsWayOutDoesNotCount) {
 
 TEST_F(KeepSizeTest, ReplicasDoNotRemoveMoreThanOneWould) {
   JobFrames job(*connection_);
-  Fill(job, kNow - kDay, 100);
+  Fill(job, kNow - kKeepSizeDay, 100);
   const std::int64_t limit = Stored() * 8 / 10;
   {
     const Retention one(store_, clock_, Below(limit)), two(store_, clock_, Below(limit)),
@@ -142,7 +142,7 @@ TEST_F(KeepSizeTest, ReplicasDoNotRemoveMoreThanOneWould) {
 // The compactor writes the block that grows again and again while older ones are removed.
 TEST_F(KeepSizeTest, IngestAndCompactionGoOn) {
   JobFrames job(*connection_);
-  Fill(job, kNow - kDay, 40);
+  Fill(job, kNow - kKeepSizeDay, 40);
   Retention retention(store_, clock_, Below(Stored() / 2));
   std::vector<std::int64_t> pushed;
   for (int second = 0; second < 120; ++second) {
