@@ -123,14 +123,14 @@ create view jobs as select * from stored_jobs where note();)"));
     return connection->Query("select count(*) from trips")->Int(0, 0);
   };
   EXPECT_EQ(trips(), 2);
-  for (int time = 0; time < 20 && trips() > 1; ++time)
-    continue;  // until each session has prepared both
+  // A session prepares both statements first.
+  for (int time = 0; time < 20 && trips() > 1; ++time) continue;
   EXPECT_EQ(trips(), 1);
   EXPECT_EQ(trips(), 1);
   // The remembered head is wrong: two round trips, once.
   ASSERT_TRUE(
-      connection->Execute("update stored_frames set node_id = node_id + 1000;"
-                          "update nodes set node_id = node_id + 1000"));
+      connection->Execute("update nodes set node_id = default;"
+                          "update stored_frames set node_id = (select node_id from nodes)"));
   EXPECT_EQ(trips(), 2);
   EXPECT_EQ(trips(), 1);
 }
