@@ -25,8 +25,7 @@ constexpr Param kParams[] = {
 enum : std::size_t { kCpu, kGpu, kMemory };
 constexpr std::string_view kMetrics[] = {"node_cpu_percent", "gpu_util_percent",
                                          "gpu_memory_used_percent"};
-constexpr double kUnmoved = 0.1;        // points: memory that was allocated once and for all
-constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
+constexpr double kUnmoved = 0.1;  // points: memory that was allocated once and for all
 
 // 95th percentiles at the GPU's last trigger, else at its last scan.
 struct Gpu {
@@ -40,11 +39,16 @@ struct Gpu {
   }
 };
 
-class BatchFold : public DeviceFold<BatchFold> {
+Json PercentilesOf(const Gpu& gpu) {
+  return {{"cpu_p95_percent", gpu.cpu},
+          {"gpu_p95_percent", gpu.gpu},
+          {"gpu_memory_p95_percent", gpu.memory}};
+}
+
+class BatchFold : public DeviceFold<BatchFold, Gpu> {
  public:
   BatchFold(const Params& params, const JobFacts& facts)
       : DeviceFold(params.Samples("patience"), facts),
-        facts_(facts),
         thresholds_{params["cpu_threshold_p95"], params["gpu_threshold_p95"],
                     params["gpu_memory_threshold_p95"]},
         window_(params.Samples("window")),
@@ -52,14 +56,12 @@ class BatchFold : public DeviceFold<BatchFold> {
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time NextCheck(Time at) const override;
-  Verdict Judge() const override;
 
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
     state("windows", windows_);
-    state("gpus", gpus_, [] { return Gpu(); });
+    state("gpus", devices_, [] { return Gpu(); });
     state("scans", scans_);
     state("reserved", reserved_);
     state("reserved_percent", reserved_percent_);
@@ -68,17 +70,23 @@ class BatchFold : public DeviceFold<BatchFold> {
  private:
   void ScanGpu(const Subject& subject, const DeviceWindows::Window& memory, const Gpu& now,
                double idle);
-  std::string Describe(const Subject& subject, const Gpu& gpu) const;
-  std::pair<Subject, Gpu> Worst() const;
-  Verdict Unjudged() const;
-  Json Shown() const;
+  Time NextTrigger(Time at) const override;
+  bool IsJudged() const override { return scans_.triggers() > 0 || scans_.judged() > reserved_; }
+  std::string Unjudged() const override;
+  std::string Describe(const Subject& subject, const Gpu& gpu) const override;
+  std::string ClearText() const override;
+  Badness BadnessOf(const Subject& subject, const Gpu& gpu) const override {
+    return {static_cast<double>(scans_.Of(subject).triggers), -gpu.gpu};
+  }
+  Json EvidenceOf(const Subject& subject, const Gpu& gpu) const override;
+  void Complete(Verdict& verdict) const override {
+    verdict.evidence["window"] = SamplesText(window_, facts_.interval);
+  }
 
-  JobFacts facts_;
   Gpu thresholds_;
   std::int64_t window_;
 
   DeviceWindows windows_;
-  std::map<Subject, Gpu, std::less<>> gpus_;  // that were judged
   std::int64_t reserved_ = 0;    // scans of a GPU that could not be judged; see ScanGpu
   double reserved_percent_ = 0;  // of its memory, at the last of them
 };
@@ -103,8 +111,7 @@ void BatchFold::Scan(Time at) {
   windows_.EndScan();
 }
 
-Time BatchFold::NextCheck(Time at) const {
-  if (scans_.triggers() > 0) return Time::max();
+Time BatchFold::NextTrigger(Time at) const {
   auto lacking = static_cast<std::size_t>(window_);
   for (const auto& [subject, gpu] : windows_.Of(kGpu)) {
     const auto* cpu = windows_.Find(kCpu, {subject.node, ""});
@@ -133,18 +140,15 @@ void BatchFold::ScanGpu(const Subject& subject, const DeviceWindows::Window& mem
     return;
   }
   const bool triggers = low && now.memory < thresholds_.memory;
-  Gpu& gpu = gpus_[subject];
+  Gpu& gpu = devices_[subject];
   if (triggers || scans_.Of(subject).triggers == 0) gpu = now;
   if (!triggers) return scans_.Clear(subject);
-  Finding finding;
-  finding.subject = subject;
-  finding.from = memory.last - facts_.interval * (window_ - 1);
-  finding.to = memory.last;
-  finding.sentence = Describe(subject, now) + ".";
-  finding.evidence = {{"cpu_p95_percent", now.cpu},
-                      {"gpu_p95_percent", now.gpu},
-                      {"gpu_memory_p95_percent", now.memory}};
-  scans_.Trigger(finding, idle);
+  scans_.Trigger({.from = memory.last - facts_.interval * (window_ - 1),
+                  .to = memory.last,
+                  .subject = subject,
+                  .sentence = Describe(subject, now) + ".",
+                  .evidence = PercentilesOf(now)},
+                 idle);
 }
 
 std::string BatchFold::Describe(const Subject& subject, const Gpu& gpu) const {
@@ -155,55 +159,27 @@ std::string BatchFold::Describe(const Subject& subject, const Gpu& gpu) const {
       thresholds_.memory, gpu.cpu, thresholds_.cpu);
 }
 
-std::pair<Subject, Gpu> BatchFold::Worst() const {
-  return *std::ranges::min_element(gpus_, [this](const auto& a, const auto& b) {
-    const auto of_a = scans_.Of(a.first).triggers, of_b = scans_.Of(b.first).triggers;
-    return of_a != of_b ? of_a > of_b : a.second.gpu < b.second.gpu;
-  });
+Json BatchFold::EvidenceOf(const Subject& subject, const Gpu& gpu) const {
+  Json evidence = PercentilesOf(gpu);
+  const DeviceScans::Device counts = scans_.Of(subject);
+  evidence["triggers"] = counts.triggers;
+  evidence["scans"] = counts.scans;
+  return evidence;
 }
 
-Json BatchFold::Shown() const {
-  Json gpus = Json::array();
-  for (const auto& [subject, gpu] : gpus_) {
-    if (gpus.size() == kMostShown) break;
-    const DeviceScans::Device counts = scans_.Of(subject);
-    gpus.push_back({{"node", subject.node},
-                    {"device", subject.device},
-                    {"triggers", counts.triggers},
-                    {"scans", counts.scans},
-                    {"cpu_p95_percent", gpu.cpu},
-                    {"gpu_p95_percent", gpu.gpu},
-                    {"gpu_memory_p95_percent", gpu.memory}});
-  }
-  return gpus;
-}
-
-Verdict BatchFold::Unjudged() const {
-  Verdict verdict;
+std::string BatchFold::Unjudged() const {
   if (reserved_ > 0) {
-    verdict.sentence = Format(
+    return Format(
         "{:.1f} % of a GPU's memory stays allocated, as when a framework takes it all in advance, "
         "in {}: how much the batch needs cannot be seen",
         reserved_percent_, CountText(reserved_, "scan"));
-    return verdict;
   }
-  const std::size_t metric = windows_.Of(kGpu).empty() ? kGpu : kMemory;
-  verdict.sentence = windows_.Unjudged(metric, facts_, start_);
-  return verdict;
+  return windows_.Unjudged(windows_.Of(kGpu).empty() ? kGpu : kMemory, facts_, start_);
 }
 
-Verdict BatchFold::Judge() const {
-  if (scans_.triggers() == 0 && scans_.judged() <= reserved_) return Unjudged();
-  Verdict verdict = scans_.Judge();
-  const auto [subject, gpu] = Worst();
-  verdict.sentence =
-      verdict.kind == VerdictKind::kFinding
-          ? Format("{}; {}.", Describe(subject, gpu), scans_.FiredText("GPU"))
-          : Format("{}, not all below; {} judged in {}.", Describe(subject, gpu),
-                   CountText(scans_.devices(), "GPU"), CountText(scans_.scans(), "scan"));
-  verdict.evidence["window"] = SamplesText(window_, facts_.interval);
-  verdict.evidence["gpus"] = Shown();
-  return verdict;
+std::string BatchFold::ClearText() const {
+  return Format("{}, not all below; {} judged in {}.", WorstText(),
+                CountText(scans_.devices(), "GPU"), CountText(scans_.scans(), "scan"));
 }
 
 }  // namespace

@@ -18,18 +18,16 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostShown = 64;  // devices in the evidence
-
 // Ticks without the metric tell how much time has passed.
 std::vector<std::string> ChosenMetrics(const Params& params) {
   return {params.Text("metric"), "node_cpu_percent"};
 }
 
-class CustomFold : public DeviceFold<CustomFold> {
+class CustomFold : public DeviceFold<CustomFold, JudgedDevice> {
  public:
   CustomFold(const Params& params, const JobFacts& facts)
-      : DeviceFold(params.Samples("patience"), facts),
-        facts_(facts),
+      : DeviceFold(params.Samples("patience"), facts,
+                   {params["per"] == 0 ? "device" : "node", "devices"}),
         metric_(params.Text("metric")),
         aggregation_(static_cast<Aggregation>(params["aggregation"])),
         window_(params.Samples("window")),
@@ -41,14 +39,12 @@ class CustomFold : public DeviceFold<CustomFold> {
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time NextCheck(Time at) const override;
-  Verdict Judge() const override;
 
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
     state("nodes", nodes_, [] { return NodeWindow(); });
-    state("judged", judged_, [] { return JudgedDevice(); });
+    state("judged", devices_, [] { return JudgedDevice(); });
     state("scans", scans_);
   }
 
@@ -61,12 +57,24 @@ class CustomFold : public DeviceFold<CustomFold> {
   }
   std::string Value(double value) const;
   std::string Who(const Subject& subject) const;
-  std::string Describe(const Subject& subject, double value) const;
-  std::string Unjudged() const;
-  double Share() const;
-  Json Shown() const;
+  std::string ValueText(const Subject& subject, double value) const;
+  Time NextTrigger(Time at) const override;
+  std::string Unjudged() const override;
+  std::string Describe(const Subject& subject, const JudgedDevice& judged) const override {
+    return ValueText(subject, judged.worst);
+  }
+  std::string ClearText() const override {
+    return Format("{}, the {} of all; {} judged.", WorstText(), above_ ? "highest" : "lowest",
+                  CountText(scans_.devices(), names_.one));
+  }
+  Badness BadnessOf(const Subject&, const JudgedDevice& judged) const override {
+    return {above_ ? judged.worst : -judged.worst};
+  }
+  Json EvidenceOf(const Subject&, const JudgedDevice& judged) const override {
+    return {{"windows", judged.windows}, {"crossed", judged.crossed}, {"worst", judged.worst}};
+  }
+  void Complete(Verdict& verdict) const override;
 
-  JobFacts facts_;
   std::string metric_;
   Aggregation aggregation_;
   std::int64_t window_;
@@ -76,7 +84,6 @@ class CustomFold : public DeviceFold<CustomFold> {
   bool per_device_;
 
   std::map<std::string, NodeWindow, std::less<>> nodes_;
-  std::map<Subject, JudgedDevice, std::less<>> judged_;
 };
 
 // A window is a stretch of time, so that a metric which is read every minute has the same.
@@ -99,7 +106,7 @@ void CustomFold::Observe(const TickView& ticks) {
 void CustomFold::Close(const std::string& name, NodeWindow& node) {
   for (const auto& [device, values] : node.devices) {
     const double value = values.Of(aggregation_);
-    JudgedDevice& judged = judged_[{name, device}];
+    JudgedDevice& judged = devices_[{name, device}];
     if (judged.windows == 0 || IsWorse(value, judged.worst)) judged.worst = value;
     ++judged.windows;
     ++judged.fresh;
@@ -114,10 +121,9 @@ void CustomFold::Close(const std::string& name, NodeWindow& node) {
 }
 
 // A window is closed by the first tick behind it.
-Time CustomFold::NextCheck(Time at) const {
+Time CustomFold::NextTrigger(Time at) const {
   const auto fires = [this](const auto& each) { return each.second.from && Fires(each.second); };
-  if (scans_.triggers() > 0) return Time::max();
-  return std::ranges::any_of(judged_, fires) ? at : After(at, 1, facts_.interval);
+  return std::ranges::any_of(devices_, fires) ? at : After(at, 1, facts_.interval);
 }
 
 void CustomFold::Scan(Time at) {
@@ -125,18 +131,17 @@ void CustomFold::Scan(Time at) {
     if (node.from && *node.from + length_ <= at) Close(name, node);
   }
   const auto fresh = [](const auto& each) { return each.second.fresh > 0; };
-  if (std::ranges::none_of(judged_, fresh)) return;
+  if (std::ranges::none_of(devices_, fresh)) return;
   scans_.Begin(at);
-  for (auto& [subject, judged] : judged_) {
+  for (auto& [subject, judged] : devices_) {
     if (judged.fresh == 0) continue;
     if (judged.from && Fires(judged)) {
-      Finding finding;
-      finding.subject = subject;
-      finding.from = *judged.from;
-      finding.to = *judged.to;
-      finding.sentence = Describe(subject, judged.recent) + ".";
-      finding.evidence = {{"value", judged.recent}, {"threshold", threshold_}};
-      scans_.Trigger(finding, 1);
+      scans_.Trigger({.from = *judged.from,
+                      .to = *judged.to,
+                      .subject = subject,
+                      .sentence = ValueText(subject, judged.recent) + ".",
+                      .evidence = {{"value", judged.recent}, {"threshold", threshold_}}},
+                     1);
     } else {
       scans_.Clear(subject);
     }
@@ -164,7 +169,7 @@ std::string CustomFold::Who(const Subject& subject) const {
                                 : Format("{} of node {}", subject.device, subject.node);
 }
 
-std::string CustomFold::Describe(const Subject& subject, double value) const {
+std::string CustomFold::ValueText(const Subject& subject, double value) const {
   return Format("The {} of {} over {} was {} on {}; the threshold is {}",
                 kAggregations[static_cast<std::size_t>(aggregation_)], metric_,
                 SamplesText(window_, facts_.interval), Value(value), Who(subject),
@@ -179,54 +184,17 @@ std::string CustomFold::Unjudged() const {
                 metric_);
 }
 
-Json CustomFold::Shown() const {
-  Json devices = Json::array();
-  for (const auto& [subject, judged] : judged_) {
-    if (devices.size() == kMostShown) break;
-    devices.push_back({{"node", subject.node},
-                       {"device", subject.device},
-                       {"windows", judged.windows},
-                       {"crossed", judged.crossed},
-                       {"worst", judged.worst}});
-  }
-  return devices;
-}
-
-// Of the windows of all devices, those beyond the threshold of devices that fired.
-double CustomFold::Share() const {
-  std::int64_t windows = 0, crossed = 0;
-  for (const auto& [subject, judged] : judged_) {
-    windows += judged.windows;
-    if (scans_.Of(subject).triggers > 0) crossed += judged.crossed;
-  }
-  return static_cast<double>(crossed) / static_cast<double>(std::max<std::int64_t>(windows, 1));
-}
-
-Verdict CustomFold::Judge() const {
-  if (scans_.judged() == 0) {
-    Verdict verdict;
-    verdict.sentence = Unjudged();
-    return verdict;
-  }
-  Verdict verdict = scans_.Judge();
-  if (verdict.kind == VerdictKind::kFinding) {
-    verdict.share = Share();
-    verdict.severity = SeverityOfLoss(verdict.share);
-  }
-  const auto& [subject, judged] = *std::ranges::max_element(
-      judged_,
-      [this](const auto& a, const auto& b) { return IsWorse(b.second.worst, a.second.worst); });
-  const std::string what = per_device_ ? "device" : "node";
-  verdict.sentence =
-      verdict.kind == VerdictKind::kFinding
-          ? Format("{}; {}.", Describe(subject, judged.worst), scans_.FiredText(what))
-          : Format("{}, the {} of all; {} judged.", Describe(subject, judged.worst),
-                   above_ ? "highest" : "lowest", CountText(scans_.devices(), what));
+// The windows beyond the threshold of devices that fired, as a part of the windows of all devices.
+void CustomFold::Complete(Verdict& verdict) const {
   verdict.evidence["metric"] = metric_;
   verdict.evidence["threshold"] = threshold_;
   verdict.evidence["window"] = SamplesText(window_, facts_.interval);
-  verdict.evidence["devices"] = Shown();
-  return verdict;
+  if (verdict.kind != VerdictKind::kFinding) return;
+  verdict.share = ShareOf([this](const Subject& subject, const JudgedDevice& judged) {
+    const bool fired = scans_.Of(subject).triggers > 0;
+    return std::pair(fired ? judged.crossed : 0, judged.windows);
+  });
+  verdict.severity = SeverityOfLoss(verdict.share);
 }
 
 }  // namespace

@@ -21,8 +21,7 @@ constexpr Param kParams[] = {
     kPatience,
 };
 constexpr std::string_view kMetrics[] = {"gpu_memory_used_percent"};
-constexpr double kLeastRise = 0.05;     // points: what is 0.0 of them in words is no rise
-constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
+constexpr double kLeastRise = 0.05;  // points: what is 0.0 of them in words is no rise
 
 // Two neighbouring means, in percent.
 struct Rise {
@@ -56,23 +55,20 @@ struct Gpu {
   }
 };
 
-class IncreaseFold : public DeviceFold<IncreaseFold> {
+class IncreaseFold : public DeviceFold<IncreaseFold, Gpu> {
  public:
   IncreaseFold(const Params& params, const JobFacts& facts)
       : DeviceFold(params.Samples("patience"), facts),
-        facts_(facts),
         increase_(params["increase"]),
         window_(params.Samples("window")) {}
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time NextCheck(Time at) const override;
-  Verdict Judge() const override;
 
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
-    state("gpus", gpus_, [this] { return NewGpu(); });
+    state("gpus", devices_, [this] { return NewGpu(); });
     state("scans", scans_);
   }
 
@@ -81,34 +77,29 @@ class IncreaseFold : public DeviceFold<IncreaseFold> {
     return {AdjacentWindows(static_cast<std::size_t>(window_)), {}, {}, {}, {}};
   }
   void Add(Gpu& gpu, std::uint32_t bin, Time at) const;
-  std::string Describe(const Subject& subject, const Rise& rise) const;
-  std::pair<Subject, Rise> Worst() const;
-  std::string Unjudged() const;
-  double Share() const;
-  Json Shown() const;
+  std::string RiseText(const Subject& subject, const Rise& rise) const;
+  Time NextTrigger(Time at) const override;
+  std::string Unjudged() const override;
+  std::string Describe(const Subject& subject, const Gpu& gpu) const override {
+    return RiseText(subject, gpu.most);
+  }
+  std::string ClearText() const override;
+  Badness BadnessOf(const Subject&, const Gpu& gpu) const override { return {gpu.most.Points()}; }
+  Json EvidenceOf(const Subject&, const Gpu& gpu) const override;
+  void Complete(Verdict& verdict) const override;
 
-  JobFacts facts_;
   double increase_;
   std::int64_t window_;
-
-  std::map<Subject, Gpu, std::less<>> gpus_;
 };
 
 void IncreaseFold::Observe(const TickView& ticks) {
   if (ticks.first == ticks.end) return;
   scans_.Saw(ticks.At(ticks.first));
-  std::vector<std::pair<Gpu*, const Column*>> gpus;
-  for (const DeviceColumn& each : ColumnsOf(ticks, kMetrics[0])) {
-    const Subject subject{std::string(ticks.node), each.device};
-    const auto found = gpus_.find(subject);
-    Gpu& gpu =
-        found == gpus_.end() ? gpus_.emplace(subject, NewGpu()).first->second : found->second;
-    gpus.emplace_back(&gpu, each.column);
-  }
+  const auto gpus = DevicesOf(ticks, kMetrics[0], [this] { return NewGpu(); });
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
     if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
-    for (auto& [gpu, column] : gpus) {
+    for (const auto& [gpu, column] : gpus) {
       if (column->Has(row)) Add(*gpu, PercentBin(*column, row), at);
     }
   }
@@ -129,17 +120,16 @@ void IncreaseFold::Add(Gpu& gpu, std::uint32_t bin, Time at) const {
 
 void IncreaseFold::Scan(Time at) {
   scans_.Begin(at);
-  for (auto& [subject, gpu] : gpus_) {
+  for (auto& [subject, gpu] : devices_) {
     if (gpu.judged == 0) continue;
     if (gpu.from) {
-      Finding finding;
-      finding.subject = subject;
-      finding.from = *gpu.from - facts_.interval * (2 * window_ - 1);
-      finding.to = *gpu.to;
-      finding.sentence = Describe(subject, gpu.recent) + ".";
-      finding.evidence = {{"before_percent", gpu.recent.before},
-                          {"after_percent", gpu.recent.after}};
-      scans_.Trigger(finding, 0);
+      scans_.Trigger({.from = *gpu.from - facts_.interval * (2 * window_ - 1),
+                      .to = *gpu.to,
+                      .subject = subject,
+                      .sentence = RiseText(subject, gpu.recent) + ".",
+                      .evidence = {{"before_percent", gpu.recent.before},
+                                   {"after_percent", gpu.recent.after}}},
+                     0);
       if (gpu.recent.Points() > gpu.most.Points()) gpu.most = gpu.recent;
     } else {
       scans_.Clear(subject);
@@ -151,13 +141,12 @@ void IncreaseFold::Scan(Time at) {
   scans_.End();
 }
 
-Time IncreaseFold::NextCheck(Time at) const {
-  if (scans_.triggers() > 0) return Time::max();
+Time IncreaseFold::NextTrigger(Time at) const {
   const auto rose = [](const auto& each) { return each.second.judged > 0 && each.second.from; };
-  return std::ranges::any_of(gpus_, rose) ? at : After(at, 1, facts_.interval);
+  return std::ranges::any_of(devices_, rose) ? at : After(at, 1, facts_.interval);
 }
 
-std::string IncreaseFold::Describe(const Subject& subject, const Rise& rise) const {
+std::string IncreaseFold::RiseText(const Subject& subject, const Rise& rise) const {
   return Format(
       "The allocated memory of {} rose by {:.1f} points, from a mean of {:.1f} % over {} to "
       "{:.1f} % over the next; the threshold is {:g} points",
@@ -165,67 +154,35 @@ std::string IncreaseFold::Describe(const Subject& subject, const Rise& rise) con
       rise.after, increase_);
 }
 
-std::pair<Subject, Rise> IncreaseFold::Worst() const {
-  const auto& [subject, gpu] = *std::ranges::max_element(gpus_, [](const auto& a, const auto& b) {
-    return a.second.most.Points() < b.second.most.Points();
-  });
-  return {subject, gpu.most};
-}
-
-Json IncreaseFold::Shown() const {
-  Json gpus = Json::array();
-  for (const auto& [subject, gpu] : gpus_) {
-    if (gpus.size() == kMostShown) break;
-    gpus.push_back({{"node", subject.node},
-                    {"device", subject.device},
-                    {"judged_samples", gpu.all},
-                    {"firing_samples", gpu.risen},
-                    {"most_points", gpu.most.Points()},
-                    {"newest_percent", gpu.windows.full() ? gpu.windows.MeanNow() : 0}});
-  }
-  return gpus;
+Json IncreaseFold::EvidenceOf(const Subject&, const Gpu& gpu) const {
+  return {{"judged_samples", gpu.all},
+          {"firing_samples", gpu.risen},
+          {"most_points", gpu.most.Points()},
+          {"newest_percent", gpu.windows.full() ? gpu.windows.MeanNow() : 0}};
 }
 
 std::string IncreaseFold::Unjudged() const {
-  std::vector<Subject> gpus;
-  std::size_t seen = 0;
-  for (const auto& [subject, gpu] : gpus_) {
-    gpus.push_back(subject);
-    seen = std::max(seen, gpu.windows.size());
-  }
-  const std::string reason = WithoutSamples(facts_, start_, gpus, kMetrics[0]);
+  const std::string reason = WithoutSamples(kMetrics[0]);
   if (!reason.empty()) return reason;
+  std::size_t seen = 0;
+  for (const auto& [subject, gpu] : devices_) seen = std::max(seen, gpu.windows.size());
   return Format("{} of {} samples of two windows of a GPU seen since the initialisation", seen,
                 Grouped(2 * window_));
 }
 
-// Of the samples of all GPUs, those at which it fired.
-double IncreaseFold::Share() const {
-  std::int64_t all = 0, risen = 0;
-  for (const auto& [subject, gpu] : gpus_) all += gpu.all, risen += gpu.risen;
-  return static_cast<double>(risen) / static_cast<double>(std::max<std::int64_t>(all, 1));
+std::string IncreaseFold::ClearText() const {
+  return Format(
+      "The allocated memory of no GPU rose by more than {:g} points between windows of {}; {} "
+      "judged in {}.",
+      increase_, SamplesText(window_, facts_.interval), CountText(scans_.devices(), "GPU"),
+      CountText(scans_.scans(), "scan"));
 }
 
-Verdict IncreaseFold::Judge() const {
-  if (scans_.judged() == 0) {
-    Verdict verdict;
-    verdict.sentence = Unjudged();
-    return verdict;
-  }
-  Verdict verdict = scans_.Judge();
-  if (verdict.kind == VerdictKind::kFinding) {
-    const auto [subject, rise] = Worst();
-    verdict.share = Share();
-    verdict.sentence = Format("{}; {}.", Describe(subject, rise), scans_.FiredText("GPU"));
-  } else {
-    verdict.sentence = Format(
-        "The allocated memory of no GPU rose by more than {:g} points between windows of {}; {} "
-        "judged in {}.",
-        increase_, SamplesText(window_, facts_.interval), CountText(scans_.devices(), "GPU"),
-        CountText(scans_.scans(), "scan"));
-  }
-  verdict.evidence["gpus"] = Shown();
-  return verdict;
+// The samples at which it fired, as a part of the judged samples of all GPUs.
+void IncreaseFold::Complete(Verdict& verdict) const {
+  if (verdict.kind != VerdictKind::kFinding) return;
+  verdict.share =
+      ShareOf([](const Subject&, const Gpu& gpu) { return std::pair(gpu.risen, gpu.all); });
 }
 
 }  // namespace

@@ -23,7 +23,6 @@ constexpr std::string_view kMetrics[] = {"gpu_util_percent", "gpu_power_throttle
 constexpr double kBusyPercent = 10;
 // A share of fewer samples means nothing, and an early trigger needs more.
 constexpr std::int64_t kLeastBusy = 60, kLeastLookedAt = 120;
-constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
 
 // Busy samples, and those held down.
 struct Counts {
@@ -62,35 +61,41 @@ struct Gpu {
   }
 };
 
-class ThrottleFold : public DeviceFold<ThrottleFold> {
+class ThrottleFold : public DeviceFold<ThrottleFold, Gpu> {
  public:
   ThrottleFold(const Params& params, const JobFacts& facts)
-      : DeviceFold(0, facts), facts_(facts), threshold_(params["threshold"]) {}
+      : DeviceFold(0, facts), threshold_(params["threshold"]) {}
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time NextCheck(Time at) const override;
-  Verdict Judge() const override;
 
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
-    state("gpus", gpus_, [] { return Gpu(); });
+    state("gpus", devices_, [] { return Gpu(); });
     state("scans", scans_);
   }
 
  private:
   void ScanGpu(const Subject& subject, Gpu& gpu);
-  std::string Describe(const Subject& subject, const Counts& counts) const;
-  std::pair<Subject, Gpu> Worst() const;
-  std::string Unjudged() const;
-  double Share() const;
-  Json Shown() const;
+  std::string HeldDown(const Subject& subject, const Counts& counts) const;
+  Time NextTrigger(Time at) const override;
+  std::string Unjudged() const override;
+  std::string Describe(const Subject& subject, const Gpu& gpu) const override {
+    return HeldDown(subject, gpu.all);
+  }
+  std::string ClearText() const override { return WorstText() + "."; }
+  Badness BadnessOf(const Subject&, const Gpu& gpu) const override {
+    return {gpu.fired ? 1.0 : 0.0, gpu.all.Percent(gpu.all.either)};
+  }
+  Json EvidenceOf(const Subject&, const Gpu& gpu) const override {
+    return {{"busy", gpu.all.busy},
+            {"power_percent", gpu.all.Percent(gpu.all.power)},
+            {"thermal_percent", gpu.all.Percent(gpu.all.thermal)}};
+  }
+  void Complete(Verdict& verdict) const override;
 
-  JobFacts facts_;
   double threshold_;
-
-  std::map<Subject, Gpu, std::less<>> gpus_;  // that say whether they are held down
 };
 
 // A GPU's columns.
@@ -128,7 +133,7 @@ void ThrottleFold::Observe(const TickView& ticks) {
                                  Find(heat, use.device)};
     if (source.power == nullptr && source.heat == nullptr) continue;
     sources.push_back(source);
-    sources.back().gpu = &gpus_[{std::string(ticks.node), use.device}];
+    sources.back().gpu = &devices_[{std::string(ticks.node), use.device}];
   }
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
@@ -143,7 +148,7 @@ void ThrottleFold::Observe(const TickView& ticks) {
 
 void ThrottleFold::Scan(Time at) {
   scans_.Begin(at);
-  for (auto& [subject, gpu] : gpus_) {
+  for (auto& [subject, gpu] : devices_) {
     if (gpu.all.busy < kLeastBusy || gpu.recent.busy == 0) continue;
     ScanGpu(subject, gpu);
     gpu.recent = {};
@@ -152,10 +157,9 @@ void ThrottleFold::Scan(Time at) {
   scans_.End();
 }
 
-Time ThrottleFold::NextCheck(Time at) const {
-  if (scans_.triggers() > 0) return Time::max();
+Time ThrottleFold::NextTrigger(Time at) const {
   Time next = Time::max();
-  for (const auto& [subject, gpu] : gpus_) {
+  for (const auto& [subject, gpu] : devices_) {
     const auto lacking = TicksToExceed(threshold_ / 100, gpu.all.either, gpu.all.busy);
     if (!lacking) continue;
     const std::int64_t ticks = std::max({*lacking, kLeastLookedAt - gpu.all.busy,
@@ -170,18 +174,17 @@ void ThrottleFold::ScanGpu(const Subject& subject, Gpu& gpu) {
   if (!gpu.fired || gpu.recent.Percent(gpu.recent.either) <= threshold_) {
     return scans_.Clear(subject);
   }
-  Finding finding;
-  finding.subject = subject;
-  finding.from = *gpu.from;
-  finding.to = *gpu.to;
-  finding.sentence = Describe(subject, gpu.recent) + ".";
-  finding.evidence = {{"busy", gpu.recent.busy},
-                      {"power_percent", gpu.recent.Percent(gpu.recent.power)},
-                      {"thermal_percent", gpu.recent.Percent(gpu.recent.thermal)}};
-  scans_.Trigger(finding, 0, 2 * facts_.interval);
+  scans_.Trigger({.from = *gpu.from,
+                  .to = *gpu.to,
+                  .subject = subject,
+                  .sentence = HeldDown(subject, gpu.recent) + ".",
+                  .evidence = {{"busy", gpu.recent.busy},
+                               {"power_percent", gpu.recent.Percent(gpu.recent.power)},
+                               {"thermal_percent", gpu.recent.Percent(gpu.recent.thermal)}}},
+                 0, 2 * facts_.interval);
 }
 
-std::string ThrottleFold::Describe(const Subject& subject, const Counts& counts) const {
+std::string ThrottleFold::HeldDown(const Subject& subject, const Counts& counts) const {
   return Format(
       "{} was held down in {:.1f} % of {} in which it was busy, by its power limit in {:.1f} %, by "
       "heat in {:.1f} %; the threshold is {:g} %",
@@ -189,69 +192,25 @@ std::string ThrottleFold::Describe(const Subject& subject, const Counts& counts)
       counts.Percent(counts.power), counts.Percent(counts.thermal), threshold_);
 }
 
-std::pair<Subject, Gpu> ThrottleFold::Worst() const {
-  return *std::ranges::max_element(gpus_, [](const auto& a, const auto& b) {
-    if (a.second.fired != b.second.fired) return b.second.fired;
-    return a.second.all.Percent(a.second.all.either) < b.second.all.Percent(b.second.all.either);
-  });
-}
-
-Json ThrottleFold::Shown() const {
-  Json gpus = Json::array();
-  for (const auto& [subject, gpu] : gpus_) {
-    if (gpus.size() == kMostShown) break;
-    gpus.push_back({{"node", subject.node},
-                    {"device", subject.device},
-                    {"busy", gpu.all.busy},
-                    {"power_percent", gpu.all.Percent(gpu.all.power)},
-                    {"thermal_percent", gpu.all.Percent(gpu.all.thermal)}});
-  }
-  return gpus;
-}
-
 std::string ThrottleFold::Unjudged() const {
-  std::vector<Subject> gpus;
-  std::int64_t busy = 0;
-  for (const auto& [subject, gpu] : gpus_) {
-    gpus.push_back(subject);
-    busy = std::max(busy, gpu.all.busy);
-  }
-  const std::string reason = WithoutSamples(facts_, start_, gpus, kMetrics[1]);
+  const std::string reason = WithoutSamples(kMetrics[1]);
   if (!reason.empty()) return reason;
+  std::int64_t busy = 0;
+  for (const auto& [subject, gpu] : devices_) busy = std::max(busy, gpu.all.busy);
   return Format("{} of {} samples of a busy GPU seen", busy, kLeastBusy);
 }
 
-// Of the busy samples of all GPUs, those in which one that fired was held down.
-double ThrottleFold::Share() const {
-  std::int64_t busy = 0, held = 0;
-  for (const auto& [subject, gpu] : gpus_) {
-    busy += gpu.all.busy;
-    if (gpu.fired) held += gpu.all.either;
-  }
-  return static_cast<double>(held) / static_cast<double>(std::max<std::int64_t>(busy, 1));
-}
-
-Verdict ThrottleFold::Judge() const {
-  if (scans_.judged() == 0) {
-    Verdict verdict;
-    verdict.sentence = Unjudged();
-    return verdict;
-  }
-  Verdict verdict = scans_.Judge();
-  const auto [subject, gpu] = Worst();
-  verdict.sentence = Describe(subject, gpu.all);
-  if (verdict.kind == VerdictKind::kFinding) {
-    // At its power limit a GPU may do all it can; heat is a defect.
-    const bool hot = std::ranges::any_of(gpus_, [this](const auto& each) {
-      return each.second.all.Percent(each.second.all.thermal) > threshold_;
-    });
-    verdict.share = Share();
-    verdict.severity = hot ? Severity::kMedium : Severity::kLow;
-    verdict.sentence += "; " + scans_.FiredText("GPU");
-  }
-  verdict.sentence += ".";
-  verdict.evidence["gpus"] = Shown();
-  return verdict;
+// The samples in which a GPU that fired was held down, as a part of the busy samples of all GPUs.
+// At its power limit a GPU may do all it can; heat is a defect.
+void ThrottleFold::Complete(Verdict& verdict) const {
+  if (verdict.kind != VerdictKind::kFinding) return;
+  verdict.share = ShareOf([](const Subject&, const Gpu& gpu) {
+    return std::pair(gpu.fired ? gpu.all.either : 0, gpu.all.busy);
+  });
+  const bool hot = std::ranges::any_of(devices_, [this](const auto& each) {
+    return each.second.all.Percent(each.second.all.thermal) > threshold_;
+  });
+  verdict.severity = hot ? Severity::kMedium : Severity::kLow;
 }
 
 }  // namespace

@@ -56,13 +56,12 @@ BurstRhythm RhythmOf(const std::vector<Burst>& bursts) {
   return rhythm;
 }
 
-class UploadFold : public DeviceFold<UploadFold> {
+class UploadFold : public ScannedFold<UploadFold> {
  public:
-  explicit UploadFold(const JobFacts& facts) : DeviceFold(0, facts), facts_(facts) {}
+  explicit UploadFold(const JobFacts& facts) : ScannedFold(0, facts, {"node", "nodes"}) {}
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Verdict Judge() const override;
 
   template <typename State>
   void Fields(State& state) {
@@ -75,9 +74,10 @@ class UploadFold : public DeviceFold<UploadFold> {
   void ScanNode(const std::string& name, const SendBursts& node);
   std::string Describe(const std::string& name, const BurstRhythm& rhythm) const;
   const std::pair<const std::string, SendBursts>* Worst() const;
-  std::string Unjudged() const;
-
-  JobFacts facts_;
+  std::string Unjudged() const override;
+  std::string WorstText() const override;
+  std::string ClearText() const override;
+  Json Listed() const override;
 
   std::map<std::string, SendBursts, std::less<>> nodes_;
 };
@@ -122,16 +122,15 @@ void UploadFold::ScanNode(const std::string& name, const SendBursts& node) {
   const BurstRhythm rhythm = RhythmOf(bursts);
   const double silent_s = std::chrono::duration<double>(node.last() - bursts.back().to).count();
   if (!rhythm.Grows() || silent_s > 3 * rhythm.every_s) return scans_.Clear({name, ""});
-  Finding finding;
-  finding.subject = {name, ""};
-  finding.from = bursts.front().from;
-  finding.to = bursts.back().to;
-  finding.sentence = Describe(name, rhythm) + ".";
-  finding.evidence = {{"bursts", rhythm.bursts},
-                      {"every_seconds", rhythm.every_s},
-                      {"first_bytes", std::round(rhythm.line.start)},
-                      {"last_bytes", std::round(rhythm.line.end)}};
-  scans_.Trigger(finding, 0);
+  scans_.Trigger({.from = bursts.front().from,
+                  .to = bursts.back().to,
+                  .subject = {name, ""},
+                  .sentence = Describe(name, rhythm) + ".",
+                  .evidence = {{"bursts", rhythm.bursts},
+                               {"every_seconds", rhythm.every_s},
+                               {"first_bytes", std::round(rhythm.line.start)},
+                               {"last_bytes", std::round(rhythm.line.end)}}},
+                 0);
 }
 
 std::string UploadFold::Describe(const std::string& name, const BurstRhythm& rhythm) const {
@@ -167,31 +166,29 @@ std::string UploadFold::Unjudged() const {
                 LengthText(most->second.watched()));
 }
 
-Verdict UploadFold::Judge() const {
-  if (scans_.judged() == 0) {
-    Verdict verdict;
-    verdict.sentence = Unjudged();
-    return verdict;
-  }
-  Verdict verdict = scans_.Judge();
+std::string UploadFold::WorstText() const {
+  const auto& [name, node] = *Worst();
+  return Describe(name, RhythmOf(node.Large()));
+}
+
+std::string UploadFold::ClearText() const {
   const auto& [name, node] = *Worst();
   const BurstRhythm rhythm = RhythmOf(node.Large());
-  if (verdict.kind == VerdictKind::kFinding) {
-    verdict.sentence = Format("{}; {}.", Describe(name, rhythm), scans_.FiredText("node"));
-  } else if (rhythm.bursts < kLeastBursts) {
-    verdict.sentence = Format("{} of sending on node {} in {}.",
-                              CountText(static_cast<std::int64_t>(rhythm.bursts), "burst"), name,
-                              LengthText(node.watched()));
-  } else {
-    verdict.sentence = Describe(name, rhythm) + ": no steady rhythm of bursts that grow.";
+  if (rhythm.bursts >= kLeastBursts) {
+    return Describe(name, rhythm) + ": no steady rhythm of bursts that grow.";
   }
+  return Format("{} of sending on node {} in {}.",
+                CountText(static_cast<std::int64_t>(rhythm.bursts), "burst"), name,
+                LengthText(node.watched()));
+}
+
+Json UploadFold::Listed() const {
   Json nodes = Json::array();
-  for (const auto& [each, bursts] : nodes_) {
+  for (const auto& [name, node] : nodes_) {
     if (nodes.size() == kMostShown) break;
-    nodes.push_back({{"node", each}, {"bursts", bursts.Large().size()}});
+    nodes.push_back({{"node", name}, {"bursts", node.Large().size()}});
   }
-  verdict.evidence["nodes"] = std::move(nodes);
-  return verdict;
+  return nodes;
 }
 
 }  // namespace

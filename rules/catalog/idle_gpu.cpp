@@ -20,7 +20,6 @@ constexpr Param kParams[] = {
      "How long it must not have been used, since any GPU of the job was or the first step ended."},
 };
 constexpr std::string_view kMetrics[] = {"gpu_util_percent"};
-constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
 
 struct Gpu {
   std::optional<Time> from, last;  // sample that counts
@@ -45,40 +44,40 @@ Duration LeastOf(const Params& params) {
       std::chrono::duration<double>(params["minutes"] * 60));
 }
 
-class IdleFold : public DeviceFold<IdleFold> {
+class IdleFold : public DeviceFold<IdleFold, Gpu> {
  public:
   IdleFold(const Params& params, const JobFacts& facts)
       : DeviceFold(LeastOf(params) / std::max(facts.interval, Duration(1ms)), facts),
-        facts_(facts),
         threshold_(params["threshold"]),
         least_(LeastOf(params)) {}
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time NextCheck(Time at) const override;
-  Verdict Judge() const override;
 
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
-    state("gpus", gpus_, [] { return Gpu(); });
+    state("gpus", devices_, [] { return Gpu(); });
     state("first", first_);
     state("scans", scans_);
   }
 
  private:
   Time Began() const;
-  std::string Unjudged() const;
-  std::string Describe(const Subject& subject, const Gpu& gpu) const;
-  std::pair<Subject, Gpu> Longest() const;
-  double Share() const;
-  Json Shown() const;
+  Time NextTrigger(Time at) const override;
+  std::string Unjudged() const override;
+  std::string Describe(const Subject& subject, const Gpu& gpu) const override;
+  std::string ClearText() const override;
+  Badness BadnessOf(const Subject&, const Gpu& gpu) const override { return {gpu.idle_s}; }
+  bool IsListed(const Subject&, const Gpu& gpu) const override { return gpu.idle_s > 0; }
+  Json EvidenceOf(const Subject&, const Gpu& gpu) const override {
+    return {{"idle_seconds", gpu.idle_s}, {"used_later", gpu.used.has_value()}};
+  }
+  void Complete(Verdict& verdict) const override;
 
-  JobFacts facts_;
   double threshold_;
   Duration least_;
 
-  std::map<Subject, Gpu, std::less<>> gpus_;
   std::optional<Time> first_;  // tick
 };
 
@@ -86,15 +85,12 @@ void IdleFold::Observe(const TickView& ticks) {
   if (ticks.first == ticks.end) return;
   first_ = std::min(first_.value_or(ticks.At(ticks.first)), ticks.At(ticks.first));
   scans_.Saw(ticks.At(ticks.first));
-  std::vector<std::pair<Gpu*, const Column*>> gpus;
-  for (const DeviceColumn& each : ColumnsOf(ticks, kMetrics[0])) {
-    gpus.emplace_back(&gpus_[{std::string(ticks.node), each.device}], each.column);
-  }
+  const auto gpus = DevicesOf(ticks, kMetrics[0], [] { return Gpu(); });
   const std::uint32_t bin = PercentBin(threshold_);
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
     const bool restart = start_.Observe(ticks.node, at) == Initialisation::Tick::kFirstAfterStep;
-    for (auto& [gpu, column] : gpus) {
+    for (const auto& [gpu, column] : gpus) {
       if (restart) gpu->from.reset(), gpu->used.reset();
       if (!column->Has(row)) continue;
       if (!gpu->from) gpu->from = at;
@@ -109,7 +105,7 @@ void IdleFold::Observe(const TickView& ticks) {
 // as a first step is.
 Time IdleFold::Began() const {
   std::optional<Time> used;
-  for (const auto& [subject, gpu] : gpus_) {
+  for (const auto& [subject, gpu] : devices_) {
     if (gpu.used) used = std::min(used.value_or(*gpu.used), *gpu.used);
   }
   return used.value_or(*first_ + Initialisation::kLongestWait);
@@ -119,31 +115,31 @@ void IdleFold::Scan(Time at) {
   if (!first_) return;
   const Time began = Began();
   scans_.Begin(at);
-  for (auto& [subject, gpu] : gpus_) {
+  for (auto& [subject, gpu] : devices_) {
     if (!std::exchange(gpu.fresh, false) || !gpu.from || !start_.IsOver(subject.node)) continue;
     gpu.judged_s = ToSeconds(*gpu.last - *gpu.from);
     if (gpu.used) {
       scans_.Clear(subject);
       continue;
     }
-    Finding finding;
-    finding.subject = subject;
-    finding.from = std::max(*gpu.from, began);
-    finding.to = *gpu.last;
-    if (finding.to - finding.from < least_) continue;
-    gpu.idle_s = std::chrono::duration<double>(finding.to - finding.from).count();
-    finding.sentence = Describe(subject, gpu) + ".";
-    finding.evidence = {{"idle_seconds", gpu.idle_s}, {"threshold", threshold_}};
-    scans_.Trigger(finding, 1);
+    const Time from = std::max(*gpu.from, began), to = *gpu.last;
+    if (to - from < least_) continue;
+    gpu.idle_s = std::chrono::duration<double>(to - from).count();
+    scans_.Trigger({.from = from,
+                    .to = to,
+                    .subject = subject,
+                    .sentence = Describe(subject, gpu) + ".",
+                    .evidence = {{"idle_seconds", gpu.idle_s}, {"threshold", threshold_}}},
+                   1);
   }
   scans_.End();
 }
 
-Time IdleFold::NextCheck(Time at) const {
-  if (scans_.triggers() > 0 || !first_) return Time::max();
+Time IdleFold::NextTrigger(Time at) const {
+  if (!first_) return Time::max();
   Time next = Time::max();
   const Time began = Began();
-  for (const auto& [subject, gpu] : gpus_) {
+  for (const auto& [subject, gpu] : devices_) {
     if (gpu.used || !gpu.from) continue;
     if (!start_.IsOver(subject.node)) return After(at, 1, facts_.interval);
     const Duration lacking = least_ - (*gpu.last - std::max(*gpu.from, began));
@@ -159,62 +155,28 @@ std::string IdleFold::Describe(const Subject& subject, const Gpu& gpu) const {
       LengthText(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(gpu.idle_s))));
 }
 
-std::pair<Subject, Gpu> IdleFold::Longest() const {
-  return *std::ranges::max_element(
-      gpus_, [](const auto& a, const auto& b) { return a.second.idle_s < b.second.idle_s; });
-}
-
-Json IdleFold::Shown() const {
-  Json gpus = Json::array();
-  for (const auto& [subject, gpu] : gpus_) {
-    if (gpu.idle_s == 0) continue;
-    if (gpus.size() == kMostShown) break;
-    gpus.push_back({{"node", subject.node},
-                    {"device", subject.device},
-                    {"idle_seconds", gpu.idle_s},
-                    {"used_later", gpu.used.has_value()}});
-  }
-  return gpus;
-}
-
 std::string IdleFold::Unjudged() const {
-  std::vector<Subject> gpus;
+  const std::string reason = WithoutSamples(kMetrics[0]);
+  if (!reason.empty()) return reason;
   Duration longest{};
   const Time began = first_ ? Began() : Time{};
-  for (const auto& [subject, gpu] : gpus_) {
-    gpus.push_back(subject);
+  for (const auto& [subject, gpu] : devices_) {
     if (gpu.from) longest = std::max(longest, *gpu.last - std::max(*gpu.from, began));
   }
-  const std::string reason = WithoutSamples(facts_, start_, gpus, kMetrics[0]);
-  return reason.empty() ? Format("{} of {} seen in which a GPU could be used", LengthText(longest),
-                                 LengthText(least_))
-                        : reason;
+  return Format("{} of {} seen in which a GPU could be used", LengthText(longest),
+                LengthText(least_));
 }
 
-// Of the time in which all GPUs were seen, that in which one that fired was idle.
-double IdleFold::Share() const {
-  double judged_s = 0, idle_s = 0;
-  for (const auto& [subject, gpu] : gpus_) judged_s += gpu.judged_s, idle_s += gpu.idle_s;
-  return std::min(1.0, idle_s / std::max(judged_s, 1e-9));
+std::string IdleFold::ClearText() const {
+  return Format("{} of {} were above {:g} %; none was idle for {}.", scans_.devices(),
+                CountText(std::ssize(devices_), "GPU"), threshold_, LengthText(least_));
 }
 
-Verdict IdleFold::Judge() const {
-  if (scans_.judged() == 0) {
-    Verdict verdict;
-    verdict.sentence = Unjudged();
-    return verdict;
-  }
-  Verdict verdict = scans_.Judge();
-  if (verdict.kind == VerdictKind::kFinding) {
-    const auto [subject, gpu] = Longest();
-    verdict.share = Share();
-    verdict.sentence = Format("{}; {}.", Describe(subject, gpu), scans_.FiredText("GPU"));
-  } else {
-    verdict.sentence = Format("{} of {} were above {:g} %; none was idle for {}.", scans_.devices(),
-                              CountText(std::ssize(gpus_), "GPU"), threshold_, LengthText(least_));
-  }
-  verdict.evidence["gpus"] = Shown();
-  return verdict;
+// The time in which a GPU that fired was idle, as a part of the time in which all GPUs were seen.
+void IdleFold::Complete(Verdict& verdict) const {
+  if (verdict.kind != VerdictKind::kFinding) return;
+  verdict.share =
+      ShareOf([](const Subject&, const Gpu& gpu) { return std::pair(gpu.idle_s, gpu.judged_s); });
 }
 
 }  // namespace

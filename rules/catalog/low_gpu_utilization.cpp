@@ -28,7 +28,6 @@ constexpr Param kParams[] = {
     kPatience,
 };
 constexpr std::string_view kMetrics[] = {"gpu_util_percent"};
-constexpr std::size_t kMostShown = 64;  // GPUs in the evidence
 
 // At the GPU's last trigger, else at its last scan.
 struct Gpu {
@@ -48,11 +47,10 @@ Gpu NowOf(const DeviceWindows::Window& window) {
   return {window.P(5), window.P(50), window.P(95), 0};
 }
 
-class LowGpu : public DeviceFold<LowGpu> {
+class LowGpu : public DeviceFold<LowGpu, Gpu> {
  public:
   LowGpu(const Params& params, const JobFacts& facts)
       : DeviceFold(params.Samples("patience"), facts),
-        facts_(facts),
         threshold_p95_(params["threshold_p95"]),
         threshold_p5_(params["threshold_p5"]),
         window_(params.Samples("window")),
@@ -60,14 +58,12 @@ class LowGpu : public DeviceFold<LowGpu> {
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Time NextCheck(Time at) const override;
-  Verdict Judge() const override;
 
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
     state("windows", windows_);
-    state("gpus", gpus_, [] { return Gpu(); });
+    state("gpus", devices_, [] { return Gpu(); });
     state("scans", scans_);
   }
 
@@ -76,16 +72,23 @@ class LowGpu : public DeviceFold<LowGpu> {
   bool Triggers(const Gpu& now) const {
     return now.p95 < threshold_p95_ || (now.p95 > threshold_p95_ && now.p5 < threshold_p5_);
   }
-  std::string Describe(const Subject& subject, const Gpu& gpu) const;
-  std::vector<std::pair<Subject, Gpu>> Worst() const;
-  Json Shown() const;
+  Time NextTrigger(Time at) const override;
+  std::string Unjudged() const override { return windows_.Unjudged(0, facts_, start_); }
+  std::string Describe(const Subject& subject, const Gpu& gpu) const override;
+  std::string ClearText() const override;
+  Badness BadnessOf(const Subject& subject, const Gpu& gpu) const override {
+    return {static_cast<double>(scans_.Of(subject).triggers), -gpu.p95};
+  }
+  std::vector<const Entry*> ListedDevices() const override;
+  Json EvidenceOf(const Subject& subject, const Gpu& gpu) const override;
+  void Complete(Verdict& verdict) const override {
+    verdict.evidence["window"] = SamplesText(window_, facts_.interval);
+  }
 
-  JobFacts facts_;
   double threshold_p95_, threshold_p5_;
   std::int64_t window_;
 
   DeviceWindows windows_;
-  std::map<Subject, Gpu, std::less<>> gpus_;  // that were judged
 };
 
 void LowGpu::Observe(const TickView& ticks) {
@@ -104,8 +107,7 @@ void LowGpu::Scan(Time at) {
   windows_.EndScan();
 }
 
-Time LowGpu::NextCheck(Time at) const {
-  if (scans_.triggers() > 0) return Time::max();
+Time LowGpu::NextTrigger(Time at) const {
   auto lacking = static_cast<std::size_t>(window_);
   for (const auto& [subject, window] : windows_.Of(0)) {
     if (!start_.IsOver(subject.node)) {
@@ -123,22 +125,21 @@ Time LowGpu::NextCheck(Time at) const {
 void LowGpu::ScanGpu(const Subject& subject, const DeviceWindows::Window& window) {
   const Gpu now = NowOf(window);
   const bool triggers = Triggers(now);
-  Gpu& gpu = gpus_[subject];
+  Gpu& gpu = devices_[subject];
   if (triggers || scans_.Of(subject).triggers == 0) gpu = now;
   if (!triggers) return scans_.Clear(subject);
   gpu.mean = window.values.Mean();
-  Finding finding;
-  finding.subject = subject;
-  finding.from = window.last - facts_.interval * (window_ - 1);
-  finding.to = window.last;
-  finding.sentence = Describe(subject, gpu) + ".";
-  finding.evidence = {{"p5_percent", gpu.p5},
-                      {"p50_percent", gpu.p50},
-                      {"p95_percent", gpu.p95},
-                      {"mean_percent", gpu.mean},
-                      {"threshold_p95", threshold_p95_},
-                      {"threshold_p5", threshold_p5_}};
-  scans_.Trigger(finding, 1 - gpu.mean / 100);
+  scans_.Trigger({.from = window.last - facts_.interval * (window_ - 1),
+                  .to = window.last,
+                  .subject = subject,
+                  .sentence = Describe(subject, gpu) + ".",
+                  .evidence = {{"p5_percent", gpu.p5},
+                               {"p50_percent", gpu.p50},
+                               {"p95_percent", gpu.p95},
+                               {"mean_percent", gpu.mean},
+                               {"threshold_p95", threshold_p95_},
+                               {"threshold_p5", threshold_p5_}}},
+                 1 - gpu.mean / 100);
 }
 
 // "GPU 0 of node a is under-used: the 95th percentile of its last 500 samples (250 s) is 4.00 %,
@@ -156,52 +157,32 @@ std::string LowGpu::Describe(const Subject& subject, const Gpu& gpu) const {
       who, window, gpu.p95, threshold_p95_, gpu.p5, threshold_p5_);
 }
 
-std::vector<std::pair<Subject, Gpu>> LowGpu::Worst() const {
-  std::vector<std::pair<Subject, Gpu>> gpus(gpus_.begin(), gpus_.end());
-  std::ranges::stable_sort(gpus, [this](const auto& a, const auto& b) {
-    const auto of_a = scans_.Of(a.first).triggers, of_b = scans_.Of(b.first).triggers;
-    return of_a != of_b ? of_a > of_b : a.second.p95 < b.second.p95;
-  });
-  return gpus;
+// The worst first.
+std::vector<const LowGpu::Entry*> LowGpu::ListedDevices() const {
+  auto listed = DeviceFold::ListedDevices();
+  const auto badness = [this](const Entry* each) { return BadnessOf(each->first, each->second); };
+  std::ranges::stable_sort(listed, std::ranges::greater(), badness);
+  return listed;
 }
 
-Json LowGpu::Shown() const {
-  Json gpus = Json::array();
-  for (const auto& [subject, gpu] : Worst()) {
-    if (gpus.size() == kMostShown) break;
-    const DeviceScans::Device counts = scans_.Of(subject);
-    gpus.push_back({{"node", subject.node},
-                    {"device", subject.device},
-                    {"triggers", counts.triggers},
-                    {"scans", counts.scans},
-                    {"p5_percent", gpu.p5},
-                    {"p50_percent", gpu.p50},
-                    {"p95_percent", gpu.p95}});
-    if (counts.triggers > 0) gpus.back()["mean_percent"] = gpu.mean;
-  }
-  return gpus;
+Json LowGpu::EvidenceOf(const Subject& subject, const Gpu& gpu) const {
+  const DeviceScans::Device counts = scans_.Of(subject);
+  Json evidence = {{"triggers", counts.triggers},
+                   {"scans", counts.scans},
+                   {"p5_percent", gpu.p5},
+                   {"p50_percent", gpu.p50},
+                   {"p95_percent", gpu.p95}};
+  if (counts.triggers > 0) evidence["mean_percent"] = gpu.mean;
+  return evidence;
 }
 
-Verdict LowGpu::Judge() const {
-  if (scans_.judged() == 0) {
-    Verdict verdict;
-    verdict.sentence = windows_.Unjudged(0, facts_, start_);
-    return verdict;
-  }
-  Verdict verdict = scans_.Judge();
-  const auto [subject, gpu] = Worst()[0];
-  if (verdict.kind == VerdictKind::kFinding) {
-    verdict.sentence = Format("{}; {}.", Describe(subject, gpu), scans_.FiredText("GPU"));
-  } else {
-    verdict.sentence = Format(
-        "The least used GPU ({} of node {}) has a 95th percentile of {:.1f} % over its last {}, "
-        "not below {:g} %; {} judged in {}.",
-        subject.device, subject.node, gpu.p95, SamplesText(window_, facts_.interval),
-        threshold_p95_, CountText(scans_.devices(), "GPU"), CountText(scans_.scans(), "scan"));
-  }
-  verdict.evidence["window"] = SamplesText(window_, facts_.interval);
-  verdict.evidence["gpus"] = Shown();
-  return verdict;
+std::string LowGpu::ClearText() const {
+  const auto& [subject, gpu] = Worst();
+  return Format(
+      "The least used GPU ({} of node {}) has a 95th percentile of {:.1f} % over its last {}, "
+      "not below {:g} %; {} judged in {}.",
+      subject.device, subject.node, gpu.p95, SamplesText(window_, facts_.interval), threshold_p95_,
+      CountText(scans_.devices(), "GPU"), CountText(scans_.scans(), "scan"));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "core/base/text.h"
@@ -24,7 +23,6 @@ constexpr std::string_view kMetrics[] = {"memory_used_percent", "gpu_memory_used
 // A rise is steady when nearly all pairs of stretches rise; a shorter one is how jobs start.
 constexpr double kSteady = 0.9;
 constexpr Duration kLeastLength = 30min, kStart = 10min;
-constexpr std::size_t kMostShown = 64;  // memories in the evidence
 
 // Of one node (no device), or of one GPU.
 struct Memory {
@@ -55,21 +53,20 @@ void Memory::Fit() {
   slope = line->slope, start = line->start, end = line->end, rising = line->rising;
 }
 
-class LeakFold : public DeviceFold<LeakFold> {
+class LeakFold : public DeviceFold<LeakFold, Memory> {
  public:
   LeakFold(const Params& params, const JobFacts& facts)
-      : DeviceFold(kStart / std::max(facts.interval, Duration(1ms)), facts),
+      : DeviceFold(kStart / std::max(facts.interval, Duration(1ms)), facts, {"device", "memories"}),
         growth_(params["growth"]),
         horizon_(params["horizon"]) {}
 
   void Observe(const TickView& ticks) override;
   void Scan(Time at) override;
-  Verdict Judge() const override;
 
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
-    state("memories", memories_, [] { return Memory(); });
+    state("memories", devices_, [] { return Memory(); });
     state("scans", scans_);
   }
 
@@ -77,14 +74,29 @@ class LeakFold : public DeviceFold<LeakFold> {
   bool Fires(const Memory& memory) const {
     return memory.slope > growth_ && memory.rising >= kSteady && memory.HoursLeft() <= horizon_;
   }
-  std::string Describe(const Subject& subject, const Memory& memory) const;
-  std::pair<Subject, const Memory*> Worst() const;
-  std::string Unjudged() const;
-  Json Shown() const;
+  std::string Unjudged() const override;
+  std::string Describe(const Subject& subject, const Memory& memory) const override;
+  std::string ClearText() const override;
+  // The memory that is full first is the worst.
+  Badness BadnessOf(const Subject& subject, const Memory& memory) const override {
+    return {Fires(memory) ? 1.0 : 0.0, static_cast<double>(scans_.Of(subject).triggers),
+            -memory.HoursLeft(), memory.slope};
+  }
+  bool IsListed(const Subject& subject, const Memory&) const override {
+    return scans_.Of(subject).scans > 0;
+  }
+  Json EvidenceOf(const Subject& subject, const Memory& memory) const override {
+    return {{"triggers", scans_.Of(subject).triggers},
+            {"percent_per_hour", memory.slope},
+            {"now_percent", memory.end},
+            {"rising_pairs", memory.rising}};
+  }
+  void Complete(Verdict& verdict) const override {
+    if (verdict.kind != VerdictKind::kFinding) return;
+    verdict.severity = verdict.active ? Severity::kMedium : Severity::kLow;
+  }
 
   double growth_, horizon_;
-
-  std::map<Subject, Memory, std::less<>> memories_;
 };
 
 void LeakFold::Observe(const TickView& ticks) {
@@ -92,9 +104,8 @@ void LeakFold::Observe(const TickView& ticks) {
   scans_.Saw(ticks.At(ticks.first));
   std::vector<std::pair<Memory*, const Column*>> memories;
   for (const std::string_view metric : kMetrics) {
-    for (const DeviceColumn& each : ColumnsOf(ticks, metric)) {
-      memories.emplace_back(&memories_[{std::string(ticks.node), each.device}], each.column);
-    }
+    const auto columns = DevicesOf(ticks, metric, [] { return Memory(); });
+    memories.insert(memories.end(), columns.begin(), columns.end());
   }
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
@@ -109,7 +120,7 @@ void LeakFold::Observe(const TickView& ticks) {
 
 void LeakFold::Scan(Time at) {
   scans_.Begin(at);
-  for (auto& [subject, memory] : memories_) {
+  for (auto& [subject, memory] : devices_) {
     const bool fresh = std::exchange(memory.fresh, false);
     if (!fresh || memory.trend.FittedLength() < kLeastLength) continue;
     memory.Fit();
@@ -117,16 +128,16 @@ void LeakFold::Scan(Time at) {
       scans_.Clear(subject);
       continue;
     }
-    Finding finding;
-    finding.subject = subject;
-    finding.to = *memory.trend.last();
-    finding.from = finding.to - memory.trend.FittedLength();
-    finding.sentence = Describe(subject, memory) + ".";
-    finding.evidence = {{"percent_per_hour", memory.slope},
-                        {"now_percent", memory.end},
-                        {"full_at_us", ToMicros(finding.to) +
-                                           static_cast<std::int64_t>(memory.HoursLeft() * 3.6e9)}};
-    scans_.Trigger(finding, 0);
+    const Time to = *memory.trend.last();
+    const auto left_us = static_cast<std::int64_t>(memory.HoursLeft() * 3.6e9);
+    scans_.Trigger({.from = to - memory.trend.FittedLength(),
+                    .to = to,
+                    .subject = subject,
+                    .sentence = Describe(subject, memory) + ".",
+                    .evidence = {{"percent_per_hour", memory.slope},
+                                 {"now_percent", memory.end},
+                                 {"full_at_us", ToMicros(to) + left_us}}},
+                   0);
   }
   scans_.End();
 }
@@ -142,70 +153,23 @@ std::string LeakFold::Describe(const Subject& subject, const Memory& memory) con
                        memory.rising * 100, LengthText(std::chrono::seconds(left)));
 }
 
-// The one that is full first.
-std::pair<Subject, const Memory*> LeakFold::Worst() const {
-  std::pair<Subject, const Memory*> worst{{}, nullptr};
-  const auto order = [this](const Subject& subject, const Memory& memory) {
-    return std::tuple(!Fires(memory), -scans_.Of(subject).triggers, memory.HoursLeft(),
-                      -memory.slope);
-  };
-  for (const auto& [subject, memory] : memories_) {
-    if (scans_.Of(subject).scans == 0) continue;
-    if (worst.second == nullptr || order(subject, memory) < order(worst.first, *worst.second)) {
-      worst = {subject, &memory};
-    }
-  }
-  return worst;
-}
-
-Json LeakFold::Shown() const {
-  Json memories = Json::array();
-  for (const auto& [subject, memory] : memories_) {
-    if (memories.size() == kMostShown) break;
-    if (scans_.Of(subject).scans == 0) continue;
-    memories.push_back({{"node", subject.node},
-                        {"device", subject.device},
-                        {"triggers", scans_.Of(subject).triggers},
-                        {"percent_per_hour", memory.slope},
-                        {"now_percent", memory.end},
-                        {"rising_pairs", memory.rising}});
-  }
-  return memories;
-}
-
 std::string LeakFold::Unjudged() const {
   Duration longest{};
   bool over = false;
-  for (const auto& [subject, memory] : memories_) {
+  for (const auto& [subject, memory] : devices_) {
     longest = std::max(longest, memory.trend.FittedLength());
     over = over || start_.IsOver(subject.node);
   }
-  if (memories_.empty() && scans_.SawAny()) return "no samples of memory use";
+  if (devices_.empty() && scans_.SawAny()) return "no samples of memory use";
   if (!over) return start_.Reason();
   return Format("{} of {} of memory use seen since the initialisation", LengthText(longest),
                 LengthText(kLeastLength));
 }
 
-Verdict LeakFold::Judge() const {
-  if (scans_.judged() == 0) {
-    Verdict verdict;
-    verdict.sentence = Unjudged();
-    return verdict;
-  }
-  Verdict verdict = scans_.Judge();
-  const auto [subject, memory] = Worst();
-  verdict.sentence = Describe(subject, *memory);
-  if (verdict.kind == VerdictKind::kFinding) {
-    verdict.severity = verdict.active ? Severity::kMedium : Severity::kLow;
-    verdict.sentence += "; " + scans_.FiredText("device");
-  } else {
-    verdict.sentence +=
-        Format(": not a steady rise of more than {:g} %/h to a full memory within {:g} h", growth_,
-               horizon_);
-  }
-  verdict.sentence += ".";
-  verdict.evidence["memories"] = Shown();
-  return verdict;
+std::string LeakFold::ClearText() const {
+  return WorstText() +
+         Format(": not a steady rise of more than {:g} %/h to a full memory within {:g} h.",
+                growth_, horizon_);
 }
 
 }  // namespace
