@@ -170,7 +170,6 @@ std::optional<Time> LoaderFold::Judged() const {
 }
 
 Verdict LoaderFold::Judge() const {
-  Verdict verdict;
   StepSums all;
   std::int64_t loads = 0;
   for (const auto& [number, rank] : ranks_) {
@@ -178,18 +177,16 @@ Verdict LoaderFold::Judge() const {
     loads = std::max(loads, rank.loads);
   }
   const auto nodes = Nodes();
-  if (all.steps() == 0 || loads < kLeastLoads || nodes.empty()) {
-    verdict.sentence = all.steps() == 0      ? "no steps reported"
-                       : loads < kLeastLoads ? Format("{} of {} loads seen", loads, kLeastLoads)
-                                             : "no data loader told its settings";
-    return verdict;
-  }
+  if (all.steps() == 0) return Unknown("no steps reported");
+  if (loads < kLeastLoads) return Unknown(Format("{} of {} loads seen", loads, kLeastLoads));
+  if (nodes.empty()) return Unknown("no data loader told its settings");
   const auto far = [&](const auto& node) {
     const double percent = node.second.Percent();
     return std::max(least_ / std::max(percent, 1e-9), percent / std::max(most_, 1e-9));
   };
   const auto& [name, node] = *std::ranges::max_element(nodes, {}, far);
   const bool fires = IsOutside(node);
+  Verdict verdict;
   verdict.kind = fires ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe(name, node, all.Share(Phase::kData));
   Json rows = Json::array();

@@ -240,12 +240,9 @@ Json OverheadFold::Evidence() const {
 }
 
 Verdict OverheadFold::Judge() const {
-  Verdict verdict;
   const LaunchCounts total = Total();
-  if (total.judged < kLeastJudged) {
-    verdict.sentence = Unjudged();
-    return verdict;
-  }
+  if (total.judged < kLeastJudged) return Unknown(Unjudged());
+  Verdict verdict;
   verdict.evidence = Evidence();
   if (!fired_ && total.Share(total.unexplained) > threshold_) {
     verdict.sentence = Format(

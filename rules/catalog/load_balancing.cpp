@@ -230,11 +230,8 @@ std::string BalanceFold::Unjudged() const {
 }
 
 Verdict BalanceFold::Judge() const {
+  if (scans_ == 0) return Unknown(Unjudged());
   Verdict verdict;
-  if (scans_ == 0) {
-    verdict.sentence = Unjudged();
-    return verdict;
-  }
   const auto pairs = Pairs(&Gpu::all);
   verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe(pairs);

@@ -88,23 +88,15 @@ std::string InitializationFold::Describe() const {
 }
 
 Verdict InitializationFold::Judge() const {
-  Verdict verdict;
-  if (facts_.removed_until) {
-    verdict.sentence = "the start of the job is not stored any more";
-    return verdict;
-  }
-  // A first step in time says it all; anything else is said with the scan that tells of it.
-  if (!started_ || (!scanned_ && (!Seen() || Fires()))) {
-    verdict.sentence = "no samples yet";
-    return verdict;
-  }
+  if (facts_.removed_until) return Unknown("the start of the job is not stored any more");
+  // A first step in time is a verdict at once; any other verdict waits for the scan.
+  if (!started_ || (!scanned_ && (!Seen() || Fires()))) return Unknown("no samples yet");
   if (!Fires() && !Seen()) {
-    verdict.sentence = facts_.ranks.empty()
-                           ? "no training process has connected"
-                           : Format("no step has ended {} after the start of the job; judged at {}",
-                                    LengthText(*scanned_ - *started_), LengthText(threshold_));
-    return verdict;
+    if (facts_.ranks.empty()) return Unknown("no training process has connected");
+    return Unknown(Format("no step has ended {} after the start of the job; judged at {}",
+                          LengthText(*scanned_ - *started_), LengthText(threshold_)));
   }
+  Verdict verdict;
   verdict.kind = Fires() ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe();
   verdict.evidence = {{"seconds", std::chrono::duration<double>(*End() - *started_).count()},

@@ -75,7 +75,6 @@ Json Evidence(const StepSums& sums) {
 }
 
 Verdict FrameworkFold::Judge() const {
-  Verdict verdict;
   StepSums all;
   Json ranks = Json::array();
   for (const auto& [number, rank] : ranks_) {
@@ -85,10 +84,8 @@ Verdict FrameworkFold::Judge() const {
     row.update({{"rank", number}, {"node", rank.node}, {"step_seconds", rank.times.Seconds()}});
     ranks.push_back(std::move(row));
   }
-  if (all.steps() == 0) {
-    verdict.sentence = "no steps reported";
-    return verdict;
-  }
+  if (all.steps() == 0) return Unknown("no steps reported");
+  Verdict verdict;
   verdict.kind = VerdictKind::kClear;
   verdict.sentence = Format("{} of {}, {} in the mean: {}.", CountText(all.steps(), "step"),
                             CountText(static_cast<std::int64_t>(ranks_.size()), "rank"),

@@ -173,7 +173,6 @@ std::string Describe(const std::string& name, const Node& node, std::size_t node
 }
 
 Verdict UsageFold::Judge() const {
-  Verdict verdict;
   Json nodes = Json::array();
   const std::pair<const std::string, Node>* busiest = nullptr;
   for (const auto& node : nodes_) {
@@ -185,10 +184,8 @@ Verdict UsageFold::Judge() const {
     for (const std::string_view name : kNames) row[std::string(name)] = Shown(node.second, name);
     nodes.push_back(std::move(row));
   }
-  if (busiest == nullptr) {
-    verdict.sentence = "no samples yet";
-    return verdict;
-  }
+  if (busiest == nullptr) return Unknown("no samples yet");
+  Verdict verdict;
   verdict.kind = VerdictKind::kClear;
   verdict.sentence = Describe(busiest->first, busiest->second, nodes_.size());
   verdict.evidence = {{"nodes", std::move(nodes)}};

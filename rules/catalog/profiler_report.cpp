@@ -227,20 +227,17 @@ Json ProfilerReportFold::Evidence(const Whole& whole, const std::vector<Cause>& 
 }
 
 Verdict ProfilerReportFold::Judge() const {
-  Verdict verdict;
   const Whole whole = Divide();
   const double total = whole.budget.Total();
-  if (total < kLeastSeconds) {
-    verdict.sentence = total > 0 ? Format("{:.1f} of {:g} s seen", total, kLeastSeconds)
-                                 : "no GPU and no steps seen: there is no time to divide up";
-    return verdict;
-  }
+  if (total <= 0) return Unknown("no GPU and no steps seen: there is no time to divide up");
+  if (total < kLeastSeconds) return Unknown(Format("{:.1f} of {:g} s seen", total, kLeastSeconds));
   std::vector<Cause> ranked;
   for (std::size_t i = 1; i < kCauses; ++i) {
     if (whole.budget.seconds[i] > 0) ranked.push_back(static_cast<Cause>(i));
   }
   std::ranges::stable_sort(ranked, std::greater<>(),
                            [&](Cause cause) { return whole.budget[cause]; });
+  Verdict verdict;
   verdict.kind = VerdictKind::kClear;
   verdict.sentence = Describe(whole, ranked);
   if (!ranked.empty()) verdict.severity = SeverityOfLoss(whole.budget[ranked[0]] / total);

@@ -153,12 +153,9 @@ std::int64_t StalledFold::Steps() const {
 }
 
 Verdict StalledFold::Judge() const {
-  Verdict verdict;
-  if (!last_) {
-    verdict.sentence = "no steps reported in a whole minute";
-    return verdict;
-  }
+  if (!last_) return Unknown("no steps reported in a whole minute");
   const auto longest = Duration(static_cast<std::int64_t>(longest_s_ * 1e9));
+  Verdict verdict;
   verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Format("The longest time without a step was {}; the limit is {} ({} seen).",
                             LengthText(longest), LengthText(Limit()), CountText(Steps(), "step"));

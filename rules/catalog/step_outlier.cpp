@@ -228,10 +228,9 @@ Verdict OutlierFold::Judge() const {
       verdict.active = verdict.active || rank.second.IsActive();
     }
   }
+  if (seen == 0) return Unknown("no steps reported");
   if (worst == nullptr) {
-    verdict.sentence = seen == 0 ? "no steps reported"
-                                 : Format("{} of {} steps seen", seen, kWarmUp + kLeastJudged + 1);
-    return verdict;
+    return Unknown(Format("{} of {} steps seen", seen, kWarmUp + kLeastJudged + 1));
   }
   const Rank& rank = worst->second;
   verdict.kind = rank.fired ? VerdictKind::kFinding : VerdictKind::kClear;

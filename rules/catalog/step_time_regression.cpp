@@ -213,15 +213,11 @@ Verdict RegressionFold::Judge() const {
     verdict.fired = std::min(verdict.fired.value_or(*rank.second.fired), *rank.second.fired);
     verdict.active = verdict.active || rank.second.row >= kInARow;
   }
+  if (ranks_.empty()) return Unknown("no steps reported");
   if (worst == nullptr) {
-    verdict.sentence =
-        ranks_.empty()
-            ? "no steps reported"
-            : Format(
-                  "no steady window and one after it yet, {} of at least {} and {} "
-                  "seen",
-                  CountText(windows, "window"), CountText(kSteps, "step"), LengthText(kLength));
-    return verdict;
+    return Unknown(Format("no steady window and one after it yet, {} of at least {} and {} seen",
+                          CountText(windows, "window"), CountText(kSteps, "step"),
+                          LengthText(kLength)));
   }
   const Rank& rank = worst->second;
   verdict.kind = rank.fired ? VerdictKind::kFinding : VerdictKind::kClear;

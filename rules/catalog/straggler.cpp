@@ -202,12 +202,10 @@ std::string StragglerFold::Reason() const {
 }
 
 Verdict StragglerFold::Judge() const {
-  Verdict verdict;
   const auto* worst = Worst();
-  if (worst == nullptr || (hidden_ && !worst->second.fired)) {
-    verdict.sentence = worst == nullptr ? Reason() : std::string(kHidden);
-    return verdict;
-  }
+  if (worst == nullptr) return Unknown(Reason());
+  if (hidden_ && !worst->second.fired) return Unknown(std::string(kHidden));
+  Verdict verdict;
   const Rank& rank = worst->second;
   verdict.kind = rank.fired ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe(worst->first, rank);

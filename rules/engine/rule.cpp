@@ -1,6 +1,7 @@
 #include "rules/engine/rule.h"
 
 #include <numeric>
+#include <utility>
 
 namespace stepscope {
 
@@ -33,6 +34,12 @@ std::string_view ToText(Severity severity) {
       return "high";
   }
   return "";
+}
+
+Verdict Unknown(std::string reason) {
+  Verdict verdict;
+  verdict.sentence = std::move(reason);
+  return verdict;
 }
 
 Verdict Judge(const RuleType& rule, const Fold& fold) {

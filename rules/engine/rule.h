@@ -96,7 +96,10 @@ struct Verdict {
   Json evidence = Json::object();
 };
 
-// What a finding is about; parts that do not apply stay empty.
+// An unknown verdict: `reason` says why there is no judgement yet.
+Verdict Unknown(std::string reason);
+
+// The node, device or rank that a finding is about; parts that do not apply stay empty.
 struct Subject {
   std::string node, device;
   int rank = -1;

@@ -38,12 +38,8 @@ class ScannedFold : public FieldsFold<Rule> {
   }
   std::vector<Finding> TakeFindings() override { return scans_.Take(); }
   Verdict Judge() const override {
-    Verdict verdict;
-    if (!IsJudged()) {
-      verdict.sentence = Unjudged();
-      return verdict;
-    }
-    verdict = scans_.Judge();
+    if (!IsJudged()) return Unknown(Unjudged());
+    Verdict verdict = scans_.Judge();
     verdict.sentence = verdict.kind == VerdictKind::kFinding
                            ? Format("{}; {}.", WorstText(), scans_.FiredText(names_.one))
                            : ClearText();

@@ -216,12 +216,9 @@ std::string PhaseShareFold::Reason() const {
 }
 
 Verdict PhaseShareFold::Judge() const {
-  Verdict verdict;
   const auto* worst = Worst();
-  if (worst == nullptr) {
-    verdict.sentence = Reason();
-    return verdict;
-  }
+  if (worst == nullptr) return Unknown(Reason());
+  Verdict verdict;
   const auto& [number, rank] = *worst;
   verdict.sentence = Describe(number, rank);
   verdict.evidence = Evidence();

@@ -101,11 +101,8 @@ std::string TickShare::Unjudged() const {
 }
 
 Verdict TickShare::Judge() const {
+  if (scans_ == 0) return Unknown(Unjudged());
   Verdict verdict;
-  if (scans_ == 0) {
-    verdict.sentence = Unjudged();
-    return verdict;
-  }
   const Counts total = Total(&Node::all);
   verdict.kind = fired_ ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe("A GPU", total);
