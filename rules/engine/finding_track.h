@@ -16,14 +16,14 @@ class FindingTrack {
  public:
   static constexpr std::int64_t kMost = 1'000;
 
-  // It fired from `from` to `to`. A stretch of the subject that reaches to `from`, or ends no more
-  // than `gap` before it, is made longer and takes over the sentence and the evidence.
+  // The rule fired from `from` to `to`. A stretch of the subject that reaches to `from`, or ends no
+  // more than `gap` before it, is made longer and takes over the sentence and the evidence.
   void Trigger(const Subject& subject, Time from, Time to, std::string sentence, Json evidence,
                Duration gap = {});
   // Whether a trigger from `from` on makes a stretch longer.
   bool Joins(const Subject& subject, Time from, Duration gap = {}) const;
 
-  // New and longer findings since the last call.
+  // Findings that are new or longer since the last call.
   std::vector<Finding> Take();
 
   std::int64_t count() const { return next_ - 1; }

@@ -7,8 +7,8 @@
 
 namespace stepscope {
 
-// The time that a rank was seen, and the part of it in which a rule fired: stretches that are told
-// as they grow. Where two of them overlap, that time counts once.
+// The time that a rank was seen, and the part of it in which a rule fired. Stretches are reported
+// as they grow; overlapping time counts once.
 class FiringTime {
  public:
   void Saw(Time from, Time to) {
@@ -23,7 +23,7 @@ class FiringTime {
     since_ = std::min(*since_, begins);
     until_ = std::max(*until_, ends);
   }
-  // 0 to 1.
+  // The fired part of the seen time, 0 to 1.
   double Share() const {
     const double all_s = first_ && last_ ? ToSeconds(*last_ - *first_) : 0;
     return std::min(1.0, fired_s_ / std::max(all_s, 1e-6));
@@ -39,13 +39,13 @@ class FiringTime {
   }
 
  private:
-  // In microseconds, as it is saved: what was saved in between must not matter.
+  // Times in whole microseconds, as they are saved: a save and load in between must not matter.
   static Time Whole(Time at) { return FromMicros(ToMicros(at)); }
   static double Between(Time from, Time to) { return from < to ? ToSeconds(to - from) : 0; }
 
   std::optional<Time> first_, last_;
-  // From the earliest stretch to the end of the newest. What is told later of a gap between two of
-  // them is not counted: they are not kept one by one.
+  // From the earliest stretch to the end of the newest. A stretch that is reported later for a gap
+  // between two others is not counted, for stretches are not kept one by one.
   std::optional<Time> since_, until_;
   double fired_s_ = 0;
 };

@@ -6,15 +6,15 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kMostTicks = 10'000'000;  // nobody asks earlier than that
+constexpr std::int64_t kMostTicks = 10'000'000;  // a fold that lacks more is not asked before
 
-// The first multiple from `wanted` on, and behind `at`.
+// The first multiple of the interval that is not before `wanted` and is after `at`.
 std::optional<Time> OnTheGrid(Time wanted, Time origin, Time at, Time scan) {
   if (wanted >= scan) return std::nullopt;
   const Time next = std::max(wanted, at + 1us);
-  const auto looks = (next - origin + kCheckInterval - 1ns) / kCheckInterval;
-  const Time look = origin + looks * kCheckInterval;
-  return look < scan ? std::optional(look) : std::nullopt;
+  const auto checks = (next - origin + kCheckInterval - 1ns) / kCheckInterval;
+  const Time check = origin + checks * kCheckInterval;
+  return check < scan ? std::optional(check) : std::nullopt;
 }
 
 }  // namespace

@@ -7,23 +7,23 @@
 
 namespace stepscope {
 
-// Between two scans a fold that has not fired yet is looked at, at multiples of this since the
-// job's first tick. One that would fire is scanned early; see Fold::ScanEarly.
+// A fold that has not fired yet is checked between two scans, at multiples of this since the job's
+// first tick. A fold that would fire is scanned early; see Fold::ScanEarly.
 inline constexpr Duration kCheckInterval = 5s;
 
-// When the fold that was scanned last at `at` is looked at next; nothing when that is not before
-// `scan`, its next scan.
+// The next check of a fold that was scanned last at `at`; nothing when it would not be before
+// `scan`, the fold's next scan.
 std::optional<Time> NextCheck(const Fold& fold, Time origin, Time at, Time scan);
 
-// Looks at the fold, and scans it when that would fire and there are ticks that are `fresh`: none
-// are afterwards. Gives when to look next, as NextCheck.
+// Checks the fold, and scans it when it would fire and there are `fresh` ticks; afterwards none are
+// fresh. Returns the next check, as NextCheck does.
 std::optional<Time> CheckFold(Fold& fold, bool& fresh, Time origin, Time at, Time scan);
 
-// How many more ticks it takes at least until `bad` of `judged` are more than `share`, 0 to 1: all
-// of them would have to be bad. Nothing when that can never be.
+// The least number of further ticks, all of them bad, until `bad` of `judged` are more than
+// `share`, 0 to 1. Nothing when that can never be.
 std::optional<std::int64_t> TicksToExceed(double share, std::int64_t bad, std::int64_t judged);
 
-// `at` and so many ticks of a job, as long as that can be said.
+// `at` plus so many ticks of a job, at most kMostTicks.
 Time After(Time at, std::int64_t ticks, Duration interval);
 
 }  // namespace stepscope

@@ -13,7 +13,7 @@ namespace stepscope {
 // Unsigned numbers as bytes of a rule's state: small ones cost one (varints).
 std::string PackNumbers(const std::vector<std::uint64_t>& numbers);
 
-// Invalid when it is not what PackNumbers gave or holds more than `most` numbers.
+// Invalid when the bytes are not from PackNumbers or hold more than `most` numbers.
 Result<std::vector<std::uint64_t>> UnpackNumbers(std::string_view packed, std::size_t most);
 
 }  // namespace stepscope

@@ -35,7 +35,7 @@ Result<double> Choice(std::string_view rule, const Param& param, const Json& val
       Format("{}: {} is {}, but must be one of {}", rule, param.name, Shown(value), known));
 }
 
-// Text counts as 0. What is no text is told what an empty one is.
+// Text counts as 0. A value that is no text gets the error of an empty text.
 Result<double> GoodText(std::string_view rule, const Param& param, const Json& value) {
   const bool text = value.is_string();
   const Status good = param.good_text(text ? value.get<std::string>() : "");
@@ -44,7 +44,7 @@ Result<double> GoodText(std::string_view rule, const Param& param, const Json& v
                         good.ok() ? "text" : good.error().message));
 }
 
-// The number a value stands for; time becomes samples at `interval`, clamped to the range.
+// A value as a number; time becomes samples at `interval`, clamped to the range.
 Result<double> Number(std::string_view rule, const Param& param, const Json& value,
                       Duration interval) {
   if (param.good_text != nullptr) return GoodText(rule, param, value);
@@ -85,7 +85,7 @@ Status CheckNames(std::string_view rule, std::span<const Param> table, const Jso
   return {};
 }
 
-// Of parameters that are complete and in range by themselves.
+// Checks `not_above` for parameters that are complete and each in range.
 Status CheckOrder(std::string_view rule, std::span<const Param> table, const Json& complete) {
   for (const Param& low : table) {
     const auto high = std::ranges::find(table, low.not_above, &Param::name);
@@ -100,7 +100,7 @@ Status CheckOrder(std::string_view rule, std::span<const Param> table, const Jso
   return {};
 }
 
-// Says what to give: of a text what an empty one is told.
+// The error for a parameter that was not given; a text gets the error of an empty one.
 Error Missing(std::string_view rule, const Param& param) {
   const Status good = param.good_text == nullptr ? Status() : param.good_text("");
   return Invalid(Format("{}: {} must be given, as {}", rule, param.name,

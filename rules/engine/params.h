@@ -12,8 +12,8 @@
 
 namespace stepscope {
 
-// One row of a rule's parameter table: checking, the API's catalog and the documentation read it.
-// The units "steps" and "repeats" count: whole numbers. So does "samples", ticks, or it is text
+// A row of a rule's parameter table: checking, the API's catalog and the documentation read it. The
+// units "steps" and "repeats" take whole numbers. "samples" takes a whole number of ticks, or text
 // with a unit ("250s") for a stretch of time that means the same at every interval.
 struct Param {
   std::string_view name;
@@ -21,20 +21,20 @@ struct Param {
   double least = 0, most = 0;  // both allowed
   std::string_view unit;       // "%", "samples", "steps", ...
   std::string_view help;
-  // Of a parameter that is one of these texts; it counts as its place in the list, from 0.
+  // The choices of a parameter that is one of these texts; its value is the place in the list, from
+  // 0.
   std::span<const std::string_view> choices = {};
-  // Of a parameter that is any text that this finds good; it has no default and must be given. The
-  // error continues "..., but must be".
+  // Checks a parameter that is free text; it has no default and must be given. The error continues
+  // "..., but must be".
   Status (*good_text)(const std::string& text) = nullptr;
-  // Of a number without a default, that must be given: as what. The error is "... must be given,
-  // as".
+  // Says what a number without a default must be given as. The error is "... must be given, as".
   std::string_view required = {};
-  // Another parameter of the table that this one must not be above: a pair that contradicts itself
-  // is refused.
+  // Another parameter of the table that this one must not be above: a contradictory pair is
+  // refused.
   std::string_view not_above = {};
 };
 
-// Whether it has no default.
+// Whether the parameter has no default.
 bool IsRequired(const Param& param);
 
 // The parameters with defaults filled in, as they are stored and shown. Each error is one sentence
@@ -48,14 +48,14 @@ class Params {
                              Duration interval);
 
   double operator[](std::string_view name) const;
-  // Of a parameter in samples: how many ticks it is at the job's interval.
+  // A parameter in samples as a number of ticks at the job's interval.
   std::int64_t Samples(std::string_view name) const;
-  // Of a parameter that is text.
+  // The value of a parameter that is text.
   const std::string& Text(std::string_view name) const;
 
  private:
   struct Value {
-    std::string_view name;  // of the table, which outlives this
+    std::string_view name;  // points into the table, which outlives this
     double number = 0;
     std::string text;
   };

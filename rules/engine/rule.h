@@ -26,27 +26,28 @@ struct NodeFacts {
   std::size_t gpus = 0;
 };
 
-// A training process that connected, and what it told of itself.
+// A training process that connected, and the settings that it reported.
 struct RankFacts {
   int rank = 0;
   std::string node;
   std::optional<Time> ended = {};
   std::optional<std::int64_t> loader_workers = {}, prefetch_factor = {};
   std::optional<bool> pin_memory = {};
-  // Waits for other ranks are not among its phases: the GPU's queue or the backward pass has them.
+  // Waits for other ranks are not among its phases: they are hidden in the GPU's queue or in the
+  // backward pass.
   bool hides_communication = false;
 };
 
-// What a rule may know about a job besides its samples.
+// Facts about a job, besides its samples, that a rule may use.
 struct JobFacts {
   Duration interval = 500ms;    // between two ticks
   std::optional<Time> started;  // its first sample
   std::vector<NodeFacts> nodes;
   std::vector<RankFacts> ranks;            // by number
-  std::optional<Time> first_rank;          // when the first of them connected
-  std::optional<Time> removed_until = {};  // what was measured before is not shown any more
-  // Median steps, in seconds, of the newest runs of its group that ended before it was made. Only
-  // for a rule that `compares_runs`, when it begins.
+  std::optional<Time> first_rank;          // when the first rank connected
+  std::optional<Time> removed_until = {};  // samples from before it are no longer stored
+  // Median steps, in seconds, of the newest runs of the job's group that ended before the job was
+  // made. Only for a rule that `compares_runs`, when it begins.
   std::vector<double> earlier_step_medians = {};
 
   std::size_t Gpus() const;
@@ -63,8 +64,8 @@ struct TickView {
   Time At(std::size_t row) const { return FromMicros(at_us[row]); }
 };
 
-// When a step ended. In whole microseconds, as saved states keep times: what a rule says must not
-// depend on when it was saved.
+// The end of a step, in whole microseconds, as saved states keep times: a verdict must not depend
+// on when the state was saved.
 inline Time EndedAt(const Step& step) {
   return std::chrono::floor<std::chrono::microseconds>(step.start + step.wall);
 }
@@ -81,10 +82,10 @@ enum class Severity { kNone, kLow, kMedium, kHigh };
 std::string_view ToText(VerdictKind kind);
 std::string_view ToText(Severity severity);
 
-// From the part of the job's GPU time (or step time) that was lost, 0 to 1.
+// The severity for the lost part of the job's GPU time (or step time), 0 to 1.
 Severity SeverityOfLoss(double lost);
 
-// What a rule has to say. `sentence` always has its numbers; of an unknown verdict it is the
+// The judgement of a rule. `sentence` always has its numbers; for an unknown verdict it is the
 // reason.
 struct Verdict {
   VerdictKind kind = VerdictKind::kUnknown;
@@ -107,16 +108,16 @@ struct Subject {
   auto operator<=>(const Subject&) const = default;
 };
 
-// One stretch of time in which a rule fired.
+// A stretch of time in which a rule fired.
 struct Finding {
-  std::int64_t number = 0;  // from 1 for each rule of a job; the same number replaces
+  std::int64_t number = 0;  // from 1 for each rule of a job; replaces one of equal number
   Time from{}, to{};
   Subject subject;
   std::string sentence;
   Json evidence = Json::object();
 };
 
-// The fold of a rule over a job's data: what was observed, condensed to bounded state. Each tick of
+// The fold of a rule over a job's data: all observations, condensed to bounded state. Each tick of
 // a node and each step of a rank is observed exactly once, in time order for each node and rank;
 // nodes and ranks interleave in any way between two scans, and steps that ended come before the
 // ticks after them. How the data was sliced never changes what a fold says. A fold reads no clock.
@@ -127,55 +128,57 @@ class Fold {
 
   virtual void Observe(const TickView&) {}
   virtual void Observe(const StepView&) {}
-  // All ticks before `at` were observed; called once for each scan interval of data, and at the
-  // end.
+  // Judges, with all ticks before `at` observed; called once for each scan interval of data, and at
+  // the end.
   virtual void Scan(Time) {}
-  // For the first trigger, which need not wait for the next scan: `at` when a scan now would be the
-  // first that fires, else when to ask again at the earliest. All ticks before `at` were observed.
+  // The time of the next early check, so that the first trigger need not wait for the next scan:
+  // `at` when a scan now would be the first that fires, else when to ask again at the earliest. All
+  // ticks before `at` were observed.
   virtual Time NextCheck(Time) const { return Time::max(); }
-  // The scan that a look asked for. It and the next one, when that is due, count as one.
+  // An early scan, after NextCheck gave `at`. It counts as one with the regular scan that follows.
   virtual void ScanEarly(Time at) { Scan(at); }
 
   virtual Verdict Judge() const = 0;
-  // Findings that are new or longer than when this was last called, or since Load.
+  // Findings that are new or longer than at the last call, or since Load.
   virtual std::vector<Finding> TakeFindings() { return {}; }
 
   virtual std::string Save() const = 0;
-  // Invalid when it is not what Save gave.
+  // Invalid when `state` is not from Save.
   virtual Status Load(std::string_view state) = 0;
 };
 
-// Which steps a rule is shown: none, at least the first ones of each rank, or all of them.
+// The steps that a rule is shown: none, at least the first ones of each rank, or all of them.
 enum class StepNeed { kNone, kFirst, kAll };
 
-// What a rule is shown of a job.
+// The part of a job's data that a rule is shown.
 struct Needs {
-  std::vector<std::string> metrics;  // the ticks that have any of these; none = no ticks
+  std::vector<std::string>
+      metrics;  // the rule is shown ticks that have any of them; none = no ticks
   StepNeed steps = StepNeed::kNone;
 };
 
-// One row of the catalog.
+// A row of the catalog.
 struct RuleType {
   std::string_view name;
-  std::string_view sentence;  // what it looks for
-  std::string_view fires;     // when exactly it does; with the names of its parameters
-  std::string_view advice;    // what to do then
+  std::string_view sentence;  // the problem that the rule looks for
+  std::string_view fires;     // the exact condition; with the names of its parameters
+  std::string_view advice;    // the remedy for a finding
   std::span<const Param> params;
   std::span<const std::string_view> metrics;  // the ticks it needs; none = it is not shown ticks
   StepNeed steps = StepNeed::kNone;
   std::unique_ptr<Fold> (*make)(const Params&, const JobFacts&) = nullptr;
-  bool sums_up = false;        // it fires when another rule of the job did
-  bool compares_runs = false;  // with earlier ones of the job's group
-  // Of a rule whose parameters choose what it is shown: instead of `metrics`.
+  bool sums_up = false;        // fires when another rule of the job did
+  bool compares_runs = false;  // compares the job with earlier ones of its group
+  // Replaces `metrics` for a rule whose parameters choose its metrics.
   std::vector<std::string> (*chosen_metrics)(const Params&) = nullptr;
-  // What parameters that are good by themselves must hold together; says name, value and range.
+  // Checks parameters against each other that are each good; the error says name, value and range.
   Status (*check)(const Json& complete) = nullptr;
 };
 
 Needs NeedsOf(const RuleType& rule, const Params& params);
 
-// What the fold of the rule says; the evidence of a finding has the rule's advice, where the fold
-// has none of its own.
+// The verdict of the fold; the evidence of a finding gets the rule's advice where the fold has none
+// of its own.
 Verdict Judge(const RuleType& rule, const Fold& fold);
 
 }  // namespace stepscope

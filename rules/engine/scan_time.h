@@ -12,13 +12,14 @@ namespace stepscope {
 // short. Where several devices are judged at a scan, each counts by itself.
 class ScanTime {
  public:
-  // A tick at `at` was seen; between two scans in any order.
+  // Records a tick at `at`; between two scans ticks come in any order.
   void Saw(Time at) { from_ = std::min(from_.value_or(at), at); }
   void Begin(Time at) {
     length_s_ = std::max(1e-6, ToSeconds(at - from_.value_or(at)));
     from_.reset();
   }
-  // Once for each that is judged at the scan. `lost` is the part of its time that is lost, 0 to 1.
+  // Clear or Trigger is called once for each device that is judged at the scan. `lost` is the part
+  // of its time that is lost, 0 to 1.
   void Clear() { judged_s_ += length_s_; }
   void Trigger(double lost) {
     judged_s_ += length_s_;
@@ -40,7 +41,7 @@ class ScanTime {
 
  private:
   std::optional<Time> from_;  // first tick since the last scan
-  double length_s_ = 0;       // of the scan
+  double length_s_ = 0;       // length of the scan
   double judged_s_ = 0, fired_s_ = 0, lost_s_ = 0;
 };
 

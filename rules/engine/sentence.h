@@ -10,7 +10,7 @@ namespace stepscope {
 // 28766 -> "28,766".
 std::string Grouped(std::int64_t number);
 
-// "500 samples (250 s)": a count of ticks both ways; of several nodes, whose time adds up, "500
+// A count of ticks and its time, "500 samples (250 s)"; the time of several nodes adds up, "500
 // samples (250 s of 2 nodes together)".
 std::string SamplesText(std::int64_t samples, Duration interval, std::size_t nodes = 1);
 

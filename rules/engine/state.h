@@ -1,7 +1,7 @@
 #pragma once
 
-// A fold's state as bytes, in the order of its members: each with a mark of its name, so that what
-// another version of the fold saved is refused. A type lists its members once, for both ways:
+// A fold's state as bytes, in the order of its members: each with a mark of its name, so that the
+// state of another version of the fold is refused. A type lists its members once, for both ways:
 //
 //   template <typename State>
 //   void Fields(State& state) {
@@ -95,7 +95,7 @@ class StateWriter {
   }
 };
 
-// Keeps the first error; what cannot be read stays as it was.
+// Keeps the first error; a member that cannot be read stays unchanged.
 class StateReader {
  public:
   StateReader(std::string_view bytes, Status& status) : reader_(bytes), status_(status) {}
@@ -185,7 +185,7 @@ std::string SaveFields(const T& value) {
   return std::move(writer.bytes);
 }
 
-// Invalid names the first member that is missing or of another kind.
+// The error Invalid names the first member that is missing or of another kind.
 template <typename T>
 Status LoadFields(std::string_view bytes, T& value) {
   Status status;
@@ -205,7 +205,8 @@ class FieldsFold : public Fold {
   }
 };
 
-// For RuleType::make: a fold made of parameters and facts, or of those of them that it wants.
+// For RuleType::make: makes a fold from parameters and facts, or from one of them, as its
+// constructor takes.
 template <typename Rule>
 std::unique_ptr<Fold> MakeFold(const Params& params, const JobFacts& facts) {
   if constexpr (std::is_constructible_v<Rule, const Params&, const JobFacts&>) {
