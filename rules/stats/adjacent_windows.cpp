@@ -22,7 +22,7 @@ void AdjacentWindows::Add(std::uint32_t bin) {
   ring_.push_back(static_cast<std::uint16_t>(bin));
 }
 
-// Oldest first.
+// Saves the bins oldest first.
 std::string AdjacentWindows::Save() const {
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < ring_.size(); ++i) {

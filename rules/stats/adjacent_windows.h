@@ -11,11 +11,11 @@
 
 namespace stepscope {
 
-// The means of the last `window` percentages and of the `window` before them. Sums are of whole
+// The means of the last `window` percentages and of the `window` before them. Sums are whole
 // numbers, so that they never drift.
 class AdjacentWindows {
  public:
-  static constexpr std::size_t kMostSamples = 30'000;  // of one window
+  static constexpr std::size_t kMostSamples = 30'000;  // the largest window
 
   explicit AdjacentWindows(std::size_t window);
 
@@ -34,7 +34,7 @@ class AdjacentWindows {
   }
 
   std::size_t window_;
-  std::vector<std::uint16_t> ring_;  // of both windows; grows to 2 x `window_` and no further
+  std::vector<std::uint16_t> ring_;  // bins of both windows; grows to 2 x `window_` and no further
   std::size_t next_ = 0;
   std::uint64_t before_ = 0, now_ = 0;  // sums of bins, right when full
 };

@@ -10,7 +10,7 @@
 
 namespace stepscope {
 
-// One device's column of a metric.
+// A device's column of a metric.
 struct DeviceColumn {
   std::string device;
   const Column* column = nullptr;
@@ -18,11 +18,11 @@ struct DeviceColumn {
   bool Has(std::size_t row) const { return column->Has(row); }
 };
 
-// The columns of one metric, by device as the table has them.
+// The columns of one metric, with devices in the order of the table.
 std::vector<DeviceColumn> ColumnsOf(const TickView& ticks, std::string_view metric);
 
-// The part of the devices with a sample in the row that are below a percentage, 0 to 1. None when
-// no device has a sample.
+// The devices below a percentage as a part of the devices with a sample in the row, 0 to 1. None
+// when no device has a sample.
 std::optional<double> ShareBelow(const std::vector<DeviceColumn>& columns, std::size_t row,
                                  std::uint32_t bin);
 

@@ -14,11 +14,11 @@ struct Line {
   double rising = 0;          // part of the pairs that rise, 0 to 1
 };
 
-// Of points ordered by x, no two at the same; at least two of them. Looks at all pairs: for a
-// hundred points or so.
+// Takes at least two points, ordered by x, no two at the same x. Compares all pairs: for a hundred
+// points or so.
 Line LineThrough(std::span<const std::pair<double, double>> points);
 
-// The middle one, or the lower of the two in the middle; there is at least one.
+// The middle value, or the lower of the two in the middle; there must be at least one value.
 double Median(std::vector<double> values);
 
 }  // namespace stepscope

@@ -66,7 +66,7 @@ template <typename Count, Bins kBins>
 std::uint32_t RankedBins<Count, kBins>::Percentile(double share) const {
   if (total_ == 0) return 0;
   const double rank = std::ceil(share * static_cast<double>(total_));
-  // How many values stand before the one that is wanted.
+  // How many values rank before the percentile.
   std::uint64_t before = std::min(rank < 1 ? 0 : static_cast<std::uint64_t>(rank) - 1, total_ - 1);
   std::size_t block = 0;
   for (; sums_[block] <= before; ++block) before -= sums_[block];
@@ -83,7 +83,7 @@ std::uint64_t RankedBins<Count, kBins>::BelowAtMost(std::uint32_t bin) const {
                          std::uint64_t{0});
 }
 
-// Only the bins in use: how far from the one before, and how many.
+// Saves only the bins in use: each as its distance from the bin before, and its count.
 template <typename Count, Bins kBins>
 std::string RankedBins<Count, kBins>::Save() const {
   std::vector<std::uint64_t> numbers;
@@ -140,7 +140,7 @@ std::size_t SlidingPercentiles::LackingBelow(double share, double percent) const
   return std::max(wanted - std::min(wanted, below), window_ - size());
 }
 
-// Oldest first. Two bytes a sample: varints of values up to 10,000.
+// Saves the samples oldest first, in two bytes each: varints of values up to 10,000.
 std::string SlidingPercentiles::Save() const {
   std::vector<std::uint64_t> numbers;
   const std::size_t oldest = full() ? next_ : 0;

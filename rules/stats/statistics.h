@@ -26,8 +26,9 @@ inline double BinPercent(std::uint32_t bin) {
   return bin / 100.0;
 }
 
-// Dense: all bins have memory. Sparse: once their block has a value, since most values lie close
-// together and a rule has many histograms; adding a value then takes a fifth longer.
+// Dense: all bins have memory. Sparse: bins get memory once their block has a value, since most
+// values lie close together and a rule has many histograms; adding a value then takes a fifth
+// longer.
 enum class Bins { kDense, kSparse };
 
 // Counts by bin, and by block of bins, so that a percentile costs a walk over the blocks and one
@@ -48,8 +49,8 @@ class RankedBins {
     ++sums_[bin >> kBlockBits];
     ++total_;
   }
-  void Add(const RankedBins& other);  // with as many bins
-  void Remove(std::uint32_t bin) {    // one that was added
+  void Add(const RankedBins& other);  // must have as many bins
+  void Remove(std::uint32_t bin) {    // must have been added before
     --CountOf(bin);
     --sums_[bin >> kBlockBits];
     --total_;
@@ -58,7 +59,8 @@ class RankedBins {
   std::uint64_t total() const { return total_; }
   // The bin at the percentile, 0 to 1; 0 when there is nothing.
   std::uint32_t Percentile(double share) const;
-  // How many values are below the bin at most: those of its whole block count, which is quick.
+  // An upper bound for the number of values below the bin: it counts the whole block, which is
+  // quick.
   std::uint64_t BelowAtMost(std::uint32_t bin) const;
 
   std::string Save() const;
@@ -73,7 +75,7 @@ class RankedBins {
     if (place == kNowhere) place = NewPlace();
     return counts_[place + (bin & kInBlock)];
   }
-  const Count* CountsOf(std::size_t block) const {  // one with a value
+  const Count* CountsOf(std::size_t block) const {  // the block must have a value
     return &counts_[kBins == Bins::kDense ? block << kBlockBits : places_[block]];
   }
   std::uint32_t NewPlace();
@@ -82,8 +84,9 @@ class RankedBins {
   void ForEach(Take&& take) const;  // take(bin, count) for the bins in use, from the lowest on
 
   std::size_t bins_;
-  std::vector<Count> sums_;            // of the bins of each block
-  std::vector<std::uint32_t> places_;  // of a block's first bin among the counts; when sparse
+  std::vector<Count> sums_;  // sum of the bins of each block
+  std::vector<std::uint32_t>
+      places_;  // index of a block's first bin in the counts; only when sparse
   std::vector<Count> counts_;
   std::uint64_t total_ = 0;
 };
@@ -113,10 +116,11 @@ class SlidingPercentiles {
   std::size_t size() const { return static_cast<std::size_t>(bins_.total()); }
   double Percentile(double share) const { return BinPercent(bins_.Percentile(share)); }
   std::uint32_t Bin(double share) const { return bins_.Percentile(share); }
-  // Walks over the window: Add, which runs for each sample, keeps no sum. 0 when there is nothing.
+  // Walks over the window, for Add, which runs for each sample, keeps no sum. 0 when the window is
+  // empty.
   double Mean() const;
-  // How many more values it takes at least until the window is full and its percentile below
-  // `percent`: all of them would have to be below.
+  // The least number of further values, all below `percent`, until the window is full and its
+  // percentile is below `percent`.
   std::size_t LackingBelow(double share, double percent) const;
 
   std::string Save() const;
@@ -129,7 +133,7 @@ class SlidingPercentiles {
   std::size_t next_ = 0;
 };
 
-// Bins for amounts without an upper end, such as bytes a second: each is 2.2 % wider than the one
+// Bins for amounts without an upper limit, such as bytes a second: each is 2.2 % wider than the bin
 // before.
 inline constexpr std::size_t kAmountBins = 2'050;
 std::uint32_t AmountBin(double amount);

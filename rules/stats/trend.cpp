@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int32_t kParts = 16;  // of a bin
+constexpr std::int32_t kParts = 16;  // fractions of a bin in which means are kept
 constexpr std::int32_t kMostMean = static_cast<std::int32_t>(kPercentBins - 1) * kParts;
 
 std::int32_t MeanOf(std::int32_t one, std::int32_t other) {
@@ -62,7 +62,7 @@ std::optional<Line> Trend::Fit() const {
   return LineThrough(points);
 }
 
-// How far each is from the one before, up and down as even and odd numbers.
+// Saves each mean as its distance from the mean before, up and down as even and odd numbers.
 std::string Trend::Means::Save() const {
   std::vector<std::uint64_t> numbers;
   std::int32_t before = 0;

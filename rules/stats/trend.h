@@ -14,19 +14,19 @@
 namespace stepscope {
 
 // The course of a percentage over a whole job: its means over stretches of equal length, a minute
-// at first. When there are too many, two become one that is twice as long, whose mean is that of
-// theirs.
+// at first. When there are too many, each two are joined into one that is twice as long, with the
+// mean of both.
 class Trend {
  public:
   void Add(Time at, std::uint32_t bin);
   void Clear() { *this = Trend(); }
 
-  // Of the newest stretches that are complete: half of the job or more. x is in hours since the
-  // first of them. None below three.
+  // The line through the newest complete stretches, which are half of the job or more. x is in
+  // hours since the first of these stretches. None with fewer than three stretches.
   std::optional<Line> Fit() const;
-  // How long the stretches of Fit are together.
+  // The total length of the stretches that Fit uses.
   Duration FittedLength() const;
-  // Changes with each stretch that is complete.
+  // Changes with each completed stretch; the line of Fit changes only then.
   std::int64_t complete() const { return seen_; }
   std::optional<Time> last() const { return last_; }
 
@@ -44,7 +44,7 @@ class Trend {
  private:
   static constexpr std::size_t kMostPoints = 96, kFitted = 48;
 
-  // Of the complete stretches, in sixteenths of a bin; kNone in a gap.
+  // Means of the complete stretches, in sixteenths of a bin; kNone in a gap.
   struct Means {
     static constexpr std::int32_t kNone = -1;
     std::vector<std::int32_t> of;
@@ -56,10 +56,10 @@ class Trend {
   void Halve();
   std::size_t FitFrom() const { return means_.of.size() - std::min(means_.of.size(), kFitted); }
 
-  std::optional<Time> first_, last_;   // sample
-  std::int64_t minutes_ = 1;           // of a stretch
+  std::optional<Time> first_, last_;   // time of the first and the newest sample
+  std::int64_t minutes_ = 1;           // length of a stretch
   std::int64_t seen_ = 0;              // stretches with samples
-  std::uint64_t sum_ = 0, count_ = 0;  // of the newest one, which is not complete
+  std::uint64_t sum_ = 0, count_ = 0;  // sums of the newest stretch, which is not complete
   Means means_;
 };
 

@@ -9,7 +9,7 @@
 namespace stepscope {
 namespace {
 
-// Samples that come faster than they are expected to.
+// The most values that are kept where samples come faster than expected.
 constexpr std::size_t kFull = 4 * WindowValues::kMost;
 
 double NearestRank(std::vector<double> values, double share) {

@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// What the values of a window come to. kAggregations has their names, in this order.
+// The ways to aggregate the values of a window. kAggregations has their names, in this order.
 enum class Aggregation { kMean, kMin, kMax, kP5, kP50, kP95 };
 inline constexpr std::string_view kAggregations[] = {"mean", "min", "max", "p5", "p50", "p95"};
 
@@ -19,9 +19,9 @@ class WindowValues {
  public:
   static constexpr std::int64_t kMost = 2'000;
 
-  // `window`: how many values it is expected to have.
+  // `window` is the expected number of values.
   void Add(double value, Aggregation aggregation, std::int64_t window);
-  // Of at least one value; percentiles by nearest rank.
+  // The aggregate of at least one value; percentiles by nearest rank.
   double Of(Aggregation aggregation) const;
 
   template <typename State>
