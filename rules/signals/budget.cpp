@@ -47,14 +47,14 @@ constexpr CauseText kTexts[kCauses] = {
     {"unknown", "unknown causes", 0, "", "Report the phases of the steps, so that it gets a name.",
      "StalledTraining"},
 };
-// Of a job that reports them.
+// The advice for unexplained idle time, for a job that reports its phases.
 constexpr std::string_view kUnexplained =
     "Neither the phases of the steps nor the host explain it. If it is within the steps: results "
     "that are copied from the GPU at each step (a loss that is read, metrics) look like this; only "
     "operator traces will name them. If it is between them: look at what the training did when no "
     "step ended.";
 
-// What a step spends on its model.
+// The phases in which a step computes its model.
 constexpr Phase kComputing[] = {Phase::kForward, Phase::kLoss, Phase::kBackward, Phase::kOptimizer};
 constexpr std::pair<Phase, Cause> kStalls[] = {
     {Phase::kTransfer, Cause::kToDevice},  {Phase::kCommunication, Cause::kCommunication},
@@ -66,8 +66,8 @@ double Seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-// The part of waits for data that was raw input; where the host was not busy at all, they waited
-// for something that is elsewhere.
+// The part of waits for data that was raw input; where the host was not busy at all, the training
+// waited for something on another machine.
 double InputPart(const TimeByCause& shown) {
   const double input = shown[Cause::kRawInput] + shown[Cause::kStorage];
   const double both = input + shown[Cause::kPreprocessing] + shown[Cause::kFrameworkOverhead];
@@ -130,8 +130,8 @@ TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks) {
     const double gpu_s_per_rank_s = (host.busy + idle) / std::max(rank_s, wall_s);
     const TimeByCause stalls = Scaled(StallsOf(ranks.steps, host.idle), gpu_s_per_rank_s);
     const double stalled = std::min(stalls.Total(), idle), left = idle - stalled;
-    // Who knows only how much idle time there was gives it to the time outside of steps first:
-    // steps that keep the GPU busy are not to blame for what goes on between them.
+    // Without knowing when the GPUs were idle, idle time goes to the time outside of steps first:
+    // steps that keep the GPU busy are not to blame for the time between them.
     const double outside = std::min(left, (host.busy + idle) * (1 - in_steps));
     budget = stalled > 0 ? Scaled(stalls, stalled / stalls.Total()) : TimeByCause();
     budget.Add(OfComputing(host.idle, left - outside));
@@ -141,8 +141,8 @@ TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks) {
   return budget;
 }
 
-// A training that never tells of waiting for data may well have waited: then only what it calls
-// computing is.
+// A training that never reports waits for data may well have waited: then only the phases that it
+// calls computing count as computing.
 TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool tells_of_waits) {
   TimeByCause budget = StallsOf(steps, host.host);
   const double rest = std::max(0.0, Seconds(steps.wall()) - budget.Total());

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the time of a job went: one budget that adds up to all of it.
+// The time of a job, divided by cause: a budget that adds up to all of it.
 
 #include <array>
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace stepscope {
 
-// Busy, and what time was lost to; from kRawInput to kStorage in the order of the stages that a
-// batch passes.
+// Busy time, and the causes of lost time; from kRawInput to kStorage in the order of the stages
+// that a batch passes.
 enum class Cause {
   kBusy,
   kInitialisation,
@@ -30,18 +30,18 @@ enum class Cause {
 };
 inline constexpr std::size_t kCauses = 12;
 
-// What is said of a cause.
+// The names of a cause, and the advice for it.
 struct CauseText {
   std::string_view name;     // in the API: "raw_data_input"
   std::string_view words;    // in a sentence: "raw data input"
   int stage;                 // 1 to 8 of the stages of a step; 0 for none
   std::string_view suspect;  // "data pipeline", "model", "communication", "framework overhead"; ""
   std::string_view advice;   // "" where there is nothing to do
-  std::string_view rules;    // names of rules whose findings support it, by ','
+  std::string_view rules;    // names of rules whose findings support the cause, by ','
 };
 const CauseText& TextOf(Cause cause);
 
-// What to do about it, where the steps of the job tell enough of themselves or not.
+// The advice for a cause, for a job whose steps report their phases or not.
 std::string_view AdviceOf(Cause cause, bool steps_told);
 
 // Amounts of time by cause, in seconds of GPUs, or of ranks where there is no GPU.
@@ -61,9 +61,9 @@ struct TimeByCause {
   }
 };
 
-// What the ticks of a node said once its training had begun: GPU-seconds that the GPUs were busy,
-// and those that they idled, by what the host showed in the same ticks. `host` counts ticks by what
-// the host showed, whether the GPUs idled or not.
+// Sums over the ticks of a node once its training had begun: GPU-seconds in which the GPUs were
+// busy, and GPU-seconds in which they idled, by the cause that the host showed in the same ticks.
+// `host` counts ticks by the cause that the host showed, whether the GPUs idled or not.
 struct HostSums {
   double busy = 0;
   TimeByCause idle, host;
@@ -82,15 +82,15 @@ struct RankSums {
   std::size_t ranks = 0;
 };
 
-// The budget of a node with GPUs: busy as measured, and the rest given to the phases in which steps
-// stalled, as far as it reaches. Of what is left, the time outside of steps is idle before the time
-// in steps is (the GPUs idled while the model computed); both go to what the host showed. It adds
-// up to busy + idle.
+// The budget of a node with GPUs. Busy time is as measured; idle time goes to the phases in which
+// steps stalled, as far as it reaches. The remainder counts first as time outside of steps, then as
+// time in steps (the GPUs idled while the model computed); both go to the causes that the host
+// showed. The budget adds up to busy + idle.
 TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks);
 
 // The budget of the step time of a node without GPUs; it adds up to the wall time of the steps.
-// What no phase names is taken for computing where the job tells of its waits for data; else it is
-// unknown.
+// Time outside of all phases counts as computing where the job reports its waits for data; else it
+// is unknown.
 TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool tells_of_waits);
 
 }  // namespace stepscope

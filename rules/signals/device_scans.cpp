@@ -16,7 +16,7 @@ void DeviceScans::Begin(Time at) {
   is_early_ = std::exchange(next_is_early_, false);
 }
 
-// Says whether that is one more trigger.
+// Returns whether this is a new trigger: an early scan may have counted it already.
 bool DeviceScans::Count(const Subject& subject, bool triggers) {
   Device& device = devices_[subject];
   const auto early = early_.find(subject);

@@ -14,7 +14,7 @@
 
 namespace stepscope {
 
-// What the scans of a rule said of each device: how often it was judged, how often it fired, and
+// The results of a rule's scans for each device: how often it was judged, how often it fired, and
 // the findings. One trigger is one device in one scan. Between Begin and End of a scan each device
 // that can be judged is either Clear or triggers. An early scan and the one after it count as one.
 class DeviceScans {
@@ -29,7 +29,7 @@ class DeviceScans {
     }
   };
 
-  // Ticks from `at` on were seen.
+  // Records that ticks from `at` on were seen.
   void Saw(Time at) {
     first_ = std::min(first_.value_or(at), at);
     time_.Saw(at);
@@ -38,8 +38,8 @@ class DeviceScans {
   void Begin(Time at);
   void BeginNextEarly() { next_is_early_ = true; }
   void Clear(const Subject& subject);
-  // `lost` is the part of the device's time that it lost, 0 to 1. The finding is of the scan; one
-  // that ended no more than `gap` before it goes on.
+  // `lost` is the part of the device's time that it lost, 0 to 1. A finding that ended no more than
+  // `gap` before this one is made longer.
   void Trigger(const Finding& finding, double lost, Duration gap = {});
   void End();
 
@@ -52,9 +52,9 @@ class DeviceScans {
 
   // "1 of 4 GPUs fired 3 times in 3 scans", and when it ended.
   std::string FiredText(const std::string& device) const;
-  // A finding or clear, with everything but the sentence. The share is that of the scans, each
-  // by its length; a rule that knows for how long a device fired between two of them puts that in
-  // its place.
+  // A finding or clear, with everything but the sentence. The share is the part of the scans that
+  // fired, each weighted by its length; a rule that knows for how long a device fired between two
+  // scans replaces it.
   Verdict Judge() const;
 
   template <typename State>
@@ -76,23 +76,23 @@ class DeviceScans {
   bool Count(const Subject& subject, bool triggers);
 
   FindingTrack findings_;
-  std::map<Subject, Device, std::less<>> devices_;      // that were judged
-  std::int64_t scans_ = 0, judged_ = 0, triggers_ = 0;  // judged and triggers: device by device
-  ScanTime time_;                                       // of each device by itself
+  std::map<Subject, Device, std::less<>> devices_;      // the judged devices
+  std::int64_t scans_ = 0, judged_ = 0, triggers_ = 0;  // judged and triggers count each device
+  ScanTime time_;                                       // counts each device by itself
   bool active_ = false;
   std::optional<Time> first_, fired_, last_;  // first sample, first and last trigger
-  // Judged by an early scan, and whether it triggered, until the next one has ended.
+  // Devices that an early scan judged, and whether they triggered, until the next scan has ended.
   std::map<Subject, bool, std::less<>> early_;
 
-  // Of the scan.
+  // State of the current scan; not saved.
   bool next_is_early_ = false, is_early_ = false;
   Time at_{};
   std::int64_t judged_before_ = 0;
 };
 
-// Why no GPU can be judged before its samples are counted: there is none, none gives samples of the
-// metric, or the initialisation is not over. Empty when none of these holds. `devices` are those
-// that gave samples.
+// The reason why no GPU can be judged, before samples are counted: there is no GPU, none gives
+// samples of the metric, or the initialisation is not over. Empty when none of these holds.
+// `devices` are the GPUs that gave samples.
 std::string WithoutSamples(const JobFacts& facts, const Initialisation& start,
                            const std::vector<Subject>& devices, std::string_view metric);
 

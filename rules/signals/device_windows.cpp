@@ -10,10 +10,10 @@
 namespace stepscope {
 
 // `next` is where the window probably is: a table has its devices in the order of the map.
-DeviceWindows::MinuteBuckets::iterator DeviceWindows::At(std::size_t metric, std::string_view node,
-                                                         const std::string& device,
-                                                         MinuteBuckets::iterator next) {
-  MinuteBuckets& windows = windows_[metric];
+DeviceWindows::ByDevice::iterator DeviceWindows::At(std::size_t metric, std::string_view node,
+                                                    const std::string& device,
+                                                    ByDevice::iterator next) {
+  ByDevice& windows = windows_[metric];
   if (next != windows.end() && next->first.node == node && next->first.device == device) {
     return next;
   }
@@ -23,7 +23,7 @@ DeviceWindows::MinuteBuckets::iterator DeviceWindows::At(std::size_t metric, std
 }
 
 void DeviceWindows::Observe(const TickView& ticks, Initialisation& start) {
-  std::optional<std::size_t> restart;  // what was before this row was initialisation
+  std::optional<std::size_t> restart;  // rows before this one were initialisation
   const std::size_t unknown = start.IsOver(ticks.node) ? ticks.end : ticks.first;
   for (std::size_t row = unknown; row < ticks.end; ++row) {
     const auto tick = start.Observe(ticks.node, ticks.At(row));
@@ -41,7 +41,7 @@ void DeviceWindows::Observe(const TickView& ticks, Initialisation& start) {
   }
 }
 
-// Device by device: a window's counts stay in the nearest cache meanwhile.
+// Adds device by device, so that a window's counts stay in the nearest cache meanwhile.
 void DeviceWindows::Add(const TickView& ticks, std::size_t first, const Column& column,
                         Window& window) {
   std::optional<std::size_t> last;
@@ -56,7 +56,7 @@ void DeviceWindows::Add(const TickView& ticks, std::size_t first, const Column& 
 }
 
 void DeviceWindows::EndScan() {
-  for (MinuteBuckets& windows : windows_) {
+  for (ByDevice& windows : windows_) {
     for (auto& [subject, window] : windows) window.fresh = false;
   }
 }

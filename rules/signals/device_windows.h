@@ -12,13 +12,13 @@
 
 namespace stepscope {
 
-// The last `window` percentages of each device of some metrics. What a node showed before its first
-// training step is forgotten.
+// The last `window` percentages of each device of some metrics. Samples of a node from before its
+// first training step are forgotten.
 class DeviceWindows {
  public:
   struct Window {
     SlidingPercentiles values;
-    Time last{};         // sample
+    Time last{};         // time of the newest sample
     bool fresh = false;  // samples came since EndScan
 
     double P(int percent) const { return values.Percentile(percent / 100.0); }
@@ -29,16 +29,16 @@ class DeviceWindows {
       state("fresh", fresh);
     }
   };
-  using MinuteBuckets = std::map<Subject, Window, std::less<>>;
+  using ByDevice = std::map<Subject, Window, std::less<>>;
 
   DeviceWindows(std::span<const std::string_view> metrics, std::int64_t window)
       : metrics_(metrics), window_(static_cast<std::size_t>(window)), windows_(metrics.size()) {}
 
-  // `start` observes each tick.
+  // Shows each tick to `start`, too.
   void Observe(const TickView& ticks, Initialisation& start);
   void EndScan();
 
-  const MinuteBuckets& Of(std::size_t metric) const { return windows_[metric]; }
+  const ByDevice& Of(std::size_t metric) const { return windows_[metric]; }
   const Window* Find(std::size_t metric, const Subject& subject) const;
   // The device's window, when it is full and has samples since the last scan.
   const Window* Full(std::size_t metric, const Subject& subject) const;
@@ -55,13 +55,13 @@ class DeviceWindows {
 
  private:
   Window NewWindow() const { return {SlidingPercentiles(window_)}; }
-  MinuteBuckets::iterator At(std::size_t metric, std::string_view node, const std::string& device,
-                             MinuteBuckets::iterator next);
+  ByDevice::iterator At(std::size_t metric, std::string_view node, const std::string& device,
+                        ByDevice::iterator next);
   static void Add(const TickView& ticks, std::size_t first, const Column& column, Window& window);
 
   std::span<const std::string_view> metrics_;
   std::size_t window_;
-  std::vector<MinuteBuckets> windows_;  // by metric
+  std::vector<ByDevice> windows_;  // by metric
 };
 
 }  // namespace stepscope

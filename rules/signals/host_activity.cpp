@@ -14,12 +14,12 @@ namespace {
 constexpr std::string_view kMetrics[] = {
     "node_cpu_percent", "disk_write_bytes_per_second", "nfs_write_bytes_per_second",
     "process_write_bytes_per_second", "network_send_bytes_per_second"};
-constexpr std::size_t kUsual = 600;        // samples that say what is usual
-constexpr std::size_t kLeastSamples = 20;  // before anything is unusual
-constexpr double kMoreCores = 0.5;         // that compute, and more than in most samples
+constexpr std::size_t kUsual = 600;        // samples that define the usual level
+constexpr std::size_t kLeastSamples = 20;  // samples needed before any is unusual
+constexpr double kMoreCores = 0.5;  // cores that compute, and more of them than in most samples
 constexpr double kMostSamples = 0.8;
 constexpr double kAbove = 4, kLeastRate = 1e6;  // times the median, and bytes/s
-constexpr double kUnits[] = {1, 1e3, 1e3};      // in which values are kept, by sign
+constexpr double kUnits[] = {1, 1e3, 1e3};      // units in which values are kept, by sign
 
 // The sum over devices; none when no device has a sample.
 std::optional<double> Sum(const TickView& ticks, std::string_view metric, std::size_t row) {
@@ -41,7 +41,7 @@ HostActivity::HostActivity(Duration interval)
     : slot_(std::max(interval, Duration(500ms))),
       usual_{SlidingPercentiles(kUsual), SlidingPercentiles(kUsual), SlidingPercentiles(kUsual)} {}
 
-// What a process writes stays in memory for a while: its own count is as good as the disk's.
+// Writes of a process stay in memory for a while: the process's own count is as good as the disk's.
 void HostActivity::Observe(const TickView& ticks) {
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
@@ -96,7 +96,7 @@ unsigned HostActivity::SignsOf(Time from, Time to, int cores) const {
   return signs;
 }
 
-// Each index as how far it is from the one before.
+// Saves each index as its distance from the one before.
 std::string HostActivity::Slots::Save() const {
   std::vector<std::uint64_t> numbers;
   std::int64_t before = 0;

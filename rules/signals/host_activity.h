@@ -12,8 +12,8 @@
 
 namespace stepscope {
 
-// What the host of a node did more than usual in a stretch of the last minutes: whether it
-// computed, wrote to a disk or file server, or sent to the network.
+// Unusual activity of a node's host in a stretch of the last minutes: whether it computed, wrote to
+// a disk or file server, or sent to the network more than usual.
 class HostActivity {
  public:
   enum Sign : unsigned { kSeen = 1, kCpu = 2, kWrite = 4, kSend = 8 };
@@ -22,8 +22,8 @@ class HostActivity {
   explicit HostActivity(Duration interval);
 
   void Observe(const TickView& ticks);
-  // Signs of the samples that tell of the stretch; 0 when there are none (any more). `cores` is how
-  // many the node has.
+  // The signs in the samples of the stretch; 0 when there are no samples (any more). `cores` is the
+  // number of cores of the node.
   unsigned SignsOf(Time from, Time to, int cores) const;
   // The samples of a stretch that ends at `to` come no later than this.
   Time Until(Time to) const { return to + slot_; }
@@ -39,9 +39,9 @@ class HostActivity {
   static constexpr std::size_t kMostSlots = 600;
 
   struct Slot {
-    std::array<std::uint64_t, kSigns> sums{}, counts{};  // of values, in whole units
+    std::array<std::uint64_t, kSigns> sums{}, counts{};  // sums of values, in whole units
   };
-  // By time; the newest ones.
+  // The newest samples, by time.
   struct Slots {
     std::map<std::int64_t, Slot> by_index;
 
@@ -56,7 +56,7 @@ class HostActivity {
   std::array<SlidingPercentiles, kSigns> usual_;
 };
 
-// "disk writes and network sends", of signs; "" for none.
+// Signs in words: "disk writes and network sends"; "" for none.
 std::string SignsText(unsigned signs);
 
 }  // namespace stepscope

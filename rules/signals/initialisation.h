@@ -32,17 +32,18 @@ class Initialisation {
 
   enum class Tick {
     kNotJudged,
-    kFirstAfterStep,  // judged; whatever the node showed before this tick was initialisation
+    kFirstAfterStep,  // judged; samples of the node from before this tick were initialisation
     kJudged,
   };
   void Observe(const StepView& steps);
-  // Counts the next tick of the node and says whether it is judged; all are once IsOver(node).
+  // Counts the next tick of the node and returns whether it is judged; all ticks are once
+  // IsOver(node).
   Tick Observe(std::string_view node, Time at);
 
   bool IsOver(std::string_view node) const;
-  // Of any rank.
+  // The end of the first step of any rank.
   const std::optional<Time>& first_step_end() const { return first_step_end_; }
-  // Why nothing is judged yet: "486 of 1,000 samples seen".
+  // The reason why nothing is judged yet: "486 of 1,000 samples seen".
   std::string Reason() const;
 
   template <typename State>
@@ -53,9 +54,9 @@ class Initialisation {
 
  private:
   struct Node {
-    std::int64_t seen = 0;  // ticks until it was over
+    std::int64_t seen = 0;  // ticks until the initialisation was over
     bool over = false;
-    bool stepped = false;  // it ended with a step
+    bool stepped = false;  // the initialisation ended with a step
 
     template <typename State>
     void Fields(State& state) {

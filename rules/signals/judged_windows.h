@@ -12,14 +12,14 @@
 
 namespace stepscope {
 
-// What the windows of a device, or of a node as a whole, came to.
+// The result begin begin of the windows of a device, or of a node as a whole.
 struct JudgedDevice {
   std::int64_t windows = 0, crossed = 0;
-  double worst = 0;  // window of the job
-  // Since the last scan.
+  double worst = 0;  // value of the worst window of the job
+  // The members below are about the windows since the last scan.
   std::int64_t fresh = 0;
-  std::optional<Time> from, to;  // of windows that crossed
-  double recent = 0;             // the worst of them
+  std::optional<Time> from, to;  // begin and end of the windows that crossed
+  double recent = 0;             // value of the worst of these windows
 
   template <typename State>
   void Fields(State& state) {
@@ -33,12 +33,13 @@ struct JudgedDevice {
   }
 };
 
-// The window that a node is in.
+// The open window of a node.
 struct NodeWindow {
-  std::optional<Time> from;  // of the window
+  std::optional<Time> from;  // begin of the window
   std::map<std::string, WindowValues, std::less<>> devices;
 
-  // The row of each device, or their mean as that of device "". One of them has a value.
+  // Adds the row's value of each device, or the mean of all as the value of device "". At least one
+  // device has a value.
   void Add(const std::vector<DeviceColumn>& columns, std::size_t row, bool per_device,
            Aggregation aggregation, std::int64_t window);
 

@@ -14,7 +14,7 @@ namespace stepscope {
 struct LaunchCounts {
   std::int64_t judged = 0, launching = 0, unexplained = 0;
   double lost = 0;        // parts of the node's GPUs that idled in `launching`, summed over samples
-  std::size_t nodes = 1;  // that it is the sum of
+  std::size_t nodes = 1;  // number of nodes that were added up
 
   void Add(const LaunchCounts& other) {
     judged += other.judged;
@@ -34,10 +34,10 @@ struct LaunchCounts {
   }
 };
 
-// A node's minute.
+// The samples and steps of a node in one minute.
 struct LaunchMinute {
   LaunchCounts counts;
-  std::optional<Time> first;  // judged sample
+  std::optional<Time> first;  // first judged sample
   StepSums steps;
 
   template <typename State>
@@ -47,7 +47,7 @@ struct LaunchMinute {
     state("steps", steps);
   }
 };
-// One of all nodes.
+// A minute of all nodes.
 struct LaunchMinutes {
   std::map<std::string, LaunchMinute, std::less<>> nodes;
 

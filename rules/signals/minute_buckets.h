@@ -7,15 +7,16 @@
 
 namespace stepscope {
 
-// What is gathered for each minute of data time until a scan has passed it. Ranks and nodes come in
-// any order, and steps may run ahead of the ticks; a minute is whole once a scan lies behind it.
+// Collects data for each minute of data time until a scan has passed the minute. Ranks and nodes
+// come in any order, and steps may run ahead of the ticks; a minute is complete once a scan lies
+// behind it.
 template <typename Window>
 class MinuteBuckets {
  public:
   static constexpr Duration kLength = 60s;
   static constexpr std::size_t kMost = 10'000;  // a week; only wrong clocks are further ahead
 
-  // Null when too many are open.
+  // The bucket of a time; null when too many are open.
   Window* At(Time at) {
     const std::int64_t index = ToMicros(at) / kLengthUs;
     const auto found = open_.find(index);
@@ -23,7 +24,7 @@ class MinuteBuckets {
     return open_.size() == kMost ? nullptr : &open_[index];
   }
 
-  // Calls `see(start, window)` for each that lies before `at`, oldest first, and forgets it.
+  // Calls `see(start, window)` for each bucket that lies before `at`, oldest first, and removes it.
   template <typename See>
   void Close(Time at, See&& see) {
     const std::int64_t end = ToMicros(at) / kLengthUs;

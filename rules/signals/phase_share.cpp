@@ -18,15 +18,15 @@ namespace {
 constexpr double kMedian = 0.50;
 constexpr std::size_t kMostRanksShown = 64;  // ranks in the evidence
 
-// A rank's shares of its steps that were waits.
+// The waits of a rank, as shares of its steps.
 struct Rank {
   std::string node;
   TotalBins all{kPercentBins};
   SlidingPercentiles window{1};   // the newest min_steps steps
-  double wait_s = 0, wall_s = 0;  // sums of the steps
-  double firing_s = 0;            // of the steps at which it fired
+  double wait_s = 0, wall_s = 0;  // sums over all steps
+  double firing_s = 0;            // step time at which it fired
   double median = 0;              // of all steps
-  bool active = false;            // so is the newest window's
+  bool active = false;            // the newest window's median is above the threshold
   Time first{}, last{};           // start of the first step, end of the newest
   std::optional<Time> fired;      // end of the step at which it first fired
   std::int64_t fired_step = 0;
@@ -108,7 +108,7 @@ void PhaseShareFold::Observe(const StepView& steps) {
   }
 }
 
-// Judged after each step, so that it cannot matter how many came together.
+// Judges after each step, so that the size of a batch of steps cannot matter.
 void PhaseShareFold::Observe(Rank& rank, const Subject& subject, const Step& step) {
   const double wall_s = std::chrono::duration<double>(step.wall).count();
   const double wait_s =
@@ -130,7 +130,7 @@ void PhaseShareFold::Observe(Rank& rank, const Subject& subject, const Step& ste
     rank.fired_step = step.number;
   }
   if (!rank.fired || !(first || rank.active)) return;
-  rank.firing_s += first ? rank.wall_s : wall_s;  // the median that fired first is of all steps
+  rank.firing_s += first ? rank.wall_s : wall_s;  // the first trigger covers all steps
   const double shown = first ? rank.median : rank.window.Percentile(kMedian);
   findings_.Trigger(
       subject, first ? rank.first : before, rank.last,
@@ -200,7 +200,7 @@ Json PhaseShareFold::Evidence() const {
   return evidence;
 }
 
-// Why nothing is judged yet.
+// The reason why nothing is judged yet.
 std::string PhaseShareFold::Reason() const {
   const Rank* longest = nullptr;
   for (const auto& [number, rank] : ranks_) {

@@ -9,19 +9,19 @@
 
 namespace stepscope {
 
-// A rule about a phase in which a training process waits: what it is called and what it says.
+// A rule about a phase in which a training process waits, with its words.
 struct PhaseShare {
   Phase phase = Phase::kOther;
   std::string_view waits;        // "waited 12 % of each step ... <for its next batch>"
-  std::string hidden;            // why its silence proves nothing; "" when it does
-  std::string_view unseen = "";  // what it means that no step has the phase at all; "": no wait
+  std::string hidden;            // why a small share proves nothing; "" when it does
+  std::string_view unseen = "";  // the reason when no step has the phase; "": no wait
 };
 
 inline constexpr std::int64_t kMostMinSteps = 10'000;
 
 // Fires when the median share of a rank's steps is above `threshold`; a share between `moderate`
-// and `threshold` is clear, with low severity. Judged from `min_steps` steps on that took
-// kLeastStepTime together: workers that are still starting are no verdict on a job.
+// and `threshold` is clear, with low severity. Judges from `min_steps` steps on that took
+// kLeastStepTime together: workers that are still starting say nothing about the job.
 inline constexpr Duration kLeastStepTime = 10s;
 std::unique_ptr<Fold> MakePhaseShare(const PhaseShare& share, const Params& params);
 

@@ -5,13 +5,13 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kWarmUp = 32;       // steps before one can be slow
+constexpr std::size_t kWarmUp = 32;       // steps before any can be slow
 constexpr std::int64_t kLongestRun = 64;  // slow steps in a row; more are a new pace
 constexpr std::size_t kMostPending = 20'000;
 
 }  // namespace
 
-// Steps that were lost count, and a job that starts over goes on.
+// Lost steps count for positions, and a job that starts over continues them.
 void RankStalls::Advance(std::int64_t number) {
   constexpr std::int64_t kMostLost = 1'000'000;
   const std::int64_t by = number - number_;

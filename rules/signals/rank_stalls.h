@@ -13,11 +13,11 @@
 
 namespace stepscope {
 
-// The stalls of one rank: slow steps, those in a row as one, and the rhythms that they have.
+// The stalls of one rank (slow steps in a row are one stall), and the rhythms of the stalls.
 class RankStalls {
  public:
   struct Limits {
-    double factor = 1.5;  // times the usual step: a slow one
+    double factor = 1.5;  // a step is slow when it takes this many times the usual step
     std::int64_t min_repeats = 5;
   };
   static constexpr std::size_t kUsual = 256;  // steps whose median is the usual step
@@ -26,7 +26,7 @@ class RankStalls {
 
   // The rhythm of which the step completed a beat, or null.
   const Rhythm* Add(const Step& step, const Limits& limits);
-  // All samples before `at` were shown to the node.
+  // The node has observed all samples before `at`.
   void Scan(Time at, const HostActivity& node, int cores);
 
   const std::string& node() const { return node_; }
@@ -68,14 +68,15 @@ class RankStalls {
   SlowRun TakeOpen();
 
   std::string node_;
-  std::int64_t position_ = 0, number_ = 0;  // of the newest step: among all, and its own
-  SlidingPercentiles lengths_{kUsual};      // bins of amounts
-  StepSums all_, usual_;                    // usual: those that are not slow
-  StepSums open_;                           // slow ones that no other has followed yet
-  std::int64_t open_at_ = 0;                // position of the first of these
+  std::int64_t position_ = 0,
+               number_ = 0;  // the newest step's position among all steps, and its own number
+  SlidingPercentiles lengths_{kUsual};  // bins of amounts
+  StepSums all_, usual_;                // usual: sums of the steps that are not slow
+  StepSums open_;                       // slow steps that no usual step has followed yet
+  std::int64_t open_at_ = 0;            // position of the first of the open steps
   Time open_from_{}, open_to_{};
   Rhythms rhythms_;
-  // Stalls whose samples are still to come; by position.
+  // Stalls whose samples have not been seen yet; by position.
   std::map<std::int64_t, Pending, std::less<>> pending_;
 };
 

@@ -11,15 +11,15 @@
 namespace stepscope {
 namespace {
 
-constexpr double kChance = 1e-3;         // of any wrong rhythm in a job
+constexpr double kChance = 1e-3;         // chance of any wrong rhythm in a job
 constexpr double kAlike = 3;             // runs of a size differ by no more than this factor
-constexpr std::size_t kMostLags = 64;    // of a run to older ones that are tried
-constexpr std::int64_t kMostMissed = 1;  // in a row
+constexpr std::size_t kMostLags = 64;    // older runs that a run is paired with
+constexpr std::int64_t kMostMissed = 1;  // missed beats in a row
 constexpr unsigned kRhythmSigns[] = {HostActivity::kCpu, HostActivity::kWrite, HostActivity::kSend};
-constexpr double kMostBeats = 0.7;      // of those with samples: they show the sign
-constexpr std::int64_t kMostSeen = 64;  // after which each counts half
+constexpr double kMostBeats = 0.7;      // part of the beats with samples that must show the sign
+constexpr std::int64_t kMostSeen = 64;  // beats after which older ones count half
 
-// How far a beat may be from where it is expected: two steps, or 2 % where a rhythm is one of time.
+// How far a beat may be from its expected position: two steps, or 2 % for a rhythm of time.
 std::int64_t Tolerance(double period) {
   const double most = std::max(2.0, period / 50);
   return static_cast<std::int64_t>(std::min(most, (period - 1) / 2));
@@ -33,7 +33,7 @@ bool IsAlike(double excess_ns, double other_ns) {
   return excess_ns <= kAlike * other_ns && other_ns <= kAlike * excess_ns;
 }
 
-// Of h hits in t trials against a chance of p each, in nats.
+// The Kullback-Leibler divergence of a share of hits from their chance p, in nats.
 double Divergence(double hits, double p) {
   if (hits <= p) return 0;
   const double misses = 1 - hits;
@@ -132,7 +132,8 @@ Status Rhythm::Load(std::string_view packed) {
   return sound ? Status() : Invalid("state: a rhythm is out of range");
 }
 
-// From the newest position back over those that are as far apart as it is from `second`.
+// The chain from the newest position back over positions that are as far apart as the newest is
+// from `second`.
 Rhythms::Chain Rhythms::ChainOf(const std::vector<std::int64_t>& at, std::size_t second) {
   const std::int64_t newest = at.back();
   Chain chain{{newest, at[second]}, 0, 0, static_cast<double>(newest - at[second])};
@@ -165,12 +166,13 @@ bool Rhythms::IsTooRegular(const Chain& chain, const std::vector<std::int64_t>& 
   const double p = 1 - std::pow(1 - rate, static_cast<double>(2 * chain.furthest + 1));
   const auto trials = static_cast<double>(chain.trials);
   const double hits = static_cast<double>(chain.beats.size() - 2) / trials;
-  // How far beats may be off was chosen afterwards, from these many.
+  // The distance by which beats may be off was chosen after the fact, from so many choices.
   const auto choices = static_cast<double>(Tolerance(chain.period) + 1);
   return trials * Divergence(hits, p) >= std::log(choices / chance);
 }
 
-// The one with the most beats of those that no chance explains; without beats when there is none.
+// The chain with the most beats among those that chance does not explain; without beats when there
+// is none.
 Rhythms::Chain Rhythms::Longest(const SlowRun& run, std::int64_t least_repeats) const {
   std::vector<std::int64_t> at;
   for (const SlowRun& each : loose_.all()) {
@@ -192,7 +194,8 @@ Rhythms::Chain Rhythms::Longest(const SlowRun& run, std::int64_t least_repeats) 
   return longest;
 }
 
-// Without room there is none: the live ones are more than anybody wants to read about.
+// Begins no rhythm when there is no room: the live rhythms are more than anybody wants to read
+// about.
 const Rhythm* Rhythms::Begin(const Chain& chain) {
   const std::int64_t now = chain.beats.front();
   std::erase_if(rhythms_, [&](const auto& each) {

@@ -14,28 +14,28 @@ namespace stepscope {
 
 // Slow runs that come every `period` steps.
 struct Rhythm {
-  double period = 0;      // of the newest beats
+  double period = 0;      // steps between the newest beats
   std::int64_t last = 0;  // position of a beat
   std::int64_t beats = 0, missed = 0;
   Time from{}, to{};
   std::int64_t excess_ns = 0;
-  std::array<std::int64_t, kGrowths> grew_ns{};  // the same, by what grew
-  // Of the newest beats: in how many the host was seen, and in how many it showed each sign.
+  std::array<std::int64_t, kGrowths> grew_ns{};  // excess by the phase that grew
+  // The number of the newest beats in which the host was seen, and in which it showed each sign.
   std::int64_t seen = 0;
   std::array<std::int64_t, 3> shown{};
 
-  // A step at `position` finds it over: several beats did not come.
+  // Whether the rhythm has ended at `position`: several beats did not come.
   bool IsOver(std::int64_t position) const;
-  // Takes the run when it is the next beat, or the one after it.
+  // Takes the run when it is the next beat, or the beat after that.
   bool Take(const SlowRun& run);
   void Count(const SlowRun& run);
-  // What the host did in one of the beats.
+  // Counts the signs of the host in one of the beats.
   void Tell(unsigned signs);
-  // What it did in most of the newest ones, with kSeen when it was seen at all.
+  // The signs of the host in most of the newest beats, with kSeen when it was seen at all.
   unsigned Signs() const;
   // Part of the time from its first beat to its newest, 0 to 1.
   double Cost() const;
-  std::size_t Grew() const;  // most
+  std::size_t Grew() const;  // the phase that grew most
 
   std::string Save() const;
   Status Load(std::string_view packed);
@@ -53,9 +53,10 @@ class Rhythms {
  public:
   static constexpr std::size_t kMost = 8, kMostLive = 4;
 
-  // The run is newer than all before it. The rhythm that it is a beat of, or null.
+  // Adds a run, which must be newer than all before it. Returns the rhythm that it is a beat of, or
+  // null.
   const Rhythm* Add(const SlowRun& run, std::int64_t least_repeats);
-  // What the host did in the run at a position, which was added as untold.
+  // The signs of the host in the run at a position, which was added without them.
   void Tell(std::int64_t at, unsigned signs);
 
   std::int64_t runs() const { return seen_; }
@@ -83,9 +84,10 @@ class Rhythms {
   void Count(std::int64_t number, Rhythm& rhythm, const SlowRun& run);
 
   std::int64_t seen_ = 0, next_ = 1;
-  SlowRuns loose_;                                            // those that no rhythm has
-  std::map<std::int64_t, Rhythm, std::less<>> rhythms_;       // by number
-  std::map<std::int64_t, std::int64_t, std::less<>> untold_;  // their beats: number, by position
+  SlowRuns loose_;                                       // the runs that belong to no rhythm
+  std::map<std::int64_t, Rhythm, std::less<>> rhythms_;  // by number
+  std::map<std::int64_t, std::int64_t, std::less<>>
+      untold_;  // rhythm numbers of beats whose signs are not known yet, by position
 };
 
 }  // namespace stepscope

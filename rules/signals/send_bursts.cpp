@@ -7,7 +7,7 @@ namespace {
 
 constexpr Duration kBurstUsual = 10min, kLongest = 5min, kQuiet = 5s;
 constexpr double kBurstAbove = 4, kLeastRate = 1e6;  // bytes/s
-constexpr std::size_t kLeastBurstSamples = 20;       // before anything is unusual
+constexpr std::size_t kLeastBurstSamples = 20;       // samples needed before any is unusual
 
 }  // namespace
 

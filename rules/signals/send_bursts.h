@@ -25,9 +25,9 @@ struct Burst {
   }
 };
 
-// The newest bursts of one node. One begins above four times the median rate of the last ten
-// minutes, and above 1 MB/s, and ends when it was quiet for a while; a longer stretch than the
-// median can tell from a new usual is none.
+// The newest bursts of one node. A burst begins above four times the median rate of the last ten
+// minutes, and above 1 MB/s, and ends after a quiet while. A stretch so long that it becomes the
+// new usual rate is no burst.
 class SendBursts {
  public:
   static constexpr std::size_t kMostBursts = 64;
@@ -36,7 +36,7 @@ class SendBursts {
 
   void Add(Time at, double bytes_per_second);
 
-  // Those of a tenth of the largest or more, oldest first.
+  // The bursts that have at least a tenth of the bytes of the largest, oldest first.
   std::vector<Burst> Large() const;
   Duration watched() const { return first_ ? *last_ - *first_ : Duration::zero(); }
   Time last() const { return last_.value_or(Time{}); }
@@ -62,7 +62,7 @@ class SendBursts {
   std::optional<Time> first_, last_;
   bool fresh_ = false;  // samples came since TakeFresh
   bool open_ = false;
-  Burst burst_;  // the open one; `to` is its last sample above the bound
+  Burst burst_;  // the open burst; `to` is its last sample above the bound
   std::int64_t next_ = 1;
   std::map<std::int64_t, Burst, std::less<>> bursts_;  // by number
 };

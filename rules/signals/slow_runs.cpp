@@ -11,7 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr unsigned kSlowRunSigns = 2 * SlowRun::kUntold;
-constexpr int kBits = 10;  // of an excess
+constexpr int kBits = 10;  // bits that are kept of an excess
 
 std::uint64_t Unsigned(std::int64_t number) {
   return static_cast<std::uint64_t>(number);
@@ -21,7 +21,8 @@ int ShiftOf(std::int64_t excess_ns) {
   return std::max(0, static_cast<int>(std::bit_width(Unsigned(excess_ns))) - kBits);
 }
 
-// Its leading bits, how far they are shifted, and what else a run has in a few bits.
+// The leading bits of the excess, their shift, and the small members of a run, packed into one
+// number.
 std::uint64_t Packed(const SlowRun& run) {
   const int shift = ShiftOf(run.excess_ns);
   const std::uint64_t excess =
@@ -29,7 +30,7 @@ std::uint64_t Packed(const SlowRun& run) {
   return (excess * kGrowths + run.grew) * kSlowRunSigns + run.signs;
 }
 
-// False when Packed gives no such number.
+// Returns false for a number that Packed never makes.
 bool Unpack(std::uint64_t packed, SlowRun& run) {
   run.signs = static_cast<unsigned>(packed % kSlowRunSigns);
   run.grew = packed / kSlowRunSigns % kGrowths;
@@ -68,7 +69,7 @@ void SlowRuns::Remove(std::int64_t at) {
   runs_.erase(std::ranges::lower_bound(runs_, at, {}, &SlowRun::at));
 }
 
-// Position and time as what lies between them and those of the run before.
+// Saves position and time as distances from the run before.
 std::string SlowRuns::Save() const {
   std::vector<std::uint64_t> numbers;
   SlowRun before;

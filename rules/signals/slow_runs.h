@@ -11,18 +11,19 @@
 
 namespace stepscope {
 
-// What made a step longer: a phase, or time outside of all phases.
+// The number of phases that a step can have grown by; the last stands for time outside of all
+// phases.
 inline constexpr std::size_t kGrowths = kPhaseCount + 1;
 
 // Slow steps without another step between them.
 struct SlowRun {
-  // Of `signs`: what the host did in it is still to be told.
+  // A bit of `signs`: the activity of the host in the run is not known yet.
   static constexpr unsigned kUntold = 16;
 
-  std::int64_t at = 0;  // position of the first of them among all steps of the rank
+  std::int64_t at = 0;  // position of the first slow step among all steps of the rank
   Time from{}, to{};
-  std::int64_t excess_ns = 0;  // above as many usual steps
-  std::size_t grew = 0;        // a phase, or kPhaseCount for time outside of them
+  std::int64_t excess_ns = 0;  // step time above as many usual steps
+  std::size_t grew = 0;        // the phase that grew, or kPhaseCount for time outside of phases
   unsigned signs = 0;          // HostActivity::Sign
 };
 
@@ -33,11 +34,11 @@ class SlowRuns {
  public:
   static constexpr std::size_t kMost = 256;
 
-  // It is newer than all before it.
+  // Adds a run, which must be newer than all before it.
   void Add(SlowRun run);
-  const SlowRun& At(std::int64_t at) const;  // one that is there
-  SlowRun* Find(std::int64_t at);            // null when it is not
-  void Remove(std::int64_t at);              // one that is there
+  const SlowRun& At(std::int64_t at) const;  // the run must exist
+  SlowRun* Find(std::int64_t at);            // null when there is none
+  void Remove(std::int64_t at);              // the run must exist
   const std::vector<SlowRun>& all() const { return runs_; }
 
   std::string Save() const;

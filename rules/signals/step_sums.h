@@ -11,7 +11,7 @@
 
 namespace stepscope {
 
-// How long steps took together, and each of their phases. Whole nanoseconds, so that the order of
+// The total time of steps, and of each of their phases. Whole nanoseconds, so that the order of
 // adding never matters; a phase counts at most as much as its step, and sums stop at their end.
 class StepSums {
  public:
@@ -21,7 +21,7 @@ class StepSums {
   std::int64_t steps() const { return static_cast<std::int64_t>(steps_); }
   Duration wall() const { return Duration(static_cast<std::int64_t>(wall_ns_)); }
   Duration phase(Phase which) const;
-  // Of one step; zero without steps.
+  // The mean length of a step; zero without steps.
   Duration MeanWall() const { return Mean(wall_ns_); }
   Duration MeanPhase(Phase which) const;
   // Part of the step time that went into the phase, 0 to 1.
@@ -37,8 +37,8 @@ class StepSums {
   std::array<std::uint64_t, kPhaseCount> phase_ns_{};
 };
 
-// What makes a step of `longer` longer than one of `usual`: "mostly data (+12.0 ms of a step)".
-// Time that no phase names is "time outside of all phases".
+// The phase that makes a step of `longer` longer than a step of `usual`: "mostly data (+12.0 ms of
+// a step)". Time that no phase names is "time outside of all phases".
 std::string WhatGrew(const StepSums& longer, const StepSums& usual);
 
 // The phases that took time, by name, in seconds.

@@ -10,7 +10,7 @@
 
 namespace stepscope {
 
-// The distribution of step times, to 2.2 %; its ends are exact.
+// The distribution of step times, to 2.2 %; minimum and maximum are exact.
 class StepTimes {
  public:
   void Add(Duration wall) {

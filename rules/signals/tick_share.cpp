@@ -57,7 +57,7 @@ Time TickShare::NextCheck(Time at) const {
   return After(at, (ticks + nodes - 1) / nodes, facts_.interval);
 }
 
-// Tells of the whole stretch: a tick that is missing does not end it.
+// The finding covers the whole stretch: a missing tick does not end it.
 void TickShare::Trigger(const std::string& name, Node& node) {
   const Duration gap = 2 * facts_.interval;
   if (!findings_.Joins({name, ""}, *node.from, gap)) node.finding = {};

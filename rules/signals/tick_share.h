@@ -11,18 +11,19 @@
 
 namespace stepscope {
 
-// What rules have in common that count the ticks of a node in which something holds, and fire when
-// these are more than the parameter `threshold` of all that were judged. The rule itself says what
-// holds; see Observe. Its parameters `threshold` and `patience` are read here.
+// A rule that counts the ticks of a node in which its condition holds, and fires when they are more
+// than the parameter `threshold` of all judged ticks. The rule gives the condition in Observe, by
+// Count. Its parameters `threshold` and `patience` are read here.
 class TickShare : public FieldsFold<TickShare> {
  public:
   struct Words {
-    std::string condition;   // "was below 10 % while a core was above 90 %": of a GPU
-    std::string_view needs;  // what a tick must have to be judged
+    std::string condition;   // said of a GPU: "was below 10 % while a core was above 90 %"
+    std::string_view needs;  // metrics that a tick must have to be judged
   };
   // A share of fewer ticks means nothing.
   static constexpr std::int64_t kLeastJudged = 60;
-  // And an early trigger is not one of the first moments after the initialisation.
+  // An early trigger needs more ticks, so that the first seconds after the initialisation are not
+  // enough.
   static constexpr std::int64_t kLeastLookedAt = 120;
 
   TickShare(const Params& params, const JobFacts& facts, Words words);
@@ -51,22 +52,22 @@ class TickShare : public FieldsFold<TickShare> {
   }
 
  protected:
-  // `look` gives, for a row of the ticks, the part of the node's GPUs that idle because of what the
-  // rule looks for: 0 when it does not hold, none when the tick does not say.
-  template <typename NextCheck>
-  void Count(const TickView& ticks, NextCheck&& look) {
+  // `lost_part` gives, for a row of the ticks, the part of the node's GPUs that idle because of the
+  // rule's condition: 0 when it does not hold, none when the tick lacks a metric.
+  template <typename LostPart>
+  void Count(const TickView& ticks, LostPart&& lost_part) {
     Node& node = nodes_[std::string(ticks.node)];
     for (std::size_t row = ticks.first; row < ticks.end; ++row) {
       const Time at = ticks.At(row);
       if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
-      if (const std::optional<double> lost = look(row)) node.Add(at, *lost);
+      if (const std::optional<double> lost = lost_part(row)) node.Add(at, *lost);
     }
   }
 
  private:
   struct Counts {
     std::int64_t judged = 0, bottleneck = 0;
-    std::size_t nodes = 1;  // that it is the sum of
+    std::size_t nodes = 1;  // number of nodes that were added up
 
     double Share() const {
       return judged == 0 ? 0 : static_cast<double>(bottleneck) / static_cast<double>(judged);
@@ -82,7 +83,7 @@ class TickShare : public FieldsFold<TickShare> {
     }
   };
   struct Node {
-    Counts all, recent, finding;   // of the job; since the last scan; of the newest finding
+    Counts all, recent, finding;   // counts of the job; since the last scan; of the newest finding
     std::optional<Time> from, to;  // first and last judged tick since the last scan
     double lost = 0;               // parts of its GPUs that idled in bottlenecks, summed over ticks
 
@@ -119,7 +120,7 @@ class TickShare : public FieldsFold<TickShare> {
   Initialisation start_;
   FindingTrack findings_;
   std::map<std::string, Node, std::less<>> nodes_;
-  std::int64_t scans_ = 0, triggers_ = 0;  // scans that judged; those in which the share was above
+  std::int64_t scans_ = 0, triggers_ = 0;  // judged scans; scans in which the share was above
   std::optional<Time> fired_;
   bool active_ = false;
   bool early_ = false;  // the last scan was early: the next one is counted already

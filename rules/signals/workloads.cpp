@@ -56,7 +56,7 @@ std::vector<GpuPair> PairsOf(std::vector<std::pair<Subject, const Workload*>> gp
     std::ranges::sort(far);
     std::vector<bool> chosen(gpus.size());
     for (std::size_t i = 0; i < kMostCompared / 2; ++i) chosen[far[i].second] = true;
-    // And the least and the most used, from both ends inwards.
+    // Adds the least and the most used of the others, from both ends inwards.
     for (std::size_t i = 0; i < kMostCompared / 4; ++i) {
       *std::ranges::find(chosen, false) = true;
       *std::find(chosen.rbegin(), chosen.rend(), false) = true;

@@ -13,12 +13,12 @@
 
 namespace stepscope {
 
-// How much a GPU was used: samples by whole percent, 0 and 100 included.
+// The use of a GPU: samples by whole percent, 0 and 100 included.
 class Workload {
  public:
   static constexpr std::size_t kBins = 101;
 
-  void Add(std::uint32_t bin) {  // of 0.01 %
+  void Add(std::uint32_t bin) {  // the bin is of 0.01 %
     const std::uint32_t percent = (bin + 50) / 100;
     ++counts_[percent];
     ++total_;
@@ -30,8 +30,8 @@ class Workload {
   }
   bool NeverWorked() const { return total_ > 0 && counts_[0] == total_; }
 
-  // The area between the cumulative distributions / 100: 0 for the same use, 1 when one is always
-  // at 0 % and the other always at 100 %. Both have samples.
+  // The area between the cumulative distributions / 100: 0 for equal use, 1 when one GPU is always
+  // at 0 % and the other always at 100 %. Both must have samples.
   double DistanceTo(const Workload& other) const;
 
   std::string Save() const;
@@ -48,10 +48,10 @@ struct GpuPair {
   double distance = 0;
 };
 
-// At most kMostCompared GPUs are compared with each other. Of more, it is the half that is furthest
-// from the GPU in the middle (by mean), and the least and the most used of the others: when two
-// GPUs are further apart than a threshold, one is further than half of it from the middle. So 512
-// GPUs cost what 64 do, and 512 distances.
+// At most kMostCompared GPUs are compared with each other. When there are more, it is the half of
+// them that is furthest from the median GPU (by mean), and the least and the most used of the
+// others: when two GPUs are further apart than a threshold, one is further than half of it from the
+// middle. So 512 GPUs cost what 64 do, and 512 distances.
 inline constexpr std::size_t kMostCompared = 64;
 
 // All pairs, those that are furthest apart first.
