@@ -88,7 +88,7 @@ class BatchFold : public DeviceFold<BatchFold, Gpu> {
 
   DeviceWindows windows_;
   std::int64_t reserved_ = 0;    // scans of a GPU that could not be judged; see ScanGpu
-  double reserved_percent_ = 0;  // of its memory, at the last of them
+  double reserved_percent_ = 0;  // allocated memory at the last of these scans
 };
 
 void BatchFold::Observe(const TickView& ticks) {

@@ -4,7 +4,7 @@
 
 namespace stepscope {
 
-// Each is defined in the file with its name.
+// Each rule is defined in the file of its name.
 RuleType LowGpuUtilization();
 RuleType CpuBottleneck();
 RuleType IoBottleneck();
@@ -32,7 +32,7 @@ RuleType ProfilerReport();
 RuleType Custom();
 
 std::span<const RuleType> Catalog() {
-  // clang-format off: one a line, so that a new one changes no other.
+  // clang-format off: a rule a line, so that a new rule changes no other line.
   static const RuleType kRules[] = {
       LowGpuUtilization(),
       CpuBottleneck(),

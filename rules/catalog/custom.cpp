@@ -18,7 +18,7 @@
 namespace stepscope {
 namespace {
 
-// Ticks without the metric tell how much time has passed.
+// Ticks without the chosen metric are needed, too: they show how much time has passed.
 std::vector<std::string> ChosenMetrics(const Params& params) {
   return {params.Text("metric"), "node_cpu_percent"};
 }
@@ -86,7 +86,7 @@ class CustomFold : public DeviceFold<CustomFold, JudgedDevice> {
   std::map<std::string, NodeWindow, std::less<>> nodes_;
 };
 
-// A window is a stretch of time, so that a metric which is read every minute has the same.
+// A window is a stretch of time, so that it is as long for a metric that is read once a minute.
 void CustomFold::Observe(const TickView& ticks) {
   if (ticks.first == ticks.end) return;
   const auto columns = ColumnsOf(ticks, metric_);

@@ -19,11 +19,11 @@ Status GoodMetric(const std::string& name) {
       "a metric that agents send, such as gpu_util_percent, or one of your own, such as user.loss");
 }
 
-// Of one core: several make more than 100 %.
+// A percentage of one core: several cores make more than 100 %.
 constexpr std::string_view kOfCores[] = {"cgroup_cpu_percent", "process_cpu_percent",
                                          "process_loaders_cpu_percent"};
 
-// The least and the most that the metric can be; infinite where nobody knows.
+// The least and the greatest possible value of the metric; infinite where it is not known.
 std::pair<double, double> RangeOf(const std::string& name) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   const Metric* metric = FindMetric(name);

@@ -9,7 +9,7 @@ namespace stepscope {
 // The parameters of the rule Custom.
 std::span<const Param> CustomParams();
 
-// What they must hold together, each good by itself.
+// Checks parameters against each other that are each good by themselves.
 Status CheckCustomParams(const Json& complete);
 
 }  // namespace stepscope

@@ -24,7 +24,7 @@ constexpr Param kParams[] = {
 };
 constexpr std::int64_t kLeastLoads = 11;
 
-// What the loaders of a node are.
+// The data loaders of a node.
 struct NodeLoaders {
   std::int64_t workers = 0;
   int cores = 0;
@@ -36,8 +36,9 @@ struct NodeLoaders {
 struct Loads {
   std::string node;
   StepSums sums;
-  std::int64_t loads = 0;            // steps that waited for a batch
-  std::optional<Time> judged, last;  // ends of the load that made it enough, and of the newest step
+  std::int64_t loads = 0;  // steps that waited for a batch
+  std::optional<Time> judged,
+      last;  // end of the load from which on the rank is judged, and of the newest step
 
   template <typename State>
   void Fields(State& state) {
@@ -79,7 +80,7 @@ class LoaderFold : public FieldsFold<LoaderFold> {
   double least_, most_;
 
   FindingTrack findings_;
-  std::optional<Time> told_;  // of the findings, up to the newest step
+  std::optional<Time> told_;  // end of the findings so far, up to the newest step
   std::map<int, Loads, std::less<>> ranks_;
 };
 
@@ -131,8 +132,8 @@ std::string LoaderFold::Describe(const std::string& name, const NodeLoaders& nod
       least_, most_, waits * 100);
 }
 
-// One for each node outside of the range, whose loaders are what they are for the whole job: from
-// the load that made it enough to the newest step.
+// A finding for each node outside of the range. Loaders stay the same for the whole job, so it
+// lasts from the load from which on the node is judged to the newest step.
 std::vector<Finding> LoaderFold::TakeFindings() {
   StepSums all;
   std::optional<Time> last;
@@ -160,7 +161,7 @@ void LoaderFold::Trigger(const std::string& name, const NodeLoaders& node, doubl
       {{"workers", node.workers}, {"cores", node.cores}, {"percent", node.Percent()}});
 }
 
-// When the first rank had loaded enough.
+// The time at which the first rank had loaded enough.
 std::optional<Time> LoaderFold::Judged() const {
   std::optional<Time> judged;
   for (const auto& [number, rank] : ranks_) {

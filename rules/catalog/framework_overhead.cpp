@@ -34,10 +34,10 @@ constexpr std::int64_t kLeastJudged = 60;  // samples; a share of fewer means no
 constexpr std::size_t kMostShown = 64;     // nodes in the evidence
 
 struct Node {
-  LaunchCounts all, recent;          // of the job; since the minute that was judged last
-  std::optional<Time> first, until;  // recent sample; end of the newest minute that fired
+  LaunchCounts all, recent;          // counts of the job; since the minute that was judged last
+  std::optional<Time> first, until;  // first recent sample; end of the newest minute that fired
   StepSums newest;                   // steps of the newest minute that has any
-  std::int64_t unjudged = 0;         // samples before that
+  std::int64_t unjudged = 0;         // samples before the newest minute with steps
   double link = 0;                   // bytes a second of the fastest interface, once known
 
   template <typename State>
@@ -115,7 +115,7 @@ void OverheadFold::Observe(const TickView& ticks) {
     LaunchMinutes* minutes = windows_.At(at);
     if (minutes == nullptr) continue;
     LaunchMinute& minute = minutes->nodes[std::string(ticks.node)];
-    // Minutes without steps before it are not judged.
+    // Drops the samples before the first step; minutes before it had no steps and are not judged.
     if (tick == Initialisation::Tick::kFirstAfterStep) minute.counts = {}, minute.first.reset();
     Count(signs, row, node, minute.counts);
     if (!minute.first && minute.counts.judged > 0) minute.first = at;
@@ -157,8 +157,8 @@ void OverheadFold::Add(const LaunchMinute& minute, Node& node) const {
   if (!node.first) node.first = minute.first;
 }
 
-// All nodes count before one is judged, and minutes that are too few are judged with the next: so
-// one of them is above the threshold when all together are for the first time.
+// All nodes are counted before any is judged, and a minute with too few samples is judged with the
+// next. So when all together are above the threshold for the first time, at least one node is.
 void OverheadFold::Close(Time from, const LaunchMinutes& minutes) {
   for (const auto& [name, minute] : minutes.nodes) Add(minute, nodes_[name]);
   const LaunchCounts total = Total();

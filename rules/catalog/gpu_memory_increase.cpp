@@ -21,7 +21,7 @@ constexpr Param kParams[] = {
     kPatience,
 };
 constexpr std::string_view kMetrics[] = {"gpu_memory_used_percent"};
-constexpr double kLeastRise = 0.05;  // points: what is 0.0 of them in words is no rise
+constexpr double kLeastRise = 0.05;  // points: a rise that is printed as 0.0 is none
 
 // Two neighbouring means, in percent.
 struct Rise {
@@ -37,7 +37,7 @@ struct Rise {
 
 struct Gpu {
   AdjacentWindows windows;
-  Rise most, recent;                // of the job; since the last scan
+  Rise most, recent;                // largest rise of the job; largest since the last scan
   std::optional<Time> from, to;     // first and last sample since then at which it fired
   std::int64_t judged = 0;          // samples since then
   std::int64_t all = 0, risen = 0;  // judged samples of the job; those at which it fired

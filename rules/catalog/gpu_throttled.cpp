@@ -24,7 +24,7 @@ constexpr double kBusyPercent = 10;
 // A share of fewer samples means nothing, and an early trigger needs more.
 constexpr std::int64_t kLeastBusy = 60, kLeastLookedAt = 120;
 
-// Busy samples, and those held down.
+// Counts of busy samples, and of busy samples with clocks held down.
 struct Counts {
   std::int64_t busy = 0, power = 0, thermal = 0, either = 0;
 
@@ -47,7 +47,7 @@ struct Counts {
 };
 
 struct Gpu {
-  Counts all, recent;            // of the job; since the last scan that judged
+  Counts all, recent;            // counts of the job; since the last scan that judged
   std::optional<Time> from, to;  // first and last busy sample of the recent ones
   bool fired = false;
 
@@ -98,7 +98,7 @@ class ThrottleFold : public DeviceFold<ThrottleFold, Gpu> {
   double threshold_;
 };
 
-// A GPU's columns.
+// The columns of a GPU in a table.
 struct ThrottleColumns {
   Gpu* gpu = nullptr;
   const Column* use = nullptr;

@@ -24,11 +24,11 @@ constexpr Duration kLeastWatched = 30min;  // after which no burst at all is an 
 // all pairs of them do, and by more than a fifth in all.
 constexpr double kNear = 0.25, kMost = 0.8, kRising = 0.9, kGrowth = 0.2;
 
-// What the bursts of a node are like.
+// Rhythm and growth of the bursts of a node.
 struct BurstRhythm {
   std::size_t bursts = 0;
-  double every_s = 0, steady = 0;  // the pause in the middle; part of the pauses that are near it
-  Line line;                       // of bytes over bursts
+  double every_s = 0, steady = 0;  // the median pause; part of the pauses that are near it
+  Line line;                       // line through the bytes of the bursts
 
   bool Grows() const {
     return bursts >= kLeastBursts && steady >= kMost && line.rising >= kRising &&
@@ -142,7 +142,7 @@ std::string UploadFold::Describe(const std::string& name, const BurstRhythm& rhy
       rhythm.line.end / kMiB, rhythm.line.slope / kMiB, rhythm.steady * 100);
 }
 
-// The one that fired most often, else the one with the most bursts.
+// The node that fired most often, else the node with the most bursts.
 const std::pair<const std::string, SendBursts>* UploadFold::Worst() const {
   const auto order = [this](const auto& node) {
     return std::pair(scans_.Of({node.first, ""}).triggers, node.second.Large().size());

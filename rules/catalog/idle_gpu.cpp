@@ -22,11 +22,11 @@ constexpr Param kParams[] = {
 constexpr std::string_view kMetrics[] = {"gpu_util_percent"};
 
 struct Gpu {
-  std::optional<Time> from, last;  // sample that counts
+  std::optional<Time> from, last;  // first and newest sample that counts
   std::optional<Time> used;        // first sample above the threshold
   bool fresh = false;              // samples came since the last scan
-  double idle_s = 0;               // at the last trigger
-  double judged_s = 0;             // at the last scan
+  double idle_s = 0;               // idle time at the last trigger
+  double judged_s = 0;             // judged time at the last scan
 
   template <typename State>
   void Fields(State& state) {
@@ -78,7 +78,7 @@ class IdleFold : public DeviceFold<IdleFold, Gpu> {
   double threshold_;
   Duration least_;
 
-  std::optional<Time> first_;  // tick
+  std::optional<Time> first_;  // first tick of the job
 };
 
 void IdleFold::Observe(const TickView& ticks) {
@@ -101,8 +101,8 @@ void IdleFold::Observe(const TickView& ticks) {
   }
 }
 
-// Since when a GPU could have been used: since another was. A job that uses none is given as long
-// as a first step is.
+// The time from which on a GPU could have been used: another GPU was. A job that uses none has as
+// much time as for its first step.
 Time IdleFold::Began() const {
   std::optional<Time> used;
   for (const auto& [subject, gpu] : devices_) {

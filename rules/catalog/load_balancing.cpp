@@ -27,7 +27,7 @@ constexpr std::uint64_t kLeastSamples = 60, kLeastLookedAt = 120;
 constexpr std::size_t kMostShown = 64;  // GPUs, and pairs, in the evidence
 
 struct Gpu {
-  Workload all, recent;  // of the job; since the newest judgement of what is recent
+  Workload all, recent;  // use in the job; since the last judgement of recent samples
   bool fresh = false;    // samples came since the last scan
 
   template <typename State>
@@ -83,8 +83,8 @@ class BalanceFold : public FieldsFold<BalanceFold> {
   FindingTrack findings_;
   std::map<Subject, Gpu, std::less<>> gpus_;
   ScanTime time_;
-  std::int64_t scans_ = 0, triggers_ = 0;  // that judged; in which it fired
-  std::optional<Time> from_, fired_;       // scan before, or first judged sample; first trigger
+  std::int64_t scans_ = 0, triggers_ = 0;  // scans that judged; scans in which it fired
+  std::optional<Time> from_, fired_;       // last scan, or first judged sample; first trigger
   bool active_ = false;
   bool early_ = false;  // the last scan was early: the next one is counted already
 };
@@ -110,7 +110,7 @@ void BalanceFold::Observe(const TickView& ticks) {
   }
 }
 
-// Of the GPUs with enough samples, those that are furthest apart first.
+// Pairs of GPUs with enough samples, the furthest apart first.
 std::vector<GpuPair> BalanceFold::Pairs(Workload Gpu::*which) const {
   std::vector<std::pair<Subject, const Workload*>> workloads;
   for (const auto& [subject, gpu] : gpus_) {
@@ -154,7 +154,7 @@ Time BalanceFold::NextCheck(Time at) const {
   return (most - least) / 100 > threshold_ ? at : After(at, 1, facts_.interval);
 }
 
-// Once the GPUs have new samples enough; until then the last judgement stands.
+// Judges recent samples once the GPUs have enough; until then the last judgement holds.
 void BalanceFold::JudgeRecent() {
   const auto pairs = Pairs(&Gpu::recent);
   if (pairs.empty()) return;

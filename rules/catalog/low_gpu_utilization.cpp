@@ -29,7 +29,7 @@ constexpr Param kParams[] = {
 };
 constexpr std::string_view kMetrics[] = {"gpu_util_percent"};
 
-// At the GPU's last trigger, else at its last scan.
+// Percentiles at the GPU's last trigger, else at its last scan.
 struct Gpu {
   double p5 = 0, p50 = 0, p95 = 0;
   double mean = 0;  // at the last trigger

@@ -38,7 +38,7 @@ class InitializationFold : public FieldsFold<InitializationFold> {
   }
 
  private:
-  std::optional<Time> End() const;  // of the initialisation, as far as it is known
+  std::optional<Time> End() const;  // end of the initialisation, as far as it is known
   bool Fires() const { return started_ && End() && *End() - *started_ > threshold_; }
   bool Seen() const { return first_step_ && (!scanned_ || *first_step_ <= *scanned_); }
   std::string Describe() const;
@@ -58,7 +58,7 @@ void InitializationFold::Observe(const StepView& steps) {
   }
 }
 
-// A job whose processes tell nothing has no steps either: nobody knows when its training began.
+// A job without connected processes has no steps: it is not known when its training began.
 std::optional<Time> InitializationFold::End() const {
   if (!scanned_ || facts_.ranks.empty()) return first_step_;
   return first_step_ ? std::min(*first_step_, *scanned_) : *scanned_;

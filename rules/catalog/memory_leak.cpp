@@ -24,10 +24,10 @@ constexpr std::string_view kMetrics[] = {"memory_used_percent", "gpu_memory_used
 constexpr double kSteady = 0.9;
 constexpr Duration kLeastLength = 30min, kStart = 10min;
 
-// Of one node (no device), or of one GPU.
+// The memory of one node (no device), or of one GPU.
 struct Memory {
   Trend trend;
-  std::int64_t fitted = 0;  // stretches that were complete when the line was
+  std::int64_t fitted = 0;  // trend.complete() when the line was fitted
   double slope = 0, start = 0, end = 0, rising = 0;
   bool fresh = false;  // samples came since the last scan
 

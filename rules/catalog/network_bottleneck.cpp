@@ -24,15 +24,15 @@ constexpr Param kParams[] = {
 };
 constexpr std::string_view kMetrics[] = {"gpu_util_percent", "network_receive_bytes_per_second",
                                          "network_link_bytes_per_second"};
-constexpr std::size_t kMostInterfaces = 256;  // of a node
-// What an interface of unknown speed sustained is the highest mean of this long, and means
-// something once it was watched for a while and reached what a network carries at all.
+constexpr std::size_t kMostInterfaces = 256;  // the most interfaces of a node
+// An interface of unknown speed is taken to carry its highest mean over this long, once it was
+// watched for a while and reached a rate that shows real traffic.
 constexpr Duration kSustained = 10s, kWatched = 5min;
 constexpr double kLeastSpeed = 10e6;  // bytes/s
 
 class Interface {
  public:
-  // Whether it is full; none when nobody knows what it carries.
+  // Whether the interface is full; none while its speed is not known.
   std::optional<bool> Take(Time at, double received, std::optional<double> speed, double link) {
     if (speed) speed_ = *speed;
     if (!first_) first_ = stretch_ = at;
@@ -60,7 +60,7 @@ class Interface {
 
  private:
   double speed_ = 0, most_ = 0;  // bytes/s; the speed is 0 as long as it is not known
-  double sum_ = 0;               // of the rates since `stretch_`
+  double sum_ = 0;               // sum of the rates since `stretch_`
   std::int64_t count_ = 0;
   std::optional<Time> first_, stretch_;
 };
@@ -143,7 +143,7 @@ std::optional<bool> NetworkFold::AnyFull(const std::vector<Source>& sources, con
 
 void NetworkFold::Observe(const TickView& ticks) {
   const auto sources = SourcesOf(ticks);
-  // What an interface carries is also learned from ticks that are not judged.
+  // The speed of an interface is also learned from ticks that are not judged.
   std::vector<std::optional<bool>> full;
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     full.push_back(AnyFull(sources, ticks, row));

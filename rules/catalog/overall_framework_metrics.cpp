@@ -1,4 +1,4 @@
-// Where the time of the steps went: a table, never an issue.
+// The time of the steps by phase: a table, never an issue.
 
 #include <chrono>
 #include <map>

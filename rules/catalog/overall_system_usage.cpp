@@ -1,4 +1,4 @@
-// How busy the nodes were: a table, never an issue.
+// The use of the nodes: a table, never an issue.
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +22,7 @@ constexpr std::string_view kMetrics[] = {
     "network_receive_bytes_per_second",
     "network_send_bytes_per_second",
 };
-// What each is called in the evidence: percentages first, then rates.
+// Names in the evidence: percentages first, then rates.
 constexpr std::string_view kNames[] = {
     "cpu", "gpu", "memory", "gpu_memory", "io_wait", "network_receive", "network_send",
 };
@@ -33,11 +33,11 @@ constexpr std::size_t kMostShown = 256;  // nodes in the evidence
 // Percentages of a whole job are kept to 0.1 %: the state of a thousand nodes stays small.
 constexpr double kPercentPerBin = 0.1;
 
-// The distribution of one kind of usage on one node; its ends are exact.
+// The distribution of one kind of usage on one node; minimum and maximum are exact.
 struct Usage {
   TotalBins bins{kAmountBins};
   double least = 0, most = 0;
-  double bytes = 0;  // of a rate: how many in all
+  double bytes = 0;  // total bytes, for a rate
 
   void Add(double value, std::uint32_t bin) {
     least = bins.total() == 0 ? value : std::min(least, value);
@@ -115,7 +115,7 @@ void AddRate(const TickView& ticks, std::size_t kind, Duration interval, Node& n
       rate += std::max(column->At(row), 0.0);
       known = true;
     }
-    // A rate is of its own tick: what passed in a gap is not known.
+    // A rate covers its own tick: traffic in a gap is not known.
     const Duration elapsed = std::min(ticks.At(row) - before, 2 * interval);
     before = ticks.At(row);
     if (!known) continue;

@@ -2,9 +2,9 @@
 // the training up.
 //
 // A step is slow when it takes `factor` times the median of the 256 steps before it; slow steps in
-// a row are one stall (rules/signals/rank_stalls.h). rules/signals/rhythm.h says when stalls have a
-// rhythm, and with what certainty; rules/signals/host_activity.h what their node did more than
-// usual in each of them.
+// a row are one stall (rules/signals/rank_stalls.h). rules/signals/rhythm.h decides when stalls
+// have a rhythm, and with which certainty; rules/signals/host_activity.h finds the unusual activity
+// of their node in each of them.
 
 #include <algorithm>
 #include <chrono>
@@ -27,12 +27,12 @@ constexpr Param kParams[] = {
      "How often slow steps must recur, each as many steps after the last."},
     {"factor", 1.5, 1.1, 1'000, "", "A step is slow from this many times the usual one on."},
 };
-constexpr std::int64_t kLeastSteps = 100;  // before it is clear that there is no rhythm
-constexpr double kLeastCost = 0.01;        // of the time; a rhythm that costs less is no issue
+constexpr std::int64_t kLeastSteps = 100;  // steps before there is a verdict
+constexpr double kLeastCost = 0.01;        // part of the time; a rhythm that costs less is no issue
 constexpr std::size_t kMostShown = 64;     // ranks in the evidence
-constexpr std::size_t kMostRhythms = 3;    // of each of them
-// What a step of many batches does once: a job that gathers gradients over some of them is not
-// held up by it.
+constexpr std::size_t kMostRhythms = 3;    // rhythms of each rank
+// Phases that a step of many batches has once: a job that accumulates gradients over batches is not
+// held up by them.
 constexpr Phase kOwnWork[] = {Phase::kBackward, Phase::kCommunication, Phase::kOptimizer};
 constexpr double kLongestOwn = 64;  // steps
 
@@ -57,7 +57,7 @@ std::int64_t EachNs(const Rhythm& rhythm) {
 struct Rank {
   RankStalls stalls;
   std::optional<Time> fired;
-  FiringTime time;  // of its rhythms, from the first beat to the newest
+  FiringTime time;  // time of the rank's rhythms, from the first beat to the newest
 
   template <typename State>
   void Fields(State& state) {
@@ -66,7 +66,7 @@ struct Rank {
     state("time", time);
   }
 
-  // Those that cost most, and those that fire before all others.
+  // The rhythms that cost most; rhythms that fire come before all others.
   std::vector<const Rhythm*> Costliest(std::size_t most) const {
     std::vector<const Rhythm*> rhythms;
     for (const auto& [number, each] : stalls.rhythms().all()) rhythms.push_back(&each);
@@ -76,12 +76,12 @@ struct Rank {
     rhythms.resize(std::min(rhythms.size(), most));
     return rhythms;
   }
-  // The first of them; null without any.
+  // The costliest rhythm; null without any.
   const Rhythm* Main() const {
     const auto main = Costliest(1);
     return main.empty() ? nullptr : main.front();
   }
-  // Part of its step time that the stalls cost, 0 to 1.
+  // The part of the rank's step time that the stalls cost, 0 to 1.
   double Lost() const {
     double lost_ns = 0;
     for (const auto& [number, each] : stalls.rhythms().all()) {
@@ -158,7 +158,7 @@ void StallFold::Observe(const StepView& steps) {
   }
 }
 
-// Each beat makes the stretch longer that the first ones began.
+// Each beat makes the stretch of the first beats longer.
 void StallFold::Trigger(int number, Rank& rank, const Rhythm& beaten) {
   if (!rank.fired) rank.fired = beaten.to;
   rank.time.Fired(beaten.from, beaten.to);

@@ -26,7 +26,7 @@ constexpr Param kParams[] = {
 constexpr std::int64_t kLeastSteps = 20;
 constexpr double kLeastSeconds = 10;
 constexpr double kHour = 3600;
-// Initialisation where no training process tells of itself.
+// The length of the initialisation where no training process has connected.
 constexpr Duration kPatience = 60s;
 
 struct Node {
@@ -34,7 +34,8 @@ struct Node {
   double link = 0;       // bytes a second of the fastest interface, once known
   bool stepped = false;  // a tick after the first step was seen
 
-  // Patience was over before the first step ended: what was taken for the loop was none.
+  // The patience was over before the first step ended: ticks that were counted for the loop belong
+  // to the start.
   void StepEnded() {
     stepped = true;
     start.busy += loop.busy;
@@ -90,7 +91,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
  private:
   struct Whole {
     TimeByCause budget;
-    bool gpus = false;  // its time is of GPUs, not of steps
+    bool gpus = false;  // the time is of GPUs, not of steps
   };
   RankSums RanksOf(std::string_view node) const;
   Whole Divide() const;
@@ -144,7 +145,7 @@ RankSums ProfilerReportFold::RanksOf(std::string_view node) const {
   return sums;
 }
 
-// Of GPUs where there are any, else of steps.
+// The time is of GPUs where there are any, else of steps.
 ProfilerReportFold::Whole ProfilerReportFold::Divide() const {
   Whole whole;
   for (const auto& [name, node] : nodes_) {
@@ -187,7 +188,7 @@ std::int64_t ProfilerReportFold::Steps() const {
   return steps;
 }
 
-// Whether any step tells of waiting for data, as those of a watched loader do.
+// Whether any step reports a wait for data, as steps of a watched loader do.
 bool ProfilerReportFold::TellsOfWaits() const {
   return std::ranges::any_of(ranks_, [](const auto& each) {
     return each.second.steps.phase(Phase::kData) > Duration::zero();
@@ -200,7 +201,7 @@ Json ProfilerReportFold::Row(const Whole& whole, Cause cause) const {
   Json row = {{"cause", text.name}, {"words", text.words}, {"seconds", seconds}, {"share", share}};
   if (price_ > 0 && whole.gpus) row["cost"] = seconds / kHour * price_;
   if (cause == Cause::kBusy) return row;
-  // Amdahl's law: what the rest takes is what all would take without it.
+  // Amdahl's law: without the cause the job would take the remaining time.
   row["speed_up"] = share < 1 ? Json(1 / (1 - share)) : Json();
   row["stage"] = text.stage == 0 ? Json() : Json(text.stage);
   row["suspect"] = text.suspect.empty() ? Json() : Json(text.suspect);

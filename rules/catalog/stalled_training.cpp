@@ -20,10 +20,10 @@ constexpr Param kParams[] = {
 };
 // Short steps make short limits; checkpoints and evaluation between steps are no stall.
 constexpr Duration kLeastLimit = 5min;
-constexpr std::int64_t kLeastSteps = 100;  // for a percentile
+constexpr std::int64_t kLeastSteps = 100;  // steps needed for a percentile
 
 struct StepWindow {
-  std::optional<Time> first, last;  // ends of steps of any rank
+  std::optional<Time> first, last;  // ends of the first and the newest step of any rank
   StepTimes times;
 
   template <typename State>
@@ -80,7 +80,7 @@ class StalledFold : public FieldsFold<StalledFold> {
   StepTimes times_;
   std::optional<Time> first_, last_;  // ends of the first step and of the newest before the scan
   std::optional<Time> scanned_, fired_;
-  // The longest pause; of stalls that are over; of the one that goes on.
+  // Seconds of the longest pause; of stalls that are over; of the stall that goes on.
   double longest_s_ = 0, stalled_s_ = 0, open_s_ = 0;
 };
 
@@ -102,7 +102,7 @@ Duration StalledFold::Limit() const {
   return std::min(threshold_, std::max(kLeastLimit, Duration(usual)));
 }
 
-// No step ended between the newest and `until`; says whether that is a stall.
+// Records that no step ended between the newest and `until`; returns whether that is a stall.
 bool StalledFold::Pause(Time until) {
   const double seconds = std::chrono::duration<double>(until - *last_).count();
   longest_s_ = std::max(longest_s_, seconds);
@@ -145,7 +145,7 @@ Time StalledFold::NextCheck(Time at) const {
   return ended_ && limit > *ended_ ? Time::max() : std::max(at, limit);
 }
 
-// The steps of minutes that are not over, too.
+// Counts the steps of minutes that are not over, too.
 std::int64_t StalledFold::Steps() const {
   std::int64_t steps = times_.count();
   for (const auto& [minute, window] : windows_.open()) steps += window.times.count();
@@ -178,7 +178,7 @@ Verdict StalledFold::Judge() const {
 }  // namespace
 
 RuleType StalledTraining() {
-  // The metric is for the time that has passed.
+  // The metric is needed only to see how much time has passed.
   static constexpr std::string_view kMetrics[] = {"node_cpu_percent"};
   return {
       .name = "StalledTraining",

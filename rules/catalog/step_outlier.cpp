@@ -32,9 +32,9 @@ constexpr Param kParams[] = {
 // The first steps compile and fill caches: neither judged nor part of mean and deviation.
 constexpr std::int64_t kWarmUp = 20;
 constexpr std::int64_t kLeastJudged = 100;
-// A rank is at it again, or still, when its newest outlier is no older.
+// A rank is active, and its finding goes on, while its newest outlier is no older than this.
 constexpr Duration kRecent = 10min;
-// Of the step time; outliers that cost less are a fact, and nothing to act on.
+// Part of the step time; outliers that cost less are nothing to act on.
 constexpr double kLeastCost = 0.01;
 constexpr std::size_t kMostNumbers = 20;  // longest outliers that are named
 constexpr std::size_t kMostShown = 64;    // ranks in the evidence
@@ -42,12 +42,14 @@ constexpr std::size_t kMostShown = 64;    // ranks in the evidence
 struct Rank {
   std::string node;
   std::int64_t seen = 0;
-  double mean_s = 0, squares = 0;  // of the steps after warm-up (Welford)
+  double mean_s = 0, squares = 0;  // mean and sum of squares of the steps after warm-up (Welford)
   StepTimes times;
   StepSums usual, slow;
-  double excess_s = 0;                                // of outliers, above the mean
+  double excess_s = 0;                                // step time of outliers above the mean
   std::map<std::int64_t, double, std::less<>> worst;  // seconds of the longest outliers, by number
-  std::optional<Time> first, newest, last, fired;     // outlier, outlier, step; ends but the first
+  // Begin of the first outlier; ends of the newest outlier, of the newest step, and of the step at
+  // which it fired.
+  std::optional<Time> first, newest, last, fired;
 
   template <typename State>
   void Fields(State& state) {
@@ -70,11 +72,11 @@ struct Rank {
   double Sigma() const {
     return Judged() < 2 ? 0 : std::sqrt(squares / static_cast<double>(Judged() - 1));
   }
-  // Of the steps after warm-up, never 0.
+  // The step time after warm-up, never 0.
   double WallSeconds() const {
     return std::max(ToSeconds(usual.wall()) + ToSeconds(slow.wall()), 1e-9);
   }
-  // Part of the step time that outliers took more than the others, 0 to 1.
+  // The time of outliers above the mean, as a part of the step time, 0 to 1.
   double Cost() const { return std::min(1.0, excess_s / WallSeconds()); }
   bool IsActive() const { return fired && *last - *newest <= kRecent; }
   void Add(const Step& step, Duration length);
@@ -121,7 +123,7 @@ class OutlierFold : public FieldsFold<OutlierFold> {
     return std::clamp(length, Duration::zero(), std::max(step.wall, Duration::zero()));
   }
   void Observe(int number, Rank& rank, const Step& step);
-  // More than allowed, and twice as many as steps that vary by chance have.
+  // Whether outliers are more than allowed, and twice as many as chance explains.
   bool IsTooMany(const Rank& rank) const {
     const double by_chance = chance_ * static_cast<double>(rank.Judged());
     const auto outliers = static_cast<double>(rank.slow.steps());
@@ -133,7 +135,7 @@ class OutlierFold : public FieldsFold<OutlierFold> {
   double stddev_;
   std::int64_t n_outliers_;
   std::size_t mode_;
-  double chance_;  // of a value of a normal distribution to be an outlier
+  double chance_;  // chance of a normally distributed value to be an outlier
 
   FindingTrack findings_;
   std::map<int, Rank, std::less<>> ranks_;
@@ -146,7 +148,7 @@ void OutlierFold::Observe(const StepView& steps) {
   for (const Step& step : steps.steps) Observe(steps.rank, rank, step);
 }
 
-// Compared with the steps before it, so that one huge step is not measured by itself.
+// A step is compared with the steps before it, so that a huge step does not raise its own limit.
 void OutlierFold::Observe(int number, Rank& rank, const Step& step) {
   if (++rank.seen <= kWarmUp) return;
   const Duration length = Length(step);

@@ -19,25 +19,26 @@ namespace {
 constexpr Param kParams[] = {
     {"threshold", 15, 0, 10'000, "%", "How much longer than its steady steps is too long."},
 };
-// A window has this many steps, and is this long.
+// A window has at least this many steps, and this length.
 constexpr std::int64_t kSteps = 100;
 constexpr Duration kLength = 60s;
-// The pace is found when two windows in a row differ by no more.
+// The pace is steady when two windows in a row differ by no more than this.
 constexpr double kSteady = 0.05;
 constexpr std::int64_t kInARow = 2;     // slow windows that make a finding
 constexpr std::size_t kMostShown = 64;  // ranks in the evidence
 
 struct Rank {
   std::string node;
-  StepTimes window;                            // of the steps since the last full one
-  StepSums sums, steady_sums;                  // of the same; of the window that set the pace
-  std::int64_t windows = 0;                    // full ones
-  double before_s = 0;                         // median of the last full one
-  double steady_s = 0;                         // the job's own pace; 0 until it is known
-  std::int64_t judged = 0, slow = 0, row = 0;  // windows; slow ones; slow ones in a row
+  StepTimes window;            // the steps since the last full window
+  StepSums sums, steady_sums;  // sums of the open window; of the window that set the pace
+  std::int64_t windows = 0;    // full windows
+  double before_s = 0;         // median of the last full window
+  double steady_s = 0;         // the job's own pace; 0 until it is known
+  std::int64_t judged = 0, slow = 0,
+               row = 0;  // judged windows; slow windows; slow windows in a row
   double judged_s = 0, lost_s = 0;
-  double row_s = 0, firing_s = 0;  // step time of the slow windows in a row; of all that fired
-  std::string grew;                // in the newest slow window
+  double row_s = 0, firing_s = 0;  // step time of the slow windows in a row; of windows that fired
+  std::string grew;                // the phase that grew in the newest slow window
   std::optional<Time> from, row_from, fired;
 
   template <typename State>
@@ -63,7 +64,7 @@ struct Rank {
   }
 };
 
-// 0 of none.
+// The median; 0 of no values.
 double MedianOf(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + std::ssize(values) / 2;
@@ -100,8 +101,8 @@ class RegressionFold : public FieldsFold<RegressionFold> {
   Json Evidence() const;
 
   double threshold_;
-  std::int64_t runs_;  // earlier ones of the group
-  double runs_s_;      // their median step; 0 without any
+  std::int64_t runs_;  // number of earlier runs of the group
+  double runs_s_;      // median step of the earlier runs; 0 without any
   FindingTrack findings_;
   std::map<int, Rank, std::less<>> ranks_;
 };
@@ -170,7 +171,7 @@ std::string RegressionFold::Describe(int number, const Rank& rank) const {
       ByRuns(rank) ? Format("in {} of its group", CountText(runs_, "earlier run"))
                    : "when the job had found its pace",
       threshold_ * 100, Grouped(rank.slow), Grouped(rank.judged), CountText(kSteps, "step"));
-  // What the phases of earlier runs were is not known.
+  // The phases of earlier runs are not known.
   const bool tells = (rank.fired || rank.row > 0) && !ByRuns(rank);
   return tells ? text + Format(" Longer was {}.", rank.grew) : text;
 }

@@ -26,14 +26,14 @@ constexpr std::string_view kHidden =
     "alike; "
     "that needs operator traces";
 
-// What a rank did itself: a step without its waits for others.
+// A rank's own work: a step without its waits for others.
 Duration Own(const StepSums& sums) {
   return sums.MeanWall() - sums.MeanPhase(Phase::kCommunication);
 }
 
 struct RankWindow {
   std::map<int, StepSums, std::less<>> ranks;
-  std::optional<Time> first;  // start of a step
+  std::optional<Time> first;  // start of the first step
 
   template <typename State>
   void Fields(State& state) {
@@ -44,12 +44,14 @@ struct RankWindow {
 
 struct Rank {
   std::string node;
-  StepSums sums;                       // of the windows that were compared
-  std::int64_t windows = 0, slow = 0;  // compared; those in which it was slower by the threshold
-  double slow_s = 0;                   // step time of the slow windows
-  double lost_s = 0;                   // step time above the median rank's
-  bool active = false;                 // the newest window is slow
-  // First slow window; end of the newest of them, and of the one at which it fired.
+  StepSums sums;  // sums of the compared windows
+  std::int64_t windows = 0,
+               slow = 0;  // compared windows; windows in which it was slower by the threshold
+  double slow_s = 0;      // step time of the slow windows
+  double lost_s = 0;      // own time above the median rank's
+  bool active = false;    // the newest window is slow
+  // Begin of the first slow window; end of the newest slow window, and of the window at which it
+  // fired.
   std::optional<Time> first, slow_until, fired;
 
   template <typename State>
@@ -141,7 +143,7 @@ void StragglerFold::Count(int number, const StepSums& sums, Duration median, Tim
   const double limit = std::chrono::duration<double>(median).count() * threshold_;
   rank.active = more > limit && median > Duration::zero();
   const Time start = end - MinuteBuckets<RankWindow>::kLength;
-  if (rank.slow_until == start) from = start;  // goes on
+  if (rank.slow_until == start) from = start;  // the stretch goes on
   rank.sums.Add(sums);
   ++rank.windows;
   if (rank.active) {
@@ -153,7 +155,7 @@ void StragglerFold::Count(int number, const StepSums& sums, Duration median, Tim
   }
   const bool fires = !rank.fired && IsJudged(rank) && 2 * rank.slow > rank.windows;
   if (fires) rank.fired = end;
-  // It may fire at a window that is not slow, by those before it.
+  // It may fire at a window that is not slow, because of the windows before it.
   if (!rank.fired || !(fires || rank.active)) return;
   findings_.Trigger({rank.node, "", number}, fires ? *rank.first : from, *rank.slow_until,
                     Describe(number, rank),
@@ -235,7 +237,7 @@ Verdict StragglerFold::Judge() const {
 }  // namespace
 
 RuleType Straggler() {
-  // The metric is for the time that has passed.
+  // The metric is needed only to see how much time has passed.
   static constexpr std::string_view kMetrics[] = {"node_cpu_percent"};
   return {
       .name = "Straggler",
