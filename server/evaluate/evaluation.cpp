@@ -36,18 +36,18 @@ Evaluated Conclude(RuleRun& run, const RuleTask& task, const JobView& view,
   Verdict verdict = JudgeRun(run, view);
   if (others) SumUp(*others, verdict);
   const Time end = view.job.ended_us ? FromMicros(*view.job.ended_us) : now;
-  // What sums up stays as long as what it sums up does.
+  // A rule that sums up others keeps its status only as long as they keep theirs.
   const RuleStatus before = run.rule->sums_up ? RuleStatus::kInProgress : run.row.status;
-  const RuleStatusChange standing = StandingOf(before, verdict, view.job.status, last, end, now);
+  const RuleStatusChange change = StatusChangeOf(before, verdict, view.job.status, last, end, now);
   Evaluated evaluated;
   evaluated.task = task;
   evaluated.revision = run.row.revision;
   evaluated.findings = FindingsOf(run);
   evaluated.saved = SaveRun(run);
-  evaluated.verdict = ToJson(verdict, standing.details);
-  evaluated.status = standing.status;
-  evaluated.detail = standing.details;
-  evaluated.at_us = ToMicros(standing.at);
+  evaluated.verdict = ToJson(verdict, change.details);
+  evaluated.status = change.status;
+  evaluated.detail = change.details;
+  evaluated.at_us = ToMicros(change.at);
   evaluated.last = last;
   evaluated.quiet = run.rule->sums_up;
   evaluated.anew = run.anew;
@@ -59,7 +59,7 @@ RuleNow NowOf(const Evaluated& evaluated) {
           evaluated.verdict.value("active", false), evaluated.verdict.value("share", 0.0)};
 }
 
-// What the rules of one turn share.
+// The parts of a turn that all rules of the job share.
 struct JobTurn {
   const JobView& view;
   JobReads& reads;
@@ -68,7 +68,7 @@ struct JobTurn {
   Time now{};
   const EvaluationOptions& options;
   Connection& connection;
-  std::vector<RuleNow> stand;  // those that had their turn
+  std::vector<RuleNow> turns;  // rules that had their turn
 };
 
 Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
@@ -78,11 +78,11 @@ Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
   if (!rows.ok()) return rows.error();
   std::optional<OtherRules> others;
   if (run.rule->sums_up) {
-    auto read = ReadOtherRules(job.connection, task, job.stand);
+    auto read = ReadOtherRules(job.connection, task, job.turns);
     if (!read.ok()) return read.error();
     others = std::move(*read);
   }
-  // The last turn is one that found nothing new after the job ended.
+  // The last turn is the first that finds nothing new after the job ended.
   const bool last = ended && rows->count == 0 && (!others || others->ended);
   const SteadyTime began = job.clock.Steady();
   FeedRows(*rows, job.options.feed.scan_interval, last, run.watermark, *run.fold);
@@ -97,7 +97,7 @@ Result<Turn> TakeTurn(RuleRun& run, const RuleTask& task, JobTurn& job) {
   turn.evaluated.behind = rows->full;
   turn.evaluated.next_in = NextIn(*rows, ended, job.options.slot);
   turn.rows = rows->count;
-  job.stand.push_back(NowOf(turn.evaluated));
+  job.turns.push_back(NowOf(turn.evaluated));
   if (!ended && job.horizon) turn.lag = std::max(Duration::zero(), job.now - *job.horizon);
   return turn;
 }
@@ -120,7 +120,7 @@ std::vector<std::string> MetricsOf(std::span<const Result<RuleRun>> runs) {
   return {metrics.begin(), metrics.end()};
 }
 
-// Those that sum up come last.
+// The order of the turns: rules that sum up others come last.
 std::vector<std::size_t> Order(std::span<const Result<RuleRun>> runs) {
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), 0);

@@ -58,14 +58,14 @@ bool Evaluator::WorkOnce(const std::stop_token& stop, const std::string& worker,
   held_.Change([&](auto& held) {
     for (const RuleTask& task : *tasks) held.erase(task.task_id);
   });
-  // What was not finished, at shutdown or because the database failed, is due at once.
+  // Tasks that were not finished, at shutdown or because the database failed, are due at once.
   for (const RuleTask& task : *tasks) left.push_back(task.task_id);
   const bool released = ReleaseRuleTasks(**connection, worker, left).ok();
   if (released) left.clear();
   return released && evaluated;
 }
 
-// False when the database is away.
+// Returns false when the database is away.
 bool Evaluator::Evaluate(Connection& connection, const std::vector<RuleTask>& tasks) {
   const SteadyTime start = clock_.Steady();
   const Status done = EvaluateOrFail(connection, tasks);
@@ -79,10 +79,10 @@ bool Evaluator::Evaluate(Connection& connection, const std::vector<RuleTask>& ta
   return done.error().code != Code::kUnavailable;
 }
 
-// Unavailable: the database is away.
+// The error Unavailable means that the database is away.
 Status Evaluator::EvaluateOrFail(Connection& connection, const std::vector<RuleTask>& tasks) {
   const RuleTask& first = tasks.front();
-  if (first.attempt > kMostAttempts) {  // it came alone
+  if (first.attempt > kMostAttempts) {  // such a task is claimed alone
     return Fail(connection, first,
                 Internal(Format("the evaluation ended its program {} times", kMostAttempts)));
   }
@@ -124,8 +124,8 @@ Result<std::vector<Result<Turn>>> Evaluator::TryEvaluate(Connection& connection,
   }
 }
 
-// All at once; when that fails, one by one, so that one outcome that cannot be stored stops no
-// other.
+// Writes all outcomes at once; when that fails, one by one, so that an outcome that cannot be
+// stored stops no other.
 Status Evaluator::Write(Connection& connection, std::span<const Evaluated> outcomes) {
   if (outcomes.empty()) return {};
   const auto lost = FinishRuleTasks(connection, outcomes, options_.public_url);
@@ -164,7 +164,7 @@ void Evaluator::RenewAll() {
   if (!connection.ok()) return;
   for (const auto& [task_id, each] : held) {
     if (clock_.Steady() - each.since > options_.longest_hold) continue;
-    // A task that is no longer ours is found out when its outcome is refused.
+    // A lost task is noticed when its outcome is refused.
     const auto renewed = RenewRuleTask(**connection, each.task, options_.lease);
     if (!renewed.ok()) return;
   }

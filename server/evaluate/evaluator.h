@@ -17,16 +17,16 @@ namespace stepscope {
 struct EvaluatorOptions {
   EvaluationOptions evaluation;
   int threads = 2;
-  int tasks_at_once = 64;  // claimed by a thread in one call, all of one job
-  Duration idle = 500ms;   // between two looks of a thread for work, +- 20 %
+  int tasks_at_once = 64;  // the most tasks that a thread claims in one call, all of one job
+  Duration idle = 500ms;   // between two searches of a thread for work, +- 20 %
   Duration lease = 30s;    // a dead evaluator's tasks are taken over after this
   Duration heartbeat = 10s;
   Duration longest_hold = 5min;  // a task held for longer hangs, and is left to others
   std::string name;              // unique among all evaluators of the database; empty: made here
-  std::string public_url;        // of the web page, for webhooks
+  std::string public_url;        // address of the web page, for webhooks
 };
 
-// Of all threads since the start; lag is the newest evaluation's of a running job.
+// Sums over all threads since the start; the lag is that of the newest evaluation of a running job.
 struct EvaluatorFigures {
   std::uint64_t evaluations = 0, failures = 0, conflicts = 0, rows = 0;
   std::uint64_t busy_ns = 0;  // inside evaluations, all threads together
@@ -68,7 +68,7 @@ class Evaluator {
   Guarded<std::map<std::int64_t, Held>> held_;  // by task_id
   Guarded<EvaluatorFigures> figures_;
   std::vector<Worker> threads_;
-  Worker heartbeat_;  // last made, first stopped: see the destructor
+  Worker heartbeat_;  // made last, stopped first: see the destructor
 };
 
 }  // namespace stepscope

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration kLongestStep = std::chrono::hours(24 * 366);
 
-// How many ticks of a node are read at most, so that all nodes together stay below the cells.
+// The most ticks to read of a node, so that all nodes together stay below the cells.
 std::size_t RowsOfANode(const JobFacts& facts, const JobReads& reads, const FeedOptions& options) {
   std::size_t cpu = 0, gpu = 0, other = 0;
   for (const std::string& name : reads.metrics()) {
@@ -27,7 +27,7 @@ std::size_t RowsOfANode(const JobFacts& facts, const JobReads& reads, const Feed
   return std::clamp<std::size_t>(options.cells / columns, 300, 100'000);
 }
 
-// Behind the last tick shown, and not before the last scan.
+// The time after which ticks of a node are new: its last tick shown, and not before the last scan.
 Time StartOf(const std::string& node, Duration scan_interval, const Watermark& watermark) {
   Time start = FromMicros(-1);
   if (watermark.origin && watermark.scans > 0) {
@@ -37,7 +37,8 @@ Time StartOf(const std::string& node, Duration scan_interval, const Watermark& w
   return seen == watermark.nodes.end() ? start : std::max(start, seen->second);
 }
 
-// Reads ticks of one node until `until` or enough; says up to where.
+// Reads ticks of one node until `until` or until there are enough; returns the time up to which all
+// were read.
 Result<Time> ReadNode(JobReads& reads, std::int64_t node_id, Time after, Time until,
                       std::size_t most, NewRows& rows, NewTicks& ticks) {
   std::size_t read = 0;
@@ -83,7 +84,8 @@ Time EndOf(const Step& step) {
   return step.start + std::clamp(step.wall, Duration::zero(), kLongestStep);
 }
 
-// Of each rank of the job, in their order; -1 where none of its steps was shown.
+// The start of the last step shown of each rank of the job, in the order of the ranks; -1 where
+// none was shown.
 std::vector<StepPosition> PlacesOf(const JobView& view, const Watermark& watermark) {
   std::vector<StepPosition> places;
   for (const RankRow& rank : view.ranks) {
@@ -122,7 +124,7 @@ Status ReadAllSteps(JobReads& reads, StepNeed need, const JobView& view, const W
 }
 
 void ShowSteps(const NewSteps& rank, Watermark& watermark, Fold& fold) {
-  // A process may say anything; a length that cannot be added to a time is none.
+  // A process may report any length; a length that cannot be added to a time counts as none.
   std::vector<Step> steps;
   std::ranges::copy_if(*rank.steps, std::back_inserter(steps), [](const Step& step) {
     return step.wall >= Duration::zero() && step.wall < kLongestStep;
@@ -131,7 +133,7 @@ void ShowSteps(const NewSteps& rank, Watermark& watermark, Fold& fold) {
   watermark.ranks[rank.rank] = rank.steps->back().start;
 }
 
-// All ticks of the node before `end`.
+// Shows all ticks of the node before `end`.
 void ShowTicks(NewTicks& ticks, Time end, Watermark& watermark, Fold& fold) {
   while (ticks.Next() && *ticks.Next() < end) {
     const TickTable& table = *ticks.tables[ticks.table];
@@ -149,7 +151,7 @@ void ShowTicks(NewTicks& ticks, Time end, Watermark& watermark, Fold& fold) {
   }
 }
 
-// The earliest tick that was not shown yet.
+// The time of the earliest tick that was not shown yet.
 std::optional<Time> NextTick(const NewRows& rows) {
   std::optional<Time> earliest;
   for (const NewTicks& ticks : rows.ticks) {
@@ -169,33 +171,33 @@ void SkipScans(const NewRows& rows, Duration scan_interval, Watermark& watermark
   const std::int64_t behind = (jump - *watermark.origin) / scan_interval;
   if (behind <= watermark.scans) return;
   watermark.scans = behind;
-  watermark.look.reset();
+  watermark.next_check.reset();
 }
 
-// What is due now: a scan, or a look that makes one when the fold would fire.
-void ScanOrLook(Time at, Duration scan_interval, Watermark& watermark, Fold& fold) {
+// Does what is due now: a scan, or a check that makes an early scan when the fold would fire.
+void ScanOrCheck(Time at, Duration scan_interval, Watermark& watermark, Fold& fold) {
   const Time origin = *watermark.origin, scan = NextScan(watermark, scan_interval);
   if (at < scan) {
-    watermark.look = CheckFold(fold, watermark.fresh, origin, at, scan);
+    watermark.next_check = CheckFold(fold, watermark.fresh, origin, at, scan);
     return;
   }
   fold.Scan(at);
   ++watermark.scans;
   watermark.fresh = false;
-  watermark.look = NextCheck(fold, origin, at, scan + scan_interval);
+  watermark.next_check = NextCheck(fold, origin, at, scan + scan_interval);
 }
 
-// Shows what lies before the next scan or look, and does that when its time has come; says whether
-// there may be one more to do.
+// Shows the ticks before the next scan or check, and does the scan or check when it is due; returns
+// whether another may be due.
 bool FeedPiece(NewRows& rows, Duration scan_interval, Watermark& watermark, Fold& fold) {
   if (!watermark.fresh) SkipScans(rows, scan_interval, watermark);
   const Time until = *rows.until, scan = NextScan(watermark, scan_interval);
-  const Time due = watermark.look.value_or(scan);
+  const Time due = watermark.next_check.value_or(scan);
   for (NewTicks& ticks : rows.ticks) {
     ShowTicks(ticks, std::min(due, until + 1us), watermark, fold);
   }
   if (due > until || (due == scan && !watermark.fresh)) return false;
-  ScanOrLook(due, scan_interval, watermark, fold);
+  ScanOrCheck(due, scan_interval, watermark, fold);
   return true;
 }
 
@@ -210,7 +212,7 @@ Result<NewRows> ReadNewRows(JobReads& reads, const Needs& needs, const JobView& 
                             const Watermark& watermark, std::optional<Time> horizon,
                             const FeedOptions& options) {
   NewRows rows;
-  // Ticks after steps: a step that ended is stored with the ticks of its time or before.
+  // Reads ticks after steps: a step that ended is stored with the ticks of its time or before.
   if (needs.steps != StepNeed::kNone) {
     const Status read = ReadAllSteps(reads, needs.steps, view, watermark, options, rows);
     if (!read.ok()) return read.error();

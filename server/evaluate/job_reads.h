@@ -14,8 +14,8 @@
 
 namespace stepscope {
 
-// What the rules of a job read in one turn: most of them stand at the same place, so the same piece
-// is read once and shared. `metrics` are those that any of them needs.
+// Reads for the rules of a job in one turn: most rules have the same watermark, so the same piece
+// is read once and shared. `metrics` are all metrics that any of the rules needs.
 class JobReads {
  public:
   using Ticks = std::shared_ptr<const TickTable>;
@@ -30,8 +30,9 @@ class JobReads {
   // Ticks of a node in (after_us, until_us], the oldest `most`.
   Result<Ticks> ReadTicks(std::int64_t node_id, std::int64_t after_us, std::int64_t until_us,
                           std::size_t most);
-  // Steps of these ranks at once, for ReadSteps to find: of a job that is looked at often. Reads
-  // nothing that is there already, nor where there is much.
+  // Reads the steps of these ranks in one query, for ReadSteps to find. It pays where a job is
+  // evaluated often: it skips ranks that were read already, and reads nothing when there are many
+  // new steps.
   Status FetchSteps(std::span<const StepPosition> places, std::size_t most);
   // Steps of a rank that began after `after_us`, the oldest `most`.
   Result<Steps> ReadSteps(int rank, std::int64_t after_us, std::size_t most);
@@ -40,7 +41,7 @@ class JobReads {
   Connection& connection_;
   std::int64_t job_id_;
   std::vector<std::string> metrics_;
-  bool few_ = true;  // new steps, as far as anyone asked
+  bool few_ = true;  // few new steps were found so far
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::size_t>, Ticks> ticks_;
   std::map<std::tuple<int, std::int64_t, std::size_t>, Steps> steps_;
 };

@@ -6,8 +6,8 @@
 
 namespace stepscope {
 
-// The job first, so that a job that ended was stored before what is read after it; ranges before
-// ranks and steps, so that a tick's steps are there.
+// Reads the job first: once it has ended, all that is read after it is complete. Reads ranges
+// before ranks and steps, so that the steps of every tick are stored.
 Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, Duration silence) {
   auto job = LoadJob(connection, job_id);
   if (!job.ok()) return job.error();

@@ -10,7 +10,7 @@
 
 namespace stepscope {
 
-// What an evaluation reads of its job, once.
+// The data of a job that an evaluation reads once.
 struct JobView {
   JobRow job;
   JobFacts facts;
@@ -20,7 +20,8 @@ struct JobView {
 
 Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, Duration silence);
 
-// Up to where the ticks of the job are seen now; those of the last `settle` wait while it runs.
+// The time up to which the ticks of the job are seen now; ticks of the last `settle` wait while the
+// job runs.
 std::optional<Time> SettledHorizon(const JobView& view, Duration settle);
 
 }  // namespace stepscope

@@ -15,7 +15,7 @@ std::string AbsenceOf(const NodeRow& node, Time now, Duration silence) {
   if (now - FromMicros(node.last_seen_us) > silence) {
     return "silent since " + ToRfc3339(FromMicros(node.last_seen_us));
   }
-  // It would hold up everyone, for ever.
+  // Such a node would be waited for without end.
   if (IsSuspectOffset(node.clock_offset_us)) {
     return Format("its clock is off by {} s", node.clock_offset_us / 1'000'000);
   }
@@ -26,7 +26,7 @@ Time Bounded(std::int64_t at_us) {
   return FromMicros(std::clamp<std::int64_t>(at_us, 0, ToMicros(kLatestTime)));
 }
 
-// Facts come from agents: what is not a number there is not known.
+// Facts come from agents: a fact that is not a number counts as unknown.
 int CoresOf(const Json& facts) {
   const auto cores = facts.find("cores");
   const bool known = cores != facts.end() && cores->is_number_integer();
@@ -34,7 +34,7 @@ int CoresOf(const Json& facts) {
                : 0;
 }
 
-// What a process told is text: "4", "True".
+// Settings reported by a process are text: "4", "True".
 std::optional<std::int64_t> NumberOf(const Json& facts, const char* name) {
   const auto fact = facts.find(name);
   if (fact == facts.end() || !fact->is_string()) return std::nullopt;
@@ -60,7 +60,7 @@ RankFacts RankFactsOf(const RankRow& rank, const std::vector<NodeRow>& nodes) {
   facts.loader_workers = NumberOf(rank.facts, "loader_num_workers");
   facts.prefetch_factor = NumberOf(rank.facts, "loader_prefetch_factor");
   facts.pin_memory = FlagOf(rank.facts, "loader_pin_memory");
-  // Hooks of PyTorch tell of a backend; what DDP sends is in their backward pass.
+  // Only hooks of PyTorch report a backend; there the traffic of DDP is part of the backward pass.
   facts.hides_communication =
       FlagOf(rank.facts, "gpu_async").value_or(false) || rank.facts.contains("backend");
   return facts;
@@ -88,7 +88,7 @@ std::vector<NodePresence> PresenceOf(const std::vector<NodeRow>& nodes,
 std::optional<Time> HorizonOf(const std::vector<NodePresence>& nodes, bool job_ended) {
   std::optional<Time> slowest, newest;
   for (const NodePresence& node : nodes) {
-    if (!node.last) continue;  // it starts now, behind everything that others have
+    if (!node.last) continue;  // it starts now, after all ticks of the other nodes
     newest = std::max(newest.value_or(*node.last), *node.last);
     if (job_ended || node.ended || !node.absent.empty()) continue;
     slowest = std::min(slowest.value_or(*node.last), *node.last);

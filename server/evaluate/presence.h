@@ -14,7 +14,7 @@ namespace stepscope {
 struct NodePresence {
   std::int64_t node_id = 0;
   std::string name;
-  std::optional<Time> first, last;  // ticks stored
+  std::optional<Time> first, last;  // first and newest stored tick
   bool ended = false;
   std::string absent;  // why nobody waits for it, although it has not ended: one sentence part
 };
@@ -23,11 +23,11 @@ std::vector<NodePresence> PresenceOf(const std::vector<NodeRow>& nodes,
                                      const std::vector<TickRange>& ranges, Time now,
                                      Duration silence);
 
-// Up to where the ticks of all nodes that are waited for are stored; nothing without ticks. Nodes
-// that ended or are absent hold nobody up, and none does once the job ended.
+// The time up to which the ticks of all awaited nodes are stored; nothing without ticks. Nodes that
+// ended or are absent are not awaited, and no node is once the job ended.
 std::optional<Time> HorizonOf(const std::vector<NodePresence>& nodes, bool job_ended);
 
-// What agents and processes send may carry any time; a rule sees those up to here.
+// Agents and processes may send any time; a rule sees times up to this one.
 inline constexpr Time kLatestTime = Time(std::chrono::seconds(7'258'118'400));  // 2200-01-01
 
 // "Node b is left out: silent since 2026-11-20T20:15:00Z." for each absent node; "" for none.

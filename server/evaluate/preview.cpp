@@ -9,8 +9,8 @@
 namespace stepscope {
 namespace {
 
-// Shows the fold what is stored, piece by piece, each as large as one turn; a piece is forgotten
-// before the next is read.
+// Shows the stored data to the fold in pieces, each as large as one turn; a piece is freed before
+// the next is read.
 Status ShowAll(Connection& connection, const JobView& view, const PreviewOptions& options,
                const Clock& clock, RuleRun& run, Preview& preview,
                std::map<std::int64_t, FindingRow>& findings) {
@@ -62,12 +62,12 @@ Result<Preview> PreviewRule(Connection& connection, const RuleConfigRow& config,
   }
   const bool last = HasEnded(view->job.status) && preview.complete;
   const Time end = view->job.ended_us ? FromMicros(*view->job.ended_us) : now;
-  const RuleStatusChange standing =
-      StandingOf(RuleStatus::kInProgress, verdict, view->job.status, last, end, now);
-  preview.status = standing.status;
-  preview.now = {config.rule_config_id, standing.status, ToMicros(standing.at), verdict.active,
+  const RuleStatusChange change =
+      StatusChangeOf(RuleStatus::kInProgress, verdict, view->job.status, last, end, now);
+  preview.status = change.status;
+  preview.now = {config.rule_config_id, change.status, ToMicros(change.at), verdict.active,
                  verdict.share};
-  preview.verdict = ToJson(verdict, standing.details);
+  preview.verdict = ToJson(verdict, change.details);
   return preview;
 }
 

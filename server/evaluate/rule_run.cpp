@@ -11,16 +11,16 @@
 namespace stepscope {
 namespace {
 
-constexpr int kMostRuns = 3;  // that a job is compared with
+constexpr int kMostRuns = 3;  // the most runs that a job is compared with
 
-// From where on samples are stored, when there were earlier ones.
+// The time from which on samples are stored, when earlier ones were removed.
 std::optional<Time> RemovedUntil(const JobRow& job) {
   const std::int64_t began_us = job.started_us.value_or(job.created_us);
   if (job.samples_from_us.value_or(0) <= began_us) return std::nullopt;
   return FromMicros(*job.samples_from_us);
 }
 
-// A fold that knows only what was removed before it could see it, and the earlier_step_medians of
+// Makes a new fold, which knows the time until which samples were removed, and the step medians of
 // earlier runs.
 Status Begin(RuleRun& run, const JobView& view, std::vector<double> earlier_step_medians = {}) {
   JobFacts facts = view.facts;
@@ -44,7 +44,7 @@ Result<Saved> Parts(std::string_view saved) {
   return Saved{watermark, reader.rest()};
 }
 
-// A watermark that is read in part has not started anew, as far as anyone knows.
+// On an error the watermark may be read in part; its count of starts then is 0.
 Status Load(RuleRun& run, const JobView& view) {
   if (run.row.by_older) return Invalid("an older version of the program saved it");
   const auto saved = Parts(run.row.saved);

@@ -21,31 +21,31 @@ struct RuleRun {
   Watermark watermark;
   std::unique_ptr<Fold> fold;
   Needs needs;
-  bool anew = false;    // it had a state, which did not load
-  bool begins = false;  // without a state that loaded
+  bool anew = false;    // there was a state, but it did not load
+  bool begins = false;  // no state was loaded
 };
 
-// Goes on where the rule's last turn stood. A rule without a state begins at the oldest data that
-// is stored; so does one whose state does not load, because another version of the program saved
-// it. Such a start is logged; after kMostStartsAnew of them without a state that loads it is an
-// error. What a version of the program saved that had another place for it does not count.
+// Continues after the rule's last turn. A rule without a state begins at the oldest stored data; so
+// does a rule whose state does not load, because another version of the program saved it. Such a
+// start is logged; kMostStartsAnew starts without a state that loads are an error. A state that an
+// older version saved in other columns does not count as a start.
 Result<RuleRun> StartRun(RuleStateRow row, const JobView& view);
 inline constexpr std::int64_t kMostStartsAnew = 3;
 
-// What a rule that begins and compares runs compares the job with: the newest runs before it in its
-// group, as this rule saw them; its fold keeps them. Reads nothing for others, nor without a group.
+// Gives a rule that compares runs, when it begins, the newest earlier runs of the job's group, as
+// this rule measured them; its fold keeps them. Reads nothing for other rules, nor without a group.
 Status KnowEarlierRuns(Connection& connection, const JobView& view, RuleRun& run);
 
-// What StartRun goes on from: the watermark, then the fold.
+// The state from which StartRun continues: the watermark, then the fold.
 std::string SaveRun(const RuleRun& run);
-// Invalid when it is not what SaveRun gave.
+// Invalid when the bytes are not from SaveRun.
 Result<Watermark> WatermarkOf(std::string_view saved);
 
-// The verdict, with the nodes that it was reached without and with what was removed before it was
-// seen.
+// The verdict, with the nodes that are left out and with the time until which samples were removed
+// unseen.
 Verdict JudgeRun(const RuleRun& run, const JobView& view);
 
-// New and longer ones since the last call.
+// Findings that are new or longer since the last call.
 std::vector<FindingRow> FindingsOf(RuleRun& run);
 
 }  // namespace stepscope

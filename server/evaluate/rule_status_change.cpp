@@ -8,23 +8,22 @@ constexpr std::size_t kMostDetails = 1024;
 
 }  // namespace
 
-RuleStatusChange StandingOf(RuleStatus before, const Verdict& verdict, JobStatus job, bool last,
-                            Time job_end, Time now) {
-  RuleStatusChange standing{RuleStatus::kInProgress, verdict.sentence, now};
+RuleStatusChange StatusChangeOf(RuleStatus before, const Verdict& verdict, JobStatus job, bool last,
+                                Time job_end, Time now) {
+  RuleStatusChange change{RuleStatus::kInProgress, verdict.sentence, now};
   const bool unknown = verdict.kind == VerdictKind::kUnknown;
   if (before == RuleStatus::kIssuesFound || verdict.kind == VerdictKind::kFinding) {
-    standing.status = RuleStatus::kIssuesFound;
-    standing.at = verdict.fired.value_or(now);
+    change.status = RuleStatus::kIssuesFound;
+    change.at = verdict.fired.value_or(now);
   } else if (last) {
-    standing.status =
-        job == JobStatus::kStopped ? RuleStatus::kStopped : RuleStatus::kNoIssuesFound;
-    standing.at = job_end;
-    if (unknown) standing.details = "not judged: " + verdict.sentence;
+    change.status = job == JobStatus::kStopped ? RuleStatus::kStopped : RuleStatus::kNoIssuesFound;
+    change.at = job_end;
+    if (unknown) change.details = "not judged: " + verdict.sentence;
   } else if (job == JobStatus::kStopping || job == JobStatus::kStopped) {  // not all was seen yet
-    standing.status = RuleStatus::kStopping;
+    change.status = RuleStatus::kStopping;
   }
-  if (standing.details.size() > kMostDetails) standing.details.resize(kMostDetails);
-  return standing;
+  if (change.details.size() > kMostDetails) change.details.resize(kMostDetails);
+  return change;
 }
 
 Json ToJson(const Verdict& verdict, const std::string& details) {

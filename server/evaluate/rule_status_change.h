@@ -16,12 +16,13 @@ struct RuleStatusChange {
   Time at{};
 };
 
-// `last`: the job ended and everything of it was seen, until `job_end`. A rule that fired stays
-// IssuesFound; one that could not judge says so at the end.
-RuleStatusChange StandingOf(RuleStatus before, const Verdict& verdict, JobStatus job, bool last,
-                            Time job_end, Time now);
+// `last` means that the job ended and all its data was seen, until `job_end`. A rule that fired
+// stays IssuesFound; a rule that could not judge says so at the end.
+RuleStatusChange StatusChangeOf(RuleStatus before, const Verdict& verdict, JobStatus job, bool last,
+                                Time job_end, Time now);
 
-// As it is stored and shown: kind, sentence, status_details, share, severity, active, evidence.
+// The verdict as it is stored and shown: kind, sentence, status_details, share, severity, active,
+// evidence.
 Json ToJson(const Verdict& verdict, const std::string& details);
 
 }  // namespace stepscope

@@ -13,7 +13,7 @@ void Add(OtherRules& others, bool active, double share) {
   others.share = std::max(others.share, share);
 }
 
-// Verdicts are large, and read for those only that had no turn: mostly none.
+// Verdicts are large, and are read only for rules that had no turn: mostly none.
 Status AddStored(Connection& connection, std::int64_t job_id,
                  const std::vector<std::int64_t>& rule_config_ids, OtherRules& others) {
   if (rule_config_ids.empty()) return {};
@@ -30,7 +30,7 @@ Result<OtherRules> ReadOtherRules(Connection& connection, const RuleTask& task,
   const auto rows = ListRuleStatuses(connection, task.job_id);
   if (!rows.ok()) return rows.error();
   OtherRules others;
-  std::vector<std::int64_t> without_turn;  // of those that fired
+  std::vector<std::int64_t> without_turn;  // rules that fired
   for (const RuleStateRow& row : *rows) {
     const std::int64_t id = row.config.rule_config_id;
     if (id == task.rule_config_id || SumsUp(row.config.rule)) continue;

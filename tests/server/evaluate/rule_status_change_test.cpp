@@ -16,7 +16,7 @@ Verdict Say(VerdictKind kind) {
 }
 
 RuleStatusChange Of(RuleStatus before, VerdictKind kind, JobStatus job, bool last) {
-  return StandingOf(before, Say(kind), job, last, kEnd, kNow);
+  return StatusChangeOf(before, Say(kind), job, last, kEnd, kNow);
 }
 
 TEST(RuleStatusChange, IsInProgressUntilTheJobEnds) {
@@ -25,7 +25,7 @@ TEST(RuleStatusChange, IsInProgressUntilTheJobEnds) {
     EXPECT_EQ(standing.status, RuleStatus::kInProgress);
     EXPECT_EQ(standing.details, "57.3 % of each step");
   }
-  // Ended, but not all of it was seen.
+  // The job ended, but not all of it was seen.
   EXPECT_EQ(Of(RuleStatus::kInProgress, VerdictKind::kClear, JobStatus::kCompleted, false).status,
             RuleStatus::kInProgress);
 }
