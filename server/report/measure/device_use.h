@@ -11,9 +11,8 @@
 
 namespace stepscope {
 
-// How a device was used over the whole of a job, in one respect: how often each value was seen, and
-// a line over time. Of a percentage the values are kept to 0.1 %; of anything else there is the
-// line alone.
+// The use of a device over a whole job, in one metric: the count of each value, and a line over
+// time. Percentages are kept to 0.1 %; other metrics have the line alone.
 class DeviceUse {
  public:
   struct Point {
@@ -23,21 +22,21 @@ class DeviceUse {
 
   DeviceUse(std::int64_t from_us, std::int64_t width_us, bool percentage);
 
-  // A value at a time; the ends of what it stands for, where it is a mean. Each device's come in
-  // the order of time, but for late ones.
+  // Adds a value at a time; for a mean, with the least and greatest value that it covers. The
+  // values of each device come in the order of time, but for late ones.
   void Add(std::int64_t at_us, double value, double least, double most);
 
   std::uint64_t count() const { return count_; }
   double min() const { return least_; }
   double max() const { return most_; }
   double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
-  // By nearest rank, of a percentage.
+  // A percentile by nearest rank, for a percentage.
   double Percentile(double share) const;
-  // How many values lie in each of `parts` equal parts of 0 to 100 %, both ends included.
+  // The number of values in each of `parts` equal parts of 0 to 100 %, both ends included.
   std::vector<std::uint64_t> Spread(std::size_t parts) const;
-  // Stretches in which something was measured.
+  // The points of the line: stretches in which something was measured.
   std::vector<Point> Line() const;
-  // From how much time without a value on a gap is drawn.
+  // A gap is drawn where there is no value for this long.
   std::int64_t LeastGapUs(std::int64_t interval_us) const;
 
  private:
@@ -52,17 +51,17 @@ class DeviceUse {
   double sum_ = 0, least_ = 0, most_ = 0;
 };
 
-// Of every device of a job.
+// The uses of all devices of a job.
 class DeviceUses {
  public:
   using Key = std::tuple<std::string, std::string, std::string>;  // metric, node, device
-  static constexpr std::int64_t kPoints = 240;                    // of a line, at most
+  static constexpr std::int64_t kPoints = 240;                    // the most points of a line
 
-  // Of values about `interval_us` apart.
+  // For values about `interval_us` apart.
   void Begin(std::int64_t from_us, std::int64_t to_us, std::int64_t interval_us);
   DeviceUse& Of(const std::string& node, const std::string& metric, const std::string& device);
 
-  // By metric, then by node and device as people count them.
+  // Order by metric, then by node and device as people count them.
   const std::map<Key, DeviceUse, NaturalOrder>& all() const { return uses_; }
   std::int64_t interval_us() const { return interval_us_; }
   std::int64_t width_us() const { return width_us_; }

@@ -8,17 +8,17 @@
 
 namespace stepscope {
 
-// The three parts of a job: what was before its first step, the training loop, and what came after
-// the last one. Microseconds since the epoch.
+// The three parts of a job: initialisation before the first step, the training loop, and
+// finalisation after the last step. Microseconds since the epoch.
 struct JobTimes {
   std::int64_t from_us = 0;  // the first sample; the creation of a job that has none
-  std::int64_t to_us = 0;    // the end; of a job that runs, the time of the report
+  std::int64_t to_us = 0;    // the end; the time of the report while the job runs
   bool ended = false;
   std::optional<std::int64_t> loop_from_us, loop_to_us;  // none without steps
 
   double Seconds() const;
-  // A part's length in seconds; none while it is not known. Finalisation begins to be known when
-  // the job has ended.
+  // A part's length in seconds; none while it is not known. Finalisation is known only when the job
+  // has ended.
   std::optional<double> Initialisation() const;
   std::optional<double> Loop() const;
   std::optional<double> Finalisation() const;
@@ -27,8 +27,8 @@ struct JobTimes {
 struct LoopTimes {
   std::int64_t from_us = 0, to_us = 0;
 };
-// From the begin of the first step of any of these ranks to the end of the last: exact for the rank
-// that began its last steps last.
+// The loop from the begin of the first step of any of these ranks to the end of the last step:
+// exact for the rank that began its last steps last.
 Result<std::optional<LoopTimes>> ReadLoop(Connection& connection, std::int64_t job_id,
                                           std::span<const RankSummary> ranks);
 

@@ -10,16 +10,16 @@
 namespace stepscope {
 namespace {
 
-// Of a rank. More than that come as summaries of blocks, whose points are as fine as those of a
-// curve of so many steps.
+// The most steps of a rank that are read one by one. Of more, summaries of blocks are read, whose
+// points are as fine as a curve of so many steps.
 constexpr std::int64_t kMostStepsRead = 16'000;
-constexpr std::size_t kRanksAtOnce = 8;  // for which steps lie in memory
+constexpr std::size_t kRanksAtOnce = 8;  // ranks whose steps are in memory at a time
 
 double Seconds(std::int64_t ns) {
   return Rounded(double(ns) / 1e9, 9);
 }
 
-// From the first bin that has any to the last; the one without an end ends with the longest.
+// The bins from the first to the last that has steps; the open last bin ends with the longest step.
 OrderedJson Histogram(const AnnotationRow& row) {
   OrderedJson edges = OrderedJson::array(), counts = OrderedJson::array();
   if (row.bins.empty()) return {{"edges_seconds", edges}, {"counts", counts}};
@@ -46,7 +46,7 @@ OrderedJson ToJson(const AnnotationRow& row) {
 
 using Take = std::function<void(const RankSummary&)>;
 
-// In a snapshot.
+// Reads within a snapshot of the database.
 Status Summarise(Connection& connection, std::int64_t job_id, std::span<const RankOnNode> ranks,
                  std::size_t bins, const Take& take) {
   std::vector<int> numbers;
@@ -84,7 +84,7 @@ Result<std::vector<RankOnNode>> FindRanks(Connection& connection, std::int64_t j
   return ranks;
 }
 
-// Of more than `most` that many, among them the first and the last.
+// At most `most` ranks, always with the first and the last.
 std::vector<RankOnNode> EvenlyChosen(const std::vector<RankOnNode>& ranks, std::size_t most) {
   if (ranks.size() <= most) return ranks;
   std::vector<RankOnNode> chosen;

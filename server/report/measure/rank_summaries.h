@@ -16,11 +16,11 @@ struct RankOnNode {
   int rank = 0;
   std::string node;  // "" when it is not known
 };
-// By number; one of them, or all.
+// The ranks by number: a single one, or all.
 Result<std::vector<RankOnNode>> FindRanks(Connection& connection, std::int64_t job_id,
                                           std::optional<std::int64_t> only = {});
 
-// Of more than `most` that many, among them the first and the last.
+// At most `most` ranks, always with the first and the last.
 std::vector<RankOnNode> EvenlyChosen(const std::vector<RankOnNode>& ranks, std::size_t most);
 
 struct RankSummary {
@@ -30,8 +30,8 @@ struct RankSummary {
 };
 OrderedJson ToJson(const RankSummary& summary);
 
-// Reads the steps of some ranks, at one instant, and gives their summaries one after the other. The
-// histograms have so many bins.
+// Reads the steps of some ranks in one snapshot, and returns a summary for each. The histograms
+// have `bins` bins.
 Status ForEachSummary(Connection& connection, std::int64_t job_id,
                       std::span<const RankOnNode> ranks, std::size_t bins,
                       const std::function<void(const RankSummary&)>& take);

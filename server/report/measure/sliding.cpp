@@ -8,11 +8,12 @@
 namespace stepscope {
 namespace {
 
-// Percentages fit in; more bins make each percentile a longer walk.
+// Large enough for percentages; more bins make each percentile a longer walk.
 constexpr std::uint64_t kDirectBins = 16'384;
 
-// Each value as a small number for a histogram: its distance from the least where that is small for
-// all, else its place among the values that occur. Both keep the order, so nothing is rounded.
+// Maps each value to a small number for a histogram: its distance from the least value where that
+// is small for all, else its place among the values that occur. Both keep the order, so nothing is
+// rounded.
 struct Places {
   std::int64_t least = 0;
   std::vector<std::int64_t> occur;  // ascending; empty where a place is a distance
@@ -55,10 +56,10 @@ std::vector<std::vector<std::int64_t>> SlidePercentiles(std::span<const std::int
   at.reserve(values.size());
   for (const std::int64_t value : values) at.push_back(places.Of(value));
   WindowBins bins(places.count);
-  std::size_t from = 0, to = 0;  // what the bins hold
+  std::size_t from = 0, to = 0;  // range of values that the bins hold
   for (const std::size_t end : ends) {
     const std::size_t begin = end > window ? end - window : 0;
-    // First what leaves: the counts never hold more than a window.
+    // Removes before it adds: the counts never hold more than a window.
     for (; from < std::min(begin, to); ++from) bins.Remove(at[from]);
     if (begin > to) from = to = begin;
     for (; to < end; ++to) bins.Add(at[to]);

@@ -7,22 +7,23 @@
 
 namespace stepscope {
 
-// Percentiles of scaled integers, by nearest rank: each is a value that occurred.
+// Percentiles of scaled integers, by nearest rank: each result is a value that occurred.
 
 // For each of the ends (ascending, each at least 1 and at most the number of values) the
 // percentiles of the last `window` values before it, or of all before it while they are fewer: one
-// row of `shares` each. Costs the same for every window: one sort of all values, then a count up
-// and a count down for each. `window` is 1 to kMostWindow.
+// row of `shares` each. Costs the same for every window: one sort of all values, then an addition
+// and a removal for each. `window` is 1 to kMostWindow.
 inline constexpr std::size_t kMostWindow = 65'000;
 std::vector<std::vector<std::int64_t>> SlidePercentiles(std::span<const std::int64_t> values,
                                                         std::size_t window,
                                                         std::span<const std::size_t> ends,
                                                         std::span<const double> shares);
 
-// The place, in ascending order, of the value at the percentile (0 to 1) of `count`, at least one.
+// The place, in ascending order, of the value at the percentile (0 to 1) of `count` values, at
+// least one.
 std::size_t NearestRank(double share, std::size_t count);
 
-// Of all values, of which there is at least one.
+// The percentile of all values; there must be at least one value.
 std::vector<std::int64_t> PercentilesOf(std::vector<std::int64_t> values,
                                         std::span<const double> shares);
 

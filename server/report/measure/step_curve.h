@@ -7,8 +7,8 @@
 
 namespace stepscope {
 
-// Steps in the order of time as a curve of at most 500 points, each of at most steps_per_point()
-// steps, which doubles whenever the curve is full.
+// A curve of at most 500 points over steps in the order of time. A point stands for at most
+// steps_per_point() steps, which doubles whenever the curve is full.
 class StepCurve {
  public:
   void Add(const StepPoint& point);

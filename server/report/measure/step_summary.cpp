@@ -20,7 +20,7 @@ OrderedJson WallSeconds(const StepFigures& of) {
           {"p95", of.p95},   {"p50", of.p50}, {"min", of.min}};
 }
 
-// Equal bins up to the 99th percentile, and one for the outliers behind it.
+// Equal bins up to the 99th percentile, and one for the outliers above it.
 std::vector<double> Edges(const StepWalls& walls, std::size_t bins) {
   const double low = double(walls.min_ns()), high = double(walls.max_ns());
   if (low == high) return {low, high};
@@ -64,7 +64,7 @@ OrderedJson PhaseOf(const StepCurve& curve, std::size_t phase) {
   return seconds;
 }
 
-// Of the phases that any point has.
+// The curves of the phases that any point has.
 OrderedJson PhasesOf(const StepCurve& curve) {
   OrderedJson phases = OrderedJson::object();
   for (std::size_t i = 0; i < kPhaseCount; ++i) {

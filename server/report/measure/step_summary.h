@@ -12,31 +12,31 @@
 
 namespace stepscope {
 
-// What there is to say of the steps of one rank.
+// The figures of the steps of one rank.
 struct StepFigures {
   std::int64_t count = 0, first = 0, last = 0;                   // numbers of steps
   double mean = 0, max = 0, p99 = 0, p95 = 0, p50 = 0, min = 0;  // wall time in seconds
-  double error_percent = 0;                                      // of the percentiles
-  std::vector<double> edges;  // of the histogram, in seconds: one more than counts
+  double error_percent = 0;                                      // error of the percentiles
+  std::vector<double> edges;  // edges of the histogram's bins in seconds: one more than counts
   std::vector<std::int64_t> counts;
   struct PhaseSum {
-    std::string_view phase;                 // "unnamed" for what is in none
-    double seconds = 0, share_percent = 0;  // not rounded: whoever shows it does that once
+    std::string_view phase;                 // "unnamed" for time in no phase
+    double seconds = 0, share_percent = 0;  // not rounded: rounding is left to the page
   };
-  std::vector<PhaseSum> phases;  // those that there are
+  std::vector<PhaseSum> phases;  // phases that took time
   StepCurve curve;
 };
-// As members of `json`.
+// Adds the figures as members of `json`.
 void Put(const StepFigures& figures, OrderedJson& json);
 
-// The steps of one rank condensed to what a page shows: percentiles, a histogram, the sums of the
-// phases, and a curve. They are added in the order of time, read or as summaries of blocks.
+// Condenses the steps of one rank for a page: percentiles, a histogram, the sums of the phases, and
+// a curve. Steps are added in the order of time, one by one or as summaries of blocks.
 class StepSummary {
  public:
   void Add(const Step& step);
   void Add(const BlockSummary& block);
 
-  // When all steps are in; the histogram has so many bins.
+  // Called when all steps were added; the histogram has `bins` bins.
   StepFigures Finish(std::size_t bins);
 
  private:

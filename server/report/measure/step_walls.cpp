@@ -44,7 +44,7 @@ double StepWalls::Percentile(double share) const {
   return std::clamp(middle, double(min_ns_), double(max_ns_));
 }
 
-// What is in the bin that `ns` lies in is taken as spread evenly over it.
+// The values in the bin of `ns` are taken as spread evenly over the bin.
 std::int64_t StepWalls::CountBelow(double ns) const {
   if (exact()) {
     const auto below = [](std::int64_t wall_ns, double edge) { return double(wall_ns) < edge; };

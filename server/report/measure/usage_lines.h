@@ -9,8 +9,8 @@
 
 namespace stepscope {
 
-// One metric of a node over time, all its devices together: the mean of their means with the least
-// and the greatest value of any; of rates that add up the sum.
+// A metric of a node over time, all its devices together: the mean of the devices' means, with the
+// least and the greatest value of any device; for rates that add up, the sum.
 struct UsageLine {
   std::string node, metric;
   std::string_view unit;

@@ -6,7 +6,7 @@
 namespace stepscope {
 namespace {
 
-// Percentages of several devices are so many values; rates of several are one, their sum.
+// Percentages of several devices stay several values; rates of several devices are added to one.
 bool AddsUp(const std::string& name) {
   const Metric* metric = FindMetric(name);
   return metric && metric->unit == "bytes/s";
@@ -14,8 +14,8 @@ bool AddsUp(const std::string& name) {
 
 }  // namespace
 
-// The ends of a sum are known of the sums alone. Values come in runs, of one device each and in the
-// order of time, so that little is sorted by merging them.
+// Least and greatest value of a sum are those of the sums alone. Values come in runs, of one device
+// each and in the order of time, so that merging the runs sorts little.
 void UsagePool::AddUpDevices() {
   std::vector<TimedValue> sums, rest;
   for (auto from = values_.begin(); from != values_.end();) {
@@ -42,8 +42,9 @@ std::optional<UsageRow> UsagePool::Row(const std::string& node, const std::strin
   std::vector<double> values;
   values.reserve(values_.size());
   for (const auto& [at_us, value] : values_) values.push_back(value);
-  // From the least share on: what a greater one needs stands behind the place of the last, and is
-  // less each time. Sorting all would take longer than everything else here.
+  // Goes from the least share to the greatest: a greater one lies behind the place of the last, in
+  // a part that becomes shorter each time. Sorting all values would take longer than everything
+  // else here.
   auto begin = values.begin();
   const auto next = [&](double share) {
     const auto place =

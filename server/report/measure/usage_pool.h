@@ -11,11 +11,12 @@
 
 namespace stepscope {
 
-// What was measured of one metric of one node, on its way to a row of the table of usage.
+// Collects the values of one metric of one node for a row of the table of usage.
 class UsagePool {
  public:
   void BeginDevice() { ++devices_; }
-  // A value of a device at a time; the ends of what it stands for, where it is a mean.
+  // Adds a value of a device at a time; for a mean, with the least and greatest value that it
+  // covers.
   void Add(std::int64_t at_us, double value, double least, double most) {
     least_ = values_.empty() ? least : std::min(least_, least);
     most_ = values_.empty() ? most : std::max(most_, most);
@@ -23,7 +24,7 @@ class UsagePool {
   }
   std::size_t size() const { return values_.size(); }
 
-  // Nothing when nothing was measured.
+  // The row; nothing when nothing was measured.
   std::optional<UsageRow> Row(const std::string& node, const std::string& metric) &&;
 
  private:

@@ -67,7 +67,7 @@ Result<UsageTable> UsageOfSamples(Connection& connection, const SeriesRange& ran
   return table;
 }
 
-// How many values there would be if each metric had so many devices.
+// The number of values if each metric had so many devices.
 double Expected(const SeriesRange& range, std::int64_t width_us, double devices) {
   return devices * static_cast<double>(range.to_us - range.from_us) /
          static_cast<double>(width_us) *
@@ -81,13 +81,13 @@ std::int64_t ChooseLevel(const SeriesRange& range, double devices) {
   return std::end(kRollupLevels)[-1].bin_us;
 }
 
-// Of one node: the means of bins that begin in [from_us, to_us].
+// Adds the means of bins of one node that begin in [from_us, to_us].
 struct Means {
   std::int64_t bin_us = 0, from_us = 0, to_us = 0;
   std::string node = {};
   DeviceUses* uses = nullptr;
   Pools pools = {};
-  std::set<SeriesName> devices = {};  // met so far
+  std::set<SeriesName> devices = {};  // devices met so far
 
   void Add(const std::string& metric, const TickTable& bins) {
     UsagePool& pool = pools[metric];
@@ -114,11 +114,11 @@ struct Means {
 
 using NodeMeans = std::map<std::int64_t, Means>;  // by node
 
-// As many nodes as rollups are asked for of at once: to ask for each took a fifth of the time, and
-// the means of all would be held side by side.
+// The number of nodes whose rollups are read by one query: a query for each node took a fifth of
+// the time, and one for all would hold all means in memory.
 constexpr std::size_t kNodesAtOnce = 16;
 
-// What is in no rollup yet, by node: of all nodes, or of the only one.
+// The means of samples that are in no rollup yet, by node: for all nodes, or for a single one.
 using Fresh = std::map<std::int64_t, std::vector<StoredRollup>>;
 Result<Fresh> ReadFresh(Connection& connection, const SeriesRange& range, std::int64_t bin_us) {
   const std::int64_t only = range.nodes.size() == 1 ? range.nodes[0].node_id : 0;
@@ -151,7 +151,7 @@ Status ReadMeans(Connection& connection, const SeriesRange& range, std::int64_t 
   });
 }
 
-// In one snapshot: a frame that is compacted meanwhile would else count twice.
+// Reads in one snapshot: a frame that is compacted meanwhile would otherwise count twice.
 Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range, double devices,
                                 DeviceUses* uses) {
   const Result<Transaction> snapshot = Transaction::Snapshot(connection);
@@ -181,7 +181,7 @@ Result<UsageTable> UsageOfMeans(Connection& connection, const SeriesRange& range
   return table;
 }
 
-// Of the metrics of the range.
+// Reads the metrics of the range.
 Result<UsageTable> ReadTable(Connection& connection, const SeriesRange& range, ReadBudget budget,
                              double devices, DeviceUses* uses) {
   const bool few = Expected(range, range.interval_us, 1) <= static_cast<double>(budget.samples);
@@ -202,7 +202,7 @@ Result<UsageTable> ReadUsage(Connection& connection, SeriesRange range, ReadBudg
 
 Status ReadUses(Connection& connection, SeriesRange range, std::vector<std::string> metrics,
                 DeviceUses& uses) {
-  constexpr double kDevices = 256;  // the cores of a large node
+  constexpr double kDevices = 256;  // the cores of a large node, as a number of devices
   range.filter.metrics = std::move(metrics);
   const auto table = ReadTable(connection, range, {}, kDevices, &uses);
   return table ? Status() : table.error();

@@ -25,7 +25,7 @@ OrderedJson CauseInShort(const Json& cause) {
 constexpr const char* kNotChosen =
     "the job is not judged by ProfilerReport, the rule that divides up its time";
 
-// The rules that look for this cause and fired, with what they say.
+// The rules that look for this cause and fired, with their sentences.
 OrderedJson SupportOf(const Json& cause, std::span<const RuleStateRow> states,
                       std::span<const TransitionRow> transitions) {
   OrderedJson support = OrderedJson::array();

@@ -11,12 +11,12 @@ namespace stepscope {
 // The rule of a job that sums up the others; null when the job was not given it.
 const RuleStateRow* FindReport(std::span<const RuleStateRow> states);
 
-// Where the time went, with the rules that support each cause. `transitions` are those of the job
-// and all its rules, by time.
+// The time by cause, with the rules that support each cause. `transitions` are the transitions of
+// the job and all its rules, by time.
 OrderedJson WholeDiagnosis(std::span<const RuleStateRow> states,
                            std::span<const TransitionRow> transitions);
 
-// Where the time went, as describe-job shows it: null while there is nothing to divide up.
+// The time by cause, as describe-job shows it: null while there is nothing to divide up.
 OrderedJson DiagnosisInShort(std::span<const RuleStateRow> states);
 
 }  // namespace stepscope

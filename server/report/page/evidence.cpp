@@ -13,7 +13,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostRows = 16;
-// Shown elsewhere, or nothing for people.
+// Members that are shown elsewhere, or are not for people.
 constexpr std::string_view kLeftOut[] = {"advice", "triggers", "window", "findings_left_out"};
 
 std::string Unit(std::string_view key) {
@@ -23,7 +23,7 @@ std::string Unit(std::string_view key) {
   return "";
 }
 
-// What says the unit of a member: its own name, or that of what it is in.
+// The name that implies the unit of a member: its own, or that of the object around it.
 std::string_view KeyOf(std::string_view outer, std::string_view name) {
   const bool own = !Unit(name).empty() || name.ends_with("_us") || outer.empty();
   return own ? name : outer;
@@ -51,7 +51,7 @@ bool IsTable(const OrderedJson& value) {
   return value.is_array() && !value.empty() && value[0].is_object();
 }
 
-// What a row is about comes first.
+// The subject of a row comes first.
 std::vector<std::string> KeysOf(const OrderedJson& row) {
   constexpr std::string_view kSubject[] = {"rank", "node", "device"};
   std::vector<std::string> keys;
@@ -64,8 +64,8 @@ std::vector<std::string> KeysOf(const OrderedJson& row) {
   return keys;
 }
 
-// Rows in the order of their nodes' names, as rules keep them, in that of people; others as they
-// are.
+// Sorts rows that rules keep in the order of their nodes' names as people count them; others stay
+// as they are.
 OrderedJson InOrder(const OrderedJson& list) {
   const auto node = [](const OrderedJson& row) {
     const auto found = row.find("node");

@@ -1,5 +1,5 @@
-// Reads what a report says: a statement for each kind of thing, whatever the number of rules, and
-// the series and steps as charts read them.
+// Reads the data of a report: one SQL statement for each kind of thing, whatever the number of
+// rules, and the series and steps as charts read them.
 
 #include <algorithm>
 #include <set>
@@ -16,7 +16,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kStepBins = 40;  // of a histogram
+constexpr std::size_t kStepBins = 40;  // bins of a histogram of steps
 
 std::optional<std::int64_t> Integer(const Json& facts, const char* key) {
   const Json member = MemberInteger(facts, key);
@@ -54,7 +54,7 @@ void TakeRanks(const std::vector<RankRow>& ranks, Report& report) {
   report.ranks = ranks.size();
 }
 
-// What the cloud's report said in a sentence, of the busiest GPU and the busiest node.
+// Sentences about the busiest GPU and the busiest node.
 std::string UsageSentence(const UsageTable& usage) {
   double cpu = -1, gpu = -1, gpu_median = -1;
   for (const UsageRow& row : usage.rows) {

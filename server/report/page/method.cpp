@@ -1,4 +1,4 @@
-// How the numbers of a report are made; the last section of it.
+// The last section of a report: how its numbers are made.
 
 #include "server/report/page/report.h"
 

@@ -22,34 +22,34 @@ struct ReportNode {
   std::string name;
   std::optional<std::int64_t> cores, memory_bytes;
   std::size_t gpus = 0;
-  std::string gpu_name;  // of the first; "" when it is not known
+  std::string gpu_name;  // name of the first GPU; "" when it is not known
   std::int64_t last_seen_us = 0;
   std::optional<std::int64_t> ended_us, exit_code, signal;
 };
 
-// Where the time of the steps of all ranks went.
+// The time of the steps of all ranks, by phase.
 struct PhaseTotals {
   std::int64_t steps = 0;
   double seconds = 0;
-  std::vector<StepFigures::PhaseSum> phases;  // in the order of a step, then what nobody named
+  std::vector<StepFigures::PhaseSum> phases;  // in the order of a step, then the unnamed time
 };
 
-// How a number of the report is made, and where to read it.
+// The source of a number of the report, and where to read it.
 struct MethodRow {
   std::string_view number, formula, source;
 };
 std::span<const MethodRow> Method();
 
-// All that a report of a job says, as plain data.
+// The content of a job's report, as plain data.
 struct Report {
   std::string version, url;
   std::int64_t as_of_us = 0;
   bool running = false;
   JobRow job;
   std::vector<ReportNode> nodes;
-  std::vector<std::string> frameworks;  // that the ranks told of
+  std::vector<std::string> frameworks;  // reported by the ranks
   std::size_t ranks = 0;
-  std::int64_t dropped_marks = 0;  // of the training processes, when the agent could not keep up
+  std::int64_t dropped_marks = 0;  // marks that came faster than the agent could take them
   std::int64_t lost_frames = 0, rejected_frames = 0;
   std::int64_t data_from_us = 0, data_to_us = 0, interval_us = 0;
 
@@ -57,17 +57,18 @@ struct Report {
   UsageTable usage;
   std::string usage_sentence;
   DeviceUses uses;
-  std::vector<RankSummary> steps;  // of up to kRanksShown ranks
+  std::vector<RankSummary> steps;  // summaries of up to kRanksShown ranks
   std::size_t ranks_left_out = 0;
   PhaseTotals phases;
   std::vector<RuleSection> rules;
-  OrderedJson diagnosis;  // as GET /jobs/{name}/diagnosis has it
+  OrderedJson diagnosis;  // the answer of GET /jobs/{name}/diagnosis
 
   std::size_t Gpus() const;
 };
 inline constexpr std::size_t kRanksShown = 64;
 
-// NotFound names the job. Reads as much as the table of usage and the summaries of steps do.
+// Gathers the report; NotFound names the job. Its cost is that of the table of usage and the
+// summaries of steps.
 Result<Report> GatherReport(Connection& connection, const ReportQuery& query);
 
 OrderedJson ToJson(const Report& report);

@@ -7,11 +7,12 @@
 
 namespace stepscope {
 
-// One file that needs nothing else: styles and pictures are in it, scripts are not. Light and dark
-// as the reader's system is, and light on paper.
+// The report as one file that needs nothing else: styles and pictures are in it, scripts are not.
+// It is light or dark as the reader's system, and light on paper.
 std::string ToHtml(const Report& report);
 
-// What a browser may do with it: show it. The file says so itself, too.
+// The content security policy: a browser may only show the file. The file has the policy in itself,
+// too.
 inline constexpr std::string_view kReportPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action "
     "'none'";

@@ -79,7 +79,7 @@ OrderedJson MeasuredJson(const Report& report) {
   return json;
 }
 
-// Where it is a percentage: of others there is no distribution.
+// Only a percentage has a distribution.
 OrderedJson DeviceJson(const DeviceUses::Key& key, const DeviceUse& use) {
   const auto& [metric, node, device] = key;
   OrderedJson json = {{"metric", metric},
@@ -132,7 +132,7 @@ OrderedJson UsageJson(const Report& report) {
           {"lines", lines}};
 }
 
-// Without curves and annotations: /jobs/{name}/steps has them.
+// Leaves out curves and annotations: /jobs/{name}/steps has them.
 OrderedJson StepsJson(const RankSummary& summary) {
   OrderedJson json = {{"rank", summary.of.rank}, {"node", NullIfEmpty(summary.of.node)}};
   Put(summary.steps, json);

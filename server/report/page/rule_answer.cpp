@@ -12,7 +12,7 @@ std::string Details(const RuleStateRow& state, std::span<const TransitionRow> tr
   if (state.status == RuleStatus::kInProgress || state.status == RuleStatus::kIssuesFound) {
     return details;
   }
-  std::int64_t newest = 0;  // by version: the time of a change is that of the data
+  std::int64_t newest = 0;  // ordered by version, for the time of a change is data time
   for (const TransitionRow& transition : transitions) {
     if (transition.rule_config_id != state.config.rule_config_id) continue;
     if (transition.detail.empty() || transition.version < newest) continue;

@@ -8,15 +8,15 @@
 
 namespace stepscope {
 
-// A rule's status and verdict, as describe-job and /rules show it. `transitions` are those of the
-// job and all its rules, by time.
+// A rule's status and verdict, as describe-job and /rules show it. `transitions` are the
+// transitions of the job and all its rules, by time.
 OrderedJson ToJson(const RuleStateRow& state, std::span<const TransitionRow> transitions);
 
-// The same with parameters, evidence and the time of the last evaluation, as /jobs/{name}/rules has
-// it.
+// A rule's status and verdict with parameters, evidence and the time of the last evaluation, as
+// /jobs/{name}/rules has it.
 OrderedJson WholeRule(const RuleStateRow& state, std::span<const TransitionRow> transitions);
 
-// One stretch of time in which it fired, as /jobs/{name}/findings has it.
+// A stretch of time in which a rule fired, as /jobs/{name}/findings has it.
 OrderedJson ToJson(const FindingRow& finding);
 
 }  // namespace stepscope

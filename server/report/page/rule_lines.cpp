@@ -31,7 +31,7 @@ Markup LinesOf(const Report& report, std::string_view metric, std::string_view w
   return Element("div", {{"class", "pictures"}}, pictures) + More(count, kMostLines);
 }
 
-// Of a rule's own metrics, of the nodes that were read.
+// The uses of a rule's own metrics, on the nodes that were read.
 Curve CurveOf(const Report& report, const RuleSection& rule, const UsageLine& line,
               std::string title) {
   if (line.devices > 1) title += Format(", mean of {} devices", line.devices);
@@ -65,8 +65,8 @@ Markup UploadLines(const Report& report, const RuleSection&) {
   return LinesOf(report, "network_send_bytes_per_second", "Network out", {});
 }
 
-// A sample is 0 or 100: over a stretch of time the mean alone says something. What never held a GPU
-// of the node down has no picture, unless nothing did.
+// A sample is 0 or 100: over a stretch of time only the mean is meaningful. A reason that never
+// held a GPU of the node down has no picture, unless none did.
 Markup ThrottleLines(const Report& report, const RuleSection& rule) {
   std::vector<UsageLine> lines = stepscope::LinesOf(rule.uses);
   const auto held = [](const UsageLine& line) {
@@ -86,7 +86,7 @@ Markup ThrottleLines(const Report& report, const RuleSection& rule) {
   return WithNote(pictures, FiredWords(rule));
 }
 
-// The rule judges windows of each device: what is drawn has a range around the mean, too.
+// The rule judges windows of each device, so the picture has a range around the mean, too.
 Markup CustomLines(const Report& report, const RuleSection& rule) {
   const auto threshold = std::ranges::find(rule.parameters, "threshold", &UsedParameter::name);
   Markup pictures;

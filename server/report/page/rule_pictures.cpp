@@ -1,4 +1,4 @@
-// Which picture belongs to which rule: a table.
+// The table of rules and their pictures.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ std::string NameOf(const DeviceUses::Key& key) {
                       device);
 }
 
-// Those of the least median first.
+// Boxes with the least median come first.
 Markup BoxesOf(const Report& report, std::string_view metric, std::vector<double> marks) {
   std::vector<Box> boxes;
   for (const auto& [key, use] : report.uses.all()) {
@@ -65,7 +65,7 @@ Markup Workloads(const Report& report, const RuleSection&) {
   return Spreads("Workload of each GPU, the least busy first", spreads) + More(all, spreads.size());
 }
 
-// Of the judged ticks of each node.
+// Shares of the judged ticks of each node.
 Markup Bottlenecks(const Report&, const RuleSection& rule) {
   const auto nodes = rule.answer["evidence"].find("nodes");
   if (nodes == rule.answer["evidence"].end() || !nodes->is_array()) return {};
@@ -103,7 +103,7 @@ Markup LoadsAndPhases(const Report& report, const RuleSection& rule) {
   return LoadHistogram(report, rule) + PhasesByRank(report, rule);
 }
 
-// The whole of the bar is the longer one of the two: what it took, and what is allowed.
+// The bar is as long as the longer of the two: the time taken, and the time allowed.
 Markup TimeToFirstStep(const Report&, const RuleSection& rule) {
   const OrderedJson& evidence = rule.answer["evidence"];
   const double took = evidence.value("seconds", 0.0);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The pictures that rules have, by what they are drawn from; rule_pictures.cpp says which belongs
-// to which. Empty where nothing was measured.
+// The pictures of rules, by the data that they are drawn from; rule_pictures.cpp has the table of
+// rules and pictures. Empty where nothing was measured.
 
 #include <cstddef>
 #include <string>
@@ -24,17 +24,17 @@ Markup CustomLines(const Report& report, const RuleSection& rule);
 // rule_steps.cpp: the steps of the rank whose median step is the longest; it stands for all.
 Markup StepHistogram(const Report& report, const RuleSection& rule);
 Markup StepLine(const Report& report, const RuleSection& rule);
-// To the last sample, with the stalls.
+// The steps up to the last sample, with the stalls.
 Markup StallLine(const Report& report, const RuleSection& rule);
 Markup LoadHistogram(const Report& report, const RuleSection& rule);
 
-// What they have in common.
+// Functions that the pictures share.
 double ParameterOf(const RuleSection& rule, std::string_view name, double otherwise);
-// When it fired on the node, or on anything when it is "".
+// The stretches in which the rule fired on the node, or on anything when `node` is "".
 std::vector<Stretch> Fired(const RuleSection& rule, std::string_view node);
-// "Shaded: where it fired.", or "" when it did not.
+// The note "Shaded: where it fired.", or "" when the rule did not fire.
 std::string FiredWords(const RuleSection& rule, std::string_view what = "where it fired");
-// What was left out of a picture.
+// A note about devices that were left out of a picture.
 Markup More(std::size_t all, std::size_t shown);
 
 }  // namespace stepscope

@@ -53,7 +53,8 @@ RuleSection SectionOf(const RuleStateRow& state, std::span<const TransitionRow> 
   return section;
 }
 
-// Those that found issues, by triggers; then what was looked for in vain; then the unjudged.
+// The order of the rules: first rules that found issues, by triggers; then rules that found none;
+// then the unjudged.
 int PlaceOf(const RuleSection& section) {
   if (section.status == RuleStatus::kIssuesFound) return 0;
   if (section.status == RuleStatus::kError) return 1;

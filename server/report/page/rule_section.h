@@ -16,35 +16,35 @@
 
 namespace stepscope {
 
-// A parameter of a rule as it was used.
+// A parameter of a rule with the value that was used.
 struct UsedParameter {
   std::string name;
-  Json value;  // as it was given, or the default
+  Json value;  // the given value, or the default
   std::string unit, help;
-  // Of one in samples: how many, and how long that is.
+  // For a parameter in samples: their number, and their length.
   std::optional<std::int64_t> samples;
   std::optional<double> seconds;
 };
 
-// What a report says of a rule of a job.
+// The part of a report about a rule of a job.
 struct RuleSection {
-  std::string name, rule;  // of the configuration; of the catalog
-  std::string looks_for;   // the catalog's sentence; "" for a rule that it does not have any more
+  std::string name, rule;  // name in the configuration; name in the catalog
+  std::string looks_for;   // the catalog's sentence; "" for a rule that is no longer in the catalog
   RuleStatus status = RuleStatus::kInProgress;
   bool judged = false;
-  OrderedJson answer;         // as GET /jobs/{name}/rules has it
-  std::int64_t triggers = 0;  // as it counts them itself, else its findings
+  OrderedJson answer;         // the answer of GET /jobs/{name}/rules
+  std::int64_t triggers = 0;  // the rule's own count, else the number of its findings
   std::vector<UsedParameter> parameters;
-  std::vector<FindingRow> findings;  // the longest
+  std::vector<FindingRow> findings;  // the longest findings
   std::int64_t findings_total = 0;
-  DeviceUses uses;  // what its picture is drawn from, where the table of usage does not have it
+  DeviceUses uses;  // data of its picture, where the table of usage does not have it
 };
 
-inline constexpr int kFindingsShown = 5;  // of each rule
+inline constexpr int kFindingsShown = 5;  // findings of each rule
 
-// Of all rules that judge the job, the one that fired most often first; of those that did not,
-// the judged before the others: those that the diagnosis counts. Not among them is the one that
-// sums up, which is the diagnosis.
+// The sections of all rules that judge the job and that the diagnosis counts: the rule that fired
+// most often first; rules that did not fire last, judged before unjudged. The rule that sums up is
+// left out: it is the diagnosis.
 std::vector<RuleSection> RuleSections(std::span<const RuleStateRow> states,
                                       std::span<const TransitionRow> transitions,
                                       std::map<std::int64_t, RuleFindings> findings,

@@ -84,7 +84,7 @@ Markup StepLine(const Report& report, const RuleSection&) {
   return rank == nullptr ? Markup() : Line(LengthsOf(report, *rank));
 }
 
-// What no step says is to be seen as well: the time after the last one.
+// The time after the last step belongs into the picture, too.
 Markup StallLine(const Report& report, const RuleSection& rule) {
   const RankSummary* rank = Slowest(report);
   if (rank == nullptr) return {};
@@ -93,7 +93,7 @@ Markup StallLine(const Report& report, const RuleSection& rule) {
   curve.shaded = Fired(rule, "");
   if (curve.shaded.empty()) return Line(curve);
   curve.note = FiredWords(rule, "no step ended");
-  // Where a stall is, no line is drawn; the steps of one point are no stall.
+  // No line is drawn across a stall; steps of one point are no stall.
   const double points = static_cast<double>(std::max<std::size_t>(curve.points.size(), 1));
   const double each_s = rank->steps.mean * static_cast<double>(rank->steps.count) / points;
   const double limit_s = rule.answer["evidence"].value("limit_seconds", 0.0);

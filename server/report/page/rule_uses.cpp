@@ -32,7 +32,7 @@ std::vector<std::string> JudgedNodes(const RuleSection& rule) {
   return names;
 }
 
-// Those with findings, then those that were judged.
+// Nodes with findings first, then nodes that were judged.
 std::vector<std::string> NodesOf(const RuleSection& rule) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {

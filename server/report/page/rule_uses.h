@@ -5,8 +5,8 @@
 
 namespace stepscope {
 
-// Metrics that the picture of GPUThrottled or of a custom rule is drawn from: of few nodes, those
-// with the longest findings first. Nothing where they are too many to be read at once.
+// Values of the metrics in the picture of GPUThrottled or of a custom rule, for a few nodes: nodes
+// with the longest findings first. Nothing where there are too many values to read at once.
 Status ReadRuleUses(Connection& connection, SeriesRange range, RuleSection& rule);
 
 }  // namespace stepscope

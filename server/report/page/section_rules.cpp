@@ -50,7 +50,7 @@ std::string ValueOf(const UsedParameter& used) {
   return used.value.is_string() ? used.value.get<std::string>() : Dump(used.value);
 }
 
-// In a line for everyone; what each of them is for those who open it.
+// The parameters in one line; their meaning unfolds.
 Markup Parameters(const RuleSection& rule) {
   if (rule.parameters.empty()) return {};
   std::vector<std::vector<Markup>> rows;
@@ -89,7 +89,7 @@ Markup Findings(const RuleSection& rule) {
          ScrollTable("Findings of " + rule.name, {"From", "For", "Where", "What"}, rows);
 }
 
-// Its own words where they say more than the verdict: of a job that stopped, of an error.
+// The status's own words where they say more than the verdict: for a stopped job, or an error.
 Markup Sentence(const RuleSection& rule) {
   const std::string verdict = TextOf(rule.answer["verdict"], "sentence");
   const std::string details = TextOf(rule.answer, "status_details");
@@ -106,7 +106,7 @@ Markup Advice(const RuleSection& rule) {
   return Element("p", {{"class", "advice"}}, Element("b", "What to do: ") + Text(advice));
 }
 
-// What is active when a job ends was so to its end.
+// A rule that is active when the job ends fired to its end.
 std::string_view ActiveWords(const Report& report, bool active) {
   if (report.running) return active ? "fires now" : "does not fire any more";
   return active ? "fired to the end" : "did not fire in the end";
@@ -119,14 +119,14 @@ Markup RuleStatusChange(const Report& report, const RuleSection& rule) {
     if (!severity.empty()) chips += Text(" ") + Chip(severity);
     const bool active = rule.answer["active"] == true;
     const std::string triggers = rule.triggers > 0 ? " · " + CountText(rule.triggers, "trigger")
-                                                   : "";  // it may not count them
+                                                   : "";  // the rule may not count triggers
     chips += Text(Format(" {}{} · {} of the judged time", ActiveWords(report, active), triggers,
                          ShareOf(rule)));
   }
   return Element("p", {{"class", "chips"}}, chips);
 }
 
-// Of rules that never fire and only measure: where what they measured stands.
+// For rules that only measure and never fire: the section that has their measurements.
 constexpr struct {
   std::string_view rule, anchor, title;
 } kMeasured[] = {{"OverallSystemUsage", "#usage", "System usage"},
@@ -142,7 +142,7 @@ Markup Numbers(const RuleSection& rule) {
   return EvidenceBlock(rule.answer["evidence"], rule.status == RuleStatus::kIssuesFound);
 }
 
-// Of a rule that found nothing it is folded: the page is about what was found.
+// The section of a rule that found nothing is folded: the page is about findings.
 Markup Picture(const Report& report, const RuleSection& rule) {
   const Markup picture = rule.judged ? RulePicture(report, rule) : Markup();
   if (picture.empty() || rule.status == RuleStatus::kIssuesFound) return picture;
@@ -160,7 +160,7 @@ Markup RuleBlock(const Report& report, const RuleSection& rule) {
   const Markup lead =
       Element("h3", {{"id", id + "-title"}}, Text(rule.name)) + RuleStatusChange(report, rule) +
       Element("p", {{"class", "note"}}, Text(rule.looks_for)) + Sentence(rule) + Advice(rule);
-  // On paper what comes next stays with it.
+  // On paper the heading stays with the section that follows.
   Markup inside = Element("div", {{"class", "lead"}}, lead) + Picture(report, rule);
   inside += Findings(rule);
   inside += Numbers(rule);

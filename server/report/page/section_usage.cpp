@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostNodePictures = 8;  // nodes with a picture of their own
 
-// What each node received or sent in all, as OverallSystemUsage has added it up: by node and
+// Total bytes that each node received or sent, as OverallSystemUsage has added them up: by node and
 // metric.
 std::map<std::pair<std::string, std::string>, double> TotalsOf(const Report& report) {
   std::map<std::pair<std::string, std::string>, double> totals;
@@ -48,7 +48,7 @@ Markup UsageRows(const Report& report) {
                      {"Node", "What", "max", "p99", "p95", "p90", "p50", "min", "in all"}, rows);
 }
 
-// Of the GPUs, or of the cores where there is none.
+// Boxes of the GPUs, or of the cores where there is no GPU.
 Markup Lines(const Report& report) {
   std::vector<UsageLine> lines = LinesOf(report.uses);
   const bool gpus = std::ranges::any_of(

@@ -14,21 +14,21 @@ Markup RulesSection(const Report& report);  // the table of all rules, and a sec
 Markup DiagnosisSection(const Report& report);
 Markup MethodSection(const Report& report);
 
-// Pieces of them.
+// Pieces of the sections.
 
 // A section with a title that links may lead to.
 Markup Section(std::string_view id, std::string_view title, const Markup& inside);
 Markup RuleBlock(const Report& report, const RuleSection& rule);
-// What belongs to the rule: box plots, histograms, lines, shares. Empty where nothing was measured.
+// The picture of a rule: box plots, histograms, lines, shares. Empty where nothing was measured.
 Markup RulePicture(const Report& report, const RuleSection& rule);
 // The numbers of a verdict: single ones as a list, rows of devices, ranks or nodes as tables;
 // folded unless `open`.
 Markup EvidenceBlock(const OrderedJson& evidence, bool open);
 // A status or a severity as a word on its colour.
 Markup Chip(std::string_view word);
-// Where a rule's section stands: "#rule-3".
+// The link to a rule's section: "#rule-3".
 std::string RuleAnchor(const Report& report, const RuleSection& rule);
-// How a phase is drawn; neighbours in a step differ by colour or by stripes.
+// The CSS classes of a phase; neighbours in a step differ by colour or by stripes.
 std::string PhaseCss(std::string_view phase);
 
 // The style sheet of the page.

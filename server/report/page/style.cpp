@@ -1,6 +1,6 @@
-// The style sheet of a report. Colours are those of web/src/palette.ts and style.css, which are
-// measured for contrast and for colour-blind eyes; tests/server/report/style_test.cpp compares
-// them.
+// The style sheet of a report. Its colours are taken from web/src/palette.ts and style.css, where
+// they are measured for contrast and for colour-blind eyes; tests/server/report/page/html_test.cpp
+// compares them.
 
 #include "server/report/page/sections.h"
 

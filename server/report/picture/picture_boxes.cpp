@@ -9,7 +9,8 @@ namespace stepscope {
 namespace {
 
 constexpr double kBoxWidth = 1'000, kBoxHeight = 16;
-// A GPU that is used evenly has a box, too; one at either end of the scale has all of it in sight.
+// A GPU that is used evenly still gets a visible box; a box at either end of the scale is moved
+// inside it.
 constexpr double kLeastBox = 16, kUnit = (kBoxWidth - kLeastBox) / 100;
 constexpr double kRoomy = 2 * kLeastBox;  // a narrower box would be hidden by a line in it
 

@@ -10,7 +10,7 @@ namespace stepscope {
 namespace {
 
 constexpr double kHistogramWidth = 1'000, kHistogramHeight = 160;
-constexpr double kTail = 40;  // of a last bin that is wider than the others, and the gap before it
+constexpr double kTail = 40;  // width of a wider last bin and the gap before it
 
 struct Layout {
   bool tail = false;  // the last bin stands apart
@@ -39,7 +39,7 @@ Markup Draw(const Bars& bars, const Layout& layout, std::int64_t most) {
   const auto height = [&](std::int64_t count) {
     const double full =
         static_cast<double>(count) / static_cast<double>(most) * (kHistogramHeight - 4);
-    return count > 0 ? std::max(full, 2.0) : 0;  // a single outlier is to be seen
+    return count > 0 ? std::max(full, 2.0) : 0;  // a single outlier must be visible
   };
   for (std::size_t i = 0; i < bars.counts.size(); ++i) {
     if (bars.counts[i] == 0) continue;

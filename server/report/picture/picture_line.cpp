@@ -24,7 +24,7 @@ std::vector<Points> Unbroken(const Curve& curve) {
   return parts;
 }
 
-// From 0, or from what is below it, to the most that there is to be seen.
+// The scale: from 0, or from the least value below it, to the greatest value drawn.
 struct Field {
   double from = 0, width = 1, least = 0, most = 1;
 
@@ -59,14 +59,14 @@ void DrawPart(const Points& part, const Field& field, Svg& svg) {
   for (auto point = part.rbegin(); point != part.rend(); ++point) {
     band.push_back(field.Place(point->at_us, point->least));
   }
-  if (part.size() == 1) {  // a point alone is to be seen
+  if (part.size() == 1) {  // a single point must be visible
     line.push_back({line[0].first + 2, line[0].second});
   }
   svg.Path(band, "band", true);
   svg.Path(line, "curve");
 }
 
-// A short one in a long job is to be seen, too.
+// A short stretch in a long job must be visible, too.
 void Shade(const Stretch& stretch, const Field& field, Svg& svg) {
   constexpr double kLeastShade = 4;
   const double from = std::min(field.X(stretch.from_us), kLineWidth - kLeastShade);

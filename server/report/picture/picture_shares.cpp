@@ -46,7 +46,7 @@ Markup Key(const Part& part) {
   return Element("li", swatch.Take() + Text(" " + part.name));
 }
 
-// Of all rows, each name once.
+// The legend: names of all rows, each once.
 Markup Keys(const std::vector<Whole>& wholes) {
   std::vector<std::string> named;
   Markup list;

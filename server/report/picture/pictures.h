@@ -1,7 +1,7 @@
 #pragma once
 
-// One file each (picture_*.cpp): from plain data to a picture with its labels. What is drawn is
-// also said in words or numbers beside it, and never by colour alone.
+// Pictures from plain data, with their labels; a file each (picture_*.cpp). A picture's content is
+// also given in words or numbers beside it, and never by colour alone.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace stepscope {
 
-// How often each length was seen. The last bin may be wider than the others: the outliers.
+// A histogram of lengths. The last bin may be wider than the others: the outliers.
 struct Bars {
   std::string title;
   std::vector<double> edges;  // one more than counts
@@ -29,11 +29,11 @@ struct Box {
   std::string name;
   double p5 = 0, p25 = 0, p50 = 0, p75 = 0, p95 = 0;
 };
-// A row for each, with a line at each mark.
+// A row for each box, with a line at each mark.
 Markup Boxes(const std::string& title, const std::vector<Box>& boxes,
              const std::vector<double>& marks);
 
-// How many of a device's samples lie in each of equal parts of 0 to 100 %.
+// The number of a device's samples in each of equal parts of 0 to 100 %.
 struct Spread {
   std::string name;
   std::vector<std::uint64_t> counts;
@@ -41,18 +41,18 @@ struct Spread {
 };
 Markup Spreads(const std::string& title, const std::vector<Spread>& spreads);
 
-// What a whole is made of.
+// A part of a whole.
 struct Part {
   std::string name;
   double share = 0;   // 0 to 1
-  std::string words;  // its amount
-  std::string css;    // how it is drawn: "s0" to "s4", "striped s0", "rest"
+  std::string words;  // the amount in words
+  std::string css;    // CSS classes: "s0" to "s4", "striped s0", "rest"
 };
 struct Whole {
-  std::string name;  // of the row
+  std::string name;  // name of the row
   std::vector<Part> parts;
 };
-// A bar for each, and what the parts are called.
+// A bar for each row, and a legend of the parts.
 Markup Shares(const std::string& title, const std::vector<Whole>& wholes);
 
 // A line over time, with the range it is the mean of; broken where nothing was measured.
@@ -64,14 +64,14 @@ struct Curve {
   std::string_view unit;
   std::vector<DeviceUse::Point> points;
   std::int64_t from_us = 0, to_us = 0, gap_us = 0;
-  std::optional<double> most;  // of the scale; what it needs when there is none
+  std::optional<double> most;  // end of the scale; the greatest value when there is none
   std::vector<Stretch> shaded = {};
   std::optional<double> mark = {};  // a line at this value
-  std::string note = {};            // what the mark is, and what is shaded
+  std::string note = {};            // the meaning of the mark and of the shading
 };
 Markup Line(const Curve& curve);
 
-// A title, a picture with words at its left and below it, and what else there is to say.
+// A title, a picture with words at its left and below it, and a note.
 struct PictureFrame {
   std::string title, top, bottom;  // at the ends of the vertical scale
   std::vector<std::string> below;  // from left to right, evenly

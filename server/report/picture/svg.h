@@ -1,7 +1,7 @@
 #pragma once
 
-// The shapes that pictures are made of. Pictures stretch with the page, so there is no text in
-// them: labels stand beside them as text of the page, and are as large on a phone as on paper.
+// The shapes of pictures. Pictures stretch with the page, so there is no text in them: labels stand
+// beside them as text of the page, and are as large on a phone as on paper.
 
 #include <cstdint>
 #include <string>
@@ -13,17 +13,17 @@
 
 namespace stepscope {
 
-// Shapes in a field of its own units, filled from the upper left corner; `label` says in words what
-// is to be seen.
+// A field with units of its own and its origin in the upper left corner; `label` describes it in
+// words.
 class Svg {
  public:
   Svg(double width, double height, std::string_view css, std::string_view label)
       : width_(width), height_(height), css_(css), label_(label) {}
 
-  // `css` names how it is drawn (style.cpp).
+  // `css` are classes of page/style.cpp.
   void Rect(double x, double y, double width, double height, std::string_view css);
   void Line(double x1, double y1, double x2, double y2, std::string_view css);
-  // Through these points; `closed` fills what is between.
+  // A line through these points; `closed` fills the area between them.
   void Path(const std::vector<std::pair<double, double>>& points, std::string_view css,
             bool closed = false);
 

@@ -17,9 +17,9 @@ std::string FormatNumber(double value);     // three significant digits, thousan
 std::string FormatDuration(double seconds);
 std::string FormatBytes(double bytes);
 std::string FormatTime(std::int64_t at_us);  // "2026-11-20 20:13:34 UTC"
-// By the unit of a metric: "%", "bytes/s", ...
+// A value by the unit of its metric: "%", "bytes/s", ...
 std::string FormatValue(double value, std::string_view unit);
-// What a metric is called in a table: "GPU", "memory", ...; its name when it is not one of them.
+// The short name of a metric in a table: "GPU", "memory", ...; the full name when it has none.
 std::string FormatMetric(std::string_view metric);
 // "data_wait_percent" -> "data wait".
 std::string FormatKey(std::string_view key);

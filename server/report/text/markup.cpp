@@ -8,7 +8,7 @@
 namespace stepscope {
 namespace {
 
-// HTML knows these without an end; all others have one, for a browser takes "<b/>" as open.
+// Elements that have no end tag in HTML; all others have one, for a browser takes "<b/>" as open.
 constexpr std::string_view kVoid[] = {"meta", "br", "col", "rect", "line", "path", "circle"};
 
 void AppendEscaped(std::string& text, std::string_view plain) {

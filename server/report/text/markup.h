@@ -6,8 +6,8 @@
 
 namespace stepscope {
 
-// HTML or SVG that is well-formed XML, too. Plain text gets in by Text() and by attributes alone,
-// which escape it: there is no other way from a name of a job to a page.
+// Builds HTML or SVG that is also well-formed XML. Plain text gets in by Text() and by attributes
+// alone, which escape it: there is no other way from a name of a job to a page.
 class Markup {
  public:
   Markup() = default;
@@ -33,7 +33,7 @@ class Markup {
 
 Markup Text(std::string_view plain);
 
-// One whose value is "" is left out.
+// An attribute whose value is "" is left out.
 struct Attribute {
   std::string_view name;
   std::string value;
@@ -43,7 +43,7 @@ Markup Element(std::string_view tag, std::initializer_list<Attribute> attributes
 Markup Element(std::string_view tag, const Markup& inside);
 Markup Element(std::string_view tag, std::string_view plain);
 
-// A style sheet of this program's own; it has no markup in it.
+// A style sheet from the program itself; it must have no markup in it.
 Markup Style(std::string_view css);
 
 }  // namespace stepscope

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 
-// The digits that a text begins with, without zeros before them; the text goes on behind them.
+// Takes the digits that a text begins with, and returns them without leading zeros.
 std::string_view TakeNumber(std::string_view& text) {
   std::string_view number = text.substr(0, text.find_first_not_of(kDigits));
   text.remove_prefix(number.size());

@@ -9,7 +9,7 @@ namespace stepscope {
 // nothing but zeros before a number are in the order of their letters.
 bool IsBefore(std::string_view name, std::string_view other);
 
-// For keys of names, the first of them first.
+// Orders keys of several names, by the first name first.
 struct NaturalOrder {
   template <typename... Names>
   bool operator()(const std::tuple<Names...>& one, const std::tuple<Names...>& other) const {
