@@ -1,6 +1,6 @@
 #pragma once
 
-// The named scenarios: what happens in each, and what the service has to say of it.
+// The named scenarios: the events of each, and the verdicts that the service must reach.
 
 #include <span>
 #include <string>
@@ -15,16 +15,16 @@ namespace stepscope::scenarios {
 inline constexpr std::string_view kNoBottleneck = "no bottleneck found";
 
 struct Expected {
-  // What most was lost to, as the diagnosis calls it; kNoBottleneck, or "" when there is nothing to
-  // divide.
+  // The cause of most lost time, as the diagnosis calls it; kNoBottleneck, or "" when there is
+  // nothing to divide.
   std::string_view cause;
-  // The rules that find issues. No other does, but ProfilerReport, which says so of them.
+  // The rules that find issues. No other rule does, but ProfilerReport, which sums them up.
   std::vector<std::string_view> issues = {};
-  // Rules that cannot judge, and have to say so.
+  // The rules whose verdict must be unknown.
   std::vector<std::string_view> unknown = {};
   JobStatus status = JobStatus::kCompleted;
-  double most_share = 1;       // no rule fired in a larger share of the judged time
-  std::string_view note = {};  // why, where it is not what one would think
+  double most_share = 1;       // greatest share of the judged time in which a rule may have fired
+  std::string_view note = {};  // the reason, where the expectation is surprising
 };
 
 struct NamedScenario {
@@ -33,13 +33,13 @@ struct NamedScenario {
   Expected expected;
 };
 
-// Each is defined in <name>.cpp.
+// Each list is defined in <name>.cpp.
 std::span<const NamedScenario> Stages();
 std::span<const NamedScenario> Suspects();
 std::span<const NamedScenario> Edges();
 
 std::vector<NamedScenario> AllScenarios();
-// Null when there is none of this name.
+// The scenario of a name, or null.
 const NamedScenario* FindScenario(std::span<const NamedScenario> all, std::string_view name);
 
 }  // namespace stepscope::scenarios

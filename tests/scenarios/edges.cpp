@@ -1,4 +1,4 @@
-// Jobs at the edges of what can be judged, and those that were badly observed.
+// Jobs that can hardly be judged, and jobs that were badly observed.
 
 #include "tests/scenarios/catalog.h"
 #include "tests/scenarios/healthy.h"
@@ -52,7 +52,7 @@ Training NoGpu() {
   return training;
 }
 
-// Slow input that only the host shows.
+// A job with slow input that only the host shows.
 Training NoSteps() {
   Training training = Healthy();
   training.interval = 1s;
@@ -102,7 +102,7 @@ Training SeldomSamples() {
   return training;
 }
 
-// 30 s of each 2 minutes.
+// Input is slow for 30 s of each 2 minutes.
 Training Gaps() {
   Training training = Healthy();
   training.length = 12min;
@@ -112,7 +112,7 @@ Training Gaps() {
   return training;
 }
 
-// No collector gives what the GPU does, and the others miss every third value.
+// No collector samples the GPU, and the others miss every third value.
 Training MissingMetrics() {
   Training training = Healthy();
   for (Sign& sign : training.signs) {

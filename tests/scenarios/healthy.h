@@ -6,11 +6,11 @@
 
 namespace stepscope::scenarios {
 
-// What the others change: one node with a GPU that is busy from the first step on, cores and disks
-// that have room.
+// The job that the other scenarios change: one node with a GPU that is busy from the first step on,
+// and with idle cores and disks.
 Training Healthy();
 
-// More signs, and other ones for series that had some.
+// Adds signs; a sign replaces earlier ones of the same series.
 void Add(Training& training, std::initializer_list<Sign> signs);
 
 }  // namespace stepscope::scenarios

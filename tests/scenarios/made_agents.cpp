@@ -68,7 +68,7 @@ void MadeAgent::Say(const Json& event) {
   lives_.back().stream.Append({.kind = FrameKind::kLifecycle, .payload = Dump(event)});
 }
 
-// The first restart that is over before `end` and that no life has followed yet.
+// The first restart that is over before `end` and after which no agent was started yet.
 std::optional<Time> MadeAgent::NextRestart(Time end) const {
   for (const Outage& outage : training_.outages) {
     const Time at = job_.origin + clock_.ahead() + outage.to;
@@ -121,11 +121,11 @@ void MadeAgent::AppendSteps(std::size_t local, Time end) {
   const auto ended = [&](std::size_t i) {
     return i < rank.steps.size() && rank.steps[i].start + rank.steps[i].wall < end;
   };
-  std::size_t& told = steps_[local];
-  while (ended(told)) {
+  std::size_t& queued = steps_[local];
+  while (ended(queued)) {
     Table table{0, std::vector<Column>(schema.columns.size())};
-    for (; ended(told) && table.rows < kStepsPerFrame; ++told, ++table.rows) {
-      const Step& step = rank.steps[told];
+    for (; ended(queued) && table.rows < kStepsPerFrame; ++queued, ++table.rows) {
+      const Step& step = rank.steps[queued];
       table.columns[0].values.push_back(step.number);
       table.columns[1].values.push_back(ToMicros(step.start));
       table.columns[2].values.push_back(step.wall.count());

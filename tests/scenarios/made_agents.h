@@ -1,7 +1,7 @@
 #pragma once
 
-// The agents of a made job: what its nodes have to tell, as frames through the agent's own stream
-// and sender.
+// The agents of a made job: the data of its nodes, as frames through the agent's own stream and
+// sender.
 
 #include <list>
 #include <memory>
@@ -26,26 +26,28 @@ class AheadClock : public Clock {
   const Duration ahead_;
 };
 
-// The agent of one node. A restart of the job ends it without a word; the next one has a session of
-// its own.
+// The agent of one node. A restart of the job ends it without a last frame; the next agent has a
+// session of its own.
 class MadeAgent {
  public:
-  // The references outlive it.
+  // The references outlive the agent.
   MadeAgent(const Training& training, const Job& job, std::size_t node, std::string name,
             Sender::Post post, const Clock& clock);
 
-  // What happens on the node before `end`, by the clock of the service.
+  // Queues the data of the node before `end`, by the clock of the service.
   void AppendUntil(Time end);
 
-  // The command was interrupted at a time of the service's clock; nothing comes after it.
+  // Queues the end of the command, interrupted at a time of the service's clock; nothing comes
+  // after it.
   void Interrupt(Time at);
 
-  // Sends one push of what waits; how long to wait before the next call, as Sender::Send says.
+  // Sends one push of the queued data; returns how long to wait before the next call, as
+  // Sender::Send does.
   Duration Send();
 
   bool over() const { return !lives_.empty() && lives_.back().sender.over(); }
   bool forbidden() const { return !lives_.empty() && lives_.back().sender.forbidden(); }
-  // Why the last push was not taken.
+  // The reason why the last push was not taken.
   std::string reason() const { return lives_.empty() ? "" : lives_.back().sender.reason(); }
   std::uint64_t samples() const { return samples_; }
 
@@ -79,8 +81,8 @@ class MadeAgent {
   std::list<Life> lives_;
   Time began_{};
   bool ranks_said_ = false, ended_ = false;
-  std::size_t ticks_ = 0;           // told so far
-  std::vector<std::size_t> steps_;  // of each rank on the node
+  std::size_t ticks_ = 0;           // ticks queued so far
+  std::vector<std::size_t> steps_;  // steps queued so far, of each rank on the node
   std::uint64_t samples_ = 0;
 };
 

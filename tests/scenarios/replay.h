@@ -23,7 +23,7 @@ struct Outcome {
   std::vector<Finding> findings;  // by number
 };
 
-// All of an outcome as text, to compare two.
+// A whole outcome as text, to compare two.
 inline std::string ToText(const Outcome& outcome) {
   const Verdict& verdict = outcome.verdict;
   std::string text =
@@ -43,7 +43,7 @@ inline std::string ToText(const Outcome& outcome) {
 
 class Replay {
  public:
-  // Without a seed everything between two scans comes in one slice.
+  // Without a seed all data between two scans comes in one slice.
   Replay(const RuleType& rule, const Job& job, const Json& parameters,
          std::optional<std::uint64_t> seed = {})
       : rule_(rule), job_(job), seed_(seed), random_(seed.value_or(0)) {
@@ -76,7 +76,7 @@ class Replay {
     return outcome;
   }
 
-  // The saved state at the end of the run.
+  // The time of the end of the run.
   const std::string& state() const { return state_; }
   std::unique_ptr<Fold> NewFold() const { return rule_.make(params_, job_.facts); }
 
@@ -93,7 +93,7 @@ class Replay {
     }
   }
 
-  // In random slices when there is a seed; steps that ended come before later ticks.
+  // Shows data in random slices when there is a seed; steps that ended come before later ticks.
   void FeedUntil(Time end) {
     for (Time now = now_; now < end;) {
       now = seed_ ? std::min(end, now + Duration(static_cast<std::int64_t>(
@@ -138,7 +138,7 @@ class Replay {
     }
   }
 
-  // Saves the fold and goes on with a new one.
+  // Saves the fold, and loads the state into a new one.
   void Keep() {
     for (Finding& finding : fold_->TakeFindings()) findings_[finding.number] = finding;
     state_ = fold_->Save();
@@ -154,7 +154,7 @@ class Replay {
   Params params_;
   Needs needs_;
   std::unique_ptr<Fold> fold_;
-  std::vector<std::size_t> ticks_, steps_;  // shown so far
+  std::vector<std::size_t> ticks_, steps_;  // ticks and steps shown so far
   std::map<std::int64_t, Finding> findings_;
   Time now_{};
   std::string state_;

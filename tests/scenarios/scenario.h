@@ -1,7 +1,7 @@
 #pragma once
 
 // Whole jobs made from a seed: nodes, GPUs, cores and ranks that live through stretches of time.
-// The same seed gives the same job.
+// Equal seeds give equal jobs.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,21 +16,21 @@
 
 namespace stepscope::scenarios {
 
-// A stretch of a node's life, in percent; `noise` is how far values swing around theirs.
+// A stretch of a node's time, with use in percent; values swing by `noise` around their level.
 struct Stretch {
   std::size_t ticks = 0;
   double gpu = 0, busiest_core = 0, other_cores = 5, io_wait = 0, noise = 1;
 };
 
-// A series of every node besides those of the stretches, or in place of one of them: its value at a
-// tick of a node. None is a sample that no collector gave.
+// A series of every node that is added to those of the stretches, or replaces one of them: its
+// value at a tick of a node. None stands for a sample that no collector gave.
 struct Extra {
   SeriesName name;
   std::function<std::optional<double>(std::size_t node, std::size_t tick)> value;
 };
 
 struct Steps {
-  Duration start = 5s;  // the first step's, after the job's first tick
+  Duration start = 5s;  // start of the first step, after the job's first tick
   std::size_t count = 0;
   Duration wall = 100ms;
   double data_percent = 0, noise = 1;
@@ -43,7 +43,7 @@ struct Scenario {
   std::vector<Stretch> stretches;
   std::vector<Steps> ranks;  // rank i runs on node i % nodes
   std::vector<Extra> extras;
-  double missing = 0;  // part of the values of the stretches that no collector gave
+  double missing = 0;  // part of the stretches' values that is missing
 };
 
 struct NodeTicks {
@@ -137,7 +137,7 @@ class Generator {
     Put(node.columns[column++], Around(stretch.io_wait, stretch.noise));
   }
 
-  // In its place in the order.
+  // Inserts the series at its place in the order.
   static void PutExtra(const Extra& extra, std::size_t number, NodeTicks& node) {
     const auto place = std::ranges::lower_bound(node.series, extra.name);
     const auto at = place - node.series.begin();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration kLostAfter = 10min;
 
-// The wall clock is the test's.
+// A clock whose wall time is set by the test.
 class MovedClock : public SystemClock {
  public:
   Time Now() const override { return now; }
@@ -33,10 +33,10 @@ std::vector<NewJob::Rule> AllRules() {
   return rules;
 }
 
-// What the service has to say of a job in the end.
+// The final statuses and diagnosis of a job.
 struct Told {
   std::map<std::string, RuleStateRow> rules;
-  std::string all;  // of every rule and finding, to compare two
+  std::string all;  // text of every rule and finding, to compare two outcomes
   JobStatus status = JobStatus::kInProgress;
 
   std::string Kind(const std::string& rule) const {
@@ -57,7 +57,7 @@ struct Told {
     }
     return text;
   }
-  // What most was lost to.
+  // The cause of most lost time.
   std::string Cause() const {
     const Json& report = rules.at("ProfilerReport").verdict;
     if (report["sentence"].get<std::string>().find(kNoBottleneck) != std::string::npos) {
@@ -76,7 +76,7 @@ class Service {
         connection_(postgres_.Connect()),
         ingest_(database_, clock_, {.default_rules = AllRules(), .public_url = "http://here"}) {}
 
-  // All of it; evaluated about `slices` times while it runs.
+  // Plays the whole job; it is evaluated about `slices` times while it runs.
   Told Play(const NamedScenario& scenario, const std::string& name, int slices) {
     const Training training = scenario.make();
     const Job job = MakeJob(training, FromMicros(kOriginUs));
@@ -120,7 +120,7 @@ class Service {
     }
   }
 
-  // One turn of all rules of the job; says whether any is not done.
+  // Makes one turn of all rules of the job; returns whether any is not done.
   bool Turn(std::int64_t job_id) {
     const auto due = connection_->Query(
         "update rule_tasks set state = 'ready', attempt = 0, due_us = case when job_id = $1 then 0 "
@@ -142,7 +142,7 @@ class Service {
     return true;
   }
 
-  // As housekeeping and the evaluator would, long after the last sample.
+  // Ends the job as housekeeping and the evaluator would, long after the last sample.
   void Finish(std::int64_t job_id) {
     clock_.now += kLostAfter + 1min;
     EXPECT_TRUE(MarkLostAgents(*connection_, kLostAfter, ToMicros(clock_.now), "").ok());

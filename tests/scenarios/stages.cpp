@@ -1,4 +1,5 @@
-// The eight stages of a step, each holding it up, and a training that nothing holds up.
+// A job for each of the eight stages of a step, held up by that stage, and a training that nothing
+// holds up.
 
 #include "tests/scenarios/catalog.h"
 #include "tests/scenarios/healthy.h"
@@ -58,7 +59,7 @@ Training Communication() {
   return training;
 }
 
-// Nobody names the waits for losses and metrics; the loop marks them as something else.
+// Waits for losses and metrics have no phase of their own; the loop marks them as "other".
 Training DeviceToHost() {
   Training training = Healthy();
   training.loop.shares = {{Phase::kData, 1}, {Phase::kOther, 40}};
@@ -66,7 +67,7 @@ Training DeviceToHost() {
   return training;
 }
 
-// Every 50th step one that takes as long as 45.
+// Every 50th step takes as long as 45.
 void Every50th(Training& training, Phase phase) {
   training.loop.change = [phase](Step& step, int) {
     if (step.number % 50 == 49) step.phases[static_cast<std::size_t>(phase)] += 9s;

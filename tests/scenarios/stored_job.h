@@ -22,7 +22,7 @@ namespace stepscope::scenarios {
 
 class StoredJob {
  public:
-  // With one rule for each row of the catalog; `parameters` by rule name.
+  // Creates the job with a rule for each row of the catalog; `parameters` by rule name.
   StoredJob(stepscope::Connection& connection, const Job& job,
             const Json& parameters = Json::object(), const std::string& name = "train")
       : connection_(connection), job_(job) {
@@ -47,7 +47,7 @@ class StoredJob {
   std::int64_t job_id() const { return job_id_; }
   std::int64_t node_id(std::size_t node) const { return node_ids_[node]; }
 
-  // Everything before `end`: ticks, and steps that ended.
+  // Stores all data before `end`: ticks, and steps that ended.
   void StoreUntil(Time end) {
     for (std::size_t i = 0; i < job_.ranks.size(); ++i) StoreSteps(i, end);
     for (std::size_t i = 0; i < job_.nodes.size(); ++i) StoreTicks(i, end);
@@ -93,7 +93,7 @@ class StoredJob {
     change.at_us = kOriginUs + 9'000'000'000;
     EXPECT_TRUE(ChangeJob(connection_, job_id_, change, "http://here").ok());
   }
-  // When the service last heard of the node.
+  // The time at which the service last received data of the node.
   void Seen(std::size_t node, Time at, std::int64_t clock_offset_us = 0) {
     Run("update nodes set last_seen_us = $2, clock_offset_us = $3 where node_id = $1",
         {node_ids_[node], ToMicros(at), clock_offset_us});
@@ -175,7 +175,7 @@ class StoredJob {
   const Job& job_;
   std::int64_t job_id_ = 0, sequence_ = 0;
   std::vector<std::int64_t> node_ids_;
-  std::vector<std::size_t> ticks_, steps_;  // stored so far
+  std::vector<std::size_t> ticks_, steps_;  // ticks and steps stored so far
 };
 
 }  // namespace stepscope::scenarios

@@ -1,4 +1,4 @@
-// What the rules look for beside the stages, each alone, and mixtures.
+// Jobs with one problem each that rules look for besides the stages, and mixtures of problems.
 
 #include "tests/scenarios/catalog.h"
 #include "tests/scenarios/healthy.h"
@@ -26,7 +26,7 @@ Training OneStraggler() {
   return training;
 }
 
-// Without a rhythm.
+// The slow steps have no rhythm.
 Training Outliers() {
   Training training = Healthy();
   training.loop.change = [](Step& step, int) {
@@ -133,7 +133,7 @@ Training Uploads() {
   return training;
 }
 
-// Most time goes to input, and a good part of what is left to gradients.
+// Most time goes to input, and a good part of the remainder to gradients.
 Training InputAndCommunication() {
   Training training = Healthy();
   training.nodes = 2;
@@ -161,7 +161,7 @@ Training PreprocessingAndCheckpoints() {
   return training;
 }
 
-// The first three minutes read what a cache has from then on.
+// The first three minutes read data from disk that is cached from then on.
 Training ColdCache() {
   Training training = Healthy();
   training.length = 10min;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<double, 4> kComputeParts = {0.3, 0.02, 0.58, 0.1};
 
-// Part of a tick that a rank spent in each phase.
+// The part of a tick that a rank spent in each phase.
 using Shares = std::array<double, kPhaseCount>;
 
 double& Of(Shares& shares, Phase phase) {
@@ -47,7 +47,7 @@ class Maker {
   const Training& training_;
   const Time origin_;
   std::mt19937_64 random_;
-  std::vector<std::vector<Shares>> of_ranks_;  // shares of the node that is being made
+  std::vector<std::vector<Shares>> of_ranks_;  // shares of the ranks of the node that is being made
   std::vector<Shares> of_node_;
 };
 
@@ -113,7 +113,7 @@ void Maker::MakeSteps(RankSteps& rank, std::size_t node) {
   }
 }
 
-// Tick i saw the interval before it.
+// Tick i covers the interval before it.
 std::vector<Shares> Maker::SharesOf(const std::vector<Step>& steps, std::size_t node) const {
   const Duration interval = training_.interval;
   std::vector<Shares> ticks(static_cast<std::size_t>(training_.length / interval) + 1);

@@ -80,7 +80,7 @@ std::string Unknown(std::span<const NamedScenario> all, std::string_view name) {
 struct Order {
   std::vector<NamedScenario> scenarios;
   UplinkOptions uplink;
-  std::string job;  // empty: each has the name of its scenario
+  std::string job;  // empty: each job has the name of its scenario
   double speed = 60;
   std::uint64_t seed = 1;
   std::optional<std::size_t> nodes;
@@ -140,7 +140,7 @@ Result<Order> ReadOrder(const Arguments& arguments) {
   return order;
 }
 
-// The first Ctrl-C asks for the end; a second one ends the program.
+// The first Ctrl-C requests the end; a second one ends the program at once.
 std::jthread WatchSignals(std::stop_source& stop) {
   sigset_t signals;
   sigemptyset(&signals);

@@ -11,9 +11,9 @@ namespace stepscope::scenarios {
 namespace {
 
 constexpr Duration kBetweenPushes = 1s, kBetweenWords = 5s;
-// Data of one push where nobody waits.
+// Data of one push when playing as fast as possible.
 constexpr Duration kPiece = 300s;
-// A service that takes nothing for longer is away.
+// A service that takes nothing for longer counts as away.
 constexpr Duration kMostTrouble = 15s;
 
 class Player {
@@ -34,13 +34,13 @@ class Player {
   Status Run();
 
  private:
-  Status TellUntil(Duration told);
+  Status SendUntil(Duration played);
   Time FirstTick() const;
-  Duration Due(Duration told) const;
+  Duration Due(Duration played) const;
   Status SendAll();
   Status SendAll(MadeAgent& agent);
-  Status Interrupt(Duration told);
-  void SayProgress(Duration told);
+  Status Interrupt(Duration played);
+  void LogProgress(Duration played);
 
   const Training& training_;
   const PlayOptions& options_;
@@ -52,7 +52,7 @@ class Player {
   SteadyTime said_{};
 };
 
-// On the grid of ticks, so that the last one is of the moment when it is sent.
+// The origin lies on the grid of ticks, so that the last tick has the time at which it is sent.
 Time Player::FirstTick() const {
   const double takes = options_.speed > 0 ? 1 / options_.speed : 0;
   const auto early =
@@ -61,27 +61,27 @@ Time Player::FirstTick() const {
   return first - first.time_since_epoch() % training_.interval;
 }
 
-// How much of the data is told by now.
-Duration Player::Due(Duration told) const {
-  if (options_.speed == 0) return std::min(training_.length, told + kPiece);
+// The part of the data that is due by now.
+Duration Player::Due(Duration played) const {
+  if (options_.speed == 0) return std::min(training_.length, played + kPiece);
   const auto passed = static_cast<double>((clock_.Now() - began_).count()) * options_.speed;
   return std::min(training_.length, Duration(std::llround(passed)));
 }
 
-Status Player::TellUntil(Duration told) {
-  for (MadeAgent& agent : agents_) agent.AppendUntil(job_.origin + told);
+Status Player::SendUntil(Duration played) {
+  for (MadeAgent& agent : agents_) agent.AppendUntil(job_.origin + played);
   return SendAll();
 }
 
 Status Player::Run() {
-  // All nodes begin before one of them ends: a job ends with the last that is known.
-  if (Status began = TellUntil(training_.interval); !began) return began;
-  for (Duration told{}; told < training_.length;) {
-    if (options_.speed > 0 && !SleepFor(stop_, kBetweenPushes)) return Interrupt(told);
-    if (stop_.stop_requested()) return Interrupt(told);
-    told = Due(told);
-    if (Status sent = TellUntil(told); !sent) return sent;
-    SayProgress(told);
+  // All nodes begin before any of them ends: a job ends with the last known node.
+  if (Status began = SendUntil(training_.interval); !began) return began;
+  for (Duration played{}; played < training_.length;) {
+    if (options_.speed > 0 && !SleepFor(stop_, kBetweenPushes)) return Interrupt(played);
+    if (stop_.stop_requested()) return Interrupt(played);
+    played = Due(played);
+    if (Status sent = SendUntil(played); !sent) return sent;
+    LogProgress(played);
   }
   return {};
 }
@@ -109,19 +109,19 @@ Status Player::SendAll(MadeAgent& agent) {
   }
 }
 
-Status Player::Interrupt(Duration told) {
-  for (MadeAgent& agent : agents_) agent.Interrupt(job_.origin + told);
+Status Player::Interrupt(Duration played) {
+  for (MadeAgent& agent : agents_) agent.Interrupt(job_.origin + played);
   Status sent = SendAll();
   return sent ? Unavailable("interrupted; the job is told as one that was, too") : sent;
 }
 
-void Player::SayProgress(Duration told) {
+void Player::LogProgress(Duration played) {
   const SteadyTime now = clock_.Steady();
   if (now < said_ + kBetweenWords) return;
   said_ = now;
   std::uint64_t samples = 0;
   for (const MadeAgent& agent : agents_) samples += agent.samples();
-  LogInfo("{}: {:.0f} of {:.0f} s of data, {} samples", options_.job, ToSeconds(told),
+  LogInfo("{}: {:.0f} of {:.0f} s of data, {} samples", options_.job, ToSeconds(played),
           ToSeconds(training_.length), samples);
 }
 

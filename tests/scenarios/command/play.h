@@ -10,16 +10,16 @@ namespace stepscope::scenarios {
 
 struct PlayOptions {
   std::string job;
-  double speed = 60;  // of data time beside the clock on the wall; 0: as fast as it goes
+  double speed = 60;  // data time per wall-clock time; 0: as fast as possible
 };
 
-// Sends a job to a service, as the agents of its nodes would. Its last sample is of the moment in
-// which the last push is sent, so its first lies in the past. Errors say why the service has not
-// all of it; one that was stopped is told to the service as a command that was interrupted.
+// Sends a job to a service, as the agents of its nodes would. Its last sample has the time at which
+// the last push is sent, so its first lies in the past. An error says why the service has not
+// received all of it. A job that is stopped is reported to the service as an interrupted command.
 Status Play(const Training& training, const PlayOptions& options, Uplink& uplink,
             const std::stop_token& stop);
 
-// Whether the service is there and takes what we are; the error is one sentence.
+// Whether the service answers and accepts our token; the error is one sentence.
 Status CheckService(Uplink& uplink, const std::string& server);
 
 }  // namespace stepscope::scenarios
