@@ -1,4 +1,4 @@
-// docs/rules is what the catalog says of itself.
+// The pages of docs/rules are made from the catalog.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,8 @@ const std::filesystem::path kPages = std::filesystem::path(STEPSCOPE_SOURCE_DIR)
 
 TEST(RulePages, AreThoseOfTheCatalog) {
   const auto pages = RulePages();
-  EXPECT_EQ(pages.size(), 2 * (Catalog().size() + 1) + 1);  // with Custom and the list
+  EXPECT_EQ(pages.size(), 2 * (Catalog().size() + 1) +
+                              1);  // a page and a picture each, with Custom, and the list
   for (const auto& [name, content] : pages) {
     std::ifstream file(kPages / name, std::ios::binary);
     std::ostringstream stored;

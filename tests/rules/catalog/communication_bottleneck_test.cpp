@@ -39,7 +39,7 @@ TEST(CommunicationBottleneck, IsUnknownWithoutSteps) {
   EXPECT_EQ(Judge(kRule, MakeJob(none)).verdict.sentence, "no steps reported");
 }
 
-// DDP sends in the backward pass: that little is seen there proves nothing. Much does.
+// DDP sends in the backward pass: a small share of communication proves nothing, a large one does.
 TEST(CommunicationBottleneck, IsUnknownWhereWaitsAreHidden) {
   Job quiet = Waiting(1), loud = Waiting(32);
   for (Job* job : {&quiet, &loud}) job->facts.ranks[1].hides_communication = true;

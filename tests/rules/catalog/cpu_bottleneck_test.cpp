@@ -74,7 +74,8 @@ TEST(CpuBottleneck, NeedsMoreThanTheThreshold) {
   EXPECT_EQ(Judge(kRule, MakeJob(half)).verdict.kind, VerdictKind::kFinding);
 }
 
-// It fired during the first minutes and was fine from then on: the status stays, the words say so.
+// It fired during the first minutes and was fine from then on: the status stays, and the sentence
+// says so.
 TEST(CpuBottleneck, SaysThatItNoLongerFires) {
   Scenario start = Saturated(0);
   start.stretches = {{1400, 3, 98}, {4000, 95, 20}};
@@ -86,7 +87,7 @@ TEST(CpuBottleneck, SaysThatItNoLongerFires) {
   EXPECT_NE(verdict.sentence.find("The newest scan is not above it."), std::string::npos);
 }
 
-// From the first judged tick on, and its sentence tells of all of it.
+// The finding begins with the first judged tick, and its sentence covers all of it.
 TEST(CpuBottleneck, AFindingIsOfItsWholeStretch) {
   const Job job = MakeJob(Saturated(2000));
   const auto findings = Judge(kRule, job).findings;

@@ -51,7 +51,7 @@ TEST(DataloaderBottleneck, IsUnknownBeforeEnoughSteps) {
             VerdictKind::kFinding);
 }
 
-// A loop that marks its steps and not its loader, or a Keras on TensorFlow.
+// A loop that marks its steps but not its loader, or Keras on TensorFlow.
 TEST(DataloaderBottleneck, IsUnknownWhereNoStepTellsOfData) {
   const auto verdict = Judge(kRule, MakeJob(Steps({{5s, 100, 200ms, 0, 0}}))).verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
@@ -100,7 +100,7 @@ TEST(DataloaderBottleneck, IsNotFooledByHostileSteps) {
   job.ranks[0].steps[3].wall = 0s;
   job.ranks[0].steps[4].wall = -5s;
   job.ranks[0].steps[5].phases[0] = 1h;   // longer than its step
-  job.ranks[0].steps[6].phases[0] = -1h;  // less than nothing
+  job.ranks[0].steps[6].phases[0] = -1h;  // a negative length
   const auto verdict = Judge(kRule, job).verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kClear);
   EXPECT_EQ(verdict.evidence["ranks"][0]["steps"], 28);

@@ -32,7 +32,7 @@ TEST(Dataloader, FiresForTooFewWorkers) {
   EXPECT_NE(advice.find("pin_memory"), std::string::npos) << advice;
 }
 
-// Of the two nodes that are outside of the range each has one.
+// Each of the two nodes outside of the range has a finding.
 TEST(Dataloader, GivesAFindingForEachNode) {
   Scenario scenario;
   scenario.cores = 8;

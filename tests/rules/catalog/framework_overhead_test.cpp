@@ -30,7 +30,7 @@ TEST(FrameworkOverhead, FiresWhenTheTrainingThreadIsBusyAndGpusAreNot) {
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
   ASSERT_EQ(outcome.findings.size(), 1u);
   EXPECT_EQ(outcome.findings[0].subject.node, "node-0");
-  // In the middle of a minute: with the first sample after the first step.
+  // Judging begins in the middle of a minute: with the first sample after the first step.
   EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs) + 5500ms);
 }
 
@@ -81,7 +81,8 @@ TEST(FrameworkOverhead, NeedsMoreThanTheThreshold) {
             VerdictKind::kUnknown);
 }
 
-// Half a minute of it in the job's first minute, which alone is too short to be judged.
+// The overhead lasts half a minute in the job's first minute, which alone is too short to be
+// judged.
 TEST(FrameworkOverhead, FiresWithAFindingAfterAShortFirstMinute) {
   Scenario early = Launching(95);
   early.ranks[0].start = 20s;

@@ -27,7 +27,8 @@ TEST(GpuMemoryIncrease, FiresWhenMemoryJumps) {
             "GPUs fired 1 time in 6 scans, the last 10 min after the first sample.");
   EXPECT_FALSE(outcome.verdict.active);
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
-  // At the samples at which the means differ by 5 points: from the second to the eighteenth.
+  // The rule fires while the means differ by more than 5 points: from the second to the eighteenth
+  // sample.
   const Json& gpus = outcome.verdict.evidence["gpus"];
   EXPECT_EQ(gpus[1]["firing_samples"], 17);
   EXPECT_DOUBLE_EQ(outcome.verdict.share, 17 / (2 * gpus[1]["judged_samples"].get<double>()));
@@ -47,7 +48,7 @@ TEST(GpuMemoryIncrease, IsClearForSmallSlowOrFallingChanges) {
   EXPECT_EQ(Judge(kRule, MakeJob(slow)).verdict.kind, VerdictKind::kClear);
 }
 
-// Without a threshold it must have risen, as far as its sentence can tell.
+// Without a threshold any rise fires that is not 0.0 in the sentence.
 TEST(GpuMemoryIncrease, IsClearForNoRiseAtAll) {
   const Json any = {{"increase", 0}};
   EXPECT_EQ(Judge(kRule, MakeJob(Jumps(20, 20.02, 1200)), any).verdict.kind, VerdictKind::kClear);

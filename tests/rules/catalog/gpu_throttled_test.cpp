@@ -36,7 +36,7 @@ TEST(GpuThrottled, FiresForAGpuThatHeatHoldsDown) {
   EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs));
 }
 
-// Held down while it warmed up, before a process connected and after.
+// The clocks were held down while the job warmed up, before a process connected and after.
 TEST(GpuThrottled, DoesNotJudgeTheStart) {
   Scenario warm = Held(0, 0);
   warm.extras[2].value = [](auto, auto tick) { return tick < 200 ? 100.0 : 0.0; };

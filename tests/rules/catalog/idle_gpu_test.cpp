@@ -55,7 +55,7 @@ TEST(IdleGpu, DoesNotCountTheStartOfTheJob) {
   EXPECT_EQ(Judge(kRule, MakeJob(slow)).verdict.kind, VerdictKind::kFinding);
 }
 
-// With steps it is what was not used in them.
+// With steps only the use during the steps counts.
 TEST(IdleGpu, CountsFromTheFirstStep) {
   Scenario warm = Four(3000, kNever);
   warm.extras[0].value = [](auto, auto tick) { return tick < 100 ? 50.0 : 0.0; };

@@ -33,7 +33,7 @@ TEST(LoadBalancing, FiresAndNamesThePairAndTheGpuThatNeverWorked) {
   EXPECT_EQ(outcome.findings[0].from, FromMicros(kOriginUs) + 500s);  // the first judged sample
 }
 
-// 99 and 100 % count as all others do.
+// 99 and 100 % count as all other percentages do.
 TEST(LoadBalancing, IsClearWhenTheUseIsAlike) {
   EXPECT_EQ(Judge(kRule, MakeJob(Uneven(4, 100, 99))).verdict.kind, VerdictKind::kClear);
   EXPECT_EQ(Judge(kRule, MakeJob(Uneven(4, 80, 60))).verdict.kind, VerdictKind::kClear);
@@ -89,7 +89,7 @@ TEST(Workloads, AreAsFarApartAsTheAreaBetweenThem) {
   EXPECT_FALSE(half.NeverWorked());
 }
 
-// Of 512 GPUs the one that is apart is found among those that are compared.
+// The one GPU of 512 that is apart is among the compared ones.
 TEST(Workloads, CompareOfManyGpusThoseThatAreFar) {
   std::vector<Workload> workloads(512);
   std::vector<std::pair<Subject, const Workload*>> gpus;

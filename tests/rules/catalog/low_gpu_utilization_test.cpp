@@ -15,7 +15,7 @@ Scenario Idle(std::size_t ticks, std::size_t nodes, std::size_t gpus) {
   return scenario;
 }
 
-// The counts of real jobs: one trigger for each GPU in each scan after the first 1,000 samples.
+// Counts as in real jobs: one trigger for each GPU in each scan after the first 1,000 samples.
 TEST(LowGpuUtilization, TriggersAsOftenAsTheCloudDebugger) {
   const struct {
     std::size_t ticks, nodes, gpus;
@@ -76,7 +76,7 @@ TEST(LowGpuUtilization, FiresForAGpuThatSwings) {
   EXPECT_NE(outcome.verdict.sentence.find("swings between busy and idle"), std::string::npos);
 }
 
-// Its median is 96 %, and it loses more than a third of its time.
+// The GPU's median is 96 %, and it loses more than a third of its time.
 TEST(LowGpuUtilization, ASwingingGpuLosesItsMean) {
   Scenario swings = Idle(0, 1, 1);
   swings.stretches.clear();

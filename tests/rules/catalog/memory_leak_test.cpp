@@ -63,7 +63,7 @@ TEST(MemoryLeak, IsClearWhenItIsFlatSlowOrNotSteady) {
   }
 }
 
-// Rising, but the job is over long before.
+// The memory rises, but the job is over long before it is full.
 TEST(MemoryLeak, IsClearWhenItIsFullAfterTheHorizon) {
   const Scenario leaks = Course(2, kLeaks, kFlat);
   EXPECT_EQ(Judge(kRule, MakeJob(leaks), {{"horizon", 8}}).verdict.kind, VerdictKind::kClear);

@@ -35,8 +35,8 @@ TEST(NetworkBottleneck, IsClearWhenTheGpuIsBusyOrTheLinkIsNotFull) {
   EXPECT_EQ(Judge(kRule, MakeJob(Receives(20, 0.5 * kGigabit))).verdict.kind, VerdictKind::kClear);
 }
 
-// Without a speed it is what the interface once sustained: of 50 MB/s 47 are full, 20 are not, and
-// what is no real traffic never is.
+// Without a speed the interface is taken to carry the most that it once sustained: with 50 MB/s, 47
+// are full and 20 are not; an interface without real traffic is never full.
 TEST(NetworkBottleneck, GoesByTheMostThatWasSustainedWhereTheSpeedIsNotKnown) {
   const auto after = [](double first, double later) {
     Scenario scenario = Receives(20, 0);

@@ -27,7 +27,7 @@ TEST(OverallSystemUsage, TellsTheUsageOfEachNode) {
                                    {"min", 40.0}}));
   EXPECT_EQ(nodes[0]["gpu"]["p50"], 80.0);
   EXPECT_EQ(nodes[1]["io_wait"]["max"], 30.0);
-  EXPECT_TRUE(nodes[0]["gpu_memory"].is_null());  // nobody measured it
+  EXPECT_TRUE(nodes[0]["gpu_memory"].is_null());  // it was not measured
 }
 
 TEST(OverallSystemUsage, CountsBytesAndRates) {

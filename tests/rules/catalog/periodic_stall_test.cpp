@@ -38,7 +38,7 @@ Job Stalling(std::size_t steps, const std::function<More(std::int64_t, std::mt19
   return job;
 }
 
-// Every `each` steps, from step `from` on, `by` longer in its checkpoint.
+// Every `each` steps from step `from` on, a checkpoint makes a step longer by `by`.
 auto Every(std::int64_t each, Duration by, std::int64_t from = 0,
            Phase phase = Phase::kCheckpoint) {
   return [=](std::int64_t number, auto&) {
@@ -204,7 +204,7 @@ TEST(PeriodicStall, SaysWhatTheHostDidMore) {
   }
 }
 
-// What a rank did for longer than a day, with a rhythm that comes, goes, and comes again.
+// The runs of a rank over more than a day, with a rhythm that comes, goes, and comes again.
 TEST(Rhythms, KeepAsMuchOfADayAsOfAnHour) {
   Rhythms rhythms;
   std::mt19937_64 random(1);
@@ -226,7 +226,7 @@ TEST(Rhythm, SaysWhatTheHostDidInMostOfTheNewestBeats) {
   constexpr unsigned kWrites = HostActivity::kSeen | HostActivity::kWrite;
   Rhythm rhythm;
   EXPECT_EQ(rhythm.Signs(), 0u);
-  rhythm.Tell(0);  // no samples of it
+  rhythm.Tell(0);  // the host was not seen
   EXPECT_EQ(rhythm.Signs(), 0u);
   for (int i = 0; i < 500; ++i) rhythm.Tell(HostActivity::kSeen | HostActivity::kSend);
   EXPECT_EQ(rhythm.Signs(), HostActivity::kSeen | HostActivity::kSend);

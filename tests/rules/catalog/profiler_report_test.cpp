@@ -38,7 +38,7 @@ struct Stage {
   double thread = 20;  // CPU use of the training thread
 };
 
-constexpr double kQuiet = 30;  // of a core
+constexpr double kQuiet = 30;  // percent of a core
 
 const Stage kStages[] = {
     {"raw_data_input", {0, 20, kQuiet, 5, 60}, Phase::kData, 75},

@@ -40,7 +40,7 @@ TEST(StepOutlier, FiresWhenThereAreTooMany) {
   EXPECT_TRUE(outcome.verdict.active);
   EXPECT_FALSE(outcome.findings.empty());
   EXPECT_LE(rank["longest_steps"].size(), 20u);
-  // One step in 200, but 21 times as long.
+  // One step in 200 is 21 times as long.
   EXPECT_NEAR(outcome.verdict.share, 2.1 / (2.1 + 19.9), 0.01);
   EXPECT_GE(outcome.verdict.share, rank["cost"]);
 }

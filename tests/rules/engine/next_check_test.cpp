@@ -1,4 +1,4 @@
-// A rule that has not fired yet is looked at between its scans.
+// A rule that has not fired yet is checked between its scans.
 
 #include "rules/engine/next_check.h"
 
@@ -12,7 +12,7 @@
 namespace stepscope::scenarios {
 namespace {
 
-// A job that is fine until a tick from which on the rule would fire, had it a scan there.
+// A job that is fine until a tick from which on a scan would fire.
 struct Crossing {
   std::string_view rule;
   std::vector<Stretch> stretches;

@@ -71,7 +71,7 @@ TEST(Params, TakesNoTimeWhereNoneIsAllowed) {
   EXPECT_NE(Refusal(LowGpu(), {{"patience", "-1s"}}), "accepted");
 }
 
-// Also when the other one is the default.
+// The check holds also when the other parameter is the default.
 TEST(Params, RefusesThresholdsThatContradictEachOther) {
   EXPECT_EQ(Refusal(*FindRule("DataloaderBottleneck"), {{"moderate", 30}}),
             "DataloaderBottleneck: moderate is 30, but must not be above threshold, which is 20 %");

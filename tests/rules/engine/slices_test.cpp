@@ -1,4 +1,4 @@
-// How a job was sliced never changes what a rule says of it.
+// The slicing of a job never changes a rule's verdict.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace stepscope::scenarios {
 namespace {
 
-// Small windows, so that a short job has all parts of a long one.
+// Parameters with small windows, so that a short job has all parts of a long one.
 Json SmallParameters(const RuleType& rule) {
   if (rule.name == "LowGPUUtilization") return {{"window", 100}, {"patience", 150}};
   if (rule.name == "BatchSize") return {{"window", 100}, {"patience", 150}};
@@ -29,7 +29,7 @@ Json SmallParameters(const RuleType& rule) {
   return small;
 }
 
-// Around a level that moves every 150 ticks, with samples left out.
+// Values around a level that moves every 150 ticks, with missing samples.
 auto Swings(std::uint64_t seed, double level, double by) {
   return [=](std::size_t node, std::size_t tick) -> std::optional<double> {
     std::mt19937_64 random(seed * 1000 + node * 77 + tick / 150);
@@ -122,7 +122,7 @@ TEST_P(Slices, StateComesBackWholeOrNotAtAll) {
   EXPECT_FALSE(replay.NewFold()->Load(state + '\0').ok());
 }
 
-// Nobody knows what it says then; but it says so, or is sound.
+// A damaged state either does not load, or is sound.
 TEST_P(Slices, StateWithAWrongByteHarmsNothing) {
   const Job job = MakeJob(Eventful(1));
   Replay replay(GetParam(), job, SmallParameters(GetParam()));

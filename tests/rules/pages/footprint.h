@@ -14,7 +14,7 @@ struct Drawn {
   double divisor = 1;
 };
 
-// A row of a picture. Without lines it is steps: of `rank`, with the part that is `phase` apart.
+// A row of a picture. Without lines it shows the steps of `rank`, with `phase` set off.
 struct Panel {
   std::string title;  // with its unit
   std::vector<Drawn> lines = {};
@@ -23,8 +23,8 @@ struct Panel {
   Phase phase = Phase::kOther;
 };
 
-// A job in which a rule fires (or, for one that never does, that it reports of), and what of it is
-// to be seen.
+// A job in which a rule fires (or that it reports on, for a rule that never fires), and the rows of
+// its picture.
 struct Footprint {
   std::string rule;
   Job job;
@@ -32,7 +32,7 @@ struct Footprint {
   Json parameters = Json::object();
 };
 
-// Of the rules that are judged from samples, and from steps.
+// The footprints of rules that are judged from samples, and from steps.
 std::vector<Footprint> HostFootprints();
 std::vector<Footprint> StepFootprints();
 

@@ -27,7 +27,7 @@ Scenario Life(std::vector<Stretch> stretches, std::vector<Extra> extras = {}) {
   Scenario scenario;
   scenario.stretches = std::move(stretches);
   scenario.extras = std::move(extras);
-  scenario.ranks = {{20s, 1}};  // that there are steps says when the initialisation is over
+  scenario.ranks = {{20s, 1}};  // the first step ends the initialisation
   return scenario;
 }
 

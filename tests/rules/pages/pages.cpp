@@ -68,7 +68,7 @@ std::string Needs(const RuleType& rule) {
   return text;
 }
 
-// How a job gets the rule that it does not have by itself.
+// How a job gets a rule that it does not have by default.
 std::string Given(const RuleType& rule, const Json& parameters) {
   if (rule.name != CustomRule().name) return "";
   const Json one = {{"name", "HotGpu"}, {"rule", rule.name}, {"parameters", parameters}};

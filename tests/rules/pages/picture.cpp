@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kWidth = 760, kLeft = 56, kRight = 40, kPanel = 116, kTop = 26, kGap = 22;
 constexpr double kBottom = 40, kPlot = kWidth - kLeft - kRight;
-constexpr std::size_t kColumns = 346;  // what is drawn apart: two units each
+constexpr std::size_t kColumns = 346;  // columns of two units each
 
 // The colours of the web page (web/src/palette.ts).
 constexpr std::string_view kStyle = R"(<style>
@@ -28,7 +28,7 @@ text{fill:#a4afbb}.title{fill:#e6eaee}.grid{color:#2c3540}.limit{color:#f0b429}
 }
 </style>
 )";
-// Least, mean and most of what falls into a column of the picture.
+// Least, mean and greatest of the values in a column of the picture.
 struct Bucket {
   double least = 0, most = 0, sum = 0, part = 0;
   int count = 0;
@@ -181,7 +181,8 @@ class Drawing {
     DrawName(Format("s{} line", which), panel.lines[which].label, lines.size() - which, base);
   }
 
-  // In the title's row, the last of them at its end, so that it never covers what it names.
+  // The legend stands in the title's row, with its last entry at the end, so that it never covers
+  // the lines.
   void DrawName(const std::string& look, const std::string& name, std::size_t from_end,
                 double base) {
     const double x = kWidth - kRight - static_cast<double>(from_end) * 120 + 20;

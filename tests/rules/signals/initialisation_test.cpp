@@ -47,7 +47,7 @@ TEST(Initialisation, GivesUpOnAProcessThatNeverSteps) {
   EXPECT_EQ(start.Observe("a", At(20 * 60)), Tick::kJudged);
 }
 
-// Nobody can know from the first tick that a process will connect.
+// The first ticks do not show that a process will connect later.
 TEST(Initialisation, WithoutPatienceIsOverAnewWithTheFirstStep) {
   JobFacts facts;
   facts.first_rank = At(2);
