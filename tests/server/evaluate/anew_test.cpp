@@ -45,7 +45,7 @@ TEST_F(JudgedAnew, AStateOfAnotherShapeLosesNothing) {
                     ->Query(Format("update rule_states set {} where rule_config_id = $1", shape),
                             {before.evaluated.task.rule_config_id})
                     .ok());
-    // Of a fold that numbered its findings in another way.
+    // Findings of a fold that numbered them in another way.
     ASSERT_TRUE(
         connection_->Execute("update findings set finding = finding + 1000, sentence = 'old'")
             .ok());
@@ -61,7 +61,7 @@ TEST_F(JudgedAnew, AStateOfAnotherShapeLosesNothing) {
   EXPECT_EQ(Count("select count(*) from deliveries"), 1);
 }
 
-// While it catches up it says less than before; nobody is told of that.
+// While a rule catches up its verdict is older than before; no alert is sent for that.
 TEST_F(JudgedAnew, TellsNothingTwiceInManyTurns) {
   StoreUntil(9000);
   stored_.EndJob();
@@ -78,7 +78,7 @@ TEST_F(JudgedAnew, TellsNothingTwiceInManyTurns) {
   EXPECT_EQ(Count("select count(*) from deliveries"), told);
 }
 
-// Two versions of the program that take turns, or a fold that does not load what it saves.
+// Two versions of the program take turns, or a fold does not load its own state.
 TEST_F(JudgedAnew, ComesToAnEnd) {
   StoreUntil(500);
   Evaluate(stored_.job_id(), kGpuRule, After(500));
@@ -112,7 +112,7 @@ TEST_F(JudgedAnew, AsOftenAsAnOlderVersionSaved) {
   EXPECT_EQ(Count("select count(*) from deliveries"), 1);
 }
 
-// It does not know of `saved` when it begins a rule anew for other parameters.
+// The older program does not clear `saved` when it begins a rule anew for other parameters.
 TEST_F(JudgedAnew, FromTheBeginWhereAnOlderVersionChangedParameters) {
   StoreUntil(500);
   Evaluate(stored_.job_id(), kGpuRule, After(500));
@@ -130,7 +130,7 @@ TEST_F(JudgedAnew, SaysWhatWasRemovedBefore) {
       connection_->Query("update jobs set samples_from_us = $1", {ToMicros(After(200))}).ok());
   ASSERT_TRUE(
       connection_->Query("delete from frames where to_us < $1", {ToMicros(After(200))}).ok());
-  // One that had seen it goes on.
+  // A rule that had seen the start continues.
   EXPECT_EQ(Evaluate(stored_.job_id(), kGpuRule, After(500)).evaluated.verdict,
             before.evaluated.verdict);
   for (const std::string rule : {kGpuRule, "MaxInitializationTime"}) {
@@ -144,7 +144,7 @@ TEST_F(JudgedAnew, SaysWhatWasRemovedBefore) {
       EXPECT_EQ(verdict["evidence"]["removed_until"], ToRfc3339(After(200)));
     }
   }
-  // Nobody knows any more how long the initialisation took.
+  // The length of the initialisation is not known any more.
   EXPECT_EQ(State(stored_.job_id(), "MaxInitializationTime").verdict["kind"], "unknown");
 }
 

@@ -70,7 +70,7 @@ TEST_F(ChangedRule, AnEvaluationUnderWayIsThrownAway) {
   EXPECT_EQ(Events(), "");
 }
 
-// It had found issues and was at it; with other parameters there are none.
+// The rule had found issues and was active; with other parameters there are none.
 TEST_F(ChangedRule, TellsThatItNoLongerFires) {
   Evaluate(stored_.job_id(), kGpuRule, After(150));
   ASSERT_EQ(StatusNow(), RuleStatus::kIssuesFound);
@@ -81,7 +81,7 @@ TEST_F(ChangedRule, TellsThatItNoLongerFires) {
   EXPECT_EQ(StatusNow(), RuleStatus::kInProgress);
   EXPECT_EQ(Events(), "rule.issues_found rule.cleared");
   EXPECT_EQ(ListFindings(*connection_, stored_.job_id(), kGpuRule, "", 100)->total, 0);
-  // And once more, that it does: that is news again.
+  // The rule fires once more: an alert is sent again.
   Change({{"window", 100}, {"patience", 150}});
   Evaluate(stored_.job_id(), kGpuRule, After(150));
   EXPECT_EQ(Events(), "rule.issues_found rule.cleared rule.issues_found");

@@ -40,7 +40,7 @@ TEST_F(EarlierRuns, OfItsGroupWereFaster) {
   for (const char* name : {"one", "two", "three", "four"}) {
     EXPECT_EQ(Run(name, "nightly", 100ms).evaluated.status, RuleStatus::kNoIssuesFound) << name;
   }
-  // None of them has ended before it.
+  // None of the runs ended before the job was made.
   EXPECT_EQ(Run("beside", "nightly", 130ms).evaluated.status, RuleStatus::kNoIssuesFound);
   for (const char* name : {"one", "two", "three", "four"}) EndBefore(name);
   const Turn slower = Run("slower", "nightly", 130ms);
@@ -63,7 +63,7 @@ TEST_F(EarlierRuns, AreKnownToAPreview) {
   EXPECT_EQ(preview->verdict["sentence"], Sentence(turn));
 }
 
-// What it is compared with stays, whatever ends later.
+// A job is compared with the same runs to its end, whatever ends later.
 TEST_F(EarlierRuns, AreKnownWhenTheRuleBegins) {
   Run("slow", "nightly", 120ms);
   EndBefore("slow");

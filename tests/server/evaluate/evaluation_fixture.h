@@ -37,7 +37,7 @@ class Evaluation : public testing::Test {
     EXPECT_TRUE(due.ok()) << due.error().message;
     return *ClaimRuleTasks(*connection_, "test", 100, 30s);
   }
-  // One turn of a rule, at the given time of the service; written.
+  // One turn of a rule, at the given time of the service; the outcome is written.
   Turn Evaluate(std::int64_t job_id, const std::string& rule, Time now) {
     const auto tasks = ClaimAll(job_id);
     const auto rows = ListRuleStates(*connection_, job_id);
@@ -58,7 +58,7 @@ class Evaluation : public testing::Test {
     ADD_FAILURE() << "no task for " << rule;
     return {};
   }
-  // Until the rule's last turn.
+  // Makes turns of the rule until its last.
   Turn Finish(std::int64_t job_id, const std::string& rule, Time now) {
     for (int turn = 0; turn < 100; ++turn) {
       const Turn done = Evaluate(job_id, rule, now);
@@ -69,7 +69,7 @@ class Evaluation : public testing::Test {
     return {};
   }
 
-  // One turn of all rules but one, together; written.
+  // One turn of all rules but one, together; the outcomes are written.
   void EvaluateAll(std::int64_t job_id, Time now, const std::string& but) {
     auto tasks = ClaimAll(job_id);
     const auto rows = ListRuleStates(*connection_, job_id);
@@ -107,7 +107,7 @@ class Evaluation : public testing::Test {
   EvaluationOptions options_;
 };
 
-// The stored verdict says what the rule's fold does; one that sums up adds what others say.
+// The stored verdict is that of the rule's fold; a rule that sums up adds the others.
 inline bool Says(const Json& stored, const Verdict& alone, const RuleType& rule) {
   if (!stored.contains("sentence")) return false;
   if (!rule.sums_up) {

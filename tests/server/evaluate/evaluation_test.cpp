@@ -4,7 +4,7 @@
 namespace stepscope::scenarios {
 namespace {
 
-// Watching a job live, in any pieces, tells what replaying it tells.
+// Judging a job live, in any pieces, gives the verdict of a replay.
 TEST_F(Evaluation, LivePiecesTellWhatTheWholeJobTells) {
   const Job job = MakeJob(Small());
   for (const RuleType& rule : Catalog()) {
@@ -92,7 +92,7 @@ TEST_F(Evaluation, LeavesOutASilentNodeAndNamesIt) {
   EXPECT_NE(turn.evaluated.detail.find("Node node-1 is left out: silent since"), std::string::npos)
       << turn.evaluated.detail;
   EXPECT_EQ(WatermarkOf(turn.evaluated.saved)->scans, 3);
-  // It comes back: what lies before the last scan is too late, the rest is judged.
+  // The node comes back: its ticks from before the last scan are too late, later ones are judged.
   stored.StoreTicks(1, After(200));
   stored.Seen(1, After(200));
   turn = Evaluate(stored.job_id(), kGpuRule, After(200));
@@ -113,7 +113,7 @@ TEST_F(Evaluation, AnEndedNodeHoldsNobodyUp) {
   EXPECT_EQ(turn.evaluated.detail.find("left out"), std::string::npos) << turn.evaluated.detail;
 }
 
-// A clock that stands in 1970 holds nobody up, and decades without ticks cost nothing.
+// A node whose clock is in 1970 delays no other, and decades without ticks cost nothing.
 TEST_F(Evaluation, SurvivesClocksThatAreDecadesOff) {
   Job job = MakeJob(Small());
   for (std::size_t i = 0; i < job.nodes[1].at_us.size(); ++i) {
@@ -144,7 +144,7 @@ TEST_F(Evaluation, DoesLargeWorkInManyTurns) {
   EXPECT_EQ(last.evaluated.verdict["sentence"], Judge(kGpuRule, job, parameters).verdict.sentence);
 }
 
-// A turn that takes only some of the steps shows no tick from behind them.
+// A turn that takes only some of the steps shows no tick from after them.
 TEST_F(Evaluation, ManyTurnsTellWhatOneTells) {
   const Job job = MakeJob(Small());
   options_.feed.steps = 1;

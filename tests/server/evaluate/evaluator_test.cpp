@@ -42,7 +42,7 @@ class EvaluatorRuns : public testing::Test {
     }
     return {};
   }
-  // Waits until the rule has the status; says whether it came.
+  // Waits until the rule has the status; returns whether it came.
   bool Becomes(std::int64_t job_id, const std::string& rule, RuleStatus status) {
     return Comes([&] { return State(job_id, rule).status == status; });
   }
@@ -103,7 +103,7 @@ TEST_F(EvaluatorRuns, SeveralEvaluatorsChangeEachStatusOnce) {
   for (const auto& job : jobs) job->EndJob();
   EXPECT_TRUE(
       Comes([&] { return Count("select count(*) from rule_tasks where state <> 'done'") == 0; }));
-  // DataloaderBottleneck, and the report that says so.
+  // DataloaderBottleneck fires, and the report that sums it up.
   EXPECT_EQ(Count("select count(*) from rule_states where status = 'IssuesFound'"), 5 * 2);
   EXPECT_EQ(Count("select count(*) from rule_states where status = 'NoIssuesFound'"),
             std::ssize(Catalog()) * 5 - 5 * 2);
@@ -133,7 +133,7 @@ TEST_F(EvaluatorRuns, APoisonedRuleEndsInErrorAndStopsNoOther) {
   stored.EndJob();
   const auto evaluator = Start();
   EXPECT_TRUE(Becomes(stored.job_id(), "DataloaderBottleneck", RuleStatus::kIssuesFound));
-  // The waits between the attempts are not the test's business.
+  // Skips the waits between the attempts.
   const auto failed = [&](const char* rule) {
     EXPECT_TRUE(
         connection_->Execute("update rule_tasks set due_us = 0 where state = 'ready'").ok());

@@ -1,4 +1,4 @@
-// What a rule would say is what it says.
+// The preview of a rule is the verdict that it reaches.
 
 #include "server/evaluate/preview.h"
 #include "tests/server/evaluate/evaluation_fixture.h"
@@ -60,7 +60,7 @@ TEST_F(Previewed, StoresNothing) {
   EXPECT_EQ(before, after);
 }
 
-// The clock says that each look takes a second.
+// A clock on which a second passes with each reading.
 class SlowClock : public test::FakeClock {
  public:
   using FakeClock::FakeClock;

@@ -1,4 +1,4 @@
-// What the rule that sums up says of the others.
+// The verdict of the rule that sums up the others.
 
 #include "server/evaluate/summing_up.h"
 
@@ -61,14 +61,14 @@ TEST_F(SummingUp, GoesByTheTurnThatARuleHadJustNow) {
   EXPECT_EQ(Summed(fires).share, 0.75);
 }
 
-// What is left of a verdict that never was, or of one with other members, is calm.
+// A missing verdict, or one with other members, counts as inactive.
 TEST_F(SummingUp, AVerdictThatSaysNothingIsNotActive) {
   Store(kGpuRule, Json::object());
   EXPECT_FALSE(Summed({}).active);
   EXPECT_EQ(Summed({}).share, 0);
 }
 
-// Two of them would keep each other firing, and neither would end.
+// Two rules that sum up would keep each other firing, and neither would end.
 TEST_F(SummingUp, AnotherOneThatSumsUpDoesNotCount) {
   const NewJob::Rule again = {"again", "ProfilerReport", Json::object()};
   ASSERT_TRUE(AddRules(*connection_, stored_.job_id(), {&again, 1}, 1).ok());

@@ -21,7 +21,7 @@ TEST_F(RulesTogether, AStateOfAnotherShapeIsJudgedAnew) {
   }
 }
 
-// Time passes while the fourth rule has its turn, and at no other moment.
+// A clock on which time passes only while the fourth rule has its turn.
 class SlowRuleClock : public Clock {
  public:
   Time Now() const override { return After(60); }
@@ -46,8 +46,8 @@ TEST_F(RulesTogether, ATurnThatTakesTooLongIsAFaultOfItsRuleAlone) {
   EXPECT_NE(errors[0].find(" took 61 s for "), std::string::npos) << errors[0];
 }
 
-// The rules of a job share what they read; each says what it would say alone, also when one of them
-// lags behind the others or has to begin anew.
+// The rules of a job share their reads; each reaches the verdict that it would reach alone, also
+// when one of them lags behind the others or has to begin anew.
 TEST_F(RulesTogether, RulesTogetherSayWhatEachSaysAlone) {
   const Job job = MakeJob(Small());
   StoredJob stored(*connection_, job, kSmallParameters);
@@ -105,7 +105,7 @@ TEST_F(RulesTogether, TheReportEndsLast) {
   EXPECT_EQ(State(stored.job_id(), "ProfilerReport").status, RuleStatus::kIssuesFound);
 }
 
-// What is read of a job does not grow with the number of its rules.
+// The number of reads does not grow with the number of a job's rules.
 TEST_F(RulesTogether, RulesThatStandAtTheSamePlaceReadOnce) {
   const Job job = MakeJob(Small(1));
   StoredJob stored(*connection_, job);

@@ -12,7 +12,7 @@ namespace {
 using Values = std::vector<std::int64_t>;
 constexpr double kShares[] = {0, 0.05, 0.5, 0.95, 0.99, 1};
 
-// By nearest rank, the long way.
+// The percentile by nearest rank, the slow way.
 std::int64_t Naive(Values values, double share) {
   std::ranges::sort(values);
   const double rank = std::ceil(share * static_cast<double>(values.size()));

@@ -1,4 +1,4 @@
-// What bins tell of wall times is near what the wall times tell.
+// Figures from bins are close to those from the wall times themselves.
 
 #include "server/report/measure/step_walls.h"
 
@@ -38,7 +38,7 @@ std::vector<Step> Draws(const Shape& shape, std::size_t count, std::mt19937_64& 
   return steps;
 }
 
-// The same steps one by one, and as blocks with some left over.
+// Adds equal steps one by one, and as blocks with some steps left over.
 struct Both {
   StepWalls exact, binned;
 
@@ -72,7 +72,7 @@ TEST(StepWalls, PercentilesOfBinsAreWithinTheError) {
   }
 }
 
-// As many below an edge as below some other edge within the width of a bin.
+// The count below an edge is the exact count below an edge within the width of a bin.
 TEST(StepWalls, CountsBelowAnEdgeAreThoseOfOneNearby) {
   std::mt19937_64 dice(2);
   for (const Shape& shape : kShapes) {

@@ -27,7 +27,7 @@ TEST_F(GatherTest, AJobOfSixteenGpusHasAllSections) {
   for (const auto& phase : report.phases.phases) shares += phase.share_percent;
   EXPECT_NEAR(shares, 100, 0.1);
   EXPECT_GT(report.diagnosis["budget"].size(), 2u);
-  EXPECT_EQ(report.rules.size() + 1, Catalog().size());  // all but the one that sums up
+  EXPECT_EQ(report.rules.size() + 1, Catalog().size());  // all but the rule that sums up
 }
 
 TEST_F(GatherTest, RulesComeByTriggersAndTheUnjudgedLast) {
@@ -161,7 +161,7 @@ TEST_F(GatherTest, TheTableOfUsageHasWhatWasSentInAll) {
   EXPECT_NE(table.find(">" + FormatBytes(sent) + "</td></tr>"), table.npos) << FormatBytes(sent);
 }
 
-// Only the first eight have pictures.
+// Only the first eight nodes have pictures.
 TEST_F(GatherTest, NodesAreInTheOrderInWhichPeopleCount) {
   Judge(MakeJob(Small(12)), true);
   const Report report = Gather();

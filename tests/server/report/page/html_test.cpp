@@ -18,7 +18,7 @@ std::size_t CountOf(const std::string& text, std::string_view part) {
   return count;
 }
 
-// All that a report is made of; nothing of it runs or loads anything.
+// The elements that a report may have; none of them runs or loads anything.
 constexpr std::string_view kTags[] = {
     "html",    "head",    "meta",  "title", "style", "body", "main",   "header",     "footer",
     "nav",     "section", "h1",    "h2",    "h3",    "h4",   "p",      "a",          "b",
@@ -40,7 +40,7 @@ class HtmlTest : public ReportTest {
     }
     EXPECT_EQ(tag.find("href=\"javascript:"), tag.npos) << tag;
   }
-  // Whatever it is about: nothing runs, nothing is loaded, all is closed.
+  // Checks a report of any job: nothing runs, nothing is loaded, all elements are closed.
   static void ExpectHarmless(const std::string& html) {
     EXPECT_TRUE(html.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"));
     for (auto at = html.find('<', 2); at != html.npos; at = html.find('<', at + 1)) {
@@ -175,7 +175,7 @@ TEST(Markup, EscapesTextAndAttributes) {
   EXPECT_EQ(Element("br", Markup()).text(), "<br/>");
 }
 
-// Of text beside tables, in pixels as the last rule that names it has it.
+// The font size of text beside tables, in pixels, by the last CSS rule that names it.
 int PrintedSize(std::string_view css, std::string_view name) {
   const std::string_view sheet = css.substr(css.find("@media print"));
   for (auto at = sheet.find(name); at != sheet.npos; at = sheet.find(name, at + 1)) {
@@ -215,7 +215,7 @@ TEST(Style, OnPaperAPictureStaysWithItsHeading) {
   EXPECT_NE(ReportStyle().find(",.lead,"), std::string_view::npos);
 }
 
-// They are measured for contrast and for colour-blind eyes there.
+// The page's colours are measured for contrast and for colour-blind eyes.
 TEST(Style, HasTheColoursOfThePage) {
   std::ifstream file(STEPSCOPE_SOURCE_DIR "/web/src/style.css");
   const std::string page{std::istreambuf_iterator<char>(file), {}};

@@ -45,7 +45,7 @@ class ReportTest : public Evaluation {
     return scenario;
   }
 
-  // Stores it, and lets all rules have their say until they have seen all of it.
+  // Stores the job, and evaluates all rules until they have seen all of it.
   std::int64_t Judge(const Job& job, bool ended, const std::string& name = "train") {
     StoredJob stored(*connection_, job, Json::object(), name);
     stored.StoreUntil(Time::max());
@@ -59,7 +59,7 @@ class ReportTest : public Evaluation {
     EXPECT_TRUE(report.ok()) << report.error().message;
     return std::move(*report);
   }
-  // Without a shell for tests of outside text.
+  // Runs a statement with bound parameters, for tests of text from outside.
   void Run(const std::string& sql, std::initializer_list<Parameter> parameters = {}) {
     const auto done = connection_->Query(sql, parameters);
     EXPECT_TRUE(done.ok()) << done.error().message;

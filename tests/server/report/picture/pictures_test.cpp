@@ -1,4 +1,4 @@
-// What is drawn, read back from the shapes.
+// The drawn values, read back from the shapes.
 
 #include "server/report/picture/pictures.h"
 
