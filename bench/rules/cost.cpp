@@ -1,6 +1,6 @@
-// What a rule costs: samples and steps a second on one core when a whole job is folded, and the CPU
-// time of one evaluation (state read, two seconds of data, judged, state written) of a job that is
-// an hour old, and of one that is a day old. One line of JSON for each rule.
+// The cost of a rule: samples and steps a second on one core when a whole job is folded, and the
+// CPU time of one evaluation (state read, two seconds of data, judged, state written) of a job that
+// is an hour old, and of one that is a day old. One line of JSON for each rule.
 
 #include <iostream>
 
@@ -50,7 +50,7 @@ class RuleCost {
     return ToSeconds(ThreadCpuTime() - began);
   }
 
-  // Of a job that is `age` hours old.
+  // The CPU time of an evaluation of a job that is `age` hours old.
   double EvaluationSeconds(const std::string& saved, int age) {
     hour_.MoveTo(age * kHour);
     std::string state = saved;
@@ -69,7 +69,7 @@ class RuleCost {
   const JobFacts facts_ = TrainingHour::Facts();
   const Params params_;
   TrainingHour hour_;
-  std::size_t verdict_bytes_ = 0;  // read, so that judging is not left out by the compiler
+  std::size_t verdict_bytes_ = 0;  // keeps the compiler from removing the judging
 };
 
 int Main(std::span<const char* const> words) {

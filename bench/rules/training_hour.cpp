@@ -26,7 +26,7 @@ std::size_t DevicesOf(DeviceKind kind) {
   }
 }
 
-// Of about the same length, each with its phases; now and then one that waits for data.
+// Makes steps of about equal length, each with its phases; now and then a step waits for data.
 std::vector<Step> MakeSteps(int rank) {
   std::mt19937_64 random(static_cast<std::uint64_t>(rank));
   const auto part = [&random](double of_step, double noise) {
