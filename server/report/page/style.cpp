@@ -1,6 +1,6 @@
 // The style sheet of a report. Its colours are taken from web/src/palette.ts and style.css, where
-// they are measured for contrast and for colour-blind eyes; tests/server/report/page/html_test.cpp
-// compares them.
+// they are measured for contrast and for colour-blind eyes;
+// tests/server/report/page/report_html_test.cpp compares them.
 
 #include "server/report/page/sections.h"
 
