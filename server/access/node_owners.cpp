@@ -7,24 +7,23 @@ constexpr std::int64_t kOwnerDayUs = 86'400'000'000;
 
 }  // namespace
 
-Result<NodeOwners::Claim> NodeOwners::Ask(const std::string& node, const std::string& name) {
-  if (const auto claim = AskMemory(node, name)) return *claim;
-  const Result<std::string> owner = LookUp(node, name);
+Result<NodeOwners::Claim> NodeOwners::Load(const std::string& node, const std::string& name) {
+  const Result<std::string> owner = LoadOwner(node, name);
   if (!owner) return owner.error();
   if (owner->empty()) return kTooMany;
   Remember(node, *owner);
   return *owner == name ? kOwn : kForeign;
 }
 
-std::optional<NodeOwners::Claim> NodeOwners::AskMemory(const std::string& node,
-                                                       const std::string& name) const {
+std::optional<NodeOwners::Claim> NodeOwners::Recall(const std::string& node,
+                                                    const std::string& name) const {
   const auto owner = Remembered(node);
   if (!owner) return std::nullopt;
   return *owner == name ? kOwn : kForeign;
 }
 
 // "" when it is new and may not become this name's.
-Result<std::string> NodeOwners::LookUp(const std::string& node, const std::string& name) {
+Result<std::string> NodeOwners::LoadOwner(const std::string& node, const std::string& name) {
   Result<Database::Lease> lease = database_.Acquire();
   if (!lease) return lease.error();
   const Result<NodeBinding> stands = LoadNodeBinding(**lease, node);

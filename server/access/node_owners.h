@@ -27,10 +27,11 @@ class NodeOwners {
   NodeOwners(Database& database, const Clock& clock, std::int64_t most_new)
       : database_(database), clock_(clock), most_new_(most_new) {}
 
-  // A node that nobody has is this name's from now on. An error when the database does not answer.
-  Result<Claim> Ask(const std::string& node, const std::string& name);
-  // The same from memory alone; nothing when the database has to be asked.
-  std::optional<Claim> AskMemory(const std::string& node, const std::string& name) const;
+  // From memory alone; nothing when the database has to be asked.
+  std::optional<Claim> Recall(const std::string& node, const std::string& name) const;
+  // From the database: a node that nobody has is this name's from now on. An error when it does not
+  // answer.
+  Result<Claim> Load(const std::string& node, const std::string& name);
 
   // To be called after a binding was deleted: here at once, in other replicas within 30 s.
   void Forget(const std::string& node);
@@ -41,7 +42,7 @@ class NodeOwners {
     SteadyTime put{};
   };
   std::optional<std::string> Remembered(const std::string& node) const;
-  Result<std::string> LookUp(const std::string& node, const std::string& name);
+  Result<std::string> LoadOwner(const std::string& node, const std::string& name);
   void Remember(const std::string& node, const std::string& owner);
 
   Database& database_;

@@ -35,28 +35,18 @@ Senders::Senders(Database& database, const Clock& clock, SendLimits limits)
       pushes_(limits.pushes),
       bytes_(limits.bytes) {}
 
-SendCheck Senders::Check(const Caller& caller, const Sending& sending) {
-  return Check(caller, sending, std::nullopt);
-}
-
-std::optional<SendCheck> Senders::CheckNow(const Caller& caller, const Sending& sending) {
+std::optional<SendCheck> Senders::Check(const Caller& caller, const Sending& sending,
+                                        MayWait may_wait) {
   if (caller.how == Caller::kOpen) return May();
-  const auto claim = owners_.AskMemory(sending.node, caller.name);
-  if (!claim || sending.opens) return std::nullopt;
-  return Check(caller, sending, claim);
-}
-
-// `claim`: of the node, where it is known.
-SendCheck Senders::Check(const Caller& caller, const Sending& sending,
-                         std::optional<NodeOwners::Claim> claim) {
-  if (caller.how == Caller::kOpen) return May();
+  const auto recalled = owners_.Recall(sending.node, caller.name);
+  if (may_wait == MayWait::kNo && (!recalled || sending.opens)) return std::nullopt;
   if (!Covers(caller.scopes, sending.job)) {
     return Refuse("forbidden", Format("the token is not for job {}", Printable(sending.job, 64)));
   }
   if (const Duration wait = Wait(caller, sending); wait > Duration::zero()) {
     return Refuse("too-many-requests", "one token may not send so much", wait);
   }
-  if (SendCheck node = CheckNode(caller, sending.node, claim); !node || *node) return node;
+  if (SendCheck node = CheckNode(caller, sending.node, recalled); !node || *node) return node;
   if (const Duration wait = node_pushes_.Take(sending.node, 1, clock_.Steady());
       wait > Duration::zero()) {
     return Refuse("too-many-requests", "one node may not send so often", wait);
@@ -66,11 +56,11 @@ SendCheck Senders::Check(const Caller& caller, const Sending& sending,
 
 // A certificate is for the node whose name it carries.
 SendCheck Senders::CheckNode(const Caller& caller, const std::string& node,
-                             std::optional<NodeOwners::Claim> known) {
+                             std::optional<NodeOwners::Claim> recalled) {
   if (caller.how == Caller::kCertificate && node != caller.name) {
     return Refuse("node-bound", Format("the certificate is not for node {}", Printable(node, 64)));
   }
-  const Result<NodeOwners::Claim> claim = known ? *known : owners_.Ask(node, caller.name);
+  const Result<NodeOwners::Claim> claim = recalled ? *recalled : owners_.Load(node, caller.name);
   if (!claim) return claim.error();
   if (*claim == NodeOwners::kTooMany) {
     return Refuse("limit-nodes",

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/may_wait.h"
 #include "server/access/caller.h"
 #include "server/access/node_owners.h"
 #include "server/access/rates.h"
@@ -40,22 +41,18 @@ class Senders {
  public:
   Senders(Database& database, const Clock& clock, SendLimits limits = {});
 
-  SendCheck Check(const Caller& caller, const Sending& sending);
+  // Where it may not wait, nothing when the database has to be asked; nothing is counted then.
+  std::optional<SendCheck> Check(const Caller& caller, const Sending& sending, MayWait may_wait);
 
-  // The same without asking the database; nothing, and nothing is counted, when it has to be.
-  std::optional<SendCheck> CheckNow(const Caller& caller, const Sending& sending);
-
-  // The same for a job that is about to be made.
+  // Whether the caller may make this job.
   SendCheck CheckNewJob(Connection& connection, const Caller& caller, const std::string& job) const;
 
   void ForgetNode(const std::string& node) { owners_.Forget(node); }
 
  private:
   Duration Wait(const Caller& caller, const Sending& sending);
-  SendCheck Check(const Caller& caller, const Sending& sending,
-                  std::optional<NodeOwners::Claim> claim);
   SendCheck CheckNode(const Caller& caller, const std::string& node,
-                      std::optional<NodeOwners::Claim> claim);
+                      std::optional<NodeOwners::Claim> recalled);
   SendCheck CheckOpening(const Caller& caller, const std::string& job);
 
   Database& database_;

@@ -81,7 +81,7 @@ class EdgeConnection {
   void Judge(HeadVerdict verdict);
   void Proceed(Progress body);
   void Submit(bool ask);
-  bool AnsweredNow(Task& task);
+  bool AnsweredAtOnce(Task& task);
   void Fault(std::string_view code, std::string detail);
   void AnswerHere(Reply reply, bool close);
   void Send(std::string answer, bool close);

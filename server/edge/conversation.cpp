@@ -81,17 +81,17 @@ void EdgeConnection::Submit(bool ask) {
             .form = exchange_.Form()};
   if (!ask) task.body = exchange_.TakeHold();
   task.request = exchange_.Take();
-  if (!AnsweredNow(task) && !core_.workers.Add(task)) {
+  if (!AnsweredAtOnce(task) && !core_.workers.Add(task)) {
     return Fault("busy", "too many requests wait to be answered");
   }
   Enter(ask ? ConnectionState::kAsking : ConnectionState::kAnswering);
 }
 
 // A few in each turn of the loop: with more, workers are awake anyway, and share them.
-bool EdgeConnection::AnsweredNow(Task& task) {
+bool EdgeConnection::AnsweredAtOnce(Task& task) {
   if (task.ask || !at_once_ || core_.at_once_left <= 0) return false;
   --core_.at_once_left;
-  return core_.workers.AnswerNow(task);
+  return core_.workers.Answer(task, MayWait::kNo);
 }
 
 void EdgeConnection::Take(Done done) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "core/base/may_wait.h"
 #include "core/base/time.h"
 #include "server/edge/http/message.h"
 
@@ -27,7 +28,7 @@ struct HeadVerdict {
   Reply refusal = {};
   std::size_t most_body = 0;  // bytes the body may have, after it was decoded
   Lane lane = Lane::kAll;     // for the answer, or for the question
-  bool at_once = false;       // `answer_now` may be asked before a worker is
+  bool at_once = false;       // the edge's own thread may try to answer before a worker does
   Duration answer_within{};   // how long the answer may take; 0: as the edge's options say
 };
 
@@ -35,8 +36,9 @@ struct HeadVerdict {
 using Respond = std::function<void(Reply)>;
 
 // What answers a request. It may keep `respond` for when the reply is there, so that no worker
-// waits for it meanwhile; one that never comes is a timeout.
-using AnswerRequest = std::function<void(Request, Respond)>;
+// waits for it meanwhile; one that never comes is a timeout. False only where it may not wait and
+// would have to: nothing was done then, and the request is as it was.
+using AnswerRequest = std::function<bool(Request&, const Respond&, MayWait)>;
 
 // What the edge calls for each request. It knows nothing of what they decide; each may change the
 // head (set its caller, drop headers). All are called from several threads at once, and none
@@ -44,10 +46,9 @@ using AnswerRequest = std::function<void(Request, Respond)>;
 struct EdgeHandlers {
   std::function<HeadVerdict(Request& head)> check_head;  // on the edge's own thread: never waits
   std::function<HeadVerdict(Request& head)> ask;         // on a worker: passes or refuses
-  AnswerRequest answer;                                  // on a worker; only what passed
-  // Asked before, on the edge's own thread: answers when it need not wait and is done in some
-  // 100 us. False otherwise: nothing was done then, and the request is as it was.
-  std::function<bool(Request& request, const Respond&)> answer_now = {};
+  // Only what passed. On a worker it may wait; on the edge's own thread, where the verdict says
+  // `at_once`, it may not.
+  AnswerRequest answer;
   // To something that could not be read as a request, or not in time. On the edge's thread.
   std::function<Reply(const Request&, std::string code, std::string detail)> fault;
 };

@@ -143,7 +143,11 @@ void Workers::Run(Worker& worker) {
     Task task;
     if (!Next(worker, before, task)) return;
     before = task.lane;
-    task.ask ? Ask(std::move(task)) : Answer(std::move(task));
+    if (task.ask) {
+      Ask(std::move(task));
+    } else {
+      Answer(task, MayWait::kYes);
+    }
   }
 }
 
@@ -162,23 +166,11 @@ void Workers::Ask(Task task) const {
          .answer = {}});
 }
 
-void Workers::Answer(Task task) const {
+bool Workers::Answer(Task& task, MayWait may_wait) const {
   const Respond respond = RespondTo(task);
   const std::string request_id = task.request.request_id;
   try {
-    handlers_.answer(std::move(task.request), respond);
-  } catch (const std::exception& fault) {
-    LogFault(fault, request_id);
-    respond(Failed());
-  }
-}
-
-bool Workers::AnswerNow(Task& task) const {
-  if (!handlers_.answer_now) return false;
-  const Respond respond = RespondTo(task);
-  const std::string request_id = task.request.request_id;
-  try {
-    return handlers_.answer_now(task.request, respond);
+    return handlers_.answer(task.request, respond, may_wait);
   } catch (const std::exception& fault) {
     LogFault(fault, request_id);
     respond(Failed());

@@ -59,9 +59,9 @@ class Workers {
   // thread, as all here.
   bool Add(Task& task);
 
-  // The answer on the caller's thread, if it need not wait; false, and the task is as it was, when
-  // it would have to.
-  bool AnswerNow(Task& task) const;
+  // Calls the handler on the caller's thread. False, and the task is as it was, where it may not
+  // wait and would have to.
+  bool Answer(Task& task, MayWait may_wait) const;
 
   std::size_t queued() const;
 
@@ -97,7 +97,6 @@ class Workers {
   Queue& QueueOf(Lane lane) { return queues_[static_cast<std::size_t>(lane)]; }
   std::size_t waiting() const;
   void Ask(Task task) const;
-  void Answer(Task task) const;
   Respond RespondTo(const Task& task) const;
 
   const EdgeHandlers& handlers_;

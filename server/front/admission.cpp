@@ -20,9 +20,9 @@ bool IsAmbient(const Credentials& shown, const Request& head) {
   return shown.session && !shown.token;
 }
 
-Identity Identify(Access& access, const Request& head, const Credentials& shown, bool may_wait) {
+Identity Identify(Access& access, const Request& head, const Credentials& shown, MayWait may_wait) {
   if (head.caller) return {Identity::kKnown, head.caller, {}};  // a proxy said so
-  return may_wait ? access.Ask(shown, head.peer) : access.Check(shown, head.peer);
+  return may_wait == MayWait::kYes ? access.Ask(shown, head.peer) : access.Check(shown, head.peer);
 }
 
 Reply NotGranted(const Request& head, Right right) {
@@ -46,7 +46,7 @@ Admission CheckRight(const Request& head, const Match& match) {
 
 }  // namespace
 
-Admission Admit(Access& access, Request& head, const Match& match, bool may_wait) {
+Admission Admit(Access& access, Request& head, const Match& match, MayWait may_wait) {
   const Right right = match.route->right;
   const Credentials shown = CredentialsOf(head);
   if (const auto problem = CheckOrigin(head, IsAmbient(shown, head))) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "core/base/may_wait.h"
 #include "server/access/access.h"
 #include "server/front/route_table.h"
 
@@ -15,9 +16,9 @@ struct Admission {
   Reply refusal = {};  // of kRefuse
 };
 
-// Sets the caller of the head. Without `may_wait` only memory is asked, and kAsk says that this is
-// not enough.
-Admission Admit(Access& access, Request& head, const Match& match, bool may_wait);
+// Sets the caller of the head. Where it may not wait only memory is asked, and kAsk says that this
+// is not enough.
+Admission Admit(Access& access, Request& head, const Match& match, MayWait may_wait);
 
 // The path says which job it is about.
 inline constexpr std::string_view kJobParameter = "name";

@@ -70,7 +70,7 @@ struct Asked {
   Asked(Request request, std::size_t bytes, SteadyTime now)
       : head(std::move(request)), body_bytes(bytes), since(now) {}
 
-  Request head;  // without the body; AnswerNow takes it back, when nobody was given it to keep
+  Request head;  // without the body; taken back when nobody was given it to keep
   const std::size_t body_bytes;
   const SteadyTime since;
   std::atomic_flag answered;
@@ -106,10 +106,8 @@ Front::Front(std::vector<Route> routes, Handler fallback, FrontSettings settings
 EdgeHandlers Front::Handlers() {
   return {.check_head = [this](Request& head) { return CheckHead(head); },
           .ask = [this](Request& head) { return Ask(head); },
-          .answer = [this](Request request,
-                           const Respond& respond) { Answer(std::move(request), respond); },
-          .answer_now = [this](Request& request,
-                               const Respond& respond) { return AnswerNow(request, respond); },
+          .answer = [this](Request& request, const Respond& respond,
+                           MayWait may_wait) { return Answer(request, respond, may_wait); },
           .fault =
               [this](const Request& request, std::string code, std::string detail) {
                 return AnswerFault(request, std::move(code), std::move(detail));
@@ -121,14 +119,14 @@ HeadVerdict Front::CheckHead(Request& head) {
   if (const auto problem = CheckRequest(head, settings_)) {
     return Refuse(head, ToReply(*problem, head));
   }
-  return Judge(head, false);
+  return Judge(head, MayWait::kNo);
 }
 
 HeadVerdict Front::Ask(Request& head) {
-  return Judge(head, true);
+  return Judge(head, MayWait::kYes);
 }
 
-HeadVerdict Front::Judge(Request& head, bool may_wait) {
+HeadVerdict Front::Judge(Request& head, MayWait may_wait) {
   const Result<Match> match = routes_.Find(head.method, head.path);
   if (!match) return Refuse(head, ToReply(match.error(), head));
   if (!match->route) {
@@ -149,7 +147,7 @@ HeadVerdict Front::Judge(Request& head, bool may_wait) {
   }
   return {.most_body = match->route->most_body,
           .lane = lane,
-          .at_once = match->route->now != nullptr,
+          .at_once = match->route->at_once,
           .answer_within = match->route->answer_within};
 }
 
@@ -164,12 +162,12 @@ Reply Front::Call(const Match& match, const Request& request) const {
   return match.route->handler(request, match.parameters);
 }
 
-void Front::Answer(Request request, const Respond& respond) {
+bool Front::Answer(Request& request, const Respond& respond, MayWait may_wait) {
   const SteadyTime start = clock_.Steady();
   const Result<Match> match = routes_.Find(request.method, request.path);
-  if (match && match->route && match->route->later) {
-    return AnswerLater(*match->route, std::move(request), respond);
-  }
+  const Route* const route = match ? match->route : nullptr;
+  if (may_wait == MayWait::kNo && !(route && route->at_once)) return false;
+  if (route && route->later) return AnswerLater(*route, request, respond, may_wait);
   Reply reply;
   try {
     reply = match ? Call(*match, request) : ToReply(match.error(), request);
@@ -180,30 +178,17 @@ void Front::Answer(Request request, const Respond& respond) {
   Finish(request, took, reply);
   counters_->Count(request, request.body.size(), reply, took);
   respond(std::move(reply));
+  return true;
 }
 
-void Front::AnswerLater(const Route& route, Request request, const Respond& respond) {
+bool Front::AnswerLater(const Route& route, Request& request, const Respond& respond,
+                        MayWait may_wait) {
   std::string body = std::move(request.body);
   const auto asked = std::make_shared<Asked>(std::move(request), body.size(), clock_.Steady());
   const Respond complete = Completing(asked, respond, route.answer_within, counters_, clock_);
   const std::shared_ptr<const Request> head(asked, &asked->head);
   try {
-    route.later(head, std::move(body), complete);
-  } catch (const std::exception& fault) {
-    complete(ToReply(Internal(fault.what()), *head));
-  }
-}
-
-bool Front::AnswerNow(Request& request, const Respond& respond) {
-  const Result<Match> match = routes_.Find(request.method, request.path);
-  if (!match || !match->route || !match->route->now) return false;
-  std::string body = std::move(request.body);
-  const auto asked = std::make_shared<Asked>(std::move(request), body.size(), clock_.Steady());
-  const Respond complete =
-      Completing(asked, respond, match->route->answer_within, counters_, clock_);
-  const std::shared_ptr<const Request> head(asked, &asked->head);
-  try {
-    if (match->route->now(head, body, complete)) return true;
+    if (route.later(head, body, complete, may_wait)) return true;
   } catch (const std::exception& fault) {
     complete(ToReply(Internal(fault.what()), *head));
     return true;

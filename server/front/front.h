@@ -61,11 +61,9 @@ class Front {
   HeadVerdict Ask(Request& head);
 
   // Only for requests that were not refused. `respond` is called before this returns or, where the
-  // route says so, when the reply is there.
-  void Answer(Request request, const Respond& respond);
-  // The same where the route can do it without waiting; false, and the request is as it was,
-  // otherwise.
-  bool AnswerNow(Request& request, const Respond& respond);
+  // route says so, when the reply is there. False, and the request is as it was, where it may not
+  // wait and the route would have to.
+  bool Answer(Request& request, const Respond& respond, MayWait may_wait);
 
   // An answer to something that could not be read as a request.
   Reply AnswerFault(const Request& request, std::string code, std::string detail);
@@ -73,10 +71,10 @@ class Front {
   HttpFigures figures() const { return counters_->figures(); }
 
  private:
-  HeadVerdict Judge(Request& head, bool may_wait);
+  HeadVerdict Judge(Request& head, MayWait may_wait);
   HeadVerdict Refuse(const Request& head, Reply refusal);
   Reply Call(const Match& match, const Request& request) const;
-  void AnswerLater(const Route& route, Request request, const Respond& respond);
+  bool AnswerLater(const Route& route, Request& request, const Respond& respond, MayWait may_wait);
 
   const RouteTable routes_;
   const Handler fallback_;

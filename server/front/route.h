@@ -26,14 +26,12 @@ struct Route {
   std::string_view pattern;  // "/api/v1/jobs/{name}"
   std::function<Reply(const Request&, const PathParameters&)> handler = {};
   // In its place where the reply waits for others: `head` is the request without its body, which
-  // nobody needs once it was read.
-  std::function<void(std::shared_ptr<const Request> head, std::string body, Respond respond)>
-      later = {};
-  // Asked first, on the thread that moves all bytes: answers when it need not wait and is done in
-  // some 100 us. False otherwise: nothing was done, and nothing is kept of what it was given.
+  // nobody needs once it was read. False only where it may not wait and would have to: nothing was
+  // done, and nothing is kept of what it was given.
   std::function<bool(const std::shared_ptr<const Request>& head, std::string_view body,
-                     const Respond& respond)>
-      now = {};
+                     const Respond& respond, MayWait may_wait)>
+      later = {};
+  bool at_once = false;  // `later` is tried on the edge's own thread first, where it may not wait
   Duration answer_within{};                // 0: as usual
   std::string_view body_type = kJsonType;  // the only content type a body may have
   std::size_t most_body = kMostJsonBody;   // bytes

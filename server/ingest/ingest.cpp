@@ -9,6 +9,7 @@
 #include "core/base/guarded.h"
 #include "core/base/log.h"
 #include "core/base/worker.h"
+#include "server/ingest/check/check_push.h"
 #include "server/ingest/check/known_schemas.h"
 #include "server/ingest/check/sample_sessions.h"
 #include "server/ingest/check/series_names.h"
@@ -159,22 +160,26 @@ Ingest::~Ingest() {
   core_->writer.Join();
 }
 
-void Ingest::Push(std::string_view body, std::string sender, TakeReply take) {
-  auto checked = CheckPush(
-      body, [this](const FrameHead& head) { return core_->schemas.Find(core_->database, head); });
+std::optional<ReceivedPush> Ingest::Receive(std::string_view body, MayWait may_wait) {
+  return ReceivePush(
+      body, [this](const FrameHead& head) { return core_->schemas.Recall(head); }, may_wait);
+}
+
+void Ingest::Push(ReceivedPush received, std::string sender, TakeReply take) {
+  const std::size_t bytes = received.bytes;
+  auto checked = CheckPush(std::move(received), [this](const FrameHead& head) {
+    return core_->schemas.Load(core_->database, head);
+  });
   if (const auto* refusal = std::get_if<PushRefusal>(&checked)) {
     return take(Refused(refusal->status, refusal->code, refusal->detail));
   }
-  Push(std::move(std::get<CheckedPush>(checked)), body.size(), std::move(sender), std::move(take));
-}
-
-std::optional<CheckedPush> Ingest::ReadNow(std::string_view body) {
-  return CheckSmallPush(
-      body, [this](const FrameHead& head) { return core_->schemas.FindInMemory(head); });
+  Enqueue(std::move(std::get<CheckedPush>(checked)), bytes, std::move(sender), std::move(take));
 }
 
 PushReply Ingest::Push(std::string_view body, std::string sender) {
-  return Await([&](TakeReply take) { Push(body, std::move(sender), std::move(take)); });
+  auto received = Receive(body, MayWait::kYes);
+  return Await(
+      [&](TakeReply take) { Push(std::move(*received), std::move(sender), std::move(take)); });
 }
 
 PushReply Ingest::PushSamples(std::string job, const Samples& samples, std::string sender) {
@@ -189,7 +194,7 @@ PushReply Ingest::PushSamples(std::string job, const Samples& samples, std::stri
     bytes += std::get<TableFrame>(frame.content).payload.size();
   }
   return Await(
-      [&](TakeReply take) { Push(std::move(push), bytes, std::move(sender), std::move(take)); });
+      [&](TakeReply take) { Enqueue(std::move(push), bytes, std::move(sender), std::move(take)); });
 }
 
 // The reply may come when nobody waits for it any more.
@@ -203,7 +208,7 @@ PushReply Ingest::Await(const std::function<void(TakeReply)>& push) const {
   return waited.get();
 }
 
-void Ingest::Push(CheckedPush push, std::size_t body_bytes, std::string sender, TakeReply take) {
+void Ingest::Enqueue(CheckedPush push, std::size_t body_bytes, std::string sender, TakeReply take) {
   auto waiting = std::make_unique<WaitingPush>();
   waiting->push = std::move(push);
   waiting->push.sender = std::move(sender);

@@ -10,7 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/wire/push_answer.h"
-#include "server/ingest/check/checked_push.h"
+#include "server/ingest/check/received_push.h"
 #include "server/ingest/check/samples.h"
 #include "server/store/jobs/jobs.h"
 #include "server/store/rules/create_job.h"
@@ -76,14 +76,14 @@ class Ingest {
   Ingest(Database& database, const Clock& clock, IngestOptions options);
   ~Ingest();
 
+  // Tells the frames of a push apart. Where it may not wait, nothing for a push that Push would
+  // have to wait for.
+  std::optional<ReceivedPush> Receive(std::string_view body, MayWait may_wait);
+
   // `sender` is the name of the token that it came with; "" where tokens are not demanded. `take`
   // is called once: on this thread when the push is refused for what it is, and on the writer's
   // when its group is committed or refused, which may be long after.
-  void Push(std::string_view body, std::string sender, TakeReply take);
-  // The same in two parts, of which neither waits: a small push, read, its schemas from memory, and
-  // what is done with it. Nothing when a thread that may wait has to read it.
-  std::optional<CheckedPush> ReadNow(std::string_view body);
-  void Push(CheckedPush push, std::size_t body_bytes, std::string sender, TakeReply take);
+  void Push(ReceivedPush received, std::string sender, TakeReply take);
   PushReply Push(std::string_view body, std::string sender = "");  // waits
 
   // Samples of a job that exists: it waits, too, and they have no numbers: no repeat is recognised;
@@ -94,6 +94,7 @@ class Ingest {
 
  private:
   struct Core;
+  void Enqueue(CheckedPush push, std::size_t body_bytes, std::string sender, TakeReply take);
   PushReply Await(const std::function<void(TakeReply)>& push) const;
   std::unique_ptr<Core> core_;
 };

@@ -27,51 +27,28 @@ Reply ToReply(const PushReply& push, const Request& request) {
   return reply;
 }
 
-// The job of a push: all its frames are of one job and node, which ingest checks, so the first one
-// names it. nullopt for a push that cannot be read; ingest reports that.
-std::optional<Sending> WhatIsSent(std::string_view body) {
-  const auto frames = SplitPush(body);
-  if (!frames || frames->empty()) return std::nullopt;
-  const Result<FrameHead> head = PeekHead(frames->front());
-  if (!head) return std::nullopt;
-  return Sending{head->job, head->node, body.size(), head->kind == FrameKind::kLifecycle};
-}
-
-std::optional<Reply> ToRefusal(const SendCheck& refused, const Request& head) {
-  if (!refused) return ToReply(refused.error(), head);
-  if (*refused) return ToReply(**refused, head);
+std::optional<Reply> ToRefusal(const SendCheck& check, const Request& head) {
+  if (!check) return ToReply(check.error(), head);
+  if (*check) return ToReply(**check, head);
   return std::nullopt;
 }
 
-std::optional<Reply> Refusal(const Api& api, const Request& head, std::string_view body) {
-  const Query query(head, {});
-  if (!query.faults().empty()) return query.Refusal(head);
-  const auto sending = WhatIsSent(body);
-  return sending ? ToRefusal(api.senders.Check(*head.caller, *sending), head) : std::nullopt;
-}
-
-TakeReply Answering(const std::shared_ptr<const Request>& head, const Respond& respond) {
-  return [head, respond](const PushReply& reply) { respond(ToReply(reply, *head)); };
-}
-
-void Push(const Api& api, const std::shared_ptr<const Request>& head, std::string_view body,
-          const Respond& respond) {
-  if (auto refusal = Refusal(api, *head, body)) return respond(std::move(*refusal));
-  api.ingest.Push(body, MakerOf(*head->caller), Answering(head, respond));
-}
-
-// Anything odd is left to Push. Checked first, so that pushes that need reading are counted there
-// alone.
-bool PushNow(const Api& api, const std::shared_ptr<const Request>& head, std::string_view body,
-             const Respond& respond) {
-  if (!head->query.empty()) return false;
-  auto push = api.ingest.ReadNow(body);
-  if (!push) return false;
-  const auto checked =
-      api.senders.CheckNow(*head->caller, {push->job, push->node, body.size(), false});
-  if (!checked) return false;
-  if (auto refusal = ToRefusal(*checked, *head)) return respond(std::move(*refusal)), true;
-  api.ingest.Push(std::move(*push), body.size(), MakerOf(*head->caller), Answering(head, respond));
+// False where it may not wait and would have to. A push whose owner cannot be read is not counted
+// for anybody; ingest says what is wrong with it.
+bool Push(const Api& api, const std::shared_ptr<const Request>& head, std::string_view body,
+          const Respond& respond, MayWait may_wait) {
+  const Query query(*head, {});
+  if (!query.faults().empty()) return respond(query.Refusal(*head)), true;
+  auto received = api.ingest.Receive(body, may_wait);
+  if (!received) return false;
+  if (const CheckedPush& push = received->push; !push.job.empty()) {
+    const auto check = api.senders.Check(
+        *head->caller, {push.job, push.node, body.size(), received->opens}, may_wait);
+    if (!check) return false;
+    if (auto refusal = ToRefusal(*check, *head)) return respond(std::move(*refusal)), true;
+  }
+  api.ingest.Push(std::move(*received), MakerOf(*head->caller),
+                  [head, respond](const PushReply& reply) { respond(ToReply(reply, *head)); });
   return true;
 }
 
@@ -80,10 +57,10 @@ bool PushNow(const Api& api, const std::shared_ptr<const Request>& head, std::st
 std::vector<Route> IngestRoutes(const Api& api) {
   return {{.method = "POST",
            .pattern = "/api/v1/ingest/frames",
-           .later = [&api](const std::shared_ptr<const Request>& head, const std::string& body,
-                           const Respond& respond) { Push(api, head, body, respond); },
-           .now = [&api](const std::shared_ptr<const Request>& head, std::string_view body,
-                         const Respond& respond) { return PushNow(api, head, body, respond); },
+           .later = [&api](const std::shared_ptr<const Request>& head, std::string_view body,
+                           const Respond& respond,
+                           MayWait may_wait) { return Push(api, head, body, respond, may_wait); },
+           .at_once = true,
            .answer_within = kPushAnsweredWithin,
            .body_type = kFramesContentType,
            .most_body = kMaxPushBytes,

@@ -40,7 +40,7 @@ Reply PostSamples(const Api& api, const Request& request, const PathParameters& 
   const Samples& samples = std::get<Samples>(read);
 
   const Sending sending{job, samples.node, request.body.size()};
-  const auto refused = api.senders.Check(*request.caller, sending);
+  const SendCheck refused = *api.senders.Check(*request.caller, sending, MayWait::kYes);
   if (!refused) return ToReply(refused.error(), request);
   if (*refused) return ToReply(**refused, request);
 

@@ -1,87 +1,54 @@
-// From bytes to checked frames. Nothing here writes; the schema of a hash may be looked up.
+#include "server/ingest/check/check_push.h"
 
-#include <algorithm>
 #include <map>
 
 #include "core/base/text.h"
 #include "core/wire/table_codec.h"
 #include "server/ingest/check/check_table.h"
-#include "server/ingest/check/checked_push.h"
 #include "server/store/jobs/clock_suspects.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kLargestOffsetUs = 3'200'000'000'000'000;  // 100 years
-
-// What is small takes some 100 us to read. A column costs as much as eight of its values: four
-// ticks of 208 series count 2,500 and take 23 us.
-constexpr std::size_t kSmallBytes = 16 * 1024, kSmallCost = 10'000, kColumnCost = 8;
-
-struct RodeAlong {
+struct FrameSchema {
   std::shared_ptr<const Schema> schema;
-  std::shared_ptr<const std::string> encoded;
-  std::int64_t job_id = 0;  // where it did not ride along
+  std::shared_ptr<const std::string> encoded;  // where it rode along with this push
+  std::int64_t job_id = 0;                     // where it did not
 };
 
-// One push while it is being read.
-struct Reading {
-  const FindKnownSchema& find_schema;
-  std::optional<std::size_t> cost_left;  // of all tables; nothing: whatever it takes
-  std::map<std::uint64_t, RodeAlong> rode_along = {};
+// A push while its frames are checked.
+struct PushCheck {
+  const LoadSchema& load;
+  std::map<std::uint64_t, FrameSchema> schemas = {};  // by hash: rode along, or loaded
   std::optional<PushRefusal> refusal = {};
-  bool not_now = false;  // it is not small, or a schema has to be looked for
 };
-
-// By what the table says of its size; nothing for what is refused before any of it is read.
-std::size_t CostOf(std::string_view payload) {
-  constexpr TableLimits kMost;
-  const Result<TableSize> size = ReadTableSize(payload);
-  if (!size || size->rows > kMost.rows || size->columns > kMost.columns) return 0;
-  return size->columns * (size->rows + kColumnCost);
-}
-
-// Samples, steps and annotations whose schema is known; all else is rare, and takes its time.
-bool IsSmall(const Frame& frame, Reading& reading) {
-  const FrameKind kind = frame.head.kind;
-  const bool usual =
-      kind == FrameKind::kTicks || kind == FrameKind::kSteps || kind == FrameKind::kAnnotations;
-  const std::size_t cost = CostOf(frame.payload);
-  if (!usual || frame.schema || cost > *reading.cost_left) return false;
-  *reading.cost_left -= cost;
-  return true;
-}
-
-RejectedFrame Rejected(std::uint64_t sequence, std::string code, std::string detail) {
-  return {sequence, std::move(code), Printable(detail, 500)};
-}
 
 // Null with a refusal set, when the push cannot be judged. What came earlier in this push is stored
 // with each frame that needs it: the frame that brought it may yet be refused.
-RodeAlong SchemaOf(const Frame& frame, Reading& reading) {
+FrameSchema SchemaOf(const Frame& frame, const KnownSchema& recalled, PushCheck& check) {
   if (frame.schema) {
     return {std::make_shared<const Schema>(*frame.schema),
             std::make_shared<const std::string>(EncodeSchema(*frame.schema)), 0};
   }
-  const auto found = reading.rode_along.find(frame.head.schema_hash);
-  if (found != reading.rode_along.end()) return found->second;
-  const Result<KnownSchema> known = reading.find_schema(frame.head);
-  if (!known) {
-    reading.refusal = {503, "unavailable", known.error().message};
+  const auto found = check.schemas.find(frame.head.schema_hash);
+  if (found != check.schemas.end()) return found->second;
+  if (recalled.schema) return {recalled.schema, nullptr, recalled.job_id};
+  const Result<KnownSchema> loaded = check.load(frame.head);
+  if (!loaded) {
+    check.refusal = {503, "unavailable", loaded.error().message};
     return {};
   }
-  if (!known->schema && reading.cost_left) {
-    reading.not_now = true;
-  } else if (!known->schema) {
-    reading.refusal = UnknownSchema(frame.head.sequence);
+  if (!loaded->schema) {
+    check.refusal = UnknownSchema(frame.head.sequence);
+    return {};
   }
-  return {known->schema, nullptr, known->job_id};
+  return check.schemas[frame.head.schema_hash] = {loaded->schema, nullptr, loaded->job_id};
 }
 
-CheckedFrame CheckTableFrame(Frame frame, Reading& reading) {
+CheckedFrame CheckTableFrame(Frame frame, const KnownSchema& recalled, PushCheck& check) {
   const std::uint64_t sequence = frame.head.sequence;
   CheckedFrame checked{sequence, sequence, {}};
-  const RodeAlong known = SchemaOf(frame, reading);
+  const FrameSchema known = SchemaOf(frame, recalled, check);
   if (!known.schema) return checked;
   TableFrame table;
   table.kind = frame.head.kind;
@@ -98,7 +65,7 @@ CheckedFrame CheckTableFrame(Frame frame, Reading& reading) {
   }
   table.schema = known.encoded;
   table.schema_job_id = known.job_id;
-  if (frame.schema) reading.rode_along[table.schema_hash] = known;
+  if (frame.schema) check.schemas[table.schema_hash] = known;
   checked.content = std::move(table);
   return checked;
 }
@@ -109,12 +76,8 @@ CheckedFrame Parsed(std::uint64_t sequence, Result<Content> content, const char*
   return {sequence, sequence, std::move(*content)};
 }
 
-CheckedFrame CheckFrame(Frame frame, Reading& reading) {
+CheckedFrame CheckFrame(Frame frame, const KnownSchema& recalled, PushCheck& check) {
   const std::uint64_t sequence = frame.head.sequence;
-  if (reading.cost_left && !IsSmall(frame, reading)) {
-    reading.not_now = true;
-    return {sequence, sequence, {}};
-  }
   if (!IsSaneTime(ToMicros(frame.head.created))) {
     return {sequence, sequence,
             Rejected(sequence, "clock", "the node's clock is outside the years 2000 to 2099")};
@@ -124,7 +87,7 @@ CheckedFrame CheckFrame(Frame frame, Reading& reading) {
     case FrameKind::kSteps:
     case FrameKind::kAnnotations:
     case FrameKind::kSpans:
-      return CheckTableFrame(std::move(frame), reading);
+      return CheckTableFrame(std::move(frame), recalled, check);
     case FrameKind::kLifecycle:
       return Parsed(sequence, ParseLifecycle(frame.payload), "bad-lifecycle");
     case FrameKind::kLost: {
@@ -140,54 +103,6 @@ CheckedFrame CheckFrame(Frame frame, Reading& reading) {
                    Format("{} are not taken by this service", ToText(frame.head.kind)))};
 }
 
-PushRefusal BadFrame(std::string detail) {
-  return {400, "bad-frame", std::move(detail)};
-}
-
-// The first frame decides whose push it is.
-std::optional<PushRefusal> CheckOwner(const FrameHead& head, CheckedPush& push) {
-  const std::string session(reinterpret_cast<const char*>(head.session.data()),
-                            head.session.size());
-  push.clock_offset_us = std::clamp(head.clock_offset_us, -kLargestOffsetUs, kLargestOffsetUs);
-  if (IsSuspectOffset(push.clock_offset_us)) push.suspect_offset_us = push.clock_offset_us;
-  push.round_trip_us = std::clamp<std::int64_t>(head.round_trip_us, 0, kLargestOffsetUs);
-  if (push.frames.empty()) {
-    push.job = head.job;
-    push.node = head.node;
-    push.session = session;
-    return std::nullopt;
-  }
-  if (push.job != head.job || push.node != head.node || push.session != session) {
-    return BadFrame("frames of more than one session in one push");
-  }
-  if (head.sequence <= push.frames.back().last) return BadFrame("frames are not in order");
-  return std::nullopt;
-}
-
-CheckOfPush Check(std::string_view body, Reading& reading) {
-  const auto parts = SplitPush(body);
-  if (!parts) return BadFrame(parts.error().message);
-  if (parts->empty()) return BadFrame("no frames");
-  CheckedPush push;
-  for (const std::string_view bytes : *parts) {
-    // Damaged bytes have no owner: the agent halves the push until the culprit stands alone.
-    const Result<FrameHead> head = PeekHead(bytes);
-    if (!head) return BadFrame(head.error().message);
-    if (auto refusal = CheckOwner(*head, push)) return *refusal;
-    Result<Frame> frame = DecodeFrame(bytes);
-    if (frame) {
-      push.frames.push_back(CheckFrame(std::move(*frame), reading));
-    } else {
-      const std::uint64_t sequence = head->sequence;
-      push.frames.push_back(
-          {sequence, sequence, Rejected(sequence, "bad-frame", frame.error().message)});
-    }
-    if (reading.refusal) return *reading.refusal;
-    if (reading.not_now) break;
-  }
-  return push;
-}
-
 }  // namespace
 
 PushRefusal UnknownSchema(std::uint64_t sequence) {
@@ -195,19 +110,23 @@ PushRefusal UnknownSchema(std::uint64_t sequence) {
           Format("frame {}: its schema is not known here; send it along", sequence)};
 }
 
-CheckOfPush CheckPush(std::string_view body, const FindKnownSchema& find_schema) {
-  Reading reading{find_schema, std::nullopt};
-  return Check(body, reading);
-}
-
-std::optional<CheckedPush> CheckSmallPush(std::string_view body,
-                                          const FindKnownSchema& find_schema) {
-  if (body.size() > kSmallBytes) return std::nullopt;
-  Reading reading{find_schema, kSmallCost};
-  CheckOfPush checked = Check(body, reading);
-  auto* const push = std::get_if<CheckedPush>(&checked);
-  if (!push || reading.not_now) return std::nullopt;
-  return std::move(*push);
+CheckOfPush CheckPush(ReceivedPush received, const LoadSchema& load) {
+  if (received.refusal) return std::move(*received.refusal);
+  PushCheck check{load};
+  CheckedPush push = std::move(received.push);
+  for (ReceivedPush::Part& part : received.parts) {
+    if (!push.frames.empty() && part.sequence <= push.frames.back().last) {
+      return BadFrame("frames are not in order");
+    }
+    if (auto* const frame = std::get_if<Frame>(&part.frame)) {
+      push.frames.push_back(CheckFrame(std::move(*frame), part.schema, check));
+    } else {
+      push.frames.push_back(
+          {part.sequence, part.sequence, std::get<RejectedFrame>(std::move(part.frame))});
+    }
+    if (check.refusal) return std::move(*check.refusal);
+  }
+  return push;
 }
 
 }  // namespace stepscope

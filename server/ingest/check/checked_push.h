@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +11,6 @@
 #include "core/wire/frame.h"
 #include "core/wire/push_answer.h"
 #include "server/ingest/check/lifecycle.h"
-#include "server/ingest/check/schema_memory.h"
 
 namespace stepscope {
 
@@ -54,18 +52,9 @@ struct PushRefusal {
   int status = 400;
   std::string code, detail;
 };
+PushRefusal BadFrame(std::string detail);
 PushRefusal UnknownSchema(std::uint64_t sequence);  // of the frame that needs it
 
-// The schema of a hash, or null when nobody knows it; an error when the database cannot say.
-using KnownSchema = SchemaMemory::Known;
-using FindKnownSchema = std::function<Result<KnownSchema>(const FrameHead& head)>;
-
-using CheckOfPush = std::variant<CheckedPush, PushRefusal>;
-CheckOfPush CheckPush(std::string_view body, const FindKnownSchema& find_schema);
-
-// The same on a thread that must not be held up; nothing when `find_schema` does not know a schema,
-// when reading the push would take long, and when it is to be refused.
-std::optional<CheckedPush> CheckSmallPush(std::string_view body,
-                                          const FindKnownSchema& find_schema);
+RejectedFrame Rejected(std::uint64_t sequence, std::string code, std::string_view detail);
 
 }  // namespace stepscope

@@ -14,13 +14,12 @@ SchemaMemory::Key KeyOf(const FrameHead& head) {
 
 }  // namespace
 
-KnownSchema KnownSchemas::FindInMemory(const FrameHead& head) {
+KnownSchema KnownSchemas::Recall(const FrameHead& head) {
   const SchemaMemory::Key key = KeyOf(head);
   return known_.Change([&](SchemaMemory& known) { return known.Find(key); });
 }
 
-Result<KnownSchema> KnownSchemas::Find(Database& database, const FrameHead& head) {
-  if (auto known = FindInMemory(head); known.schema) return known;
+Result<KnownSchema> KnownSchemas::Load(Database& database, const FrameHead& head) {
   Result<Database::Lease> connection = database.Acquire();
   if (!connection) return connection.error();
   auto stored = FindSchema(**connection, head.job, head.schema_hash);

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/base/guarded.h"
-#include "server/ingest/check/checked_push.h"
+#include "server/ingest/check/received_push.h"
 #include "server/ingest/check/schema_memory.h"
 #include "server/store/postgres/database.h"
 
@@ -15,11 +15,10 @@ namespace stepscope {
 // thread.
 class KnownSchemas {
  public:
-  // Null when neither memory nor the database knows it.
-  Result<KnownSchema> Find(Database& database, const FrameHead& head);
-
   // Null when it is not in memory.
-  KnownSchema FindInMemory(const FrameHead& head);
+  KnownSchema Recall(const FrameHead& head);
+  // Null when the database has none; memory has it from now on.
+  Result<KnownSchema> Load(Database& database, const FrameHead& head);
 
   // What was stored for the session is gone: its job was deleted, or made anew.
   void Forget(const CheckedPush& push);

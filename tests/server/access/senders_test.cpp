@@ -17,7 +17,7 @@ class SendersTest : public testing::Test {
   }
   // The code of the refusal; "" when it may be sent.
   std::string Check(const Caller& caller, const Sending& sending) {
-    const auto refused = senders_.Check(caller, sending);
+    const SendCheck refused = *senders_.Check(caller, sending, MayWait::kYes);
     EXPECT_TRUE(refused.ok());
     return refused && *refused ? (*refused)->code : "";
   }
@@ -57,23 +57,23 @@ TEST_F(SendersTest, ABindingThatWasDeletedElsewhereEndsWithinHalfAMinute) {
 TEST_F(SendersTest, WhatHasToBeAskedOfTheDatabaseIsSaidAndNotCounted) {
   const Sending push{.job = "mlp", .node = "n", .bytes = 1, .opens = false};
   const Sending opening{.job = "mlp", .node = "n", .bytes = 1, .opens = true};
-  for (int i = 0; i < 30; ++i) EXPECT_FALSE(senders_.CheckNow(Token("a"), push));
+  for (int i = 0; i < 30; ++i) EXPECT_FALSE(senders_.Check(Token("a"), push, MayWait::kNo));
   EXPECT_EQ(Check(Token("a"), push), "");
-  EXPECT_FALSE(senders_.CheckNow(Token("a"), opening));
-  const auto may = senders_.CheckNow(Token("a"), push);
+  EXPECT_FALSE(senders_.Check(Token("a"), opening, MayWait::kNo));
+  const auto may = senders_.Check(Token("a"), push, MayWait::kNo);
   ASSERT_TRUE(may && may->ok());
   EXPECT_FALSE(**may);
-  const auto foreign = senders_.CheckNow(Token("b"), push);
+  const auto foreign = senders_.Check(Token("b"), push, MayWait::kNo);
   ASSERT_TRUE(foreign && foreign->ok() && **foreign);
   EXPECT_EQ((**foreign)->code, "node-bound");
   EXPECT_EQ(Check(Token("a"), push), "");
-  const auto often = senders_.CheckNow(Token("a"), push);
+  const auto often = senders_.Check(Token("a"), push, MayWait::kNo);
   ASSERT_TRUE(often && often->ok() && **often) << "it has the rates of all";
   EXPECT_EQ((**often)->code, "too-many-requests");
   clock_.Advance(30s);
-  EXPECT_FALSE(senders_.CheckNow(Token("a"), push));
+  EXPECT_FALSE(senders_.Check(Token("a"), push, MayWait::kNo));
   const Caller nobody{"", "", Role::kAdmin, {}, Caller::kOpen, {}};
-  EXPECT_TRUE(senders_.CheckNow(nobody, opening));
+  EXPECT_TRUE(senders_.Check(nobody, opening, MayWait::kNo));
 }
 
 TEST_F(SendersTest, ANodeThatWasReleasedHereIsFreeAtOnce) {
@@ -106,7 +106,7 @@ TEST_F(SendersTest, AJobThatStandsIsNoNewOne) {
 TEST_F(SendersTest, TooMuchAtOnceHasToWaitForItsTime) {
   const Sending large{.job = "mlp", .node = "n", .bytes = 600, .opens = false};
   EXPECT_EQ(Check(Token("a"), large), "");
-  const auto refused = senders_.Check(Token("a"), large);
+  const SendCheck refused = *senders_.Check(Token("a"), large, MayWait::kYes);
   ASSERT_TRUE(refused.ok() && *refused);
   EXPECT_EQ((*refused)->code, "too-many-requests");
   EXPECT_EQ((*refused)->retry_after, 2s);
@@ -126,8 +126,8 @@ TEST_F(SendersTest, ANodeHasItsOwnRate) {
 TEST_F(SendersTest, ADatabaseThatIsAwayIsAnErrorAndNoRefusal) {
   Database nowhere("postgresql:///none?host=/nowhere", 1);
   Senders blind(nowhere, clock_);
-  const auto refused =
-      blind.Check(Token("a"), {.job = "j", .node = "n", .bytes = 1, .opens = true});
+  const SendCheck refused =
+      *blind.Check(Token("a"), {.job = "j", .node = "n", .bytes = 1, .opens = true}, MayWait::kYes);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::kUnavailable);
 }

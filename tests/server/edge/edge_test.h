@@ -80,7 +80,7 @@ class EdgeTest : public testing::Test {
   EdgeHandlers Handlers();
   HeadVerdict Check(Request& head, bool asked);
   Reply Answer(const Request& request);
-  static bool AnswerNow(Request& request, const Respond& respond);
+  static bool AnswerAtOnce(const Request& request, const Respond& respond);
   void WaitAtGate();
 
   Guarded<Gate> gate_;
@@ -94,12 +94,15 @@ inline EdgeHandlers EdgeTest::Handlers() {
   return {.check_head = [this](Request& head) { return Check(head, false); },
           .ask = [this](Request& head) { return Check(head, true); },
           .answer =
-              [this](const Request& request, const Respond& respond) {
-                if (request.path != "/later") return respond(Answer(request));
-                kept_.Change([&](auto& kept) { kept.push_back(respond); });
+              [this](const Request& request, const Respond& respond, MayWait may_wait) {
+                if (may_wait == MayWait::kNo) return AnswerAtOnce(request, respond);
+                if (request.path == "/later") {
+                  kept_.Change([&](auto& kept) { kept.push_back(respond); });
+                } else {
+                  respond(Answer(request));
+                }
+                return true;
               },
-          .answer_now = [](Request& request,
-                           const Respond& respond) { return AnswerNow(request, respond); },
           .fault =
               [](const Request&, std::string code, std::string detail) {
                 return TextReply(StatusOfFault(code), code + ": " + detail);
@@ -130,7 +133,7 @@ inline HeadVerdict EdgeTest::Check(Request& head, bool asked) {
 }
 
 // Answers /now on the edge's thread, unless the query says that this would take a wait.
-inline bool EdgeTest::AnswerNow(Request& request, const Respond& respond) {
+inline bool EdgeTest::AnswerAtOnce(const Request& request, const Respond& respond) {
   if (request.query == "throws") throw std::runtime_error("a secret");
   if (request.query == "waits") return false;
   respond(TextReply(200, "at once: " + request.body));

@@ -102,8 +102,9 @@ TEST_F(LaterTest, MayComeWhenTheEdgeIsGone) {
     Guarded<std::optional<Respond>> asked;
     EdgeHandlers handlers;
     handlers.check_head = [](Request&) { return HeadVerdict{}; };
-    handlers.answer = [&](const Request&, const Respond& respond) {
+    handlers.answer = [&](const Request&, const Respond& respond, MayWait) {
       asked.Change([&](auto& value) { value = respond; });
+      return true;
     };
     Edge edge({.workers = 1}, handlers);
     ASSERT_TRUE(edge.Listen({.host = "127.0.0.1"}).ok());

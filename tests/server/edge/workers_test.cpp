@@ -164,8 +164,9 @@ TEST_F(WorkersTest, AnExceptionBecomesA500AndTheWorkerGoesOn) {
 TEST_F(WorkersTest, AReplyMayComeWhenTheyAreGone) {
   EdgeHandlers handlers = handlers_;
   Guarded<std::vector<Respond>> kept;
-  handlers.answer = [&](const Request&, const Respond& respond) {
+  handlers.answer = [&](const Request&, const Respond& respond, MayWait) {
     kept.Change([&](auto& all) { all.push_back(respond); });
+    return true;
   };
   {
     Workers workers(1, 10, handlers, stopping_, take_);

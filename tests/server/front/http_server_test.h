@@ -42,47 +42,45 @@ inline std::vector<Route> TestRoutes() {
       {.method = "POST",
        .pattern = "/later",
        .later =
-           [](const std::shared_ptr<const Request>& head, const std::string& body,
-              const Respond& respond) {
+           [](const std::shared_ptr<const Request>& head, std::string_view body,
+              const Respond& respond, MayWait) {
              respond({.status = 200,
                       .content_type = "text/plain",
                       .body = Format("{} of {}", head->body.size(), body.size()),
                       .headers = {}});
              if (head->query == "throws") throw std::runtime_error("select secret from table");
+             return true;
            }},
       {.method = "POST",
        .pattern = "/now",
        .later =
-           [](const std::shared_ptr<const Request>& head, const std::string& body,
-              const Respond& respond) {
-             respond({.status = 200,
-                      .content_type = "text/plain",
-                      .body = Format("later: {} {}", head->query, body),
-                      .headers = {}});
-           },
-       .now =
            [](const std::shared_ptr<const Request>& head, std::string_view body,
-              const Respond& respond) {
-             if (head->query == "throws") throw std::runtime_error("select secret from table");
-             if (head->query == "waits") return false;
+              const Respond& respond, MayWait may_wait) {
+             const bool now = may_wait == MayWait::kNo;
+             if (now && head->query == "throws") throw std::runtime_error("select secret");
+             if (now && head->query == "waits") return false;
              respond({.status = 200,
                       .content_type = "text/plain",
-                      .body = Format("now: {} of {}", head->body.size(), body.size()),
+                      .body = now ? Format("now: {} of {}", head->body.size(), body.size())
+                                  : Format("later: {} {}", head->query, body),
                       .headers = {}});
              return true;
-           }},
+           },
+       .at_once = true},
       {.method = "GET",
        .pattern = "/later/slow",
        .later =
-           [](const auto&, const auto&, const Respond& respond) {
+           [](const auto&, auto, const Respond& respond, MayWait) {
              std::this_thread::sleep_for(std::chrono::milliseconds(200));
              respond({});
+             return true;
            },
        .answer_within = std::chrono::milliseconds(50)},
       {.method = "GET",
        .pattern = "/later/throws",
-       .later = [](const auto&, const auto&,
-                   const auto&) { throw std::runtime_error("select secret from table"); }},
+       .later = [](const auto&, auto, const auto&, MayWait) -> bool {
+         throw std::runtime_error("select secret from table");
+       }},
       {.method = "GET",
        .pattern = "/large",
        .handler =

@@ -18,7 +18,10 @@ Route MakeRoute(std::string_view pattern, Traffic traffic) {
 Route LaterRoute() {
   Route route = MakeRoute("/later", Traffic::kFrames);
   route.handler = nullptr;
-  route.later = [](const auto&, const auto&, const Respond& respond) { respond({}); };
+  route.later = [](const auto&, auto, const Respond& respond, MayWait) {
+    respond({});
+    return true;
+  };
   route.answer_within = 4s;
   return route;
 }

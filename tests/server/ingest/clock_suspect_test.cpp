@@ -1,5 +1,6 @@
 // A node says since when, until when and by how much its clock was seen to be off.
 
+#include "server/ingest/check/check_push.h"
 #include "server/ingest/group.h"
 #include "server/store/jobs/clock_suspects.h"
 #include "tests/server/ingest/ingest_fixture.h"
@@ -23,7 +24,9 @@ class ClockSuspects : public IngestTest {
     std::vector<CheckedPush> checked;
     std::vector<GroupItem> items;
     for (const auto& frames : pushes) {
-      auto push = CheckPush(test::PushOf(frames), nobody_knows_);
+      auto received = ReceivePush(
+          test::PushOf(frames), [](const FrameHead&) { return KnownSchema(); }, MayWait::kYes);
+      auto push = CheckPush(std::move(*received), nobody_knows_);
       checked.push_back(std::get<CheckedPush>(std::move(push)));
     }
     for (CheckedPush& push : checked) items.push_back({&push, 0, push.frames.size()});
@@ -53,7 +56,7 @@ class ClockSuspects : public IngestTest {
     EXPECT_EQ(seen->offset_us, offset_us);
   }
 
-  const FindKnownSchema nobody_knows_ = [](const FrameHead&) { return KnownSchema(); };
+  const LoadSchema nobody_knows_ = [](const FrameHead&) { return KnownSchema(); };
   FrameMaker agent_{"train"};
 };
 

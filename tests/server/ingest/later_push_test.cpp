@@ -22,6 +22,12 @@ class LaterPush : public IngestTest {
       replies_.Change([&](auto& all) { all.push_back(std::move(reply)); });
     };
   }
+  void Send(Ingest& ingest, std::string_view body, TakeReply take) {
+    ingest.Push(*ingest.Receive(body, MayWait::kYes), "", std::move(take));
+  }
+  bool ReadsAtOnce(std::string_view body) {
+    return ingest_->Receive(body, MayWait::kNo).has_value();
+  }
   std::vector<PushReply> Replies(std::size_t count) const {
     replies_.Wait({}, 10s, [&](const auto& all) { return all.size() >= count; });
     return replies_.Read([](const auto& all) { return all; });
@@ -39,7 +45,7 @@ TEST_F(LaterPush, OneThreadBringsAGroup) {
   Ingest together(store_, clock_, options);
   for (std::size_t i = 0; i < kAgents; ++i) {
     FrameMaker agent("train", Format("n{}", i));
-    together.Push(test::PushOf({agent.Started()}), "", Take());
+    Send(together, test::PushOf({agent.Started()}), Take());
   }
   for (const PushReply& reply : Replies(kAgents)) ExpectStored(reply, 1);
   EXPECT_EQ(together.figures().groups, 1u);
@@ -47,7 +53,7 @@ TEST_F(LaterPush, OneThreadBringsAGroup) {
 }
 
 TEST_F(LaterPush, WhatCannotBeReadIsRefusedAtOnce) {
-  ingest_->Push("nonsense", "", Take());
+  ingest_->Push(*ingest_->Receive("nonsense", MayWait::kNo), "", Take());
   const auto replies = Replies(1);
   ASSERT_EQ(replies.size(), 1u);
   ExpectProblem(replies[0], 400, "bad-frame");
@@ -58,15 +64,15 @@ TEST_F(LaterPush, ASmallPushIsReadAtOnceOnceItsSchemaIsKnown) {
   FrameMaker agent("train");
   ExpectStored(Push({agent.Started(), agent.Ticks(kStartUs, 4, true)}), 2);
   const std::string next = test::PushOf({agent.Ticks(kStartUs + 2'000'000, 4, false)});
-  auto push = ingest_->ReadNow(next);
+  auto push = ingest_->Receive(next, MayWait::kNo);
   ASSERT_TRUE(push);
-  ingest_->Push(std::move(*push), next.size(), "", Take());
+  ingest_->Push(std::move(*push), "", Take());
   ExpectStored(Replies(1).at(0), 3);
   Restart();
   const std::string last = test::PushOf({agent.Ticks(kStartUs + 4'000'000, 4, false)});
-  EXPECT_FALSE(ingest_->ReadNow(last));
+  EXPECT_FALSE(ReadsAtOnce(last));
   ExpectStored(ingest_->Push(last), 4);
-  EXPECT_TRUE(ingest_->ReadNow(last));
+  EXPECT_TRUE(ReadsAtOnce(last));
   EXPECT_EQ(Frames(), 3);
 }
 
@@ -74,22 +80,21 @@ TEST_F(LaterPush, ASmallPushIsReadAtOnceOnceItsSchemaIsKnown) {
 TEST_F(LaterPush, WhatTakesLongIsNotReadAtOnce) {
   FrameMaker agent("train");
   const std::string started = agent.Started(), first = agent.Ticks(kStartUs, 4, true);
-  EXPECT_FALSE(ingest_->ReadNow(test::PushOf({started}))) << "by its kind";
-  EXPECT_FALSE(ingest_->ReadNow(test::PushOf({first}))) << "by its schema";
+  EXPECT_FALSE(ReadsAtOnce(test::PushOf({started}))) << "by its kind";
+  EXPECT_FALSE(ReadsAtOnce(test::PushOf({first}))) << "by its schema";
   ExpectStored(Push({started, first}), 2);
   std::vector<std::string> many, long_ones;
   for (std::int64_t i = 1; i <= 200; ++i) {
     many.push_back(agent.Ticks(kStartUs + i * 2'000'000, 4, false));
   }
-  EXPECT_FALSE(ingest_->ReadNow(test::PushOf(many))) << "by its bytes";
+  EXPECT_FALSE(ReadsAtOnce(test::PushOf(many))) << "by its bytes";
   // A steady growth takes few bytes, and there are 600 rows in each frame.
   for (std::int64_t i = 0; i < 20; ++i) {
     long_ones.push_back(agent.Ticks(kStartUs + (500 + i * 300) * 1'000'000, 600, false));
   }
   EXPECT_LT(test::PushOf(long_ones).size(), 16u * 1024);
-  EXPECT_FALSE(ingest_->ReadNow(test::PushOf(long_ones))) << "by its cells";
-  EXPECT_TRUE(ingest_->ReadNow(test::PushOf({long_ones[0]})));
-  EXPECT_FALSE(ingest_->ReadNow("nonsense"));
+  EXPECT_FALSE(ReadsAtOnce(test::PushOf(long_ones))) << "by its cells";
+  EXPECT_TRUE(ReadsAtOnce(test::PushOf({long_ones[0]})));
 }
 
 TEST_F(LaterPush, WhatWaitsIsAnsweredWhenItGoes) {
@@ -98,7 +103,7 @@ TEST_F(LaterPush, WhatWaitsIsAnsweredWhenItGoes) {
     IngestOptions options;
     options.group_wait = 60s;
     Ingest ending(store_, clock_, options);
-    ending.Push(test::PushOf({agent.Started(), agent.Ticks(kStartUs)}), "", Take());
+    Send(ending, test::PushOf({agent.Started(), agent.Ticks(kStartUs)}), Take());
   }
   const auto replies = Replies(1);
   ASSERT_EQ(replies.size(), 1u);
@@ -119,11 +124,11 @@ TEST_F(LaterPush, WhatWaitedTooLongIsNotStored) {
   Ingest slow(store_, clock_, options);
   Result<Transaction> lock = Transaction::Begin(*connection_);
   ASSERT_TRUE(lock && connection_->Query("select * from streams for update"));
-  slow.Push(test::PushOf({frames[0]}), "", Take());
+  Send(slow, test::PushOf({frames[0]}), Take());
   EXPECT_TRUE(Eventually([&] { return slow.figures().queue_length == 0; })) << "the writer has it";
-  slow.Push(test::PushOf({frames[0], frames[1]}), "", Take());
+  Send(slow, test::PushOf({frames[0], frames[1]}), Take());
   EXPECT_TRUE(Eventually([&] { return slow.figures().queue_age > 200ms; }));
-  slow.Push(test::PushOf({frames[2]}), "", Take());
+  Send(slow, test::PushOf({frames[2]}), Take());
   auto replies = Replies(1);
   ASSERT_EQ(replies.size(), 1u);
   ExpectProblem(replies[0], 503, "unavailable");
@@ -146,8 +151,8 @@ TEST_F(LaterPush, OneThatCannotBeToldHoldsNobodyUp) {
   options.group_frames = 2;
   options.group_wait = 60s;
   Ingest together(store_, clock_, options);
-  together.Push(test::PushOf({untold}), "", [](const PushReply&) { throw std::bad_alloc(); });
-  together.Push(test::PushOf({good.Started()}), "", Take());
+  Send(together, test::PushOf({untold}), [](const PushReply&) { throw std::bad_alloc(); });
+  Send(together, test::PushOf({good.Started()}), Take());
   const auto replies = Replies(1);
   ASSERT_EQ(replies.size(), 1u);
   ExpectStored(replies[0], 1);
