@@ -103,7 +103,7 @@ LAYERS = {
 
 # Library -> how its headers begin, and the layers in which ONE file may include it.
 LIBRARIES = {
-    "cpp-httplib": (r"httplib\.h", ("server/edge/http",)),
+    "cpp-httplib": (r"httplib\.h", ()),  # docs/decisions/0051-cpp-httplib.md
     "nlohmann-json": (r"nlohmann/", ("core/base",)),
     "spdlog": (r"spdlog/", ("core/base",)),
     "fmt": (r"fmt/", ("core/base",)),

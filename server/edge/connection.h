@@ -26,7 +26,6 @@ struct EdgeCore {
   Workers& workers;
   SteadyTime now = {};
   int at_once_left = 0;  // requests that may be answered on this thread before others have a turn
-  AnswerWriter writer = {};
   Deadlines deadlines = {}, idle = {};
   // Since when connections that never had a caller have sent nothing, or been busy with one thing.
   Deadlines silent = {}, slow = {};

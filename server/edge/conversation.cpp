@@ -135,7 +135,7 @@ void EdgeConnection::Fault(std::string_view code, std::string detail) {
 void EdgeConnection::AnswerHere(Reply reply, bool close) {
   AnswerForm form = exchange_.Form();
   form.close = form.close || close || core_.stopping;
-  std::string answer = core_.writer.Write(std::move(reply), form);
+  std::string answer = WriteAnswer(std::move(reply), form);
   Send(std::move(answer), form.close);
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "server/edge/budget.h"
-#include "server/edge/http/answer_writer.h"
+#include "server/edge/http/write_answer.h"
 #include "server/edge/http/body.h"
 #include "server/edge/http/head.h"
 #include "server/edge/http/message.h"

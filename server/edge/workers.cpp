@@ -182,10 +182,9 @@ bool Workers::Answer(Task& task, MayWait may_wait) const {
 Respond Workers::RespondTo(const Task& task) const {
   return [stopping = stopping_, done = done_, connection = task.connection, ticket = task.ticket,
           asked = task.form](Reply reply) {
-    thread_local AnswerWriter writer;  // of whichever thread has the reply
     AnswerForm form = asked;
     form.close = form.close || *stopping;
-    std::string answer = writer.Write(std::move(reply), form);
+    std::string answer = WriteAnswer(std::move(reply), form);
     done({.connection = connection,
           .ticket = ticket,
           .request = {},

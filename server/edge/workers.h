@@ -16,7 +16,7 @@
 
 #include "server/edge/budget.h"
 #include "server/edge/handlers.h"
-#include "server/edge/http/answer_writer.h"
+#include "server/edge/http/write_answer.h"
 
 namespace stepscope {
 

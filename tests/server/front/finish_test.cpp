@@ -3,16 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "core/wire/compress.h"
-#include "server/edge/http/answer_writer.h"
+#include "server/edge/http/write_answer.h"
 #include "tests/support/raw_client.h"
 
 namespace stepscope {
 namespace {
 
-std::string HeaderOf(const Request& request, std::string_view name, Reply reply = {}) {
+std::string FinishedHeader(const Request& request, std::string_view name, Reply reply = {}) {
   Finish(request, 1ms, reply);
   AnswerForm form;
-  return stepscope::HeaderOf(AnswerWriter().Write(std::move(reply), form), name);
+  return HeaderOf(WriteAnswer(std::move(reply), form), name);
 }
 
 Request Ask(const std::string& host, bool secure) {
@@ -25,25 +25,25 @@ Request Ask(const std::string& host, bool secure) {
 
 TEST(Finish, EveryAnswerIsLockedDown) {
   const Request request = Ask("localhost", false);
-  EXPECT_EQ(HeaderOf(request, "content-security-policy"),
+  EXPECT_EQ(FinishedHeader(request, "content-security-policy"),
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
             "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
             "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types stepscope");
-  EXPECT_EQ(HeaderOf(request, "x-content-type-options"), "nosniff");
-  EXPECT_EQ(HeaderOf(request, "referrer-policy"), "no-referrer");
-  EXPECT_EQ(HeaderOf(request, "cross-origin-opener-policy"), "same-origin");
-  EXPECT_EQ(HeaderOf(request, "cross-origin-resource-policy"), "same-origin");
-  EXPECT_EQ(HeaderOf(request, "cache-control"), "no-store");
-  EXPECT_EQ(HeaderOf(request, "x-request-id"), "17");
+  EXPECT_EQ(FinishedHeader(request, "x-content-type-options"), "nosniff");
+  EXPECT_EQ(FinishedHeader(request, "referrer-policy"), "no-referrer");
+  EXPECT_EQ(FinishedHeader(request, "cross-origin-opener-policy"), "same-origin");
+  EXPECT_EQ(FinishedHeader(request, "cross-origin-resource-policy"), "same-origin");
+  EXPECT_EQ(FinishedHeader(request, "cache-control"), "no-store");
+  EXPECT_EQ(FinishedHeader(request, "x-request-id"), "17");
 }
 
 // A report has a policy of its own, and the rest as everybody.
 TEST(Finish, WhatAnAnswerSaysItselfStands) {
   const Reply own{.body = {}, .headers = {{"Content-Security-Policy", "default-src 'none'"}}};
   const Request request = Ask("localhost", false);
-  EXPECT_EQ(HeaderOf(request, "content-security-policy", own), "default-src 'none'");
-  EXPECT_EQ(HeaderOf(request, "x-content-type-options", own), "nosniff");
-  EXPECT_EQ(HeaderOf(request, "permissions-policy", own),
+  EXPECT_EQ(FinishedHeader(request, "content-security-policy", own), "default-src 'none'");
+  EXPECT_EQ(FinishedHeader(request, "x-content-type-options", own), "nosniff");
+  EXPECT_EQ(FinishedHeader(request, "permissions-policy", own),
             "camera=(), geolocation=(), microphone=()");
 }
 
@@ -80,10 +80,10 @@ TEST(Finish, WhatIsPackedByZstdIsTheSameText) {
 
 TEST(Finish, BrowsersAreToldToKeepToTlsOnNamedHostsOnly) {
   constexpr const char* kHeader = "strict-transport-security";
-  EXPECT_EQ(HeaderOf(Ask("stepscope.example:8443", true), kHeader), "max-age=31536000");
-  EXPECT_EQ(HeaderOf(Ask("stepscope.example:8443", false), kHeader), "");
+  EXPECT_EQ(FinishedHeader(Ask("stepscope.example:8443", true), kHeader), "max-age=31536000");
+  EXPECT_EQ(FinishedHeader(Ask("stepscope.example:8443", false), kHeader), "");
   for (const char* host : {"localhost:8443", "192.0.2.1:8443", "[::1]:8443", "build-host"}) {
-    EXPECT_EQ(HeaderOf(Ask(host, true), kHeader), "") << host;
+    EXPECT_EQ(FinishedHeader(Ask(host, true), kHeader), "") << host;
   }
 }
 

@@ -12,7 +12,7 @@ constexpr std::string_view kBody =
     "5\r\nhello\r\n00000001\r\n \r\nA\r\n0123456789\r\na\r\n\r\n0\r\n\r\n9\r\n\r\n000\r\n\r\n";
 
 // What a reader that takes at most `most` bytes makes of the pieces.
-std::string Outcome(const Pieces& pieces, std::uint64_t most = 1'000) {
+std::string ChunkOutcome(const Pieces& pieces, std::uint64_t most = 1'000) {
   ChunkReader reader(most);
   std::string body;
   std::size_t total = 0;
@@ -33,19 +33,20 @@ std::string Outcome(const Pieces& pieces, std::uint64_t most = 1'000) {
 }
 
 TEST(ChunkReader, GivesTheDataAndLeavesWhatFollows) {
-  EXPECT_EQ(Outcome({kBody}), Format("{} bytes: hello 0123456789\r\n0\r\n\r\n9\r\n", kBody.size()));
-  EXPECT_EQ(Outcome({std::string(kBody) + "GET / HTTP/1.1"}), Outcome({kBody}));
-  EXPECT_EQ(Outcome({"0\r\n\r\n"}), "5 bytes: ");
+  EXPECT_EQ(ChunkOutcome({kBody}),
+            Format("{} bytes: hello 0123456789\r\n0\r\n\r\n9\r\n", kBody.size()));
+  EXPECT_EQ(ChunkOutcome({std::string(kBody) + "GET / HTTP/1.1"}), ChunkOutcome({kBody}));
+  EXPECT_EQ(ChunkOutcome({"0\r\n\r\n"}), "5 bytes: ");
 }
 
 TEST(ChunkReader, EveryCutGivesTheSame) {
-  EXPECT_EQ(Outcome(CutEverywhere(kBody)), Outcome({kBody}));
+  EXPECT_EQ(ChunkOutcome(CutEverywhere(kBody)), ChunkOutcome({kBody}));
   for (std::size_t at = 0; at <= kBody.size(); ++at) {
-    EXPECT_EQ(Outcome(CutAt(kBody, at)), Outcome({kBody})) << at;
+    EXPECT_EQ(ChunkOutcome(CutAt(kBody, at)), ChunkOutcome({kBody})) << at;
   }
 }
 
-struct Refused {
+struct RefusedChunk {
   std::string_view bytes, why;
 };
 
@@ -53,7 +54,7 @@ struct Refused {
 TEST(ChunkReader, RefusesWhatIsNotPlain) {
   constexpr std::string_view kSize = "the size of a chunk is not 1 to 8 hexadecimal digits";
   constexpr std::string_view kEnd = "a chunk does not end with CR LF";
-  constexpr Refused kAll[] = {
+  constexpr RefusedChunk kAll[] = {
       {"\r\n", kSize},
       {"0x5\r\n", kSize},
       {"-2\r\n", kSize},
@@ -75,18 +76,18 @@ TEST(ChunkReader, RefusesWhatIsNotPlain) {
       {"0\r\n\rx", kEnd},
   };
   for (const auto& [bytes, why] : kAll) {
-    const std::string outcome = Outcome({bytes});
+    const std::string outcome = ChunkOutcome({bytes});
     EXPECT_TRUE(outcome.starts_with(Format("refused bad-request: {} after", why)))
         << Printable(bytes) << ": " << outcome;
-    EXPECT_EQ(Outcome(CutEverywhere(bytes)), outcome);
+    EXPECT_EQ(ChunkOutcome(CutEverywhere(bytes)), outcome);
   }
 }
 
 TEST(ChunkReader, RefusesASizeBeforeItsData) {
-  EXPECT_EQ(Outcome({"a\r\n0123456789\r\n"}, 10), "more after 15: 0123456789");
-  EXPECT_EQ(Outcome({"a\r\n0123456789\r\n1\r\n"}, 10),
+  EXPECT_EQ(ChunkOutcome({"a\r\n0123456789\r\n"}, 10), "more after 15: 0123456789");
+  EXPECT_EQ(ChunkOutcome({"a\r\n0123456789\r\n1\r\n"}, 10),
             "refused too-large: the body has more than 10 bytes after 18: 0123456789");
-  EXPECT_EQ(Outcome({"ffffffff\r\n"}, 10),
+  EXPECT_EQ(ChunkOutcome({"ffffffff\r\n"}, 10),
             "refused too-large: the body has more than 10 bytes after 10: ");
 }
 
@@ -94,9 +95,9 @@ TEST(ChunkReader, TenThousandMutantsGiveTheSameHoweverCut) {
   std::mt19937 dice(20270102);
   for (int mutant = 0; mutant < 10'000; ++mutant) {
     const std::string bytes = Mutate(kBody, dice);
-    const std::string whole = Outcome({bytes}, 60);
-    ASSERT_EQ(Outcome(CutEverywhere(bytes), 60), whole) << ToHex(bytes);
-    ASSERT_EQ(Outcome(CutAnyhow(bytes, dice, 9), 60), whole) << ToHex(bytes);
+    const std::string whole = ChunkOutcome({bytes}, 60);
+    ASSERT_EQ(ChunkOutcome(CutEverywhere(bytes), 60), whole) << ToHex(bytes);
+    ASSERT_EQ(ChunkOutcome(CutAnyhow(bytes, dice, 9), 60), whole) << ToHex(bytes);
   }
 }
 

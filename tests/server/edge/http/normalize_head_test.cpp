@@ -20,13 +20,13 @@ Head NormalizedHead(std::string_view lines, std::string_view version = "1.1") {
   return reader.head();
 }
 
-struct RefusedToNormalize {
+struct RefusedLines {
   std::string_view lines, code;
 };
 
 // T16: each of these was accepted by the stock server, or hung it.
 TEST(NormalizeHead, RefusesEveryLengthThatIsNotClear) {
-  constexpr RefusedToNormalize kAll[] = {
+  constexpr RefusedLines kAll[] = {
       {"Content-Length: 3\r\nContent-Length: 3\r\n", "bad-request"},
       {"Content-Length: 3\r\ncontent-length: 4\r\n", "bad-request"},
       {"Content-Length: 3, 3\r\n", "bad-request"},

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "server/edge/http/message.h"
+
+namespace stepscope {
+
+// What the bytes of an answer depend on beside the reply.
+struct AnswerForm {
+  bool head_only = false;  // to HEAD: no body
+  bool close = false;      // the connection carries no further request
+  bool say_keep = false;   // to HTTP/1.0: say that it does
+};
+
+// The bytes of an HTTP/1.1 answer. A header with a line break in it is left out. Never fails: where
+// memory does not suffice it is a bare 500, and `form` says that it closes.
+std::string WriteAnswer(Reply reply, AnswerForm& form);
+
+}  // namespace stepscope
