@@ -92,7 +92,7 @@ void Loop::ReadMail() {
     const auto entry = entries_.find(done.connection);
     if (entry == entries_.end()) continue;  // the connection is gone
     entry->second.connection->Take(std::move(done));
-    NormalizeHead(entry);
+    UpdateInterest(entry);
   }
 }
 
@@ -107,7 +107,7 @@ void Loop::OnConnection(std::uint64_t id, std::uint32_t events) {
   } else {
     connection.Run();
   }
-  NormalizeHead(entry, in_vain);
+  UpdateInterest(entry, in_vain);
 }
 
 // Those whose turn ended before they were through.
@@ -116,7 +116,7 @@ void Loop::GoOn() {
     const auto entry = entries_.find(id);
     if (entry == entries_.end()) continue;
     entry->second.connection->Run();
-    NormalizeHead(entry);
+    UpdateInterest(entry);
   }
 }
 
@@ -127,7 +127,7 @@ void Loop::Expire() {
       if (first->first > core_.now) break;
       const auto entry = entries_.find(first->second);
       entry->second.connection->Expire();
-      NormalizeHead(entry);
+      UpdateInterest(entry);
     }
   }
   if (paused_until_ && *paused_until_ <= core_.now) Pause(false);
@@ -151,14 +151,14 @@ void Loop::StopIdle() {
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto next = std::next(entry);
     entry->second.connection->Run();
-    NormalizeHead(entry);
+    UpdateInterest(entry);
     entry = next;
   }
 }
 
 // After a turn: takes note of what the connection waits for. What epoll tells is narrowed only when
 // it told in vain, so that most requests cost no call.
-void Loop::NormalizeHead(Entries::iterator entry, std::uint32_t in_vain) {
+void Loop::UpdateInterest(Entries::iterator entry, std::uint32_t in_vain) {
   EdgeConnection& connection = *entry->second.connection;
   if (entry->second.address.size() > 0 && (connection.known() || connection.closed())) {
     addresses_.Remove(entry->second.address);

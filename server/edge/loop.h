@@ -66,7 +66,7 @@ class Loop {
   void Expire();
   void StopAll();
   void StopIdle();
-  void NormalizeHead(Entries::iterator entry, std::uint32_t in_vain = 0);
+  void UpdateInterest(Entries::iterator entry, std::uint32_t in_vain = 0);
 
   const LoopParts parts_;
   const SystemClock clock_;

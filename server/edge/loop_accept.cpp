@@ -59,7 +59,7 @@ bool Loop::MakeRoom() {
   if (!some) return false;
   const auto entry = entries_.find(some->First()->second);
   entry->second.connection->Shed();
-  NormalizeHead(entry);
+  UpdateInterest(entry);
   core_.counters.shed++;
   return true;
 }
