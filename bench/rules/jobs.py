@@ -112,7 +112,7 @@ class Sides:
         return {name: value for name, value in self.without.items() if not name.startswith(("age", "lag"))}
 
     def judged(self):
-        figures = serve(self.options, self.folder, "--evaluation-slot", self.options.slot)
+        figures = serve(self.options, self.folder, "--evaluation-interval", self.options.slot)
         figures["rules"] = figures["cores"] - self.without["cores"]
         if figures["turns"]:
             figures["per_job"] = 1e3 * figures["rules"] / figures["turns"]

@@ -135,12 +135,12 @@ void App::StartWork() {
   EvaluatorOptions evaluator;
   evaluator.threads = settings_.evaluators;
   evaluator.public_url = url_;
-  evaluator.evaluation.slot = settings_.evaluation_slot;
+  evaluator.evaluation.slot = settings_.evaluation_interval;
   evaluator.lease = settings_.evaluation_lease;
   evaluator.heartbeat = settings_.evaluation_lease / 3;
   evaluator_ = std::make_unique<Evaluator>(*work_database_, clock_, std::move(evaluator));
   CompactorOptions compactor;
-  compactor.check_every = settings_.compact_look;
+  compactor.look = settings_.compaction_interval;
   compactor.paused = [&gauge = pressure_->gauge()] {
     return gauge.judgement().shortage == Shortage::kStorage;
   };

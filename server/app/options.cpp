@@ -1,8 +1,8 @@
-// The option table of stepscope-server.
+#include "server/app/options.h"
 
 #include <array>
 
-#include "server/app/settings.h"
+#include "core/base/text.h"
 
 namespace stepscope {
 namespace {
@@ -55,12 +55,12 @@ constexpr std::array kOptions = {
            "JSON list of changes of the rules that jobs have which name none, as PATCH takes it."},
     Option{"--evaluators", "N", "2",
            "Threads that judge jobs by their rules, up to 16; 0 leaves it to other replicas."},
-    Option{"--evaluation-slot", "TIME", "2s",
-           "How far apart two looks at the rules of a running job are, 100ms to 5m."},
+    Option{"--evaluation-interval", "TIME", "2s",
+           "How often a running job is judged by its rules, 100ms to 5m."},
     Option{"--evaluation-lease", "TIME", "30s",
            "When others take over from a replica that died while it judged, 1s to 10m."},
-    Option{"--compact-look", "TIME", "5s",
-           "How far apart two looks for samples to be put into blocks are, 100ms to 5m."},
+    Option{"--compaction-interval", "TIME", "5s",
+           "How often the service checks for samples to be put into blocks, 100ms to 5m."},
     Option{"--keep-samples", "DAYS", "30",
            "Age at which samples and steps are removed, 0 to keep them; charts of wide ranges, "
            "statuses and findings stay."},
@@ -79,6 +79,14 @@ constexpr std::array kOptions = {
     Option{"--version", "", "", "Print the version and end."},
 };
 
+struct RenamedOption {
+  std::string_view before, name;
+};
+
+// For one release.
+constexpr RenamedOption kRenamed[] = {{"--evaluation-slot", "--evaluation-interval"},
+                                      {"--compact-look", "--compaction-interval"}};
+
 }  // namespace
 
 std::span<const Option> ServerOptions() {
@@ -87,6 +95,32 @@ std::span<const Option> ServerOptions() {
 
 std::span<const Option> DataOptions() {
   return kDataOptions;
+}
+
+Result<Arguments> ParseServerArguments(std::span<const char* const> words) {
+  std::vector<Option> table(kOptions.begin(), kOptions.end());
+  for (const RenamedOption& renamed : kRenamed) table.push_back({renamed.before, "TIME", "", ""});
+  Result<Arguments> arguments = ParseArguments(table, words);
+  if (!arguments) return arguments;
+  for (const auto& [before, name] : kRenamed) {
+    if (!arguments->lists.contains(before)) continue;
+    if (arguments->lists.contains(name)) {
+      return Invalid(Format("{} is the old name of {}: give one of them", before, name));
+    }
+    arguments->values[std::string(name)] = arguments->values[std::string(before)];
+    arguments->said_as[std::string(name)] = before;
+  }
+  return arguments;
+}
+
+std::vector<std::string> OldNameWarnings(const Arguments& arguments) {
+  std::vector<std::string> warnings;
+  for (const auto& [before, name] : kRenamed) {
+    if (arguments.NameOf(name) != before) continue;
+    warnings.push_back(
+        Format("{} is called {} now; the next release does not take the old name", before, name));
+  }
+  return warnings;
 }
 
 }  // namespace stepscope

@@ -9,6 +9,7 @@
 
 #include "core/base/text.h"
 #include "core/http/url.h"
+#include "server/app/options.h"
 
 namespace stepscope {
 namespace {
@@ -106,8 +107,8 @@ Result<Duration> ReadBetween(const Arguments& arguments, const char* option, Dur
   const std::string& text = arguments[option];
   const Result<Duration> read = ParseDuration(text);
   if (read && *read >= least && *read <= most) return read;
-  return Invalid(Format("{} {}: a time from {} to {} is wanted", option, Printable(text),
-                        ToText(least), ToText(most)));
+  return Invalid(Format("{} {}: a time from {} to {} is wanted", arguments.NameOf(option),
+                        Printable(text), ToText(least), ToText(most)));
 }
 
 Status CheckTls(const Settings& settings) {
@@ -180,6 +181,7 @@ Status ReadDataSettings(const Arguments& arguments, Settings& settings) {
 Result<Settings> ReadSettings(const Arguments& arguments) {
   Settings settings;
   ReadTexts(arguments, settings);
+  settings.warnings = OldNameWarnings(arguments);
   Status read = Take(ReadListen(arguments["--listen"]), settings.listen);
   if (read) read = CheckTls(settings);
   if (read) read = CheckOpen(settings);
@@ -189,13 +191,15 @@ Result<Settings> ReadSettings(const Arguments& arguments) {
   if (read) read = Take(ReadPublicUrl(arguments["--public-url"]), settings.public_url);
   if (read) read = Take(ReadEvaluators(arguments["--evaluators"]), settings.evaluators);
   if (read) {
-    read = Take(ReadBetween(arguments, "--evaluation-slot", 100ms, 5min), settings.evaluation_slot);
+    read = Take(ReadBetween(arguments, "--evaluation-interval", 100ms, 5min),
+                settings.evaluation_interval);
   }
   if (read) {
     read = Take(ReadBetween(arguments, "--evaluation-lease", 1s, 10min), settings.evaluation_lease);
   }
   if (read) {
-    read = Take(ReadBetween(arguments, "--compact-look", 100ms, 5min), settings.compact_look);
+    read = Take(ReadBetween(arguments, "--compaction-interval", 100ms, 5min),
+                settings.compaction_interval);
   }
   if (read) read = Take(ReadDays(arguments, "--keep-samples"), settings.keep_samples_days);
   if (read) read = Take(ReadDays(arguments, "--keep-jobs"), settings.keep_jobs_days);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,23 +30,21 @@ struct Settings {
   std::string public_url;                  // empty: where it listens
   std::vector<std::string> webhook_allow;  // address ranges, "10.20.0.0/16"
   int evaluators = 2;
-  Duration evaluation_slot = std::chrono::seconds(2), evaluation_lease = std::chrono::seconds(30);
-  Duration compact_look = std::chrono::seconds(5);
+  Duration evaluation_interval = std::chrono::seconds(2);
+  Duration evaluation_lease = std::chrono::seconds(30);
+  Duration compaction_interval = std::chrono::seconds(5);
   int keep_samples_days = 30, keep_jobs_days = 400;  // 0: for ever
   std::int64_t ballast_bytes = 0;
   std::int64_t keep_bytes = 0;  // 0: no limit
   LogLevel log_level = LogLevel::kInfo;
+  std::vector<std::string> warnings;  // of options by their old names, for the log
 
   bool tls() const { return !tls_cert.empty(); }
   // Whether callers have to say who they are: everywhere but on loopback and unix sockets.
   bool demands_tokens() const;
 };
 
-// The options of stepscope-server; --help shows the same rows.
-std::span<const Option> ServerOptions();
-
-// Those that say where the data is, for commands that read it as well.
-std::span<const Option> DataOptions();
+// From the options that say where the data is.
 Status ReadDataSettings(const Arguments& arguments, Settings& settings);
 
 // Reads the environment too: STEPSCOPE_DATABASE_URL, XDG_DATA_HOME, HOME. Errors name the option

@@ -10,7 +10,7 @@ NEVER = """
     insert into compact_tasks (job_id, due_us) select job_id, 9000000000000000000 from jobs where name = '{}'
     on conflict (job_id) do update set due_us = excluded.due_us"""
 COMPACTED = "select coalesce(sum(rows), 0) from blocks where metric = ''"  # ticks, which each node's blocks of no metric name once
-AT_ONCE = ("--compact-look", "100ms")  # options of a service
+AT_ONCE = ("--compaction-interval", "100ms")  # options of a service
 
 
 class Compacting:

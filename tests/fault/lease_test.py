@@ -84,7 +84,7 @@ class Trainings(threading.Thread):
 @pytest.fixture
 def replicas(folder, postgres):
     """The first takes pushes and judges nothing; the others judge."""
-    judging = ("--evaluators", "3", "--evaluation-slot", "100ms", "--evaluation-lease", f"{LEASE_SECONDS}s")
+    judging = ("--evaluators", "3", "--evaluation-interval", "100ms", "--evaluation-lease", f"{LEASE_SECONDS}s")
     made = [Replica(folder / "intake", postgres, "--evaluators", "0"), *(Replica(folder / name, postgres, *judging) for name in ("a", "b"))]
     start_together(made)
     yield made

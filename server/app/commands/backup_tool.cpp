@@ -9,6 +9,7 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "server/app/options.h"
 #include "server/postgres/postgres_process.h"
 #include "server/postgres/postgres_programs.h"
 #include "server/store/postgres/postgres_session.h"

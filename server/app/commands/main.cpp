@@ -14,6 +14,7 @@
 #include "server/app/commands/token_command.h"
 #include "server/app/memory.h"
 #include "server/app/open_files.h"
+#include "server/app/options.h"
 #include "server/app/signals.h"
 
 namespace stepscope {
@@ -27,7 +28,7 @@ Examples:
   stepscope-server --listen 0.0.0.0:8443 --tls-cert server.crt --tls-key server.key
   stepscope-server --listen 127.0.0.1:8080,unix:/run/stepscope/http.sock --require-tokens
 
-ServiceSignals:
+Signals:
   TERM, INT  stop: requests that came before are answered, in 10 s at most; the second one is quicker
   HUP        read the files of --tls-cert, --tls-key and --client-ca again, for new connections; when
              one of them is bad, the log says so and the old ones stay
@@ -38,6 +39,7 @@ int Serve(const Settings& settings) {
   const ServiceSignals signals;
   StartLog("stepscope-server", settings.log_level);
   RaiseOpenFiles();
+  for (const std::string& warning : settings.warnings) LogWarning("{}", warning);
   const SystemClock clock;
   const auto pause = [&](Duration duration) { return !signals.EndsWithin(duration); };
   Result<std::unique_ptr<App>> app = App::Start(settings, clock, STEPSCOPE_VERSION, pause);
@@ -79,7 +81,7 @@ int Help() {
 }
 
 int RunServer(Words words) {
-  const Result<Arguments> arguments = ParseArguments(ServerOptions(), words);
+  const Result<Arguments> arguments = ParseServerArguments(words);
   if (!arguments) return Complain(arguments.error().message, kUsage);
   if (arguments->help) return Help();
   if (arguments->Has("--version")) {

@@ -6,6 +6,7 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/model/names.h"
+#include "server/app/options.h"
 #include "server/app/service_database.h"
 #include "server/app/settings.h"
 #include "server/report/page/report_text.h"

@@ -1,6 +1,7 @@
 #include "server/app/commands/token_options.h"
 
 #include "core/base/text.h"
+#include "server/app/options.h"
 #include "server/app/settings.h"
 
 namespace stepscope {

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "server/app/options.h"
+
 namespace stepscope {
 namespace {
 
 Result<Settings> Read(std::vector<const char*> args) {
   args.insert(args.end(), {"--data-dir", "/data"});
-  const Result<Arguments> arguments = ParseArguments(ServerOptions(), args);
+  const Result<Arguments> arguments = ParseServerArguments(args);
   return arguments ? ReadSettings(*arguments) : Result<Settings>(arguments.error());
 }
 
@@ -83,7 +85,8 @@ TEST(Settings, KeepSizeIsASizeWithItsUnit) {
 
 TEST(Settings, WrongValuesNameTheirOption) {
   EXPECT_NE(ErrorOf({"--evaluators", "17"}).find("--evaluators"), std::string::npos);
-  EXPECT_NE(ErrorOf({"--evaluation-slot", "5ms"}).find("from 100 ms to 5 min"), std::string::npos);
+  EXPECT_NE(ErrorOf({"--evaluation-interval", "5ms"}).find("from 100 ms to 5 min"),
+            std::string::npos);
   EXPECT_NE(ErrorOf({"--evaluation-lease", "30"}).find("from 1 s to 10 min"), std::string::npos);
   EXPECT_NE(ErrorOf({"--evaluators", "many"}).find("--evaluators"), std::string::npos);
   EXPECT_NE(ErrorOf({"--database-wait", "2h"}).find("--database-wait"), std::string::npos);
@@ -91,6 +94,24 @@ TEST(Settings, WrongValuesNameTheirOption) {
   EXPECT_NE(ErrorOf({"--public-url", "example.com"}).find("--public-url"), std::string::npos);
   EXPECT_NE(ErrorOf({"--log-level", "loud"}), "");
   EXPECT_NE(ErrorOf({"--colour"}).find("--colour"), std::string::npos);
+}
+
+TEST(Settings, OptionsAreTakenByTheirNamesOfTheReleaseBefore) {
+  const Settings before = *Read({"--evaluation-slot", "3s", "--compact-look=1m"});
+  EXPECT_EQ(before.evaluation_interval, 3s);
+  EXPECT_EQ(before.compaction_interval, 1min);
+  ASSERT_EQ(before.warnings.size(), 2u);
+  EXPECT_NE(before.warnings[0].find("--evaluation-interval"), std::string::npos);
+  EXPECT_NE(before.warnings[1].find("--compaction-interval"), std::string::npos);
+  EXPECT_EQ(OptionsHelp(ServerOptions()).find("--compact-look"), std::string::npos);
+  EXPECT_TRUE(Read({"--compaction-interval", "1m"})->warnings.empty());
+}
+
+TEST(Settings, BothNamesOfOneOptionAreAnErrorThatNamesBoth) {
+  const std::string error = ErrorOf({"--compaction-interval", "1m", "--compact-look", "1m"});
+  EXPECT_NE(error.find("--compact-look"), std::string::npos) << error;
+  EXPECT_NE(error.find("--compaction-interval"), std::string::npos) << error;
+  EXPECT_NE(ErrorOf({"--compact-look", "5ms"}).find("--compact-look 5ms"), std::string::npos);
 }
 
 TEST(Settings, TheDatabaseMayComeFromTheEnvironment) {
