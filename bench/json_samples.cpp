@@ -10,7 +10,8 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "server/ingest/check/samples.h"
+#include "server/ingest/check/read_samples.h"
+#include "server/ingest/check/sample_frames.h"
 
 namespace stepscope {
 namespace {

@@ -9,6 +9,7 @@
 #include "server/app/proxy_trust.h"
 #include "server/app/service_metrics.h"
 #include "server/app/tls_files.h"
+#include "server/ingest/lost_agents.h"
 #include "server/postgres/ballast.h"
 #include "server/store/jobs/silences.h"
 #include "server/store/rules/create_job.h"

@@ -1,4 +1,4 @@
-// How a connection moves bytes and keeps its deadlines. What a request is told: conversation.cpp.
+// How a connection moves bytes and keeps its deadlines. connection_requests.cpp answers requests.
 
 #include "server/edge/connection.h"
 

@@ -11,6 +11,7 @@
 #include "core/base/worker.h"
 #include "server/ingest/check/check_push.h"
 #include "server/ingest/check/known_schemas.h"
+#include "server/ingest/check/sample_frames.h"
 #include "server/ingest/check/sample_sessions.h"
 #include "server/ingest/check/series_names.h"
 #include "server/ingest/push_queue.h"

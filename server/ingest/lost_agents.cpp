@@ -1,9 +1,7 @@
-// Jobs whose agents do not come back.
+#include "server/ingest/lost_agents.h"
 
 #include "core/base/log.h"
 #include "core/base/text.h"
-#include "server/ingest/ingest.h"
-#include "server/store/jobs/job_change.h"
 #include "server/store/jobs/job_events.h"
 #include "server/store/jobs/job_facts.h"
 

@@ -1,6 +1,7 @@
 // Samples from anyone: accepted samples make frames as an agent's must be, with as many samples.
 
-#include "server/ingest/check/samples.h"
+#include "server/ingest/check/read_samples.h"
+#include "server/ingest/check/sample_frames.h"
 
 #include <algorithm>
 

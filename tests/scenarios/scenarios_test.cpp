@@ -6,6 +6,7 @@
 #include "rules/catalog/catalog.h"
 #include "server/evaluate/evaluation.h"
 #include "server/ingest/ingest.h"
+#include "server/ingest/lost_agents.h"
 #include "server/store/rules/create_job.h"
 #include "server/store/rules/rule_outcome.h"
 #include "tests/scenarios/catalog.h"

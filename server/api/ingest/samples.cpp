@@ -5,6 +5,7 @@
 #include "server/api/http/query.h"
 #include "server/api/http/routes.h"
 #include "server/front/denial.h"
+#include "server/ingest/check/read_samples.h"
 #include "server/ingest/ingest.h"
 
 namespace stepscope {

@@ -10,6 +10,7 @@
 #include "server/app/commands/command.h"
 #include "server/app/commands/dump_command.h"
 #include "server/app/commands/report_command.h"
+#include "server/app/commands/restore_command.h"
 #include "server/app/commands/tls_command.h"
 #include "server/app/commands/token_command.h"
 #include "server/app/memory.h"

@@ -1,3 +1,5 @@
+#include "server/app/commands/restore_command.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -5,7 +7,6 @@
 
 #include "core/base/text.h"
 #include "server/app/commands/backup_tool.h"
-#include "server/app/commands/dump_command.h"
 #include "server/store/schema/migrations.h"
 
 namespace stepscope {

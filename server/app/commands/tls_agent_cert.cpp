@@ -1,11 +1,10 @@
-// "stepscope-server tls agent-cert".
+#include "server/app/commands/tls_agent_cert.h"
 
 #include <algorithm>
 
 #include "core/base/options.h"
 #include "core/base/text.h"
 #include "core/model/names.h"
-#include "server/app/commands/tls_command.h"
 #include "server/app/commands/tls_folder.h"
 #include "server/app/tls_files.h"
 

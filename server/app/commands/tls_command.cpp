@@ -2,6 +2,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "server/app/commands/tls_agent_cert.h"
+#include "server/app/commands/tls_self_signed.h"
 
 namespace stepscope {
 namespace {

@@ -1,11 +1,10 @@
-// "stepscope-server tls self-signed".
+#include "server/app/commands/tls_self_signed.h"
 
 #include <algorithm>
 
 #include "core/base/options.h"
 #include "core/base/text.h"
 #include "core/http/url.h"
-#include "server/app/commands/tls_command.h"
 #include "server/app/commands/tls_folder.h"
 #include "server/app/tls_files.h"
 

@@ -1,4 +1,4 @@
-// From the JSON of anyone to columns, without a tree in between.
+#include "server/ingest/check/read_samples.h"
 
 #include <algorithm>
 #include <set>
@@ -8,7 +8,7 @@
 #include "core/model/names.h"
 #include "server/ingest/check/check_table.h"
 #include "server/ingest/check/decimals.h"
-#include "server/ingest/check/samples.h"
+#include "server/ingest/check/sample_density.h"
 
 namespace stepscope {
 namespace {

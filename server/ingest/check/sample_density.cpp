@@ -1,10 +1,9 @@
-// Samples of anyone, held against the room of blocks.
+#include "server/ingest/check/sample_density.h"
 
 #include <algorithm>
 
 #include "core/base/text.h"
 #include "server/ingest/check/block_capacity.h"
-#include "server/ingest/check/samples.h"
 
 namespace stepscope {
 namespace {

@@ -1,4 +1,4 @@
-// From columns of decimals to frames of scaled integers.
+#include "server/ingest/check/sample_frames.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,6 @@
 
 #include "core/wire/table_codec.h"
 #include "server/ingest/check/decimals.h"
-#include "server/ingest/check/samples.h"
 
 namespace stepscope {
 namespace {

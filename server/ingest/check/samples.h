@@ -35,16 +35,4 @@ struct SampleFault {
   std::string detail;
 };
 
-// What would find no room in blocks if it went on like this (density.h): ReadSamples asks.
-std::optional<SampleFault> CheckDensity(const Samples& samples);
-
-// Reads {node, times_us[], series[{metric, device, values[]}]} in one pass; nothing is built but
-// the columns. Everything that CheckTable asks of ticks holds for what is given.
-std::variant<Samples, SampleFault> ReadSamples(std::string_view body);
-
-// As frames without numbers: sorted, each instant once, of several values of a series at one
-// instant the first; instants without any value are left out. Series stand in the order of their
-// names.
-std::vector<CheckedFrame> ToFrames(const Samples& samples);
-
 }  // namespace stepscope

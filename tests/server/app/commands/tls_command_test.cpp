@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "server/app/commands/tls_agent_cert.h"
+#include "server/app/commands/tls_self_signed.h"
 #include "server/app/tls_files.h"
 #include "tests/support/fake_root.h"
 

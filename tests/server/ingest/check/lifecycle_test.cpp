@@ -1,5 +1,6 @@
 // What agents say about the command, and what it makes of the job.
 
+#include "server/ingest/lost_agents.h"
 #include "server/store/rules/rules.h"
 #include "server/store/webhooks/webhooks.h"
 #include "tests/server/ingest/ingest_fixture.h"

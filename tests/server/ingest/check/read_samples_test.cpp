@@ -5,7 +5,8 @@
 #include "core/base/text.h"
 #include "core/wire/table_codec.h"
 #include "server/ingest/check/check_table.h"
-#include "server/ingest/check/samples.h"
+#include "server/ingest/check/read_samples.h"
+#include "server/ingest/check/sample_frames.h"
 
 namespace stepscope {
 namespace {

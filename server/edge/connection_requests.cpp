@@ -1,4 +1,4 @@
-// What happens to each request of a connection, and what it is told.
+// How a connection answers each of its requests; connection.cpp reads, writes and closes.
 
 #include "core/base/log.h"
 #include "core/base/random.h"
