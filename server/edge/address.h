@@ -10,10 +10,10 @@ namespace stepscope {
 // Where the service listens: host and port, or the path of a unix socket.
 struct ListenAddress {
   std::string host = {};  // a name or an address, IPv6 without brackets; empty for a unix socket
-  int port = 0;           // 0: any free one
+  int port = 0;           // 0: any free port
   std::string path = {};
 
-  bool local() const;  // only this machine reaches it
+  bool local() const;  // whether only this machine reaches it
   std::string text() const;
 };
 

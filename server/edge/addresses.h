@@ -8,8 +8,8 @@
 
 namespace stepscope {
 
-// How many connections each address has that have not yet shown whose they are. An IPv6 network of
-// 64 bits counts as one address: its owner has all of them. For one thread.
+// Counts the connections of each address that have not yet had a caller. An IPv6 network of 64 bits
+// counts as one address, because one owner has all of it. For one thread.
 class Addresses {
  public:
   // `most`: 0 for no limit. `speaks_for_many`: addresses that do not count, such as a proxy's.
@@ -17,7 +17,8 @@ class Addresses {
                      std::function<bool(const std::string&)> speaks_for_many = nullptr)
       : most_(most), speaks_for_many_(std::move(speaks_for_many)) {}
 
-  // False when the address has too many already. What is added is `key`, "" for nothing.
+  // False when the address has too many already. `key` is what Remove takes; "" where the address
+  // does not count.
   bool Add(const std::string& peer, std::string& key);
   void Remove(std::string& key);
 

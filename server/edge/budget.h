@@ -7,14 +7,14 @@
 
 namespace stepscope {
 
-// Bytes that many share. Safe from any thread.
+// A number of bytes of memory that many share. Safe from any thread.
 class ByteBudget {
  public:
   explicit ByteBudget(std::size_t most) : most_(most) {}
 
   std::size_t used() const { return used_; }
 
-  // A part of it, given back when destroyed.
+  // A part of the budget, given back when destroyed.
   class Hold {
    public:
     Hold() = default;

@@ -7,7 +7,7 @@
 namespace stepscope {
 namespace {
 
-constexpr int kMostSteps = 16;                         // of one connection before the others
+constexpr int kMostSteps = 16;  // steps of one connection before others have a turn
 constexpr std::size_t kMostDropped = 8 * 1024 * 1024;  // twice the largest honest body
 constexpr std::size_t kAnswerBytesPerSecond = 64 * 1024;
 
@@ -26,7 +26,7 @@ EdgeConnection::EdgeConnection(EdgeCore& core, std::uint64_t id, Descriptor sock
   core_.counters.connections[static_cast<std::size_t>(state_)]++;
   entered_ = core_.now;
   SetDeadline();
-  TakePlace();
+  UpdateShedOrder();
 }
 
 EdgeConnection::~EdgeConnection() {
@@ -49,7 +49,7 @@ void EdgeConnection::Enter(ConnectionState state) {
   state_ = state;
   entered_ = core_.now;
   SetDeadline();
-  TakePlace();
+  UpdateShedOrder();
 }
 
 std::optional<SteadyTime> EdgeConnection::Deadline() {
@@ -84,8 +84,9 @@ void EdgeConnection::SetDeadline() {
                   idle ? std::optional(entered_ + core_.options.idle_within) : std::nullopt);
 }
 
-// Among those that may be ended for others. What a worker has is let through: it is soon over.
-void EdgeConnection::TakePlace() {
+// Enters the lists of connections that may be ended for others, but not while a worker has the
+// request: that is soon over.
+void EdgeConnection::UpdateShedOrder() {
   const bool idle = state_ == ConnectionState::kIdle;
   const bool served = state_ == ConnectionState::kAsking || state_ == ConnectionState::kAnswering;
   const std::optional<SteadyTime> since = known_ ? std::nullopt : std::optional(entered_);
@@ -114,7 +115,7 @@ void EdgeConnection::Run() {
   ready_ = true;
 }
 
-// Once the edge stops: what was sent before is here by now, for the socket was read to its end.
+// Once the edge stops: requests sent before are here by now, for the socket was read to its end.
 void EdgeConnection::EndIdle() {
   const bool incomplete = state_ == ConnectionState::kHandshake ||
                           state_ == ConnectionState::kIdle || state_ == ConnectionState::kHead;
@@ -146,7 +147,7 @@ bool EdgeConnection::Handshake() {
 bool EdgeConnection::Read() {
   if (!pending_.empty()) {
     pending_.erase(0, Consume(pending_));
-    if (pending_.empty()) std::string().swap(pending_);  // idle ones hold no memory
+    if (pending_.empty()) std::string().swap(pending_);  // an idle connection holds no memory
     return true;
   }
   const Moved got = transport_->Read(core_.buffer);

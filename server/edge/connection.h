@@ -15,7 +15,8 @@
 
 namespace stepscope {
 
-// What the connections of an edge share. For the edge's thread, but for what is safe from any.
+// The state that the connections of an edge share. For the edge's thread, but for members that are
+// safe from any.
 struct EdgeCore {
   const EdgeOptions& options;
   const EdgeHandlers& handlers;
@@ -27,14 +28,15 @@ struct EdgeCore {
   SteadyTime now = {};
   int at_once_left = 0;  // requests that may be answered on this thread before others have a turn
   Deadlines deadlines = {}, idle = {};
-  // Since when connections that never had a caller have sent nothing, or been busy with one thing.
+  // Connections that never had a caller, by when they last sent something (silent) or began the
+  // request they are busy with (slow).
   Deadlines silent = {}, slow = {};
-  std::array<char, 16 * 1024> buffer = {};  // for what is being read right now
+  std::array<char, 16 * 1024> buffer = {};  // bytes that are being read right now
 };
 
 // A connection from its first byte to its end: request by request, one at a time. While a request
 // is with the workers or its answer is not sent, nothing more is read, so that memory has a bound.
-// Never waits: it says what it waits for. For the edge's thread.
+// Never blocks: wants_read and wants_write say what it waits for. For the edge's thread.
 class EdgeConnection {
  public:
   EdgeConnection(EdgeCore& core, std::uint64_t id, Descriptor socket,
@@ -43,28 +45,28 @@ class EdgeConnection {
   EdgeConnection(const EdgeConnection&) = delete;
   EdgeConnection& operator=(const EdgeConnection&) = delete;
 
-  // Each does all that can be done at once, within a bound.
+  // Each of these does all that can be done at once, within a bound.
   void Run();            // the socket is ready, or `ready`, or the edge stops
-  void Take(Done done);  // from a worker
+  void Take(Done done);  // a worker has answered
   void Expire();         // its deadline has come
-  void Shed();           // another one needs the room
+  void Shed();           // another connection needs its room
   void Close();
 
   int socket() const { return socket_.get(); }
   bool closed() const { return closed_; }
-  bool ready() const { return ready_; }  // could go on, but others come first
+  bool ready() const { return ready_; }  // it could go on, but others come first
   bool wants_read() const;
   bool wants_write() const;
-  bool known() const { return known_; }  // a request of it has had a caller
+  bool known() const { return known_; }  // one of its requests has had a caller
 
  private:
   void Enter(ConnectionState state);
   std::optional<SteadyTime> Deadline();
   void SetDeadline();
-  void TakePlace();
+  void UpdateShedOrder();
   bool reads() const;
 
-  // Each says whether to go on.
+  // Each of these says whether to go on.
   bool Step();
   bool Handshake();
   bool Read();
@@ -92,22 +94,22 @@ class EdgeConnection {
   std::unique_ptr<Transport> transport_;
   const std::string peer_;
   ConnectionState state_;
-  SteadyTime entered_;                                         // the state
-  SteadyTime progress_;                                        // the client last took bytes
-  std::optional<SteadyTime> deadline_, idle_, silent_, slow_;  // as the core has them
+  SteadyTime entered_;                                         // when it entered its state
+  SteadyTime progress_;                                        // when the client last took bytes
+  std::optional<SteadyTime> deadline_, idle_, silent_, slow_;  // its entries in the core
   Exchange exchange_;
   std::string certificate_;
-  std::string pending_;  // read, and not yet consumed
+  std::string pending_;  // bytes read and not yet consumed
   std::string out_;
-  std::size_t sent_ = 0;  // of out_
+  std::size_t sent_ = 0;  // bytes of out_
   ByteBudget::Hold answer_;
   std::size_t dropped_bytes_ = 0;
   std::uint64_t ticket_ = 0;
-  Lane lane_ = Lane::kAll;    // of the present request,
-  bool at_once_ = false;      // whether it may be answered here,
-  Duration answer_within_{};  // of its answer
+  Lane lane_ = Lane::kAll;    // lane of the present request
+  bool at_once_ = false;      // the present request may be answered here
+  Duration answer_within_{};  // deadline of its answer
   Io read_io_ = Io::kWantRead, write_io_ = Io::kDone;
-  bool close_ = false;  // after the answer
+  bool close_ = false;  // close after the answer
   bool ended_ = false;  // the other side sends nothing more
   bool known_ = false, ready_ = false, closed_ = false;
 };

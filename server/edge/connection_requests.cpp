@@ -9,7 +9,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-constexpr std::size_t kSmallAnswer = 16 * 1024;  // always fits
+constexpr std::size_t kSmallAnswer = 16 * 1024;  // is sent whatever the budget says
 
 }  // namespace
 
@@ -95,7 +95,7 @@ bool EdgeConnection::AnsweredAtOnce(Task& task) {
 }
 
 void EdgeConnection::Take(Done done) {
-  if (closed_ || done.ticket != ticket_) return;  // it came too late
+  if (closed_ || done.ticket != ticket_) return;  // the answer came too late
   if (!done.ask) {
     ++ticket_;  // another reply to the same request comes too late
     Send(std::move(done.answer), done.close);
@@ -123,7 +123,7 @@ void EdgeConnection::Expire() {
   Run();
 }
 
-// To what could not be read, which ends the connection, or came at a bad time.
+// Answers bytes that could not be read, which ends the connection, or a request at a bad time.
 void EdgeConnection::Fault(std::string_view code, std::string detail) {
   const bool busy = code == "busy";
   (busy ? core_.counters.busy : core_.counters.refused)++;
@@ -150,7 +150,7 @@ void EdgeConnection::Send(std::string answer, bool close) {
   Enter(ConnectionState::kWriting);
 }
 
-// HTTP without TLS where TLS is spoken: says so, once.
+// Answers plain HTTP where TLS is spoken, once.
 void EdgeConnection::AnswerForeign() {
   transport_ = std::make_unique<PlainTransport>(socket_.get());
   AnswerHere({.status = 400,

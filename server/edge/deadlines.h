@@ -10,10 +10,10 @@
 
 namespace stepscope {
 
-// Whose turn it is when, in the order of time; each stands in it at most once. For one thread.
+// Connections in the order of their deadlines, each at most once. For one thread.
 class Deadlines {
  public:
-  // Replaces the one that stands at `at`. No time: none from now on. The caller remembers `at`.
+  // Replaces the deadline at `at`; without a time it is removed. The caller keeps `at`.
   void Move(std::uint64_t id, std::optional<SteadyTime>& at, std::optional<SteadyTime> to) {
     if (at == to) return;
     if (at) ordered_.erase({*at, id});
@@ -21,7 +21,7 @@ class Deadlines {
     at = to;
   }
 
-  // The earliest; none when nobody waits.
+  // The earliest deadline; none when nobody waits.
   std::optional<std::pair<SteadyTime, std::uint64_t>> First() const {
     if (ordered_.empty()) return std::nullopt;
     return *ordered_.begin();

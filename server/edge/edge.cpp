@@ -7,7 +7,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kOtherDescriptors = 128;  // of the database and of files
+constexpr std::size_t kOtherDescriptors = 128;  // for the database and for files
 
 // Never more connections than there are descriptors: the database needs some as well.
 EdgeOptions WithinDescriptors(EdgeOptions options) {

@@ -18,10 +18,10 @@
 
 namespace stepscope {
 
-// Where the world comes in: speaks HTTP/1.1 over sockets of its own, with TLS or without, and gives
-// the handlers what is complete, within bounds of time and size, and can be understood in one way
-// only. One thread moves all bytes; the handlers run on workers, but for those that never wait.
-// All functions are safe from any thread; only one may call Stop.
+// The HTTP/1.1 server: listens, with TLS or without, and gives the handlers requests that are
+// complete, within bounds of time and size, and can be understood in one way only. One thread moves
+// all bytes; the handlers run on workers, but for those that never wait. All functions are safe
+// from any thread; only one may call Stop.
 class Edge {
  public:
   Edge(EdgeOptions options, EdgeHandlers handlers);
@@ -32,12 +32,12 @@ class Edge {
   // From now on accepted connections speak TLS, but for those of unix sockets. Errors name the
   // file, and everything stays as it was.
   Status UseTls(const EdgeTlsFiles& files);
-  Status ReloadTls();  // the same files, which have changed
+  Status ReloadTls();  // reads the files again
 
   // Serves until Stop; may be called for several addresses.
   Status Listen(const ListenAddress& address);
   void Listen(Listener listener);
-  int port() const { return port_; }  // of the first that has one
+  int port() const { return port_; }  // the port of the first address that has one
 
   // Accepts no more and closes what is idle. Requests whose heads are complete are answered within
   // the grace; then, or when `hurry` is asked for, their connections are cut. Returns when no
@@ -51,7 +51,7 @@ class Edge {
 
   const EdgeOptions options_;
   const EdgeHandlers handlers_;
-  // Shared with replies that are still to come.
+  // Shared with replies that come later.
   const std::shared_ptr<std::atomic<bool>> stopping_ = std::make_shared<std::atomic<bool>>(false);
   const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
   std::atomic<int> port_{0};

@@ -3,23 +3,23 @@
 #include <optional>
 
 #include "server/edge/budget.h"
-#include "server/edge/http/write_answer.h"
 #include "server/edge/http/body.h"
 #include "server/edge/http/head.h"
 #include "server/edge/http/message.h"
+#include "server/edge/http/write_answer.h"
 #include "server/edge/options.h"
 
 namespace stepscope {
 
-// One request as its bytes come: first the head, then, once it was allowed, the body. For one
+// Reads one request as its bytes come: first the head, then, once it was allowed, the body. For one
 // thread.
 class Exchange {
  public:
   Exchange(const EdgeOptions& options, ByteBudget& bodies)
       : options_(&options), head_(options.head), held_(bodies) {}
 
-  // Each takes a beginning of `bytes` and says how much. The request is complete but for its body
-  // when the head is done, and complete when the body is.
+  // Each of these takes a beginning of `bytes` and says how much. The request is complete but for
+  // its body when the head is done, and complete when the body is.
   Progress FeedHead(std::string_view bytes, std::size_t& consumed);
   Progress StartBody(std::size_t most_bytes);
   Progress FeedBody(std::string_view bytes, std::size_t& consumed);
@@ -31,10 +31,11 @@ class Exchange {
   bool unread() const { return !read_; }  // the end of the body has not come
   AnswerForm Form();
 
-  // When the body has to be complete, if it began at that time.
+  // The deadline of a body that began at that time.
   SteadyTime BodyDeadline(SteadyTime began);
 
-  // The request, and the memory that it holds. What is left here can be answered with a fault.
+  // Take moves the request out, TakeHold the memory that its body holds. Enough stays here to
+  // answer with a fault.
   Request Take();
   ByteBudget::Hold TakeHold() { return std::move(held_); }
 
@@ -45,8 +46,8 @@ class Exchange {
   Request request_;
   Refusal refusal_;
   ByteBudget::Hold held_;
-  std::size_t received_bytes_ = 0;  // of the body
-  bool read_ = false;               // head and body, to the end
+  std::size_t received_bytes_ = 0;  // bytes of the body that came
+  bool read_ = false;               // head and body were read to their end
 };
 
 }  // namespace stepscope

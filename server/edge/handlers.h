@@ -10,14 +10,14 @@
 
 namespace stepscope {
 
-// How much of the workers, and of their queue, requests of one kind may take together.
+// The share of the workers, and of their queue, that requests of one kind may take together.
 enum class Lane {
   kAll,
   kMost,  // three quarters: for what waits long, so that others always find a worker
 };
 inline constexpr std::size_t kLanes = 2;
 
-// What is said of a request when only its head has come.
+// The decision about a request when only its head has come.
 struct HeadVerdict {
   enum Kind {
     kPass,    // read the body, then answer
@@ -27,29 +27,30 @@ struct HeadVerdict {
   Kind kind = kPass;
   Reply refusal = {};
   std::size_t most_body = 0;  // bytes the body may have, after it was decoded
-  Lane lane = Lane::kAll;     // for the answer, or for the question
+  Lane lane = Lane::kAll;     // where a worker answers it, or asks
   bool at_once = false;       // the edge's own thread may try to answer before a worker does
   Duration answer_within{};   // how long the answer may take; 0: as the edge's options say
 };
 
-// Takes the reply to one request: from any thread, also after the edge is gone. The first counts.
+// Takes the reply to one request, from any thread, also after the edge is gone. Only the first
+// reply counts.
 using Respond = std::function<void(Reply)>;
 
-// What answers a request. It may keep `respond` for when the reply is there, so that no worker
-// waits for it meanwhile; one that never comes is a timeout. False only where it may not wait and
+// Answers a request. It may keep `respond` for when the reply is there, so that no worker waits for
+// it meanwhile; a reply that never comes is a timeout. False only where it may not wait and
 // would have to: nothing was done then, and the request is as it was.
 using AnswerRequest = std::function<bool(Request&, const Respond&, MayWait)>;
 
-// What the edge calls for each request. It knows nothing of what they decide; each may change the
-// head (set its caller, drop headers). All are called from several threads at once, and none
-// throws.
+// The functions that the edge calls for each request. It knows nothing of what they decide; each
+// may change the head (set its caller, drop headers). All are called from several threads at once,
+// and none throws.
 struct EdgeHandlers {
   std::function<HeadVerdict(Request& head)> check_head;  // on the edge's own thread: never waits
   std::function<HeadVerdict(Request& head)> ask;         // on a worker: passes or refuses
-  // Only what passed. On a worker it may wait; on the edge's own thread, where the verdict says
-  // `at_once`, it may not.
+  // Only requests that passed. On a worker it may wait; on the edge's own thread, where the verdict
+  // says `at_once`, it may not.
   AnswerRequest answer;
-  // To something that could not be read as a request, or not in time. On the edge's thread.
+  // The answer to bytes that could not be read as a request, or not in time. On the edge's thread.
   std::function<Reply(const Request&, std::string code, std::string detail)> fault;
 };
 

@@ -18,7 +18,8 @@
 namespace stepscope {
 namespace {
 
-// As many as there may be connections: who finds it full is let in a second later at best.
+// As long as there may be connections: a client that finds the queue full is let in a second later
+// at best.
 constexpr int kBacklog = 4'096;
 constexpr mode_t kFileMode = 0660;
 constexpr int kTypeFlags = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
@@ -45,7 +46,7 @@ sockaddr_un FileAddress(const std::string& path) {
   return address;
 }
 
-// Takes away a socket at which nobody listens any more; nothing else.
+// Removes a socket at which nobody listens any more, and no other file.
 Status RemoveStale(const ListenAddress& address) {
   struct stat found {};
   if (lstat(address.path.c_str(), &found) != 0) return {};

@@ -8,7 +8,7 @@
 
 namespace stepscope {
 
-// A connection as it was accepted.
+// An accepted connection, or why there is none.
 struct Accepted {
   Descriptor descriptor;
   std::string peer;  // its address; "unix" on a unix socket
@@ -29,7 +29,7 @@ class Listener {
 
   int descriptor() const { return descriptor_.get(); }
   bool local_file() const { return !address_.path.empty(); }
-  int port() const;  // that it really listens on; 0 of a unix socket
+  int port() const;  // the port that it really listens on; 0 for a unix socket
 
   bool HasNext() const;
 

@@ -14,10 +14,10 @@ namespace stepscope {
 namespace {
 
 constexpr int kMostEvents = 256;
-constexpr int kMostAtOnce = 16;  // answers that this thread gives itself, in one turn
+constexpr int kMostAtOnce = 16;  // requests that this thread answers itself in one turn
 // What was sent before the stop may still be on its way through the kernel of a busy machine.
 constexpr Duration kLastBytes = 20ms;
-constexpr int kMostLastTurns = 80;  // of accepting, when stopping: more than a queue holds
+constexpr int kMostLastTurns = 80;  // turns of accepting, when stopping: more than a queue holds
 
 std::uint32_t WantsOf(const EdgeConnection& connection) {
   return (connection.wants_read() ? std::uint32_t{EPOLLIN} : 0U) |
@@ -30,7 +30,7 @@ bool Watch(const Descriptor& epoll, int operation, int descriptor, std::uint32_t
   return epoll_ctl(epoll.get(), operation, descriptor, &event) == 0;
 }
 
-constexpr int kMostAccepts = 64;  // of one listener in one turn
+constexpr int kMostAccepts = 64;  // of one listener in one turn of the loop
 constexpr Duration kPause = 100ms;
 
 bool IsExhausted(int fault) {
@@ -58,7 +58,7 @@ Loop::Loop(const LoopParts& parts)
 void Loop::Run() {
   while (!cut_ && !(stopped_ && entries_.empty())) {
     Wait();
-    GoOn();
+    RunReady();
     Expire();
     if (parts_.stopping && !stopped_) StopAll();
   }
@@ -131,8 +131,8 @@ bool Loop::AcceptFrom(const Listener& listener) {
   return false;
 }
 
-// Whoever showed once whose it is comes last: as many silent or dripping connections as there may
-// be lock nobody out.
+// Connections that never had a caller come first, so that any number of silent or dripping ones
+// locks nobody out.
 const Deadlines* Loop::LeastDeserving() const {
   for (const Deadlines* some : {&core_.silent, &core_.slow, &core_.idle}) {
     if (some->First()) return some;
@@ -140,7 +140,7 @@ const Deadlines* Loop::LeastDeserving() const {
   return nullptr;
 }
 
-// Ends a connection for the next one. False when all are at work.
+// Ends a connection for the next one. False when all connections are at work.
 bool Loop::MakeRoom() {
   const Deadlines* const some = LeastDeserving();
   if (!some) return false;
@@ -151,8 +151,8 @@ bool Loop::MakeRoom() {
   return true;
 }
 
-// Out of descriptors: takes the next connection with the reserve, to close it. One that is only
-// left waiting would never learn that it has to try again.
+// Out of descriptors: accepts the next connection with the reserve and closes it. A client that is
+// only left waiting would never learn that it has to try again.
 bool Loop::Shed(const Listener& listener) {
   if (!reserve_) return false;
   { const Descriptor freed(reserve_.Release()); }
@@ -179,7 +179,7 @@ std::unique_ptr<Transport> Loop::TransportFor(int socket, bool plain) const {
   return tls->Accept(socket);
 }
 
-// Nobody is ended for one that is not let in.
+// No connection is ended for one that is not let in.
 void Loop::Add(Accepted accepted, bool plain) {
   core_.counters.accepted++;
   const int socket = accepted.descriptor.get();
@@ -214,8 +214,8 @@ void Loop::OnConnection(std::uint64_t id, std::uint32_t events) {
   UpdateInterest(entry, in_vain);
 }
 
-// Those whose turn ended before they were through.
-void Loop::GoOn() {
+// Runs the connections whose turn ended before they were done.
+void Loop::RunReady() {
   for (const std::uint64_t id : std::exchange(ready_, {})) {
     const auto entry = entries_.find(id);
     if (entry == entries_.end()) continue;
@@ -237,8 +237,8 @@ void Loop::Expire() {
   if (paused_until_ && *paused_until_ <= core_.now) Pause(false);
 }
 
-// Whoever was told before now that it is connected is served: those in the queues of the listeners
-// are let in, as far as a queue is long.
+// A client that was told that it is connected is served: connections in the queues of the listeners
+// are accepted, as many as a queue holds.
 void Loop::StopAll() {
   stopped_ = true;
   std::this_thread::sleep_for(kLastBytes);
@@ -260,8 +260,8 @@ void Loop::StopIdle() {
   }
 }
 
-// After a turn: takes note of what the connection waits for. What epoll tells is narrowed only when
-// it told in vain, so that most requests cost no call.
+// After a turn of a connection: tells epoll what it waits for. Events are taken out only when they
+// came in vain, so that most requests cost no call.
 void Loop::UpdateInterest(Entries::iterator entry, std::uint32_t in_vain) {
   EdgeConnection& connection = *entry->second.connection;
   if (entry->second.address.size() > 0 && (connection.known() || connection.closed())) {

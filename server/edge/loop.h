@@ -16,7 +16,7 @@
 
 namespace stepscope {
 
-// What the loop needs from the edge it belongs to.
+// The parts of the edge that its loop needs.
 struct LoopParts {
   const EdgeOptions& options;
   const EdgeHandlers& handlers;
@@ -26,11 +26,11 @@ struct LoopParts {
   ByteBudget& answers;
   Workers& workers;
   Mailbox& mailbox;
-  const Guarded<std::shared_ptr<const TlsContext>>& tls;  // null: none is spoken
+  const Guarded<std::shared_ptr<const TlsContext>>& tls;  // null: without TLS
 };
 
-// The thread of the edge: accepts, and gives each connection its turns. Nothing in it waits but
-// for all of them together.
+// The thread of the edge: accepts, and gives each connection its turns. It waits only for all
+// connections together.
 class Loop {
  public:
   explicit Loop(const LoopParts& parts);
@@ -41,8 +41,8 @@ class Loop {
  private:
   struct Entry {
     std::unique_ptr<EdgeConnection> connection;
-    std::uint32_t interest = 0;  // of epoll
-    std::string address;         // that it counts for; "" when for none
+    std::uint32_t interest = 0;  // events that epoll watches
+    std::string address;         // the address that it counts for; "" for none
   };
   using Entries = std::unordered_map<std::uint64_t, Entry>;
 
@@ -62,7 +62,7 @@ class Loop {
   bool Shed(const Listener& listener);
   void Pause(bool pause);
   void OnConnection(std::uint64_t id, std::uint32_t events);
-  void GoOn();
+  void RunReady();
   void Expire();
   void StopAll();
   void StopIdle();
@@ -73,12 +73,13 @@ class Loop {
   EdgeCore core_;
   Addresses addresses_;
   Descriptor epoll_;
-  Descriptor reserve_;  // given up to turn one away when there are no more
+  Descriptor
+      reserve_;  // closed for a moment to turn a connection away when descriptors are used up
   std::vector<Listener> listeners_;
   Entries entries_;
   std::vector<std::uint64_t> ready_;  // connections that can go on at once
   std::uint64_t next_id_;
-  std::optional<SteadyTime> paused_until_;  // accepting
+  std::optional<SteadyTime> paused_until_;  // until when nothing is accepted
   bool stopped_ = false, cut_ = false;
 };
 

@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// What other threads have for the edge's thread.
+// Messages of other threads to the edge's thread.
 struct Mail {
   std::vector<Done> done;
   std::vector<Listener> listeners;

@@ -10,23 +10,23 @@
 
 namespace stepscope {
 
-// The bounds of the edge (trust.md 3.14). All deadlines are absolute: nobody holds a connection
-// by sending or reading a little now and then.
+// The bounds of the edge. All deadlines are absolute: nobody holds a connection by sending or
+// reading a little now and then.
 struct EdgeOptions {
-  // Samples hold one while their group is committed, pages while the database answers; the frames
-  // of agents do not wait on them.
+  // A request for samples holds a worker while its group is committed, a page while the database
+  // answers; frames of agents hold none.
   std::size_t workers = 48;
   std::size_t most_connections = 4'096;
-  std::size_t most_per_address = 64;  // that never had a caller; 0: no limit
+  std::size_t most_per_address = 64;  // connections that never had a caller; 0: no limit
   std::function<bool(const std::string&)> speaks_for_many = {};  // addresses without that limit
-  std::size_t most_queued = 256;                      // requests beyond those that workers have
-  std::size_t most_body_bytes = 256 * 1024 * 1024;    // of all requests at once
+  std::size_t most_queued = 256;                                 // requests that wait for a worker
+  std::size_t most_body_bytes = 256 * 1024 * 1024;               // of all requests at once
   std::size_t most_answer_bytes = 256 * 1024 * 1024;  // not sent yet, of all connections at once
 
   Duration handshake_within = 10s;
   Duration head_within = 10s;  // from the first byte of a request
-  Duration body_within = 10s;  // and 1 s more for each 64 KiB,
-  Duration body_slack = 5s;    // after which it is at least 1 KiB a second
+  Duration body_within = 10s;  // 1 s more for each 64 KiB
+  Duration body_slack = 5s;    // then at least 1 KiB a second
   Duration answer_within = 30s;
   Duration write_within = 30s;  // since the client last read, and in all 1 s more for each 64 KiB
   Duration idle_within = 75s;   // a connection between two requests

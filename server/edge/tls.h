@@ -18,14 +18,14 @@ struct EdgeTlsFiles {
   bool require_client_certificate = false;
 };
 
-// What the server side of TLS is: its certificate, whom it trusts, which versions it speaks (1.2
-// and 1.3). Does not change once made. Safe from any thread.
+// The server side of TLS: its certificate, whom it trusts, which versions it speaks (1.2 and 1.3).
+// Does not change once made. Safe from any thread.
 class TlsContext {
  public:
   // Errors name the file.
   static Result<std::shared_ptr<const TlsContext>> Load(const EdgeTlsFiles& files);
 
-  // For one connection, whose socket stays the caller's. Null when out of memory.
+  // The transport of one connection, whose socket stays the caller's. Null when out of memory.
   std::unique_ptr<Transport> Accept(int socket) const;
 
  private:

@@ -7,13 +7,13 @@
 
 namespace stepscope {
 
-// What became of moving bytes, and what to wait for otherwise.
+// The outcome of moving bytes, or what to wait for.
 enum class Io {
   kDone,
   kWantRead,   // call again when the socket can be read
   kWantWrite,  // call again when it can be written
   kEnd,        // the other side sends nothing more
-  kForeign,    // what came is no TLS
+  kForeign,    // the bytes that came are no TLS
   kBroken,
 };
 
@@ -32,7 +32,7 @@ class Transport {
   virtual Moved Write(std::string_view bytes) = 0;
   virtual void EndWriting() = 0;
   virtual bool secure() const { return false; }
-  virtual std::string certificate() const { return ""; }  // see Request
+  virtual std::string certificate() const { return ""; }  // the verified name, as in Request
 };
 
 class PlainTransport : public Transport {

@@ -69,8 +69,8 @@ void* Workers::Start(void* started) {
   return nullptr;
 }
 
-// The idle one that worked last, when there is work for one more than were called: who is to be
-// woken. Null otherwise, and when all are at work.
+// The worker to wake, which is the idle one that worked last. Null when enough were woken for the
+// tasks that can run, or all are at work.
 Workers::Worker* Workers::TakeWanted() {
   std::size_t wanted = 0;
   for (const Queue& queue : queues_) wanted += queue.CanRun();
@@ -90,7 +90,7 @@ bool Workers::Add(Task& task) {
   if (stopped_ || full) return false;
   queue.waiting.push_back({next_place_++, std::move(task)});
   Worker* const worker = TakeWanted();
-  lock.unlock();  // before the other wants it
+  lock.unlock();  // before the woken worker wants it
   if (worker) worker->called.notify_one();
   return true;
 }
@@ -106,7 +106,7 @@ std::size_t Workers::waiting() const {
   return sum;
 }
 
-// The one whose first task came first, of those that may run another; null when none may.
+// The queue whose first task came first, among those that may run another; null when none may.
 Workers::Queue* Workers::First() {
   Queue* first = nullptr;
   for (Queue& queue : queues_) {
@@ -130,7 +130,7 @@ bool Workers::Next(Worker& worker, std::optional<Lane> before, Task& task) {
   task = std::move(queue->waiting.front().task);
   queue->waiting.pop_front();
   queue->running++;
-  // One that its lane held back may go on although this worker has taken another.
+  // A task that its lane held back may run although this worker has taken another.
   Worker* const other = TakeWanted();
   lock.unlock();
   if (other) other->called.notify_one();
@@ -178,7 +178,7 @@ bool Workers::Answer(Task& task, MayWait may_wait) const {
   }
 }
 
-// Owns all that it needs: the reply may come when these workers are gone.
+// The function owns all that it needs: the reply may come when these workers are gone.
 Respond Workers::RespondTo(const Task& task) const {
   return [stopping = stopping_, done = done_, connection = task.connection, ticket = task.ticket,
           asked = task.form](Reply reply) {

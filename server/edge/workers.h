@@ -23,28 +23,28 @@ namespace stepscope {
 // A request on its way to a worker.
 struct Task {
   std::uint64_t connection = 0;
-  std::uint64_t ticket = 0;  // which of the connection's tasks
-  bool ask = false;          // about the head; otherwise the whole is to be answered
+  std::uint64_t ticket = 0;  // number among the connection's tasks
+  bool ask = false;          // decide about the head; otherwise answer the whole
   Lane lane = Lane::kAll;
   Request request;
   ByteBudget::Hold body;
   AnswerForm form;
 };
 
-// And back. The body is given up on the way.
+// A task that a worker is done with. The body is given up on the way.
 struct Done {
   std::uint64_t connection = 0, ticket = 0;
   bool ask = false;
-  Request request;      // of `ask`: as it was changed
-  HeadVerdict verdict;  // of `ask`
-  std::string answer;   // otherwise: its bytes,
-  bool close = false;   // after which the connection ends
+  Request request;      // for `ask`: the head, as it was changed
+  HeadVerdict verdict;  // for `ask`
+  std::string answer;   // otherwise: the bytes of the answer
+  bool close = false;   // close the connection after it
 };
 
 // Threads that call the handlers, with a stack of 8 MB whatever the shell's limit says (parsers of
 // libraries recurse), and with a queue that has a bound. Each lane keeps to its share; within that,
-// first come, first served. Of the threads that wait the one that worked last goes on: its stack
-// and its memory are still in the processor's cache. An exception of a handler becomes a 500 here.
+// first come, first served. The waiting thread that worked last goes on: its stack and its memory
+// are still in the processor's cache. An exception of a handler becomes a 500 here.
 class Workers {
  public:
   // `done` is called on the workers' threads, and on those on which replies come later; copies of
@@ -56,7 +56,7 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   // False, and the task is as it was, when too many wait, or too many of its lane. Safe from any
-  // thread, as all here.
+  // thread, as all functions here.
   bool Add(Task& task);
 
   // Calls the handler on the caller's thread. False, and the task is as it was, where it may not
@@ -70,7 +70,7 @@ class Workers {
 
  private:
   struct Waiting {
-    std::uint64_t place = 0;  // in the order of arrival
+    std::uint64_t place = 0;  // number in the order of arrival
     Task task;
   };
   struct Queue {
@@ -90,7 +90,7 @@ class Workers {
 
   static void* Start(void* worker);
   void Run(Worker& worker);
-  // Waits; false when stopped. `before`: the lane of the task that is done.
+  // Waits for a task; false when stopped. `before`: the lane of the task that is done.
   bool Next(Worker& worker, std::optional<Lane> before, Task& task);
   Worker* TakeWanted();
   Queue* First();
@@ -104,9 +104,9 @@ class Workers {
   const std::function<void(Done)> done_;
   mutable std::mutex mutex_;  // not a Guarded, which wakes everyone: one worker is called
   std::vector<Worker> workers_;
-  std::vector<Worker*> idle_;  // the one that worked last stands last
+  std::vector<Worker*> idle_;  // the one that worked last is last
   std::array<Queue, kLanes> queues_;
-  std::size_t called_ = 0;  // that have not come yet
+  std::size_t called_ = 0;  // woken, and not yet here
   std::uint64_t next_place_ = 0;
   bool stopped_ = false;
   std::vector<pthread_t> threads_;

@@ -12,8 +12,8 @@
 namespace stepscope {
 
 struct BodyLimits {
-  std::uint64_t most_bytes = 4 * 1024 * 1024;  // as sent, without the frames of chunks
-  InflateLimits inflate;                       // of a packed body
+  std::uint64_t most_bytes = 4 * 1024 * 1024;  // as sent, without the framing of chunks
+  InflateLimits inflate;                       // for a packed body
 };
 
 // Reads the body that a head announces from any pieces of its bytes, takes off chunks and unpacks.
@@ -26,7 +26,7 @@ class BodyReader {
   // kDone from the start when there is no body, kFault when it is refused unread.
   Progress progress() const { return progress_; }
 
-  // Takes a beginning of `bytes` and says how much. What follows the body stays the caller's.
+  // Takes a beginning of `bytes` and says how much. Bytes behind the body stay the caller's.
   Progress Feed(std::string_view bytes, std::size_t& consumed);
 
   std::string Take() { return std::move(body_); }      // after kDone
@@ -43,7 +43,7 @@ class BodyReader {
   void Refuse(Refusal refusal);
 
   std::uint64_t most_bytes_;
-  std::uint64_t left_bytes_;  // of Content-Length
+  std::uint64_t left_bytes_;  // what is left of Content-Length
   std::optional<ChunkReader> chunks_;
   std::optional<Inflater> inflater_;
   bool unpacked_ = false;  // the packed data is complete

@@ -7,7 +7,7 @@
 
 namespace stepscope {
 
-// Takes the frames off a chunked body, strictly: a size is 1 to 8 hexadecimal digits and CR LF;
+// Decodes a chunked body, strictly: a size is 1 to 8 hexadecimal digits and CR LF;
 // extensions and trailers are refused. A size that would lead beyond `most_bytes` in all is refused
 // before its data comes. Constant memory; the outcome does not depend on how bytes are cut.
 class ChunkReader {
@@ -30,8 +30,8 @@ class ChunkReader {
   void Refuse(std::string_view code, std::string detail);
 
   std::uint64_t most_bytes_;
-  std::uint64_t total_bytes_ = 0;  // of data, announced so far
-  std::uint64_t left_bytes_ = 0;   // of the present chunk
+  std::uint64_t total_bytes_ = 0;  // data announced so far
+  std::uint64_t left_bytes_ = 0;   // what is left of the present chunk
   int digits_ = 0;
   Part part_ = Part::kSize;
   Progress progress_ = Progress::kMore;

@@ -45,7 +45,7 @@ char LowerByte(char byte) {
   return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte + 0x20) : byte;
 }
 
-// Escapes that are complete, and none that stands for NUL.
+// Whether its escapes are complete, and none of them is NUL.
 bool HasGoodEscapes(std::string_view target) {
   for (std::size_t at = target.find('%'); at != target.npos; at = target.find('%', at + 1)) {
     const Result<std::string> byte = FromHex(target.substr(at + 1, 2));
@@ -64,7 +64,7 @@ bool IsVersion(std::string_view version) {
 
 struct HeadReader::Shape {
   std::string_view what;
-  const Bytes& bytes;  // that it may hold
+  const Bytes& bytes;  // the bytes that it may hold
   char end;            // the byte behind it
 };
 
@@ -93,7 +93,7 @@ Progress HeadReader::Feed(std::string_view bytes, std::size_t& consumed) {
   return progress_;
 }
 
-// Takes the bytes of the present part, and the one behind it. Returns how many that were.
+// Takes the bytes of the present part, and the byte behind it. Returns how many.
 std::size_t HeadReader::Step(std::string_view bytes) {
   const std::string_view taken = bytes.substr(0, Most() - text_.size() + 1);
   const Bytes& allowed = ShapeOf(part_).bytes;

@@ -13,7 +13,8 @@ enum class Framing { kNone, kLength, kChunked };
 enum class Coding { kIdentity, kGzip };
 
 // A request head, checked, with what it means decided. Headers that the edge itself acts on, that
-// belong to one hop or that could pass for something else are no longer in it: see settle.h.
+// belong to one hop or that could pass for something else are no longer in it: see
+// normalize_head.h.
 struct Head {
   std::string method;  // a token, as sent
   std::string path;    // as sent, not decoded; begins with '/', or is "*" of OPTIONS
@@ -22,12 +23,12 @@ struct Head {
   std::map<std::string, std::string> headers;  // names in lower case; repeated ones joined by ", "
 
   Framing framing = Framing::kNone;
-  std::uint64_t content_length = 0;  // of Framing::kLength
+  std::uint64_t content_length = 0;  // for Framing::kLength
   Coding coding = Coding::kIdentity;
   bool keep_alive = true;
   bool expects_continue = false;
 
-  std::size_t bytes = 0;  // of the head on the wire
+  std::size_t bytes = 0;  // size of the head on the wire
 };
 
 struct HeadLimits {
@@ -43,8 +44,7 @@ class HeadReader {
  public:
   explicit HeadReader(HeadLimits limits = {}) : limits_(limits) {}
 
-  // Takes a beginning of `bytes` and says how much. What follows a complete head stays the
-  // caller's.
+  // Takes a beginning of `bytes` and says how much. Bytes behind a complete head stay the caller's.
   Progress Feed(std::string_view bytes, std::size_t& consumed);
 
   bool started() const { return head_.bytes > 0; }
@@ -52,7 +52,7 @@ class HeadReader {
   const Refusal& refusal() const { return refusal_; }  // after kFault
 
  private:
-  // What the next byte belongs to.
+  // The part that the next byte belongs to.
   enum class Part { kMethod, kBlankEnd, kTarget, kVersion, kName, kValue, kLineEnd, kHeadEnd };
   struct Shape;
   static const Shape& ShapeOf(Part part);
@@ -73,8 +73,8 @@ class HeadReader {
   HeadLimits limits_;
   Progress progress_ = Progress::kMore;
   Part part_ = Part::kMethod;
-  std::string text_;  // of the part, so far
-  std::string name_;  // of the header whose value is read
+  std::string text_;  // the part, so far
+  std::string name_;  // the header whose value is read
   std::size_t names_ = 0;
   bool blank_ = false;  // an empty line stood before the request line
   Head head_;

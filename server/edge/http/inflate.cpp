@@ -15,8 +15,8 @@
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kStepBytes = 1024;        // of input; unpack to at most 1 MiB
-constexpr std::size_t kPieceBytes = 16 * 1024;  // of output
+constexpr std::size_t kStepBytes = 1024;        // input; it unpacks to at most 1 MiB
+constexpr std::size_t kPieceBytes = 16 * 1024;  // output
 
 }  // namespace
 

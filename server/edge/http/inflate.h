@@ -11,8 +11,8 @@ struct z_stream_s;
 
 namespace stepscope {
 
-// What unpacked bytes may be: at most `most_bytes`, and at most `most_ratio` times the packed ones
-// beyond the first `free_bytes`.
+// The bounds of unpacked bytes: at most `most_bytes`, and beyond the first `free_bytes` at most
+// `most_ratio` times the packed ones.
 struct InflateLimits {
   std::uint64_t most_bytes = 16 * 1024 * 1024;
   std::uint64_t most_ratio = 100;

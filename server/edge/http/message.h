@@ -10,7 +10,7 @@ namespace stepscope {
 
 struct Caller;  // who asks; the edge carries it and does not look inside
 
-// A complete, checked HTTP request. Nothing in it refers to the library that read it.
+// A complete, checked HTTP request.
 struct Request {
   std::string method;                          // upper case
   std::string path;                            // without the query, percent-decoding not applied
@@ -28,13 +28,13 @@ struct Request {
   std::string_view Header(std::string_view name) const;  // "" when absent
 };
 
-// What a handler answers. The edge adds the headers that every answer carries (trust.md 3.8).
+// The answer of a handler. server/front/finish.h adds the headers that every answer carries.
 struct Reply {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
-  // More of them, lines as they go out, each with its end. Constant text: nobody looks into it.
+  // Further headers, as lines that end with CR LF. Constant text: nobody checks it.
   std::string_view lines = {};
 };
 

@@ -14,16 +14,16 @@ constexpr std::array<std::string_view, 10> kOnce = {
     "authorization", "content-encoding", "content-length", "content-type",     "cookie", "expect",
     "host",          "origin",           "sec-fetch-site", "transfer-encoding"};
 
-// Headers of one hop, and of ranges, which are not served.
+// Headers for one hop, and for ranges, which are not served.
 constexpr std::array<std::string_view, 9> kOneHop = {"connection", "http2-settings", "if-range",
                                                      "keep-alive", "proxy",          "range",
                                                      "te",         "trailer",        "upgrade"};
 
-// Decided here, and of no use to anybody behind.
+// Headers that are decided here and of no use behind the edge.
 constexpr std::array<std::string_view, 3> kDecided = {"content-encoding", "expect",
                                                       "transfer-encoding"};
 
-// What libraries and CGI fill in themselves: from outside they could only deceive.
+// Names that libraries and CGI fill in themselves: from outside they could only deceive.
 constexpr std::array<std::string_view, 2> kShadows = {"remote-", "local-"};
 
 bool StandsIn(const auto& names, std::string_view name) {
@@ -47,7 +47,7 @@ Refusal Bad(std::string detail) {
   return {"bad-request", std::move(detail)};
 }
 
-// A name or address, with or without port; whose it is, is for others to say.
+// A name or address, with or without port. The front says whether it is one of ours.
 std::optional<Refusal> DecideHost(Head& head) {
   constexpr std::string_view kMarks = "-._:[]%";
   const auto named = [&](char byte) {
@@ -107,8 +107,8 @@ bool IsOneHop(std::string_view name) {
   return StandsIn(kOneHop, name) || name.starts_with("proxy-");
 }
 
-// A header that is named here and meant for all would be one that the sender's side may take away:
-// through a proxy that is how a client makes a header of that proxy vanish.
+// A header that is meant for all must not be named in Connection: a client would make a header of
+// the proxy in front of us vanish that way.
 std::optional<Refusal> DecideConnection(Head& head) {
   bool close = false, keep = false;
   const std::string options = Lower(Value(head, "connection"));

@@ -10,7 +10,7 @@ enum class Progress { kMore, kDone, kFault };
 
 // Why bytes were refused. The detail is written for the client and quotes nothing that is not text.
 struct Refusal {
-  std::string_view code;  // of a problem; a constant
+  std::string_view code;  // code of a problem; a constant
   std::string detail;
 };
 

@@ -6,11 +6,11 @@
 
 namespace stepscope {
 
-// What the bytes of an answer depend on beside the reply.
+// The circumstances that the bytes of an answer depend on beside the reply.
 struct AnswerForm {
-  bool head_only = false;  // to HEAD: no body
+  bool head_only = false;  // an answer to HEAD has no body
   bool close = false;      // the connection carries no further request
-  bool say_keep = false;   // to HTTP/1.0: say that it does
+  bool say_keep = false;   // tell a client of HTTP/1.0 that it does
 };
 
 // The bytes of an HTTP/1.1 answer. A header with a line break in it is left out. Never fails: where
