@@ -8,19 +8,19 @@
 
 namespace stepscope {
 
-// Whether the sender of a head may make the call: said by what they show, the role behind it, and
-// the job in the path.
+// Whether the sender of a head may make the call. Their credentials, the role behind these and the
+// job in the path decide it.
 struct Admission {
   enum Kind { kPass, kRefuse, kAsk };
   Kind kind = kPass;
-  Reply refusal = {};  // of kRefuse
+  Reply refusal = {};  // for kRefuse
 };
 
 // Sets the caller of the head. Where it may not wait only memory is asked, and kAsk says that this
 // is not enough.
 Admission Admit(Access& access, Request& head, const Match& match, MayWait may_wait);
 
-// The path says which job it is about.
+// The path parameter with the name of the job that a call is about.
 inline constexpr std::string_view kJobParameter = "name";
 
 }  // namespace stepscope

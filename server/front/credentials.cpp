@@ -11,7 +11,7 @@ std::string_view CookieName(const Request& head) {
   return head.secure ? "__Host-st" : "st";
 }
 
-// Any other scheme leads to a token that nobody has.
+// Any other scheme is taken as a token that nobody has.
 std::string TokenIn(std::string_view authorization) {
   std::string scheme(authorization.substr(0, kBearer.size()));
   for (char& letter : scheme) letter = letter >= 'A' && letter <= 'Z' ? char(letter + 32) : letter;

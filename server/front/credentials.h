@@ -8,8 +8,8 @@
 
 namespace stepscope {
 
-// What the head shows to say who asks. The cookie counts only under the name of its kind of
-// connection, and only when it stands there once.
+// The credentials in a head. The cookie counts only under the name for its kind of connection, and
+// only when it is there once.
 Credentials CredentialsOf(const Request& head);
 
 // The value of Set-Cookie that signs a browser in, for so many seconds; "" and 0 sign it out.

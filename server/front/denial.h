@@ -10,7 +10,7 @@ namespace stepscope {
 // expired or revoked. A cookie that is no good any more is taken back.
 Reply Deny(const Identity& identity, const Request& head);
 
-// 403 or 429 to one who may not send this.
+// 403 or 429 to a sender who may not send this.
 Reply ToReply(const SendRefusal& refusal, const Request& head);
 
 // 403 to a caller whose role or scopes are not enough.

@@ -22,7 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> kAlways[] = {
     {"Permissions-Policy", "camera=(), geolocation=(), microphone=()"},
 };
 
-// One by one they would be half of what writing an answer costs.
+// One text, because to write the headers one by one would be half of the cost of an answer.
 const std::string& AlwaysAsLines() {
   static const std::string lines = [] {
     std::string text;
@@ -79,7 +79,7 @@ void Pack(const Request& request, Reply& reply) {
   reply.headers.emplace_back("Vary", "Accept-Encoding");
   const std::string_view accepted = request.Header("accept-encoding");
   if (reply.body.size() < kPackFrom) return;
-  // Takes a third of the time of gzip. Who takes anything ("*") may still not know it.
+  // zstd takes a third of the time of gzip. A client that takes anything ("*") may not know it.
   if (accepted.find("zstd") != accepted.npos && Accepts(accepted, "zstd")) {
     return Replace(reply, "zstd", Compress(reply.body));
   }
@@ -87,7 +87,8 @@ void Pack(const Request& request, Reply& reply) {
   if (auto packed = Gzip(reply.body)) Replace(reply, "gzip", std::move(*packed));
 }
 
-// A browser remembers it for the name, so it is not for names that mean another machine tomorrow.
+// A browser remembers Strict-Transport-Security for the name, so it is not sent for names that mean
+// another machine tomorrow.
 void KeepToTls(const Request& request, Reply& reply) {
   const std::string_view name = HostName(request.Header("host"));
   if (!request.secure || IsHostAddress(name) || name.find('.') == std::string_view::npos) return;

@@ -30,7 +30,7 @@ std::optional<Problem> CheckRequest(Request& head, const FrontSettings& settings
   return problem;
 }
 
-// What the page asks for is for people, whatever the call.
+// A call of the page is for people, whichever it is.
 Traffic TrafficOf(const Request& head, const Route& route) {
   const bool page = head.Header("sec-fetch-site") == "same-origin";
   return page && route.traffic == Traffic::kBulk ? Traffic::kPeople : route.traffic;
@@ -58,14 +58,14 @@ std::optional<Reply> CheckPressure(const Request& head, const Route& route,
   return reply;
 }
 
-// Samples wait for the commit of many, and who frames are from may have to be asked of a database
-// that is slow: pages must find a worker meanwhile.
+// Samples wait for the commit of a group, and the sender of frames may have to be asked of a
+// database that is slow: pages must find a worker meanwhile.
 Lane LaneOf(const Route& route) {
   const bool waits = route.traffic == Traffic::kFrames || route.traffic == Traffic::kSamples;
   return waits ? Lane::kMost : Lane::kAll;
 }
 
-// What an answer needs that comes later.
+// The request of an answer that comes later.
 struct Asked {
   Asked(Request request, std::size_t bytes, SteadyTime now)
       : head(std::move(request)), body_bytes(bytes), since(now) {}
@@ -171,7 +171,7 @@ bool Front::Answer(Request& request, const Respond& respond, MayWait may_wait) {
   Reply reply;
   try {
     reply = match ? Call(*match, request) : ToReply(match.error(), request);
-  } catch (const std::exception& fault) {  // of a library, or out of memory
+  } catch (const std::exception& fault) {  // from a library, or out of memory
     reply = ToReply(Internal(fault.what()), request);
   }
   const Duration took = clock_.Steady() - start;
@@ -199,7 +199,7 @@ bool Front::AnswerLater(const Route& route, Request& request, const Respond& res
 }
 
 Reply Front::AnswerFault(const Request& request, std::string code, std::string detail) {
-  const bool busy = code == "busy";  // the edge's own word, and it says itself when to come back
+  const bool busy = code == "busy";  // a code of the edge, which adds Retry-After itself
   if (busy) code = "unavailable";
   Reply reply = ToReply(Problem{std::move(code), std::move(detail), {}, {}}, request);
   if (busy) std::erase_if(reply.headers, [](auto& one) { return one.first == "Retry-After"; });

@@ -21,10 +21,10 @@ namespace stepscope {
 struct HttpFigures {
   std::array<std::uint64_t, 6> answers{};  // by first digit of the status
   std::uint64_t answered_us = 0;           // time in handlers, summed
-  std::uint64_t body_bytes = 0;            // received
+  std::uint64_t body_bytes = 0;            // bytes of bodies received
 };
 
-// Counted while the service runs; shared with replies that are still to come.
+// The counters behind HttpFigures; shared with replies that are still to come.
 class HttpCounters {
  public:
   void Count(const Request& head, std::size_t body_bytes, const Reply& reply, Duration took);
@@ -41,7 +41,7 @@ struct FrontSettings {
   PressureGauge* pressure = nullptr;  // none: nobody is refused for it
 };
 
-// From a checked request to a complete answer: gate, route, access, handler, and the headers of
+// Makes complete answers of checked requests: gate, route, access, handler, and the headers of
 // every answer. An exception of a handler becomes a 500 here. Safe from any thread.
 class Front {
  public:
@@ -52,7 +52,7 @@ class Front {
   Front(std::vector<Route> routes, Handler fallback, FrontSettings settings, Access& access,
         const Clock& clock);
 
-  // What the edge calls. They refer to this object.
+  // The functions for the edge. They refer to this object.
   EdgeHandlers Handlers();
 
   // Refuses when the head alone is reason to; the body is then not read. Never waits.

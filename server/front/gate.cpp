@@ -30,7 +30,7 @@ bool IsSafe(std::string_view method) {
   return method == "GET" || method == "HEAD";
 }
 
-// Without its parameters.
+// A content type without its parameters.
 std::string TypeOf(const Request& head) {
   const std::string_view type = head.Header("content-type");
   return Lower(Trim(type.substr(0, type.find(';'))));

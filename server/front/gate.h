@@ -10,14 +10,15 @@
 
 namespace stepscope {
 
-// What can be said against a request before its body is read.
+// Checks of a request before its body is read. Each gives the reason to refuse it.
 
 inline constexpr std::size_t kMostTarget = 2048;
 
 // Host names (without port, lower case) this service answers to; addresses always pass.
 using HostNames = std::vector<std::string>;
 
-// The target, and that a body belongs to POST. `target_bytes` counts path and query.
+// Checks the target, and that a method without a body has none. `target_bytes` counts path and
+// query.
 std::optional<Problem> CheckFraming(const Request& head, std::size_t target_bytes);
 
 // Keeps out pages that point their own name at this address.
@@ -28,7 +29,7 @@ std::optional<Problem> CheckHost(const Request& head, const HostNames& hosts);
 // page of ours and to be JSON, which no foreign form can send.
 std::optional<Problem> CheckOrigin(const Request& head, bool ambient);
 
-// Size and type of the body against what the route takes.
+// Checks size and type of the body against those that the route takes.
 std::optional<Problem> CheckBody(const Request& head, const Route& route);
 
 // Content-Length; 0 when there is none or it is not a number.

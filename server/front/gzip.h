@@ -10,7 +10,7 @@ namespace stepscope {
 // are not named. An empty header takes none.
 bool Accepts(std::string_view accept_encoding, std::string_view coding);
 
-// In gzip format, quick rather than small. Nothing when zlib fails.
+// Packs into gzip format, quick rather than small. Nothing when zlib fails.
 std::optional<std::string> Gzip(std::string_view text);
 
 }  // namespace stepscope

@@ -5,8 +5,8 @@
 namespace stepscope {
 namespace {
 
-// trust.md 3.13: bulk readers go when half is used or commits take a second; frames when nearly all
-// is used or commits take five.
+// Bulk readers are refused when half of something is used or commits take a second; frames when
+// nearly all is used or commits take five.
 constexpr double kBulkShare = 0.5, kFramesShare = 0.9;
 constexpr Duration kBulkCommit = 1s, kFramesCommit = 5s;
 

@@ -9,18 +9,18 @@
 
 namespace stepscope {
 
-// What the service may run short of, as seen now.
+// How much of each resource that the service may run short of is used now.
 struct Load {
-  double queue = 0;        // requests that wait for a worker, as a share of what may
-  double bodies = 0;       // bytes of bodies in flight, as a share of what may be
-  double connections = 0;  // as a share of what may be
-  Duration commit_p95{};   // of ingest
+  double queue = 0;        // requests that wait for a worker, as a share of the most that may
+  double bodies = 0;       // bytes of bodies in flight, as a share of the most
+  double connections = 0;  // as a share of the most
+  Duration commit_p95{};   // of commits of ingest
   bool storage_low = false;
   bool storage_nearly_full = false;
 };
 
-// What kind of answer a call wants, and so when it is refused: bulk readers and samples that nobody
-// keeps first, then frames, then whatever else makes rows; people's pages never.
+// The kind of a call, which decides when it is refused: bulk readers and samples that nobody keeps
+// first, then frames, then whatever else makes rows; people's pages never.
 enum class Traffic { kPeople, kBulk, kSamples, kFrames, kChanges };
 
 // How much the service refuses, and what it is short of.
@@ -34,12 +34,13 @@ std::string_view ToText(Shortage shortage);
 
 Judgement Judge(const Load& load);
 
-// Asked for each request, so it only looks at what was judged last. Any thread.
+// Decides what is refused. It is asked for each request, so it only reads the last judgement. Safe
+// from any thread.
 class PressureGauge {
  public:
   explicit PressureGauge(std::function<Load()> look) : look_(std::move(look)) {}
 
-  // Looks again; call it a few times a second.
+  // Judges anew; call it a few times a second.
   void Update();
 
   Judgement judgement() const { return judgement_; }

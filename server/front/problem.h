@@ -22,15 +22,15 @@ struct Fault {
 // and title; see the table in problem.cpp, which is also the published list.
 struct Problem {
   std::string code;
-  std::string detail;  // names the thing; never a path, a statement or text of a library
+  std::string detail;  // names the thing; never a path, a statement or a text from a library
   std::vector<Fault> faults;
-  std::optional<std::uint64_t> expected;  // of "gap"
+  std::optional<std::uint64_t> expected;  // for "gap"
 };
 
 Reply ToReply(const Problem& problem, const Request& request);
 
-// What an error inside means to the client. `invalid` is the code for Code::kInvalid. An internal
-// error is logged here, and its text stays here.
+// The answer to a client for an error inside the service. `invalid` is the code for Code::kInvalid.
+// An internal error is logged here, and its text stays here.
 Reply ToReply(const Error& error, const Request& request, std::string_view invalid = "bad-request");
 
 // 503 with Retry-After; the detail says what is away.

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kUser = "x-stepscope-user", kRole = "x-stepscope-role",
                            kSecret = "x-stepscope-proxy-secret", kFor = "x-forwarded-for",
                            kProto = "x-forwarded-proto";
-// What only a proxy has to say.
+// Headers that only a proxy may send.
 constexpr std::string_view kTheirs[] = {kUser,
                                         kRole,
                                         kSecret,
@@ -30,7 +30,7 @@ constexpr std::string_view kTheirs[] = {kUser,
                                         "true-client-ip"};
 constexpr std::size_t kLeastSecret = 16;
 
-// Some programs take '_' for '-': so do we, where something is taken away.
+// Some programs take '_' for '-', so headers are removed in both spellings.
 bool IsTheirs(std::string name) {
   std::ranges::replace(name, '_', '-');
   return std::ranges::count(kTheirs, name) > 0;
@@ -70,7 +70,7 @@ std::string Behind(const std::string& peer) {
   return "behind " + peer;  // no address: nobody takes it for this machine
 }
 
-// The last address that is not one of our proxies: what stands before it, anyone may have written.
+// The last address that is not one of our proxies: anyone may have written those before it.
 std::optional<Problem> TakeClient(const ProxyTrust& trust, std::string_view forwarded,
                                   Request& head) {
   const std::string proxy = head.peer;
@@ -144,7 +144,7 @@ std::optional<Problem> ResolveProxy(const ProxyTrust& trust, Request& head) {
   if (auto problem = TakeClient(trust, FindHeader(theirs, kFor), head)) return problem;
   const std::string_view proto = FindHeader(theirs, kProto);
   if (!proto.empty()) head.secure = proto == "https";
-  head.certificate.clear();  // the proxy's own
+  head.certificate.clear();  // it was the proxy's own
   return TakeCaller(theirs, head);
 }
 

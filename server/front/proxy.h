@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// Whose word about a client is taken. It has to come from one of the addresses and to show the
+// The proxies whose word about a client is taken: they come from one of the addresses and show the
 // secret in X-Stepscope-Proxy-Secret, or a client certificate of this name.
 struct ProxyTrust {
   std::vector<PeerRange> ranges;
@@ -23,13 +23,14 @@ struct ProxyTrust {
 Result<ProxyTrust> ReadProxyTrust(const std::vector<std::string>& ranges, std::string_view secret,
                                   std::string certificate);
 
-// Whether a proxy may come from there; what it says is believed only when it proves itself as well.
+// Whether a proxy may come from this address; its headers are believed only when it proves itself
+// as well.
 bool IsProxyAddress(const ProxyTrust& trust, const std::string& peer);
 
 // Replaces what a trusted proxy says about its client: the peer (X-Forwarded-For), whether it came
 // over TLS (X-Forwarded-Proto), and the caller (X-Stepscope-User, X-Stepscope-Role, "reader" when
 // left out). These headers, in any spelling, are removed from every request, so that nobody after
-// this can mistake them. What came through a proxy never counts as from this machine.
+// this can mistake them. A request through a proxy never counts as from this machine.
 std::optional<Problem> ResolveProxy(const ProxyTrust& trust, Request& head);
 
 }  // namespace stepscope

@@ -32,10 +32,10 @@ struct Route {
                      const Respond& respond, MayWait may_wait)>
       later = {};
   bool at_once = false;  // `later` is tried on the edge's own thread first, where it may not wait
-  Duration answer_within{};                // 0: as usual
+  Duration answer_within{};                // 0: as the edge's options say
   std::string_view body_type = kJsonType;  // the only content type a body may have
   std::size_t most_body = kMostJsonBody;   // bytes
-  Right right = Right::kAdminister;        // what it needs; one that says nothing is for admins
+  Right right = Right::kAdminister;        // the right that it needs; without one it is for admins
   Traffic traffic = Traffic::kPeople;      // who is refused first when the service is short
 };
 

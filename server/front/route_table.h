@@ -8,11 +8,11 @@
 
 namespace stepscope {
 
-// What a method and a path lead to.
+// The route that a method and a path lead to.
 struct Match {
-  const Route* route = nullptr;  // null: nothing there, or not with this method
+  const Route* route = nullptr;  // null: no such path, or not with this method
   PathParameters parameters;
-  std::vector<std::string_view> methods;  // those the path does have
+  std::vector<std::string_view> methods;  // the methods that the path does have
 };
 
 // All calls, with their patterns cut into segments once: each request is looked up twice, by the
@@ -28,7 +28,7 @@ class RouteTable {
  private:
   struct Entry {
     Route route;
-    std::vector<std::string_view> segments;  // of its pattern
+    std::vector<std::string_view> segments;  // segments of its pattern
   };
   std::vector<Entry> entries_;
 };
