@@ -20,7 +20,7 @@ bool IsLive(std::int64_t expires_us, std::int64_t now_us) {
   return now_us <= expires_us + Micros(kClockTolerance);
 }
 
-// Null for one that may not be used any more.
+// Null for a token that may not be used any more.
 std::shared_ptr<const Caller> CallerOf(const TokenRow& token, Caller::How how,
                                        std::int64_t expires_us, std::int64_t now_us) {
   const std::optional<Role> role = ParseRole(token.role);
@@ -102,7 +102,7 @@ Identity Access::AskCredential(const std::string& text, CredentialKind kind,
   return {Identity::kBad, nullptr, {}};
 }
 
-// An id that nobody has costs what a wrong secret costs: one question and one comparison.
+// An unknown id costs as much as a wrong secret: one query and one comparison.
 Result<std::shared_ptr<const Caller>> Access::LookUpToken(const std::string& text) {
   const std::optional<TokenParts> parts = ParseToken(text);
   if (!parts) return std::shared_ptr<const Caller>();

@@ -12,35 +12,35 @@
 
 namespace stepscope {
 
-// What a request shows to say who asks.
+// The credentials of a request.
 struct Credentials {
-  std::optional<std::string> token;    // what stands behind "Authorization: Bearer"
+  std::optional<std::string> token;    // the text behind "Authorization: Bearer"
   std::optional<std::string> session;  // the cookie
   std::string certificate;             // the verified name; "" without one
 };
 
-// What was found out about a request's sender.
+// The sender of a request, as far as it was found out.
 struct Identity {
   enum Kind {
     kKnown,        // `caller`
     kNobody,       // it shows nothing
-    kBad,          // what it shows is unknown, expired or revoked: nobody is told which
+    kBad,          // its credentials are unknown, expired or revoked: nobody is told which
     kTooMany,      // too many bad tokens from this address; wait for `retry_after`
     kAsk,          // the database has to be asked
-    kUnavailable,  // and does not answer
+    kUnavailable,  // the database does not answer
   };
   Kind kind = kNobody;
   std::shared_ptr<const Caller> caller = nullptr;  // shared with the cache
   Duration retry_after{};
 };
 
-// Tokens and sessions tolerate this much between the clocks of replicas.
+// Tokens and sessions tolerate this difference between the clocks of replicas.
 inline constexpr Duration kClockTolerance = 5min;
 inline constexpr Duration kSessionIdle = std::chrono::hours(12),
                           kSessionLife = std::chrono::hours(168);
 
 // Finds out who asks, and signs browsers in and out. Where tokens are not demanded, whoever asks
-// from this machine is "local", an admin. Safe from any thread; outlives what asks it.
+// from this machine is "local", an admin. Safe from any thread; outlives its callers.
 class Access {
  public:
   Access(Database& database, const Clock& clock, bool demand_tokens);
@@ -49,10 +49,11 @@ class Access {
 
   // From memory: never waits. `peer` is the address of the client.
   Identity Check(const Credentials& shown, std::string_view peer);
-  // The same, and asks the database where it has to.
+  // From memory, or from the database where memory does not suffice.
   Identity Ask(const Credentials& shown, std::string_view peer);
 
-  // A browser that shows a token. kKnown with the cookie's new secret, or why not; never kAsk.
+  // Signs in a browser that shows a token: kKnown with the cookie's new secret, or why not; never
+  // kAsk.
   struct SignedIn {
     Identity identity;
     std::string cookie;

@@ -29,7 +29,8 @@ void BadTokens::MakeRoom(Windows& windows, SteadyTime now) {
   if (windows.size() < kMostAddresses) return;
   std::erase_if(windows, [&](const auto& entry) { return entry.second.until <= now; });
   if (windows.size() < kMostAddresses) return;
-  // Half a minute's worth goes at once, so that a flood of addresses does not pay this each time.
+  // Addresses of half a minute are dropped at once, so that a flood of addresses does not pay this
+  // each time.
   std::erase_if(windows,
                 [&](const auto& entry) { return entry.second.until <= now + kWithin / 2; });
   if (windows.size() >= kMostAddresses) windows.clear();

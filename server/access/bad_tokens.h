@@ -18,7 +18,7 @@ class BadTokens {
   static constexpr Duration kWithin = 60s;
   static constexpr std::size_t kMostAddresses = 10'000;
 
-  // How long the address has to wait; zero when it may try.
+  // The time that the address has to wait; zero when it may try.
   Duration Wait(std::string_view peer, SteadyTime now) const;
 
   void Count(std::string_view peer, SteadyTime now);

@@ -27,7 +27,7 @@ void CallerCache::PutGood(const std::string& digest, std::shared_ptr<const Calle
       std::erase_if(state.good,
                     [&](const auto& entry) { return now - entry.second.put >= kFresh; });
     }
-    if (state.good.size() >= kMost) state.good.clear();  // all are asked for once more
+    if (state.good.size() >= kMost) state.good.clear();  // all are loaded once more
     state.good[digest] = {std::move(caller), now};
     state.bad.erase(digest);
   });

@@ -11,9 +11,9 @@
 
 namespace stepscope {
 
-// Who stands behind a credential, by the SHA-256 of its text, for 30 s: so long may a token that
-// was revoked by another replica still work here. Credentials that were bad are remembered as well,
-// apart, so that they push out no good one. Bounded. Safe from any thread, never waits.
+// The callers behind credentials, by the SHA-256 of their text, for 30 s: for that time a token
+// that another replica revoked may still work here. Bad credentials are remembered as well, apart,
+// so that they push out no good one. Bounded. Safe from any thread, never waits.
 class CallerCache {
  public:
   static constexpr Duration kFresh = 30s;
@@ -25,22 +25,22 @@ class CallerCache {
   enum Known { kNotKnown, kGood, kWasGood, kBad };
   struct Found {
     Known known = kNotKnown;
-    std::shared_ptr<const Caller> caller;  // of kGood; shared with the requests it makes
+    std::shared_ptr<const Caller> caller;  // for kGood; shared with its requests
   };
   Found Find(const std::string& digest, SteadyTime now) const;
 
-  // What the database said. Nothing is kept when something was forgotten after `generation` was
+  // Keep an answer of the database, but not when something was forgotten after `generation` was
   // read: the answer may be older than that.
   std::uint64_t generation() const;
   void PutGood(const std::string& digest, std::shared_ptr<const Caller> caller, SteadyTime now,
                std::uint64_t generation);
   void PutBad(const std::string& digest, SteadyTime now);
 
-  // At once: everything that came with this token, or this one credential.
+  // Forget at once everything that came with this token, or this one credential.
   void ForgetToken(const std::string& token_id);
   void ForgetCredential(const std::string& digest);
 
-  std::size_t size() const;  // of both kinds
+  std::size_t size() const;  // entries of both kinds
 
  private:
   struct Entry {

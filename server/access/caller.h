@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// Who asks, as it was found out. Never changes, so that many requests share one.
+// The sender of a request. Never changes, so that many requests share one.
 struct Caller {
   enum How {
     kOpen,         // nobody has to say who they are: the person on this machine
@@ -19,11 +19,11 @@ struct Caller {
     kProxy,        // a proxy that we trust has said it
   };
   std::string name;
-  std::string token_id;  // of kToken and kSession
+  std::string token_id;  // for kToken and kSession
   Role role = Role::kNone;
   std::vector<std::string> scopes;  // empty = all jobs
   How how = kOpen;
-  std::optional<std::int64_t> expires_us;  // of the token or the session
+  std::optional<std::int64_t> expires_us;  // end of the token or the session
 };
 
 // Whether the right is granted somewhere; which job is the next question (Covers). `local` says

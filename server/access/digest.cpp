@@ -22,7 +22,7 @@ bool SameDigest(std::string_view one, std::string_view other) {
 }
 
 Result<std::string> RandomBase62(std::size_t letters) {
-  // Bytes from here on would make some letters likelier than others.
+  // Larger bytes would make some letters likelier than others.
   constexpr unsigned kEven = 256 - 256 % kBase62.size();
   std::string text;
   while (text.size() < letters) {

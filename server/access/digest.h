@@ -8,8 +8,8 @@
 
 namespace stepscope {
 
-// SHA-256, 32 bytes. A fast hash is right here: what is hashed was drawn at random, nobody can
-// guess it.
+// SHA-256, 32 bytes. A fast hash is right here: the hashed texts were drawn at random, so nobody
+// can guess them.
 std::string Sha256(std::string_view text);
 
 // Whether two digests are the same; takes as long when they differ at the first byte.

@@ -11,7 +11,7 @@ namespace stepscope {
 
 inline constexpr int kMostTokenDays = 365;
 
-// A token that is asked for.
+// A token that somebody wants.
 struct TokenOrder {
   std::string name;  // of the person or machine, 1 to 63 bytes
   Role role = Role::kNone;
@@ -19,7 +19,7 @@ struct TokenOrder {
   std::int64_t expires_days = kMostTokenDays;
 };
 
-// What is wrong with it, if anything; the message begins with the field.
+// Says what is wrong with it, if anything; the message begins with the field.
 Status CheckOrder(const TokenOrder& order);
 
 struct IssuedToken {

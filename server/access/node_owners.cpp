@@ -22,7 +22,7 @@ std::optional<NodeOwners::Claim> NodeOwners::Recall(const std::string& node,
   return *owner == name ? kOwn : kForeign;
 }
 
-// "" when it is new and may not become this name's.
+// "" when the node is new and may not become this name's.
 Result<std::string> NodeOwners::LoadOwner(const std::string& node, const std::string& name) {
   Result<Database::Lease> lease = database_.Acquire();
   if (!lease) return lease.error();
@@ -46,7 +46,7 @@ std::optional<std::string> NodeOwners::Remembered(const std::string& node) const
   });
 }
 
-// When it is full it starts anew: the database still knows them all.
+// A full memory starts anew: the database still knows all owners.
 void NodeOwners::Remember(const std::string& node, const std::string& owner) {
   known_.Change([&](auto& known) {
     if (known.size() >= kMost) known.clear();

@@ -11,9 +11,9 @@
 
 namespace stepscope {
 
-// Whose a node's data is: it belongs to the name that first sends it, until an admin clears that.
-// A name is a token's, and rotation keeps it. What the database said is remembered for 30 s, so
-// that not every push asks it. Bounded. Safe from any thread.
+// The owners of nodes: a node belongs to the name that first sends its data, until an admin clears
+// that. A name is a token's, and rotation keeps it. Answers of the database are remembered for 30
+// s, so that not every push asks it. Bounded. Safe from any thread.
 class NodeOwners {
  public:
   static constexpr Duration kFresh = 30s;

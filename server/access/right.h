@@ -15,7 +15,7 @@ constexpr std::string_view ToText(Role role) {
   return kRoleWords[static_cast<std::size_t>(role)];
 }
 
-// One that a token can have.
+// Whether a token can have this role.
 constexpr std::optional<Role> ParseRole(std::string_view word) {
   for (std::size_t at = 1; at < kRoleWords.size(); ++at) {
     if (kRoleWords[at] == word) return static_cast<Role>(at);
@@ -23,7 +23,7 @@ constexpr std::optional<Role> ParseRole(std::string_view word) {
   return std::nullopt;
 }
 
-// What a call needs. The words stand in openapi.yaml as x-stepscope-right.
+// The right that a call needs. openapi.yaml has the words as x-stepscope-right.
 enum class Right {
   kOpen,        // static files, /healthz, signing in and out
   kProbe,       // /readyz; its details need kObserve
@@ -47,10 +47,10 @@ enum class Grant {
 struct RightRow {
   Right right;
   std::string_view word;
-  std::array<Grant, 5> grants;  // by role, in their order
+  std::array<Grant, 5> grants;  // by role, in the order of Role
 };
 
-// Who may do what: the one place that says it. A test holds routes and openapi.yaml against it.
+// Who may do what. No other place says it: a test compares routes and openapi.yaml with it.
 inline constexpr auto kRights = [] {
   using enum Grant;
   return std::to_array<RightRow>({

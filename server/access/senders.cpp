@@ -10,7 +10,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kSenderDayUs = 86'400'000'000;
-constexpr Duration kAskAgain = 10min;  // where a day's worth is used up
+constexpr Duration kAskAgain = 10min;  // when the new jobs or nodes of a day are used up
 
 SendCheck May() {
   return std::optional<SendRefusal>();

@@ -11,7 +11,7 @@
 
 namespace stepscope {
 
-// How much one token's name may send, and what it may bring anew within 24 hours.
+// How much the name of a token may send, and how many new jobs and nodes it may bring in 24 hours.
 struct SendLimits {
   RateLimits::Rate node_pushes{10, 40};
   RateLimits::Rate pushes{5'000, 10'000};
@@ -19,14 +19,14 @@ struct SendLimits {
   std::int64_t new_jobs = 1'000, new_nodes = 10'000;
 };
 
-// What a push says it is about.
+// The subject of a push, as it says itself.
 struct Sending {
   std::string job, node;
   std::size_t bytes = 0;
   bool opens = false;  // it begins a session: the job may be new
 };
 
-// Why something may not be sent: a problem's code and words.
+// Why something may not be sent: code and detail of a problem.
 struct SendRefusal {
   std::string code, detail;
   Duration retry_after{};  // zero: it does not help to wait
@@ -36,7 +36,7 @@ struct SendRefusal {
 using SendCheck = Result<std::optional<SendRefusal>>;
 
 // Whether a caller may send this: the jobs of its scopes, the nodes of its name, and not more than
-// it may. Where nobody has to say who they are, everything. Safe from any thread.
+// it may. Where nobody has to say who they are, everything may be. Safe from any thread.
 class Senders {
  public:
   Senders(Database& database, const Clock& clock, SendLimits limits = {});
@@ -62,7 +62,8 @@ class Senders {
   RateLimits node_pushes_, pushes_, bytes_;
 };
 
-// The name under which what this caller makes is kept; "" where nobody has to say who they are.
+// The name that is kept as the maker of jobs and tokens of this caller; "" where nobody has to say
+// who they are.
 std::string MakerOf(const Caller& caller);
 
 }  // namespace stepscope

@@ -15,19 +15,19 @@ namespace stepscope {
 
 inline constexpr std::size_t kTokenIdLetters = 8, kSecretLetters = 32, kCheckLetters = 6;
 
-// Parts of a text that stays the caller's.
+// The parts of a token. They refer to a text that stays the caller's.
 struct TokenParts {
   Role role = Role::kNone;
   std::string_view id, secret;
 };
 
-// Nothing unless every letter is as it was made. Takes any bytes.
+// Takes any bytes. Nothing unless every letter is as it was made.
 std::optional<TokenParts> ParseToken(std::string_view text) noexcept;
 
 struct NewToken {
   std::string id;
   std::string text;         // to be shown once, never to be kept or logged
-  std::string secret_hash;  // what is kept of the secret
+  std::string secret_hash;  // the only thing that is kept of the secret
 };
 
 // Internal when there is no randomness.
