@@ -17,7 +17,7 @@ using Address = std::array<std::uint8_t, 16>;
 struct Refused {
   std::string_view range;
   std::string_view what;
-  bool by_name = false;  // allowed only by a range inside of it
+  bool by_name = false;  // an address in it is allowed only by a range inside of it
 };
 constexpr Refused kRefused[] = {
     {"0.0.0.0/8", "this network"},
@@ -68,7 +68,7 @@ std::optional<Address> ParseAddress(const std::string& text, bool* is_v4 = nullp
   return address;
 }
 
-// The IPv4 address that a translated (64:ff9b::/96) or a tunnelled one (2002::/16) leads to.
+// The IPv4 address that a translated (64:ff9b::/96) or a tunnelled (2002::/16) address leads to.
 std::optional<Address> Inner(const Address& address) {
   constexpr std::uint8_t kTranslated[12] = {0, 0x64, 0xff, 0x9b};
   if (std::equal(std::begin(kTranslated), std::end(kTranslated), address.begin())) {
@@ -78,7 +78,7 @@ std::optional<Address> Inner(const Address& address) {
   return std::nullopt;
 }
 
-// The address of a host that no resolver is asked about; "" = ask one.
+// The address of a host that needs no resolver; "" where it does.
 std::string KnownAddress(const std::string& host) {
   if (IsNumericHost(host)) return host;
   return host == "localhost" || host.ends_with(".localhost") ? "127.0.0.1" : "";

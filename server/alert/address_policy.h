@@ -15,7 +15,7 @@ namespace stepscope {
 // A range of addresses: "10.20.0.0/16", "fd00::/8", or one address. IPv4 is kept as ::ffff:a.b.c.d.
 struct AddressRange {
   std::array<std::uint8_t, 16> address{};
-  int bits = 0;  // of the 128
+  int bits = 0;  // of the 128 bits
 
   bool Contains(const std::array<std::uint8_t, 16>& other) const;
 };
@@ -33,7 +33,7 @@ class AddressPolicy {
 
   // `address` is numeric. Invalid says which range it is in.
   Status Check(const std::string& address) const;
-  // Whether the configuration names it.
+  // Whether the configuration names the address.
   bool Names(const std::string& address) const;
   bool NamesAny() const { return !allowed_.empty(); }
 
@@ -41,12 +41,12 @@ class AddressPolicy {
   std::vector<AddressRange> allowed_;
 };
 
-// What can be said of a webhook's URL without looking its name up: http or https, a port that
-// webhooks use (any other is for addresses that the configuration names), and no refused numeric
-// address. "localhost" counts as one.
+// Checks a webhook's URL without looking its name up: http or https, a port that webhooks use (any
+// other is for addresses that the configuration names), and no refused numeric address. "localhost"
+// counts as one.
 Status CheckWebhookUrl(const std::string& text, const AddressPolicy& policy);
 
-// Where to connect to, and to nothing else: the checked addresses of the URL's host, which is
+// The checked addresses of the URL's host, which are the only ones to connect to. The host is
 // looked up once. Refused when any of them is. Unavailable when the name cannot be resolved now.
 struct WebhookTarget {
   Url url;

@@ -43,7 +43,7 @@ void Outbox::Work(const std::stop_token& stop) {
   }
 }
 
-// One message; says whether there was any. No connection is held while it is sent.
+// Sends one message; says whether there was any. No connection is held while it is sent.
 bool Outbox::WorkOnce(const std::stop_token& stop) {
   std::vector<DeliveryRow> deliveries;
   {
@@ -63,13 +63,13 @@ void Outbox::Deliver(const std::stop_token& stop, const DeliveryRow& delivery) {
   attempt.at = clock_.Now();
   if (!webhook.ok() || !webhook->enabled) {
     const bool away = !webhook.ok() && webhook.error().code != Code::kNotFound;
-    if (away) return;  // the lease ends
+    if (away) return;  // the message is sent again when the lease ends
     attempt.error = webhook.ok() ? "the webhook is disabled" : "the webhook was deleted";
     Finish(delivery, attempt, {"dead"});
     return;
   }
   attempt = Send(stop, *webhook, delivery);
-  if (attempt.status == 0 && stop.stop_requested()) return;  // cut short by us
+  if (attempt.status == 0 && stop.stop_requested()) return;  // we cut it short
   Finish(delivery, attempt, Decide(attempt, delivery.attempts, Stretch()));
 }
 

@@ -23,9 +23,9 @@ struct OutboxOptions {
   Resolver resolve = ResolveHost;
   std::string ca_file;      // authorities to trust; empty: those of the system
   int threads = 2;          // one slow target has one of them at most
-  Duration idle = 500ms;    // between two looks of a thread for work, +- 20 %
+  Duration idle = 500ms;    // between two queries of a thread for work, +- 20 %
   Duration deadline = 10s;  // of one attempt, the lookup of the name included
-  Duration lease = 30s;     // a dead outbox's message is sent again after this
+  Duration lease = 30s;     // after it, the message of a dead outbox is sent again
 };
 
 struct OutboxFigures {
@@ -33,8 +33,8 @@ struct OutboxFigures {
 };
 
 // Sends the messages that status changes left in the database, signed (Standard Webhooks), each at
-// least once and with the same webhook-id at every attempt. Only to addresses that the policy
-// allows, and to one of those that were checked; redirects are answers like others. Several may
+// least once and with the same webhook-id at every attempt. Connects only to addresses that the
+// policy allows and that were checked; redirects are answers like others. Several outboxes may
 // share a database. Destroying it ends a request in flight; that message is sent again later.
 class Outbox {
  public:

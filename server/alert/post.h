@@ -18,8 +18,8 @@ struct PostOptions {
 };
 
 // Sends one message to a webhook's URL: only to addresses that the policy allows, over a connection
-// to one of those that were checked, whatever the name resolves to a moment later. Of the answer at
-// most 64 KiB are read. Ends soon after the stop. Invalid when the target is refused, Unavailable
+// to one of the checked addresses, whatever the name resolves to a moment later. At most 64 KiB of
+// the answer are read. Ends soon after the stop. Invalid when the target is refused, Unavailable
 // when there was no answer.
 Result<HttpAnswer> PostToTarget(const std::string& url, const HttpRequest& request,
                                 const PostOptions& options, NameLookup& lookup,

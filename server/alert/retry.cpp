@@ -14,7 +14,7 @@ constexpr Duration kWaits[] = {5s, 30s, 5min, 30min, 2h, 5h, 10h};
 constexpr std::int64_t kMostRefusals = 3;
 constexpr std::size_t kLoggedBytes = 1024;
 
-// The target understood, and does not want it: asking again will not help for long.
+// The target understood, and does not want the message: to send it again will not help.
 bool IsRefusal(std::int64_t status) {
   constexpr int kPassing[] = {408, 425, 429};
   return status >= 400 && status < 500 && std::ranges::count(kPassing, status) == 0;

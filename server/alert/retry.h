@@ -7,19 +7,19 @@
 
 namespace stepscope {
 
-// What became of one attempt to send a message.
+// The outcome of one attempt to send a message.
 struct Attempt {
   Time at{};
   Duration took{};
-  int status = 0;          // of HTTP; 0 when there was no answer
-  Duration retry_after{};  // for which it asks to be left alone
-  std::string answer;      // the beginning of it
-  std::string error;       // why there was none
+  int status = 0;          // HTTP status; 0 when there was no answer
+  Duration retry_after{};  // for which the target asks to be left alone
+  std::string answer;      // the beginning of the answer
+  std::string error;       // why there was no answer
 };
-// As it stands in the log: at, at_us, status, duration_ms, answer, error.
+// The entry of the log: at, at_us, status, duration_ms, answer, error.
 Json ToJson(const Attempt& attempt);
 
-// What to do now.
+// The next step for a message and its webhook.
 struct Decision {
   std::string_view state;  // delivered, ready (again) or dead
   Duration again_in{};
@@ -29,7 +29,7 @@ struct Decision {
 // 2xx is delivered; 410 ends the webhook; three answers of another 4xx, but 408, 425 and 429, end
 // the message; everything else is tried again after 5 s, 30 s, 5 min, 30 min, 2 h, 5 h and 10 h,
 // times `stretch` but not before the target asked for it, and then dead. `before` are the attempts
-// logged before this one.
+// in the log before this one.
 Decision Decide(const Attempt& attempt, const Json& before, double stretch);
 
 }  // namespace stepscope

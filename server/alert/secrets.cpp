@@ -16,7 +16,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kKeyBytes = 32, kNonceBytes = 12, kTagBytes = 16;
-// In front of everything sealed, and authenticated with it.
+// The version is in front of everything sealed, and authenticated with it.
 constexpr std::string_view kVersion = "s1";
 
 using Cipher = std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)>;
@@ -46,8 +46,8 @@ class File {
   int descriptor_;
 };
 
-// A whole new file, then its name: whoever finds the file finds all of it, and the first of two
-// programs wins.
+// The file gets its name when it is complete: whoever finds it finds all of it, and of two programs
+// the first wins.
 Status MakeKeyFile(const std::string& path) {
   const std::string made = path + "." + ToHex(RandomBytes(8));
   const std::string line = ToBase64(RandomBytes(kKeyBytes)) + "\n";
