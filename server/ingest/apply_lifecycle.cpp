@@ -91,7 +91,7 @@ Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle&
   return ChangeJob(connection, by.job_id, change, by.public_url);
 }
 
-// What became of a command stands with the node's facts, where people look.
+// The outcome of a command is kept with the node's facts, where people look.
 Status ApplyAnswered(Connection& connection, const ReportedBy& by, const Lifecycle& answered) {
   Note(by.events, {answered.at_us, "command_answered", by.node, 1, answered.answer});
   Status done =

@@ -37,7 +37,7 @@ std::vector<ServiceCommand> CommandsFor(const JobRow& job, const StreamCursor& s
   return commands;
 }
 
-// The numbers are 0 in all else that it says.
+// The numbers are 0 in frames that answer no command of this kind.
 void NoteAnswer(const Lifecycle& said, StreamCursor& stream) {
   stream.interval_answered = std::max(stream.interval_answered, said.interval_change);
   stream.stop_answered = std::max(stream.stop_answered, said.stop_request);

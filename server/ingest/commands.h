@@ -10,12 +10,12 @@
 
 namespace stepscope {
 
-// What is asked of the agent of a stream that stands so: it has answered the commands of these
-// numbers, and those before them.
+// The commands for the agent of a stream: those behind the numbers that the cursor says it has
+// answered.
 std::vector<ServiceCommand> CommandsFor(const JobRow& job, const StreamCursor& stream,
                                         std::int64_t now_us);
 
-// Brings up to date how the stream stands, where its agent has answered a command.
+// Notes in the cursor that the agent has answered a command.
 void NoteAnswer(const Lifecycle& said, StreamCursor& stream);
 
 }  // namespace stepscope

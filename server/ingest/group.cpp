@@ -13,20 +13,20 @@
 namespace stepscope {
 namespace {
 
-// One transaction while it is put together.
+// A transaction while it is put together.
 struct Group {
   Connection& connection;
   const IngestOptions& options;
   std::int64_t now_us;
-  std::map<std::string, JobRow> jobs;  // by name; only those that exist
+  std::map<std::string, JobRow> jobs;  // by name; only existing jobs
   Streams streams;
   std::vector<NewFrame> frames;
   SpanQuota windows;
   std::map<std::pair<std::int64_t, std::int64_t>, NewSchema> schemas;  // by job and hash
-  std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // that sent something
+  std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // ranks that sent something
 };
 
-// The cursor stands at the frame's number.
+// Moves the cursor to the frame's number.
 void AddTable(Group& group, const Stream& stream, const TableFrame& table, PushOutcome& outcome) {
   const NewFrame row{.job_id = stream.key.job_id,
                      .node_id = stream.key.node_id,
@@ -70,7 +70,7 @@ void Reject(Stream& stream, const ReportedBy& by, const RejectedFrame& rejected,
         {{"sequence", rejected.sequence}, {"code", rejected.code}, {"detail", rejected.detail}}});
 }
 
-// One frame that comes next in its stream.
+// Takes the frame that comes next in its stream.
 Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushEvents& events,
             PushOutcome& outcome) {
   const ReportedBy by{stream.key.job_id,
@@ -95,7 +95,7 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushEvents&
     return ApplyTable(group.connection, by, *table, *stream.job);
   }
   if (const auto* lifecycle = std::get_if<Lifecycle>(&frame.content)) {
-    NoteAnswer(*lifecycle, stream.stand);
+    NoteAnswer(*lifecycle, stream.stored);
     return ApplyLifecycle(group.connection, by, *lifecycle);
   }
   if (const auto* lost = std::get_if<LostRange>(&frame.content)) {
@@ -108,8 +108,8 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushEvents&
   return {};
 }
 
-// The job was deleted, and another has its name: what was known of the old one is not stored for
-// it. Another server may have said so to the agent, so this one has not heard of it.
+// The job was deleted, and another has its name: a schema of the old job is not used for it.
+// Another server may have told the agent so, and this one does not know.
 bool IsOfAnotherJob(const CheckedFrame& frame, std::int64_t job_id) {
   const auto* table = std::get_if<TableFrame>(&frame.content);
   return table && !table->schema && table->schema_job_id != job_id;
@@ -163,12 +163,12 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
   const Status told = Save(group.connection, outcome.job_id, events);
   if (!told) return told.error();
   if (stream.push->numbered) {
-    outcome.commands = CommandsFor(*stream.job, stream.stand, group.now_us);
+    outcome.commands = CommandsFor(*stream.job, stream.stored, group.now_us);
   }
   return outcome;
 }
 
-// What goes out with the commit.
+// The statements that go out with the commit.
 std::vector<Statement> WritesOf(const Group& group) {
   std::vector<NewSchema> schemas;
   for (const auto& [key, schema] : group.schemas) schemas.push_back(schema);
@@ -188,7 +188,7 @@ std::vector<Statement> WritesOf(const Group& group) {
   return writes;
 }
 
-// Nothing when a node or a stream is new, unless those are made.
+// Nothing when a node or a stream is new, unless new ones are made.
 Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
                                                          const std::vector<GroupItem>& items,
                                                          const IngestOptions& options,

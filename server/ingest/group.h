@@ -11,17 +11,17 @@
 
 namespace stepscope {
 
-// What became of a push.
+// The outcome of a push.
 struct PushOutcome {
-  std::uint64_t cursor = 0;  // the stream's, after it
+  std::uint64_t cursor = 0;  // of its stream, after it
   bool gap = false;          // a number is missing behind the cursor
   std::uint64_t unknown_schema =
       0;  // the number of a frame whose schema is of another job; 0: none
   bool unknown_job = false;
   std::int64_t job_id = 0;
   std::vector<RejectedFrame> rejected;
-  std::vector<ServiceCommand> commands;        // that the agent has not answered
-  std::vector<const TableFrame*> with_schema;  // stored together with their schema
+  std::vector<ServiceCommand> commands;        // commands that the agent has not answered
+  std::vector<const TableFrame*> with_schema;  // tables stored together with their schema
   std::uint64_t frames = 0, samples = 0, bytes = 0, duplicates = 0, lost = 0, refused = 0;  // new
 };
 

@@ -7,7 +7,7 @@ namespace stepscope {
 namespace {
 
 struct Wanted {
-  const Lifecycle* start = nullptr;  // null: it is not made
+  const Lifecycle* start = nullptr;  // null: the job is not made
   std::string sender;
 };
 

@@ -8,11 +8,11 @@
 
 namespace stepscope {
 
-// In order, each once.
+// The names of the items' jobs, in order, each once.
 std::vector<std::string> NamesOf(const std::vector<GroupItem>& items);
 
-// The jobs of the items that exist, by name; `found` are those that did when the transaction began.
-// What an agent starts and nobody knows is made, in the order of names.
+// The existing jobs of the items, by name; `found` are those that existed when the transaction
+// began. An unknown job that an agent starts is made, in the order of names.
 Result<std::map<std::string, JobRow>> JobsOf(Connection& connection, const Rows& found,
                                              const std::vector<GroupItem>& items,
                                              const IngestOptions& options, std::int64_t now_us);

@@ -4,16 +4,17 @@
 
 namespace stepscope {
 
-// What the writer waits for. Apart from the queue, because each change wakes it: most pushes join a
-// group that it waits for already. Told with the queue's lock held, so that no change is missed.
+// The state of the queue that the writer waits for. It is apart from the queue, because each change
+// wakes the writer: most pushes join a group that it waits for already. Set with the queue's lock
+// held, so that no change is missed.
 class GroupSignal {
  public:
-  void Tell(bool some, bool full) {
+  void Set(bool some, bool full) {
     const State is{some, full};
     if (state_.Read([&](const State& was) { return was == is; })) return;
     state_.Change([&](State& kept) { kept = is; });
   }
-  // Each says whether it is so, after the wait.
+  // Each of these says whether it is so, after the wait.
   bool WaitForSome(const std::stop_token& stop, Duration at_most) const {
     return state_.Wait(stop, at_most, [](const State& now) { return now.some; });
   }
@@ -26,7 +27,7 @@ class GroupSignal {
 
  private:
   struct State {
-    bool some = false, full = false;  // pushes wait; enough for a group
+    bool some = false, full = false;  // some: pushes wait; full: enough for a group
     bool operator==(const State&) const = default;
   };
   Guarded<State> state_;

@@ -8,8 +8,8 @@
 namespace stepscope {
 namespace {
 
-// The nodes of the streams, by job and name. An agent of one may have been seen with a wrong clock
-// when another was not.
+// The nodes of the streams, by job and name. A node with several streams may have been seen with a
+// wrong clock in only one of them.
 std::vector<NodeSeen> NodesOf(const std::vector<Stream*>& streams, std::int64_t now_us) {
   std::map<std::pair<std::int64_t, std::string>, NodeSeen> seen;
   for (const Stream* stream : streams) {
@@ -39,7 +39,7 @@ std::vector<StreamKey> KeysOf(const std::vector<Stream*>& streams) {
   return keys;
 }
 
-// Whether all nodes were there.
+// False when a node is new.
 bool SetNodes(const std::vector<Stream*>& streams, const Rows& seen) {
   const auto numbers = NodeNumbers(seen);
   for (Stream* stream : streams) {
@@ -103,7 +103,7 @@ Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t 
   const auto stands = CursorsOf(keys, std::span(*rows).subspan(1));
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (!stands[i]) return false;
-    known[i]->stand = *stands[i];
+    known[i]->stored = *stands[i];
     known[i]->cursor = static_cast<std::uint64_t>(stands[i]->stored);
   }
   return true;

@@ -14,24 +14,24 @@ namespace stepscope {
 struct Stream {
   StreamKey key;
   JobRow* job = nullptr;
-  const CheckedPush* push = nullptr;  // its newest
+  const CheckedPush* push = nullptr;  // its newest push
   std::uint64_t cursor = 0;
   std::int64_t lost = 0, rejected = 0;
-  std::int64_t suspect_offset_us = 0;  // as in CheckedPush, of all items
-  StreamCursor stand;
+  std::int64_t suspect_offset_us = 0;  // as in CheckedPush, over all items
+  StreamCursor stored;
   bool known = true;  // false: a new session of a job that has ended
 };
 using Streams = std::map<std::pair<std::int64_t, std::string>, Stream>;  // by job and session
 
-// The streams of the items whose jobs exist, which are given by name.
+// The streams of the items whose jobs exist. `jobs` are these jobs by name.
 Result<Streams> FindStreams(Connection& connection, std::map<std::string, JobRow>& jobs,
                             const std::vector<GroupItem>& items);
 
-// What is new of them is made, nodes and streams. Only before any stream is locked.
+// Makes those nodes and streams that are new. Only before any stream is locked.
 Status MakeStreams(Connection& connection, Streams& streams, std::int64_t now_us);
 
-// Their nodes are seen, and the streams locked with their cursors. False when a node or a stream is
-// new; the transaction then has to be rolled back, since it locks already.
+// Marks the nodes as seen, and locks the streams and reads their cursors. False when a node or a
+// stream is new; the transaction then has to be rolled back, since it holds locks already.
 Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t now_us);
 
 }  // namespace stepscope

@@ -1,4 +1,4 @@
-// What callers bring, and the one thread that writes it.
+// The calls that bring pushes, and the one thread that writes them.
 
 #include "server/ingest/ingest.h"
 
@@ -32,8 +32,8 @@ PushReply TakesLong() {
   return Refused(503, "unavailable", "ingest: the database takes long; send it again");
 }
 
-// Whoever cannot be told, for want of memory, asks again; the others are told.
-void Tell(const TakeReply& take, const std::function<PushReply()>& reply) {
+// A sender that gets no reply, for want of memory, asks again; the others get theirs.
+void SendReply(const TakeReply& take, const std::function<PushReply()>& reply) {
   try {
     take(reply());
   } catch (const std::exception&) {
@@ -53,7 +53,7 @@ struct Ingest::Core {
   PushQueue queue;
   Guarded<IngestFigures> figures;
   Guarded<Commits> commits;
-  Worker writer;  // last: its thread uses the rest
+  Worker writer;  // last: its thread uses the members above
 
   Core(Database& db, const Clock& time, IngestOptions with)
       : database(db),
@@ -69,7 +69,7 @@ struct Ingest::Core {
   void Count(const PushBatch& batch, Duration took, bool stored);
 };
 
-// Writes what waits; when the stop is asked for, until nothing waits.
+// Writes pushes as they come; when the stop is asked for, until none waits.
 void Ingest::Core::Run(std::stop_token stop) {
   for (;;) {
     if (!queue.WaitForSome(stop, 1s)) {
@@ -77,7 +77,7 @@ void Ingest::Core::Run(std::stop_token stop) {
       continue;
     }
     queue.WaitUntilFull(stop, options.group_wait);
-    for (const auto& late : queue.TakeLate()) Tell(late->take, TakesLong);
+    for (const auto& late : queue.TakeLate()) SendReply(late->take, TakesLong);
     Store(queue.TakeBatch());
   }
 }
@@ -92,7 +92,7 @@ void Ingest::Core::Store(const PushBatch& batch) {
   std::size_t bytes = 0;
   for (const auto& waiting : batch) {
     if (stored) Remember(*waiting);
-    Tell(waiting->take, [&] {
+    SendReply(waiting->take, [&] {
       return stored ? ReplyTo(waiting->push, waiting->outcome, clock.Now())
                     : Refused(503, "unavailable", stored.error().message);
     });
@@ -101,7 +101,7 @@ void Ingest::Core::Store(const PushBatch& batch) {
   queue.Release(bytes);
 }
 
-// Only schemas that are committed are known.
+// Remembers schemas when they are committed, and not before.
 void Ingest::Core::Remember(const WaitingPush& waiting) {
   const PushOutcome& outcome = waiting.outcome;
   if (outcome.gap || outcome.unknown_job || outcome.unknown_schema > 0) {
@@ -136,7 +136,7 @@ void Ingest::Core::Count(const PushBatch& batch, Duration took, bool stored) {
     now.last_commit = took;
     for (const auto& waiting : batch) {
       const PushOutcome& outcome =
-          waiting->outcome;  // of a group that failed: what was stored all the same
+          waiting->outcome;  // of a group that failed: the parts that were stored all the same
       if (stored) ++now.pushes;
       now.frames += outcome.frames;
       now.samples += outcome.samples;
@@ -154,7 +154,7 @@ Ingest::Ingest(Database& database, const Clock& clock, IngestOptions options)
   core.writer = Worker("ingest", [&core](std::stop_token stop) { core.Run(stop); });
 }
 
-// What came before is written; what comes later is refused.
+// Pushes that came before are written; later ones are refused.
 Ingest::~Ingest() {
   core_->queue.Close();
   core_->writer.RequestStop();
@@ -233,7 +233,7 @@ IngestFigures Ingest::figures() const {
     const Duration running = commits.running ? at - *commits.running : Duration::zero();
     return std::max(commits.recent.P95(at), running);
   });
-  core_->queue.Tell(now);
+  core_->queue.FillFigures(now);
   return now;
 }
 

@@ -17,24 +17,25 @@
 
 namespace stepscope {
 
-// A push that has no reply by then may be sent again: what was committed is recognised.
+// A push that has no reply by then may be sent again: frames that were committed are recognised.
 inline constexpr Duration kPushAnsweredWithin = 4s;
 
 struct IngestOptions {
-  std::vector<NewJob::Rule> default_rules;  // of a job that its first `started` frame creates
+  std::vector<NewJob::Rule> default_rules;  // rules of a job that its first `started` frame creates
   std::string public_url;                   // in front of "/jobs/<name>", for webhooks
-  // What may wait for the writer; more is refused with 503. A push that waited longer than it is
-  // waited for is not stored: its sender has it still, and the writer would never catch up.
+  // The bounds of the queue for the writer; more is refused with 503. A push that waited longer
+  // than its sender waits is not stored: the sender has it still, and the writer would never catch
+  // up.
   std::size_t queue_bound = 4096;              // pushes, one of each connection
-  std::size_t queue_bytes = 64 * 1024 * 1024;  // with those that are being stored
-  Duration queue_age = 2s;                     // of the first of them
-  std::int64_t most_new_series = 100'000;      // of one sender within 24 hours
+  std::size_t queue_bytes = 64 * 1024 * 1024;  // bytes, with those that are being stored
+  Duration queue_age = 2s;                     // how long the first of them waits
+  std::int64_t most_new_series = 100'000;      // new series of one sender within 24 hours
   std::size_t group_frames = 256;              // most frames in one transaction ...
   Duration group_wait = 5ms;  // ... and how long the first of a group waits for others
   Duration answer_within = kPushAnsweredWithin;
 };
 
-// What a push is answered: 200 with `answer`, or a problem.
+// The answer to a push: 200 with `answer`, or a problem.
 struct PushReply {
   int status = 200;
   // 400 bad-frame, 409 gap, 409 unknown-schema, 410 unknown-job, 429 limit-series, 503 unavailable;
@@ -43,22 +44,22 @@ struct PushReply {
   std::string detail;  // one sentence
   PushAnswer answer;
   std::uint64_t expected = 0;  // with "gap"
-  std::uint64_t samples = 0;   // stored by this push
+  std::uint64_t samples = 0;   // samples stored by this push
 };
 
 // Takes the reply to a push.
 using TakeReply = std::function<void(PushReply)>;
 
-// What has happened since the start, for /metrics.
+// Counters since the start and the present queue, for /metrics.
 struct IngestFigures {
   std::uint64_t pushes = 0, frames = 0, samples = 0, bytes = 0;  // stored
   std::uint64_t duplicates = 0, rejected = 0, lost = 0;          // frames
   std::uint64_t groups = 0, groups_failed = 0;
   // Frames that the natural key kept out although their cursor had let them through: none, ever.
   std::uint64_t duplicate_rows = 0;
-  std::uint64_t queue_length = 0;  // pushes that wait, now,
-  std::uint64_t queue_bytes = 0;   // with those that are being stored
-  Duration queue_age{};            // of the push that has waited longest
+  std::uint64_t queue_length = 0;  // pushes that wait now
+  std::uint64_t queue_bytes = 0;   // their bytes, and those that are being stored
+  Duration queue_age{};            // how long the first of them waits
   Duration commit_time{};          // spent in transactions, all together
   Duration last_commit{};
   // 95 of 100 transactions of the last minute took at most this; more when one runs for longer.
@@ -69,8 +70,8 @@ struct IngestFigures {
 // transaction (group commit) and answers when it is committed. A repeat is acknowledged again, a
 // hole is refused, nothing is stored twice.
 //
-// One thread of its own writes. All may be called from any thread. When the object goes, what waits
-// is still answered.
+// One thread of its own writes. All functions may be called from any thread. When the object goes,
+// pushes that wait are still answered.
 class Ingest {
  public:
   Ingest(Database& database, const Clock& clock, IngestOptions options);

@@ -6,8 +6,8 @@
 
 namespace stepscope {
 
-// What a push tells of its job: of each kind one event, however many frames tell it. Whoever sends
-// nothing but frames that are refused adds a row with each push, not with each frame.
+// The events that a push adds to its job, one of each kind, however many frames tell it: a sender
+// whose frames are all refused adds a row with each push, not with each frame.
 using PushEvents = std::vector<JobEvent>;
 
 void Note(PushEvents& events, JobEvent event);

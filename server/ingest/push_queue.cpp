@@ -19,7 +19,7 @@ bool PushQueue::HasRoom(const Content& content, std::size_t bytes) const {
 }
 
 void PushQueue::Signal(const Content& content) {
-  signal_.Tell(!content.waiting.empty(), content.frames >= options_.group_frames);
+  signal_.Set(!content.waiting.empty(), content.frames >= options_.group_frames);
 }
 
 bool PushQueue::Add(std::unique_ptr<WaitingPush>& push) {
@@ -69,9 +69,9 @@ void PushQueue::Release(std::size_t bytes) {
   content_.Change([&](Content& content) { content.bytes -= bytes; });
 }
 
-void PushQueue::Tell(IngestFigures& figures) const {
+void PushQueue::FillFigures(IngestFigures& figures) const {
   content_.Read([&](const Content& content) {
-    const SteadyTime at = clock_.Steady();  // not before what waits came
+    const SteadyTime at = clock_.Steady();  // not before the waiting pushes came
     figures.queue_length = content.waiting.size();
     figures.queue_bytes = content.bytes;
     if (!content.waiting.empty()) figures.queue_age = at - content.waiting.front()->since;

@@ -13,19 +13,19 @@
 
 namespace stepscope {
 
-// A push that waits for the writer, and what becomes of it.
+// A push that waits for the writer, and its outcome.
 struct WaitingPush {
   CheckedPush push;
   std::size_t bytes = 0;
   SteadyTime since{};
   TakeReply take;
-  PushOutcome outcome;  // of the parts stored so far
+  PushOutcome outcome;  // outcome of the parts stored so far
 };
 using PushBatch = std::vector<std::unique_ptr<WaitingPush>>;
 
-// Between those who bring pushes and the one thread that writes them. Bounded by number, by bytes
-// and by how long the first has waited: a queue that is longer than anybody waits does harm. Safe
-// from any thread.
+// The queue between senders of pushes and the one thread that writes them. Bounded by number, by
+// bytes and by how long the first has waited: a queue that is longer than anybody waits does harm.
+// Safe from any thread.
 class PushQueue {
  public:
   // Both outlive this.
@@ -43,12 +43,12 @@ class PushQueue {
   }
   bool some() const { return signal_.some(); }
 
-  PushBatch TakeLate();   // those whose senders have ceased to wait
-  PushBatch TakeBatch();  // as many of the first as go into one transaction
-  // What was taken as a batch counts with its bytes until it is answered.
+  PushBatch TakeLate();   // pushes whose senders have ceased to wait
+  PushBatch TakeBatch();  // as many of the first pushes as go into one transaction
+  // A batch that was taken counts with its bytes until it is answered.
   void Release(std::size_t bytes);
 
-  void Tell(IngestFigures& figures) const;
+  void FillFigures(IngestFigures& figures) const;
 
  private:
   struct Content {

@@ -7,13 +7,13 @@
 
 namespace stepscope {
 
-// How long the newest things took, of those not older than a minute. For one thread.
+// Durations of the last minute. For one thread.
 class RecentTimes {
  public:
   void Add(SteadyTime ended, Duration took);
 
   // 95 of 100 took at most this. The slowest alone says nothing: it may be the only one for long,
-  // and who acts on it would keep others from showing that it is over.
+  // and a service that refuses others because of it would never see that it is over.
   Duration P95(SteadyTime now) const;
 
  private:

@@ -5,7 +5,7 @@
 namespace stepscope {
 namespace {
 
-// Samples were checked before: what is refused now is refused for the job's end, or by a fault of
+// Samples were checked before: they are refused now because the job has ended, or by a fault of
 // ours.
 PushReply ReplyToSamples(const PushOutcome& outcome) {
   PushReply reply;

@@ -6,14 +6,14 @@
 
 namespace stepscope {
 
-// What the sender of a push is told.
+// Replies to the senders of pushes.
 
 PushReply Refused(int status, std::string code, std::string detail);
 
-// What became of one more part of a push, added to what became of those before it.
+// Adds the outcome of one more part of a push to that of the parts before it.
 void Add(PushOutcome& sum, const PushOutcome& part);
 
-// Once the push is stored as the outcome says.
+// The reply once the push is stored as the outcome says.
 PushReply ReplyTo(const CheckedPush& push, const PushOutcome& outcome, Time now);
 
 }  // namespace stepscope

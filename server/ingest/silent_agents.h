@@ -10,17 +10,17 @@
 namespace stepscope {
 
 // Tells webhooks of each node whose agent was not heard for so long (agent.silent), and of each job
-// of which no agent was (job.stalled), once for each silence; notes it in the job's events. Called
-// by housekeeping, by any number of services. Says how many nodes. What fails for one job is
-// logged, and tried again at the next call.
+// none of whose agents was (job.stalled), once for each silence; notes it in the job's events.
+// Called by housekeeping, by any number of services. Says how many nodes. A failure for one job is
+// logged, and the job tried again at the next call.
 Result<int> TellSilentAgents(Connection& connection, Duration silent_after, std::int64_t now_us,
                              const std::string& public_url);
 
 // Whether the database answers and can be written to, as frames are.
 Status TakesFrames(Connection& connection);
 
-// For how long this service has listened. While it was down, had no database, refused frames or
-// slept, and when its clock was set, agents spoke to nobody: their silence says nothing. For one
+// Counts for how long this service has listened. While it was down, had no database, refused frames
+// or slept, and when its clock was set, agents spoke to nobody: their silence says nothing. For one
 // thread.
 class Listening {
  public:

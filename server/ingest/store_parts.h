@@ -8,13 +8,13 @@
 
 namespace stepscope {
 
-// Frames of one push that are to be stored, and what becomes of the push.
+// Frames of one push that are to be stored, and the outcome of the push.
 struct GroupPart {
   GroupItem item;
   PushOutcome* outcome = nullptr;
 };
 
-// What storing them takes.
+// Everything that is needed to store them.
 struct StoreTools {
   Connection& connection;
   const IngestOptions& options;
@@ -23,8 +23,8 @@ struct StoreTools {
 
 // Stores the parts in one transaction. When PostgreSQL refuses the content of a group, it is halved
 // until the culprit stands alone; that frame is then refused by name. An error means that a part
-// was not stored, and nobody of the group is to be told that it was. `duplicate_rows` counts frames
-// that the natural key kept out although their cursor had let them through.
+// was not stored, and no sender of the group may be told that it was. `duplicate_rows` counts
+// frames that the natural key kept out although their cursor had let them through.
 Status StoreParts(const StoreTools& tools, const std::vector<GroupPart>& parts,
                   std::uint64_t& duplicate_rows);
 

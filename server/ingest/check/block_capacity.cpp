@@ -11,16 +11,16 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kRows = kBlockLimits.rows, kCells = kBlockLimits.cells;
-// Stretches that tell of what goes on.
+// The shortest times between two values that give a rate.
 constexpr std::int64_t kOfADeviceUs = 1'000'000, kOfAllUs = 10'000'000;
 
 std::int64_t MostInstants(std::int64_t devices) {
   return std::min(kRows, kCells / (devices + 1));
 }
 
-// Ascending times of one window: whether two that are `least_us` apart have more between them than
-// `most` in 600 s. The difference of what came and what there was room for rises from one to the
-// other, so each is held against the least before it.
+// Whether ascending times of one window have a higher rate than `most` in 600 s between any two
+// that are `least_us` apart. Between such two the number of instants rises faster than the room for
+// them, so for each time the difference of both is compared with the least one before it.
 bool IsStretchTooDense(std::span<const std::int64_t> at_us, std::int64_t most,
                        std::int64_t least_us) {
   const auto ahead = [&](std::size_t i) {
@@ -89,7 +89,7 @@ std::optional<BlockCapacity::Fault> BlockCapacity::Find() const {
   return std::nullopt;
 }
 
-// Those of some rows, ascending and each once; of all when none are given.
+// The times of some rows, ascending and each once; of all rows when none are given.
 std::vector<std::int64_t> BlockCapacity::TimesOf(std::string_view some) const {
   std::vector<std::int64_t> times;
   for (const std::size_t row : order_) {

@@ -12,8 +12,8 @@ namespace {
 
 struct FrameSchema {
   std::shared_ptr<const Schema> schema;
-  std::shared_ptr<const std::string> encoded;  // where it rode along with this push
-  std::int64_t job_id = 0;                     // where it did not
+  std::shared_ptr<const std::string> encoded;  // set where it rode along with this push
+  std::int64_t job_id = 0;                     // set where it did not
 };
 
 // A push while its frames are checked.
@@ -23,8 +23,8 @@ struct PushCheck {
   std::optional<PushRefusal> refusal = {};
 };
 
-// Null with a refusal set, when the push cannot be judged. What came earlier in this push is stored
-// with each frame that needs it: the frame that brought it may yet be refused.
+// Null with a refusal set, when the push cannot be judged. A schema of an earlier frame of this
+// push is stored with each frame that needs it: the frame that brought it may yet be refused.
 FrameSchema SchemaOf(const Frame& frame, const KnownSchema& recalled, PushCheck& check) {
   if (frame.schema) {
     return {std::make_shared<const Schema>(*frame.schema),
@@ -55,7 +55,7 @@ CheckedFrame CheckTableFrame(Frame frame, const KnownSchema& recalled, PushCheck
   table.schema_hash = frame.head.schema_hash;
   table.payload = std::move(frame.payload);
   table.clock_suspect = IsSuspectOffset(frame.head.clock_offset_us);
-  // One that is known was checked when it rode along.
+  // A known schema was checked when it rode along.
   std::optional<TableFault> fault =
       frame.schema ? CheckSchema(table.kind, *known.schema) : CheckKind(table.kind, *known.schema);
   if (!fault) fault = CheckTable(*known.schema, table);

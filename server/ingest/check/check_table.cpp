@@ -68,7 +68,7 @@ std::optional<TableFault> CheckTickSchema(const Schema& schema) {
   return std::nullopt;
 }
 
-// These columns, and no more.
+// Whether the schema has these columns, and no more.
 std::optional<TableFault> CheckColumns(FrameKind kind, std::span<const std::string_view> names,
                                        const Schema& schema) {
   if (BeginsWith(schema, names) && schema.columns.size() == names.size()) return std::nullopt;
@@ -115,7 +115,7 @@ std::optional<TableFault> ReadColumn(const TableReader& table, std::size_t colum
   return BadTable(Format("a scale above {}", kLargestScale));
 }
 
-// Of close ticks the columns are read again: it matters which of them have values when.
+// The columns of close ticks are read again: their room depends on which of them have values when.
 std::optional<TableFault> CheckDensity(const Schema& schema, const TableReader& table,
                                        const std::vector<std::int64_t>& at_us) {
   if (AreFarApart(at_us, schema.columns.size())) return std::nullopt;
@@ -130,7 +130,7 @@ std::optional<TableFault> CheckDensity(const Schema& schema, const TableReader& 
   return BadTable((fault->metric.empty() ? "at_us" : fault->metric) + ": " + fault->detail);
 }
 
-// Of the values it matters only that they can be read.
+// Values of ticks may be any that can be read.
 std::optional<TableFault> CheckTicks(const Schema& schema, const TableReader& table,
                                      TableFrame& frame) {
   if (table.rows() > kMaxRowsPerFrame)
@@ -162,7 +162,7 @@ std::optional<TableFault> CheckSteps(const Table& table, TableFrame& frame) {
   for (const Column& column : table.columns) {
     if (column.scale != 0) return BadTable("a duration with a scale");
   }
-  // In any order: the wall clock may have been set back between two steps.
+  // Steps may be in any order: the wall clock may have been set back between two steps.
   frame.from_us = std::ranges::min(starts.values);
   frame.to_us = std::ranges::max(starts.values);
   return std::nullopt;
@@ -185,7 +185,7 @@ std::optional<TableFault> CheckAnnotations(const Schema& schema, const Table& ta
   return std::nullopt;
 }
 
-// Times in nanoseconds; all else are amounts. Of one window.
+// Spans are of one window; their starts are times in nanoseconds, all other columns amounts.
 std::optional<TableFault> CheckSpans(const Schema& schema, const Table& table, TableFrame& frame) {
   if (!std::ranges::all_of(table.columns, IsWhole)) return BadTable("values are missing");
   const auto values = [&](SpanColumn column) -> const std::vector<std::int64_t>& {

@@ -11,7 +11,7 @@ struct TableFault {
   std::string detail;
 };
 
-// One series that people send: "unknown-metric", or "bad-schema" for its device.
+// Checks a series that people send: "unknown-metric", or "bad-schema" for its device.
 std::optional<TableFault> CheckSeries(const SeriesName& series);
 
 // Whether a schema names columns that a table of this kind may have: metrics, which a newer agent

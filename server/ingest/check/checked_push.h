@@ -18,14 +18,14 @@ namespace stepscope {
 struct TableFrame {
   FrameKind kind = FrameKind::kTicks;
   std::uint64_t schema_hash = 0;
-  std::shared_ptr<const std::string> schema;  // encoded, when it rode along with this push,
-  std::int64_t schema_job_id = 0;             // or else the job that it was found with
+  std::shared_ptr<const std::string> schema;  // encoded, when it rode along with this push
+  std::int64_t schema_job_id = 0;             // otherwise the job that it was found with
   std::string payload;
   int rank = -1;
   std::int64_t from_us = 0, to_us = 0;
   std::size_t rows = 0, samples = 0;
   bool clock_suspect = false;
-  // spans
+  // of spans:
   std::int64_t window_id = 0, first_step = 0, last_step = 0;
 };
 
@@ -44,7 +44,8 @@ struct CheckedPush {
   std::vector<CheckedFrame> frames;
   std::string sender = {};  // name of the token; "" where tokens are not demanded
   bool numbered = true;  // false: each frame gets the next number of its stream when it is stored
-  std::int64_t suspect_offset_us = 0;  // of the newest frame whose clock was too far off; 0: none
+  std::int64_t suspect_offset_us =
+      0;  // offset of the newest frame whose clock was too far off; 0: none
 };
 
 // Why a push is refused as a whole.
@@ -53,7 +54,7 @@ struct PushRefusal {
   std::string code, detail;
 };
 PushRefusal BadFrame(std::string detail);
-PushRefusal UnknownSchema(std::uint64_t sequence);  // of the frame that needs it
+PushRefusal UnknownSchema(std::uint64_t sequence);  // `sequence`: the frame that needs it
 
 RejectedFrame Rejected(std::uint64_t sequence, std::string code, std::string_view detail);
 

@@ -10,7 +10,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kMostDecimals = 9, kKeptDigits = 9;
-constexpr int kWildExponent = 10'000;             // beyond everything that a double can be
+constexpr int kWildExponent = 10'000;             // beyond the range of a double
 constexpr double kExact = 9'007'199'254'740'992;  // 2^53
 
 int ExponentOf(std::string_view text) {

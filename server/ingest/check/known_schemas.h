@@ -10,9 +10,9 @@
 
 namespace stepscope {
 
-// The schemas of the sessions that are sending now, so that not every frame asks the database. Only
-// what is committed is remembered: a frame must never be stored without its schema. Safe from any
-// thread.
+// The schemas of the sessions that are sending now, so that not every frame asks the database. A
+// schema is remembered once it is committed: a frame must never be stored without its schema. Safe
+// from any thread.
 class KnownSchemas {
  public:
   // Null when it is not in memory.
@@ -20,10 +20,10 @@ class KnownSchemas {
   // Null when the database has none; memory has it from now on.
   Result<KnownSchema> Load(Database& database, const FrameHead& head);
 
-  // What was stored for the session is gone: its job was deleted, or made anew.
+  // The stored schemas of the session are gone: its job was deleted, or made anew.
   void Forget(const CheckedPush& push);
 
-  // One that rode along with a push and is now committed.
+  // Remembers a schema that rode along with a push and is now committed.
   void Remember(const CheckedPush& push, std::int64_t job_id, std::uint64_t schema_hash,
                 std::string_view encoded);
 

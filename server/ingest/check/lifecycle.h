@@ -11,7 +11,7 @@ namespace stepscope {
 
 enum class LifecycleEvent { kStarted, kRank, kRankEnded, kEnded, kAnswered };
 
-// What an agent says about the command and its processes.
+// A report of an agent about the command and its processes.
 struct Lifecycle {
   LifecycleEvent event = LifecycleEvent::kStarted;
   std::int64_t at_us = 0;
@@ -27,14 +27,14 @@ struct Lifecycle {
   Json output;
   // answered: a command
   std::int64_t interval_change =
-      0;  // its number, see server/store/jobs/interval_requests.h; 0: of another kind
-  std::int64_t stop_request = 0;  // the same, see server/store/jobs/stop_requests.h
-  std::int64_t window_id = 0;     // the same, see server/store/jobs/windows.h, with
+      0;  // number of server/store/jobs/interval_requests.h; 0: another kind
+  std::int64_t stop_request = 0;  // number of server/store/jobs/stop_requests.h
+  std::int64_t window_id = 0;     // number of server/store/jobs/windows.h, with:
   std::int64_t spans = 0, dropped = 0;
   Json answer;  // {"command", "outcome", "reason"}
 };
 
-// Numbers that will never come.
+// A range of frame numbers that will never come.
 struct LostRange {
   std::uint64_t last = 0;
   Json detail;  // reason, times, samples, for the event

@@ -14,9 +14,9 @@ namespace stepscope {
 namespace {
 
 constexpr JsonLimits kLimits{.bytes = kMaxPushBytes, .depth = 32, .values = 2'000'000};
-constexpr double kLargest = 9e18;  // what a column can hold
+constexpr double kLargest = 9e18;  // the largest value of a column
 
-// Knows at each moment what may come, and refuses everything else with its place.
+// Follows the text by the states below, and refuses everything else with its place.
 class SampleReader final : public JsonSink {
  public:
   bool Null() override { return at_ == At::kValue ? Add(0, false, 0) : RefuseKind(); }
@@ -36,7 +36,7 @@ class SampleReader final : public JsonSink {
   Samples& samples() { return samples_; }
 
  private:
-  // What comes next: a member of the two objects by its name, or an item of the three lists.
+  // The next thing: a member of the two objects by its name, or an item of the three lists.
   enum class At {
     kRoot,
     kMember,
@@ -198,7 +198,7 @@ bool SampleReader::BeginObject() {
   if (samples_.series.size() >= kMaxSeriesPerFrame) {
     return Refuse("/series", Format("more than {} series", kMaxSeriesPerFrame));
   }
-  // What would have more values than a body may is refused before memory is taken for them.
+  // More values than a body may have are refused before memory is taken for them.
   const std::size_t times = samples_.times_us.size();
   if ((samples_.series.size() + 1) * times > kLimits.values) {
     return Refuse("/series", Format("more than {} values", kLimits.values));

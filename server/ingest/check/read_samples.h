@@ -8,7 +8,7 @@
 namespace stepscope {
 
 // Reads {node, times_us[], series[{metric, device, values[]}]} in one pass; nothing is built but
-// the columns. Everything that CheckTable asks of ticks holds for what is given, and CheckDensity.
+// the columns. The result fulfils everything that CheckTable asks of ticks.
 std::variant<Samples, SampleFault> ReadSamples(std::string_view body);
 
 }  // namespace stepscope

@@ -15,7 +15,7 @@ constexpr std::int64_t kLargestOffsetUs = 3'200'000'000'000'000;  // 100 years
 // ticks of 208 series count 2,500 and take 23 us.
 constexpr std::size_t kSmallBytes = 16 * 1024, kSmallCost = 10'000, kColumnCost = 8;
 
-// By what the table says of its size; nothing for what is refused before any of it is read.
+// The cost by the size that a table says it has; 0 for one that is refused before it is read.
 std::size_t CostOf(std::string_view payload) {
   constexpr TableLimits kMost;
   const Result<TableSize> size = ReadTableSize(payload);

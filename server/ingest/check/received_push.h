@@ -19,7 +19,7 @@ using KnownSchema = SchemaMemory::Known;
 using RecallSchema = std::function<KnownSchema(const FrameHead& head)>;        // from memory
 using LoadSchema = std::function<Result<KnownSchema>(const FrameHead& head)>;  // from the database
 
-// A push whose frames are told apart, and are of one session. What is in them is not checked yet.
+// A push whose frames are decoded and of one session. Their payloads are not checked yet.
 struct ReceivedPush {
   struct Part {
     std::uint64_t sequence = 0;
@@ -27,11 +27,11 @@ struct ReceivedPush {
     KnownSchema schema = {};  // null where it rides along, or has to be loaded
   };
 
-  CheckedPush push;  // whose it is; without frames
+  CheckedPush push;  // job, node, session and clock; its frames come later
   std::vector<Part> parts;
   std::size_t bytes = 0;
   bool opens = false;                       // its session begins, and the job may be new
-  std::optional<PushRefusal> refusal = {};  // of the push as a whole
+  std::optional<PushRefusal> refusal = {};  // why the push is refused as a whole
 };
 
 // Where it may not wait, nothing for a push that takes long to check or needs the database: for one

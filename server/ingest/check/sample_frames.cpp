@@ -60,7 +60,7 @@ Column ToColumn(const Samples::Series& series, std::uint8_t scale, const Ordered
   return column;
 }
 
-// The series stand in the order of their names, so that the same ones are always the same schema.
+// Series are in the order of their names, so that equal ones are always one schema.
 struct Cut {
   const Samples& samples;
   OrderedRows rows;

@@ -7,9 +7,9 @@
 
 namespace stepscope {
 
-// As frames without numbers: sorted, each instant once, of several values of a series at one
-// instant the first; instants without any value are left out. Series stand in the order of their
-// names.
+// Makes frames without numbers of samples: sorted, each instant once, with the first of several
+// values of a series at one instant; instants without any value are left out. Series are in the
+// order of their names.
 std::vector<CheckedFrame> ToFrames(const Samples& samples);
 
 }  // namespace stepscope

@@ -21,14 +21,14 @@ struct Samples {
     SeriesName name;
     std::vector<double> values;         // one for each time; 0 where missing
     std::vector<std::uint8_t> present;  // 1 or 0 for each time
-    int decimals = 0;                   // the most that one of them is written with
+    int decimals = 0;                   // the most that any value is written with
   };
   std::string node;
   std::vector<std::int64_t> times_us;
   std::vector<Series> series;
 };
 
-// What is wrong with a body, and where.
+// The fault of a body, and where it is.
 struct SampleFault {
   std::string code;     // "invalid-body" or "unknown-metric"
   std::string pointer;  // JSON pointer; "" for the whole

@@ -21,7 +21,7 @@ void SchemaMemory::Forget(const std::string& session) {
   }
 }
 
-// A hash says little about who sent it: what is shared is the same.
+// Equal hashes do not prove equal schemas, so the schemas are compared before they are shared.
 SchemaMemory::Known SchemaMemory::Keep(const Key& key, Known entry) {
   const auto [same, first] = fresh_.distinct.try_emplace(key.second, entry.schema);
   if (!first && (same->second == entry.schema || *same->second == *entry.schema)) {

@@ -12,7 +12,7 @@
 namespace stepscope {
 
 // Schemas by session and hash. Sessions with the same columns share them. Bounded: when it is full,
-// what was not asked for since it was last full is forgotten.
+// schemas that were not used since it was last full are forgotten.
 class SchemaMemory {
  public:
   using Key = std::pair<std::string, std::uint64_t>;  // session, hash
@@ -25,7 +25,7 @@ class SchemaMemory {
   };
   struct Limits {
     std::size_t schemas = 40'000;
-    std::size_t columns = 200'000;  // of schemas that are not the same
+    std::size_t columns = 200'000;  // of different schemas
   };
   SchemaMemory() = default;
   explicit SchemaMemory(Limits limits) : limits_(limits) {}
@@ -43,7 +43,7 @@ class SchemaMemory {
   Known Keep(const Key& key, Known entry);
 
   Limits limits_;
-  Generation fresh_, aged_;  // what was asked for since it was last full, and before
+  Generation fresh_, aged_;  // schemas used since it was last full, and before
 };
 
 }  // namespace stepscope

@@ -21,7 +21,8 @@ class SeriesNames {
 
   explicit SeriesNames(std::int64_t most) : most_(static_cast<std::size_t>(most)) {}
 
-  // Takes what the schemas of the push name. False, and nothing taken, when that is too much.
+  // Takes the series that the schemas of the push name. False, and none taken, when they are too
+  // many.
   bool Take(const CheckedPush& push, SteadyTime now);
 
  private:

@@ -16,14 +16,14 @@ namespace stepscope {
 // knows how many it has.
 class SpanQuota {
  public:
-  // Why a table is not stored; "" where it is, and for tables of other kinds. Spans are of a window
-  // that was asked for and of its steps, and no more than a window may have.
+  // Why a table is not stored; "" where it is, and for tables of other kinds. Spans must be of a
+  // window that was asked for and of its steps, and no more than a window may have.
   Result<std::string> Take(Connection& connection, std::int64_t job_id, const TableFrame& table);
 
   // The rows of a table that was taken.
   void Add(const NewSpanBlock& block) { blocks_.push_back(block); }
 
-  // Writes what was added, and counts what was taken, always in the same order of windows.
+  // Writes the added rows, and counts the spans taken, always in the same order of windows.
   Status Save(Connection& connection) const;
 
  private:
