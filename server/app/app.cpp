@@ -18,13 +18,13 @@ namespace stepscope {
 namespace {
 
 constexpr Duration kGrace = 8s;
-constexpr Duration kCutAfter = 9s;  // of a stop, whatever the database still does
+constexpr Duration kCutAfter = 9s;  // after the begin of a stop, whatever the database still does
 constexpr Duration kCutAfterSecondSignal = 1s;
 constexpr Duration kHousekeepingEvery = 30s;
 // Twice the longest time between two pushes: one of them may fail.
 constexpr Duration kLostAfter = 10min;
 constexpr std::size_t kPageConnections = 16;
-constexpr std::size_t kBlockBytes = 64 * 1024 * 1024;  // of blocks that charts have read
+constexpr std::size_t kBlockBytes = 64 * 1024 * 1024;  // blocks that charts have read
 constexpr std::size_t kFurtherConnections = 9;         // ingest, outbox, heartbeats, compactor, ...
 
 Status MakeDataDir(const std::string& path) {
@@ -38,7 +38,7 @@ Status MakeDataDir(const std::string& path) {
   return {};
 }
 
-// Before anything else starts, so that a taken port is told at once.
+// Listens before anything else starts, so that a taken port is reported at once.
 Result<std::vector<Listener>> OpenAll(const std::vector<ListenAddress>& addresses) {
   std::vector<Listener> listeners;
   for (const ListenAddress& address : addresses) {
@@ -162,7 +162,7 @@ void App::StartWork() {
       "housekeeping", [this](const std::stop_token& stop) { KeepHouse(stop); });
 }
 
-// What agents did not say while nobody listened is no silence.
+// Agents are not silent while nobody listens.
 void App::KeepHouse(const std::stop_token& stop) {
   Listening listening;
   while (SleepFor(stop, kHousekeepingEvery)) {
@@ -235,7 +235,7 @@ void App::ReloadTls() {
   LogInfo("read {} and {} again; new connections get them", settings_.tls_cert, settings_.tls_key);
 }
 
-// Whatever waits for the database then, ends: its outcome is unknown, as after kill -9.
+// Calls that wait for the database then end with an unknown outcome, as after kill -9.
 void App::CutDatabase(const std::stop_token& stopped, const std::stop_token& hurry) {
   std::stop_source either;
   const std::stop_callback done(stopped, [&] { either.request_stop(); });

@@ -36,16 +36,16 @@ class App {
                                             std::string version, const Pause& pause = SleepOn);
   ~App();
 
-  // Where people find the page, without a slash at its end.
+  // The address of the page for people, without a slash at its end.
   const std::string& url() const { return url_; }
   int port() const { return http_->port(); }
 
-  // Reads the TLS files again, for new connections. The log says what came of it; when a file is
+  // Reads the TLS files again, for new connections. The log has the outcome; when a file is
   // bad, the old ones stay.
   void ReloadTls();
 
-  // Not ready any more, no new connections; running requests get up to 8 s, unless `hurry` is
-  // asked for; what agents sent is committed, leases are given back, the database goes down.
+  // Takes no new connections; running requests get up to 8 s, unless `hurry` is asked for; pushes
+  // that came are committed, leases are given back, the database goes down.
   void Stop(std::stop_token hurry = {});
 
  private:
@@ -65,15 +65,15 @@ class App {
   const std::string version_;
   std::string url_;
   std::atomic<bool> stopping_{false};
-  // Built in this order, destroyed in reverse.
+  // Members are built in this order and destroyed in reverse.
   std::unique_ptr<EmbeddedPostgres> postgres_;
-  std::unique_ptr<Database> work_database_;  // of ingest, evaluators, outbox, housekeeping
-  std::unique_ptr<BlockCache> blocks_;       // of page_database_
-  std::unique_ptr<Database> page_database_;  // of requests, so that pages never starve the work
+  std::unique_ptr<Database> work_database_;  // for ingest, evaluators, outbox, housekeeping
+  std::unique_ptr<BlockCache> blocks_;       // blocks read over page_database_
+  std::unique_ptr<Database> page_database_;  // for requests, so that pages never starve the work
   std::unique_ptr<SecretBox> secrets_;
   AddressPolicy targets_;
   ProxyTrust proxies_;
-  std::vector<NewJob::Rule> default_rules_;  // of jobs that name none
+  std::vector<NewJob::Rule> default_rules_;  // rules of jobs that name none
   std::unique_ptr<Ingest> ingest_;
   std::unique_ptr<PressureWatch> pressure_;
   std::unique_ptr<Evaluator> evaluator_;

@@ -7,7 +7,7 @@ namespace stepscope {
 // CPU. Does nothing where malloc is not glibc's.
 void KeepFreedMemory();
 
-// Gives back what was kept. Takes milliseconds, in which others may wait for memory.
+// Gives back the memory that was kept. Takes milliseconds, in which others may wait for memory.
 void ReturnFreedMemory();
 
 }  // namespace stepscope

@@ -10,7 +10,7 @@
 namespace stepscope {
 namespace {
 
-const rlim_t kWanted = EdgeOptions{}.most_connections + 512;  // with those of the database
+const rlim_t kWanted = EdgeOptions{}.most_connections + 512;  // and files of the database
 
 }  // namespace
 

@@ -83,7 +83,7 @@ struct RenamedOption {
   std::string_view before, name;
 };
 
-// For one release.
+// Old names are taken for one release.
 constexpr RenamedOption kRenamed[] = {{"--evaluation-slot", "--evaluation-interval"},
                                       {"--compact-look", "--compaction-interval"}};
 

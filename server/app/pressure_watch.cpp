@@ -16,7 +16,7 @@ double ShareOf(double used, std::size_t most) {
   return most == 0 ? 0 : used / static_cast<double>(most);
 }
 
-// A folder that cannot be looked at is told by /readyz; it is no reason to refuse anybody.
+// A folder that cannot be read is reported by /readyz; it is no reason to refuse anybody.
 void LookAtFolder(const std::string& folder, Load& load) {
   if (folder.empty()) return;
   const Result<Storage> storage = LookAtStorage(folder);
@@ -70,7 +70,7 @@ Load PressureWatch::Look() const {
   const EdgeFigures edge = edge_ ? edge_->figures() : EdgeFigures{};
   const IngestFigures ingest = ingest_.figures();
   const double requests = ShareOf(double(edge.queued), bounds_.most_queued);
-  // How many wait says little: a group takes hundreds. How long they wait is what they lack.
+  // The number of waiting pushes says little, because a group takes hundreds; their age counts.
   const double wait = ToSeconds(ingest.queue_age) / ToSeconds(ingest_bounds_.queue_age);
   const double bodies = ShareOf(double(edge.body_bytes), bounds_.most_body_bytes);
   const double pushes = ShareOf(double(ingest.queue_bytes), ingest_bounds_.queue_bytes);

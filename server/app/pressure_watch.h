@@ -10,13 +10,13 @@
 
 namespace stepscope {
 
-// Looks twice a second at everything the service may run short of.
+// Measures twice a second everything that the service may run short of.
 class PressureWatch {
  public:
   // `storage`: the folder whose free space counts; "" when the database is elsewhere.
   PressureWatch(const Ingest& ingest, const IngestOptions& ingest_bounds, std::string storage);
 
-  // From now on, and until Stop. Both are there as long.
+  // Watches from now on until Stop. Both arguments have to live as long.
   void Start(const Edge& edge, const EdgeOptions& bounds);
   void Stop();
 

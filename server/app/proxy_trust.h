@@ -5,8 +5,8 @@
 
 namespace stepscope {
 
-// What --trusted-proxy and its companions say; reads the file with the secret. Errors name the
-// option.
+// The trusted proxies of --trusted-proxy and its companions; reads the file with the secret. Errors
+// name the option.
 Result<ProxyTrust> LoadProxyTrust(const Settings& settings);
 
 }  // namespace stepscope

@@ -8,21 +8,22 @@
 
 namespace stepscope {
 
-// The database of the service, for a command beside it: the one of --database-url, the embedded one
-// of a service that runs, or else that one started for the moment. Its parts end in reverse order.
+// The database of the service, for a command beside it: that of --database-url, the embedded one
+// of a running service, or else the embedded one started for the command. Members end in reverse
+// order.
 struct ServiceDatabase {
   std::string url;
   std::unique_ptr<EmbeddedPostgres> postgres;  // null unless it was started
   std::unique_ptr<Connection> connection;
 };
-// Whether there is one to open, so that a command that only reads makes none; NotFound says how to
-// name it.
+// Whether there is a database to open, so that a command that only reads makes none; NotFound says
+// how to name it.
 Status CheckHasDatabase(const Settings& settings);
 
-// Migrated.
+// Opens it and migrates its schema.
 Result<ServiceDatabase> OpenServiceDatabase(const Settings& settings);
 
-// As it stands.
+// Opens it with the schema that it has.
 Result<ServiceDatabase> OpenUnchangedDatabase(const Settings& settings);
 
 }  // namespace stepscope

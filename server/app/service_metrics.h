@@ -26,7 +26,7 @@ struct MeasuredParts {
   const BlockCache& blocks;
 };
 
-// Prometheus text.
+// The figures in the text format of Prometheus.
 std::string ServiceMetrics(const MeasuredParts& parts);
 
 }  // namespace stepscope

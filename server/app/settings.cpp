@@ -124,7 +124,7 @@ Status CheckTls(const Settings& settings) {
   return {};
 }
 
-// Nobody shall find a service open, or a token readable on the way, that was not said aloud.
+// A service is never open, nor a token readable on the way, unless an option says so.
 Status CheckOpen(const Settings& settings) {
   if (settings.tls() || settings.insecure_http) return {};
   const auto open = std::ranges::find_if_not(settings.listen, &ListenAddress::local);

@@ -11,20 +11,21 @@
 
 namespace stepscope {
 
-// What the service was started with, checked.
+// The options and environment of the service, checked.
 struct Settings {
   std::vector<ListenAddress> listen;
   std::string tls_cert, tls_key;           // PEM files; both or none
   std::string client_ca;                   // PEM file: agents may come with certificates of it
-  bool require_client_cert = false;        // and nobody comes without one
+  bool require_client_cert = false;        // nobody may come without one
   bool insecure_http = false;              // tokens may travel in the clear
-  bool require_tokens = false;             // on loopback too
+  bool require_tokens = false;             // demand them on loopback too
   std::vector<std::string> hosts;          // further names in Host headers
   std::vector<std::string> trusted_proxy;  // address ranges
   std::string proxy_secret_file, proxy_certificate;  // how such a proxy is known
   std::string data_dir;
   std::string database_url;  // empty: the embedded PostgreSQL; never logged
-  Duration database_wait = std::chrono::seconds(60);  // at the start, until it is up
+  Duration database_wait =
+      std::chrono::seconds(60);  // how long to wait at the start until it is up
   std::string pg_bindir;
   std::string rules;                       // JSON file: changes of the rules of every new job
   std::string public_url;                  // empty: where it listens
@@ -37,14 +38,14 @@ struct Settings {
   std::int64_t ballast_bytes = 0;
   std::int64_t keep_bytes = 0;  // 0: no limit
   LogLevel log_level = LogLevel::kInfo;
-  std::vector<std::string> warnings;  // of options by their old names, for the log
+  std::vector<std::string> warnings;  // for the log: options given by their old names
 
   bool tls() const { return !tls_cert.empty(); }
   // Whether callers have to say who they are: everywhere but on loopback and unix sockets.
   bool demands_tokens() const;
 };
 
-// From the options that say where the data is.
+// Reads the options that say where the data is.
 Status ReadDataSettings(const Arguments& arguments, Settings& settings);
 
 // Reads the environment too: STEPSCOPE_DATABASE_URL, XDG_DATA_HOME, HOME. Errors name the option

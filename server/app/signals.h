@@ -9,8 +9,9 @@
 
 namespace stepscope {
 
-// The signals that mean something to the service, blocked in the thread that makes this and in all
-// that it starts, so that whoever waits for one gets it. A closed pipe never ends the program.
+// The signals that mean something to the service. They are blocked in the thread that makes this
+// and in all that it starts, so that the thread that waits for one gets it. A closed pipe never
+// ends the program.
 class ServiceSignals {
  public:
   ServiceSignals();
@@ -19,7 +20,7 @@ class ServiceSignals {
   // for first.
   bool WaitForEnd(const std::stop_token& stop, const std::function<void()>& hangup = {}) const;
 
-  // The same for a time; a SIGHUP means nothing meanwhile.
+  // Waits for SIGINT or SIGTERM for a time; a SIGHUP means nothing meanwhile.
   bool EndsWithin(Duration time) const;
 
  private:

@@ -36,7 +36,7 @@ Status Fill(const Descriptor& file, const std::string& path, std::string_view te
   return fsync(file.get()) == 0 ? Status() : Status(Failed(path, errno));
 }
 
-// A link fails when the name is taken, a rename does not.
+// link() fails when the name is taken, rename() does not.
 Status Publish(const std::string& draft, const FileToWrite& file) {
   if (file.replace) {
     if (std::rename(draft.c_str(), file.path.c_str()) == 0) return {};

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 constexpr char kMajor[] = "select current_setting('server_version_num')::bigint / 10000";
 constexpr Duration kLongest = std::chrono::hours(7 * 24);
 
-// Of two that say the same the first counts. Ours is what libpq would read too: ~/.pgpass,
-// PGSSLMODE.
+// A variable may be there twice: the first counts. Those that libpq reads are kept, such as
+// PGSSLMODE, and HOME for ~/.pgpass.
 Result<std::vector<std::string>> EnvironmentFor(const std::string& url) {
   Result<std::vector<std::string>> variables = DatabaseEnvironment(url);
   if (!variables) return variables;
@@ -36,7 +36,8 @@ Result<std::vector<std::string>> EnvironmentFor(const std::string& url) {
   return variables;
 }
 
-// A file for what a program says. Standard error may be a socket, which cannot be opened by name.
+// A file for the output of a program. Standard error may be a socket, which cannot be opened by
+// name.
 class Scratch {
  public:
   Scratch() {

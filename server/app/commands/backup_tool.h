@@ -11,23 +11,24 @@
 
 namespace stepscope {
 
-// What "dump FILE" and "restore FILE" share.
+// The common part of "dump FILE" and "restore FILE".
 struct BackupCommand {
   std::string_view name, sentence, examples;
-  Result<std::string> (*run)(const Settings& settings, const std::string& file);  // what to print
+  Result<std::string> (*run)(const Settings& settings,
+                             const std::string& file);  // returns what to print
 };
 int RunBackup(const BackupCommand& command, Words words);
 
-// Empty when it cannot be read.
+// The content of a file; empty when it cannot be read.
 std::string FileText(const std::string& path);
 
 // The key that the secrets of webhooks are sealed with, and the copy of it beside a dump.
 std::string KeyIn(const std::string& data_dir);
 std::string KeyBeside(const std::string& dump);
-// A new file for the owner alone.
+// Writes a new file for the owner alone.
 Status CopyKey(const std::string& from, const std::string& to);
 
-// pg_dump or pg_restore on the database, to its end; the error holds what it said. It finds the
+// Runs pg_dump or pg_restore on the database; the error holds what it printed. It finds the
 // database's address in its environment, so that nobody sees a password on its command line.
 Status RunTool(const Settings& settings, ServiceDatabase& database, const std::string& tool,
                const std::vector<std::string>& arguments);

@@ -30,7 +30,7 @@ Status CheckPlace(const Settings& settings, const std::string& file) {
   return CheckHasDatabase(settings);
 }
 
-// Which tables are distributed is for the database that it is restored into.
+// Whether tables are distributed is decided by the database that it is restored into.
 Status Write(const Settings& settings, ServiceDatabase& database, const std::string& file) {
   const std::string part = file + ".part";
   Status done = RunTool(settings, database, "pg_dump",

@@ -61,7 +61,7 @@ int Serve(const Settings& settings) {
   return 0;
 }
 
-// A row for each command; what begins with a dash, or is not there, serves.
+// The commands by their names. Without one, or with an option first, the program serves.
 std::vector<Subcommand> Commands() {
   return {{"dump", "write the database to a file, for a backup (dump --help)", RunDump},
           {"report", "write what there is to say of a job to one HTML file (report --help)",

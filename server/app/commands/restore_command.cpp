@@ -51,7 +51,7 @@ Status CheckEmpty(Connection& connection) {
              names.size() > 60 ? names.substr(0, 60) + "..." : names));
 }
 
-// All of it or nothing. The statistics are not in the file.
+// One transaction restores all or nothing. The statistics are not in the file, so they are made.
 Status Read(const Settings& settings, ServiceDatabase& database, const std::string& file) {
   Status done = RunTool(settings, database, "pg_restore",
                         {"--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges",

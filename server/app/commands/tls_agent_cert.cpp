@@ -19,7 +19,7 @@ constexpr Option kAgentCertOptions[] = {
     {"--force", "", "", "Replace files that are there."},
 };
 
-// A node may be called "a/b"; a file may not.
+// The name of a node may have a slash, that of a file may not.
 std::string FileNameOf(std::string node) {
   std::ranges::replace_if(
       node,

@@ -27,11 +27,11 @@ using Key = std::unique_ptr<EVP_PKEY, Free>;
 using Certificate = std::unique_ptr<X509, Free>;
 using Bio = std::unique_ptr<BIO, Free>;
 
-constexpr std::size_t kLongestSubject = 64;  // of a subject
+constexpr std::size_t kLongestSubject = 64;  // bytes
 constexpr long kEarlySeconds = 3600;
 constexpr long kDaySeconds = 86'400;
 
-// An extension as openssl.cnf writes it; never with text from outside.
+// Adds an extension, written as in openssl.cnf; never with text from outside.
 struct Extension {
   int kind;
   const char* value;
@@ -96,7 +96,8 @@ bool SetName(X509* certificate, const std::string& name) {
 
 bool SetSerial(X509* certificate) {
   std::string bytes = RandomBytes(16);
-  bytes[0] = static_cast<char>((bytes[0] & 0x3f) | 0x40);  // positive, and always as long
+  bytes[0] =
+      static_cast<char>((bytes[0] & 0x3f) | 0x40);  // positive, and always of the same length
   BIGNUM* number = BN_bin2bn(reinterpret_cast<const unsigned char*>(bytes.data()),
                              static_cast<int>(bytes.size()), nullptr);
   const bool set = BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nullptr;
@@ -147,7 +148,7 @@ Result<CertificateAndKey> ToPem(X509* certificate, EVP_PKEY* key) {
   return CertificateAndKey{TextOf(certificate_text.get()), TextOf(key_text.get())};
 }
 
-// `signer` is null for what signs itself.
+// `signer` is null for a certificate that signs itself.
 Result<CertificateAndKey> Make(const std::string& name, const std::vector<std::string>& hosts,
                                std::span<const Extension> extensions, const GoodFor& time,
                                const Signer* signer) {

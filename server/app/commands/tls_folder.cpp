@@ -11,7 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr int kAuthorityDays = 3650;
-constexpr std::size_t kLongestCertificateName = 64;  // of a certificate
+constexpr std::size_t kLongestCertificateName = 64;  // bytes
 
 bool IsThere(const std::string& path) {
   std::error_code ignored;

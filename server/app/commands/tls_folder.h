@@ -15,11 +15,12 @@ inline constexpr std::string_view kTlsFolder = "stepscope-tls";
 // The authority in the folder. NotFound names the file that is missing.
 Result<CertificateAndKey> LoadAuthority(const std::string& folder);
 
-// The same, or a new one where there is none. Half of one is an error, no reason to replace the
-// other half.
+// The authority in the folder, or a new one where there is none. A certificate without its key, or
+// a key alone, is an error and not replaced.
 Result<CertificateAndKey> FindAuthority(const std::string& folder, Time now);
 
-// path.key, for the owner alone, and path.crt. Conflict when one is there and not to be replaced.
+// Writes path.key, for the owner alone, and path.crt. Conflict when one is there and not to be
+// replaced.
 Status SaveCredentials(const std::string& path, const CertificateAndKey& made, bool replace);
 
 // The value of --days.

@@ -22,7 +22,7 @@ constexpr Option kSelfSignedOptions[] = {
     {"--force", "", "", "Replace the service's certificate and key; the authority stays."},
 };
 
-// The same strict reading as of a URL; a name may begin with "*.".
+// Reads a name as strictly as that of a URL; it may begin with "*.".
 Result<std::string> ReadHost(std::string_view text) {
   const bool wild = text.starts_with("*.");
   const std::string rest(wild ? text.substr(2) : text);
@@ -48,7 +48,7 @@ Result<std::vector<std::string>> ReadHosts(const std::string& text) {
   return hosts;
 }
 
-// Where agents on other machines find the service: the first host that is no pattern.
+// The address for agents on other machines: the first host that is no pattern.
 std::string Reached(const std::vector<std::string>& hosts) {
   const auto found =
       std::ranges::find_if(hosts, [](const std::string& host) { return host[0] != '*'; });

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kPage = 500;
 
-// Who is at the command line, for the record of changes.
+// The user at the command line, for the record of changes.
 std::string UserName() {
   const passwd* user = getpwuid(geteuid());
   return Format("{} (command line)", user ? std::string(user->pw_name) : Format("{}", geteuid()));
@@ -77,7 +77,7 @@ Status CheckRevoke(const Arguments& arguments) {
   return Invalid("token revoke: one token is wanted, by the eight letters in its text");
 }
 
-// What is wrong with the words is said before the database is looked for.
+// The words are checked before the database is looked for.
 struct Verb {
   TokenVerb (*about)();
   Status (*check)(const Arguments&);

@@ -10,11 +10,11 @@
 
 namespace stepscope {
 
-// "stepscope-server token create|list|revoke ...": tokens, made where the data is; this is how the
-// first one comes to be. Works beside a running service and without one. Returns the exit code.
+// "stepscope-server token create|list|revoke ...": tokens, made where the data is. The first token
+// is made this way. Works beside a running service and without one. Returns the exit code.
 int RunToken(Words words);
 
-// What a command does in the database, and what it says.
+// Runs a command in the database, and returns what it prints.
 struct TokenAnswer {
   std::string out;   // the token, or the list, alone
   std::string note;  // for people, on standard error

@@ -8,10 +8,10 @@
 
 namespace stepscope {
 
-// One of "token create", "token list" and "token revoke": its options and how it is explained.
+// A verb of "token create", "token list" and "token revoke": its options and its help.
 struct TokenVerb {
   std::string_view name, sentence, examples;
-  std::vector<Option> options;  // with those that say where the data is
+  std::vector<Option> options;  // among them those that say where the data is
   bool positional = false;      // takes words without an option
 };
 TokenVerb TokenCreate();
@@ -20,7 +20,7 @@ TokenVerb TokenRevoke();
 
 std::string HelpOf(const TokenVerb& verb);
 
-// The words read; Invalid names the verb.
+// Parses the words; Invalid names the verb.
 Result<Arguments> ReadVerb(const TokenVerb& verb, Words words);
 
 }  // namespace stepscope
