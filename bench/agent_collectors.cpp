@@ -1,10 +1,11 @@
-// What a tick costs the agent, by collector: on this machine, and on trees of files as a node with
-// 192 cores has them (their parsing, without what the kernel does to write such a text).
+// The cost of a tick for the agent, by collector: on this machine, and on trees of files as a node
+// with 192 cores has them (their parsing, without what the kernel does to write such a text).
 //
 //     build/release/bench/agent_collectors [--alone]
 //
-// Nanoseconds of CPU time of the sampling thread, the mean over ticks of 500 ms so that what is
-// read seldom counts by its share; the least of some rounds. A tick comes right after the other;
+// Nanoseconds of CPU time of the sampling thread, the mean over ticks of 500 ms so that sources
+// that are read seldom count by their share; the least of some rounds. A tick comes right after the
+// other;
 // --alone lets each wait until the caches are cold, as they are twice a second.
 
 #include <sys/prctl.h>
@@ -29,12 +30,12 @@ constexpr Duration kCold = 20ms;
 constexpr int kCores = 192;
 constexpr int kRanks = 8, kLoaders = 8;
 constexpr int kRounds = 7;
-constexpr int kTicks = 60;  // of all earlier_step_medians
+constexpr int kTicks = 60;  // a multiple of all intervals of collectors
 
 // Moves the counters of a tree of files.
 using Advance = std::function<void(int tick)>;
 
-// The least of some rounds, because what else runs here only adds.
+// The least of some rounds, because other programs only add.
 double TickNanos(Collector& collector, TickRow& row, const Advance& advance, bool alone) {
   SteadyTime now{1h};
   Duration least = Duration::max();

@@ -6,7 +6,7 @@
 
 namespace stepscope {
 
-// CPU time of the calling thread: what a measurement costs, whatever else the machine does.
+// CPU time of the calling thread, which does not depend on what else the machine does.
 inline Duration ThreadCpuTime() {
   std::timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

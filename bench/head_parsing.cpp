@@ -1,4 +1,4 @@
-// What it costs to read the head of a request: our reader, which checks and decides everything,
+// The cost of reading the head of a request: our reader, which checks and decides everything,
 // against http-parser, once with the headers put into the same kind of map and once with nothing
 // done at all. The contenders take turns; the median CPU time of the rounds is printed.
 
@@ -124,7 +124,7 @@ struct Contender {
   std::vector<double> rounds_ns;
 };
 
-// Of this thread: what else runs on the machine is not in it.
+// The CPU time of this thread, without what else runs on the machine.
 double RoundNs(const Contender& contender, const std::string& bytes) {
   const Duration began = ThreadCpuTime();
   int read = 0;

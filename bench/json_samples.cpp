@@ -75,7 +75,7 @@ std::size_t MakeFrames(const std::string& body) {
 struct Contender {
   const char* name;
   std::size_t (*run)(const std::string&);
-  std::vector<double> millions = {};  // of samples a second
+  std::vector<double> millions = {};  // millions of samples a second
 };
 
 void Run(Contender& contender, const std::string& body) {

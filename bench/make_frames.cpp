@@ -1,6 +1,6 @@
 // Writes the samples of a training cluster: as the pushes that agents would send, as rows for COPY
-// and as the requests of other stores. All hold the same values, so what it costs to store them can
-// be compared. A file may be a pipe: nothing is kept.
+// and as the requests of other stores. All hold the same values, so the cost of storing them can be
+// compared. A file may be a pipe: nothing is kept.
 
 #include <algorithm>
 #include <cstdio>
@@ -35,7 +35,7 @@ struct Node {
   std::uint64_t sequence = 0;
   std::vector<SampledSeries> series;
   Table pending;
-  std::vector<SampledSteps> steps;  // of its ranks
+  std::vector<SampledSteps> steps;  // steps of its ranks
 };
 
 std::int64_t DeviceCount(DeviceKind kind, const Plan& plan) {
@@ -171,7 +171,7 @@ std::ofstream Open(const std::string& path) {
   return path.empty() ? std::ofstream() : std::ofstream(path, std::ios::binary);
 }
 
-// Where the samples go; what was not asked for stays closed.
+// The files that the samples go to; files that were not asked for stay closed.
 struct Files {
   explicit Files(const Arguments& paths)
       : frames(Open(paths["--frames"])), rows(Open(paths["--rows"])) {

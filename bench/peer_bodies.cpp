@@ -107,7 +107,7 @@ std::string RemoteWrite(const Schema& schema, const Table& ticks, const std::str
 
 namespace {
 
-// Whole numbers are integers there.
+// A whole number is an integer field.
 std::string Field(const std::string& metric, const Column& column, std::size_t row) {
   if (column.scale == 0) return Format("{}={}i", metric, column.values[row]);
   return Format("{}={}", metric, column.At(row));

@@ -14,7 +14,7 @@ std::string ImportLines(const Schema& schema, const Table& ticks, const std::str
                         const std::string& node);
 
 // Prometheus's remote write, /api/v1/write. A metric's name has "_" for ".", which Prometheus does
-// not take. The snappy frame is made of literals only: less work for who unpacks it.
+// not take. The snappy frame is made of literals only: less work for the reader.
 std::string RemoteWrite(const Schema& schema, const Table& ticks, const std::string& job,
                         const std::string& node);
 

@@ -9,7 +9,7 @@
 
 namespace stepscope {
 
-// What make_frames is to make.
+// The samples that make_frames makes.
 struct Plan {
   std::string job, metric;
   bool job_each = false, all_metrics = false;

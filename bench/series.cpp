@@ -9,8 +9,8 @@ using enum Course;
 
 constexpr std::int64_t kPage = 4'096;
 constexpr std::int64_t kFull = 10'000;  // 100 % at scale 2
-constexpr std::int64_t kJiffy = 200;    // of 50 in half a second
-constexpr std::int64_t kPercent = 100;  // what GPUs round to
+constexpr std::int64_t kJiffy = 200;    // one of 50 in half a second
+constexpr std::int64_t kPercent = 100;  // GPUs round to it
 
 constexpr Shape kShapes[] = {
     {"node_cpu_percent", kSmooth, 3'500, 800},

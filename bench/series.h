@@ -16,7 +16,7 @@ namespace stepscope {
 
 enum class Course { kConstant, kCore, kSmooth, kPages, kBursts };
 
-// How the values of a metric go, at the metric's scale.
+// The course of a metric's values, at the metric's scale.
 struct Shape {
   std::string_view metric;
   Course course = Course::kSmooth;
@@ -24,8 +24,8 @@ struct Shape {
   std::int64_t grain = 1;               // values are multiples of this
 };
 
-// Those of the metric table that the goals are set for: two of each core, six of each GPU. Metrics
-// that agents tell since then are not among them, so figures can be compared over time.
+// The metrics that the goals are set for: two of each core, six of each GPU. Metrics that agents
+// send since then are not among them, so figures can be compared over time.
 std::vector<Metric> SampledMetrics();
 
 class SampledSeries {

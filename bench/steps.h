@@ -8,7 +8,7 @@
 namespace stepscope {
 
 // The steps of one rank of a training: of about the same length, now and then with a longer wait
-// for data. They say nothing of the samples and use no random numbers of theirs.
+// for data. They are independent of the samples and use no random numbers of theirs.
 class SampledSteps {
  public:
   SampledSteps(std::int32_t rank, std::int64_t step_us, std::int64_t begin_us);

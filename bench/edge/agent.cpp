@@ -28,7 +28,7 @@ std::int64_t Micros(SteadyTime time) {
   return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
 }
 
-// The digits behind a word; 0 when it is not there.
+// The number behind a word; 0 when it is not there.
 std::int64_t NumberBehind(std::string_view text, std::string_view word) {
   const std::size_t at = text.find(word);
   if (at == std::string_view::npos) return 0;

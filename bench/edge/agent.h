@@ -10,7 +10,7 @@
 
 namespace stepscope {
 
-// Where the agents of a load push to.
+// The service that the agents of a load push to.
 struct LoadTarget {
   int port = 0;
   std::string path;
@@ -20,7 +20,7 @@ struct LoadTarget {
   std::int64_t agents_per_address = 50;  // 127.2.x.y, as if they were on several hosts
 };
 
-// What became of the pushes of all agents.
+// The outcome of the pushes of all agents.
 struct LoadFigures {
   std::int64_t due = 0, answered = 0, busy = 0, broken = 0, connects = 0;
   std::map<int, std::int64_t> other;          // status -> answers that are neither 200, 429 nor 503

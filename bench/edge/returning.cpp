@@ -34,7 +34,7 @@ constexpr Option kOptions[] = {
 };
 
 constexpr Duration kInterval = 500ms, kPushInterval = 2s, kGathered = 300s;
-// As agent/app/job/delivery.cpp has it.
+// The bound of agent/app/job/delivery.cpp.
 constexpr Duration kCatchUpPause = 250ms;
 constexpr Duration kLive = 10s;
 
@@ -43,7 +43,7 @@ struct Plan {
   std::int64_t agents = 0, series = 0, minutes = 0, seconds = 0;
 };
 
-// Tables of ticks, the same for all agents: what they hold decides nothing here.
+// Tables of ticks, the same for all agents, because their values do not matter here.
 class Samples {
  public:
   explicit Samples(std::int64_t series) {
@@ -84,7 +84,7 @@ class Samples {
 };
 
 struct Figures {
-  std::atomic<std::int64_t> pushes{0}, put_off{0};  // put off: by a service that is there
+  std::atomic<std::int64_t> pushes{0}, put_off{0};  // put_off: refused by a service that is there
 };
 
 // One agent with its backlog.
@@ -149,7 +149,7 @@ void AppendToAll(Agents& agents, const FrameContent& content) {
   for (Agent& agent : agents) agent.Append(content);
 }
 
-// Returns how many are live again.
+// Returns how many agents are live again.
 std::size_t Say(const Agents& agents, const Figures& figures, Duration since) {
   const Time now = SystemClock().Now();
   std::size_t live = 0;
@@ -169,7 +169,7 @@ std::size_t Say(const Agents& agents, const Figures& figures, Duration since) {
   return live;
 }
 
-// Samples go on while they wait and while they catch up.
+// Agents go on sampling while they wait and while they catch up.
 void Play(const Plan& plan, Agents& agents, Samples& samples, Time at, const Figures& figures) {
   const SteadyTime begin = SystemClock().Steady();
   const Duration limit = std::chrono::seconds(plan.seconds);

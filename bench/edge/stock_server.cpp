@@ -1,5 +1,4 @@
-// A plain cpp-httplib server, as in any tutorial: what bench/edge compares the service with. Only
-// for measuring; nothing of the product uses it.
+// A plain cpp-httplib server, as in any tutorial, that bench/edge compares the service with.
 
 #include <httplib.h>
 #include <signal.h>
@@ -42,7 +41,7 @@ void AddRoutes(httplib::Server& server) {
   });
 }
 
-// What goes wrong in the program's own code.
+// Routes whose handlers have faults of their own.
 void AddFaults(httplib::Server& server) {
   server.Get("/fault", [](const Request&, Response& response) {
     response.set_content(std::string("select secret from tokens").substr(1'000), "text/plain");

@@ -95,7 +95,7 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushEvents&
     return ApplyTable(group.connection, by, *table, *stream.job);
   }
   if (const auto* lifecycle = std::get_if<Lifecycle>(&frame.content)) {
-    NoteAnswer(*lifecycle, stream.stored);
+    NoteAnswer(*lifecycle, stream.stored_cursor);
     return ApplyLifecycle(group.connection, by, *lifecycle);
   }
   if (const auto* lost = std::get_if<LostRange>(&frame.content)) {
@@ -163,7 +163,7 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
   const Status told = Save(group.connection, outcome.job_id, events);
   if (!told) return told.error();
   if (stream.push->numbered) {
-    outcome.commands = CommandsFor(*stream.job, stream.stored, group.now_us);
+    outcome.commands = CommandsFor(*stream.job, stream.stored_cursor, group.now_us);
   }
   return outcome;
 }

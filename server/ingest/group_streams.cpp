@@ -103,7 +103,7 @@ Result<bool> TakeStreams(Connection& connection, Streams& streams, std::int64_t 
   const auto stands = CursorsOf(keys, std::span(*rows).subspan(1));
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (!stands[i]) return false;
-    known[i]->stored = *stands[i];
+    known[i]->stored_cursor = *stands[i];
     known[i]->cursor = static_cast<std::uint64_t>(stands[i]->stored);
   }
   return true;

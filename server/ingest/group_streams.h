@@ -18,7 +18,7 @@ struct Stream {
   std::uint64_t cursor = 0;
   std::int64_t lost = 0, rejected = 0;
   std::int64_t suspect_offset_us = 0;  // as in CheckedPush, over all items
-  StreamCursor stored;
+  StreamCursor stored_cursor;
   bool known = true;  // false: a new session of a job that has ended
 };
 using Streams = std::map<std::pair<std::int64_t, std::string>, Stream>;  // by job and session
