@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kMostEvents = 256;
 constexpr int kMostAtOnce = 16;  // requests that this thread answers itself in one turn
-// What was sent before the stop may still be on its way through the kernel of a busy machine.
+// Bytes that were sent before the stop may still be on their way through the kernel of a busy
+// machine.
 constexpr Duration kLastBytes = 20ms;
 constexpr int kMostLastTurns = 80;  // turns of accepting, when stopping: more than a queue holds
 

@@ -112,7 +112,7 @@ TEST_F(SendersTest, TooMuchAtOnceHasToWaitForItsTime) {
   EXPECT_EQ((*refused)->retry_after, 2s);
   clock_.Advance(2s);
   EXPECT_EQ(Check(Token("a"), large), "");
-  // One push that is larger than the burst still goes when nothing else does.
+  // A push that is larger than the burst still goes when nothing else does.
   clock_.Advance(1h);
   EXPECT_EQ(Check(Token("a"), {.job = "mlp", .node = "n", .bytes = 5'000, .opens = false}), "");
 }

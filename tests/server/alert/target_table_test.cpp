@@ -72,7 +72,7 @@ const Row kTable[] = {
     {"http://203.0.113.9/", kNotTaken},
     {"http://224.0.0.1/", kNotTaken},
     {"http://255.255.255.255/", kNotTaken},
-    // The same in IPv6.
+    // These ranges in IPv6.
     {"http://[::1]/", kNotTaken},
     {"http://[0:0:0:0:0:0:0:1]/", kNotTaken},
     {"http://[::]/", kNotTaken},
@@ -152,7 +152,7 @@ const Row kTable[] = {
     {"https://", kNotTaken},
     {"https:///etc", kNotTaken},
     {"", kNotTaken},
-    // What one program reads in one way and another in another.
+    // URLs that programs read in different ways.
     {"https://user:pw@hooks.example.com/", kNotTaken},
     {"https://hooks.example.com@127.0.0.1/", kNotTaken},
     {"https://hooks.example.com:80@127.0.0.1/", kNotTaken},

@@ -1,4 +1,4 @@
-// What happens when queue or memory are full: a clear answer, and all is given back.
+// When queue or memory are full, the answer says so, and all memory is given back.
 
 #include "tests/server/edge/edge_test.h"
 

@@ -1,4 +1,4 @@
-// What a client on the wire is told: framing, order, and when the connection ends.
+// Answers on the wire: framing, order, and when the connection ends.
 
 #include "tests/server/edge/edge_test.h"
 

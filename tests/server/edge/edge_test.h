@@ -40,7 +40,7 @@ class EdgeTest : public testing::Test {
     return gate_.Wait({}, 10s, [&](const Gate& gate) { return gate.inside >= count; });
   }
 
-  // What answers the requests for /later, once there are so many.
+  // The functions that answer the requests for /later, once there are so many.
   std::vector<Respond> Kept(std::size_t count) {
     kept_.Wait({}, 10s, [&](const auto& kept) { return kept.size() >= count; });
     return kept_.Change([](auto& kept) { return std::exchange(kept, {}); });

@@ -1,4 +1,4 @@
-// What was sent before the edge stops is answered; nothing else holds it up.
+// Requests that were sent before the edge stops are answered; nothing else holds it up.
 
 #include "tests/server/edge/edge_test.h"
 

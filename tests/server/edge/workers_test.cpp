@@ -129,7 +129,7 @@ TEST_F(WorkersTest, TheFewThatWorkedLastGoOn) {
     return Answer(request);
   });
   Workers workers(kThreads, 100, handlers, stopping_, take_);
-  // One that starts late is the last to rest: first all of them have worked.
+  // A worker that starts late is the last to rest: first all of them have worked.
   for (std::size_t count = 0; count < kThreads; ++count) EXPECT_TRUE(Add(workers, "together"));
   EXPECT_EQ(Begun(kThreads).size(), kThreads);
   LetGo("together");

@@ -40,7 +40,7 @@ class ClockSuspects : public IngestTest {
   void StoreOff(std::int64_t offset_us, std::int64_t second) {
     Store({{TicksOff(agent_, offset_us)}}, second);
   }
-  // Of the node in place of the list of nodes.
+  // The suspect clock of the node at `place` in the list of nodes.
   std::optional<ClockSuspect> Seen(const std::string& job = "train", std::size_t place = 0) {
     const std::int64_t job_id = Job(job).job_id;
     const auto suspects = ListClockSuspects(*connection_, job_id);
@@ -86,7 +86,7 @@ TEST_F(ClockSuspects, AreNodesFromTheirFirstPushOn) {
   EXPECT_EQ(Seen("other")->offset_us, -3'200'000'000'000'000) << "a hundred years";
 }
 
-// What an agent kept while its clock was wrong comes together with what it measured afterwards.
+// Frames that an agent kept while its clock was wrong come together with later ones.
 TEST_F(ClockSuspects, AreSeenInAnyFrameOfAPushAndAnyPushOfAGroup) {
   const std::string wrong = TicksOff(agent_, kHourUs), right = TicksOff(agent_, 7);
   Store({{wrong, right}}, 2);

@@ -1,4 +1,4 @@
-// What the service asks of agents, and what they answer.
+// Commands of the service to agents, and their answers.
 
 #include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/stop_requests.h"

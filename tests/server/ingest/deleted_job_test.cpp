@@ -1,4 +1,4 @@
-// What becomes of agents when their job is deleted, and made anew under the same name.
+// Agents whose job is deleted, and made anew under the same name.
 
 #include "server/store/retention/removals.h"
 #include "server/store/rules/create_job.h"

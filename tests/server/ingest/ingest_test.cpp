@@ -1,4 +1,4 @@
-// What is acknowledged is stored once; everything else is said.
+// Acknowledged frames are stored once; the answer names all others.
 
 #include "server/ingest/ingest.h"
 
@@ -202,7 +202,7 @@ TEST_F(GroupHalving, CulpritIsRejectedAndTheOthersAreStored) {
   EXPECT_EQ(Ticks().at_us.size(), 28u);
 }
 
-// One half is stored when the other one meets a full disk: its sender is not told, and it counts.
+// A half is stored when the other one meets a full disk: its sender is not told, but it is counted.
 TEST_F(GroupHalving, WhatIsStoredOfAGroupThatFailsIsCounted) {
   FrameMaker agent("train");
   ExpectStored(Push({agent.Started()}), 1);
@@ -301,7 +301,7 @@ TEST_F(GroupHalving, ADatabaseThatHoldsTheWriterFillsTheQueueAndEmptiesIt) {
   EXPECT_EQ(Frames(), 3);
 }
 
-// What waits is bounded by its bytes, too, with what is being stored.
+// The queue is bounded by its bytes, too, with those that are being stored.
 TEST_F(GroupHalving, TheQueueHoldsSoManyBytes) {
   FrameMaker agent("train");
   ExpectStored(Push({agent.Started()}), 1);

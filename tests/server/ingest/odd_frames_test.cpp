@@ -64,7 +64,7 @@ TEST_F(OddFrames, OfAHundredThousandSeriesAreRefused) {
   EXPECT_LT(Count("select max(length(content)) from schemas"), 1'000);
 }
 
-// What no block of 600 s has room for is refused before it is acknowledged.
+// Ticks that no block of 600 s has room for are refused before they are acknowledged.
 TEST_F(OddFrames, OfMoreThanCanBeKeptAreRefusedByName) {
   const auto every = [](std::int64_t us, std::int64_t rows) {
     std::vector<std::int64_t> times;

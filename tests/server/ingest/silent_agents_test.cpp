@@ -221,7 +221,7 @@ TEST_F(SilentAgents, AreToldOnceByTwoServicesAtOnce) {
   EXPECT_EQ(Messages().size(), 2u * kJobs);
 }
 
-// It found the job before the other had told of it.
+// This service found the job before the other one had told of it.
 TEST_F(SilentAgents, OfWhomAnotherTellsAreWaitedForAndPassedOver) {
   StartAgent("train");
   auto transaction = Transaction::Begin(*connection_);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kBody =
     "5\r\nhello\r\n00000001\r\n \r\nA\r\n0123456789\r\na\r\n\r\n0\r\n\r\n9\r\n\r\n000\r\n\r\n";
 
-// What a reader that takes at most `most` bytes makes of the pieces.
+// The outcome of the pieces for a reader that takes at most `most` bytes.
 std::string ChunkOutcome(const Pieces& pieces, std::uint64_t most = 1'000) {
   ChunkReader reader(most);
   std::string body;

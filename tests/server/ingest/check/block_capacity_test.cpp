@@ -134,7 +134,7 @@ TEST(BlockCapacity, WhatPassesPassesInPieces) {
   }
 }
 
-// It only saves the work of asking.
+// AreFarApart only saves the work of a BlockCapacity.
 TEST(AreFarApart, IsNeverTrueOfWhatIsRefused) {
   int far = 0;
   for (const std::int64_t us : {1, 571, 572, 573, 1'000, 10'000, 100'000, 499'999, 500'000}) {

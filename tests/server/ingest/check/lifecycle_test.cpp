@@ -1,4 +1,4 @@
-// What agents say about the command, and what it makes of the job.
+// Reports of agents about the command, and their effect on the job.
 
 #include "server/ingest/lost_agents.h"
 #include "server/store/rules/rules.h"
@@ -77,7 +77,7 @@ TEST_F(Lifecycles, EndNeverOvertakesItsSamples) {
   EXPECT_EQ(Frames(), 1);
 }
 
-// What an agent says that did not start the processes.
+// Reports of an agent that did not start the processes.
 const Json kGone = {{"event", "ended"}, {"at_us", kStartUs + 5}, {"exit_code", nullptr}};
 
 TEST_F(Lifecycles, AnUnknownEndCompletesTheJobAndSaysSo) {

@@ -1,4 +1,4 @@
-// What may stand in a body of samples, and what is said about the rest.
+// Bodies of samples that are taken, and the faults of others.
 
 #include <gtest/gtest.h>
 
@@ -251,7 +251,7 @@ TEST(ReadSamples, TakesWhatBlocksHaveRoomFor) {
   Read(BodyOf(TimesEvery(500'000, 4), DevicesOf("user.a", 13'980, 4)));
   Read(BodyOf(TimesEvery(1, 500), DevicesOf("user.a", 10, 500)));  // a burst
   Read(BodyOf(TimesEvery(1'000, 100), DevicesOf("user.a", 100, 100)));
-  // Of many devices, seldom, beside a few of which there are samples more often.
+  // Many devices with few samples beside a few devices with many.
   Read(BodyOf(TimesEvery(10'000, 200),
               DevicesOf("user.a", 1'000, 200, 50) + "," + DevicesOf("user.b", 1, 200)));
 }
