@@ -14,7 +14,7 @@ namespace {
 using test::Peer;
 using test::ScriptedServer;
 
-const Time kNow = std::chrono::system_clock::now();
+const Time kCertificateNow = std::chrono::system_clock::now();
 
 struct TlsCertificateTest : testing::Test {
   // The files of this name, and a server that shows them.
@@ -25,7 +25,7 @@ struct TlsCertificateTest : testing::Test {
   std::string Path(const std::string& name) const { return folder.path() + "/" + name; }
 
   std::string Ask(const std::string& host, const std::string& agent = "") {
-    Use("server", *MakeServerCertificate(authority, hosts, {kNow, 30}));
+    Use("server", *MakeServerCertificate(authority, hosts, {kCertificateNow, 30}));
     std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_server_method()),
                                                               SSL_CTX_free);
     SSL_CTX_use_certificate_chain_file(context.get(), Path("server.crt").c_str());
@@ -52,7 +52,7 @@ struct TlsCertificateTest : testing::Test {
   TlsCertificateTest() { Use("ca", authority); }
 
   test::FakeRoot folder;
-  CertificateAndKey authority = *MakeAuthority("test authority", {kNow, 365});
+  CertificateAndKey authority = *MakeAuthority("test authority", {kCertificateNow, 365});
   std::vector<std::string> hosts = {"stepscope.test", "*.nodes.test", "192.0.2.7", "2001:db8::7"};
 };
 
@@ -67,48 +67,49 @@ TEST_F(TlsCertificateTest, IsGoodForEveryNameAndAddressAndNoOther) {
 }
 
 TEST_F(TlsCertificateTest, IsTrustedByItsOwnAuthorityOnly) {
-  Use("ca", *MakeAuthority("test authority", {kNow, 365}));
+  Use("ca", *MakeAuthority("test authority", {kCertificateNow, 365}));
   EXPECT_NE(Ask("stepscope.test").find("is not trusted"), std::string::npos);
 }
 
 TEST_F(TlsCertificateTest, OfAnAgentIsGoodForClientsAlone) {
-  Use("agent", *MakeAgentCertificate(authority, "node-1", {kNow, 30}));
+  Use("agent", *MakeAgentCertificate(authority, "node-1", {kCertificateNow, 30}));
   EXPECT_EQ(Ask("stepscope.test", "agent"), "ok");
   EXPECT_NE(Ask("stepscope.test", "server"), "ok");
 }
 
 TEST_F(TlsCertificateTest, EndsWithItsAuthority) {
-  const auto made = MakeServerCertificate(authority, hosts, {kNow, 3650});
+  const auto made = MakeServerCertificate(authority, hosts, {kCertificateNow, 3650});
   EXPECT_EQ(*EndOf(made->certificate), *EndOf(authority.certificate));
-  const auto shorter = MakeServerCertificate(authority, hosts, {kNow, 30});
+  const auto shorter = MakeServerCertificate(authority, hosts, {kCertificateNow, 30});
   EXPECT_LT(*EndOf(shorter->certificate), *EndOf(authority.certificate));
 }
 
 TEST_F(TlsCertificateTest, IsNeverTheSameTwice) {
-  const auto one = MakeServerCertificate(authority, hosts, {kNow, 30});
-  const auto other = MakeServerCertificate(authority, hosts, {kNow, 30});
+  const auto one = MakeServerCertificate(authority, hosts, {kCertificateNow, 30});
+  const auto other = MakeServerCertificate(authority, hosts, {kCertificateNow, 30});
   EXPECT_NE(one->key, other->key);
   EXPECT_NE(one->certificate, other->certificate);
 }
 
 TEST_F(TlsCertificateTest, NeedsAnAuthority) {
-  const CertificateAndKey server = *MakeServerCertificate(authority, hosts, {kNow, 30});
+  const CertificateAndKey server = *MakeServerCertificate(authority, hosts, {kCertificateNow, 30});
   const CertificateAndKey odd[] = {
       {}, {"junk", "junk"}, {authority.certificate, server.key}, {server.certificate, server.key}};
   for (const CertificateAndKey& signer : odd) {
-    const auto made = MakeServerCertificate(signer, hosts, {kNow, 30});
+    const auto made = MakeServerCertificate(signer, hosts, {kCertificateNow, 30});
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, Code::kInvalid);
   }
-  EXPECT_FALSE(MakeServerCertificate(authority, {}, {kNow, 30}).ok());
+  EXPECT_FALSE(MakeServerCertificate(authority, {}, {kCertificateNow, 30}).ok());
 }
 
 TEST_F(TlsCertificateTest, TakesNamesOfAnyLengthThatAHostMayHave) {
   const std::string label(60, 'a');
   hosts = {label + "." + label + "." + label + ".test"};
   EXPECT_EQ(Ask(hosts[0]), "ok");
-  EXPECT_TRUE(MakeAgentCertificate(authority, "kn\xc3\xb6ten, CN=admin", {kNow, 30}).ok());
-  EXPECT_FALSE(MakeAgentCertificate(authority, std::string(65, 'a'), {kNow, 30}).ok());
+  EXPECT_TRUE(
+      MakeAgentCertificate(authority, "kn\xc3\xb6ten, CN=admin", {kCertificateNow, 30}).ok());
+  EXPECT_FALSE(MakeAgentCertificate(authority, std::string(65, 'a'), {kCertificateNow, 30}).ok());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace stepscope {
 namespace {
 
-constexpr std::int64_t kStartUs = 1'795'205'614'000'000;
+constexpr std::int64_t kFirstUs = 1'795'205'614'000'000;
 
 std::string BodyOf(const std::string& times, const std::string& series) {
   return Format(R"({{"node":"n1","times_us":[{}],"series":[{}]}})", times, series);
@@ -56,7 +56,7 @@ TEST(ReadSamples, TakesColumnsInAnyOrderOfMembers) {
   const Samples samples = Read(Format(
       R"({{"series":[{{"values":[1,null,2.5],"device":"gpu0","metric":"gpu_util_percent"}}],
           "times_us":[{0},{1},{2}],"node":"é"}})",
-      kStartUs, kStartUs + 1, kStartUs + 2));
+      kFirstUs, kFirstUs + 1, kFirstUs + 2));
   EXPECT_EQ(samples.node, "é");
   EXPECT_EQ(samples.times_us.size(), 3U);
   ASSERT_EQ(samples.series.size(), 1U);
@@ -68,19 +68,19 @@ TEST(ReadSamples, TakesColumnsInAnyOrderOfMembers) {
 
 TEST(ToFrames, SortsAndTheFirstValueOfAnInstantWins) {
   const std::string times =
-      Format("{},{},{},{}", kStartUs + 2, kStartUs, kStartUs + 2, kStartUs + 1);
+      Format("{},{},{},{}", kFirstUs + 2, kFirstUs, kFirstUs + 2, kFirstUs + 1);
   const auto tables = TablesOf(
       BodyOf(times, SeriesOf("null,1,3,null", "user.b") + "," + SeriesOf("7,8,9,null", "user.a")));
   ASSERT_EQ(tables.size(), 1U);
   const auto& columns = tables[0].columns;
-  EXPECT_EQ(columns[0].values, (std::vector<std::int64_t>{kStartUs, kStartUs + 2}));
+  EXPECT_EQ(columns[0].values, (std::vector<std::int64_t>{kFirstUs, kFirstUs + 2}));
   EXPECT_EQ(columns[1].values, (std::vector<std::int64_t>{8, 7}));  // user.a stands first
   EXPECT_EQ(columns[2].values, (std::vector<std::int64_t>{1, 3}));
 }
 
 TEST(ToFrames, KeepsDecimalsAsTheyAreWritten) {
   const auto tables = TablesOf(BodyOf(
-      Format("{},{}", kStartUs, kStartUs + 1),
+      Format("{},{}", kFirstUs, kFirstUs + 1),
       SeriesOf("41.27,-0.5", "user.a") + "," + SeriesOf("9007199254740992,-1", "user.b") + "," +
           SeriesOf("2.302585092994046,1e-3", "user.c") + "," + SeriesOf("9e18,1.5", "user.d")));
   const auto& columns = tables.at(0).columns;
@@ -95,7 +95,7 @@ TEST(ToFrames, KeepsDecimalsAsTheyAreWritten) {
 TEST(ToFrames, CutsALongPush) {
   std::string times, values;
   for (int i = 0; i < 1'300; ++i) {
-    times += (i ? "," : "") + std::to_string(kStartUs + i * 1'000);
+    times += (i ? "," : "") + std::to_string(kFirstUs + i * 1'000);
     values += (i ? "," : "") + std::to_string(i);
   }
   const auto tables = TablesOf(BodyOf(times, SeriesOf(values)));
@@ -106,9 +106,9 @@ TEST(ToFrames, CutsALongPush) {
 }
 
 TEST(ToFrames, ManySeriesMakeShortFrames) {
-  std::string times = std::to_string(kStartUs), values = "9007199254740991", series;
+  std::string times = std::to_string(kFirstUs), values = "9007199254740991", series;
   for (int i = 1; i < 20; ++i) {
-    times += "," + std::to_string(kStartUs + i);
+    times += "," + std::to_string(kFirstUs + i);
     values += "," + std::to_string(9'007'199'254'740'991 - (std::int64_t{1} << (i * 2)));
   }
   for (int i = 0; i < 8'000; ++i) {
@@ -120,7 +120,7 @@ TEST(ToFrames, ManySeriesMakeShortFrames) {
 }
 
 TEST(ReadSamples, NamesTheMemberThatIsWrong) {
-  const std::string t = std::to_string(kStartUs), one = SeriesOf("1");
+  const std::string t = std::to_string(kFirstUs), one = SeriesOf("1");
   ExpectFault("", "", "syntax error");
   ExpectFault("[]", "", "object");
   ExpectFault("3", "", "object");
@@ -153,7 +153,7 @@ TEST(ReadSamples, NamesTheMemberThatIsWrong) {
 }
 
 TEST(ReadSamples, HoldsValuesAndTimesToTheirBounds) {
-  const std::string t = std::to_string(kStartUs);
+  const std::string t = std::to_string(kFirstUs);
   ExpectFault(BodyOf(t + "," + t, SeriesOf("1")), "/series/0/values", "1 values, there are 2");
   ExpectFault(BodyOf(t, SeriesOf("1,2")), "/series/0/values", "2 values, there are 1");
   for (const char* value : {"\"1\"", "true", "[1]", "{}"}) {
@@ -177,7 +177,7 @@ TEST(ReadSamples, HoldsValuesAndTimesToTheirBounds) {
 }
 
 TEST(ReadSamples, HoldsMetricsToTheTable) {
-  const std::string t = std::to_string(kStartUs);
+  const std::string t = std::to_string(kFirstUs);
   for (const char* metric : {"node_cpu_precent", "at_us", "user.", "user.a b", "", "user.é"}) {
     ExpectFault(BodyOf(t, SeriesOf("1", metric)), "/series/0/metric", "is not known",
                 "unknown-metric");
@@ -185,7 +185,7 @@ TEST(ReadSamples, HoldsMetricsToTheTable) {
 }
 
 TEST(ReadSamples, IsNotKeptBusyByWhatIsTooMuch) {
-  const std::string t = std::to_string(kStartUs);
+  const std::string t = std::to_string(kFirstUs);
   std::string series, times = t;
   for (int i = 0; i < 100'000; ++i) series += (i ? "," : "") + SeriesOf("1", "user.a");
   ExpectFault(BodyOf(t, series), "/series", "more than 20000 series");
@@ -204,7 +204,7 @@ TEST(ReadSamples, IsNotKeptBusyByWhatIsTooMuch) {
 
 std::string TimesEvery(std::int64_t us, int rows) {
   std::string times;
-  for (int i = 0; i < rows; ++i) times += (i ? "," : "") + std::to_string(kStartUs + i * us);
+  for (int i = 0; i < rows; ++i) times += (i ? "," : "") + std::to_string(kFirstUs + i * us);
   return times;
 }
 // Devices of a metric with a value in each `one_of`-th row.
@@ -222,7 +222,7 @@ std::string DevicesOf(const std::string& metric, int devices, int rows, int one_
 std::string BodyOfRanks(int ranks, int steps, std::int64_t step_us) {
   std::string times, series;
   for (int i = 0; i < ranks * steps; ++i) {
-    times += Format("{}{}", i ? "," : "", kStartUs + i / ranks * step_us + i % ranks * 160);
+    times += Format("{}{}", i ? "," : "", kFirstUs + i / ranks * step_us + i % ranks * 160);
   }
   for (int rank = 0; rank < ranks; ++rank) {
     std::string values;
@@ -266,7 +266,7 @@ TEST(ToFrames, OfWhatIsTakenAreWithinTheRoomOfBlocks) {
 
 TEST(ReadSamples, RefusesABodyThatIsCutAnywhere) {
   const std::string body =
-      BodyOf(std::to_string(kStartUs) + ",1795205614000001",
+      BodyOf(std::to_string(kFirstUs) + ",1795205614000001",
              R"({"metric":"gpu_util_percent","device":"gpu0","values":[1.5,null]})");
   Read(body);
   for (std::size_t length = 0; length < body.size(); ++length) {
