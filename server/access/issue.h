@@ -13,7 +13,7 @@ inline constexpr int kMostTokenDays = 365;
 
 // A token that somebody wants.
 struct TokenOrder {
-  std::string name;  // of the person or machine, 1 to 63 bytes
+  std::string name;  // names the person or machine, 1 to 63 bytes
   Role role = Role::kNone;
   std::vector<std::string> scopes = {};  // empty = all jobs; an admin has none
   std::int64_t expires_days = kMostTokenDays;

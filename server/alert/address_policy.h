@@ -15,7 +15,7 @@ namespace stepscope {
 // A range of addresses: "10.20.0.0/16", "fd00::/8", or one address. IPv4 is kept as ::ffff:a.b.c.d.
 struct AddressRange {
   std::array<std::uint8_t, 16> address{};
-  int bits = 0;  // of the 128 bits
+  int bits = 0;  // how many of the 128 bits count
 
   bool Contains(const std::array<std::uint8_t, 16>& other) const;
 };

@@ -141,7 +141,7 @@ void App::StartWork() {
   evaluator.heartbeat = settings_.evaluation_lease / 3;
   evaluator_ = std::make_unique<Evaluator>(*work_database_, clock_, std::move(evaluator));
   CompactorOptions compactor;
-  compactor.look = settings_.compaction_interval;
+  compactor.check_every = settings_.compaction_interval;
   compactor.paused = [&gauge = pressure_->gauge()] {
     return gauge.judgement().shortage == Shortage::kStorage;
   };

@@ -136,7 +136,7 @@ void Ingest::Core::Count(const PushBatch& batch, Duration took, bool stored) {
     now.last_commit = took;
     for (const auto& waiting : batch) {
       const PushOutcome& outcome =
-          waiting->outcome;  // of a group that failed: the parts that were stored all the same
+          waiting->outcome;  // a group that failed has parts that were stored
       if (stored) ++now.pushes;
       now.frames += outcome.frames;
       now.samples += outcome.samples;

@@ -27,7 +27,7 @@ KEPT = json.loads(OLD.with_name(f"{OLD.name}.json").read_text())
 # Nothing is removed for its age: the samples get older with the files.
 FOR_EVER = ("--keep-samples", "0", "--keep-jobs", "0")
 # Nothing is judged, and no frame becomes part of a block.
-AT_REST = (*FOR_EVER, "--evaluators", "0", "--compact-look", "5m")
+AT_REST = (*FOR_EVER, "--evaluators", "0", "--compaction-interval", "5m")
 WEBHOOKS = ("--webhook-allow", "127.0.0.1/32")
 # Answers that differ from the old ones, each with its reason.
 DIFFERS = {
@@ -95,7 +95,7 @@ def test_frames_of_the_old_version_become_blocks_that_say_the_same(restored):
     waiting = "select count(*) from frames where kind in (1, 2, 6)"
     assert restored.sql(waiting) != [["0"]]
     restored.sql("update compact_tasks set due_us = 0")  # the next turn of the job that runs is minutes away in new files
-    restart(restored, *FOR_EVER, "--evaluators", "0", "--compact-look", "100ms")
+    restart(restored, *FOR_EVER, "--evaluators", "0", "--compaction-interval", "100ms")
     wait_for(lambda: restored.sql(waiting) == [["0"]], "no frame waits")
     # A mean that is made of sums rounds its last digit otherwise.
     assert {place: pair for place, pair in changed_answers(restored, KEPT["answers"]).items() if not nearly_equal(*pair)} == {}

@@ -42,7 +42,7 @@ class BlockCapacity {
   std::vector<std::int64_t> TimesOf(std::string_view some) const;
 
   const std::vector<std::int64_t>& at_us_;
-  std::vector<std::size_t> order_;  // of the times, ascending
+  std::vector<std::size_t> order_;  // ascending by time
   std::map<std::string, Rows, std::less<>> metrics_;
 };
 

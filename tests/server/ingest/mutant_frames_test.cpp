@@ -27,7 +27,7 @@ class MutantFrames : public IngestTest {
   std::string Good() {
     const std::int64_t at_us = kStartUs + std::int64_t(agent_.head.sequence) * 2'000'000;
     const auto number = static_cast<std::int64_t>(agent_.head.sequence);
-    const std::size_t rows = dice_() % 2 == 0 ? 4 : 100;  // those of more than 64 are not packed
+    const std::size_t rows = dice_() % 2 == 0 ? 4 : 100;  // more than 64 are not packed
     switch (dice_() % 6) {
       case 0:
         return agent_.Steps(0, at_us, number * 100, rows);
