@@ -108,7 +108,7 @@ Result<Arguments> ParseServerArguments(std::span<const char* const> words) {
       return Invalid(Format("{} is the old name of {}: give one of them", before, name));
     }
     arguments->values[std::string(name)] = arguments->values[std::string(before)];
-    arguments->said_as[std::string(name)] = before;
+    arguments->origins[std::string(name)] = before;
   }
   return arguments;
 }
