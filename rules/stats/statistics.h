@@ -103,7 +103,8 @@ class SlidingPercentiles {
 
   explicit SlidingPercentiles(std::size_t window);
 
-  void Add(std::uint32_t bin) {
+  // Inlined always: it runs for each sample, and a call costs a rule up to a sixth of its speed.
+  [[gnu::always_inline]] void Add(std::uint32_t bin) {
     if (full()) bins_.Remove(ring_[next_]);
     if (ring_.size() <= next_) ring_.resize(next_ + 1);
     ring_[next_] = static_cast<std::uint16_t>(bin);
