@@ -201,7 +201,8 @@ class Suites:
         return self.npm("browser", "tests/browser")
 
 
-ALL = ("lint", "cpp", "fuzz", "python", "analysis", "torch", "torch_modern", "web", "contract", "browser", "e2e", "package", "fault")
+# The long ones first, so that the last lane does not work alone.
+ALL = ("lint", "e2e", "cpp", "fault", "torch", "browser", "python", "analysis", "package", "torch_modern", "contract", "web", "fuzz")
 LINT = ("layers", "lint", "suites", "python_imports", "sql_rules", "sql_refused", "traps_page")  # of tests/
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
