@@ -4,9 +4,12 @@
 
 #include <poll.h>
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -44,6 +47,25 @@ void Reset(FakeGpu& gpu) {
 FakeNvml& Fake() {
   static FakeNvml fake;
   return fake;
+}
+
+// The critical error that each GPU had when this set was asked last: as the driver, the fake gives
+// an event to every set that watches its GPU, whichever thread asks first.
+struct Events {
+  std::array<bool, FakeNvml::kMost> watched{};
+  std::array<unsigned, FakeNvml::kMost> seen{};
+};
+
+// Lives as long as the library; no call of ours frees a set.
+Events& NewEvents() {
+  static std::mutex mutex;
+  static std::deque<Events> all;
+  const std::lock_guard lock(mutex);
+  return all.emplace_back();
+}
+
+Events& Of(EventSet set) {
+  return *reinterpret_cast<Events*>(set);
 }
 
 unsigned Setting(const char* name, unsigned otherwise) {
@@ -220,16 +242,19 @@ Return nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count,
 }
 
 Return nvmlEventSetCreate(EventSet* set) {
-  *set = reinterpret_cast<EventSet>(&Fake());
+  *set = reinterpret_cast<EventSet>(&NewEvents());
   return kSuccess;
 }
-Return nvmlDeviceRegisterEvents(Device device, unsigned long long, EventSet) {
+Return nvmlDeviceRegisterEvents(Device device, unsigned long long, EventSet set) {
+  Of(set).watched[static_cast<std::size_t>(&Of(device) - Fake().gpus)] = true;
   return Enter(device);
 }
-Return nvmlEventSetWait_v2(EventSet, EventData* event, unsigned) {
-  for (FakeGpu& gpu : Fake().gpus) {
-    const unsigned xid = gpu.xid.exchange(0);
-    if (xid == 0) continue;
+Return nvmlEventSetWait_v2(EventSet set, EventData* event, unsigned) {
+  Events& events = Of(set);
+  for (std::size_t i = 0; i < FakeNvml::kMost; ++i) {
+    FakeGpu& gpu = Fake().gpus[i];
+    const unsigned xid = gpu.xid;
+    if (!events.watched[i] || std::exchange(events.seen[i], xid) == xid || xid == 0) continue;
     *event = {reinterpret_cast<Device>(&gpu), kEventXid, xid, 0, 0};
     return kSuccess;
   }

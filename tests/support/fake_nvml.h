@@ -28,7 +28,7 @@ struct FakeGpu {
   Scripted<unsigned> util, memory_busy, power_mw, celsius, sm_mhz, memory_mhz;
   Scripted<unsigned long long> used, total, energy_mj, reasons, ecc;
   Scripted<unsigned long long> pcie_sent, pcie_received, nvlink_sent_kib, nvlink_received_kib;
-  Scripted<unsigned> xid;  // 0: no event waits
+  Scripted<unsigned> xid;  // the newest critical error; 0: none yet
   Scripted<double> gpm_percent;
   Scripted<unsigned> calls;
 
