@@ -61,7 +61,7 @@ class Suites:
     def __init__(self, preset, children, folder, fuzz_seconds):
         self.preset, self.children, self.folder, self.fuzz_seconds = preset, children, folder, fuzz_seconds
         self.programs = ROOT / "build" / preset
-        self.npm_lock = threading.Lock()
+        self.npm_lock, self.page_built = threading.Lock(), False
         self.environment = {**os.environ, **SANITIZER_OPTIONS, "STEPSCOPE_BUILD": str(self.programs)}
         self.environment["STEPSCOPE_BUILD_DIR"] = str(self.programs)
 
@@ -116,9 +116,9 @@ class Suites:
         code, log = self.run_program(command + places, name, variables)
         return self.checked(name, code, log, lambda: from_junit(report.read_text()))
 
-    def npm(self, name, folder):
+    def npm(self, name, folder, *options):
         self.npm_packages(folder)
-        code, log = self.run_program(["npm", "--prefix", folder, "test", "--silent"], name)
+        code, log = self.run_program(["npm", "--prefix", folder, "test", "--silent", *options], name)
         return self.checked(name, code, log, lambda: from_node(log.read_text(errors="replace")))
 
     def npm_packages(self, folder):
@@ -194,11 +194,22 @@ class Suites:
     def contract(self):
         return self.npm("contract", "tests/contract")
 
+    def build_page(self):
+        """Checks and builds web/dist, once a run: it is emptied first, and a suite in another lane may be reading it."""
+        self.npm_packages("web")
+        with self.npm_lock:
+            if not self.page_built:
+                log = self.folder / "page.log"
+                run(self.children, ["npm", "--prefix", "web", "run", "build"], log, "npm run build", say)
+                self.page_built = True
+
     def web(self):
-        return self.npm("web", "web")
+        self.build_page()
+        return self.npm("web", "web", "--ignore-scripts")
 
     def browser(self):
-        return self.npm("browser", "tests/browser")
+        self.build_page()
+        return self.npm("browser", "tests/browser", "--ignore-scripts")
 
 
 # The long ones first, so that the last lane does not work alone.
@@ -209,7 +220,7 @@ WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")
 USUAL = {"dev": ALL, "tsan": WITH_SANITIZER, "asan": (*WITH_SANITIZER, "torch")}
 
 
-LANES = 2  # suites at a time: most of them wait for trainings that play, and for answers
+LANES = 3  # suites at a time: most of them wait for trainings that play, and for answers
 
 
 def run_suite(suites, name):

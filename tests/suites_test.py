@@ -10,6 +10,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from building import Failed  # noqa: E402
 from counts import Counts  # noqa: E402
 from fuzzing import TARGETS  # noqa: E402
+import suites as suites_module  # noqa: E402
 from suites import Suites, listed_programs  # noqa: E402
 
 
@@ -48,3 +49,14 @@ def test_a_folder_that_was_configured_by_an_older_tree_alone_is_a_fault(build):
 def test_every_target_of_fuzzing_has_a_source():
     sources = {path.stem for path in (ROOT / "tests/fuzz").glob("*.cpp")}
     assert TARGETS and set(TARGETS) <= sources
+
+
+def test_the_page_is_built_once_for_all_suites_that_read_it(tmp_path, monkeypatch):
+    suites, ran = Suites("dev", None, tmp_path, 0), []
+    monkeypatch.setattr(suites_module, "npm_packages", lambda children, folder, log, say: None)
+    monkeypatch.setattr(suites_module, "run", lambda children, command, *rest: ran.append(command[3:]))
+    suites.run_program = lambda command, name: ran.append(command[2:]) or (0, tmp_path / name)
+    suites.checked = lambda name, *rest: Counts(passed=1)
+    assert (suites.web().passed, suites.browser().passed) == (1, 1)
+    tests = [[folder, "test", "--silent", "--ignore-scripts"] for folder in ("web", "tests/browser")]
+    assert ran == [["run", "build"], *tests]
