@@ -61,7 +61,7 @@ class MarkFramer {
  private:
   // The schemas of a rank only grow, so that few of them are sent.
   struct Rank {
-    std::vector<Phase> phases;
+    std::vector<std::size_t> times;  // of its steps, as StepTime numbers them
     std::vector<std::string> names;
     std::unordered_map<std::string, std::int64_t> index_of_name;
   };

@@ -51,6 +51,13 @@ std::size_t NamesIn(std::span<const AnnotationStatistic> statistics) {
   return names;
 }
 
+bool Occurs(std::span<const Step> steps, std::size_t time) {
+  return std::ranges::any_of(steps, [time](const Step& step) {
+    const auto length = StepTime(step, time);
+    return length && (*length > 0ns || time == kGpuIdleTime);
+  });
+}
+
 }  // namespace
 
 void MarkFramer::Add(const IntakeBatch& batch) {
@@ -74,24 +81,20 @@ void MarkFramer::Add(const IntakeBatch& batch) {
 
 void MarkFramer::AddSteps(std::int32_t rank, const std::vector<Step>& steps) {
   if (steps.empty()) return;
-  std::vector<Phase>& phases = ranks_[rank].phases;
-  for (std::size_t i = 0; i < kPhaseCount; ++i) {
-    const auto phase = static_cast<Phase>(i);
-    const bool used =
-        std::ranges::any_of(steps, [&](const Step& s) { return s.phase(phase) > 0ns; });
-    if (used && std::ranges::find(phases, phase) == phases.end()) phases.push_back(phase);
+  std::vector<std::size_t>& times = ranks_[rank].times;
+  for (std::size_t i = 0; i < kStepTimes; ++i) {
+    if (Occurs(steps, i) && std::ranges::find(times, i) == times.end()) times.push_back(i);
   }
   Schema schema = SchemaOf(rank, {"step", "start_us", "wall_ns"});
-  for (const Phase phase : phases) schema.columns.push_back({std::string(ToText(phase)), ""});
-  Table table = Empty(steps.size(), schema.columns.size());
+  for (const std::size_t time : times)
+    schema.columns.push_back({std::string(StepTimeName(time)), ""});
+  Table table = Empty(steps.size(), 3);
   for (const Step& step : steps) {
     table.columns[0].values.push_back(step.number);
     table.columns[1].values.push_back(ToMicros(step.start));
     table.columns[2].values.push_back(step.wall.count());
-    for (std::size_t i = 0; i < phases.size(); ++i) {
-      table.columns[3 + i].values.push_back(step.phase(phases[i]).count());
-    }
   }
+  for (const std::size_t time : times) table.columns.push_back(StepTimeColumn(steps, time));
   stream_.Append({.kind = FrameKind::kSteps,
                   .payload = EncodeTable(table),
                   .schema = &schema,

@@ -61,6 +61,10 @@ void StepFold::AddPhase(const Mark& mark) {
   seen_.push_back({start, length});
 }
 
+void StepFold::AddEvaluation(Duration length) {
+  evaluation_ = Sum(evaluation_, length);
+}
+
 Duration StepFold::TakeInside(std::uint64_t start_ns) {
   Duration inside{};
   for (; !seen_.empty() && seen_.back().start_ns >= start_ns; seen_.pop_back()) {
@@ -72,6 +76,7 @@ Duration StepFold::TakeInside(std::uint64_t start_ns) {
 std::optional<Step> StepFold::End(const Mark& mark, Duration clock_base) {
   const bool cut = std::exchange(cut_, false);
   const auto phases = std::exchange(phases_, {});
+  const Duration evaluation = std::exchange(evaluation_, {});
   seen_.clear();
   boundary_ns_ = EndOf(mark);
   const std::optional<Time> start = WallTime(mark, clock_base);
@@ -79,7 +84,7 @@ std::optional<Step> StepFold::End(const Mark& mark, Duration clock_base) {
     ++lost_;
     return std::nullopt;
   }
-  Step step{static_cast<std::int64_t>(mark.step), *start, mark.duration, {}};
+  Step step{static_cast<std::int64_t>(mark.step), *start, mark.duration, {}, evaluation};
   Duration left = step.wall;
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
     step.phases[i] = std::min(phases[i], left);

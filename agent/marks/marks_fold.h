@@ -36,6 +36,8 @@ class StepFold {
   // Marks were lost before the next one: the open step and phases are incomplete.
   void Cut() { cut_ = true; }
   void AddPhase(const Mark& mark);
+  // An evaluation, or a part of one, that interrupts the open step.
+  void AddEvaluation(Duration length);
   std::optional<Step> End(const Mark& mark, Duration clock_base);
 
   // The number of steps that were discarded, since their phases or times are not known.
@@ -49,6 +51,7 @@ class StepFold {
   Duration TakeInside(std::uint64_t start_ns);
 
   std::array<Duration, kPhaseCount> phases_{};
+  Duration evaluation_{};
   std::vector<Span> seen_;         // spans of this step that no other one encloses yet
   std::uint64_t boundary_ns_ = 0;  // end of the previous step
   bool cut_ = false;

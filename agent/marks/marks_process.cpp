@@ -24,6 +24,17 @@ Duration Moved(Duration base, Duration by) {
                                             static_cast<std::uint64_t>(by.count())));
 }
 
+// The annotation that the hooks make of an evaluation.
+constexpr std::string_view kEvaluation = "evaluation";
+
+// Gives the rank the steps of a ring, whose address identifies it.
+template <typename Ring>
+HeldSteps::Take AddTo(RankRecord& rank, const Ring& ring) {
+  return [&rank, &ring](const Step& step, std::uint64_t start_ns) {
+    rank.AddStep(&ring, step, start_ns);
+  };
+}
+
 }  // namespace
 
 Result<MarkProcess::State> MarkProcess::Receive() {
@@ -92,7 +103,7 @@ void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
   switch (mark.kind) {
     case MarkKind::kStep:
       if (const auto step = ring.fold.End(mark, ring.clock_base)) {
-        rank.AddStep(&ring, *step, mark.start_ns);
+        ring.held.Add(*step, mark.start_ns, AddTo(rank, ring));
       }
       return;
     case MarkKind::kPhase:
@@ -102,15 +113,20 @@ void MarkProcess::TakeMark(const Mark& mark, Ring& ring, RankRecord& rank) {
       return TakeAnnotation(mark, ring, rank);
     case MarkKind::kMetric:
       return TakeMetric(mark, ring);
+    case MarkKind::kGpuTime:
+      return ring.held.AddGpuTime(mark);
   }
   ++source_.refused;
 }
 
-void MarkProcess::TakeAnnotation(const Mark& mark, const Ring& ring, RankRecord& rank) {
+void MarkProcess::TakeAnnotation(const Mark& mark, Ring& ring, RankRecord& rank) {
   const auto start = WallTime(mark, ring.clock_base);
   if (!start || mark.name >= kMaxMarkNames) {
     ++source_.refused;
     return;
+  }
+  if (mark.name < names_.size() && names_[mark.name] == kEvaluation) {
+    ring.fold.AddEvaluation(mark.duration);
   }
   annotations_[{mark.name, SpanBinOf(mark.duration.count())}].Add(*start, mark.duration);
   if (!rank.spans().Wanted()) return;
@@ -138,6 +154,7 @@ void MarkProcess::ReadRings(RankRecord& rank) {
     ring->clock_base = Moved(ring->reader.clock_base(), offset - ring->offset);
     const auto take = [&](const Mark& mark) { TakeMark(mark, *ring, rank); };
     ring->reader.Read(std::ref(take));  // a copy of it would be allocated
+    ring->held.EndRound(AddTo(rank, *ring));
   }
   HandOver(rank, false);
   const std::int64_t dropped_before = source_.dropped;
@@ -182,7 +199,10 @@ void MarkProcess::Count() {
 void MarkProcess::Detach(RankRecord& rank) {
   ReadRings(rank);
   HandOver(rank, true);
-  for (const auto& ring : rings_) rank.RingEnded(ring.get());
+  for (const auto& ring : rings_) {
+    ring->held.ReleaseAll(AddTo(rank, *ring));
+    rank.RingEnded(ring.get());
+  }
   rank.ProcessEnded(source_);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/marks/held_steps.h"
 #include "agent/marks/marks_fold.h"
 #include "agent/marks/marks_rank.h"
 #include "agent/marks/marks_ring.h"
@@ -60,6 +61,7 @@ class MarkProcess {
     Duration offset{};        // between the node's clocks, when the ring arrived
     // Wall time minus the clock of the marks, now: the header has it as of the ring's start.
     Duration clock_base{};
+    HeldSteps held{};
   };
   struct NamedSpan {
     std::uint16_t name = 0;
@@ -71,7 +73,7 @@ class MarkProcess {
   // Hands over to the rank everything whose name is known; `all`: everything, as no name comes any
   // more.
   void HandOver(RankRecord& rank, bool all);
-  void TakeAnnotation(const Mark& mark, const Ring& ring, RankRecord& rank);
+  void TakeAnnotation(const Mark& mark, Ring& ring, RankRecord& rank);
   void TakeMetric(const Mark& mark, const Ring& ring);
   void TakeAnswer(const MarkAnswer& answer);
   void SetFact(const std::string& key, const std::string& value);

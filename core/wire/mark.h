@@ -58,7 +58,12 @@ enum class MarkKind : std::uint16_t {
   kPhase = 2,       // `name` is the Phase, `step` the step it ended in
   kAnnotation = 3,  // `name` is the id that a name message declared; 0 is a name beyond the bound
   kMetric = 4,      // `name` as for annotations, `value` the bits of an IEEE 754 double
+  kGpuTime = 5,     // by the GPU's clock: `name` is the Phase, or kGpuIdleMark; `step` the step
 };
+
+// In place of a Phase: how long the GPU was idle before the step. The last of a step's GPU times;
+// clamped where the duration is not known.
+inline constexpr std::uint16_t kGpuIdleMark = 0xffff;
 
 // One slot, four words:
 //   start_ns | duration, kind << 32, name << 48 | value | step, flags << 60

@@ -162,7 +162,7 @@ static PyMethodDef functions[] = {
      "phase(name)\n--\n\n"
      "Times a part of the step: data, transfer, forward, loss, backward, communication, "
      "optimizer,\n"
-     "callback, checkpoint or other; any other word counts as other.\n\n"
+     "callback, checkpoint, sync, device_to_host or other; any other word counts as other.\n\n"
      "The agent adds the time (ns) to this phase of the step in which it ends. A phase inside\n"
      "another one is not counted twice."},
     {"annotation_begin", (PyCFunction)(void (*)(void))AnnotationBegin, kFastCall | METH_KEYWORDS,

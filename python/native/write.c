@@ -7,8 +7,8 @@
 
 static const char* const kPhases[] = {"data",       "transfer",      "forward",   "loss",
                                       "backward",   "communication", "optimizer", "callback",
-                                      "checkpoint", "other"};
-enum { kPhaseCount = sizeof(kPhases) / sizeof(kPhases[0]), kOther = kPhaseCount - 1 };
+                                      "checkpoint", "other",         "sync",      "device_to_host"};
+enum { kPhaseCount = sizeof(kPhases) / sizeof(kPhases[0]), kOther = 9 };
 static PyObject* phase_names[kPhaseCount];  // interned, as the literals of a script are
 
 static uint64_t PhaseOf(PyObject* name) {

@@ -35,6 +35,8 @@ PHASES = (
     "callback",
     "checkpoint",
     "other",
+    "sync",
+    "device_to_host",
 )
 
 STEP_MARK, PHASE_MARK, ANNOTATION_MARK, METRIC_MARK = 1, 2, 3, 4

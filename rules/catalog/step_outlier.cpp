@@ -18,7 +18,8 @@ namespace {
 // "none", then the phases in their order.
 constexpr std::string_view kModes[] = {"none",     "data",       "transfer",      "forward",
                                        "loss",     "backward",   "communication", "optimizer",
-                                       "callback", "checkpoint", "other"};
+                                       "callback", "checkpoint", "other",
+                                       "sync",     "device_to_host"};
 static_assert(std::size(kModes) == kPhaseCount + 1);
 constexpr Param kParams[] = {
     {"stddev", 3, 0, 100, "",
@@ -26,7 +27,7 @@ constexpr Param kParams[] = {
     {"n_outliers", 10, 0, 1'000'000, "steps", "More outliers of a rank than this are an issue."},
     {"mode", 0, 0, kPhaseCount, "",
      "What is compared: none (the whole step), or one phase of it: data, transfer, forward, loss, "
-     "backward, communication, optimizer, callback, checkpoint, other.",
+     "backward, communication, optimizer, callback, checkpoint, other, sync, device_to_host.",
      kModes},
 };
 // The first steps compile and fill caches: neither judged nor part of mean and deviation.

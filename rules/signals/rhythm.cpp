@@ -116,16 +116,20 @@ std::string Rhythm::Save() const {
 
 Status Rhythm::Load(std::string_view packed) {
   constexpr std::size_t kNumbers = 8 + kGrowths + std::size(kRhythmSigns);
+  constexpr std::size_t kNumbersBefore = kNumbers - kGrowths + kGrowthsBefore;
   const auto numbers = UnpackNumbers(packed, kNumbers);
   if (!numbers.ok()) return numbers.error();
-  if (numbers->size() != kNumbers) return Invalid("state: a rhythm is cut short");
+  const bool before = numbers->size() == kNumbersBefore;
+  if (!before && numbers->size() != kNumbers) return Invalid("state: a rhythm is cut short");
   auto next = numbers->begin();
   const auto take = [&next] { return static_cast<std::int64_t>(*next++); };
   period = std::bit_cast<double>(*next++);
   last = take(), beats = take(), missed = take();
   from = Time(Duration(take())), to = Time(Duration(take()));
   excess_ns = take();
-  std::ranges::generate(grew_ns, take);
+  grew_ns = {};
+  std::generate_n(grew_ns.begin(), before ? kGrowthsBefore : kGrowths, take);
+  if (before) std::swap(grew_ns[kGrowthsBefore - 1], grew_ns.back());  // time outside of phases
   seen = take();
   std::ranges::generate(shown, take);
   const bool sound = period >= 1 && period < 1e18 && beats > 0 && last >= 0 && excess_ns >= 0;

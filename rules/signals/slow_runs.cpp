@@ -30,11 +30,12 @@ std::uint64_t Packed(const SlowRun& run) {
   return (excess * kGrowths + run.grew) * kSlowRunSigns + run.signs;
 }
 
-// Returns false for a number that Packed never makes.
-bool Unpack(std::uint64_t packed, SlowRun& run) {
+// Returns false for a number that Packed never makes. `growths` is the kGrowths of who made it.
+bool Unpack(std::uint64_t packed, std::size_t growths, SlowRun& run) {
   run.signs = static_cast<unsigned>(packed % kSlowRunSigns);
-  run.grew = packed / kSlowRunSigns % kGrowths;
-  const std::uint64_t excess = packed / kSlowRunSigns / kGrowths, shift = excess >> kBits;
+  run.grew = packed / kSlowRunSigns % growths;
+  if (run.grew == growths - 1) run.grew = kPhaseCount;
+  const std::uint64_t excess = packed / kSlowRunSigns / growths, shift = excess >> kBits;
   if (shift > 63 - kBits) return false;
   run.excess_ns = static_cast<std::int64_t>((excess & ((1U << kBits) - 1)) << shift);
   return true;
@@ -69,9 +70,9 @@ void SlowRuns::Remove(std::int64_t at) {
   runs_.erase(std::ranges::lower_bound(runs_, at, {}, &SlowRun::at));
 }
 
-// Saves position and time as distances from the run before.
+// Saves the number of growths, then position and time as distances from the run before.
 std::string SlowRuns::Save() const {
-  std::vector<std::uint64_t> numbers;
+  std::vector<std::uint64_t> numbers{kGrowths};
   SlowRun before;
   for (const SlowRun& run : runs_) {
     numbers.push_back(Unsigned(run.at - before.at));
@@ -85,19 +86,23 @@ std::string SlowRuns::Save() const {
 Status SlowRuns::Load(std::string_view packed) {
   constexpr std::size_t kNumbers = 3;
   constexpr std::int64_t kMostMillis = std::numeric_limits<std::int64_t>::max() / 1'000'000;
-  const auto numbers = UnpackNumbers(packed, kNumbers * kMost);
+  const auto numbers = UnpackNumbers(packed, 1 + kNumbers * kMost);
   if (!numbers.ok()) return numbers.error();
-  if (numbers->size() % kNumbers != 0) return Invalid("state: slow steps are no rows");
+  const std::size_t first = numbers->size() % kNumbers;
+  if (first > 1 || (first == 1 && numbers->front() != kGrowths)) {
+    return Invalid("state: slow steps are no rows");
+  }
+  const std::size_t growths = first == 0 ? kGrowthsBefore : kGrowths;
   runs_.clear();
   std::uint64_t at = 0, from = 0;
-  for (std::size_t i = 0; i < numbers->size(); i += kNumbers) {
+  for (std::size_t i = first; i < numbers->size(); i += kNumbers) {
     const std::uint64_t before = at;
     SlowRun run;
     run.at = static_cast<std::int64_t>(at += (*numbers)[i]);
     const auto millis = static_cast<std::int64_t>(from += (*numbers)[i + 1]);
-    const bool in_order = run.at >= 0 && (i == 0 || at > before);
+    const bool in_order = run.at >= 0 && (i == first || at > before);
     if (!in_order || millis > kMostMillis || millis < -kMostMillis ||
-        !Unpack((*numbers)[i + 2], run)) {
+        !Unpack((*numbers)[i + 2], growths, run)) {
       return Invalid("state: slow steps are out of range");
     }
     run.from = run.to = Time(std::chrono::milliseconds(millis));

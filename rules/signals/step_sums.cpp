@@ -11,6 +11,10 @@
 namespace stepscope {
 namespace {
 
+// Numbers in a state: steps, wall time, phases, evaluation. States of version 0.1.0 have ten phases
+// and no evaluation.
+constexpr std::size_t kPacked = 3 + kPhaseCount, kPackedBefore = 2 + 10;
+
 constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 void Grow(std::uint64_t& sum, std::uint64_t by) {
@@ -23,6 +27,8 @@ void StepSums::Add(const Step& step) {
   const Duration wall = std::max(step.wall, Duration::zero());
   Grow(steps_, 1);
   Grow(wall_ns_, static_cast<std::uint64_t>(wall.count()));
+  Grow(evaluation_ns_,
+       static_cast<std::uint64_t>(std::max(step.evaluation, Duration::zero()).count()));
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
     const Duration phase = std::clamp(step.phases[i], Duration::zero(), wall);
     Grow(phase_ns_[i], static_cast<std::uint64_t>(phase.count()));
@@ -32,6 +38,7 @@ void StepSums::Add(const Step& step) {
 void StepSums::Add(const StepSums& other) {
   Grow(steps_, other.steps_);
   Grow(wall_ns_, other.wall_ns_);
+  Grow(evaluation_ns_, other.evaluation_ns_);
   for (std::size_t i = 0; i < kPhaseCount; ++i) Grow(phase_ns_[i], other.phase_ns_[i]);
 }
 
@@ -55,18 +62,22 @@ double StepSums::Share(Phase which) const {
 std::string StepSums::Save() const {
   std::vector<std::uint64_t> numbers = {steps_, wall_ns_};
   numbers.insert(numbers.end(), phase_ns_.begin(), phase_ns_.end());
+  numbers.push_back(evaluation_ns_);
   return PackNumbers(numbers);
 }
 
 Status StepSums::Load(std::string_view packed) {
-  const auto numbers = UnpackNumbers(packed, 2 + kPhaseCount);
+  const auto numbers = UnpackNumbers(packed, kPacked);
   if (!numbers.ok()) return numbers.error();
-  const bool fits = numbers->size() == 2 + kPhaseCount &&
+  const bool before = numbers->size() == kPackedBefore;
+  const bool fits = (before || numbers->size() == kPacked) &&
                     std::ranges::all_of(*numbers, [](auto number) { return number <= kMost; });
   if (!fits) return Invalid("state: sums of steps are out of their range");
   steps_ = (*numbers)[0];
   wall_ns_ = (*numbers)[1];
-  std::copy(numbers->begin() + 2, numbers->end(), phase_ns_.begin());
+  phase_ns_ = {};
+  std::copy(numbers->begin() + 2, before ? numbers->end() : numbers->end() - 1, phase_ns_.begin());
+  evaluation_ns_ = before ? 0 : numbers->back();
   return {};
 }
 

@@ -21,6 +21,8 @@ class StepSums {
   std::int64_t steps() const { return static_cast<std::int64_t>(steps_); }
   Duration wall() const { return Duration(static_cast<std::int64_t>(wall_ns_)); }
   Duration phase(Phase which) const;
+  // The time of evaluations, which is not part of wall().
+  Duration evaluation() const { return Duration(static_cast<std::int64_t>(evaluation_ns_)); }
   // The mean length of a step; zero without steps.
   Duration MeanWall() const { return Mean(wall_ns_); }
   Duration MeanPhase(Phase which) const;
@@ -33,7 +35,7 @@ class StepSums {
  private:
   Duration Mean(std::uint64_t sum_ns) const;
 
-  std::uint64_t steps_ = 0, wall_ns_ = 0;
+  std::uint64_t steps_ = 0, wall_ns_ = 0, evaluation_ns_ = 0;
   std::array<std::uint64_t, kPhaseCount> phase_ns_{};
 };
 

@@ -10,8 +10,8 @@
 namespace stepscope {
 namespace {
 
-// Steps in one transaction: about 100 bytes each.
-constexpr std::size_t kMostSteps = 200'000;
+// Steps in one transaction: about 240 bytes each.
+constexpr std::size_t kMostSteps = 100'000;
 constexpr std::size_t kMostBlocks = 64;
 
 std::size_t ChooseSome(const std::vector<FrameKey>& keys) {

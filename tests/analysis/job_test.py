@@ -5,7 +5,8 @@ import pytest
 
 from tests.analysis.conftest import Problem
 
-PHASES = ["data", "transfer", "forward", "loss", "backward", "communication", "optimizer", "callback", "checkpoint", "other"]
+PHASES = ["data", "transfer", "forward", "loss", "backward", "communication", "optimizer", "callback", "checkpoint", "other", "sync", "device_to_host"]
+TIMES = [*PHASES, "evaluation", "gpu_idle", *("gpu_" + phase for phase in PHASES)]
 
 
 def is_utc(column):
@@ -38,7 +39,7 @@ def test_no_job_is_a_list_with_all_columns(client):
 
 def test_every_step_of_a_rank_is_there_in_order(service, training):
     steps = training.steps(rank=1)
-    assert list(steps.columns) == ["rank", "step", "start", "wall", *PHASES]
+    assert list(steps.columns) == ["rank", "step", "start", "wall", *TIMES]
     (summary,) = service.get("/api/v1/jobs/training/steps?rank=1")[1]["ranks"]
     assert len(steps) == summary["steps"]
     assert len(steps) > 5000, training.describe()["ranks"]  # more than a page
@@ -136,7 +137,7 @@ def test_a_heat_map_has_the_values_of_its_bytes(sent):
 
 def test_a_job_without_data_gives_frames_without_rows(sent):
     job = sent.job
-    assert list(job.steps().columns) == ["rank", "step", "start", "wall", *PHASES]
+    assert list(job.steps().columns) == ["rank", "step", "start", "wall", *TIMES]
     frames = [job.steps(), job.system_metrics("node_cpu_percent"), job.findings(), job.annotations(), job.annotation_histogram()]
     frames += [job.usage(), job.heatmap("node_cpu_percent")]
     assert [len(frame) for frame in frames] == [0] * 7

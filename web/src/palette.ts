@@ -54,6 +54,8 @@ export const kPhases: Readonly<Record<string, Fill>> = {
   optimizer: { tone: 4 },
   callback: { tone: 4, striped: true },
   checkpoint: { tone: 3 },
+  sync: { tone: 5 },
+  device_to_host: { tone: 5, striped: true },
   other: { tone: 3, striped: true },
   unnamed: { tone: kUnaccounted },
 };

@@ -12,7 +12,10 @@ from . import _correlate, _series
 from ._service import Service, path_part
 from ._tables import Moment, micros_of, stamps, table
 
-_PHASES = ("data", "transfer", "forward", "loss", "backward", "communication", "optimizer", "callback", "checkpoint", "other")
+_PHASES = ("data", "transfer", "forward", "loss", "backward", "communication", "optimizer", "callback", "checkpoint", "other", "sync", "device_to_host")
+_UNKNOWN = float("nan")
+_GPU_TIMES = ("gpu_idle", *("gpu_" + phase for phase in _PHASES))
+_TIMES = ("wall", *_PHASES, "evaluation", *_GPU_TIMES)
 _MOST_RANKS = 256  # in one answer about steps
 
 
@@ -56,16 +59,19 @@ class Job:
         return _series.sampled(self._service, path, query, self.describe()["samples_from_us"])
 
     def steps(self, rank: Optional[int] = None) -> Any:
-        """Every step of a rank, or of all ranks: rank, step, start, wall, and a column for each phase.
+        """Every step of a rank, or of all ranks: rank, step, start, wall, a column for each phase, evaluation, gpu_idle, and
+        a column for the GPU's time of each phase, such as gpu_forward.
 
-        `wall` and the phases are in seconds; a phase that did not occur in a step is 0.
+        All times are in seconds; a phase that did not occur in a step is 0. `wall` is without the evaluations that interrupted
+        the step, which are `evaluation`. `gpu_idle` is how long the GPU had nothing to do before the step. It and the GPU's times
+        of phases are missing where the GPU's clock is not known for the step.
         """
-        columns: Dict[str, List[Any]] = {name: [] for name in ("rank", "step", "start", "wall", *_PHASES)}
+        columns: Dict[str, List[Any]] = {name: [] for name in ("rank", "step", "start", *_TIMES)}
         for each in self._ranks() if rank is None else [rank]:
             for page in self._service.pages(self._path + "/steps", format="rows", rank=each, limit=5000):
                 _add_steps(columns, each, page["items"])
         frame = pd.DataFrame({**columns, "start": stamps(columns["start"])}, columns=list(columns))
-        return frame.astype({"rank": "int64", "step": "int64", **dict.fromkeys(("wall", *_PHASES), "float64")})
+        return frame.astype({"rank": "int64", "step": "int64", **dict.fromkeys(_TIMES, "float64")})
 
     def correlate(self, metric: str, every: int = 50, rank: int = 0, node: Optional[str] = None, device: Optional[str] = None) -> Any:
         """A metric beside the step times of a rank: step, start, wall, value, marked.
@@ -260,6 +266,9 @@ def _add_steps(columns: Dict[str, List[Any]], rank: int, items: Sequence[Any]) -
         columns[name] += [item[word] for item in items]
     for phase in _PHASES:
         columns[phase] += [item["phases_seconds"].get(phase, 0.0) for item in items]
+        columns["gpu_" + phase] += [item["gpu"]["phases_seconds"].get(phase, 0.0) if item.get("gpu") else _UNKNOWN for item in items]
+    columns["evaluation"] += [item.get("evaluation_seconds", 0.0) for item in items]
+    columns["gpu_idle"] += [item["gpu"]["idle_seconds"] if item.get("gpu") else _UNKNOWN for item in items]
 
 
 def _cells(answer: Dict[str, Any]) -> List[List[float]]:

@@ -45,6 +45,17 @@ Result<Reply> AnswerSummaries(Connection& connection, const Request& request, co
   return JobReply(job, {{"ranks", std::move(list)}, {"left_out", ranks.size() - shown.size()}});
 }
 
+// Times by the GPU's clock; null where that is not known.
+OrderedJson GpuJson(const Step& step) {
+  if (!step.gpu_idle) return nullptr;
+  OrderedJson phases = OrderedJson::object();
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const std::int64_t ns = step.gpu_phases[i].count();
+    if (ns != 0) phases[std::string(ToText(static_cast<Phase>(i)))] = Seconds(ns);
+  }
+  return {{"idle_seconds", Seconds(step.gpu_idle->count())}, {"phases_seconds", std::move(phases)}};
+}
+
 OrderedJson ToJson(const Step& step) {
   OrderedJson json = {{"step", step.number}};
   PutTime(json, "start", ToMicros(step.start));
@@ -55,6 +66,8 @@ OrderedJson ToJson(const Step& step) {
     const std::string name(ToText(static_cast<Phase>(phase)));
     json["phases_seconds"][name] = Seconds(step.phases[phase].count());
   }
+  json["evaluation_seconds"] = Seconds(step.evaluation.count());
+  json["gpu"] = GpuJson(step);
   return json;
 }
 

@@ -83,7 +83,7 @@ std::optional<TableFault> CheckRankSchema(FrameKind kind, const Schema& schema) 
   if (kind == FrameKind::kSpans) return CheckColumns(kind, kSpanColumns, schema);
   if (!BeginsWith(schema, kStepColumns)) return BadSchema("not of steps");
   for (std::size_t i = std::size(kStepColumns); i < schema.columns.size(); ++i) {
-    if (ParsePhase(schema.columns[i].metric) && schema.columns[i].device.empty()) continue;
+    if (ParseStepTime(schema.columns[i].metric) && schema.columns[i].device.empty()) continue;
     return BadSchema(Format("phase '{}' is not known", Printable(schema.columns[i].metric)));
   }
   return std::nullopt;

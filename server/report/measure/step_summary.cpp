@@ -59,7 +59,7 @@ OrderedJson ToJson(const StepFigures::PhaseSum& sum) {
 OrderedJson PhaseOf(const StepCurve& curve, std::size_t phase) {
   OrderedJson seconds = OrderedJson::array();
   for (const StepPoint& point : curve.points()) {
-    seconds.push_back(SecondsOfNs(double(point.phases_ns[phase]) / double(point.count)));
+    seconds.push_back(SecondsOfNs(double(point.sums[phase]) / double(point.count)));
   }
   return seconds;
 }
@@ -68,11 +68,36 @@ OrderedJson PhaseOf(const StepCurve& curve, std::size_t phase) {
 OrderedJson PhasesOf(const StepCurve& curve) {
   OrderedJson phases = OrderedJson::object();
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
-    const auto has = [i](const StepPoint& point) { return point.phases_ns[i] > 0; };
+    const auto has = [i](const StepPoint& point) { return point.sums[i] > 0; };
     if (!std::ranges::any_of(curve.points(), has)) continue;
     phases[std::string(ToText(static_cast<Phase>(i)))] = PhaseOf(curve, i);
   }
   return phases;
+}
+
+// A sum of each point, as seconds a step of those for which the GPU's clock is known; null where it
+// is known for none.
+OrderedJson GpuCurve(const StepCurve& curve, std::size_t sum) {
+  OrderedJson seconds = OrderedJson::array();
+  for (const StepPoint& point : curve.points()) {
+    const std::int64_t steps = point.sums[kPointGpuSteps];
+    seconds.push_back(steps == 0
+                          ? OrderedJson(nullptr)
+                          : OrderedJson(SecondsOfNs(double(point.sums[sum]) / double(steps))));
+  }
+  return seconds;
+}
+
+OrderedJson GpuJson(const StepFigures& figures) {
+  if (figures.gpu_steps == 0) return nullptr;
+  OrderedJson phases = OrderedJson::array();
+  for (const StepFigures::PhaseSum& sum : figures.gpu_phases) phases.push_back(ToJson(sum));
+  return {{"steps", figures.gpu_steps},
+          {"idle_seconds", figures.gpu_idle_seconds},
+          {"phases", std::move(phases)},
+          {"series",
+           {{"work_seconds", GpuCurve(figures.curve, kPointGpuWork)},
+            {"idle_seconds", GpuCurve(figures.curve, kPointGpuIdle)}}}};
 }
 
 OrderedJson CurveJson(const StepCurve& curve) {
@@ -97,9 +122,7 @@ void StepSummary::Add(const Step& step) {
   if (walls_.count() == 0) first_ = step.number;
   last_ = step.number;
   walls_.Add(point.wall_ns);
-  for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
-    phases_ns_[phase] = CappedSum(phases_ns_[phase], point.phases_ns[phase]);
-  }
+  times_.Add(step);
   curve_.Add(point);
 }
 
@@ -107,9 +130,7 @@ void StepSummary::Add(const BlockSummary& block) {
   if (walls_.count() == 0) first_ = block.points.front().step;
   last_ = block.last_step;
   walls_.Add(block);
-  for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
-    phases_ns_[phase] = CappedSum(phases_ns_[phase], block.phases_ns[phase]);
-  }
+  times_.Add(block.times_ns);
   for (const StepPoint& point : block.points) curve_.Add(point);
 }
 
@@ -122,11 +143,22 @@ std::vector<StepFigures::PhaseSum> StepSummary::Phases() const {
     list.push_back({name, SecondsOfNs(ns), all_ns > 0 ? 100 * ns / all_ns : 0});
   };
   for (std::size_t phase = 0; phase < kPhaseCount; ++phase) {
-    const double ns = double(phases_ns_[phase]);
+    const double ns = double(times_.ns[phase]);
     unnamed_ns -= ns;
     put(ToText(static_cast<Phase>(phase)), ns);
   }
   put("unnamed", unnamed_ns);
+  return list;
+}
+
+std::vector<StepFigures::PhaseSum> StepSummary::GpuPhases() const {
+  double all_ns = 0;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) all_ns += double(times_.ns[kFirstGpuTime + i]);
+  std::vector<StepFigures::PhaseSum> list;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const double ns = double(times_.ns[kFirstGpuTime + i]);
+    if (ns > 0) list.push_back({ToText(static_cast<Phase>(i)), SecondsOfNs(ns), 100 * ns / all_ns});
+  }
   return list;
 }
 
@@ -137,6 +169,10 @@ StepFigures StepSummary::Finish(std::size_t bins) {
   figures.first = first_;
   figures.last = last_;
   figures.phases = Phases();
+  figures.evaluation_seconds = SecondsOfNs(double(times_.ns[kEvaluationTime]));
+  figures.gpu_steps = times_.gpu_steps;
+  figures.gpu_idle_seconds = SecondsOfNs(double(times_.ns[kGpuIdleTime]));
+  figures.gpu_phases = GpuPhases();
   figures.curve = std::move(curve_);
   figures.error_percent = walls_.exact() ? 0 : kDurationErrorPercent;
   if (walls_.count() == 0) return figures;
@@ -160,6 +196,8 @@ void Put(const StepFigures& figures, OrderedJson& json) {
   json["histogram"] = {{"edges_seconds", figures.edges}, {"counts", figures.counts}};
   json["phases"] = OrderedJson::array();
   for (const StepFigures::PhaseSum& sum : figures.phases) json["phases"].push_back(ToJson(sum));
+  json["evaluation_seconds"] = figures.evaluation_seconds;
+  json["gpu"] = GpuJson(figures);
   json["series"] = CurveJson(figures.curve);
 }
 

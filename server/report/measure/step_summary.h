@@ -23,7 +23,11 @@ struct StepFigures {
     std::string_view phase;                 // "unnamed" for time in no phase
     double seconds = 0, share_percent = 0;  // not rounded: rounding is left to the page
   };
-  std::vector<PhaseSum> phases;  // phases that took time
+  std::vector<PhaseSum> phases;      // phases that took time
+  double evaluation_seconds = 0;     // of evaluations that interrupted the steps
+  std::int64_t gpu_steps = 0;        // steps for which the GPU's clock is known
+  double gpu_idle_seconds = 0;       // before these steps, as for all below: by the GPU's clock
+  std::vector<PhaseSum> gpu_phases;  // shares of the time of all that ran
   StepCurve curve;
 };
 // Adds the figures as members of `json`.
@@ -41,9 +45,10 @@ class StepSummary {
 
  private:
   std::vector<StepFigures::PhaseSum> Phases() const;
+  std::vector<StepFigures::PhaseSum> GpuPhases() const;
 
   StepWalls walls_;
-  std::array<std::int64_t, kPhaseCount> phases_ns_{};
+  StepTimeSums times_;
   std::int64_t first_ = 0, last_ = 0;
   StepCurve curve_;
 };

@@ -136,7 +136,7 @@ OrderedJson UsageJson(const Report& report) {
 OrderedJson StepsJson(const RankSummary& summary) {
   OrderedJson json = {{"rank", summary.of.rank}, {"node", NullIfEmpty(summary.of.node)}};
   Put(summary.steps, json);
-  json.erase("series");
+  for (const char* key : {"series", "gpu"}) json.erase(key);
   return json;
 }
 

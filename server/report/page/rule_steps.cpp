@@ -45,7 +45,7 @@ Bars LoadsOf(const RankSummary& rank, std::string title) {
   constexpr std::size_t kBins = 30;
   std::vector<double> waits;
   for (const StepPoint& point : rank.steps.curve.points()) {
-    const auto ns = point.phases_ns[static_cast<std::size_t>(Phase::kData)];
+    const auto ns = point.sums[static_cast<std::size_t>(Phase::kData)];
     waits.push_back(static_cast<double>(ns) / double(point.count) / 1e9);
   }
   std::ranges::sort(waits);

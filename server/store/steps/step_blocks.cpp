@@ -59,7 +59,7 @@ Result<std::vector<Step>> Load(Connection& connection, std::int64_t job_id,
   return steps;
 }
 
-// Phases that no step has are not written: missing is zero.
+// Times that no step has are not written: missing is zero, but for that by the GPU's clock.
 EncodedTable Encode(std::span<const Step> steps, int rank) {
   Schema schema{rank, {{"step", ""}, {"start_us", ""}, {"wall_ns", ""}}, {}};
   Table table{steps.size(), std::vector<Column>(3)};
@@ -68,11 +68,13 @@ EncodedTable Encode(std::span<const Step> steps, int rank) {
     table.columns[1].values.push_back(ToMicros(step.start));
     table.columns[2].values.push_back(step.wall.count());
   }
-  for (std::size_t i = 0; i < kPhaseCount; ++i) {
-    Column column;
-    for (const Step& step : steps) column.values.push_back(step.phases[i].count());
-    if (std::ranges::count(column.values, 0) == std::ssize(column.values)) continue;
-    schema.columns.push_back({std::string(ToText(static_cast<Phase>(i))), ""});
+  for (std::size_t i = 0; i < kStepTimes; ++i) {
+    Column column = StepTimeColumn(steps, i);
+    const bool zero = std::ranges::count(column.values, 0) == std::ssize(column.values);
+    const bool known =
+        std::ranges::any_of(steps, [](const Step& s) { return s.gpu_idle.has_value(); });
+    if (zero && (i != kGpuIdleTime || !known)) continue;
+    schema.columns.push_back({std::string(StepTimeName(i)), ""});
     table.columns.push_back(std::move(column));
   }
   return {static_cast<std::int64_t>(HashSchema(schema)), EncodeSchema(schema), EncodeTable(table)};
@@ -110,11 +112,11 @@ std::vector<Step> StepsOf(const Schema& schema, const Table& table) {
     steps[row].wall = Duration(table.columns[2].values[row]);
   }
   for (std::size_t i = 3; i < table.columns.size(); ++i) {
-    const std::optional<Phase> phase = ParsePhase(schema.columns[i].metric);
-    if (!phase) continue;
+    const std::optional<std::size_t> time = ParseStepTime(schema.columns[i].metric);
+    if (!time) continue;
     for (std::size_t row = 0; row < table.rows; ++row) {
       if (!table.columns[i].Has(row)) continue;
-      steps[row].phases[static_cast<std::size_t>(*phase)] = Duration(table.columns[i].values[row]);
+      SetStepTime(steps[row], *time, Duration(table.columns[i].values[row]));
     }
   }
   return steps;

@@ -44,12 +44,12 @@ TEST(BlockSummary, TellsOfEachStepOnce) {
   for (const DurationBin& wall : summary.walls) in_bins += wall.count;
   for (const StepPoint& point : summary.points) in_points += point.wall_ns;
   std::int64_t data_in_points = 0;
-  for (const StepPoint& point : summary.points) data_in_points += point.phases_ns[0];
+  for (const StepPoint& point : summary.points) data_in_points += point.sums[0];
   EXPECT_LE(data_in_points, data_ns);
   EXPECT_GT(data_in_points, data_ns - 3 * 1'000) << "less than a microsecond for each of three";
   EXPECT_EQ(in_bins, 150);
   EXPECT_EQ(in_points, wall_ns);
-  EXPECT_EQ(summary.phases_ns[0], data_ns);
+  EXPECT_EQ(summary.times_ns.ns[0], data_ns);
 }
 
 TEST(BlockSummary, SurvivesAsFewBytes) {
@@ -111,7 +111,7 @@ TEST(BlockSummary, DeclaredSizesAreChecked) {
   ASSERT_TRUE(DecodeSummary(bins));
   EXPECT_FALSE(DecodeSummary(bins.substr(0, bins.size() - 3) + huge + "\x01\x01"));
   std::string other = bins;
-  for (const char version : {'\1', '\3'}) {
+  for (const char version : {'\1', '\4'}) {
     other[0] = version;
     EXPECT_FALSE(DecodeSummary(other)) << "version " << int{version};
   }
@@ -122,7 +122,7 @@ TEST(BlockSummary, PhasesOfPointsAreCheckedToo) {
   const std::string none = EncodeSummary(SummariseBlock(std::vector<Step>(1)));
   const std::string head = none.substr(0, 3), rest = none.substr(4);
   ASSERT_TRUE(DecodeSummary(head + '\0' + rest)) << "no phase";
-  EXPECT_FALSE(DecodeSummary(head + "\x80\x08" + rest)) << "an eleventh phase";
+  EXPECT_FALSE(DecodeSummary(head + "\x80\x80\x02" + rest)) << "a sum that there is not";
   const std::string step = rest.substr(0, 3), behind = rest.substr(3);
   ASSERT_TRUE(DecodeSummary(head + "\x01" + step + "\x0e" + behind)) << "7 us";
   EXPECT_FALSE(DecodeSummary(head + "\x01" + step + "\x0d" + behind)) << "less than nothing";
