@@ -26,10 +26,10 @@ constexpr Param kParams[] = {
     {"core", 90, 0, 100, "%", "A training thread that uses more of a CPU core cannot keep up."},
 };
 constexpr double kGpuBusy = 70;  // %: a GPU above it waits for nobody
-// Steps that wait longer for data, callbacks and checkpoints have another problem, even where the
-// training thread itself is busy with it.
-constexpr double kMostWaits = 0.1;
-constexpr Phase kWaits[] = {Phase::kData, Phase::kCallback, Phase::kCheckpoint};
+// Steps of which less goes to computing the model have another problem, even where the training
+// thread itself is busy with it: they wait, copy, or do what no phase names.
+constexpr double kLeastComputing = 0.9;
+constexpr Phase kComputing[] = {Phase::kForward, Phase::kLoss, Phase::kBackward, Phase::kOptimizer};
 constexpr std::int64_t kLeastJudged = 60;  // samples; a share of fewer means nothing
 constexpr std::size_t kMostShown = 64;     // nodes in the evidence
 
@@ -38,7 +38,7 @@ struct Node {
   std::optional<Time> first, until;  // first recent sample; end of the newest minute that fired
   StepSums newest;                   // steps of the newest minute that has any
   std::int64_t unjudged = 0;         // samples before the newest minute with steps
-  double link = 0;                   // bytes a second of the fastest interface, once known
+  HostSeldom seldom;
 
   template <typename State>
   void Fields(State& state) {
@@ -48,9 +48,18 @@ struct Node {
     state("until", until);
     state("newest", newest);
     state("unjudged", unjudged);
-    state("link", link);
+    state("seldom", seldom);
   }
 };
+
+// Whether the steps compute their model for nearly all of their time; steps without phases may.
+bool MostlyComputes(const StepSums& steps) {
+  double named = 0, computing = 0;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) named += steps.Share(static_cast<Phase>(i));
+  for (const Phase phase : kComputing) computing += steps.Share(phase);
+  return named == 0 || computing >= kLeastComputing ||
+         (computing == 0 && named < 1 - kLeastComputing);
+}
 
 class OverheadFold : public FieldsFold<OverheadFold> {
  public:
@@ -124,7 +133,7 @@ void OverheadFold::Observe(const TickView& ticks) {
 
 void OverheadFold::Count(const HostSigns& signs, std::size_t row, Node& node,
                          LaunchCounts& counts) const {
-  const Cause shown = signs.Shown(row, node.link, core_);
+  const Cause shown = signs.Shown(row, node.seldom, core_);
   double idle = 0, gpus = 0;
   for (const Column* gpu : signs.gpus()) {
     if (!gpu->Has(row)) continue;
@@ -149,9 +158,7 @@ void OverheadFold::Add(const LaunchMinute& minute, Node& node) const {
     return;
   }
   LaunchCounts counts = minute.counts;
-  double waits = 0;
-  for (const Phase phase : kWaits) waits += node.newest.Share(phase);
-  if (waits > kMostWaits) counts = {.judged = counts.judged};
+  if (!MostlyComputes(node.newest)) counts = {.judged = counts.judged};
   node.all.Add(counts);
   node.recent.Add(counts);
   if (!node.first) node.first = minute.first;

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "core/base/text.h"
-#include "rules/engine/sentence.h"
 #include "rules/engine/state.h"
 #include "rules/signals/budget.h"
+#include "rules/signals/diagnosis.h"
 #include "rules/signals/host_signs.h"
 #include "rules/signals/initialisation.h"
 
@@ -22,58 +20,65 @@ constexpr Param kParams[] = {
     {"price_per_gpu_hour", 0, 0, 100'000, "",
      "What an hour of one GPU costs, in any currency; 0 = costs are not told."},
 };
-// Fewer steps, or less of a minute, say little.
-constexpr std::int64_t kLeastSteps = 20;
-constexpr double kLeastSeconds = 10;
-constexpr double kHour = 3600;
+constexpr double kLeastSeconds = 10;  // less of a job says little
 // The length of the initialisation where no training process has connected.
 constexpr Duration kPatience = 60s;
 
+// The ticks of a node between the first and the newest step. Those behind the newest step are apart
+// until another step ends: they may be finalisation.
 struct Node {
-  HostSums start, loop;  // before and after the first step ended
-  double link = 0;       // bytes a second of the fastest interface, once known
+  HostSums loop, behind;
+  std::optional<Time> newest;  // tick behind the newest step
+  HostSeldom seldom;
   bool stepped = false;  // a tick after the first step was seen
+  bool gpus = false;
 
-  // The patience was over before the first step ended: ticks that were counted for the loop belong
-  // to the start.
+  // The patience was over before the first step ended: what was counted until now is
+  // initialisation.
   void StepEnded() {
     stepped = true;
-    start.busy += loop.busy;
-    start.idle[Cause::kInitialisation] += loop.idle.Total();
-    loop = {};
+    loop = behind = {};
+    newest.reset();
+  }
+  // The ticks were before a step that has ended by now.
+  void TakeBehind() {
+    loop.Add(behind);
+    behind = {};
+    newest.reset();
   }
 
   template <typename State>
   void Fields(State& state) {
-    state("start", start);
     state("loop", loop);
+    state("behind", behind);
+    state("newest", newest);
+    state("seldom", seldom);
     state("stepped", stepped);
-    state("link", link);
+    state("gpus", gpus);
   }
 };
 
 struct Rank {
   std::string node;
+  bool begun = false;  // its first step, which compiles and starts workers, was left out
   StepSums steps;
+  GpuIdleSums gpu;
 
   template <typename State>
   void Fields(State& state) {
     state("node", node);
+    state("begun", begun);
     state("steps", steps);
+    state("gpu", gpu);
   }
 };
-
-// "12 GPU seconds", "3.42 GPU hours".
-std::string TimeText(double seconds, std::string_view of) {
-  return seconds < kHour ? Format("{:.0f} {} seconds", seconds, of)
-                         : Format("{:.2f} {} hours", seconds / kHour, of);
-}
 
 class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
  public:
   ProfilerReportFold(const Params& params, const JobFacts& facts)
       : threshold_(params["threshold"]),
         price_(params["price_per_gpu_hour"]),
+        facts_(facts),
         tick_s_(std::chrono::duration<double>(facts.interval).count()),
         start_(kPatience / facts.interval, facts) {}
 
@@ -86,26 +91,28 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
     state("start", start_);
     state("nodes", nodes_, [] { return Node(); });
     state("ranks", ranks_, [] { return Rank(); });
+    state("first_tick", first_tick_);
+    state("last_tick", last_tick_);
+    state("last_step", last_step_);
   }
 
  private:
-  struct Whole {
-    TimeByCause budget;
-    bool gpus = false;  // the time is of GPUs, not of steps
-  };
+  HostSums LoopOf(const Node& node) const;
   RankSums RanksOf(std::string_view node) const;
-  Whole Divide() const;
-  std::string Describe(const Whole& whole, const std::vector<Cause>& ranked) const;
-  std::int64_t Steps() const;
-  bool TellsOfWaits() const;
-  Json Row(const Whole& whole, Cause cause) const;
-  Json Evidence(const Whole& whole, const std::vector<Cause>& ranked) const;
+  HostSums& SumsAt(Node& node, Time at);
+  void AddTick(const HostSigns& signs, std::size_t row, Node& node, HostSums& sums) const;
+  JobParts Parts() const;
+  void Divide(Diagnosis& diagnosis) const;
+  std::vector<std::string> Missing(const Diagnosis& diagnosis) const;
 
-  double threshold_, price_, tick_s_;
+  double threshold_, price_;
+  const JobFacts& facts_;
+  double tick_s_;
 
   Initialisation start_;
   std::map<std::string, Node, std::less<>> nodes_;
   std::map<int, Rank, std::less<>> ranks_;
+  std::optional<Time> first_tick_, last_tick_, last_step_;  // the ends of all steps
 };
 
 void ProfilerReportFold::Observe(const StepView& steps) {
@@ -113,26 +120,55 @@ void ProfilerReportFold::Observe(const StepView& steps) {
   if (steps.steps.empty()) return;
   Rank& rank = ranks_[steps.rank];
   rank.node = steps.node;
-  for (const Step& step : steps.steps) rank.steps.Add(step);
+  for (const Step& step : steps.steps) {
+    last_step_ = std::max(last_step_.value_or(EndedAt(step)), EndedAt(step));
+    if (!std::exchange(rank.begun, true)) continue;
+    rank.steps.Add(step);
+    rank.gpu.Add(step);
+  }
+}
+
+// Ticks behind the newest step become those of the loop as soon as a step has ended after them.
+HostSums& ProfilerReportFold::SumsAt(Node& node, Time at) {
+  if (node.newest && last_step_ && *node.newest <= *last_step_) node.TakeBehind();
+  if (!last_step_ || at <= *last_step_) return node.loop;
+  node.newest = at;
+  return node.behind;
+}
+
+void ProfilerReportFold::AddTick(const HostSigns& signs, std::size_t row, Node& node,
+                                 HostSums& sums) const {
+  const Cause shown = signs.Shown(row, node.seldom);
+  sums.host[shown] += tick_s_;
+  node.gpus = node.gpus || !signs.gpus().empty();
+  signs.AddMeans(row, sums);
+  for (const Column* gpu : signs.gpus()) {
+    if (!gpu->Has(row)) continue;
+    const double busy = Coarse(std::clamp(gpu->At(row) / 100, 0.0, 1.0)) * tick_s_;
+    sums.busy += busy;
+    sums.idle[shown] += tick_s_ - busy;
+  }
 }
 
 void ProfilerReportFold::Observe(const TickView& ticks) {
   Node& node = nodes_[std::string(ticks.node)];
   const HostSigns signs(ticks);
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
-    const bool loop = start_.Observe(ticks.node, ticks.At(row)) != Initialisation::Tick::kNotJudged;
+    const Time at = ticks.At(row);
+    first_tick_ = std::min(first_tick_.value_or(at), at);
+    last_tick_ = std::max(last_tick_.value_or(at), at);
+    const bool loop = start_.Observe(ticks.node, at) != Initialisation::Tick::kNotJudged;
     const auto& stepped = start_.first_step_end();
-    if (!node.stepped && stepped && ticks.At(row) >= *stepped) node.StepEnded();
-    HostSums& sums = loop ? node.loop : node.start;
-    const Cause shown = signs.Shown(row, node.link);
-    sums.host[shown] += tick_s_;
-    for (const Column* gpu : signs.gpus()) {
-      if (!gpu->Has(row)) continue;
-      const double busy = std::clamp(gpu->At(row) / 100, 0.0, 1.0) * tick_s_;
-      sums.busy += busy;
-      sums.idle[loop ? shown : Cause::kInitialisation] += tick_s_ - busy;
-    }
+    if (!node.stepped && stepped && at >= *stepped) node.StepEnded();
+    HostSums start;  // what the start showed is not told
+    AddTick(signs, row, node, loop ? SumsAt(node, at) : start);
   }
+}
+
+HostSums ProfilerReportFold::LoopOf(const Node& node) const {
+  HostSums sums = node.loop;
+  if (node.newest && last_step_ && *node.newest <= *last_step_) sums.Add(node.behind);
+  return sums;
 }
 
 RankSums ProfilerReportFold::RanksOf(std::string_view node) const {
@@ -140,109 +176,82 @@ RankSums ProfilerReportFold::RanksOf(std::string_view node) const {
   for (const auto& [number, rank] : ranks_) {
     if (rank.node != node) continue;
     sums.steps.Add(rank.steps);
+    sums.gpu.Add(rank.gpu);
     ++sums.ranks;
   }
   return sums;
 }
 
 // The time is of GPUs where there are any, else of steps.
-ProfilerReportFold::Whole ProfilerReportFold::Divide() const {
-  Whole whole;
+void ProfilerReportFold::Divide(Diagnosis& diagnosis) const {
+  bool known = !ranks_.empty();
   for (const auto& [name, node] : nodes_) {
-    TimeByCause start = node.start.idle;
-    start[Cause::kBusy] = node.start.busy;
-    whole.budget.Add(start);
-    whole.budget.Add(GpuBudget(node.loop, RanksOf(name)));
+    const RankSums ranks = RanksOf(name);
+    diagnosis.budget.Add(GpuBudget(LoopOf(node), ranks));
+    known = known && (ranks.ranks == 0 || KnowsGpuClock(ranks));
   }
-  whole.gpus = whole.budget.Total() > 0;
-  if (whole.gpus) return whole;
-  const bool tells = TellsOfWaits();
+  for (const auto& [number, rank] : ranks_) diagnosis.steps.Add(rank.steps);
+  diagnosis.gpus = diagnosis.budget.Total() > 0;
+  diagnosis.gpu_clock = diagnosis.gpus && known;
+  if (diagnosis.gpus) return;
   for (const auto& [number, rank] : ranks_) {
     const auto node = nodes_.find(rank.node);
-    const HostSums& host = node == nodes_.end() ? HostSums() : node->second.loop;
-    whole.budget.Add(StepBudget(host, rank.steps, tells));
+    diagnosis.budget.Add(
+        StepBudget(node == nodes_.end() ? HostSums() : LoopOf(node->second), rank.steps));
   }
-  return whole;
 }
 
-std::string ProfilerReportFold::Describe(const Whole& whole,
-                                         const std::vector<Cause>& ranked) const {
-  const double total = whole.budget.Total();
-  const auto percent = [&](Cause cause) { return whole.budget[cause] / total * 100; };
-  std::string text =
-      Format("{} {:.1f} % of {}", whole.gpus ? "The GPUs were busy" : "The steps were computing",
-             percent(Cause::kBusy), TimeText(total, whole.gpus ? "GPU" : "rank"));
-  if (ranked.empty() || percent(ranked[0]) <= threshold_) {
-    return text + Format("; no cause took more than {:g} %: no bottleneck found.", threshold_);
+// Evaluations lie between the steps, and within the time from the first to the last of them.
+JobParts ProfilerReportFold::Parts() const {
+  JobParts parts;
+  const auto& first = start_.first_step_end();
+  if (!first || !last_step_ || !first_tick_) return parts;
+  for (const auto& [number, rank] : ranks_) {
+    parts.evaluation = std::max(parts.evaluation, rank.steps.evaluation());
   }
-  text += Format("; most was lost to {}, {:.1f} %", TextOf(ranked[0]).words, percent(ranked[0]));
-  if (ranked.size() > 1 && percent(ranked[1]) > threshold_) {
-    text += Format(", then to {}, {:.1f} %", TextOf(ranked[1]).words, percent(ranked[1]));
+  const auto between = [](Time from, Time to) { return std::max(to - from, Duration::zero()); };
+  parts.initialisation = between(*first_tick_, *first);
+  parts.training = between(*first, *last_step_);
+  parts.finalisation = between(*last_step_, *last_tick_);
+  parts.evaluation = std::min(parts.evaluation, parts.training);
+  parts.training -= parts.evaluation;
+  return parts;
+}
+
+std::vector<std::string> ProfilerReportFold::Missing(const Diagnosis& diagnosis) const {
+  std::vector<std::string> missing;
+  if (ranks_.empty()) missing.push_back("No training process has reported a step.");
+  if (diagnosis.gpus && !diagnosis.gpu_clock) {
+    missing.push_back(
+        "The GPU's own clock is not known for most steps: idle time is divided by what the host "
+        "did.");
   }
-  return text + ".";
-}
-
-std::int64_t ProfilerReportFold::Steps() const {
-  std::int64_t steps = 0;
-  for (const auto& [number, rank] : ranks_) steps += rank.steps.steps();
-  return steps;
-}
-
-// Whether any step reports a wait for data, as steps of a watched loader do.
-bool ProfilerReportFold::TellsOfWaits() const {
-  return std::ranges::any_of(ranks_, [](const auto& each) {
-    return each.second.steps.phase(Phase::kData) > Duration::zero();
-  });
-}
-
-Json ProfilerReportFold::Row(const Whole& whole, Cause cause) const {
-  const CauseText& text = TextOf(cause);
-  const double seconds = whole.budget[cause], share = seconds / whole.budget.Total();
-  Json row = {{"cause", text.name}, {"words", text.words}, {"seconds", seconds}, {"share", share}};
-  if (price_ > 0 && whole.gpus) row["cost"] = seconds / kHour * price_;
-  if (cause == Cause::kBusy) return row;
-  // Amdahl's law: without the cause the job would take the remaining time.
-  row["speed_up"] = share < 1 ? Json(1 / (1 - share)) : Json();
-  row["stage"] = text.stage == 0 ? Json() : Json(text.stage);
-  row["suspect"] = text.suspect.empty() ? Json() : Json(text.suspect);
-  row["advice"] = AdviceOf(cause, Steps() >= kLeastSteps && (whole.gpus || TellsOfWaits()));
-  row["rules"] = Json::array();
-  for (const std::string_view rule : Split(text.rules, ',')) {
-    if (!rule.empty()) row["rules"].push_back(rule);
-  }
-  return row;
-}
-
-Json ProfilerReportFold::Evidence(const Whole& whole, const std::vector<Cause>& ranked) const {
-  const std::int64_t steps = Steps();
-  Json rows = Json::array({Row(whole, Cause::kBusy)});
-  for (const Cause cause : ranked) rows.push_back(Row(whole, cause));
-  return {{"unit", whole.gpus ? "gpu_seconds" : "rank_seconds"},
-          {"total_seconds", whole.budget.Total()},
-          {"threshold", threshold_},
-          {"steps", steps},
-          {"ranks", ranks_.size()},
-          {"nodes", nodes_.size()},
-          {"confidence", steps >= kLeastSteps ? "steps seen" : "host only"},
-          {"budget", std::move(rows)}};
+  return missing;
 }
 
 Verdict ProfilerReportFold::Judge() const {
-  const Whole whole = Divide();
-  const double total = whole.budget.Total();
-  if (total <= 0) return Unknown("no GPU and no steps seen: there is no time to divide up");
-  if (total < kLeastSeconds) return Unknown(Format("{:.1f} of {:g} s seen", total, kLeastSeconds));
-  std::vector<Cause> ranked;
-  for (std::size_t i = 1; i < kCauses; ++i) {
-    if (whole.budget.seconds[i] > 0) ranked.push_back(static_cast<Cause>(i));
+  Diagnosis diagnosis;
+  Divide(diagnosis);
+  const double total = diagnosis.budget.Total();
+  const bool gpus = std::ranges::any_of(nodes_, [](const auto& each) { return each.second.gpus; });
+  if (total <= 0 && ranks_.empty() && !gpus) {
+    return Unknown("no GPU and no steps seen: there is no time to divide up");
   }
-  std::ranges::stable_sort(ranked, std::greater<>(),
-                           [&](Cause cause) { return whole.budget[cause]; });
+  if (total < kLeastSeconds)
+    return Unknown(
+        Format("{:.1f} of {:g} s seen after the start of the job", total, kLeastSeconds));
+  diagnosis.ranks = ranks_.size();
+  diagnosis.nodes = nodes_.size();
+  diagnosis.parts = Parts();
+  diagnosis.missing = Missing(diagnosis);
+  diagnosis.threshold = threshold_;
+  diagnosis.price = price_;
   Verdict verdict;
   verdict.kind = VerdictKind::kClear;
-  verdict.sentence = Describe(whole, ranked);
-  if (!ranked.empty()) verdict.severity = SeverityOfLoss(whole.budget[ranked[0]] / total);
-  verdict.evidence = Evidence(whole, ranked);
+  verdict.sentence = diagnosis.Sentence();
+  const std::vector<Cause> ranked = diagnosis.Ranked();
+  if (!ranked.empty()) verdict.severity = SeverityOfLoss(diagnosis.budget[ranked[0]] / total);
+  verdict.evidence = diagnosis.Evidence();
   return verdict;
 }
 

@@ -1,93 +1,121 @@
 #include "rules/signals/budget.h"
 
 #include <algorithm>
-#include <chrono>
-#include <numeric>
+#include <utility>
 
 namespace stepscope {
 namespace {
 
-constexpr CauseText kTexts[kCauses] = {
-    {"busy", "busy", 0, "", "", ""},
-    {"initialisation", "initialisation", 0, "",
-     "Keep what is built at the start (caches, compiled models, copies of the data) from one run "
-     "to the next, and start loading data while the model is built.",
-     "MaxInitializationTime"},
-    {"raw_data_input", "raw data input", 1, "data pipeline",
-     "Keep the data nearer to the GPUs, store it in fewer and larger files, read ahead, and use "
-     "more readers.",
-     "DataloaderBottleneck,IOBottleneck,NetworkBottleneck"},
-    {"preprocessing", "preprocessing", 2, "data pipeline",
-     "Use more data-loader workers, do what is the same each time once before the training, or "
-     "move "
-     "it to the GPU.",
-     "DataloaderBottleneck,CPUBottleneck,Dataloader"},
-    {"host_to_device", "copies to the GPU", 3, "data pipeline",
-     "Pin the loader's memory, copy without blocking, and copy the next batch while this one is "
-     "computed.",
-     ""},
-    {"framework_overhead", "framework overhead", 4, "framework overhead",
-     "The training thread cannot launch work as fast as the GPU does it: compile the model, fuse "
-     "small operations, use CUDA graphs, or raise the batch size.",
-     "FrameworkOverhead"},
-    {"under_use", "work that does not fill the GPU", 4, "model",
-     "Raise the batch size, use larger kernels, or use fewer or smaller GPUs.",
-     "LowGPUUtilization,BatchSize"},
-    {"communication", "communication", 5, "communication",
-     "Overlap it with the backward pass, send larger or fewer messages, compress gradients, and "
-     "look for the rank that arrives last.",
-     "CommunicationBottleneck,Straggler,LoadBalancing,NetworkBottleneck"},
-    {"device_to_host", "copies from the GPU", 6, "framework overhead",
-     "Read losses and metrics less often, and without waiting for them.", ""},
-    {"callbacks", "callbacks", 7, "framework overhead",
-     "Call them less often, or do their work on another thread or process.", "PeriodicStall"},
-    {"storage", "checkpoints and logs", 8, "data pipeline",
-     "Write checkpoints less often, on another thread, and to a fast disk first.",
-     "PeriodicStall,GrowingUpload"},
-    {"unknown", "unknown causes", 0, "", "Report the phases of the steps, so that it gets a name.",
-     "StalledTraining"},
-};
-// The advice for unexplained idle time, for a job that reports its phases.
+// The advice for unexplained time, for a job that reports its phases.
 constexpr std::string_view kUnexplained =
-    "Neither the phases of the steps nor the host explain it. If it is within the steps: results "
-    "that are copied from the GPU at each step (a loss that is read, metrics) look like this; only "
-    "operator traces will name them. If it is between them: look at what the training did when no "
-    "step ended.";
+    "Neither the phases of the steps nor the host explain it. If it is within the steps: look at "
+    "what the script does between the optimizer's step and the next batch, and give it a name with "
+    "stepscope.phase. If it is between them: look at what the training did when no step ended.";
 
 // The phases in which a step computes its model.
 constexpr Phase kComputing[] = {Phase::kForward, Phase::kLoss, Phase::kBackward, Phase::kOptimizer};
 constexpr std::pair<Phase, Cause> kStalls[] = {
-    {Phase::kTransfer, Cause::kToDevice},  {Phase::kCommunication, Cause::kCommunication},
-    {Phase::kCallback, Cause::kCallbacks}, {Phase::kCheckpoint, Cause::kStorage},
-    {Phase::kOther, Cause::kUnknown},
+    {Phase::kTransfer, Cause::kToDevice},       {Phase::kCommunication, Cause::kCommunication},
+    {Phase::kCallback, Cause::kCallbacks},      {Phase::kCheckpoint, Cause::kStorage},
+    {Phase::kOther, Cause::kUnknown},           {Phase::kSync, Cause::kSynchronisation},
+    {Phase::kDeviceToHost, Cause::kFromDevice},
 };
+constexpr double kMostKnown = 0.8;      // of the step time, for a clock to be believed
+constexpr double kThreadWorks = 0.3;    // of the time that no phase names
+constexpr double kLeastUnnamed = 0.05;  // of the step time, to be called copies
+constexpr double kSentFast = 1e3;  // megabytes a second: something large is copied from the GPU
+constexpr double kCoresFull = 85;  // % of all cores: whoever is slow may be waiting for one
+constexpr double kLaunchThread = 0.35;  // of a core, where the GPU is what takes the time
 
-double Seconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
+double NamedSeconds(const StepSums& steps) {
+  double named = 0;
+  for (std::size_t i = 0; i < kPhaseCount; ++i)
+    named += ToSeconds(steps.phase(static_cast<Phase>(i)));
+  return named;
 }
 
-// The part of waits for data that was raw input; where the host was not busy at all, the training
-// waited for something on another machine.
-double InputPart(const TimeByCause& shown) {
-  const double input = shown[Cause::kRawInput] + shown[Cause::kStorage];
-  const double both = input + shown[Cause::kPreprocessing] + shown[Cause::kFrameworkOverhead];
-  return both <= 0 ? 1 : input / both;
+double ComputedSeconds(const StepSums& steps) {
+  double computed = 0;
+  for (const Phase phase : kComputing) computed += ToSeconds(steps.phase(phase));
+  return computed;
 }
 
-TimeByCause Scaled(TimeByCause budget, double factor) {
-  for (double& seconds : budget.seconds) seconds *= factor;
-  return budget;
+// The part of a stretch of the steps in which the training thread computed, from its CPU time in
+// all of the step time: between what is left when it computed in the remainder of the steps too
+// (`elsewhere` of a core), and all of it.
+double ThreadPart(const HostSums& host, double stretch, double wall, double elsewhere) {
+  if (stretch <= 0 || !host.thread_percent.known()) return 0;
+  const double computed = std::min(1.0, host.thread_percent.Value() / 100) * wall;
+  const double least = std::clamp((computed - elsewhere * (wall - stretch)) / stretch, 0.0, 1.0);
+  return elsewhere < 1 ? least : (least + std::min(1.0, computed / stretch)) / 2;
+}
+
+// The part of waits for data that was preprocessing: loaders, or the training thread where there
+// are none, that computed. Where it is not known whether there are any: by what the host showed,
+// too; where it was not busy at all, the training waited for something on another machine.
+double PreprocessingPart(const HostSums& host, const StepSums& steps, double elsewhere) {
+  if (host.loader_percent.known()) {
+    const bool full = host.cpu_percent.Value() > kCoresFull;
+    const double computed = std::min(1.0, host.loader_percent.Value() / 100);
+    return full && computed > 0.2 ? std::max(computed, 0.75) : computed;
+  }
+  const double thread =
+      ThreadPart(host, ToSeconds(steps.phase(Phase::kData)), ToSeconds(steps.wall()), elsewhere);
+  if (host.loaders.known()) return thread;
+  const double input = host.host[Cause::kRawInput] + host.host[Cause::kStorage];
+  const double both =
+      input + host.host[Cause::kPreprocessing] + host.host[Cause::kFrameworkOverhead];
+  return std::max(thread, both <= 0 ? 0 : 1 - input / both);
+}
+
+void DivideData(double preprocessing, TimeByCause& stalls) {
+  const double data = stalls[Cause::kRawInput];
+  stalls[Cause::kPreprocessing] += data * preprocessing;
+  stalls[Cause::kRawInput] = data * (1 - preprocessing);
+}
+
+// The cause of time that no phase of a step names, or only as "other", on a node with GPUs.
+Cause UnnamedCause(const HostSums& host, double unnamed, double wall) {
+  const double sent = host.sent_megabytes.Value() * wall / std::max(unnamed, 1e-9);
+  if (sent > kSentFast && unnamed > kLeastUnnamed * wall) return Cause::kFromDevice;
+  const bool works = ThreadPart(host, unnamed, wall, kLaunchThread) > kThreadWorks;
+  return works ? Cause::kCallbacks : Cause::kUnknown;
 }
 
 // Times in which steps stalled, in seconds. Phases that overlap count for no more than the steps.
-TimeByCause StallsOf(const StepSums& steps, const TimeByCause& shown) {
-  const double data = Seconds(steps.phase(Phase::kData)), input = InputPart(shown);
+TimeByCause PhaseStalls(const StepSums& steps) {
   TimeByCause stalls;
-  stalls[Cause::kRawInput] = data * input;
-  stalls[Cause::kPreprocessing] = data * (1 - input);
-  for (const auto& [phase, cause] : kStalls) stalls[cause] += Seconds(steps.phase(phase));
-  const double most = Seconds(steps.wall()), all = stalls.Total();
-  return all > most ? Scaled(stalls, most / all) : stalls;
+  stalls[Cause::kRawInput] = ToSeconds(steps.phase(Phase::kData));
+  for (const auto& [phase, cause] : kStalls) stalls[cause] += ToSeconds(steps.phase(phase));
+  const double most = ToSeconds(steps.wall()), all = stalls.Total();
+  return all > most ? stalls.Scaled(most / all) : stalls;
+}
+
+// In seconds of ranks, on a node with GPUs.
+TimeByCause StallsOf(const HostSums& host, const RankSums& ranks) {
+  const double wall = ToSeconds(ranks.steps.wall());
+  TimeByCause stalls;
+  double unnamed = 0;
+  if (KnowsGpuClock(ranks)) {
+    stalls = ranks.gpu.idle.Scaled(wall / ToSeconds(ranks.gpu.steps.wall()));
+    const StepSums& known = ranks.gpu.steps;
+    const double named = ToSeconds(known.phase(Phase::kCallback));
+    const double outside = std::max(0.0, ToSeconds(known.wall()) - NamedSeconds(known));
+    unnamed = outside <= 0 ? 0 : stalls[Cause::kCallbacks] * outside / (outside + named);
+    stalls[Cause::kCallbacks] -= unnamed;
+    unnamed += std::exchange(stalls[Cause::kUnknown], 0);
+    stalls[Cause::kToDevice] =
+        std::max(stalls[Cause::kToDevice], ToSeconds(ranks.steps.phase(Phase::kTransfer)));
+  } else {
+    stalls = PhaseStalls(ranks.steps);
+    unnamed = std::exchange(stalls[Cause::kUnknown], 0);
+    // Whoever names a backward pass watches the whole step.
+    if (ranks.steps.phase(Phase::kBackward) > Duration::zero())
+      unnamed += std::max(0.0, wall - NamedSeconds(ranks.steps));
+  }
+  DivideData(PreprocessingPart(host, ranks.steps, kLaunchThread), stalls);
+  if (unnamed > 0) stalls[UnnamedCause(host, unnamed, wall)] += unnamed;
+  return stalls;
 }
 
 // Idle time while the model computed: only causes that are in the computing itself.
@@ -97,59 +125,68 @@ TimeByCause OfComputing(const TimeByCause& idle, double seconds) {
     computing[cause] = idle[cause];
   }
   const double sum = computing.Total();
-  if (sum > 0) return Scaled(computing, seconds / sum);
+  if (sum > 0) return computing.Scaled(seconds / sum);
   computing[Cause::kUnknown] = seconds;
   return computing;
 }
 
-}  // namespace
-
-const CauseText& TextOf(Cause cause) {
-  return kTexts[static_cast<std::size_t>(cause)];
+// The part of the ranks' time that `seconds` of them were.
+double PartOf(double seconds, double rank_s) {
+  return rank_s > 0 ? std::clamp(seconds / rank_s, 0.0, 1.0) : 0;
 }
+
+}  // namespace
 
 std::string_view AdviceOf(Cause cause, bool steps_told) {
   return cause == Cause::kUnknown && steps_told ? kUnexplained : TextOf(cause).advice;
 }
 
-double TimeByCause::Total() const {
-  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
-}
-
-void TimeByCause::Add(const TimeByCause& other) {
-  for (std::size_t i = 0; i < kCauses; ++i) seconds[i] += other.seconds[i];
+bool KnowsGpuClock(const RankSums& ranks) {
+  const double known = ToSeconds(ranks.gpu.steps.wall());
+  return known > 0 && known >= kMostKnown * ToSeconds(ranks.steps.wall());
 }
 
 TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks) {
-  const double idle = host.idle.Total();
-  const double wall_s = Seconds(ranks.steps.wall());
-  const double rank_s = host.host.Total() * static_cast<double>(ranks.ranks);
+  const double total = host.busy + host.idle.Total();
+  const double wall_s = ToSeconds(ranks.steps.wall());
+  const double evaluated_s = ToSeconds(ranks.steps.evaluation());
   TimeByCause budget = host.idle;
-  if (wall_s > 0 && rank_s > 0) {
-    const double in_steps = std::min(1.0, wall_s / rank_s);
-    const double gpu_s_per_rank_s = (host.busy + idle) / std::max(rank_s, wall_s);
-    const TimeByCause stalls = Scaled(StallsOf(ranks.steps, host.idle), gpu_s_per_rank_s);
-    const double stalled = std::min(stalls.Total(), idle), left = idle - stalled;
-    // Without knowing when the GPUs were idle, idle time goes to the time outside of steps first:
-    // steps that keep the GPU busy are not to blame for the time between them.
-    const double outside = std::min(left, (host.busy + idle) * (1 - in_steps));
-    budget = stalled > 0 ? Scaled(stalls, stalled / stalls.Total()) : TimeByCause();
-    budget.Add(OfComputing(host.idle, left - outside));
-    if (idle > 0) budget.Add(Scaled(host.idle, outside / idle));
-  }
   budget[Cause::kBusy] = host.busy;
+  if (wall_s <= 0 || host.host.Total() <= 0) return budget;
+  const double rank_s =
+      std::max(host.host.Total() * static_cast<double>(ranks.ranks), wall_s + evaluated_s);
+  const double evaluated = total * PartOf(evaluated_s, rank_s);
+  const double left_part = 1 - PartOf(evaluated_s, rank_s);
+  TimeByCause stalls = StallsOf(host, ranks).Scaled(total / rank_s);
+  double idle = host.idle.Total() * left_part;
+  // A GPU that its own clock saw idle was not busy, whatever its driver counted.
+  if (KnowsGpuClock(ranks)) idle = std::clamp(stalls.Total(), idle, total * left_part);
+  const double stalled = std::min(stalls.Total(), idle), left = idle - stalled;
+  // Without knowing when the GPUs were idle, idle time goes to the time outside of steps first:
+  // steps that keep the GPU busy are not to blame for the time between them.
+  const double outside = std::min(left, total * (1 - PartOf(wall_s + evaluated_s, rank_s)));
+  budget = stalled > 0 ? stalls.Scaled(stalled / stalls.Total()) : TimeByCause();
+  budget.Add(OfComputing(host.idle, left - outside));
+  if (host.idle.Total() > 0)
+    budget.Add(host.idle.Scaled(outside / host.idle.Total()));
+  else
+    budget[Cause::kUnknown] += outside;
+  budget[Cause::kEvaluation] += evaluated;
+  budget[Cause::kBusy] = total - evaluated - idle;
   return budget;
 }
 
-// A training that never reports waits for data may well have waited: then only the phases that it
-// calls computing count as computing.
-TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool tells_of_waits) {
-  TimeByCause budget = StallsOf(steps, host.host);
-  const double rest = std::max(0.0, Seconds(steps.wall()) - budget.Total());
-  double named = 0;
-  for (const Phase phase : kComputing) named += Seconds(steps.phase(phase));
-  budget[Cause::kBusy] = tells_of_waits ? rest : std::min(rest, named);
-  budget[Cause::kUnknown] += rest - budget[Cause::kBusy];
+TimeByCause StepBudget(const HostSums& host, const StepSums& steps) {
+  TimeByCause budget = PhaseStalls(steps);
+  DivideData(PreprocessingPart(host, steps, 1), budget);
+  const double rest = std::max(0.0, ToSeconds(steps.wall()) - budget.Total());
+  const double computed = std::min(rest, ComputedSeconds(steps));
+  // Steps that a quota stops compute for so much longer.
+  const double throttled = computed * std::min(1.0, host.throttled_percent.Value() / 100);
+  budget[Cause::kBusy] = computed - throttled;
+  budget[Cause::kThrottled] = throttled;
+  budget[Cause::kUnknown] += rest - computed;
+  budget[Cause::kEvaluation] = ToSeconds(steps.evaluation());
   return budget;
 }
 

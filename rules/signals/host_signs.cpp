@@ -16,6 +16,12 @@ enum Sign : std::size_t {
   kReceive,
   kLink,
   kThread,
+  kProcess,
+  kLoaders,
+  kLoadersCpu,
+  kNodeCpu,
+  kSent,
+  kThrottled,
 };
 constexpr std::string_view kNames[] = {
     // in the order of Sign
@@ -29,11 +35,27 @@ constexpr std::string_view kNames[] = {
     "network_receive_bytes_per_second",
     "network_link_bytes_per_second",
     "process_thread_cpu_percent",
+    "process_cpu_percent",
+    "process_loaders",
+    "process_loaders_cpu_percent",
+    "node_cpu_percent",
+    "gpu_pcie_send_bytes_per_second",
+    "cgroup_throttled_percent",
 };
 // From here on the host shows that it works, or waits, at its limit.
 constexpr double kCoreBusy = 90, kCoreWaits = 50, kNodeWaits = 20, kDiskBusy = 80, kLinkFull = 0.9;
+// A main thread below it launches nothing, whatever its process does besides.
+constexpr double kLaunchesAtAll = 25;
 // Below this a GPU does nothing at all.
 constexpr double kGpuAsleep = 1;
+
+// Calls use(value) for each series of the metric that has a sample in the row.
+template <typename Use>
+void ForEachSample(const std::vector<const Column*>& columns, std::size_t row, Use&& use) {
+  for (const Column* column : columns) {
+    if (column->Has(row)) use(column->At(row));
+  }
+}
 
 }  // namespace
 
@@ -42,12 +64,25 @@ std::span<const std::string_view> HostSigns::Metrics() {
   return kNames;
 }
 
+// Gives each process the series of its loaders, which is of the same device.
+void HostSigns::PairLoaders(const TickView& ticks) {
+  for (std::size_t i = 0; i < ticks.series.size(); ++i) {
+    if (ticks.series[i].metric != kNames[kLoadersCpu]) continue;
+    for (Process& process : processes_) {
+      const auto at = static_cast<std::size_t>(process.cpu - ticks.columns.data());
+      if (ticks.series[at].device == ticks.series[i].device) process.loaders = &ticks.columns[i];
+    }
+  }
+}
+
 HostSigns::HostSigns(const TickView& ticks) {
   for (std::size_t i = 0; i < ticks.series.size(); ++i) {
     const auto name = std::ranges::find(kNames, ticks.series[i].metric);
     if (name == std::end(kNames)) continue;
     of_[static_cast<std::size_t>(name - kNames)].push_back(&ticks.columns[i]);
+    if (*name == kNames[kProcess]) processes_.push_back({&ticks.columns[i], nullptr});
   }
+  PairLoaders(ticks);
 }
 
 double HostSigns::Highest(std::size_t metric, std::size_t row) const {
@@ -63,16 +98,45 @@ bool HostSigns::HasThread(std::size_t row) const {
                              [row](const Column* thread) { return thread->Has(row); });
 }
 
-Cause HostSigns::Shown(std::size_t row, double& link, double busy_thread) const {
+void HostSigns::KeepSeldom(std::size_t row, HostSeldom& seldom) const {
+  seldom.link = std::max(seldom.link, Highest(kLink, row));
+  double highest = -1;
+  for (const Process& process : processes_) {
+    if (!process.cpu->Has(row)) continue;
+    const bool loads = process.loaders != nullptr && process.loaders->Has(row);
+    highest = std::max(highest, process.cpu->At(row) - (loads ? process.loaders->At(row) : 0));
+  }
+  if (highest >= 0) seldom.process_cpu = highest;
+}
+
+void HostSigns::AddMeans(std::size_t row, HostSums& sums) const {
+  const auto add = [&](Sign sign, SampleMean& mean) {
+    ForEachSample(of_[sign], row, [&](double value) { mean.Add(value); });
+  };
+  add(kThread, sums.thread_percent);
+  add(kNodeCpu, sums.cpu_percent);
+  ForEachSample(of_[kSent], row, [&](double bytes) { sums.sent_megabytes.Add(bytes / 1e6); });
+  add(kThrottled, sums.throttled_percent);
+  double loaders = 0, cpu = 0;
+  ForEachSample(of_[kLoaders], row, [&](double value) { loaders += value; });
+  ForEachSample(of_[kLoadersCpu], row, [&](double value) { cpu += value; });
+  if (!of_[kLoaders].empty() && of_[kLoaders].front()->Has(row)) sums.loaders.Add(loaders);
+  if (loaders >= 1) sums.loader_percent.Add(cpu / loaders);
+}
+
+Cause HostSigns::Shown(std::size_t row, HostSeldom& seldom, double busy_thread) const {
   const auto highest = [&](Sign sign) { return Highest(sign, row); };
-  link = std::max(link, highest(kLink));
+  KeepSeldom(row, seldom);
   const bool waits = highest(kNodeWait) > kNodeWaits || highest(kCoreWait) > kCoreWaits ||
                      highest(kDisk) > kDiskBusy;
-  const bool full = link > 0 && highest(kReceive) > kLinkFull * link;
+  const bool full = seldom.link > 0 && highest(kReceive) > kLinkFull * seldom.link;
   if (full || (waits && highest(kRead) >= highest(kWrite))) return Cause::kRawInput;
   if (waits) return Cause::kStorage;
   const bool awake = highest(kGpu) > kGpuAsleep;
-  if (awake && highest(kThread) > busy_thread) return Cause::kFrameworkOverhead;
+  const bool launching =
+      highest(kThread) > busy_thread ||
+      (HasThread(row) && highest(kThread) > kLaunchesAtAll && seldom.process_cpu > busy_thread);
+  if (awake && launching) return Cause::kFrameworkOverhead;
   if (highest(kCore) > kCoreBusy) return Cause::kPreprocessing;
   return awake ? Cause::kUnderUse : Cause::kUnknown;
 }

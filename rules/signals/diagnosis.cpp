@@ -1,0 +1,120 @@
+#include "rules/signals/diagnosis.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "core/base/text.h"
+#include "rules/signals/budget.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::int64_t kLeastSteps = 20;  // fewer say little
+constexpr double kHour = 3600;
+// A wait of the host is told beside what of it reached the GPU where it is at least so much of a
+// step, and at most half of it did.
+constexpr double kLargeWait = 10, kReached = 0.5;
+
+// "12 GPU seconds", "3.42 GPU hours".
+std::string TimeText(double seconds, std::string_view of) {
+  return seconds < kHour ? Format("{:.0f} {} seconds", seconds, of)
+                         : Format("{:.2f} {} hours", seconds / kHour, of);
+}
+
+}  // namespace
+
+std::vector<Cause> Diagnosis::Ranked() const {
+  std::vector<Cause> ranked;
+  for (std::size_t i = 1; i < kCauses; ++i) {
+    if (budget.seconds[i] > 0) ranked.push_back(static_cast<Cause>(i));
+  }
+  std::ranges::stable_sort(ranked, std::greater<>(), [this](Cause cause) { return budget[cause]; });
+  return ranked;
+}
+
+bool Diagnosis::StepsSeen() const {
+  return steps.steps() >= kLeastSteps;
+}
+
+double Diagnosis::Percent(Cause cause) const {
+  return budget[cause] / budget.Total() * 100;
+}
+
+std::string Diagnosis::Named(Cause cause) const {
+  const bool known = cause == Cause::kLateRank && !late.empty();
+  return Format("{}, {:.1f} %", known ? late : std::string(TextOf(cause).words), Percent(cause));
+}
+
+// The host may wait while the GPU still works through its queue.
+std::string Diagnosis::WaitsThatCostNothing() const {
+  const double waits = steps.Share(Phase::kData) * 100;
+  const double lost = Percent(Cause::kRawInput) + Percent(Cause::kPreprocessing);
+  if (!gpus || waits < kLargeWait || lost > waits * kReached) return "";
+  return Format(
+      " The host waits {:.1f} % of the step time for data, but the GPUs idle only {:.1f} % for it.",
+      waits, lost);
+}
+
+std::string Diagnosis::Sentence() const {
+  const std::vector<Cause> ranked = Ranked();
+  std::string text =
+      Format("{} {:.1f} % of {}", gpus ? "The GPUs were busy" : "The steps were computing",
+             Percent(Cause::kBusy), TimeText(budget.Total(), gpus ? "GPU" : "rank"));
+  if (ranked.empty() || Percent(ranked[0]) <= threshold) {
+    text += Format("; no cause took more than {:g} %: no bottleneck found.", threshold);
+    return text + WaitsThatCostNothing();
+  }
+  text += Format("; most was lost to {}", Named(ranked[0]));
+  if (ranked.size() > 1 && Percent(ranked[1]) > threshold) {
+    text += Format(", then to {}", Named(ranked[1]));
+  }
+  return text + "." + WaitsThatCostNothing();
+}
+
+// The share of the step time that some phase names.
+double Diagnosis::NamedShare() const {
+  double share = 0;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) share += steps.Share(static_cast<Phase>(i));
+  return std::min(share, 1.0);
+}
+
+Json Diagnosis::Row(Cause cause) const {
+  const CauseText& text = TextOf(cause);
+  const double seconds = budget[cause], share = seconds / budget.Total();
+  Json row = {{"cause", text.name}, {"words", text.words}, {"seconds", seconds}, {"share", share}};
+  if (price > 0 && gpus) row["cost"] = seconds / kHour * price;
+  if (cause == Cause::kBusy) return row;
+  // Amdahl's law: without the cause the training would take the remaining time.
+  row["speed_up"] = share < 1 ? Json(1 / (1 - share)) : Json();
+  row["stage"] = text.stage == 0 ? Json() : Json(text.stage);
+  row["suspect"] = text.suspect.empty() ? Json() : Json(text.suspect);
+  row["advice"] = AdviceOf(cause, StepsSeen() && NamedShare() > 0);
+  row["rules"] = Json::array();
+  for (const std::string_view rule : Split(text.rules, ',')) {
+    if (!rule.empty()) row["rules"].push_back(rule);
+  }
+  return row;
+}
+
+Json Diagnosis::Evidence() const {
+  Json rows = Json::array({Row(Cause::kBusy)});
+  for (const Cause cause : Ranked()) rows.push_back(Row(cause));
+  Json evidence = {{"unit", gpus ? "gpu_seconds" : "rank_seconds"},
+                   {"total_seconds", budget.Total()},
+                   {"threshold", threshold},
+                   {"steps", steps.steps()},
+                   {"ranks", ranks},
+                   {"nodes", nodes},
+                   {"confidence", StepsSeen() ? "steps seen" : "host only"},
+                   {"clock", gpu_clock ? "gpu" : "host"},
+                   {"named_share", StepsSeen() ? Json(NamedShare()) : Json()},
+                   {"missing", missing},
+                   {"budget", std::move(rows)}};
+  evidence["parts"] = {{"initialisation", ToSeconds(parts.initialisation)},
+                       {"training", ToSeconds(parts.training)},
+                       {"evaluation", ToSeconds(parts.evaluation)},
+                       {"finalisation", ToSeconds(parts.finalisation)}};
+  return evidence;
+}
+
+}  // namespace stepscope

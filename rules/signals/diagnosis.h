@@ -1,0 +1,49 @@
+#pragma once
+
+// The sentence and the evidence that say where the time of a job went.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/time.h"
+#include "rules/signals/causes.h"
+#include "rules/signals/step_sums.h"
+
+namespace stepscope {
+
+// The phases of a job, one after the other; evaluations lie within its training.
+struct JobParts {
+  Duration initialisation{}, training{}, evaluation{}, finalisation{};
+};
+
+// What is known of a job's time.
+struct Diagnosis {
+  TimeByCause budget;  // of the training, with its evaluations
+  bool gpus = false;   // the time is of GPUs, not of steps
+  bool gpu_clock = false;
+  StepSums steps;  // of all ranks
+  std::size_t ranks = 0, nodes = 0;
+  JobParts parts;
+  std::vector<std::string> missing;  // what is not seen, a sentence each
+  std::string late;                  // who is late, and with what; "" for nobody
+
+  double threshold = 10;  // % of the time from which a cause is named
+  double price = 0;       // of an hour of a GPU
+
+  // The causes that took time, the largest first.
+  std::vector<Cause> Ranked() const;
+  bool StepsSeen() const;
+  std::string Sentence() const;
+  Json Evidence() const;
+
+ private:
+  double Percent(Cause cause) const;
+  std::string Named(Cause cause) const;
+  std::string WaitsThatCostNothing() const;
+  double NamedShare() const;
+  Json Row(Cause cause) const;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,72 @@
+#pragma once
+
+// What the ticks of a node showed of its host, summed up.
+
+#include <cmath>
+
+#include "rules/signals/causes.h"
+
+namespace stepscope {
+
+// Rounds to a multiple of 2^-10, so that sums of such values are exact and do not depend on the
+// order of adding.
+inline double Coarse(double value) {
+  return std::nearbyint(value * 1024) / 1024;
+}
+
+// The mean of the samples of a series, or of one figure for each tick.
+struct SampleMean {
+  double sum = 0, count = 0;
+
+  void Add(double value) { sum += Coarse(value), ++count; }
+  void Add(const SampleMean& other) { sum += other.sum, count += other.count; }
+  bool known() const { return count > 0; }
+  double Value() const { return known() ? sum / count : 0; }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("sum", sum);
+    state("count", count);
+  }
+};
+
+// Sums over ticks of a node: GPU-seconds in which its GPUs were busy, and GPU-seconds in which they
+// idled, by the cause that the host showed in the same ticks. `host` counts ticks by the cause that
+// the host showed, whether the GPUs idled or not.
+struct HostSums {
+  double busy = 0;
+  TimeByCause idle, host;
+  SampleMean thread_percent;     // CPU of the training threads, each
+  SampleMean loaders;            // processes that load data
+  SampleMean loader_percent;     // their CPU, each
+  SampleMean cpu_percent;        // CPU of the node, all cores
+  SampleMean sent_megabytes;     // a second, from a GPU over PCIe
+  SampleMean throttled_percent;  // periods in which a CPU quota stopped the container
+
+  void Add(const HostSums& other) {
+    busy += other.busy;
+    idle.Add(other.idle);
+    host.Add(other.host);
+    thread_percent.Add(other.thread_percent);
+    loaders.Add(other.loaders);
+    loader_percent.Add(other.loader_percent);
+    cpu_percent.Add(other.cpu_percent);
+    sent_megabytes.Add(other.sent_megabytes);
+    throttled_percent.Add(other.throttled_percent);
+  }
+
+  template <typename State>
+  void Fields(State& state) {
+    state("busy", busy);
+    state("idle", idle);
+    state("host", host);
+    state("thread", thread_percent);
+    state("loaders", loaders);
+    state("loader", loader_percent);
+    state("cpu", cpu_percent);
+    state("sent", sent_megabytes);
+    state("throttled", throttled_percent);
+  }
+};
+
+}  // namespace stepscope
