@@ -42,11 +42,11 @@ def wait_for(condition, seconds, fault):
         time.sleep(PAUSE)
 
 
-def start_service(children, programs, folder):
+def start_service(children, programs, folder, *options):
     """A service on a free port of loopback, whose data lies in `folder`."""
     address, log_path = free_address(), folder / "server.log"
     with open(log_path, "wb") as log:
-        service = children.start([programs / "stepscope-server", "--listen", address, "--data-dir", folder / "data"], log)
+        service = children.start([programs / "stepscope-server", "--listen", address, "--data-dir", folder / "data", *options], log)
     client = Client(f"http://{address}")
     wait_for(
         lambda: client.ready() or service.poll() is not None,

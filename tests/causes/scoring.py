@@ -1,0 +1,62 @@
+"""The rows that are printed, and the share that is right."""
+
+from tests.causes.table import NONE, PENDING, RIGHT
+
+LEAST_RIGHT = 0.95
+LEAST_COUNTED = 0.8  # share of those that ran: else the machine was too busy to say anything
+COLUMNS = ("training", "truth", "said first", "right")
+
+
+def percent(share):
+    return "" if share is None else f" {100 * share:.1f} %"
+
+
+def cells(row):
+    right = "yes" if row["right"] else "no" if row["counted"] else "-"
+    said = (row["said"] or "no cause") + percent(row["said_share"] or None) if row["judged"] else "-"
+    return f"{row['kind']}/{row['name']}", row["truth"] + percent(row["truth_share"]), said, right
+
+
+def table(rows):
+    """Lines of a table in Markdown, which is read in a terminal as well."""
+    lines = [COLUMNS, *map(cells, rows)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(COLUMNS))]
+    laid = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines]
+    return [laid[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *laid[1:]]
+
+
+def is_healthy(row):
+    return RIGHT[row["truth"]].causes == {NONE}
+
+
+def known(row):
+    return f"{row['kind']}/{row['name']}" in PENDING
+
+
+def share(rows):
+    return sum(row["right"] for row in rows) / len(rows) if rows else 0.0
+
+
+def summary(rows):
+    """"57 of 60 right (95.0 %); healthy: 14 of 14 without a cause"."""
+    counted = [row for row in rows if row["counted"]]
+    healthy = [row for row in counted if is_healthy(row)]
+    named = sum(row["said"] != NONE for row in healthy)
+    text = f"{sum(row['right'] for row in counted)} of {len(counted)} right ({100 * share(counted):.1f} %)"
+    text += f"; nothing to find: {len(healthy) - named} of {len(healthy)} without a cause"
+    return text + (f"; {len(rows) - len(counted)} not counted" if len(counted) < len(rows) else "")
+
+
+def faults(rows, short):
+    """Why the run has failed; empty when it has not."""
+    counted = [row for row in rows if row["counted"]]
+    found = [f"{row['name']}: {row['reason']}" for row in rows if row["failed"]]
+    found += [f"{row['name']} contradicts itself: {each}" for row in rows for each in row["contradictions"] if not known(row)]
+    ran = [row for row in rows if row["judged"]]
+    if len([row for row in ran if row["counted"]]) < LEAST_COUNTED * len(ran):
+        found.append("too many trainings were not what they are built for: this machine is too busy")
+    if short:
+        return found + [f"{row['name']}: {row['reason']}" for row in counted if not row["right"] and not known(row)]
+    if counted and share(counted) < LEAST_RIGHT:
+        found.append(f"fewer than {LEAST_RIGHT:.0%} are right")
+    return found + [f"{row['name']} has nothing to find, but {row['said']} is named" for row in counted if is_healthy(row) and row["said"] != NONE]
