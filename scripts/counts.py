@@ -1,5 +1,6 @@
 """How many tests passed, failed and were skipped, read from what the test programs write."""
 
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
@@ -65,4 +66,18 @@ def from_node(text):
             counts.skipped += int(number)
     if counts.failed:
         counts.failures = list(dict.fromkeys(_NODE_FAILED.findall(text))) or ["(no name in the output)"]
+    return counts
+
+
+def from_verdicts(text):
+    """The lines of JSON of scripts/verdicts. An answer that is known to be wrong, or is not counted, counts as skipped."""
+    counts = Counts()
+    for row in map(json.loads, text.splitlines()):
+        name = f"{row['kind']}/{row['name']}"
+        if row["pending"] or not (row["counted"] or row["failed"]):
+            counts.skipped += 1
+        elif row["right"] and not row["contradictions"]:
+            counts.passed += 1
+        else:
+            counts.fail(f"{name}: {'; '.join([row['reason'], *row['contradictions']]).strip('; ')}")
     return counts

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from building import ROOT, Failed, build, last_line, npm_packages, run, tail
-from counts import Counts, from_junit, from_node
+from counts import Counts, from_junit, from_node, from_verdicts
 from fuzzing import suite as fuzz_suite
 from processes import Children, Stopped, ignore_signals, stop_on_signals
 
@@ -185,6 +185,15 @@ class Suites:
         self.npm_packages("tests/browser")  # a test opens the page in a browser
         return self.pytest("e2e", "tests/e2e")
 
+    def verdicts(self):
+        """What is said of trainings whose bottleneck is known, and how it is judged."""
+        counts = self.pytest("verdicts", "tests/causes")
+        told = self.folder / "verdicts.jsonl"
+        command = [ROOT / ".venv/bin/python", "scripts/verdicts.py", "--short", "--programs", self.programs, "--json", told]
+        code, log = self.run_program(command, "verdicts_short")
+        counts.add(self.checked("verdicts_short", code, log, lambda: from_verdicts(told.read_text())))
+        return counts
+
     def fault(self):
         return self.pytest("fault", "tests/fault")
 
@@ -213,7 +222,7 @@ class Suites:
 
 
 # The long ones first, so that the last lane does not work alone.
-ALL = ("lint", "e2e", "cpp", "fault", "torch", "browser", "python", "analysis", "package", "torch_modern", "contract", "web", "fuzz")
+ALL = ("lint", "e2e", "cpp", "fault", "torch", "verdicts", "browser", "python", "analysis", "package", "torch_modern", "contract", "web", "fuzz")
 LINT = ("layers", "lint", "suites", "python_imports", "sql_rules", "sql_refused", "traps_page")  # of tests/
 WITHOUT_BUILD = ("lint", "web")
 WITH_SANITIZER = ("cpp", "python", "contract", "e2e", "fault")

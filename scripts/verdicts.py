@@ -26,7 +26,6 @@ from tests.causes.verdict import judge, lost_share, read  # noqa: E402
 PROGRAMS = ["stepscope-server", "stepscope-agent", "stepscope-scenario"]
 PYTHONS = (ROOT / ".venv/bin/python", "/usr/bin/python3", sys.executable)
 SAY_EVERY = 15
-SHORT_SECONDS = 13  # 10 s of steps are needed, and 20 steps
 
 
 def say(line=""):
@@ -40,29 +39,31 @@ def has_torch(python):
         return False
 
 
-def python_words(given):
-    """The words that start a Python with PyTorch."""
-    if given:
-        return shlex.split(given)
-    found = next((python for python in PYTHONS if has_torch(python)), None)
-    if not found:
+def python_words(options):
+    """The words that start a Python with PyTorch; none where there is none, and nobody asked for real trainings."""
+    if options.python:
+        return shlex.split(options.python)
+    if found := next((python for python in PYTHONS if has_torch(python)), None):
+        return [str(found)]
+    if options.kind:
         raise Failed("no Python here has PyTorch: name one with --python")
-    return [str(found)]
+    say("verdicts: no Python here has PyTorch: real trainings are left out")
+    return []
 
 
-def cases_of(options, python):
-    """(cases, version of PyTorch): all that the options want."""
-    found, torch = [], ""
-    if "real" in options.kind:
+def cases_of(options):
+    """(cases that the options want, words that start Python, version of its PyTorch)."""
+    kinds, python, found, torch = options.kind or playing.KINDS, [], [], ""
+    if "real" in kinds and (python := python_words(options)):
         found, torch = playing.real_cases(python)
-    if "recordings" in options.kind and options.recordings:
+    if "recordings" in kinds and options.recordings:
         found += playing.recorded_cases(options.recordings)
-    if "scenarios" in options.kind:
+    if "scenarios" in kinds:
         found += playing.scenario_cases()
     found = playing.chosen(found, options.only, options.short)
     if not found:
         raise Failed("nothing fits --kind and --only")
-    return found, torch
+    return found, python, torch
 
 
 def truth_share(case, measured):
@@ -150,8 +151,7 @@ def list_all(cases):
 
 def prove(options, children, folder):
     """The exit code."""
-    python = python_words(options.python) if "real" in options.kind else []
-    cases, torch = cases_of(options, python)
+    cases, python, torch = cases_of(options)
     if options.list:
         return list_all(cases)
     programs = options.programs.resolve() if options.programs else build(children, "release", PROGRAMS, folder, say)
@@ -160,7 +160,7 @@ def prove(options, children, folder):
     setting = playing.Setting(programs, client, children, folder, python, options.seconds)
     rows = play_all(setting, cases, options.jobs)
     if options.json:
-        options.json.write_text("".join(json.dumps({**row, "torch": torch}) + "\n" for row in rows))
+        options.json.write_text("".join(json.dumps({**row, "pending": scoring.is_pending(row), "torch": torch}) + "\n" for row in rows))
     say()
     for line in scoring.table(rows):
         say(line)
@@ -181,15 +181,15 @@ def parse():
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--recordings", type=Path)
     parser.add_argument("--seconds", type=float)
-    parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--jobs", type=int)
     parser.add_argument("--python", default="")
     parser.add_argument("--programs", type=Path, default=os.environ.get("STEPSCOPE_BUILD"))
     parser.add_argument("--json", type=Path)
     for switch in ("--short", "--list", "--keep"):
         parser.add_argument(switch, action="store_true")
     options = parser.parse_args()
-    options.kind = options.kind or list(playing.KINDS)
-    options.seconds = options.seconds or (SHORT_SECONDS if options.short else 15)
+    seconds, jobs = (13, 6) if options.short else (15, 4)  # 10 s and 20 steps are needed
+    options.seconds, options.jobs = options.seconds or seconds, options.jobs or jobs
     options.programs = Path(options.programs) if options.programs else None
     return options
 

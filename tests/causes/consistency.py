@@ -27,14 +27,14 @@ OF_SOMETHING_ELSE = re.compile(r"threshold|GPU|the range is|newest|of \d+ ranks"
 
 
 def parts(sentence):
-    """The pieces of a sentence that each tell one thing."""
-    return [part for part in re.split(r"[;,:]\s|\.\s|\.$", sentence) if part and not OF_SOMETHING_ELSE.search(part)]
+    """The pieces of a sentence that each tell one thing, without what stands in brackets."""
+    return [part for part in re.split(r"[;,:]\s|\.\s|\.$", re.sub(r" \([^)]*\)", "", sentence)) if part]
 
 
 def told(sentence):
     """{(quantity, percent)} that a sentence tells."""
     found = set()
-    for part in parts(sentence):
+    for part in (part for part in parts(sentence) if not OF_SOMETHING_ELSE.search(part)):
         for quantity, pattern in TOLD:
             if match := pattern.search(part):
                 found.add((quantity, float(match[1])))
@@ -94,7 +94,7 @@ def of_diagnosis(diagnosis):
     if shares and abs(whole - 100) > 0.1:
         yield f"the budget adds up to {whole:.1f} %"
     for part in parts(diagnosis["sentence"]):
-        match = re.search(rf"\blost to (?:[\w ]+), ?{NUMBER}|(?:computing|busy) {NUMBER}", part)
+        match = re.search(rf"(?:computing|busy) {NUMBER}|^{NUMBER}$", part)
         percent = match and float(match[1] or match[2])
         if percent is not None and not any(abs(percent - share) < 0.06 for share in shares):
             yield f"the diagnosis says {percent:g} %, which no row of its budget has: {diagnosis['sentence']}"

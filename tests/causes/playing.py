@@ -17,7 +17,7 @@ from tests.causes.table import RECORDINGS, SCENARIOS, SHORT
 KINDS = ("real", "recordings", "scenarios")
 SCRIPT = ROOT / "tests/causes/trainings/run.py"
 JUDGE_SECONDS = 90  # for the rules of a job that has ended
-QUIET_SECONDS = 20  # for a job that never ends, as a node of it is silent
+QUIET_SECONDS = 10  # for a job that never ends, as a node of it is silent
 PLAY_SECONDS = 180  # for what is not a training in real time
 START_SECONDS = 120  # for a training to start and to end, besides the time that it trains
 PAUSE = 0.3

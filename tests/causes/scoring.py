@@ -29,8 +29,9 @@ def is_healthy(row):
     return RIGHT[row["truth"]].causes == {NONE}
 
 
-def known(row):
-    return f"{row['kind']}/{row['name']}" in PENDING
+def is_pending(row):
+    """Whether what is said of it is known to be wrong, and still is."""
+    return f"{row['kind']}/{row['name']}" in PENDING and (not row["right"] or bool(row["contradictions"]))
 
 
 def share(rows):
@@ -51,12 +52,12 @@ def faults(rows, short):
     """Why the run has failed; empty when it has not."""
     counted = [row for row in rows if row["counted"]]
     found = [f"{row['name']}: {row['reason']}" for row in rows if row["failed"]]
-    found += [f"{row['name']} contradicts itself: {each}" for row in rows for each in row["contradictions"] if not known(row)]
+    found += [f"{row['name']} contradicts itself: {each}" for row in rows for each in row["contradictions"] if not is_pending(row)]
     ran = [row for row in rows if row["judged"]]
     if len([row for row in ran if row["counted"]]) < LEAST_COUNTED * len(ran):
         found.append("too many trainings were not what they are built for: this machine is too busy")
     if short:
-        return found + [f"{row['name']}: {row['reason']}" for row in counted if not row["right"] and not known(row)]
+        return found + [f"{row['name']}: {row['reason']}" for row in counted if not row["right"] and not is_pending(row)]
     if counted and share(counted) < LEAST_RIGHT:
         found.append(f"fewer than {LEAST_RIGHT:.0%} are right")
     return found + [f"{row['name']} has nothing to find, but {row['said']} is named" for row in counted if is_healthy(row) and row["said"] != NONE]
