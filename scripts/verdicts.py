@@ -25,6 +25,7 @@ from tests.causes.verdict import judge, lost_share, read  # noqa: E402
 
 PROGRAMS = ["stepscope-server", "stepscope-agent", "stepscope-scenario"]
 PYTHONS = (ROOT / ".venv/bin/python", "/usr/bin/python3", sys.executable)
+PAGE = ROOT / "docs/verdicts.md"
 SAY_EVERY = 15
 
 
@@ -149,6 +150,14 @@ def list_all(cases):
     return 0
 
 
+def write(options, rows, torch):
+    if options.json:
+        options.json.write_text("".join(json.dumps({**row, "pending": scoring.is_pending(row), "torch": torch}) + "\n" for row in rows))
+    if options.page:
+        made_with = f"{scoring.summary(rows)}, by {os.cpu_count()} cores{' and PyTorch ' + torch if torch else ''}."
+        PAGE.write_text(scoring.with_table(PAGE.read_text(), [made_with, "", *scoring.table(rows)]))
+
+
 def prove(options, children, folder):
     """The exit code."""
     cases, python, torch = cases_of(options)
@@ -159,12 +168,8 @@ def prove(options, children, folder):
     say(f"verdicts: {len(cases)} trainings, {options.jobs} at once{', PyTorch ' + torch if torch else ''}; pages: {client.url}")
     setting = playing.Setting(programs, client, children, folder, python, options.seconds)
     rows = play_all(setting, cases, options.jobs)
-    if options.json:
-        options.json.write_text("".join(json.dumps({**row, "pending": scoring.is_pending(row), "torch": torch}) + "\n" for row in rows))
-    say()
-    for line in scoring.table(rows):
-        say(line)
-    say()
+    write(options, rows, torch)
+    say("\n" + "\n".join(scoring.table(rows)) + "\n")
     faults = scoring.faults(rows, options.short)
     for fault in faults:
         say(f"fault: {fault}")
@@ -185,7 +190,7 @@ def parse():
     parser.add_argument("--python", default="")
     parser.add_argument("--programs", type=Path, default=os.environ.get("STEPSCOPE_BUILD"))
     parser.add_argument("--json", type=Path)
-    for switch in ("--short", "--list", "--keep"):
+    for switch in ("--short", "--list", "--keep", "--page"):
         parser.add_argument(switch, action="store_true")
     options = parser.parse_args()
     seconds, jobs = (13, 6) if options.short else (15, 4)  # 10 s and 20 steps are needed

@@ -21,7 +21,7 @@ def rule(name, sentence, kind="finding"):
 
 
 def row(cause, share):
-    return {"cause": cause, "share": share}
+    return {"cause": cause, "share": share, "seconds": 15 * share}
 
 
 def job(data=60.0, causes=(("busy", 0.4), ("preprocessing", 0.6)), sentence="The steps were computing 40.0 % of 15 rank seconds; most was lost to preprocessing, 60.0 %."):
@@ -29,7 +29,7 @@ def job(data=60.0, causes=(("busy", 0.4), ("preprocessing", 0.6)), sentence="The
     phases = [{"phase": "data", "share_percent": data}, {"phase": "forward", "share_percent": 40.0}, {"phase": "unnamed", "share_percent": None}]
     diagnosis = {"unit": "rank_seconds", "sentence": sentence, "budget": [row(*each) for each in causes]}
     rules = [rule("DataloaderBottleneck", "The training process waited 60.2 % of each step (median of 100 steps, rank 0) for its next batch; the threshold is 20 %.")]
-    report = {"framework": {"ranks": [{"phases": phases}]}, "diagnosis": diagnosis}
+    report = {"framework": {"seconds": 15.0, "ranks": [{"phases": phases}]}, "diagnosis": diagnosis}
     return [{"diagnosis": diagnosis}, diagnosis, rules, report]
 
 
@@ -65,7 +65,20 @@ def test_a_rule_may_be_clear_about_a_small_cause_or_about_another_one():
 def test_a_budget_of_steps_has_the_waits_of_the_report():
     answers = job(data=10.0)
     answers[2] = []
-    only(contradictions(*answers), "the budget has 60.0 % for waits for data, the report 10.0 to 10.0 %")
+    only(contradictions(*answers), "the budget has 60.0 % of the step time for waits for data, the report 10.0 to 10.0 %")
+
+
+def test_time_beside_the_steps_is_no_part_of_their_waits():
+    """An evaluation as long as the steps halves the share of the waits, and not their length."""
+    answers = job(causes=(("busy", 0.2), ("preprocessing", 0.3), ("evaluation", 0.5)), sentence="The steps were computing 20.0 % of 30 rank seconds.")
+    for each in answers[1]["budget"]:
+        each["seconds"] *= 2
+    assert contradictions(*answers) == []
+
+
+def test_a_late_rank_takes_its_waits_out_of_those_for_data():
+    causes = (("busy", 0.4), ("preprocessing", 0.1), ("straggler", 0.5))
+    assert contradictions(*job(causes=causes, sentence="The steps were computing 40.0 % of 15 rank seconds.")) == []
 
 
 def test_a_budget_of_gpus_may_differ_as_it_has_another_clock():

@@ -4,6 +4,7 @@ from tests.causes.table import NONE, PENDING, RIGHT
 
 LEAST_RIGHT = 0.95
 LEAST_COUNTED = 0.8  # share of those that ran: else the machine was too busy to say anything
+TITLE = "## The last full run"  # last section of the page
 COLUMNS = ("training", "truth", "said first", "right")
 
 
@@ -23,6 +24,12 @@ def table(rows):
     widths = [max(len(line[at]) for line in lines) for at in range(len(COLUMNS))]
     laid = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines]
     return [laid[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *laid[1:]]
+
+
+def with_table(page, lines):
+    """The text of a page whose last section is the table: it is replaced."""
+    head, title, _ = page.partition(TITLE)
+    return head + title + "\n\n" + "\n".join(lines) + "\n"
 
 
 def is_healthy(row):

@@ -81,6 +81,12 @@ def test_the_share_that_is_right_is_of_those_that_count():
     ]
 
 
+def test_the_table_of_the_page_is_replaced():
+    page = f"# Verdicts\n\nText.\n\n{scoring.TITLE}\n\nan old table\n"
+    assert scoring.with_table(page, ["2 of 2", "", "| a |"]) == f"# Verdicts\n\nText.\n\n{scoring.TITLE}\n\n2 of 2\n\n| a |\n"
+    assert scoring.TITLE in (ROOT / "docs/verdicts.md").read_text()
+
+
 def test_what_makes_a_run_fail():
     good = [row(str(number)) for number in range(40)]
     assert scoring.faults(good, short=False) == []
