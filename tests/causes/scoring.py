@@ -1,9 +1,12 @@
 """The rows that are printed, and the share that is right."""
 
+from collections import Counter
+
 from tests.causes.table import NONE, PENDING, RIGHT
 
 LEAST_RIGHT = 0.95
 LEAST_COUNTED = 0.8  # share of those that ran: else the machine was too busy to say anything
+SUMS_UP = "ProfilerReport"  # finds issues where another rule does
 TITLE = "## The last full run"  # last section of the page
 COLUMNS = ("training", "truth", "said first", "right")
 
@@ -53,6 +56,12 @@ def summary(rows):
     text = f"{sum(row['right'] for row in counted)} of {len(counted)} right ({100 * share(counted):.1f} %)"
     text += f"; nothing to find: {len(healthy) - named} of {len(healthy)} without a cause"
     return text + (f"; {len(rows) - len(counted)} not counted" if len(counted) < len(rows) else "")
+
+
+def findings_of_healthy(rows):
+    """"DataloaderBottleneck 1, StepOutlier 2": rules that found issues where there is nothing to find."""
+    found = Counter(rule for row in rows if row["counted"] and row["truth"] == "healthy" for rule in row["rules"] if rule != SUMS_UP)
+    return ", ".join(f"{rule} {times}" for rule, times in sorted(found.items()))
 
 
 def faults(rows, short):

@@ -24,6 +24,7 @@ RIGHT = {
     "preprocessing": answers("preprocessing"),
     "raw input": answers("raw_data_input"),
     "waits that no hook sees": answers(*INPUT, "unknown"),
+    "waits for data of any kind": answers(*INPUT),
     "copies to the GPU": answers("host_to_device"),
     "copies from the GPU": answers("device_to_host", "synchronisation", "output_processing"),
     "launch-bound": answers("framework_overhead"),
@@ -35,11 +36,15 @@ RIGHT = {
     "time outside of all phases": answers(*OUTSIDE),
     "checkpoints": answers("storage"),
     "checkpoints by hand": answers("storage", *OUTSIDE),
+    # Rank 0 writes, the others wait for it: the reason and the late rank are both right.
+    "checkpoints of one rank": answers("storage", "straggler"),
     "evaluation": answers("evaluation"),
+    "time beside the steps": answers("evaluation", *OUTSIDE),
     "straggler": answers("straggler", "communication", rule="Straggler", words="rank 1"),
     "straggler of four": answers("straggler", "communication", rule="Straggler", words="rank 2"),
     # Its batches come late: both the late rank and the reason for it are right.
     "straggler in its data": answers("straggler", "communication", *INPUT, rule="Straggler", words="rank 1"),
+    "straggler outside of all phases": answers("straggler", "communication", *OUTSIDE, rule="Straggler", words="rank 1"),
     "initialisation": answers("initialisation"),
     # Long before the first step, or after the last one, in a short job: seen, but no cause.
     "start-up": answers(NONE),

@@ -68,7 +68,7 @@ def test_a_training_of_which_nothing_is_said_is_not_right():
 def row(name, truth="healthy", cause="", **given):
     return {
         "kind": "real", "name": name, "truth": truth, "truth_share": 0.5, "said": cause, "said_share": 0.5, "right": True, "counted": True,
-        "judged": True, "failed": False, "reason": "", "contradictions": [], **given,
+        "judged": True, "rules": {}, "failed": False, "reason": "", "contradictions": [], **given,
     }
 
 
@@ -79,6 +79,11 @@ def test_the_share_that_is_right_is_of_those_that_count():
         "| real/a   | healthy 50.0 %       | no cause 50.0 %      | yes   |",
         "| real/b   | healthy 50.0 %       | storage 50.0 %       | no    |",
     ]
+
+
+def test_findings_of_healthy_trainings_are_told():
+    rows = [row("a", rules={"Dataloader": "", "ProfilerReport": ""}), row("b", rules={"Dataloader": ""}), row("c", "preprocessing", rules={"StepOutlier": ""})]
+    assert scoring.findings_of_healthy(rows) == "Dataloader 2"
 
 
 def test_the_table_of_the_page_is_replaced():

@@ -68,6 +68,29 @@ def remote_source_in_process(run):
     train(run, Model(0.03), DataLoader(Samples(0.015), 4))
 
 
+@training("raw input", "data")
+def few_slow_samples(run):
+    """Without workers: each 40th sample is waited for for 0.8 s, all others are there; the model takes 40 ms for four of them."""
+
+    class Skewed(Samples):
+        def __getitem__(self, i):
+            if i % 40 == 39:
+                time.sleep(0.8)
+            return super().__getitem__(i)
+
+    train(run, Model(0.04), DataLoader(Skewed(), 4))
+
+
+@training("waits for data of any kind", "data")
+def workers_of_each_epoch(run):
+    """Each epoch of eight batches starts its workers anew, which read an index for 0.5 s first; the model takes 40 ms."""
+
+    def begin(_):
+        time.sleep(0.5)
+
+    train(run, Model(0.04), DataLoader(Samples(count=32), 4, num_workers=2, worker_init_fn=begin))
+
+
 class SlowServer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         time.sleep(0.02)

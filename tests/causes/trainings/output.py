@@ -8,7 +8,7 @@ import time
 
 import torch
 from clocks import training
-from work import Model, compute, evaluate, rows, train
+from work import Model, SlowFile, compute, evaluate, rows, train
 
 
 def each(steps, run, part, work):
@@ -80,17 +80,8 @@ def checkpoint_each_20_steps(run):
 @training("checkpoints", "checkpoint")
 def slow_storage_of_checkpoints(run):
     """Each tenth step writes a checkpoint to storage that takes 0.4 s; a step takes 40 ms."""
-
-    class Slow:
-        def write(self, text):
-            time.sleep(0.4 * len(text) / 4_000_000)
-            return len(text)
-
-        def flush(self):
-            pass
-
     state = {"weights": torch.ones(1_000_000)}
-    train(run, Model(0.04), rows(50), each(10, run, "checkpoint", lambda *_: torch.save(state, Slow())))
+    train(run, Model(0.04), rows(50), each(10, run, "checkpoint", lambda *_: torch.save(state, SlowFile(0.4))))
 
 
 def no_safetensors():
@@ -133,3 +124,16 @@ def evaluation_after_each_epoch(run):
     """Epochs of 30 batches of 40 ms, each followed by an evaluation of 0.8 s."""
     model = Model(0.04)
     train(run, model, rows(30), lambda step, _: evaluate(run, model, 20, 0.04) if step % 30 == 29 else None)
+
+
+@training("time beside the steps", "rollout", longer=2)
+def rollouts(run):
+    """As in reinforcement learning: ten steps of 40 ms are followed by 0.8 s in which the model acts, without gradients."""
+    model = Model(0.04)
+
+    def act(step, _):
+        with run.part("rollout"), torch.no_grad():
+            for _ in range(20):
+                model(torch.ones(1, 8))
+
+    train(run, model, rows(1000), lambda step, loss: act(step, loss) if step % 10 == 9 else None)

@@ -6,8 +6,8 @@ import torch
 import torch.distributed as dist
 from clocks import training
 from torch import nn
-from work import Model, Samples, batches_of, compute, one_step, rows
 from torch.utils.data import DataLoader
+from work import Model, Samples, SlowFile, batches_of, compute, one_step, rows
 
 LATE = 1  # the rank that the others wait for
 
@@ -17,14 +17,16 @@ def parallel(run, model):
     return nn.parallel.DistributedDataParallel(model)
 
 
-def train_together(run, model, loader, step_seconds):
-    """So many steps that both ranks end together. The part `late` is what one step of the late rank took longer."""
+def train_together(run, model, loader, step_seconds, after=None):
+    """So many steps that both ranks end together. after(step) comes at the end of each iteration."""
     net = parallel(run, model)
     optimizer = torch.optim.SGD(net.parameters(), 1e-3)
     steps = max(24, int(run.seconds / step_seconds))
     run.seconds *= 4  # the number of steps decides
     for x, y in batches_of(run, loader):
         one_step(run, net, optimizer, x, y)
+        if after:
+            after(run.steps)
         run.step_ended()
         if run.steps == steps:
             break
@@ -70,6 +72,26 @@ def straggler_in_data(run):
     loader = DataLoader(Samples(0.015, compute), 4) if run.rank == LATE else rows(1000)
     train_together(run, Model(0.02, compute), loader, 0.09)
     late(run, "late", 0.06)
+
+
+@training("straggler outside of all phases", "late", ranks=2)
+def straggler_outside_of_phases(run):
+    """Rank 1 computes metrics for 50 ms after each step, the other one goes on and waits for it."""
+    train_together(run, Model(0.03, compute), rows(1000), 0.09, lambda step: compute(0.05) if run.rank == LATE else None)
+    late(run, "late", 0.05)
+
+
+@training("checkpoints of one rank", "checkpoint", ranks=2)
+def checkpoints_of_rank_0(run):
+    """Rank 0 writes a checkpoint to storage that takes 0.8 s in each 20th step, and the other one waits."""
+    state = {"weights": torch.ones(1_000_000)}
+
+    def save(step):
+        if run.rank == 0 and step % 20 == 19:
+            with run.part("checkpoint"):
+                torch.save(state, SlowFile(0.8))
+
+    train_together(run, Model(0.03), rows(1000), 0.08, save)
 
 
 class Wide(nn.Module):

@@ -52,6 +52,20 @@ class Samples(Dataset):
         return torch.ones(SIZE) * (i % 3), torch.ones(1)
 
 
+class SlowFile:
+    """Storage that takes so long for a checkpoint of 4 MB."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def write(self, text):
+        time.sleep(self.seconds * len(text) / 4_000_000)
+        return len(text)
+
+    def flush(self):
+        pass
+
+
 def rows(batches, batch=4):
     """Batches that are there at once."""
     return DataLoader(TensorDataset(torch.ones(batches * batch, SIZE), torch.ones(batches * batch, 1)), batch)
