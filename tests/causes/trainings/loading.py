@@ -46,8 +46,8 @@ def preprocessing_by_a_collate_function(run):
 
 @training("preprocessing", "data")
 def bursts_of_preprocessing(run):
-    """Four workers compute 0.15 s for a batch each, so that four batches come at once, and then none for long."""
-    train(run, Model(0.01), DataLoader(Samples(0.0375, compute_cpu), 4, num_workers=4))
+    """Four workers compute 0.1 s for a batch each, so that four batches come at once, and then none for long."""
+    train(run, Model(0.01), DataLoader(Samples(0.025, compute_cpu), 4, num_workers=4))
 
 
 @training("raw input", "data")

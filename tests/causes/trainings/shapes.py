@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import torch
-from clocks import clock, training
+from clocks import training
 from torch import nn
 from work import SIZE, Model, Samples, batches_of, compute_cpu, one_step, rows, train
 from torch.utils.data import DataLoader
@@ -157,12 +157,11 @@ def learning_rates_tried(run):
     """As a search for a learning rate does: each 30 steps all weights and the optimizer are set back."""
     model = Model(0.04)
     first = {name: value.clone() for name, value in model.state_dict().items()}
-    rate, end = 1e-6, run.seconds
-    began = clock()
-    while clock() - began < end - 2:
+    rate = 1e-6
+    while run.going():
         model.load_state_dict(first)
         optimizer = torch.optim.SGD(model.parameters(), rate)
-        for number, (x, y) in enumerate(rows(30)):
+        for x, y in rows(30):
             if run.going():
                 one_step(run, model, optimizer, x, y)
                 run.step_ended()
