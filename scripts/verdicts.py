@@ -58,7 +58,7 @@ def cases_of(options):
     if "real" in kinds and (python := python_words(options)):
         found, torch = playing.real_cases(python)
     if "recordings" in kinds and options.recordings:
-        found += playing.recorded_cases(options.recordings)
+        found += playing.recorded_cases(options.recordings.resolve())
     if "scenarios" in kinds:
         found += playing.scenario_cases()
     found = playing.chosen(found, options.only, options.short)
