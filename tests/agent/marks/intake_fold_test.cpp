@@ -53,6 +53,16 @@ TEST(StepFold, CountsAPhaseInsideAnotherOnce) {
   EXPECT_EQ(step->phase(Phase::kBackward), 40ms);
 }
 
+TEST(StepFold, AnEvaluationBelongsToTheStepThatItInterrupts) {
+  StepFold fold(false);
+  fold.AddEvaluation(3s), fold.AddEvaluation(4s);  // it is told in pieces
+  const auto first = fold.End(StepMark(0ms, 100ms), kBase);
+  const auto second = fold.End(StepMark(7100ms, 100ms), kBase);
+  EXPECT_EQ(first->evaluation, 7s);
+  EXPECT_EQ(first->wall, 100ms);
+  EXPECT_EQ(second->evaluation, 0s);
+}
+
 TEST(StepFold, CountsOnlyWhatLiesInTheStep) {
   StepFold fold(false);
   ASSERT_TRUE(fold.End(StepMark(0ms, 100ms), kBase));

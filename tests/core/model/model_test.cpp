@@ -75,5 +75,33 @@ TEST(Column, TellsAMissingValueFromZero) {
   EXPECT_DOUBLE_EQ(column.At(1), 41.27);
 }
 
+TEST(StepTimes, HaveANameEach) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < kStepTimes; ++i) {
+    names.insert(StepTimeName(i));
+    EXPECT_EQ(ParseStepTime(StepTimeName(i)), i);
+  }
+  EXPECT_EQ(names.size(), kStepTimes);
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const std::string_view phase = ToText(static_cast<Phase>(i));
+    EXPECT_EQ(StepTimeName(i), phase);
+    EXPECT_EQ(StepTimeName(kFirstGpuTime + i), std::string("gpu_").append(phase));
+  }
+  EXPECT_FALSE(ParseStepTime("gpu_"));
+}
+
+TEST(StepTimes, ThoseByTheGpusClockAreUnknownTogether) {
+  Step step;
+  SetStepTime(step, kFirstGpuTime, 3ms);
+  EXPECT_FALSE(StepTime(step, kFirstGpuTime));
+  SetStepTime(step, kGpuIdleTime, 0ms);
+  EXPECT_EQ(StepTime(step, kFirstGpuTime), 3ms);
+  EXPECT_EQ(StepTime(step, kGpuIdleTime), 0ms);
+  const Step without;
+  const Column column = StepTimeColumn(std::vector{step, without}, kFirstGpuTime);
+  EXPECT_EQ(column.values, std::vector<std::int64_t>({3'000'000, 0}));
+  EXPECT_EQ(column.present, std::vector<std::uint8_t>({1, 0}));
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -12,7 +12,7 @@
 namespace stepscope {
 namespace {
 
-std::vector<Step> RandomSteps(std::size_t count, std::mt19937_64& dice) {
+std::vector<Step> RandomSteps(std::size_t count, std::mt19937_64& dice, bool gpu_clock = false) {
   std::vector<Step> steps(count);
   std::int64_t start_us = 1'795'205'400'000'000;
   for (std::size_t i = 0; i < count; ++i) {
@@ -22,6 +22,10 @@ std::vector<Step> RandomSteps(std::size_t count, std::mt19937_64& dice) {
     steps[i].wall = Duration(wall_ns);
     for (const auto& [phase, part] : {std::pair{0, 4}, {2, 5}, {4, 3}, {6, 50}}) {
       steps[i].phases[phase] = Duration(wall_ns / part);
+    }
+    if (gpu_clock) {
+      steps[i].gpu_phases[2] = Duration(wall_ns / 6);
+      steps[i].gpu_idle = Duration(wall_ns / 9);
     }
     start_us += wall_ns / 1'000 + 3;
   }
@@ -63,6 +67,30 @@ TEST(BlockSummary, SurvivesAsFewBytes) {
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_EQ(*again, summary);
   }
+}
+
+TEST(BlockSummary, TellsTimesByTheGpusClockAndForHowManySteps) {
+  std::mt19937_64 dice(5);
+  std::vector<Step> steps = RandomSteps(100, dice, true);
+  steps[99].gpu_idle.reset();
+  steps[3].evaluation = 2s;
+  const BlockSummary summary = SummariseBlock(steps);
+  EXPECT_EQ(summary.times_ns.gpu_steps, 99);
+  EXPECT_EQ(summary.times_ns.ns[kEvaluationTime], 2'000'000'000);
+  EXPECT_EQ(summary.points[1].sums[kPointGpuSteps], 100 - std::int64_t{kStepsPerPoint} - 1);
+  EXPECT_EQ(*DecodeSummary(EncodeSummary(summary)), summary);
+}
+
+// Blocks of version 0.1.0 knew ten phases and no GPU times.
+TEST(BlockSummary, ThatOfTheVersionBeforeIsRead) {
+  std::string old = EncodeSummary(SummariseBlock(std::vector<Step>(1)));
+  ASSERT_EQ(old.substr(old.size() - 5), std::string("\0\0\x01\0\x01", 5)) << "times, then walls";
+  old = "\x02" + old.substr(1, old.size() - 6) + std::string("\x06") + std::string(9, '\0') +
+        std::string("\x01\0\x01", 3);
+  const Result<BlockSummary> read = DecodeSummary(old);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->times_ns.ns[0], 3);
+  EXPECT_EQ(read->times_ns.gpu_steps, 0);
 }
 
 TEST(BlockSummary, SurvivesTheEndsOfInt64) {
