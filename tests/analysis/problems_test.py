@@ -225,7 +225,7 @@ def say(code):
 
 
 def test_without_pandas_it_says_what_to_install():
-    assert "stepscope.analysis needs pandas" in say(WITHOUT_PANDAS) and "stepscope[analysis]" in say(WITHOUT_PANDAS)
+    assert "stepscope.analysis needs pandas" in say(WITHOUT_PANDAS) and "pip install pandas" in say(WITHOUT_PANDAS)
 
 
 def test_the_marks_do_not_import_it():

@@ -58,7 +58,7 @@ void MadeAgent::Begin(Time at) {
   lives_.emplace_back(StreamOwner{name_, job_.nodes[node_].node}, post_, clock_);
   Say({{"event", "started"},
        {"at_us", ToMicros(at)},
-       {"group", "scenarios"},
+       {"group", "scenario-" + name_},
        {"interval_ms", training_.interval / 1ms},
        {"command", {"python", "train.py"}},
        {"facts", FactsOf(training_)}});

@@ -7,14 +7,14 @@
     job.steps(rank=0)                         # rank, step, start, wall, a column for each phase
 
 Times are time stamps in UTC, durations are seconds, percent are 0 to 100. It needs pandas
-(`pip install stepscope[analysis]`) and shares nothing with the marks of a training process.
+(python3-pandas of Debian, or `pip install pandas`) and shares nothing with the marks of a training process.
 """
 
 try:
     import pandas as _pandas  # noqa: F401
 except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError(
-        f"stepscope.analysis needs pandas ({_missing}): pip install 'stepscope[analysis]'", name=_missing.name
+        f"stepscope.analysis needs pandas ({_missing}): install it with apt install python3-pandas or pip install pandas", name=_missing.name
     ) from None
 
 from ._client import Client
