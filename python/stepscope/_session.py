@@ -17,6 +17,7 @@ from . import _form, _place, _wire
 from ._form import marks
 from ._lease import Lease, Local, new_ring, say_clock
 from ._memory import MAX_RINGS, slots_of, supported
+from ._unconnected import why as _why_unconnected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing, threading and socket take longer to import than all the rest
@@ -156,7 +157,7 @@ class Session(marks.Gate):
             "form_reason": _form.WHY,
             "enabled": not self.off,
             "connected": self.connection is not None,
-            "reason": self.reason,
+            "reason": self.reason or ("" if self.connection else _why_unconnected()),
             "socket": self.path,
             "rank": _place.rank(),
             "rings": len(self.rings),
@@ -168,7 +169,7 @@ class Session(marks.Gate):
 
     def bye(self) -> None:
         """Says that this process ends. Marks that come later are lost."""
-        self.off, self.seeking = True, False
+        self.off, self.seeking, self.reason = True, False, "this process has said that it ends"
         if self.connection is not None:
             try:
                 self._send()

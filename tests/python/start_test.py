@@ -95,3 +95,59 @@ def test_every_way_to_start_a_script_is_seen(folder, intake, words):
 def test_children_are_watched_as_well(folder, intake):
     code = "import subprocess, sys; print(subprocess.run([sys.executable, '-c', 'import torch, stepscope; print(stepscope.info()[\"hooks\"][:7])'], stdout=subprocess.PIPE, text=True).stdout)"
     assert "torch 0" in python("-c", code, path=(START, folder), env=[("STEPSCOPE_SOCKET", str(intake.path))])[1]
+
+
+def user_site(path):
+    """Whether this interpreter imports usercustomize: one of a virtual environment does not."""
+    return python("-c", "import site; print(site.ENABLE_USER_SITE)", path=path)[1] == "True\n"
+
+
+HOOKS = "import torch, stepscope; print(stepscope.info().get('hooks', 'none')[:7])"
+
+
+def test_another_sitecustomize_in_front_does_not_keep_the_hooks_out(folder, intake):
+    tool = folder / "tool"
+    tool.mkdir()
+    (tool / "sitecustomize.py").write_text("print('tool')")
+    if not user_site((START,)):
+        pytest.skip("this interpreter has no user site")
+    env = [("STEPSCOPE_SOCKET", str(intake.path))]
+    assert python("-c", HOOKS, path=(tool, START, folder), env=env) == (0, "tool\ntorch runs\ntorch 0\n", "")
+    assert python("-s", "-c", HOOKS, path=(tool, START, folder), env=env)[1] == "tool\ntorch runs\nnone\n"
+
+
+@pytest.mark.parametrize("text", ["print('mine')", "raise OSError('broken')", "raise ImportError('x', name='y')"])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_the_users_usercustomize_runs_as_without_us(folder, text, hidden):
+    tool = folder / "tool"
+    tool.mkdir()
+    if hidden:
+        (tool / "sitecustomize.py").write_text("")
+    (folder / "usercustomize.py").write_text(text)
+    code = "import sys; print(sys.modules['usercustomize'].__file__ if 'usercustomize' in sys.modules else None, sys.path[1:])"
+    with_us, bare = (python("-c", code, path=path) for path in ((tool, START, folder), (tool, folder)))
+    assert with_us[:2] == bare[:2] and with_us[2].splitlines()[-1:] == bare[2].splitlines()[-1:]
+
+
+@pytest.mark.parametrize("env, reason", [
+    ([], "stepscope-agent run"), ([("STEPSCOPE_HOOKS", "no")], "STEPSCOPE_HOOKS=no"), ([("STEPSCOPE_SOCKET", "")], "no agent")])
+def test_a_training_that_is_not_watched_knows_why(folder, intake, env, reason):
+    code = "import torch, stepscope; print(stepscope.info()['connected'], stepscope.info()['reason'])"
+    variables = [("STEPSCOPE_SOCKET", str(intake.path)), *env]
+    _, out, err = python("-c", code, path=(folder,), env=variables)
+    assert err == "" and out.splitlines()[-1].startswith("False ") and reason in out
+
+
+def test_before_its_first_mark_and_after_its_end_a_session_says_that(intake):
+    code = """
+import stepscope, stepscope._marks
+said = lambda: print(repr(stepscope.info()["reason"]))
+said()
+stepscope.step()
+stepscope.step()
+said()
+stepscope._marks._session.bye()
+said()
+"""
+    out = python("-c", code, path=(), env=[("STEPSCOPE_SOCKET", str(intake.path))])[1]
+    assert out.splitlines() == ["'not connected yet: the first mark connects'", "''", "'this process has said that it ends'"]

@@ -1,5 +1,8 @@
 """Stands in front of PYTHONPATH below `stepscope-agent run`: begins the watch for torch, and then gives way to
-the sitecustomize that it hides, so that everything is as it would be without it."""
+the module that it hides, so that everything is as it would be without it.
+
+It has two names. As sitecustomize it is what Python imports first. Where another tool has put a sitecustomize of
+its own in front of it, it is imported as usercustomize, which Python looks for next."""
 
 import os
 import sys
@@ -27,5 +30,5 @@ except Exception as problem:
 
 # The module system puts in our place what this import leaves there. Without another one it fails, as it would
 # have without us, and the interpreter takes no notice.
-del sys.modules["sitecustomize"]
-import sitecustomize  # type: ignore[import] # noqa: E402,F401
+del sys.modules[__name__]
+__import__(__name__)
