@@ -63,6 +63,10 @@ class Cgroup {
       case kCgroupMemory:
         memory_.Set(value, row);
         return std::nullopt;
+      case kCgroupAnon:
+        // The kernel's top group has this figure alone, of the whole machine.
+        if (memory_.taken()) anon_.Set(value, row);
+        return std::nullopt;
       case kCgroupOomKills:
         oom_kills_.Set(value, row);
         return std::nullopt;
@@ -81,7 +85,8 @@ class Cgroup {
   Pace seldom_pace_{kSeldomPeriod};
   std::array<Counter, kCgroupFigures> counters_;
   GaugeSeries cpu_{"cgroup_cpu_percent"}, throttled_{"cgroup_throttled_percent"};
-  GaugeSeries memory_{"cgroup_memory_bytes"}, limit_{"cgroup_memory_limit_bytes"};
+  GaugeSeries memory_{"cgroup_memory_bytes"}, anon_{"cgroup_memory_anon_bytes"};
+  GaugeSeries limit_{"cgroup_memory_limit_bytes"};
   GaugeSeries oom_kills_{"cgroup_oom_kills"};
   GaugeSeries read_{"cgroup_read_bytes_per_second"}, written_{"cgroup_write_bytes_per_second"};
 };

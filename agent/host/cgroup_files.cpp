@@ -47,6 +47,16 @@ std::optional<std::uint64_t> SumOfLines(std::string_view text, std::string_view 
   return sum;
 }
 
+// The quota of version 2, "150000 100000": so many microseconds in each period; "max" where there
+// is none.
+std::optional<std::uint64_t> MillisOfQuota(std::string_view text, std::string_view) {
+  std::string_view line;
+  TakeLine(text, line);
+  const auto quota = TakeNumber(line), period = TakeNumber(line);
+  if (!quota || !period || *period == 0) return std::nullopt;
+  return *quota * 1000 / *period;
+}
+
 constexpr std::string_view kMemoryMax = "memory.max";  // "max" where there is none
 
 using enum CgroupLevel;
@@ -60,6 +70,7 @@ constexpr CgroupRow kRows[] = {
     {kCgroupRead, kJob, 1, "", "io.stat", "rbytes=", SumOfPairs},
     {kCgroupWritten, kJob, 1, "", "io.stat", "wbytes=", SumOfPairs},
     {kCgroupMemory, kJob, 1, "", "memory.current", "", NumberIn},
+    {kCgroupAnon, kJob, 1, "", "memory.stat", "anon", NumberIn},
     {kCgroupLimit, kAll, 1, "", kMemoryMax, "", NumberIn},
     {kCgroupOomKills, kJob, 1, "", "memory.events", "oom_kill", NumberIn},
     {kCgroupCpuTime, kJob, 1e-9, "cpuacct", "cpuacct.usage", "", NumberIn},
@@ -68,14 +79,24 @@ constexpr CgroupRow kRows[] = {
     {kCgroupRead, kOwn, 1, "blkio", "blkio.throttle.io_service_bytes", "Read", SumOfLines},
     {kCgroupWritten, kOwn, 1, "blkio", "blkio.throttle.io_service_bytes", "Write", SumOfLines},
     {kCgroupMemory, kJob, 1, "memory", "memory.usage_in_bytes", "", NumberIn},
+    {kCgroupAnon, kJob, 1, "memory", "memory.stat", "total_rss", NumberIn},
     {kCgroupLimit, kOwn, 1, "memory", "memory.stat", "hierarchical_memory_limit", NumberIn},
     {kCgroupLimit, kOwn, 1, "memory", "memory.limit_in_bytes", "", NumberIn},
     {kCgroupOomKills, kOwn, 1, "memory", "memory.oom_control", "oom_kill", NumberIn},
 };
 
+// The quota of version 1 is in two files: this one's number is in microseconds.
+constexpr CgroupRow kLimitRows[] = {
+    {kCgroupQuota, kAll, 1e-3, "", "cpu.max", "", MillisOfQuota},
+    {kCgroupQuota, kAll, 1e-3, "cpu", kQuotaOfVersion1, "", NumberIn},
+    {kCgroupLimit, kAll, 1, "", kMemoryMax, "", NumberIn},
+    {kCgroupLimit, kOwn, 1, "memory", "memory.stat", "hierarchical_memory_limit", NumberIn},
+    {kCgroupLimit, kOwn, 1, "memory", "memory.limit_in_bytes", "", NumberIn},
+};
+
 bool IsFrequent(CgroupFigure figure) {
-  return figure == kCgroupCpuTime || figure == kCgroupMemory || figure == kCgroupRead ||
-         figure == kCgroupWritten;
+  return figure == kCgroupCpuTime || figure == kCgroupMemory || figure == kCgroupAnon ||
+         figure == kCgroupRead || figure == kCgroupWritten;
 }
 
 // The path of the Slurm job: "/slurm/job_7" for "/slurm/job_7/step_0/user/task_0"; any other path
@@ -152,11 +173,19 @@ bool CgroupFile::IsSeldom() const {
   return std::ranges::none_of(rows, [](const auto* row) { return IsFrequent(row->figure); });
 }
 
+std::span<const CgroupRow> CgroupSeriesRows() {
+  return kRows;
+}
+
+std::span<const CgroupRow> CgroupLimitRows() {
+  return kLimitRows;
+}
+
 std::vector<CgroupFile> OpenCgroupFiles(const std::string& root, std::string_view memberships,
-                                        CgroupTop top) {
+                                        CgroupTop top, std::span<const CgroupRow> rows) {
   std::vector<CgroupFile> files;
   std::array<bool, kCgroupFigures> found{};
-  for (const CgroupRow& row : kRows) {
+  for (const CgroupRow& row : rows) {
     for (const std::string& folder : FoldersOf(root, memberships, row, top)) {
       if (found[row.figure] && row.level != kAll) break;
       found[row.figure] = AddRow(root, folder, row, files) || found[row.figure];

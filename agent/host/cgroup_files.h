@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +20,16 @@ enum CgroupFigure {
   kCgroupRead,
   kCgroupWritten,
   kCgroupMemory,
+  kCgroupAnon,
   kCgroupLimit,
-  kCgroupOomKills
+  kCgroupOomKills,
+  kCgroupQuota  // CPU time in a thousandth of a core
 };
-inline constexpr std::size_t kCgroupFigures = kCgroupOomKills + 1;
+inline constexpr std::size_t kCgroupFigures = kCgroupQuota + 1;
+
+// The file of version 1 with a quota in microseconds; the period stands in kPeriodOfVersion1.
+inline constexpr std::string_view kQuotaOfVersion1 = "cpu.cfs_quota_us";
+inline constexpr std::string_view kPeriodOfVersion1 = "cpu.cfs_period_us";
 
 // Groups are nested: which of a process's groups count for a figure.
 enum class CgroupLevel {
@@ -56,9 +63,14 @@ struct CgroupFile {
 // container.
 enum class CgroupTop { kCounts, kIsAnother };
 
-// Opens the files of a process's group; `memberships` is its /proc/PID/cgroup. Versions 1 and 2 of
-// the kernel's interface, and both at once.
+// The figures that have series, and those that are limits.
+std::span<const CgroupRow> CgroupSeriesRows();
+std::span<const CgroupRow> CgroupLimitRows();
+
+// Opens the files of a process's group that have figures of `rows`; `memberships` is its
+// /proc/PID/cgroup. Versions 1 and 2 of the kernel's interface, and both at once.
 std::vector<CgroupFile> OpenCgroupFiles(const std::string& root, std::string_view memberships,
-                                        CgroupTop top);
+                                        CgroupTop top,
+                                        std::span<const CgroupRow> rows = CgroupSeriesRows());
 
 }  // namespace stepscope

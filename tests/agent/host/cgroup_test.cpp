@@ -59,6 +59,39 @@ TEST(Cgroup, ReadsVersion2) {
   EXPECT_DOUBLE_EQ(group("cgroup_oom_kills"), 2);
 }
 
+TEST(Cgroup, TellsTheMemoryOfProcessesFromCachedFiles) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/job\n");
+  WriteVersion2(root, "/sys/fs/cgroup/job/", 0, 0, 0);
+  root.Write("/sys/fs/cgroup/job/memory.stat", "anon 4096\nfile 1044480\nkernel 7\n");
+  Bench group(root);
+  group.At(0s);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_anon_bytes"), 4096);
+}
+
+TEST(Cgroup, TellsTheMemoryOfProcessesFromCachedFilesInVersion1) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "5:memory:/job\n");
+  const std::string folder = "/sys/fs/cgroup/memory/job/";
+  root.Write(folder + "memory.usage_in_bytes", "8192\n");
+  root.Write(folder + "memory.stat", "rss 1\nhierarchical_memory_limit 9000\ntotal_rss 4096\n");
+  Bench group(root);
+  group.At(0s);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_anon_bytes"), 4096);
+  EXPECT_DOUBLE_EQ(group("cgroup_memory_limit_bytes"), 9000);
+}
+
+// The top group of the kernel has no memory.current, and the memory of the whole machine.
+TEST(Cgroup, HasNoMemoryOfTheWholeMachine) {
+  FakeRoot root;
+  root.Write("/proc/self/cgroup", "0::/\n");
+  root.Write("/sys/fs/cgroup/cpu.stat", "usage_usec 1\n");
+  root.Write("/sys/fs/cgroup/memory.stat", "anon 4096\n");
+  Bench group(root);
+  group.At(0s);
+  EXPECT_TRUE(std::isnan(group("cgroup_memory_anon_bytes")));
+}
+
 TEST(Cgroup, SumsUpWhatAllDevicesReadAndWroteInVersion2) {
   FakeRoot root;
   root.Write("/proc/self/cgroup", "0::/job\n");
