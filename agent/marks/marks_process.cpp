@@ -31,7 +31,7 @@ constexpr std::string_view kEvaluation = "evaluation";
 template <typename Ring>
 HeldSteps::Take AddTo(RankRecord& rank, const Ring& ring) {
   return [&rank, &ring](const Step& step, std::uint64_t start_ns) {
-    rank.AddStep(&ring, step, start_ns);
+    rank.AddStep({&ring, ring.pid}, step, start_ns);
   };
 }
 
@@ -94,7 +94,7 @@ Status MarkProcess::AddRing(const Descriptor& memory) {
   const bool continued = reader->continued();
   const auto thread = static_cast<std::int32_t>(rings_.size());
   rings_.push_back(std::make_unique<Ring>(
-      Ring{std::move(reader).value(), StepFold(continued), thread, offset_.Read()}));
+      Ring{std::move(reader).value(), StepFold(continued), source_.pid, thread, offset_.Read()}));
   return {};
 }
 

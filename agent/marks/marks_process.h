@@ -57,6 +57,7 @@ class MarkProcess {
   struct Ring {
     MarkRingReader reader;
     StepFold fold;
+    std::int64_t pid = 0;     // the process that marks
     std::int32_t thread = 0;  // numbered in the order of arrival
     Duration offset{};        // between the node's clocks, when the ring arrived
     // Wall time minus the clock of the marks, now: the header has it as of the ring's start.

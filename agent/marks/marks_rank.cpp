@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kMostTakenSteps = 16'384;
 constexpr std::size_t kMostRankNames = 512;
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;  // largest integer in JSON
+constexpr std::size_t kMostClaims = 8;
 constexpr std::string_view kOtherNames = "(other)";
 
 void AddCounts(MarkSource& sum, const MarkSource& process) {
@@ -37,9 +38,27 @@ void PutText(Json& json, const char* key, const std::string& text) {
 
 }  // namespace
 
-void RankRecord::AddStep(const void* ring, Step step, std::uint64_t start_ns) {
-  if (owner_ == nullptr) owner_ = ring;
-  const bool foreign = owner_ != ring;
+void RankRecord::NoteClaim(std::int64_t pid) {
+  for (const std::int64_t one : {owner_.pid, pid}) {
+    const bool known = std::ranges::find(claimed_, one) != claimed_.end();
+    if (!known && claimed_.size() < kMostClaims) claimed_.push_back(one);
+  }
+}
+
+std::string RankRecord::SecondProcess(std::int32_t rank) const {
+  if (claimed_.empty()) return "";
+  std::string pids;
+  for (const std::int64_t pid : claimed_) pids += Format("{}{}", pids.empty() ? "" : ", ", pid);
+  return Format("{}{} processes say that they are rank {}: pid {}; the steps of one are shown{}",
+                claimed_.size(), claimed_.size() == kMostClaims ? " or more" : "", rank, pids,
+                owner_.ring == nullptr ? "" : Format(", now of pid {}", owner_.pid));
+}
+
+void RankRecord::AddStep(const StepSource& source, Step step, std::uint64_t start_ns) {
+  if (owner_.ring == nullptr) owner_ = source;
+  const bool foreign = owner_.ring != source.ring;
+  // Another ring of the same process is another thread's.
+  if (foreign && owner_.pid != source.pid) NoteClaim(source.pid);
   if (foreign || steps_.size() >= most_steps_ || step.number > kMostNumber) {
     ++ignored_steps_;
     return;
@@ -82,7 +101,7 @@ void RankRecord::TakeMetrics(std::int32_t rank, const UseMetric& use) {
 }
 
 void RankRecord::RingEnded(const void* ring) {
-  if (owner_ == ring) owner_ = nullptr;
+  if (owner_.ring == ring) owner_ = {};
 }
 
 void RankRecord::ProcessEnded(const MarkSource& process) {
@@ -106,6 +125,7 @@ std::string RankRecord::Facts(const MarkSource& first,
   json["refused"] = sum.refused;
   json["cut_steps"] = sum.cut;
   json["ignored_steps"] = ignored_steps_;
+  PutText(json, "second_process", SecondProcess(first.hello.rank));
   return Dump(json);
 }
 

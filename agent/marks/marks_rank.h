@@ -49,9 +49,15 @@ class RankRecord {
   // Bounds the steps that wait to be taken, by kMostPendingSteps at most.
   void LimitSteps(std::size_t most) { most_steps_ = std::min(most, kMostPendingSteps); }
 
-  // `ring` identifies the source, `start_ns` is the step's start by the clock of the marks. Numbers
-  // that go back (a second training in the same job) are shifted so that they go on.
-  void AddStep(const void* ring, Step step, std::uint64_t start_ns);
+  // The source of a step: `ring` identifies it, `pid` is the process that marks.
+  struct StepSource {
+    const void* ring = nullptr;
+    std::int64_t pid = 0;
+  };
+
+  // `start_ns` is the step's start by the clock of the marks. Numbers that go back (a second
+  // training in the same job) are shifted so that they go on.
+  void AddStep(const StepSource& source, Step step, std::uint64_t start_ns);
   // Adds `sums`, all in one bin of durations (core/model/span_bins.h).
   void AddAnnotation(const std::string& name, const AnnotationSums& sums);
   // `name` is without "user.". False when it makes no valid custom metric, and for names beyond
@@ -84,12 +90,18 @@ class RankRecord {
     std::optional<MetricValue> newest{};  // none: taken
   };
 
+  void NoteClaim(std::int64_t pid);
+  // A warning for people when several processes marked steps of the rank while the first one was
+  // there, whose steps are kept; "" when they did not.
+  std::string SecondProcess(std::int32_t rank) const;
+
   WindowSpans spans_;
   std::vector<Step> steps_;
   std::size_t most_steps_ = kMostPendingSteps;
   std::map<std::string, std::map<int, AnnotationSums>> annotations_;  // by name and bin
   std::map<std::string, Metric> metrics_;                             // by name without "user."
-  const void* owner_ = nullptr;
+  StepSource owner_;                   // the source whose steps are kept; null: none marked one yet
+  std::vector<std::int64_t> claimed_;  // processes whose steps met another's, the owner first
   std::int64_t shift_ = 0;
   std::int64_t last_ = -1;
   std::int64_t ignored_steps_ = 0;
