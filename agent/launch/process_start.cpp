@@ -1,6 +1,7 @@
 #include "agent/launch/process_start.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <optional>
 
@@ -25,11 +26,18 @@ std::vector<std::string> Words(std::string_view text) {
   return {parts.begin(), parts.end()};
 }
 
+// A list of GPUs that is set and empty allows none, for which CUDA and ROCm take "-1", too.
+std::string ValueOf(std::string_view name, std::string value) {
+  const bool lists = name == "CUDA_VISIBLE_DEVICES" || name == "HIP_VISIBLE_DEVICES" ||
+                     name == "ROCR_VISIBLE_DEVICES";
+  return lists && Trim(value).empty() ? "-1" : value;
+}
+
 Environment EnvironmentOf(std::string text) {
   return [entries = Words(text)](std::string_view name) -> std::string {
     for (const std::string& entry : entries) {
       if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
-        return entry.substr(name.size() + 1);
+        return ValueOf(name, entry.substr(name.size() + 1));
     }
     return "";
   };
@@ -37,16 +45,13 @@ Environment EnvironmentOf(std::string text) {
 
 using Gpus = std::vector<GpuFacts>;
 
-// The GPUs that a batch system or container gives, by the node's own numbers or by name. It comes
-// first, because CUDA's numbers count the GPUs that the process sees, which there are fewer than
-// the node's.
-std::string GivenToAll(const Environment& environment) {
+// The GPUs that Slurm gives, by the node's own numbers. They go before CUDA's numbers, which may
+// count only the GPUs that the process sees.
+std::string GivenBySlurm(const Environment& environment) {
   for (const char* name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"}) {
     if (std::string given = environment(name); !given.empty()) return given;
   }
-  std::string container = environment("NVIDIA_VISIBLE_DEVICES");
-  const bool names = container.starts_with("GPU-") || container.starts_with("MIG-");
-  return names ? container : "";
+  return "";
 }
 
 bool IsNamed(const GpuFacts& gpu, std::size_t index, std::string_view word) {
@@ -67,7 +72,7 @@ std::optional<Gpus> Named(const std::string& given, const Gpus& gpus) {
   for (std::string_view word : Split(given, ',')) {
     word = Trim(word);
     // CUDA stops at such a word, too.
-    if (word.empty() || word.starts_with('-')) break;
+    if (word.empty() || word.starts_with('-') || word == "NoDevFiles") break;
     const auto known = std::ranges::find_if(gpus, [&](const GpuFacts& gpu) {
       return IsNamed(gpu, static_cast<std::size_t>(&gpu - gpus.data()), word);
     });
@@ -76,6 +81,25 @@ std::optional<Gpus> Named(const std::string& given, const Gpus& gpus) {
     if (std::ranges::none_of(named, same)) named.push_back(*known);
   }
   return named;
+}
+
+// The GPUs that a container gives, by the node's numbers or by name, and of these the ones that
+// CUDA may use: its numbers count within the container. Nothing where the variable names none
+// ("all", "void"), or CUDA's numbers do not fit to it: outside of containers nobody reads it.
+std::optional<Gpus> NamedInContainer(const Environment& environment, const std::string& visible,
+                                     const Gpus& gpus) {
+  const std::string given = environment("NVIDIA_VISIBLE_DEVICES");
+  if (given == "none") return Gpus();
+  const bool mig = given.starts_with("MIG-");
+  if (given.empty() || given == "all" || given == "void") return std::nullopt;
+  auto named = Named(given, gpus);
+  // CUDA counts the instances of MIG, not the GPUs.
+  if (!named || visible.empty() || mig) return named;
+  Gpus in_order;
+  std::ranges::copy_if(gpus, std::back_inserter(in_order), [&](const GpuFacts& gpu) {
+    return std::ranges::count(*named, gpu.device, &GpuFacts::device) > 0;
+  });
+  return Named(visible, in_order);
 }
 
 // The variables that narrow down a vendor's GPUs, one after the other: ROCm's numbers for HIP count
@@ -118,6 +142,11 @@ std::optional<Gpus> NamedByVendors(const Environment& environment, const std::st
 
 }  // namespace
 
+std::string OwnVariable(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? "" : ValueOf(name, value);
+}
+
 ProcessStart ReadProcessStart(const std::string& root, std::int64_t pid) {
   return {.command = Words(ReadFile(root, pid, "cmdline")),
           .environment = EnvironmentOf(ReadFile(root, pid, "environ"))};
@@ -139,9 +168,9 @@ Result<JobNames> NamesOfProcess(const std::string& said, const Environment& envi
 
 std::vector<std::string> GpusOfProcess(const Environment& environment, const std::string& visible,
                                        const std::vector<GpuFacts>& gpus) {
-  const std::string given = GivenToAll(environment);
-  const auto named =
-      given.empty() ? NamedByVendors(environment, visible, gpus) : Named(given, gpus);
+  const std::string slurm = GivenBySlurm(environment);
+  auto named = slurm.empty() ? NamedInContainer(environment, visible, gpus) : Named(slurm, gpus);
+  if (slurm.empty() && !named) named = NamedByVendors(environment, visible, gpus);
   std::vector<std::string> devices;
   for (const GpuFacts& gpu : named ? *named : gpus) devices.push_back(gpu.device);
   return devices;

@@ -12,13 +12,16 @@
 namespace stepscope {
 
 // How a process was started, read from /proc: nothing where it is gone, or another user's and this
-// one is not root.
+// one is not root. A list of GPUs that is set and empty is "-1" in its environment.
 struct ProcessStart {
   std::vector<std::string> command{};
   Environment environment = [](std::string_view) { return std::string(); };
 };
 
 ProcessStart ReadProcessStart(const std::string& root, std::int64_t pid);
+
+// A variable of this process's environment, as its children have it; like ProcessStart's.
+std::string OwnVariable(std::string_view name);
 
 // The job of a process: the name that it gave itself, else STEPSCOPE_JOB, else its launcher's.
 // Invalid, with the remedy, when there is none, and for a name that no job can have.
@@ -27,8 +30,8 @@ struct JobNames {
 };
 Result<JobNames> NamesOfProcess(const std::string& said, const Environment& environment);
 
-// The GPUs of its node that a process may use: those that the batch system or the container gave
-// it, else those that each vendor's variables name, of which `visible` is its CUDA_VISIBLE_DEVICES.
+// The GPUs of its node that a process may use: those that Slurm or its container gave it, else
+// those that each vendor's variables name, of which `visible` is its CUDA_VISIBLE_DEVICES.
 // All of them when none is named, or a named one does not exist.
 std::vector<std::string> GpusOfProcess(const Environment& environment, const std::string& visible,
                                        const std::vector<GpuFacts>& gpus);

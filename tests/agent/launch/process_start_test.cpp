@@ -37,6 +37,16 @@ TEST(ProcessStart, ReadsCommandAndEnvironment) {
   EXPECT_EQ(start.environment("STEPSCOPE"), "");
 }
 
+TEST(ProcessStart, AnEmptyListOfGpusIsNone) {
+  test::FakeRoot root;
+  root.Write("/proc/7/environ", "CUDA_VISIBLE_DEVICES=\0HIP_VISIBLE_DEVICES= \0JOB=\0"s);
+  const ProcessStart start = ReadProcessStart(root.path(), 7);
+
+  EXPECT_EQ(start.environment("CUDA_VISIBLE_DEVICES"), "-1");
+  EXPECT_EQ(start.environment("HIP_VISIBLE_DEVICES"), "-1");
+  EXPECT_EQ(start.environment("ROCR_VISIBLE_DEVICES"), "");
+}
+
 TEST(ProcessStart, OfAProcessThatIsGoneIsEmpty) {
   test::FakeRoot root;
   const ProcessStart start = ReadProcessStart(root.path(), 7);
@@ -149,6 +159,21 @@ TEST_F(GpusOfProcessTest, AreThoseOfTheBatchSystemOrContainerFirst) {
               ElementsAre("gpu2"));
   EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "GPU-cc33"}}, "0"), ElementsAre("gpu2"));
   EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "all"}}, "0"), ElementsAre("gpu0"));
+}
+
+TEST_F(GpusOfProcessTest, OfAContainerMayBeNumbersOfWhichCudaUsesAPart) {
+  EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "1,2"}}, ""), ElementsAre("gpu1", "gpu2"));
+  EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "GPU-cc33,GPU-bb22"}}, "1"), ElementsAre("gpu2"));
+  EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "1,2"}}, "-1"), IsEmpty());
+  EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "none"}}, ""), IsEmpty());
+  EXPECT_EQ(Gpus({{"NVIDIA_VISIBLE_DEVICES", "void"}}, "").size(), 3u);
+  EXPECT_EQ(Gpus({{"NVIDIA_VISIBLE_DEVICES", "5"}}, "").size(), 3u);  // the container has one GPU
+  EXPECT_THAT(Gpus({{"NVIDIA_VISIBLE_DEVICES", "0"}}, "2"),
+              ElementsAre("gpu2"));  // there is no container
+}
+
+TEST_F(GpusOfProcessTest, AreNoneWhereSlurmGaveNone) {
+  EXPECT_THAT(Gpus({}, "NoDevFiles"), IsEmpty());
 }
 
 }  // namespace
