@@ -3,7 +3,7 @@
 namespace stepscope {
 
 bool JobTickRow::IsOurs(const SeriesName& series) const {
-  if (series.metric.starts_with("cgroup_")) return false;
+  if (series.metric.starts_with("cgroup_")) return cgroup_ == TickCgroup::kOfJob;
   return !series.metric.starts_with("gpu_") || gpus_.contains(series.device);
 }
 

@@ -35,6 +35,15 @@ Json ToJson(const GpuFacts& gpu) {
   return json;
 }
 
+// What the job may not use of the node is left out where nothing is known to bound it.
+void PutLimits(const NodeFactsPayload& node, Json& facts) {
+  const ProcessLimits& limits = node.limits;
+  if (limits.cores != 0) facts["cores_allowed"] = limits.cores;
+  if (limits.cpu_quota) facts["cpu_quota"] = *limits.cpu_quota;
+  if (limits.memory_bytes && *limits.memory_bytes < node.memory_bytes)
+    facts["memory_allowed_bytes"] = *limits.memory_bytes;
+}
+
 }  // namespace
 
 NodeFactsPayload ReadNodeFacts(const std::string& root) {
@@ -57,13 +66,16 @@ std::string StartedEvent(const JobStart& start) {
   }
   Json gpus = Json::array();
   for (const GpuFacts& gpu : start.facts.gpus) gpus.push_back(ToJson(gpu));
-  const Json facts = {{"cores", start.facts.cores},
-                      {"memory_bytes", start.facts.memory_bytes},
-                      {"gpus", gpus},
-                      {"kernel", ValidUtf8(start.facts.kernel)},
-                      {"agent_version", start.facts.agent_version},
-                      {"allows", start.facts.allows},
-                      {"absent", absent}};
+  Json facts = {{"cores", start.facts.cores},
+                {"memory_bytes", start.facts.memory_bytes},
+                {"gpus", gpus},
+                {"kernel", ValidUtf8(start.facts.kernel)},
+                {"agent_version", start.facts.agent_version},
+                {"allows", start.facts.allows},
+                {"absent", absent}};
+  PutLimits(start.facts, facts);
+  if (!start.facts.hooks_missing.empty())
+    facts["hooks_missing"] = ValidUtf8(start.facts.hooks_missing);
   return Dump(Json{{"event", "started"},
                    {"at_us", ToMicros(start.at)},
                    {"group", start.group},

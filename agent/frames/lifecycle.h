@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/host/process_limits.h"
 #include "agent/marks/intake.h"
 #include "agent/sample/sampler.h"
 #include "core/base/time.h"
@@ -17,11 +18,13 @@ namespace stepscope {
 struct NodeFactsPayload {
   unsigned cores = 0;
   std::uint64_t memory_bytes = 0;
+  ProcessLimits limits{};  // what the job may use of these
   std::string kernel;
   std::string agent_version;
   std::vector<std::string> allows;  // commands that the service may give: "interval", "stop"
   std::vector<GpuFacts> gpus;
   std::vector<AbsentSource> absent;
+  std::string hooks_missing{};  // why a Python with torch does not show its steps
 };
 
 struct JobStart {

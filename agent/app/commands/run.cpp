@@ -14,6 +14,7 @@
 #include "agent/app/job/first_agent.h"
 #include "agent/app/job/job_session.h"
 #include "agent/app/job/live_socket.h"
+#include "agent/app/job/opening.h"
 #include "agent/app/job/rank_processes.h"
 #include "agent/app/job/spool_drain.h"
 #include "agent/frames/rank_metrics.h"
@@ -31,8 +32,6 @@ namespace {
 
 constexpr Duration kRunLastWait = 10s;
 constexpr Duration kDrainWait = 2s;
-constexpr Duration kAskAgain = 1s;      // while a driver starts
-constexpr Duration kUpdatePause = 60s;  // between checks for sources that come or fail
 
 std::unique_ptr<Relay> StartRelay(const RunOptions& options) {
   const bool lines = !options.log_metrics.empty();
@@ -88,55 +87,6 @@ std::unique_ptr<LiveSocket> StartLive(const RunOptions& options, const Intake* i
   });
   return live ? std::move(*live) : nullptr;
 }
-
-// The sources that are absent. KINETO variables are read from the environment of the agent, which
-// the command gets, too.
-std::vector<AbsentSource> AbsentOf(const Sampler& sampler) {
-  std::vector<AbsentSource> absent = sampler.Absent();
-  std::string kineto = KinetoNote(Variable);
-  if (!kineto.empty()) absent.push_back({"kineto", std::move(kineto)});
-  return absent;
-}
-
-JobStart StartOf(const RunOptions& options, const Sampler& sampler, Time at) {
-  JobStart start{at, options.group, options.interval, options.command, ReadNodeFacts(options.root)};
-  start.facts.agent_version = options.agent_version;
-  start.facts.allows = AllowedWords(options.allowed);
-  start.facts.gpus = sampler.Gpus();
-  start.facts.absent = AbsentOf(sampler);
-  return start;
-}
-
-// Tells the service what the node has: at the start, once a driver that takes long has started, and
-// when a source appears, fails, recovers, or leaves out more or less than before.
-class Opening {
- public:
-  Opening(const RunOptions& options, const Sampler& sampler, JobSession& session, Time at)
-      : options_(options), sampler_(sampler), session_(session), at_(at) {
-    SendStart();
-  }
-
-  // Returns when to call it again.
-  Duration Update() {
-    if (sampler_.Starting() != starting_ || AbsentOf(sampler_) != absent_) SendStart();
-    return starting_ ? kAskAgain : kUpdatePause;
-  }
-
- private:
-  void SendStart() {
-    starting_ = sampler_.Starting();
-    const JobStart start = StartOf(options_, sampler_, at_);
-    session_.SendStart(start);
-    absent_ = start.facts.absent;
-  }
-
-  const RunOptions& options_;
-  const Sampler& sampler_;
-  JobSession& session_;
-  const Time at_;
-  bool starting_ = true;
-  std::vector<AbsentSource> absent_;
-};
 
 // False when the time is over, or the user interrupts the wait.
 bool WaitForDelivery(const JobSession& session, CommandSignals& signals, const Clock& clock) {
@@ -261,13 +211,14 @@ int RunCommand(const RunOptions& options) {
        [&](const ServiceCommand& asked) { return ExecuteCommand(asked, options.allowed, powers); },
        spool.get(), options.uplink.server},
       **uplink, intake ? drain : DrainMarks(), clock);
-  Opening opening(options, sampler, session, clock.Now());
+  Opening opening(options, {intake.get(), command ? command->pid() : 0, sampler, session, clock});
   ReportJobName(options);
   LogInfo("job {}: {}", options.job, (*uplink)->PageOf(options.job));
   if (const std::string kineto = KinetoNote(Variable); !kineto.empty()) LogWarning("{}", kineto);
 
   auto samples = std::make_unique<SampleLoop>(
-      sampler, [&](Time at, const TickRow& row) { session.Add(at, row); }, interval, clock);
+      sampler, [&](Time at, const TickRow& row) { session.Add(at, opening.Of(row)); }, interval,
+      clock);
   const auto live = StartLive(options, intake.get(), session);
   ReleaseStartupPages();
   const CommandEnd end = WaitForEnd({.command = command ? &*command : nullptr,
@@ -280,7 +231,8 @@ int RunCommand(const RunOptions& options) {
   const Time ended_at = clock.Now();
   samples.reset();
   const auto output = LastOutput(options, relay.get());
-  if (const TickRow& last = sampler.Sample(); HasCustom(last)) session.Add(clock.Now(), last);
+  if (const TickRow& last = sampler.Sample(); HasCustom(last))
+    session.Add(clock.Now(), opening.Of(last));
   if (session.Reason().empty()) others.AwaitKnown(options.job);
   session.Finish(EndedEvent(ended_at, end, output));
   if (!WaitForDelivery(session, signals, clock)) (*uplink)->Stop();

@@ -1,17 +1,27 @@
 #include "agent/app/job/node_job.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/app/job/execute_command.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/cgroup.h"
 #include "agent/launch/process_start.h"
+#include "agent/launch/python_start.h"
 #include "core/base/log.h"
 
 namespace stepscope {
 namespace {
 
+constexpr Duration kHooksCheckPause = 10s;
 constexpr Duration kAbsentCheckPause = 60s;  // a source's shortfall may change all the time
+
+// Whether a process of the job is connected: --match finds those that are not, too.
+bool IsHeard(const Intake& intake, const std::string& name) {
+  const auto jobs = intake.Jobs();
+  return std::ranges::any_of(
+      jobs, [&](const HeardJob& job) { return job.job == name && !job.processes.empty(); });
+}
 
 }  // namespace
 
@@ -33,6 +43,11 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
       sampler_(sampler),
       clock_(clock),
       started_(clock.Now()),
+      way_{.root = options.sampling.root,
+           .start_folder = PythonStartFolder(OwnProgram()),
+           .socket = intake.socket_path(),
+           .user = job.user,
+           .started_here = false},
       uplink_(std::move(uplink)) {
   ticks_.Change([&](Ticks& ticks) {
     const ListTraining list = [&ticks](auto& training) { training = ticks.training; };
@@ -88,6 +103,7 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
   const auto gpus = sampler_.Gpus();
   if (gpus.size() != std::exchange(gpus_known_, gpus.size())) pids_.clear();
   std::set<std::int64_t> pids;
+  bool changed = !std::exchange(start_sent_, true);
   const std::size_t before = gpus_.size();
   for (const HeardProcess& process : processes) {
     pids.insert(process.pid);
@@ -99,14 +115,36 @@ void NodeJob::See(const std::vector<HeardProcess>& processes) {
     if (kineto_.empty()) NoteKineto(start.environment);
     for (auto& gpu : GpusOfProcess(start.environment, process.devices, gpus)) gpus_.insert(gpu);
   }
-  pids_ = std::move(pids);
+  if (std::exchange(pids_, pids) != pids) changed = LimitsChanged() || changed;
   ticks_.Change([&](Ticks& ticks) {
-    for (const std::string& gpu : gpus_) ticks.row.AddGpu(gpu);
+    ticks.row.SetGpus(gpus_);
     ticks.training.clear();
     for (const HeardProcess& process : processes)
       ticks.training.push_back({Format("rank{}", process.rank), process.pid});
   });
-  if (!std::exchange(start_sent_, true) || gpus_.size() != before || AbsentChanged()) SendStart();
+  changed = HooksChanged(processes) || changed;
+  if (changed || gpus_.size() != before || AbsentChanged()) SendStart();
+}
+
+bool NodeJob::HooksChanged(const std::vector<HeardProcess>& processes) {
+  const SteadyTime now = clock_.Steady();
+  if (processes.empty() || now - hooks_checked_at_ < kHooksCheckPause) return false;
+  hooks_checked_at_ = now;
+  std::string missing;
+  if (!IsHeard(intake_, name_)) {
+    for (const HeardProcess& process : processes) {
+      if (missing.empty()) missing = WhyWithoutHooks(way_, process.pid);
+    }
+  }
+  return std::exchange(hooks_missing_, missing) != missing;
+}
+
+bool NodeJob::LimitsChanged() {
+  if (pids_.empty()) return false;
+  const ProcessLimits limits = ReadProcessLimits(
+      options_.sampling.root, {pids_.begin(), pids_.end()}, CgroupTop::kIsAnother);
+  if (limits.cores == 0) return false;
+  return std::exchange(limits_, limits) != limits;
 }
 
 void NodeJob::NoteKineto(const Environment& environment) {
@@ -124,6 +162,8 @@ bool NodeJob::AbsentChanged() {
 void NodeJob::SendStart() {
   JobStart start{started_, group_, options_.sampling.interval, command_,
                  ReadNodeFacts(options_.sampling.root)};
+  start.facts.limits = limits_;
+  start.facts.hooks_missing = hooks_missing_;
   start.facts.agent_version = options_.agent_version;
   Allowed allowed = options_.allowed;
   allowed.stop = false;  // the agent started no command that it could stop

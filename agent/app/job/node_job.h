@@ -11,7 +11,9 @@
 #include "agent/app/options/node_job_options.h"
 #include "agent/frames/job_tick_row.h"
 #include "agent/host/process.h"
+#include "agent/host/process_limits.h"
 #include "agent/launch/launcher.h"
+#include "agent/launch/missing_hooks.h"
 #include "agent/sample/sampler.h"
 #include "agent/spool/spool_folder.h"
 #include "core/base/clock.h"
@@ -63,6 +65,11 @@ class NodeJob {
   NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& intake,
           const Sampler& sampler, const Clock& clock, std::unique_ptr<Uplink> uplink);
   void SendStart();
+  // Reads what the processes may use; returns whether it is another than before.
+  bool LimitsChanged();
+  // Finds out why no process is connected, now and then; returns whether that is another than
+  // before.
+  bool HooksChanged(const std::vector<HeardProcess>& processes);
   void NoteKineto(const Environment& environment);
   std::vector<AbsentSource> Absent() const;
   // Whether the absent sources differ from those that the service knows; checked now and then.
@@ -88,6 +95,10 @@ class NodeJob {
   std::set<std::int64_t> pids_;  // processes whose GPUs are known
   std::size_t gpus_known_ = 0;
   std::set<std::string> gpus_;
+  ProcessLimits limits_;
+  const HooksWay way_;
+  SteadyTime hooks_checked_at_{};  // last check for missing hooks
+  std::string hooks_missing_;
   bool start_sent_ = false;
   SteadyTime absent_checked_at_{};    // last check of the absent sources
   std::vector<AbsentSource> absent_;  // as sent to the service

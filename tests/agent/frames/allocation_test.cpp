@@ -121,7 +121,7 @@ TEST(Sampling, AllocatesNothingForAJobsFramesAfterTheirStart) {
       [&](SteadyTime now, auto& on_gpus) { sampler.GpuProcessesInto(now, on_gpus); });
   const auto cgroup = MakeJobCgroupCollector(root.path(), list);
   JobTickRow job;
-  job.AddGpu("gpu1");
+  job.SetGpus({"gpu1"});
   FrameStream stream({"bert", "node-1", ""}, {}, clock);
   TickFramer framer(stream);
   std::size_t series = 0;

@@ -22,7 +22,7 @@ struct JobTickRowTest : testing::Test {
 };
 
 TEST_F(JobTickRowTest, HasTheNodeAndTheGpusOfTheJob) {
-  job.AddGpu("gpu1");
+  job.SetGpus({"gpu1"});
   const TickRow& row = job.Of(node);
 
   EXPECT_EQ(row.size(), 2u);
@@ -32,9 +32,23 @@ TEST_F(JobTickRowTest, HasTheNodeAndTheGpusOfTheJob) {
 
 TEST_F(JobTickRowTest, TakesAGpuInWhenItBecomesTheJobs) {
   EXPECT_EQ(job.Of(node).size(), 1u);
-  job.AddGpu("gpu0");
+  job.SetGpus({"gpu0"});
 
   EXPECT_EQ(job.Of(node).At("gpu_util_percent", "gpu0"), 7);
+}
+
+TEST_F(JobTickRowTest, LosesAGpuThatIsNotTheJobsAnyMore) {
+  job.SetGpus({"gpu0", "gpu1"});
+  job.Of(node);
+  job.SetGpus({"gpu1"});
+
+  EXPECT_TRUE(std::isnan(job.Of(node).At("gpu_util_percent", "gpu0")));
+  EXPECT_EQ(job.Of(node).At("gpu_util_percent", "gpu1"), 7);
+}
+
+TEST_F(JobTickRowTest, KeepsTheControlGroupThatIsTheJobsOwn) {
+  EXPECT_TRUE(std::isnan(job.Of(node).At("cgroup_memory_bytes")));
+  EXPECT_EQ(JobTickRow(TickCgroup::kOfJob).Of(node).At("cgroup_memory_bytes"), 7);
 }
 
 TEST_F(JobTickRowTest, WhatIsMissingOnTheNodeIsMissingHere) {

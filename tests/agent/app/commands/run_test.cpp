@@ -1,6 +1,7 @@
 // The whole program, with real commands, real signals and a service over real HTTP.
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <fstream>
@@ -49,6 +50,21 @@ struct RunTest : testing::Test {
   FakeRoot folder;
   FakeIngest service;
 };
+
+TEST_F(RunTest, SaysWhichCoresTheCommandMayUse) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  AgentProcess agent(Run(service.url(), "true"));
+  sched_setaffinity(0, sizeof before, &before);
+  EXPECT_EQ(agent.Wait(), 0);
+  const auto events = service.Events(R"("event":"started")");
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ((*ParseJson(events[0]))["facts"]["cores_allowed"], 1);
+}
 
 TEST_F(RunTest, PassesOutputAndExitCodeThrough) {
   AgentProcess agent(Run(service.url(), "echo to-out; echo to-err >&2; exit 7"));

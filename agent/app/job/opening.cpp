@@ -1,0 +1,113 @@
+#include "agent/app/job/opening.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/app/job/rank_processes.h"
+#include "agent/launch/process_start.h"
+#include "agent/launch/python_start.h"
+#include "core/base/log.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Duration kWhileStarting = 1s;
+constexpr Duration kBetweenUpdates = 2s;
+constexpr Duration kSourcesPause = 60s;  // a source's shortfall may change all the time
+constexpr Duration kLimitsPause = 60s;
+// A short training is told of early, a long one does not pay for it.
+constexpr Duration kFirstHooksPause = 2s, kLongestHooksPause = 10s;
+
+// The sources that are absent. KINETO variables are read from the environment of the agent, which
+// the command gets, too.
+std::vector<AbsentSource> AbsentOf(const Sampler& sampler) {
+  std::vector<AbsentSource> absent = sampler.Absent();
+  std::string kineto = KinetoNote(Variable);
+  if (!kineto.empty()) absent.push_back({"kineto", std::move(kineto)});
+  return absent;
+}
+
+}  // namespace
+
+Opening::Opening(const RunOptions& options, const OpeningParts& parts)
+    : options_(options),
+      parts_(parts),
+      way_{.root = options.root,
+           .start_folder = PythonStartFolder(OwnProgram()),
+           .socket = parts.intake ? parts.intake->socket_path() : "",
+           .user = geteuid()},
+      at_(parts.clock.Now()),
+      begun_(parts.clock.Steady()),
+      gpus_(options.root, parts.intake, parts.sampler),
+      sources_due_(begun_ + kSourcesPause),
+      hooks_due_(begun_ + kFirstHooksPause) {
+  gpus_.Update();
+  LimitsChanged(begun_);
+  SendStart();
+}
+
+Duration Opening::Update() {
+  const SteadyTime now = parts_.clock.Steady();
+  bool changed = parts_.sampler.Starting() != starting_;
+  changed = gpus_.Update() || changed;
+  changed = SourcesChanged(now) || changed;
+  changed = LimitsChanged(now) || changed;
+  changed = HooksChanged(now) || changed;
+  if (changed) SendStart();
+  return starting_ ? kWhileStarting : kBetweenUpdates;
+}
+
+void Opening::SendStart() {
+  starting_ = parts_.sampler.Starting();
+  JobStart start{at_, options_.group, options_.interval, options_.command,
+                 ReadNodeFacts(options_.root)};
+  start.facts.limits = limits_;
+  start.facts.agent_version = options_.agent_version;
+  start.facts.allows = AllowedWords(options_.allowed);
+  start.facts.gpus = gpus_.Facts();
+  start.facts.absent = AbsentOf(parts_.sampler);
+  start.facts.hooks_missing = hooks_missing_;
+  parts_.session.SendStart(start);
+  absent_ = std::move(start.facts.absent);
+}
+
+bool Opening::SourcesChanged(SteadyTime now) {
+  if (!starting_ && now < sources_due_) return false;
+  sources_due_ = now + kSourcesPause;
+  return AbsentOf(parts_.sampler) != absent_;
+}
+
+// The ranks; the command as long as there are none, and the agent where there is no command.
+std::vector<std::int64_t> Opening::Processes() const {
+  std::vector<std::int64_t> pids = PidsOf(RanksOf(parts_.intake));
+  if (pids.empty()) pids.push_back(parts_.command != 0 ? parts_.command : getpid());
+  return pids;
+}
+
+bool Opening::LimitsChanged(SteadyTime now) {
+  const std::uint64_t changes = parts_.intake ? parts_.intake->Changes() : 0;
+  if (now < limits_due_ && limits_changes_ == changes) return false;
+  // A command may bind itself to some cores as its first act.
+  limits_due_ = now + (limits_changes_ ? kLimitsPause : kBetweenUpdates);
+  limits_changes_ = changes;
+  const ProcessLimits limits = ReadProcessLimits(options_.root, Processes(), CgroupTop::kCounts);
+  if (limits.cores == 0) return false;  // the process has ended
+  return std::exchange(limits_, limits) != limits;
+}
+
+bool Opening::HooksChanged(SteadyTime now) {
+  if (!options_.python_hooks || parts_.intake == nullptr || parts_.command == 0) return false;
+  if (!RanksOf(parts_.intake).empty()) return !std::exchange(hooks_missing_, "").empty();
+  if (now < hooks_due_) return false;
+  hooks_due_ = now + std::clamp<Duration>(now - begun_, kFirstHooksPause, kLongestHooksPause);
+  std::string missing = FindMissingHooks(way_, parts_.command);
+  // A process that has ended stays on the page as the reason why nothing was seen.
+  if (missing.empty() || missing == hooks_missing_) return false;
+  if (!std::exchange(hooks_logged_, true)) LogWarning("job {}: {}", options_.job, missing);
+  hooks_missing_ = std::move(missing);
+  return true;
+}
+
+}  // namespace stepscope

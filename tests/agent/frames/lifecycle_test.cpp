@@ -1,0 +1,45 @@
+#include "agent/frames/lifecycle.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/json.h"
+
+namespace stepscope {
+namespace {
+
+Json FactsOf(const NodeFactsPayload& facts) {
+  JobStart start;
+  start.facts = facts;
+  return (*ParseJson(StartedEvent(start)))["facts"];
+}
+
+TEST(StartedEvent, HasWhatTheJobMayUseBesideWhatTheNodeHas) {
+  NodeFactsPayload node;
+  node.cores = 64;
+  node.memory_bytes = 1000;
+  node.limits = {.cores = 3, .cpu_quota = 2.5, .memory_bytes = 400};
+  const Json facts = FactsOf(node);
+  EXPECT_EQ(facts["cores"], 64);
+  EXPECT_EQ(facts["cores_allowed"], 3);
+  EXPECT_EQ(facts["cpu_quota"], 2.5);
+  EXPECT_EQ(facts["memory_allowed_bytes"], 400);
+}
+
+TEST(StartedEvent, LeavesOutWhatIsUnknownOrBoundsNothing) {
+  NodeFactsPayload node;
+  node.cores = 64;
+  node.memory_bytes = 1000;
+  node.limits.memory_bytes = 4000;
+  const Json facts = FactsOf(node);
+  for (const char* name : {"cores_allowed", "cpu_quota", "memory_allowed_bytes", "hooks_missing"})
+    EXPECT_FALSE(facts.contains(name)) << name;
+}
+
+TEST(StartedEvent, SaysWhyHooksAreMissing) {
+  NodeFactsPayload node;
+  node.hooks_missing = "python3: -I";
+  EXPECT_EQ(FactsOf(node)["hooks_missing"], "python3: -I");
+}
+
+}  // namespace
+}  // namespace stepscope
