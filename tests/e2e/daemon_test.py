@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -225,3 +226,53 @@ def test_metrics_go_on_when_the_daemon_is_started_again(service, daemon):
         daemon.stop()
         daemon.start()
         wait_for(lambda: metrics(service, "long", "samples_per_second")[("user.samples_per_second", "rank0")][-1] > newest + 100, "values of the second life")
+
+
+# Stands for a training: torch is what its memory maps say.
+LOADS_TORCH = """
+import mmap, sys, time
+with open(sys.argv[1]) as torch:
+    mapped = mmap.mmap(torch.fileno(), 0, prot=mmap.PROT_READ)
+time.sleep(300)
+"""
+
+
+@contextmanager
+def deaf(folder):
+    """A training of the job `deaf` that the hooks do not come into."""
+    torch = folder / "torch/_C.any.so"
+    torch.parent.mkdir()
+    torch.write_text("torch")
+    process = subprocess.Popen([sys.executable, "-S", "-c", LOADS_TORCH, torch], env={**os.environ, "STEPSCOPE_JOB": "deaf"})
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_training_that_names_a_job_and_cannot_be_heard_is_logged(folder, daemon):
+    with deaf(folder):
+        wait_for(lambda: daemon.said("job deaf: ") and daemon.said("-S leaves out site"), "the log names it")
+
+
+def test_the_job_of_a_training_that_is_matched_says_why_it_has_no_steps(service, folder):
+    daemon = Daemon(service, folder, "--match", "torch/_C.any.so").start()
+
+    def missing():
+        status, job = service.get("/api/v1/jobs/deaf")
+        return status == 200 and job["nodes"] and job["nodes"][0]["facts"].get("hooks_missing")
+
+    with deaf(folder) as process:
+        assert f"(pid {process.pid}, -c) runs torch" in wait_for(missing, "the reason")
+    daemon.stop()
+
+
+def test_two_processes_of_one_rank_are_told(service, daemon):
+    def warning():
+        status, job = service.get("/api/v1/jobs/twice")
+        return status == 200 and job["ranks"] and job["ranks"][0]["facts"].get("second_process")
+
+    with training(daemon, "twice") as one, training(daemon, "twice") as other:
+        said = wait_for(warning, "the second process is told")
+        assert said.startswith("2 processes say that they are rank 0") and str(one.pid) in said and str(other.pid) in said

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <set>
 
 #include "agent/app/job/live_socket.h"
 #include "agent/app/job/node_jobs.h"
@@ -13,7 +15,9 @@
 #include "agent/app/job/spool_drain.h"
 #include "agent/launch/command.h"
 #include "agent/launch/process_start.h"
+#include "agent/launch/python_start.h"
 #include "agent/launch/startup_pages.h"
+#include "agent/launch/unheard_pythons.h"
 #include "agent/sample/sample_loop.h"
 #include "core/base/log.h"
 
@@ -22,6 +26,7 @@ namespace {
 
 constexpr Duration kUpdatePause = 500ms;
 constexpr Duration kDaemonLastWait = 8s;
+constexpr Duration kBetweenScans = 10s;  // a walk over /proc
 
 // Raises the limit of open files: each process and each job takes a descriptor.
 void AllowManyFiles() {
@@ -77,16 +82,47 @@ void Deliver(NodeJobs& jobs, CommandSignals& signals, const Clock& clock) {
   jobs.HandOver();
 }
 
-// Finds processes by --match: every user's, or the daemon's own user's. The groups of a process
-// that does not connect are not known.
+// Whose processes count that do not connect: every user's, or the daemon's own user's. Their groups
+// are not known.
+std::function<bool(std::uint32_t)> AllowedOf(const DaemonOptions& options) {
+  return [all = options.allow_all](std::uint32_t user) { return all || user == geteuid(); };
+}
+
+// Finds processes by --match.
 std::unique_ptr<ProcessMatch> MakeMatch(const DaemonOptions& options) {
   if (options.match.empty()) return nullptr;
   auto pattern = Pattern::Parse(options.match);
   if (!pattern) return nullptr;  // checked with the options
-  return std::make_unique<ProcessMatch>(
-      options.jobs.sampling.root, std::move(*pattern),
-      [all = options.allow_all](std::uint32_t user) { return all || user == geteuid(); });
+  return std::make_unique<ProcessMatch>(options.jobs.sampling.root, std::move(*pattern),
+                                        AllowedOf(options));
 }
+
+// Logs which trainings name a job and cannot be heard, now and then.
+class UnheardReport {
+ public:
+  UnheardReport(const DaemonOptions& options, const Intake& intake)
+      : intake_(intake),
+        unheard_({.root = options.jobs.sampling.root,
+                  .start_folder = PythonStartFolder(OwnProgram()),
+                  .socket = intake.socket_path(),
+                  .started_here = false},
+                 AllowedOf(options)) {}
+
+  void Update(SteadyTime now) {
+    if (now < due_) return;
+    due_ = now + kBetweenScans;
+    std::set<std::int64_t> connected;
+    for (const HeardJob& job : intake_.Jobs()) {
+      for (const HeardProcess& process : job.processes) connected.insert(process.pid);
+    }
+    for (const std::string& sentence : unheard_.Scan(connected)) LogWarning("{}", sentence);
+  }
+
+ private:
+  const Intake& intake_;
+  UnheardPythons unheard_;
+  SteadyTime due_{};
+};
 
 // Sets the sampling interval; a change wakes the sampling thread.
 void Follow(Duration wanted, Guarded<Duration>& interval) {
@@ -125,8 +161,10 @@ int RunDaemon(const DaemonOptions& options) {
   LogInfo("node {}: training processes are heard at {}", options.jobs.node,
           (*intake)->socket_path());
   NotifyService("READY=1");
+  UnheardReport unheard(options, **intake);
   do {
     jobs.Update();
+    unheard.Update(clock.Steady());
     Follow(jobs.Interval(), interval);
   } while (!EndWithin(signals, {}, kUpdatePause));
   NotifyService("STOPPING=1");
