@@ -33,6 +33,10 @@ void CheckMachine(const std::string& root, const Clock& clock, CheckLines& lines
 // Checks whether training processes can connect, and what names a job here.
 void CheckTraining(const Clock& clock, CheckLines& lines);
 
+// Checks whether the hooks come into the Python of `command`, or into python3 where that is none:
+// starts it, with a script of ours, for some 10 ms.
+void CheckPython(const std::vector<std::string>& command, const Clock& clock, CheckLines& lines);
+
 // Checks the spool, where samples wait while the service is away. Creates nothing.
 void CheckSpool(const SpoolOptions& options, CheckLines& lines);
 

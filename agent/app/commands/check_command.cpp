@@ -12,11 +12,12 @@ namespace {
 constexpr std::string_view kCheckHelp =
     R"(Says what the agent can and cannot see on this machine, and whether the service takes samples.
 
-  stepscope-agent check [--server URL] [options]
+  stepscope-agent check [--server URL] [options] [-- COMMAND]
 
 Examples:
   stepscope-agent check
   stepscope-agent check --server https://monitor:8443 --token-file agent.token
+  stepscope-agent check -- /opt/env/bin/python -I train.py    # would its steps be seen? It is not run
   stepscope-agent check --json | jq '.checks[] | select(.finding == "wrong")'
 
 Each line is 'ok', 'none' (not here, or not asked for), 'note' (works, but read it) or 'wrong'.
@@ -54,6 +55,7 @@ int Check(const Arguments& arguments, std::string_view version) {
   CheckLines lines{ConfigLine(arguments["--config"])};
   CheckMachine(sampling->root, clock, lines);
   CheckTraining(clock, lines);
+  CheckPython(arguments.rest, clock, lines);
   CheckService(uplink, clock, lines);
   CheckSpool(*spool, lines);
   PrintText(arguments.Has("--json")

@@ -11,6 +11,7 @@
 #include "agent/app/commands/check.h"
 #include "agent/collect/collector.h"
 #include "agent/collect/source.h"
+#include "agent/host/process_limits.h"
 #include "agent/launch/launcher.h"
 #include "agent/launch/process_start.h"
 #include "agent/marks/intake.h"
@@ -121,6 +122,17 @@ CheckLine LineOf(const GpuFacts& gpu, const std::string& root) {
   return {"machine", Printable(gpu.device, 40), CheckResult::kFine, text};
 }
 
+// What a command that is started here may use.
+CheckLine LimitsLine(const std::string& root) {
+  const ProcessLimits limits = ReadProcessLimits(root, {getpid()}, CgroupTop::kCounts);
+  if (limits.cores == 0) return {"machine", "limits", CheckResult::kAbsent, "are not known"};
+  std::string text = Format("a command here may use {} of {} cores", limits.cores,
+                            std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  if (limits.cpu_quota) text += Format(" (a quota of {:.2f})", *limits.cpu_quota);
+  if (limits.memory_bytes) text += Format(" and {} MiB of memory", *limits.memory_bytes >> 20);
+  return {"machine", "limits", CheckResult::kFine, text};
+}
+
 CheckLine LauncherLine() {
   const LaunchNames names = NamesOfLaunch(Variable);
   if (names.launcher.empty()) {
@@ -156,6 +168,7 @@ void CheckMachine(const std::string& root, const Clock& clock, CheckLines& lines
     for (const GpuFacts& gpu : one.collector->Gpus()) lines.push_back(LineOf(gpu, root));
   }
   std::ranges::move(absent, std::back_inserter(lines));
+  lines.push_back(LimitsLine(root));
   lines.push_back({"machine", "one tick", CheckResult::kFine,
                    Format("{} series in {} us", series, tick / 1us)});
 }

@@ -72,6 +72,32 @@ TEST(Check, NoticesOtherServicesAndClocks) {
   EXPECT_TRUE(Find(lines, "reachable").starts_with("wrong: http://127.0.0.1:"));
 }
 
+std::string PythonLine(const std::vector<std::string>& command) {
+  CheckLines lines;
+  CheckPython(command, SystemClock(), lines);
+  return Find(lines, "python");
+}
+
+// Stands for a Python: it prints this answer to any question.
+std::string FakePython(const test::FakeRoot& root, const std::string& answer) {
+  root.Write("/bin/python3", Format("#!/bin/sh\necho noise\necho '{}'\n", answer));
+  chmod((root.path() + "/bin/python3").c_str(), 0700);
+  return root.path() + "/bin/python3";
+}
+
+TEST(Check, SaysWhetherTheHooksComeIntoAPython) {
+  test::FakeRoot root;
+  const std::string seen = PythonLine({FakePython(root, "3 11 1 /ours/sitecustomize.py")});
+  EXPECT_TRUE(seen.starts_with("ok: ")) << seen;
+  const std::string python = FakePython(root, "3 11 0 /tool/sitecustomize.py");
+  EXPECT_NE(PythonLine({python, "-I", "a.py"}).find("-I ignores PYTHONPATH"), std::string::npos);
+  EXPECT_TRUE(PythonLine({python, "-S"}).starts_with("note: "));
+  EXPECT_NE(PythonLine({FakePython(root, "3 8 1 ")}).find("older than Python 3.9"),
+            std::string::npos);
+  EXPECT_TRUE(PythonLine({FakePython(root, "Segmentation fault")}).starts_with("none: no "));
+  EXPECT_TRUE(PythonLine({root.path() + "/nowhere/python3"}).starts_with("none: no "));
+}
+
 std::string SpoolLine(const SpoolOptions& options) {
   CheckLines lines;
   CheckSpool(options, lines);
