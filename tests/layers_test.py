@@ -19,7 +19,7 @@ MOST_FILES = 40
 CODE = {".h", ".cpp", ".c", ".py", ".ts", ".tsx", ".mjs"}
 
 CORE = ("core/base", "core/model", "core/wire")
-RULES = ("rules/engine", "rules/stats", "rules/signals", "rules/catalog")
+RULES = ("rules/engine", "rules/stats", "rules/signals", "rules/diagnosis", "rules/catalog")
 STORE_BASE = (*CORE, "server/store/postgres")
 STORE_PARTS = (*STORE_BASE, "server/store/webhooks", "server/store/frames")
 STORE_JOBS = (*STORE_PARTS, "server/store/jobs")
@@ -48,7 +48,8 @@ LAYERS = {
     "rules/engine": CORE,
     "rules/stats": (*CORE, "rules/engine"),
     "rules/signals": (*CORE, "rules/engine", "rules/stats"),
-    "rules/catalog": (*CORE, "rules/engine", "rules/stats", "rules/signals"),
+    "rules/diagnosis": (*CORE, "rules/engine", "rules/stats", "rules/signals"),
+    "rules/catalog": (*CORE, "rules/engine", "rules/stats", "rules/signals", "rules/diagnosis"),
     "agent/collect": CORE,
     "agent/host": COLLECT,
     "agent/gpu": COLLECT,

@@ -35,8 +35,9 @@ struct SeriesName {
 
 // The columns of a table. Sent once in each session and known by its hash afterwards.
 //   ticks:       "at_us", then a series for each column
-//   steps:       "step", "start_us", "wall_ns", then times by name in nanoseconds (core/model/step.h)
-//   annotations: "name" (index into `names`), "from_us", "to_us", "count", "sum_ns", "min_ns",
+//   steps:       "step", "start_us", "wall_ns", then times by name in nanoseconds
+//   (core/model/step.h) annotations: "name" (index into `names`), "from_us", "to_us", "count",
+//   "sum_ns", "min_ns",
 //                "max_ns"
 struct Schema {
   std::int32_t rank = -1;  // of steps and annotations; else -1

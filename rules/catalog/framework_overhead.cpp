@@ -1,7 +1,7 @@
 // GPUs wait for the training thread, which cannot launch work as fast as they do it.
 //
 // A sample counts when a GPU is not busy, a training thread is, and nothing else explains it: no
-// disk or network at its limit (rules/signals/host_signs.h), and no waits in the steps of its
+// disk or network at its limit (rules/diagnosis/host_signs.h), and no waits in the steps of its
 // minute. How long GPUs wait between kernels only operator traces can tell: where the host shows no
 // reason at all for idle GPUs, the verdict is unknown.
 
@@ -10,9 +10,9 @@
 #include <string>
 
 #include "core/base/text.h"
+#include "rules/diagnosis/host_signs.h"
 #include "rules/engine/finding_track.h"
 #include "rules/engine/sentence.h"
-#include "rules/signals/host_signs.h"
 #include "rules/signals/initialisation.h"
 #include "rules/signals/launch_minutes.h"
 #include "rules/signals/minute_buckets.h"

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "core/base/text.h"
+#include "rules/diagnosis/budget.h"
+#include "rules/diagnosis/diagnosis.h"
+#include "rules/diagnosis/host_signs.h"
 #include "rules/engine/state.h"
-#include "rules/signals/budget.h"
-#include "rules/signals/diagnosis.h"
-#include "rules/signals/host_signs.h"
 #include "rules/signals/initialisation.h"
 
 namespace stepscope {

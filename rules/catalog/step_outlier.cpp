@@ -16,10 +16,9 @@ namespace stepscope {
 namespace {
 
 // "none", then the phases in their order.
-constexpr std::string_view kModes[] = {"none",     "data",       "transfer",      "forward",
-                                       "loss",     "backward",   "communication", "optimizer",
-                                       "callback", "checkpoint", "other",
-                                       "sync",     "device_to_host"};
+constexpr std::string_view kModes[] = {
+    "none",      "data",     "transfer",   "forward", "loss", "backward",      "communication",
+    "optimizer", "callback", "checkpoint", "other",   "sync", "device_to_host"};
 static_assert(std::size(kModes) == kPhaseCount + 1);
 constexpr Param kParams[] = {
     {"stddev", 3, 0, 100, "",

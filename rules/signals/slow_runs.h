@@ -14,7 +14,7 @@ namespace stepscope {
 // The number of phases that a step can have grown by; the last stands for time outside of all
 // phases.
 inline constexpr std::size_t kGrowths = kPhaseCount + 1;
-// The same in states of version 0.1.0, which knows ten phases.
+// States of version 0.1.0, which knows ten phases, have so many.
 inline constexpr std::size_t kGrowthsBefore = 11;
 
 // Slow steps without another step between them.

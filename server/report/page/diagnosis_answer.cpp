@@ -57,9 +57,8 @@ OrderedJson ToJson(const RuleStateRow* report, std::span<const RuleStateRow> sta
   const OrderedJson verdict = report == nullptr ? OrderedJson() : ToJson(*report, transitions);
   OrderedJson json = {
       {"sentence", report == nullptr ? OrderedJson(kNotChosen) : verdict["verdict"]["sentence"]}};
-  for (const char* key :
-       {"unit", "total_seconds", "confidence", "clock", "named_share", "missing", "parts", "steps",
-        "ranks", "nodes", "threshold"}) {
+  for (const char* key : {"unit", "total_seconds", "confidence", "clock", "named_share", "missing",
+                          "parts", "steps", "ranks", "nodes", "threshold"}) {
     json[key] = evidence.contains(key) ? OrderedJson(evidence[key]) : OrderedJson(nullptr);
   }
   json["budget"] = OrderedJson::array();

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "rules/signals/budget.h"
+#include "rules/diagnosis/budget.h"
 #include "tests/scenarios/replay.h"
 
 namespace stepscope::scenarios {

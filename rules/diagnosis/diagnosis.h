@@ -8,7 +8,7 @@
 
 #include "core/base/json.h"
 #include "core/base/time.h"
-#include "rules/signals/causes.h"
+#include "rules/diagnosis/causes.h"
 #include "rules/signals/step_sums.h"
 
 namespace stepscope {
@@ -20,17 +20,17 @@ struct JobParts {
 
 // What is known of a job's time.
 struct Diagnosis {
-  TimeByCause budget;  // of the training, with its evaluations
+  TimeByCause budget;  // the time of the training and of its evaluations
   bool gpus = false;   // the time is of GPUs, not of steps
   bool gpu_clock = false;
-  StepSums steps;  // of all ranks
+  StepSums steps;  // all ranks together
   std::size_t ranks = 0, nodes = 0;
   JobParts parts;
   std::vector<std::string> missing;  // what is not seen, a sentence each
   std::string late;                  // who is late, and with what; "" for nobody
 
   double threshold = 10;  // % of the time from which a cause is named
-  double price = 0;       // of an hour of a GPU
+  double price = 0;       // an hour of one GPU costs so much; 0: not told
 
   // The causes that took time, the largest first.
   std::vector<Cause> Ranked() const;

@@ -1,4 +1,4 @@
-#include "rules/signals/host_signs.h"
+#include "rules/diagnosis/host_signs.h"
 
 #include <algorithm>
 

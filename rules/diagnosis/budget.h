@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include "rules/signals/causes.h"
-#include "rules/signals/gpu_idle.h"
-#include "rules/signals/host_sums.h"
+#include "rules/diagnosis/causes.h"
+#include "rules/diagnosis/gpu_idle.h"
+#include "rules/diagnosis/host_sums.h"
 #include "rules/signals/step_sums.h"
 
 namespace stepscope {

@@ -1,4 +1,4 @@
-#include "rules/signals/gpu_idle.h"
+#include "rules/diagnosis/gpu_idle.h"
 
 #include <algorithm>
 #include <utility>

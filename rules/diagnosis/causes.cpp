@@ -1,4 +1,4 @@
-#include "rules/signals/causes.h"
+#include "rules/diagnosis/causes.h"
 
 #include <numeric>
 

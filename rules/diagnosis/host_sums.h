@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "rules/signals/causes.h"
+#include "rules/diagnosis/causes.h"
 
 namespace stepscope {
 

@@ -1,4 +1,4 @@
-#include "rules/signals/budget.h"
+#include "rules/diagnosis/budget.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,12 +20,17 @@ constexpr std::pair<Phase, Cause> kStalls[] = {
     {Phase::kOther, Cause::kUnknown},           {Phase::kSync, Cause::kSynchronisation},
     {Phase::kDeviceToHost, Cause::kFromDevice},
 };
-constexpr double kMostKnown = 0.8;      // of the step time, for a clock to be believed
-constexpr double kThreadWorks = 0.3;    // of the time that no phase names
-constexpr double kLeastUnnamed = 0.05;  // of the step time, to be called copies
-constexpr double kSentFast = 1e3;  // megabytes a second: something large is copied from the GPU
-constexpr double kCoresFull = 85;  // % of all cores: whoever is slow may be waiting for one
-constexpr double kLaunchThread = 0.35;  // of a core, where the GPU is what takes the time
+// A clock is believed that is known for so much of the step time.
+constexpr double kMostKnown = 0.8;
+// The training thread works in a stretch of a step of which it computed for more than this.
+constexpr double kThreadWorks = 0.3;
+// Something large is copied from the GPU where more than this (megabytes a second) is sent in the
+// time that no phase names, and that time is more than this of the steps.
+constexpr double kSentFast = 1e3, kLeastUnnamed = 0.05;
+// Whoever is slow may be waiting for a core where more of all cores (%) is in use.
+constexpr double kCoresFull = 85;
+// Where the GPU takes the time, a training thread computes so much of it (of a core).
+constexpr double kLaunchThread = 0.35;
 
 double NamedSeconds(const StepSums& steps) {
   double named = 0;

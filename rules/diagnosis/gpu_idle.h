@@ -2,7 +2,7 @@
 
 // What the host did while the GPU had nothing to do, by the GPU's own clock.
 
-#include "rules/signals/causes.h"
+#include "rules/diagnosis/causes.h"
 #include "rules/signals/step_sums.h"
 
 namespace stepscope {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/diagnosis/causes.h"
+#include "rules/diagnosis/host_sums.h"
 #include "rules/engine/rule.h"
-#include "rules/signals/causes.h"
-#include "rules/signals/host_sums.h"
 
 namespace stepscope {
 

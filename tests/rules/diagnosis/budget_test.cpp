@@ -1,4 +1,4 @@
-#include "rules/signals/budget.h"
+#include "rules/diagnosis/budget.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "rules/signals/diagnosis.h"
+#include "rules/diagnosis/diagnosis.h"
 
 #include <algorithm>
 #include <functional>
 
 #include "core/base/text.h"
-#include "rules/signals/budget.h"
+#include "rules/diagnosis/budget.h"
 
 namespace stepscope {
 namespace {
