@@ -8,6 +8,10 @@
 //     state("scans", scans);
 //     state("gpus", gpus, [this] { return NewGpu(); });
 //   }
+//
+// The states of an earlier version load: a member that it did not have is `state.Added`, and one
+// that only it had is `state.Dropped`. Neither is the last one of its type, so that a state which
+// was cut there is refused.
 
 #include <bit>
 #include <cmath>
@@ -64,6 +68,12 @@ class StateWriter {
       Write(value);
     }
   }
+  template <typename... Member>
+  void Added(std::string_view name, const Member&... member) {
+    (*this)(name, member...);
+  }
+  template <typename T>
+  void Dropped(std::string_view, T&&) {}
   template <typename T>
   void Members(const T& value) {
     const_cast<T&>(value).Fields(*this);  // a writer changes nothing
@@ -118,11 +128,25 @@ class StateReader {
     }
   }
 
+  template <typename... Member>
+  void Added(std::string_view name, Member&&... member) {
+    if (IsNext(name)) (*this)(name, std::forward<Member>(member)...);
+  }
+  // `value` is what the member is read into, to be thrown away.
+  template <typename T>
+  void Dropped(std::string_view name, T&& value) {
+    if (IsNext(name)) (*this)(name, value);
+  }
+
   void End() {
     if (status_.ok() && reader_.left() > 0) status_ = Invalid("state: it goes on behind its end");
   }
 
  private:
+  bool IsNext(std::string_view name) const {
+    ByteReader ahead = reader_;
+    return status_.ok() && ahead.Take<std::uint16_t>() == StateMark(name) && ahead.ok();
+  }
   bool Begins(std::string_view name) {
     return status_.ok() && Check(name, reader_.Take<std::uint16_t>() == StateMark(name));
   }

@@ -35,6 +35,7 @@ struct Steps {
   Duration wall = 100ms;
   double data_percent = 0, noise = 1;
   double communication_percent = 0;
+  Duration longer{};  // by how much each step is longer than the one before
 };
 
 struct Scenario {
@@ -164,11 +165,12 @@ class Generator {
     const Steps& steps = scenario_.ranks[static_cast<std::size_t>(rank)];
     Time start = FromMicros(kOriginUs) + steps.start;
     for (std::size_t i = 0; i < steps.count; ++i) {
-      Step step{static_cast<std::int64_t>(i), start, steps.wall, {}};
+      const auto number = static_cast<std::int64_t>(i);
+      Step step{number, start, steps.wall + number * steps.longer, {}};
       PutPhase(step, Phase::kData, Around(steps.data_percent, steps.noise));
       PutPhase(step, Phase::kCommunication, steps.communication_percent);
       made.steps.push_back(step);
-      start += steps.wall + 1ms;
+      start += step.wall + 1ms;
     }
     return made;
   }

@@ -22,6 +22,8 @@ Json SmallParameters(const RuleType& rule) {
   if (rule.name == "MaxInitializationTime") return {{"threshold", 0.3}};
   if (rule.name == "Straggler") return {{"threshold", 1}, {"min_steps", 5}};
   if (rule.name == "StalledTraining") return {{"threshold", 30}};
+  if (rule.name == "StepTimeTrend") return {{"threshold", 5}, {"min_steps", 50}};
+  if (rule.name == "Throttled") return {{"threshold", 40}, {"duration", 20}};
   Json small = Json::object();
   for (const Param& param : rule.params) {
     if (param.name == kPatience.name) small[std::string(param.name)] = "60s";
@@ -41,6 +43,11 @@ auto Swings(std::uint64_t seed, double level, double by) {
 
 std::optional<double> Bursts(std::size_t node, std::size_t tick) {
   return (tick + 20 * node) % 80 < 12 ? 1e7 + 1e4 * static_cast<double>(tick) : 1e4;
+}
+
+// A rank evaluates for 25 s of each 2 minutes.
+std::optional<double> Evaluates(std::size_t, std::size_t tick) {
+  return tick % 240 > 190 ? 100 : 0;
 }
 
 std::optional<double> Rises(std::size_t, std::size_t tick) {
@@ -63,10 +70,14 @@ Scenario Eventful(std::uint64_t seed) {
                      {{"gpu_power_throttle_percent", "0"}, Swings(seed + 2, 0, 60)},
                      {{"gpu_thermal_throttle_percent", "1"}, Swings(seed + 3, 0, 60)},
                      {{"network_receive_bytes_per_second", "ib0"}, Swings(seed + 4, 6e7, 6e7)},
-                     {{"network_send_bytes_per_second", "ib0"}, Bursts}};
+                     {{"network_send_bytes_per_second", "ib0"}, Bursts},
+                     {{"cgroup_throttled_percent", ""}, Swings(seed + 5, 40, 60)},
+                     {{"cgroup_cpu_percent", ""}, Swings(seed + 6, 300, 60)},
+                     {{"rank_evaluating_percent", "rank0"}, Evaluates}};
   if (seed % 2 == 0) {
-    scenario.ranks = {
-        {20s, 900, 300ms + 321ns, 18, 15}, {21s, 60, 5s + 777ns, 30, 20}, {22s, 7, 1s, 90, 5}};
+    scenario.ranks = {{20s, 900, 300ms + 321ns, 18, 15, 0, seed == 4 ? 200us : 0us},
+                      {21s, 60, 5s + 777ns, 30, 20},
+                      {22s, 7, 1s, 90, 5}};
   }
   return scenario;
 }
@@ -158,6 +169,41 @@ TEST(State, NamesWhatIsOfAnotherShape) {
   Now now;
   EXPECT_EQ(LoadFields(SaveFields(Before()), now).error().message,
             "state: 'counted' is missing or wrong");
+}
+
+struct Later {
+  std::int64_t added = 3, count = 0;
+
+  template <typename State>
+  void Fields(State& state) {
+    state.Dropped("old", std::string());
+    state.Added("added", added);
+    state("count", count);
+  }
+};
+struct Earlier {
+  std::string old = "gone";
+  std::int64_t count = 7;
+
+  template <typename State>
+  void Fields(State& state) {
+    state("old", old);
+    state("count", count);
+  }
+};
+
+TEST(State, OfAnEarlierVersionLoads) {
+  Later later;
+  ASSERT_TRUE(LoadFields(SaveFields(Earlier()), later).ok());
+  EXPECT_EQ(later.count, 7);
+  EXPECT_EQ(later.added, 3);
+  ASSERT_TRUE(LoadFields(SaveFields(Later{9, 8}), later).ok());
+  EXPECT_EQ(later.added, 9);
+  for (const std::string& state : {SaveFields(Earlier()), SaveFields(Later())}) {
+    for (std::size_t length = 0; length < state.size(); ++length) {
+      EXPECT_FALSE(LoadFields(state.substr(0, length), later).ok()) << length;
+    }
+  }
 }
 
 template <typename T>
