@@ -1,4 +1,4 @@
-// A training process waits for other ranks for a large share of each step.
+// A training process waits for other ranks for a large share of its time.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr Param kParams[] = {
     {"threshold", 15, 0, 100, "%",
-     "Median share of a step spent in communication that counts as a bottleneck."},
+     "Share of the step time spent in communication that counts as a bottleneck."},
     {.name = "moderate",
      .fallback = 3,
      .least = 0,
@@ -29,11 +29,12 @@ constexpr std::string_view kHidden =
 RuleType CommunicationBottleneck() {
   return {
       .name = "CommunicationBottleneck",
-      .sentence = "A training process waits for other ranks for a large share of each step.",
+      .sentence = "A training process waits for other ranks for a large share of its time.",
       .fires =
-          "The median share of a rank's steps that is waited for other ranks, not hidden behind "
-          "computing, is above threshold. Between moderate and threshold it is clear, with low "
-          "severity.",
+          "A rank waits for other ranks, not hidden behind computing, for more than threshold of "
+          "its "
+          "step time, its first step and its longest wait left out. Between moderate and threshold "
+          "it is clear, with low severity.",
       .advice =
           "Overlap the gradient exchange with the backward pass, exchange less often (accumulate "
           "gradients) or in fewer bytes (bf16, larger buckets), and check the network between the "
@@ -46,7 +47,8 @@ RuleType CommunicationBottleneck() {
             const bool hides = facts.ranks.size() > 1 &&
                                std::ranges::any_of(facts.ranks, &RankFacts::hides_communication);
             const std::string hidden(hides ? kHidden : "");
-            return MakePhaseShare({Phase::kCommunication, "for other ranks", hidden}, params);
+            return MakePhaseShare({Phase::kCommunication, "for other ranks", hidden}, params,
+                                  facts);
           },
   };
 }

@@ -1,4 +1,4 @@
-// A training process waits for its next batch for a large share of each step.
+// A training process waits for its next batch for a large share of its time.
 
 #include "rules/signals/phase_share.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr Param kParams[] = {
     {"threshold", 20, 0, 100, "%",
-     "Median share of a step spent waiting that counts as a bottleneck."},
+     "Share of the step time spent waiting that counts as a bottleneck."},
     {.name = "moderate",
      .fallback = 5,
      .least = 0,
@@ -28,10 +28,12 @@ constexpr char kUnseen[] =
 RuleType DataloaderBottleneck() {
   return {
       .name = "DataloaderBottleneck",
-      .sentence = "A training process waits for its next batch for a large share of each step.",
+      .sentence = "A training process waits for its next batch for a large share of its time.",
       .fires =
-          "The median share of a rank's steps that is waited for the next batch is above "
-          "threshold. Between moderate and threshold it is clear, with low severity.",
+          "A rank waits for its next batch for more than threshold of its step time, its first "
+          "step "
+          "and its longest wait left out; in which steps the waits are does not matter. Between "
+          "moderate and threshold it is clear, with low severity.",
       .advice =
           "Use more data-loader workers or start them once, fetch batches ahead, keep decoded or "
           "uncompressed files near the GPUs, and move preprocessing out of the training process.",
@@ -39,8 +41,8 @@ RuleType DataloaderBottleneck() {
       .metrics = {},
       .steps = StepNeed::kAll,
       .make =
-          [](const Params& params, const JobFacts&) {
-            return MakePhaseShare({Phase::kData, "for its next batch", "", kUnseen}, params);
+          [](const Params& params, const JobFacts& facts) {
+            return MakePhaseShare({Phase::kData, "for its next batch", "", kUnseen}, params, facts);
           },
   };
 }

@@ -50,6 +50,15 @@ std::string GrewText(const Rhythm& rhythm) {
                                       : std::string(ToText(static_cast<Phase>(rhythm.Grew())));
 }
 
+// Whether the stalls are waits for batches: a slow loader with n workers lets each n-th step wait.
+bool IsOfLoader(const Rhythm* rhythm) {
+  return rhythm != nullptr && rhythm->Grew() == static_cast<std::size_t>(Phase::kData);
+}
+
+constexpr std::string_view kLoaderAdvice =
+    "The slow steps wait for batches: give the data loader more workers or less to do for each "
+    "sample, or keep its files nearer. Fewer checkpoints or logs would change nothing.";
+
 std::int64_t EachNs(const Rhythm& rhythm) {
   return rhythm.excess_ns / std::max<std::int64_t>(rhythm.beats, 1);
 }
@@ -204,6 +213,7 @@ std::string StallFold::Sentence(const RankRow& row) const {
   } else if (signs == HostActivity::kSeen) {
     text += "; no CPU use, disk write or network send of its node goes with it";
   }
+  if (IsOfLoader(main)) text += "; the data loader is the cause";
   if (IsOwnWork(*main)) return text + ": gradients of some batches, no stall.";
   if (!Fires(*main)) return text + Format(": less than {:g} %.", kLeastCost * 100);
   return text + (rank.IsActive() ? "." : ". It is over.");
@@ -251,11 +261,9 @@ Verdict StallFold::Judge() const {
     verdict.fired = std::min(verdict.fired.value_or(*row.second.fired), *row.second.fired);
     verdict.active = verdict.active || row.second.IsActive();
   }
-  if (worst == nullptr || worst->second.stalls.steps() < kLeastSteps) {
-    verdict.sentence =
-        worst == nullptr ? "no steps reported"
-                         : Format("{} of {} steps seen", worst->second.stalls.steps(), kLeastSteps);
-    return verdict;
+  if (worst == nullptr) return Unknown("no steps reported");
+  if (const std::int64_t steps = worst->second.stalls.steps(); steps < kLeastSteps) {
+    return Unknown(Format("{} of {} steps seen", steps, kLeastSteps));
   }
   verdict.kind = verdict.fired ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Sentence(*worst);
@@ -263,6 +271,7 @@ Verdict StallFold::Judge() const {
   if (!verdict.fired) return verdict;
   verdict.share = worst->second.time.Share();
   verdict.severity = SeverityOfLoss(worst->second.Lost());
+  if (IsOfLoader(worst->second.Main())) verdict.evidence["advice"] = kLoaderAdvice;
   return verdict;
 }
 

@@ -36,6 +36,12 @@ std::string StepText(Duration length) {
   return seconds < 120 ? Format("{:.3g} s", seconds) : LengthText(length);
 }
 
+std::string OrdinalText(std::int64_t number) {
+  constexpr const char* kEndings[] = {"th", "st", "nd", "rd"};
+  const std::int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
+  return Grouped(number) + kEndings[last <= 3 ? last : 0];
+}
+
 std::string CountText(std::int64_t count, const std::string& what) {
   return Format("{} {}{}", Grouped(count), what, count == 1 ? "" : "s");
 }

@@ -20,6 +20,9 @@ std::string LengthText(Duration length);
 // The length of a step or of a part of it: "180 us", "41.2 ms", "2.31 s".
 std::string StepText(Duration length);
 
+// 1 -> "1st", 12 -> "12th".
+std::string OrdinalText(std::int64_t number);
+
 // 1 -> "1 GPU", 8 -> "8 GPUs".
 std::string CountText(std::int64_t count, const std::string& what);
 

@@ -10,7 +10,9 @@
 #include "rules/engine/finding_track.h"
 #include "rules/engine/sentence.h"
 #include "rules/engine/state.h"
+#include "rules/stats/recent_waits.h"
 #include "rules/stats/statistics.h"
+#include "rules/stats/wait_rhythm.h"
 
 namespace stepscope {
 namespace {
@@ -18,43 +20,59 @@ namespace {
 constexpr double kMedian = 0.50;
 constexpr std::size_t kMostRanksShown = 64;  // ranks in the evidence
 
-// The waits of a rank, as shares of its steps.
+// The waits of a rank. Its first step is counted, but has no part in the sums: it waits for workers
+// that start.
 struct Rank {
   std::string node;
-  TotalBins all{kPercentBins};
-  SlidingPercentiles window{1};   // the newest min_steps steps
-  double wait_s = 0, wall_s = 0;  // sums over all steps
-  double firing_s = 0;            // step time at which it fired
-  double median = 0;              // of all steps
-  bool active = false;            // the newest window's median is above the threshold
-  Time first{}, last{};           // start of the first step, end of the newest
-  std::optional<Time> fired;      // end of the step at which it first fired
-  std::int64_t fired_step = 0;
+  TotalBins all{kPercentBins};  // the share of each step
+  RecentWaits recent;
+  WaitRhythm rhythm;
+  double wait_s = 0, wall_s = 0;            // sums over all steps
+  double longest_s = 0;                     // the longest wait
+  double firing_s = 0;                      // step time at which it fired
+  bool active = false;                      // the newest steps are above the threshold
+  Time first{}, last{};                     // start of the first step, end of the newest
+  std::optional<Time> fired;                // end of the step at which it first fired
+  std::int64_t fired_step = 0, newest = 0;  // numbers of steps
 
   template <typename State>
   void Fields(State& state) {
     state("node", node);
     state("all", all);
-    state("window", window);
+    state.Dropped("window", std::string());
+    state.Added("recent", recent);
+    state.Added("rhythm", rhythm);
     state("wait_s", wait_s);
     state("wall_s", wall_s);
+    state.Added("longest_s", longest_s);
     state("firing_s", firing_s);
-    state("median", median);
+    state.Dropped("median", 0.0);
     state("active", active);
     state("first", first);
     state("last", last);
     state("fired", fired);
+    state.Added("newest", newest);
     state("fired_step", fired_step);
   }
 
   std::int64_t Steps() const { return static_cast<std::int64_t>(all.total()); }
   Duration StepTime() const { return Duration(std::llround(wall_s * 1e9)); }
+  // The share of the step time that was waited, in percent: one number for sentence, severity and
+  // evidence. A median of steps would miss waits that come in bursts.
+  double Mean() const { return wall_s > 0 ? wait_s / wall_s * 100 : 0; }
+  // The share without the longest wait: one alone is no bottleneck.
+  double Repeated() const {
+    const double rest_s = wall_s - longest_s;
+    return rest_s > 1e-9 ? std::max(0.0, wait_s - longest_s) / rest_s * 100 : 0;
+  }
+  bool Starts(const Step& step) const { return Steps() == 0 || step.number <= newest; }
 };
 
 class PhaseShareFold : public FieldsFold<PhaseShareFold> {
  public:
-  PhaseShareFold(const PhaseShare& share, const Params& params)
+  PhaseShareFold(const PhaseShare& share, const Params& params, const JobFacts& facts)
       : share_(share),
+        facts_(facts),
         threshold_(params["threshold"]),
         moderate_(params["moderate"]),
         min_steps_(static_cast<std::int64_t>(params["min_steps"])) {}
@@ -72,7 +90,7 @@ class PhaseShareFold : public FieldsFold<PhaseShareFold> {
  private:
   Rank NewRank() const {
     Rank rank;
-    rank.window = SlidingPercentiles(static_cast<std::size_t>(min_steps_));
+    rank.recent = RecentWaits(min_steps_);
     return rank;
   }
   bool IsJudged(const Rank& rank) const {
@@ -82,10 +100,12 @@ class PhaseShareFold : public FieldsFold<PhaseShareFold> {
   void Observe(Rank& rank, const Subject& subject, const Step& step);
   const std::pair<const int, Rank>* Worst() const;
   bool AnyWaited() const;
+  std::string HowText(int number, const Rank& rank) const;
   std::string Describe(int number, const Rank& rank) const;
   Json Evidence() const;
 
   PhaseShare share_;
+  JobFacts facts_;
   double threshold_, moderate_;
   std::int64_t min_steps_;
 
@@ -113,30 +133,46 @@ void PhaseShareFold::Observe(Rank& rank, const Subject& subject, const Step& ste
   const double wall_s = std::chrono::duration<double>(step.wall).count();
   const double wait_s =
       std::clamp(std::chrono::duration<double>(step.phase(share_.phase)).count(), 0.0, wall_s);
-  const std::uint32_t bin = PercentBin(wait_s / wall_s * 100);
-  rank.all.Add(bin);
-  rank.window.Add(bin);
-  rank.wait_s += wait_s;
-  rank.wall_s += wall_s;
+  const bool starts = rank.Starts(step);
+  rank.newest = step.number;
+  rank.all.Add(PercentBin(wait_s / wall_s * 100));
+  if (!starts) {
+    rank.recent.Add(wait_s, wall_s);
+    rank.rhythm.Add(wait_s);
+    rank.wait_s += wait_s;
+    rank.wall_s += wall_s;
+    rank.longest_s = std::max(rank.longest_s, wait_s);
+  }
   const bool was_active = rank.fired && rank.active;
   const Time before = was_active ? rank.last : step.start;
   rank.last = EndedAt(step);
   if (!IsJudged(rank)) return;
-  rank.median = BinPercent(rank.all.Percentile(kMedian));
-  rank.active = rank.window.Percentile(kMedian) > threshold_;
-  const bool first = !rank.fired && rank.median > threshold_;
+  rank.active = rank.recent.Percent() > threshold_;
+  const bool first = !rank.fired && rank.Repeated() > threshold_;
   if (first) {
     rank.fired = rank.last;
     rank.fired_step = step.number;
   }
   if (!rank.fired || !(first || rank.active)) return;
   rank.firing_s += first ? rank.wall_s : wall_s;  // the first trigger covers all steps
-  const double shown = first ? rank.median : rank.window.Percentile(kMedian);
+  const double shown = first ? rank.Mean() : rank.recent.Percent();
   findings_.Trigger(
       subject, first ? rank.first : before, rank.last,
-      Format("Rank {} waited {:.1f} % of each step {} (median of {} steps up to step {}).",
-             subject.rank, shown, share_.waits, first ? rank.Steps() : min_steps_, step.number),
-      {{"median_percent", shown}, {"threshold", threshold_}, {"last_step", step.number}});
+      Format("Rank {} waited {:.1f} % of the time {} (mean of {} steps up to step {}{}).",
+             subject.rank, shown, share_.waits, Grouped(first ? rank.Steps() : rank.recent.steps()),
+             step.number, HowText(subject.rank, rank)),
+      {{"mean_percent", shown}, {"threshold", threshold_}, {"last_step", step.number}});
+}
+
+// "; in bursts, each 4th step, one for each loader worker".
+std::string PhaseShareFold::HowText(int number, const Rank& rank) const {
+  const std::int64_t every = rank.rhythm.EverySteps();
+  if (every == 0) return "";
+  const auto facts = std::ranges::find(facts_.ranks, number, &RankFacts::rank);
+  const bool workers =
+      share_.phase == Phase::kData && facts != facts_.ranks.end() && facts->loader_workers == every;
+  return Format("; in bursts, each {} step{}", OrdinalText(every),
+                workers ? ", one for each loader worker" : "");
 }
 
 const std::pair<const int, Rank>* PhaseShareFold::Worst() const {
@@ -144,7 +180,7 @@ const std::pair<const int, Rank>* PhaseShareFold::Worst() const {
   for (const auto& rank : ranks_) {
     if (!IsJudged(rank.second)) continue;
     const auto key = [](const auto& of) {
-      return std::pair(of.second.fired.has_value(), of.second.median);
+      return std::pair(of.second.fired.has_value(), of.second.Repeated());
     };
     if (worst == nullptr || key(rank) > key(*worst)) worst = &rank;
   }
@@ -156,13 +192,18 @@ bool PhaseShareFold::AnyWaited() const {
 }
 
 std::string PhaseShareFold::Describe(int number, const Rank& rank) const {
-  std::string text =
-      Format("The training process waited {:.1f} % of each step (median of {}, rank {}) {}",
-             rank.median, CountText(rank.Steps(), "step"), number, share_.waits);
-  if (rank.fired && rank.median <= threshold_) {
-    text += Format("; at step {} the median was above the threshold of {:g} %.", rank.fired_step,
-                   threshold_);
-  } else if (!rank.fired && rank.median > moderate_) {
+  std::string text = Format(
+      "The training process waited {:.1f} % of the time (mean of {}, rank {}{}) {}", rank.Mean(),
+      CountText(rank.Steps(), "step"), number, HowText(number, rank), share_.waits);
+  if (rank.fired && rank.Mean() <= threshold_) {
+    text +=
+        Format("; at step {} it was above the threshold of {:g} %.", rank.fired_step, threshold_);
+  } else if (!rank.fired && rank.Mean() > threshold_) {
+    text += Format(
+        "; without the longest wait, {}, that is {:.1f} %, not above the threshold of "
+        "{:g} %.",
+        StepText(Duration(std::llround(rank.longest_s * 1e9))), rank.Repeated(), threshold_);
+  } else if (!rank.fired && rank.Mean() > moderate_) {
     text += Format("; that is not above the threshold of {:g} %, but above {:g} %: worth a look.",
                    threshold_, moderate_);
   } else {
@@ -173,7 +214,7 @@ std::string PhaseShareFold::Describe(int number, const Rank& rank) const {
   if (fired > 0 && ranks_.size() > 1)
     text += Format(" {} of {} ranks fired.", fired, ranks_.size());
   if (rank.fired && !rank.active) {
-    text += Format(" The newest {} are not above it.", CountText(min_steps_, "step"));
+    text += Format(" The newest {} are not above it.", CountText(rank.recent.steps(), "step"));
   }
   return text;
 }
@@ -187,9 +228,11 @@ Json PhaseShareFold::Evidence() const {
     ranks.push_back({{"rank", number},
                      {"node", rank.node},
                      {"steps", rank.Steps()},
-                     {"median_percent", rank.median},
-                     {"mean_percent", rank.wait_s / rank.wall_s * 100},
+                     {"median_percent", BinPercent(rank.all.Percentile(kMedian))},
+                     {"mean_percent", rank.Mean()},
+                     {"every_steps", rank.rhythm.EverySteps()},
                      {"waited_seconds", rank.wait_s},
+                     {"longest_seconds", rank.longest_s},
                      {"step_seconds", rank.wall_s},
                      {"active", rank.active}});
   }
@@ -236,8 +279,8 @@ Verdict PhaseShareFold::Judge() const {
     verdict.sentence = share_.unseen;
   } else if (!share_.hidden.empty()) {
     verdict.kind = VerdictKind::kUnknown;
-    verdict.sentence = Format("{} ({:.1f} % of each step is seen)", share_.hidden, rank.median);
-  } else if (rank.median > moderate_) {
+    verdict.sentence = Format("{} ({:.1f} % of the time is seen)", share_.hidden, rank.Mean());
+  } else if (rank.Mean() > moderate_) {
     verdict.severity = Severity::kLow;
   }
   return verdict;
@@ -245,8 +288,9 @@ Verdict PhaseShareFold::Judge() const {
 
 }  // namespace
 
-std::unique_ptr<Fold> MakePhaseShare(const PhaseShare& share, const Params& params) {
-  return std::make_unique<PhaseShareFold>(share, params);
+std::unique_ptr<Fold> MakePhaseShare(const PhaseShare& share, const Params& params,
+                                     const JobFacts& facts) {
+  return std::make_unique<PhaseShareFold>(share, params, facts);
 }
 
 }  // namespace stepscope

@@ -12,17 +12,20 @@ namespace stepscope {
 // A rule about a phase in which a training process waits, with its words.
 struct PhaseShare {
   Phase phase = Phase::kOther;
-  std::string_view waits;        // "waited 12 % of each step ... <for its next batch>"
+  std::string_view waits;        // "waited 12 % of the time ... <for its next batch>"
   std::string hidden;            // why a small share proves nothing; "" when it does
   std::string_view unseen = "";  // the reason when no step has the phase; "": no wait
 };
 
 inline constexpr std::int64_t kMostMinSteps = 10'000;
 
-// Fires when the median share of a rank's steps is above `threshold`; a share between `moderate`
-// and `threshold` is clear, with low severity. Judges from `min_steps` steps on that took
-// kLeastStepTime together: workers that are still starting say nothing about the job.
+// Fires when a rank waited more of its step time than `threshold`, its first step and its longest
+// wait left out; a share between `moderate` and `threshold` is clear, with low severity. Time
+// counts, not steps: waits that come in bursts are as long as those that come in each step. Judges
+// from `min_steps` steps on that took kLeastStepTime together: workers that are still starting say
+// nothing about the job.
 inline constexpr Duration kLeastStepTime = 10s;
-std::unique_ptr<Fold> MakePhaseShare(const PhaseShare& share, const Params& params);
+std::unique_ptr<Fold> MakePhaseShare(const PhaseShare& share, const Params& params,
+                                     const JobFacts& facts);
 
 }  // namespace stepscope

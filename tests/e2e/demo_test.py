@@ -84,7 +84,7 @@ def test_the_bottleneck_of_a_real_training_is_found_and_told(demo):
     out = run.output()
     assert code == 0, out
     assert re.search(r"job demo-\S+: Completed", out)
-    assert re.search(r"DataloaderBottleneck +IssuesFound\n +The training process waited \d+\.\d % of each", out), out
+    assert re.search(r"DataloaderBottleneck +IssuesFound\n +The training process waited \d+\.\d % of the time", out), out
     assert re.search(r"webhook \S+: rule\.issues_found .*\(signature valid\)", out)
     assert re.search(r"page: http://127\.0\.0\.1:\d+/jobs/demo-", out)
     assert "missing" not in out

@@ -19,7 +19,7 @@ TEST(CommunicationBottleneck, NamesTheShareOfTime) {
   const auto outcome = Judge(kRule, Waiting(32));
   EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding);
   EXPECT_EQ(outcome.verdict.sentence,
-            "The training process waited 32.0 % of each step (median of 200 steps, rank 0) for "
+            "The training process waited 32.0 % of the time (mean of 200 steps, rank 0) for "
             "other ranks; the threshold is 15 %. 2 of 2 ranks fired.");
   EXPECT_EQ(outcome.verdict.severity, Severity::kHigh);
   EXPECT_TRUE(outcome.verdict.evidence.contains("advice"));
@@ -45,7 +45,7 @@ TEST(CommunicationBottleneck, IsUnknownWhereWaitsAreHidden) {
   for (Job* job : {&quiet, &loud}) job->facts.ranks[1].hides_communication = true;
   const auto verdict = Judge(kRule, quiet).verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
-  EXPECT_NE(verdict.sentence.find("needs operator traces (1.0 % of each step is seen)"),
+  EXPECT_NE(verdict.sentence.find("needs operator traces (1.0 % of the time is seen)"),
             std::string::npos)
       << verdict.sentence;
   EXPECT_EQ(Judge(kRule, loud).verdict.kind, VerdictKind::kFinding);

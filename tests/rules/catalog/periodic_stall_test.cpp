@@ -68,6 +68,16 @@ TEST(PeriodicStall, FiresWhenSlowStepsRecur) {
   EXPECT_NEAR(outcome.findings[0].evidence["cost"].get<double>(), 2.0 / 12, 0.02);
 }
 
+TEST(PeriodicStall, NamesTheLoaderWhereTheSlowStepsWaitForBatches) {
+  const auto verdict = Judge(kRule, Stalling(2000, Every(4, 600ms, 0, Phase::kData))).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding) << verdict.sentence;
+  EXPECT_NE(verdict.sentence.find("the data loader is the cause"), std::string::npos)
+      << verdict.sentence;
+  const auto advice = verdict.evidence["advice"].get<std::string>();
+  EXPECT_NE(advice.find("data loader"), std::string::npos) << advice;
+  EXPECT_EQ(advice.find("log less"), std::string::npos) << advice;
+}
+
 TEST(PeriodicStall, NeedsAsManyRepeatsAsAsked) {
   const Job job = Stalling(640, Every(100, 2s));  // six of them: five repeats
   EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kFinding);
