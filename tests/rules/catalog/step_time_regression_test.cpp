@@ -44,6 +44,45 @@ TEST(StepTimeRegression, ShareIsOfTheTime) {
   EXPECT_NEAR(outcome.verdict.share, 400.0 / (480 + 400 + 280), 0.06);
 }
 
+// Of 460 steps 380 stay as they were, and 80 take most of the time: the median sees nothing.
+TEST(StepTimeRegression, CountsTimeAndNotSteps) {
+  Job job = Changing(100ms);
+  auto& steps = job.ranks[0].steps;
+  for (Step& step : steps) {
+    if (step.number % 23 < 4 && &step - steps.data() >= 6000) step.wall = 1s;
+  }
+  const auto verdict = Judge(kRule, job).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding) << verdict.sentence;
+  EXPECT_EQ(verdict.severity, Severity::kHigh);
+}
+
+// A checkpoint of 30 s every few minutes lifts the mean of its window by half.
+TEST(StepTimeRegression, IsClearForAFewLongSteps) {
+  Job job = Changing(100ms);
+  auto& steps = job.ranks[0].steps;
+  for (std::size_t i = 3000; i < steps.size(); i += 500) steps[i].wall = 30s;
+  const auto verdict = Judge(kRule, job).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
+}
+
+// A healthy job that has steps of two kinds, in no order.
+TEST(StepTimeRegression, IsClearForStepsOfTwoKinds) {
+  Job job = Changing(100ms);
+  std::mt19937_64 random(5);
+  for (Step& step : job.ranks[0].steps) step.wall = random() % 6 == 0 ? 500ms : 100ms;
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
+}
+
+// No two windows are alike: nothing to compare with.
+TEST(StepTimeRegression, IsUnknownWhenEachStepIsLonger) {
+  Scenario scenario;
+  scenario.stretches = {{10}};
+  scenario.ranks = {{5s, 460, 350ms, 5, 0, 0, 3300us}};
+  const auto verdict = Judge(kRule, MakeJob(scenario)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
+  EXPECT_NE(verdict.sentence.find("StepTimeTrend"), std::string::npos) << verdict.sentence;
+}
+
 TEST(StepTimeRegression, IsClearWhenTheyStay) {
   EXPECT_EQ(Judge(kRule, Changing(108ms)).verdict.kind, VerdictKind::kClear);
   EXPECT_EQ(Judge(kRule, Changing(70ms)).verdict.kind, VerdictKind::kClear);
