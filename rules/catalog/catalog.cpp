@@ -11,6 +11,7 @@ RuleType IoBottleneck();
 RuleType BatchSize();
 RuleType IdleGpu();
 RuleType GpuThrottled();
+RuleType Throttled();
 RuleType GpuMemoryIncrease();
 RuleType NetworkBottleneck();
 RuleType LoadBalancing();
@@ -22,6 +23,7 @@ RuleType Straggler();
 RuleType FrameworkOverhead();
 RuleType StepOutlier();
 RuleType StepTimeRegression();
+RuleType StepTimeTrend();
 RuleType PeriodicStall();
 RuleType StalledTraining();
 RuleType MaxInitializationTime();
@@ -40,6 +42,7 @@ std::span<const RuleType> Catalog() {
       BatchSize(),
       IdleGpu(),
       GpuThrottled(),
+      Throttled(),
       GpuMemoryIncrease(),
       NetworkBottleneck(),
       LoadBalancing(),
@@ -51,6 +54,7 @@ std::span<const RuleType> Catalog() {
       FrameworkOverhead(),
       StepOutlier(),
       StepTimeRegression(),
+      StepTimeTrend(),
       PeriodicStall(),
       StalledTraining(),
       MaxInitializationTime(),

@@ -9,6 +9,7 @@ namespace {
 Training FewLoaders() {
   Training training = Healthy();
   training.loop.facts["loader_num_workers"] = "1";
+  training.loop.shares = {{Phase::kData, 6}};
   return training;
 }
 
@@ -41,6 +42,26 @@ Training Regression() {
   training.loop.change = [](Step& step, int) {
     if (step.number >= 900) step.wall = step.wall * 13 / 10;
   };
+  return training;
+}
+
+// A list that is summed up in each step grows with every one.
+Training GrowingSteps() {
+  Training training = Healthy();
+  training.loop.change = [](Step& step, int) {
+    step.phases[static_cast<std::size_t>(Phase::kForward)] += step.number * 150us;
+  };
+  return training;
+}
+
+// A container with two cores' time on a node of eight.
+Training SmallQuota() {
+  Training training = Healthy();
+  Add(training, {
+                    {"cgroup_throttled_percent", 94, 4},
+                    {"cgroup_cpu_percent", 200, 1},
+                    {"gpu_util_percent", 0, 1, kCompute, 45},
+                });
   return training;
 }
 
@@ -114,8 +135,9 @@ Training UnevenLoad() {
 
 Training Leak() {
   Training training = Healthy();
-  training.interval = 5s;
-  training.length = 50min;
+  training.interval = 10s;
+  training.length = 150min;
+  training.loop.wall = 1s;
   Add(training, {{.metric = "memory_used_percent", .change = [](double, const Moment& moment) {
                     return 40 + 12 * ToSeconds(moment.at) / 3600;
                   }}});
@@ -174,7 +196,7 @@ Training ColdCache() {
 
 const NamedScenario kSuspects[] = {
     {"few-loader-workers",
-     "one worker loads data on a node of 8 cores",
+     "one worker loads data on a node of 8 cores, and keeps up almost",
      FewLoaders,
      {kNoBottleneck, {"Dataloader"}}},
     {"straggler",
@@ -191,6 +213,14 @@ const NamedScenario kSuspects[] = {
      {.cause = kNoBottleneck,
       .issues = {"StepOutlier", "StepTimeRegression"},
       .note = "the first of the slow steps are outliers, until there are many"}},
+    {"growing-steps",
+     "each step takes a little longer than the one before",
+     GrowingSteps,
+     {kNoBottleneck, {"StepTimeTrend"}}},
+    {"small-quota",
+     "a container uses up its quota of CPU time in nearly every period",
+     SmallQuota,
+     {"under_use", {"LowGPUUtilization", "Throttled"}}},
     {"stalled",
      "after 4 minutes no step ends any more",
      Stalled,

@@ -137,6 +137,7 @@ constexpr std::pair<std::string_view, Markup (*)(const Report&, const RuleSectio
     {"MaxInitializationTime", TimeToFirstStep},
     {"StepOutlier", StepHistogram},
     {"StepTimeRegression", StepLine},
+    {"StepTimeTrend", StepLine},
     {"StalledTraining", StallLine},
     {"PeriodicStall", StepLine},
     {"Dataloader", LoadHistogram},

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "tests/rules/pages/footprint.h"
@@ -118,6 +119,20 @@ Footprint Throttled() {
        OneLine("Clock of the GPU, MHz", {"gpu_sm_clock_mhz", "0"})}};
 }
 
+Footprint Quota() {
+  const Scenario life = Life(
+      {{4 * kMinute, 85, 40, 20, 0, 5}, {11 * kMinute, 25, 40, 20, 0, 8}},
+      {Series({"cgroup_throttled_percent", ""},
+              [](std::size_t tick) {
+                return std::clamp(Around(Minutes(tick) < 4 ? 3 : 92, 9, tick), 0.0, 100.0);
+              }),
+       Series({"cgroup_cpu_percent", ""},
+              [](std::size_t tick) { return Around(Minutes(tick) < 4 ? 250 : 400, 8, tick); })});
+  return {"Throttled",
+          MakeJob(life),
+          {OneLine("Quota used up, % of periods", {"cgroup_throttled_percent", ""}, 25), GpuUse()}};
+}
+
 Footprint MemoryJump() {
   const Scenario life = Life({{20 * kMinute, 90, 40, 20, 0, 5}},
                              {Series({"gpu_memory_used_percent", "0"}, [](std::size_t tick) {
@@ -140,7 +155,7 @@ Footprint Balance() {
 }
 
 Footprint Leak() {
-  const Scenario life = Life({{120 * kMinute, 90, 40, 20, 0, 5}},
+  const Scenario life = Life({{150 * kMinute, 90, 40, 20, 0, 5}},
                              {Series({"memory_used_percent", ""}, [](std::size_t tick) {
                                return Around(34 + Minutes(tick) * 0.32, 0.8, tick);
                              })});
@@ -198,7 +213,7 @@ Footprint Hot() {
 }  // namespace
 
 std::vector<Footprint> HostFootprints() {
-  return {LowGpu(),     Cpu(),     Io(),   Network(),  Batch(),  Idle(),  Throttled(),
+  return {LowGpu(),     Cpu(),     Io(),   Network(),  Batch(),  Idle(),  Throttled(), Quota(),
           MemoryJump(), Balance(), Leak(), Overhead(), Upload(), Usage(), Hot()};
 }
 

@@ -125,6 +125,12 @@ Footprint Slower() {
   return {"StepTimeRegression", std::move(job), {Steps(Phase::kForward)}};
 }
 
+Footprint Growing() {
+  Job job =
+      Paced({}, [](int, Step& step) { Lengthen(step, Phase::kForward, step.number * 400us); });
+  return {"StepTimeTrend", std::move(job), {Steps(Phase::kForward)}};
+}
+
 Footprint Stalled() {
   Pace pace;
   pace.minutes = 50;
@@ -173,6 +179,7 @@ std::vector<Footprint> StepFootprints() {
           Outliers(),
           Periodic(),
           Slower(),
+          Growing(),
           Stalled(),
           Initialisation(),
           Phases(),
