@@ -4,13 +4,14 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 #include "rules/engine/sentence.h"
 #include "rules/signals/device_fold.h"
+#include "rules/signals/memory_course.h"
 #include "rules/stats/columns.h"
 #include "rules/stats/statistics.h"
-#include "rules/stats/trend.h"
 
 namespace stepscope {
 namespace {
@@ -19,41 +20,19 @@ constexpr Param kParams[] = {
     {"growth", 1, 0, 10'000, "%/h", "Points of the memory by which it must rise in an hour."},
     {"horizon", 24, 0.1, 10'000, "h", "It must be full within this."},
 };
-constexpr std::string_view kMetrics[] = {"memory_used_percent", "gpu_memory_used_percent"};
-// A rise is steady when nearly all pairs of stretches rise; a shorter one is how jobs start.
-constexpr double kSteady = 0.9;
+constexpr std::string_view kMetrics[] = {"memory_used_percent", "gpu_memory_used_percent",
+                                         "cgroup_memory_bytes", "cgroup_memory_limit_bytes"};
+// The device that stands for the control group of a node.
+constexpr std::string_view kGroup = "cgroup";
+// A shorter rise is how jobs start.
 constexpr Duration kLeastLength = 30min, kStart = 10min;
+// The figure of a control group has the files in it that the kernel keeps in memory as long as
+// there is room. It counts only when the used memory of the node, which has none of them, rises as
+// well; where no series tells of that, a rise must be longer and steadier.
+constexpr double kNodeSteady = 0.8, kVerySteady = 0.98;
+constexpr Duration kLongLength = 2h;
 
-// The memory of one node (no device), or of one GPU.
-struct Memory {
-  Trend trend;
-  std::int64_t fitted = 0;  // trend.complete() when the line was fitted
-  double slope = 0, start = 0, end = 0, rising = 0;
-  bool fresh = false;  // samples came since the last scan
-
-  double HoursLeft() const { return slope <= 0 ? 1e9 : std::max(0.0, 100 - end) / slope; }
-  void Fit();
-  template <typename State>
-  void Fields(State& state) {
-    state("trend", trend);
-    state("fitted", fitted);
-    state("slope", slope);
-    state("start", start);
-    state("end", end);
-    state("rising", rising);
-    state("fresh", fresh);
-  }
-};
-
-void Memory::Fit() {
-  if (fitted == trend.complete()) return;
-  fitted = trend.complete();
-  const auto line = trend.Fit();
-  if (!line) return;
-  slope = line->slope, start = line->start, end = line->end, rising = line->rising;
-}
-
-class LeakFold : public DeviceFold<LeakFold, Memory> {
+class LeakFold : public DeviceFold<LeakFold, MemoryCourse> {
  public:
   LeakFold(const Params& params, const JobFacts& facts)
       : DeviceFold(kStart / std::max(facts.interval, Duration(1ms)), facts, {"device", "memories"}),
@@ -66,30 +45,36 @@ class LeakFold : public DeviceFold<LeakFold, Memory> {
   template <typename State>
   void Fields(State& state) {
     state("start", start_);
-    state("memories", devices_, [] { return Memory(); });
+    state("memories", devices_, [] { return MemoryCourse(); });
     state("scans", scans_);
   }
 
  private:
-  bool Fires(const Memory& memory) const {
-    return memory.slope > growth_ && memory.rising >= kSteady && memory.HoursLeft() <= horizon_;
+  bool Fires(const MemoryCourse& memory) const {
+    return memory.slope > growth_ && memory.IsSteady() && memory.HoursLeft() <= horizon_;
   }
+  bool IsFilesOnly(const Subject& subject, const MemoryCourse& memory) const;
+  bool Fires(const Subject& subject, const MemoryCourse& memory) const {
+    return Fires(memory) && !IsFilesOnly(subject, memory);
+  }
+  void Scan(const Subject& subject, MemoryCourse& memory);
   std::string Unjudged() const override;
-  std::string Describe(const Subject& subject, const Memory& memory) const override;
+  std::string Describe(const Subject& subject, const MemoryCourse& memory) const override;
   std::string ClearText() const override;
   // The memory that is full first is the worst.
-  Badness BadnessOf(const Subject& subject, const Memory& memory) const override {
-    return {Fires(memory) ? 1.0 : 0.0, static_cast<double>(scans_.Of(subject).triggers),
+  Badness BadnessOf(const Subject& subject, const MemoryCourse& memory) const override {
+    return {Fires(subject, memory) ? 1.0 : 0.0, static_cast<double>(scans_.Of(subject).triggers),
             -memory.HoursLeft(), memory.slope};
   }
-  bool IsListed(const Subject& subject, const Memory&) const override {
+  bool IsListed(const Subject& subject, const MemoryCourse&) const override {
     return scans_.Of(subject).scans > 0;
   }
-  Json EvidenceOf(const Subject& subject, const Memory& memory) const override {
+  Json EvidenceOf(const Subject& subject, const MemoryCourse& memory) const override {
     return {{"triggers", scans_.Of(subject).triggers},
             {"percent_per_hour", memory.slope},
             {"now_percent", memory.end},
-            {"rising_pairs", memory.rising}};
+            {"rising_pairs", memory.rising},
+            {"peaks_rise", memory.saw}};
   }
   void Complete(Verdict& verdict) const override {
     if (verdict.kind != VerdictKind::kFinding) return;
@@ -102,55 +87,91 @@ class LeakFold : public DeviceFold<LeakFold, Memory> {
 void LeakFold::Observe(const TickView& ticks) {
   if (ticks.first == ticks.end) return;
   scans_.Saw(ticks.At(ticks.first));
-  std::vector<std::pair<Memory*, const Column*>> memories;
-  for (const std::string_view metric : kMetrics) {
-    const auto columns = DevicesOf(ticks, metric, [] { return Memory(); });
+  std::vector<std::pair<MemoryCourse*, const Column*>> memories;
+  for (const std::string_view metric : {kMetrics[0], kMetrics[1]}) {
+    const auto columns = DevicesOf(ticks, metric, [] { return MemoryCourse(); });
     memories.insert(memories.end(), columns.begin(), columns.end());
+  }
+  const auto used = ColumnsOf(ticks, kMetrics[2]), limit = ColumnsOf(ticks, kMetrics[3]);
+  MemoryCourse* group = nullptr;
+  if (!used.empty() && !limit.empty()) {
+    group = &devices_[Subject{std::string(ticks.node), std::string(kGroup)}];
   }
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
     const Time at = ticks.At(row);
     if (start_.Observe(ticks.node, at) == Initialisation::Tick::kNotJudged) continue;
     for (auto& [memory, column] : memories) {
-      if (!column->Has(row)) continue;
-      memory->trend.Add(at, PercentBin(*column, row));
-      memory->fresh = true;
+      if (column->Has(row)) memory->Add(at, PercentBin(*column, row));
     }
+    if (group == nullptr || !used.front().Has(row) || !limit.front().Has(row)) continue;
+    const double most = limit.front().column->At(row);
+    if (most > 0) group->Add(at, PercentBin(used.front().column->At(row) / most * 100));
   }
+}
+
+// Whether the growth of a control group may be of cached files.
+bool LeakFold::IsFilesOnly(const Subject& subject, const MemoryCourse& memory) const {
+  if (subject.device != kGroup) return false;
+  const auto node = devices_.find(Subject{subject.node, ""});
+  if (node == devices_.end() || node->second.trend.FittedLength() < kLeastLength) {
+    const bool sure = memory.saw || memory.rising >= kVerySteady;
+    return !sure || memory.Length() < kLongLength;
+  }
+  const MemoryCourse& all = node->second;
+  return !all.saw && !(all.slope > 0 && all.rising >= kNodeSteady);
 }
 
 void LeakFold::Scan(Time at) {
   scans_.Begin(at);
+  std::vector<std::pair<const Subject*, MemoryCourse*>> judged;
   for (auto& [subject, memory] : devices_) {
     const bool fresh = std::exchange(memory.fresh, false);
     if (!fresh || memory.trend.FittedLength() < kLeastLength) continue;
     memory.Fit();
-    if (!Fires(memory)) {
-      scans_.Clear(subject);
-      continue;
-    }
-    const Time to = *memory.trend.last();
-    const auto left_us = static_cast<std::int64_t>(memory.HoursLeft() * 3.6e9);
-    scans_.Trigger({.from = to - memory.trend.FittedLength(),
-                    .to = to,
-                    .subject = subject,
-                    .sentence = Describe(subject, memory) + ".",
-                    .evidence = {{"percent_per_hour", memory.slope},
-                                 {"now_percent", memory.end},
-                                 {"full_at_us", ToMicros(to) + left_us}}},
-                   0);
+    judged.emplace_back(&subject, &memory);
   }
+  for (const auto& [subject, memory] : judged) Scan(*subject, *memory);
   scans_.End();
 }
 
-std::string LeakFold::Describe(const Subject& subject, const Memory& memory) const {
-  const std::string who = subject.device.empty() ? "node " + subject.node : GpuText(subject);
-  std::string text =
-      Format("The memory of {} went from {:.1f} % to {:.1f} % in {}, {:+.2f} %/h", who,
-             memory.start, memory.end, LengthText(memory.trend.FittedLength()), memory.slope);
-  if (!Fires(memory)) return text;
+void LeakFold::Scan(const Subject& subject, MemoryCourse& memory) {
+  if (!Fires(subject, memory)) return scans_.Clear(subject);
+  const Time to = *memory.trend.last();
+  const auto left_us = static_cast<std::int64_t>(memory.HoursLeft() * 3.6e9);
+  scans_.Trigger({.from = to - memory.Length(),
+                  .to = to,
+                  .subject = subject,
+                  .sentence = Describe(subject, memory) + ".",
+                  .evidence = {{"percent_per_hour", memory.slope},
+                               {"now_percent", memory.end},
+                               {"full_at_us", ToMicros(to) + left_us}}},
+                 0);
+}
+
+std::string WhoseText(const Subject& subject) {
+  if (subject.device.empty()) return "node " + subject.node;
+  if (subject.device == kGroup) return "the control group of node " + subject.node;
+  return GpuText(subject);
+}
+
+std::string LeakFold::Describe(const Subject& subject, const MemoryCourse& memory) const {
+  const bool fires = Fires(subject, memory);
   const auto left = static_cast<std::int64_t>(memory.HoursLeft() * 3600);
-  return text + Format(" in {:.0f} % of all pairs of stretches, and will be full in {}",
-                       memory.rising * 100, LengthText(std::chrono::seconds(left)));
+  const std::string full = ", and will be full in " + LengthText(std::chrono::seconds(left));
+  if (memory.saw && fires) {
+    return Format(
+               "The memory of {} rises and falls, but its peaks went from {:.1f} % to {:.1f} % in "
+               "{}, {:+.2f} %/h, and its lows from {:.1f} % to {:.1f} %",
+               WhoseText(subject), memory.start, memory.end, LengthText(memory.Length()),
+               memory.slope, memory.low_start, memory.low_end) +
+           full;
+  }
+  std::string text = Format("The memory of {} went from {:.1f} % to {:.1f} % in {}, {:+.2f} %/h",
+                            WhoseText(subject), memory.start, memory.end,
+                            LengthText(memory.Length()), memory.slope);
+  if (!fires && Fires(memory)) text += "; that may be files kept in memory";
+  if (!fires) return text;
+  return text + Format(" in {:.0f} % of all pairs of stretches", memory.rising * 100) + full;
 }
 
 std::string LeakFold::Unjudged() const {
@@ -177,11 +198,17 @@ std::string LeakFold::ClearText() const {
 RuleType MemoryLeak() {
   return {
       .name = "MemoryLeak",
-      .sentence = "The memory of a node or a GPU rises steadily and will be full.",
+      .sentence = "The memory of a node, a container or a GPU rises steadily and will be full.",
       .fires =
-          "The memory of a node or of a GPU rises steadily, by more than growth, and will be full "
-          "within horizon. The slope is the median of all pairs of points, which outliers do not "
-          "bend.",
+          "The memory of a node, of its control group or of a GPU rises steadily, by more than "
+          "growth, and will be full within horizon. The slope is the median of all pairs of "
+          "points, "
+          "which outliers do not bend; of memory that rises and falls, the peaks and the lows must "
+          "both rise. The figure of a control group has cached files in it, so that the used "
+          "memory "
+          "of the node must rise as well. Until memory has risen for 2 h it must be at 80 %: it "
+          "may be "
+          "the tooth of a saw.",
       .advice =
           "Look for what is kept from step to step: losses that hold their graph, lists of "
           "outputs, caches of the data set in each loader worker; start the workers anew at each "

@@ -1,5 +1,6 @@
 #include "rules/stats/trend.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "rules/engine/packing.h"
@@ -49,6 +50,18 @@ void Trend::Halve() {
 
 Duration Trend::FittedLength() const {
   return Duration(1min) * minutes_ * static_cast<std::int64_t>(means_.of.size() - FitFrom());
+}
+
+double Trend::HighBeforeFit() const {
+  constexpr double kFew = 0.15;
+  std::vector<std::int32_t> before(means_.of.begin(),
+                                   means_.of.begin() + static_cast<std::ptrdiff_t>(FitFrom()));
+  std::erase(before, Means::kNone);
+  if (before.empty()) return 0;
+  const auto place = static_cast<double>(before.size() - 1) * (1 - kFew);
+  const auto high = before.begin() + static_cast<std::ptrdiff_t>(place);
+  std::ranges::nth_element(before, high);
+  return static_cast<double>(*high) / kParts / 100;
 }
 
 std::optional<Line> Trend::Fit() const {

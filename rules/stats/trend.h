@@ -26,6 +26,12 @@ class Trend {
   std::optional<Line> Fit() const;
   // The total length of the stretches that Fit uses.
   Duration FittedLength() const;
+  // A percentage that few of the stretches before those of Fit exceed; 0 without any.
+  double HighBeforeFit() const;
+  // The total length of all complete stretches.
+  Duration Length() const {
+    return Duration(1min) * minutes_ * static_cast<std::int64_t>(means_.of.size());
+  }
   // Changes with each completed stretch; the line of Fit changes only then.
   std::int64_t complete() const { return seen_; }
   std::optional<Time> last() const { return last_; }

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/wire/bytes.h"
 #include "rules/engine/packing.h"
 #include "rules/stats/trend.h"
@@ -61,6 +63,73 @@ TEST(MemoryLeak, IsClearWhenItIsFlatSlowOrNotSteady) {
     const auto verdict = Judge(kRule, MakeJob(job)).verdict;
     EXPECT_EQ(verdict.kind, VerdictKind::kClear) << verdict.sentence;
   }
+}
+
+// A node of 512 GB, and a container of 32 GB on it whose memory grows; `cached` of it are files.
+Job Contained(double hours, double cached, bool tells = true) {
+  constexpr double kGiga = 1024.0 * 1024 * 1024;
+  Scenario scenario = Course(
+      hours, [=](double hour) { return 4 + (1 - cached) * (8 + 23 * hour / 8) / 512 * 100; },
+      kFlat);
+  if (!tells) scenario.extras.erase(scenario.extras.begin());
+  scenario.extras.push_back({{"cgroup_memory_bytes", ""}, [=](auto, auto tick) {
+                               return (8 + 23 * static_cast<double>(tick) / kTicksAnHour / 8) *
+                                      kGiga;
+                             }});
+  scenario.extras.push_back(
+      {{"cgroup_memory_limit_bytes", ""}, [=](auto, auto) { return 32 * kGiga; }});
+  return MakeJob(scenario);
+}
+
+TEST(MemoryLeak, FiresForAContainerOnALargeNode) {
+  const auto outcome = Judge(kRule, Contained(8, 0));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding) << outcome.verdict.sentence;
+  EXPECT_NE(
+      outcome.verdict.sentence.find("The memory of the control group of node node-0 went from"),
+      std::string::npos)
+      << outcome.verdict.sentence;
+  EXPECT_EQ(outcome.findings.at(0).subject.device, "cgroup");
+}
+
+// The kernel keeps files in the memory of a group until it is full, and drops them then.
+TEST(MemoryLeak, IsClearForAContainerThatReadsFiles) {
+  const auto files = Judge(kRule, Contained(8, 1)).verdict;
+  EXPECT_EQ(files.kind, VerdictKind::kClear) << files.sentence;
+  EXPECT_NE(files.sentence.find("may be files kept in memory"), std::string::npos)
+      << files.sentence;
+  // Without a series that tells, only a long and steady rise is believed.
+  EXPECT_EQ(Judge(kRule, Contained(1, 0, false)).verdict.kind, VerdictKind::kClear);
+  EXPECT_EQ(Judge(kRule, Contained(8, 0, false)).verdict.kind, VerdictKind::kFinding);
+}
+
+// Memory grows in each epoch of an hour and falls at its end; its peaks rise by `by` each time.
+Scenario Saw(double hours, double by) {
+  return Course(
+      hours,
+      [=](double hour) { return 15 + by * std::floor(hour) + 40 * (hour - std::floor(hour)); },
+      kFlat);
+}
+
+TEST(MemoryLeak, FiresForASawWhosePeaksRise) {
+  const auto verdict = Judge(kRule, MakeJob(Saw(8, 5))).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding);
+  EXPECT_NE(verdict.sentence.find("rises and falls, but its peaks went from"), std::string::npos)
+      << verdict.sentence;
+  EXPECT_TRUE(verdict.active);
+}
+
+TEST(MemoryLeak, IsClearForASawWhosePeaksStay) {
+  for (const double hours : {1.6, 2.5, 4.0, 8.0, 8.9}) {
+    const auto verdict = Judge(kRule, MakeJob(Saw(hours, 0))).verdict;
+    EXPECT_EQ(verdict.kind, VerdictKind::kClear) << hours << ": " << verdict.sentence;
+  }
+}
+
+// Its first hours look like a tooth of a saw; when it is nearly full there is no time to wait.
+TEST(MemoryLeak, WaitsAtTheBeginUntilItIsUrgent) {
+  const auto fast = [](double hour) { return 30 + 30 * hour; };
+  EXPECT_EQ(Judge(kRule, MakeJob(Course(1.5, fast, kFlat))).verdict.kind, VerdictKind::kClear);
+  EXPECT_EQ(Judge(kRule, MakeJob(Course(1.9, fast, kFlat))).verdict.kind, VerdictKind::kFinding);
 }
 
 // The memory rises, but the job is over long before it is full.
