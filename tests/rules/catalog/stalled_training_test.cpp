@@ -39,6 +39,66 @@ TEST(StalledTraining, IsOverWhenStepsComeAgain) {
       << outcome.findings[0].sentence;
 }
 
+// The job ended in the minute in which it went on.
+TEST(StalledTraining, IsOverInAJobThatEndedSoonAfter) {
+  Job job = Pausing(20min, 20);
+  const auto& last = job.ranks[0].steps.back();
+  const std::int64_t end_us = ToMicros(last.start + last.wall);
+  for (NodeTicks& node : job.nodes) {
+    std::erase_if(node.at_us, [&](std::int64_t at_us) { return at_us > end_us; });
+  }
+  const auto verdict = Judge(kRule, job).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding) << verdict.sentence;
+  EXPECT_FALSE(verdict.active);
+  EXPECT_EQ(verdict.sentence.find("It goes on."), std::string::npos) << verdict.sentence;
+}
+
+TEST(StalledTraining, SeesAPauseWithinAMinute) {
+  Job job = Pausing(0s, 0);
+  std::erase_if(job.ranks[0].steps, [](const Step& step) {
+    return step.number >= 60 && step.number < 100;  // of one minute
+  });
+  const auto outcome = Judge(kRule, job, {{"threshold", 20}});
+  ASSERT_FALSE(outcome.findings.empty());
+  EXPECT_NEAR(ToSeconds(outcome.findings[0].to - outcome.findings[0].from), 40, 2.1);
+}
+
+// After 300 steps of 1 s rank 0 evaluates for 20 minutes; then come 300 more.
+Job Evaluating(Duration for_long, std::size_t later = 300) {
+  Job job = Pausing(for_long, later);
+  NodeTicks& node = job.nodes[0];
+  Column evaluating{2, {}, {}};
+  for (const std::int64_t at_us : node.at_us) {
+    const Time at = FromMicros(at_us);
+    const bool evaluates = at > job.origin + 306s && at <= job.origin + 306s + for_long;
+    evaluating.values.push_back(evaluates ? 10'000 : 0);
+    evaluating.present.push_back(1);
+  }
+  node.series.push_back({"rank_evaluating_percent", "rank0"});
+  node.columns.push_back(std::move(evaluating));
+  return job;
+}
+
+TEST(StalledTraining, IsClearWhileARankEvaluates) {
+  Job job = Evaluating(20min);
+  job.facts.ranks[0].ended = EndedAt(job.ranks[0].steps.back());
+  const auto outcome = Judge(kRule, job);
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kClear) << outcome.verdict.sentence;
+  EXPECT_TRUE(outcome.findings.empty());
+  const auto now = Judge(kRule, Evaluating(1h, 0)).verdict;
+  EXPECT_EQ(now.kind, VerdictKind::kClear);
+  EXPECT_NE(now.sentence.find(" Rank 0 has evaluated for 55 min; no step since "),
+            std::string::npos)
+      << now.sentence;
+}
+
+TEST(StalledTraining, FiresWhenNothingFollowsAnEvaluation) {
+  const auto outcome = Judge(kRule, Evaluating(20min, 0));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kFinding) << outcome.verdict.sentence;
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  EXPECT_NEAR(ToSeconds(outcome.findings[0].from - FromMicros(kOriginUs)), 306 + 20 * 60, 2);
+}
+
 TEST(StalledTraining, IsClearForPausesAndAfterTheProcessesEnded) {
   Job job = Pausing(4min);
   const Step& last = job.ranks[0].steps.back();
