@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "core/base/text.h"
 #include "rules/engine/finding_track.h"
@@ -21,7 +22,11 @@ constexpr Param kParams[] = {
      .help = "Fewer workers than this share of the cores are few; not above max_threshold.",
      .not_above = "max_threshold"},
     {"max_threshold", 200, 0, 100'000, "%", "More workers than this share of the cores are many."},
+    {"strict", 0, 0, 1, "",
+     "1: the numbers alone decide; 0: a job that hardly waits for batches has no issue."},
 };
+// Below this share of the step time a job hardly waits: more workers would bring it nothing.
+constexpr double kLeastWaits = 0.05;
 constexpr std::int64_t kLeastLoads = 11;
 
 // The data loaders of a node.
@@ -37,23 +42,55 @@ struct Loads {
   std::string node;
   StepSums sums;
   std::int64_t loads = 0;  // steps that waited for a batch
-  std::optional<Time> judged,
-      last;  // end of the load from which on the rank is judged, and of the newest step
+  // The longest waits of a step, and of the first one, in seconds: neither alone is a reason.
+  double longest_s = 0, first_s = 0;
+  // End of the load from which on the rank is judged, of the step at which it had waited for long,
+  // and of the newest one.
+  std::optional<Time> judged, waited, last;
 
   template <typename State>
   void Fields(State& state) {
     state("node", node);
     state("sums", sums);
     state("loads", loads);
+    state.Added("longest_s", longest_s);
+    state.Added("first_s", first_s);
+    state.Added("waited", waited);
     state("judged", judged);
     state("last", last);
   }
+
+  void Add(const Step& step);
+  // The part of the step time that was waited for batches, one long wait and the first step apart.
+  double Waits() const {
+    const double wait_s = ToSeconds(sums.phase(Phase::kData)) - first_s - longest_s;
+    const double wall_s = ToSeconds(sums.wall()) - first_s - longest_s;
+    return wall_s > 1e-9 ? std::max(0.0, wait_s) / wall_s : 0;
+  }
 };
+
+void Loads::Add(const Step& step) {
+  const bool first = sums.steps() == 0;
+  sums.Add(step);
+  last = EndedAt(step);
+  const Duration wait =
+      std::clamp(step.phase(Phase::kData), Duration::zero(), std::max(step.wall, Duration::zero()));
+  if (first) {
+    first_s = ToSeconds(wait);
+  } else {
+    longest_s = std::max(longest_s, ToSeconds(wait));
+  }
+  if (wait > Duration::zero() && ++loads == kLeastLoads) judged = last;
+  if (judged && !waited && Waits() >= kLeastWaits) waited = last;
+}
 
 class LoaderFold : public FieldsFold<LoaderFold> {
  public:
   LoaderFold(const Params& params, const JobFacts& facts)
-      : facts_(facts), least_(params["min_threshold"]), most_(params["max_threshold"]) {}
+      : facts_(facts),
+        least_(params["min_threshold"]),
+        most_(params["max_threshold"]),
+        strict_(params["strict"] > 0.5) {}
 
   void Observe(const StepView& steps) override;
   Verdict Judge() const override;
@@ -72,12 +109,16 @@ class LoaderFold : public FieldsFold<LoaderFold> {
   bool IsOutside(const NodeLoaders& node) const {
     return node.Percent() < least_ || node.Percent() > most_;
   }
+  double Waits(const std::string& name) const;
+  // When a rank of the node is judged as an issue; none when it never was.
+  std::optional<Time> Since(const std::string& name) const;
   std::string Describe(const std::string& name, const NodeLoaders& node, double waits) const;
   std::string Advice(const NodeLoaders& node) const;
   void Trigger(const std::string& name, const NodeLoaders& node, double waits);
 
   JobFacts facts_;
   double least_, most_;
+  bool strict_;
 
   FindingTrack findings_;
   std::optional<Time> told_;  // end of the findings so far, up to the newest step
@@ -88,17 +129,14 @@ void LoaderFold::Observe(const StepView& steps) {
   for (const Step& step : steps.steps) {
     Loads& rank = ranks_[steps.rank];
     if (rank.node.empty()) rank.node = steps.node;
-    rank.sums.Add(step);
-    rank.last = EndedAt(step);
-    if (step.phase(Phase::kData) <= Duration::zero()) continue;
-    if (++rank.loads == kLeastLoads) rank.judged = rank.last;
+    rank.Add(step);
   }
 }
 
 // A process that loads its batches itself counts as one worker.
 std::map<std::string, NodeLoaders> LoaderFold::Nodes() const {
   std::map<std::string, NodeLoaders> nodes;
-  for (const NodeFacts& node : facts_.nodes) nodes[node.name].cores = node.cores;
+  for (const NodeFacts& node : facts_.nodes) nodes[node.name].cores = node.Usable();
   for (const RankFacts& rank : facts_.ranks) {
     if (!rank.loader_workers) continue;
     NodeLoaders& node = nodes[rank.node];
@@ -144,21 +182,40 @@ std::vector<Finding> LoaderFold::TakeFindings() {
   if (!Judged() || last == told_) return findings_.Take();
   told_ = last;
   for (const auto& [name, node] : Nodes()) {
-    if (IsOutside(node)) Trigger(name, node, all.Share(Phase::kData));
+    if (IsOutside(node) && Since(name)) Trigger(name, node, all.Share(Phase::kData));
   }
   return findings_.Take();
 }
 
 void LoaderFold::Trigger(const std::string& name, const NodeLoaders& node, double waits) {
-  std::optional<Time> from, to;
+  std::optional<Time> to;
   for (const auto& [number, rank] : ranks_) {
-    if (rank.node != name || !rank.last) continue;
-    if (rank.judged) from = std::min(from.value_or(*rank.judged), *rank.judged);
-    to = std::max(to.value_or(*rank.last), *rank.last);
+    if (rank.node == name && rank.last) to = std::max(to.value_or(*rank.last), *rank.last);
   }
   findings_.Trigger(
-      {name, ""}, from.value_or(*Judged()), to.value_or(*told_), Describe(name, node, waits),
+      {name, ""}, *Since(name), to.value_or(*told_), Describe(name, node, waits),
       {{"workers", node.workers}, {"cores", node.cores}, {"percent", node.Percent()}});
+}
+
+// The greatest share of a rank of the node.
+double LoaderFold::Waits(const std::string& name) const {
+  double most = 0;
+  for (const auto& [number, rank] : ranks_) {
+    if (rank.node == name) most = std::max(most, rank.Waits());
+  }
+  return most;
+}
+
+std::optional<Time> LoaderFold::Since(const std::string& name) const {
+  std::optional<Time> since;
+  bool has_ranks = false;
+  for (const auto& [number, rank] : ranks_) {
+    if (rank.node != name) continue;
+    has_ranks = true;
+    const auto& each = strict_ ? rank.judged : rank.waited;
+    if (each) since = std::min(since.value_or(*each), *each);
+  }
+  return has_ranks || !strict_ ? since : Judged();
 }
 
 // The time at which the first rank had loaded enough.
@@ -183,10 +240,11 @@ Verdict LoaderFold::Judge() const {
   if (nodes.empty()) return Unknown("no data loader told its settings");
   const auto far = [&](const auto& node) {
     const double percent = node.second.Percent();
-    return std::max(least_ / std::max(percent, 1e-9), percent / std::max(most_, 1e-9));
+    return std::pair(IsOutside(node.second) && Since(node.first),
+                     std::max(least_ / std::max(percent, 1e-9), percent / std::max(most_, 1e-9)));
   };
   const auto& [name, node] = *std::ranges::max_element(nodes, {}, far);
-  const bool fires = IsOutside(node);
+  const bool fires = IsOutside(node) && Since(name);
   Verdict verdict;
   verdict.kind = fires ? VerdictKind::kFinding : VerdictKind::kClear;
   verdict.sentence = Describe(name, node, all.Share(Phase::kData));
@@ -202,10 +260,14 @@ Verdict LoaderFold::Judge() const {
   verdict.evidence = {{"nodes", std::move(rows)},
                       {"loads", loads},
                       {"data_wait_percent", all.Share(Phase::kData) * 100}};
+  if (!fires && IsOutside(node)) {
+    verdict.severity = Severity::kLow;
+    verdict.sentence += " The job hardly waits: nothing to do.";
+  }
   if (!fires) return verdict;
-  verdict.fired = Judged();
+  verdict.fired = Since(name);
   verdict.share = 1;
-  verdict.active = true;
+  verdict.active = strict_ || Waits(name) >= kLeastWaits;
   verdict.severity = SeverityOfLoss(all.Share(Phase::kData));
   verdict.evidence["advice"] = Advice(node);
   return verdict;
@@ -219,8 +281,11 @@ RuleType Dataloader() {
       .sentence = "Far fewer, or far more, data-loader workers than the node has cores.",
       .fires =
           "The loader workers of a node's ranks are fewer than min_threshold or more than "
-          "max_threshold of its cores. A rank without workers counts as one; 11 batches must have "
-          "been loaded.",
+          "max_threshold of the cores that the job may use there, and a rank of it waits for "
+          "batches "
+          "for 5 % of its step time or more. A rank without workers counts as one; 11 batches must "
+          "have been loaded. Where hardly anything waits it is clear, with low severity; strict "
+          "leaves that condition out.",
       .advice =
           "Change the number of loader workers towards the number of cores (num_workers), let them "
           "fetch ahead (prefetch_factor), and pin their memory (pin_memory).",

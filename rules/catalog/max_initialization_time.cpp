@@ -42,6 +42,7 @@ class InitializationFold : public FieldsFold<InitializationFold> {
   bool Fires() const { return started_ && End() && *End() - *started_ > threshold_; }
   bool Seen() const { return first_step_ && (!scanned_ || *first_step_ <= *scanned_); }
   std::string Describe() const;
+  std::string Missing() const;
 
   JobFacts facts_;
   Duration threshold_;
@@ -87,12 +88,19 @@ std::string InitializationFold::Describe() const {
                 LengthText(threshold_));
 }
 
+// ": <reason>" when a node knows why its processes report no steps.
+std::string InitializationFold::Missing() const {
+  const auto node = std::ranges::find_if(
+      facts_.nodes, [](const NodeFacts& each) { return !each.hooks_missing.empty(); });
+  return node == facts_.nodes.end() ? "" : ": " + node->hooks_missing;
+}
+
 Verdict InitializationFold::Judge() const {
   if (facts_.removed_until) return Unknown("the start of the job is not stored any more");
   // A first step in time is a verdict at once; any other verdict waits for the scan.
   if (!started_ || (!scanned_ && (!Seen() || Fires()))) return Unknown("no samples yet");
   if (!Fires() && !Seen()) {
-    if (facts_.ranks.empty()) return Unknown("no training process has connected");
+    if (facts_.ranks.empty()) return Unknown("no training process has connected" + Missing());
     return Unknown(Format("no step has ended {} after the start of the job; judged at {}",
                           LengthText(*scanned_ - *started_), LengthText(threshold_)));
   }

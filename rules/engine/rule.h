@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <compare>
 #include <cstddef>
@@ -24,6 +25,11 @@ struct NodeFacts {
   std::string name;
   int cores = 0;
   std::size_t gpus = 0;
+  int cores_allowed = 0;           // the cores that the job may use of them; 0 when no agent told
+  std::string hooks_missing = {};  // why processes of the node report no steps; "" when not known
+
+  // The cores that the job has on the node, as far as is known.
+  int Usable() const { return cores_allowed > 0 ? std::min(cores_allowed, cores) : cores; }
 };
 
 // A training process that connected, and the settings that it reported.

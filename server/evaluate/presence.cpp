@@ -10,6 +10,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kMostMissing = 500;  // bytes of a fact that becomes part of a sentence
 
 std::string AbsenceOf(const NodeRow& node, Time now, Duration silence) {
   if (now - FromMicros(node.last_seen_us) > silence) {
@@ -27,11 +28,19 @@ Time Bounded(std::int64_t at_us) {
 }
 
 // Facts come from agents: a fact that is not a number counts as unknown.
-int CoresOf(const Json& facts) {
-  const auto cores = facts.find("cores");
+int CoresOf(const Json& facts, const char* name) {
+  const auto cores = facts.find(name);
   const bool known = cores != facts.end() && cores->is_number_integer();
   return known ? static_cast<int>(std::clamp<std::int64_t>(cores->get<std::int64_t>(), 0, 100'000))
                : 0;
+}
+
+std::string MissingOf(const Json& facts) {
+  const auto missing = facts.find("hooks_missing");
+  const bool known = missing != facts.end() && missing->is_string();
+  return known && missing->get_ref<const std::string&>().size() <= kMostMissing
+             ? missing->get<std::string>()
+             : "";
 }
 
 // Settings reported by a process are text: "4", "True".
@@ -115,7 +124,8 @@ JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes,
   for (const NodeRow& node : nodes) {
     const auto gpus = node.facts.find("gpus");
     const bool listed = gpus != node.facts.end() && gpus->is_array();
-    facts.nodes.push_back({node.name, CoresOf(node.facts), listed ? gpus->size() : 0});
+    facts.nodes.push_back({node.name, CoresOf(node.facts, "cores"), listed ? gpus->size() : 0,
+                           CoresOf(node.facts, "cores_allowed"), MissingOf(node.facts)});
   }
   if (job.started_us) facts.started = Bounded(*job.started_us);
   for (const RankRow& rank : ranks) {

@@ -8,11 +8,11 @@ namespace {
 constexpr std::string_view kRule = "Dataloader";
 
 // One rank on a node of 8 cores.
-Job Loading(std::optional<std::int64_t> workers, std::size_t steps = 50) {
+Job Loading(std::optional<std::int64_t> workers, std::size_t steps = 50, double waits = 40) {
   Scenario scenario;
   scenario.cores = 8;
   scenario.stretches = {{10}};
-  scenario.ranks = {{5s, steps, 100ms, 40, 0}};
+  scenario.ranks = {{5s, steps, 100ms, waits, 0}};
   Job job = MakeJob(scenario);
   job.facts.ranks[0].loader_workers = workers;
   job.facts.ranks[0].pin_memory = false;
@@ -66,6 +66,36 @@ TEST(Dataloader, CountsAProcessThatLoadsItselfAsOneWorker) {
 TEST(Dataloader, FiresForTooManyWorkers) {
   EXPECT_EQ(Judge(kRule, Loading(17)).verdict.kind, VerdictKind::kFinding);
   EXPECT_EQ(Judge(kRule, Loading(16)).verdict.kind, VerdictKind::kClear);
+}
+
+// Nothing is worth a change: more workers would not make the job faster.
+TEST(Dataloader, IsClearForAJobThatHardlyWaits) {
+  const auto outcome = Judge(kRule, Loading(1, 200, 1));
+  EXPECT_EQ(outcome.verdict.kind, VerdictKind::kClear);
+  EXPECT_EQ(outcome.verdict.severity, Severity::kLow);
+  EXPECT_TRUE(outcome.findings.empty());
+  EXPECT_NE(outcome.verdict.sentence.find("hardly waits: nothing to do."), std::string::npos)
+      << outcome.verdict.sentence;
+  const auto strict = Judge(kRule, Loading(1, 200, 1), {{"strict", 1}});
+  EXPECT_EQ(strict.verdict.kind, VerdictKind::kFinding);
+  EXPECT_EQ(strict.findings.size(), 1u);
+}
+
+// The first batch waits for the workers to start.
+TEST(Dataloader, DoesNotJudgeByTheFirstBatch) {
+  Job job = Loading(1, 200, 1);
+  for (Duration* each : {&job.ranks[0].steps[0].wall, &job.ranks[0].steps[0].phases[0]})
+    *each += 9s;
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kClear);
+}
+
+TEST(Dataloader, CountsTheCoresThatTheJobMayUse) {
+  Job job = Loading(1);
+  job.facts.nodes[0].cores_allowed = 1;
+  const auto verdict = Judge(kRule, job).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear);
+  EXPECT_NE(verdict.sentence.find("1 loader worker for 1 core (100 %)"), std::string::npos)
+      << verdict.sentence;
 }
 
 TEST(Dataloader, IsClearWithinTheRange) {

@@ -61,6 +61,10 @@ TEST(MaxInitializationTime, IsUnknownBeforeTheThresholdAndWithoutAProcess) {
   const auto verdict = Judge(kRule, MakeJob(silent)).verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
   EXPECT_EQ(verdict.sentence, "no training process has connected");
+  Job told = MakeJob(silent);
+  told.facts.nodes[0].hooks_missing = "python was started with -I";
+  EXPECT_EQ(Judge(kRule, told).verdict.sentence,
+            "no training process has connected: python was started with -I");
 }
 
 TEST(MaxInitializationTime, RefusesMoreThanAWeek) {
