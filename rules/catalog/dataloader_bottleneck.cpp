@@ -1,5 +1,7 @@
 // A training process waits for its next batch for a large share of its time.
 
+#include <algorithm>
+
 #include "rules/signals/phase_share.h"
 
 namespace stepscope {
@@ -23,6 +25,10 @@ constexpr char kUnseen[] =
     "no step tells of a wait for data; a loop without PyTorch's DataLoader goes through "
     "stepscope.loader";
 
+constexpr char kHidden[] =
+    "batches reach the training through another thread than that of its loader, so that waits for "
+    "them are not seen; mark them with stepscope.phase(\"data\")";
+
 }  // namespace
 
 RuleType DataloaderBottleneck() {
@@ -42,7 +48,10 @@ RuleType DataloaderBottleneck() {
       .steps = StepNeed::kAll,
       .make =
           [](const Params& params, const JobFacts& facts) {
-            return MakePhaseShare({Phase::kData, "for its next batch", "", kUnseen}, params, facts);
+            const bool hidden = std::ranges::any_of(facts.ranks, &RankFacts::hides_data);
+            return MakePhaseShare(
+                {Phase::kData, "for its next batch", hidden ? kHidden : "", kUnseen}, params,
+                facts);
           },
   };
 }

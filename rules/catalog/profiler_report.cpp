@@ -20,7 +20,8 @@ constexpr Param kParams[] = {
     {"price_per_gpu_hour", 0, 0, 100'000, "",
      "What an hour of one GPU costs, in any currency; 0 = costs are not told."},
 };
-constexpr double kLeastSeconds = 10;  // less of a job says little
+constexpr double kLeastSeconds = 10;     // less of a job says little
+constexpr std::size_t kMostMissing = 5;  // nodes whose processes report no steps are named
 // The length of the initialisation where no training process has connected.
 constexpr Duration kPatience = 60s;
 
@@ -106,7 +107,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
   std::vector<std::string> Missing(const Diagnosis& diagnosis) const;
 
   double threshold_, price_;
-  const JobFacts& facts_;
+  JobFacts facts_;
   double tick_s_;
 
   Initialisation start_;
@@ -221,11 +222,25 @@ JobParts ProfilerReportFold::Parts() const {
 std::vector<std::string> ProfilerReportFold::Missing(const Diagnosis& diagnosis) const {
   std::vector<std::string> missing;
   if (ranks_.empty()) missing.push_back("No training process has reported a step.");
-  if (diagnosis.gpus && !diagnosis.gpu_clock) {
-    missing.push_back(
-        "The GPU's own clock is not known for most steps: idle time is divided by what the host "
-        "did.");
+  for (const NodeFacts& node : facts_.nodes) {
+    if (node.hooks_missing.empty() || missing.size() >= kMostMissing) continue;
+    missing.push_back(Format("Node {}: {}.", node.name, node.hooks_missing));
   }
+  if (std::ranges::any_of(facts_.ranks, &RankFacts::hides_data)) {
+    missing.push_back(
+        "Batches reach the training through another thread than that of its loader: waits for them "
+        "are not seen.");
+  }
+  if (!diagnosis.gpus || diagnosis.gpu_clock || ranks_.empty()) return missing;
+  const auto off = std::ranges::find_if(
+      facts_.ranks, [](const RankFacts& rank) { return !rank.gpu_clock.empty(); });
+  missing.push_back(
+      off == facts_.ranks.end()
+          ? "The GPU's own clock is not known for most steps: idle time is divided by what the "
+            "host did."
+          : Format(
+                "The GPU's own clock is not known ({}): idle time is divided by what the host did.",
+                off->gpu_clock));
   return missing;
 }
 

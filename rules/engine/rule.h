@@ -42,6 +42,10 @@ struct RankFacts {
   // Waits for other ranks are not among its phases: they are hidden in the GPU's queue or in the
   // backward pass.
   bool hides_communication = false;
+  // Batches reach the training thread another way than from a loader that it reads: its waits for
+  // them are not seen.
+  bool hides_data = false;
+  std::string gpu_clock = {};  // why times by the GPU's clock are missing; "" when not known
 };
 
 // Facts about a job, besides its samples, that a rule may use.

@@ -35,11 +35,12 @@ int CoresOf(const Json& facts, const char* name) {
                : 0;
 }
 
-std::string MissingOf(const Json& facts) {
-  const auto missing = facts.find("hooks_missing");
-  const bool known = missing != facts.end() && missing->is_string();
-  return known && missing->get_ref<const std::string&>().size() <= kMostMissing
-             ? missing->get<std::string>()
+// A fact in words; "" where there is none, or one too long to become part of a sentence.
+std::string TextOfFact(const Json& facts, const char* name) {
+  const auto fact = facts.find(name);
+  const bool known = fact != facts.end() && fact->is_string();
+  return known && fact->get_ref<const std::string&>().size() <= kMostMissing
+             ? fact->get<std::string>()
              : "";
 }
 
@@ -72,6 +73,10 @@ RankFacts RankFactsOf(const RankRow& rank, const std::vector<NodeRow>& nodes) {
   // Only hooks of PyTorch report a backend; there the traffic of DDP is part of the backward pass.
   facts.hides_communication =
       FlagOf(rank.facts, "gpu_async").value_or(false) || rank.facts.contains("backend");
+  facts.hides_data = TextOfFact(rank.facts, "loader_thread") == "another" ||
+                     TextOfFact(rank.facts, "loader") == "none seen";
+  const std::string clock = TextOfFact(rank.facts, "gpu_clock");
+  if (clock.starts_with("off: ")) facts.gpu_clock = clock.substr(5);
   return facts;
 }
 
@@ -125,7 +130,8 @@ JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes,
     const auto gpus = node.facts.find("gpus");
     const bool listed = gpus != node.facts.end() && gpus->is_array();
     facts.nodes.push_back({node.name, CoresOf(node.facts, "cores"), listed ? gpus->size() : 0,
-                           CoresOf(node.facts, "cores_allowed"), MissingOf(node.facts)});
+                           CoresOf(node.facts, "cores_allowed"),
+                           TextOfFact(node.facts, "hooks_missing")});
   }
   if (job.started_us) facts.started = Bounded(*job.started_us);
   for (const RankRow& rank : ranks) {
