@@ -59,6 +59,11 @@ static int WriteAll(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phas
   return written < 0 ? -1 : WritePhase(start_ns, end_ns, phase);
 }
 
+// Something happened that each iteration has.
+static void Worked(Flow* flow) {
+  flow->fresh = flow->fresh_others = 1;
+}
+
 // Ends a call of the class's method. The only exceptions that leave it are the script's own.
 static int Done(PyObject* nothing) {
   if (nothing == NULL) return Calm();
@@ -69,6 +74,7 @@ static int Done(PyObject* nothing) {
 int Waited(Flow* flow, int64_t start_ns, int64_t end_ns, int gradients, int over) {
   if (IsSteady(flow) && gradients && (flow->optimizers > 0 || flow->backwards == 0)) {
     if (open_gate->by_hand) return WriteAll(flow, start_ns, end_ns, data_phase);
+    Worked(flow);
     if (Push(flow, start_ns, end_ns, data_phase)) return 0;
   }
   return Done(PyObject_CallMethod((PyObject*)flow, "waited", "LLii", (long long)start_ns,
@@ -76,15 +82,20 @@ int Waited(Flow* flow, int64_t start_ns, int64_t end_ns, int gradients, int over
 }
 
 int Computed(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phase, int gradients) {
-  if (gradients && IsSteady(flow)) return WriteAll(flow, start_ns, end_ns, phase);
+  if (gradients && IsSteady(flow)) {
+    Worked(flow);
+    return WriteAll(flow, start_ns, end_ns, phase);
+  }
   return Done(PyObject_CallMethod((PyObject*)flow, "computed", "LLOi", (long long)start_ns,
                                   (long long)end_ns, phase, gradients));
 }
 
 int WentBack(Flow* flow, int64_t start_ns, int64_t end_ns) {
-  if (IsOwner(flow) && IsSteady(flow)) {
+  if (IsOwner(flow) && !flow->within && IsSteady(flow)) {
     flow->backwards += 1;
     flow->all_backwards += 1;
+    flow->graded = 1;
+    Worked(flow);
     return WriteAll(flow, start_ns, end_ns, backward_phase);
   }
   return Done(PyObject_CallMethod((PyObject*)flow, "went_back", "LL", (long long)start_ns,
@@ -101,13 +112,32 @@ static int Sleeps(const Flow* flow, int64_t now_ns) {
   return flow->dormant && IsOff() && (open_gate == NULL || now_ns < open_gate->due);
 }
 
+typedef enum { kAsk, kEnds, kGoesOn } Boundary;
+
+// Counts a step() of the optimizer, where it is plain to see what it is; the class knows the rest.
+static Boundary BoundaryAt(Flow* flow, PyObject* optimizer) {
+  if (flow->backing != 0 || !Leads(flow, optimizer)) return kAsk;
+  if (flow->fresh && flow->usual_calls > 0 && flow->calls == flow->usual_calls) {
+    flow->calls_before = flow->calls;
+    flow->calls = 1;
+    flow->fresh = 0;
+    return kEnds;
+  }
+  if (flow->fresh || !flow->graded || flow->calls >= flow->usual_calls) return kAsk;
+  flow->calls += 1;
+  return kGoesOn;
+}
+
 int Stepped(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* optimizer) {
   if (Sleeps(flow, end_ns)) return 0;
-  if (IsOwner(flow) && IsSteady(flow) && Leads(flow, optimizer)) {
+  const int plain = IsOwner(flow) && IsSteady(flow);
+  const Boundary boundary = plain ? BoundaryAt(flow, optimizer) : kAsk;
+  if (boundary != kAsk) {
     flow->steps += 1;
-    flow->others = 0;
-    flow->backwards = 0;
+    flow->others = flow->other_calls = 0;
     if (WriteAll(flow, start_ns, end_ns, optimizer_phase) < 0) return -1;
+    if (boundary == kGoesOn) return 0;
+    flow->backwards = 0;
     return IsOff() || open_gate->by_hand ? 0 : WriteStep(end_ns, NULL);
   }
   return Done(PyObject_CallMethod((PyObject*)flow, "stepped", "LLO", (long long)start_ns,
@@ -182,11 +212,20 @@ static PyMemberDef members[] = {
     {"steps", T_LONGLONG, offsetof(Flow, steps), 0, NULL},
     {"optimizers", T_LONGLONG, offsetof(Flow, optimizers), 0, NULL},
     {"others", T_LONGLONG, offsetof(Flow, others), 0, NULL},
+    {"other_calls", T_LONGLONG, offsetof(Flow, other_calls), 0, NULL},
+    {"calls", T_LONGLONG, offsetof(Flow, calls), 0, NULL},
+    {"calls_before", T_LONGLONG, offsetof(Flow, calls_before), 0, NULL},
+    {"usual_calls", T_LONGLONG, offsetof(Flow, usual_calls), 0, NULL},
     {"owner", T_ULONG, offsetof(Flow, owner), 0, NULL},
+    {"backing", T_ULONG, offsetof(Flow, backing), 0, NULL},
     {"inside", T_BOOL, offsetof(Flow, inside), 0, NULL},
     {"stepping", T_BOOL, offsetof(Flow, stepping), 0, NULL},
     {"proven", T_BOOL, offsetof(Flow, proven), 0, NULL},
     {"dormant", T_BOOL, offsetof(Flow, dormant), 0, NULL},
+    {"fresh", T_BOOL, offsetof(Flow, fresh), 0, NULL},
+    {"fresh_others", T_BOOL, offsetof(Flow, fresh_others), 0, NULL},
+    {"graded", T_BOOL, offsetof(Flow, graded), 0, NULL},
+    {"within", T_BOOL, offsetof(Flow, within), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -30,11 +30,20 @@ typedef struct {
   long long steps;
   long long optimizers;
   long long others;
-  unsigned long owner;  // the training thread
+  long long other_calls;
+  long long calls;  // what these are is said in stepscope/_hooks/_boundary.py
+  long long calls_before;
+  long long usual_calls;
+  unsigned long owner;    // the training thread
+  unsigned long backing;  // the thread in which a backward pass is under way, or 0
   char inside;
   char stepping;
   char proven;
   char dormant;  // there is no agent, and a step is where one is looked for
+  char fresh;
+  char fresh_others;
+  char graded;
+  char within;
 } Flow;
 
 // They do what the methods waited, computed, went_back and stepped do. -1 with an exception set

@@ -1,5 +1,6 @@
 #include "watch.h"
 
+#include <pythread.h>
 #include <structmember.h>
 
 #include "flow.h"
@@ -126,9 +127,11 @@ static PyObject* GoBack(Watch* watch, PyObject* args, PyObject* named) {
   Flow* const flow = watch->flow;
   if (flow->inside) return PyObject_Call(watch->original, args, named);
   flow->inside = 1;
+  flow->backing = PyThread_get_thread_ident();
   const int64_t start_ns = MonotonicNs();
   Outcome outcome = Keep(PyObject_Call(watch->original, args, named));
   const int64_t end_ns = MonotonicNs();
+  flow->backing = 0;
   flow->inside = 0;
   return Give(&outcome, WentBack(flow, start_ns, end_ns));
 }

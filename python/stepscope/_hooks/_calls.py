@@ -93,11 +93,13 @@ def going_back(flow: Flow, original: Any) -> Any:
         if flow.inside:
             return original(*args, **named)
         flow.inside = True
+        flow.backing = get_ident()
         start = monotonic_ns()
         try:
             return original(*args, **named)
         finally:
             end = monotonic_ns()
+            flow.backing = 0
             flow.inside = False
             flow.went_back(start, end)
 

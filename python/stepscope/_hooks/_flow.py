@@ -1,22 +1,18 @@
 """From calls that were timed to marks: what is a step, what is training, what is evaluation.
 
-Only a training makes marks. What was seen is held back until an optimizer has stepped twice, so a process that only imports torch, loads data for another one or answers requests is never known to
-the agent, and a script that ends its steps itself is noticed before the first one is made. From there on, it alone
-says what a step is.
+Only a training makes marks. What was seen is held back until an optimizer has stepped twice, so a process that only
+imports torch, loads data for another one or answers requests is never known to the agent, and a script that ends its
+steps itself is noticed before the first one is made. From there on, it alone says what a step is.
 
-A step ends when the leading optimizer has stepped: the first one seen, until it is gone or 16 steps of others
-passed without one of its own. So the two optimizers of a GAN make one step, gradient accumulation makes one step,
-and a step that a GradScaler skipped is one that did not update. Where no optimizer exists, a step ends where the next
-batch is waited for, if there was a backward pass.
+A step ends when the leading optimizer has stepped; _boundary.py says which one that is, and which of its calls. Where
+no optimizer exists, a step ends where the next batch is waited for, if there was a backward pass.
 
-An evaluation is an iteration, from one wait for data to the next, that computed without gradients and only so. What
-it waited and computed becomes the annotation "evaluation", and the step that it interrupts has its wall time without
-it. Hence waits and computations without gradients are held back until it is clear what they belong to.
+Waits and computations without gradients may belong to an evaluation (_evaluation.py), so they are held back until that is
+clear.
 """
 
 from __future__ import annotations
 
-import weakref
 from threading import enumerate as enumerate_threads
 from threading import get_ident
 from time import monotonic_ns
@@ -24,17 +20,16 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import _marks
 from .._form import marks
+from ._boundary import Boundary
+from ._evaluation import Evaluation, Held
 
 _MOST_HELD = 512
 _LEAST_ENDS = 2  # so many steps must have ended before anything is told
-_MOST_OTHERS = 16  # steps of other optimizers, until one of them leads
 _MOST_LONE = 4  # computations without gradients, one after the other, that may belong to a training step
 _END = ""  # in place of a phase: a step ended there
 
-Held = Tuple[int, int, str]  # start, end, phase
 
-
-class Flow(marks.Flow):
+class Flow(Boundary, Evaluation, marks.Flow):
     """The state of this process's training. The wrappers call it on the training thread only. The C extension
     (python/native/flow.c) writes the usual steps of a training by itself, and calls these methods for the rest."""
 
@@ -60,8 +55,8 @@ class Flow(marks.Flow):
         self.evaluating = 0  # since when, ns
         self.evaluated = 0  # until when, as far as is known
         self.backwards = 0  # since the last step
-        self.leader: Optional[Callable[[], Any]] = None
-        self.others = 0
+        self.rows_within: List[Tuple[int, int]] = []  # steps of optimizers within the backward pass that is under way, in other threads
+        self.forget_optimizers()
         self.beginning = 0  # when the newest loader began
         self.looks = 0  # waits and computations without gradients
         self.loader: Optional[Dict[str, str]] = None  # settings of the newest one
@@ -79,6 +74,8 @@ class Flow(marks.Flow):
                 self._settle()
                 _marks.record(start, end, "data")
                 return
+            if gradients:
+                self.worked()
             if self.idle:
                 self._set_aside()
             if over and self.evaluating and not self.held:
@@ -98,6 +95,7 @@ class Flow(marks.Flow):
         """A forward pass, or a loss."""
         try:
             if gradients or _marks._session.by_hand:
+                self.worked()
                 self.trained(start, end, phase)
                 return
             self._hold((start, end, phase))
@@ -128,10 +126,19 @@ class Flow(marks.Flow):
 
     def went_back(self, start: int, end: int) -> None:
         try:
-            if self._is_training_thread():
-                self.backwards += 1
-                self.all_backwards += 1
-                self.trained(start, end, "backward")
+            within, self.rows_within = self.rows_within, []
+            ends, self.within, self.led = self.led, False, False
+            if not self._is_training_thread():
+                return
+            self.backwards += 1
+            self.all_backwards += 1
+            self.graded = True
+            self.worked()
+            for row in within:
+                self.trained(*row, "optimizer")
+            self.trained(start, end, "backward")
+            if ends and self.ends_step():
+                self._end_step(end)
         except Exception as problem:
             self._fail(problem)
 
@@ -141,12 +148,23 @@ class Flow(marks.Flow):
                 self._look_for_agent(end, optimizer)
                 return
             self.steps += 1
-            if self._is_training_thread():
+            if self.is_within_backward():
+                self._step_within(start, end, optimizer)
+            elif self._is_training_thread():
                 self.trained(start, end, "optimizer")
-                if self._leads(optimizer):
+                if self.leads(optimizer) and self.ends_step():
                     self._end_step(end)
         except Exception as problem:
             self._fail(problem)
+
+    def _step_within(self, start: int, end: int, optimizer: Any) -> None:
+        """The step of the training ends with the backward pass that is under way."""
+        self.within = True
+        self.led |= self.leads(optimizer)
+        if get_ident() == self.owner:
+            self.trained(start, end, "optimizer")
+        elif len(self.rows_within) < _MOST_HELD:
+            self.rows_within.append((start, end))
 
     def _look_for_agent(self, now: int, optimizer: Any) -> None:
         """The step that begins now is the first one that is seen; to install what sees it took its time."""
@@ -157,8 +175,10 @@ class Flow(marks.Flow):
         self.forget()
         if self.at_waking:
             self.at_waking()
-        if self._leads(optimizer):
-            self._end_step(monotonic_ns())
+        self.leads(optimizer)
+        self.graded = True  # this may be one of many calls in an iteration
+        self.ends_step()
+        self._end_step(monotonic_ns())
 
     def _is_training_thread(self) -> bool:
         """Whether the calling thread trains. Until it is proven who trains any thread may; later only when that one ended."""
@@ -180,8 +200,8 @@ class Flow(marks.Flow):
                 self._emit(self.held[: ended[-1] + 1])
             if self.idle:
                 self._set_aside()
-            if self.evaluating and self.proven:
-                _marks.span(self.evaluating, self.evaluated, "evaluation")
+            if self.evaluating:
+                self._tell_evaluation()
         except Exception as problem:
             self._fail(problem)
 
@@ -211,60 +231,6 @@ class Flow(marks.Flow):
         self.held.append(held)
         if len(self.held) > _MOST_HELD:
             del self.held[: _MOST_HELD // 2]
-
-    def _settle(self) -> None:
-        """The held rows belong to the training; an evaluation that was set aside before them has ended."""
-        if self.evaluating:
-            self._end_evaluation()
-        self.idle = 0
-        if self.proven or _marks._session.by_hand:
-            self._emit(self.held)
-            self.held.clear()
-        if self.loader is not self.told:
-            self.told = self.loader
-            _marks.add_facts(self.told or {})
-
-    def _set_aside(self) -> None:
-        """The newest iteration was an evaluation's: what was before it belongs to the training."""
-        at = self._newest_wait()
-        if at < 0:
-            at = len(self.held) - self.idle
-        elif at and self.held[at - 1][0] == self.beginning:
-            at -= 1
-        if not self.evaluating:
-            self.evaluating = self.held[at][0]
-            if self.proven:
-                self._emit(self.held[:at])
-        self.evaluated = self.held[-1][1]
-        self.held.clear()
-        self.idle = 0
-
-    def _end_evaluation(self) -> None:
-        if self.idle and self._newest_wait() < 0:  # the held rows are the evaluation's last computations
-            self.evaluated = self.held[-1][1]
-            self.held.clear()
-        if self.proven:
-            _marks.span(self.evaluating, self.evaluated, "evaluation")
-            _marks.skip(self.evaluated - self.evaluating)
-        self.evaluating = 0
-
-    def _newest_wait(self) -> int:
-        for at in range(len(self.held) - 1, -1, -1):
-            if self.held[at][2] == "data":
-                return at
-        return -1
-
-    def _leads(self, optimizer: Any) -> bool:
-        leader = self.leader and self.leader()
-        if leader is not optimizer:
-            self.others += 1
-            if leader is not None and self.others <= _MOST_OTHERS:
-                return False
-            for begin in self.renewed if self.leader else ():
-                begin()
-            self.leader = weakref.ref(optimizer)
-        self.others = 0
-        return True
 
     @staticmethod
     def _emit(held: List[Held]) -> None:
