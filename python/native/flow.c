@@ -72,7 +72,7 @@ static int Done(PyObject* nothing) {
 }
 
 int Waited(Flow* flow, int64_t start_ns, int64_t end_ns, int gradients, int over) {
-  if (IsSteady(flow) && gradients && (flow->optimizers > 0 || flow->backwards == 0)) {
+  if (IsSteady(flow) && gradients && !over && (flow->optimizers > 0 || flow->backwards == 0)) {
     if (open_gate->by_hand) return WriteAll(flow, start_ns, end_ns, data_phase);
     Worked(flow);
     if (Push(flow, start_ns, end_ns, data_phase)) return 0;

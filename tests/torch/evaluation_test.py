@@ -61,7 +61,7 @@ def around(net, batches=6):
             net(x)
 
 
-def without_a_loader(net, batches=6):
+def without_a_loader(net, batches=12):
     with torch.no_grad():
         for _ in range(batches):
             net(torch.ones(4, 8))
@@ -150,3 +150,87 @@ def test_a_checkpoint_beside_an_evaluation_stays_in_its_step(agent, told, tmp_pa
     steps = check_apart(agent, told, 2)
     assert [row["step"] for row in steps if "checkpoint" in row["phases"]] == [8, 16]
     assert [name for *_, name in told.phases].count("checkpoint") == 4
+
+
+@pytest.fixture
+def pieces(monkeypatch):
+    """Each iteration of an evaluation is long enough to be told."""
+    from stepscope._hooks import _evaluation
+
+    monkeypatch.setattr(_evaluation, "_PIECE_NS", 1)
+
+
+@pytest.mark.parametrize("evaluate", WAYS)
+def test_an_evaluation_is_told_while_it_goes_on(agent, told, pieces, evaluate):
+    net, _ = train(8)
+    evaluate(net)
+    early = len(told.evaluations)
+    assert early >= 2
+    train(8, net)
+    rows = told.evaluations
+    assert [one[1] for one in rows[:-1]] == [other[0] for other in rows[1:]], "the pieces have holes or overlap"
+    check_apart(agent, told, len(rows))
+
+
+def test_a_short_evaluation_is_one_piece(agent, told):
+    net, _ = train(8)
+    within(net)
+    train(8, net)
+    assert len(told.evaluations) == 1
+
+
+@pytest.mark.parametrize("evaluate", WAYS)
+def test_the_pieces_are_as_long_as_the_whole(agent, told, monkeypatch, evaluate):
+    """The clock of the hooks is the test's: each look at it takes a millisecond."""
+    from stepscope._hooks import _calls, _evaluation, _flow, _loader
+
+    monkeypatch.setattr(_calls, "_watch", None)
+    lengths = []
+    for piece in (10**12, 1, 4_000_000):
+        monkeypatch.setattr(_evaluation, "_PIECE_NS", piece)
+        lengths.append(lengths_of(evaluate, agent, monkeypatch, (_calls, _flow, _loader)))
+    assert lengths[0] == lengths[1] == lengths[2] and lengths[0][1] > 0
+
+
+def lengths_of(evaluate, agent, monkeypatch, modules):
+    """The wall times of the steps, and the length of the evaluation between them."""
+    from stepscope import _hooks
+    from stepscope._hooks._flow import flow
+    from stepscope._session import Session
+
+    _hooks.end()
+    before, session = _marks._session, Session()
+    _marks.adopt(session)
+    _hooks.begin(torch)
+    now = [time.monotonic_ns()]
+
+    def clock():
+        now[0] += 1_000_000
+        return now[0]
+
+    with monkeypatch.context() as patched:
+        for module in modules:
+            patched.setattr(module, "monotonic_ns", clock)
+        net, optimizer = train(8)
+        evaluate(net)
+        train(8, net, optimizer)
+        flow.close()
+    rows = marks(session)
+    _marks.adopt(before)
+    session.abandon()
+    steps = [end - start for start, end, kind, _ in rows if kind == _wire.STEP_MARK]
+    return steps, sum(end - start for start, end, kind, _ in rows if kind == _wire.ANNOTATION_MARK)
+
+
+def test_the_pieces_come_before_the_end_of_the_step(agent, pieces):
+    net, optimizer = train(8)
+    within(net)
+    train(1, net, optimizer)
+    kinds = [kind for _, _, kind, _ in marks(_marks._session) if kind != _wire.PHASE_MARK]
+    assert kinds[:8] == [_wire.STEP_MARK] * 8 and kinds[-1] == _wire.STEP_MARK
+    assert set(kinds[8:-1]) == {_wire.ANNOTATION_MARK}
+
+
+def test_a_process_that_never_trains_tells_no_pieces(agent, pieces):
+    within(Net(), 50)
+    assert marks(_marks._session) == [] and _marks._session.connection is None

@@ -2,7 +2,9 @@
 
 An evaluation is an iteration, from one wait for data to the next, that computed without gradients and only so. What
 it waited and computed becomes the annotation "evaluation", and the step that it interrupts has its wall time without
-it.
+it. A long one is told piece by piece while it goes on, so that it does not look like a training that hangs. The training
+thread does so, when a wait or a computation has ended and has turned out to be the evaluation's; the pieces add up to
+the whole, and all of them are told before the step ends.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional, Tuple
 
 from .. import _marks
+
+_PIECE_NS = 10_000_000_000  # an evaluation is told when it has gone on for so long
 
 Held = Tuple[int, int, str]  # start, end, phase
 
@@ -53,6 +57,8 @@ class Evaluation:
         self.evaluated = self.held[-1][1]
         self.held.clear()
         self.idle = 0
+        if self.evaluated - self.evaluating >= _PIECE_NS:
+            self._tell_evaluation()
 
     def _end_evaluation(self) -> None:
         if self.idle and self._newest_wait() < 0:  # the held rows are the evaluation's last computations

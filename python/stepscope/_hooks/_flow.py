@@ -58,6 +58,7 @@ class Flow(Boundary, Evaluation, marks.Flow):
         self.rows_within: List[Tuple[int, int]] = []  # steps of optimizers within the backward pass that is under way, in other threads
         self.forget_optimizers()
         self.beginning = 0  # when the newest loader began
+        self.over = 0  # when one had no more batches
         self.looks = 0  # waits and computations without gradients
         self.loader: Optional[Dict[str, str]] = None  # settings of the newest one
         self.told: Optional[Dict[str, str]] = None
@@ -85,6 +86,8 @@ class Flow(Boundary, Evaluation, marks.Flow):
                 self._settle()
                 self._end_step(start)
             self._hold((start, end, "data"))
+            if over:
+                self.over = end
             if not gradients:
                 self.idle += 1
                 self.looks += 1
@@ -101,7 +104,7 @@ class Flow(Boundary, Evaluation, marks.Flow):
             self._hold((start, end, phase))
             self.idle += 1
             self.looks += 1
-            if self.idle > _MOST_LONE and not any(phase == "data" for _, _, phase in self.held):
+            if self.idle > _MOST_LONE and not any(phase == "data" and end != self.over for _, end, phase in self.held):
                 self._set_aside()
         except Exception as problem:
             self._fail(problem)
