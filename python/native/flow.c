@@ -6,6 +6,8 @@
 #include "gate.h"
 #include "write.h"
 
+enum { kFeedLook = 16 };  // LOOK in stepscope/_hooks/_feed.py
+
 static PyTypeObject* flow_type = NULL;
 static PyObject* data_phase = NULL;
 static PyObject* backward_phase = NULL;
@@ -116,7 +118,8 @@ typedef enum { kAsk, kEnds, kGoesOn } Boundary;
 
 // Counts a step() of the optimizer, where it is plain to see what it is; the class knows the rest.
 static Boundary BoundaryAt(Flow* flow, PyObject* optimizer) {
-  if (flow->backing != 0 || !Leads(flow, optimizer)) return kAsk;
+  const int looks_at_feed = (flow->unfed + 1) % kFeedLook == 0;
+  if (flow->backing != 0 || looks_at_feed || !Leads(flow, optimizer)) return kAsk;
   if (flow->fresh && flow->usual_calls > 0 && flow->calls == flow->usual_calls) {
     flow->calls_before = flow->calls;
     flow->calls = 1;
@@ -138,18 +141,22 @@ int Stepped(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* optimizer) {
     if (WriteAll(flow, start_ns, end_ns, optimizer_phase) < 0) return -1;
     if (boundary == kGoesOn) return 0;
     flow->backwards = 0;
+    flow->unfed += 1;
     return IsOff() || open_gate->by_hand ? 0 : WriteStep(end_ns, NULL);
   }
   return Done(PyObject_CallMethod((PyObject*)flow, "stepped", "LLO", (long long)start_ns,
                                   (long long)end_ns, optimizer));
 }
 
-void NoteLoader(Flow* flow, PyObject* settings) {
-  if (flow->loader == settings) return;
-  PyObject* const before = flow->loader;
-  Py_INCREF(settings);
-  flow->loader = settings;
-  Py_XDECREF(before);
+int NoteBatch(Flow* flow, PyObject* settings) {
+  flow->unfed = flow->elsewhere = 0;
+  if (flow->loader != settings) {
+    PyObject* const before = flow->loader;
+    Py_INCREF(settings);
+    flow->loader = settings;
+    Py_XDECREF(before);
+  }
+  return flow->hungry ? Done(PyObject_CallMethod((PyObject*)flow, "fed", NULL)) : 0;
 }
 
 // Flow.quick: whether a call that a training and an evaluation both make was written or held here.
@@ -216,6 +223,8 @@ static PyMemberDef members[] = {
     {"calls", T_LONGLONG, offsetof(Flow, calls), 0, NULL},
     {"calls_before", T_LONGLONG, offsetof(Flow, calls_before), 0, NULL},
     {"usual_calls", T_LONGLONG, offsetof(Flow, usual_calls), 0, NULL},
+    {"unfed", T_LONGLONG, offsetof(Flow, unfed), 0, NULL},
+    {"elsewhere", T_LONGLONG, offsetof(Flow, elsewhere), 0, NULL},
     {"owner", T_ULONG, offsetof(Flow, owner), 0, NULL},
     {"backing", T_ULONG, offsetof(Flow, backing), 0, NULL},
     {"inside", T_BOOL, offsetof(Flow, inside), 0, NULL},
@@ -226,6 +235,7 @@ static PyMemberDef members[] = {
     {"fresh_others", T_BOOL, offsetof(Flow, fresh_others), 0, NULL},
     {"graded", T_BOOL, offsetof(Flow, graded), 0, NULL},
     {"within", T_BOOL, offsetof(Flow, within), 0, NULL},
+    {"hungry", T_BOOL, offsetof(Flow, hungry), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -34,6 +34,8 @@ typedef struct {
   long long calls;  // what these are is said in stepscope/_hooks/_boundary.py
   long long calls_before;
   long long usual_calls;
+  long long unfed;  // and these in stepscope/_hooks/_feed.py
+  long long elsewhere;
   unsigned long owner;    // the training thread
   unsigned long backing;  // the thread in which a backward pass is under way, or 0
   char inside;
@@ -44,6 +46,7 @@ typedef struct {
   char fresh_others;
   char graded;
   char within;
+  char hungry;
 } Flow;
 
 // They do what the methods waited, computed, went_back and stepped do. -1 with an exception set
@@ -55,8 +58,8 @@ int Stepped(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* optimizer);
 
 int IsOwner(const Flow* flow);
 
-// Remembers the settings of the loader that gave a batch.
-void NoteLoader(Flow* flow, PyObject* settings);
+// A loader with these settings gave the training thread a batch. -1 as above.
+int NoteBatch(Flow* flow, PyObject* settings);
 
 // The type, borrowed; made when it is first asked for. NULL with an exception set.
 PyTypeObject* FlowType(void);

@@ -62,24 +62,27 @@ static PyObject* First(PyObject* args) {
   return NULL;
 }
 
-static void NoteSettings(const Watch* watch, PyObject* iterator) {
+static int HasBatch(const Watch* watch, PyObject* iterator) {
   PyObject* const settings = PyObject_GetAttr(iterator, settings_name);
   if (settings == NULL) PyErr_Clear();
-  NoteLoader(watch->flow, settings == NULL ? Py_None : settings);
+  const int noted = NoteBatch(watch->flow, settings == NULL ? Py_None : settings);
   Py_XDECREF(settings);
+  return noted;
 }
 
 static PyObject* Wait(Watch* watch, PyObject* args, PyObject* named) {
   Flow* const flow = watch->flow;
   PyObject* const iterator = First(args);
   if (iterator == NULL) return NULL;
-  if (flow->inside || !IsOwner(flow)) return PyObject_Call(watch->original, args, named);
+  const int elsewhere = !IsOwner(flow);
+  flow->elsewhere += elsewhere;
+  if (flow->inside || elsewhere) return PyObject_Call(watch->original, args, named);
   flow->inside = 1;
   const int64_t start_ns = MonotonicNs();
   Outcome outcome = Keep(PyObject_Call(watch->original, args, named));
   const int64_t end_ns = MonotonicNs();
   flow->inside = 0;
-  if (outcome.result != NULL) NoteSettings(watch, iterator);
+  if (outcome.result != NULL && HasBatch(watch, iterator) < 0) return Give(&outcome, -1);
   const int gradients = HasGradients(watch);
   return Give(&outcome, Waited(flow, start_ns, end_ns, gradients, outcome.result == NULL));
 }

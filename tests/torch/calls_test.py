@@ -209,6 +209,11 @@ class Trial:
         self.back()
         self.steppers = []
 
+    def elsewhere(self):
+        self.flow.owner += 1
+        self.wait()
+        self.flow.owner -= 1
+
     def many(self):
         for _ in range(30):
             self.forward(), self.back(), self.step()
@@ -232,9 +237,9 @@ class Trial:
 
 STATE = (
     *("steps", "backwards", "all_backwards", "others", "other_calls", "fresh", "fresh_others", "graded", "calls", "calls_before"),
-    *("usual_calls", "within", "led"),
+    *("usual_calls", "unfed", "elsewhere", "hungry", "feed", "within", "led"),
 )
-PARTS = {"groups": 2, "back_with_steps": 2, "back_with_others": 1, "many": 0.3, "usual": 12, "wait": 4, "forward": 3, "look": 2, "back": 2, "evaluate": 1, "save": 3, "optimizer": 1, "step": 3, "step_other": 2, "by_hand": 0.05}
+PARTS = {"groups": 2, "back_with_steps": 2, "back_with_others": 1, "elsewhere": 1, "many": 0.3, "usual": 12, "wait": 4, "forward": 3, "look": 2, "back": 2, "evaluate": 1, "save": 3, "optimizer": 1, "step": 3, "step_other": 2, "by_hand": 0.05}
 
 
 @pytest.mark.skipif(not _calls._watch, reason="there is one way only without the C extension")

@@ -132,7 +132,7 @@ def test_a_hook_that_fails_is_not_noticed_by_the_script(agent, monkeypatch):
     def fail(*_):
         raise ValueError("ours")
 
-    for name in ("_hold", "_put", "_settle", "leads", "ends_step", "_set_aside", "_tell_evaluation"):
+    for name in ("_hold", "_put", "_settle", "leads", "ends_step", "_set_aside", "_tell_evaluation", "look_at_feed", "_tell"):
         monkeypatch.setattr(type(flow), name, fail)
     train(6)
     assert "ours" in stepscope.info()["hooks_fault"]

@@ -26,7 +26,10 @@ def waiting(flow: Flow, original: Any, gradients: Any) -> Any:
         return _watch(_WAIT, flow, original, gradients, "data", None, None)
 
     def __next__(self: Any) -> Any:
-        if flow.inside or get_ident() != flow.owner:
+        if get_ident() != flow.owner:
+            flow.elsewhere += 1
+            return original(self)
+        if flow.inside:
             return original(self)
         over = True
         flow.inside = True
@@ -40,6 +43,9 @@ def waiting(flow: Flow, original: Any, gradients: Any) -> Any:
             flow.inside = False
             if not over:
                 flow.loader = getattr(self, SETTINGS, None)
+                flow.unfed = flow.elsewhere = 0
+                if flow.hungry:
+                    flow.fed()
             flow.waited(start, end, gradients(), over)
 
     return __next__

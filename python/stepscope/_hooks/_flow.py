@@ -22,6 +22,7 @@ from .. import _marks
 from .._form import marks
 from ._boundary import Boundary
 from ._evaluation import Evaluation, Held
+from ._feed import LOOK, Feed
 
 _MOST_HELD = 512
 _LEAST_ENDS = 2  # so many steps must have ended before anything is told
@@ -29,7 +30,7 @@ _MOST_LONE = 4  # computations without gradients, one after the other, that may 
 _END = ""  # in place of a phase: a step ended there
 
 
-class Flow(Boundary, Evaluation, marks.Flow):
+class Flow(Boundary, Evaluation, Feed, marks.Flow):
     """The state of this process's training. The wrappers call it on the training thread only. The C extension
     (python/native/flow.c) writes the usual steps of a training by itself, and calls these methods for the rest."""
 
@@ -57,6 +58,7 @@ class Flow(Boundary, Evaluation, marks.Flow):
         self.backwards = 0  # since the last step
         self.rows_within: List[Tuple[int, int]] = []  # steps of optimizers within the backward pass that is under way, in other threads
         self.forget_optimizers()
+        self.forget_feed()
         self.beginning = 0  # when the newest loader began
         self.over = 0  # when one had no more batches
         self.looks = 0  # waits and computations without gradients
@@ -192,7 +194,7 @@ class Flow(Boundary, Evaluation, marks.Flow):
             return False
         self.owner = thread
         self.held.clear()
-        self.idle = self.evaluating = 0
+        self.idle = self.evaluating = self.unfed = self.elsewhere = 0
         return True
 
     def close(self) -> None:
@@ -215,6 +217,9 @@ class Flow(Boundary, Evaluation, marks.Flow):
 
     def _end_step(self, end: int) -> None:
         self.backwards = 0
+        self.unfed += 1
+        if self.unfed % LOOK == 0:
+            self.look_at_feed()
         if self.proven:
             _marks.end_step(end)
             return
