@@ -63,6 +63,10 @@ class Intake::Server {
     registry_.Change([&](MarkRegistry& registry) { registry.TakeMetrics(job, use); });
   }
 
+  void TakeEvaluated(const std::string& job, const UseEvaluated& use) {
+    registry_.Change([&](MarkRegistry& registry) { registry.TakeEvaluated(job, use); });
+  }
+
   std::size_t Ask(const std::string& job, const std::string& command, const std::string& argument) {
     return registry_.Change(
         [&](MarkRegistry& registry) { return registry.Ask(job, command, argument); });
@@ -188,6 +192,10 @@ IntakeBatch Intake::Drain(const std::string& job) {
 
 void Intake::TakeMetrics(const std::string& job, const UseMetric& use) {
   server_->TakeMetrics(job, use);
+}
+
+void Intake::TakeEvaluated(const std::string& job, const UseEvaluated& use) {
+  server_->TakeEvaluated(job, use);
 }
 
 std::vector<RankMetric> Intake::TakeMetrics(const std::string& job) {

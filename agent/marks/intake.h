@@ -103,6 +103,9 @@ struct RankMetric {
   double value = 0;    // finite
 };
 
+// Takes how long a rank has evaluated.
+using UseEvaluated = std::function<void(std::int32_t rank, Duration evaluated)>;
+
 using UseMetric = std::function<void(std::int32_t rank, const std::string& metric, double value)>;
 
 // Everything since the last drain. To be reported in this order: started, marks, ended.
@@ -148,6 +151,10 @@ class Intake {
   // metric's first value nothing is allocated.
   void TakeMetrics(const std::string& job, const UseMetric& use);
   std::vector<RankMetric> TakeMetrics(const std::string& job = "");
+
+  // Takes out how long each rank evaluated, as far as it was told since the last call: the sum of
+  // its annotations "evaluation". Ranks that told of none are left out. `use` must not call back.
+  void TakeEvaluated(const std::string& job, const UseEvaluated& use);
 
   // Sends a command to all processes of a job, without waiting. Each process reads it at the end of
   // its step, and its answer becomes a fact of its rank, named as the command: "refused: ...".

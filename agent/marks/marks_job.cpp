@@ -99,6 +99,13 @@ void JobRecord::TakeMetrics(const UseMetric& use) {
   for (auto& [number, rank] : ranks_) rank.record.TakeMetrics(number, use);
 }
 
+void JobRecord::TakeEvaluated(const UseEvaluated& use) {
+  for (auto& [number, rank] : ranks_) {
+    const Duration evaluated = rank.record.TakeEvaluated();
+    if (evaluated > Duration(0)) use(number, evaluated);
+  }
+}
+
 // The rings have been read by the caller.
 std::string JobRecord::KeepSpans(const SpanWindow& window, SteadyTime now) {
   if (kept_) return Format("window {} is being recorded", kept_->window.window_id);

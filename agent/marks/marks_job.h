@@ -41,6 +41,7 @@ class JobRecord {
   std::string KeepSpans(const SpanWindow& window, SteadyTime now);
   IntakeBatch Drain(Time now, SteadyTime steady);
   void TakeMetrics(const UseMetric& use);
+  void TakeEvaluated(const UseEvaluated& use);
 
  private:
   // A rank, and the facts of it that were reported to the service.

@@ -15,6 +15,9 @@ constexpr std::size_t kMostRankNames = 512;
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 53;  // largest integer in JSON
 constexpr std::size_t kMostClaims = 8;
 constexpr std::string_view kOtherNames = "(other)";
+// The annotation by which the package tells of evaluations.
+constexpr std::string_view kEvaluationName = "evaluation";
+constexpr Duration kMostEvaluated = std::chrono::hours(24);  // keeps endless sums far from overflow
 
 void AddCounts(MarkSource& sum, const MarkSource& process) {
   sum.dropped += process.dropped;
@@ -76,6 +79,8 @@ void RankRecord::AddStep(const StepSource& source, Step step, std::uint64_t star
 
 void RankRecord::AddAnnotation(const std::string& name, const AnnotationSums& sums) {
   const bool full = annotations_.size() >= kMostRankNames && !annotations_.contains(name);
+  if (name == kEvaluationName)
+    evaluated_ = std::min(evaluated_ + std::min(sums.sum, kMostEvaluated), kMostEvaluated);
   auto& bins = annotations_[full || name.empty() ? std::string(kOtherNames) : name];
   bins[SpanBinOf(sums.least.count())].Add(sums);
 }

@@ -84,6 +84,9 @@ class RankRecord {
   // Takes out the metrics that were set since the last call.
   void TakeMetrics(std::int32_t rank, const UseMetric& use);
 
+  // Takes out how long the rank evaluated: the sum of its annotations "evaluation" since then.
+  Duration TakeEvaluated() { return std::exchange(evaluated_, Duration(0)); }
+
  private:
   struct Metric {
     std::string metric;
@@ -100,6 +103,7 @@ class RankRecord {
   std::size_t most_steps_ = kMostPendingSteps;
   std::map<std::string, std::map<int, AnnotationSums>> annotations_;  // by name and bin
   std::map<std::string, Metric> metrics_;                             // by name without "user."
+  Duration evaluated_{};               // not taken yet
   StepSource owner_;                   // the source whose steps are kept; null: none marked one yet
   std::vector<std::int64_t> claimed_;  // processes whose steps met another's, the owner first
   std::int64_t shift_ = 0;

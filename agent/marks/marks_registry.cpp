@@ -176,6 +176,10 @@ void MarkRegistry::TakeMetrics(const std::string& name, const UseMetric& use) {
   if (JobRecord* const job = Read(name)) job->TakeMetrics(use);
 }
 
+void MarkRegistry::TakeEvaluated(const std::string& name, const UseEvaluated& use) {
+  if (JobRecord* const job = Read(name)) job->TakeEvaluated(use);
+}
+
 std::size_t MarkRegistry::Ask(const std::string& name, const std::string& command,
                               const std::string& argument) {
   const auto job = jobs_.find(name);

@@ -32,6 +32,7 @@ class MarkRegistry {
 
   // Like the functions of Intake.
   IntakeBatch Drain(const std::string& job);
+  void TakeEvaluated(const std::string& name, const UseEvaluated& use);
   void TakeMetrics(const std::string& job, const UseMetric& use);
   std::size_t Ask(const std::string& job, const std::string& command, const std::string& argument);
   std::string KeepSpans(const std::string& job, const SpanWindow& window);

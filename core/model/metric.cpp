@@ -99,6 +99,8 @@ constexpr Metric kMetrics[] = {
     {"rdma_congestion_per_second", kNetwork, "1/s", 2,
      "Congestion notices of RoCE, sent and obeyed."},
     {"rdma_link_bytes_per_second", kNetwork, "bytes/s", 0, "What the port can carry."},
+    {"rank_evaluating_percent", kRank, "%", 2,
+     "Time in which the rank evaluated, about ten seconds late; none before its first evaluation."},
     {"process_thread_cpu_percent", kRank, "%", 2,
      "CPU time of the rank's training thread; 100 is one core."},
     {"process_thread_blocked_percent", kRank, "%", 0,

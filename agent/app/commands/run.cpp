@@ -17,6 +17,7 @@
 #include "agent/app/job/opening.h"
 #include "agent/app/job/rank_processes.h"
 #include "agent/app/job/spool_drain.h"
+#include "agent/frames/rank_evaluation.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/process.h"
 #include "agent/launch/command.h"
@@ -199,6 +200,8 @@ int RunCommand(const RunOptions& options) {
   AddLogMetrics(options, relay.get(), sampler);
   const auto metrics = [&intake](const UseMetric& use) { intake->TakeMetrics("", use); };
   if (intake) sampler.Add("metrics", std::make_unique<RankMetrics>(metrics));
+  const auto evaluated = [&intake](const UseEvaluated& use) { intake->TakeEvaluated("", use); };
+  if (intake) sampler.Add("evaluation", std::make_unique<RankEvaluation>(evaluated));
   const DrainMarks drain = [&intake] { return intake->Drain(); };
   Guarded<Duration> interval(options.interval);
   const Event stop;

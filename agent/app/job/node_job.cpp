@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/app/job/execute_command.h"
+#include "agent/frames/rank_evaluation.h"
 #include "agent/frames/rank_metrics.h"
 #include "agent/host/cgroup.h"
 #include "agent/launch/process_start.h"
@@ -57,6 +58,8 @@ NodeJob::NodeJob(const HeardJob& job, const NodeJobOptions& options, Intake& int
     ticks.cgroup = MakeJobCgroupCollector(options.sampling.root, list);
     ticks.metrics = std::make_unique<RankMetrics>(
         [this](const UseMetric& use) { intake_.TakeMetrics(name_, use); });
+    ticks.evaluation = std::make_unique<RankEvaluation>(
+        [this](const UseEvaluated& use) { intake_.TakeEvaluated(name_, use); });
   });
   const DrainMarks drain = [this] { return hears_ ? intake_.Drain(name_) : IntakeBatch(); };
   const AskRanks ask = AskIn(&intake_, name_);
@@ -90,6 +93,7 @@ void NodeJob::Add(Time at, const TickRow& node) {
     [[maybe_unused]] Status read = ticks.processes->Collect(clock_.Steady(), row);
     read = ticks.cgroup->Collect(clock_.Steady(), row);
     read = ticks.metrics->Collect(clock_.Steady(), row);
+    read = ticks.evaluation->Collect(clock_.Steady(), row);
     session_->Add(at, row);
   });
 }

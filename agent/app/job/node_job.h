@@ -79,7 +79,7 @@ class NodeJob {
   struct Ticks {
     JobTickRow row;
     std::vector<TrainingProcess> training;
-    std::unique_ptr<Collector> processes, cgroup, metrics;
+    std::unique_ptr<Collector> processes, cgroup, metrics, evaluation;
   };
 
   const std::string name_;
