@@ -270,3 +270,54 @@ def test_a_search_along_a_line_goes_back_within_the_step(agent):
 
         optimizer.step(closure)
     assert numbers(agent) == list(range(12))
+
+
+@pytest.fixture
+def alone_in_a_group(tmp_path):
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/group", rank=0, world_size=1)
+    yield
+    torch.distributed.destroy_process_group()
+
+
+def applied(net):
+    from torch.distributed import optim
+
+    apply = getattr(optim, "_apply_optimizer_in_backward", None)
+    if apply is None:
+        pytest.skip("this version does not apply optimizers in the backward pass")
+    apply(torch.optim.SGD, net.parameters(), {"lr": 0.01})
+    return net
+
+
+def test_optimizers_that_torch_applies_in_the_backward_pass(agent):
+    net = applied(Net(layers=8))
+    for x, y in loader(40):
+        nn.functional.mse_loss(net(x), y).backward()
+    assert numbers(agent) == list(range(40)) and whole(agent)
+
+
+def test_ranks_that_partition_their_optimizer(agent, alone_in_a_group):
+    from torch.distributed.optim import ZeroRedundancyOptimizer
+
+    net = nn.parallel.DistributedDataParallel(Net())
+    optimizer = ZeroRedundancyOptimizer(net.parameters(), optimizer_class=torch.optim.SGD, lr=0.01)
+    for x, y in loader(20):
+        step(net, optimizer, x, y)
+    assert numbers(agent) == list(range(20)) and whole(agent)
+
+
+def test_units_that_free_and_gather_their_parameters_step_one_by_one(agent):
+    """As with fully sharded parameters: hooks around each unit, one optimizer a unit, all after the backward pass."""
+    net = nn.Sequential(*[nn.Sequential(nn.Linear(8, 8), nn.ReLU()) for _ in range(6)], nn.Linear(8, 1))
+    gathered = []
+    for unit in net:
+        unit.register_forward_pre_hook(lambda *_: gathered.append(1))
+        unit.register_full_backward_hook(lambda *_: gathered.append(0))
+    optimizers = [torch.optim.AdamW(unit.parameters()) for unit in net]
+    for x, y in loader(30):
+        x.requires_grad_()
+        nn.functional.mse_loss(net(x), y).backward()
+        for optimizer in reversed(optimizers):
+            optimizer.step()
+            optimizer.zero_grad()
+    assert gathered and numbers(agent) == list(range(30)) and whole(agent)

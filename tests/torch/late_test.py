@@ -154,3 +154,31 @@ def test_a_compiled_model_is_not_compiled_again(place):
         assert (code, json.loads(out)) == (0, json.loads(bare[1])), err
         agent.drain_until(lambda i: i.ended, "end")
         assert len(agent.steps) >= 17 and all("forward" in row["phases"] for row in agent.steps)
+
+
+@pytest.mark.parametrize("calls", [1, 4, 40])
+def test_a_training_that_steps_for_each_group_is_counted_by_iterations(alone, place, calls):
+    """The agent is found in the middle of an iteration."""
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), 0.01)
+    with Intake(place) as agent:
+        for i, (x, y) in enumerate(loader(30)):
+            nn.functional.mse_loss(net(x), y).backward()
+            for at in range(calls):
+                if i == 5 and at == calls // 2:
+                    alone.due = 0
+                optimizer.step()
+        assert 24 <= len(agent.drain().steps) <= 24 + 2 * 1 + (calls > 1)
+
+
+def test_optimizers_in_the_backward_pass_that_finds_the_agent(alone, place):
+    from tests.torch.boundaries_test import in_backward
+
+    net = Net(layers=8)
+    kept = in_backward(net)
+    with Intake(place) as agent:
+        for i, (x, y) in enumerate(loader(30)):
+            if i == 5:
+                alone.due = 0
+            nn.functional.mse_loss(net(x), y).backward()
+        assert kept and [row["step"] for row in agent.drain().steps] == list(range(24))
