@@ -10,6 +10,8 @@ from time import monotonic_ns
 
 from . import _marks
 
+_PIECE_NS = 10_000_000_000  # an evaluation is told when it has gone on for so long
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -81,14 +83,14 @@ class Callback:
             _marks.record(self._told, self._evaluating, "callback")
 
     def on_test_end(self, logs: Any = None) -> None:
-        now = monotonic_ns()
-        if not self._evaluating:
-            return
-        _marks.span(self._evaluating, now, "evaluation")
-        if self._told and not self._left:
-            _marks.skip(now - self._evaluating, by_hand=True)
-            self._told = now
+        if self._evaluating:
+            self._tell_evaluation(monotonic_ns())
         self._evaluating = 0
+
+    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+        now = monotonic_ns()
+        if self._evaluating and now - self._evaluating >= _PIECE_NS:
+            self._tell_evaluation(now)
 
     def on_predict_begin(self, logs: Any = None) -> None:
         self.on_test_begin()
@@ -96,11 +98,22 @@ class Callback:
     def on_predict_end(self, logs: Any = None) -> None:
         self.on_test_end()
 
+    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:
+        self.on_test_batch_end(batch)
+
     def __getattr__(self, name: str) -> Any:
         """Keras asks for all that a callback may have; without its base class the rest does nothing."""
         if name.startswith("on_"):
             return _nothing
         raise AttributeError(name)
+
+    def _tell_evaluation(self, now: int) -> None:
+        """A long one is told piece by piece, so that it does not look like a training that hangs."""
+        _marks.span(self._evaluating, now, "evaluation")
+        if self._told and not self._left:
+            _marks.skip(now - self._evaluating, by_hand=True)
+            self._told = now
+        self._evaluating = now
 
     def _record(self, phase: str) -> None:
         now = monotonic_ns()

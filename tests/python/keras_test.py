@@ -132,6 +132,28 @@ def test_validation_is_apart_from_the_steps(agent):
     assert end - begin - steps[3]["wall_ns"] >= 0.49e9
 
 
+@pytest.mark.parametrize("kind", ["test", "predict"])
+def test_a_long_evaluation_is_told_while_it_goes_on(agent, monkeypatch, kind):
+    callback = stepscope.keras.Callback()
+    monkeypatch.setattr(stepscope.keras, "_PIECE_NS", 1)
+    callback.on_train_begin({})
+    callback.on_train_batch_begin(0, {})
+    callback.on_train_batch_end(0, {})
+    began = time.monotonic_ns()
+    getattr(callback, f"on_{kind}_begin")()
+    for batch in range(5):
+        time.sleep(0.01)
+        getattr(callback, f"on_{kind}_batch_end")(batch, {"loss": 1.0})
+        assert agent.drain().annotations == {"evaluation": batch + 1}
+    getattr(callback, f"on_{kind}_end")({"loss": 1.0})
+    took = time.monotonic_ns() - began
+    callback.on_train_batch_begin(1, {})
+    callback.on_train_batch_end(1, {})
+    agent.drain()
+    assert 5e7 <= agent.sums["evaluation"] <= took
+    assert agent.steps[-1]["wall_ns"] <= time.monotonic_ns() - began - agent.sums["evaluation"]
+
+
 def test_evaluation_by_itself_makes_no_step(agent):
     callback = stepscope.keras.Callback()
     evaluate(callback, 0.01)
