@@ -148,14 +148,15 @@ int Stepped(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* optimizer) {
                                   (long long)end_ns, optimizer));
 }
 
-int NoteBatch(Flow* flow, PyObject* settings) {
-  flow->unfed = flow->elsewhere = 0;
+int NoteBatch(Flow* flow, PyObject* settings, int gradients) {
   if (flow->loader != settings) {
     PyObject* const before = flow->loader;
     Py_INCREF(settings);
     flow->loader = settings;
     Py_XDECREF(before);
   }
+  if (!gradients) return 0;
+  flow->unfed = flow->elsewhere = 0;
   return flow->hungry ? Done(PyObject_CallMethod((PyObject*)flow, "fed", NULL)) : 0;
 }
 

@@ -58,8 +58,9 @@ int Stepped(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* optimizer);
 
 int IsOwner(const Flow* flow);
 
-// A loader with these settings gave the training thread a batch. -1 as above.
-int NoteBatch(Flow* flow, PyObject* settings);
+// A loader with these settings gave the training thread a batch; without gradients it is not one to
+// train on. -1 as above.
+int NoteBatch(Flow* flow, PyObject* settings, int gradients);
 
 // The type, borrowed; made when it is first asked for. NULL with an exception set.
 PyTypeObject* FlowType(void);

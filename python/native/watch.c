@@ -62,10 +62,10 @@ static PyObject* First(PyObject* args) {
   return NULL;
 }
 
-static int HasBatch(const Watch* watch, PyObject* iterator) {
+static int HasBatch(const Watch* watch, PyObject* iterator, int gradients) {
   PyObject* const settings = PyObject_GetAttr(iterator, settings_name);
   if (settings == NULL) PyErr_Clear();
-  const int noted = NoteBatch(watch->flow, settings == NULL ? Py_None : settings);
+  const int noted = NoteBatch(watch->flow, settings == NULL ? Py_None : settings, gradients);
   Py_XDECREF(settings);
   return noted;
 }
@@ -82,8 +82,8 @@ static PyObject* Wait(Watch* watch, PyObject* args, PyObject* named) {
   Outcome outcome = Keep(PyObject_Call(watch->original, args, named));
   const int64_t end_ns = MonotonicNs();
   flow->inside = 0;
-  if (outcome.result != NULL && HasBatch(watch, iterator) < 0) return Give(&outcome, -1);
   const int gradients = HasGradients(watch);
+  if (outcome.result != NULL && HasBatch(watch, iterator, gradients) < 0) return Give(&outcome, -1);
   return Give(&outcome, Waited(flow, start_ns, end_ns, gradients, outcome.result == NULL));
 }
 

@@ -41,12 +41,14 @@ def waiting(flow: Flow, original: Any, gradients: Any) -> Any:
         finally:
             end = monotonic_ns()
             flow.inside = False
+            trains = gradients()
             if not over:
                 flow.loader = getattr(self, SETTINGS, None)
-                flow.unfed = flow.elsewhere = 0
-                if flow.hungry:
-                    flow.fed()
-            flow.waited(start, end, gradients(), over)
+                if trains:
+                    flow.unfed = flow.elsewhere = 0
+                    if flow.hungry:
+                        flow.fed()
+            flow.waited(start, end, trains, over)
 
     return __next__
 

@@ -27,7 +27,7 @@ class Feed:
     _fail: Any
 
     def forget_feed(self) -> None:
-        self.unfed = 0  # steps since a loader gave the training thread a batch
+        self.unfed = 0  # steps since a loader gave the training thread a batch to train on
         self.elsewhere = 0  # batches that loaders gave to other threads meanwhile
         self.hungry = False  # that was told
         self.feed: Dict[str, str] = {}  # the facts that were told
