@@ -126,7 +126,6 @@ constexpr Metric kMetrics[] = {
      "CPU time of the processes that load data; 100 is one core."},
     {"process_loaders_blocked_percent", kRank, "%", 2,
      "Processes that load data and waited for a disk, of all that do."},
-    {"rank_evaluating_percent", kRank, "%", 2, "Time in which the rank evaluated."},
     {"gpu_util_percent", kGpu, "%", 2, "Time in which any kernel ran on the GPU."},
     {"gpu_memory_busy_percent", kGpu, "%", 2,
      "Time in which the GPU's memory controller was busy."},
