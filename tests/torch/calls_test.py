@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import stepscope
-from stepscope import _marks
+from stepscope import _hooks, _marks
 from stepscope._hooks import _calls
 from stepscope._hooks._flow import Flow, flow
 from stepscope._session import Session
@@ -22,17 +22,34 @@ from tests.torch.rings import marks
 
 
 def replaced():
-    return [torch.autograd.backward, torch.optim.SGD.step, vars(Net)["__call__"], torch.utils.data.dataloader._BaseDataLoaderIter.__next__]
+    return [vars(torch.optim.SGD)["step"], vars(Net)["__call__"]]
 
 
 def test_what_is_replaced_looks_like_what_it_replaces(agent):
     train(8)
-    for ours in replaced():
+    for ours, shown in zip(replaced(), [torch.optim.SGD.step, nn.Module.__call__]):
         original = ours.__wrapped__
         for name in ("__name__", "__qualname__", "__doc__", "__module__"):
             assert getattr(ours, name) == getattr(original, name)
         assert inspect.signature(ours) == inspect.signature(original)
-        assert copy.copy(ours) is ours and copy.deepcopy(ours) is ours and weakref.ref(ours)() is ours
+        assert copy.copy(ours) is copy.deepcopy(ours) is shown is original and weakref.ref(ours)() is ours
+
+
+def test_a_class_shows_the_method_that_it_had(agent):
+    class Heir(Net):
+        pass
+
+    class Own(Net):
+        def __call__(self, *args):
+            return super().__call__(*args)
+
+    own = Own.__call__
+    train(8)
+    train(8, Own())
+    assert Net.__call__ is Heir.__call__ is nn.Module.__call__ and isinstance(Net.__call__, types.FunctionType)
+    assert Own.__call__ is own and all("__call__" in vars(kind) for kind in (Net, Own))
+    assert torch.optim.SGD.step.hooked and isinstance(torch.optim.SGD.step, types.FunctionType)
+    assert pickle.loads(pickle.dumps(Net.__call__)) is nn.Module.__call__
 
 
 def test_methods_are_bound(agent):
@@ -40,7 +57,7 @@ def test_methods_are_bound(agent):
     for object, name in ((net, "__call__"), (optimizer, "step")):
         bound = getattr(object, name)
         assert isinstance(bound, types.MethodType) and bound.__self__ is object
-        assert bound.__func__ is getattr(type(object), name)
+        assert bound.__wrapped__ is getattr(type(object), name)
     x = torch.ones(4, 8)
     assert torch.equal(net.__call__(x), net(x)) and torch.equal(Net.__call__(net, x=x), net(x))
 
@@ -85,7 +102,7 @@ def test_what_replaces_the_call_of_all_modules_later_is_called(agent, monkeypatc
 
 def test_a_call_without_an_object_is_told_as_python_does(agent):
     train(8)
-    for ours in replaced()[1:]:
+    for ours in replaced():
         with pytest.raises(TypeError):
             ours()
 
@@ -244,6 +261,7 @@ PARTS = {"groups": 2, "back_with_steps": 2, "back_with_others": 1, "elsewhere": 
 
 @pytest.mark.skipif(not _calls._watch, reason="there is one way only without the C extension")
 def test_both_ways_tell_the_same(agent, monkeypatch):
+    _hooks.end()
     before, chosen = _marks._session, random.Random(5)
     native, most = _calls._watch, 0
     for _ in range(40):

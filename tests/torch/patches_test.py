@@ -21,7 +21,8 @@ def functions():
     """The functions that somebody else could find changed."""
     owners = [torch, torch.autograd, torch.distributed, nn.Module, nn.MSELoss, Net, torch.Tensor, torch.cuda.amp.GradScaler,
               torch.utils.data.dataloader._BaseDataLoaderIter]
-    return {(owner.__name__, name): value for owner in owners for name, value in list(vars(owner).items()) if callable(value)}
+    found = {(owner.__name__, name): value for owner in owners for name, value in list(vars(owner).items()) if callable(value)}
+    return {key: (value, getattr(value, "__code__", None)) for key, value in found.items()}
 
 
 def test_everything_comes_back(intake, monkeypatch):
@@ -40,18 +41,24 @@ def test_everything_comes_back(intake, monkeypatch):
 
 
 def test_what_others_put_on_top_stays(agent):
-    ours = torch.save
-    on_top = torch.save = lambda *args, **named: ours(*args, **named)
+    function, on_top = types.FunctionType(torch.save.__code__, {}), lambda *args, **named: None
+    before, code = function.__code__, on_top.__code__
+    _patch.watch(types.SimpleNamespace(save=function), "save", lambda original: original)
+    train(4)
+    kept = nn.Module.__call__
+    assert function.__code__ is not before
+    function.__code__ = code
+    nn.Module.__call__ = on_top
     try:
         _patch.restore()
-        assert torch.save is on_top
+        assert function.__code__ is code and nn.Module.__call__ is on_top
     finally:
-        torch.save = ours.__wrapped__
+        nn.Module.__call__ = kept
 
 
 def test_a_model_of_many_modules_pays_for_its_root_only(agent):
     net = Net(layers=200)
-    original = vars(nn.Module)["__call__"].__wrapped__
+    original = nn.Module.__call__
     train(6, net)
     assert vars(nn.Module)["__call__"] is original
     assert "__call__" in vars(Net) and "__call__" not in vars(nn.Linear)

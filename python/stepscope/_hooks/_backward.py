@@ -1,4 +1,4 @@
-"""torch.autograd.backward: Tensor.backward looks it up at each call, and so do Lightning and Accelerate."""
+"""torch.autograd.backward, which Tensor.backward calls, and so do Lightning and Accelerate."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from ._calls import going_back
 from ._flow import flow
 from ._gpu_times import around
-from ._patch import replace
+from ._patch import watch
 
 
 def install(torch: Any) -> None:
-    replace(torch.autograd, "backward", lambda original: around(torch, "backward", going_back(flow, original)))
+    watch(torch.autograd, "backward", lambda original: around(torch, "backward", going_back(flow, original)))

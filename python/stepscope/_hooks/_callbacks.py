@@ -11,8 +11,10 @@ from threading import get_ident
 from time import monotonic_ns
 from typing import Any, List, Tuple
 
+from ._calls import tell
 from ._flow import flow
-from ._patch import Unavailable, replace
+from ._frames import unseen
+from ._patch import Unavailable, watch
 
 # Module, class in it if any, function.
 _CALLERS: Tuple[Tuple[str, str, str], ...] = (
@@ -32,12 +34,13 @@ def install(torch: Any) -> None:
         owner: Any = sys.modules.get(module)
         owner = getattr(owner, kind, None) if kind else owner
         if owner is not None and hasattr(owner, name):
-            replace(owner, name, _timed)
+            watch(owner, name, _timed)
             found.append(name)
     if not found:
         raise Unavailable("no trainer that has them is imported")
 
 
+@unseen
 def _timed(original: Any) -> Any:
     def call(*args: Any, **named: Any) -> Any:
         if get_ident() != flow.owner or not _is_callback(args):
@@ -49,7 +52,7 @@ def _timed(original: Any) -> Any:
         finally:
             end = monotonic_ns()
             if end - start >= _LEAST_NS and flow.looks == looks:
-                flow.happened(start, end, "callback")
+                tell(flow.happened, start, end, "callback")
 
     return call
 

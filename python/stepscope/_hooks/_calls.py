@@ -10,9 +10,11 @@ from threading import get_ident
 from time import monotonic_ns
 from typing import Any, Callable, Optional
 
+from .. import _marks
 from .._form import marks
 from ._compile import compiling, never, readers
 from ._flow import Flow
+from ._frames import leave, unseen
 
 SETTINGS = "_stepscope_settings"  # an attribute of a loader's iterator, so that it goes with it
 
@@ -20,6 +22,15 @@ _watch: Optional[Callable[..., Any]] = marks.watch
 _WAIT, _COMPUTE, _GO_BACK, _STEP = range(4)  # for the C extension
 
 
+def tell(what: Callable[..., Any], *seen: Any) -> None:
+    """Calls a method of the flow. A fault of ours is none of the training's."""
+    try:
+        what(*seen)
+    except Exception as problem:
+        _marks.notes["hooks_fault"] = repr(problem)
+
+
+@unseen
 def waiting(flow: Flow, original: Any, gradients: Any) -> Any:
     """An iterator's `__next__`: the wait for a batch."""
     if _watch:
@@ -41,18 +52,22 @@ def waiting(flow: Flow, original: Any, gradients: Any) -> Any:
         finally:
             end = monotonic_ns()
             flow.inside = False
-            trains = gradients()
-            if not over:
-                flow.loader = getattr(self, SETTINGS, None)
-                if trains:
-                    flow.unfed = flow.elsewhere = 0
-                    if flow.hungry:
-                        flow.fed()
-            flow.waited(start, end, trains, over)
+            tell(waited, self, start, end, over)
+
+    def waited(self: Any, start: int, end: int, over: bool) -> None:
+        trains = gradients()
+        if not over:
+            flow.loader = getattr(self, SETTINGS, None)
+            if trains:
+                flow.unfed = flow.elsewhere = 0
+                if flow.hungry:
+                    flow.fed()
+        flow.waited(start, end, trains, over)
 
     return __next__
 
 
+@unseen
 def computing(flow: Flow, own: Any, torch: Any, phase: str, kind: Any) -> Any:
     """The `__call__` of a module's class. What the class has by inheritance (`own` is None) is looked up at each
     call: others may have replaced it since."""
@@ -65,13 +80,26 @@ def computing(flow: Flow, own: Any, torch: Any, phase: str, kind: Any) -> Any:
         def __call__(module: Any, *args: Any, **named: Any) -> Any:
             if readers and reading():
                 return super(kind, module).__call__(*args, **named)
-            return watch(module, *args, **named)
+            try:
+                return watch(module, *args, **named)
+            except BaseException as problem:
+                leave(problem)
+                raise
 
         return __call__
 
     def call_timed(module: Any, *args: Any, **named: Any) -> Any:
         call = super(kind, module).__call__ if own is None else own.__get__(module)
-        if (readers and reading()) or flow.inside or get_ident() != flow.owner:
+        if readers and reading():
+            return call(*args, **named)
+        try:
+            return timed(call, args, named)
+        except BaseException as problem:
+            leave(problem)
+            raise
+
+    def timed(call: Any, args: Any, named: Any) -> Any:
+        if flow.inside or get_ident() != flow.owner:
             return call(*args, **named)
         trains = gradients()
         flow.inside = True
@@ -81,7 +109,7 @@ def computing(flow: Flow, own: Any, torch: Any, phase: str, kind: Any) -> Any:
         finally:
             end = monotonic_ns()
             flow.inside = False
-            flow.computed(start, end, phase, trains)
+            tell(flow.computed, start, end, phase, trains)
 
     return call_timed
 
@@ -92,6 +120,7 @@ def _behind(kind: type) -> Optional[type]:
     return behind if behind.__mro__ == kind.__mro__[1:] else None
 
 
+@unseen
 def going_back(flow: Flow, original: Any) -> Any:
     """A backward pass."""
     if _watch:
@@ -109,26 +138,30 @@ def going_back(flow: Flow, original: Any) -> Any:
             end = monotonic_ns()
             flow.backing = 0
             flow.inside = False
-            flow.went_back(start, end)
+            tell(flow.went_back, start, end)
 
     return backward
 
 
+@unseen
 def stepping(flow: Flow, original: Any, torch: Any) -> Any:
     """An optimizer's `step`. Only the outermost one counts: some optimizers are made of others."""
     reading = compiling(torch)
-    if _watch:
-        watch = _watch(_STEP, flow, original, None, "optimizer", None, None)
-        if reading is never:
-            return watch
-
-        def pass_on(self: Any, *args: Any, **named: Any) -> Any:
-            return (original if readers and reading() else watch)(self, *args, **named)
-
-        return pass_on
+    watch = _watch and _watch(_STEP, flow, original, None, "optimizer", None, None)
+    if watch and reading is never:
+        return watch
 
     def step(self: Any, *args: Any, **named: Any) -> Any:
-        if (readers and reading()) or flow.stepping:
+        if readers and reading():
+            return original(self, *args, **named)
+        try:
+            return call(self, *args, **named)
+        except BaseException as problem:
+            leave(problem)
+            raise
+
+    def timed(self: Any, *args: Any, **named: Any) -> Any:
+        if flow.stepping:
             return original(self, *args, **named)
         flow.stepping = True
         start = monotonic_ns()
@@ -137,7 +170,8 @@ def stepping(flow: Flow, original: Any, torch: Any) -> Any:
         finally:
             end = monotonic_ns()
             flow.stepping = False
-        flow.stepped(start, end, self)
+        tell(flow.stepped, start, end, self)
         return done
 
+    call = watch or timed
     return step

@@ -9,9 +9,10 @@ from __future__ import annotations
 from threading import get_ident
 from typing import Any, Dict, Optional
 
-from ._calls import computing
+from ._calls import computing, tell
 from ._compile import compiling, readers
 from ._flow import flow
+from ._frames import leave, unseen
 from ._gpu_times import around
 from ._patch import give_back, is_replaced, replace
 
@@ -40,19 +41,27 @@ class _Roots:
         self.calls, self.backwards = 0, flow.all_backwards
         replace(self.module, "__call__", self._looking)
 
+    @unseen
     def _looking(self, original: Any) -> Any:
         compiling = self.compiling
 
         def __call__(module: Any, *args: Any, **named: Any) -> Any:
             if (readers and compiling()) or flow.inside or get_ident() != flow.owner:
                 return original(module, *args, **named)
+            try:
+                return look(module, args, named)
+            except BaseException as problem:
+                leave(problem)
+                raise
+
+        def look(module: Any, args: Any, named: Any) -> Any:
             phase = self._phase_of(module)
             if phase is None or is_replaced(type(module), "__call__"):
                 return original(module, *args, **named)
             try:
                 return self._timed(original, None, phase)(module, *args, **named)
             finally:
-                self._count()
+                tell(self._count)
 
         return __call__
 
@@ -75,7 +84,7 @@ class _Roots:
         if enough or self.calls >= _MOST_CALLS:
             give_back(self.module, "__call__")
             for kind, phase in list(self.phases.items())[:_MOST_CLASSES]:
-                self._watch(kind, phase)
+                tell(self._watch, kind, phase)  # a class may take no attributes
 
     def _watch(self, kind: type, phase: str) -> None:
         own = "__call__" in vars(kind)

@@ -17,6 +17,7 @@ from typing import Any, Callable, Deque, Optional, Tuple
 from .. import _marks
 from ._compile import compiling, readers
 from ._flow import flow
+from ._frames import leave, unseen
 from ._patch import Unavailable
 
 _MOST_PENDING = 256  # pairs of events; of a GPU that is further behind, or hangs, the oldest are given up
@@ -37,6 +38,7 @@ def install(torch: Any) -> None:
     atexit.register(close)
 
 
+@unseen
 def around(torch: Any, phase: str, call: Any, busy: str = "inside", counts: Optional[Callable[[Any], bool]] = None) -> Any:
     """The call with events at its edges. Not that of another one that is under way, which `busy` of the flow says, nor one
     whose result does not count."""
@@ -48,7 +50,11 @@ def around(torch: Any, phase: str, call: Any, busy: str = "inside", counts: Opti
         if (readers and reading()) or getattr(flow, busy):
             return call(*args, **named)
         began = _begin(torch)
-        result = call(*args, **named)
+        try:
+            result = call(*args, **named)
+        except BaseException as problem:
+            leave(problem)
+            raise
         if began is not None and (counts is None or counts(result)):
             _end(torch, name, began)
         return result

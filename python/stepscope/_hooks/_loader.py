@@ -7,24 +7,26 @@ from threading import get_ident
 from time import monotonic_ns
 from typing import Any, Dict, Tuple
 
-from ._calls import SETTINGS, waiting
+from ._calls import SETTINGS, tell, waiting
 from ._flow import flow
-from ._patch import replace
+from ._frames import unseen
+from ._patch import watch
 
 _SETTINGS = ("num_workers", "batch_size", "prefetch_factor", "pin_memory", "persistent_workers")
 
 
 def install_settings(torch: Any) -> None:
     """An iterator does not know its loader, so this is there before the training begins."""
-    replace(torch.utils.data.dataloader._BaseDataLoaderIter, "__init__", _noting)
+    watch(torch.utils.data.dataloader._BaseDataLoaderIter, "__init__", _noting)
 
 
 def install(torch: Any) -> None:
     iterator = torch.utils.data.dataloader._BaseDataLoaderIter
-    replace(iterator, "__next__", lambda original: waiting(flow, original, torch.is_grad_enabled))
-    replace(torch.utils.data.DataLoader, "__iter__", lambda original: _starting(original, torch.is_grad_enabled))
+    watch(iterator, "__next__", lambda original: waiting(flow, original, torch.is_grad_enabled))
+    watch(torch.utils.data.DataLoader, "__iter__", lambda original: _starting(original, torch.is_grad_enabled))
 
 
+@unseen
 def _starting(original: Any, gradients: Any) -> Any:
     """Times the begin of an epoch: the loader starts its workers, or tells them to begin again."""
 
@@ -33,7 +35,7 @@ def _starting(original: Any, gradients: Any) -> Any:
             return original(self)
         start = monotonic_ns()
         batches = original(self)
-        flow.began(start, monotonic_ns(), gradients())
+        tell(flow.began, start, monotonic_ns(), gradients())
         return batches
 
     return __iter__
@@ -55,6 +57,7 @@ def _same(facts: Tuple[Tuple[str, str], ...]) -> Dict[str, str]:
     return dict(facts)
 
 
+@unseen
 def _noting(original: Any) -> Any:
     def __init__(self: Any, loader: Any, *args: Any, **named: Any) -> None:
         original(self, loader, *args, **named)

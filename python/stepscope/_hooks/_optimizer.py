@@ -6,12 +6,11 @@ import sys
 from time import monotonic_ns
 from typing import Any
 
-from ._calls import stepping
+from ._calls import stepping, tell
 from ._flow import flow
+from ._frames import unseen
 from ._gpu_times import around
-from ._patch import Unavailable, replace
-
-_MARK = "_stepscope_timed"
+from ._patch import Unavailable, is_inherited, replace, watch
 
 
 def install(torch: Any) -> None:
@@ -19,18 +18,20 @@ def install(torch: Any) -> None:
     hooks that torch 2 has for all optimizers are not told of a step that raises."""
     module = sys.modules["torch.optim.optimizer"]  # torch.optim has an attribute of that name in some versions only
     made = "_patch_step_function" if hasattr(module.Optimizer, "_patch_step_function") else "_hook_for_profile"
-    replace(module.Optimizer, made, lambda original: _timing_class(original, torch))
+    watch(module.Optimizer, made, lambda original: _timing_class(original, torch))
 
 
+@unseen
 def _timing_class(original: Any, torch: Any) -> Any:
     def made(self: Any, *args: Any, **named: Any) -> Any:
         flow.optimizers += 1
         done = original(self, *args, **named)
-        kind = type(self)
-        if not getattr(kind.step, _MARK, False):
-            replace(kind, "step", lambda step: around(torch, "optimizer", stepping(flow, step, torch), "stepping"))
-            setattr(kind.step, _MARK, True)
+        tell(time_class, type(self))
         return done
+
+    def time_class(kind: type) -> None:
+        if not is_inherited(kind, "step"):
+            replace(kind, "step", lambda step: around(torch, "optimizer", stepping(flow, step, torch), "stepping"))
 
     return made
 
@@ -42,18 +43,19 @@ def install_scaler(torch: Any) -> None:
     for package, name in places:
         kind = getattr(getattr(getattr(torch, package, None), name, None), "GradScaler", None)
         if kind is not None and "step" in vars(kind):
-            replace(kind, "step", _seeing_skips)
+            watch(kind, "step", _seeing_skips)
             found += 1
     if not found:
         raise Unavailable("this version has none")
 
 
+@unseen
 def _seeing_skips(original: Any) -> Any:
     def step(self: Any, optimizer: Any, *args: Any, **named: Any) -> Any:
         start, before = monotonic_ns(), flow.steps
         done = original(self, optimizer, *args, **named)
         if flow.steps == before:
-            flow.stepped(start, monotonic_ns(), optimizer)
+            tell(flow.stepped, start, monotonic_ns(), optimizer)
         return done
 
     return step

@@ -1,53 +1,115 @@
-"""Functions of others that are replaced, and how they come back."""
+"""Functions of others that are watched, and how they come back.
+
+Nobody else is to find a difference (docs/decisions/0053-code-in-place.md). A function of Python is watched where it is: it
+stays the same object. Where a class has to get a method of its own, or has one of C, its attribute shows the original to
+whoever asks the class, and only the calls of its objects are watched.
+"""
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, List, Tuple
+from operator import itemgetter
+from types import CodeType, FunctionType, MethodType
+from typing import Any, Callable, List, Optional, Tuple
+
+from . import _in_place
+from ._frames import unseen
 
 _MISSING = object()
-_replaced: List[Tuple[Any, str, Any, Any]] = []  # owner, name, what its __dict__ had, ours
+_replaced: List[Tuple[Any, str, Any, Any]] = []  # class, name, what its __dict__ had, ours
+_watched: List[Tuple[FunctionType, CodeType, CodeType]] = []  # function, its code, ours
 
 
 class Unavailable(Exception):
     """The reason why something cannot be watched here."""
 
 
-def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-    """Puts make(original) in the place of a function of a module or a class; once only."""
+class Shown:
+    """The attribute of a class whose objects' calls are watched. The class itself has the original, so it is compared,
+    pickled and wrapped as if we were not there; what takes a class apart finds the original too (`__reduce__`)."""
+
+    def __init__(self, kind: type, name: str, original: Any, timed: Any) -> None:
+        functools.update_wrapper(self, timed.__wrapped__, updated=())
+        self._kind, self._name, self._original, self._timed = kind, name, original, timed
+
+    @unseen
+    def __get__(self, object: Any, kind: Optional[type] = None) -> Any:
+        return MethodType(self._timed, object) if object is not None else self.shown(kind)
+
+    @unseen
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return self._timed(*args, **named)
+
+    def shown(self, kind: Optional[type]) -> Any:
+        if self._original is _MISSING:
+            return getattr(super(self._kind, kind or self._kind), self._name)
+        bind = getattr(type(self._original), "__get__", None)
+        return bind(self._original, None, kind or self._kind) if bind else self._original
+
+    def __reduce__(self) -> Any:
+        return itemgetter(0), ((self.shown(None),),)
+
+
+def watch(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+    """Lets a function of Python, of a module or a class, call make(one like it); once only."""
+    function = _in_place.innermost(_found(owner, name))
+    if not _in_place.fits(function):
+        raise Unavailable(f"{getattr(owner, '__name__', owner)}.{name} is no plain function of Python")
+    if all(row[0] is not function for row in _watched):
+        before = function.__code__
+        _watched.append((function, before, _in_place.put(function, make)))
+
+
+def replace(kind: Any, name: str, make: Callable[[Any], Any]) -> None:
+    """Puts make(original) in the place of a class's method, for calls of its objects; once only."""
+    original = _found(kind, name)
+    if is_replaced(kind, name):
+        return
+    before = vars(kind).get(name, _MISSING)
+    timed = make(original)
+    functools.update_wrapper(timed, original)
+    ours = Shown(kind, name, before, timed)
+    setattr(kind, name, ours)
+    _replaced.append((kind, name, before, ours))
+
+
+def _found(owner: Any, name: str) -> Any:
     original = getattr(owner, name, None)
     if original is None:
         raise Unavailable(f"this version has no {getattr(owner, '__name__', owner)}.{name}")
-    if is_replaced(owner, name):
-        return
-    ours = make(original)
-    functools.update_wrapper(ours, original)
-    before = vars(owner).get(name, _MISSING)
-    setattr(owner, name, ours)
-    _replaced.append((owner, name, before, ours))
+    return original
 
 
-def is_replaced(owner: Any, name: str) -> bool:
-    return any(row[0] is owner and row[1] == name for row in _replaced)
+def is_replaced(kind: Any, name: str) -> bool:
+    return any(row[0] is kind and row[1] == name for row in _replaced)
 
 
-def give_back(owner: Any, name: str) -> None:
-    for row in [row for row in _replaced if row[0] is owner and row[1] == name]:
+def is_inherited(kind: Any, name: str) -> bool:
+    """Whether calls of the class's objects are watched, by the class itself or by one that it inherits from."""
+    return any(is_replaced(each, name) for each in kind.__mro__)
+
+
+def give_back(kind: Any, name: str) -> None:
+    for row in [row for row in _replaced if row[0] is kind and row[1] == name]:
         _give_back(row)
 
 
 def restore() -> None:
+    """Whoever has put something of theirs on top of ours keeps it."""
     while _replaced:
         _give_back(_replaced[-1])
+    while _watched:
+        function, before, ours = _watched.pop()
+        if function.__code__ is ours:
+            function.__code__ = before
 
 
 def _give_back(row: Tuple[Any, str, Any, Any]) -> None:
-    """Whoever has put something of theirs on top of ours keeps it."""
     _replaced.remove(row)
-    owner, name, before, ours = row
-    if vars(owner).get(name) is not ours:
+    kind, name, before, ours = row
+    if vars(kind).get(name) is not ours:
         return
     if before is _MISSING:
-        delattr(owner, name)
+        delattr(kind, name)
     else:
-        setattr(owner, name, before)
+        setattr(kind, name, before)

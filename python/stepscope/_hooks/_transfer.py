@@ -1,8 +1,7 @@
 """Copies from the host to a device: Tensor.to and Tensor.cuda of tensors in host memory.
 
-Installed at the first step, and only where a device is used. Libraries that compare functions with Tensor.to,
-as tensor subclasses do, have been imported by then and keep the function they know; without a device there is
-nothing to see.
+Installed at the first step, and only where a device is used: without one there is nothing to see. What compares functions
+with Tensor.to, as subclasses of Tensor do, finds the original (`_patch.Shown`).
 """
 
 from __future__ import annotations
@@ -11,8 +10,10 @@ from threading import get_ident
 from time import monotonic_ns
 from typing import Any
 
-from ._compile import compiling, readers
+from ._calls import tell
+from ._compile import compiling, never, readers
 from ._flow import flow
+from ._frames import leave, unseen
 from ._gpu_times import around
 from ._patch import Unavailable, replace
 
@@ -29,17 +30,32 @@ def uses_device(torch: Any) -> bool:
     return bool(torch.cuda.is_initialized())
 
 
+@unseen
 def _timed(original: Any, torch: Any, reading: Any) -> Any:
+    plain = (torch.Tensor, torch.nn.Parameter)  # others hear what is asked of them, and so do modes
+    in_mode = getattr(torch._C, "_is_torch_function_mode_enabled", never)
     copying = around(torch, "transfer", original, counts=_is_away)
 
     def copy(self: Any, *args: Any, **named: Any) -> Any:
-        if (readers and reading()) or flow.inside or self.device.type != "cpu" or get_ident() != flow.owner:
+        if (readers and reading()) or flow.inside or get_ident() != flow.owner:
+            return original(self, *args, **named)
+        try:
+            return timed(self, *args, **named)
+        except BaseException as problem:
+            leave(problem)
+            raise
+
+    def timed(self: Any, *args: Any, **named: Any) -> Any:
+        if type(self) not in plain or in_mode() or self.device.type != "cpu":
             return original(self, *args, **named)
         start = monotonic_ns()
         copied = copying(self, *args, **named)
-        if _is_away(copied):
-            flow.happened(start, monotonic_ns(), "transfer")
+        tell(copied_to, start, monotonic_ns(), copied)
         return copied
+
+    def copied_to(start: int, end: int, copied: Any) -> None:
+        if _is_away(copied):
+            flow.happened(start, end, "transfer")
 
     return copy
 
