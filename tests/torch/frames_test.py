@@ -12,7 +12,7 @@ import torch
 from torch import nn
 torch.set_num_threads(1)
 torch.manual_seed(1)
-warnings.simplefilter("always")
+warnings.simplefilter("always", UserWarning)
 logging.basicConfig(format="%(filename)s:%(lineno)d %(message)s", stream=sys.stderr)
 at = [0]
 

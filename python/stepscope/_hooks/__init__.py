@@ -95,6 +95,8 @@ def end() -> None:
 
 def _begin_steps(torch: Any) -> None:
     """Installs the rows that can be known only once the training has begun."""
+    if "forward" in _installed:
+        _try("forward", _forward.look_again, torch)
     _try("transfer", _transfer.install, torch)
     _try("facts", _facts.tell, torch)
     _try("callback", _callbacks.install, torch)

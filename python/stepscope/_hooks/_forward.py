@@ -7,7 +7,7 @@ During the first calls every module's call is looked at. As soon as the roots ar
 from __future__ import annotations
 
 from threading import get_ident
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from ._calls import computing, tell
 from ._compile import compiling, readers
@@ -21,11 +21,20 @@ _LEAST_BACKWARDS = 2
 _MOST_CALLS = 500
 _MOST_CLASSES = 16
 
+_searching: List[_Roots] = []
+
 
 def install(torch: Any) -> None:
     roots = _Roots(torch)
     roots.search()
     flow.renewed.append(roots.search)
+    _searching[:] = [roots]
+
+
+def look_again(_: Any) -> None:
+    """A script that reads its model before it trains it, with torch.fx, puts the original of Module's call back."""
+    for roots in _searching:
+        roots.look()
 
 
 class _Roots:
@@ -36,10 +45,15 @@ class _Roots:
         self.compiling = compiling(torch)
         self.phases: Dict[type, str] = {}
         self.calls = self.backwards = 0
+        self.known = False
 
     def search(self) -> None:
-        self.calls, self.backwards = 0, flow.all_backwards
-        replace(self.module, "__call__", self._looking)
+        self.calls, self.backwards, self.known = 0, flow.all_backwards, False
+        self.look()
+
+    def look(self) -> None:
+        if not self.known:
+            replace(self.module, "__call__", self._looking)
 
     @unseen
     def _looking(self, original: Any) -> Any:
@@ -82,6 +96,7 @@ class _Roots:
         self.calls += 1
         enough = self.calls >= _LEAST_CALLS and flow.all_backwards - self.backwards >= _LEAST_BACKWARDS
         if enough or self.calls >= _MOST_CALLS:
+            self.known = True
             give_back(self.module, "__call__")
             for kind, phase in list(self.phases.items())[:_MOST_CLASSES]:
                 tell(self._watch, kind, phase)  # a class may take no attributes

@@ -61,11 +61,13 @@ def watch(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
 
 
 def replace(kind: Any, name: str, make: Callable[[Any], Any]) -> None:
-    """Puts make(original) in the place of a class's method, for calls of its objects; once only."""
-    original = _found(kind, name)
-    if is_replaced(kind, name):
-        return
-    before = vars(kind).get(name, _MISSING)
+    """Puts make(original) in the place of a class's method, for calls of its objects; once only, unless others took it
+    away: who puts back later what the class showed (torch.fx does) puts the original there."""
+    original, before = _found(kind, name), vars(kind).get(name, _MISSING)
+    for row in [row for row in _replaced if row[0] is kind and row[1] == name]:
+        if row[3] is before:
+            return
+        _replaced.remove(row)
     timed = make(original)
     functools.update_wrapper(timed, original)
     ours = Shown(kind, name, before, timed)
