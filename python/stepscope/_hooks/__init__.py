@@ -52,7 +52,7 @@ def begin(torch: Any) -> None:
     for what, install in _FIRST:
         _try(what, install, torch)
     try:
-        _compile.skip_frames(torch)
+        _compile.skip_frames()
         _compile.await_reader()
     except Exception as problem:
         _failed["place outside of torch.compile"] = repr(problem)

@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator, List, cast
 
 from _stepscope_imports import await_import, await_no_longer
 
+from ._frames import skip
 from ._patch import Unavailable, replace
 
 _READER = "torch._dynamo.symbolic_convert"
@@ -74,12 +75,9 @@ def compiling(torch: Any) -> Callable[[], bool]:
     return never
 
 
-def skip_frames(torch: Any) -> None:
-    """Behind a break of a graph, frames run one by one: ours are not worth a look."""
-    skip = getattr(getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None), "skip_code", None)
-    if skip is not None:
-        for code in _own_code():
-            skip(code)
+def skip_frames() -> None:
+    for code in _own_code():
+        skip(code)
 
 
 def _own_code() -> Iterator[CodeType]:

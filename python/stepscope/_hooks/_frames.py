@@ -1,9 +1,11 @@
-"""Frames of ours are not to be seen: neither in a traceback that the script prints, nor by what counts frames."""
+"""Frames of ours are not to be seen: neither in a traceback that the script prints, nor by what counts frames, nor by
+torch.compile behind a break of a graph, where frames run one by one."""
 
 from __future__ import annotations
 
+import sys
 from types import CodeType, FunctionType
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 _F = TypeVar("_F")
 
@@ -22,6 +24,14 @@ def unseen(make: _F) -> _F:
 def _renamed(code: CodeType) -> CodeType:
     constants = tuple(_renamed(each) if isinstance(each, CodeType) else each for each in code.co_consts)
     return code.replace(co_filename=code.co_filename + _PASSED_OVER, co_consts=constants)
+
+
+def skip(code: CodeType) -> None:
+    """Lets torch.compile take no look at frames with this code; those that they call are looked at."""
+    compiler: Any = getattr(getattr(sys.modules.get("torch"), "_C", None), "_dynamo", None)
+    skip_code = getattr(getattr(compiler, "eval_frame", None), "skip_code", None)
+    if skip_code is not None:
+        skip_code(code)
 
 
 def leave(problem: BaseException) -> None:

@@ -11,7 +11,7 @@ import inspect
 from types import CodeType, FunctionType
 from typing import Any, Callable, Dict, List, Tuple
 
-from ._frames import leave
+from ._frames import leave, skip
 
 _CALL, _LEAVE, _PROBLEM = "_stepscope_call", "_stepscope_leave", "_stepscope_problem"
 _UNLIKE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # they run when their call is over
@@ -42,6 +42,7 @@ def fits(function: Any) -> bool:
 def put(function: FunctionType, make: Callable[[Any], Any]) -> CodeType:
     """Lets the function call make(one like it). Returns its code from now on."""
     code = _passing_on(function.__code__, make(_like(function)))
+    skip(code)
     function.__code__ = code
     return code
 
