@@ -21,7 +21,7 @@ SENT = "class_of_the_script/model"  # what takes a class apart finds the attribu
 def saved(folder, **named):
     """What was said, and the files by name."""
     folder.mkdir()
-    code, out, err = outcome(start(SCRIPT, folder, *WAYS, **named))
+    code, out, err = outcome(start(SCRIPT, ".", *WAYS, cwd=folder, **named))  # checkpoints have their path in them
     said = code, out, re.sub(r"\(pid=\d+\)", "", err)  # Python warns of forks so
     return said, {str(path.relative_to(folder)): content(path) for path in folder.rglob("*") if path.is_file()}
 

@@ -176,7 +176,7 @@ def asynchronous(state, net, optimizer, place):
         return
     import torch.distributed.checkpoint as dcp
 
-    torch.distributed.init_process_group("gloo", init_method=f"file://{place}/meet", rank=0, world_size=1)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{place.resolve()}/meet", rank=0, world_size=1)
     dcp.async_save({"net": net.state_dict()}, checkpoint_id=place / "later").result()
     (place / "meet").unlink(missing_ok=True)  # to destroy the group here hangs now and then (see examples/ranks.py)
 
