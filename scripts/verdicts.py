@@ -84,7 +84,7 @@ def row_of(case, measured=None):
 
 
 def finished(case, measured, answers):
-    said = read(answers.diagnosis, answers.rules, case.truth)
+    said = read(answers.diagnosis, answers.rules)
     judged = judge(case.truth, said, measured)
     budget = [{key: row[key] for key in ("cause", "seconds", "share")} for row in said.budget]
     return {

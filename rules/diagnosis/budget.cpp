@@ -29,6 +29,9 @@ constexpr double kThreadWorks = 0.3;
 constexpr double kSentFast = 1e3, kLeastUnnamed = 0.05;
 // Whoever is slow may be waiting for a core where more of all cores (%) is in use.
 constexpr double kCoresFull = 85;
+// So a loader that computes at all (of a core) is, unless it waits for a disk for longer than this
+// (%).
+constexpr double kLoaderWorks = 0.2, kLoaderBlocked = 10;
 // Where the GPU takes the time, a training thread computes so much of it (of a core).
 constexpr double kLaunchThread = 0.35;
 
@@ -60,9 +63,10 @@ double ThreadPart(const HostSums& host, double stretch, double wall, double else
 // too; where it was not busy at all, the training waited for something on another machine.
 double PreprocessingPart(const HostSums& host, const StepSums& steps, double elsewhere) {
   if (host.loader_percent.known()) {
-    const bool full = host.cpu_percent.Value() > kCoresFull;
     const double computed = std::min(1.0, host.loader_percent.Value() / 100);
-    return full && computed > 0.2 ? std::max(computed, 0.75) : computed;
+    const bool starved = host.cpu_percent.Value() > kCoresFull && computed > kLoaderWorks &&
+                         host.loader_blocked.Value() < kLoaderBlocked;
+    return starved ? std::max(computed, 0.75) : computed;
   }
   const double thread =
       ThreadPart(host, ToSeconds(steps.phase(Phase::kData)), ToSeconds(steps.wall()), elsewhere);

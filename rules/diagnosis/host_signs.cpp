@@ -19,6 +19,7 @@ enum Sign : std::size_t {
   kProcess,
   kLoaders,
   kLoadersCpu,
+  kLoadersBlocked,
   kNodeCpu,
   kSent,
   kThrottled,
@@ -38,6 +39,7 @@ constexpr std::string_view kNames[] = {
     "process_cpu_percent",
     "process_loaders",
     "process_loaders_cpu_percent",
+    "process_loaders_blocked_percent",
     "node_cpu_percent",
     "gpu_pcie_send_bytes_per_second",
     "cgroup_throttled_percent",
@@ -117,11 +119,15 @@ void HostSigns::AddMeans(std::size_t row, HostSums& sums) const {
   add(kNodeCpu, sums.cpu_percent);
   ForEachSample(of_[kSent], row, [&](double bytes) { sums.sent_megabytes.Add(bytes / 1e6); });
   add(kThrottled, sums.throttled_percent);
-  double loaders = 0, cpu = 0;
-  ForEachSample(of_[kLoaders], row, [&](double value) { loaders += value; });
+  bool known = false;
+  double loaders = 0, cpu = 0, blocked = 0;
+  ForEachSample(of_[kLoaders], row, [&](double value) { loaders += value, known = true; });
   ForEachSample(of_[kLoadersCpu], row, [&](double value) { cpu += value; });
-  if (!of_[kLoaders].empty() && of_[kLoaders].front()->Has(row)) sums.loaders.Add(loaders);
-  if (loaders >= 1) sums.loader_percent.Add(cpu / loaders);
+  ForEachSample(of_[kLoadersBlocked], row, [&](double value) { blocked += value; });
+  if (known) sums.loaders.Add(loaders);
+  if (loaders < 1) return;
+  sums.loader_percent.Add(cpu / loaders);
+  sums.loader_blocked.Add(blocked / loaders);
 }
 
 Cause HostSigns::Shown(std::size_t row, HostSeldom& seldom, double busy_thread) const {

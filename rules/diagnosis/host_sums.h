@@ -39,6 +39,7 @@ struct HostSums {
   SampleMean thread_percent;     // CPU of the training threads, each
   SampleMean loaders;            // processes that load data
   SampleMean loader_percent;     // their CPU, each
+  SampleMean loader_blocked;     // the time in which each of them waited for a disk, in percent
   SampleMean cpu_percent;        // CPU of the node, all cores
   SampleMean sent_megabytes;     // a second, from a GPU over PCIe
   SampleMean throttled_percent;  // periods in which a CPU quota stopped the container
@@ -50,6 +51,7 @@ struct HostSums {
     thread_percent.Add(other.thread_percent);
     loaders.Add(other.loaders);
     loader_percent.Add(other.loader_percent);
+    loader_blocked.Add(other.loader_blocked);
     cpu_percent.Add(other.cpu_percent);
     sent_megabytes.Add(other.sent_megabytes);
     throttled_percent.Add(other.throttled_percent);
@@ -63,6 +65,7 @@ struct HostSums {
     state("thread", thread_percent);
     state("loaders", loaders);
     state("loader", loader_percent);
+    state("blocked", loader_blocked);
     state("cpu", cpu_percent);
     state("sent", sent_megabytes);
     state("throttled", throttled_percent);

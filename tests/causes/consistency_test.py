@@ -29,7 +29,7 @@ def job(data=60.0, causes=(("busy", 0.4), ("preprocessing", 0.6)), sentence="The
     phases = [{"phase": "data", "share_percent": data}, {"phase": "forward", "share_percent": 40.0}, {"phase": "unnamed", "share_percent": None}]
     diagnosis = {"unit": "rank_seconds", "sentence": sentence, "budget": [row(*each) for each in causes]}
     rules = [rule("DataloaderBottleneck", "The training process waited 60.2 % of each step (median of 100 steps, rank 0) for its next batch; the threshold is 20 %.")]
-    report = {"framework": {"seconds": 15.0, "ranks": [{"phases": phases}]}, "diagnosis": diagnosis}
+    report = {"framework": {"seconds": 15.0, "ranks": [{"phases": phases, "steps": 150, "wall_seconds": {"mean": 0.1, "max": 0.1}}]}, "diagnosis": diagnosis}
     return [{"diagnosis": diagnosis}, diagnosis, rules, report]
 
 
@@ -77,7 +77,7 @@ def test_time_beside_the_steps_is_no_part_of_their_waits():
 
 
 def test_a_late_rank_takes_its_waits_out_of_those_for_data():
-    causes = (("busy", 0.4), ("preprocessing", 0.1), ("straggler", 0.5))
+    causes = (("busy", 0.4), ("preprocessing", 0.1), ("late_rank", 0.5))
     assert contradictions(*job(causes=causes, sentence="The steps were computing 40.0 % of 15 rank seconds.")) == []
 
 

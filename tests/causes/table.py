@@ -5,7 +5,7 @@ from typing import NamedTuple
 NONE = ""  # no cause is named
 INPUT = {"raw_data_input", "preprocessing"}
 # Time in no phase, on a machine without GPU: to name it is as right as to say that nobody knows.
-OUTSIDE = {"callbacks", "output_processing", "unknown"}
+OUTSIDE = {"callbacks", "unknown"}
 
 
 class Answers(NamedTuple):
@@ -26,32 +26,31 @@ RIGHT = {
     "waits that no hook sees": answers(*INPUT, "unknown"),
     "waits for data of any kind": answers(*INPUT),
     "copies to the GPU": answers("host_to_device"),
-    "copies from the GPU": answers("device_to_host", "synchronisation", "output_processing"),
+    "copies from the GPU": answers("device_to_host", "synchronisation"),
     "launch-bound": answers("framework_overhead"),
     "work that does not fill the GPU": answers("under_use"),
     "communication": answers("communication"),
     # The backward pass exchanges gradients in threads of its own, which no phase shows.
     "communication in the backward pass": answers("communication", "unknown"),
-    "callbacks": answers("callbacks", "output_processing"),
+    "callbacks": answers("callbacks"),
     "time outside of all phases": answers(*OUTSIDE),
     "checkpoints": answers("storage"),
     "checkpoints by hand": answers("storage", *OUTSIDE),
     # Rank 0 writes, the others wait for it: the reason and the late rank are both right.
-    "checkpoints of one rank": answers("storage", "straggler"),
+    "checkpoints of one rank": answers("storage", "late_rank"),
     "evaluation": answers("evaluation"),
     "time beside the steps": answers("evaluation", *OUTSIDE),
-    "straggler": answers("straggler", "communication", rule="Straggler", words="rank 1"),
-    "straggler of four": answers("straggler", "communication", rule="Straggler", words="rank 2"),
+    "straggler": answers("late_rank", "communication", rule="Straggler", words="rank 1"),
+    "straggler of four": answers("late_rank", "communication", rule="Straggler", words="rank 2"),
     # Its batches come late: both the late rank and the reason for it are right.
-    "straggler in its data": answers("straggler", "communication", *INPUT, rule="Straggler", words="rank 1"),
-    "straggler outside of all phases": answers("straggler", "communication", *OUTSIDE, rule="Straggler", words="rank 1"),
-    "initialisation": answers("initialisation"),
+    "straggler in its data": answers("late_rank", "communication", *INPUT, rule="Straggler", words="rank 1"),
+    "straggler outside of all phases": answers("late_rank", "communication", *OUTSIDE, rule="Straggler", words="rank 1"),
     # Long before the first step, or after the last one, in a short job: seen, but no cause.
     "start-up": answers(NONE),
     "long end": answers(NONE),
     "leak": answers(NONE),
     "slower and slower": answers(NONE, *OUTSIDE, rule="StepTimeTrend"),
-    "quota": answers(NONE, "throttling", "cpu_quota", rule="Throttled"),
+    "quota": answers(NONE, "throttled", "under_use", rule="Throttled"),
     # Five seconds of steps after a long start: too short for more than that the host launches tiny kernels.
     "few tiny steps": answers(NONE, "framework_overhead", "unknown"),
     "hang": answers(NONE, "unknown", rule="StalledTraining"),
@@ -96,15 +95,17 @@ SCENARIOS = {
     "step-outliers": "healthy",
     "slower-steps": "slower since",
     "stalled": "hang",
-    "late-processes": "initialisation",
-    "slow-start": "initialisation",
-    "long-start": "initialisation",
+    "late-processes": "start-up",
+    "slow-start": "start-up",
+    "long-start": "start-up",
     "small-batches": "work that does not fill the GPU",
     "hot-gpu": "heat",
     "gpu-memory-jump": "healthy",
     "slow-network": "raw input",
     "uneven-load": "work that does not fill the GPU",
     "memory-leak": "memory grows",
+    "growing-steps": "slower and slower",
+    "small-quota": "quota",
     "growing-upload": "uploads grow",
     "input-and-communication": "raw input",
     "preprocessing-and-checkpoints": "preprocessing",
@@ -126,15 +127,7 @@ SCENARIOS = {
 }
 
 # What is known to be said wrong, and why: it counts as wrong in the share, but the short form does not fail for it.
-PENDING = {
-    "real/remote-source-in-process": "other jobs keep this machine's cores busy, which looks like preprocessing",
-    "real/bursts-of-a-remote-source": "other jobs keep this machine's cores busy; DataloaderBottleneck goes by a median",
-    "real/logging-call": "time in no phase counts as computing",
-    "real/evaluation-of-30-percent": "the time of evaluations is in no budget",
-    "scenarios/cold-cache": "DataloaderBottleneck goes by a median, which most of the steps decide, and not most of the time",
-    "scenarios/preprocessing-and-checkpoints": "DataloaderBottleneck goes by a median, and the budget by all of the time",
-    "scenarios/device-to-host": "copies from the GPU have no phase, and time in no phase has no name",
-}
+PENDING = {}
 
 # What the short form plays: a handful of different real trainings, and all scenarios, as they take no time.
 SHORT = (

@@ -5,7 +5,6 @@ from typing import NamedTuple
 from tests.causes.table import NONE, RIGHT
 
 # Parts of a job that are no cause of a slow training: they are told apart from the causes.
-APART = ("busy", "initialisation", "finalisation")
 # Parts of a loop in which a training trains; everything else in it keeps it from that.
 TRAINS = ("forward", "backward", "optimizer")
 LEAST_SHARE = 0.15  # a cause that took less is not what a training is slow by
@@ -34,10 +33,9 @@ def above(diagnosis, rows):
     return sorted((row for row in rows if row["share"] > threshold), key=lambda row: -row["share"])
 
 
-def read(diagnosis, rules, truth):
-    """What is said first. Where the truth is the start itself, the parts of the job count as causes, too."""
-    apart = ("busy",) if truth == "initialisation" else APART
-    named = above(diagnosis, [row for row in diagnosis["budget"] if row["cause"] not in apart])
+def read(diagnosis, rules):
+    """What is said first."""
+    named = above(diagnosis, [row for row in diagnosis["budget"] if row["cause"] != "busy"])
     cause, share = (named[0]["cause"], named[0]["share"]) if named else (NONE, 0.0)
     found = {row["rule"]: row["verdict"]["sentence"] for row in rules if row["rule_evaluation_status"] == "IssuesFound"}
     return Said(cause, share, diagnosis["sentence"], diagnosis["budget"], diagnosis["steps"] or 0, found)
