@@ -38,7 +38,8 @@ RuleType DataloaderBottleneck() {
       .fires =
           "A rank waits for its next batch for more than threshold of its step time, its first "
           "step "
-          "and its longest wait left out; in which steps the waits are does not matter. Between "
+          "and its longest wait left out; in which steps the waits are does not matter. Where the "
+          "GPU's clock is known, a wait counts only as far as the GPU had nothing to do. Between "
           "moderate and threshold it is clear, with low severity.",
       .advice =
           "Use more data-loader workers or start them once, fetch batches ahead, keep decoded or "

@@ -9,8 +9,8 @@
 #include "core/base/text.h"
 #include "rules/engine/sentence.h"
 #include "rules/signals/device_fold.h"
-#include "rules/signals/memory_course.h"
 #include "rules/stats/columns.h"
+#include "rules/stats/memory_course.h"
 #include "rules/stats/statistics.h"
 
 namespace stepscope {

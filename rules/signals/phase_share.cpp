@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -10,63 +11,13 @@
 #include "rules/engine/finding_track.h"
 #include "rules/engine/sentence.h"
 #include "rules/engine/state.h"
-#include "rules/stats/recent_waits.h"
-#include "rules/stats/statistics.h"
-#include "rules/stats/wait_rhythm.h"
+#include "rules/stats/rank_waits.h"
 
 namespace stepscope {
 namespace {
 
 constexpr double kMedian = 0.50;
 constexpr std::size_t kMostRanksShown = 64;  // ranks in the evidence
-
-// The waits of a rank. Its first step is counted, but has no part in the sums: it waits for workers
-// that start.
-struct Rank {
-  std::string node;
-  TotalBins all{kPercentBins};  // the share of each step
-  RecentWaits recent;
-  WaitRhythm rhythm;
-  double wait_s = 0, wall_s = 0;            // sums over all steps
-  double longest_s = 0;                     // the longest wait
-  double firing_s = 0;                      // step time at which it fired
-  bool active = false;                      // the newest steps are above the threshold
-  Time first{}, last{};                     // start of the first step, end of the newest
-  std::optional<Time> fired;                // end of the step at which it first fired
-  std::int64_t fired_step = 0, newest = 0;  // numbers of steps
-
-  template <typename State>
-  void Fields(State& state) {
-    state("node", node);
-    state("all", all);
-    state.Dropped("window", std::string());
-    state.Added("recent", recent);
-    state.Added("rhythm", rhythm);
-    state("wait_s", wait_s);
-    state("wall_s", wall_s);
-    state.Added("longest_s", longest_s);
-    state("firing_s", firing_s);
-    state.Dropped("median", 0.0);
-    state("active", active);
-    state("first", first);
-    state("last", last);
-    state("fired", fired);
-    state.Added("newest", newest);
-    state("fired_step", fired_step);
-  }
-
-  std::int64_t Steps() const { return static_cast<std::int64_t>(all.total()); }
-  Duration StepTime() const { return Duration(std::llround(wall_s * 1e9)); }
-  // The share of the step time that was waited, in percent: one number for sentence, severity and
-  // evidence. A median of steps would miss waits that come in bursts.
-  double Mean() const { return wall_s > 0 ? wait_s / wall_s * 100 : 0; }
-  // The share without the longest wait: one alone is no bottleneck.
-  double Repeated() const {
-    const double rest_s = wall_s - longest_s;
-    return rest_s > 1e-9 ? std::max(0.0, wait_s - longest_s) / rest_s * 100 : 0;
-  }
-  bool Starts(const Step& step) const { return Steps() == 0 || step.number <= newest; }
-};
 
 class PhaseShareFold : public FieldsFold<PhaseShareFold> {
  public:
@@ -88,20 +39,21 @@ class PhaseShareFold : public FieldsFold<PhaseShareFold> {
   }
 
  private:
-  Rank NewRank() const {
-    Rank rank;
+  RankWaits NewRank() const {
+    RankWaits rank;
     rank.recent = RecentWaits(min_steps_);
     return rank;
   }
-  bool IsJudged(const Rank& rank) const {
+  bool IsJudged(const RankWaits& rank) const {
     return rank.Steps() >= min_steps_ && rank.StepTime() >= kLeastStepTime;
   }
   std::string Reason() const;
-  void Observe(Rank& rank, const Subject& subject, const Step& step);
-  const std::pair<const int, Rank>* Worst() const;
+  void Observe(RankWaits& rank, const Subject& subject, const Step& step);
+  const std::pair<const int, RankWaits>* Worst() const;
   bool AnyWaited() const;
-  std::string HowText(int number, const Rank& rank) const;
-  std::string Describe(int number, const Rank& rank) const;
+  double MostSeconds(const Step& step) const;
+  std::string HowText(int number, const RankWaits& rank) const;
+  std::string Describe(int number, const RankWaits& rank) const;
   Json Evidence() const;
 
   PhaseShare share_;
@@ -110,7 +62,7 @@ class PhaseShareFold : public FieldsFold<PhaseShareFold> {
   std::int64_t min_steps_;
 
   FindingTrack findings_;
-  std::map<int, Rank, std::less<>> ranks_;
+  std::map<int, RankWaits, std::less<>> ranks_;
 };
 
 void PhaseShareFold::Observe(const StepView& steps) {
@@ -129,16 +81,18 @@ void PhaseShareFold::Observe(const StepView& steps) {
 }
 
 // Judges after each step, so that the size of a batch of steps cannot matter.
-void PhaseShareFold::Observe(Rank& rank, const Subject& subject, const Step& step) {
+void PhaseShareFold::Observe(RankWaits& rank, const Subject& subject, const Step& step) {
   const double wall_s = std::chrono::duration<double>(step.wall).count();
-  const double wait_s =
+  const double host_s =
       std::clamp(std::chrono::duration<double>(step.phase(share_.phase)).count(), 0.0, wall_s);
+  const double wait_s = std::min(host_s, MostSeconds(step));
   const bool starts = rank.Starts(step);
   rank.newest = step.number;
   rank.all.Add(PercentBin(wait_s / wall_s * 100));
   if (!starts) {
     rank.recent.Add(wait_s, wall_s);
     rank.rhythm.Add(wait_s);
+    rank.host_s += host_s;
     rank.wait_s += wait_s;
     rank.wall_s += wall_s;
     rank.longest_s = std::max(rank.longest_s, wait_s);
@@ -164,8 +118,15 @@ void PhaseShareFold::Observe(Rank& rank, const Subject& subject, const Step& ste
       {{"mean_percent", shown}, {"threshold", threshold_}, {"last_step", step.number}});
 }
 
+// A wait for data costs only the time in which the GPU had nothing to do, where its clock is known:
+// a host that runs ahead waits while the GPU works through its queue.
+double PhaseShareFold::MostSeconds(const Step& step) const {
+  if (share_.phase != Phase::kData || !step.gpu_idle) return std::numeric_limits<double>::max();
+  return std::max(0.0, ToSeconds(*step.gpu_idle));
+}
+
 // "; in bursts, each 4th step, one for each loader worker".
-std::string PhaseShareFold::HowText(int number, const Rank& rank) const {
+std::string PhaseShareFold::HowText(int number, const RankWaits& rank) const {
   const std::int64_t every = rank.rhythm.EverySteps();
   if (every == 0) return "";
   const auto facts = std::ranges::find(facts_.ranks, number, &RankFacts::rank);
@@ -175,8 +136,8 @@ std::string PhaseShareFold::HowText(int number, const Rank& rank) const {
                 workers ? ", one for each loader worker" : "");
 }
 
-const std::pair<const int, Rank>* PhaseShareFold::Worst() const {
-  const std::pair<const int, Rank>* worst = nullptr;
+const std::pair<const int, RankWaits>* PhaseShareFold::Worst() const {
+  const std::pair<const int, RankWaits>* worst = nullptr;
   for (const auto& rank : ranks_) {
     if (!IsJudged(rank.second)) continue;
     const auto key = [](const auto& of) {
@@ -188,10 +149,11 @@ const std::pair<const int, Rank>* PhaseShareFold::Worst() const {
 }
 
 bool PhaseShareFold::AnyWaited() const {
-  return std::ranges::any_of(ranks_, [](const auto& rank) { return rank.second.wait_s > 0; });
+  return std::ranges::any_of(
+      ranks_, [](const auto& rank) { return rank.second.host_s + rank.second.wait_s > 0; });
 }
 
-std::string PhaseShareFold::Describe(int number, const Rank& rank) const {
+std::string PhaseShareFold::Describe(int number, const RankWaits& rank) const {
   std::string text = Format(
       "The training process waited {:.1f} % of the time (mean of {}, rank {}{}) {}", rank.Mean(),
       CountText(rank.Steps(), "step"), number, HowText(number, rank), share_.waits);
@@ -208,6 +170,9 @@ std::string PhaseShareFold::Describe(int number, const Rank& rank) const {
                    threshold_, moderate_);
   } else {
     text += Format("; the threshold is {:g} %.", threshold_);
+  }
+  if (rank.Host() > rank.Mean() + 1) {
+    text += Format(" The host waited {:.1f} %, but the GPU had work meanwhile.", rank.Host());
   }
   const auto fired =
       std::ranges::count_if(ranks_, [](const auto& each) { return each.second.fired.has_value(); });
@@ -230,6 +195,7 @@ Json PhaseShareFold::Evidence() const {
                      {"steps", rank.Steps()},
                      {"median_percent", BinPercent(rank.all.Percentile(kMedian))},
                      {"mean_percent", rank.Mean()},
+                     {"host_percent", rank.Host()},
                      {"every_steps", rank.rhythm.EverySteps()},
                      {"waited_seconds", rank.wait_s},
                      {"longest_seconds", rank.longest_s},
@@ -245,7 +211,7 @@ Json PhaseShareFold::Evidence() const {
 
 // The reason why nothing is judged yet.
 std::string PhaseShareFold::Reason() const {
-  const Rank* longest = nullptr;
+  const RankWaits* longest = nullptr;
   for (const auto& [number, rank] : ranks_) {
     const bool longer = longest == nullptr || rank.Steps() > longest->Steps();
     if (rank.Steps() > 0 && longer) longest = &rank;

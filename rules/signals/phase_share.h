@@ -21,7 +21,8 @@ inline constexpr std::int64_t kMostMinSteps = 10'000;
 
 // Fires when a rank waited more of its step time than `threshold`, its first step and its longest
 // wait left out; a share between `moderate` and `threshold` is clear, with low severity. Time
-// counts, not steps: waits that come in bursts are as long as those that come in each step. Judges
+// counts, not steps, and of a wait for data only what left the GPU idle, where its clock is known.
+// Waits that come in bursts are as long as those that come in each step. Judges
 // from `min_steps` steps on that took kLeastStepTime together: workers that are still starting say
 // nothing about the job.
 inline constexpr Duration kLeastStepTime = 10s;

@@ -158,6 +158,20 @@ TEST(DataloaderBottleneck, IsClearWhenOneWaitMakesUpForMost) {
   }
 }
 
+// The host runs ahead: it waits while the GPU works through its queue.
+TEST(DataloaderBottleneck, IsClearWhereTheGpuHadWorkMeanwhile) {
+  Job job = MakeJob(Steps({{5s, 400, 100ms, 60, 0}}));
+  for (Step& step : job.ranks[0].steps) step.gpu_idle = 2ms;
+  const auto verdict = Judge(kRule, job).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kClear);
+  EXPECT_EQ(
+      verdict.sentence,
+      "The training process waited 2.0 % of the time (mean of 400 steps, rank 0) for its next "
+      "batch; the threshold is 20 %. The host waited 60.0 %, but the GPU had work meanwhile.");
+  for (Step& step : job.ranks[0].steps) step.gpu_idle = 50ms;
+  EXPECT_EQ(Judge(kRule, job).verdict.kind, VerdictKind::kFinding);
+}
+
 // A state of the version before has a window of medians instead.
 TEST(DataloaderBottleneck, LoadsAStateOfAnEarlierVersion) {
   struct Before {

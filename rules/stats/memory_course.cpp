@@ -1,4 +1,4 @@
-#include "rules/signals/memory_course.h"
+#include "rules/stats/memory_course.h"
 
 namespace stepscope {
 
