@@ -113,6 +113,7 @@ static void Dealloc(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   Py_XDECREF(((Gate*)self)->ids);
   Py_XDECREF(((Gate*)self)->metrics);
+  Py_XDECREF(((Gate*)self)->at_step);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -126,6 +127,8 @@ static PyMemberDef members[] = {
     {"ids", T_OBJECT_EX, offsetof(Gate, ids), 0, NULL},
     {"metrics", T_OBJECT_EX, offsetof(Gate, metrics), 0, NULL},
     {"refused", T_LONGLONG, offsetof(Gate, refused), 0, NULL},
+    {"at_step", T_OBJECT, offsetof(Gate, at_step), 0, NULL},
+    {"untimed", T_LONGLONG, offsetof(Gate, untimed), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

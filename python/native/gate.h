@@ -10,6 +10,9 @@ typedef struct {
   PyObject* ids;      // dict: the name of an annotation -> its number
   PyObject* metrics;  // dict: the name of a metric -> its number
   long long refused;  // metrics that were none
+  PyObject*
+      at_step;  // called with number and end (ns) of each step that ended; NULL or None: nobody
+  long long untimed;  // so many steps from now on have no GPU times and are not told to at_step
   char off;           // nobody records
   char seeking;       // but an agent may come: it is looked for when that is due
   char by_hand;       // the script ends its steps itself

@@ -82,6 +82,22 @@ static PyObject* RecordSpan(PyObject* module, PyObject* const* given, Py_ssize_t
   return WriteTimed(given, count, WriteAnnotation);
 }
 
+static PyObject* GpuTime(PyObject* module, PyObject* const* given, Py_ssize_t count) {
+  long long numbers[4] = {0};
+  if (count != 4) {
+    PyErr_SetString(PyExc_TypeError, "takes four arguments: start_ns, length_ns, name, number");
+    return NULL;
+  }
+  if (IsOff()) Py_RETURN_NONE;
+  for (int i = 0; i < 4; ++i) numbers[i] = PyLong_AsLongLong(given[i]);
+  const int is_said = !PyErr_Occurred();
+  const int written = is_said ? WriteGpuTime(numbers[0], numbers[1], (uint64_t)numbers[2] & 0xffff,
+                                             (uint64_t)numbers[3])
+                              : Calm();
+  if (written < 0) return NULL;
+  Py_RETURN_NONE;
+}
+
 static PyObject* Step(PyObject* module, PyObject* const* given, Py_ssize_t count, PyObject* names) {
   PyObject* number = Py_None;
   if (count > 0 || Count(names) > 0) number = Only(given, count, names, "number");
@@ -189,6 +205,7 @@ static PyMethodDef functions[] = {
     {"end_step", EndStepAt, METH_O, NULL},
     {"record", (PyCFunction)(void (*)(void))Record, kFastCall, NULL},
     {"span", (PyCFunction)(void (*)(void))RecordSpan, kFastCall, NULL},
+    {"gpu_time", (PyCFunction)(void (*)(void))GpuTime, kFastCall, NULL},
     {"use", Use, METH_O, NULL},
     {"watch", WatchCall, METH_VARARGS, NULL},
     {"leave", Leave, METH_NOARGS, NULL},

@@ -37,8 +37,9 @@ int64_t MonotonicNs(void) {
   return ClockNs(CLOCK_MONOTONIC);
 }
 
+// `step` is the number of a step, perhaps with flags.
 static void Put(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name,
-                uint64_t value) {
+                uint64_t value, uint64_t step) {
   uint64_t* const words = ring->words;
   const uint64_t position = ring->position;
   const uint64_t read = Load(&words[kReadWord]);
@@ -59,26 +60,38 @@ static void Put(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_
   Store(&slot[0], (uint64_t)start_ns);
   Store(&slot[1], length | kind_and_name);
   Store(&slot[2], value);
-  Store(&slot[3], ring->number | flags);
+  Store(&slot[3], step | flags);
   ring->position = position + 1;
   __atomic_store_n(&words[kWriteWord], position + 1, __ATOMIC_RELEASE);
 }
 
 void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name) {
-  Put(ring, start_ns, end_ns, kind_and_name, 0);
+  Put(ring, start_ns, end_ns, kind_and_name, 0, ring->number);
 }
 
 void PutValue(Ring* ring, int64_t at_ns, uint64_t kind_and_name, uint64_t value) {
-  Put(ring, at_ns, at_ns, kind_and_name, value);
+  Put(ring, at_ns, at_ns, kind_and_name, value, ring->number);
 }
 
-void EndStep(Ring* ring, int64_t now_ns, const uint64_t* number) {
+void PutGpuTime(Ring* ring, int64_t start_ns, int64_t length_ns, uint64_t name, uint64_t number) {
+  const int known = length_ns >= 0;
+  Put(ring, start_ns, start_ns + (known ? length_ns : 0), KindAndName(kGpuTimeMark, name), 0,
+      (number & kStepMask) | (known ? 0 : kClamped));
+}
+
+int EndStep(Ring* ring, int64_t now_ns, const uint64_t* number) {
+  const int was_open = ring->start != 0;
   if (number != NULL) ring->number = *number & kStepMask;
-  if (ring->start != 0) {
+  if (was_open) {
     PutMark(ring, ring->start, now_ns, KindAndName(kStepMark, 0));
     ring->number = (ring->number + 1) & kStepMask;
   }
   ring->start = now_ns;
+  return was_open;
+}
+
+uint64_t NumberBefore(const Ring* ring) {
+  return (ring->number - 1) & kStepMask;
 }
 
 int WasCalled(Ring* ring) {
@@ -152,7 +165,7 @@ static PyObject* PutIn(PyObject* self, PyObject* args) {
   unsigned long long value = 0;
   if (!PyArg_ParseTuple(args, "LLK|K:put", &start_ns, &end_ns, &kind_and_name, &value)) return NULL;
   if (!IsOpen((Ring*)self)) return NULL;
-  Put((Ring*)self, start_ns, end_ns, kind_and_name, value);
+  Put((Ring*)self, start_ns, end_ns, kind_and_name, value, ((Ring*)self)->number);
   Py_RETURN_NONE;
 }
 

@@ -19,7 +19,10 @@ typedef struct {
   char fresh;  // nothing happened before, so the first phase begins the first step
 } Ring;
 
-enum { kStepMark = 1, kPhaseMark = 2, kAnnotationMark = 3, kMetricMark = 4 };
+enum { kStepMark = 1, kPhaseMark = 2, kAnnotationMark = 3, kMetricMark = 4, kGpuTimeMark = 5 };
+
+// In place of a phase in a mark of GPU time: how long the GPU was idle before the step.
+enum { kGpuIdle = 0xffff };
 
 // The second word of a mark without its duration.
 static inline uint64_t KindAndName(uint64_t kind, uint64_t name) {
@@ -38,8 +41,15 @@ void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_nam
 // Puts a mark that has a value and no duration.
 void PutValue(Ring* ring, int64_t at_ns, uint64_t kind_and_name, uint64_t value);
 
-// Ends the open step, which gets the number unless it is NULL, and begins the next one.
-void EndStep(Ring* ring, int64_t now_ns, const uint64_t* number);
+// Puts a time by the GPU's clock of the step with this number; a negative length is not known.
+void PutGpuTime(Ring* ring, int64_t start_ns, int64_t length_ns, uint64_t name, uint64_t number);
+
+// Ends the open step, which gets the number unless it is NULL, and begins the next one. False when
+// no step was open.
+int EndStep(Ring* ring, int64_t now_ns, const uint64_t* number);
+
+// The number of the step before the open one.
+uint64_t NumberBefore(const Ring* ring);
 
 // Whether the agent has changed the control word since this was asked before.
 int WasCalled(Ring* ring);

@@ -65,6 +65,32 @@ int WriteMetric(PyObject* name, double value) {
   return 0;
 }
 
+int WriteGpuTime(int64_t start_ns, int64_t length_ns, uint64_t name, uint64_t number) {
+  Ring* const ring = RingAt(start_ns);
+  if (ring == NULL) return Calm();
+  PutGpuTime(ring, start_ns, length_ns, name, number);
+  return 0;
+}
+
+// Tells whoever has to know that a step ended.
+static int TellStep(Ring* ring, int64_t now_ns) {
+  Gate* const gate = open_gate;
+  if (gate->at_step == NULL || gate->at_step == Py_None) return 0;
+  const uint64_t number = NumberBefore(ring);
+  if (gate->untimed > 0) {
+    gate->untimed -= 1;
+    PutGpuTime(ring, now_ns, -1, kGpuIdle, number);
+    return 0;
+  }
+  PyObject* const at_step = gate->at_step;
+  Py_INCREF(at_step);
+  PyObject* const done =
+      PyObject_CallFunction(at_step, "KL", (unsigned long long)number, (long long)now_ns);
+  Py_DECREF(at_step);
+  Py_XDECREF(done);
+  return done == NULL ? Calm() : 0;
+}
+
 int WriteStep(int64_t now_ns, const uint64_t* number) {
   Ring* ring = RingAt(now_ns);
   if (ring != NULL && WasCalled(ring)) {
@@ -72,8 +98,7 @@ int WriteStep(int64_t now_ns, const uint64_t* number) {
     ring = RingAt(now_ns);
   }
   if (ring == NULL) return Calm();
-  EndStep(ring, now_ns, number);
-  return 0;
+  return EndStep(ring, now_ns, number) ? TellStep(ring, now_ns) : 0;
 }
 
 int PreparePhases(void) {

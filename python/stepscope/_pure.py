@@ -8,11 +8,12 @@ from math import ldexp
 from struct import Struct
 from time import monotonic_ns
 from . import _wire
+from ._gate import Flow as Flow, Gate as Gate
 from ._ring import Ring as Ring
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, Optional, TypeVar
+    from typing import Any, Callable, Optional, TypeVar
 
     _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -21,43 +22,6 @@ _PHASES = {name: _wire.PHASE_MARK << 32 | i << 48 for i, name in enumerate(_wire
 _OTHER = _PHASES["other"]
 _METRIC = _wire.METRIC_MARK << 32
 _DOUBLE, _WORD = Struct("<d"), Struct("<Q")
-
-
-class Gate:
-    """The state that each mark looks at before it is written. The Session of _session.py is the one in use."""
-
-    off = True  # nobody records
-    seeking = False  # but an agent may come: it is looked for when that is due
-    due = 0  # ns of the monotonic clock, when the connection is looked at again
-    by_hand = False  # the script ends its steps itself
-    ready = False  # there are rings, so a thread without one asks for it
-    ids: Dict[str, int]  # the numbers of annotations, by name
-    metrics: Dict[str, int]  # the numbers of metrics, by name
-    refused = 0  # so many metrics had no valid name or value
-    local: Any  # its `ring` is the calling thread's
-
-    def seek(self, now_ns: int) -> bool:
-        return False
-
-    def ring(self, now_ns: int) -> Optional[Ring]:
-        return None
-
-    def name(self, named: str, now_ns: int) -> int:
-        return 0
-
-    def metric(self, named: str, now_ns: int) -> int:
-        return 0
-
-
-class Flow:
-    """The base of the Flow in _hooks/_flow.py. The C extension has one that writes a training's usual steps by itself."""
-
-    held: Any
-    dormant = False  # there is no agent, and a step is where one is looked for
-
-    def quick(self, start_ns: int, end_ns: int, phase: str) -> bool:
-        """Whether a phase that is both a training's and an evaluation's could be told without further thought."""
-        return False
 
 
 watch: Optional[Callable[..., Any]] = None  # calls are watched by _hooks/_calls.py
@@ -165,7 +129,7 @@ def span(start_ns: int, end_ns: int, name: str) -> None:
 
 class phase(_Span):
     """Times a part of the step: data, transfer, forward, loss, backward, communication, optimizer,
-    callback, checkpoint or other; any other word counts as other.
+    callback, checkpoint, sync, device_to_host or other; any other word counts as other.
 
     The agent adds the time (ns) to this phase of the step in which it ends. A phase inside another
     one is not counted twice.
@@ -228,7 +192,32 @@ def _end_step(end_ns: int, number: Optional[int]) -> None:
             ring = gate.ring(end_ns)
             if ring is None:
                 return
-        ring.end_step(end_ns, number)
+        if ring.end_step(end_ns, number) and gate.at_step:
+            _tell_step(gate, ring, end_ns)
+    except Exception:
+        pass
+
+
+def _tell_step(gate: Gate, ring: Ring, end_ns: int) -> None:
+    """Tells whoever has to know that a step ended."""
+    number = (ring.number - 1) & _wire.STEP_MASK
+    if gate.untimed > 0:
+        gate.untimed -= 1
+        ring.put_gpu_time(end_ns, -1, _wire.GPU_IDLE, number)
+    elif gate.at_step:
+        gate.at_step(number, end_ns)
+
+
+def gpu_time(start_ns: int, length_ns: int, name: int, number: int) -> None:
+    """Records a time by the GPU's clock of the step with this number, which ended: the index of a phase, or GPU_IDLE. A
+    negative length is not known."""
+    gate = _gate
+    if gate.off:
+        return
+    try:
+        ring = gate.local.ring
+        if ring is not None:
+            ring.put_gpu_time(start_ns, length_ns, name, number)
     except Exception:
         pass
 

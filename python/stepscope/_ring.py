@@ -71,14 +71,24 @@ class Ring:
         self.lost = False
         return packed & 0xFFFFFFFF, flags
 
-    def end_step(self, now_ns: int, number: Optional[int] = None) -> None:
-        """Ends the open step, and begins the next one."""
+    def put_gpu_time(self, start_ns: int, length_ns: int, name: int, number: int) -> None:
+        """Puts a time by the GPU's clock of the step with this number; a negative length is not known."""
+        open_step, self.number = self.number, number & _wire.STEP_MASK | (_wire.CLAMPED if length_ns < 0 else 0)
+        try:
+            self.put(start_ns, start_ns + max(length_ns, 0), _wire.GPU_TIME_MARK << 32 | name << 48)
+        finally:
+            self.number = open_step
+
+    def end_step(self, now_ns: int, number: Optional[int] = None) -> bool:
+        """Ends the open step, and begins the next one. False when no step was open."""
+        was_open = bool(self.start)
         if number is not None:
             self.number = number & _wire.STEP_MASK
-        if self.start:
+        if was_open:
             self.put(self.start, now_ns, _wire.STEP_MARK << 32)
             self.number = (self.number + 1) & _wire.STEP_MASK
         self.start = now_ns
+        return was_open
 
     def was_called(self) -> bool:
         """Whether the agent has changed the control word since this was asked before."""

@@ -50,6 +50,7 @@ class Session(marks.Gate):
         self.ids: Dict[str, int] = {}
         self.metrics: Dict[str, int] = {}
         self.refused = 0
+        self.at_step, self.untimed = None, 0
         self.reason = "" if self.path else "no agent: STEPSCOPE_SOCKET is not set, and none serves this node"
         if self.path and self.off:
             self.reason = _form.REFUSED or "this platform has no sealed shared memory"

@@ -39,7 +39,8 @@ PHASES = (
     "device_to_host",
 )
 
-STEP_MARK, PHASE_MARK, ANNOTATION_MARK, METRIC_MARK = 1, 2, 3, 4
+STEP_MARK, PHASE_MARK, ANNOTATION_MARK, METRIC_MARK, GPU_TIME_MARK = 1, 2, 3, 4, 5
+GPU_IDLE = 0xFFFF  # in place of a phase in a mark of GPU time: how long the GPU was idle before the step
 MICROS, CLAMPED, AFTER_LOSS = 1 << 63, 1 << 62, 1 << 61
 STEP_MASK = (1 << 60) - 1
 
