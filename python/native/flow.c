@@ -148,6 +148,28 @@ int Stepped(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* optimizer) {
                                   (long long)end_ns, optimizer));
 }
 
+int BeginEdge(Flow* flow, PyObject* phase, int gradients, PyObject** edge) {
+  *edge = NULL;
+  PyObject* const clock = flow->edge;
+  if (clock == NULL || clock == Py_None) return 0;
+  Py_INCREF(clock);
+  PyObject* const timed =
+      PyObject_CallFunctionObjArgs(clock, phase, gradients ? Py_True : Py_False, NULL);
+  if (timed == Py_True) {
+    *edge = clock;
+  } else {
+    Py_DECREF(clock);
+  }
+  return Done(timed);
+}
+
+int EndEdge(PyObject* edge) {
+  if (edge == NULL) return 0;
+  PyObject* const told = PyObject_CallFunctionObjArgs(edge, Py_None, Py_True, NULL);
+  Py_DECREF(edge);
+  return Done(told);
+}
+
 int NoteBatch(Flow* flow, PyObject* settings, int gradients) {
   if (flow->loader != settings) {
     PyObject* const before = flow->loader;
@@ -205,6 +227,7 @@ static void Dealloc(PyObject* self) {
   Py_XDECREF(flow->leader);
   Py_XDECREF(flow->loader);
   Py_XDECREF(flow->told);
+  Py_XDECREF(flow->edge);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -213,6 +236,7 @@ static PyMemberDef members[] = {
     {"leader", T_OBJECT, offsetof(Flow, leader), 0, NULL},
     {"loader", T_OBJECT, offsetof(Flow, loader), 0, NULL},
     {"told", T_OBJECT, offsetof(Flow, told), 0, NULL},
+    {"edge", T_OBJECT, offsetof(Flow, edge), 0, NULL},
     {"evaluating", T_LONGLONG, offsetof(Flow, evaluating), 0, NULL},
     {"idle", T_LONGLONG, offsetof(Flow, idle), 0, NULL},
     {"backwards", T_LONGLONG, offsetof(Flow, backwards), 0, NULL},

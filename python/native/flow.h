@@ -23,6 +23,7 @@ typedef struct {
   PyObject* leader;      // a weak reference to the leading optimizer, or None
   PyObject* loader;      // dict: settings of the newest loader, or None
   PyObject* told;        // dict: settings that the agent knows, or None
+  PyObject* edge;        // the GPU's clock, told of the edges of calls; NULL or None: nobody is
   long long evaluating;  // since when, ns
   long long idle;
   long long backwards;
@@ -57,6 +58,11 @@ int WentBack(Flow* flow, int64_t start_ns, int64_t end_ns);
 int Stepped(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* optimizer);
 
 int IsOwner(const Flow* flow);
+
+// Tells the GPU's clock that a call begins. Where it times the call, `edge` is a new reference to
+// what EndEdge then tells the call's end, else NULL. -1 with the script's own exception set.
+int BeginEdge(Flow* flow, PyObject* phase, int gradients, PyObject** edge);
+int EndEdge(PyObject* edge);
 
 // A loader with these settings gave the training thread a batch; without gradients it is not one to
 // train on. -1 as above.

@@ -118,17 +118,22 @@ static PyObject* Compute(Watch* watch, PyObject* args, PyObject* named) {
   if (module == NULL) return NULL;
   if (flow->inside || !IsOwner(flow)) return CallModule(watch, module, args, named);
   const int gradients = HasGradients(watch);
+  PyObject* edge = NULL;
+  if (BeginEdge(flow, watch->phase, gradients, &edge) < 0) return NULL;
   flow->inside = 1;
   const int64_t start_ns = MonotonicNs();
   Outcome outcome = Keep(CallModule(watch, module, args, named));
   const int64_t end_ns = MonotonicNs();
   flow->inside = 0;
+  if (EndEdge(edge) < 0) return Give(&outcome, -1);
   return Give(&outcome, Computed(flow, start_ns, end_ns, watch->phase, gradients));
 }
 
 static PyObject* GoBack(Watch* watch, PyObject* args, PyObject* named) {
   Flow* const flow = watch->flow;
   if (flow->inside) return PyObject_Call(watch->original, args, named);
+  PyObject* edge = NULL;
+  if (BeginEdge(flow, watch->phase, 1, &edge) < 0) return NULL;
   flow->inside = 1;
   flow->backing = PyThread_get_thread_ident();
   const int64_t start_ns = MonotonicNs();
@@ -136,6 +141,7 @@ static PyObject* GoBack(Watch* watch, PyObject* args, PyObject* named) {
   const int64_t end_ns = MonotonicNs();
   flow->backing = 0;
   flow->inside = 0;
+  if (EndEdge(edge) < 0) return Give(&outcome, -1);
   return Give(&outcome, WentBack(flow, start_ns, end_ns));
 }
 
@@ -144,13 +150,15 @@ static PyObject* Step(Watch* watch, PyObject* args, PyObject* named) {
   PyObject* const optimizer = First(args);
   if (optimizer == NULL) return NULL;
   if (flow->stepping) return PyObject_Call(watch->original, args, named);
+  PyObject* edge = NULL;
+  if (BeginEdge(flow, watch->phase, 1, &edge) < 0) return NULL;
   flow->stepping = 1;
   const int64_t start_ns = MonotonicNs();
-  PyObject* const result = PyObject_Call(watch->original, args, named);
+  Outcome outcome = Keep(PyObject_Call(watch->original, args, named));
   const int64_t end_ns = MonotonicNs();
   flow->stepping = 0;
-  if (result == NULL) return NULL;
-  Outcome outcome = Keep(result);
+  const int told = EndEdge(edge);
+  if (told < 0 || outcome.result == NULL) return Give(&outcome, told);
   return Give(&outcome, Stepped(flow, start_ns, end_ns, optimizer));
 }
 

@@ -1,4 +1,4 @@
-"""Times of phases on the GPU, with a stand-in of CUDA's events: none of this was run on a GPU."""
+"""Times of steps by the GPU's clock, with a stand-in of CUDA's events: none of this was run on a GPU."""
 
 import pytest
 import torch
@@ -6,178 +6,208 @@ from torch import nn
 
 import stepscope
 from stepscope import _hooks, _marks
-from stepscope._hooks import _gpu_times, _transfer
+from stepscope._hooks import _gpu_budget, _gpu_times, _transfer
 from stepscope._hooks._flow import flow
+from tests.torch.gpus import BACKWARD, FORWARD, IDLE, OPTIMIZER, Launching, Sgd, Stream, gpu, training  # noqa: F401
 from tests.torch.late_test import COMPILED
-from tests.torch.nets import Net, loader, step, train
+from tests.torch.nets import loader, step, train
+from tests.torch.rings import gpu_times
 from tests.torch.training import CNN, outcome, start
 
 MILLISECOND = 1_000_000
-FORWARD, BACKWARD, OPTIMIZER = 3.0, 5.0, 7.0
+FIRST = 3  # the step that is the first one with times
+EACH = {"forward": int(FORWARD * MILLISECOND), "backward": int(BACKWARD * MILLISECOND), "optimizer": int(OPTIMIZER * MILLISECOND)}
 
 
-class Gpu:
-    """A GPU with one stream: work is queued by its length, and done when `catch_up` is called."""
-
-    def __init__(self):
-        self.queued = self.done = 0.0
-        self.made, self.fault, self.capturing, self.stuck = 0, None, False, None
-        gpu = self
-
-        class Event:
-            def __init__(self, enable_timing=False):
-                assert enable_timing
-                gpu.made += 1
-                self.number = gpu.made
-
-            def record(self):
-                self.at = gpu.queued
-
-            def query(self):
-                return self.at <= gpu.done and self.number != gpu.stuck
-
-            def elapsed_time(self, other):
-                if gpu.fault is not None:
-                    raise gpu.fault
-                return other.at - self.at
-
-        self.Event = Event
-
-    def work(self, milliseconds):
-        self.queued += milliseconds
-
-    def catch_up(self):
-        self.done = self.queued
+@pytest.fixture(autouse=True)
+def all_steps(monkeypatch):
+    """Steps of these tests are much shorter than those of a GPU: all are timed, whatever that costs."""
+    monkeypatch.setattr(_gpu_budget, "SHARE", 1e9)
 
 
-@pytest.fixture
-def gpu(monkeypatch):
-    """In the place of torch.cuda, before the hooks are installed."""
-    pretended = Gpu()
-    shown = type("Shown", (), {"name": "H100"})
-    answers = {"is_initialized": True, "current_device": 0, "get_device_properties": shown}
-    for name, answer in answers.items():
-        monkeypatch.setattr(torch.cuda, name, lambda *_, answer=answer: answer)
-    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: pretended.capturing)
-    monkeypatch.setattr(torch.cuda, "Event", pretended.Event)
-    monkeypatch.setenv("STEPSCOPE_GPU_TIMES", "1")
-    return pretended
+def told():
+    return gpu_times(_marks._session)
 
 
-class Launching(Net):
-    """A network whose computations take the GPU some time."""
-
-    def __init__(self, gpu):
-        super().__init__()
-        self.gpu = gpu
-
-    def forward(self, x):
-        self.gpu.work(FORWARD)
-        x = super().forward(x)
-        if x.requires_grad:
-            x.register_hook(lambda _: self.gpu.work(BACKWARD))
-        return x
+def said():
+    return stepscope.info()["gpu_times"]
 
 
-class Sgd(torch.optim.SGD):
-    gpu = None
-
-    def step(self, closure=None):
-        self.gpu.work(OPTIMIZER)
-        return super().step(closure)
+def near(nanoseconds):
+    return pytest.approx(nanoseconds, abs=2)
 
 
-def training(gpu, steps, behind=0):
-    """Trains for so many steps, with the GPU so many of them `behind`."""
-    net = Launching(gpu)
-    optimizer = Sgd(net.parameters(), 0.01)
-    optimizer.gpu, ends = gpu, []
-    for x, y in loader(steps):
-        step(net, optimizer, x, y)
-        ends.append(gpu.queued)
-        gpu.done = ends[-1 - behind] if len(ends) > behind else 0
-    return net, optimizer
+def test_each_step_is_told_what_the_gpu_did(gpu, agent):
+    training(gpu, 20)
+    steps = told()  # the last step is read at the end of the next one
+    assert list(steps) == list(range(FIRST, 19))
+    assert all(row == (EACH, near(IDLE * MILLISECOND)) for row in steps.values()), steps
+    assert len(agent.drain().steps) == 20 and said() == "on" and agent.facts()["gpu_clock"] == "on"
 
 
-def told(agent):
-    """Annotations of GPU times: name -> how many there were, and their mean in milliseconds."""
-    agent.drain()
-    return {name: (count, agent.sums[name] / count / MILLISECOND) for name, count in agent.annotations.items() if name.startswith("gpu ")}
-
-
-EACH = {"gpu forward": FORWARD, "gpu backward": BACKWARD, "gpu optimizer": OPTIMIZER}
-
-
-@pytest.mark.parametrize("behind", [0, 1, 3])
-def test_what_the_gpu_took_is_told_under_these_names(gpu, agent, behind):
-    kept = training(gpu, 20, behind)
-    rows = told(agent)
-    assert kept and {name: length for name, (_, length) in rows.items()} == EACH
-    assert all(20 - 4 - behind <= count <= 18 for count, _ in rows.values()), rows
-    assert len(agent.steps) == 20 and "gpu_times" not in stepscope.info()
-    assert "GPU times" in stepscope.info()["hooks"]
+@pytest.mark.parametrize("behind", [1, 3])
+def test_a_gpu_that_is_behind_was_never_idle(gpu, agent, behind):
+    training(gpu, 20, behind)
+    steps = told()
+    assert list(steps) == list(range(FIRST, 19 - behind))
+    assert all(row == (EACH, 0) for number, row in steps.items()), steps
 
 
 def test_what_is_done_at_the_end_is_told(gpu, agent):
-    kept = training(gpu, 10, behind=4)
+    training(gpu, 10, behind=4)
+    before = told()
     gpu.catch_up()
     _gpu_times.close()
-    counts = {count for count, _ in told(agent).values()}
-    assert kept and counts == {8} and not _gpu_times._pending  # two steps prove that this is a training
+    assert list(before) == [3, 4] and list(told()) == list(range(FIRST, 10)) and gpu.made > 4
 
 
-def test_an_event_that_is_never_ready_is_waited_for_by_nobody(gpu, agent):
-    """The events behind it come when it has been given up."""
-    gpu.stuck = 40
-    training(gpu, 20)
-    before = told(agent)
-    training(gpu, 150)
-    after = told(agent)
-    assert before["gpu optimizer"][0] < 10 and after["gpu optimizer"][0] > 100 + before["gpu optimizer"][0]
-    assert {name: length for name, (_, length) in after.items()} == EACH
-    assert "1 times are not known: the GPU was too far behind" == stepscope.info()["gpu_times"]
+def test_what_is_not_done_at_the_end_is_not_known(gpu, agent):
+    training(gpu, 10, behind=4)
+    _gpu_times.close()
+    assert list(told()) == list(range(FIRST, 10)) and told()[9] == ({}, None)
+
+
+def test_events_are_used_again(gpu, agent):
+    training(gpu, 200)
+    assert len(told()) == 196 and gpu.made < 30
+
+
+def test_a_gpu_that_hangs_is_waited_for_by_nobody(gpu, agent):
+    def each(steps):
+        if steps == 12:
+            gpu.hangs_at = gpu.queued
+
+    training(gpu, 150, each=each)
+    rows = told()
+    assert list(rows) == list(range(FIRST, 86)) and rows[11][1] is not None and "the GPU was too far behind" in said()
+    assert all(rows[number] == ({}, None) for number in range(12, 86))
 
 
 def test_what_is_pending_has_a_bound(gpu, agent):
     training(gpu, 300, behind=300)
-    assert len(_gpu_times._pending) == 256 and told(agent) == {}
-    assert stepscope.info()["gpu_times"].startswith(f"{gpu.made // 2 - 256} times")
-    assert len(agent.drain().steps) == 300
+    rows = told()
+    assert len(_gpu_times._clock.pending) == 64 and gpu.made < 64 * 8
+    assert set(map(str, rows.values())) == {"({}, None)"} and len(agent.drain().steps) == 300
 
 
-@pytest.mark.parametrize("fault", [RuntimeError("CUDA error: invalid resource handle"), ValueError("ours")])
-def test_a_fault_of_the_events_is_not_noticed_by_the_script(gpu, agent, fault):
-    gpu.fault = fault
+@pytest.mark.parametrize("call", ["record", "query", "elapsed_time"])
+def test_a_fault_of_cuda_ends_it_and_is_said(gpu, agent, call):
+    fault = RuntimeError("CUDA error: an illegal memory access was encountered")
+    net, optimizer = training(gpu, 12, each=lambda steps: steps == 8 and gpu.fault.update({call: fault}))
+    train(6, net, optimizer)
+    rows = told()
+    assert len(agent.drain().steps) == 18 and "illegal memory access" in said() and said().startswith("off: RuntimeError")
+    assert rows[6][1] is not None and all(row == ({}, None) for number, row in rows.items() if number > 8)
+    assert list(rows) == list(range(FIRST, 18)), "an agent that waits for times hears of each step"
+    assert agent.facts()["gpu_clock"] == said()
+
+
+def test_events_that_cannot_be_made_are_not_noticed_by_the_script(gpu, agent):
+    gpu.fault["make"] = RuntimeError("out of memory")
     training(gpu, 12)
-    assert told(agent) == {} and len(agent.steps) == 12
-    assert str(fault) in stepscope.info()["gpu_times"] and len(_gpu_times._pending) <= 3
-    gpu.fault = None
+    assert len(agent.drain().steps) == 12 and said() == "off: RuntimeError: out of memory"
+
+
+@pytest.mark.parametrize("took", [-3.0, float("nan"), 1e12])
+def test_times_that_cannot_be_are_counted_and_not_told(gpu, agent, monkeypatch, took):
+    training(gpu, 12, each=lambda steps: steps == 8 and monkeypatch.setattr(gpu.Event, "elapsed_time", lambda *_: took))
+    rows = told()
+    assert rows[6] == (EACH, near(IDLE * MILLISECOND)) and rows[10] == ({}, None)
+    assert said().startswith("on; ") and f"an event came {took} ms after another one" in said()
+
+
+def test_a_stream_that_changes_within_a_phase_leaves_the_step_out(gpu, agent):
+    class Changing(Launching):
+        def forward(self, x):
+            gpu.stream = Stream(1 - gpu.stream.cuda_stream)
+            return super().forward(x)
+
+    net = Changing(gpu)
+    train(12, net)
+    gpu.catch_up()
+    _gpu_times.close()
+    assert set(map(str, told().values())) == {"({}, None)"} and "different streams" in said()
+
+
+def test_a_phase_on_a_stream_of_its_own_is_told(gpu, agent):
+    """As a training does that runs on a side stream altogether."""
+    gpu.stream = Stream(7)
     training(gpu, 12)
-    assert set(told(agent)) == set(EACH)
+    assert told()[8] == (EACH, near(IDLE * MILLISECOND))
 
 
-def test_events_that_cannot_be_made_are_not_noticed_by_the_script(gpu, agent, monkeypatch):
-    def fail(*_, **__):
-        raise RuntimeError("out of memory")
+def test_an_evaluation_is_left_out(gpu, agent):
+    def each(steps):
+        if steps % 6 == 0:
+            with torch.no_grad():
+                for x, _ in loader(8):
+                    gpu.work(100)
+                    net(x)
+            gpu.catch_up()
 
-    monkeypatch.setattr(torch.cuda, "Event", fail)
-    training(gpu, 12)
-    assert told(agent) == {} and len(agent.steps) == 12 and "out of memory" in stepscope.info()["gpu_times"]
+    net = Launching(gpu)
+    training(gpu, 20, each=each)
+    rows = told()
+    assert {number: row[1] for number, row in rows.items() if row[1] is None} == {6: None, 12: None, 18: None}
+    assert all(row[0] == EACH for row in rows.values()), rows
 
 
-def test_an_evaluation_is_not_timed(gpu, agent):
-    net, _ = training(gpu, 12)
-    before = gpu.made
-    with torch.no_grad():
-        for x, _ in loader(8):
-            net(x)
-    assert gpu.made == before
+def test_a_teacher_is_part_of_its_step(gpu, agent):
+    """A computation or two without gradients in each step are the training's own."""
+    net, teacher = Launching(gpu), Launching(gpu)
+    optimizer = torch.optim.SGD(net.parameters(), 0.01)
+    for x, y in loader(12):
+        with torch.no_grad():
+            teacher(x)
+        step(net, optimizer, x, y)
+        gpu.catch_up()
+        gpu.rest(IDLE)
+    rows = list(told().values())
+    assert rows[3:] and all(row[0]["forward"] == 2 * EACH["forward"] for row in rows[3:]), rows
+    assert all(row[1] == near(IDLE * MILLISECOND) for row in rows[3:]), rows
+
+
+def test_accumulated_gradients_have_the_idle_time_before_each_pass(gpu, agent):
+    net = Launching(gpu)
+    optimizer = Sgd(net.parameters(), 0.01)
+    optimizer.gpu = gpu
+    for number, (x, y) in enumerate(loader(40)):
+        nn.functional.mse_loss(net(x), y).backward()
+        if number % 4 == 3:
+            optimizer.step()
+        gpu.rest(IDLE)
+    rows = list(told().values())
+    assert rows and all(row[0]["forward"] == 4 * EACH["forward"] for row in rows[1:]), rows
+    assert all(row[1] == near(4 * IDLE * MILLISECOND) for row in rows[1:]), rows
+
+
+def test_work_after_a_backward_pass_is_no_idle_time(gpu, agent):
+    """Such as gradients that are clipped."""
+    net = Launching(gpu)
+    optimizer = Sgd(net.parameters(), 0.01)
+    optimizer.gpu = gpu
+    for x, y in loader(12):
+        nn.functional.mse_loss(net(x), y).backward()
+        gpu.catch_up()
+        gpu.work(50)
+        optimizer.step()
+        gpu.rest(IDLE)
+    assert told()[8] == (EACH, near(IDLE * MILLISECOND))
 
 
 def test_a_graph_that_is_captured_is_left_alone(gpu, agent):
     gpu.capturing = True
     training(gpu, 12)
-    assert gpu.made == 0 and len(agent.drain().steps) == 12
+    assert gpu.made == 0 and gpu.asked == 0 and len(agent.drain().steps) == 12 and told() == {}
+
+
+def test_a_step_in_which_a_graph_is_captured_has_no_times(gpu, agent):
+    def each(steps):
+        gpu.capturing = steps == 8
+
+    training(gpu, 12, each=each)
+    rows = told()
+    assert rows[8] == ({}, None) and rows[10] == (EACH, near(IDLE * MILLISECOND)) and "CUDA graph" in said()
 
 
 def test_nothing_is_timed_before_somebody_trains(gpu, agent):
@@ -190,21 +220,40 @@ def test_nothing_is_timed_before_somebody_trains(gpu, agent):
 def test_without_a_device_nothing_is_timed_and_said_so(gpu, agent, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
     training(gpu, 12)
-    assert gpu.made == 0 and "no GPU times: no device is in use" in stepscope.info()["hooks"]
+    assert gpu.made == 0 and told() == {} and said() == "off: no device is in use"
+    agent.drain_until(lambda i: "gpu_clock" in i.facts(), "facts")
+    assert agent.facts()["gpu_clock"] == "off: no device is in use"
 
 
-def test_copies_to_the_device_have_their_time(gpu, agent, monkeypatch):
+@pytest.mark.parametrize("value, on", [("", True), ("1", True), ("0", False)])
+def test_the_switch(gpu, agent, monkeypatch, value, on):
+    monkeypatch.setenv("STEPSCOPE_GPU_TIMES", value)
+    training(gpu, 12)
+    assert (gpu.made > 0) is on and said() == ("on" if on else "off: STEPSCOPE_GPU_TIMES=0")
+
+
+def test_a_training_whose_parameters_are_elsewhere_is_not_timed(gpu, agent, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    train(12)
+    assert said() == "off: the optimizer's parameters are not on a GPU"
+
+
+def test_copies_to_the_device_are_no_idle_time(gpu, agent, monkeypatch):
     monkeypatch.setattr(_transfer, "uses_device", lambda torch: True)
-    net, optimizer = training(gpu, 4)
-    before = told(agent)
-    for x, y in loader(6):
-        x.to("meta"), x.to(torch.float64)
+    net, optimizer = training(gpu, 6)
+    for x, y in loader(8):
+        copied = x.to("meta")
+        gpu.work(2)
+        assert copied.to(torch.float64) is not None
+        x.to(torch.float64)
         step(net, optimizer, x, y)
-        gpu.catch_up()
-    assert "gpu transfer" not in before and told(agent)["gpu transfer"][0] in (5, 6)
+        gpu.rest(IDLE)
+    rows = told()
+    assert "transfer" not in rows[4][0] and set(rows[9][0]) == {*EACH, "transfer"}
 
 
-def test_a_closure_has_its_times_within_that_of_the_step(gpu, agent):
+def test_a_closure_within_an_optimizer_is_not_counted_twice(gpu, agent):
     net = Launching(gpu)
     optimizer = torch.optim.LBFGS(net.parameters(), max_iter=1)
     for x, y in loader(8):
@@ -215,9 +264,10 @@ def test_a_closure_has_its_times_within_that_of_the_step(gpu, agent):
             return loss
 
         optimizer.step(closure)
-        gpu.catch_up()
-    rows = told(agent)
-    assert rows["gpu forward"][1] == FORWARD and rows["gpu optimizer"][1] >= FORWARD + BACKWARD
+        gpu.rest(IDLE)
+    phases, idle = told()[6]
+    assert phases["forward"] == EACH["forward"] and phases["backward"] == EACH["backward"] and phases["optimizer"] == 0
+    assert idle == near(IDLE * MILLISECOND)
 
 
 def test_an_optimizer_within_another_has_one_time(gpu, agent):
@@ -235,33 +285,89 @@ def test_an_optimizer_within_another_has_one_time(gpu, agent):
     train(8, net, Slow(fast))
     gpu.catch_up()
     _gpu_times.close()
-    assert told(agent)["gpu optimizer"] == (6, OPTIMIZER)
+    assert [row[0]["optimizer"] for row in told().values()] == [EACH["optimizer"]] * 5
 
 
-@pytest.mark.parametrize("value", [None, "", "0"])
-def test_nobody_asked(gpu, intake, monkeypatch, value):
-    """The calls are what they are without this file, and no event is made."""
-    monkeypatch.delenv("STEPSCOPE_GPU_TIMES")
-    if value is not None:
-        monkeypatch.setenv("STEPSCOPE_GPU_TIMES", value)
-    call = object()
-    assert _gpu_times.around(torch, "forward", call) is call
-    monkeypatch.setenv("STEPSCOPE_SOCKET", str(intake.path))
-    before, session = _marks._session, type(_marks._session)()
-    _marks.adopt(session)
-    _hooks.begin(torch)
-    try:
-        training(gpu, 12)
-        assert gpu.made == 0 and "GPU times" not in stepscope.info()["hooks"] and flow.proven
-    finally:
-        _hooks.end()
-        _marks.adopt(before)
-        session.abandon()
+def test_steps_that_the_script_ends(gpu, agent):
+    net = Launching(gpu)
+    optimizer = Sgd(net.parameters(), 0.01)
+    optimizer.gpu = gpu
+    for number, (x, y) in enumerate(loader(12)):
+        step(net, optimizer, x, y)
+        stepscope.step(number=100 + number)
+        gpu.rest(IDLE)
+    rows = told()
+    assert list(rows)[-1] == 110 and rows[110] == (EACH, near(IDLE * MILLISECOND))
+
+
+def test_short_steps_are_timed_in_part(gpu, agent, monkeypatch):
+    monkeypatch.setattr(_gpu_budget.Budget, "spend", lambda budget, cost: cost > 0 and set_every(budget, 4))
+    training(gpu, 300)
+    rows = told()
+    known = [number for number, row in rows.items() if row[1] is not None]
+    assert said().startswith("every ") and 40 <= len(known) < 110 and list(rows) == list(range(FIRST, list(rows)[-1] + 1))
+    assert all(rows[number] == (EACH, near(IDLE * MILLISECOND)) for number in known)
+    assert agent.drain().facts()["gpu_clock"] == said()
+
+
+def set_every(budget, every):
+    before, budget.every = budget.every, every
+    return before != every
+
+
+def spent(budget, step_us, cost_us, steps):
+    """A training whose steps are so long, and cost so much where they are timed."""
+    end = budget.until + 1
+    for _ in range(steps):
+        left_out = budget.pause()
+        end += (1 + left_out) * step_us * 1000
+        budget.count(1 + left_out, end)
+        if budget.spend(cost_us * 1000) and budget.is_exceeded():
+            break
+    return budget
+
+
+@pytest.mark.parametrize("step_us, every", [(100_000, 1), (30_000, 1), (1_300, 32), (26_000, 2), (400, 128)])
+def test_no_more_steps_are_timed_than_the_budget_allows(monkeypatch, step_us, every):
+    monkeypatch.setattr(_gpu_budget, "SHARE", 0.0015)
+    budget = spent(_gpu_budget.Budget(), step_us, 40, 200)
+    assert budget.every == every and 40 / every <= 0.0015 * step_us
+
+
+def test_longer_steps_are_timed_more_often_again(monkeypatch):
+    monkeypatch.setattr(_gpu_budget, "SHARE", 0.0015)
+    budget = spent(_gpu_budget.Budget(), 1_300, 40, 200)
+    assert spent(budget, 3_000, 40, 200).every == 32, "it goes to and fro"
+    assert spent(budget, 100_000, 40, 200).every == 1
+
+
+def test_the_smallest_steps_are_not_timed(monkeypatch):
+    monkeypatch.setattr(_gpu_budget, "SHARE", 0.0015)
+    assert spent(_gpu_budget.Budget(), 30, 40, 200).is_exceeded()
+
+
+def test_steps_that_are_too_short_are_not_timed(gpu, agent, monkeypatch):
+    monkeypatch.setattr(_gpu_budget, "SHARE", 1e-9)
+    net, optimizer = training(gpu, 40)
+    made = gpu.made
+    train(10, net, optimizer)
+    assert said().startswith("off: the steps are too short") and gpu.made == made
+    assert list(told()) == list(range(FIRST, 50))
+
+
+def test_a_rhythm_of_the_training_is_not_met_at_one_place():
+    budget = _gpu_budget.Budget()
+    budget.every = 8
+    at, met = 0, [0] * 4
+    for _ in range(2000):
+        at += 1 + budget.pause()
+        met[at % 4] += 1
+    assert min(met) > 400 and at / 2000 == pytest.approx(8, abs=0.5)
 
 
 def test_losses_are_the_same_and_nothing_is_said_without_a_gpu(intake):
     bare = outcome(start("-c", CNN, hooks=False))
-    assert outcome(start("-c", CNN, socket=intake.path, variables={"STEPSCOPE_GPU_TIMES": "1"})) == bare
+    assert outcome(start("-c", CNN, socket=intake.path)) == bare
     intake.drain_until(lambda i: i.ended, "end")
     assert len(intake.steps) == 60 and intake.annotations == {"evaluation": 3}
 

@@ -59,6 +59,7 @@ def begin(torch: Any) -> None:
     flow.at_first_step = lambda: _begin_steps(torch)
     flow.renewed.append(lambda: _begin_anew(torch))
     os.register_at_fork(after_in_child=flow.forget)
+    os.register_at_fork(after_in_child=_gpu_times.leave)
     atexit.register(flow.close)
     if flow.dormant:
         _note(torch)
@@ -100,13 +101,13 @@ def _begin_steps(torch: Any) -> None:
     _try("transfer", _transfer.install, torch)
     _try("facts", _facts.tell, torch)
     _try("callback", _callbacks.install, torch)
-    if _gpu_times.wanted():
-        _try("GPU times", _gpu_times.install, torch)
+    _try("GPU times", _gpu_times.install, torch)
     _note(torch)
 
 
 def _begin_anew(torch: Any) -> None:
     """Another optimizer leads: perhaps another training in this process has begun."""
+    _gpu_times.begin_anew()
     known = "callback" in _installed
     _try("callback", _callbacks.install, torch)
     if "callback" in _installed and not known:  # else nothing is new, and torch.compile looks at what runs here

@@ -30,6 +30,12 @@ def tell(what: Callable[..., Any], *seen: Any) -> None:
         _marks.notes["hooks_fault"] = repr(problem)
 
 
+def begin_edge(flow: Flow, phase: str, gradients: bool) -> Optional[Callable[[Optional[str], bool], bool]]:
+    """Tells the GPU's clock that a call begins. Returns what is to hear of its end, where that times it."""
+    edge = flow.edge
+    return edge if edge is not None and edge(phase, gradients) else None
+
+
 @unseen
 def waiting(flow: Flow, original: Any, gradients: Any) -> Any:
     """An iterator's `__next__`: the wait for a batch."""
@@ -102,6 +108,7 @@ def computing(flow: Flow, own: Any, torch: Any, phase: str, kind: Any) -> Any:
         if flow.inside or get_ident() != flow.owner:
             return call(*args, **named)
         trains = gradients()
+        edge = begin_edge(flow, phase, trains)
         flow.inside = True
         start = monotonic_ns()
         try:
@@ -109,6 +116,8 @@ def computing(flow: Flow, own: Any, torch: Any, phase: str, kind: Any) -> Any:
         finally:
             end = monotonic_ns()
             flow.inside = False
+            if edge:
+                edge(None, True)
             tell(flow.computed, start, end, phase, trains)
 
     return call_timed
@@ -129,6 +138,7 @@ def going_back(flow: Flow, original: Any) -> Any:
     def backward(*args: Any, **named: Any) -> Any:
         if flow.inside:
             return original(*args, **named)
+        edge = begin_edge(flow, "backward", True)
         flow.inside = True
         flow.backing = get_ident()
         start = monotonic_ns()
@@ -138,6 +148,8 @@ def going_back(flow: Flow, original: Any) -> Any:
             end = monotonic_ns()
             flow.backing = 0
             flow.inside = False
+            if edge:
+                edge(None, True)
             tell(flow.went_back, start, end)
 
     return backward
@@ -163,6 +175,7 @@ def stepping(flow: Flow, original: Any, torch: Any) -> Any:
     def timed(self: Any, *args: Any, **named: Any) -> Any:
         if flow.stepping:
             return original(self, *args, **named)
+        edge = begin_edge(flow, "optimizer", True)
         flow.stepping = True
         start = monotonic_ns()
         try:
@@ -170,6 +183,8 @@ def stepping(flow: Flow, original: Any, torch: Any) -> Any:
         finally:
             end = monotonic_ns()
             flow.stepping = False
+            if edge:
+                edge(None, True)
         tell(flow.stepped, start, end, self)
         return done
 

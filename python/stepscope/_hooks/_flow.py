@@ -47,6 +47,7 @@ class Flow(Boundary, Evaluation, Feed, marks.Flow):
     def forget(self) -> None:
         """Begins anew, as if nothing had been seen: a forked child is another process, and most children train nothing."""
         self.owner = get_ident()  # the training thread
+        self.edge = None
         self.inside = False  # a call that is timed is under way, so those within are not
         self.stepping = False  # a step of an optimizer is under way
         self.ends = 0  # so many steps have ended

@@ -13,7 +13,6 @@ from ._calls import computing, tell
 from ._compile import compiling, readers
 from ._flow import flow
 from ._frames import leave, unseen
-from ._gpu_times import around
 from ._patch import give_back, is_replaced, replace
 
 _LEAST_CALLS = 6  # so many calls of roots, before the roots are taken as known
@@ -106,4 +105,4 @@ class _Roots:
         replace(kind, "__call__", lambda original: self._timed(original if own else None, kind, phase))
 
     def _timed(self, own: Any, kind: Any, phase: str) -> Any:
-        return around(self.torch, phase, computing(flow, own, self.torch, phase, kind))
+        return computing(flow, own, self.torch, phase, kind)

@@ -1,123 +1,105 @@
-"""How long phases ran on the GPU, where STEPSCOPE_GPU_TIMES=1 asks for it: CUDA events at the edges of what is timed.
+"""Whether the steps of this training are timed by the GPU's own clock, and what is said of that.
 
-The annotation "gpu forward" stands beside the phase "forward": it begins when the host began to launch, and lasts from
-event to event on the current stream of the current device. Nothing waits for the GPU: each phase asks whether the
-events of earlier ones have come by. Where nobody asked for this, the calls stay what they are.
+They are where CUDA is in use. STEPSCOPE_GPU_TIMES=0 switches it off. `stepscope.info()["gpu_times"]` and the rank's fact
+`gpu_clock` say "on", "every 8th step: ..." or "off: ...", with the reason.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-from collections import deque
-from threading import get_ident
-from time import monotonic_ns
-from typing import Any, Callable, Deque, Optional, Tuple
+from typing import Any, List, Optional
 
 from .. import _marks
-from ._compile import compiling, readers
 from ._flow import flow
-from ._frames import leave, unseen
+from ._gpu_clock import Clock
 from ._patch import Unavailable
 
-_MOST_PENDING = 256  # pairs of events; of a GPU that is further behind, or hangs, the oldest are given up
+_MOST_TOLD = 32  # changes that the agent hears of
+_MOST_PARAMETERS = 2_000  # so many of an optimizer are looked at, to see where it trains
 
-_Began = Tuple[int, Any]  # ns of the host, event
-_pending: Deque[Tuple[str, int, Any, Any]] = deque()  # name, ns of the host, events
-_given_up = 0
+_clock: Optional[Clock] = None
+_told: List[str] = []
+_left: List[Any] = []  # clocks of the parent of this process: what CUDA made there is not touched here
 
 
 def wanted() -> bool:
-    return os.environ.get("STEPSCOPE_GPU_TIMES", "") not in ("", "0")
+    return os.environ.get("STEPSCOPE_GPU_TIMES", "") != "0"
 
 
 def install(torch: Any) -> None:
-    """The calls that `around` made work by themselves: this says whether there is a device that they can time."""
+    try:
+        _install(torch)
+    except Exception as problem:
+        _say(f"off: {str(problem) or repr(problem)}")
+        raise
+
+
+def _install(torch: Any) -> None:
+    global _clock
+    if not wanted():
+        raise Unavailable("STEPSCOPE_GPU_TIMES=0")
     if not torch.cuda.is_initialized():
         raise Unavailable("no device is in use")
+    _clock = Clock(torch.cuda, lambda: device_of(torch), _say_clock)
+    _marks._session.untimed = 0
+    _marks._session.at_step = _clock.step_ended
     atexit.register(close)
+    _say_clock()
 
 
-@unseen
-def around(torch: Any, phase: str, call: Any, busy: str = "inside", counts: Optional[Callable[[Any], bool]] = None) -> Any:
-    """The call with events at its edges. Not that of another one that is under way, which `busy` of the flow says, nor one
-    whose result does not count."""
-    if not wanted():
-        return call
-    reading, name = compiling(torch), "gpu " + phase
-
-    def timed(*args: Any, **named: Any) -> Any:
-        if (readers and reading()) or getattr(flow, busy):
-            return call(*args, **named)
-        began = _begin(torch)
-        try:
-            result = call(*args, **named)
-        except BaseException as problem:
-            leave(problem)
-            raise
-        if began is not None and (counts is None or counts(result)):
-            _end(torch, name, began)
-        return result
-
-    return timed
+def device_of(torch: Any) -> int:
+    """The number of the device on which the training computes: where its optimizer's parameters are."""
+    leader: Any = flow.leader and flow.leader()
+    if leader is None:
+        if not torch.cuda.memory_allocated():
+            raise Unavailable("no device is in use")
+        return int(torch.cuda.current_device())
+    with torch._C.DisableTorchFunction():  # subclasses and modes hear nothing of this
+        parameters = [each for group in leader.param_groups for each in group["params"]][:_MOST_PARAMETERS]
+        devices = {each.device.index for each in parameters if each.is_cuda}
+    if len(devices) != 1:
+        raise Unavailable("the training uses several devices" if devices else "the optimizer's parameters are not on a GPU")
+    return int(devices.pop())
 
 
-def _begin(torch: Any) -> Optional[_Began]:
-    """The event at which a time begins; None in an evaluation, without a training, or while a graph is captured."""
-    if get_ident() != flow.owner or _marks._session.off or not (flow.proven or _marks._session.by_hand):
-        return None
-    try:
-        cuda = torch.cuda
-        if not cuda.is_initialized() or not torch.is_grad_enabled() or cuda.is_current_stream_capturing():
-            return None
-        start = monotonic_ns()
-        return start, _event(cuda)
-    except Exception as problem:
-        _give_up(problem)
-        return None
+def begin_anew() -> None:
+    """Another optimizer leads, which may train elsewhere."""
+    if _clock is not None:
+        _clock.is_anew = True
 
 
-def _end(torch: Any, name: str, began: _Began) -> None:
-    try:
-        _pending.append((name, *began, _event(torch.cuda)))
-        if len(_pending) > _MOST_PENDING:
-            _pending.popleft()
-            _give_up("the GPU was too far behind")
-        _read()
-    except Exception as problem:
-        _give_up(problem)
+def _say_clock() -> None:
+    if _clock is not None:
+        _say(_clock.text(), _clock.state())
 
 
-def _event(cuda: Any) -> Any:
-    event = cuda.Event(enable_timing=True)
-    event.record()
-    return event
-
-
-def _read() -> None:
-    """Marks what has come by. The GPU works in order, so the first pair that it has not done is the last one to ask."""
-    while _pending and _pending[0][3].query():
-        name, start, first, last = _pending.popleft()
-        duration = int(first.elapsed_time(last) * 1e6)
-        _marks.span(start, start + duration, name)
-
-
-def _give_up(problem: object) -> None:
-    global _given_up
-    _given_up += 1
-    _marks.notes["gpu_times"] = f"{_given_up} times are not known: {problem}"
+def _say(text: str, state: str = "") -> None:
+    """`state` is what the agent hears; it changes seldom."""
+    state = state or text
+    _marks.notes["gpu_times"] = text
+    if len(_told) < _MOST_TOLD and (not _told or _told[-1] != state):
+        _told.append(state)
+        _marks.add_facts({"gpu_clock": state})
 
 
 def close() -> None:
-    """Tells at the end of the process the times that are there by now: events do not outlive the device."""
-    try:
-        _read()
-    except Exception as problem:
-        _give_up(problem)
-    forget()
+    if _clock is not None:
+        _clock.close()
+
+
+def leave() -> None:
+    """In a forked child, which has no part in its parent's device."""
+    global _clock
+    if _clock is not None:
+        _left.append(_clock)
+    _clock = None
+    _told.clear()
 
 
 def forget() -> None:
-    global _given_up
-    _pending.clear()
-    _given_up = 0
+    """For tests."""
+    global _clock
+    _clock = None
+    _told.clear()
+    _marks._session.at_step, _marks._session.untimed = None, 0

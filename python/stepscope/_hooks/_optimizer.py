@@ -9,7 +9,6 @@ from typing import Any
 from ._calls import stepping, tell
 from ._flow import flow
 from ._frames import unseen
-from ._gpu_times import around
 from ._patch import Unavailable, is_inherited, replace, watch
 
 
@@ -31,7 +30,7 @@ def _timing_class(original: Any, torch: Any) -> Any:
 
     def time_class(kind: type) -> None:
         if not is_inherited(kind, "step"):
-            replace(kind, "step", lambda step: around(torch, "optimizer", stepping(flow, step, torch), "stepping"))
+            replace(kind, "step", lambda step: stepping(flow, step, torch))
 
     return made
 

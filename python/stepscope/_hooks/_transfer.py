@@ -10,11 +10,10 @@ from threading import get_ident
 from time import monotonic_ns
 from typing import Any
 
-from ._calls import tell
+from ._calls import begin_edge, tell
 from ._compile import compiling, never, readers
 from ._flow import flow
 from ._frames import leave, unseen
-from ._gpu_times import around
 from ._patch import Unavailable, replace
 
 
@@ -34,7 +33,6 @@ def uses_device(torch: Any) -> bool:
 def _timed(original: Any, torch: Any, reading: Any) -> Any:
     plain = (torch.Tensor, torch.nn.Parameter)  # others hear what is asked of them, and so do modes
     in_mode = getattr(torch._C, "_is_torch_function_mode_enabled", never)
-    copying = around(torch, "transfer", original, counts=_is_away)
 
     def copy(self: Any, *args: Any, **named: Any) -> Any:
         if (readers and reading()) or flow.inside or get_ident() != flow.owner:
@@ -48,14 +46,19 @@ def _timed(original: Any, torch: Any, reading: Any) -> Any:
     def timed(self: Any, *args: Any, **named: Any) -> Any:
         if type(self) not in plain or in_mode() or self.device.type != "cpu":
             return original(self, *args, **named)
+        edge = begin_edge(flow, "transfer", torch.is_grad_enabled())
+        away = False
         start = monotonic_ns()
-        copied = copying(self, *args, **named)
-        tell(copied_to, start, monotonic_ns(), copied)
-        return copied
-
-    def copied_to(start: int, end: int, copied: Any) -> None:
-        if _is_away(copied):
-            flow.happened(start, end, "transfer")
+        try:
+            copied = original(self, *args, **named)
+            away = _is_away(copied)
+            return copied
+        finally:
+            end = monotonic_ns()
+            if edge:
+                edge(None, away)
+            if away:
+                tell(flow.happened, start, end, "transfer")
 
     return copy
 
