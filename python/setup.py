@@ -3,7 +3,7 @@
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
-PARTS = ("flow", "gate", "idle", "module", "ring", "span", "watch", "write")
+PARTS = ("flow", "gate", "idle", "module", "ring", "span", "wait", "watch", "write")
 
 native = Extension(
     "stepscope._native",

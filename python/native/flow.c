@@ -148,6 +148,39 @@ int Stepped(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* optimizer) {
                                   (long long)end_ns, optimizer));
 }
 
+// Adds a wait to the last one that Python holds. Whether it could.
+static int JoinHeld(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phase) {
+  const Py_ssize_t last =
+      flow->held == NULL || flow->pending_count > 0 ? -1 : PyList_Size(flow->held) - 1;
+  PyObject* const row = last < 0 ? NULL : PyList_GetItem(flow->held, last);
+  if (row == NULL || !PyTuple_Check(row) || PyTuple_Size(row) != 3) return 0;
+  if (PyTuple_GetItem(row, 2) != phase) return 0;
+  const int64_t from_ns = PyLong_AsLongLong(PyTuple_GetItem(row, 0));
+  const int64_t to_ns = PyLong_AsLongLong(PyTuple_GetItem(row, 1));
+  if (!MayJoin(to_ns - from_ns, to_ns, start_ns)) return 0;
+  PyObject* const joined =
+      Py_BuildValue("LLO", (long long)(from_ns + start_ns - to_ns), (long long)end_ns, phase);
+  return joined != NULL && PyList_SetItem(flow->held, last, joined) == 0;
+}
+
+int TellWait(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phase) {
+  Row* const last = flow->pending_count > 0 ? &flow->pending[flow->pending_count - 1] : NULL;
+  if (last != NULL && last->phase == phase &&
+      MayJoin(last->end_ns - last->start_ns, last->end_ns, start_ns)) {
+    last->start_ns += start_ns - last->end_ns;
+    last->end_ns = end_ns;
+    return 0;
+  }
+  if (IsSteady(flow)) {
+    if (last == NULL) return WriteWait(start_ns, end_ns, phase);
+    if (Push(flow, start_ns, end_ns, phase)) return 0;
+  }
+  if (JoinHeld(flow, start_ns, end_ns, phase)) return 0;
+  return Calm() < 0 ? -1
+                    : Done(PyObject_CallMethod((PyObject*)flow, "happened", "LLO",
+                                               (long long)start_ns, (long long)end_ns, phase));
+}
+
 int BeginEdge(Flow* flow, PyObject* phase, int gradients, PyObject** edge) {
   *edge = NULL;
   PyObject* const clock = flow->edge;

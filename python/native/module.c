@@ -3,6 +3,7 @@
 #include "call.h"
 #include "gate.h"
 #include "span.h"
+#include "wait.h"
 #include "watch.h"
 #include "write.h"
 
@@ -208,6 +209,8 @@ static PyMethodDef functions[] = {
     {"gpu_time", (PyCFunction)(void (*)(void))GpuTime, kFastCall, NULL},
     {"use", Use, METH_O, NULL},
     {"watch", WatchCall, METH_VARARGS, NULL},
+    {"await_gpu", AwaitGpu, METH_VARARGS, NULL},
+    {"await_gpu_no_longer", AwaitGpuNoLonger, METH_NOARGS, NULL},
     {"leave", Leave, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

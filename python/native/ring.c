@@ -37,9 +37,12 @@ int64_t MonotonicNs(void) {
   return ClockNs(CLOCK_MONOTONIC);
 }
 
+static void PutKeptWait(Ring* ring);
+
 // `step` is the number of a step, perhaps with flags.
 static void Put(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name,
                 uint64_t value, uint64_t step) {
+  if (ring->wait_ns != 0) PutKeptWait(ring);
   uint64_t* const words = ring->words;
   const uint64_t position = ring->position;
   const uint64_t read = Load(&words[kReadWord]);
@@ -63,6 +66,21 @@ static void Put(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_
   Store(&slot[3], step | flags);
   ring->position = position + 1;
   __atomic_store_n(&words[kWriteWord], position + 1, __ATOMIC_RELEASE);
+}
+
+static void PutKeptWait(Ring* ring) {
+  const int64_t length_ns = ring->wait_ns;
+  ring->wait_ns = 0;
+  Put(ring, ring->wait_end - length_ns, ring->wait_end, ring->wait_name, 0, ring->number);
+}
+
+void PutWait(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name) {
+  const int joins = ring->wait_ns != 0 && ring->wait_name == kind_and_name &&
+                    MayJoin(ring->wait_ns, ring->wait_end, start_ns);
+  if (ring->wait_ns != 0 && !joins) PutKeptWait(ring);
+  ring->wait_ns += end_ns - start_ns;
+  ring->wait_end = end_ns;
+  ring->wait_name = kind_and_name;
 }
 
 void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name) {

@@ -15,8 +15,11 @@ typedef struct {
   int64_t start;    // where it began, ns; 0 while that is not known
   uint64_t heard;   // what the control word said last
   int fd;
-  char lost;   // marks were dropped since the last one that was written
-  char fresh;  // nothing happened before, so the first phase begins the first step
+  int64_t wait_ns;  // how long a wait took that is written before the next mark; 0: there is none
+  int64_t wait_end;
+  uint64_t wait_name;  // its kind and name
+  char lost;           // marks were dropped since the last one that was written
+  char fresh;          // nothing happened before, so the first phase begins the first step
 } Ring;
 
 enum { kStepMark = 1, kPhaseMark = 2, kAnnotationMark = 3, kMetricMark = 4, kGpuTimeMark = 5 };
@@ -40,6 +43,17 @@ void PutMark(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_nam
 
 // Puts a mark that has a value and no duration.
 void PutValue(Ring* ring, int64_t at_ns, uint64_t kind_and_name, uint64_t value);
+
+// Whether a wait of such a length and end goes on with one that began then: a loop may make
+// hundreds of thousands of them, and a ring has some thousand slots. The waits count, not what lies
+// between.
+static inline int MayJoin(int64_t length_ns, int64_t end_ns, int64_t start_ns) {
+  enum { kMostJoined = 1000000, kMostBetween = 250000 };
+  return length_ns < kMostJoined && start_ns - end_ns < kMostBetween;
+}
+
+// Puts a mark that may be joined with the next one of its kind and name.
+void PutWait(Ring* ring, int64_t start_ns, int64_t end_ns, uint64_t kind_and_name);
 
 // Puts a time by the GPU's clock of the step with this number; a negative length is not known.
 void PutGpuTime(Ring* ring, int64_t start_ns, int64_t length_ns, uint64_t name, uint64_t number);

@@ -30,6 +30,13 @@ int WritePhase(int64_t start_ns, int64_t end_ns, PyObject* name) {
   return 0;
 }
 
+int WriteWait(int64_t start_ns, int64_t end_ns, PyObject* name) {
+  Ring* const ring = RingAt(end_ns);
+  if (ring == NULL) return Calm();
+  if (ring->start != 0) PutWait(ring, start_ns, end_ns, KindAndName(kPhaseMark, PhaseOf(name)));
+  return 0;
+}
+
 // The ring for a mark of this name, and the number of that. NULL when there is none, perhaps with
 // an exception set.
 static Ring* RingFor(Names names, PyObject* name, int64_t now_ns, long* number) {

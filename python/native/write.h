@@ -6,6 +6,8 @@
 // Marks of the calling thread. Nothing is written while nobody records, or when there is no room.
 // -1 with an exception set when the script's own comes through, such as KeyboardInterrupt.
 int WritePhase(int64_t start_ns, int64_t end_ns, PyObject* name);
+// A wait for the GPU is a phase that may be joined with the next one.
+int WriteWait(int64_t start_ns, int64_t end_ns, PyObject* name);
 int WriteAnnotation(int64_t start_ns, int64_t end_ns, PyObject* name);
 
 // Sets a metric; a value that is not finite is refused.

@@ -25,6 +25,8 @@ _DOUBLE, _WORD = Struct("<d"), Struct("<Q")
 
 
 watch: Optional[Callable[..., Any]] = None  # calls are watched by _hooks/_calls.py
+await_gpu: Optional[Callable[..., Any]] = None  # functions of C cannot be watched in their place from here
+await_gpu_no_longer: Optional[Callable[[], None]] = None
 
 _gate = Gate()
 

@@ -15,7 +15,7 @@ from _stepscope_imports import say
 
 from .. import _marks
 from . import _backward, _callbacks, _checkpoint, _collectives, _compile, _facts, _forward, _gpu_times, _loader, _optimizer
-from . import _patch, _transfer
+from . import _patch, _transfer, _waits
 from ._flow import flow
 
 # Rows: what is watched, and the function that installs it. The first ones are installed before there is an agent, at next
@@ -86,6 +86,7 @@ def end() -> None:
     _failed.clear()
     flow.forget()
     _gpu_times.forget()
+    _waits.forget()
     _compile.forget()
     flow.renewed.clear()
     flow.optimizers = 0
@@ -99,6 +100,7 @@ def _begin_steps(torch: Any) -> None:
     if "forward" in _installed:
         _try("forward", _forward.look_again, torch)
     _try("transfer", _transfer.install, torch)
+    _try("waits for the GPU", _waits.install, torch)
     _try("facts", _facts.tell, torch)
     _try("callback", _callbacks.install, torch)
     _try("GPU times", _gpu_times.install, torch)

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <Python.h>
+
+// await_gpu(flow, function, phase, kind, plain, on_gpu): watches a function or method of C, in its
+// place, while it waits for the GPU. Nobody can tell that from outside: the object stays the same
+// one, and only where it goes is changed (PyMethodDef.ml_meth). ValueError where that cannot be
+// done.
+//
+//   kind     when a call counts: "always", "value" (of a tensor on the GPU), "copy" (to the host),
+//   "into"
+//            (a tensor of the host, from one on the GPU)
+//   plain    the types whose objects are looked at; what others are is theirs
+//   on_gpu   on_gpu(tensor) says whether it lies there
+PyObject* AwaitGpu(PyObject* module, PyObject* args);
+
+// await_gpu_no_longer(): takes all of it back.
+PyObject* AwaitGpuNoLonger(PyObject* module, PyObject* none);

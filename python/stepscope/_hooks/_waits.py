@@ -1,0 +1,81 @@
+"""Waits of the training thread for the GPU: phase "sync", and copies to the host, which wait too: "device_to_host".
+
+All of them are functions and methods of C. They are watched in their place (python/native/wait.c): each stays the object
+that it is, so nothing that compares, pickles, overrides or compiles them sees a difference. Only tensors of torch's own
+two classes are looked at. The form in Python cannot do this.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Tuple
+
+from .._form import marks
+from ._flow import flow
+from ._patch import Unavailable
+from ._transfer import uses_device
+
+# Where it is, its phase, and when a call counts: always, when its tensor lies on a GPU, when it copies that to the host, when it copies another
+# one into a tensor of the host.
+_ROWS: Tuple[Tuple[str, str, str, str], ...] = (
+    ("_C", "_cuda_synchronize", "sync", "always"),
+    ("_C._CudaStreamBase", "synchronize", "sync", "always"),
+    ("_C._CudaEventBase", "synchronize", "sync", "always"),
+    ("_C", "_accelerator_synchronizeDevice", "sync", "always"),
+    ("Tensor", "item", "sync", "value"),
+    ("Tensor", "__bool__", "sync", "value"),
+    ("Tensor", "__float__", "sync", "value"),
+    ("Tensor", "__int__", "sync", "value"),
+    ("Tensor", "__index__", "sync", "value"),
+    ("Tensor", "__complex__", "sync", "value"),
+    ("Tensor", "is_nonzero", "sync", "value"),
+    ("Tensor", "equal", "sync", "value"),
+    ("Tensor", "tolist", "device_to_host", "value"),
+    ("Tensor", "cpu", "device_to_host", "copy"),
+    ("Tensor", "to", "device_to_host", "copy"),
+    ("Tensor", "copy_", "device_to_host", "into"),
+)
+
+
+def install(torch: Any) -> None:
+    if not uses_device(torch):
+        raise Unavailable("no device is in use")
+    if marks.await_gpu is None:
+        raise Unavailable("the form in Python does not see them")
+    plain = (torch.Tensor, torch.nn.Parameter)
+    found = [_install(torch, row, plain) for row in _ROWS]
+    if not any(found):
+        raise Unavailable("this version has none that can be watched")
+
+
+def _install(torch: Any, row: Tuple[str, str, str, str], plain: Tuple[type, ...]) -> bool:
+    place, name, phase, kind = row
+    owner = torch
+    for part in place.split("."):
+        owner = getattr(owner, part, None)
+    owner = torch._C._TensorBase if owner is torch.Tensor else owner  # what a class of ours has put before it is not in C
+    try:
+        assert marks.await_gpu is not None
+        marks.await_gpu(flow, getattr(owner, name), phase, kind, plain, _asking(torch))
+        return True
+    except (AttributeError, ValueError):  # this version has it not, or in another way
+        return False
+
+
+def _asking(torch: Any) -> Any:
+    """Neither modes nor subclasses hear that a tensor is asked where it lies."""
+    unheard = torch._C.DisableTorchFunction
+
+    def is_on_gpu(tensor: Any) -> bool:
+        with unheard():
+            return on_gpu(tensor)
+
+    return is_on_gpu
+
+
+def on_gpu(tensor: Any) -> bool:
+    return bool(tensor.is_cuda)
+
+
+def forget() -> None:
+    if marks.await_gpu_no_longer is not None:
+        marks.await_gpu_no_longer()
