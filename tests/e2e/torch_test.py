@@ -89,6 +89,23 @@ def test_ranks_that_share_gradients_are_those_of_the_job(service, folder):
     assert {(each["rank"], each["world_size"]) for each in service.get("/api/v1/jobs/ddp")[1]["ranks"]} == {(0, 2), (1, 2)}
 
 
+def test_a_step_has_the_times_of_the_gpus_clock(service, folder):
+    """With a stand-in of CUDA, whose GPU works for 3, 5 and 7 ms and rests for 11 in each step."""
+    (folder / "train.py").write_text(f"import sys; sys.path.append({str(ROOT)!r}); from tests.torch.gpus import script; script(steps=30)")
+    finish(below_agent(service, "gpu", folder / "train.py"))
+
+    def known():
+        code, answer = service.get("/api/v1/jobs/gpu/steps?format=rows")
+        return answer["items"] if code == 200 and len(answer["items"]) == 30 else None
+
+    rows = wait_for(known, "30 steps")
+    gpu = {row["step"]: row["gpu"] for row in rows if row["gpu"] is not None}
+    assert set(range(3, 15)) <= set(gpu) and not {0, 1, 2} & set(gpu), "twelve are timed before the clock knows what it costs"
+    for times in gpu.values():
+        assert times["idle_seconds"] == pytest.approx(0.011) and times["phases_seconds"] == pytest.approx({"forward": 0.003, "backward": 0.005, "optimizer": 0.007})
+    assert service.get("/api/v1/jobs/gpu")[1]["ranks"][0]["facts"]["gpu_clock"].startswith(("on", "every ", "off: the steps are too short"))
+
+
 def test_steps_and_phases_are_shown_while_it_trains(service):
     process = below_agent(service, "live", EXAMPLE, "--seconds", "600")
 

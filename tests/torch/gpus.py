@@ -1,9 +1,11 @@
-"""A stand-in of torch.cuda: a GPU whose time is that of the work which it was given."""
+"""A stand-in of torch.cuda: a GPU whose time is that of the work which it was given. Also for processes without hooks."""
+
+import os
+import sys
 
 import pytest
 import torch
 
-from stepscope._hooks import _gpu_times
 from tests.torch.nets import Net, loader, step
 
 FORWARD, BACKWARD, OPTIMIZER, IDLE = 3.0, 5.0, 7.0, 11.0  # ms
@@ -70,13 +72,16 @@ def pretend(monkeypatch):
     """In the place of torch.cuda, before the hooks are installed."""
     gpu = Gpu()
     shown = type("Shown", (), {"name": "H100"})
-    answers = {"is_initialized": True, "current_device": 0, "get_device_properties": shown}
+    answers = {"current_device": 0, "get_device_properties": shown}
     for name, answer in answers.items():
         monkeypatch.setattr(torch.cuda, name, lambda *_, answer=answer: answer)
+    owner = os.getpid()
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: os.getpid() == owner)  # not in a forked child
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: gpu.capturing)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: gpu.stream)
     monkeypatch.setattr(torch.cuda, "Event", gpu.Event)
-    monkeypatch.setattr(_gpu_times, "device_of", lambda torch: 0)
+    if "stepscope._hooks" in sys.modules:
+        monkeypatch.setattr(sys.modules["stepscope._hooks._gpu_times"], "device_of", lambda torch: 0)
     return gpu
 
 
@@ -106,6 +111,33 @@ class Sgd(torch.optim.SGD):
     def step(self, closure=None):
         self.gpu.work(OPTIMIZER)
         return super().step(closure)
+
+
+def script(steps, behind=0, forks_at=0):
+    """A training with this GPU in a process of its own, that prints its losses. A child that it forks trains on."""
+    torch.manual_seed(5)
+    torch.set_num_threads(1)
+    gpu = pretend(type("For ever", (), {"setattr": staticmethod(setattr)}))
+    net = Launching(gpu)
+    optimizer = Sgd(net.parameters(), 0.01)
+    optimizer.gpu, ends, child, made = gpu, [], None, 0
+    for number, (x, y) in enumerate(loader(steps)):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(x), y)
+        loss.backward()
+        optimizer.step()
+        ends.append(gpu.queued)
+        gpu.done = ends[-1 - behind] if len(ends) > behind else 0
+        if not behind:
+            gpu.rest(IDLE)
+        if child != 0:
+            print(loss.item().hex(), flush=True)
+        if forks_at and number == forks_at:
+            child, made = os.fork(), gpu.made
+    if child == 0:
+        os._exit(gpu.made != made)  # it has no part in its parent's GPU
+    if child:
+        print("child", os.waitpid(child, 0)[1])
 
 
 def training(gpu, steps, behind=0, idle=IDLE, each=None):

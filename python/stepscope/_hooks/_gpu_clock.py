@@ -66,7 +66,7 @@ class Clock:
         if step is not None:
             self._spend()
         if not self.ended:
-            self._go_on(now, step, end_ns)
+            self._go_on(now, step, number, end_ns)
             self._read()
             self._rest()
 
@@ -77,13 +77,16 @@ class Clock:
         if self.budget.is_exceeded():
             self.stop("the steps are too short: to time them would take too much of them")
 
-    def _go_on(self, now: int, before: Optional[Step], end_ns: int) -> None:
+    def _go_on(self, now: int, before: Optional[Step], number: int, end_ns: int) -> None:
         flow.edge = None
         if self.warm or self.left:
             return
+        if not self.tells:  # from now on the agent waits
+            marks.gpu_time(end_ns, -1, _wire.GPU_IDLE, number)
+            self.tells = True
         self.left = self.budget.pause() + 1
         self.edges.begin_step(now, before, end_ns)
-        flow.edge, self.tells = self.edges.edge, True
+        flow.edge = self.edges.edge
 
     def _rest(self) -> None:
         """While nothing is timed and nothing awaited, steps end without this."""
@@ -135,8 +138,11 @@ class Clock:
 
     def stop(self, reason: str) -> None:
         """Ends all timing. The agent goes on hearing of each step that its times are not known."""
-        if self.ended:
-            return
+        if not self.ended:
+            self._end(reason)
+            self.said()
+
+    def _end(self, reason: str) -> None:
         self.ended = reason
         flow.edge = self.edges.step = None
         self.edges.open.clear()
@@ -148,7 +154,6 @@ class Clock:
             session.untimed = _FOR_EVER
         else:
             session.at_step = None
-        self.said()
 
     def close(self) -> None:
         """Tells at the end of the process what is there by now: events do not outlive the device."""
@@ -157,7 +162,8 @@ class Clock:
                 self._read()
         except Exception as problem:
             self._fault(problem)
-        self.stop("the process ended")
+        if not self.ended:
+            self._end("the process ended")
         self.edges.free.clear()
 
     def state(self) -> str:
