@@ -3,10 +3,11 @@
 to one of about 30 ms, and to the smallest there is, on which microseconds show best. Data, forward, loss, backward, optimizer and the
 end of the step are marked: six marks a step.
 
-Three processes train the same model: with the hooks, without them, and without them once more (the A/A control: what a difference of
-nothing looks like). Each is warm, as a training of hours is. They take turns on one core, in blocks of a fraction of a second and in
+Four processes train the same model: with the hooks, with the hooks and the GPU's clock (with a stand-in of CUDA whose calls take 1 us each,
+about what CUDA's do; the clock times as many steps as it can afford), without them, and without them once more (the A/A control: what a
+difference of nothing looks like). Each is warm, as a training of hours is. They take turns on one core, in blocks of a fraction of a second and in
 random order, so what else the machine does meets all of them. Where a model lies in memory makes more of a difference than hooks do:
-the three are forks of the process that made it, and a round makes several such sets. The median of what each turn differs from
+the four are forks of the process that made it, and a round makes several such sets. The median of what each turn differs from
 the bare process's counts. The real intake reads the ring.
 STEPSCOPE_PURE=1 measures the package without its C extension. Each version of PyTorch has a file of results. Needs python3-torch.
 """
@@ -32,6 +33,7 @@ from harness import Contender, Figure, compare  # noqa: E402
 from torch import nn  # noqa: E402
 
 from tests.python.intake import PACKAGE, Intake  # noqa: E402
+from tests.torch import gpus  # noqa: E402
 
 sys.path.insert(0, str(PACKAGE))
 from stepscope import _hooks, _marks  # noqa: E402
@@ -81,7 +83,7 @@ class Training:
 class Trainee:
     """A process that trains a block of steps when it is told to. It ends with the `with`."""
 
-    def __init__(self, model, training, hooks):
+    def __init__(self, model, training, kind):
         self.model, self.training = model, training
         told, self.tell = os.pipe()
         self.answers, answer = os.pipe()
@@ -89,7 +91,7 @@ class Trainee:
         if self.process == 0:
             try:
                 os.close(self.tell)
-                self.train(hooks, told, answer)
+                self.train(kind, told, answer)
             except Exception:
                 traceback.print_exc()
             finally:
@@ -97,8 +99,10 @@ class Trainee:
         os.close(told)
         os.close(answer)
 
-    def train(self, hooks, told, answer):
-        if hooks:
+    def train(self, kind, told, answer):
+        if kind == "clock":
+            pretend_cuda()
+        if kind in ("hooks", "clock"):
             _marks.adopt(Session())
             _hooks.begin(torch)
             # The training's optimizer was made before: its class is wrapped when one is made.
@@ -128,7 +132,27 @@ class Trainee:
         os.waitpid(self.process, 0)
 
 
-KINDS = ("bare", "control", "hooks")
+KINDS = ("bare", "control", "hooks", "clock")
+
+
+def pretend_cuda():
+    """A GPU that is never behind, in this process. Each call takes as long as CUDA's."""
+    gpu = gpus.pretend(type("For ever", (), {"setattr": staticmethod(setattr)}))
+    gpu.done = float("inf")
+    for owner, names in ((gpu.Event, ("record", "query", "elapsed_time")), (torch.cuda, ("current_stream", "is_current_stream_capturing"))):
+        for name in names:
+            setattr(owner, name, taking_time(getattr(owner, name)))
+
+
+def taking_time(call):
+    def slow(*args):
+        over = time.perf_counter_ns() + 1_000
+        done = call(*args)
+        while time.perf_counter_ns() < over:
+            pass
+        return done
+
+    return slow
 
 
 def turns(model, sets):
@@ -139,7 +163,7 @@ def turns(model, sets):
         gc.collect()
         gc.freeze()  # a collection would copy pages that the processes share, at another time in each
         with ExitStack() as running:
-            trainees = {kind: running.enter_context(Trainee(model, training, kind == "hooks")) for kind in random.sample(KINDS, len(KINDS))}
+            trainees = {kind: running.enter_context(Trainee(model, training, kind)) for kind in random.sample(KINDS, len(KINDS))}
             for _ in range(model.turns):
                 for kind in random.sample(KINDS, len(KINDS)):
                     took[kind].append(trainees[kind].block_us())
@@ -175,17 +199,17 @@ def shares(took, kind):
 
 
 class Rounds:
-    """The rounds of both contenders, which come out of the same turns."""
+    """The rounds of all contenders, which come out of the same turns."""
 
     def __init__(self, sets):
-        self.sets, self.control = sets, {}
+        self.sets, self.control, self.clock = sets, {}, {}
 
     def hooks(self):
         took = {}
         for model in MODELS:
             took[model] = turns(model, self.sets)
             print(f"  a step of {model.name}: {statistics.median(took[model]['bare']):.0f} us", flush=True)
-        self.control = shares(took, "control")
+        self.control, self.clock = shares(took, "control"), shares(took, "clock")
         return shares(took, "hooks")
 
 
@@ -204,7 +228,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder, Intake(Path(folder) / "agent.sock") as intake:
         os.environ["STEPSCOPE_SOCKET"] = str(intake.path)
         rounds = Rounds(options.sets)
-        contenders = [Contender("hooks", rounds.hooks), Contender("A/A control", lambda: rounds.control)]
+        contenders = [
+            Contender("hooks", rounds.hooks),
+            Contender("hooks and GPU clock", lambda: rounds.clock),
+            Contender("A/A control", lambda: rounds.control),
+        ]
         figures = [*(figure(model) for model in MODELS for figure in (added, share)), *map(share_of_smallest, MODELS[1:])]
         facts = {"torch": torch.__version__, "python": ".".join(map(str, sys.version_info[:3])), "form": _marks.info()["form"]}
         form = "hooks_pure" if os.environ.get("STEPSCOPE_PURE") else "hooks"
