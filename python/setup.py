@@ -3,12 +3,12 @@
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
-PARTS = ("flow", "gate", "idle", "module", "ring", "span", "wait", "watch", "write")
+PARTS = ("edge", "flow", "gate", "idle", "module", "ring", "span", "wait", "watch", "write")
 
 native = Extension(
     "stepscope._native",
     sources=[f"native/{part}.c" for part in PARTS],
-    depends=["native/call.h", *(f"native/{part}.h" for part in PARTS if part != "module")],
+    depends=["native/call.h", "native/outcome.h", *(f"native/{part}.h" for part in PARTS if part != "module")],
     define_macros=[("Py_LIMITED_API", "0x03090000")],
     extra_compile_args=["-O2", "-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter"],
     py_limited_api=True,

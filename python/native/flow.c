@@ -150,16 +150,15 @@ int Stepped(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* optimizer) {
 
 // Adds a wait to the last one that Python holds. Whether it could.
 static int JoinHeld(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phase) {
-  const Py_ssize_t last =
-      flow->held == NULL || flow->pending_count > 0 ? -1 : PyList_Size(flow->held) - 1;
+  const Py_ssize_t last = flow->held == NULL ? -1 : PyList_Size(flow->held) - 1;
   PyObject* const row = last < 0 ? NULL : PyList_GetItem(flow->held, last);
-  if (row == NULL || !PyTuple_Check(row) || PyTuple_Size(row) != 3) return 0;
-  if (PyTuple_GetItem(row, 2) != phase) return 0;
+  if (row == NULL || PyTuple_Size(row) != 3 || PyTuple_GetItem(row, 2) != phase) return 0;
   const int64_t from_ns = PyLong_AsLongLong(PyTuple_GetItem(row, 0));
   const int64_t to_ns = PyLong_AsLongLong(PyTuple_GetItem(row, 1));
   if (!MayJoin(to_ns - from_ns, to_ns, start_ns)) return 0;
   PyObject* const joined =
       Py_BuildValue("LLO", (long long)(from_ns + start_ns - to_ns), (long long)end_ns, phase);
+  if (joined == NULL) PyErr_Clear();
   return joined != NULL && PyList_SetItem(flow->held, last, joined) == 0;
 }
 
@@ -171,36 +170,11 @@ int TellWait(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phase) {
     last->end_ns = end_ns;
     return 0;
   }
-  if (IsSteady(flow)) {
-    if (last == NULL) return WriteWait(start_ns, end_ns, phase);
-    if (Push(flow, start_ns, end_ns, phase)) return 0;
-  }
-  if (JoinHeld(flow, start_ns, end_ns, phase)) return 0;
-  return Calm() < 0 ? -1
-                    : Done(PyObject_CallMethod((PyObject*)flow, "happened", "LLO",
-                                               (long long)start_ns, (long long)end_ns, phase));
-}
-
-int BeginEdge(Flow* flow, PyObject* phase, int gradients, PyObject** edge) {
-  *edge = NULL;
-  PyObject* const clock = flow->edge;
-  if (clock == NULL || clock == Py_None) return 0;
-  Py_INCREF(clock);
-  PyObject* const timed =
-      PyObject_CallFunctionObjArgs(clock, phase, gradients ? Py_True : Py_False, NULL);
-  if (timed == Py_True) {
-    *edge = clock;
-  } else {
-    Py_DECREF(clock);
-  }
-  return Done(timed);
-}
-
-int EndEdge(PyObject* edge) {
-  if (edge == NULL) return 0;
-  PyObject* const told = PyObject_CallFunctionObjArgs(edge, Py_None, Py_True, NULL);
-  Py_DECREF(edge);
-  return Done(told);
+  if (IsSteady(flow) && last == NULL) return WriteWait(start_ns, end_ns, phase);
+  if (IsSteady(flow) && Push(flow, start_ns, end_ns, phase)) return 0;
+  if (last == NULL && JoinHeld(flow, start_ns, end_ns, phase)) return 0;
+  return Done(PyObject_CallMethod((PyObject*)flow, "happened", "LLO", (long long)start_ns,
+                                  (long long)end_ns, phase));
 }
 
 int NoteBatch(Flow* flow, PyObject* settings, int gradients) {

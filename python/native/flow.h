@@ -62,11 +62,6 @@ int IsOwner(const Flow* flow);
 // The training thread waited for the GPU. Very many short waits become one. -1 as above.
 int TellWait(Flow* flow, int64_t start_ns, int64_t end_ns, PyObject* phase);
 
-// Tells the GPU's clock that a call begins. Where it times the call, `edge` is a new reference to
-// what EndEdge then tells the call's end, else NULL. -1 with the script's own exception set.
-int BeginEdge(Flow* flow, PyObject* phase, int gradients, PyObject** edge);
-int EndEdge(PyObject* edge);
-
 // A loader with these settings gave the training thread a batch; without gradients it is not one to
 // train on. -1 as above.
 int NoteBatch(Flow* flow, PyObject* settings, int gradients);

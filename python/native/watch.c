@@ -3,7 +3,9 @@
 #include <pythread.h>
 #include <structmember.h>
 
+#include "edge.h"
 #include "flow.h"
+#include "outcome.h"
 #include "ring.h"
 
 // A function in the place of the one that it watches. As a class attribute it is a method.
@@ -24,30 +26,6 @@ static PyTypeObject* watch_type = NULL;
 static PyObject* method_type = NULL;
 static PyObject* call_name = NULL;
 static PyObject* settings_name = NULL;
-
-// The result or exception of the original, kept while the flow is told that it ran.
-typedef struct {
-  PyObject* result;
-  PyObject* error[3];
-} Outcome;
-
-static Outcome Keep(PyObject* result) {
-  Outcome outcome = {result, {NULL, NULL, NULL}};
-  if (result == NULL) PyErr_Fetch(&outcome.error[0], &outcome.error[1], &outcome.error[2]);
-  return outcome;
-}
-
-static PyObject* Give(Outcome* outcome, int told) {
-  if (told < 0) {
-    Py_XDECREF(outcome->result);
-    for (int i = 0; i < 3; ++i) Py_XDECREF(outcome->error[i]);
-    return NULL;
-  }
-  if (outcome->result == NULL) {
-    PyErr_Restore(outcome->error[0], outcome->error[1], outcome->error[2]);
-  }
-  return outcome->result;
-}
 
 static int HasGradients(const Watch* watch) {
   PyObject* const said = PyObject_CallObject(watch->gradients, NULL);
