@@ -103,7 +103,7 @@ class RankRecord {
   std::size_t most_steps_ = kMostPendingSteps;
   std::map<std::string, std::map<int, AnnotationSums>> annotations_;  // by name and bin
   std::map<std::string, Metric> metrics_;                             // by name without "user."
-  Duration evaluated_{};               // not taken yet
+  Duration evaluated_{};                                              // not taken yet
   StepSource owner_;                   // the source whose steps are kept; null: none marked one yet
   std::vector<std::int64_t> claimed_;  // processes whose steps met another's, the owner first
   std::int64_t shift_ = 0;
