@@ -195,10 +195,12 @@ void ProfilerReportFold::Divide(Diagnosis& diagnosis) const {
   diagnosis.gpus = diagnosis.budget.Total() > 0;
   diagnosis.gpu_clock = diagnosis.gpus && known;
   if (diagnosis.gpus) return;
+  const bool exchanges =
+      ranks_.size() > 1 && std::ranges::any_of(facts_.ranks, &RankFacts::hides_communication);
   for (const auto& [number, rank] : ranks_) {
     const auto node = nodes_.find(rank.node);
-    diagnosis.budget.Add(
-        StepBudget(node == nodes_.end() ? HostSums() : LoopOf(node->second), rank.steps));
+    diagnosis.budget.Add(StepBudget(node == nodes_.end() ? HostSums() : LoopOf(node->second),
+                                    rank.steps, exchanges));
   }
 }
 

@@ -70,7 +70,7 @@ double PreprocessingPart(const HostSums& host, const StepSums& steps, double els
   }
   const double thread =
       ThreadPart(host, ToSeconds(steps.phase(Phase::kData)), ToSeconds(steps.wall()), elsewhere);
-  if (host.loaders.known()) return thread;
+  if (host.loaders.known() && host.loaders.Value() < 0.5) return thread;
   const double input = host.host[Cause::kRawInput] + host.host[Cause::kStorage];
   const double both =
       input + host.host[Cause::kPreprocessing] + host.host[Cause::kFrameworkOverhead];
@@ -139,6 +139,14 @@ TimeByCause OfComputing(const TimeByCause& idle, double seconds) {
   return computing;
 }
 
+// At least so many seconds of the backward pass did the training thread not compute, whatever it
+// did in the remainder of the steps.
+double SleptInBackward(const HostSums& host, const StepSums& steps) {
+  if (!host.thread_percent.known()) return 0;
+  const double computed = host.thread_percent.Value() / 100 * ToSeconds(steps.wall());
+  return std::max(0.0, ToSeconds(steps.phase(Phase::kBackward)) - computed);
+}
+
 // The part of the ranks' time that `seconds` of them were.
 double PartOf(double seconds, double rank_s) {
   return rank_s > 0 ? std::clamp(seconds / rank_s, 0.0, 1.0) : 0;
@@ -185,15 +193,18 @@ TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks) {
   return budget;
 }
 
-TimeByCause StepBudget(const HostSums& host, const StepSums& steps) {
+TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool exchanges) {
   TimeByCause budget = PhaseStalls(steps);
   DivideData(PreprocessingPart(host, steps, 1), budget);
   const double rest = std::max(0.0, ToSeconds(steps.wall()) - budget.Total());
   const double computed = std::min(rest, ComputedSeconds(steps));
+  const double exchanged = exchanges ? std::min(computed, SleptInBackward(host, steps)) : 0;
   // Steps that a quota stops compute for so much longer.
-  const double throttled = computed * std::min(1.0, host.throttled_percent.Value() / 100);
-  budget[Cause::kBusy] = computed - throttled;
+  const double throttled =
+      (computed - exchanged) * std::min(1.0, host.throttled_percent.Value() / 100);
+  budget[Cause::kBusy] = computed - exchanged - throttled;
   budget[Cause::kThrottled] = throttled;
+  budget[Cause::kCommunication] += exchanged;
   budget[Cause::kUnknown] += rest - computed;
   budget[Cause::kEvaluation] = ToSeconds(steps.evaluation());
   return budget;

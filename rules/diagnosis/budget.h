@@ -27,8 +27,10 @@ struct RankSums {
 TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks);
 
 // The budget of the time of the steps of a node without GPUs, and of the evaluations between them.
-// What no phase names is unknown; so is all of a training that names no phase.
-TimeByCause StepBudget(const HostSums& host, const StepSums& steps);
+// What no phase names is unknown; so is all of a training that names no phase. `exchanges`: ranks
+// exchange gradients within the backward pass, which is communication as far as the training thread
+// slept in it.
+TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool exchanges = false);
 
 // Whether times by the GPU's clock are known for most of the step time.
 bool KnowsGpuClock(const RankSums& ranks);

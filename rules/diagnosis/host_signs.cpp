@@ -119,15 +119,14 @@ void HostSigns::AddMeans(std::size_t row, HostSums& sums) const {
   add(kNodeCpu, sums.cpu_percent);
   ForEachSample(of_[kSent], row, [&](double bytes) { sums.sent_megabytes.Add(bytes / 1e6); });
   add(kThrottled, sums.throttled_percent);
-  bool known = false;
-  double loaders = 0, cpu = 0, blocked = 0;
-  ForEachSample(of_[kLoaders], row, [&](double value) { loaders += value, known = true; });
-  ForEachSample(of_[kLoadersCpu], row, [&](double value) { cpu += value; });
-  ForEachSample(of_[kLoadersBlocked], row, [&](double value) { blocked += value; });
-  if (known) sums.loaders.Add(loaders);
-  if (loaders < 1) return;
-  sums.loader_percent.Add(cpu / loaders);
-  sums.loader_blocked.Add(blocked / loaders);
+  SampleMean loaders, cpu, blocked;
+  ForEachSample(of_[kLoaders], row, [&](double value) { loaders.Add(value); });
+  ForEachSample(of_[kLoadersCpu], row, [&](double value) { cpu.Add(value); });
+  ForEachSample(of_[kLoadersBlocked], row, [&](double value) { blocked.Add(value); });
+  if (loaders.known()) sums.loaders.Add(loaders.sum);
+  if (loaders.sum < 1) return;
+  if (cpu.known()) sums.loader_percent.Add(cpu.sum / loaders.sum);
+  if (blocked.known()) sums.loader_blocked.Add(blocked.sum / loaders.sum);
 }
 
 Cause HostSigns::Shown(std::size_t row, HostSeldom& seldom, double busy_thread) const {

@@ -48,7 +48,10 @@ Training NoGpu() {
   Training training = Healthy();
   training.gpus = 0;
   training.loop.shares = {{Phase::kData, 60}};
-  Add(training, {{"cpu_util_percent", 92, 1, {Phase::kData}, 99}});
+  Add(training, {
+                    {"cpu_util_percent", 92, 1, {Phase::kData}, 99},
+                    {"process_loaders_cpu_percent", 100, 5, {Phase::kData}, 780},
+                });
   return training;
 }
 
@@ -87,7 +90,10 @@ Training FastSamples() {
   training.length = 2min;
   training.loop.start = 5s;
   training.loop.shares = {{Phase::kData, 40}};
-  Add(training, {{"cpu_util_percent", 92, 2, {Phase::kData}, 99}});
+  Add(training, {
+                    {"cpu_util_percent", 92, 2, {Phase::kData}, 99},
+                    {"process_loaders_cpu_percent", 100, 5, {Phase::kData}, 780},
+                });
   return training;
 }
 
@@ -98,7 +104,10 @@ Training SeldomSamples() {
   training.loop.start = 90s;
   training.loop.wall = 4s;
   training.loop.shares = {{Phase::kData, 93}};
-  Add(training, {{"cpu_util_percent", 20, 2, {Phase::kData}, 97}});
+  Add(training, {
+                    {"cpu_util_percent", 20, 2, {Phase::kData}, 97},
+                    {"process_loaders_cpu_percent", 100, 5, {Phase::kData}, 780},
+                });
   return training;
 }
 

@@ -178,6 +178,7 @@ Training PreprocessingAndCheckpoints() {
   };
   Add(training, {
                     {"cpu_util_percent", 88, 1, {Phase::kData}, 99},
+                    {"process_loaders_cpu_percent", 100, 5, {Phase::kData}, 780},
                     {"disk_write_bytes_per_second", 1e6, 5e5, {Phase::kCheckpoint}, 900e6},
                 });
   return training;

@@ -51,7 +51,7 @@ def memory_leak(run):
     train(run, Model(0.05), rows(50), lambda step, _: kept.append(bytearray(os.urandom(4096) * 256)))
 
 
-@training("slower and slower", "growth", longer=1.5)
+@training("slower and slower", "growth", longer=6)
 def slower_and_slower(run):
     """The forward pass goes through a list that grows: the last steps take about five times as long as the first ones."""
     model = Model(0.02)
@@ -64,7 +64,7 @@ def slower_and_slower(run):
     train(run, model, rows(50), grow)
 
 
-@training("slower and slower", "log", longer=1.5)
+@training("slower and slower", "log", longer=6)
 def metrics_that_accumulate(run):
     """Each step computes a mean over all losses so far, outside of all phases: from nothing up to 120 ms."""
     end = run.seconds

@@ -218,6 +218,19 @@ TEST(TimeByCause, CoresThatAreFullLetLoadersWait) {
   EXPECT_LT(trace.Budget()[Cause::kPreprocessing], 30);
 }
 
+// Gradients are exchanged in threads of their own, for which the training thread waits.
+TEST(TimeByCause, ABackwardPassInWhichTheThreadSleepsIsCommunicationOfRanks) {
+  Step step{0, {}, 10s, {}};
+  step.phases[static_cast<std::size_t>(Phase::kBackward)] = 9s;
+  StepSums sums;
+  sums.Add(step);
+  HostSums host;
+  host.thread_percent.Add(20);
+  EXPECT_NEAR(StepBudget(host, sums, true)[Cause::kCommunication], 7, 1e-9);
+  EXPECT_NEAR(StepBudget(host, sums, true)[Cause::kBusy], 2, 1e-9);
+  EXPECT_NEAR(StepBudget(host, sums)[Cause::kBusy], 9, 1e-9);
+}
+
 TEST(TimeByCause, StepsThatAQuotaStopsAreNotComputing) {
   Step step{0, {}, 10s, {}};
   step.phases[static_cast<std::size_t>(Phase::kForward)] = 10s;
