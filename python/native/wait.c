@@ -40,6 +40,7 @@ static Wait waits[kMostWaits];  // those that take names come first
 static Flow* waiting_flow = NULL;
 static PyObject* plain_types = NULL;  // tuple
 static PyObject* is_on_gpu = NULL;
+static int is_waiting = 0;  // the training thread is in such a call: those within are part of it
 static const int64_t kLeastNs = 5000;  // the GPU is not waited for in a shorter time
 
 static int IsPlain(PyObject* object) {
@@ -78,10 +79,12 @@ static PyObject* Original(const Wait* wait, PyObject* self, PyObject* args, PyOb
 static PyObject* Run(const Wait* wait, PyObject* self, PyObject* args, PyObject* named) {
   Flow* const flow = waiting_flow;
   const int is_seen = flow != NULL && IsOwner(flow) && (wait->kind == kAlways || IsPlain(self));
-  if (!is_seen) return Original(wait, self, args, named);
+  if (!is_seen || is_waiting) return Original(wait, self, args, named);
+  is_waiting = 1;
   const int64_t start_ns = MonotonicNs();
   PyObject* const result = Original(wait, self, args, named);
   const int64_t end_ns = MonotonicNs();
+  is_waiting = 0;
   if (result == NULL || end_ns - start_ns < kLeastNs || wait->def == NULL) return result;
   int told = Counts(wait->kind, self, args, result);
   if (told > 0) told = TellWait(flow, start_ns, end_ns, wait->phase);
