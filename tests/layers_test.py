@@ -19,7 +19,7 @@ MOST_FILES = 40
 CODE = {".h", ".cpp", ".c", ".py", ".ts", ".tsx", ".mjs"}
 
 CORE = ("core/base", "core/model", "core/wire")
-RULES = ("rules/engine", "rules/stats", "rules/signals", "rules/diagnosis", "rules/catalog")
+RULES = ("rules/engine", "rules/stats", "rules/signals", "rules/ranks", "rules/diagnosis", "rules/catalog")
 STORE_BASE = (*CORE, "server/store/postgres")
 STORE_PARTS = (*STORE_BASE, "server/store/webhooks", "server/store/frames")
 STORE_JOBS = (*STORE_PARTS, "server/store/jobs")
@@ -49,7 +49,8 @@ LAYERS = {
     "rules/stats": (*CORE, "rules/engine"),
     "rules/signals": (*CORE, "rules/engine", "rules/stats"),
     "rules/diagnosis": (*CORE, "rules/engine", "rules/stats", "rules/signals"),
-    "rules/catalog": (*CORE, "rules/engine", "rules/stats", "rules/signals", "rules/diagnosis"),
+    "rules/ranks": (*CORE, "rules/engine", "rules/stats", "rules/signals"),
+    "rules/catalog": (*CORE, "rules/engine", "rules/stats", "rules/signals", "rules/ranks", "rules/diagnosis"),
     "agent/collect": CORE,
     "agent/host": COLLECT,
     "agent/gpu": COLLECT,

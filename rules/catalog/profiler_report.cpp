@@ -10,6 +10,7 @@
 #include "rules/diagnosis/diagnosis.h"
 #include "rules/diagnosis/host_signs.h"
 #include "rules/engine/state.h"
+#include "rules/ranks/late_rank.h"
 #include "rules/signals/initialisation.h"
 
 namespace stepscope {
@@ -74,6 +75,11 @@ struct Rank {
   }
 };
 
+// The part of the ranks that wait when one is late.
+double OthersPart(std::size_t ranks) {
+  return static_cast<double>(ranks - 1) / static_cast<double>(std::max<std::size_t>(ranks, 1));
+}
+
 class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
  public:
   ProfilerReportFold(const Params& params, const JobFacts& facts)
@@ -81,10 +87,12 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
         price_(params["price_per_gpu_hour"]),
         facts_(facts),
         tick_s_(std::chrono::duration<double>(facts.interval).count()),
-        start_(kPatience / facts.interval, facts) {}
+        start_(kPatience / facts.interval, facts),
+        late_(facts) {}
 
   void Observe(const StepView& steps) override;
   void Observe(const TickView& ticks) override;
+  void Scan(Time at) override { late_.Scan(at); }
   Verdict Judge() const override;
 
   template <typename State>
@@ -95,6 +103,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
     state("first_tick", first_tick_);
     state("last_tick", last_tick_);
     state("last_step", last_step_);
+    state("late", late_);
   }
 
  private:
@@ -111,6 +120,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
   double tick_s_;
 
   Initialisation start_;
+  LateRank late_;
   std::map<std::string, Node, std::less<>> nodes_;
   std::map<int, Rank, std::less<>> ranks_;
   std::optional<Time> first_tick_, last_tick_, last_step_;  // the ends of all steps
@@ -118,6 +128,7 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
 
 void ProfilerReportFold::Observe(const StepView& steps) {
   start_.Observe(steps);
+  late_.Observe(steps);
   if (steps.steps.empty()) return;
   Rank& rank = ranks_[steps.rank];
   rank.node = steps.node;
@@ -152,6 +163,7 @@ void ProfilerReportFold::AddTick(const HostSigns& signs, std::size_t row, Node& 
 }
 
 void ProfilerReportFold::Observe(const TickView& ticks) {
+  late_.Observe(ticks);
   Node& node = nodes_[std::string(ticks.node)];
   const HostSigns signs(ticks);
   for (std::size_t row = ticks.first; row < ticks.end; ++row) {
@@ -249,6 +261,10 @@ std::vector<std::string> ProfilerReportFold::Missing(const Diagnosis& diagnosis)
 Verdict ProfilerReportFold::Judge() const {
   Diagnosis diagnosis;
   Divide(diagnosis);
+  if (const auto late = late_.Find()) {
+    MoveToLateRank(diagnosis.budget, late->lost * OthersPart(ranks_.size()));
+    diagnosis.late = Format("waits for rank {}, which is late (mostly {})", late->rank, late->what);
+  }
   const double total = diagnosis.budget.Total();
   const bool gpus = std::ranges::any_of(nodes_, [](const auto& each) { return each.second.gpus; });
   if (total <= 0 && ranks_.empty() && !gpus) {

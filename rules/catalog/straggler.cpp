@@ -1,7 +1,6 @@
 // One rank's own work takes longer than that of the others, so that all wait for it.
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <vector>
 
@@ -9,8 +8,7 @@
 #include "rules/engine/finding_track.h"
 #include "rules/engine/sentence.h"
 #include "rules/engine/state.h"
-#include "rules/signals/minute_buckets.h"
-#include "rules/signals/step_sums.h"
+#include "rules/ranks/late_rank.h"
 
 namespace stepscope {
 namespace {
@@ -19,239 +17,172 @@ constexpr Param kParams[] = {
     {"threshold", 10, 0, 1'000, "%", "How much longer than the median rank's is too long."},
     {"min_steps", 100, 1, 1'000'000, "steps", "Steps of a rank needed before it is judged."},
 };
-constexpr std::int64_t kLeastWindows = 3;
 constexpr std::size_t kMostShown = 64;  // ranks in the evidence
-constexpr std::string_view kHidden =
-    "waits for other ranks are in the backward pass or on the GPU's queue, so all ranks look "
-    "alike; "
-    "that needs operator traces";
 
-// A rank's own work: a step without its waits for others.
-Duration Own(const StepSums& sums) {
-  return sums.MeanWall() - sums.MeanPhase(Phase::kCommunication);
-}
-
-struct RankWindow {
-  std::map<int, StepSums, std::less<>> ranks;
-  std::optional<Time> first;  // start of the first step
+// The time in which a rank was late.
+struct Late {
+  Time fired{}, from{}, until{};  // when it was found; begin and end of the newest stretch
+  double late_s = 0,
+         lost_s = 0;  // step time in which it was late, and what of it the others waited
+  std::string sentence;
 
   template <typename State>
   void Fields(State& state) {
-    state("ranks", ranks, [] { return StepSums(); });
-    state("first", first);
-  }
-};
-
-struct Rank {
-  std::string node;
-  StepSums sums;  // sums of the compared windows
-  std::int64_t windows = 0,
-               slow = 0;  // compared windows; windows in which it was slower by the threshold
-  double slow_s = 0;      // step time of the slow windows
-  double lost_s = 0;      // own time above the median rank's
-  bool active = false;    // the newest window is slow
-  // Begin of the first slow window; end of the newest slow window, and of the window at which it
-  // fired.
-  std::optional<Time> first, slow_until, fired;
-
-  template <typename State>
-  void Fields(State& state) {
-    state("node", node);
-    state("sums", sums);
-    state("windows", windows);
-    state("slow", slow);
-    state("slow_s", slow_s);
-    state("lost_s", lost_s);
-    state("active", active);
-    state("first", first);
-    state("slow_until", slow_until);
     state("fired", fired);
+    state("from", from);
+    state("until", until);
+    state("late_s", late_s);
+    state("lost_s", lost_s);
+    state("sentence", sentence);
   }
 };
 
 class StragglerFold : public FieldsFold<StragglerFold> {
  public:
   StragglerFold(const Params& params, const JobFacts& facts)
-      : threshold_(params["threshold"] / 100),
+      : threshold_(params["threshold"]),
         min_steps_(static_cast<std::int64_t>(params["min_steps"])),
-        hidden_(std::ranges::any_of(facts.ranks, &RankFacts::hides_communication)) {}
+        late_rank_(facts, threshold_ / 100) {}
 
-  void Observe(const StepView& steps) override;
-  void Observe(const TickView&) override {}
+  void Observe(const StepView& steps) override { late_rank_.Observe(steps); }
+  void Observe(const TickView& ticks) override { late_rank_.Observe(ticks); }
   void Scan(Time at) override;
   Verdict Judge() const override;
   std::vector<Finding> TakeFindings() override { return findings_.Take(); }
+  Status Load(std::string_view state) override;
 
   template <typename State>
   void Fields(State& state) {
     state("findings", findings_);
-    state("windows", windows_);
-    state("ranks", ranks_, [] { return Rank(); });
+    state("late_rank", late_rank_);
+    state("late", late_, [] { return Late(); });
   }
 
  private:
-  bool IsJudged(const Rank& rank) const {
-    return rank.windows >= kLeastWindows && rank.sums.steps() >= min_steps_;
-  }
-  void Compare(Time start, const RankWindow& window);
-  void Count(int number, const StepSums& sums, Duration median, Time from, Time end);
-  StepSums Others(int number) const;
-  const std::pair<const int, Rank>* Worst() const;
-  std::string Describe(int number, const Rank& rank) const;
-  std::string Reason() const;
+  bool IsJudged(const LateRank::Found& found) const { return found.steps >= min_steps_; }
+  double StepSeconds(int rank) const;
+  const std::pair<const int, Late>* Worst() const;
+  Json Evidence() const;
+  std::string Alike() const;
 
   double threshold_;
   std::int64_t min_steps_;
-  bool hidden_;
 
   FindingTrack findings_;
-  MinuteBuckets<RankWindow> windows_;
-  std::map<int, Rank, std::less<>> ranks_;
+  LateRank late_rank_;
+  std::map<int, Late, std::less<>> late_;
 };
 
-void StragglerFold::Observe(const StepView& steps) {
-  if (steps.steps.empty()) return;
-  Rank& rank = ranks_[steps.rank];
-  if (rank.node.empty()) rank.node = steps.node;
-  for (const Step& step : steps.steps) {
-    RankWindow* window = windows_.At(EndedAt(step));
-    if (window == nullptr) continue;
-    window->ranks[steps.rank].Add(step);
-    window->first = std::min(window->first.value_or(step.start), step.start);
-  }
+double StragglerFold::StepSeconds(int rank) const {
+  return ToSeconds(late_rank_.ranks().at(rank).work.steps().wall());
 }
 
 void StragglerFold::Scan(Time at) {
-  windows_.Close(at, [this](Time start, const RankWindow& window) { Compare(start, window); });
+  late_rank_.Scan(at);
+  const auto found = late_rank_.Find();
+  if (!found || !IsJudged(*found)) return;
+  const auto known = late_.find(found->rank);
+  const bool fires = known == late_.end();
+  if (!fires && !found->active) return;
+  Late& late = late_[found->rank];
+  const double seconds = fires ? found->late * StepSeconds(found->rank) : ToSeconds(found->fresh);
+  if (fires) late.fired = at;
+  late.from = fires ? found->from : std::max(late.until, found->from);
+  late.until = std::max(late.from, found->to);
+  late.late_s += seconds;
+  late.lost_s += seconds * found->lost;
+  late.sentence = Sentence(*found);
+  findings_.Trigger({found->node, "", found->rank}, late.from, late.until, late.sentence,
+                    {{"lost_percent", found->lost * 100},
+                     {"longer_seconds", ToSeconds(found->longer)},
+                     {"what", found->what},
+                     {"waits_in", found->waits}});
 }
 
-void StragglerFold::Compare(Time start, const RankWindow& window) {
-  const Time end = start + MinuteBuckets<RankWindow>::kLength;
-  if (window.ranks.size() < 2) return;
-  std::vector<Duration> own;
-  for (const auto& [number, sums] : window.ranks) own.push_back(Own(sums));
-  const auto middle = own.begin() + static_cast<std::ptrdiff_t>((own.size() - 1) / 2);
-  std::ranges::nth_element(own, middle);
-  // A minute may begin before the training does.
-  const Time from = std::max(start, *window.first);
-  for (const auto& [number, sums] : window.ranks) Count(number, sums, *middle, from, end);
-}
-
-void StragglerFold::Count(int number, const StepSums& sums, Duration median, Time from, Time end) {
-  Rank& rank = ranks_[number];
-  const double more = std::chrono::duration<double>(Own(sums) - median).count();
-  const double limit = std::chrono::duration<double>(median).count() * threshold_;
-  rank.active = more > limit && median > Duration::zero();
-  const Time start = end - MinuteBuckets<RankWindow>::kLength;
-  if (rank.slow_until == start) from = start;  // the stretch goes on
-  rank.sums.Add(sums);
-  ++rank.windows;
-  if (rank.active) {
-    ++rank.slow;
-    rank.slow_s += ToSeconds(sums.wall());
-    rank.lost_s += more * static_cast<double>(sums.steps());
-    if (!rank.first) rank.first = from;
-    rank.slow_until = end;
-  }
-  const bool fires = !rank.fired && IsJudged(rank) && 2 * rank.slow > rank.windows;
-  if (fires) rank.fired = end;
-  // It may fire at a window that is not slow, because of the windows before it.
-  if (!rank.fired || !(fires || rank.active)) return;
-  findings_.Trigger({rank.node, "", number}, fires ? *rank.first : from, *rank.slow_until,
-                    Describe(number, rank),
-                    {{"slow_windows", rank.slow}, {"windows", rank.windows}});
-}
-
-StepSums StragglerFold::Others(int number) const {
-  StepSums others;
-  for (const auto& [other, rank] : ranks_) {
-    if (other != number) others.Add(rank.sums);
-  }
-  return others;
-}
-
-std::string StragglerFold::Describe(int number, const Rank& rank) const {
-  const StepSums others = Others(number);
-  return Format(
-      "Rank {} on node {} worked {} on a step, the other ranks {}; it was more than {:g} % slower "
-      "than the median rank in {} of {} minutes, {}.",
-      number, rank.node, StepText(Own(rank.sums)), StepText(Own(others)), threshold_ * 100,
-      Grouped(rank.slow), Grouped(rank.windows), WhatGrew(rank.sums, others));
-}
-
-const std::pair<const int, Rank>* StragglerFold::Worst() const {
-  const std::pair<const int, Rank>* worst = nullptr;
-  for (const auto& rank : ranks_) {
-    if (!IsJudged(rank.second)) continue;
-    const auto key = [](const auto& of) {
-      return std::pair(of.second.fired.has_value(), of.second.lost_s);
-    };
-    if (worst == nullptr || key(rank) > key(*worst)) worst = &rank;
+// The rank that the others lost most time to.
+const std::pair<const int, Late>* StragglerFold::Worst() const {
+  const std::pair<const int, Late>* worst = nullptr;
+  for (const auto& late : late_) {
+    if (worst == nullptr || late.second.lost_s > worst->second.lost_s) worst = &late;
   }
   return worst;
 }
 
-std::string StragglerFold::Reason() const {
-  if (ranks_.empty()) return "no steps reported";
-  if (ranks_.size() == 1) return "one rank has nobody to wait for";
-  std::int64_t windows = 0, steps = 0;
-  for (const auto& [number, rank] : ranks_) {
-    windows = std::max(windows, rank.windows);
-    steps = std::max(steps, rank.sums.steps());
+Json StragglerFold::Evidence() const {
+  Json rows = Json::array();
+  for (const auto& [number, rank] : late_rank_.ranks()) {
+    if (rows.size() == kMostShown) break;
+    const StepSums& steps = rank.work.steps();
+    const Duration own = steps.MeanWall() - steps.MeanPhase(Phase::kCommunication);
+    rows.push_back({{"rank", number},
+                    {"node", rank.node},
+                    {"own_seconds", ToSeconds(own)},
+                    {"phase_seconds", PhaseSeconds(steps)},
+                    {"steps", steps.steps()}});
   }
-  return Format("{} of {} minutes and {} of {} steps compared", windows, kLeastWindows,
-                Grouped(steps), Grouped(min_steps_));
+  return {{"findings_left_out", findings_.left_out()}, {"ranks", std::move(rows)}};
+}
+
+std::string StragglerFold::Alike() const {
+  return Format("None of the {} ranks works more than {:g} % longer than the median rank.",
+                late_rank_.ranks().size(), threshold_);
 }
 
 Verdict StragglerFold::Judge() const {
+  const LateRank::Judgement now = late_rank_.Judge();
   const auto* worst = Worst();
-  if (worst == nullptr) return Unknown(Reason());
-  if (hidden_ && !worst->second.fired) return Unknown(std::string(kHidden));
-  Verdict verdict;
-  const Rank& rank = worst->second;
-  verdict.kind = rank.fired ? VerdictKind::kFinding : VerdictKind::kClear;
-  verdict.sentence = Describe(worst->first, rank);
-  Json rows = Json::array();
-  for (const auto& [number, each] : ranks_) {
-    if (rows.size() == kMostShown) break;
-    rows.push_back({{"rank", number},
-                    {"node", each.node},
-                    {"own_seconds", std::chrono::duration<double>(Own(each.sums)).count()},
-                    {"phase_seconds", PhaseSeconds(each.sums)},
-                    {"steps", each.sums.steps()},
-                    {"slow_windows", each.slow},
-                    {"windows", each.windows}});
-    if (each.fired) {
-      verdict.fired = std::min(verdict.fired.value_or(*each.fired), *each.fired);
-      verdict.active = verdict.active || each.active;
-    }
+  if (worst == nullptr && now.found) {
+    return Unknown(Format("rank {} is late, but only {} of {} steps were compared", now.found->rank,
+                          now.found->steps, Grouped(min_steps_)));
   }
-  verdict.evidence = {{"findings_left_out", findings_.left_out()}, {"ranks", std::move(rows)}};
-  if (!rank.fired) return verdict;
-  const double wall_s = ToSeconds(rank.sums.wall());
-  verdict.share = std::min(1.0, rank.slow_s / wall_s);
-  verdict.severity = SeverityOfLoss(rank.lost_s / wall_s);
+  if (worst == nullptr && !now.reason.empty()) return Unknown(now.reason);
+  Verdict verdict;
+  verdict.evidence = Evidence();
+  verdict.kind = worst == nullptr ? VerdictKind::kClear : VerdictKind::kFinding;
+  verdict.sentence = worst == nullptr ? Alike() : worst->second.sentence;
+  if (worst == nullptr) return verdict;
+  for (const auto& [number, late] : late_) {
+    verdict.fired = std::min(verdict.fired.value_or(late.fired), late.fired);
+  }
+  verdict.active = now.found && now.found->active && late_.contains(now.found->rank);
+  const double wall_s = StepSeconds(worst->first);
+  verdict.share = std::min(1.0, worst->second.late_s / wall_s);
+  verdict.severity = SeverityOfLoss(worst->second.lost_s / wall_s);
   return verdict;
+}
+
+// Of a state that a version saved which compared minutes, the findings are kept: they have numbers.
+// The ranks are compared anew.
+Status StragglerFold::Load(std::string_view state) {
+  Status status;
+  StateReader reader(state, status);
+  FindingTrack findings;
+  reader("findings", findings);
+  if (!status.ok() || !reader.Comes("windows")) return FieldsFold::Load(state);
+  findings_ = std::move(findings);
+  return {};
 }
 
 }  // namespace
 
 RuleType Straggler() {
-  // The metric is needed only to see how much time has passed.
-  static constexpr std::string_view kMetrics[] = {"node_cpu_percent"};
   return {
       .name = "Straggler",
       .sentence =
           "One rank's own work takes longer than that of the others, so that all wait for it.",
       .fires =
-          "In more than half of the minutes, at least three, the steps of one rank without its "
-          "waits for others are longer than those of the median rank by more than threshold.",
+          "The own work of one rank takes longer than the median rank's by more than threshold: it "
+          "is longer in data, callbacks or checkpoints, or shorter in collectives that the "
+          "training "
+          "calls, or its thread computes while the others sleep. Again and again, not once, and "
+          "not in turns with others. Ranks are compared that step together.",
       .advice =
-          "Look at that rank's node: other processes, slow or hot GPU, slow disk or network; "
-          "and "
-          "at its part of the data: longer samples make longer steps.",
+          "Look at that rank's node: other processes, slow or hot GPU, slow disk or network; at "
+          "what it alone does, such as checkpoints and logging; and at its part of the data: "
+          "longer "
+          "samples make longer steps.",
       .params = kParams,
-      .metrics = kMetrics,
+      .metrics = LateRank::Metrics(),
       .steps = StepNeed::kAll,
       .make = MakeFold<StragglerFold>,
   };

@@ -210,4 +210,17 @@ TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool exchang
   return budget;
 }
 
+void MoveToLateRank(TimeByCause& budget, double part) {
+  constexpr Cause kWaitedIn[] = {Cause::kCommunication, Cause::kSynchronisation,
+                                 Cause::kUnderUse,      Cause::kFrameworkOverhead,
+                                 Cause::kBusy,          Cause::kUnknown};
+  double left = budget.Total() * std::clamp(part, 0.0, 1.0);
+  for (const Cause cause : kWaitedIn) {
+    const double moved = std::min(left, budget[cause]);
+    budget[cause] -= moved;
+    budget[Cause::kLateRank] += moved;
+    left -= moved;
+  }
+}
+
 }  // namespace stepscope

@@ -32,6 +32,11 @@ TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks);
 // slept in it.
 TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool exchanges = false);
 
+// Moves a part of all time to kLateRank: what the ranks waited for the late one. It stood under
+// communication, or in the computing in whose calls they waited; without these under data, as the
+// late rank's own wait is the reason for it.
+void MoveToLateRank(TimeByCause& budget, double part);
+
 // Whether times by the GPU's clock are known for most of the step time.
 bool KnowsGpuClock(const RankSums& ranks);
 

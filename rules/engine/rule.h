@@ -46,6 +46,10 @@ struct RankFacts {
   // them are not seen.
   bool hides_data = false;
   std::string gpu_clock = {};  // why times by the GPU's clock are missing; "" when not known
+  // Host times of its work are times of launches; the GPU works on.
+  bool gpu_async = false;
+  // Its training thread sleeps while it waits for other ranks: gloo, on a CPU.
+  bool sleeps_in_waits = false;
 };
 
 // Facts about a job, besides its samples, that a rule may use.

@@ -137,16 +137,18 @@ class StateReader {
   void Dropped(std::string_view name, T&& value) {
     if (IsNext(name)) (*this)(name, value);
   }
+  // Whether the next member has this name; reads nothing.
+  bool Comes(std::string_view name) const {
+    ByteReader next = reader_;
+    return next.Take<std::uint16_t>() == StateMark(name) && next.ok();
+  }
 
   void End() {
     if (status_.ok() && reader_.left() > 0) status_ = Invalid("state: it goes on behind its end");
   }
 
  private:
-  bool IsNext(std::string_view name) const {
-    ByteReader ahead = reader_;
-    return status_.ok() && ahead.Take<std::uint16_t>() == StateMark(name) && ahead.ok();
-  }
+  bool IsNext(std::string_view name) const { return status_.ok() && Comes(name); }
   bool Begins(std::string_view name) {
     return status_.ok() && Check(name, reader_.Take<std::uint16_t>() == StateMark(name));
   }

@@ -60,6 +60,13 @@ std::optional<bool> FlagOf(const Json& facts, const char* name) {
                             : std::nullopt;
 }
 
+// A backend may be one for each kind of device: "cpu:gloo,cuda:nccl".
+bool NamesGloo(const Json& facts) {
+  const auto backend = facts.find("backend");
+  return backend != facts.end() && backend->is_string() &&
+         backend->get_ref<const std::string&>().find("gloo") != std::string::npos;
+}
+
 RankFacts RankFactsOf(const RankRow& rank, const std::vector<NodeRow>& nodes) {
   RankFacts facts;
   facts.rank = rank.rank;
@@ -71,8 +78,9 @@ RankFacts RankFactsOf(const RankRow& rank, const std::vector<NodeRow>& nodes) {
   facts.prefetch_factor = NumberOf(rank.facts, "loader_prefetch_factor");
   facts.pin_memory = FlagOf(rank.facts, "loader_pin_memory");
   // Only hooks of PyTorch report a backend; there the traffic of DDP is part of the backward pass.
-  facts.hides_communication =
-      FlagOf(rank.facts, "gpu_async").value_or(false) || rank.facts.contains("backend");
+  facts.gpu_async = FlagOf(rank.facts, "gpu_async").value_or(false);
+  facts.hides_communication = facts.gpu_async || rank.facts.contains("backend");
+  facts.sleeps_in_waits = !facts.gpu_async && NamesGloo(rank.facts);
   facts.hides_data = TextOfFact(rank.facts, "loader_thread") == "another" ||
                      TextOfFact(rank.facts, "loader") == "none seen";
   const std::string clock = TextOfFact(rank.facts, "gpu_clock");

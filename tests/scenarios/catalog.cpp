@@ -4,7 +4,7 @@ namespace stepscope::scenarios {
 
 std::vector<NamedScenario> AllScenarios() {
   std::vector<NamedScenario> all;
-  for (const auto part : {Stages(), Suspects(), Edges()})
+  for (const auto part : {Stages(), Suspects(), LateRanks(), Edges()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

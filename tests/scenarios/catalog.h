@@ -36,6 +36,7 @@ struct NamedScenario {
 // Each list is defined in <name>.cpp.
 std::span<const NamedScenario> Stages();
 std::span<const NamedScenario> Suspects();
+std::span<const NamedScenario> LateRanks();
 std::span<const NamedScenario> Edges();
 
 std::vector<NamedScenario> AllScenarios();

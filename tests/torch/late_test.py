@@ -36,7 +36,7 @@ def test_what_each_step_calls_is_left_alone_until_there_is_an_agent(alone, place
     with Intake(place) as agent:
         alone.due = 0
         train(21, net, optimizer)  # the first one finds the agent at its end
-        assert all(now is not then for now, then in zip(found()[::2], before[::2])) and "waits" not in _marks.notes["hooks"]
+        assert all(now is not then for now, then in zip(found()[::2], before[::2])) and "the rest waits" not in _marks.notes["hooks"]
         steps = agent.drain().steps
         assert [row["step"] for row in steps] == list(range(20))
         assert all({"data", "forward", "backward", "optimizer"} == set(row["phases"]) for row in steps), [sorted(row['phases']) for row in steps]

@@ -10,6 +10,7 @@ from threading import get_ident
 from time import monotonic_ns
 from typing import Any
 
+from .. import _marks
 from ._calls import begin_edge, tell
 from ._compile import compiling, never, readers
 from ._flow import flow
@@ -51,7 +52,7 @@ def _timed(original: Any, torch: Any, reading: Any) -> Any:
         start = monotonic_ns()
         try:
             copied = original(self, *args, **named)
-            away = _is_away(copied)
+            away = _was_away(copied)
             return copied
         finally:
             end = monotonic_ns()
@@ -61,6 +62,15 @@ def _timed(original: Any, torch: Any, reading: Any) -> Any:
                 tell(flow.happened, start, end, "transfer")
 
     return copy
+
+
+def _was_away(copied: Any) -> bool:
+    """The same, where a fault of ours must not reach the script: False then."""
+    try:
+        return _is_away(copied)
+    except Exception as problem:
+        _marks.notes["hooks_fault"] = repr(problem)
+        return False
 
 
 def _is_away(copied: Any) -> bool:

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "rules/signals/phase_share.h"
+#include "tests/rules/ranks/lock_step.h"
 #include "tests/scenarios/replay.h"
 
 namespace stepscope::scenarios {
@@ -49,6 +51,41 @@ TEST(CommunicationBottleneck, IsUnknownWhereWaitsAreHidden) {
             std::string::npos)
       << verdict.sentence;
   EXPECT_EQ(Judge(kRule, loud).verdict.kind, VerdictKind::kFinding);
+}
+
+// The network is not to blame when one rank is late.
+TEST(CommunicationBottleneck, NamesTheLateRank) {
+  LockStep made;
+  made.waits = Phase::kCommunication;
+  made.change = [](int rank, std::int64_t, OwnWork& work) {
+    if (rank == 2) work.Sleep(Phase::kData, 50ms);
+  };
+  const auto verdict = Judge(kRule, MakeJob(made)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding);
+  EXPECT_TRUE(verdict.sentence.ends_with("They wait for rank 2, which is late."))
+      << verdict.sentence;
+  EXPECT_EQ(verdict.evidence["advice"],
+            "See what makes rank 2 late first, mostly data: Straggler says more of it.");
+}
+
+TEST(CommunicationBottleneck, BlamesTheExchangeWhenAllAreAlike) {
+  LockStep made;
+  made.change = [](int, std::int64_t, OwnWork& work) { work.Sleep(Phase::kCommunication, 50ms); };
+  const auto verdict = Judge(kRule, MakeJob(made)).verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFinding);
+  EXPECT_EQ(verdict.sentence.find("which is late"), std::string::npos) << verdict.sentence;
+}
+
+TEST(CommunicationBottleneck, LoadsAStateThatKnowsNoLateRank) {
+  const Job job = Waiting(32);
+  const auto params =
+      Params::Read(kRule, FindRule(kRule)->params, Json::object(), job.facts.interval);
+  const auto before =
+      MakePhaseShare({Phase::kCommunication, "for other ranks", ""}, *params, job.facts);
+  for (const RankSteps& rank : job.ranks) before->Observe({rank.rank, rank.node, rank.steps});
+  const auto now = FindRule(kRule)->make(*params, job.facts);
+  ASSERT_TRUE(now->Load(before->Save()).ok());
+  EXPECT_EQ(now->Judge().sentence, before->Judge().sentence);
 }
 
 TEST(CommunicationBottleneck, RefusesAShareAboveAHundred) {

@@ -1,0 +1,77 @@
+#include "rules/ranks/late_words.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+// Phases in which a rank works, or waits for others.
+constexpr Phase kWorkOrWait[] = {Phase::kForward, Phase::kLoss, Phase::kBackward, Phase::kSync};
+
+bool IsWorkOrWait(Phase phase) {
+  return std::ranges::find(kWorkOrWait, phase) != std::end(kWorkOrWait);
+}
+
+std::string NameOf(Phase phase) {
+  return Format("{}{}", IsWorkOrWait(phase) ? "its own work in " : "", ToText(phase));
+}
+
+}  // namespace
+
+Duration MeanEvaluation(const StepSums& sums) {
+  return sums.steps() == 0 ? Duration() : sums.evaluation() / sums.steps();
+}
+
+StepDifferences::StepDifferences(const StepSums& late, const StepSums& others)
+    : late_(late),
+      outside_(late.MeanWall() - others.MeanWall()),
+      evaluation_(MeanEvaluation(late) - MeanEvaluation(others)) {
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    longer_[i] = late.MeanPhase(phase) - others.MeanPhase(phase);
+    outside_ -= longer_[i];
+  }
+}
+
+std::string StepDifferences::Longest(Duration lost) const {
+  std::string what = OwnWorkIn(lost);
+  Duration longest = lost / 2;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    if (phase == Phase::kCommunication || Of(phase) <= longest) continue;
+    longest = Of(phase);
+    what = NameOf(phase);
+  }
+  if (evaluation_ > std::max(longest, outside_)) return "evaluation";
+  return outside_ > longest ? "time outside of all phases" : what;
+}
+
+// A rank that works longer in the call in which all others wait has no phase that is longer.
+std::string StepDifferences::OwnWorkIn(Duration lost) const {
+  const Phase most = std::ranges::max(kWorkOrWait, {}, [&](Phase phase) { return Of(phase); });
+  if (Of(most) > lost / 2) return NameOf(most);
+  std::string names;
+  for (const Phase phase : kWorkOrWait) {
+    if (late_.MeanPhase(phase) < lost) continue;
+    names += Format("{}{}", names.empty() ? " in " : " or ", ToText(phase));
+  }
+  return "its own work" + names;
+}
+
+std::string StepDifferences::WaitsIn(Duration lost) const {
+  std::string_view most;
+  Duration least = -lost / 2;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    const bool waits = IsWorkOrWait(phase) || phase == Phase::kCommunication;
+    if (!waits || Of(phase) > least) continue;
+    least = Of(phase);
+    most = ToText(phase);
+  }
+  return std::string(most);
+}
+
+}  // namespace stepscope
