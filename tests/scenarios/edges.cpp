@@ -192,7 +192,7 @@ const NamedScenario kEdges[] = {
     {"long-start",
      "the first step ends 5 s before the 20 minutes are over",
      LongStart,
-     {"initialisation"}},
+     {kNoBottleneck}},
     {"samples-of-100ms",
      "2 minutes, sampled ten times a second, that wait for busy cores",
      FastSamples,

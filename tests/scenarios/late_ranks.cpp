@@ -19,6 +19,7 @@ Training OverGloo(std::function<double(std::size_t rank)> asleep) {
   training.loop.noise = 0.1;  // ranks that step together have equally long steps
   training.loop.shares = {{Phase::kData, 1}};
   training.loop.facts["backend"] = "gloo";
+  training.loop.facts["loader_num_workers"] = "2";
   Add(training, {{.metric = "process_thread_cpu_percent",
                   .noise = 2,
                   .change = [=](double noise, const Moment& moment) {
@@ -94,19 +95,19 @@ const NamedScenario kLateRanks[] = {
     {"late-in-data",
      "one of four ranks over gloo waits for its batches, and all wait for it",
      LateInData,
-     {"preprocessing", {"DataloaderBottleneck", "Straggler"}}},
+     {"late_rank", {"DataloaderBottleneck", "Straggler"}}},
     {"late-in-forward",
      "one of four ranks over gloo computes longer, and the threads of the others sleep in backward",
      LateInForward,
-     {kNoBottleneck, {"Straggler"}}},
+     {"late_rank", {"Straggler"}}},
     {"late-in-backward",
      "one of four ranks over gloo computes longer in the pass in which the others wait for it",
      LateInBackward,
-     {kNoBottleneck, {"Straggler"}}},
+     {"late_rank", {"Straggler"}}},
     {"checkpoints-of-one-rank",
      "rank 0 alone writes a checkpoint each 50 steps, and the others wait for it in backward",
      CheckpointsOfOneRank,
-     {"storage", {"PeriodicStall", "StepOutlier", "Straggler"}}},
+     {"late_rank", {"PeriodicStall", "StepOutlier", "Straggler"}}},
     {"ranks-in-turns",
      "in each step another one of eight ranks over gloo is the last",
      Jitter,
