@@ -9,6 +9,7 @@
 #include "rules/diagnosis/budget.h"
 #include "rules/diagnosis/diagnosis.h"
 #include "rules/diagnosis/host_signs.h"
+#include "rules/diagnosis/missing.h"
 #include "rules/engine/state.h"
 #include "rules/ranks/late_rank.h"
 #include "rules/signals/initialisation.h"
@@ -21,8 +22,7 @@ constexpr Param kParams[] = {
     {"price_per_gpu_hour", 0, 0, 100'000, "",
      "What an hour of one GPU costs, in any currency; 0 = costs are not told."},
 };
-constexpr double kLeastSeconds = 10;     // less of a job says little
-constexpr std::size_t kMostMissing = 5;  // nodes whose processes report no steps are named
+constexpr double kLeastSeconds = 10;  // less of a job says little
 // The length of the initialisation where no training process has connected.
 constexpr Duration kPatience = 60s;
 
@@ -113,7 +113,6 @@ class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
   void AddTick(const HostSigns& signs, std::size_t row, Node& node, HostSums& sums) const;
   JobParts Parts() const;
   void Divide(Diagnosis& diagnosis) const;
-  std::vector<std::string> Missing(const Diagnosis& diagnosis) const;
 
   double threshold_, price_;
   JobFacts facts_;
@@ -233,31 +232,6 @@ JobParts ProfilerReportFold::Parts() const {
   return parts;
 }
 
-std::vector<std::string> ProfilerReportFold::Missing(const Diagnosis& diagnosis) const {
-  std::vector<std::string> missing;
-  if (ranks_.empty()) missing.push_back("No training process has reported a step.");
-  for (const NodeFacts& node : facts_.nodes) {
-    if (node.hooks_missing.empty() || missing.size() >= kMostMissing) continue;
-    missing.push_back(Format("Node {}: {}.", node.name, node.hooks_missing));
-  }
-  if (std::ranges::any_of(facts_.ranks, &RankFacts::hides_data)) {
-    missing.push_back(
-        "Batches reach the training through another thread than that of its loader: waits for them "
-        "are not seen.");
-  }
-  if (!diagnosis.gpus || diagnosis.gpu_clock || ranks_.empty()) return missing;
-  const auto off = std::ranges::find_if(
-      facts_.ranks, [](const RankFacts& rank) { return !rank.gpu_clock.empty(); });
-  missing.push_back(
-      off == facts_.ranks.end()
-          ? "The GPU's own clock is not known for most steps: idle time is divided by what the "
-            "host did."
-          : Format(
-                "The GPU's own clock is not known ({}): idle time is divided by what the host did.",
-                off->gpu_clock));
-  return missing;
-}
-
 Verdict ProfilerReportFold::Judge() const {
   Diagnosis diagnosis;
   Divide(diagnosis);
@@ -276,7 +250,8 @@ Verdict ProfilerReportFold::Judge() const {
   diagnosis.ranks = ranks_.size();
   diagnosis.nodes = nodes_.size();
   diagnosis.parts = Parts();
-  diagnosis.missing = Missing(diagnosis);
+  diagnosis.missing =
+      WhatIsMissing(facts_, !ranks_.empty(), diagnosis.gpus && !diagnosis.gpu_clock);
   diagnosis.threshold = threshold_;
   diagnosis.price = price_;
   Verdict verdict;

@@ -9,6 +9,7 @@
 #include "rules/engine/sentence.h"
 #include "rules/engine/state.h"
 #include "rules/ranks/late_rank.h"
+#include "rules/ranks/late_words.h"
 
 namespace stepscope {
 namespace {
@@ -151,8 +152,8 @@ Verdict StragglerFold::Judge() const {
   return verdict;
 }
 
-// Of a state that a version saved which compared minutes, the findings are kept: they have numbers.
-// The ranks are compared anew.
+// Versions that compared minutes saved another state: its findings are kept, as they have numbers,
+// and the ranks are compared anew.
 Status StragglerFold::Load(std::string_view state) {
   Status status;
   StateReader reader(state, status);

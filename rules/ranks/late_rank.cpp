@@ -288,14 +288,4 @@ LateRank::Found LateRank::Describe(const RankComparison& ranks, const Evidence& 
   return found;
 }
 
-std::string Sentence(const LateRank::Found& found) {
-  std::string text = Format(
-      "Rank {} on node {} is late: it works {} longer than the median rank on "
-      "a step ({:.0f} % of it), mostly {}",
-      found.rank, found.node, StepText(found.longer), found.lost * 100, found.what);
-  if (found.also > 0) text += Format("; so {} {} more", found.also == 1 ? "is" : "are", found.also);
-  if (found.waits.empty()) return text + "; the others wait for it.";
-  return text + Format("; the others wait for it in {}.", found.waits);
-}
-
 }  // namespace stepscope

@@ -29,7 +29,7 @@ class LateRank {
     int rank = 0;
     std::string node;
     double lost = 0;       // part of a step that the median of the other ranks waits for it, 0 to 1
-    Duration longer{};     // the same as time of a step
+    Duration longer{};     // so long is that part of a step
     std::string what;      // what takes longer: "data", "its own work in forward"
     std::string waits;     // the phase in which the others wait; "" when it is not known
     std::size_t also = 0;  // number of other ranks that are about as late
@@ -142,9 +142,5 @@ class LateRank {
   std::optional<Time> first_end_;
   std::int64_t doubled_ = 0;  // bins of ranks_ are RankWork::kBin << doubled_ long
 };
-
-// "Rank 1 on node a is late: it works 50.1 ms longer than the median rank on a step (38 % of it),
-// mostly data; the others wait for it in backward."
-std::string Sentence(const LateRank::Found& found);
 
 }  // namespace stepscope

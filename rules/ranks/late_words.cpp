@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/base/text.h"
+#include "rules/engine/sentence.h"
 
 namespace stepscope {
 namespace {
@@ -72,6 +73,16 @@ std::string StepDifferences::WaitsIn(Duration lost) const {
     most = ToText(phase);
   }
   return std::string(most);
+}
+
+std::string Sentence(const LateRank::Found& found) {
+  std::string text =
+      Format("Rank {} on node {} is late: it works {} longer than the median rank on a step ",
+             found.rank, found.node, StepText(found.longer));
+  text += Format("({:.0f} % of it), mostly {}", found.lost * 100, found.what);
+  if (found.also > 0) text += Format("; so {} {} more", found.also == 1 ? "is" : "are", found.also);
+  if (found.waits.empty()) return text + "; the others wait for it.";
+  return text + Format("; the others wait for it in {}.", found.waits);
 }
 
 }  // namespace stepscope

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "rules/ranks/late_rank.h"
 #include "rules/signals/step_sums.h"
 
 namespace stepscope {
@@ -18,7 +19,7 @@ class StepDifferences {
 
   // What takes the late rank longest: "data", "its own work in forward".
   std::string Longest(Duration lost) const;
-  // The same for a rank of which only the thread tells, among phases in which ranks wait.
+  // What takes it longest among the phases in which ranks wait, where only its thread tells.
   std::string OwnWorkIn(Duration lost) const;
   // The phase in which the others wait; "" when no phase is much longer.
   std::string WaitsIn(Duration lost) const;
@@ -30,5 +31,9 @@ class StepDifferences {
   std::array<Duration, kPhaseCount> longer_{};
   Duration outside_{}, evaluation_{};
 };
+
+// "Rank 1 on node a is late: it works 50.1 ms longer than the median rank on a step (38 % of it),
+// mostly data; the others wait for it in backward."
+std::string Sentence(const LateRank::Found& found);
 
 }  // namespace stepscope

@@ -49,7 +49,7 @@ class RankComparison {
   std::optional<Lateness> Latest(WorkMeasure measure, double limit) const;
   // How far the rank is above the median of the others of its role.
   double Above(std::size_t rank, WorkMeasure measure) const;
-  // The same over the newest two scans.
+  // How far the rank was above it in the newest two scans.
   double AboveOfLate(std::size_t rank, WorkMeasure measure) const;
   // The median of the others of the rank's role; none where it is not known of any.
   std::optional<double> MedianOfOthers(std::size_t rank, WorkMeasure measure) const;

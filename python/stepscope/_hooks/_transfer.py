@@ -65,7 +65,7 @@ def _timed(original: Any, torch: Any, reading: Any) -> Any:
 
 
 def _was_away(copied: Any) -> bool:
-    """The same, where a fault of ours must not reach the script: False then."""
+    """Whether the copy went to a device; False where we fail to tell, for a fault of ours must not reach the script."""
     try:
         return _is_away(copied)
     except Exception as problem:

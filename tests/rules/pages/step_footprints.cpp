@@ -76,6 +76,7 @@ Footprint Late() {
   Pace pace;
   pace.ranks = 3;
   Job job = Paced(pace, [](int rank, Step& step) {
+    step.phases[static_cast<std::size_t>(Phase::kForward)] = 150ms;
     Lengthen(step, Phase::kCommunication, 10ms);
     if (rank == 1) {
       Lengthen(step, Phase::kForward, 120ms);

@@ -1,4 +1,5 @@
 #include "rules/ranks/late_rank.h"
+#include "rules/ranks/late_words.h"
 
 #include <gtest/gtest.h>
 

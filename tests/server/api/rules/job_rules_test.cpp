@@ -168,7 +168,7 @@ TEST_F(JobRulesTest, WhatIsWrongIsNamedAndNothingIsStored) {
   } cases[] = {
       {R"([{"rule":"Nope"}])", "/0/rule", "there is no rule 'Nope'; there are LowGPUUtilization, "},
       {R"([{"name":"Nope"}])", "/0/name", "the job has no rule 'Nope'; it has BatchSize, "},
-      {R"([{"name":"Nope"}])", "/0/name", ", Straggler; a new one needs \"rule\""},
+      {R"([{"name":"Nope"}])", "/0/name", ", Throttled; a new one needs \"rule\""},
       {R"([{"parameters":{}}])", "/0/rule", "\"rule\" is wanted, one of LowGPUUtilization, "},
       {R"([{"rule":"Dataloader","parameters":{"treshold":1}}])", "/0/parameters",
        "there is no parameter 'treshold'"},

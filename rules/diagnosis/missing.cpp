@@ -1,0 +1,37 @@
+#include "rules/diagnosis/missing.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostNodes = 5;  // nodes whose processes report no steps are named
+
+std::string NoGpuClock(const JobFacts& facts) {
+  const auto off = std::ranges::find_if(
+      facts.ranks, [](const RankFacts& rank) { return !rank.gpu_clock.empty(); });
+  return Format("The GPU's own clock is not known{}: idle time is divided by what the host did.",
+                off == facts.ranks.end() ? " for most steps" : Format(" ({})", off->gpu_clock));
+}
+
+}  // namespace
+
+std::vector<std::string> WhatIsMissing(const JobFacts& facts, bool steps, bool host_clock) {
+  std::vector<std::string> missing;
+  if (!steps) missing.push_back("No training process has reported a step.");
+  for (const NodeFacts& node : facts.nodes) {
+    if (node.hooks_missing.empty() || missing.size() >= kMostNodes) continue;
+    missing.push_back(Format("Node {}: {}.", node.name, node.hooks_missing));
+  }
+  if (std::ranges::any_of(facts.ranks, &RankFacts::hides_data)) {
+    missing.push_back(
+        "Batches reach the training through another thread than that of its loader: waits for them "
+        "are not seen.");
+  }
+  if (steps && host_clock) missing.push_back(NoGpuClock(facts));
+  return missing;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,32 @@
+#include "rules/diagnosis/missing.h"
+
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+TEST(WhatIsMissing, IsNothingWhereAllIsSeen) {
+  EXPECT_TRUE(WhatIsMissing(JobFacts(), true, false).empty());
+}
+
+TEST(WhatIsMissing, NamesProcessesWithoutHooksThreadsAndTheClock) {
+  JobFacts facts;
+  facts.nodes = {{"a", 8, 1, 0, "python3 runs torch without our hooks"}, {"b", 8, 1}};
+  facts.ranks.resize(2);
+  facts.ranks[1].hides_data = true;
+  facts.ranks[1].gpu_clock = "switched off";
+  const std::vector<std::string> missing = WhatIsMissing(facts, true, true);
+  ASSERT_EQ(missing.size(), 3u);
+  EXPECT_EQ(missing[0], "Node a: python3 runs torch without our hooks.");
+  EXPECT_NE(missing[1].find("through another thread"), std::string::npos);
+  EXPECT_NE(missing[2].find("(switched off)"), std::string::npos);
+}
+
+TEST(WhatIsMissing, WithoutStepsThatIsSaidAndNoClockIsMissed) {
+  const std::vector<std::string> missing = WhatIsMissing(JobFacts(), false, true);
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0], "No training process has reported a step.");
+}
+
+}  // namespace
+}  // namespace stepscope
