@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib";
 interface Chunk {
   readonly file: string;
   readonly imports?: readonly string[];
+  readonly dynamicImports?: readonly string[];
 }
 const manifest = JSON.parse(readFileSync("dist/manifest.json", "utf8")) as Record<string, Chunk>;
 
@@ -25,12 +26,18 @@ function kilobytes(...names: readonly string[]): number {
 
 const kEntry = "index.html";
 
-test("the entry is at most 20 KB, a page at most 52, all at most 120", () => {
+const kCharts = "src/job/chart.tsx";
+/** The chunk of a job's page, which charts import in turn: it has no name of its own. */
+const kJobPage = Object.keys(manifest).find((name) => manifest[name]?.dynamicImports?.includes(kCharts)) ?? "";
+
+test("the entry is at most 20 KB, a page at most 36, a job's page with its charts at most 56, all at most 120", () => {
   assert.ok(kilobytes(kEntry) <= 20, `entry: ${kilobytes(kEntry).toFixed(1)}`);
-  for (const page of ["jobs", "job", "tokens", "login"]) {
-    const size = kilobytes(kEntry, `src/${page}/page.tsx`);
-    assert.ok(size <= 52, `${page}: ${size.toFixed(1)}`);
+  for (const page of ["src/jobs/page.tsx", kJobPage, "src/tokens/page.tsx", "src/login/page.tsx"]) {
+    const size = kilobytes(kEntry, page);
+    assert.ok(size <= 36, `${page}: ${size.toFixed(1)}`);
   }
+  const charts = kilobytes(kEntry, kJobPage, kCharts);
+  assert.ok(charts <= 56, `charts: ${charts.toFixed(1)}`);
   assert.ok(kilobytes(...Object.keys(manifest)) <= 120);
 });
 

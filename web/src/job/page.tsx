@@ -8,18 +8,20 @@ import { navigate, search, setKeys } from "../router";
 import { now, zoneOf } from "../settings";
 import { Empty, Fault, Loading } from "../states";
 import { dateTime, elapsed, type TimeZone } from "../format";
-import { Chart, type ChartProps, saveText } from "./chart";
+import type { ChartProps } from "./chart";
 import { type JobData, openJob, paused } from "./data";
 import { Diagnosis } from "./diagnosis";
 import { Figures } from "./figures";
 import { Crumbs, FailureCard, Head } from "./head";
-import { lazyParts, loadLazyParts, tunedRule } from "./lazy_parts";
+import { charts, lazyParts, loadCharts, loadLazyParts, tunedRule } from "./lazy_parts";
 import { customMetricPanel, isFolded, panelCount, panelsOf } from "./panels";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Rules } from "./rules";
 import { isAsync, phasePanel, rankShown, stepPanel } from "./step_panels";
 import { Toolbar, toggleLive } from "./toolbar";
 import { isRunning, removedUntilUs, resetZoom, shownOf, type Span, startMs, wholeOf, zoomBy, zoomOf, zoomTo } from "./view";
+
+loadCharts(); // while the job is asked for
 
 /** Placeholders of the charts of a rank's steps; a job without ranks has a single chart, which says so. */
 function StepsLoading({ job }: { readonly job: Job }) {
@@ -98,10 +100,10 @@ function Removed({ job, span, zone }: { readonly job: Job; readonly span: Span; 
 }
 
 /** The histogram of the rank's step times, once the lazily loaded parts are here. */
-function StepTimes({ found, job }: { readonly found: RankSteps; readonly job: Job }) {
+function StepTimes({ found, job, save }: { readonly found: RankSteps; readonly job: Job; readonly save: (name: string, csv: string) => void }) {
   useEffect(loadLazyParts, []);
   const Histogram = lazyParts.value?.Histogram;
-  return Histogram ? <Histogram found={found} job={job.name} save={saveText} /> : <Loading what="the histogram" class="card loading-chart" />;
+  return Histogram ? <Histogram found={found} job={job.name} save={save} /> : <Loading what="the histogram" class="card loading-chart" />;
 }
 
 function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
@@ -125,8 +127,9 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
     zoomBy: (by, aroundMs) => zoomBy(job, whole, by, aroundMs),
     reset: resetZoom,
   };
+  const { Chart, saveText } = charts.value ?? {};
   const customPanels = useMemo(() => (metrics === null ? [] : data.customAsked.value.map((name) => customMetricPanel(name, metrics, rules))), [metrics, rules]);
-  const drawCustomMetric = (metric: string) => customPanels.filter(({ id }) => id === metric).map((panel) => <Chart key={metric} panel={panel} {...shared} />);
+  const drawCustomMetric = (metric: string) => Chart ? customPanels.filter(({ id }) => id === metric).map((panel) => <Chart key={metric} panel={panel} {...shared} />) : null;
   const keys = useMemo(
     () => [
       { keys: "0", help: "Show the whole job", act: resetZoom },
@@ -139,12 +142,13 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
   // The parts below the charts wait until the height of charts and annotations is known, so that nothing jumps.
   const named = found && found.annotations.length > 0 ? found : null;
   const settled =
-    (data.customMetrics.value !== null || lazyParts.value?.CustomMetrics === undefined) && (metrics !== null || data.metricsPoll.value?.state.value.error) &&
+    (data.customMetrics.value !== null || lazyParts.value?.CustomMetrics === undefined) && ((metrics !== null && charts.value !== null) || data.metricsPoll.value?.state.value.error) &&
     (steps !== null || data.stepsPoll.value?.state.value.error) && (named === null || lazyParts.value !== null);
   const { Annotations, CustomMetrics, Facts, Remove, Tune } = lazyParts.value ?? {};
   const charted = metrics !== null;
   useEffect(() => void ((named || charted || settled) && loadLazyParts()), [named !== null, charted, settled]);
   const none = metrics !== null && metrics.series.length === 0 && !zoomed;
+  const waits = metrics === null ? !data.metricsPoll.value?.state.value.error : !none && charts.value === null;
 
   return (
     <>
@@ -165,14 +169,14 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
         {data.stepsPoll.value ? <Fault what="The step times" poll={data.stepsPoll.value} /> : null}
         <Removed job={job} span={shown} zone={zone} />
         {metrics === null ? null : <Partial job={job} metrics={metrics} />}
-        {metrics === null && !data.metricsPoll.value?.state.value.error ? <ChartsLoading job={job} /> : null}
+        {waits ? <ChartsLoading job={job} /> : null}
         {none ? <NoSamples job={job} /> : null}
-        {metrics !== null && !none ? (
+        {metrics !== null && !none && Chart && saveText ? (
           <div class="charts" data-live={paused.value || zoomed ? "no" : "yes"}>
             {stepsPanel !== null ? <Chart key="steps" panel={stepsPanel} {...shared} /> : null}
             {stepsPanel === null && !data.stepsPoll.value?.state.value.error ? <StepsLoading job={job} /> : null}
             {phases !== null ? <Chart key="phases" panel={phases} {...shared} /> : null}
-            {found && found.steps > 0 ? <StepTimes found={found} job={job} /> : null}
+            {found && found.steps > 0 ? <StepTimes found={found} job={job} save={saveText} /> : null}
             {panels.map((panel) => (
               <Chart key={panel.id} panel={panel} {...shared} />
             ))}
