@@ -172,6 +172,8 @@ export interface RankSteps {
     readonly data_seconds: Values;
     readonly phases_seconds: Readonly<Record<string, Values>>;
   };
+  /** By the clock of the GPU, at the points of `series`; null where it is known for no step. */
+  readonly gpu: { readonly series: { readonly idle_seconds: Values } } | null;
 }
 
 export interface Steps {

@@ -10,7 +10,7 @@ export interface Palette {
   readonly line: string;
   readonly neutral: string;
   readonly threshold: string;
-  readonly series: readonly [string, string, string, string, string];
+  readonly series: readonly [string, string, string, string, string, string];
 }
 
 export const kPalettes: Readonly<Record<Theme, Palette>> = {
@@ -21,7 +21,7 @@ export const kPalettes: Readonly<Record<Theme, Palette>> = {
     line: "#e1e5ea",
     neutral: "#5f6b76",
     threshold: "#8a5300",
-    series: ["#0b5cad", "#b67a20", "#e0347f", "#2b1038", "#841812"],
+    series: ["#0b5cad", "#b67a20", "#e0347f", "#2b1038", "#841812", "#8890d0"],
   },
   dark: {
     panel: "#171d24",
@@ -30,7 +30,7 @@ export const kPalettes: Readonly<Record<Theme, Palette>> = {
     line: "#2c3540",
     neutral: "#a4afbb",
     threshold: "#f0b429",
-    series: ["#6cb2ff", "#ffc08f", "#d0498f", "#d9f24f", "#8f5bff"],
+    series: ["#6cb2ff", "#ffc08f", "#d0498f", "#d9f24f", "#8f5bff", "#8a6606"],
   },
 };
 

@@ -66,7 +66,7 @@ test("lines can be told apart, also by colour-blind eyes", () => {
 
 test("every phase has a fill of its own, and neighbours of one colour differ by stripes", () => {
   const fills = Object.values(kPhases).map(({ tone, striped }) => `${tone} ${striped ?? false}`);
-  assert.equal(fills.length, 11);
+  assert.equal(fills.length, 13);
   assert.equal(new Set(fills).size, fills.length);
   for (const theme of kThemes) {
     const { panel, line } = kPalettes[theme];

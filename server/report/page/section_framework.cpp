@@ -9,10 +9,16 @@ namespace {
 
 constexpr double kMuchUnnamed = 25;  // percent of the time, from which the report says so
 
+std::string_view PhaseWords(std::string_view phase) {
+  if (phase == "sync") return "waits for the GPU";
+  if (phase == "device_to_host") return "copies from the GPU";
+  return phase;
+}
+
 Markup Phases(const PhaseTotals& totals) {
   Whole all;
   for (const StepFigures::PhaseSum& phase : totals.phases) {
-    const std::string name(phase.phase);
+    const std::string name(PhaseWords(phase.phase));
     all.parts.push_back(
         {name, phase.share_percent / 100, FormatDuration(phase.seconds), PhaseCss(phase.phase)});
   }
@@ -50,10 +56,12 @@ Markup Ranks(const Report& report) {
 
 std::string PhaseCss(std::string_view phase) {
   constexpr std::pair<std::string_view, std::string_view> kCss[] = {
-      {"data", "s0"},         {"transfer", "striped s0"}, {"forward", "s1"},
-      {"loss", "striped s1"}, {"backward", "s2"},         {"communication", "striped s2"},
-      {"optimizer", "s4"},    {"callback", "striped s4"}, {"checkpoint", "s3"},
-      {"other", "striped s3"}};
+      {"data", "s0"},       {"transfer", "striped s0"},
+      {"forward", "s1"},    {"loss", "striped s1"},
+      {"backward", "s2"},   {"communication", "striped s2"},
+      {"optimizer", "s4"},  {"callback", "striped s4"},
+      {"checkpoint", "s3"}, {"other", "striped s3"},
+      {"sync", "s5"},       {"device_to_host", "striped s5"}};
   for (const auto& [name, css] : kCss) {
     if (name == phase) return std::string(css);
   }

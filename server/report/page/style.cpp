@@ -10,12 +10,12 @@ namespace {
 constexpr std::string_view kStyle = R"css(
 :root{color-scheme:light;--ground:#f5f6f8;--panel:#ffffff;--text:#16202b;--muted:#55606b;--line:#e1e5ea;
 --accent:#0b5cad;--neutral:#5f6b76;--threshold:#8a5300;--block:#e9ecf0;
---s0:#0b5cad;--s1:#b67a20;--s2:#e0347f;--s3:#2b1038;--s4:#841812;
+--s0:#0b5cad;--s1:#b67a20;--s2:#e0347f;--s3:#2b1038;--s4:#841812;--s5:#8890d0;
 --green:#1a6e36;--red:#b3261e;--amber:#8a5300;--grey:#5f6b76;
 --green-ground:#e6f4ea;--red-ground:#fcedec;--amber-ground:#fdf3e0}
 @media screen and (prefers-color-scheme:dark){:root{color-scheme:dark;--ground:#0f1419;--panel:#171d24;
 --text:#e6eaee;--muted:#a4afbb;--line:#2c3540;--accent:#6cb2ff;--neutral:#a4afbb;--threshold:#f0b429;
---block:#202832;--s0:#6cb2ff;--s1:#ffc08f;--s2:#d0498f;--s3:#d9f24f;--s4:#8f5bff;
+--block:#202832;--s0:#6cb2ff;--s1:#ffc08f;--s2:#d0498f;--s3:#d9f24f;--s4:#8f5bff;--s5:#8a6606;
 --green:#6fce85;--red:#ff9a92;--amber:#f0b429;--grey:#a4afbb;
 --green-ground:#16301f;--red-ground:#3a1b1a;--amber-ground:#33270f}}
 *{box-sizing:border-box}
@@ -80,6 +80,7 @@ svg{display:block;overflow:hidden}
 .ground{fill:var(--block)}
 .rest{fill:var(--neutral);fill-opacity:.35}
 .s0{fill:var(--s0)}.s1{fill:var(--s1)}.s2{fill:var(--s2)}.s3{fill:var(--s3)}.s4{fill:var(--s4)}
+.s5{fill:var(--s5)}
 line,path{vector-effect:non-scaling-stroke;fill:none}
 .stripe{stroke:var(--panel);stroke-width:2}
 .whisker{stroke:var(--text);stroke-width:1}

@@ -42,6 +42,8 @@ export const sampleDiagnosis = {
 
 const iso = (us) => (us === null ? null : new Date(us / 1000).toISOString().replace("Z", "000Z"));
 
+const kShares = { data: 0.63, transfer: 0.02, forward: 0.09, loss: 0.01, backward: 0.13, communication: 0.03, optimizer: 0.04, checkpoint: 0.03 };
+
 /** A job that started `startedUs` and has run `seconds`; it ended when `status` says so. */
 export function sampleJob(options) {
   const { name, startedUs, seconds = 120, status = "Completed", gpus = 0, rules, node = "host-1" } = options;
@@ -60,6 +62,10 @@ export function sampleJob(options) {
     annotations: options.annotations ?? [],
     diagnosis: options.diagnosis === undefined ? sampleDiagnosis : options.diagnosis,
     ranks: options.ranks ?? 1,
+    verdict: options.verdict ?? null,
+    gpuIdle: options.gpuIdle ?? null, // seconds before each step that the GPU had nothing to do, by its own clock
+    shares: { ...kShares, ...options.shares },
+    rankFacts: options.rankFacts ?? {},
     nodeFacts: options.nodeFacts ?? {},
     clockSuspect: options.clockSuspect ?? null, // clock_suspect of the first node
     history: options.history ?? {}, // changes of the status by rule: [second, status, message]
@@ -250,7 +256,6 @@ export function metrics(job, query) {
   };
 }
 
-const kShares = { data: 0.63, transfer: 0.02, forward: 0.09, loss: 0.01, backward: 0.13, communication: 0.03, optimizer: 0.04, checkpoint: 0.03 };
 const kUnnamed = 0.02;
 
 export function steps(job, query) {
@@ -265,13 +270,18 @@ export function steps(job, query) {
       wall_seconds: { mean: 0.042, max: 0.074, p99: 0.071, p95: 0.049, p50: 0.0412, min: 0.036 },
       wall_error_percent: 0,
       histogram: { edges_seconds: [0.03, 0.05, 0.08], counts: [many * 19, many] },
-      phases: [...Object.entries(kShares), ["unnamed", kUnnamed]].map(([phase, share]) => ({
+      phases: [...Object.entries(job.shares), ["unnamed", kUnnamed]].map(([phase, share]) => ({
         phase, total_seconds: many * share, share_percent: Math.round(10_000 * share) / 100,
       })),
       series: {
         steps_per_point: 20, step: index.map((i) => i * 20), start_us: index.map((i) => job.startedUs + Math.round((i * job.seconds * 1e6) / many)),
-        wall_seconds: wall, data_seconds: wall.map((v) => v * kShares.data),
-        phases_seconds: Object.fromEntries(Object.entries(kShares).map(([phase, share]) => [phase, wall.map((v) => v * share)])),
+        wall_seconds: wall, data_seconds: wall.map((v) => v * job.shares.data),
+        phases_seconds: Object.fromEntries(Object.entries(job.shares).map(([phase, share]) => [phase, wall.map((v) => v * share)])),
+      },
+      evaluation_seconds: 0,
+      gpu: job.gpuIdle === null ? null : {
+        steps: many * 20, idle_seconds: many * 20 * job.gpuIdle, phases: [],
+        series: { work_seconds: wall.map((v) => v - job.gpuIdle), idle_seconds: wall.map((_, i) => (i % 10 === 9 ? null : job.gpuIdle)) },
       },
       annotations: job.annotations,
     })),

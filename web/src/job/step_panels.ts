@@ -28,6 +28,7 @@ export function stepPanel(steps: Steps, rank: number): Panel {
   const traces: readonly Trace[] = drawn === undefined ? [] : [
     { ...shared, label: "Whole step", tone: 0, mean: drawn.series.wall_seconds },
     ...(tellsOfWaits(drawn) ? [{ ...shared, label: "Waiting for data", tone: 1, mean: drawn.series.data_seconds, filled: true }] : []),
+    ...(drawn.gpu ? [{ ...shared, label: "GPU idle before the step", tone: 2, mean: drawn.gpu.series.idle_seconds, filled: true }] : []),
   ];
   return {
     id: "steps",
@@ -44,7 +45,8 @@ export function stepPanel(steps: Steps, rank: number): Panel {
 /** Whether the rank's GPU works while its host goes on. */
 export const isAsync = (job: Job, rank: number) => job.ranks.some((each) => each.rank === rank && each.facts?.["gpu_async"] === "True");
 
-export const phaseWord = (phase: string) => phase.charAt(0).toUpperCase() + phase.slice(1);
+const kPhaseWords: Readonly<Record<string, string>> = { sync: "Waits for the GPU", device_to_host: "Copies from the GPU" };
+export const phaseWord = (phase: string) => kPhaseWords[phase] ?? phase.charAt(0).toUpperCase() + phase.slice(1);
 
 /** The share of a phase at each point, in percent of the time of its steps. */
 function sharesOf(seconds: Values, wall: Values): Values {

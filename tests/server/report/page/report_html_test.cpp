@@ -221,7 +221,7 @@ TEST(Style, HasTheColoursOfThePage) {
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   for (const std::string_view name :
        {"text", "muted", "panel", "threshold", "green", "red", "amber", "series-0", "series-1",
-        "series-2", "series-3", "series-4"}) {
+        "series-2", "series-3", "series-4", "series-5"}) {
     const std::string key = Format("--{}: #", name);
     std::string ours(name);
     if (ours.starts_with("series-")) ours = "s" + ours.substr(7);
