@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { pixelsNear } from "./support/chromium.mjs";
 import { page, service, usePage } from "./support/mock_page.mjs";
-import { rule, sampleJob } from "./support/sample_jobs.mjs";
+import { rule, sampleDiagnosis, sampleJob } from "./support/sample_jobs.mjs";
 
 const kStart = Math.floor(Date.now() / 1000 - 3600) * 1e6;
 const kBlue = "#0b5cad";
@@ -41,6 +41,52 @@ test("where the time went comes first: the sentence, a bar for each cause, and w
   const [all, lost] = [await card.locator(".budget-all").nth(1).boundingBox(), await card.locator(".budget-lost").nth(0).boundingBox()];
   assert.ok(Math.abs(lost.width / all.width - 0.63) < 0.01, `${lost.width} of ${all.width}`);
   assert.match(await card.textContent(), /Use more data-loader workers\. Without this time the job would be up to 2\.7 times as fast\./);
+});
+
+const kParts = (more = {}) => ({ ...sampleDiagnosis, ...more });
+
+test("the phases of the job are one bar at its head, with their lengths in words", async () => {
+  await open();
+  const bar = page.getByRole("region", { name: "Phases of the job" });
+  assert.equal(await bar.getByRole("img").getAttribute("aria-label"), "Initialisation 12.0 s, Training 1 m 36 s, Evaluation 8.00 s, Finalisation 4.00 s");
+  assert.deepEqual(await bar.locator("li").allTextContents(), ["Initialisation 12.0 s", "Training 1 m 36 s", "Evaluation 8.00 s", "Finalisation 4.00 s"]);
+  const widths = await bar.locator("rect").evaluateAll((rects) => rects.map((rect) => rect.getBoundingClientRect().width));
+  assert.ok(Math.abs(widths[1] / widths.reduce((sum, width) => sum + width, 0) - 0.8) < 0.02, `${widths}`);
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, diagnosis: kParts({ parts: { initialisation: 0, training: 0, evaluation: 0, finalisation: 0 } }) })]);
+  await page.reload();
+  await page.locator("#chart-cpu").waitFor();
+  assert.equal(await bar.count(), 0, "no step was seen: nothing is known");
+});
+
+test("the diagnosis says by whose clock, how much is named, and what is not seen", async () => {
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, diagnosis: kParts({ missing: ["No training process has reported a step."] }) })]);
+  await open();
+  const card = page.locator("section", { has: page.locator("#diagnosis-title") });
+  assert.match(await card.textContent(), /Measured by the host’s clock\. Phases with a name cover 98 % of the step time\./);
+  assert.match(await card.textContent(), /What is not seen/);
+  assert.deepEqual(await card.locator(".missing li").allTextContents(), ["No training process has reported a step."]);
+});
+
+test("what nodes and ranks say of themselves stands where they are described", async () => {
+  service.reset([sampleJob({
+    name: "mlp-demo", startedUs: kStart, nodeFacts: { hooks_missing: "the package was not found" },
+    rankFacts: { loader_thread: "another", gpu_clock: "off: no CUDA" },
+  })]);
+  await open();
+  const card = page.locator(".facts");
+  assert.match(await card.locator("tbody td").last().textContent(), /^steps: the package was not found; gpu: /);
+  assert.deepEqual(await card.locator(".missing li").allTextContents(), [
+    "Rank 0: another thread reads the batches, so waits for data are not seen.", "Rank 0: the GPU’s own clock: off: no CUDA.",
+  ]);
+});
+
+test("the GPU's own time and its phases are drawn where they are known", async () => {
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, gpuIdle: 0.012, shares: { data: 0.5, sync: 0.09, device_to_host: 0.04 } })]);
+  await open();
+  assert.deepEqual(await chart("steps").locator(".legend-label").allTextContents(), ["Whole step", "Waiting for data", "GPU idle before the step"]);
+  const names = await chart("phases").locator(".legend-label").allTextContents();
+  for (const name of ["Waits for the GPU", "Copies from the GPU"]) assert.ok(names.includes(name), names.join());
+  assert.ok((await pixelsNear(page, "phases", "#8890d0")) > 20);
 });
 
 test("without a diagnosis there is none, and the rule that sums up is not counted", async () => {

@@ -75,6 +75,14 @@ export interface JudgedRule extends RuleEvaluation {
   readonly parameters: Readonly<Record<string, number | string>>;
 }
 
+/** The phases of a job in seconds. */
+export interface JobParts {
+  readonly initialisation: number;
+  readonly training: number; // without evaluations
+  readonly evaluation: number;
+  readonly finalisation: number;
+}
+
 /** The budget of a job's time: the busy share first, then each cause of lost time, the largest first. */
 export interface Diagnosis {
   readonly sentence: string;
@@ -82,6 +90,10 @@ export interface Diagnosis {
   readonly total_seconds: number;
   readonly confidence: string;
   readonly threshold: number; // percent
+  readonly clock: "gpu" | "host" | null;
+  readonly named_share: number | null;
+  readonly missing: readonly string[] | null;
+  readonly parts: JobParts | null;
   readonly budget: readonly Cause[];
 }
 

@@ -33,6 +33,7 @@ const cause = (name, words, share, more = {}) => ({ cause: name, words, seconds:
 export const sampleDiagnosis = {
   sentence: "The steps were computing 26.0 % of 120 rank seconds; most was lost to preprocessing, 63.0 %.",
   unit: "rank_seconds", total_seconds: 120, confidence: "steps seen", threshold: 10,
+  clock: "host", named_share: 0.98, missing: [], parts: { initialisation: 12, training: 96, evaluation: 8, finalisation: 4 },
   budget: [
     cause("busy", "busy", 0.26),
     cause("preprocessing", "preprocessing", 0.63, { speed_up: 2.7, stage: 2, suspect: "data pipeline", advice: "Use more data-loader workers." }),
@@ -120,7 +121,7 @@ export function description(job) {
       facts: { kernel: "6.1.0", agent_version: "0.1.0", command: ["python3", "train.py", "--epochs", "3"], ...job.nodeFacts },
     })),
     ranks: !job.steps ? [] : ranksOf(job).map((rank) => ({
-      rank, node: job.node, pid: 4711, local_rank: rank, world_size: job.ranks, framework: "numpy", dropped: 0, ended, ended_us, facts: {},
+      rank, node: job.node, pid: 4711, local_rank: rank, world_size: job.ranks, framework: "numpy", dropped: 0, ended, ended_us, facts: job.rankFacts,
     })),
     secondary_status_transitions: [
       { status: "InProgress", secondary_status: "Starting", start_time: created, start_time_us: created_us, message: "" },

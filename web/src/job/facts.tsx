@@ -4,6 +4,7 @@ import type { Job, JobNode } from "../model";
 import { JobState } from "../status";
 import { type Change, Changes } from "./changes";
 import { clockOf } from "./clock";
+import { rankRemarks } from "./rank_remarks";
 
 // The parts of describe-job beside the rules: configuration, nodes, and the changes of the job's status.
 
@@ -35,6 +36,13 @@ function refusalsOf(job: Job): readonly string[] {
   });
 }
 
+/** Sources that are not measured on a node, with the reasons. */
+function absentOf(node: JobNode): string {
+  const missing = node.facts["hooks_missing"];
+  const steps = typeof missing === "string" && missing !== "" ? [`steps: ${missing}`] : [];
+  return [...steps, ...(node.absent ?? []).map(({ source, reason }) => `${source}: ${reason}`)].join("; ");
+}
+
 const text = (value: unknown): string => (typeof value === "string" && value !== "" ? value : "–");
 
 function Nodes({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
@@ -61,7 +69,7 @@ function Nodes({ job, zone }: { readonly job: Job; readonly zone: TimeZone }) {
               <td>{endOf(node)}</td>
               <td class={node.clock_suspect ? "wrap" : undefined}>{clockOf(node, zone)}</td>
               <td>{text(node.facts["agent_version"])}</td>
-              <td class="wrap">{(node.absent ?? []).map(({ source, reason }) => `${source}: ${reason}`).join("; ") || "–"}</td>
+              <td class="wrap">{absentOf(node) || "–"}</td>
             </tr>
           ))}
         </tbody>
@@ -82,6 +90,21 @@ function changesOf(job: Job): readonly Change[] {
     state: <JobState status={row.status as Job["status"]} secondary={row.secondary_status} />,
     words: row.message,
   }));
+}
+
+function Ranks({ job }: { readonly job: Job }) {
+  const remarks = rankRemarks(job);
+  if (remarks.length === 0) return null;
+  return (
+    <>
+      <h3>Ranks</h3>
+      <ul class="missing">
+        {remarks.map((remark) => (
+          <li key={remark}>{remark}</li>
+        ))}
+      </ul>
+    </>
+  );
 }
 
 export function Facts({ job, zone, startMs }: FactsProps) {
@@ -108,6 +131,7 @@ export function Facts({ job, zone, startMs }: FactsProps) {
       </dl>
       <h3>Nodes</h3>
       <Nodes job={job} zone={clock} />
+      <Ranks job={job} />
       <h3>What happened</h3>
       {job.secondary_status_transitions.length === 0 ? <p class="faint">No change of status yet.</p> : <Changes rows={changesOf(job)} zone={zone} startMs={startMs} />}
     </section>

@@ -15,6 +15,7 @@ import { Figures } from "./figures";
 import { Crumbs, FailureCard, Head } from "./head";
 import { charts, lazyParts, loadCharts, loadLazyParts, tunedRule } from "./lazy_parts";
 import { customMetricPanel, isFolded, panelCount, panelsOf } from "./panels";
+import { Parts } from "./parts";
 import { ranksNote, ranksToChoose, sampledNodes } from "./ranks";
 import { Rules } from "./rules";
 import { isAsync, phasePanel, rankShown, stepPanel } from "./step_panels";
@@ -153,6 +154,7 @@ function Loaded({ data, job }: { readonly data: JobData; readonly job: Job }) {
   return (
     <>
       <Head job={job} />
+      <Parts found={job.diagnosis} running={isRunning(job)} />
       <Fault what="The job" poll={data.jobPoll} />
       <FailureCard job={job} />
       {job.diagnosis ? <Diagnosis found={job.diagnosis} running={job.ended_us === null} /> : null}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { groundOf } from "../src/job/diagnosis";
+import { shownParts } from "../src/job/parts";
+import { rankRemarks } from "../src/job/rank_remarks";
+import { phaseWord, stepPanel } from "../src/job/step_panels";
+import type { Diagnosis, Job, RankSteps, Steps } from "../src/model";
+
+const parts = { initialisation: 12, training: 96, evaluation: 8, finalisation: 4 };
+const words = (...those: Parameters<typeof shownParts>) => shownParts(...those).map(({ word, seconds }) => `${word} ${seconds}`);
+
+test("the phases of a job are shown once a step was seen; what has no length is left out", () => {
+  assert.deepEqual(words(parts, false), ["Initialisation 12", "Training 96", "Evaluation 8", "Finalisation 4"]);
+  assert.deepEqual(words({ ...parts, evaluation: 0 }, false), ["Initialisation 12", "Training 96", "Finalisation 4"]);
+  assert.deepEqual(words({ initialisation: 0, training: 0, evaluation: 0, finalisation: 0 }, false), []);
+  assert.deepEqual([words(null, false), words(undefined, true)], [[], []], "a service of before does not tell");
+});
+
+test("time behind the newest step of a job that runs is no finalisation", () => {
+  assert.deepEqual(words(parts, true), ["Initialisation 12", "Training 96", "Evaluation 8"]);
+});
+
+const found = (more: Partial<Diagnosis>) => ({ clock: "host", unit: "gpu_seconds", named_share: 0.98, ...more }) as Diagnosis;
+
+test("a diagnosis says by whose clock, and how much of the steps has a name", () => {
+  assert.equal(groundOf(found({ clock: "gpu" })), "Idle time of the GPUs is measured by the GPU’s own clock. Phases with a name cover 98 % of the step time.");
+  assert.equal(groundOf(found({ unit: "rank_seconds", named_share: null })), "Measured by the host’s clock.");
+  assert.equal(groundOf({} as Diagnosis), "");
+});
+
+const ranks = (...facts: Readonly<Record<string, unknown>>[]) => ({ ranks: facts.map((each, rank) => ({ rank, node: "n", facts: each })) }) as unknown as Job;
+
+test("what ranks say of themselves is told in words, once for all that say the same", () => {
+  assert.deepEqual(rankRemarks(ranks({ gpu_clock: "on" }, { gpu_clock: "on", loader_thread: "another" }, { loader_thread: "training" })), [
+    "Ranks 0, 1: the GPU’s own clock: on.",
+    "Rank 1: another thread reads the batches, so waits for data are not seen.",
+  ]);
+  assert.deepEqual(rankRemarks(ranks({ second_process: "2 processes say that they are rank 0: pid 4, 5" })), ["Rank 0: 2 processes say that they are rank 0: pid 4, 5."]);
+  assert.match(rankRemarks(ranks(...Array.from({ length: 12 }, () => ({ gpu_clock: "off" }))))[0] ?? "", /^Ranks 0, 1, 2, 3, 4, 5, 6, 7 and 4 more: /);
+  assert.deepEqual(rankRemarks(ranks({}, { gpu_clock: 7 })), []);
+});
+
+const steps = (gpu: RankSteps["gpu"]) => ({
+  ranks: [{ rank: 0, node: null, gpu, series: { steps_per_point: 1, step: [0, 1], start_us: [0, 1e6], wall_seconds: [1, 1], data_seconds: [0, 0], phases_seconds: {} } }],
+  left_out: 0,
+}) as unknown as Steps;
+
+test("how long the GPU idled before a step is a line where its clock is known", () => {
+  const known = stepPanel(steps({ series: { idle_seconds: [0.25, null] } }), 0).traces;
+  assert.deepEqual(known.map(({ label }) => label), ["Whole step", "GPU idle before the step"]);
+  assert.deepEqual(known[1]?.mean, [0.25, null]);
+  assert.deepEqual(stepPanel(steps(null), 0).traces.map(({ label }) => label), ["Whole step"]);
+});
+
+test("phases of the GPU have plain names", () => {
+  assert.deepEqual(["sync", "device_to_host", "forward"].map(phaseWord), ["Waits for the GPU", "Copies from the GPU", "Forward"]);
+});
