@@ -144,6 +144,8 @@ def joins_by_job(statement):
     for number, (begin, word, name) in enumerate(spread[1:], 2):
         end = spread[number][0] if number < len(spread) else len(statement.text)
         behind = statement.text[begin:end]
+        if word == "from" and re.search(r"\bjob_id (not )?in \( ?select (\w+\.)?job_id $", statement.text[:begin]):
+            continue  # compared by job_id
         if word == "join":
             behind = re.split(r" (?:where|order by|group by|limit|(?:left |inner |cross )?join) ", behind.removeprefix("join "))[0]
         if not re.search(r"using \([^)]*\bjob_id\b|\.job_id = \w+\.job_id|\bjob_id = \$\d", behind):

@@ -97,6 +97,13 @@ test("without a diagnosis there is none, and the rule that sums up is not counte
   assert.equal(await page.locator(".rule").count(), 1);
 });
 
+test("a job that was not judged says so, not that it has no issues", async () => {
+  service.reset([sampleJob({ name: "mlp-demo", startedUs: kStart, diagnosis: null, verdict: "unknown", rules: [rule("LowGPUUtilization", "unknown"), rule("CPUBottleneck", "unknown")] })]);
+  await open();
+  assert.match(await page.locator(".section-head").textContent(), /Not judged: too little was seen · 2 of 2 rules not judged/);
+  assert.match(await page.locator(".figures").textContent(), /Issuesnot judged/);
+});
+
 test("every chart is drawn, with one call for all metrics", async () => {
   await open();
   for (const id of ["steps", "cpu", "memory", "disk", "network", "pressure", "load"]) {

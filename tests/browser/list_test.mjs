@@ -57,6 +57,22 @@ test("filters by status, issue and time combine, and a reload shows the same", a
   await until(["mlp-demo"]);
 });
 
+test("a job that was not judged is shown and found as such, and is none without issues", async () => {
+  const kRules = [rule("LowGPUUtilization", "unknown")];
+  service.jobs = [
+    sampleJob({ name: "bert-open", startedUs: kNow - 60e6, verdict: "unknown", rules: kRules }),
+    sampleJob({ name: "bert-calm", startedUs: kNow - 90e6, rules: [rule("CPUBottleneck", "clear")] }),
+  ];
+  await page.goto(`${service.url}/jobs`);
+  await until(["bert-open", "bert-calm"]);
+  assert.match(await page.locator("tr", { hasText: "bert-open" }).textContent(), /not judged$/);
+  assert.match(await page.locator("tr", { hasText: "bert-calm" }).textContent(), /no issues$/);
+  await page.getByLabel("Issue").selectOption("not judged");
+  await until(["bert-open"]);
+  await page.getByLabel("Issue").selectOption("no issues");
+  await until(["bert-calm"]);
+});
+
 test("a line below the list leads to the jobs that were removed", async () => {
   await open();
   assert.equal(await page.locator(".removed").count(), 0, "nothing was removed");

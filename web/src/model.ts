@@ -3,6 +3,8 @@
 export type JobStatus = "InProgress" | "Completed" | "Failed" | "Stopping" | "Stopped";
 export type RuleStatus =
   "InProgress" | "NoIssuesFound" | "IssuesFound" | "Error" | "Stopping" | "Stopped";
+/** unknown: there was too little to judge by. */
+export type JobVerdict = "issues" | "none" | "unknown";
 export type Values = readonly (number | null)[];
 
 export interface JobItem {
@@ -21,6 +23,7 @@ export interface JobItem {
   readonly mean_cpu_util_percent: number | null;
   readonly cpu_util_sparkline: Values | null;
   readonly median_step_seconds: number | null;
+  readonly verdict: JobVerdict;
   readonly rules_in_trouble: readonly string[];
 }
 
@@ -121,6 +124,7 @@ export interface Job {
   readonly ranks: readonly { readonly rank: number; readonly node: string | null; readonly framework?: string | null; readonly facts?: Readonly<Record<string, unknown>> }[];
   readonly secondary_status_transitions: readonly Transition[];
   readonly profiler_rule_evaluation_statuses: readonly RuleEvaluation[];
+  readonly verdict: JobVerdict;
   readonly diagnosis: Diagnosis | null;
 }
 

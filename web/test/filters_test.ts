@@ -24,6 +24,13 @@ test("any rule in trouble needs no rule name", () => {
   assert.deepEqual([one["rule"], one["rule_status"]], ["CPUBottleneck", "IssuesFound,Error"]);
 });
 
+test("a verdict is asked for as such, and not as a rule", () => {
+  const open = asParameters("?issue=unknown", kNow);
+  assert.deepEqual([open["verdict"], open["rule"], open["rule_status"]], ["unknown", null, null]);
+  assert.equal(asParameters("?issue=any", kNow)["verdict"], null);
+  assert.equal(inWords("?issue=unknown"), "not judged");
+});
+
 test("filters are said in words", () => {
   assert.equal(inWords("?q=albef&status=Failed"), "a name with “albef”, status Failed");
   assert.equal(inWords("?issue=any&after=now-7d"), "a rule in trouble, created in the last 7 days");

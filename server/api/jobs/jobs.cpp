@@ -24,6 +24,7 @@ constexpr std::string_view kStatuses[] = {"InProgress", "Completed", "Failed", "
                                           "Stopped"};
 constexpr std::string_view kRuleStatuses[] = {"InProgress", "NoIssuesFound", "IssuesFound",
                                               "Error",      "Stopping",      "Stopped"};
+constexpr std::string_view kVerdicts[] = {"issues", "none", "unknown"};
 constexpr std::string_view kSorts[] = {"created", "-created", "name", "-name", "status", "-status"};
 constexpr QueryParameter kJobsQuery[] = {
     {"name_contains"},
@@ -31,6 +32,7 @@ constexpr QueryParameter kJobsQuery[] = {
     {"group"},
     {"rule"},
     {"rule_status", QueryParameter::kWords, 1, 6, kRuleStatuses},
+    {"verdict", QueryParameter::kWords, 1, 3, kVerdicts},
     {"created_after", QueryParameter::kTime},
     {"created_before", QueryParameter::kTime},
     {"sort", QueryParameter::kWord, 1, 1, kSorts},
@@ -52,6 +54,9 @@ JobFilter ToFilter(const Query& query, const Caller& caller) {
   }
   for (const std::string& word : query.Texts("rule_status")) {
     filter.rule_statuses.push_back(ParseRuleStatus(word).value());
+  }
+  for (const std::string& word : query.Texts("verdict")) {
+    filter.verdicts.push_back(ParseJobVerdict(word).value());
   }
   filter.created_after_us = query.MaybeTimeUs("created_after");
   if (filter.created_after_us) --*filter.created_after_us;  // the store's is exclusive
@@ -94,6 +99,7 @@ OrderedJson ToJson(const JobListItem& item, const JobSummary& summary, std::int6
   json["mean_cpu_util_percent"] = ToJson(summary.mean_cpu_percent);
   json["cpu_util_sparkline"] = ToJson(summary.cpu);
   json["median_step_seconds"] = ToJson(summary.median_step_seconds);
+  json["verdict"] = ToText(item.verdict);
   json["rules_in_trouble"] = item.rules_in_trouble;
   return json;
 }

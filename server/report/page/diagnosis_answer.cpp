@@ -77,6 +77,18 @@ const RuleStateRow* FindReport(std::span<const RuleStateRow> states) {
   return report == states.end() ? nullptr : &*report;
 }
 
+JobVerdict VerdictOf(std::span<const RuleStateRow> states) {
+  const bool sums_up = FindReport(states) != nullptr;
+  bool judged = false;
+  for (const RuleStateRow& state : states) {
+    if (state.status == RuleStatus::kIssuesFound) return JobVerdict::kIssues;
+    const std::string kind = TextOf(state.verdict, "kind");
+    const bool counts = !sums_up || SumsUp(state.config.rule);
+    judged |= counts && (kind == "clear" || kind == "finding");
+  }
+  return judged ? JobVerdict::kNone : JobVerdict::kUnknown;
+}
+
 OrderedJson DiagnosisInShort(std::span<const RuleStateRow> states) {
   const RuleStateRow* report = FindReport(states);
   if (report == nullptr || !report->verdict.contains("evidence")) return nullptr;

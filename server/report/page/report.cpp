@@ -138,6 +138,7 @@ Status TakeRules(Connection& connection, const SeriesRange& range, Report& repor
   const Duration interval(IntervalUs(report.job, report.data_from_us, report.data_to_us) * 1'000);
   report.rules = RuleSections(*states, *transitions, std::move(*findings), interval);
   report.diagnosis = WholeDiagnosis(*states, *transitions);
+  report.verdict = VerdictOf(*states);
   for (RuleSection& rule : report.rules) {
     if (const Status read = ReadRuleUses(connection, range, rule); !read) return read;
   }

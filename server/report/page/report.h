@@ -14,7 +14,7 @@
 #include "server/report/measure/usage_table.h"
 #include "server/report/page/report_text.h"
 #include "server/report/page/rule_section.h"
-#include "server/store/jobs/jobs.h"
+#include "server/store/jobs/job_list.h"
 
 namespace stepscope {
 
@@ -61,6 +61,7 @@ struct Report {
   std::size_t ranks_left_out = 0;
   PhaseTotals phases;
   std::vector<RuleSection> rules;
+  JobVerdict verdict = JobVerdict::kUnknown;
   OrderedJson diagnosis;  // the answer of GET /jobs/{name}/diagnosis
 
   std::size_t Gpus() const;

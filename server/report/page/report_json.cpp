@@ -19,7 +19,8 @@ OrderedJson JobJson(const Report& report) {
   OrderedJson json = {{"name", job.name},
                       {"group", job.group},
                       {"status", ToText(job.status)},
-                      {"secondary_status", job.secondary_status}};
+                      {"secondary_status", job.secondary_status},
+                      {"verdict", ToText(report.verdict)}};
   PutTime(json, "created", job.created_us);
   json["running"] = report.running;
   json["url"] = report.url;

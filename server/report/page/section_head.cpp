@@ -30,13 +30,19 @@ Markup AsOf(const Report& report) {
   return Element("p", {{"class", report.running ? "live" : ""}}, Text(text));
 }
 
+Markup VerdictChip(const Report& report) {
+  if (report.verdict == JobVerdict::kUnknown) return Text(" ") + Chip("not judged");
+  return Text(" ") + Chip(report.verdict == JobVerdict::kIssues ? "issues found" : "no issues");
+}
+
 Markup Title(const Report& report) {
   const Markup link = Element("a", {{"href", report.url}}, Text("The job's page"));
   return Element(
       "header",
       Element("p", {{"class", "note"}}, Text("Stepscope report")) + Element("h1", report.job.name) +
-          Element("p", {{"class", "chips"}}, Chip(ToText(report.job.status))) + AsOf(report) +
-          Element("p", {{"class", "note"}}, Text(Hardware(report) + " · ") + link));
+          Element("p", {{"class", "chips"}},
+                  Chip(ToText(report.job.status)) + VerdictChip(report)) +
+          AsOf(report) + Element("p", {{"class", "note"}}, Text(Hardware(report) + " · ") + link));
 }
 
 // "310 s, 34.4 %".
@@ -127,8 +133,9 @@ Markup Measured(const Report& report) {
 }  // namespace
 
 Markup Chip(std::string_view word) {
-  const bool bad = word == "IssuesFound" || word == "Failed" || word == "Error" || word == "high";
-  const bool good = word == "Completed" || word == "NoIssuesFound";
+  const bool bad = word == "IssuesFound" || word == "issues found" || word == "Failed" ||
+                   word == "Error" || word == "high";
+  const bool good = word == "Completed" || word == "NoIssuesFound" || word == "no issues";
   const bool some = word == "medium" || word == "low" || word == "Stopped" || word == "Stopping";
   const std::string tone = bad ? "red" : good ? "green" : some ? "amber" : "grey";
   return Element("span", {{"class", "chip " + tone}}, Text(word));

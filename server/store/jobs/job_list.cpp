@@ -28,7 +28,20 @@ where ($1 = '' or position(lower($1) in lower(name)) > 0)
         join rule_states s using (job_id, rule_config_id)
         where ($6 = '' or c.rule = $6 or c.name = $6)
             and (cardinality($7::text[]) = 0 or s.status = any($7))))
-    and ($8 or name = any($9) or name like any($10)))";
+    and ($8 or name = any($9) or name like any($10))
+    and (cardinality($11::text[]) = 0
+        or ('unknown' = any($11) and job_id not in (select job_id from rule_configs))
+        or job_id in (
+            select c.job_id
+            from rule_configs c
+            join rule_states s using (job_id, rule_config_id)
+            left join rule_configs r on r.job_id = c.job_id and r.rule = 'ProfilerReport'
+            group by c.job_id
+            having case
+                when bool_or(s.status = 'IssuesFound') then 'issues'
+                when bool_or((c.rule = 'ProfilerReport' or r.job_id is null)
+                    and s.verdict ->> 'kind' in ('clear', 'finding')) then 'none'
+                else 'unknown' end = any($11))))";
 constexpr char kTrouble[] = R"(
 select job_id, name
 from rule_configs
@@ -36,6 +49,19 @@ join rule_states using (job_id, rule_config_id)
 where job_id = any($1::bigint[]) and status in ('IssuesFound', 'Error')
 order by job_id, name
 limit 100000)";
+// Whether a job has issues, and whether it is judged: ProfilerReport, which sums up the others, has
+// a verdict, or some rule of a job that was not given it. Verdicts are large: only these are read.
+constexpr char kVerdicts[] = R"(
+select c.job_id, bool_or(s.status = 'IssuesFound'), bool_or(
+    (c.rule = 'ProfilerReport' or r.job_id is null)
+    and s.verdict ->> 'kind' in ('clear', 'finding'))
+from rule_configs c
+join rule_states s using (job_id, rule_config_id)
+left join rule_configs r on r.job_id = c.job_id and r.rule = 'ProfilerReport'
+where c.job_id = any($1::bigint[])
+group by c.job_id
+order by c.job_id
+limit 1000)";
 constexpr char kSizes[] = R"(
 select job_id, count(*), sum(
     case when jsonb_typeof(facts -> 'gpus') = 'array' then jsonb_array_length(facts -> 'gpus')
@@ -60,9 +86,9 @@ struct Order {
   std::string By() const {
     return Format("order by {0} {1}, job_id {1}", sort.column, descending ? "desc" : "asc");
   }
-  // The condition for rows behind the cursor, which is bound as $11 and $12.
+  // The condition for rows behind the cursor, which is bound as $12 and $13.
   std::string Behind() const {
-    return Format("and ({}, job_id) {} ($11::{}, $12::bigint)", sort.column, descending ? "<" : ">",
+    return Format("and ({}, job_id) {} ($12::{}, $13::bigint)", sort.column, descending ? "<" : ">",
                   sort.type);
   }
   Json Position(const std::string& word, const JobRow& job) const {
@@ -100,7 +126,8 @@ std::vector<Parameter> FilterParameters(const JobFilter& filter) {
           Parameter::Array(Texts(filter.rule_statuses)),
           filter.scopes.empty(),
           Parameter::Array(patterns.names),
-          Parameter::Array(patterns.beginnings)};
+          Parameter::Array(patterns.beginnings),
+          Parameter::Array(Texts(filter.verdicts))};
 }
 
 // Reads one row more than a page, to know whether another page follows.
@@ -122,6 +149,18 @@ Result<Rows> ReadPage(Connection& connection, const JobFilter& filter, const Ord
                           parameters);
 }
 
+Status AddVerdicts(Connection& connection, const std::vector<std::int64_t>& ids,
+                   std::map<std::int64_t, JobListItem*>& by_id) {
+  const Result<Rows> verdicts = connection.Query(kVerdicts, {Parameter::Array(ids)});
+  if (!verdicts) return verdicts.error();
+  for (std::size_t i = 0; i < verdicts->size(); ++i) {
+    by_id[verdicts->Int(i, 0)]->verdict = verdicts->Bool(i, 1)   ? JobVerdict::kIssues
+                                          : verdicts->Bool(i, 2) ? JobVerdict::kNone
+                                                                 : JobVerdict::kUnknown;
+  }
+  return {};
+}
+
 Status AddSizes(Connection& connection, std::vector<JobListItem>& items) {
   std::map<std::int64_t, JobListItem*> by_id;
   std::vector<std::int64_t> ids;
@@ -140,10 +179,22 @@ Status AddSizes(Connection& connection, std::vector<JobListItem>& items) {
     by_id[sizes->Int(i, 0)]->nodes = static_cast<int>(sizes->Int(i, 1));
     by_id[sizes->Int(i, 0)]->gpus = static_cast<int>(sizes->Int(i, 2));
   }
-  return {};
+  return AddVerdicts(connection, ids, by_id);
 }
 
+constexpr std::string_view kVerdictWords[] = {"issues", "none", "unknown"};
+
 }  // namespace
+
+std::string_view ToText(JobVerdict verdict) {
+  return kVerdictWords[static_cast<std::size_t>(verdict)];
+}
+
+std::optional<JobVerdict> ParseJobVerdict(std::string_view text) {
+  const auto* found = std::ranges::find(kVerdictWords, text);
+  if (found == std::end(kVerdictWords)) return std::nullopt;
+  return static_cast<JobVerdict>(found - kVerdictWords);
+}
 
 Result<JobPage> ListJobs(Connection& connection, const JobFilter& filter) {
   const Result<Order> order = ParseOrder(filter.sort);
@@ -157,7 +208,7 @@ Result<JobPage> ListJobs(Connection& connection, const JobFilter& filter) {
   page.total = total->Int(0, 0);
   const std::size_t limit = static_cast<std::size_t>(filter.limit);
   for (std::size_t i = 0; i < std::min(rows->size(), limit); ++i) {
-    page.items.push_back({ReadJob(*rows, i), {}, 0, 0});
+    page.items.push_back({.job = ReadJob(*rows, i), .rules_in_trouble = {}});
   }
   if (rows->size() > limit) {
     page.next = EncodeCursor(order->Position(filter.sort, page.items.back().job));

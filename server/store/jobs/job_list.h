@@ -3,16 +3,24 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 
+// Whether the rules of a job found something. A job whose rules had too little to judge by is
+// unknown, whatever their status: NoIssuesFound is the status of a rule that never was judged, too.
+enum class JobVerdict { kIssues, kNone, kUnknown };
+std::string_view ToText(JobVerdict);
+std::optional<JobVerdict> ParseJobVerdict(std::string_view);
+
 struct JobFilter {
   std::string name_contains, group, rule;
   std::vector<JobStatus> statuses;        // empty = all
   std::vector<RuleStatus> rule_statuses;  // with `rule`, or of any rule; empty = all
+  std::vector<JobVerdict> verdicts;       // empty = all
   std::optional<std::int64_t> created_after_us, created_before_us;
   std::vector<std::string> scopes;  // names, or beginnings and '*'; empty = all
   std::string sort = "-created";    // created, name, status; '-' = descending
@@ -23,6 +31,7 @@ struct JobListItem {
   JobRow job;
   std::vector<std::string> rules_in_trouble;  // names with IssuesFound or Error
   int nodes = 0, gpus = 0;
+  JobVerdict verdict = JobVerdict::kUnknown;
 };
 struct JobPage {
   std::vector<JobListItem> items;

@@ -46,6 +46,7 @@ function listed(jobs, query) {
     .filter((job) => has("status") === "" || has("status").split(",").includes(job.status))
     .filter((job) => has("rule") === "" || job.rules_in_trouble.includes(has("rule")))
     .filter((job) => has("rule_status") === "" || job.rules_in_trouble.length > 0)
+    .filter((job) => has("verdict") === "" || has("verdict").split(",").includes(job.verdict))
     .filter((job) => job.created_us >= after && job.created_us < before);
   const sort = has("sort") || "-created";
   const key = (job) => (sort.endsWith("created") ? job.created_us : job[sort.replace("-", "")]);

@@ -99,8 +99,14 @@ export function listItem(job) {
     mean_cpu_util_percent: job.silent ? null : 61.24,
     cpu_util_sparkline: spark,
     median_step_seconds: job.steps && !job.silent ? 0.0412 : null,
+    verdict: verdictOf(job),
     rules_in_trouble: trouble.map(({ rule_configuration_name: name }) => name),
   };
+}
+
+/** The verdict that the service works out of the rules; ProfilerReport is judged unless the job says otherwise. */
+function verdictOf(job) {
+  return job.verdict ?? (job.rules.some(({ rule_evaluation_status: s }) => s === "IssuesFound") ? "issues" : "none");
 }
 
 const nodeNames = (job) => Array.from({ length: job.nodes }, (_, i) => (i === 0 ? job.node : `host-${i + 1}`));
@@ -129,6 +135,7 @@ export function description(job) {
       ...(ended === null ? [] : [{ status, secondary_status: status, start_time: ended, start_time_us: ended_us, message: `all ${job.nodes} nodes ended` }]),
     ],
     profiler_rule_evaluation_statuses: job.rules,
+    verdict: verdictOf(job),
     diagnosis: job.diagnosis,
     url: `http://127.0.0.1/jobs/${encodeURIComponent(name)}`,
   };

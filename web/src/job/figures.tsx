@@ -50,7 +50,7 @@ export function Figures({ job, metrics, steps, span, rank }: FiguresProps) {
       <Figure word="Step p99" value={duration(wall?.p99)} />
       <Figure word="Steps" value={count(found?.steps)} />
       <Figure word="Waiting for data" value={percent(dataShare(found))} note="of step time" />
-      <Figure word="Issues" value={`${count(trouble)} of ${count(rules.length)}`} note="rules" />
+      <Figure word="Issues" value={job.verdict === "unknown" && trouble === 0 ? "not judged" : `${count(trouble)} of ${count(rules.length)}`} note="rules" />
     </dl>
   );
 }

@@ -1,5 +1,5 @@
 import { count, plural, share } from "../format";
-import type { Job, RuleEvaluation } from "../model";
+import type { Job, JobVerdict, RuleEvaluation } from "../model";
 import { isUnknown, kReport, RuleState } from "../status";
 import { loadLazyParts, tunedRule } from "./lazy_parts";
 
@@ -67,10 +67,11 @@ function Rule({ rule, ended }: { readonly rule: RuleEvaluation; readonly ended: 
 /** The rules without ProfilerReport, which sums up the others and is shown as the diagnosis. */
 export const countedOf = (rules: readonly RuleEvaluation[]) => rules.filter((rule) => rule.rule !== kReport);
 
-function headline(rules: readonly RuleEvaluation[]): string {
+function headline(rules: readonly RuleEvaluation[], verdict: JobVerdict): string {
   const found = rules.filter((rule) => rankOf(rule) < 2).length;
   const broken = rules.filter((rule) => rankOf(rule) === 2).length;
   const open = rules.filter((rule) => rankOf(rule) === 5).length;
+  if (verdict === "unknown" && broken === 0) return `Not judged: too little was seen · ${count(open)} of ${plural(rules.length, "rule")} not judged`;
   const parts = [found === 0 ? `None of ${plural(rules.length, "rule")} found an issue` : `${count(found)} of ${plural(rules.length, "rule")} found issues`];
   if (broken > 0) parts.push(`${count(broken)} failed`);
   if (open > 0) parts.push(`${count(open)} not judged`);
@@ -96,7 +97,7 @@ export function Rules({ job }: { readonly job: Job }) {
     <section class="card rules" aria-labelledby="rules-title">
       <div class="section-head">
         <h2 id="rules-title">Rules</h2>
-        {rules.length === 0 ? null : <p>{headline(rules)}</p>}
+        {rules.length === 0 ? null : <p>{headline(rules, job.verdict)}</p>}
       </div>
       {rules.length === 0 ? (
         <p class="faint">No rule judges this job. Rules are chosen when a job is created.</p>

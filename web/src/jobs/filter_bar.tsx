@@ -4,7 +4,7 @@ import { listRules } from "../api";
 import { Icon } from "../icons";
 import { valueOf } from "../query";
 import { search, setKeys } from "../router";
-import { kAnyRule, kSpans, kStatuses } from "./filters";
+import { kAnyRule, kSpans, kStatuses, kVerdicts } from "./filters";
 
 const kTypingPauseMs = 150;
 
@@ -56,12 +56,17 @@ function RuleFilter() {
     return () => stopper.abort();
   }, [rules]);
   const chosen = valueOf(search.value, "issue");
-  const names = rules.value.includes(chosen) || ["", kAnyRule].includes(chosen) ? rules.value : [...rules.value, chosen];
+  const names = rules.value.includes(chosen) || ["", kAnyRule, ...Object.keys(kVerdicts)].includes(chosen) ? rules.value : [...rules.value, chosen];
   return (
     <label>
       <span>Issue</span>
       <select value={chosen} onChange={(event) => setKeys({ issue: event.currentTarget.value, cursor: null })}>
         <option value="">all jobs</option>
+        {Object.entries(kVerdicts).map(([verdict, words]) => (
+          <option key={verdict} value={verdict}>
+            {words}
+          </option>
+        ))}
         <option value={kAnyRule}>any rule</option>
         {names.map((name) => (
           <option key={name} value={name}>

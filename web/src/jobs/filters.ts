@@ -4,6 +4,8 @@ import { type Changes, valueOf, withKeys } from "../query";
 
 export const kStatuses = ["InProgress", "Completed", "Failed", "Stopping", "Stopped"] as const;
 export const kAnyRule = "any";
+/** Choices of the filter for issues that ask for a job's verdict, with their words. */
+export const kVerdicts: Readonly<Record<string, string>> = { none: "no issues", unknown: "not judged" };
 
 export interface Span {
   readonly value: string;
@@ -42,8 +44,9 @@ export function asParameters(search: string, nowMs: number): Record<string, stri
   return {
     name_contains: valueOf(search, "q"),
     status: valueOf(search, "status"),
-    rule: issue === kAnyRule ? null : issue,
-    rule_status: issue === "" ? null : "IssuesFound,Error",
+    rule: issue === kAnyRule || issue in kVerdicts ? null : issue,
+    rule_status: issue === "" || issue in kVerdicts ? null : "IssuesFound,Error",
+    verdict: issue in kVerdicts ? issue : null,
     created_after: asTime(valueOf(search, "after"), nowMs),
     created_before: asEnd(valueOf(search, "before"), nowMs),
     sort: valueOf(search, "sort"),
@@ -66,6 +69,7 @@ export function inWords(search: string): string {
   if (value("q")) parts.push(`a name with “${value("q")}”`);
   if (value("status")) parts.push(`status ${value("status").replaceAll(",", " or ")}`);
   if (value("issue") === kAnyRule) parts.push("a rule in trouble");
+  else if (kVerdicts[value("issue")]) parts.push(kVerdicts[value("issue")] ?? "");
   else if (value("issue")) parts.push(`${value("issue")} in trouble`);
   const span = kSpans.find(({ value: known }) => known !== "" && known === value("after"));
   if (value("after")) parts.push(span ? `created in the ${span.word}` : `created from ${value("after")}`);

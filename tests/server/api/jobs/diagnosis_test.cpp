@@ -1,3 +1,5 @@
+#include <map>
+
 #include "server/store/rules/rules.h"
 #include "tests/server/api/api_test.h"
 
@@ -66,6 +68,47 @@ TEST_F(DiagnosisTest, IsTheReportsBudgetWithTheRulesThatSupportIt) {
   ASSERT_EQ(in_short["budget"].size(), 2u);
   EXPECT_EQ(in_short["budget"][1]["advice"], "Use more workers.");
   EXPECT_FALSE(in_short["budget"][1].contains("support"));
+}
+
+std::vector<std::string> ListedNames(const Json& page) {
+  std::vector<std::string> names;
+  for (const Json& item : page["items"]) names.push_back(item["name"]);
+  return names;
+}
+
+TEST_F(DiagnosisTest, AJobThatWasNeverJudgedHasNoVerdictWhateverItsStatuses) {
+  for (const char* name : {"open", "calm", "slow"}) Create(name);
+  const auto post = [&](const std::string& body) {
+    EXPECT_EQ(StatusOf(service_.Post("/api/v1/jobs", body)), 201);
+  };
+  post(R"({"name":"chosen","configuration":{"rules":[{"rule":"CPUBottleneck"}]}})");
+  post(R"({"name":"bare","configuration":{"rules":[]}})");
+  const Json clear = {{"kind", "clear"}, {"sentence", "Fine."}};
+  const Json unknown = {{"kind", "unknown"}, {"sentence", "no GPU"}};
+  Say("open", "ProfilerReport", unknown, "NoIssuesFound");
+  Say("open", "CPUBottleneck", clear, "NoIssuesFound");
+  Say("calm", "ProfilerReport", clear, "NoIssuesFound");
+  Say("slow", "CPUBottleneck", {{"kind", "finding"}, {"sentence", "Slow."}}, "IssuesFound");
+  Say("chosen", "CPUBottleneck", clear, "NoIssuesFound");
+  const std::map<std::string, std::vector<std::string>> expected = {
+      {"issues", {"slow"}}, {"none", {"calm", "chosen"}}, {"unknown", {"bare", "open"}}};
+  for (const auto& [verdict, names] : expected) {
+    const Json page = service_.GetJson("/api/v1/jobs?sort=name&verdict=" + verdict);
+    EXPECT_EQ(ListedNames(page), names) << verdict;
+    EXPECT_EQ(page["total"], names.size());
+    for (const Json& item : page["items"]) EXPECT_EQ(item["verdict"], verdict) << item;
+    for (const std::string& name : names) {
+      EXPECT_EQ(service_.GetJson("/api/v1/jobs/" + name)["verdict"], verdict) << name;
+      EXPECT_EQ(service_.GetJson("/api/v1/jobs/" + name + "/report")["job"]["verdict"], verdict);
+    }
+  }
+  const Json first = service_.GetJson("/api/v1/jobs?sort=name&limit=2&verdict=none,unknown");
+  EXPECT_EQ(ListedNames(first), (std::vector<std::string>{"bare", "calm"}));
+  EXPECT_EQ(
+      ListedNames(service_.GetJson("/api/v1/jobs?sort=name&limit=2&verdict=none,unknown&cursor=" +
+                                   first["next"].get<std::string>())),
+      (std::vector<std::string>{"chosen", "open"}));
+  ExpectProblem(service_.Get("/api/v1/jobs?verdict=good"), 400, "invalid-parameter");
 }
 
 TEST_F(DiagnosisTest, SaysWhyThereIsNone) {

@@ -17,6 +17,7 @@ TEST_F(GatherTest, AJobOfSixteenGpusHasAllSections) {
   EXPECT_EQ(report.Gpus(), 16u);
   EXPECT_EQ(report.url, kUrl + "/jobs/train");
   EXPECT_NEAR(report.times.Initialisation().value(), 310, 1);
+  EXPECT_EQ(report.verdict, JobVerdict::kIssues);
   EXPECT_NEAR(report.times.Loop().value(), 1'800 * 0.301, 1);
   EXPECT_TRUE(report.times.Finalisation());
   EXPECT_NEAR(*report.times.Initialisation() + *report.times.Loop() + *report.times.Finalisation(),
