@@ -19,7 +19,7 @@ Result<Reply> ReadDiagnosis(const Api&, Connection& connection, const Request& r
   if (!states) return states.error();
   const Result<std::vector<TransitionRow>> transitions = ListTransitions(connection, job->job_id);
   if (!transitions) return transitions.error();
-  return JobReply(*job, WholeDiagnosis(*states, *transitions));
+  return JobReply(*job, WholeDiagnosis(*job, *states, *transitions));
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ OrderedJson ToJson(const Description& found, const std::string& url) {
   for (const RuleStateRow& rule : found.rules) rules.push_back(ToJson(rule, found.transitions));
   json["profiler_rule_evaluation_statuses"] = rules;
   json["verdict"] = ToText(VerdictOf(found.rules));
-  json["diagnosis"] = DiagnosisInShort(found.rules);
+  json["diagnosis"] = DiagnosisInShort(job, found.rules);
   json["url"] = url;
   return json;
 }

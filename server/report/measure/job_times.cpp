@@ -22,16 +22,23 @@ double JobTimes::Seconds() const {
 }
 
 std::optional<double> JobTimes::Initialisation() const {
+  if (phases) return phases->initialisation;
   if (loop_from_us) return Between(from_us, *loop_from_us);
   return std::nullopt;
 }
 
 std::optional<double> JobTimes::Loop() const {
+  if (phases) return phases->training + phases->evaluation;
   if (loop_from_us) return Between(*loop_from_us, *loop_to_us);
   return std::nullopt;
 }
 
+std::optional<double> JobTimes::Evaluation() const {
+  return phases ? std::optional(phases->evaluation) : std::nullopt;
+}
+
 std::optional<double> JobTimes::Finalisation() const {
+  if (phases && ended) return phases->finalisation;
   if (loop_to_us && ended) return Between(*loop_to_us, to_us);
   return std::nullopt;
 }

@@ -1,10 +1,12 @@
 #include "server/report/page/diagnosis_answer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/json_members.h"
 #include "rules/catalog/catalog.h"
 #include "server/report/page/rule_answer.h"
+#include "server/store/ticks/series_range.h"
 
 namespace stepscope {
 namespace {
@@ -49,7 +51,25 @@ OrderedJson ToJson(const Json& cause, std::span<const RuleStateRow> states,
   return json;
 }
 
-OrderedJson ToJson(const RuleStateRow* report, std::span<const RuleStateRow> states,
+// The phases of the job. They begin with its first sample, as the job does, and end with its newest
+// one; where the job ended less than a tick from that, finalisation ends with the job.
+OrderedJson PartsOf(const Json& evidence, const JobRow& job) {
+  OrderedJson parts = MemberOf(evidence, "parts");
+  if (!parts.is_object() || !job.started_us || !job.ended_us) return parts;
+  double left = static_cast<double>(*job.ended_us - *job.started_us) / 1e6;
+  for (const auto& [name, seconds] : parts.items()) {
+    if (seconds.is_number()) left -= seconds.get<double>();
+  }
+  const std::int64_t tick_us = IntervalUs(job, *job.started_us, *job.ended_us);
+  const double finalisation = parts.value("finalisation", 0.0) + left;
+  if (std::abs(left) * 1e6 < static_cast<double>(tick_us) && finalisation >= 0) {
+    parts["finalisation"] = Rounded(finalisation, 6);
+  }
+  return parts;
+}
+
+OrderedJson ToJson(const JobRow& job, const RuleStateRow* report,
+                   std::span<const RuleStateRow> states,
                    std::span<const TransitionRow> transitions) {
   const Json none = Json::object();
   const bool judged = report != nullptr && report->verdict.contains("evidence");
@@ -57,10 +77,11 @@ OrderedJson ToJson(const RuleStateRow* report, std::span<const RuleStateRow> sta
   const OrderedJson verdict = report == nullptr ? OrderedJson() : ToJson(*report, transitions);
   OrderedJson json = {
       {"sentence", report == nullptr ? OrderedJson(kNotChosen) : verdict["verdict"]["sentence"]}};
-  for (const char* key : {"unit", "total_seconds", "confidence", "clock", "named_share", "missing",
-                          "parts", "steps", "ranks", "nodes", "threshold"}) {
-    json[key] = evidence.contains(key) ? OrderedJson(evidence[key]) : OrderedJson(nullptr);
+  for (const char* key : {"unit", "total_seconds", "confidence", "steps", "ranks", "nodes",
+                          "threshold", "clock", "named_share", "missing"}) {
+    json[key] = MemberOf(evidence, key);
   }
+  json["parts"] = PartsOf(evidence, job);
   json["budget"] = OrderedJson::array();
   for (const Json& cause : MemberArray(evidence, "budget")) {
     json["budget"].push_back(ToJson(cause, states, transitions));
@@ -89,24 +110,26 @@ JobVerdict VerdictOf(std::span<const RuleStateRow> states) {
   return judged ? JobVerdict::kNone : JobVerdict::kUnknown;
 }
 
-OrderedJson DiagnosisInShort(std::span<const RuleStateRow> states) {
+OrderedJson DiagnosisInShort(const JobRow& job, std::span<const RuleStateRow> states) {
   const RuleStateRow* report = FindReport(states);
   if (report == nullptr || !report->verdict.contains("evidence")) return nullptr;
   const Json& evidence = report->verdict["evidence"];
   const Json budget = MemberArray(evidence, "budget");
   if (budget.empty()) return nullptr;
   OrderedJson json = {{"sentence", MemberOf(report->verdict, "sentence")}};
-  for (const char* key : {"unit", "total_seconds", "confidence", "threshold"}) {
+  for (const char* key :
+       {"unit", "total_seconds", "confidence", "threshold", "clock", "named_share", "missing"}) {
     json[key] = MemberOf(evidence, key);
   }
+  json["parts"] = PartsOf(evidence, job);
   json["budget"] = OrderedJson::array();
   for (const Json& cause : budget) json["budget"].push_back(CauseInShort(cause));
   return json;
 }
 
-OrderedJson WholeDiagnosis(std::span<const RuleStateRow> states,
+OrderedJson WholeDiagnosis(const JobRow& job, std::span<const RuleStateRow> states,
                            std::span<const TransitionRow> transitions) {
-  return ToJson(FindReport(states), states, transitions);
+  return ToJson(job, FindReport(states), states, transitions);
 }
 
 }  // namespace stepscope

@@ -17,10 +17,10 @@ JobVerdict VerdictOf(std::span<const RuleStateRow> states);
 
 // The time by cause, with the rules that support each cause. `transitions` are the transitions of
 // the job and all its rules, by time.
-OrderedJson WholeDiagnosis(std::span<const RuleStateRow> states,
+OrderedJson WholeDiagnosis(const JobRow& job, std::span<const RuleStateRow> states,
                            std::span<const TransitionRow> transitions);
 
 // The time by cause, as describe-job shows it: null while there is nothing to divide up.
-OrderedJson DiagnosisInShort(std::span<const RuleStateRow> states);
+OrderedJson DiagnosisInShort(const JobRow& job, std::span<const RuleStateRow> states);
 
 }  // namespace stepscope

@@ -6,11 +6,16 @@ namespace stepscope {
 namespace {
 
 constexpr MethodRow kMethod[] = {
-    {"initialisation", "begin of the first step - first sample of the job",
-     "/jobs/{name}/steps: series.start_us; /jobs/{name}: started_us"},
-    {"training loop", "end of the last step - begin of the first, over all ranks",
-     "/jobs/{name}/steps?format=rows"},
-    {"finalisation", "end of the job - end of the last step", "/jobs/{name}: ended_us"},
+    {"initialisation", "end of the first step - first sample of the job",
+     "/jobs/{name}/diagnosis: parts"},
+    {"training loop", "end of the last step - end of the first, over all ranks",
+     "/jobs/{name}/diagnosis: parts"},
+    {"evaluation", "time of the evaluations that interrupted steps, of the rank that had most",
+     "/jobs/{name}/diagnosis: parts"},
+    {"finalisation",
+     "end of the job - end of the last step; up to the newest sample where that came a tick or "
+     "more before the end",
+     "/jobs/{name}/diagnosis: parts; /jobs/{name}: ended_us"},
     {"system usage",
      "percentiles by nearest rank over all samples of a node; each GPU's samples count by "
      "themselves, the rates of interfaces add up; over means of 10 s, 60 s or 600 s where the "

@@ -7,6 +7,7 @@
 #include "core/base/json_members.h"
 #include "core/base/text.h"
 #include "server/report/page/diagnosis_answer.h"
+#include "server/report/page/rank_remarks.h"
 #include "server/report/page/report.h"
 #include "server/report/page/rule_uses.h"
 #include "server/report/text/natural_order.h"
@@ -37,6 +38,7 @@ ReportNode ToReportNode(const NodeRow& row) {
           .memory_bytes = Integer(row.facts, "memory_bytes"),
           .gpus = gpus.size(),
           .gpu_name = gpus.empty() ? "" : NameOf(gpus[0]),
+          .hooks_missing = TextOf(row.facts, "hooks_missing"),
           .last_seen_us = row.last_seen_us,
           .ended_us = row.ended_us,
           .exit_code = row.exit_code,
@@ -52,6 +54,7 @@ void TakeRanks(const std::vector<RankRow>& ranks, Report& report) {
   }
   report.frameworks = {frameworks.begin(), frameworks.end()};
   report.ranks = ranks.size();
+  report.rank_remarks = RankRemarks(ranks);
 }
 
 // Sentences about the busiest GPU and the busiest node.
@@ -127,6 +130,17 @@ Status TakeSteps(Connection& connection, Report& report) {
   return {};
 }
 
+// One source for one number: the phases that the diagnosis shows. They are all 0 without steps.
+std::optional<JobPhases> PhasesOf(const OrderedJson& diagnosis) {
+  const OrderedJson& parts = diagnosis["parts"];
+  if (!parts.is_object()) return std::nullopt;
+  const auto seconds = [&](const char* name) { return parts.value(name, 0.0); };
+  const JobPhases phases = {seconds("initialisation"), seconds("training"), seconds("evaluation"),
+                            seconds("finalisation")};
+  if (phases.training + phases.evaluation <= 0) return std::nullopt;
+  return phases;
+}
+
 Status TakeRules(Connection& connection, const SeriesRange& range, Report& report) {
   const std::int64_t job_id = report.job.job_id;
   const auto states = ListRuleStates(connection, job_id);
@@ -137,8 +151,9 @@ Status TakeRules(Connection& connection, const SeriesRange& range, Report& repor
   if (!findings) return findings.error();
   const Duration interval(IntervalUs(report.job, report.data_from_us, report.data_to_us) * 1'000);
   report.rules = RuleSections(*states, *transitions, std::move(*findings), interval);
-  report.diagnosis = WholeDiagnosis(*states, *transitions);
+  report.diagnosis = WholeDiagnosis(report.job, *states, *transitions);
   report.verdict = VerdictOf(*states);
+  report.times.phases = PhasesOf(report.diagnosis);
   for (RuleSection& rule : report.rules) {
     if (const Status read = ReadRuleUses(connection, range, rule); !read) return read;
   }

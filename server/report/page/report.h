@@ -22,7 +22,8 @@ struct ReportNode {
   std::string name;
   std::optional<std::int64_t> cores, memory_bytes;
   std::size_t gpus = 0;
-  std::string gpu_name;  // name of the first GPU; "" when it is not known
+  std::string gpu_name;       // name of the first GPU; "" when it is not known
+  std::string hooks_missing;  // why steps of its processes are not seen; "" where that is not known
   std::int64_t last_seen_us = 0;
   std::optional<std::int64_t> ended_us, exit_code, signal;
 };
@@ -49,6 +50,7 @@ struct Report {
   std::vector<ReportNode> nodes;
   std::vector<std::string> frameworks;  // reported by the ranks
   std::size_t ranks = 0;
+  std::vector<std::string> rank_remarks;
   std::int64_t dropped_marks = 0;  // marks that came faster than the agent could take them
   std::int64_t lost_frames = 0, rejected_frames = 0;
   std::int64_t data_from_us = 0, data_to_us = 0, interval_us = 0;

@@ -44,6 +44,7 @@ OrderedJson SummaryJson(const Report& report) {
   PutTime(json, "loop_end", times.loop_to_us);
   json["initialisation"] = PartJson(times.Initialisation(), times.Seconds());
   json["training_loop"] = PartJson(times.Loop(), times.Seconds());
+  json["evaluation"] = PartJson(times.Evaluation(), times.Seconds());
   json["finalisation"] = PartJson(times.Finalisation(), times.Seconds());
   return json;
 }
@@ -53,7 +54,8 @@ OrderedJson ToJson(const ReportNode& node) {
                       {"cores", OrNull(node.cores)},
                       {"memory_bytes", OrNull(node.memory_bytes)},
                       {"gpus", node.gpus},
-                      {"gpu_name", NullIfEmpty(node.gpu_name)}};
+                      {"gpu_name", NullIfEmpty(node.gpu_name)},
+                      {"hooks_missing", NullIfEmpty(node.hooks_missing)}};
   PutTime(json, "last_seen", node.last_seen_us);
   PutTime(json, "ended", node.ended_us);
   json["exit_code"] = OrNull(node.exit_code);
@@ -66,6 +68,7 @@ OrderedJson HostsJson(const Report& report) {
   for (const ReportNode& node : report.nodes) json["nodes"].push_back(ToJson(node));
   json["ranks"] = report.ranks;
   json["frameworks"] = report.frameworks;
+  json["rank_remarks"] = report.rank_remarks;
   return json;
 }
 

@@ -68,11 +68,36 @@ std::string Ground(const OrderedJson& diagnosis) {
                     : "the phases of the steps and what the hosts showed");
 }
 
+// By whose clock the time was divided, and how much of the steps is told by name.
+std::string Clock(const OrderedJson& diagnosis) {
+  const std::string clock = TextOf(diagnosis, "clock");
+  if (clock.empty()) return "";
+  const bool gpus = TextOf(diagnosis, "unit") == "gpu_seconds";
+  std::string text = Format("{} {}.", gpus ? "Idle time of the GPUs is measured by" : "Measured by",
+                            clock == "gpu" ? "the GPU's own clock" : "the host's clock");
+  const auto named = diagnosis.find("named_share");
+  if (named != diagnosis.end() && named->is_number()) {
+    text += Format(" Phases with a name cover {} of the step time.",
+                   FormatPercent(named->get<double>() * 100));
+  }
+  return text;
+}
+
+Markup NotSeen(const OrderedJson& diagnosis) {
+  Markup list;
+  for (const OrderedJson& sentence : diagnosis["missing"]) {
+    if (sentence.is_string()) list += Element("li", sentence.get<std::string>());
+  }
+  return list.empty() ? Markup() : Element("h3", "What is not seen") + Element("ul", list);
+}
+
 }  // namespace
 
 Markup DiagnosisSection(const Report& report) {
   const OrderedJson& diagnosis = report.diagnosis;
   Markup inside = Element("p", {{"class", "sentence"}}, Text(TextOf(diagnosis, "sentence")));
+  const std::string clock = Clock(diagnosis);
+  if (!clock.empty()) inside += Element("p", {{"class", "note"}}, Text(clock));
   const OrderedJson& budget = diagnosis["budget"];
   if (!budget.empty()) {
     bool costs = false;
@@ -82,7 +107,7 @@ Markup DiagnosisSection(const Report& report) {
               Advice(budget, threshold->is_number() ? threshold->get<double>() : 0) +
               Element("p", {{"class", "note"}}, Text(Ground(diagnosis)));
   }
-  return Section("diagnosis", "Diagnosis: where the time went", inside);
+  return Section("diagnosis", "Diagnosis: where the time went", inside + NotSeen(diagnosis));
 }
 
 Markup MethodSection(const Report& report) {

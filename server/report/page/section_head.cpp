@@ -62,11 +62,13 @@ Markup Facts(const Report& report) {
   Markup facts = Fact("Start", FormatTime(times.from_us));
   facts += Fact("End", times.ended ? FormatTime(times.to_us) : "still running");
   facts += Fact("Duration", FormatDuration(whole));
-  facts += Fact("Training loop start", MaybeTime(times.loop_from_us));
-  facts +=
-      Fact(times.ended ? "Training loop end" : "Newest step ended", MaybeTime(times.loop_to_us));
+  facts += Fact("First step began", MaybeTime(times.loop_from_us));
+  facts += Fact(times.ended ? "Last step ended" : "Newest step ended", MaybeTime(times.loop_to_us));
   facts += Fact("Initialisation", PartWords(times.Initialisation(), whole));
   facts += Fact("Training loop", PartWords(times.Loop(), whole));
+  if (times.Evaluation().value_or(0) > 0) {
+    facts += Fact("Evaluations in it", PartWords(times.Evaluation(), whole));
+  }
   facts += Fact("Finalisation",
                 times.ended ? PartWords(times.Finalisation(), whole) : "not before it ends");
   return Element("dl", {{"class", "facts"}}, facts);
@@ -82,14 +84,16 @@ Markup Parts(const Report& report) {
   }
   Whole row;
   const auto put = [&](std::string_view name, std::optional<double> seconds, std::string_view css) {
-    if (!seconds) return;
+    if (seconds.value_or(0) <= 0) return;
     row.parts.push_back(
         {std::string(name), *seconds / whole, FormatDuration(*seconds), std::string(css)});
   };
   put("initialisation", times.Initialisation(), "striped s1");
-  put("training loop", times.Loop(), "s0");
+  const double evaluation = times.Evaluation().value_or(0);
+  put("training", *times.Loop() - evaluation, "s0");
+  put("evaluation", evaluation, "striped s3");
   put("finalisation", times.Finalisation(), "striped s2");
-  return Shares("Where the time of the job went", {row});
+  return Shares("Phases of the job", {row});
 }
 
 Markup Nodes(const Report& report) {
@@ -114,7 +118,14 @@ Markup Nodes(const Report& report) {
     rows.push_back({Text(node.name), words(node.cores), Text(memory), Text(gpus),
                     Text(FormatTime(node.last_seen_us)), Text(end)});
   }
-  return ScrollTable("Nodes", {"Node", "Cores", "Memory", "GPUs", "Last seen", "End"}, rows);
+  Markup remarks;
+  for (const ReportNode& node : report.nodes) {
+    if (node.hooks_missing.empty()) continue;
+    remarks += Element("li", Format("{}: steps are not seen: {}", node.name, node.hooks_missing));
+  }
+  for (const std::string& remark : report.rank_remarks) remarks += Element("li", remark);
+  const Markup list = remarks.empty() ? Markup() : Element("ul", remarks);
+  return ScrollTable("Nodes", {"Node", "Cores", "Memory", "GPUs", "Last seen", "End"}, rows) + list;
 }
 
 Markup Measured(const Report& report) {

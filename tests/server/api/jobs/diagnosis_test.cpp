@@ -22,24 +22,29 @@ class DiagnosisTest : public ApiTest {
 };
 
 Json Evidence() {
-  return {{"unit", "gpu_seconds"},
-          {"total_seconds", 100},
-          {"confidence", "steps seen"},
-          {"steps", 980},
-          {"ranks", 1},
-          {"nodes", 1},
-          {"threshold", 10},
-          {"budget",
-           {{{"cause", "busy"}, {"words", "busy"}, {"seconds", 25}, {"share", 0.25}},
-            {{"cause", "preprocessing"},
-             {"words", "preprocessing"},
-             {"seconds", 75},
-             {"share", 0.75},
-             {"speed_up", 4.0},
-             {"stage", 2},
-             {"suspect", "data pipeline"},
-             {"advice", "Use more workers."},
-             {"rules", {"DataloaderBottleneck", "CPUBottleneck"}}}}}};
+  return {
+      {"unit", "gpu_seconds"},
+      {"total_seconds", 100},
+      {"confidence", "steps seen"},
+      {"steps", 980},
+      {"ranks", 1},
+      {"nodes", 1},
+      {"threshold", 10},
+      {"clock", "gpu"},
+      {"named_share", 0.9},
+      {"missing", {"The second node."}},
+      {"parts", {{"initialisation", 4}, {"training", 90}, {"evaluation", 1}, {"finalisation", 5}}},
+      {"budget",
+       {{{"cause", "busy"}, {"words", "busy"}, {"seconds", 25}, {"share", 0.25}},
+        {{"cause", "preprocessing"},
+         {"words", "preprocessing"},
+         {"seconds", 75},
+         {"share", 0.75},
+         {"speed_up", 4.0},
+         {"stage", 2},
+         {"suspect", "data pipeline"},
+         {"advice", "Use more workers."},
+         {"rules", {"DataloaderBottleneck", "CPUBottleneck"}}}}}};
 }
 
 TEST_F(DiagnosisTest, IsTheReportsBudgetWithTheRulesThatSupportIt) {
@@ -68,6 +73,34 @@ TEST_F(DiagnosisTest, IsTheReportsBudgetWithTheRulesThatSupportIt) {
   ASSERT_EQ(in_short["budget"].size(), 2u);
   EXPECT_EQ(in_short["budget"][1]["advice"], "Use more workers.");
   EXPECT_FALSE(in_short["budget"][1].contains("support"));
+  for (const char* seen : {"clock", "named_share", "missing", "parts"}) {
+    EXPECT_EQ(in_short[seen], Evidence()[seen]) << seen;
+    EXPECT_EQ(diagnosis[seen], Evidence()[seen]) << seen;
+  }
+}
+
+// The budget's newest sample is a little before the end of the job, which is when finalisation
+// ends.
+TEST_F(DiagnosisTest, TheLastPhaseEndsWithTheJobThatEndedWithinATick) {
+  Create("train");
+  Say("train", "ProfilerReport", {{"kind", "clear"}, {"sentence", "."}, {"evidence", Evidence()}},
+      "NoIssuesFound");
+  const auto finalisation = [&](std::int64_t job_us) {
+    EXPECT_TRUE(service_.database().Connect()->Query(
+        "update jobs set status = 'Completed', started_us = created_us, ended_us = created_us + $1",
+        {job_us}));
+    const Json whole = service_.GetJson("/api/v1/jobs/train/diagnosis")["parts"];
+    EXPECT_EQ(service_.GetJson("/api/v1/jobs/train")["diagnosis"]["parts"], whole);
+    const Json summary = service_.GetJson("/api/v1/jobs/train/report")["summary"];
+    EXPECT_EQ(summary["finalisation"]["seconds"], whole["finalisation"]);
+    EXPECT_EQ(summary["initialisation"]["seconds"], whole["initialisation"]);
+    EXPECT_EQ(summary["evaluation"]["seconds"], whole["evaluation"]);
+    EXPECT_EQ(summary["training_loop"]["seconds"], 91);
+    return whole["finalisation"].get<double>();
+  };
+  EXPECT_DOUBLE_EQ(finalisation(100'200'000), 5.2);
+  EXPECT_DOUBLE_EQ(finalisation(99'900'000), 4.9);
+  EXPECT_DOUBLE_EQ(finalisation(160'000'000), 5);  // nobody saw what was behind the newest sample
 }
 
 std::vector<std::string> ListedNames(const Json& page) {

@@ -129,6 +129,28 @@ TEST_F(HtmlTest, HostileWordsStayWords) {
   EXPECT_EQ(html.find("onerror=alert(2)>"), html.npos);
 }
 
+TEST_F(HtmlTest, SaysTheClockWhatIsNotSeenAndWhatNodesAndRanksTell) {
+  Judge(MakeJob(Small()), true);
+  Run(R"(update nodes set facts = facts || '{"hooks_missing": "the package was not found"}')");
+  Run(R"(update ranks set facts = facts || '{"loader_thread": "another", "gpu_clock": "off"}')");
+  Report report = Gather();
+  report.diagnosis["clock"] = "gpu";
+  report.diagnosis["unit"] = "gpu_seconds";
+  report.diagnosis["named_share"] = 0.875;
+  report.diagnosis["missing"] = {"The second process is not seen."};
+  report.times.phases = {10, 60, 20, 10};
+  report.verdict = JobVerdict::kUnknown;
+  const std::string html = ToHtml(report);
+  ExpectHarmless(html);
+  for (const std::string_view words :
+       {"steps are not seen: the package was not found",
+        "another thread reads the batches, so waits for data are not seen.", "own clock: off.",
+        "cover 87.5 % of the step time.", "What is not seen", "The second process is not seen.",
+        "Evaluations in it", "not judged"}) {
+    EXPECT_NE(html.find(words), html.npos) << words;
+  }
+}
+
 TEST_F(HtmlTest, ARunningJobSaysSo) {
   Judge(MakeJob(Small()), false);
   const std::string html = ToHtml(Gather("train", 700));

@@ -17,11 +17,15 @@ TEST_F(GatherTest, AJobOfSixteenGpusHasAllSections) {
   EXPECT_EQ(report.Gpus(), 16u);
   EXPECT_EQ(report.url, kUrl + "/jobs/train");
   EXPECT_NEAR(report.times.Initialisation().value(), 310, 1);
+  ASSERT_TRUE(report.times.phases);  // one source: what the diagnosis says
+  EXPECT_EQ(report.diagnosis["parts"]["initialisation"], *report.times.Initialisation());
   EXPECT_EQ(report.verdict, JobVerdict::kIssues);
   EXPECT_NEAR(report.times.Loop().value(), 1'800 * 0.301, 1);
   EXPECT_TRUE(report.times.Finalisation());
+  // The job ended long after its newest sample: nobody saw what was between.
   EXPECT_NEAR(*report.times.Initialisation() + *report.times.Loop() + *report.times.Finalisation(),
-              report.times.Seconds(), 1e-6);
+              899.5, 1e-6);
+  EXPECT_EQ(report.times.Seconds(), 9'000);
   EXPECT_EQ(report.steps.size(), 16u);
   EXPECT_EQ(report.ranks_left_out, 0u);
   double shares = 0;

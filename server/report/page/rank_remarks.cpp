@@ -1,0 +1,60 @@
+#include "server/report/page/rank_remarks.h"
+
+#include <algorithm>
+
+#include "core/base/json_members.h"
+#include "core/base/text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::size_t kMostRanksNamed = 8;  // in a sentence
+
+struct Remark {
+  std::string words;
+  std::vector<std::int32_t> ranks;
+};
+
+std::vector<std::string> RemarksOf(const Json& facts) {
+  std::vector<std::string> remarks;
+  if (std::string second = TextOf(facts, "second_process"); !second.empty()) {
+    remarks.push_back(std::move(second));
+  }
+  if (TextOf(facts, "loader_thread") == "another") {
+    remarks.push_back("another thread reads the batches, so waits for data are not seen");
+  }
+  if (const std::string clock = TextOf(facts, "gpu_clock"); !clock.empty()) {
+    remarks.push_back("the GPU's own clock: " + clock);
+  }
+  return remarks;
+}
+
+std::string Named(const std::vector<std::int32_t>& ranks) {
+  std::string text = ranks.size() == 1 ? "Rank" : "Ranks";
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMostRanksNamed); ++i) {
+    text += Format("{}{}", i == 0 ? " " : ", ", ranks[i]);
+  }
+  if (ranks.size() > kMostRanksNamed)
+    text += Format(" and {} more", ranks.size() - kMostRanksNamed);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> RankRemarks(std::span<const RankRow> ranks) {
+  std::vector<Remark> remarks;
+  for (const RankRow& rank : ranks) {
+    for (std::string& words : RemarksOf(rank.facts)) {
+      auto place = std::ranges::find(remarks, words, &Remark::words);
+      if (place == remarks.end()) place = remarks.insert(place, {std::move(words), {}});
+      place->ranks.push_back(static_cast<std::int32_t>(rank.rank));
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const Remark& remark : remarks) {
+    sentences.push_back(Format("{}: {}.", Named(remark.ranks), remark.words));
+  }
+  return sentences;
+}
+
+}  // namespace stepscope

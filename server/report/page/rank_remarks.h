@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/store/jobs/jobs.h"
+
+namespace stepscope {
+
+// Remarks of the processes of ranks that a reader must know, a sentence each: another
+// process of the same rank, batches that another thread reads, the GPU's clock. Ranks that say the
+// same share a sentence.
+std::vector<std::string> RankRemarks(std::span<const RankRow> ranks);
+
+}  // namespace stepscope
