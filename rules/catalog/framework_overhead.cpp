@@ -47,8 +47,9 @@ struct Node {
     state("first", first);
     state("until", until);
     state("newest", newest);
+    state.Added("seldom", seldom);
     state("unjudged", unjudged);
-    state("seldom", seldom);
+    state.Dropped("link", double());
   }
 };
 

@@ -156,7 +156,9 @@ def test_rules_go_on_from_the_states_that_the_old_version_saved(restored):
     assert after.keys() == before.keys() and "Error" not in after.values()
     assert [rule for rule, status in before.items() if status == "IssuesFound" and after[rule] != status] == []
     assert restored.sql("select error from rule_tasks where error <> ''") == []
-    log = restored.log.read_text()[logged:]
+    lines = restored.log.read_text()[logged:].splitlines()
+    # What ProfilerReport counts has become another: it begins with what is stored.
+    log = "\n".join(line for line in lines if "ProfilerReport: state: 'loop'" not in line)
     assert "judged anew" not in log and not re.search(r"^\S+ stepscope-server (?:warning|error) ", log, re.MULTILINE), log
 
 
