@@ -68,8 +68,11 @@ double PreprocessingPart(const HostSums& host, const StepSums& steps, double els
                          host.loader_blocked.Value() < kLoaderBlocked;
     return starved ? std::max(computed, 0.75) : computed;
   }
-  const double thread =
-      ThreadPart(host, ToSeconds(steps.phase(Phase::kData)), ToSeconds(steps.wall()), elsewhere);
+  const double data = ToSeconds(steps.phase(Phase::kData)), wall = ToSeconds(steps.wall());
+  double thread = ThreadPart(host, data, wall, elsewhere);
+  const bool starved = host.cpu_percent.Value() > kCoresFull &&
+                       host.thread_percent.Value() / 100 * wall > kThreadWorks * data;
+  if (starved && data > 0) thread = std::max(thread, 0.75);
   if (host.loaders.known() && host.loaders.Value() < 0.5) return thread;
   const double input = host.host[Cause::kRawInput] + host.host[Cause::kStorage];
   const double both =

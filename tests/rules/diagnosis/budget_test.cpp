@@ -218,6 +218,18 @@ TEST(TimeByCause, CoresThatAreFullLetLoadersWait) {
   EXPECT_LT(trace.Budget()[Cause::kPreprocessing], 30);
 }
 
+// A training thread that waits for a core computes less than it would.
+TEST(TimeByCause, CoresThatAreFullLetTheTrainingThreadWait) {
+  GpuTrace trace(15, {{Phase::kData, 85s}, {Phase::kForward, 15s}});
+  trace.host.loaders.Add(0), trace.host.thread_percent.Add(35);
+  EXPECT_LT(trace.Budget()[Cause::kPreprocessing], 40);
+  trace.host.cpu_percent.Add(97);
+  EXPECT_GT(trace.Budget()[Cause::kPreprocessing], 60);
+  trace.host.thread_percent = {};
+  trace.host.thread_percent.Add(10);  // it sleeps, whoever fills the cores
+  EXPECT_LT(trace.Budget()[Cause::kPreprocessing], 10);
+}
+
 // Gradients are exchanged in threads of their own, for which the training thread waits.
 TEST(TimeByCause, ABackwardPassInWhichTheThreadSleepsIsCommunicationOfRanks) {
   Step step{0, {}, 10s, {}};
