@@ -29,7 +29,6 @@ constexpr double kGpuBusy = 70;  // %: a GPU above it waits for nobody
 // Steps of which less goes to computing the model have another problem, even where the training
 // thread itself is busy with it: they wait, copy, or do what no phase names.
 constexpr double kLeastComputing = 0.9;
-constexpr Phase kComputing[] = {Phase::kForward, Phase::kLoss, Phase::kBackward, Phase::kOptimizer};
 constexpr std::int64_t kLeastJudged = 60;  // samples; a share of fewer means nothing
 constexpr std::size_t kMostShown = 64;     // nodes in the evidence
 
@@ -55,9 +54,9 @@ struct Node {
 
 // Whether the steps compute their model for nearly all of their time; steps without phases may.
 bool MostlyComputes(const StepSums& steps) {
-  double named = 0, computing = 0;
-  for (std::size_t i = 0; i < kPhaseCount; ++i) named += steps.Share(static_cast<Phase>(i));
-  for (const Phase phase : kComputing) computing += steps.Share(phase);
+  const double wall = ToSeconds(steps.wall());
+  if (wall <= 0) return true;
+  const double named = steps.NamedSeconds() / wall, computing = steps.ComputingSeconds() / wall;
   return named == 0 || computing >= kLeastComputing ||
          (computing == 0 && named < 1 - kLeastComputing);
 }

@@ -12,8 +12,6 @@ constexpr std::string_view kUnexplained =
     "what the script does between the optimizer's step and the next batch, and give it a name with "
     "stepscope.phase. If it is between them: look at what the training did when no step ended.";
 
-// The phases in which a step computes its model.
-constexpr Phase kComputing[] = {Phase::kForward, Phase::kLoss, Phase::kBackward, Phase::kOptimizer};
 constexpr std::pair<Phase, Cause> kStalls[] = {
     {Phase::kTransfer, Cause::kToDevice},       {Phase::kCommunication, Cause::kCommunication},
     {Phase::kCallback, Cause::kCallbacks},      {Phase::kCheckpoint, Cause::kStorage},
@@ -34,19 +32,6 @@ constexpr double kCoresFull = 85;
 constexpr double kLoaderWorks = 0.2, kLoaderBlocked = 10;
 // Where the GPU takes the time, a training thread computes so much of it (of a core).
 constexpr double kLaunchThread = 0.35;
-
-double NamedSeconds(const StepSums& steps) {
-  double named = 0;
-  for (std::size_t i = 0; i < kPhaseCount; ++i)
-    named += ToSeconds(steps.phase(static_cast<Phase>(i)));
-  return named;
-}
-
-double ComputedSeconds(const StepSums& steps) {
-  double computed = 0;
-  for (const Phase phase : kComputing) computed += ToSeconds(steps.phase(phase));
-  return computed;
-}
 
 // The part of a stretch of the steps in which the training thread computed, from its CPU time in
 // all of the step time: between what is left when it computed in the remainder of the steps too
@@ -112,7 +97,7 @@ TimeByCause StallsOf(const HostSums& host, const RankSums& ranks) {
     stalls = ranks.gpu.idle.Scaled(wall / ToSeconds(ranks.gpu.steps.wall()));
     const StepSums& known = ranks.gpu.steps;
     const double named = ToSeconds(known.phase(Phase::kCallback));
-    const double outside = std::max(0.0, ToSeconds(known.wall()) - NamedSeconds(known));
+    const double outside = std::max(0.0, ToSeconds(known.wall()) - known.NamedSeconds());
     unnamed = outside <= 0 ? 0 : stalls[Cause::kCallbacks] * outside / (outside + named);
     stalls[Cause::kCallbacks] -= unnamed;
     unnamed += std::exchange(stalls[Cause::kUnknown], 0);
@@ -123,7 +108,7 @@ TimeByCause StallsOf(const HostSums& host, const RankSums& ranks) {
     unnamed = std::exchange(stalls[Cause::kUnknown], 0);
     // Whoever names a backward pass watches the whole step.
     if (ranks.steps.phase(Phase::kBackward) > Duration::zero())
-      unnamed += std::max(0.0, wall - NamedSeconds(ranks.steps));
+      unnamed += std::max(0.0, wall - ranks.steps.NamedSeconds());
   }
   DivideData(PreprocessingPart(host, ranks.steps, kLaunchThread), stalls);
   if (unnamed > 0) stalls[UnnamedCause(host, unnamed, wall)] += unnamed;
@@ -200,7 +185,7 @@ TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool exchang
   TimeByCause budget = PhaseStalls(steps);
   DivideData(PreprocessingPart(host, steps, 1), budget);
   const double rest = std::max(0.0, ToSeconds(steps.wall()) - budget.Total());
-  const double computed = std::min(rest, ComputedSeconds(steps));
+  const double computed = std::min(rest, steps.ComputingSeconds());
   const double exchanged = exchanges ? std::min(computed, SleptInBackward(host, steps)) : 0;
   // Steps that a quota stops compute for so much longer.
   const double throttled =

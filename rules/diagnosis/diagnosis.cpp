@@ -73,9 +73,8 @@ std::string Diagnosis::Sentence() const {
 
 // The share of the step time that some phase names.
 double Diagnosis::NamedShare() const {
-  double share = 0;
-  for (std::size_t i = 0; i < kPhaseCount; ++i) share += steps.Share(static_cast<Phase>(i));
-  return std::min(share, 1.0);
+  const double wall = ToSeconds(steps.wall());
+  return wall > 0 ? std::min(steps.NamedSeconds() / wall, 1.0) : 0;
 }
 
 Json Diagnosis::Row(Cause cause) const {

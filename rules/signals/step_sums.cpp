@@ -46,6 +46,20 @@ Duration StepSums::phase(Phase which) const {
   return Duration(static_cast<std::int64_t>(phase_ns_[static_cast<std::size_t>(which)]));
 }
 
+double StepSums::NamedSeconds() const {
+  double named = 0;
+  for (std::size_t i = 0; i < kPhaseCount; ++i) named += ToSeconds(phase(static_cast<Phase>(i)));
+  return named;
+}
+
+double StepSums::ComputingSeconds() const {
+  double computing = 0;
+  for (const Phase which : {Phase::kForward, Phase::kLoss, Phase::kBackward, Phase::kOptimizer}) {
+    computing += ToSeconds(phase(which));
+  }
+  return computing;
+}
+
 Duration StepSums::Mean(std::uint64_t sum_ns) const {
   return Duration(steps_ == 0 ? 0 : static_cast<std::int64_t>(sum_ns / steps_));
 }

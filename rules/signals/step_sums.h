@@ -23,6 +23,10 @@ class StepSums {
   Duration phase(Phase which) const;
   // The time of evaluations, which is not part of wall().
   Duration evaluation() const { return Duration(static_cast<std::int64_t>(evaluation_ns_)); }
+  // Seconds that any phase names, and those in which the steps computed their model (forward, loss,
+  // backward, optimizer).
+  double NamedSeconds() const;
+  double ComputingSeconds() const;
   // The mean length of a step; zero without steps.
   Duration MeanWall() const { return Mean(wall_ns_); }
   Duration MeanPhase(Phase which) const;
