@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -121,3 +122,10 @@ def stop_on_signals():
 def ignore_signals():
     for number in STOPPING_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+
+
+def end(children, folder):
+    """Ends what runs and removes the folder."""
+    ignore_signals()
+    children.end_all()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import shutil
 import socket
 import sys
 import tempfile
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from building import ROOT, Failed, build, npm_packages, run, tail
 from description import is_over
-from processes import Children, Stopped, ignore_signals, stop_on_signals
+from processes import Children, Stopped, end, stop_on_signals
 from service_client import Client, Refused
 
 START_SECONDS = 60
@@ -102,13 +101,6 @@ def parse():
     parser.add_argument("--out", type=Path, default=ROOT / "docs/pictures")
     parser.add_argument("--height", type=int, default=1700)
     return parser.parse_args()
-
-
-def end(children, folder):
-    """Ends what runs and removes the folder."""
-    ignore_signals()
-    children.end_all()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def main():

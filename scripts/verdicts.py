@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from building import ROOT, Failed, build
-from processes import Children, Stopped, ignore_signals, stop_on_signals
+from processes import Children, Stopped, end, stop_on_signals
 from screenshot import start_service
 from service_client import Refused
 
@@ -199,13 +198,6 @@ def parse():
     options.seconds, options.jobs = options.seconds or seconds, options.jobs or jobs
     options.programs = Path(options.programs) if options.programs else None
     return options
-
-
-def end(children, folder):
-    """Ends what runs and removes the folder."""
-    ignore_signals()
-    children.end_all()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def main():
