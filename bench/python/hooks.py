@@ -9,6 +9,7 @@ difference of nothing looks like). Each is warm, as a training of hours is. They
 random order, so what else the machine does meets all of them. Where a model lies in memory makes more of a difference than hooks do:
 the four are forks of the process that made it, and a round makes several such sets. The median of what each turn differs from
 the bare process's counts. The real intake reads the ring.
+With --cuda the models train on a GPU, batches are copied there, the clock is the GPU's own, and a block ends when the GPU is done.
 STEPSCOPE_PURE=1 measures the package without its C extension. Each version of PyTorch has a file of results. Needs python3-torch.
 """
 
@@ -17,6 +18,7 @@ import gc
 import os
 import random
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -59,6 +61,8 @@ MODELS = (
 
 
 class Training:
+    """`move` takes it to a GPU, in the process that trains: CUDA does not outlive a fork."""
+
     def __init__(self, model):
         layers = [layer for _ in range(model.pairs) for layer in (nn.Linear(model.width, model.width), nn.ReLU())]
         self.net = nn.Sequential(*layers, nn.Linear(model.width, 1), nn.Flatten())
@@ -67,7 +71,11 @@ class Training:
         rows = model.batch * 64
         data = torch.utils.data.TensorDataset(torch.randn(rows, model.width), torch.randn(rows, 1))
         self.loader = torch.utils.data.DataLoader(data, model.batch)
-        self.batches = iter(self.loader)
+        self.batches, self.device = iter(self.loader), "cpu"
+
+    def move(self):
+        self.device = "cuda"
+        self.net.to("cuda")
 
     def step(self):
         try:
@@ -75,6 +83,8 @@ class Training:
         except StopIteration:
             self.batches = iter(self.loader)
             return self.step()
+        if self.device != "cpu":
+            x, y = x.to(self.device), y.to(self.device)
         self.optimizer.zero_grad()
         self.loss(self.net(x), y).backward()
         self.optimizer.step()
@@ -83,8 +93,8 @@ class Training:
 class Trainee:
     """A process that trains a block of steps when it is told to. It ends with the `with`."""
 
-    def __init__(self, model, training, kind):
-        self.model, self.training = model, training
+    def __init__(self, model, training, kind, cuda):
+        self.model, self.training, self.cuda = model, training, cuda
         told, self.tell = os.pipe()
         self.answers, answer = os.pipe()
         self.process = os.fork()
@@ -100,7 +110,10 @@ class Trainee:
         os.close(answer)
 
     def train(self, kind, told, answer):
-        if kind == "clock":
+        if self.cuda:
+            self.training.move()
+            os.environ["STEPSCOPE_GPU_TIMES"] = "1" if kind == "clock" else "0"
+        elif kind == "clock":
             pretend_cuda()
         if kind in ("hooks", "clock"):
             _marks.adopt(Session())
@@ -114,6 +127,8 @@ class Trainee:
             began = time.process_time_ns()
             for _ in range(self.model.steps):
                 self.training.step()
+            if self.cuda:
+                torch.cuda.synchronize()
             os.write(answer, b"%20d" % (time.process_time_ns() - began))
 
     def block_us(self):
@@ -155,7 +170,7 @@ def taking_time(call):
     return slow
 
 
-def turns(model, sets):
+def turns(model, sets, cuda):
     """{kind: [us of a step, one for each turn]}"""
     took = {kind: [] for kind in KINDS}
     for _ in range(sets):
@@ -163,7 +178,7 @@ def turns(model, sets):
         gc.collect()
         gc.freeze()  # a collection would copy pages that the processes share, at another time in each
         with ExitStack() as running:
-            trainees = {kind: running.enter_context(Trainee(model, training, kind)) for kind in random.sample(KINDS, len(KINDS))}
+            trainees = {kind: running.enter_context(Trainee(model, training, kind, cuda)) for kind in random.sample(KINDS, len(KINDS))}
             for _ in range(model.turns):
                 for kind in random.sample(KINDS, len(KINDS)):
                     took[kind].append(trainees[kind].block_us())
@@ -201,16 +216,22 @@ def shares(took, kind):
 class Rounds:
     """The rounds of all contenders, which come out of the same turns."""
 
-    def __init__(self, sets):
-        self.sets, self.control, self.clock = sets, {}, {}
+    def __init__(self, sets, cuda):
+        self.sets, self.cuda, self.control, self.clock = sets, cuda, {}, {}
 
     def hooks(self):
         took = {}
         for model in MODELS:
-            took[model] = turns(model, self.sets)
+            took[model] = turns(model, self.sets, self.cuda)
             print(f"  a step of {model.name}: {statistics.median(took[model]['bare']):.0f} us", flush=True)
         self.control, self.clock = shares(took, "control"), shares(took, "clock")
         return shares(took, "hooks")
+
+
+def gpu_name():
+    """The name of the first GPU, without CUDA: that must not begin in the process that forks."""
+    command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[0]
 
 
 def version():
@@ -222,12 +243,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sets", type=int, default=7, help="of three processes, for each model in each round")
+    parser.add_argument("--cuda", action="store_true", help="train on the GPU, with its own clock")
     options = parser.parse_args()
     torch.set_num_threads(1)
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder, Intake(Path(folder) / "agent.sock") as intake:
         os.environ["STEPSCOPE_SOCKET"] = str(intake.path)
-        rounds = Rounds(options.sets)
+        rounds = Rounds(options.sets, options.cuda)
         contenders = [
             Contender("hooks", rounds.hooks),
             Contender("hooks and GPU clock", lambda: rounds.clock),
@@ -236,6 +258,8 @@ def main():
         figures = [*(figure(model) for model in MODELS for figure in (added, share)), *map(share_of_smallest, MODELS[1:])]
         facts = {"torch": torch.__version__, "python": ".".join(map(str, sys.version_info[:3])), "form": _marks.info()["form"]}
         form = "hooks_pure" if os.environ.get("STEPSCOPE_PURE") else "hooks"
+        if options.cuda:
+            form, facts["gpu"] = f"{form}_cuda", gpu_name()
         compare(f"{form}-{version()}", figures, contenders, options.rounds, facts)
         assert len(intake.drain().steps) > 100, "nothing was recorded"
 

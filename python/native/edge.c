@@ -24,9 +24,10 @@ int BeginEdge(Flow* flow, PyObject* phase, int gradients, PyObject** edge) {
   return Done(timed);
 }
 
-int EndEdge(PyObject* edge) {
+int EndEdge(PyObject* edge, int counts) {
   if (edge == NULL) return 0;
-  PyObject* const told = PyObject_CallFunctionObjArgs(edge, Py_None, Py_True, NULL);
+  PyObject* const told =
+      PyObject_CallFunctionObjArgs(edge, Py_None, counts ? Py_True : Py_False, NULL);
   Py_DECREF(edge);
   return Done(told);
 }

@@ -1,28 +1,13 @@
 #include "wait.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "edge.h"
 #include "flow.h"
 #include "gate.h"
+#include "outcome.h"
+#include "place.h"
 #include "ring.h"
-
-// What is read of CPython's own objects. The layout is the same in all versions from 3.9 on; the
-// size that the type gives for its objects is compared before it is believed.
-typedef struct {
-  PyObject ob_base;
-  PyObject* of_class[3];
-  PyMethodDef* def;
-  void* call;
-} Method;
-
-typedef struct {
-  PyObject ob_base;
-  PyMethodDef* def;
-  PyObject* of_module[3];
-  void* call;
-} Function;
 
 typedef enum { kAlways, kValue, kCopy, kInto } Kind;
 static const char* const kKinds[] = {"always", "value", "copy", "into"};
@@ -35,11 +20,16 @@ typedef struct {
   Kind kind;
 } Wait;
 
+// What a call was, once it is over.
+typedef enum { kFault = -1, kNeither, kWaited, kToGpu } Seen;
+
 enum { kMostWithNames = 8, kMostWaits = 24 };
 static Wait waits[kMostWaits];  // those that take names come first
 static Flow* waiting_flow = NULL;
 static PyObject* plain_types = NULL;  // tuple
 static PyObject* is_on_gpu = NULL;
+static PyObject* has_gradients = NULL;
+static PyObject* to_gpu_phase = NULL;
 static int is_waiting = 0;  // the training thread is in such a call: those within are part of it
 static const int64_t kLeastNs = 5000;  // the GPU is not waited for in a shorter time
 
@@ -58,17 +48,23 @@ static int IsOnGpu(PyObject* tensor) {
   return said == NULL ? Calm() : on_gpu;
 }
 
-// Whether the call waited for the GPU; -1 with the script's own exception set.
-static int Counts(Kind kind, PyObject* self, PyObject* args, PyObject* result) {
-  if (kind == kAlways) return 1;
-  if (kind == kValue) return IsOnGpu(self);
+// The tensor that a call copies, NULL where it copies none.
+static PyObject* CopiedBy(Kind kind, PyObject* self, PyObject* args) {
+  if (kind == kCopy) return self;
   const int has_first = args != NULL && PyTuple_Check(args) && PyTuple_Size(args) > 0;
-  if (kind == kInto && !has_first) return 0;
-  PyObject* const from = kind == kCopy ? self : PyTuple_GetItem(args, 0);
-  if (from == result) return 0;
-  const int from_gpu = IsOnGpu(from);
-  const int to_gpu = from_gpu > 0 ? IsOnGpu(result) : 1;
-  return from_gpu < 0 || to_gpu < 0 ? -1 : IsPlain(result) && !to_gpu;
+  return kind == kInto && has_first ? PyTuple_GetItem(args, 0) : NULL;
+}
+
+// kFault: with the script's own exception set.
+static Seen OutcomeOf(Kind kind, PyObject* self, PyObject* args, PyObject* result) {
+  if (kind == kAlways) return kWaited;
+  if (kind == kValue) return (Seen)IsOnGpu(self);
+  PyObject* const from = CopiedBy(kind, self, args);
+  if (from == NULL || from == result || !IsPlain(from) || !IsPlain(result)) return kNeither;
+  const int was_there = IsOnGpu(from);
+  const int is_there = was_there < 0 ? -1 : IsOnGpu(result);
+  if (is_there < 0) return kFault;
+  return was_there == is_there ? kNeither : is_there ? kToGpu : kWaited;
 }
 
 static PyObject* Original(const Wait* wait, PyObject* self, PyObject* args, PyObject* named) {
@@ -76,21 +72,50 @@ static PyObject* Original(const Wait* wait, PyObject* self, PyObject* args, PyOb
   return ((PyCFunctionWithKeywords)(void (*)(void))wait->original)(self, args, named);
 }
 
+static int HasGradients(void) {
+  PyObject* const said = PyObject_CallObject(has_gradients, NULL);
+  const int yes = said == Py_True;
+  Py_XDECREF(said);
+  return said == NULL ? Calm() : yes;
+}
+
+// Tells the GPU's clock of a copy that may go there, where this step is timed.
+static int BeginCopy(Flow* flow, const Wait* wait, PyObject* self, PyObject* args,
+                     PyObject** edge) {
+  *edge = NULL;
+  if (flow->edge == NULL || flow->edge == Py_None || flow->inside) return 0;
+  PyObject* const from = CopiedBy(wait->kind, self, args);
+  const int is_there = from != NULL && IsPlain(from) ? IsOnGpu(from) : 1;
+  const int gradients = is_there == 0 ? HasGradients() : 0;
+  if (is_there < 0 || gradients < 0) return -1;
+  return is_there ? 0 : BeginEdge(flow, to_gpu_phase, gradients, edge);
+}
+
+// Tells what a call was. A copy to the GPU within a phase is a part of that.
+static int Tell(Flow* flow, const Wait* wait, Seen outcome, int64_t start_ns, int64_t end_ns) {
+  if (outcome == kWaited && end_ns - start_ns >= kLeastNs)
+    return TellWait(flow, start_ns, end_ns, wait->phase);
+  if (outcome == kToGpu && !flow->inside) return TellWait(flow, start_ns, end_ns, to_gpu_phase);
+  return outcome == kFault ? -1 : 0;
+}
+
 static PyObject* Run(const Wait* wait, PyObject* self, PyObject* args, PyObject* named) {
   Flow* const flow = waiting_flow;
   const int is_seen = flow != NULL && IsOwner(flow) && (wait->kind == kAlways || IsPlain(self));
   if (!is_seen || is_waiting) return Original(wait, self, args, named);
+  PyObject* edge = NULL;
+  if (BeginCopy(flow, wait, self, args, &edge) < 0) return NULL;
   is_waiting = 1;
   const int64_t start_ns = MonotonicNs();
-  PyObject* const result = Original(wait, self, args, named);
+  Outcome outcome = Keep(Original(wait, self, args, named));
   const int64_t end_ns = MonotonicNs();
   is_waiting = 0;
-  if (result == NULL || end_ns - start_ns < kLeastNs || wait->def == NULL) return result;
-  int told = Counts(wait->kind, self, args, result);
-  if (told > 0) told = TellWait(flow, start_ns, end_ns, wait->phase);
-  if (told >= 0) return result;
-  Py_DECREF(result);
-  return NULL;
+  const int is_short = end_ns - start_ns < kLeastNs && wait->kind != kCopy && wait->kind != kInto;
+  Seen what = kNeither;
+  if (outcome.result != NULL && !is_short && wait->def != NULL)
+    what = OutcomeOf(wait->kind, self, args, outcome.result);
+  const int ended = EndEdge(edge, what == kToGpu);
+  return Give(&outcome, ended < 0 ? -1 : Tell(flow, wait, what, start_ns, end_ns));
 }
 
 // A function of C knows nothing but its arguments, so each wait has one of its own.
@@ -177,60 +202,6 @@ static PyCFunction InPlaceOf(const Wait* wait) {
   return kPlain[at - kMostWithNames];
 }
 
-// Copies through the kernel, which refuses what cannot be read or written where a plain copy would
-// end the process. 0 when it did not.
-static int Copy(void* to, const void* from, size_t bytes) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return 0;
-  const int done =
-      write(ends[1], from, bytes) == (ssize_t)bytes && read(ends[0], to, bytes) == (ssize_t)bytes;
-  close(ends[0]);
-  close(ends[1]);
-  return done;
-}
-
-static int HasSize(PyObject* object, size_t size) {
-  PyObject* const said = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__basicsize__");
-  const long long bytes = said == NULL ? -1 : PyLong_AsLongLong(said);
-  Py_XDECREF(said);
-  PyErr_Clear();
-  return bytes == (long long)size;
-}
-
-static int HasType(PyObject* object, const char* name) {
-  PyObject* const types = PyImport_ImportModule("types");
-  PyObject* const type = types == NULL ? NULL : PyObject_GetAttrString(types, name);
-  Py_XDECREF(types);
-  Py_XDECREF(type);
-  PyErr_Clear();
-  return type == (PyObject*)Py_TYPE(object);
-}
-
-static int HasName(PyObject* function, const char* name) {
-  char seen[64] = {0};
-  PyObject* const said = PyObject_GetAttrString(function, "__name__");
-  const size_t length = said == NULL ? sizeof(seen) : (size_t)PyUnicode_GetLength(said) + 1;
-  const int is_same = length <= sizeof(seen) && Copy(seen, name, length) &&
-                      seen[length - 1] == '\0' && PyUnicode_CompareWithASCIIString(said, seen) == 0;
-  Py_XDECREF(said);
-  PyErr_Clear();
-  return is_same;
-}
-
-// The definition of a function or method of C; NULL for anything else.
-static PyMethodDef* DefinitionOf(PyObject* function) {
-  PyMethodDef* def = NULL;
-  PyMethodDef seen = {NULL, NULL, 0, NULL};
-  if (HasType(function, "MethodDescriptorType") && HasSize(function, sizeof(Method))) {
-    def = ((Method*)function)->def;
-  } else if (HasType(function, "BuiltinFunctionType") && HasSize(function, sizeof(Function))) {
-    def = ((Function*)function)->def;
-  }
-  if (def == NULL || !Copy(&seen, def, sizeof(seen)) || !HasName(function, seen.ml_name))
-    return NULL;
-  return def;
-}
-
 // A free wait for this way of being called; NULL when there is none.
 static Wait* FreeFor(const PyMethodDef* def) {
   const int named = def->ml_flags == (METH_VARARGS | METH_KEYWORDS);
@@ -251,13 +222,13 @@ static int Place(Wait* wait, PyMethodDef* def, PyObject* phase, Kind kind) {
   Py_INCREF(phase);
   *wait = (Wait){def, def->ml_meth, phase, kind};
   const PyCFunction ours = InPlaceOf(wait);
-  if (Copy(&def->ml_meth, &ours, sizeof(ours))) return 1;
+  if (CopyBytes(&def->ml_meth, &ours, sizeof(ours))) return 1;
   Py_DECREF(phase);
   *wait = (Wait){NULL, NULL, NULL, kAlways};
   return 0;
 }
 
-static void Keep(PyObject** place, PyObject* object) {
+static void Replace(PyObject** place, PyObject* object) {
   PyObject* const before = *place;
   Py_INCREF(object);
   *place = object;
@@ -265,12 +236,14 @@ static void Keep(PyObject** place, PyObject* object) {
 }
 
 PyObject* AwaitGpu(PyObject* Py_UNUSED(module), PyObject* args) {
-  PyObject *flow, *function, *phase, *plain, *on_gpu;
+  PyObject *flow, *function, *phase, *plain, *on_gpu, *gradients;
   const char* kind_name = NULL;
-  if (!PyArg_ParseTuple(args, "O!OUsO!O:await_gpu", FlowType(), &flow, &function, &phase,
-                        &kind_name, &PyTuple_Type, &plain, &on_gpu)) {
+  if (!PyArg_ParseTuple(args, "O!OUsO!OO:await_gpu", FlowType(), &flow, &function, &phase,
+                        &kind_name, &PyTuple_Type, &plain, &on_gpu, &gradients)) {
     return NULL;
   }
+  if (to_gpu_phase == NULL) to_gpu_phase = PyUnicode_InternFromString("transfer");
+  if (to_gpu_phase == NULL) return NULL;
   int kind = 0;
   while (kind < kKindCount && strcmp(kKinds[kind], kind_name) != 0) ++kind;
   PyMethodDef* const def = kind == kKindCount ? NULL : DefinitionOf(function);
@@ -279,9 +252,10 @@ PyObject* AwaitGpu(PyObject* Py_UNUSED(module), PyObject* args) {
     PyErr_SetString(PyExc_ValueError, "it cannot be watched in its place");
     return NULL;
   }
-  Keep((PyObject**)&waiting_flow, flow);
-  Keep(&plain_types, plain);
-  Keep(&is_on_gpu, on_gpu);
+  Replace((PyObject**)&waiting_flow, flow);
+  Replace(&plain_types, plain);
+  Replace(&is_on_gpu, on_gpu);
+  Replace(&has_gradients, gradients);
   Py_RETURN_NONE;
 }
 

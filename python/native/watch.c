@@ -103,7 +103,7 @@ static PyObject* Compute(Watch* watch, PyObject* args, PyObject* named) {
   Outcome outcome = Keep(CallModule(watch, module, args, named));
   const int64_t end_ns = MonotonicNs();
   flow->inside = 0;
-  if (EndEdge(edge) < 0) return Give(&outcome, -1);
+  if (EndEdge(edge, 1) < 0) return Give(&outcome, -1);
   return Give(&outcome, Computed(flow, start_ns, end_ns, watch->phase, gradients));
 }
 
@@ -119,7 +119,7 @@ static PyObject* GoBack(Watch* watch, PyObject* args, PyObject* named) {
   const int64_t end_ns = MonotonicNs();
   flow->backing = 0;
   flow->inside = 0;
-  if (EndEdge(edge) < 0) return Give(&outcome, -1);
+  if (EndEdge(edge, 1) < 0) return Give(&outcome, -1);
   return Give(&outcome, WentBack(flow, start_ns, end_ns));
 }
 
@@ -135,7 +135,7 @@ static PyObject* Step(Watch* watch, PyObject* args, PyObject* named) {
   Outcome outcome = Keep(PyObject_Call(watch->original, args, named));
   const int64_t end_ns = MonotonicNs();
   flow->stepping = 0;
-  const int told = EndEdge(edge);
+  const int told = EndEdge(edge, 1);
   if (told < 0 || outcome.result == NULL) return Give(&outcome, told);
   return Give(&outcome, Stepped(flow, start_ns, end_ns, optimizer));
 }

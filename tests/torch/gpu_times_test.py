@@ -6,10 +6,10 @@ from torch import nn
 
 import stepscope
 from stepscope import _hooks, _marks
-from stepscope._hooks import _gpu_budget, _gpu_times, _transfer
+from stepscope._hooks import _gpu_budget, _gpu_times
 from stepscope._hooks._flow import flow
 from tests.support.service import ROOT
-from tests.torch.gpus import BACKWARD, FORWARD, IDLE, OPTIMIZER, Launching, Sgd, Stream, gpu, training  # noqa: F401
+from tests.torch.gpus import BACKWARD, FORWARD, IDLE, OPTIMIZER, Launching, Sgd, Stream, gpu, take_meta_for_a_device, training  # noqa: F401
 from tests.torch.late_test import COMPILED
 from tests.torch.nets import loader, step, train
 from tests.torch.rings import gpu_times
@@ -125,7 +125,14 @@ def test_times_that_cannot_be_are_counted_and_not_told(gpu, agent, monkeypatch, 
     assert said().startswith("on; ") and f"an event came {took} ms after another one" in said()
 
 
-def test_a_stream_that_changes_within_a_phase_leaves_the_step_out(gpu, agent):
+@pytest.fixture(params=["streams", "their handles"])
+def asked(request, gpu, monkeypatch):
+    """What this version of PyTorch can be asked for."""
+    if request.param == "their handles":
+        monkeypatch.setattr(torch._C, "_cuda_getCurrentRawStream", lambda device: gpu.stream.cuda_stream, raising=False)
+
+
+def test_a_stream_that_changes_within_a_phase_leaves_the_step_out(gpu, asked, agent):
     class Changing(Launching):
         def forward(self, x):
             gpu.stream = Stream(1 - gpu.stream.cuda_stream)
@@ -138,7 +145,7 @@ def test_a_stream_that_changes_within_a_phase_leaves_the_step_out(gpu, agent):
     assert set(map(str, told().values())) == {"({}, None)"} and "different streams" in said()
 
 
-def test_a_phase_on_a_stream_of_its_own_is_told(gpu, agent):
+def test_a_phase_on_a_stream_of_its_own_is_told(gpu, asked, agent):
     """As a training does that runs on a side stream altogether."""
     gpu.stream = Stream(7)
     training(gpu, 12)
@@ -249,7 +256,7 @@ def test_a_training_whose_parameters_are_elsewhere_is_not_timed(gpu, agent, monk
 
 
 def test_copies_to_the_device_are_no_idle_time(gpu, agent, monkeypatch):
-    monkeypatch.setattr(_transfer, "uses_device", lambda torch: True)
+    take_meta_for_a_device(monkeypatch)
     net, optimizer = training(gpu, 6)
     for x, y in loader(8):
         copied = x.to("meta")

@@ -68,6 +68,14 @@ class Gpu:
         self.done = self.queued
 
 
+def take_meta_for_a_device(monkeypatch):
+    """Copies to the device "meta" are seen as those to a GPU are."""
+    from stepscope._hooks import _waits
+
+    monkeypatch.setattr(_waits, "uses_device", lambda torch: True)
+    monkeypatch.setattr(_waits, "on_gpu", lambda tensor: tensor.device.type != "cpu")
+
+
 def pretend(monkeypatch):
     """In the place of torch.cuda, before the hooks are installed."""
     gpu = Gpu()

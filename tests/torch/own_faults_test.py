@@ -9,8 +9,10 @@ import torch
 from torch import nn
 
 
-from stepscope._hooks import _forward, _loader, _optimizer, _transfer
+from stepscope._form import marks
+from stepscope._hooks import _forward, _loader, _optimizer, _transfer, _waits
 from stepscope._hooks._flow import flow
+from tests.torch.gpus import take_meta_for_a_device
 from tests.torch.nets import Net, loader
 
 TRAINER = "lightning.pytorch.trainer.call"
@@ -27,7 +29,7 @@ def results():
     optimizer, scaler, trainer = torch.optim.Adam(net.parameters(), 0.01), torch.cuda.amp.GradScaler(enabled=False), sys.modules[TRAINER]
     for x, y in loader(12):
         optimizer.zero_grad()
-        loss = nn.MSELoss()(net(x.to(torch.float32)), y)
+        loss = nn.MSELoss()(net(x.to(torch.float64).to(torch.float32)), y)
         loss.backward()
         torch.autograd.backward(net(x).sum())
         scaler.step(optimizer)
@@ -69,7 +71,7 @@ OTHERS = (
     (_optimizer, "replace"),
     (_optimizer, "stepping"),
     (_transfer, "install"),
-    (_transfer, "_is_away"),
+    (_waits, "on_gpu") if marks.await_gpu else (_transfer, "_is_away"),
 )
 
 
@@ -83,7 +85,7 @@ def test_what_is_told_may_raise(bare, agent, monkeypatch, name):
 @pytest.mark.parametrize("owner, name", OTHERS, ids=[name for _, name in OTHERS])
 def test_what_installs_may_raise(bare, intake, request, monkeypatch, owner, name):
     reached = []
-    monkeypatch.setattr(_transfer, "uses_device", lambda torch: True)  # so that copies are watched
+    take_meta_for_a_device(monkeypatch)  # so that copies are watched
     monkeypatch.setattr(owner, name, failing(reached))
     request.getfixturevalue("agent")
     assert results() == bare and reached

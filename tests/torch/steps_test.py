@@ -8,6 +8,7 @@ from torch import nn
 
 import stepscope
 from stepscope import _marks
+from tests.torch.gpus import take_meta_for_a_device
 from tests.torch.nets import Net, loader, step, train
 
 
@@ -229,10 +230,7 @@ def test_a_checkpoint_is_a_phase(agent, tmp_path):
 
 
 def test_a_copy_to_a_device_is_a_phase(agent, monkeypatch):
-    from stepscope._hooks import _transfer
-
-    monkeypatch.setattr(_transfer, "uses_device", lambda torch: True)
-    monkeypatch.setattr("stepscope._hooks._facts.uses_device", lambda torch: False)
+    take_meta_for_a_device(monkeypatch)
     net, optimizer = train(3)
     for x, y in loader(6):
         assert x.to("meta").shape == x.shape and x.to(torch.float64).dtype == torch.float64

@@ -7,17 +7,18 @@ import pytest
 import torch
 from torch import nn
 
-from stepscope._hooks import _transfer
+import stepscope
+from tests.torch.gpus import take_meta_for_a_device
 from tests.torch.nets import Net, train
 
 
 @pytest.fixture
 def copies(monkeypatch, request):
     """Copies to a device are watched, as if there were one."""
-    monkeypatch.setattr(_transfer, "uses_device", lambda torch: True)
+    take_meta_for_a_device(monkeypatch)
     request.getfixturevalue("agent")
     train(4)
-    assert {"to", "cuda"} <= set(vars(torch.Tensor))
+    assert "transfer" in stepscope.info()["hooks"]
 
 
 def test_the_class_of_tensors_shows_its_own_methods(copies):

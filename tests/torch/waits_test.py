@@ -12,8 +12,9 @@ from torch.overrides import TorchFunctionMode
 import stepscope
 from stepscope import _marks, _wire
 from stepscope._form import marks
-from stepscope._hooks import _transfer, _waits
+from stepscope._hooks import _waits
 from stepscope._hooks._flow import flow
+from tests.torch.gpus import take_meta_for_a_device
 from tests.torch.nets import loader, step, train
 from tests.torch.rings import marks as marks_of
 
@@ -25,7 +26,6 @@ LARGE = 1 << 20  # values: more than the 5 us that a wait takes at least
 def gpu(monkeypatch):
     """The tensors that are pretended to lie on a GPU, by identity."""
     there = []
-    monkeypatch.setattr(_transfer, "uses_device", lambda torch: True)
     monkeypatch.setattr(_waits, "uses_device", lambda torch: True)
     monkeypatch.setattr(_waits, "on_gpu", lambda tensor: any(tensor is each for each in there))
     return there
@@ -74,6 +74,19 @@ def test_a_copy_into_a_tensor_of_the_host_counts(gpu, agent):
 
 
 @needs_c
+def test_a_copy_to_the_gpu_is_a_transfer(agent, monkeypatch):
+    """However it is asked for, and not one that stays where it is."""
+    take_meta_for_a_device(monkeypatch)
+    here, there = torch.zeros(LARGE), torch.zeros(LARGE, device="meta")
+    kept = train_with(lambda: (here.to(torch.float64), there.to(torch.float64), here.to("cpu"), here.copy_(torch.ones(LARGE))))
+    train(3, *kept)
+    assert phases(["transfer", "device_to_host"]) == []
+    kept = train_with(lambda: (here.to("meta"), time.sleep(0.001), there.copy_(here)))
+    train(3, *kept)
+    assert phases(["transfer", "device_to_host"]) == ["transfer"] * 10
+
+
+@needs_c
 def test_a_result_on_the_gpu_is_no_copy_to_the_host(gpu, agent, monkeypatch):
     monkeypatch.setattr(_waits, "on_gpu", lambda tensor: True)
     kept = train_with(lambda: torch.zeros(LARGE).to(torch.float64))
@@ -109,7 +122,7 @@ def test_a_wait_within_a_phase_is_taken_out_of_it(gpu, agent):
 
 @needs_c
 def test_nothing_can_be_told_from_outside(gpu, agent):
-    names = ("item", "tolist", "cpu", "to", "__bool__", "__float__", "__int__", "__index__")
+    names = ("item", "tolist", "cpu", "to", "cuda", "copy_", "__bool__", "__float__", "__int__", "__index__")
     before = {name: getattr(torch._C._TensorBase, name) for name in names}
     train_with(lambda: None)
     assert "waits for the GPU" in stepscope.info()["hooks"]
@@ -117,7 +130,7 @@ def test_nothing_can_be_told_from_outside(gpu, agent):
         now = getattr(torch._C._TensorBase, name)
         assert now is method and type(now).__name__ == "method_descriptor"
         assert pickle.loads(pickle.dumps(now)) is method and copy.copy(now) is method
-    assert not [name for name in names if name != "to" and name in vars(torch.Tensor)], "transfers have `to` as yet"
+    assert not [name for name in names if name in vars(torch.Tensor)]
 
 
 @needs_c
@@ -198,7 +211,7 @@ def test_other_threads_are_left_alone(gpu, agent):
 @needs_c
 @pytest.mark.parametrize("wrong", [time.sleep, len, "text", torch.nn.Linear, torch.Tensor.is_cuda, None, lambda: None])
 def test_what_cannot_be_watched_is_refused(wrong):
-    ways = (flow, wrong, "sync", "always", (torch.Tensor,), len)
+    ways = (flow, wrong, "sync", "always", (torch.Tensor,), len, len)
     if wrong in (time.sleep, len):
         assert marks.await_gpu(*ways) is None
         with pytest.raises(ValueError):
@@ -209,7 +222,7 @@ def test_what_cannot_be_watched_is_refused(wrong):
         with pytest.raises(ValueError):
             marks.await_gpu(*ways)
     with pytest.raises((ValueError, TypeError)):
-        marks.await_gpu(flow, time.sleep, "sync", "sometimes", (torch.Tensor,), len)
+        marks.await_gpu(flow, time.sleep, "sync", "sometimes", (torch.Tensor,), len, len)
 
 
 @needs_c

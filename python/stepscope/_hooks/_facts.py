@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict
 
 from .. import _marks
-from ._transfer import uses_device
+from ._waits import uses_device
 
 
 def tell(torch: Any) -> None:

@@ -17,6 +17,7 @@ from ._flow import flow
 from ._gpu_budget import Budget
 from ._gpu_edges import Edges
 from ._gpu_steps import Refused, Step
+from ._gpu_streams import CurrentStream
 
 _MOST_PENDING = 64  # steps
 _WARM = 3  # the first steps are told when they are over, so nothing that is seen meanwhile is known to be theirs
@@ -26,8 +27,10 @@ _FOR_EVER = 1 << 62
 class Clock:
     """Used on the training thread only. A fault of CUDA's ends it; `said` hears of that, and of each change."""
 
-    def __init__(self, cuda: Any, device: Callable[[], int], said: Callable[[], None]) -> None:
-        self.edges = Edges(cuda, device(), self._fault, self._give_up)
+    def __init__(self, torch: Any, device: Callable[[], int], said: Callable[[], None]) -> None:
+        cuda = torch.cuda
+        self.stream = CurrentStream(cuda, device(), getattr(torch._C, "_cuda_getCurrentRawStream", None))
+        self.edges = Edges(cuda, self.stream, self._fault, self._give_up)
         self.cuda, self.device, self.said = cuda, device, said
         self.is_anew = False  # another training may have begun
         self.budget = Budget()
@@ -58,7 +61,7 @@ class Clock:
             self.pending.append((number, end_ns, step))
         if self.warm:
             self.warm -= 1
-        if self.is_anew and self.device() != self.edges.device:
+        if self.is_anew and self.device() != self.stream.device:
             self.stop("the training went to another device")
         self.is_anew = False
         self.budget.count(1 + self.skipped, end_ns)

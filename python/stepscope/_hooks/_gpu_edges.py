@@ -14,6 +14,7 @@ from typing import Any, Callable, FrozenSet, List, Optional, Tuple
 from .. import _wire
 from ._flow import flow
 from ._gpu_steps import Step
+from ._gpu_streams import CurrentStream
 
 MOST_EVENTS = 1024
 _MOST_OF_STEP = 384
@@ -35,8 +36,10 @@ class Edges:
     """Records the events of the step that is timed. Used on the training thread only; `fault` hears of CUDA's exceptions,
     and `short_of_events` is asked to give some back."""
 
-    def __init__(self, cuda: Any, device: int, fault: Callable[[Exception], None], short_of_events: Callable[[], None]) -> None:
-        self.cuda, self.device, self.fault, self.short_of_events = cuda, device, fault, short_of_events
+    def __init__(
+        self, cuda: Any, stream: CurrentStream, fault: Callable[[Exception], None], short_of_events: Callable[[], None]
+    ) -> None:
+        self.cuda, self.stream, self.fault, self.short_of_events = cuda, stream, fault, short_of_events
         self.step: Optional[Step] = None
         self.cost = 0  # ns
         self.free: List[Any] = []
@@ -122,8 +125,7 @@ class Edges:
     def _record(self, step: Step, now: int) -> _At:
         """An event of this moment: at the begin of a phase the one at the end of the phase before, if nothing can lie
         between."""
-        current = self.cuda.current_stream(self.device)
-        stream = current.cuda_stream
+        current, stream = self.stream.get()
         if not self.open and self.newest and self.newest[1] == stream and now - self.newest_ns < _SHARED_NS:
             return self.newest
         if len(step.events) >= _MOST_OF_STEP:

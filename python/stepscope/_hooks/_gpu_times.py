@@ -41,7 +41,7 @@ def _install(torch: Any) -> None:
         raise Unavailable("STEPSCOPE_GPU_TIMES=0")
     if not torch.cuda.is_initialized():
         raise Unavailable("no device is in use")
-    _clock = Clock(torch.cuda, lambda: device_of(torch), _say_clock)
+    _clock = Clock(torch, lambda: device_of(torch), _say_clock)
     _marks._session.untimed = 0
     _marks._session.at_step = _clock.step_ended
     atexit.register(close)

@@ -1,7 +1,9 @@
-"""Copies from the host to a device: Tensor.to and Tensor.cuda of tensors in host memory.
+"""Copies between the host and a device: phases "transfer" to it, and "device_to_host".
 
-Installed at the first step, and only where a device is used: without one there is nothing to see. What compares functions
-with Tensor.to, as subclasses of Tensor do, finds the original (`_patch.Shown`).
+Installed at the first step, and only where a device is used: without one there is nothing to see. The C extension watches
+the methods of tensors in their place, like the waits for the GPU (`_waits.py`). The form in Python sees Tensor.to and
+Tensor.cuda of tensors in host memory; what compares functions with Tensor.to, as subclasses of Tensor do, finds the original
+(`_patch.Shown`).
 """
 
 from __future__ import annotations
@@ -11,23 +13,27 @@ from time import monotonic_ns
 from typing import Any
 
 from .. import _marks
+from .._form import marks
+from . import _waits
 from ._calls import begin_edge, tell
 from ._compile import compiling, never, readers
 from ._flow import flow
 from ._frames import leave, unseen
 from ._patch import Unavailable, replace
 
+# Methods of tensors, and which copies of theirs count (python/native/wait.h).
+_ROWS = (("to", "copy"), ("cuda", "copy"), ("cpu", "copy"), ("copy_", "into"))
+
 
 def install(torch: Any) -> None:
-    if not uses_device(torch):
+    if not _waits.uses_device(torch):
         raise Unavailable("no device is in use")
+    if marks.await_gpu is not None:
+        _waits.watch(torch, (("Tensor", name, "device_to_host", kind) for name, kind in _ROWS))
+        return
     reading = compiling(torch)
     for name in ("to", "cuda"):
         replace(torch.Tensor, name, lambda original: _timed(original, torch, reading))
-
-
-def uses_device(torch: Any) -> bool:
-    return bool(torch.cuda.is_initialized())
 
 
 @unseen

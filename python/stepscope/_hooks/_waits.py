@@ -1,4 +1,4 @@
-"""Waits of the training thread for the GPU: phase "sync", and copies to the host, which wait too: "device_to_host".
+"""Waits of the training thread for the GPU: phase "sync", and lists of values, which are copies to the host: "device_to_host".
 
 All of them are functions and methods of C. They are watched in their place (python/native/wait.c): each stays the object
 that it is, so nothing that compares, pickles, overrides or compiles them sees a difference. Only tensors of torch's own
@@ -7,16 +7,16 @@ two classes are looked at. The form in Python cannot do this.
 
 from __future__ import annotations
 
-from typing import Any, Tuple
+from typing import Any, Iterable, Tuple
 
 from .._form import marks
 from ._flow import flow
 from ._patch import Unavailable
-from ._transfer import uses_device
 
-# Where it is, its phase, and when a call counts: always, when its tensor lies on a GPU, when it copies that to the host, when it copies another
-# one into a tensor of the host.
-_ROWS: Tuple[Tuple[str, str, str, str], ...] = (
+_Row = Tuple[str, str, str, str]
+
+# Where it is, its name, its phase, and which calls count (python/native/wait.h).
+_ROWS: Tuple[_Row, ...] = (
     ("_C", "_cuda_synchronize", "sync", "always"),
     ("_C._CudaStreamBase", "synchronize", "sync", "always"),
     ("_C._CudaEventBase", "synchronize", "sync", "always"),
@@ -30,10 +30,11 @@ _ROWS: Tuple[Tuple[str, str, str, str], ...] = (
     ("Tensor", "is_nonzero", "sync", "value"),
     ("Tensor", "equal", "sync", "value"),
     ("Tensor", "tolist", "device_to_host", "value"),
-    ("Tensor", "cpu", "device_to_host", "copy"),
-    ("Tensor", "to", "device_to_host", "copy"),
-    ("Tensor", "copy_", "device_to_host", "into"),
 )
+
+
+def uses_device(torch: Any) -> bool:
+    return bool(torch.cuda.is_initialized())
 
 
 def install(torch: Any) -> None:
@@ -41,13 +42,18 @@ def install(torch: Any) -> None:
         raise Unavailable("no device is in use")
     if marks.await_gpu is None:
         raise Unavailable("the form in Python does not see them")
+    watch(torch, _ROWS)
+
+
+def watch(torch: Any, rows: Iterable[_Row]) -> None:
+    """Watches the functions of the rows, as far as this version has them."""
     plain = (torch.Tensor, torch.nn.Parameter)
-    found = [_install(torch, row, plain) for row in _ROWS]
+    found = [_watch(torch, row, plain) for row in rows]
     if not any(found):
         raise Unavailable("this version has none that can be watched")
 
 
-def _install(torch: Any, row: Tuple[str, str, str, str], plain: Tuple[type, ...]) -> bool:
+def _watch(torch: Any, row: _Row, plain: Tuple[type, ...]) -> bool:
     place, name, phase, kind = row
     owner = torch
     for part in place.split("."):
@@ -55,7 +61,7 @@ def _install(torch: Any, row: Tuple[str, str, str, str], plain: Tuple[type, ...]
     owner = torch._C._TensorBase if owner is torch.Tensor else owner  # what a class of ours has put before it is not in C
     try:
         assert marks.await_gpu is not None
-        marks.await_gpu(flow, getattr(owner, name), phase, kind, plain, _asking(torch))
+        marks.await_gpu(flow, getattr(owner, name), phase, kind, plain, _asking(torch), torch.is_grad_enabled)
         return True
     except (AttributeError, ValueError):  # this version has it not, or in another way
         return False
