@@ -56,8 +56,9 @@ def cases_of(options):
     kinds, python, found, torch = options.kind or playing.KINDS, [], [], ""
     if "real" in kinds and (python := python_words(options)):
         found, torch = playing.real_cases(python)
-    if "recordings" in kinds and options.recordings:
-        found += playing.recorded_cases(options.recordings.resolve())
+    if "recordings" in kinds:
+        found += playing.recorded_cases(playing.OURS, playing.OURS_PREFIX)
+        found += playing.recorded_cases(options.recordings.resolve()) if options.recordings else []
     if "scenarios" in kinds:
         found += playing.scenario_cases()
     found = playing.chosen(found, options.only, options.short)

@@ -75,9 +75,11 @@ struct Rank {
   }
 };
 
-// The part of the ranks that wait when one is late.
-double OthersPart(std::size_t ranks) {
-  return static_cast<double>(ranks - 1) / static_cast<double>(std::max<std::size_t>(ranks, 1));
+// What the late one of so many ranks cost.
+LateTime LostTo(const LateRank::Found& late, std::size_t ranks) {
+  const double own = late.lost / static_cast<double>(std::max<std::size_t>(ranks, 1));
+  const bool is_known = late.outside || late.phase.has_value();
+  return {late.lost - own, is_known ? own : 0, late.phase};
 }
 
 class ProfilerReportFold : public FieldsFold<ProfilerReportFold> {
@@ -236,7 +238,7 @@ Verdict ProfilerReportFold::Judge() const {
   Diagnosis diagnosis;
   Divide(diagnosis);
   if (const auto late = late_.Find()) {
-    MoveToLateRank(diagnosis.budget, late->lost * OthersPart(ranks_.size()));
+    MoveToLateRank(diagnosis.budget, LostTo(*late, ranks_.size()));
     diagnosis.late = Format("waits for rank {}, which is late (mostly {})", late->rank, late->what);
   }
   const double total = diagnosis.budget.Total();

@@ -1,6 +1,7 @@
 #include "rules/diagnosis/budget.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace stepscope {
@@ -18,8 +19,6 @@ constexpr std::pair<Phase, Cause> kStalls[] = {
     {Phase::kOther, Cause::kUnknown},           {Phase::kSync, Cause::kSynchronisation},
     {Phase::kDeviceToHost, Cause::kFromDevice},
 };
-// A clock is believed that is known for so much of the step time.
-constexpr double kMostKnown = 0.8;
 // The training thread works in a stretch of a step of which it computed for more than this.
 constexpr double kThreadWorks = 0.3;
 // Something large is copied from the GPU where more than this (megabytes a second) is sent in the
@@ -30,6 +29,10 @@ constexpr double kCoresFull = 85;
 // So a loader that computes at all (of a core) is, unless it waits for a disk for longer than this
 // (%).
 constexpr double kLoaderWorks = 0.2, kLoaderBlocked = 10;
+// GPUs whose use is below this part of the time did nothing.
+constexpr double kAsleep = 0.01;
+// Steps compute when they name more than this part of their time so.
+constexpr double kComputes = 0.5;
 // Where the GPU takes the time, a training thread computes so much of it (of a core).
 constexpr double kLaunchThread = 0.35;
 
@@ -94,10 +97,9 @@ TimeByCause StallsOf(const HostSums& host, const RankSums& ranks) {
   TimeByCause stalls;
   double unnamed = 0;
   if (KnowsGpuClock(ranks)) {
-    stalls = ranks.gpu.idle.Scaled(wall / ToSeconds(ranks.gpu.steps.wall()));
-    const StepSums& known = ranks.gpu.steps;
-    const double named = ToSeconds(known.phase(Phase::kCallback));
-    const double outside = std::max(0.0, ToSeconds(known.wall()) - known.NamedSeconds());
+    stalls = ranks.gpu.Of(ranks.steps);
+    const double named = ToSeconds(ranks.steps.phase(Phase::kCallback));
+    const double outside = std::max(0.0, wall - ranks.steps.NamedSeconds());
     unnamed = outside <= 0 ? 0 : stalls[Cause::kCallbacks] * outside / (outside + named);
     stalls[Cause::kCallbacks] -= unnamed;
     unnamed += std::exchange(stalls[Cause::kUnknown], 0);
@@ -115,9 +117,16 @@ TimeByCause StallsOf(const HostSums& host, const RankSums& ranks) {
   return stalls;
 }
 
-// Idle time while the model computed: only causes that are in the computing itself.
-TimeByCause OfComputing(const TimeByCause& idle, double seconds) {
+// Idle time while the model computed: only causes that are in the computing itself. GPUs that did
+// nothing all along had no part in what the steps name as computing.
+TimeByCause OfComputing(const HostSums& host, const StepSums& steps, double seconds) {
   TimeByCause computing;
+  const TimeByCause& idle = host.idle;
+  const bool computes = steps.ComputingSeconds() > kComputes * ToSeconds(steps.wall());
+  if (computes && host.busy < kAsleep * (host.busy + idle.Total())) {
+    computing[Cause::kOnCpu] = seconds;
+    return computing;
+  }
   for (const Cause cause : {Cause::kFrameworkOverhead, Cause::kUnderUse}) {
     computing[cause] = idle[cause];
   }
@@ -147,8 +156,7 @@ std::string_view AdviceOf(Cause cause, bool steps_told) {
 }
 
 bool KnowsGpuClock(const RankSums& ranks) {
-  const double known = ToSeconds(ranks.gpu.steps.wall());
-  return known > 0 && known >= kMostKnown * ToSeconds(ranks.steps.wall());
+  return ranks.gpu.IsEnoughFor(ranks.steps);
 }
 
 TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks) {
@@ -171,7 +179,7 @@ TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks) {
   // steps that keep the GPU busy are not to blame for the time between them.
   const double outside = std::min(left, total * (1 - PartOf(wall_s + evaluated_s, rank_s)));
   budget = stalled > 0 ? stalls.Scaled(stalled / stalls.Total()) : TimeByCause();
-  budget.Add(OfComputing(host.idle, left - outside));
+  budget.Add(OfComputing(host, ranks.steps, left - outside));
   if (host.idle.Total() > 0)
     budget.Add(host.idle.Scaled(outside / host.idle.Total()));
   else
@@ -198,17 +206,25 @@ TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool exchang
   return budget;
 }
 
-void MoveToLateRank(TimeByCause& budget, double part) {
+void MoveToLateRank(TimeByCause& budget, const LateTime& late) {
   constexpr Cause kWaitedIn[] = {Cause::kCommunication, Cause::kSynchronisation,
                                  Cause::kUnderUse,      Cause::kFrameworkOverhead,
                                  Cause::kBusy,          Cause::kUnknown};
-  double left = budget.Total() * std::clamp(part, 0.0, 1.0);
-  for (const Cause cause : kWaitedIn) {
-    const double moved = std::min(left, budget[cause]);
-    budget[cause] -= moved;
-    budget[Cause::kLateRank] += moved;
-    left -= moved;
-  }
+  constexpr Cause kData[] = {Cause::kPreprocessing, Cause::kRawInput};
+  constexpr Cause kOutside[] = {Cause::kCallbacks, Cause::kFromDevice, Cause::kUnknown};
+  const double total = budget.Total();
+  const auto move = [&](std::span<const Cause> from, double part) {
+    double left = total * std::clamp(part, 0.0, 1.0);
+    for (const Cause cause : from) {
+      const double moved = std::min(left, budget[cause]);
+      budget[cause] -= moved;
+      budget[Cause::kLateRank] += moved;
+      left -= moved;
+    }
+  };
+  move(kWaitedIn, late.waited);
+  if (late.phase == Phase::kData) move(kData, late.own);
+  if (!late.phase) move(kOutside, late.own);
 }
 
 }  // namespace stepscope

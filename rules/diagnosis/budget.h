@@ -3,6 +3,7 @@
 // The time of a training, divided by cause: a budget that adds up to all of it.
 
 #include <cstddef>
+#include <optional>
 
 #include "rules/diagnosis/causes.h"
 #include "rules/diagnosis/gpu_idle.h"
@@ -22,7 +23,8 @@ struct RankSums {
 // time goes to the phases in which steps stalled, as far as it reaches: by the GPU's clock where
 // that is known for most of the step time, else by the host's. What of a step no phase names is
 // output processing where the training thread computed in it. The remainder counts first as time
-// outside of steps, then as time in steps (the GPUs idled while the model computed); both go to the
+// outside of steps, then as time in steps (the GPUs idled while the model computed, or did nothing at all, so that the model computed on the
+// CPU); both go to the
 // causes that the host showed. Evaluations take their part of all of it.
 TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks);
 
@@ -32,10 +34,15 @@ TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks);
 // slept in it.
 TimeByCause StepBudget(const HostSums& host, const StepSums& steps, bool exchanges = false);
 
-// Moves a part of all time to kLateRank: what the ranks waited for the late one. It stood under
-// communication, or in the computing in whose calls they waited; without these under data, as the
-// late rank's own wait is the reason for it.
-void MoveToLateRank(TimeByCause& budget, double part);
+// What a late rank cost, as parts of all time: the others' waits for it, and what it did longer
+// itself, where that was not the computing.
+struct LateTime {
+  double waited = 0, own = 0;
+  std::optional<Phase> phase = {};  // in which it was longer; none: in none
+};
+// Moves that time to kLateRank. The waits stood under communication, or in the computing in whose
+// calls the others waited.
+void MoveToLateRank(TimeByCause& budget, const LateTime& late);
 
 // Whether times by the GPU's clock are known for most of the step time.
 bool KnowsGpuClock(const RankSums& ranks);

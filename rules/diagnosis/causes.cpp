@@ -47,6 +47,10 @@ constexpr CauseText kTexts[kCauses] = {
      "Evaluate less often, on fewer batches, or in a job of its own.", ""},
     {"throttled", "the CPU quota of the container", 0, "",
      "Raise the container's CPU limit, or use fewer threads and loader workers.", "Throttled"},
+    {"on_cpu", "computing on the CPU", 4, "model",
+     "The GPUs did nothing while the model computed: move model and batches to them, or ask for "
+     "nodes without GPUs.",
+     "IdleGPU,LowGPUUtilization"},
     {"unknown", "time that nothing explains", 0, "",
      "Report the phases of the steps, so that it gets a name.", "StalledTraining"},
 };

@@ -25,9 +25,10 @@ enum class Cause {
   kStorage,
   kEvaluation,
   kThrottled,
+  kOnCpu,
   kUnknown,
 };
-inline constexpr std::size_t kCauses = 15;
+inline constexpr std::size_t kCauses = 16;
 
 // The names of a cause, and the advice for it.
 struct CauseText {

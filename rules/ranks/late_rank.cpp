@@ -19,6 +19,7 @@ constexpr std::string_view kLateMetrics[] = {kThreadCpu, kGpuUse};
 
 constexpr std::size_t kMostOpen = 100'000;  // bins; only wrong clocks are further ahead
 constexpr std::int64_t kLeastCompared = 10;
+constexpr std::uint64_t kLeastTimed = 10;  // steps of each rank, by the GPU's clock
 constexpr Duration kLeastTime = 10s;
 // Parts of the time lost to a late rank that other signs must show at least, or may show at most.
 constexpr double kShown = 0.5, kAsLate = 0.75;
@@ -200,7 +201,7 @@ bool LateRank::OthersSleep(const RankComparison& ranks, const Evidence& late) co
 // that has more to do counts as far as its GPU ran dry.
 std::vector<WorkMeasure> LateRank::Measures(const RankComparison& ranks) const {
   const bool by_gpu = std::ranges::all_of(ranks.ranks(), [](const RankComparison::Rank& rank) {
-    return DryGpu(rank.sums).has_value();
+    return DryGpu(rank.sums).has_value() && rank.sums.dry_steps >= kLeastTimed;
   });
   std::vector<WorkMeasure> measures = {by_gpu ? DryGpu : OwnWork};
   if (!ranks.has_roles()) measures.push_back(NotInCalls);
@@ -274,8 +275,11 @@ LateRank::Found LateRank::Describe(const RankComparison& ranks, const Evidence& 
   const Duration step = steps.MeanWall() + MeanEvaluation(steps);
   found.longer = std::chrono::duration_cast<Duration>(step * late.lost);
   found.waits = differences.WaitsIn(found.longer);
-  found.what = measure == ThreadTime ? differences.OwnWorkIn(found.longer)
-                                     : differences.Longest(found.longer);
+  if (measure == ThreadTime) {
+    found.what = differences.OwnWorkIn(found.longer);
+  } else {
+    differences.TellLongest(found);
+  }
   for (std::size_t other = 0; other < ranks.ranks().size(); ++other) {
     found.also += other != late.rank && ranks.Above(other, measure) > late.lost * kAsLate;
   }

@@ -37,17 +37,24 @@ StepDifferences::StepDifferences(const StepSums& late, const StepSums& others)
   }
 }
 
-std::string StepDifferences::Longest(Duration lost) const {
-  std::string what = OwnWorkIn(lost);
-  Duration longest = lost / 2;
+void StepDifferences::TellLongest(LateRank::Found& found) const {
+  found.what = OwnWorkIn(found.longer);
+  Duration longest = found.longer / 2;
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
     const auto phase = static_cast<Phase>(i);
     if (phase == Phase::kCommunication || Of(phase) <= longest) continue;
     longest = Of(phase);
-    what = NameOf(phase);
+    found.phase = phase;
+    found.what = NameOf(phase);
   }
-  if (evaluation_ > std::max(longest, outside_)) return "evaluation";
-  return outside_ > longest ? "time outside of all phases" : what;
+  if (evaluation_ > std::max(longest, outside_)) {
+    found.phase = {};
+    found.what = "evaluation";
+  } else if (outside_ > longest) {
+    found.phase = {};
+    found.outside = true;
+    found.what = "time outside of all phases";
+  }
 }
 
 // A rank that works longer in the call in which all others wait has no phase that is longer.

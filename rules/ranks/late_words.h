@@ -17,8 +17,8 @@ class StepDifferences {
  public:
   StepDifferences(const StepSums& late, const StepSums& others);
 
-  // What takes the late rank longest: "data", "its own work in forward".
-  std::string Longest(Duration lost) const;
+  // Says in `found` what takes the late rank longest: "data", "its own work in forward".
+  void TellLongest(LateRank::Found& found) const;
   // What takes it longest among the phases in which ranks wait, where only its thread tells.
   std::string OwnWorkIn(Duration lost) const;
   // The phase in which the others wait; "" when no phase is much longer.

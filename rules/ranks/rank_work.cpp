@@ -78,6 +78,12 @@ double WorkSums::PartOf(std::uint64_t part_us) const {
   return wall_us == 0 ? 0 : static_cast<double>(part_us) / static_cast<double>(wall_us);
 }
 
+double WorkSums::Dry() const {
+  if (wall_us == 0 || dry_steps == 0) return 0;
+  const double known = static_cast<double>(dry_steps) / static_cast<double>(steps);
+  return std::min(1.0, PartOf(dry_us) / known);
+}
+
 double WorkSums::Thread() const {
   if (samples == 0) return 0;
   return std::min(1.0, static_cast<double>(thread) / static_cast<double>(samples) / 10'000);

@@ -38,8 +38,9 @@ struct WorkSums {
   double Mixed() const { return PartOf(mixed_us); }
   // The remainder, where the thread may work, or wait in a call that nobody watches.
   double Loose() const { return 1 - Own() - Called() - Mixed(); }
-  // Part of the step time in which the GPU had nothing to do; of a rank whose GPU's clock is known.
-  double Dry() const { return PartOf(dry_us); }
+  // Part of the step time in which the GPU had nothing to do, by the steps of which it is known; of
+  // a rank whose GPU's clock is known.
+  double Dry() const;
   // Part of the time in which the thread ran, 0 to 1; of a rank with samples.
   double Thread() const;
 

@@ -58,6 +58,9 @@ def real_cases(python):
     return [Case("real", name, row["truth"], row) for name, row in told["trainings"].items()], told["torch"]
 
 
+OURS = ROOT / "tests/causes/recordings"  # of an H200, 16 cores, PyTorch 2.11: README.md there
+OURS_PREFIX = "h200-"
+
 # Cause of a recorded training -> the part of its loop that it is measured by.
 RECORDED_PARTS = {
     "preprocessing": "data", "one_worker": "data", "slow_source": "data", "disk_input": "data", "host_to_device": "transfer",
@@ -71,13 +74,15 @@ def with_share(row):
     return {**row, "share": row["parts_s"].get(part, 0.0) / row["wall_s"]} if part else row
 
 
-def recorded_cases(folder):
-    """The recordings of a folder, with what their trainings measured of themselves."""
+def recorded_cases(folder, prefix=""):
+    """The recordings of a folder, with what their trainings measured of themselves. The prefix tells two of a name apart."""
     file = next((path for path in (folder / "truth.jsonl", folder.parent / "truth.jsonl") if path.is_file()), None)
     told = map(json.loads, file.read_text().splitlines()) if file else ()
     truths = {row["cause"]: with_share(row) for row in told}
     paths = sorted(folder.glob("*.rec"))
-    return [Case("recordings", path.stem, RECORDINGS.get(path.stem, ""), {"path": path, "measured": truths.get(path.stem)}) for path in paths]
+    return [
+        Case("recordings", prefix + path.stem, RECORDINGS.get(path.stem, ""), {"path": path, "measured": truths.get(path.stem)}) for path in paths
+    ]
 
 
 def scenario_cases():

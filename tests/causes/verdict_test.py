@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.causes import scoring
+from tests.causes.playing import OURS, OURS_PREFIX
 from tests.causes.table import PENDING, RECORDINGS, RIGHT, SCENARIOS, SHORT
 from tests.causes.verdict import judge, read
 from tests.support.service import ROOT
@@ -136,6 +137,7 @@ def test_every_made_job_has_a_truth():
 
 def test_what_is_pending_and_what_is_short_is_there():
     names = {f"real/{name}" for name in declared()} | {f"scenarios/{name}" for name in SCENARIOS} | {f"recordings/{name}" for name in RECORDINGS}
+    names |= {f"recordings/{OURS_PREFIX}{path.stem}" for path in OURS.glob("*.rec")}
     assert PENDING.keys() <= names and all(fnmatch.filter(names, pattern) for pattern in SHORT)
 
 

@@ -1,4 +1,4 @@
-"""Times of steps by the GPU's clock, with a stand-in of CUDA's events: none of this was run on a GPU."""
+"""Times of steps by the GPU's clock, with a stand-in of CUDA's events. What a real GPU said is in tests/causes/recordings."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Waits for the GPU. A tensor "on the GPU" is one in a set here: none of this was run on a GPU."""
+"""Waits for the GPU. A tensor "on the GPU" is one in a set here."""
 
 import copy
 import pickle

@@ -179,6 +179,77 @@ TEST(TimeByCause, IdleTimeThatNoWaitFillsWentToLaunching) {
   EXPECT_NEAR(budget[Cause::kFrameworkOverhead], 25, 1e-9);
 }
 
+Step StepOf(Duration wall, Phase phase, Duration in_phase, std::optional<Duration> idle) {
+  Step step{0, {}, wall, {}};
+  step.phases[static_cast<std::size_t>(phase)] = in_phase;
+  step.gpu_idle = idle;
+  return step;
+}
+
+// Of short steps the clock times one of many, at random.
+TEST(GpuIdleSums, StepsThatWereTimedStandForAllOfTheirKind) {
+  GpuIdleSums gpu;
+  StepSums all;
+  for (int i = 0; i < 400; ++i) {
+    const auto idle = i % 10 == 0 ? std::optional<Duration>(20ms) : std::nullopt;
+    gpu.Add(StepOf(100ms, Phase::kData, 60ms, idle));
+    all.Add(StepOf(100ms, Phase::kData, 60ms, idle));
+  }
+  EXPECT_TRUE(gpu.IsEnoughFor(all));
+  EXPECT_NEAR(gpu.Of(all).Total(), 8, 1e-9);
+}
+
+TEST(GpuIdleSums, ARareStepThatWasNotTimedCountsWhole) {
+  GpuIdleSums gpu;
+  StepSums all;
+  for (int i = 0; i < 400; ++i) {
+    const bool timed = i % 10 == 0, saves = i % 100 == 55;
+    const Step step =
+        StepOf(saves ? 2s : 100ms, Phase::kCheckpoint, saves ? 1900ms : 0ms,
+               timed ? std::optional<Duration>(Duration::zero()) : std::nullopt);
+    gpu.Add(step);
+    all.Add(step);
+  }
+  EXPECT_NEAR(gpu.Of(all)[Cause::kStorage], 7.6, 1e-9);
+  EXPECT_NEAR(gpu.Of(all).Total(), 7.6, 1e-9);
+}
+
+TEST(GpuIdleSums, AFewTimedStepsAreNotEnough) {
+  GpuIdleSums gpu;
+  StepSums all;
+  EXPECT_FALSE(gpu.IsEnoughFor(all));
+  EXPECT_EQ(gpu.Of(all).Total(), 0);
+  for (int i = 0; i < 4000; ++i) all.Add(StepOf(100ms, Phase::kData, 60ms, std::nullopt));
+  for (int i = 0; i < 15; ++i) gpu.Add(StepOf(100ms, Phase::kData, 60ms, 20ms));
+  EXPECT_FALSE(gpu.IsEnoughFor(all)) << "too few to tell";
+  for (int i = 0; i < 15; ++i) gpu.Add(StepOf(100ms, Phase::kData, 60ms, 20ms));
+  EXPECT_FALSE(gpu.IsEnoughFor(all)) << "the clock was soon given up";
+}
+
+// A model that was not moved to the GPUs computes on the host.
+TEST(TimeByCause, StepsThatComputeWhileTheGpusSleepComputeOnTheCpu) {
+  GpuTrace trace(0, {{Phase::kForward, 40s}, {Phase::kBackward, 60s}});
+  EXPECT_NEAR(trace.Budget()[Cause::kOnCpu], 100, 1e-9);
+  GpuTrace nameless(0, {});
+  EXPECT_EQ(nameless.Budget()[Cause::kOnCpu], 0);
+  GpuTrace used(10, {{Phase::kForward, 40s}, {Phase::kBackward, 60s}});
+  EXPECT_EQ(used.Budget()[Cause::kOnCpu], 0);
+}
+
+TEST(TimeByCause, ALateRankCostsWhatItDoesLongerAndTheWaitsForIt) {
+  TimeByCause budget;
+  budget[Cause::kBusy] = 40, budget[Cause::kCallbacks] = 30, budget[Cause::kPreprocessing] = 30;
+  TimeByCause outside = budget, data = budget, computing = budget;
+  MoveToLateRank(outside, {0.2, 0.25, {}});
+  EXPECT_NEAR(outside[Cause::kLateRank], 45, 1e-9);
+  EXPECT_NEAR(outside[Cause::kCallbacks], 5, 1e-9);
+  MoveToLateRank(data, {0.2, 0.25, Phase::kData});
+  EXPECT_NEAR(data[Cause::kPreprocessing], 5, 1e-9);
+  MoveToLateRank(computing, {0.2, 0.25, Phase::kForward});
+  EXPECT_NEAR(computing[Cause::kLateRank], 20, 1e-9) << "computing is not lost";
+  EXPECT_NEAR(computing.Total(), 100, 1e-9);
+}
+
 TEST(TimeByCause, EvaluationsTakeTheirPartOfAllTime) {
   GpuTrace trace(90, {{Phase::kForward, 20s}});
   trace.step.wall = 20s;

@@ -342,6 +342,25 @@ TEST(LateRank, IsTheOneWhoseGpuRunsDry) {
   EXPECT_NEAR(judged.found->lost, 0.2, 0.01);
 }
 
+// Of short steps the clock times one of many.
+TEST(LateRank, IsTheOneWhoseGpuRunsDryInTheStepsThatAreTimed) {
+  Job job = MakeJob(Late(1, [](OwnWork& work) { work.Sleep(Phase::kData, 50ms); }));
+  for (RankFacts& facts : job.facts.ranks) {
+    facts.sleeps_in_waits = false;
+    facts.gpu_async = true;
+  }
+  for (RankSteps& rank : job.ranks) {
+    for (std::size_t i = 0; i < rank.steps.size(); i += 7) {
+      rank.steps[i].gpu_idle = rank.rank == 1 ? 31ms : 1ms;
+    }
+  }
+  const auto judged = Judged(job);
+  ASSERT_TRUE(judged.found) << judged.reason;
+  EXPECT_EQ(judged.found->rank, 1);
+  EXPECT_EQ(judged.found->phase, Phase::kData);
+  EXPECT_NEAR(judged.found->lost, 0.2, 0.02);
+}
+
 // The evaluation of one rank is not part of its steps; the others wait for it in theirs.
 TEST(LateRank, IsTheOneThatEvaluates) {
   Job job = MakeJob(LockStep());
