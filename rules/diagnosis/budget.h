@@ -23,9 +23,9 @@ struct RankSums {
 // time goes to the phases in which steps stalled, as far as it reaches: by the GPU's clock where
 // that is known for most of the step time, else by the host's. What of a step no phase names is
 // output processing where the training thread computed in it. The remainder counts first as time
-// outside of steps, then as time in steps (the GPUs idled while the model computed, or did nothing at all, so that the model computed on the
-// CPU); both go to the
-// causes that the host showed. Evaluations take their part of all of it.
+// outside of steps, then as time in steps (the GPUs idled while the model computed, or did nothing
+// at all, so that the model computed on the CPU); both go to the causes that the host showed.
+// Evaluations take their part of all of it.
 TimeByCause GpuBudget(const HostSums& host, const RankSums& ranks);
 
 // The budget of the time of the steps of a node without GPUs, and of the evaluations between them.

@@ -36,7 +36,7 @@ TimeByCause NotLaunching(const Step& step) {
   return host;
 }
 
-// The same of many steps, and the time in which they launched.
+// The host's time in many steps by cause; what it launched in is kFrameworkOverhead.
 TimeByCause HostTime(const StepSums& steps) {
   TimeByCause host;
   for (const auto& [phase, cause] : kHostIsIn) host[cause] += ToSeconds(steps.phase(phase));

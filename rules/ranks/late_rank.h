@@ -28,15 +28,15 @@ class LateRank {
   struct Found {
     int rank = 0;
     std::string node;
-    double lost = 0;       // part of a step that the median of the other ranks waits for it, 0 to 1
-    Duration longer{};     // so long is that part of a step
-    std::string what;      // what takes longer: "data", "its own work in forward"
+    double lost = 0;    // part of a step that the median of the other ranks waits for it, 0 to 1
+    Duration longer{};  // so long is that part of a step
+    std::string what;   // what takes longer: "data", "its own work in forward"
     // Whether that is no phase, and else which one; none where only its thread tells.
     bool outside = false;
     std::optional<Phase> phase;
-    std::string waits;     // the phase in which the others wait; "" when it is not known
-    std::size_t also = 0;  // number of other ranks that are about as late
-    bool active = false;   // it was late in the newest minutes, too
+    std::string waits;       // the phase in which the others wait; "" when it is not known
+    std::size_t also = 0;    // number of other ranks that are about as late
+    bool active = false;     // it was late in the newest minutes, too
     std::int64_t steps = 0;  // steps that were compared
     double late = 0;         // part of the step time in which it was late, 0 to 1
     Duration fresh{};        // step time that the newest scan added

@@ -58,7 +58,7 @@ def real_cases(python):
     return [Case("real", name, row["truth"], row) for name, row in told["trainings"].items()], told["torch"]
 
 
-OURS = ROOT / "tests/causes/recordings"  # of an H200, 16 cores, PyTorch 2.11: README.md there
+OURS = ROOT / "tests/causes/recordings"  # recordings of an H200, see README.md there
 OURS_PREFIX = "h200-"
 
 # Cause of a recorded training -> the part of its loop that it is measured by.

@@ -204,9 +204,8 @@ TEST(GpuIdleSums, ARareStepThatWasNotTimedCountsWhole) {
   StepSums all;
   for (int i = 0; i < 400; ++i) {
     const bool timed = i % 10 == 0, saves = i % 100 == 55;
-    const Step step =
-        StepOf(saves ? 2s : 100ms, Phase::kCheckpoint, saves ? 1900ms : 0ms,
-               timed ? std::optional<Duration>(Duration::zero()) : std::nullopt);
+    const Step step = StepOf(saves ? 2s : 100ms, Phase::kCheckpoint, saves ? 1900ms : 0ms,
+                             timed ? std::optional<Duration>(Duration::zero()) : std::nullopt);
     gpu.Add(step);
     all.Add(step);
   }
