@@ -78,7 +78,7 @@ std::optional<double> QuotaIn(const std::string& root, const CgroupFile& file, c
   if (row.file != kQuotaOfVersion1) return row.unit * static_cast<double>(number);
   const std::string folder = file.path.substr(0, file.path.rfind('/') + 1);
   const std::string text = TextBelow(root, folder + std::string(kPeriodOfVersion1));
-  std::string_view words = text.substr(0, text.find('\n'));
+  std::string_view words = std::string_view(text).substr(0, text.find('\n'));
   const auto period = TakeNumber(words).value_or(kUsualPeriodUs);
   if (period == 0) return std::nullopt;
   return static_cast<double>(number) / static_cast<double>(period);

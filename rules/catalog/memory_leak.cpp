@@ -16,6 +16,8 @@
 namespace stepscope {
 namespace {
 
+// A hundred years: what grows more slowly has longer, whatever that is.
+constexpr double kMostHours = 876'000;
 constexpr Param kParams[] = {
     {"growth", 1, 0, 10'000, "%/h", "Points of the memory by which it must rise in an hour."},
     {"horizon", 24, 0.1, 10'000, "h", "It must be full within this."},
@@ -156,7 +158,8 @@ std::string WhoseText(const Subject& subject) {
 
 std::string LeakFold::Describe(const Subject& subject, const MemoryCourse& memory) const {
   const bool fires = Fires(subject, memory);
-  const auto left = static_cast<std::int64_t>(memory.HoursLeft() * 3600);
+  const double hours = std::min(memory.HoursLeft(), kMostHours);
+  const auto left = static_cast<std::int64_t>(hours * 3600);
   const std::string full = ", and will be full in " + LengthText(std::chrono::seconds(left));
   if (memory.saw && fires) {
     return Format(
