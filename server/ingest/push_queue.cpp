@@ -4,30 +4,29 @@
 
 namespace stepscope {
 
-std::unique_ptr<WaitingPush> PushQueue::TakeFirst(Content& content) {
-  std::unique_ptr<WaitingPush> first = std::move(content.waiting.front());
-  content.waiting.pop_front();
-  content.frames -= first->push.frames.size();
-  return first;
-}
-
-bool PushQueue::HasRoom(const Content& content, std::size_t bytes) const {
-  if (content.closed || content.waiting.size() >= options_.queue_bound) return false;
-  if (content.bytes + bytes > options_.queue_bytes) return false;
-  if (content.waiting.empty()) return true;
-  return clock_.Steady() - content.waiting.front()->since <= options_.queue_age;
+bool PushQueue::HasRoom(const Content& content, const WaitingPush& push) const {
+  const PushLanes& waiting = content.waiting;
+  if (content.closed || waiting.pushes() >= options_.queue_bound) return false;
+  const std::size_t taken = waiting.bytes() + content.written;
+  if (taken + push.bytes > options_.queue_bytes) return false;
+  const std::string &sender = push.push.sender, &job = push.push.job;
+  const auto fits = [&](std::size_t own, std::size_t quarters) {
+    const std::size_t left = options_.queue_bytes - (taken - own);
+    return own == 0 || own + push.bytes <= left / 4 * quarters;
+  };
+  if (!fits(waiting.BytesOf(sender), 3) || !fits(waiting.BytesOf(sender, job), 2)) return false;
+  const auto first = waiting.Oldest(sender, job);
+  return !first || clock_.Steady() - *first <= options_.queue_age;
 }
 
 void PushQueue::Signal(const Content& content) {
-  signal_.Set(!content.waiting.empty(), content.frames >= options_.group_frames);
+  signal_.Set(!content.waiting.empty(), content.waiting.frames() >= options_.group_frames);
 }
 
 bool PushQueue::Add(std::unique_ptr<WaitingPush>& push) {
   return content_.Change([&](Content& content) {
-    if (!HasRoom(content, push->bytes)) return false;
-    content.frames += push->push.frames.size();
-    content.bytes += push->bytes;
-    content.waiting.push_back(std::move(push));
+    if (!HasRoom(content, *push)) return false;
+    content.waiting.Add(std::move(push));
     Signal(content);
     return true;
   });
@@ -39,12 +38,7 @@ void PushQueue::Close() {
 
 PushBatch PushQueue::TakeLate() {
   return content_.Change([this](Content& content) {
-    PushBatch late;
-    const SteadyTime since = clock_.Steady() - options_.answer_within;
-    while (!content.waiting.empty() && content.waiting.front()->since < since) {
-      content.bytes -= content.waiting.front()->bytes;
-      late.push_back(TakeFirst(content));
-    }
+    PushBatch late = content.waiting.TakeBefore(clock_.Steady() - options_.answer_within);
     Signal(content);
     return late;
   });
@@ -54,11 +48,12 @@ PushBatch PushQueue::TakeBatch() {
   return content_.Change([this](Content& content) {
     PushBatch batch;
     std::size_t frames = 0;
-    while (!content.waiting.empty()) {
-      const std::size_t more = content.waiting.front()->push.frames.size();
+    while (const WaitingPush* next = content.waiting.Next()) {
+      const std::size_t more = next->push.frames.size();
       if (!batch.empty() && frames + more > options_.group_frames) break;
       frames += more;
-      batch.push_back(TakeFirst(content));
+      content.written += next->bytes;
+      batch.push_back(content.waiting.TakeNext());
     }
     Signal(content);
     return batch;
@@ -66,15 +61,15 @@ PushBatch PushQueue::TakeBatch() {
 }
 
 void PushQueue::Release(std::size_t bytes) {
-  content_.Change([&](Content& content) { content.bytes -= bytes; });
+  content_.Change([&](Content& content) { content.written -= bytes; });
 }
 
 void PushQueue::FillFigures(IngestFigures& figures) const {
   content_.Read([&](const Content& content) {
     const SteadyTime at = clock_.Steady();  // not before the waiting pushes came
-    figures.queue_length = content.waiting.size();
-    figures.queue_bytes = content.bytes;
-    if (!content.waiting.empty()) figures.queue_age = at - content.waiting.front()->since;
+    figures.queue_length = content.waiting.pushes();
+    figures.queue_bytes = content.waiting.bytes() + content.written;
+    if (const auto oldest = content.waiting.Oldest()) figures.queue_age = at - *oldest;
   });
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <stop_token>
 #include <vector>
@@ -10,22 +9,16 @@
 #include "core/base/guarded.h"
 #include "server/ingest/group.h"
 #include "server/ingest/group_signal.h"
+#include "server/ingest/push_lanes.h"
 
 namespace stepscope {
 
-// A push that waits for the writer, and its outcome.
-struct WaitingPush {
-  CheckedPush push;
-  std::size_t bytes = 0;
-  SteadyTime since{};
-  TakeReply take;
-  PushOutcome outcome;  // outcome of the parts stored so far
-};
 using PushBatch = std::vector<std::unique_ptr<WaitingPush>>;
 
-// The queue between senders of pushes and the one thread that writes them. Bounded by number, by
-// bytes and by how long the first has waited: a queue that is longer than anybody waits does harm.
-// Safe from any thread.
+// The queue between senders of pushes and the one thread that writes them. Bounded by number and
+// bytes, and for each job by how long its first push has waited: a queue that is longer than
+// anybody waits does harm. Of the bytes that others leave, a sender may have three quarters and a
+// job half, so that there is always room for somebody else. Safe from any thread.
 class PushQueue {
  public:
   // Both outlive this.
@@ -44,7 +37,7 @@ class PushQueue {
   bool some() const { return signal_.some(); }
 
   PushBatch TakeLate();   // pushes whose senders have ceased to wait
-  PushBatch TakeBatch();  // as many of the first pushes as go into one transaction
+  PushBatch TakeBatch();  // as many pushes, in turns, as go into one transaction
   // A batch that was taken counts with its bytes until it is answered.
   void Release(std::size_t bytes);
 
@@ -52,12 +45,11 @@ class PushQueue {
 
  private:
   struct Content {
-    std::deque<std::unique_ptr<WaitingPush>> waiting;
-    std::size_t frames = 0, bytes = 0;
+    PushLanes waiting;
+    std::size_t written = 0;  // bytes that are being stored
     bool closed = false;
   };
-  static std::unique_ptr<WaitingPush> TakeFirst(Content& content);
-  bool HasRoom(const Content& content, std::size_t bytes) const;
+  bool HasRoom(const Content& content, const WaitingPush& push) const;
   void Signal(const Content& content);
 
   const IngestOptions& options_;

@@ -1,0 +1,97 @@
+#include "server/ingest/push_lanes.h"
+
+#include <gtest/gtest.h>
+
+#include "server/ingest/push_queue.h"
+#include "tests/support/fake_clock.h"
+
+namespace stepscope {
+namespace {
+
+PushLanes::Waiting PushOf(const std::string& sender, const std::string& job, std::size_t bytes = 1,
+                          SteadyTime since = {}) {
+  auto push = std::make_unique<WaitingPush>();
+  push->push.sender = sender;
+  push->push.job = job;
+  push->push.frames.resize(1);
+  push->bytes = bytes;
+  push->since = since;
+  return push;
+}
+
+TEST(PushLanes, SendersAndTheirJobsTakeTurns) {
+  PushLanes lanes;
+  for (int i = 0; i < 3; ++i) lanes.Add(PushOf("much", "a"));
+  lanes.Add(PushOf("much", "b"));
+  lanes.Add(PushOf("little", "c"));
+  std::string order;
+  while (!lanes.empty()) order += lanes.TakeNext()->push.job;
+  EXPECT_EQ(order, "acbaa");
+  EXPECT_EQ(lanes.TakeNext(), nullptr);
+  EXPECT_EQ(lanes.bytes() + lanes.frames() + lanes.pushes(), 0U);
+}
+
+TEST(PushLanes, WithinAJobTheyStayInOrder) {
+  PushLanes lanes;
+  for (std::size_t bytes = 1; bytes <= 50; ++bytes) {
+    lanes.Add(PushOf("x", "a", bytes));
+    lanes.Add(PushOf("x", "b", bytes));
+  }
+  std::size_t last = 0;
+  while (!lanes.empty()) {
+    const auto push = lanes.TakeNext();
+    if (push->push.job != "a") continue;
+    EXPECT_EQ(push->bytes, ++last);
+  }
+}
+
+TEST(PushLanes, TakesThoseThatCameBefore) {
+  PushLanes lanes;
+  for (int second = 1; second <= 4; ++second) {
+    lanes.Add(PushOf("x", "a", 1, SteadyTime(std::chrono::seconds(second))));
+    lanes.Add(PushOf("y", "b", 1, SteadyTime(std::chrono::seconds(second + 2))));
+  }
+  EXPECT_EQ(lanes.Oldest(), SteadyTime(1s));
+  EXPECT_EQ(lanes.Oldest("y", "b"), SteadyTime(3s));
+  EXPECT_EQ(lanes.TakeBefore(SteadyTime(4s)).size(), 4U);
+  EXPECT_EQ(lanes.pushes(), 4U);
+  EXPECT_EQ(lanes.BytesOf("x"), 1U);
+  EXPECT_EQ(lanes.BytesOf("x", "b"), 0U);
+}
+
+// Whoever fills the queue fills its own part of it.
+TEST(PushQueue, HasRoomForOthersWhateverOneSends) {
+  IngestOptions options;
+  options.queue_bytes = 1'000;
+  test::FakeClock clock(Time{});
+  PushQueue queue(options, clock);
+  const auto takes = [&](const std::string& sender, const std::string& job, std::size_t bytes) {
+    auto push = PushOf(sender, job, bytes, clock.Steady());
+    return queue.Add(push);
+  };
+  std::size_t taken = 0;
+  for (int job = 0; job < 50; ++job) {
+    while (takes("attacker", std::to_string(job), 10)) taken += 10;
+  }
+  EXPECT_LE(taken, 800U);
+  EXPECT_TRUE(takes("honest", "mlp", 100));
+  const PushBatch batch = queue.TakeBatch();
+  const bool is_soon = batch.size() >= 2 && batch[1]->push.sender == "honest";
+  EXPECT_TRUE(is_soon) << "it does not wait for all that came before";
+}
+
+// An old push of one job says nothing of another's.
+TEST(PushQueue, TheAgeOfAQueueIsThatOfTheJob) {
+  IngestOptions options;
+  test::FakeClock clock(Time{});
+  PushQueue queue(options, clock);
+  auto push = PushOf("x", "a", 1, clock.Steady() - 3s);
+  EXPECT_TRUE(queue.Add(push));
+  push = PushOf("x", "a", 1, clock.Steady());
+  EXPECT_FALSE(queue.Add(push));
+  push = PushOf("x", "b", 1, clock.Steady());
+  EXPECT_TRUE(queue.Add(push));
+}
+
+}  // namespace
+}  // namespace stepscope
