@@ -59,9 +59,12 @@ std::optional<TableFault> CheckAgentSeries(const SeriesName& series) {
   return MayBeMetric(series.metric) ? CheckDevice(series) : CheckSeries(series);
 }
 
+constexpr char kNoNames[] = "only annotations and spans have names";
+
 std::optional<TableFault> CheckTickSchema(const Schema& schema) {
   constexpr std::string_view kFirst[] = {"at_us"};
   if (!BeginsWith(schema, kFirst) || schema.rank != -1) return BadSchema("not of ticks");
+  if (!schema.names.empty()) return BadSchema(kNoNames);
   for (std::size_t i = 1; i < schema.columns.size(); ++i) {
     if (auto fault = CheckAgentSeries(schema.columns[i])) return fault;
   }
@@ -82,6 +85,7 @@ std::optional<TableFault> CheckRankSchema(FrameKind kind, const Schema& schema) 
   if (kind == FrameKind::kAnnotations) return CheckColumns(kind, kAnnotationColumns, schema);
   if (kind == FrameKind::kSpans) return CheckColumns(kind, kSpanColumns, schema);
   if (!BeginsWith(schema, kStepColumns)) return BadSchema("not of steps");
+  if (!schema.names.empty()) return BadSchema(kNoNames);
   for (std::size_t i = std::size(kStepColumns); i < schema.columns.size(); ++i) {
     if (ParseStepTime(schema.columns[i].metric) && schema.columns[i].device.empty()) continue;
     return BadSchema(Format("phase '{}' is not known", Printable(schema.columns[i].metric)));

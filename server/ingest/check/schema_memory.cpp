@@ -1,6 +1,20 @@
 #include "server/ingest/check/schema_memory.h"
 
 namespace stepscope {
+namespace {
+
+// What a schema takes, with what an allocation has around it.
+std::size_t BytesOf(const Schema& schema) {
+  constexpr std::size_t kAround = 32;
+  std::size_t bytes = sizeof(Schema);
+  for (const SeriesName& column : schema.columns) {
+    bytes += sizeof(column) + column.metric.size() + column.device.size() + kAround;
+  }
+  for (const std::string& name : schema.names) bytes += sizeof(name) + name.size() + kAround;
+  return bytes;
+}
+
+}  // namespace
 
 SchemaMemory::Known SchemaMemory::Find(const Key& key) {
   if (const auto fresh = fresh_.known.find(key); fresh != fresh_.known.end()) return fresh->second;
@@ -27,10 +41,10 @@ SchemaMemory::Known SchemaMemory::Keep(const Key& key, Known entry) {
   if (!first && (same->second == entry.schema || *same->second == *entry.schema)) {
     entry.schema = same->second;
   } else {
-    fresh_.columns += entry.schema->columns.size();
+    fresh_.bytes += BytesOf(*entry.schema);
   }
   fresh_.known[key] = entry;
-  if (fresh_.known.size() >= limits_.schemas || fresh_.columns >= limits_.columns) {
+  if (fresh_.known.size() >= limits_.schemas || fresh_.bytes >= limits_.bytes) {
     aged_ = std::exchange(fresh_, {});
   }
   return entry;

@@ -11,8 +11,8 @@
 
 namespace stepscope {
 
-// Schemas by session and hash. Sessions with the same columns share them. Bounded: when it is full,
-// schemas that were not used since it was last full are forgotten.
+// Schemas by session and hash. Sessions with the same columns share them. Bounded by number and by
+// bytes: when it is full, schemas that were not used since it was last full are forgotten.
 class SchemaMemory {
  public:
   using Key = std::pair<std::string, std::uint64_t>;  // session, hash
@@ -25,7 +25,7 @@ class SchemaMemory {
   };
   struct Limits {
     std::size_t schemas = 40'000;
-    std::size_t columns = 200'000;  // of different schemas
+    std::size_t bytes = 24 * 1024 * 1024;  // of different schemas
   };
   SchemaMemory() = default;
   explicit SchemaMemory(Limits limits) : limits_(limits) {}
@@ -38,7 +38,7 @@ class SchemaMemory {
   struct Generation {
     std::map<Key, Known> known;
     std::map<std::uint64_t, Shared> distinct;  // by hash
-    std::size_t columns = 0;
+    std::size_t bytes = 0;
   };
   Known Keep(const Key& key, Known entry);
 

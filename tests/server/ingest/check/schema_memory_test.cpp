@@ -31,7 +31,7 @@ TEST(SchemaMemory, SharesTheSameAndNothingElse) {
 }
 
 TEST(SchemaMemory, ForgetsASession) {
-  SchemaMemory memory({.schemas = 3, .columns = 100});
+  SchemaMemory memory({.schemas = 3, .bytes = 100'000});
   for (const char* session : {"a", "b", "c"}) memory.Add({session, 1}, Named("x"), 7);
   memory.Add({"a", 2}, Named("x"), 7);  // "a" is among the aged and the fresh
   memory.Forget("a");
@@ -41,7 +41,7 @@ TEST(SchemaMemory, ForgetsASession) {
 }
 
 TEST(SchemaMemory, KeepsWhatIsAskedForWhenItIsFull) {
-  SchemaMemory memory({.schemas = 10, .columns = 1'000});
+  SchemaMemory memory({.schemas = 10, .bytes = 1'000'000});
   memory.Add({"in use", 1}, Named("x"), 7);
   for (int i = 0; i < 1'000; ++i) {
     memory.Add({"s" + std::to_string(i), 1}, Named("x"), 7);
@@ -52,8 +52,8 @@ TEST(SchemaMemory, KeepsWhatIsAskedForWhenItIsFull) {
   EXPECT_LE(known, 20);
 }
 
-TEST(SchemaMemory, CountsColumnsOfSchemasThatDiffer) {
-  SchemaMemory memory({.schemas = 1'000, .columns = 20});
+TEST(SchemaMemory, CountsBytesOfSchemasThatDiffer) {
+  SchemaMemory memory({.schemas = 1'000, .bytes = 2'000});
   for (int i = 0; i < 500; ++i) memory.Add({std::to_string(i), 1}, Named("x"), 7);
   EXPECT_NE(memory.Find({"0", 1}).schema, nullptr);
   for (std::uint64_t i = 2; i < 30; ++i) memory.Add({"b", i}, Named("y" + std::to_string(i)), 7);
