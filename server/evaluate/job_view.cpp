@@ -13,9 +13,9 @@ Result<JobView> LoadView(Connection& connection, std::int64_t job_id, Time now, 
   if (!job.ok()) return job.error();
   const auto ranges = ReadTickRanges(connection, job_id);
   if (!ranges.ok()) return ranges.error();
-  const auto nodes = ListNodes(connection, job_id);
+  const auto nodes = ListNodes(connection, job_id, kJudgedNodeFacts);
   if (!nodes.ok()) return nodes.error();
-  auto ranks = ListRanks(connection, job_id);
+  auto ranks = ListRanks(connection, job_id, kJudgedRankFacts);
   if (!ranks.ok()) return ranks.error();
   JobFacts facts = FactsOf(*job, *nodes, *ranks);
   return JobView{std::move(*job), std::move(facts), PresenceOf(*nodes, *ranges, now, silence),

@@ -1,6 +1,7 @@
 #include "server/evaluate/presence.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/text.h"
 #include "server/store/jobs/clock_suspects.h"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::size_t kMostNamed = 5;
 constexpr std::size_t kMostMissing = 500;  // bytes of a fact that becomes part of a sentence
+
+using NameByNode = std::map<std::int64_t, std::string>;
 
 std::string AbsenceOf(const NodeRow& node, Time now, Duration silence) {
   if (now - FromMicros(node.last_seen_us) > silence) {
@@ -67,11 +70,11 @@ bool NamesGloo(const Json& facts) {
          backend->get_ref<const std::string&>().find("gloo") != std::string::npos;
 }
 
-RankFacts RankFactsOf(const RankRow& rank, const std::vector<NodeRow>& nodes) {
+RankFacts RankFactsOf(const RankRow& rank, const NameByNode& nodes) {
   RankFacts facts;
   facts.rank = rank.rank;
-  const auto node = std::ranges::find(nodes, rank.node_id, &NodeRow::node_id);
-  if (node != nodes.end()) facts.node = node->name;
+  const auto node = nodes.find(rank.node_id);
+  if (node != nodes.end()) facts.node = node->second;
   if (rank.ended_us) facts.ended = Bounded(*rank.ended_us);
   if (!rank.facts.is_object()) return facts;
   facts.loader_workers = NumberOf(rank.facts, "loader_num_workers");
@@ -93,14 +96,15 @@ RankFacts RankFactsOf(const RankRow& rank, const std::vector<NodeRow>& nodes) {
 std::vector<NodePresence> PresenceOf(const std::vector<NodeRow>& nodes,
                                      const std::vector<TickRange>& ranges, Time now,
                                      Duration silence) {
+  std::map<std::int64_t, const TickRange*> by_node;
+  for (const TickRange& range : ranges) by_node.emplace(range.node_id, &range);
   std::vector<NodePresence> all;
   for (const NodeRow& node : nodes) {
     NodePresence presence{node.node_id, node.name, {}, {}, node.ended_us.has_value(), ""};
     if (!presence.ended) presence.absent = AbsenceOf(node, now, silence);
-    const auto range = std::ranges::find(ranges, node.node_id, &TickRange::node_id);
-    if (range != ranges.end()) {
-      presence.first = Bounded(range->from_us);
-      presence.last = Bounded(range->to_us);
+    if (const auto range = by_node.find(node.node_id); range != by_node.end()) {
+      presence.first = Bounded(range->second->from_us);
+      presence.last = Bounded(range->second->to_us);
     }
     all.push_back(std::move(presence));
   }
@@ -134,16 +138,16 @@ JobFacts FactsOf(const JobRow& job, const std::vector<NodeRow>& nodes,
                  const std::vector<RankRow>& ranks) {
   JobFacts facts;
   facts.interval = std::chrono::milliseconds(IntervalMs(job.configuration));
+  NameByNode names;
   for (const NodeRow& node : nodes) {
-    const auto gpus = node.facts.find("gpus");
-    const bool listed = gpus != node.facts.end() && gpus->is_array();
-    facts.nodes.push_back({node.name, CoresOf(node.facts, "cores"), listed ? gpus->size() : 0,
-                           CoresOf(node.facts, "cores_allowed"),
+    names.emplace(node.node_id, node.name);
+    facts.nodes.push_back({node.name, CoresOf(node.facts, "cores"),
+                           ListIn(node.facts, "gpus").count, CoresOf(node.facts, "cores_allowed"),
                            TextOfFact(node.facts, "hooks_missing")});
   }
   if (job.started_us) facts.started = Bounded(*job.started_us);
   for (const RankRow& rank : ranks) {
-    facts.ranks.push_back(RankFactsOf(rank, nodes));
+    facts.ranks.push_back(RankFactsOf(rank, names));
     const Time seen = Bounded(rank.first_seen_us);
     facts.first_rank = std::min(facts.first_rank.value_or(seen), seen);
   }

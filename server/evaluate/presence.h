@@ -10,6 +10,18 @@
 
 namespace stepscope {
 
+// The facts that are judged, by name.
+inline constexpr std::string_view kJudgedNodeFacts[] = {"cores", "cores_allowed", "gpus",
+                                                        "hooks_missing"};
+inline constexpr std::string_view kJudgedRankFacts[] = {"loader_num_workers",
+                                                        "loader_prefetch_factor",
+                                                        "loader_pin_memory",
+                                                        "gpu_async",
+                                                        "backend",
+                                                        "loader_thread",
+                                                        "loader",
+                                                        "gpu_clock"};
+
 // A node as the evaluation of a rule sees it.
 struct NodePresence {
   std::int64_t node_id = 0;

@@ -6,6 +6,7 @@
 #include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/job_change.h"
 #include "server/store/jobs/job_facts.h"
+#include "server/store/jobs/node_ends.h"
 #include "server/store/jobs/stop_requests.h"
 #include "server/store/jobs/windows.h"
 
@@ -22,12 +23,13 @@ Status ApplyStarted(Connection& connection, const ReportedBy& by, const Lifecycl
 
 Status ApplyRank(Connection& connection, const ReportedBy& by, const Lifecycle& rank) {
   const bool ended = rank.event == LifecycleEvent::kRankEnded;
-  const Status done =
-      ended ? RankEnded(connection, by.job_id, rank.rank, rank.at_us)
-            : RankStarted(connection, by.job_id, rank.rank, by.node_id, rank.facts, rank.at_us);
-  if (!done) return done;
-  Note(by.events,
-       {rank.at_us, ended ? "rank_ended" : "rank_connected", by.node, 1, {{"rank", rank.rank}}});
+  const Result<bool> taken =
+      ended ? RankEnded(connection, by.job_id, rank.rank, by.node_id, rank.at_us)
+            : RankStarted(connection, by.job_id, {rank.rank, by.node_id, rank.at_us}, rank.facts,
+                          by.now_us);
+  if (!taken) return taken.error();
+  const char* event = !*taken ? "rank_elsewhere" : ended ? "rank_ended" : "rank_connected";
+  Note(by.events, {rank.at_us, event, by.node, 1, {{"rank", rank.rank}}});
   return {};
 }
 
@@ -35,33 +37,16 @@ Json NumberOrNull(const std::optional<std::int64_t>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-// An agent that did not start the processes sees them go, and no more.
-bool EndIsUnknown(const NodeRow& node) {
-  return HasAgent(node) && !node.exit_code && !node.exit_signal;
-}
-
-// The node that failed first, or null.
-const NodeRow* FirstFailed(const std::vector<NodeRow>& nodes) {
-  const NodeRow* first = nullptr;
-  for (const NodeRow& node : nodes) {
-    if (!HasAgent(node) || node.exit_code == 0 || EndIsUnknown(node)) continue;
-    if (!first || node.ended_us < first->ended_us) first = &node;
-  }
-  return first;
-}
-
-JobChange Completed(const std::vector<NodeRow>& nodes) {
+JobChange Completed(const NodeEnds& ends) {
   JobChange change;
   change.status = JobStatus::kCompleted;
   change.secondary_status = "Completed";
-  const auto unknown = std::ranges::find_if(nodes, EndIsUnknown);
-  if (unknown != nodes.end())
-    change.detail =
-        Format("{}: the processes are gone; how they ended is not known", unknown->name);
+  if (!ends.unknown.empty())
+    change.detail = Format("{}: the processes are gone; how they ended is not known", ends.unknown);
   return change;
 }
 
-JobChange Failed(const NodeRow& failed) {
+JobChange Failed(const FailedNode& failed) {
   JobChange change;
   change.status = JobStatus::kFailed;
   change.secondary_status = "Failed";
@@ -82,12 +67,14 @@ Status ApplyEnded(Connection& connection, const ReportedBy& by, const Lifecycle&
   const Json detail = ended.exit_signal ? Json{{"signal", *ended.exit_signal}}
                                         : Json{{"exit_code", NumberOrNull(ended.exit_code)}};
   Note(by.events, {ended.at_us, "command_ended", by.node, 1, detail});
-  const Result<std::vector<NodeRow>> nodes = ListNodes(connection, by.job_id);
-  if (!nodes) return nodes.error();
-  if (std::ranges::any_of(*nodes, RunsCommand)) return {};
-  const NodeRow* failed = FirstFailed(*nodes);
-  JobChange change = failed ? Failed(*failed) : Completed(*nodes);
-  change.at_us = *std::ranges::max_element(*nodes, {}, &NodeRow::ended_us)->ended_us;
+  const Result<bool> goes_on = SomeNodeRuns(connection, by.job_id);
+  if (!goes_on) return goes_on.error();
+  if (*goes_on) return {};
+  const Result<NodeEnds> ends = HowNodesEnded(connection, by.job_id);
+  if (!ends) return ends.error();
+  JobChange change = ends->failed ? Failed(*ends->failed) : Completed(*ends);
+  change.at_us = std::min(ends->last_us, by.now_us);  // a clock that is ahead ends nothing later
+  change.now_us = by.now_us;
   return ChangeJob(connection, by.job_id, change, by.public_url);
 }
 
@@ -142,6 +129,7 @@ Status ApplyTable(Connection& connection, const ReportedBy& by, const TableFrame
   JobChange change;
   change.secondary_status = "Training";
   change.at_us = table.from_us;
+  change.now_us = by.now_us;
   return ChangeJob(connection, by.job_id, change, by.public_url);
 }
 

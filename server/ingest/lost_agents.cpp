@@ -16,7 +16,7 @@ Status EndJob(Connection& connection, std::int64_t job_id, Duration lost_after, 
   change.status = JobStatus::kFailed;
   change.secondary_status = "Interrupted";
   change.detail = Format("no agent of this job was heard for {}", ToText(lost_after));
-  change.at_us = now_us;
+  change.at_us = change.now_us = now_us;
   if (Status done = ChangeJob(connection, job_id, change, public_url); !done) return done;
   const Status noted =
       AddEvent(connection, job_id, {now_us, "agents_lost", "", 1, {{"detail", change.detail}}});

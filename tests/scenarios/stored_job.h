@@ -90,7 +90,7 @@ class StoredJob {
     JobChange change;
     change.status = status;
     change.secondary_status = std::string(stepscope::ToText(status));
-    change.at_us = kOriginUs + 9'000'000'000;
+    change.at_us = change.now_us = kOriginUs + 9'000'000'000;
     EXPECT_TRUE(ChangeJob(connection_, job_id_, change, "http://here").ok());
   }
   // The time at which the service last received data of the node.

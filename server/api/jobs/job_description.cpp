@@ -18,6 +18,8 @@
 namespace stepscope {
 namespace {
 
+constexpr std::size_t kMostRanksShown = 10'000;
+
 using NodeNames = std::map<std::int64_t, std::string>;
 using ClockSuspects = std::map<std::int64_t, ClockSuspect>;
 
@@ -147,9 +149,9 @@ Result<Description> LoadDescription(Connection& connection, const std::string& n
   Description found;
   Status read = Take(FindJob(connection, name), found.job);
   const std::int64_t job_id = found.job.job_id;
-  if (read) read = Take(ListNodes(connection, job_id), found.nodes);
+  if (read) read = Take(DescribeNodes(connection, job_id), found.nodes);
   if (read) read = Take(ListClockSuspects(connection, job_id), found.suspects);
-  if (read) read = Take(ListRanks(connection, job_id), found.ranks);
+  if (read) read = Take(DescribeRanks(connection, job_id), found.ranks);
   if (read) read = Take(ListTransitions(connection, job_id), found.transitions);
   if (read) read = Take(ListRuleStates(connection, job_id), found.rules);
   if (!read) return read.error();
@@ -160,6 +162,17 @@ Result<Description> LoadDescription(Connection& connection, const std::string& n
 std::optional<std::int64_t> SamplesFrom(const JobRow& job) {
   const std::int64_t began_us = job.started_us.value_or(job.created_us);
   return job.samples_from_us > began_us ? job.samples_from_us : std::nullopt;
+}
+
+// Facts that an answer of a bounded size has no room for, and ranks.
+OrderedJson LeftOut(const Description& found) {
+  const auto bare = [](const auto& row) { return row.facts.is_null(); };
+  const std::size_t shown = std::min(found.ranks.size(), kMostRanksShown);
+  return {{"facts_of_nodes", std::ranges::count_if(found.nodes, bare)},
+          {"facts_of_ranks",
+           std::ranges::count_if(found.ranks.begin(),
+                                 found.ranks.begin() + static_cast<std::ptrdiff_t>(shown), bare)},
+          {"ranks", found.ranks.size() - shown}};
 }
 
 OrderedJson ToJson(const Description& found, const std::string& url) {
@@ -178,7 +191,9 @@ OrderedJson ToJson(const Description& found, const std::string& url) {
   json["configuration"] = ConfigurationOf(job);
   for (const char* list : {"nodes", "ranks"}) json[list] = OrderedJson::array();
   for (const NodeRow& node : found.nodes) json["nodes"].push_back(ToJson(node, found.suspects));
-  for (const RankRow& rank : found.ranks) json["ranks"].push_back(ToJson(rank, names));
+  for (std::size_t i = 0; i < std::min(found.ranks.size(), kMostRanksShown); ++i)
+    json["ranks"].push_back(ToJson(found.ranks[i], names));
+  json["left_out"] = LeftOut(found);
   json["secondary_status_transitions"] = TransitionsOf(found.transitions);
   OrderedJson rules = OrderedJson::array();
   for (const RuleStateRow& rule : found.rules) rules.push_back(ToJson(rule, found.transitions));

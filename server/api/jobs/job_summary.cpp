@@ -143,12 +143,12 @@ Status SummariseTicks(Connection& connection, std::int64_t job_id, JobSummary& s
 
 Status SummariseSteps(Connection& connection, const JobRow& job, std::int64_t now_us,
                       JobSummary& summary) {
-  const Result<std::vector<RankRow>> ranks = ListRanks(connection, job.job_id);
-  if (!ranks) return ranks.error();
-  if (ranks->empty()) return {};
+  const Result<std::optional<int>> rank = FirstRank(connection, job.job_id);
+  if (!rank) return rank.error();
+  if (!*rank) return {};
   const std::int64_t end_us = job.ended_us.value_or(now_us);
   const Result<std::vector<Step>> steps = ReadSteps(connection, {.job_id = job.job_id,
-                                                                 .rank = ranks->front().rank,
+                                                                 .rank = **rank,
                                                                  .after_us = end_us - kReadWholeUs,
                                                                  .most_rows = 20'000});
   if (!steps) return steps.error();

@@ -96,7 +96,7 @@ Result<Reply> AskForOneWindow(const Api& api, Connection& connection, const Requ
   const std::int64_t now_us = ToMicros(api.clock.Now());
   const auto asked = AskForWindow(connection, job->job_id, start_step, num_steps, now_us);
   if (!asked) return asked.error();
-  const auto nodes = ListNodes(connection, job->job_id);
+  const auto nodes = ListNodes(connection, job->job_id, kWindowFacts);
   if (!nodes) return nodes.error();
 
   Reply reply = JsonReply(Told{*job, *nodes, now_us}(asked->window), asked->fresh ? 201 : 200);
@@ -116,7 +116,7 @@ Result<Reply> ListJobWindows(const Api& api, Connection& connection, const Reque
   const Result<WindowPage> page = ListWindows(connection, job->job_id, query.Text("cursor"),
                                               static_cast<int>(query.Int("limit", 50)));
   if (!page) return PageFault(request, page.error());
-  const auto nodes = ListNodes(connection, job->job_id);
+  const auto nodes = ListNodes(connection, job->job_id, kWindowFacts);
   if (!nodes) return nodes.error();
   return JobReply(*job, PageJson(*page, Told{*job, *nodes, ToMicros(api.clock.Now())}));
 }
@@ -137,7 +137,7 @@ Result<Reply> ReadOneWindow(const Api& api, Connection& connection, const Reques
   if (!job) return job.error();
   const Result<WindowRow> window = FindNamedWindow(connection, job->job_id, path);
   if (!window) return window.error();
-  const auto nodes = ListNodes(connection, job->job_id);
+  const auto nodes = ListNodes(connection, job->job_id, kWindowFacts);
   if (!nodes) return nodes.error();
   return JobReply(*job, Told{*job, *nodes, ToMicros(api.clock.Now())}(*window));
 }

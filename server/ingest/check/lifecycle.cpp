@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/model/names.h"
 #include "core/wire/push_answer.h"
+#include "server/ingest/check/bounded_facts.h"
 #include "server/store/jobs/interval_requests.h"
 #include "server/store/jobs/windows.h"
 
@@ -75,7 +76,10 @@ Status ReadStarted(const Json& json, Lifecycle& out) {
   const Result<Json> command = Texts(json, "command", kMostArguments, kLongestOutputLine);
   if (!command) return command.error();
   out.facts = std::move(*facts);
-  out.facts["command"] = command->is_null() ? Json::array() : *command;
+  Json words = command->is_null() ? Json::array() : *command;
+  KeepFirstTexts(words, kMostCommand);
+  out.facts["command"] = std::move(words);
+  BoundFacts(out.facts, kMostNodeFacts);
   if (!json.contains("interval_ms")) return {};
   const Result<std::int64_t> interval = Number(json, "interval_ms", 100, 60'000);
   if (!interval) return interval.error();
@@ -90,6 +94,7 @@ Status ReadRank(const Json& json, Lifecycle& out) {
   Result<Json> facts = Object(json, "facts");
   if (!facts) return facts.error();
   out.facts = std::move(*facts);
+  BoundFacts(out.facts, kMostRankFacts);
   return {};
 }
 
@@ -104,6 +109,7 @@ Status ReadEnded(const Json& json, Lifecycle& out) {
   Result<Json> output = Texts(json, "output", kMostOutputLines, kLongestOutputLine);
   if (!output) return output.error();
   out.output = std::move(*output);
+  KeepLastTexts(out.output, kMostOutput);
   return {};
 }
 

@@ -75,11 +75,13 @@ Result<std::vector<RankOnNode>> FindRanks(Connection& connection, std::int64_t j
   if (!nodes) return nodes.error();
   const Result<std::vector<RankRow>> rows = ListRanks(connection, job_id);
   if (!rows) return rows.error();
+  std::map<std::int64_t, std::string> names;
+  for (const NodeRow& node : *nodes) names.emplace(node.node_id, node.name);
   std::vector<RankOnNode> ranks;
   for (const RankRow& row : *rows) {
     if (only && *only != row.rank) continue;
-    const auto node = std::ranges::find(*nodes, row.node_id, &NodeRow::node_id);
-    ranks.push_back({row.rank, node == nodes->end() ? "" : node->name});
+    const auto node = names.find(row.node_id);
+    ranks.push_back({row.rank, node == names.end() ? "" : node->second});
   }
   return ranks;
 }

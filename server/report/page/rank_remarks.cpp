@@ -1,6 +1,7 @@
 #include "server/report/page/rank_remarks.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/json_members.h"
 #include "core/base/text.h"
@@ -9,11 +10,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostRanksNamed = 8;  // in a sentence
-
-struct Remark {
-  std::string words;
-  std::vector<std::int32_t> ranks;
-};
+constexpr std::size_t kMostRemarks = 50;    // different ones
 
 std::vector<std::string> RemarksOf(const Json& facts) {
   std::vector<std::string> remarks;
@@ -42,17 +39,20 @@ std::string Named(const std::vector<std::int32_t>& ranks) {
 }  // namespace
 
 std::vector<std::string> RankRemarks(std::span<const RankRow> ranks) {
-  std::vector<Remark> remarks;
+  std::map<std::string, std::vector<std::int32_t>> by_words;
+  std::vector<std::string> order;
   for (const RankRow& rank : ranks) {
-    for (std::string& words : RemarksOf(rank.facts)) {
-      auto place = std::ranges::find(remarks, words, &Remark::words);
-      if (place == remarks.end()) place = remarks.insert(place, {std::move(words), {}});
-      place->ranks.push_back(static_cast<std::int32_t>(rank.rank));
+    for (const std::string& words : RemarksOf(rank.facts)) {
+      if (!by_words.contains(words)) {
+        if (order.size() == kMostRemarks) continue;
+        order.push_back(words);
+      }
+      by_words[words].push_back(static_cast<std::int32_t>(rank.rank));
     }
   }
   std::vector<std::string> sentences;
-  for (const Remark& remark : remarks) {
-    sentences.push_back(Format("{}: {}.", Named(remark.ranks), remark.words));
+  for (const std::string& words : order) {
+    sentences.push_back(Format("{}: {}.", Named(by_words[words]), words));
   }
   return sentences;
 }

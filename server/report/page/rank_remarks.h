@@ -8,6 +8,10 @@
 
 namespace stepscope {
 
+// The facts of ranks that the report reads, by name.
+inline constexpr std::string_view kReportedFacts[] = {"framework", "dropped", "second_process",
+                                                      "loader_thread", "gpu_clock"};
+
 // Remarks of the processes of ranks that a reader must know, a sentence each: another
 // process of the same rank, batches that another thread reads, the GPU's clock. Ranks that say the
 // same share a sentence.

@@ -32,12 +32,12 @@ std::string NameOf(const Json& gpu) {
 }
 
 ReportNode ToReportNode(const NodeRow& row) {
-  const Json gpus = MemberArray(row.facts, "gpus");
+  const ListFact gpus = ListIn(row.facts, "gpus");
   return {.name = row.name,
           .cores = Integer(row.facts, "cores"),
           .memory_bytes = Integer(row.facts, "memory_bytes"),
-          .gpus = gpus.size(),
-          .gpu_name = gpus.empty() ? "" : NameOf(gpus[0]),
+          .gpus = gpus.count,
+          .gpu_name = NameOf(gpus.first),
           .hooks_missing = TextOf(row.facts, "hooks_missing"),
           .last_seen_us = row.last_seen_us,
           .ended_us = row.ended_us,
@@ -162,11 +162,12 @@ Status TakeRules(Connection& connection, const SeriesRange& range, Report& repor
 
 Status TakeHosts(Connection& connection, Report& report) {
   const std::int64_t job_id = report.job.job_id;
-  const auto nodes = ListNodes(connection, job_id);
+  constexpr std::string_view kOfNodes[] = {"cores", "memory_bytes", "gpus", "hooks_missing"};
+  const auto nodes = ListNodes(connection, job_id, kOfNodes);
   if (!nodes) return nodes.error();
   for (const NodeRow& node : *nodes) report.nodes.push_back(ToReportNode(node));
   std::ranges::stable_sort(report.nodes, IsBefore, &ReportNode::name);
-  const auto ranks = ListRanks(connection, job_id);
+  const auto ranks = ListRanks(connection, job_id, kReportedFacts);
   if (!ranks) return ranks.error();
   TakeRanks(*ranks, report);
   const Result<FrameLosses> losses = SumLosses(connection, job_id);

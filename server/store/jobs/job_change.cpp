@@ -16,7 +16,7 @@ namespace {
 constexpr char kChangeJob[] = R"(
 update jobs
 set status = $2, secondary_status = $3, ended_us = coalesce($4::bigint, ended_us),
-    failure = coalesce($5::jsonb, failure)
+    closed_us = coalesce($6::bigint, closed_us), failure = coalesce($5::jsonb, failure)
 where job_id = $1)";
 // A transition is never earlier than the previous one: the service's clock and the nodes' differ,
 // and a tick lies on the grid up to an interval before the job was created.
@@ -83,11 +83,13 @@ Status ChangeJob(Connection& connection, std::int64_t job_id, const JobChange& w
   const auto change = *current ? Allowed(**current, wanted) : std::nullopt;
   if (!change) return {};
   const std::string status(ToText(change->status));
-  const Parameter ended = HasEnded(change->status) ? Parameter(change->at_us) : Parameter(nullptr);
+  const bool ends = HasEnded(change->status);
+  const Parameter ended = ends ? Parameter(change->at_us) : Parameter(nullptr);
+  const Parameter closed = ends ? Parameter(change->now_us) : Parameter(nullptr);
   const Parameter failure =
       change->failure.is_null() ? Parameter(nullptr) : Parameter(Dump(change->failure));
-  const Status changed = Done(
-      connection.Query(kChangeJob, {job_id, status, change->secondary_status, ended, failure}));
+  const Status changed = Done(connection.Query(
+      kChangeJob, {job_id, status, change->secondary_status, ended, failure, closed}));
   if (!changed) return changed;
   const Status noted = Done(connection.Query(
       kAddTransition, {job_id, status, change->secondary_status, change->at_us, change->detail}));

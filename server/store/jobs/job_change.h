@@ -15,6 +15,7 @@ struct JobChange {
   std::string secondary_status, detail;
   Json failure;
   std::int64_t at_us = 0;     // also the job's end when the status is a final one
+  std::int64_t now_us = 0;    // the service's clock: the age of a job that ended counts from here
   bool stop_refused = false;  // a job that is Stopping goes on
 };
 Status ChangeJob(Connection&, std::int64_t job_id, const JobChange&, const std::string& public_url);

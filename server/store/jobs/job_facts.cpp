@@ -1,5 +1,6 @@
 #include "server/store/jobs/job_facts.h"
 
+#include "server/store/jobs/silences.h"
 #include "server/store/postgres/arrays.h"
 #include "server/store/postgres/cursor.h"
 
@@ -25,10 +26,16 @@ insert into ranks (job_id, rank, node_id, facts, first_seen_us)
 values ($1, $2, $3, $4, $5)
 on conflict (job_id, rank) do update
 set node_id = excluded.node_id, facts = excluded.facts, ended_us = null)";
+constexpr char kLivingNode[] = R"(
+select node_id
+from ranks
+join nodes using (job_id, node_id)
+where job_id = $1 and rank = $2 and node_id <> $3 and ranks.ended_us is null
+    and nodes.ended_us is null and last_seen_us >= $4)";
 constexpr char kRankEnded[] = R"(
 update ranks
 set ended_us = $3
-where job_id = $1 and rank = $2)";
+where job_id = $1 and rank = $2 and node_id = $4)";
 constexpr char kRanksSeen[] = R"(
 insert into ranks (job_id, rank, node_id, first_seen_us)
 select job_id, rank, node_id, at_us
@@ -68,13 +75,23 @@ Status NodeEnded(Connection& connection, std::int64_t job_id, std::int64_t node_
       kNodeEnded, {job_id, node_id, end.at_us, end.exit_code, end.exit_signal, Dump(end.output)}));
 }
 
-Status RankStarted(Connection& connection, std::int64_t job_id, int rank, std::int64_t node_id,
-                   const Json& facts, std::int64_t at_us) {
-  return Done(connection.Query(kRankStarted, {job_id, rank, node_id, Dump(facts), at_us}));
+Result<bool> RankStarted(Connection& connection, std::int64_t job_id, const StartedRank& started,
+                         const Json& facts, std::int64_t now_us) {
+  const Result<Rows> living = connection.QueryByKey(
+      kLivingNode,
+      {job_id, std::int64_t{started.rank}, started.node_id, now_us - kSilentAfter / 1us});
+  if (!living) return living.error();
+  if (!living->empty()) return false;
+  const Status done = Done(connection.Query(
+      kRankStarted, {job_id, started.rank, started.node_id, Dump(facts), started.at_us}));
+  return done ? Result<bool>(true) : done.error();
 }
 
-Status RankEnded(Connection& connection, std::int64_t job_id, int rank, std::int64_t at_us) {
-  return Done(connection.Query(kRankEnded, {job_id, rank, at_us}));
+Result<bool> RankEnded(Connection& connection, std::int64_t job_id, int rank, std::int64_t node_id,
+                       std::int64_t at_us) {
+  const Result<Rows> ended = connection.Query(kRankEnded, {job_id, rank, at_us, node_id});
+  if (!ended) return ended.error();
+  return ended->affected() == 1;
 }
 
 Statement RanksSeen(std::span<const RankSighting> ranks) {

@@ -28,9 +28,17 @@ struct NodeEnd {
 Status NodeEnded(Connection& connection, std::int64_t job_id, std::int64_t node_id,
                  const NodeEnd& end);
 
-Status RankStarted(Connection& connection, std::int64_t job_id, int rank, std::int64_t node_id,
-                   const Json& facts, std::int64_t at_us);
-Status RankEnded(Connection& connection, std::int64_t job_id, int rank, std::int64_t at_us);
+// A process of a rank. False, and nothing is changed, where the rank is that of another node which
+// still runs and was heard within kSilentAfter before `now_us`.
+struct StartedRank {
+  int rank = 0;
+  std::int64_t node_id = 0, at_us = 0;
+};
+Result<bool> RankStarted(Connection& connection, std::int64_t job_id, const StartedRank& started,
+                         const Json& facts, std::int64_t now_us);
+// False where the rank is another node's.
+Result<bool> RankEnded(Connection& connection, std::int64_t job_id, int rank, std::int64_t node_id,
+                       std::int64_t at_us);
 // Ranks with steps or annotations; ranks that were never announced are created.
 struct RankSighting {
   std::int64_t job_id = 0, node_id = 0, rank = 0, at_us = 0;

@@ -11,19 +11,47 @@ constexpr char kCountNewJobs[] = R"(
 select count(*)
 from jobs
 where created_by = $1 and created_by <> '' and created_us > $2)";
-constexpr char kListNodes[] = R"(
-select node_id, name, facts, first_seen_us, last_seen_us, clock_offset_us, round_trip_us,
-    ended_us, exit_code, exit_signal, output
+// The facts of a row that are asked for.
+constexpr std::string_view kPickedFacts = R"(
+(select coalesce(jsonb_object_agg(key,
+        case when octet_length(value::text) <= $3 then value
+            when octet_length((value -> 0)::text) <= $3 then jsonb_build_object(
+                'count', jsonb_array_length(value), 'first', value -> 0) end), '{}')
+ from jsonb_each(facts)
+ where key = any($2)))";
+// All facts of the first rows. Their size is that in the table, which is cheap to ask for: packed
+// ones take more in the answer, so rows are counted, too.
+constexpr std::string_view kBoundedFacts = R"(
+case when row_number() over rows <= $2
+    and sum(pg_column_size(facts)) over rows <= $3 then facts end)";
+constexpr std::int64_t kMostNodesTold = 500, kMostRanksTold = 2'000;
+constexpr std::int64_t kMostFactBytes = 4 * 1024 * 1024;  // of nodes, and of ranks
+constexpr std::int64_t kMostNodes = 10'000, kMostRanks = 100'000;
+
+std::string NodesSql(std::string_view facts, std::string_view window) {
+  return Format(R"(
+select node_id, name, {}, facts <> '{{}}', first_seen_us, last_seen_us, clock_offset_us,
+    round_trip_us, ended_us, exit_code, exit_signal
 from nodes
 where job_id = $1
+{}
 order by name
-limit 10000)";
-constexpr char kListRanks[] = R"(
-select rank, node_id, facts, first_seen_us, ended_us
+limit {})",
+                facts, window, kMostNodes);
+}
+
+std::string RanksSql(std::string_view facts, std::string_view window) {
+  return Format(R"(
+select rank, node_id, {}, first_seen_us, ended_us
 from ranks
 where job_id = $1
+{}
 order by rank
-limit 100000)";
+limit {})",
+                facts, window, kMostRanks);
+}
+
+constexpr char kFirstRank[] = "select rank from ranks where job_id = $1 order by rank limit 1";
 constexpr char kListTransitions[] = R"(
 select rule_config_id, version, status, secondary_status, detail, at_us
 from status_transitions
@@ -35,6 +63,42 @@ Result<JobRow> One(Result<Rows> rows, const std::string& what) {
   if (!rows) return rows.error();
   if (rows->empty()) return NotFound(Format("job {} not found", what));
   return ReadJob(*rows, 0);
+}
+
+Statement PickedBy(const std::string& sql, std::int64_t job_id, FactNames names) {
+  return {sql,
+          {job_id, Parameter::Array(std::vector<std::string>(names.begin(), names.end())),
+           static_cast<std::int64_t>(kLongestFact)}};
+}
+
+Result<std::vector<NodeRow>> ReadNodes(const Result<Rows>& rows) {
+  if (!rows) return rows.error();
+  std::vector<NodeRow> nodes;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    NodeRow& node = nodes.emplace_back();
+    node.node_id = rows->Int(i, 0);
+    node.name = rows->Text(i, 1);
+    node.facts = ReadJson(*rows, i, 2);
+    node.has_agent = rows->Bool(i, 3);
+    node.first_seen_us = rows->Int(i, 4);
+    node.last_seen_us = rows->Int(i, 5);
+    node.clock_offset_us = rows->Int(i, 6);
+    node.round_trip_us = rows->Int(i, 7);
+    node.ended_us = rows->MaybeInt(i, 8);
+    node.exit_code = rows->MaybeInt(i, 9);
+    node.exit_signal = rows->MaybeInt(i, 10);
+  }
+  return nodes;
+}
+
+Result<std::vector<RankRow>> ReadRanks(const Result<Rows>& rows) {
+  if (!rows) return rows.error();
+  std::vector<RankRow> ranks;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    ranks.push_back({static_cast<int>(rows->Int(i, 0)), rows->Int(i, 1), ReadJson(*rows, i, 2),
+                     rows->Int(i, 3), rows->MaybeInt(i, 4)});
+  }
+  return ranks;
 }
 
 }  // namespace
@@ -53,6 +117,7 @@ JobRow ReadJob(const Rows& rows, std::size_t row) {
   job.failure = ReadJson(rows, row, 9);
   job.samples_from_us = rows.MaybeInt(row, 10);
   job.stop_requests = rows.Int(row, 11);
+  job.created_by = rows.Text(row, 16);
   job.window = {rows.Int(row, 12), rows.Int(row, 13), rows.Int(row, 14), rows.Int(row, 15)};
   return job;
 }
@@ -85,36 +150,44 @@ std::vector<JobRow> ReadJobs(const Rows& rows) {
   return jobs;
 }
 
-Result<std::vector<NodeRow>> ListNodes(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.QueryByKey(kListNodes, {job_id});
-  if (!rows) return rows.error();
-  std::vector<NodeRow> nodes;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    NodeRow& node = nodes.emplace_back();
-    node.node_id = rows->Int(i, 0);
-    node.name = rows->Text(i, 1);
-    node.facts = ReadJson(*rows, i, 2);
-    node.first_seen_us = rows->Int(i, 3);
-    node.last_seen_us = rows->Int(i, 4);
-    node.clock_offset_us = rows->Int(i, 5);
-    node.round_trip_us = rows->Int(i, 6);
-    node.ended_us = rows->MaybeInt(i, 7);
-    node.exit_code = rows->MaybeInt(i, 8);
-    node.exit_signal = rows->MaybeInt(i, 9);
-    node.output = ReadJson(*rows, i, 10);
-  }
-  return nodes;
+ListFact ListIn(const Json& facts, const char* name) {
+  const auto found = facts.is_object() ? facts.find(name) : facts.end();
+  if (!facts.is_object() || found == facts.end()) return {};
+  if (found->is_array()) return {found->size(), found->empty() ? Json() : found->front()};
+  const auto count = found->is_object() ? found->find("count") : found->end();
+  const bool is_list = found->is_object() && count != found->end() && count->is_number_unsigned() &&
+                       found->contains("first");
+  return is_list ? ListFact{count->get<std::size_t>(), (*found)["first"]} : ListFact();
 }
 
-Result<std::vector<RankRow>> ListRanks(Connection& connection, std::int64_t job_id) {
-  const Result<Rows> rows = connection.QueryByKey(kListRanks, {job_id});
+Result<std::vector<NodeRow>> ListNodes(Connection& connection, std::int64_t job_id,
+                                       FactNames names) {
+  static const std::string picked = NodesSql(kPickedFacts, ""), none = NodesSql("'{}'::jsonb", "");
+  return ReadNodes(names.empty() ? connection.QueryByKey(none, {job_id})
+                                 : connection.QueryByKey(PickedBy(picked, job_id, names)));
+}
+
+Result<std::vector<RankRow>> ListRanks(Connection& connection, std::int64_t job_id,
+                                       FactNames names) {
+  static const std::string picked = RanksSql(kPickedFacts, ""), none = RanksSql("'{}'::jsonb", "");
+  return ReadRanks(names.empty() ? connection.QueryByKey(none, {job_id})
+                                 : connection.QueryByKey(PickedBy(picked, job_id, names)));
+}
+
+Result<std::vector<NodeRow>> DescribeNodes(Connection& connection, std::int64_t job_id) {
+  static const std::string sql = NodesSql(kBoundedFacts, "window rows as (order by name)");
+  return ReadNodes(connection.QueryByKey(sql, {job_id, kMostNodesTold, kMostFactBytes}));
+}
+
+Result<std::vector<RankRow>> DescribeRanks(Connection& connection, std::int64_t job_id) {
+  static const std::string sql = RanksSql(kBoundedFacts, "window rows as (order by rank)");
+  return ReadRanks(connection.QueryByKey(sql, {job_id, kMostRanksTold, kMostFactBytes}));
+}
+
+Result<std::optional<int>> FirstRank(Connection& connection, std::int64_t job_id) {
+  const Result<Rows> rows = connection.QueryByKey(kFirstRank, {job_id});
   if (!rows) return rows.error();
-  std::vector<RankRow> ranks;
-  for (std::size_t i = 0; i < rows->size(); ++i) {
-    ranks.push_back({static_cast<int>(rows->Int(i, 0)), rows->Int(i, 1), ReadJson(*rows, i, 2),
-                     rows->Int(i, 3), rows->MaybeInt(i, 4)});
-  }
-  return ranks;
+  return rows->empty() ? std::nullopt : std::optional(static_cast<int>(rows->Int(0, 0)));
 }
 
 Result<std::vector<TransitionRow>> ListTransitions(Connection& connection, std::int64_t job_id) {

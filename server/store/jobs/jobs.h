@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/json.h"
@@ -27,6 +29,7 @@ struct JobRow {
   std::int64_t created_us = 0;
   std::optional<std::int64_t> started_us, ended_us;
   Json failure;                                 // null when there is none
+  std::string created_by;                       // the maker; "" where tokens are not demanded
   std::optional<std::int64_t> samples_from_us;  // earlier ones were removed; rollups stay
   std::int64_t stop_requests = 0;               // see server/store/jobs/stop_requests.h
   NewestWindow window;
@@ -35,16 +38,16 @@ struct JobRow {
 struct NodeRow {
   std::int64_t node_id = 0;
   std::string name;
-  Json facts;
+  Json facts;              // an object of those that were asked for; null where they were left out
+  bool has_agent = false;  // its agent has told of it
   std::int64_t first_seen_us = 0, last_seen_us = 0, clock_offset_us = 0, round_trip_us = 0;
   std::optional<std::int64_t> ended_us, exit_code, exit_signal;
-  Json output;
 };
 
 struct RankRow {
   int rank = 0;
   std::int64_t node_id = 0;
-  Json facts;
+  Json facts;  // as those of a node
   std::int64_t first_seen_us = 0;
   std::optional<std::int64_t> ended_us;
 };
@@ -66,8 +69,23 @@ Result<JobRow> LoadJob(Connection&, std::int64_t job_id);
 Statement FindJobs(const std::vector<std::string>& names);
 std::vector<JobRow> ReadJobs(const Rows& rows);
 
-Result<std::vector<NodeRow>> ListNodes(Connection&, std::int64_t job_id);
-Result<std::vector<RankRow>> ListRanks(Connection&, std::int64_t job_id);
+// Facts are what agents said, so lists read none that they do not name. One that is larger than
+// kLongestFact is null; a list of that size is an object of its `count` and its `first` element.
+inline constexpr std::size_t kLongestFact = 1024;  // bytes of JSON
+using FactNames = std::span<const std::string_view>;
+// A fact that is a list, whichever way it was read; of another type, or none: empty.
+struct ListFact {
+  std::size_t count = 0;
+  Json first;
+};
+ListFact ListIn(const Json& facts, const char* name);
+Result<std::vector<NodeRow>> ListNodes(Connection&, std::int64_t job_id, FactNames names = {});
+Result<std::vector<RankRow>> ListRanks(Connection&, std::int64_t job_id, FactNames names = {});
+// With all facts, as far as they are no more than an answer may hold; those of later rows are null.
+Result<std::vector<NodeRow>> DescribeNodes(Connection&, std::int64_t job_id);
+Result<std::vector<RankRow>> DescribeRanks(Connection&, std::int64_t job_id);
+// The rank with the smallest number; none where no rank was seen.
+Result<std::optional<int>> FirstRank(Connection&, std::int64_t job_id);
 Result<std::vector<TransitionRow>> ListTransitions(
     Connection&, std::int64_t job_id);  // the job's and its rules', by time
 

@@ -40,7 +40,8 @@ bool HasRefused(const NodeRow& node, std::int64_t number) {
 }
 
 Result<std::vector<NodeRow>> NodesThatRun(Connection& connection, std::int64_t job_id) {
-  Result<std::vector<NodeRow>> nodes = ListNodes(connection, job_id);
+  constexpr std::string_view kFacts[] = {"allows", "last_command"};
+  Result<std::vector<NodeRow>> nodes = ListNodes(connection, job_id, kFacts);
   if (nodes) std::erase_if(*nodes, [](const NodeRow& node) { return !RunsCommand(node); });
   return nodes;
 }
@@ -54,7 +55,7 @@ std::vector<NodeRow> SendingNodes(std::vector<NodeRow> nodes, std::int64_t now_u
 
 JobChange Stop(const std::vector<NodeRow>& nodes, std::int64_t now_us) {
   JobChange change;
-  change.at_us = now_us;
+  change.at_us = change.now_us = now_us;
   change.status = nodes.empty() ? JobStatus::kStopped : JobStatus::kStopping;
   change.secondary_status = ToText(change.status);
   change.detail = nodes.empty()       ? std::string("no agent runs its command")
@@ -66,7 +67,7 @@ JobChange Stop(const std::vector<NodeRow>& nodes, std::int64_t now_us) {
 }  // namespace
 
 bool HasAgent(const NodeRow& node) {
-  return !node.facts.empty();
+  return node.has_agent;
 }
 
 bool RunsCommand(const NodeRow& node) {
@@ -112,7 +113,7 @@ Status StopAnswered(Connection& connection, std::int64_t job_id, std::string_vie
   JobChange goes_on;
   goes_on.secondary_status = job.started_us ? "Training" : "Starting";
   goes_on.detail = "not stopped: " + answer.reason;
-  goes_on.at_us = answer.at_us;
+  goes_on.at_us = goes_on.now_us = answer.at_us;
   goes_on.stop_refused = true;
   return ChangeJob(connection, job_id, goes_on, public_url);
 }

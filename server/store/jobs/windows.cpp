@@ -189,7 +189,7 @@ Result<AskedWindow> AskForWindow(Connection& connection, std::int64_t job_id,
   if (!locked) return locked.error();
   if (!*locked) return NotFound("the job is gone");
   const JobRow& job = **locked;
-  const auto nodes = ListNodes(connection, job_id);
+  const auto nodes = ListNodes(connection, job_id, kWindowFacts);
   if (!nodes) return nodes.error();
   const auto open = FindOpen(connection, job, *nodes, now_us);
   if (!open) return open.error();

@@ -18,6 +18,9 @@ inline constexpr std::int64_t kMostWindows = 1'000;  // in a job
 inline constexpr std::int64_t kMostStep = std::int64_t{1} << 53;
 inline constexpr Duration kWindowWait = 1h;  // how long agents wait for the window's last step
 
+// The facts of nodes that tell who records windows, for ListNodes.
+inline constexpr std::string_view kWindowFacts[] = {"allows"};
+
 // An agent's answer at the end of a window.
 struct WindowAnswer {
   std::int64_t window_id = 0;
@@ -38,7 +41,7 @@ enum class WindowStatus { kOpen, kRecorded, kNotRecorded };
 std::string_view ToText(WindowStatus status);
 
 // The state of a window. Nothing closes it, so the state follows from the answers, the job and its
-// nodes.
+// nodes, which were read with kWindowFacts.
 struct WindowState {
   WindowStatus status = WindowStatus::kOpen;
   std::string reason;  // why it was not recorded, or not as a whole; "" else

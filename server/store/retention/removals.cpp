@@ -39,8 +39,8 @@ where job_id = $1)";
 constexpr char kEndedBefore[] = R"(
 select job_id, name
 from jobs
-where ended_us < $1
-order by ended_us
+where coalesce(closed_us, greatest(ended_us, created_us)) < $1 and ended_us is not null
+order by coalesce(closed_us, greatest(ended_us, created_us))
 limit 100)";
 constexpr char kCreatedBefore[] = R"(
 select job_id

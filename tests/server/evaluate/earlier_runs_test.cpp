@@ -28,7 +28,7 @@ class EarlierRuns : public Evaluation {
   }
   // All jobs are made at kOriginUs.
   void EndBefore(const std::string& name) {
-    Change("update jobs set ended_us = $2 where name = $1", {name, kOriginUs - 1});
+    Change("update jobs set ended_us = $2, closed_us = $2 where name = $1", {name, kOriginUs - 1});
   }
   void Change(const char* sql, std::initializer_list<Parameter> values) {
     ASSERT_TRUE(connection_->Query(sql, values).ok());
@@ -49,6 +49,28 @@ TEST_F(EarlierRuns, OfItsGroupWereFaster) {
       << Sentence(slower);
   EXPECT_EQ(Run("other", "weekly", 130ms).evaluated.status, RuleStatus::kNoIssuesFound);
   EXPECT_EQ(Run("alone", "", 130ms).evaluated.status, RuleStatus::kNoIssuesFound);
+}
+
+// A group is a word that everybody may use.
+TEST_F(EarlierRuns, AreOfTheSameMaker) {
+  Run("spied", "nightly", 100ms);
+  EndBefore("spied");
+  Change("update jobs set created_by = $2 where name = $1", {"spied", "team-a"});
+  EXPECT_EQ(Run("slower", "nightly", 130ms).evaluated.status, RuleStatus::kNoIssuesFound);
+}
+
+// Whoever reads the job must be allowed to read the runs.
+TEST_F(EarlierRuns, AreSeenByAllWhoReadTheJob) {
+  Run("speech-1", "nightly", 100ms);
+  EndBefore("speech-1");
+  const char* token =
+      "insert into tokens (token_id, name, role, scopes, secret_hash, created_us, created_by, "
+      "expires_us) values ($1, $1, 'reader', array[$2], '', 0, '', 9223372036854775807)";
+  Change(token, {"other", "other-*"});
+  EXPECT_EQ(Run("vision-1", "nightly", 130ms).evaluated.status, RuleStatus::kIssuesFound);
+  Change(token, {"vision", "vision-*"});
+  EXPECT_EQ(Run("vision-2", "nightly", 130ms).evaluated.status, RuleStatus::kNoIssuesFound);
+  EXPECT_EQ(Run("speech-2", "nightly", 130ms).evaluated.status, RuleStatus::kIssuesFound);
 }
 
 TEST_F(EarlierRuns, AreKnownToAPreview) {

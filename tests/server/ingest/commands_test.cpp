@@ -69,7 +69,7 @@ TEST_F(Commands, RefusalStandsWithTheNode) {
   AskedOf(agent, {agent.Started()});
   Change(250);
   EXPECT_EQ(AskedOf(agent, {Answer(agent, "interval-1", "refused")}), Ids());
-  const Json facts = ListNodes(*connection_, Job().job_id)->at(0).facts;
+  const Json facts = DescribeNodes(*connection_, Job().job_id)->at(0).facts;
   EXPECT_EQ(facts["last_command"]["outcome"], "refused");
   EXPECT_EQ(facts["last_command"]["reason"], "not allowed");
   EXPECT_EQ(facts["cores"], 2);

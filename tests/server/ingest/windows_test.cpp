@@ -55,7 +55,7 @@ class Windows : public IngestTest {
   WindowState Stand(std::int64_t window_id) {
     const auto window = FindWindow(*connection_, Job().job_id, window_id);
     EXPECT_TRUE(window) << window.error().message;
-    const auto nodes = ListNodes(*connection_, Job().job_id);
+    const auto nodes = ListNodes(*connection_, Job().job_id, kWindowFacts);
     return window ? WindowStateOf(*window, Job(), *nodes, Now()) : WindowState();
   }
   SpanPage Spans(SpanQuery query = {}) {

@@ -22,7 +22,7 @@ TEST_F(Lifecycles, FirstStartMakesTheJobWithItsRules) {
   EXPECT_EQ(job.secondary_status, "Starting");
   EXPECT_FALSE(job.started_us.has_value());
   EXPECT_EQ(ListRuleStates(*connection_, job.job_id)->size(), 1u);
-  const auto nodes = ListNodes(*connection_, job.job_id);
+  const auto nodes = DescribeNodes(*connection_, job.job_id);
   ASSERT_TRUE(nodes && nodes->size() == 1);
   EXPECT_EQ((*nodes)[0].facts["cores"], 2);
   EXPECT_EQ((*nodes)[0].facts["command"][0], "train");
@@ -133,7 +133,7 @@ TEST_F(Lifecycles, RanksComeFromTheirFramesStepsOrAnnotations) {
             agent.Annotations(2, "load", 4),
             agent.Lifecycle({{"event", "rank_ended"}, {"at_us", kStartUs + 1}, {"rank", 1}})}),
       6);
-  const auto ranks = ListRanks(*connection_, Job().job_id);
+  const auto ranks = DescribeRanks(*connection_, Job().job_id);
   ASSERT_TRUE(ranks && ranks->size() == 3);
   EXPECT_FALSE((*ranks)[0].ended_us.has_value());
   EXPECT_EQ((*ranks)[1].facts["pid"], 42);
