@@ -30,6 +30,7 @@ constexpr Kind kKinds[] = {
     {"job-exists", 409, "The job exists with another configuration"},
     {"job-ended", 409, "The job has ended"},
     {"webhook-exists", 409, "The webhook exists"},
+    {"limit-webhooks", 409, "Too many webhooks"},
     {"delivery-waits", 409, "The message waits already"},
     {"gap", 409, "Numbers are missing"},
     {"unknown-schema", 409, "The schema is not known"},

@@ -18,6 +18,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t kMostUrl = 2048;
+constexpr std::size_t kMostWebhooks = 100;  // each event is a message to each of them
 
 OrderedJson ToJson(const WebhookRow& webhook, const std::string& secret = "") {
   OrderedJson json = {
@@ -75,6 +76,11 @@ Result<Reply> CreateOneWebhook(const Api& api, Connection& connection, const Req
     const std::string detail =
         Format("webhook {} has this URL; delete it first to get a new secret", same->webhook_id);
     return ToReply(Problem{"webhook-exists", detail, {}, {}}, request);
+  }
+  if (standing->size() >= kMostWebhooks) {
+    const std::string detail =
+        Format("there are {}, the most that one service has; delete one first", kMostWebhooks);
+    return ToReply(Problem{"limit-webhooks", detail, {}, {}}, request);
   }
   const std::string secret = NewWebhookSecret();
   Result<std::string> sealed = api.seal(secret);

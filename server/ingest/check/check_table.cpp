@@ -12,11 +12,12 @@
 #include "core/model/step.h"
 #include "core/wire/table_codec.h"
 #include "server/ingest/check/block_capacity.h"
+#include "server/store/jobs/jobs.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::int32_t kLargestTableRank = 1'000'000;
+constexpr std::int64_t kLargestTableRank = kMostJobRanks - 1;
 constexpr std::uint8_t kLargestScale = 9;
 constexpr std::size_t kLongestMetric = 63;
 constexpr std::int64_t kLargestAmount = std::int64_t{1} << 55;  // more than a year of nanoseconds

@@ -11,7 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::int64_t kYear2000 = 946'684'800'000'000, kYear2100 = 4'102'444'800'000'000;
-constexpr std::int64_t kLargestRank = 1'000'000, kMostStopRequests = 1'000'000;
+constexpr std::int64_t kLargestRank = kMostJobRanks - 1, kMostStopRequests = 1'000'000;
 constexpr std::size_t kMostOutputLines = 100, kLongestOutputLine = 4096, kMostArguments = 4096,
                       kLongestAnswer = 256;
 constexpr std::int64_t kMostSpansSaid = std::int64_t{1} << 53;  // the largest whole number of JSON

@@ -26,7 +26,6 @@ case when row_number() over rows <= $2
     and sum(pg_column_size(facts)) over rows <= $3 then facts end)";
 constexpr std::int64_t kMostNodesTold = 500, kMostRanksTold = 2'000;
 constexpr std::int64_t kMostFactBytes = 4 * 1024 * 1024;  // of nodes, and of ranks
-constexpr std::int64_t kMostNodes = 10'000, kMostRanks = 100'000;
 
 std::string NodesSql(std::string_view facts, std::string_view window) {
   return Format(R"(
@@ -37,7 +36,7 @@ where job_id = $1
 {}
 order by name
 limit {})",
-                facts, window, kMostNodes);
+                facts, window, kMostJobNodes);
 }
 
 std::string RanksSql(std::string_view facts, std::string_view window) {
@@ -48,7 +47,7 @@ where job_id = $1
 {}
 order by rank
 limit {})",
-                facts, window, kMostRanks);
+                facts, window, kMostJobRanks);
 }
 
 constexpr char kFirstRank[] = "select rank from ranks where job_id = $1 order by rank limit 1";

@@ -71,6 +71,7 @@ std::vector<JobRow> ReadJobs(const Rows& rows);
 
 // Facts are what agents said, so lists read none that they do not name. One that is larger than
 // kLongestFact is null; a list of that size is an object of its `count` and its `first` element.
+inline constexpr std::int64_t kMostJobNodes = 10'000, kMostJobRanks = 100'000;
 inline constexpr std::size_t kLongestFact = 1024;  // bytes of JSON
 using FactNames = std::span<const std::string_view>;
 // A fact that is a list, whichever way it was read; of another type, or none: empty.

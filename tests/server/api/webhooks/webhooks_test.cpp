@@ -24,6 +24,13 @@ TEST_F(WebhooksTest, AnAddressIsRegisteredOnce) {
                 "webhook-exists");
 }
 
+// Each event is a message to each of them, in the transaction that tells it.
+TEST_F(WebhooksTest, ThereAreNotMoreThanOneServiceHas) {
+  for (int i = 0; i < 100; ++i) Register(Format("https://example.com/{}", i));
+  ExpectProblem(service_.Post("/api/v1/webhooks", R"({"url":"https://example.com/more"})"), 409,
+                "limit-webhooks");
+}
+
 TEST_F(WebhooksTest, WrongBodiesAreRefused) {
   for (const char* body :
        {"{}", R"({"url":"http://127.0.0.1/"})", R"({"url":"https://a.b/","events":["nope"]})",
