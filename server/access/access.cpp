@@ -27,7 +27,7 @@ std::shared_ptr<const Caller> CallerOf(const TokenRow& token, Caller::How how,
   expires_us = std::min(expires_us, token.expires_us);
   if (!role || token.revoked_us || !IsLive(expires_us, now_us)) return nullptr;
   return std::make_shared<const Caller>(
-      Caller{token.name, token.token_id, *role, token.scopes, how, expires_us});
+      Caller{token.name, token.token_id, *role, token.scopes, how, expires_us, token.nodes});
 }
 
 Identity Known(std::shared_ptr<const Caller> caller) {

@@ -158,6 +158,9 @@ TEST_F(SessionTest, WhatATokenCannotBeIsRefusedByItsPlace) {
       {{{"name", "x"}, {"role", "root"}}, "/role"},
       {{{"name", "x"}, {"role", "agent"}, {"scopes", {"a", "*"}}}, "/scopes/1"},
       {{{"name", "x"}, {"role", "admin"}, {"scopes", {"a"}}}, "/scopes"},
+      {{{"name", "x"}, {"role", "agent"}, {"nodes", {"a", "*"}}}, "/nodes/1"},
+      {{{"name", "x"}, {"role", "reader"}, {"nodes", {"a"}}}, "/nodes"},
+      {{{"name", "proxy:x"}, {"role", "agent"}}, "/name"},
       {{{"name", "x"}, {"role", "agent"}, {"expires_days", 366}}, "/expires_days"},
   };
   for (const auto& [body, pointer] : cases) {
