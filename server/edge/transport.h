@@ -35,6 +35,8 @@ class Transport {
   virtual void EndWriting() = 0;
   virtual bool secure() const { return false; }
   virtual std::string certificate() const { return ""; }  // the verified name, as in Request
+  // Whether it is too old by now: connections and resumed sessions outlive certificates.
+  virtual bool certificate_ended() const { return false; }
   // Null where the thread of the edge may close the socket itself.
   virtual Closer* closer() const { return nullptr; }
 };
