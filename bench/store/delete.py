@@ -31,7 +31,7 @@ from bench.edge.push import make_frames, push, served  # noqa: E402
 from bench.store.asks import HOUR, Chart, OfStepscope  # noqa: E402
 from bench.store.queries import Client  # noqa: E402
 from bench.store.sides import Stepscope, stream  # noqa: E402
-from tests.support.service import use_all_descriptors, wait_for  # noqa: E402
+from tests.support.service import SUPERUSER, use_all_descriptors, wait_for  # noqa: E402
 
 FIGURES = [
     Figure("starved", "agents of which a push was never answered", 0, 0),
@@ -89,7 +89,7 @@ def make_large(side, gigabytes):
             f" order by {columns.split(',')[0]}, n, node_id, metric"
         )
         side.sql(f"vacuum analyze {table}")
-    side.sql("checkpoint")
+    side.sql("checkpoint", SUPERUSER)
     return large
 
 

@@ -27,18 +27,23 @@ std::shared_ptr<const Caller> CallerOf(const TokenRow& token, Caller::How how,
   expires_us = std::min(expires_us, token.expires_us);
   if (!role || token.revoked_us || !IsLive(expires_us, now_us)) return nullptr;
   return std::make_shared<const Caller>(
-      Caller{token.name, token.token_id, *role, token.scopes, how, expires_us});
+      Caller{token.name, token.token_id, *role, token.scopes, how, expires_us, token.nodes});
 }
 
 Identity Known(std::shared_ptr<const Caller> caller) {
   return {Identity::kKnown, std::move(caller), {}};
 }
 
-bool IsWellFormed(const std::string& text, bool is_token) {
-  return is_token ? ParseToken(text).has_value() : text.size() == kCookieLetters && IsBase62(text);
+bool IsCookie(const std::string& text) {
+  return text.size() == kCookieLetters && IsBase62(text);
 }
 
 }  // namespace
+
+// A text that is good as a credential of one kind says nothing of it as one of the other.
+std::string Access::CacheKey(const std::string& text, CredentialKind kind) {
+  return (kind == kToken ? 't' : 'c') + Sha256(text);
+}
 
 Access::Access(Database& database, const Clock& clock, bool demand_tokens)
     : database_(database),
@@ -59,7 +64,7 @@ Identity Access::Check(const Credentials& shown, std::string_view peer) {
 Identity Access::CheckCredential(const std::string& text, CredentialKind kind,
                                  std::string_view peer) {
   const SteadyTime now = clock_.Steady();
-  const CallerCache::Found found = cache_.Find(Sha256(text), now);
+  const CallerCache::Found found = cache_.Find(CacheKey(text, kind), now);
   if (found.known == CallerCache::kGood) {
     if (IsLive(*found.caller->expires_us, now_us())) return Known(found.caller);
     return {Identity::kBad, nullptr, {}};
@@ -69,7 +74,8 @@ Identity Access::CheckCredential(const std::string& text, CredentialKind kind,
     return {Identity::kTooMany, nullptr, wait};
   }
   const bool known_bad = found.known == CallerCache::kBad;
-  if (!known_bad && IsWellFormed(text, kind == kToken)) return {Identity::kAsk, nullptr, {}};
+  const bool well_formed = kind == kToken ? ParseToken(text).has_value() : IsCookie(text);
+  if (!known_bad && well_formed) return {Identity::kAsk, nullptr, {}};
   // The tabs of a browser all show the same cookie when its time is over: it counts once.
   if (kind == kToken || !known_bad) bad_.Count(peer, now);
   return {Identity::kBad, nullptr, {}};
@@ -84,7 +90,7 @@ Identity Access::Ask(const Credentials& shown, std::string_view peer) {
 
 Identity Access::AskCredential(const std::string& text, CredentialKind kind,
                                std::string_view peer) {
-  const std::string digest = Sha256(text);
+  const std::string key = CacheKey(text, kind);
   const std::uint64_t generation = cache_.generation();
   const Result<std::shared_ptr<const Caller>> caller =
       kind == kToken ? LookUpToken(text) : LookUpSession(text);
@@ -94,10 +100,10 @@ Identity Access::AskCredential(const std::string& text, CredentialKind kind,
   }
   const SteadyTime now = clock_.Steady();
   if (*caller) {
-    cache_.PutGood(digest, *caller, now, generation);
+    cache_.PutGood(key, *caller, now, generation);
     return Known(*caller);
   }
-  cache_.PutBad(digest, now);
+  cache_.PutBad(key, now);
   bad_.Count(peer, now);
   return {Identity::kBad, nullptr, {}};
 }
@@ -168,7 +174,7 @@ Status Access::SignOut(const std::string& cookie) {
   const std::string hash = Sha256(cookie);
   Result<Database::Lease> lease = database_.Acquire();
   const Status deleted = lease ? DeleteSession(**lease, hash) : Status(lease.error());
-  cache_.ForgetCredential(hash);
+  cache_.ForgetCredential(CacheKey(cookie, kCookie));
   return deleted;
 }
 

@@ -66,6 +66,7 @@ class Access {
 
  private:
   enum CredentialKind { kToken, kCookie };
+  static std::string CacheKey(const std::string& text, CredentialKind kind);
   Identity CheckCredential(const std::string& text, CredentialKind kind, std::string_view peer);
   Identity AskCredential(const std::string& text, CredentialKind kind, std::string_view peer);
   Result<std::shared_ptr<const Caller>> LookUpToken(const std::string& text);

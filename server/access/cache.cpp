@@ -2,15 +2,15 @@
 
 namespace stepscope {
 
-CallerCache::Found CallerCache::Find(const std::string& digest, SteadyTime now) const {
+CallerCache::Found CallerCache::Find(const std::string& key, SteadyTime now) const {
   return state_.Read([&](const State& state) -> Found {
-    const auto good = state.good.find(digest);
+    const auto good = state.good.find(key);
     if (good != state.good.end()) {
       const Duration age = now - good->second.put;
       if (age < kFresh) return {kGood, good->second.caller};
       if (age < kTrusted) return {kWasGood, nullptr};
     }
-    const auto bad = state.bad.find(digest);
+    const auto bad = state.bad.find(key);
     return {bad != state.bad.end() && now - bad->second < kFresh ? kBad : kNotKnown, nullptr};
   });
 }
@@ -19,7 +19,7 @@ std::uint64_t CallerCache::generation() const {
   return state_.Read([](const State& state) { return state.generation; });
 }
 
-void CallerCache::PutGood(const std::string& digest, std::shared_ptr<const Caller> caller,
+void CallerCache::PutGood(const std::string& key, std::shared_ptr<const Caller> caller,
                           SteadyTime now, std::uint64_t generation) {
   state_.Change([&](State& state) {
     if (state.generation != generation) return;
@@ -28,19 +28,19 @@ void CallerCache::PutGood(const std::string& digest, std::shared_ptr<const Calle
                     [&](const auto& entry) { return now - entry.second.put >= kFresh; });
     }
     if (state.good.size() >= kMost) state.good.clear();  // all are loaded once more
-    state.good[digest] = {std::move(caller), now};
-    state.bad.erase(digest);
+    state.good[key] = {std::move(caller), now};
+    state.bad.erase(key);
   });
 }
 
-void CallerCache::PutBad(const std::string& digest, SteadyTime now) {
+void CallerCache::PutBad(const std::string& key, SteadyTime now) {
   state_.Change([&](State& state) {
-    state.good.erase(digest);
+    state.good.erase(key);
     if (state.bad.size() >= kMostBad) {
       std::erase_if(state.bad, [&](const auto& entry) { return now - entry.second >= kFresh; });
     }
     if (state.bad.size() >= kMostBad) state.bad.clear();
-    state.bad[digest] = now;
+    state.bad[key] = now;
   });
 }
 
@@ -52,10 +52,10 @@ void CallerCache::ForgetToken(const std::string& token_id) {
   });
 }
 
-void CallerCache::ForgetCredential(const std::string& digest) {
+void CallerCache::ForgetCredential(const std::string& key) {
   state_.Change([&](State& state) {
     ++state.generation;
-    state.good.erase(digest);
+    state.good.erase(key);
   });
 }
 

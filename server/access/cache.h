@@ -11,9 +11,10 @@
 
 namespace stepscope {
 
-// The callers behind credentials, by the SHA-256 of their text, for 30 s: for that time a token
-// that another replica revoked may still work here. Bad credentials are remembered as well, apart,
-// so that they push out no good one. Bounded. Safe from any thread, never waits.
+// The callers behind credentials, for 30 s: for that time a token that another replica revoked may
+// still work here. A key is the credential's kind and the SHA-256 of its text. Bad credentials are
+// remembered as well, apart, so that they push out no good one. Bounded. Safe from any thread,
+// never waits.
 class CallerCache {
  public:
   static constexpr Duration kFresh = 30s;
@@ -27,18 +28,18 @@ class CallerCache {
     Known known = kNotKnown;
     std::shared_ptr<const Caller> caller;  // for kGood; shared with its requests
   };
-  Found Find(const std::string& digest, SteadyTime now) const;
+  Found Find(const std::string& key, SteadyTime now) const;
 
   // Keep an answer of the database, but not when something was forgotten after `generation` was
   // read: the answer may be older than that.
   std::uint64_t generation() const;
-  void PutGood(const std::string& digest, std::shared_ptr<const Caller> caller, SteadyTime now,
+  void PutGood(const std::string& key, std::shared_ptr<const Caller> caller, SteadyTime now,
                std::uint64_t generation);
-  void PutBad(const std::string& digest, SteadyTime now);
+  void PutBad(const std::string& key, SteadyTime now);
 
   // Forget at once everything that came with this token, or this one credential.
   void ForgetToken(const std::string& token_id);
-  void ForgetCredential(const std::string& digest);
+  void ForgetCredential(const std::string& key);
 
   std::size_t size() const;  // entries of both kinds
 

@@ -24,6 +24,7 @@ struct Caller {
   std::vector<std::string> scopes;  // empty = all jobs
   How how = kOpen;
   std::optional<std::int64_t> expires_us;  // end of the token or the session
+  std::vector<std::string> nodes = {};     // empty = all that are nobody else's
 };
 
 // Whether the right is granted somewhere; which job is the next question (Covers). `local` says

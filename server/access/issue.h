@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/access/right.h"
@@ -17,7 +18,11 @@ struct TokenOrder {
   Role role = Role::kNone;
   std::vector<std::string> scopes = {};  // empty = all jobs; an admin has none
   std::int64_t expires_days = kMostTokenDays;
+  std::vector<std::string> nodes = {};  // empty = all that are nobody else's
 };
+
+// No name of a token is taken for that of another sender.
+Status CheckTokenName(std::string_view name);
 
 // Says what is wrong with it, if anything; the message begins with the field.
 Status CheckOrder(const TokenOrder& order);

@@ -21,11 +21,16 @@ Status CheckScope(std::string_view scope) {
   return {};
 }
 
-bool Covers(std::span<const std::string> scopes, std::string_view job) {
+Status CheckNodeScope(std::string_view scope) {
+  if (scope == "*") return Invalid("node '*': leave the nodes out for all");
+  return CheckLabel("node", scope);
+}
+
+bool Covers(std::span<const std::string> scopes, std::string_view name) {
   if (scopes.empty()) return true;
   return std::ranges::any_of(scopes, [&](std::string_view scope) {
-    if (!scope.ends_with('*')) return scope == job;
-    return job.starts_with(scope.substr(0, scope.size() - 1));
+    if (!scope.ends_with('*')) return scope == name;
+    return name.starts_with(scope.substr(0, scope.size() - 1));
   });
 }
 

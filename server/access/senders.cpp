@@ -23,7 +23,18 @@ SendCheck Refuse(std::string code, std::string detail, Duration retry_after = {}
 }  // namespace
 
 std::string MakerOf(const Caller& caller) {
-  return caller.how == Caller::kOpen ? "" : caller.name;
+  switch (caller.how) {
+    case Caller::kOpen:
+      return "";
+    case Caller::kToken:
+    case Caller::kSession:
+      return caller.name;
+    case Caller::kCertificate:
+      return std::string(kCertificateSender) + caller.name;
+    case Caller::kProxy:
+      return std::string(kProxySender) + caller.name;
+  }
+  return "";
 }
 
 Senders::Senders(Database& database, const Clock& clock, SendLimits limits)
@@ -38,48 +49,65 @@ Senders::Senders(Database& database, const Clock& clock, SendLimits limits)
 std::optional<SendCheck> Senders::Check(const Caller& caller, const Sending& sending,
                                         MayWait may_wait) {
   if (caller.how == Caller::kOpen) return May();
-  const auto recalled = owners_.Recall(sending.node, caller.name);
+  const std::string sender = MakerOf(caller);
+  const auto recalled = owners_.Recall(sending.node, sender);
   if (may_wait == MayWait::kNo && (!recalled || sending.opens)) return std::nullopt;
   if (!Covers(caller.scopes, sending.job)) {
     return Refuse("forbidden", Format("the token is not for job {}", Printable(sending.job, 64)));
   }
-  if (const Duration wait = Wait(caller, sending); wait > Duration::zero()) {
+  if (const Duration wait = Wait(sender, sending); wait > Duration::zero()) {
     return Refuse("too-many-requests", "one token may not send so much", wait);
   }
   if (SendCheck node = CheckNode(caller, sending.node, recalled); !node || *node) return node;
-  if (const Duration wait = node_pushes_.Take(sending.node, 1, clock_.Steady());
+  if (const Duration wait = node_pushes_.Take(sender + '\n' + sending.node, 1, clock_.Steady());
       wait > Duration::zero()) {
     return Refuse("too-many-requests", "one node may not send so often", wait);
   }
   return sending.opens ? CheckOpening(caller, sending.job) : May();
 }
 
-// A certificate is for the node whose name it carries.
+// A certificate is for the node whose name it carries, and a token that was made for some nodes is
+// for these. Whoever has a node keeps it when a token is made for its name.
 SendCheck Senders::CheckNode(const Caller& caller, const std::string& node,
                              std::optional<NodeOwners::Claim> recalled) {
+  const std::string shown = Printable(node, 64);
   if (caller.how == Caller::kCertificate && node != caller.name) {
-    return Refuse("node-bound", Format("the certificate is not for node {}", Printable(node, 64)));
+    return Refuse("node-bound", Format("the certificate is not for node {}", shown));
   }
-  const Result<NodeOwners::Claim> claim = recalled ? *recalled : owners_.Load(node, caller.name);
+  if (!Covers(caller.nodes, node)) {
+    return Refuse("forbidden", Format("the token is not for node {}", shown));
+  }
+  const bool entitled = !caller.nodes.empty() || caller.how == Caller::kCertificate;
+  const Result<NodeOwners::Claim> claim =
+      recalled ? *recalled : owners_.Load(node, MakerOf(caller), entitled);
   if (!claim) return claim.error();
-  if (*claim == NodeOwners::kTooMany) {
-    return Refuse("limit-nodes",
-                  Format("{} nodes were new within 24 hours, which is the most for one token",
-                         limits_.new_nodes),
-                  kAskAgain);
+  switch (*claim) {
+    case NodeOwners::kOwn:
+    case NodeOwners::kFree:
+      return May();
+    case NodeOwners::kForeign:
+      return Refuse("node-bound", Format("node {} belongs to the token of another name; an admin "
+                                         "can release it",
+                                         shown));
+    case NodeOwners::kReserved:
+      return Refuse(
+          "node-bound",
+          Format("node {} is reserved for tokens that were made with --nodes for it", shown));
+    case NodeOwners::kTooMany:
+      return Refuse("limit-nodes",
+                    Format("{} nodes were new within 24 hours, which is the most for one token",
+                           limits_.new_nodes),
+                    kAskAgain);
   }
-  if (*claim == NodeOwners::kOwn) return May();
-  return Refuse("node-bound", Format("node {} belongs to the token of another name; an admin can "
-                                     "release it",
-                                     Printable(node, 64)));
+  return May();
 }
 
-Duration Senders::Wait(const Caller& caller, const Sending& sending) {
+Duration Senders::Wait(const std::string& sender, const Sending& sending) {
   const SteadyTime now = clock_.Steady();
-  const Duration wait = pushes_.Take(caller.name, 1, now);
+  const Duration wait = pushes_.Take(sender, 1, now);
   if (wait > Duration::zero()) return wait;
   const double most = limits_.bytes.burst;
-  return bytes_.Take(caller.name, std::min(static_cast<double>(sending.bytes), most), now);
+  return bytes_.Take(sender, std::min(static_cast<double>(sending.bytes), most), now);
 }
 
 SendCheck Senders::CheckOpening(const Caller& caller, const std::string& job) {
@@ -95,7 +123,7 @@ SendCheck Senders::CheckNewJob(Connection& connection, const Caller& caller,
   if (stands) return May();
   if (stands.error().code != Code::kNotFound) return stands.error();
   const Result<std::int64_t> today =
-      CountNewJobs(connection, caller.name, ToMicros(clock_.Now()) - kSenderDayUs);
+      CountNewJobs(connection, MakerOf(caller), ToMicros(clock_.Now()) - kSenderDayUs);
   if (!today) return today.error();
   if (*today < limits_.new_jobs) return May();
   return Refuse("limit-jobs",

@@ -50,7 +50,7 @@ class Senders {
   void ForgetNode(const std::string& node) { owners_.Forget(node); }
 
  private:
-  Duration Wait(const Caller& caller, const Sending& sending);
+  Duration Wait(const std::string& sender, const Sending& sending);
   SendCheck CheckNode(const Caller& caller, const std::string& node,
                       std::optional<NodeOwners::Claim> recalled);
   SendCheck CheckOpening(const Caller& caller, const std::string& job);
@@ -62,8 +62,8 @@ class Senders {
   RateLimits node_pushes_, pushes_, bytes_;
 };
 
-// The name that is kept as the maker of jobs and tokens of this caller; "" where nobody has to say
-// who they are.
+// The sender that is kept as the maker of jobs and the owner of nodes: "" where nobody has to say
+// who they are. A name of a token, of a proxy's user and of a certificate are three senders.
 std::string MakerOf(const Caller& caller);
 
 }  // namespace stepscope

@@ -90,7 +90,7 @@ class EdgeConnection {
 
   EdgeCore& core_;
   const std::uint64_t id_;
-  const Descriptor socket_;
+  Descriptor socket_;
   std::unique_ptr<Transport> transport_;
   const std::string peer_;
   ConnectionState state_;

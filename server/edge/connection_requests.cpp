@@ -18,7 +18,8 @@ void EdgeConnection::Begin() {
   Request& request = exchange_.request();
   request.peer = peer_;
   request.secure = transport_->secure();
-  request.certificate = certificate_;
+  const bool named = !certificate_.empty() && !transport_->certificate_ended();
+  request.certificate = named ? certificate_ : "";
   request.request_id = ToHex(RandomBytes(8));
   Enter(ConnectionState::kHead);
 }

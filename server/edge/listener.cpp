@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "core/base/text.h"
+#include "server/edge/passed_descriptors.h"
 
 namespace stepscope {
 namespace {
@@ -108,10 +109,13 @@ std::string PeerText(const sockaddr_storage& address) {
 
 }  // namespace
 
-Result<Listener> Listener::Open(const ListenAddress& address) {
-  Result<Descriptor> bound = address.path.empty() ? BindPort(address) : BindFile(address);
+// Connections inherit the refusal of descriptors, so it comes before the first of them.
+Result<Listener> Listener::Open(const ListenAddress& address, bool refuse_descriptors) {
+  const bool file = !address.path.empty();
+  Result<Descriptor> bound = file ? BindFile(address) : BindPort(address);
   if (!bound) return bound.error();
-  Listener listener(std::move(*bound), address);
+  const bool refused = refuse_descriptors && RefuseDescriptors(bound->get());
+  Listener listener(std::move(*bound), address, file && !refused);
   if (listen(listener.descriptor(), kBacklog) != 0) return CannotListen(address, errno);
   return listener;
 }

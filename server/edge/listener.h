@@ -21,7 +21,8 @@ class Listener {
  public:
   // Port 0: any free one. A file that a dead server left is replaced. Errors name the address and
   // the way out.
-  static Result<Listener> Open(const ListenAddress& address);
+  // `refuse_descriptors` is false for tests of what happens where the kernel cannot.
+  static Result<Listener> Open(const ListenAddress& address, bool refuse_descriptors = true);
 
   Listener(Listener&&) = default;
   Listener& operator=(Listener&&) = delete;
@@ -29,6 +30,8 @@ class Listener {
 
   int descriptor() const { return descriptor_.get(); }
   bool local_file() const { return !address_.path.empty(); }
+  // Whether clients can send descriptors along: on a unix socket of an older kernel.
+  bool takes_descriptors() const { return takes_descriptors_; }
   int port() const;  // the port that it really listens on; 0 for a unix socket
 
   bool HasNext() const;
@@ -37,11 +40,14 @@ class Listener {
   Accepted Accept() const;
 
  private:
-  Listener(Descriptor descriptor, ListenAddress address)
-      : descriptor_(std::move(descriptor)), address_(std::move(address)) {}
+  Listener(Descriptor descriptor, ListenAddress address, bool takes_descriptors)
+      : descriptor_(std::move(descriptor)),
+        address_(std::move(address)),
+        takes_descriptors_(takes_descriptors) {}
 
   Descriptor descriptor_;
   ListenAddress address_;
+  bool takes_descriptors_;
 };
 
 }  // namespace stepscope

@@ -118,7 +118,7 @@ bool Loop::AcceptFrom(const Listener& listener) {
   for (int count = 0; count < kMostAccepts; ++count) {
     Accepted accepted = listener.Accept();
     if (accepted.descriptor) {
-      Add(std::move(accepted), listener.local_file());
+      Add(std::move(accepted), listener);
       continue;
     }
     const bool exhausted = IsExhausted(accepted.fault);
@@ -157,7 +157,9 @@ bool Loop::MakeRoom() {
 bool Loop::Shed(const Listener& listener) {
   if (!reserve_) return false;
   { const Descriptor freed(reserve_.Release()); }
-  const bool shed = bool(listener.Accept().descriptor);
+  Accepted accepted = listener.Accept();
+  const bool shed = bool(accepted.descriptor);
+  TurnAway(std::move(accepted), listener);
   reserve_ = OpenReserve();
   if (shed) core_.counters.shed++;
   return shed;
@@ -174,24 +176,30 @@ void Loop::Pause(bool pause) {
   if (!pause && !reserve_) reserve_ = OpenReserve();
 }
 
-std::unique_ptr<Transport> Loop::TransportFor(int socket, bool plain) const {
+// What it sent already may hold descriptors.
+void Loop::TurnAway(Accepted accepted, const Listener& listener) {
+  if (listener.takes_descriptors()) closer_.Close(std::move(accepted.descriptor));
+}
+
+std::unique_ptr<Transport> Loop::TransportFor(int socket, const Listener& listener) {
+  if (listener.takes_descriptors()) return std::make_unique<UnixTransport>(socket, closer_);
   const auto tls = parts_.tls.Read([](const auto& context) { return context; });
-  if (plain || !tls) return std::make_unique<PlainTransport>(socket);
+  if (listener.local_file() || !tls) return std::make_unique<PlainTransport>(socket);
   return tls->Accept(socket);
 }
 
 // No connection is ended for one that is not let in.
-void Loop::Add(Accepted accepted, bool plain) {
+void Loop::Add(Accepted accepted, const Listener& listener) {
   core_.counters.accepted++;
   const int socket = accepted.descriptor.get();
   Entry entry{.connection = {}, .interest = EPOLLIN, .address = {}};
-  std::unique_ptr<Transport> transport = TransportFor(socket, plain);
+  std::unique_ptr<Transport> transport = TransportFor(socket, listener);
   const bool welcome = transport && addresses_.Add(accepted.peer, entry.address);
   const bool full = entries_.size() >= core_.options.most_connections;
   if (!welcome || (full && !MakeRoom())) {
     core_.counters.shed++;
     addresses_.Remove(entry.address);
-    return;
+    return TurnAway(std::move(accepted), listener);
   }
   const std::uint64_t id = next_id_++;
   epoll_event event{.events = EPOLLIN, .data = {.u64 = id}};

@@ -55,8 +55,9 @@ class Loop {
   void OnEvent(const epoll_event& event);
   void ReadMail();
   bool AcceptFrom(const Listener& listener);
-  void Add(Accepted accepted, bool plain);
-  std::unique_ptr<Transport> TransportFor(int socket, bool plain) const;
+  void Add(Accepted accepted, const Listener& listener);
+  std::unique_ptr<Transport> TransportFor(int socket, const Listener& listener);
+  void TurnAway(Accepted accepted, const Listener& listener);
   const Deadlines* LeastDeserving() const;
   bool MakeRoom();
   bool Shed(const Listener& listener);
@@ -72,6 +73,7 @@ class Loop {
   const SystemClock clock_;
   EdgeCore core_;
   Addresses addresses_;
+  Closer closer_;
   Descriptor epoll_;
   Descriptor
       reserve_;  // closed for a moment to turn a connection away when descriptors are used up

@@ -5,9 +5,11 @@
 #include <openssl/x509v3.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "core/base/log.h"
+#include "core/base/text.h"
 
 namespace stepscope {
 namespace {
@@ -15,6 +17,13 @@ namespace {
 std::string Text(const ASN1_STRING* text) {
   return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
           static_cast<std::size_t>(ASN1_STRING_length(text))};
+}
+
+// Nobody is named with a NUL or a line break, or in another encoding.
+bool IsName(std::string_view text) {
+  return ValidUtf8(text) == text && std::ranges::none_of(text, [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+         });
 }
 
 std::string FirstUri(const X509* certificate) {
@@ -96,7 +105,13 @@ std::string TlsTransport::certificate() const {
       SSL_get1_peer_certificate(ssl_.get()), X509_free);
   if (!certificate || SSL_get_verify_result(ssl_.get()) != X509_V_OK) return "";
   std::string uri = FirstUri(certificate.get());
-  return uri.empty() ? CommonName(certificate.get()) : uri;
+  std::string name = uri.empty() ? CommonName(certificate.get()) : std::move(uri);
+  return IsName(name) ? name : "";
+}
+
+bool TlsTransport::certificate_ended() const {
+  const X509* const certificate = SSL_get0_peer_certificate(ssl_.get());
+  return certificate && X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0;
 }
 
 }  // namespace stepscope

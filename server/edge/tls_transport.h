@@ -22,6 +22,7 @@ class TlsTransport : public Transport {
   // The first URI among the alternative names, or the common name, of a certificate that was
   // verified.
   std::string certificate() const override;
+  bool certificate_ended() const override;
 
  private:
   struct Free {

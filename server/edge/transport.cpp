@@ -3,6 +3,10 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <vector>
+
+#include "core/base/log.h"
+#include "server/edge/passed_descriptors.h"
 
 namespace stepscope {
 namespace {
@@ -26,6 +30,15 @@ Moved PlainTransport::Write(std::string_view bytes) {
 
 void PlainTransport::EndWriting() {
   shutdown(socket_, SHUT_WR);
+}
+
+Moved UnixTransport::Read(std::span<char> to) {
+  std::vector<Descriptor> passed;
+  const Moved moved = Outcome(ReceiveWithDescriptors(socket(), to, passed), Io::kWantRead);
+  if (passed.empty()) return moved;
+  LogDebug("a client of the unix socket sent {} descriptors: it is cut off", passed.size());
+  for (Descriptor& one : passed) closer_.Close(std::move(one));
+  return {Io::kBroken, 0};
 }
 
 }  // namespace stepscope

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "server/edge/closer.h"
+
 namespace stepscope {
 
 // The outcome of moving bytes, or what to wait for.
@@ -33,6 +35,10 @@ class Transport {
   virtual void EndWriting() = 0;
   virtual bool secure() const { return false; }
   virtual std::string certificate() const { return ""; }  // the verified name, as in Request
+  // Whether it is too old by now: connections and resumed sessions outlive certificates.
+  virtual bool certificate_ended() const { return false; }
+  // Null where the thread of the edge may close the socket itself.
+  virtual Closer* closer() const { return nullptr; }
 };
 
 class PlainTransport : public Transport {
@@ -43,8 +49,23 @@ class PlainTransport : public Transport {
   Moved Write(std::string_view bytes) override;
   void EndWriting() override;
 
+ protected:
+  int socket() const { return socket_; }
+
  private:
   int socket_;
+};
+
+// A unix socket whose other side can send descriptors. No honest client does: these are given to
+// the closer, and the connection is broken.
+class UnixTransport : public PlainTransport {
+ public:
+  UnixTransport(int socket, Closer& closer) : PlainTransport(socket), closer_(closer) {}
+  Moved Read(std::span<char> to) override;
+  Closer* closer() const override { return &closer_; }
+
+ private:
+  Closer& closer_;
 };
 
 }  // namespace stepscope

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "core/base/log.h"
+#include "core/base/peer_address.h"
 #include "server/front/admission.h"
+#include "server/front/credentials.h"
 #include "server/front/finish.h"
 
 namespace stepscope {
@@ -30,10 +32,20 @@ std::optional<Problem> CheckRequest(Request& head, const FrontSettings& settings
   return problem;
 }
 
+// Whether a page of ours asks. Any program can name the site that it asks from, so only those
+// credentials count that a browser adds by itself; bad ones are refused when they are checked.
+bool IsPage(const Request& head, const Access& access) {
+  if (head.Header("sec-fetch-site") != "same-origin") return false;
+  if (head.caller) return head.caller->how == Caller::kProxy;
+  const Credentials shown = CredentialsOf(head);
+  if (shown.token) return false;
+  return shown.session || (access.open() && IsThisMachine(head.peer));
+}
+
 // A call of the page is for people, whichever it is.
-Traffic TrafficOf(const Request& head, const Route& route) {
-  const bool page = head.Header("sec-fetch-site") == "same-origin";
-  return page && route.traffic == Traffic::kBulk ? Traffic::kPeople : route.traffic;
+Traffic TrafficOf(const Request& head, const Route& route, const Access& access) {
+  const bool people = route.traffic == Traffic::kBulk && IsPage(head, access);
+  return people ? Traffic::kPeople : route.traffic;
 }
 
 Reply StorageLow(const Request& head, std::string detail) {
@@ -41,9 +53,9 @@ Reply StorageLow(const Request& head, std::string detail) {
 }
 
 std::optional<Reply> CheckPressure(const Request& head, const Route& route,
-                                   const FrontSettings& settings) {
+                                   const FrontSettings& settings, const Access& access) {
   PressureGauge* const gauge = settings.pressure;
-  if (!gauge || !gauge->Refuses(TrafficOf(head, route))) return std::nullopt;
+  if (!gauge || !gauge->Refuses(TrafficOf(head, route, access))) return std::nullopt;
   const auto [pressure, shortage] = gauge->judgement();
   if (shortage == Shortage::kStorage && route.traffic == Traffic::kFrames) {
     return StorageLow(head, "there is no room; agents keep their data");
@@ -135,7 +147,7 @@ HeadVerdict Front::Judge(Request& head, MayWait may_wait) {
     return Refuse(head,
                   ToReply(Problem{"not-found", "there is nothing at this path", {}, {}}, head));
   }
-  if (auto refusal = CheckPressure(head, *match->route, settings_)) {
+  if (auto refusal = CheckPressure(head, *match->route, settings_, access_)) {
     return Refuse(head, std::move(*refusal));
   }
   Admission admission = Admit(access_, head, *match, may_wait);

@@ -7,6 +7,7 @@
 #include "server/ingest/check/span_quota.h"
 #include "server/ingest/commands.h"
 #include "server/ingest/group_jobs.h"
+#include "server/ingest/group_nodes.h"
 #include "server/ingest/group_streams.h"
 #include "server/store/jobs/job_facts.h"
 
@@ -24,6 +25,7 @@ struct Group {
   SpanQuota windows;
   std::map<std::pair<std::int64_t, std::int64_t>, NewSchema> schemas;  // by job and hash
   std::map<std::pair<std::int64_t, int>, RankSighting> ranks;          // ranks that sent something
+  NodeHolders holders;
 };
 
 // Moves the cursor to the frame's number.
@@ -108,13 +110,6 @@ Status Take(Group& group, Stream& stream, const CheckedFrame& frame, PushEvents&
   return {};
 }
 
-// The job was deleted, and another has its name: a schema of the old job is not used for it.
-// Another server may have told the agent so, and this one does not know.
-bool IsOfAnotherJob(const CheckedFrame& frame, std::int64_t job_id) {
-  const auto* table = std::get_if<TableFrame>(&frame.content);
-  return table && !table->schema && table->schema_job_id != job_id;
-}
-
 // A refusal is said again with each repeat: the first answer may have been lost.
 void NoteRejected(const CheckedFrame& frame, PushOutcome& outcome) {
   const auto* rejected = std::get_if<RejectedFrame>(&frame.content);
@@ -132,6 +127,8 @@ Result<PushOutcome> TakeItem(Group& group, const GroupItem& item) {
   }
   outcome.job_id = job->second.job_id;
   Stream& stream = group.streams[{outcome.job_id, item.push->session}];
+  outcome.node_bound = group.holders.IsForeign(*item.push);
+  if (outcome.node_bound) return outcome;
   PushEvents events;
   for (std::size_t i = item.from; i < item.to; ++i) {
     if (!stream.known) {
@@ -192,7 +189,8 @@ std::vector<Statement> WritesOf(const Group& group) {
 Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
                                                          const std::vector<GroupItem>& items,
                                                          const IngestOptions& options,
-                                                         std::int64_t now_us, bool make) {
+                                                         BoundNodes& bound, std::int64_t now_us,
+                                                         bool make) {
   const Statement first[] = {{"set local lock_timeout = '1s'", {}},
                              {"set local statement_timeout = '5s'", {}},
                              FindJobs(NamesOf(items))};
@@ -202,7 +200,7 @@ Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
   auto jobs = JobsOf(connection, begun.back(), items, options, now_us);
   if (!jobs) return jobs.error();
   const bool created = jobs->size() > begun.back().size();  // their streams are surely new
-  Group group{connection, options, now_us, std::move(*jobs), {}, {}, {}, {}, {}};
+  Group group{connection, options, now_us, std::move(*jobs), {}, {}, {}, {}, {}, {}};
   Result<Streams> streams = FindStreams(connection, group.jobs, items);
   if (!streams) return streams.error();
   group.streams = std::move(*streams);
@@ -213,6 +211,9 @@ Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
   const Result<bool> locked = TakeStreams(connection, group.streams, now_us);
   if (!locked) return locked.error();
   if (!*locked) return std::optional<std::vector<PushOutcome>>();
+  auto holders = HoldNodes(connection, group.jobs, group.streams, items, bound, now_us);
+  if (!holders) return holders.error();
+  group.holders = std::move(*holders);
   std::vector<PushOutcome> outcomes;
   for (const GroupItem& item : items) {
     Result<PushOutcome> outcome = TakeItem(group, item);
@@ -222,6 +223,7 @@ Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
   if (Status saved = group.windows.Save(connection); !saved) return saved.error();
   const Status committed = transaction->Commit(WritesOf(group));
   if (!committed) return committed.error();
+  group.holders.Remember(items, bound, now_us);
   return std::optional(std::move(outcomes));
 }
 
@@ -231,9 +233,10 @@ Result<std::optional<std::vector<PushOutcome>>> TryGroup(Connection& connection,
 // never for each other.
 Result<std::vector<PushOutcome>> StoreGroup(Connection& connection,
                                             const std::vector<GroupItem>& items,
-                                            const IngestOptions& options, std::int64_t now_us) {
-  auto outcomes = TryGroup(connection, items, options, now_us, false);
-  if (outcomes && !*outcomes) outcomes = TryGroup(connection, items, options, now_us, true);
+                                            const IngestOptions& options, BoundNodes& bound,
+                                            std::int64_t now_us) {
+  auto outcomes = TryGroup(connection, items, options, bound, now_us, false);
+  if (outcomes && !*outcomes) outcomes = TryGroup(connection, items, options, bound, now_us, true);
   if (!outcomes) return outcomes.error();
   if (!*outcomes) return Internal("ingest: a node or stream that was just made is gone");
   return std::move(**outcomes);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/ingest/bound_nodes.h"
 #include "server/ingest/check/checked_push.h"
 #include "server/ingest/ingest.h"
 #include "server/store/postgres/database.h"
@@ -18,6 +19,7 @@ struct PushOutcome {
   std::uint64_t unknown_schema =
       0;  // the number of a frame whose schema is of another job; 0: none
   bool unknown_job = false;
+  bool node_bound = false;  // another sender stored a frame of the node first
   std::int64_t job_id = 0;
   std::vector<RejectedFrame> rejected;
   std::vector<ServiceCommand> commands;        // commands that the agent has not answered
@@ -33,9 +35,11 @@ struct GroupItem {
 
 // Stores the items in one transaction: streams locked in order, frames behind each cursor, what
 // lifecycle frames say, then the cursors. Nothing is written on an error; `outcomes` are valid only
-// without one. Items of one push come in order.
+// without one. Items of one push come in order. Nodes that nobody has belong to the senders of
+// their first frames, and `bound` remembers that.
 Result<std::vector<PushOutcome>> StoreGroup(Connection& connection,
                                             const std::vector<GroupItem>& items,
-                                            const IngestOptions& options, std::int64_t now_us);
+                                            const IngestOptions& options, BoundNodes& bound,
+                                            std::int64_t now_us);
 
 }  // namespace stepscope

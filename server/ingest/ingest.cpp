@@ -51,6 +51,7 @@ struct Ingest::Core {
   SeriesNames series;
   SampleSessions sessions;
   PushQueue queue;
+  BoundNodes bound;  // for the writer
   Guarded<IngestFigures> figures;
   Guarded<Commits> commits;
   Worker writer;  // last: its thread uses the members above
@@ -120,7 +121,7 @@ Status Ingest::Core::StoreAll(const PushBatch& batch) {
     parts.push_back({{&waiting->push, 0, waiting->push.frames.size()}, &waiting->outcome});
   }
   std::uint64_t duplicate_rows = 0;
-  const Status stored = StoreParts({**connection, options, clock}, parts, duplicate_rows);
+  const Status stored = StoreParts({**connection, options, clock, bound}, parts, duplicate_rows);
   figures.Change([&](IngestFigures& now) { now.duplicate_rows += duplicate_rows; });
   return stored;
 }

@@ -38,7 +38,8 @@ struct IngestOptions {
 // The answer to a push: 200 with `answer`, or a problem.
 struct PushReply {
   int status = 200;
-  // 400 bad-frame, 409 gap, 409 unknown-schema, 410 unknown-job, 429 limit-series, 503 unavailable;
+  // 400 bad-frame, 403 node-bound, 409 gap, 409 unknown-schema, 410 unknown-job, 429 limit-series,
+  // 503 unavailable;
   // "" for 200
   std::string problem_code;
   std::string detail;  // one sentence
@@ -81,7 +82,8 @@ class Ingest {
   // have to wait for.
   std::optional<ReceivedPush> Receive(std::string_view body, MayWait may_wait);
 
-  // `sender` is the name of the token that it came with; "" where tokens are not demanded. `take`
+  // `sender` is the name of the token that it came with, as NodeBinding has it; "" where tokens are
+  // not demanded. `take`
   // is called once: on this thread when the push is refused for what it is, and on the writer's
   // when its group is committed or refused, which may be long after.
   void Push(ReceivedPush received, std::string sender, TakeReply take);

@@ -2,6 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "server/store/jobs/job_change.h"
 #include "server/store/jobs/job_events.h"
 #include "server/store/jobs/job_facts.h"
 

@@ -32,6 +32,7 @@ void Add(PushOutcome& sum, const PushOutcome& part) {
   sum.unknown_schema = part.unknown_schema;
   sum.job_id = part.job_id;
   sum.unknown_job = part.unknown_job;
+  sum.node_bound = part.node_bound;
   sum.commands = part.commands;
   sum.rejected.insert(sum.rejected.end(), part.rejected.begin(), part.rejected.end());
   sum.with_schema.insert(sum.with_schema.end(), part.with_schema.begin(), part.with_schema.end());
@@ -47,6 +48,11 @@ PushReply ReplyTo(const CheckedPush& push, const PushOutcome& outcome, Time now)
   const std::uint64_t expected = outcome.cursor + 1;
   if (outcome.unknown_job) {
     return Refused(410, "unknown-job", Format("job {} is not known here", push.job));
+  }
+  if (outcome.node_bound) {
+    return Refused(403, "node-bound",
+                   Format("node {} belongs to the token of another name; an admin can release it",
+                          Printable(push.node, 64)));
   }
   if (!push.numbered) return ReplyToSamples(outcome);
   if (outcome.gap) {

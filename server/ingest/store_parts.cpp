@@ -20,7 +20,7 @@ Status StoreWhole(const StoreTools& tools, const std::vector<GroupPart>& parts) 
   std::vector<GroupItem> items;
   for (const GroupPart& part : parts) items.push_back(part.item);
   const auto outcomes =
-      StoreGroup(tools.connection, items, tools.options, ToMicros(tools.clock.Now()));
+      StoreGroup(tools.connection, items, tools.options, tools.bound, ToMicros(tools.clock.Now()));
   if (!outcomes) return outcomes.error();
   for (std::size_t i = 0; i < parts.size(); ++i) Add(*parts[i].outcome, (*outcomes)[i]);
   return {};

@@ -19,6 +19,7 @@ struct StoreTools {
   Connection& connection;
   const IngestOptions& options;
   const Clock& clock;
+  BoundNodes& bound;
 };
 
 // Stores the parts in one transaction. When PostgreSQL refuses the content of a group, it is halved

@@ -14,6 +14,7 @@
 #include "server/postgres/ballast.h"
 #include "server/postgres/postgres_folder.h"
 #include "server/postgres/postgres_leftovers.h"
+#include "server/postgres/postgres_roles.h"
 #include "server/store/postgres/database.h"
 
 namespace stepscope {
@@ -23,7 +24,6 @@ constexpr Duration kReadyWithin = 60s, kWatch = 50ms;
 constexpr Duration kShortestPause = 1s, kLongestPause = 30s;  // before it is started again
 constexpr Duration kCheckDisk = 1s;
 constexpr std::uintmax_t kLongLog = 16 * 1024 * 1024;
-constexpr char kFindDatabase[] = "select 1 from pg_database where datname = 'stepscope'";
 
 // Early flushing and a slow vacuum keep the disk responsive while a large job is removed:
 // docs/decisions/0050-pace.md.
@@ -36,6 +36,7 @@ constexpr const char* kSettings[] = {"listen_addresses=",
                                      "jit=off",
                                      "shared_buffers=128MB",
                                      "max_connections=48",
+                                     "superuser_reserved_connections=0",
                                      "max_wal_size=1GB",
                                      "backend_flush_after=256kB",
                                      "autovacuum_vacuum_cost_delay=10ms",
@@ -59,9 +60,9 @@ std::string UrlEncoded(std::string_view text) {
   return out;
 }
 
-std::string UrlOf(const std::string& socket_dir, std::string_view database) {
-  return Format("postgresql:///{}?host={}&port=5432&user=stepscope", database,
-                UrlEncoded(socket_dir));
+std::string UrlOf(const std::string& socket_dir, std::string_view database, std::string_view role) {
+  return Format("postgresql:///{}?host={}&port=5432&user={}", database, UrlEncoded(socket_dir),
+                role);
 }
 
 // A log that has grown too long is renamed over the previous one.
@@ -96,7 +97,12 @@ struct EmbeddedPostgres::Life {
         stops_within(options.stops_within),
         quits_within(options.quits_within) {}
 
-  std::string Url(std::string_view database) const { return UrlOf(folder.socket_dir(), database); }
+  std::string Url(std::string_view role, std::string_view database) const {
+    return UrlOf(folder.socket_dir(), database, role);
+  }
+  Result<std::unique_ptr<Connection>> Open(const char* role, const char* database) const {
+    return Connection::Open(Url(role, database));
+  }
 
   Result<pid_t> StartServer();
   void ShutDown(pid_t child) const;
@@ -106,7 +112,6 @@ struct EmbeddedPostgres::Life {
   bool Watch(std::stop_token stop, pid_t child);
   void Run(std::stop_token stop);
   Status AwaitReady() const;
-  Status MakeDatabase() const;
 };
 
 Result<pid_t> EmbeddedPostgres::Life::StartServer() {
@@ -209,21 +214,14 @@ Status EmbeddedPostgres::Life::AwaitReady() const {
     const State now = state.Read([](const State& value) { return value; });
     if (now.failed) return Unavailable(now.why);
     if (now.child != 0) {
-      Result<std::unique_ptr<Connection>> open = Connection::Open(Url("postgres"));
+      Result<std::unique_ptr<Connection>> open = Open(kSuperuserRole, kFirstDatabase);
+      if (!open) open = Open(kServiceRole, kFirstDatabase);  // the only role of an earlier version
       if (open) return {};
       last = open.error().message;
     }
     (void)state.Wait({}, 20ms, [](const State& value) { return value.failed; });
   }
   return Unavailable(Format("postgres is not ready after 60 s: {}", last));
-}
-
-Status EmbeddedPostgres::Life::MakeDatabase() const {
-  Result<std::unique_ptr<Connection>> open = Connection::Open(Url("postgres"));
-  if (!open) return open.error();
-  const Result<Rows> found = (*open)->Query(kFindDatabase);
-  if (!found) return found.error();
-  return found->empty() ? (*open)->Execute("create database stepscope") : Status();
 }
 
 EmbeddedPostgres::EmbeddedPostgres() = default;
@@ -242,18 +240,23 @@ Result<std::unique_ptr<EmbeddedPostgres>> EmbeddedPostgres::Start(
   Life& life = *postgres->life_;
   life.worker = Worker("postgres", [&life](std::stop_token stop) { life.Run(stop); });
   if (Status ready = life.AwaitReady(); !ready) return ready.error();
-  if (Status made = life.MakeDatabase(); !made) return made.error();
+  const auto open = [&life](const char* role, const char* name) { return life.Open(role, name); };
+  if (Status prepared = PrepareRoles(open); !prepared) return prepared.error();
   return postgres;
 }
 
 std::string EmbeddedPostgres::url() const {
-  return life_->Url("stepscope");
+  return life_->Url(kServiceRole, kServiceDatabase);
+}
+
+std::string EmbeddedPostgres::superuser_url() const {
+  return life_->Url(kSuperuserRole, kServiceDatabase);
 }
 
 std::string EmbeddedPostgres::UrlIn(const std::string& data_dir) {
   std::error_code error;
   const std::filesystem::path root = std::filesystem::weakly_canonical(data_dir, error);
-  return UrlOf(PostgresFolder::SocketDir(root.string()), "stepscope");
+  return UrlOf(PostgresFolder::SocketDir(root.string()), kServiceDatabase, kServiceRole);
 }
 
 int EmbeddedPostgres::pid() const {

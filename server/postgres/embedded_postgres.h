@@ -39,7 +39,8 @@ class EmbeddedPostgres {
   static Result<std::unique_ptr<EmbeddedPostgres>> Start(const EmbeddedPostgresOptions& options);
   ~EmbeddedPostgres();
 
-  std::string url() const;
+  std::string url() const;            // as the service's role, which is no superuser
+  std::string superuser_url() const;  // for tests
   // The address of this folder's server while some process runs it.
   static std::string UrlIn(const std::string& data_dir);
   int pid() const;  // the server's process; 0 while it is down

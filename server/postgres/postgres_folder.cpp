@@ -14,6 +14,7 @@
 
 #include "core/base/text.h"
 #include "server/postgres/ballast.h"
+#include "server/postgres/postgres_roles.h"
 
 namespace stepscope {
 namespace {
@@ -160,7 +161,7 @@ Status PostgresFolder::MakeCluster() const {
                     "-D",
                     fresh,
                     "-U",
-                    "stepscope",
+                    kSuperuserRole,
                     "--auth=peer",
                     "--data-checksums",
                     "--encoding=UTF8",
@@ -185,8 +186,11 @@ Status PostgresFolder::MakeCluster() const {
 // The socket is in a folder that only the service user and root may enter, and the kernel tells who
 // connects.
 Status PostgresFolder::WriteAccess() const {
-  std::string ident = "# Made at each start.\nstepscope root stepscope\n";
-  if (user_.name != "root") ident += Format("stepscope \"{}\" stepscope\n", user_.name);
+  std::string ident = "# Made at each start.\n";
+  for (const char* role : {kServiceRole, kSuperuserRole}) {
+    ident += Format("stepscope root {}\n", role);
+    if (user_.name != "root") ident += Format("stepscope \"{}\" {}\n", user_.name, role);
+  }
   std::ofstream(ident_path(), std::ios::trunc) << ident;
   std::ofstream(hba_path(), std::ios::trunc)
       << "# Made at each start.\nlocal all all peer map=stepscope\n";

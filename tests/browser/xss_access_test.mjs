@@ -28,7 +28,7 @@ async function askAll() {
 }
 
 test("every text in every field of the tokens, and in the question before one is revoked", async () => {
-  service.access.tokens = Array.from({ length: 50 }, (_, i) => sampleToken(`id${i}`, { scopes: ["x", "y"] }));
+  service.access.tokens = Array.from({ length: 50 }, (_, i) => sampleToken(`id${i}`, { scopes: ["x", "y"], nodes: ["z"] }));
   service.access.changes = Array.from({ length: 50 }, (_, i) => sampleChange(i));
   run.poisonAnswers(/\/(tokens|audit)$/);
   await run.eachPage(50, async () => {
@@ -36,13 +36,13 @@ test("every text in every field of the tokens, and in the question before one is
     await run.page.goto(`${service.url}/tokens`);
     await run.page.locator("tbody tr").nth(49).waitFor();
     await run.page.locator(".changes li").nth(49).waitFor();
-    await run.assertShown(run.textsOf("name", "role", "scopes", "created_by", "action", "target"));
+    await run.assertShown(run.textsOf("name", "role", "scopes", "nodes", "created_by", "action", "target"));
     const asked = await run.page.evaluate(askAll);
     assert.deepEqual(asked, Array.from(asked, (_, i) => `Revoke “${run.text(i)}”?`));
     assert.equal(asked.length, 50);
     await run.page.setViewportSize({ width: 390, height: 800 });
     await run.page.locator(".token-name").first().waitFor();
-    await run.assertShown(run.textsOf("name", "role", "scopes", "created_by"));
+    await run.assertShown(run.textsOf("name", "role", "scopes", "nodes", "created_by"));
     await run.page.setViewportSize({ width: 1280, height: 900 });
   });
 });

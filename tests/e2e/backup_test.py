@@ -11,7 +11,7 @@ import pytest
 
 from tests.fault.law import under_law
 from tests.fault.pusher import Healthy, IdleGpus
-from tests.support.postgres import Postgres
+from tests.support.postgres import Postgres, programs
 from tests.support.service import ROOT, Service, program, wait_for
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -149,6 +149,36 @@ def test_what_cannot_be_done_is_said_and_leaves_all_as_it_is(service, folder):
     assert "is another key" in refused("restore", "--data-dir", other, dump)
     assert service.get("/api/v1/jobs/kept")[0] == 200
     assert sorted(path.name for path in folder.glob("*.part")) == []
+
+
+EVIL = """
+create function run() returns void language plpgsql as $$ begin copy (select 1) to program 'id > {witness}'; end $$;
+create function evil(x integer) returns integer language plpgsql immutable as $$ begin perform public.run(); return x; end $$;
+create table bait (x integer);
+insert into bait values (1);
+create index bait_evil on bait (evil(x));
+"""
+
+
+@pytest.mark.parametrize("ours", [False, True])
+def test_a_program_in_a_foreign_dump_does_not_run(folder, ours):
+    """The function of an index runs while the index is made. Where the dump has our table as well, it runs as a role that may not."""
+    for name in ("witness", "postgres"):
+        (folder / name).mkdir()
+        (folder / name).chmod(0o777)
+    witness = folder / "witness/ran"
+    postgres = Postgres(folder / "postgres").start()
+    try:
+        postgres.sql(EVIL.format(witness=witness) + ("create table schema_migrations (x integer)" if ours else ""))
+        assert witness.exists(), "the index runs it, for a superuser"
+        witness.unlink()
+        dump = folder / "evil.dump"
+        subprocess.run([programs() / "pg_dump", "-Fc", "-f", dump, postgres.url], check=True)
+    finally:
+        postgres.stop()
+    done = server("restore", "--data-dir", folder / "data", dump)
+    assert done.returncode != 0 and not witness.exists(), done.stderr
+    assert ("pg_execute_server_program" if ours else "is no dump of this service") in done.stderr
 
 
 @pytest.mark.parametrize("command", ["dump", "restore"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tests.support.raw_http import RawClient, request
-from tests.support.service import ROOT, Service, program, wait_for
+from tests.support.service import ROOT, SUPERUSER, Service, program, wait_for
 
 sys.path.append(str(ROOT / "scripts"))
 from processes import descendants  # noqa: E402
@@ -51,7 +51,7 @@ class World:
         for name in ("first", "second", "third"):
             (folder / name).mkdir(mode=0o755)
         self.database = Service(folder / "first").start()
-        self.database.sql("create database canary")
+        self.database.sql("create database canary owner stepscope", SUPERUSER)
         self.url = f"postgresql://stepscope:{PASSWORD}@/canary?host={self.database.data_dir}/socket"
         self.secrets["password of the database"] = PASSWORD
         options = ("--require-tokens", "--log-level", "debug", "--webhook-allow", "127.0.0.0/8")

@@ -12,7 +12,7 @@ from tests.fault.faulty import await_pushes, check_refusals, pushing, readiness,
 from tests.fault.law import check_law
 from tests.fault.replicas import Replica
 from tests.support.postgres import Postgres
-from tests.support.service import Service, wait_for
+from tests.support.service import SUPERUSER, Service, wait_for
 
 SEED = int(os.environ.get("STEPSCOPE_SEED", "20261121"))
 CUTS = int(os.environ.get("STEPSCOPE_CUTS", "40"))
@@ -75,15 +75,15 @@ def test_cut_off_in_the_middle_of_a_group(behind_a_proxy):
 
 def test_read_only(service):
     with pushing(service, *JOBS) as pushers:
-        service.sql("alter system set default_transaction_read_only = on")
-        service.sql("select pg_reload_conf()")
+        service.sql("alter system set default_transaction_read_only = on", SUPERUSER)
+        service.sql("select pg_reload_conf()", SUPERUSER)
         wait_for(lambda: readiness(service).status == 503, "it is noticed")
         begun = time.monotonic()
         while (now := time.monotonic()) < begun + 2:
             assert "read-only" in reasons(readiness(service))["database"]
         check_refusals(pushers, begun + 0.5, now)
-        service.sql("alter system reset default_transaction_read_only")
-        service.sql("select pg_reload_conf()")
+        service.sql("alter system reset default_transaction_read_only", SUPERUSER)
+        service.sql("select pg_reload_conf()", SUPERUSER)
         check_recovers(service, pushers)
     check_law(service, pushers)
 

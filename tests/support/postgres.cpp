@@ -50,13 +50,23 @@ class Cluster {
   }
   const std::string& url() const { return url_; }
   const std::string& pattern() const { return pattern_; }
-  std::unique_ptr<Connection> Connect() const { return Need(Connection::Open(url_, 60s)); }
+  // As a role that makes databases and ends sessions.
+  std::unique_ptr<Connection> Connect() const { return Need(Connection::Open(maker_url_, 60s)); }
+  std::unique_ptr<Connection> Connect(const std::string& database) const {
+    return Need(Connection::Open(WithDatabase(maker_url_, database), 60s));
+  }
+  void Make(const std::string& name, const std::string& pattern) const {
+    const char* const owner = postgres_ ? "stepscope" : "current_user";
+    Need(Connect()->Execute(
+        Format("create database {} template {} owner {}", name, pattern, owner)));
+  }
 
  private:
   Cluster() : pattern_(Format("stepscope_pattern_{}", getpid())) {
     const char* given = std::getenv("STEPSCOPE_TEST_DATABASE_URL");
-    url_ = given ? given : StartOwn();
-    Need(Connect()->Execute("create database " + pattern_));
+    maker_url_ = url_ = given ? given : "";
+    if (!given) StartOwn();
+    Make(pattern_, "template1");
     Need(Migrate(*Need(Connection::Open(WithDatabase(url_, pattern_), 60s))));
   }
   ~Cluster() {
@@ -66,16 +76,17 @@ class Cluster {
     if (!folder_.empty()) std::filesystem::remove_all(folder_, error);
   }
 
-  std::string StartOwn() {
+  void StartOwn() {
     char path[] = "/tmp/stepscope-test-XXXXXX";
     if (!mkdtemp(path)) GiveUp("no temporary folder");
     folder_ = path;
     EmbeddedPostgresOptions options{folder_, "", {std::begin(kFast), std::end(kFast)}};
     postgres_ = Need(EmbeddedPostgres::Start(options));
-    return postgres_->url();
+    url_ = postgres_->url();
+    maker_url_ = postgres_->superuser_url();
   }
 
-  std::string url_, pattern_, folder_;
+  std::string url_, maker_url_, pattern_, folder_;
   std::unique_ptr<EmbeddedPostgres> postgres_;
 };
 
@@ -91,7 +102,7 @@ TestDatabase::TestDatabase(const std::string& pattern) {
   static std::atomic<int> count = 0;
   name_ = Format("stepscope_test_{}_{}", getpid(), ++count);
   url_ = WithDatabase(Cluster::Get().url(), name_);
-  Need(Cluster::Get().Connect()->Execute(Format("create database {} template {}", name_, pattern)));
+  Cluster::Get().Make(name_, pattern);
 }
 
 TestDatabase::~TestDatabase() {
@@ -100,6 +111,10 @@ TestDatabase::~TestDatabase() {
 
 std::unique_ptr<Connection> TestDatabase::Connect() const {
   return Need(Connection::Open(url_));
+}
+
+std::unique_ptr<Connection> TestDatabase::ConnectAsSuperuser() const {
+  return Cluster::Get().Connect(name_);
 }
 
 int TestDatabase::EndSessions() const {

@@ -21,6 +21,7 @@ class TestDatabase {
 
   const std::string& url() const { return url_; }
   std::unique_ptr<Connection> Connect() const;  // ends the program when it cannot
+  std::unique_ptr<Connection> ConnectAsSuperuser() const;
 
   // Ends every session with this database, as a crash of PostgreSQL would. Returns their number.
   int EndSessions() const;

@@ -16,6 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 # Without a spool no test delivers what another one left.
 os.environ.setdefault("STEPSCOPE_SPOOL", "none")
 
+# The private PostgreSQL's own: initdb made it.
+SUPERUSER = "stepscope_superuser"
+
 
 def program(name: str) -> str:
     """The built program: from STEPSCOPE_BUILD, else the newest of the usual build folders."""
@@ -107,9 +110,9 @@ class Service:
         except (OSError, ValueError):
             return 0
 
-    def sql(self, statement: str):
-        """Rows of text, straight from the database."""
-        command = ["psql", f"host={self.data_dir}/socket user=stepscope dbname=stepscope", "-XAtc", statement]
+    def sql(self, statement: str, role: str = "stepscope"):
+        """Rows of text, straight from the database; as SUPERUSER what the service itself may not do."""
+        command = ["psql", f"host={self.data_dir}/socket user={role} dbname=stepscope", "-XAtc", statement]
         out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         return [line.split("|") for line in out.splitlines()]
 

@@ -18,6 +18,7 @@ namespace {
 OrderedJson ToJson(const TokenRow& token, const std::string& text = "") {
   OrderedJson json = {{"id", token.token_id}, {"name", token.name}, {"role", token.role}};
   json["scopes"] = token.scopes;
+  json["nodes"] = token.nodes;
   if (!text.empty()) json["token"] = text;
   PutTime(json, "created", token.created_us);
   json["created_by"] = token.created_by;
@@ -41,16 +42,31 @@ void ReadScopes(Body& body, TokenOrder& order) {
   }
 }
 
+void ReadNodes(Body& body, TokenOrder& order) {
+  const Json nodes = body.Array(body.root(), "", "nodes", kMostScopes);
+  for (std::size_t at = 0; at < nodes.size(); ++at) {
+    const std::string node = nodes[at].is_string() ? nodes[at].get<std::string>() : "";
+    if (const Status good = CheckNodeScope(node); !good) {
+      body.Note(Format("/nodes/{}", at), good.error().message);
+    }
+    order.nodes.push_back(node);
+  }
+  if (!nodes.empty() && order.role != Role::kAgent && order.role != Role::kOperator) {
+    body.Note("/nodes", "only a token of an agent or operator can be for some; leave them out");
+  }
+}
+
 TokenOrder ReadOrder(Body& body) {
   TokenOrder order;
-  body.AllowOnly(body.root(), "", {"name", "role", "scopes", "expires_days"});
+  body.AllowOnly(body.root(), "", {"name", "role", "scopes", "nodes", "expires_days"});
   order.name = body.Text(body.root(), "", "name", 1'000);
-  if (const Status good = CheckLabel("name", order.name); !good) {
+  if (const Status good = CheckTokenName(order.name); !good) {
     body.Note("/name", good.error().message);
   }
   order.role = ParseRole(body.Text(body.root(), "", "role", 63)).value_or(Role::kNone);
   if (order.role == Role::kNone) body.Note("/role", "agent, reader, operator or admin is wanted");
   ReadScopes(body, order);
+  ReadNodes(body, order);
   order.expires_days =
       body.Integer(body.root(), "", "expires_days", 1, kMostTokenDays, kMostTokenDays);
   return order;

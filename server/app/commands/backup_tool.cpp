@@ -100,7 +100,7 @@ Status CopyKey(const std::string& from, const std::string& to) {
 }
 
 Status RunTool(const Settings& settings, ServiceDatabase& database, const std::string& tool,
-               const std::vector<std::string>& arguments) {
+               const std::vector<std::string>& arguments, std::string* printed) {
   const Result<Rows> major = database.connection->Query(kMajor);
   if (!major) return major.error();
   const Result<std::string> program =
@@ -119,6 +119,7 @@ Status RunTool(const Settings& settings, ServiceDatabase& database, const std::s
   if (!child) return child.error();
   std::string exit;
   if (!AwaitEnd(*child, kLongest, &exit)) return Unavailable(Format("{} does not end", tool));
+  if (printed) *printed = words.Text();
   if (exit == "exit code 0") return {};
   return Internal(Format("{} failed ({}): {}", tool, exit, Trim(words.Text())));
 }

@@ -28,9 +28,10 @@ std::string KeyBeside(const std::string& dump);
 // Writes a new file for the owner alone.
 Status CopyKey(const std::string& from, const std::string& to);
 
-// Runs pg_dump or pg_restore on the database; the error holds what it printed. It finds the
+// Runs pg_dump or pg_restore on the database; an error holds what it printed, and so does `printed`
+// where it is given. It finds the
 // database's address in its environment, so that nobody sees a password on its command line.
 Status RunTool(const Settings& settings, ServiceDatabase& database, const std::string& tool,
-               const std::vector<std::string>& arguments);
+               const std::vector<std::string>& arguments, std::string* printed = nullptr);
 
 }  // namespace stepscope

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kRestoreExamples = R"(
 The database must be empty: a new data folder, or a new database of your server. FILE.key goes into
-the data folder, unless a key is there. Start the service afterwards.
+the data folder, unless a key is there. Start the service afterwards. Restore only what you dumped
+yourself: a dump can hold programs, which run with the rights of the service in its database.
 
   stepscope-server restore --data-dir /srv/stepscope-new /backup/stepscope.dump
   STEPSCOPE_DATABASE_URL=postgresql://stepscope@db/new stepscope-server restore stepscope.dump
@@ -51,6 +52,15 @@ Status CheckEmpty(Connection& connection) {
              names.size() > 60 ? names.substr(0, 60) + "..." : names));
 }
 
+// The functions of a dump, such as that of an index, run with the rights of the service. A file
+// that is no dump of a service by its list of contents does not get that far.
+Status CheckOurs(const Settings& settings, ServiceDatabase& database, const std::string& file) {
+  std::string list;
+  const Status done = RunTool(settings, database, "pg_restore", {"--list", file}, &list);
+  if (!done || list.find(" TABLE public schema_migrations ") != list.npos) return done;
+  return Invalid(Format("{} is no dump of this service: it has no table schema_migrations", file));
+}
+
 // One transaction restores all or nothing. The statistics are not in the file, so they are made.
 Status Read(const Settings& settings, ServiceDatabase& database, const std::string& file) {
   Status done = RunTool(settings, database, "pg_restore",
@@ -83,6 +93,7 @@ Result<std::string> Restore(const Settings& settings, const std::string& file) {
   Result<ServiceDatabase> database = OpenUnchangedDatabase(settings);
   if (!database) return database.error();
   if (Status empty = CheckEmpty(*database->connection); !empty) return empty.error();
+  if (Status ours = CheckOurs(settings, *database, file); !ours) return ours.error();
   if (Status read = Read(settings, *database, file); !read) return read.error();
   const Result<std::string> key = TakeKey(settings, file);
   if (!key) return key.error();

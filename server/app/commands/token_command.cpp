@@ -28,15 +28,22 @@ Status Note(Connection& connection, std::string action, std::string target, Time
       connection, {0, ToMicros(now), "", UserName(), std::move(action), std::move(target), "", ""});
 }
 
+std::vector<std::string> NamesIn(std::string_view list) {
+  std::vector<std::string> names;
+  for (const std::string_view name : Split(list, ',')) {
+    if (!Trim(name).empty()) names.emplace_back(Trim(name));
+  }
+  return names;
+}
+
 Result<TokenOrder> ReadOrder(const Arguments& arguments) {
   const Result<std::int64_t> days = ParseInt(arguments["--expires"], "--expires");
   if (!days) return days.error();
   TokenOrder order{.name = arguments["--name"],
                    .role = ParseRole(arguments["--role"]).value_or(Role::kNone),
                    .expires_days = *days};
-  for (const std::string_view scope : Split(arguments["--scope"], ',')) {
-    if (!Trim(scope).empty()) order.scopes.emplace_back(Trim(scope));
-  }
+  order.scopes = NamesIn(arguments["--scope"]);
+  order.nodes = NamesIn(arguments["--nodes"]);
   const Status good = CheckOrder(order);
   return good ? Result<TokenOrder>(order) : Invalid("token create: " + good.error().message);
 }
@@ -46,10 +53,15 @@ Status CheckCreate(const Arguments& arguments) {
   return order ? Status() : Status(order.error());
 }
 
-std::string Joined(const std::vector<std::string>& scopes) {
+std::string Joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& scope : scopes) text += (text.empty() ? "" : ",") + scope;
-  return text.empty() ? "all jobs" : text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+std::string ReachOf(const TokenRow& token) {
+  const std::string jobs = token.scopes.empty() ? "all jobs" : Joined(token.scopes);
+  return token.nodes.empty() ? jobs : Format("{} on nodes {}", jobs, Joined(token.nodes));
 }
 
 std::string Day(std::int64_t at_us) {
@@ -65,7 +77,7 @@ std::string LineOf(const TokenRow& token, Time now) {
   return Format("{:<8}  {:<8}  {:<7}  {:<10}  {:<10}  {}  ({})\n", token.token_id, token.role,
                 StateOf(token, now), Day(token.expires_us),
                 token.last_used_us ? Day(*token.last_used_us) : "never", token.name,
-                Joined(token.scopes));
+                ReachOf(token));
 }
 
 Status CheckNothing(const Arguments&) {
@@ -131,10 +143,9 @@ Result<TokenAnswer> CreateToken(Connection& connection, const Arguments& argumen
   }
   if (Status committed = transaction->Commit(); !committed) return committed.error();
 
-  return TokenAnswer{
-      issued->text + "\n",
-      Format("token {} of {}: {} for {}, until {}; it is not shown again\n", row.token_id, row.name,
-             row.role, Joined(row.scopes), Day(row.expires_us))};
+  return TokenAnswer{issued->text + "\n",
+                     Format("token {} of {}: {} for {}, until {}; it is not shown again\n",
+                            row.token_id, row.name, row.role, ReachOf(row), Day(row.expires_us))};
 }
 
 Result<TokenAnswer> ListAllTokens(Connection& connection, const Arguments&, Time now) {

@@ -21,6 +21,7 @@ TokenVerb TokenCreate() {
 The token alone goes to standard output, so that it can go into a file:
   umask 077; stepscope-server token create --role admin --name alice > alice.token
   stepscope-server token create --role agent --name team-a --scope 'team-a-*' > agent.token
+  stepscope-server token create --role agent --name team-b --nodes 'speech-*' > speech.token
   stepscope-server token create --role reader --name grafana --expires 90
 )",
           WithData({
@@ -30,6 +31,9 @@ The token alone goes to standard output, so that it can go into a file:
               {"--scope", "JOBS", "",
                "Jobs it is for: names, or beginnings and '*', separated by commas; all when left "
                "out."},
+              {"--nodes", "NAMES", "",
+               "Nodes it is for, named likewise. Nobody without such a token gets one of these "
+               "names that is not taken yet. For agents and operators."},
               {"--expires", "DAYS", "365", "Days until it ends, 1 to 365."},
           }),
           false};

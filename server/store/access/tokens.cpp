@@ -9,8 +9,16 @@ namespace stepscope {
 namespace {
 
 constexpr char kInsertToken[] = R"(
-insert into tokens (token_id, name, role, scopes, secret_hash, created_us, created_by, expires_us)
-values ($1, $2, $3, $4, $5, $6, $7, $8))";
+insert into tokens (token_id, name, role, scopes, nodes, secret_hash, created_us, created_by, expires_us)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9))";
+constexpr char kFindReserved[] = R"(
+select 1
+from tokens
+where revoked_us is null and expires_us > $2 and exists (
+    select 1
+    from unnest(nodes) as named (name)
+    where name = $1 or right(name, 1) = '*' and starts_with($1, left(name, -1)))
+limit 1)";
 constexpr char kTouchToken[] = R"(
 update tokens
 set last_used_us = $2
@@ -23,7 +31,8 @@ where token_id = $1)";
 }  // namespace
 
 const char* const kTokenColumns =
-    "token_id, name, role, to_jsonb(scopes), secret_hash, tokens.created_us, created_by, "
+    "token_id, name, role, to_jsonb(scopes), to_jsonb(nodes), secret_hash, tokens.created_us, "
+    "created_by, "
     "tokens.expires_us, tokens.last_used_us, revoked_us";
 
 TokenRow ReadToken(const Rows& rows, std::size_t row) {
@@ -32,20 +41,21 @@ TokenRow ReadToken(const Rows& rows, std::size_t row) {
   token.name = rows.Text(row, 1);
   token.role = rows.Text(row, 2);
   token.scopes = ReadJson(rows, row, 3).get<std::vector<std::string>>();
-  token.secret_hash = rows.Bytes(row, 4);
-  token.created_us = rows.Int(row, 5);
-  token.created_by = rows.Text(row, 6);
-  token.expires_us = rows.Int(row, 7);
-  token.last_used_us = rows.MaybeInt(row, 8);
-  token.revoked_us = rows.MaybeInt(row, 9);
+  token.nodes = ReadJson(rows, row, 4).get<std::vector<std::string>>();
+  token.secret_hash = rows.Bytes(row, 5);
+  token.created_us = rows.Int(row, 6);
+  token.created_by = rows.Text(row, 7);
+  token.expires_us = rows.Int(row, 8);
+  token.last_used_us = rows.MaybeInt(row, 9);
+  token.revoked_us = rows.MaybeInt(row, 10);
   return token;
 }
 
 Status InsertToken(Connection& connection, const TokenRow& token) {
   return Done(connection.Query(
-      kInsertToken,
-      {token.token_id, token.name, token.role, Parameter::Array(token.scopes),
-       Parameter::Bytes(token.secret_hash), token.created_us, token.created_by, token.expires_us}));
+      kInsertToken, {token.token_id, token.name, token.role, Parameter::Array(token.scopes),
+                     Parameter::Array(token.nodes), Parameter::Bytes(token.secret_hash),
+                     token.created_us, token.created_by, token.expires_us}));
 }
 
 Result<std::optional<TokenRow>> FindToken(Connection& connection, const std::string& token_id) {
@@ -66,6 +76,11 @@ Status RevokeToken(Connection& connection, const std::string& token_id, std::int
   if (revoked->affected() > 0) return {};
   constexpr std::size_t kShown = 8;  // no more than an id has: people paste the whole token
   return NotFound(Format("token {} not found", Printable(token_id, kShown)));
+}
+
+Result<bool> IsNodeReserved(Connection& connection, const std::string& node, std::int64_t now_us) {
+  const Result<Rows> rows = connection.Query(kFindReserved, {node, now_us});
+  return rows ? Result<bool>(!rows->empty()) : rows.error();
 }
 
 Result<TokenPage> ListTokens(Connection& connection, const std::string& after, int limit) {

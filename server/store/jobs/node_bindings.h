@@ -1,27 +1,40 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "server/store/postgres/database.h"
 
 namespace stepscope {
 
-// The token that alone may send data of a node.
+// The sender of data as text is the name of its token, or the name of a proxy's user or of a
+// certificate behind one of these, with which no token's name begins.
+inline constexpr std::string_view kProxySender = "proxy:", kCertificateSender = "certificate:";
+
+// The sender that alone may send data of a node.
 struct NodeBinding {
   std::string node, token_name;
   std::int64_t bound_us = 0;
-  bool made = false;  // created by this call
+  std::string kind = {};  // "token", "proxy" or "certificate"; "" when an earlier version made it
+
+  bool IsOf(std::string_view sender) const;
 };
 
-// The node's binding; created for this token when there is none.
-Result<NodeBinding> BindNode(Connection&, const std::string& node, const std::string& token_name,
-                             std::int64_t now_us);
+// A sender with data of a node, and whether some of it is stored for the first time.
+struct NodeClaim {
+  std::string node, sender;
+  bool stores = false;
+};
+// Binds those nodes that nobody has to a claim that stores something; returns the bindings of all
+// nodes of the claims. Part of the caller's transaction.
+Result<std::vector<NodeBinding>> BindNodes(Connection&, std::vector<NodeClaim> claims,
+                                           std::int64_t now_us);
 
-// The number of nodes that were bound to this token since then.
-Result<std::int64_t> CountNewNodes(Connection&, const std::string& token_name,
-                                   std::int64_t since_us);
+// The number of nodes that were bound to this sender since then.
+Result<std::int64_t> CountNewNodes(Connection&, std::string_view sender, std::int64_t since_us);
 
 // NotFound names the node.
 Result<NodeBinding> LoadNodeBinding(Connection&, const std::string& node);

@@ -15,7 +15,7 @@ export async function bodyOf(request) {
 export function sampleToken(id, more = {}) {
   const at = Date.now() * 1000;
   return {
-    id, name: `name-${id}`, role: "reader", scopes: [], created_us: at - 40 * kDay, created_by: "local",
+    id, name: `name-${id}`, role: "reader", scopes: [], nodes: [], created_us: at - 40 * kDay, created_by: "local",
     expires_us: at + 300 * kDay, last_used_us: at - 60e6, revoked_us: null, ...more,
   };
 }
@@ -71,10 +71,10 @@ export class MockAccess {
     return json(session, 200, { "set-cookie": `st=${id}; HttpOnly; SameSite=Strict; Path=/` });
   }
 
-  #create({ name, role, scopes, expires_days }, json, problem) {
+  #create({ name, role, scopes, nodes, expires_days }, json, problem) {
     if (name === "taken") return problem(409, "Conflict", "a token of this name stands already");
     const expires = Date.now() * 1000 + expires_days * kDay;
-    const made = sampleToken(`id${this.tokens.length}`, { name, role, scopes, created_us: Date.now() * 1000, last_used_us: null, expires_us: expires });
+    const made = sampleToken(`id${this.tokens.length}`, { name, role, scopes, nodes, created_us: Date.now() * 1000, last_used_us: null, expires_us: expires });
     this.tokens = [made, ...this.tokens];
     return json({ ...made, token: `st_${role}_0123456789abcdef` }, 201);
   }

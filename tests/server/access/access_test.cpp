@@ -22,6 +22,9 @@ class AccessTest : public testing::Test {
   Identity::Kind Ask(Access& access, const std::string& token) {
     return access.Ask({.token = token, .session = {}, .certificate = ""}, kPeer).kind;
   }
+  Identity::Kind AskWithCookie(const std::string& cookie) {
+    return access_.Ask({.token = {}, .session = cookie, .certificate = ""}, kPeer).kind;
+  }
   Status Revoke(const IssuedToken& token) {
     return RevokeToken(*test_database_.Connect(), token.row.token_id, ToMicros(clock_.Now()));
   }
@@ -60,6 +63,34 @@ TEST_F(AccessTest, ASessionEndsAfterTwelveHoursWithoutUse) {
   EXPECT_EQ(access_.Ask(browser, kPeer).kind, Identity::kKnown);
   clock_.Advance(std::chrono::hours(12) + 1s);
   EXPECT_EQ(access_.Ask(browser, kPeer).kind, Identity::kBad);
+}
+
+TEST_F(AccessTest, ACookieIsNoTokenHoweverWellItIsKnown) {
+  const std::string cookie = access_.SignIn(Token().text, kPeer).cookie;
+  EXPECT_EQ(Ask(access_, cookie), Identity::kBad);
+  EXPECT_EQ(access_.SignIn(cookie, kPeer).identity.kind, Identity::kBad);
+  EXPECT_EQ(AskWithCookie(cookie), Identity::kKnown);
+  EXPECT_EQ(Ask(access_, cookie), Identity::kBad);
+  EXPECT_EQ(access_.SignIn(cookie, kPeer).identity.kind, Identity::kBad);
+}
+
+TEST_F(AccessTest, ATokenIsNoCookieHoweverWellItIsKnown) {
+  const IssuedToken token = Token();
+  EXPECT_EQ(AskWithCookie(token.text), Identity::kBad);
+  EXPECT_EQ(Ask(access_, token.text), Identity::kKnown);
+  EXPECT_EQ(AskWithCookie(token.text), Identity::kBad);
+}
+
+TEST_F(AccessTest, NothingOfASessionOutlivesItsSignOut) {
+  const IssuedToken token = Token();
+  const std::string cookie = access_.SignIn(token.text, kPeer).cookie;
+  EXPECT_EQ(AskWithCookie(cookie), Identity::kKnown);
+  EXPECT_EQ(access_.SignIn(cookie, kPeer).identity.kind, Identity::kBad);
+  ASSERT_TRUE(access_.SignOut(cookie).ok());
+  EXPECT_EQ(AskWithCookie(cookie), Identity::kBad);
+  const auto kept = test_database_.Connect()->Query("select count(*) from sessions");
+  EXPECT_EQ(kept->Int(0, 0), 0);
+  EXPECT_EQ(Ask(access_, token.text), Identity::kKnown) << "the token is not the session";
 }
 
 TEST_F(AccessTest, ACertificateIsAnAgentOfItsNameUnlessATokenIsShown) {

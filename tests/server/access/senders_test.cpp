@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "server/access/issue.h"
 #include "server/store/jobs/jobs.h"
 #include "server/store/rules/create_job.h"
 #include "tests/support/fake_clock.h"
@@ -24,6 +25,29 @@ class SendersTest : public testing::Test {
   std::string Check(const Caller& caller, const std::string& node) {
     return Check(caller, {.job = "mlp", .node = node, .bytes = 1, .opens = false});
   }
+  // As ingest does with the first frame that it stores.
+  void Bind(const Caller& caller, const std::string& node) {
+    const auto bound = BindNodes(*test_database_.Connect(), {{node, MakerOf(caller), true}},
+                                 ToMicros(clock_.Now()));
+    ASSERT_TRUE(bound.ok()) << bound.error().message;
+  }
+  std::string CheckAndBind(const Caller& caller, const std::string& node) {
+    const std::string refused = Check(caller, node);
+    if (refused.empty()) Bind(caller, node);
+    return refused;
+  }
+  static Caller Certificate(const std::string& name) {
+    return {name, "", Role::kAgent, {}, Caller::kCertificate, {}};
+  }
+  static Caller OfProxy(const std::string& name) {
+    return {name, "", Role::kOperator, {}, Caller::kProxy, {}};
+  }
+  IssuedToken Issue(const TokenOrder& order) {
+    const auto issued =
+        IssueToken(*test_database_.Connect(), order, "test", ToMicros(clock_.Now()));
+    EXPECT_TRUE(issued.ok()) << issued.error().message;
+    return issued ? *issued : IssuedToken();
+  }
 
   TestDatabase test_database_;
   Database database_{test_database_.url(), 2};
@@ -38,18 +62,18 @@ class SendersTest : public testing::Test {
 };
 
 TEST_F(SendersTest, ACertificateIsForTheNodeWhoseNameItCarries) {
-  const Caller certificate{"train-7", "", Role::kAgent, {}, Caller::kCertificate, {}};
-  EXPECT_EQ(Check(certificate, "train-7"), "");
-  EXPECT_EQ(Check(certificate, "train-8"), "node-bound");
+  EXPECT_EQ(CheckAndBind(Certificate("train-7"), "train-7"), "");
+  EXPECT_EQ(Check(Certificate("train-7"), "train-8"), "node-bound");
   EXPECT_EQ(Check(Token("team"), "train-7"), "node-bound");
 }
 
 TEST_F(SendersTest, ABindingThatWasDeletedElsewhereEndsWithinHalfAMinute) {
+  EXPECT_EQ(CheckAndBind(Token("a"), "n"), "");
   EXPECT_EQ(Check(Token("a"), "n"), "");
   ASSERT_TRUE(DeleteNodeBinding(*test_database_.Connect(), "n").ok());
   EXPECT_EQ(Check(Token("b"), "n"), "node-bound");
   clock_.Advance(30s);
-  EXPECT_EQ(Check(Token("b"), "n"), "");
+  EXPECT_EQ(CheckAndBind(Token("b"), "n"), "");
   EXPECT_EQ(Check(Token("a"), "n"), "node-bound");
 }
 
@@ -57,6 +81,7 @@ TEST_F(SendersTest, ABindingThatWasDeletedElsewhereEndsWithinHalfAMinute) {
 TEST_F(SendersTest, WhatHasToBeAskedOfTheDatabaseIsSaidAndNotCounted) {
   const Sending push{.job = "mlp", .node = "n", .bytes = 1, .opens = false};
   const Sending opening{.job = "mlp", .node = "n", .bytes = 1, .opens = true};
+  Bind(Token("a"), "n");
   for (int i = 0; i < 30; ++i) EXPECT_FALSE(senders_.Check(Token("a"), push, MayWait::kNo));
   EXPECT_EQ(Check(Token("a"), push), "");
   EXPECT_FALSE(senders_.Check(Token("a"), opening, MayWait::kNo));
@@ -77,14 +102,78 @@ TEST_F(SendersTest, WhatHasToBeAskedOfTheDatabaseIsSaidAndNotCounted) {
 }
 
 TEST_F(SendersTest, ANodeThatWasReleasedHereIsFreeAtOnce) {
+  EXPECT_EQ(CheckAndBind(Token("a"), "n"), "");
   EXPECT_EQ(Check(Token("a"), "n"), "");
   ASSERT_TRUE(DeleteNodeBinding(*test_database_.Connect(), "n").ok());
   senders_.ForgetNode("n");
   EXPECT_EQ(Check(Token("b"), "n"), "");
 }
 
+TEST_F(SendersTest, AskingBindsNothing) {
+  EXPECT_EQ(Check(Token("a"), "n"), "");
+  EXPECT_EQ(Check(Token("b"), "n"), "");
+  EXPECT_FALSE(LoadNodeBinding(*test_database_.Connect(), "n").ok());
+}
+
+TEST_F(SendersTest, ANameOfOneKindIsNoneOfAnother) {
+  const Caller kinds[] = {Token("n"), Certificate("n"), OfProxy("n")};
+  for (const Caller& owner : kinds) {
+    ASSERT_EQ(CheckAndBind(owner, "n"), "");
+    for (const Caller& other : kinds) {
+      EXPECT_EQ(Check(other, "n"), other.how == owner.how ? "" : "node-bound");
+    }
+    ASSERT_TRUE(DeleteNodeBinding(*test_database_.Connect(), "n").ok());
+    senders_.ForgetNode("n");
+    clock_.Advance(10s);
+  }
+}
+
+TEST_F(SendersTest, ABindingOfAnEarlierVersionGoesOnForItsName) {
+  ASSERT_TRUE(test_database_.Connect()
+                  ->Query("insert into node_bindings (node, token_name, bound_us) "
+                          "values ('n', 'n', 1), ('m', 'a', 1)")
+                  .ok());
+  EXPECT_EQ(Check(Certificate("n"), "n"), "");
+  EXPECT_EQ(Check(Token("a"), "m"), "");
+  EXPECT_EQ(Check(OfProxy("a"), "m"), "");
+  EXPECT_EQ(Check(Token("b"), "m"), "node-bound");
+}
+
+TEST_F(SendersTest, ATokenForSomeNodesSendsForTheseAlone) {
+  Caller some = Token("speech");
+  some.nodes = {"speech-*", "old-7"};
+  EXPECT_EQ(Check(some, "speech-1"), "");
+  EXPECT_EQ(Check(some, "old-7"), "");
+  EXPECT_EQ(Check(some, "old-77"), "forbidden");
+  Bind(some, "vision-1");
+  EXPECT_EQ(Check(some, "vision-1"), "forbidden");
+}
+
+TEST_F(SendersTest, NamesThatATokenWasMadeForAreReserved) {
+  Bind(Token("old"), "speech-old");
+  const TokenOrder order{.name = "speech", .role = Role::kAgent, .nodes = {"speech-*", "old-7"}};
+  const IssuedToken issued = Issue(order);
+  Caller entitled = Token("speech");
+  entitled.nodes = order.nodes;
+  for (const char* node : {"speech-1", "speech-", "old-7"}) {
+    EXPECT_EQ(Check(Token("vision"), node), "node-bound") << node;
+    EXPECT_EQ(Check(Token("speech"), node), "node-bound") << "a name alone is not enough";
+    EXPECT_EQ(Check(entitled, node), "") << node;
+  }
+  const SendCheck said = *senders_.Check(Token("vision"), {"mlp", "speech-1"}, MayWait::kYes);
+  EXPECT_NE((*said)->detail.find("reserved"), std::string::npos) << (*said)->detail;
+  for (const char* node : {"speech", "aspeech-1", "old-77"}) {
+    EXPECT_EQ(Check(Token("vision"), node), "") << node;
+  }
+  EXPECT_EQ(Check(Token("old"), "speech-old"), "") << "whoever has a node keeps it";
+  EXPECT_EQ(Check(Certificate("speech-2"), "speech-2"), "") << "the authority vouches for the node";
+  ASSERT_TRUE(RevokeToken(*test_database_.Connect(), issued.row.token_id, 1).ok());
+  clock_.Advance(10s);
+  EXPECT_EQ(Check(Token("vision"), "speech-1"), "");
+}
+
 TEST_F(SendersTest, NewNodesAreCountedByNameAndDay) {
-  for (const char* node : {"1", "2", "3", "4"}) EXPECT_EQ(Check(Token("a"), node), "");
+  for (const char* node : {"1", "2", "3", "4"}) EXPECT_EQ(CheckAndBind(Token("a"), node), "");
   EXPECT_EQ(Check(Token("a"), "5"), "limit-nodes");
   EXPECT_EQ(Check(Token("b"), "5"), "");
   clock_.Advance(std::chrono::hours(24) + 1s);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/text.h"
+
 namespace stepscope {
 namespace {
 
@@ -115,6 +117,38 @@ TEST(CheckWebhookUrl, SaysWhatIsWrongWithoutLookingNamesUp) {
 TEST(FindTarget, RefusesANameWithOnePrivateAddressAmongMany) {
   const auto target = FindTarget("https://rebind.example/", {}, Always({"8.8.8.8", "10.0.0.1"}));
   EXPECT_EQ(target.error().code, Code::kInvalid);
+}
+
+// Where the URL takes such a host for a name, the resolver of the system takes it for an address.
+TEST(FindTarget, RefusesLoopbackHoweverItIsSpelled) {
+  const char* const spellings[] = {"127.1",
+                                   "0177.0.0.1",
+                                   "0x7f.0.0.1",
+                                   "0x7F000001",
+                                   "017700000001",
+                                   "2130706433",
+                                   "127.0.0.01",
+                                   "0",
+                                   "localhost.",
+                                   "LOCALHOST",
+                                   "%31%32%37.0.0.1",
+                                   "[::1]",
+                                   "[0:0:0:0:0:0:0:1]",
+                                   "[::127.0.0.1]",
+                                   "[::ffff:127.0.0.1]",
+                                   "[::ffff:7f00:1]",
+                                   "[0:0:0:0:0:FFFF:7F00:0001]",
+                                   "[::ffff:0:127.0.0.1]",
+                                   "[64:ff9b::127.0.0.1]",
+                                   "[64:ff9b:1::127.0.0.1]",
+                                   "[2002:7f00:1::1]",
+                                   "[2001:0:7f00:1::1]",
+                                   "[fe80::1]",
+                                   "[fe80::1%25lo]",
+                                   "[fec0::1]"};
+  for (const char* host : spellings) {
+    EXPECT_FALSE(FindTarget(Format("http://{}/", host), {}, ResolveHost).ok()) << host;
+  }
 }
 
 TEST(FindTarget, GivesTheAddressesThatWereChecked) {

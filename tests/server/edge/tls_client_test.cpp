@@ -73,6 +73,27 @@ TEST_F(TlsClientTest, AResumedSessionKeepsItsName) {
   }
 }
 
+// Neither a connection nor a session that is resumed again and again makes it last longer.
+TEST_F(TlsClientTest, ACertificateThatEndsMeanwhileIsBelievedNoMore) {
+  Trust(authority_, false);
+  const Identity soon(Identity::Spec{.name = "node-1", .until_seconds = 2, .signer = &authority_});
+  TlsRawClient live(edge_.port(), {.identity = &soon});
+  EXPECT_EQ(BodyOf(AskOver(live, Get("/peer"))), "127.0.0.1 true node-1");
+  const TlsSession session = live.session();
+  EXPECT_TRUE(Eventually([&] { return BodyOf(AskOver(live, Get("/peer"))) == "127.0.0.1 true "; }));
+  TlsRawClient again(edge_.port(), {.identity = &soon, .session = session.get()});
+  EXPECT_EQ(BodyOf(AskOver(again, Get("/peer"))), "127.0.0.1 true ");
+  EXPECT_TRUE(again.resumed());
+}
+
+TEST_F(TlsClientTest, ATextThatCannotBeANameIsNone) {
+  Trust(authority_, false);
+  for (const char* name : {"node\n1", "node-1\x7f", "\x01"}) {
+    const Identity odd(Identity::Spec{.name = name, .signer = &authority_});
+    EXPECT_EQ(NameOf({.identity = &odd}), "");
+  }
+}
+
 TEST_F(TlsClientTest, AnAuthorityThatIsGoneIsGoneForOldSessionsToo) {
   Trust(authority_, true);
   TlsRawClient first(edge_.port(), {.identity = &node_});

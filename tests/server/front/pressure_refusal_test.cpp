@@ -28,14 +28,16 @@ Route LaterRoute() {
 
 class PressureRefusal : public testing::Test {
  protected:
-  HeadVerdict Check(const std::string& path, std::map<std::string, std::string> headers = {}) {
+  using Headers = std::map<std::string, std::string>;
+  HeadVerdict Check(const std::string& path, Headers headers = {},
+                    const std::string& peer = "127.0.0.1") {
     headers["host"] = "localhost";
     Request head{.method = "GET",
                  .path = path,
                  .query = "",
                  .headers = std::move(headers),
                  .body = "",
-                 .peer = "127.0.0.1",
+                 .peer = peer,
                  .request_id = "1"};
     return front_.CheckHead(head);
   }
@@ -79,6 +81,21 @@ TEST_F(PressureRefusal, ThePageReadsOnWhereProgramsAreRefused) {
   Press({.queue = 0.6});
   EXPECT_EQ(Check("/bulk", {{"sec-fetch-site", "same-origin"}}).kind, HeadVerdict::kPass);
   EXPECT_EQ(Check("/bulk", {{"sec-fetch-site", "cross-site"}}).kind, HeadVerdict::kRefuse);
+}
+
+TEST_F(PressureRefusal, AProgramThatSaysItIsThePageIsNone) {
+  Press({.queue = 0.6});
+  const std::string far = "198.51.100.7";
+  const Headers page{{"sec-fetch-site", "same-origin"}};
+  EXPECT_EQ(Check("/bulk", page, far).refusal.status, 429);
+  Headers program = page;
+  program["authorization"] = "Bearer a-token";
+  EXPECT_EQ(Check("/bulk", program).refusal.status, 429);
+  Headers browser = page;
+  browser["cookie"] = "st=secret";
+  EXPECT_EQ(Check("/bulk", browser, far).kind, HeadVerdict::kPass);
+  browser["authorization"] = "Bearer a-token";
+  EXPECT_EQ(Check("/bulk", browser, far).refusal.status, 429) << "the token is who asks";
 }
 
 TEST_F(PressureRefusal, SamplesComeBackLaterWhoeverSendsThem) {

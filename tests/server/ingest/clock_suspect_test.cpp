@@ -30,7 +30,8 @@ class ClockSuspects : public IngestTest {
       checked.push_back(std::get<CheckedPush>(std::move(push)));
     }
     for (CheckedPush& push : checked) items.push_back({&push, 0, push.frames.size()});
-    const auto stored = StoreGroup(*connection_, items, {}, second * 1'000'000);
+    BoundNodes bound;
+    const auto stored = StoreGroup(*connection_, items, {}, bound, second * 1'000'000);
     ASSERT_TRUE(stored) << stored.error().message;
   }
   std::string TicksOff(FrameMaker& agent, std::int64_t offset_us) {

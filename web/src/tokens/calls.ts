@@ -8,6 +8,7 @@ export interface Token {
   readonly name: string;
   readonly role: Role;
   readonly scopes: readonly string[]; // none: all jobs
+  readonly nodes: readonly string[]; // none: all that are nobody else's
   readonly created_us: number;
   readonly created_by: string;
   readonly expires_us: number;
@@ -41,6 +42,7 @@ export interface NewToken {
   readonly name: string;
   readonly role: Role;
   readonly scopes: readonly string[];
+  readonly nodes: readonly string[];
   readonly expires_days: number;
 }
 

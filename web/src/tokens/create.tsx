@@ -22,6 +22,11 @@ const kDays: readonly (readonly [number, string])[] = [
   [365, "1 year"],
 ];
 
+/** Whether such a token sends data of nodes. */
+function sends(role: Role): boolean {
+  return role === "agent" || role === "operator";
+}
+
 /** "mlp-*, albef-1000" as a list. */
 export function scopesOf(text: string): readonly string[] {
   return [...new Set(text.split(/[\s,]+/).filter((scope) => scope !== ""))];
@@ -63,9 +68,10 @@ function Form({ made }: { readonly made: (token: MadeToken) => void }) {
     const form = event.currentTarget as HTMLFormElement;
     const text = (name: string) => String(new FormData(form).get(name) ?? "").trim();
     const scopes = role.value === "admin" ? [] : scopesOf(text("scopes"));
+    const nodes = sends(role.value) ? scopesOf(text("nodes")) : [];
     busy.value = true;
     fault.value = "";
-    makeToken({ name: text("name"), role: role.value, scopes, expires_days: Number(text("days")) })
+    makeToken({ name: text("name"), role: role.value, scopes, nodes, expires_days: Number(text("days")) })
       .then((token) => (form.reset(), (role.value = "reader"), made(token)), (error: ApiError) => (fault.value = faultWords(error)))
       .finally(() => (busy.value = false));
   };
@@ -80,6 +86,10 @@ function Form({ made }: { readonly made: (token: MadeToken) => void }) {
         <label>
           <span>Jobs</span>
           <input name="scopes" autocomplete="off" spellcheck={false} disabled={role.value === "admin"} placeholder="all; or names and prefixes: mlp-*, albef-1000" />
+        </label>
+        <label>
+          <span>Nodes</span>
+          <input name="nodes" autocomplete="off" spellcheck={false} disabled={!sends(role.value)} placeholder="all that are nobody else's; or kept for it: train-*" />
         </label>
         <label>
           <span>Role</span>

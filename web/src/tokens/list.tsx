@@ -40,8 +40,13 @@ export function When({ us, zone }: { us: number | null; zone: TimeZone }) {
 }
 
 function Scopes({ token }: { readonly token: Token }) {
-  if (token.scopes.length === 0) return <span class="faint">all jobs</span>;
-  return <span class="scopes">{token.scopes.map((scope) => <code key={scope}>{scope}</code>)}</span>;
+  const names = (list: readonly string[]) => list.map((name) => <code key={name}>{name}</code>);
+  return (
+    <span class="scopes">
+      {token.scopes.length === 0 ? <span class="faint">all jobs</span> : names(token.scopes)}
+      {token.nodes.length === 0 ? null : <><span class="faint">on nodes</span>{names(token.nodes)}</>}
+    </span>
+  );
 }
 
 function State({ token }: { readonly token: Token }) {

@@ -52,6 +52,22 @@ TEST_F(SessionTest, ABrowserSignsInIsKnownAndSignsOut) {
   ExpectProblem(AskWith(cookie, "GET", "/api/v1/session"), 401, "unauthorized");
 }
 
+TEST_F(SessionTest, CredentialsOfOneKindAreNoneOfTheOther) {
+  const std::string token = service_.Token(Role::kReader);
+  const std::string set = HeaderOf(SignIn(token), "set-cookie");
+  const std::string secret = set.substr(3, set.find(';') - 3);
+  const auto expect_mixes_refused = [&] {
+    ExpectProblem(service_.AskAs(secret, "GET", "/api/v1/jobs"), 401, "unauthorized");
+    ExpectProblem(AskWith("Cookie: st=" + token + "\r\n", "GET", "/api/v1/jobs"), 401,
+                  "unauthorized");
+    ExpectProblem(SignIn(secret), 401, "unauthorized");
+  };
+  expect_mixes_refused();
+  EXPECT_EQ(StatusOf(AskWith("Cookie: st=" + secret + "\r\n", "GET", "/api/v1/jobs")), 200);
+  EXPECT_EQ(StatusOf(service_.AskAs(token, "GET", "/api/v1/jobs")), 200);
+  expect_mixes_refused();
+}
+
 TEST_F(SessionTest, TheCookieIsOutOfReachOfScriptsAndOtherSites) {
   const std::string set = HeaderOf(SignIn(service_.Token(Role::kReader)), "set-cookie");
   EXPECT_TRUE(set.starts_with("st=")) << set;
@@ -142,6 +158,9 @@ TEST_F(SessionTest, WhatATokenCannotBeIsRefusedByItsPlace) {
       {{{"name", "x"}, {"role", "root"}}, "/role"},
       {{{"name", "x"}, {"role", "agent"}, {"scopes", {"a", "*"}}}, "/scopes/1"},
       {{{"name", "x"}, {"role", "admin"}, {"scopes", {"a"}}}, "/scopes"},
+      {{{"name", "x"}, {"role", "agent"}, {"nodes", {"a", "*"}}}, "/nodes/1"},
+      {{{"name", "x"}, {"role", "reader"}, {"nodes", {"a"}}}, "/nodes"},
+      {{{"name", "proxy:x"}, {"role", "agent"}}, "/name"},
       {{{"name", "x"}, {"role", "agent"}, {"expires_days", 366}}, "/expires_days"},
   };
   for (const auto& [body, pointer] : cases) {

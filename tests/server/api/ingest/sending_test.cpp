@@ -40,6 +40,40 @@ TEST_F(SendingTest, ANodeBelongsToTheNameThatSentItFirst) {
             0);
 }
 
+TEST_F(SendingTest, ANodeOfWhichNothingWasStoredBelongsToNobody) {
+  const std::string a = TokenOf("a"), b = TokenOf("b");
+  TestAgent agent("gone", "host/7");
+  (void)agent.Started(kStartUs);
+  ExpectProblem(service_.PushAs(a, agent.Rank(kStartUs, 0)), 409, "gap");
+  test::FrameMaker stray("gone", "host/7");
+  ExpectProblem(service_.PushAs(a, test::PushOf({stray.Ticks(kStartUs)})), 410, "unknown-job");
+  EXPECT_EQ(Count("node_bindings"), 0);
+  EXPECT_EQ(StatusOf(Start(b, "one", "host/7")), 200);
+  EXPECT_EQ(Count("node_bindings where token_name = 'b' and maker_kind = 'token'"), 1);
+  ExpectProblem(Start(a, "two", "host/7"), 403, "node-bound");
+}
+
+TEST_F(SendingTest, FramesOfAJobThatHasEndedBindNothing) {
+  EXPECT_EQ(StatusOf(Start(TokenOf("b"), "one", "n")), 200);
+  ASSERT_TRUE(service_.database()
+                  .Connect()
+                  ->Query("update jobs set status = 'Completed', ended_us = 1 where name = 'one'")
+                  .ok());
+  EXPECT_EQ(StatusOf(Start(TokenOf("a"), "one", "m")), 200);  // each frame is rejected by itself
+  EXPECT_EQ(Count("node_bindings"), 1);
+}
+
+TEST_F(SendingTest, NodesThatATokenWasMadeForAreOfNoOther) {
+  const Json order{{"name", "speech"}, {"role", "agent"}, {"nodes", {"speech-*"}}};
+  const std::string made = service_.AskAs(admin_, "POST", "/api/v1/tokens", Dump(order));
+  ASSERT_EQ(StatusOf(made), 201) << made;
+  EXPECT_EQ(ApiService::JsonOf(made)["nodes"], order["nodes"]);
+  const std::string speech = ApiService::JsonOf(made)["token"];
+  ExpectProblem(Start(TokenOf("a"), "one", "speech-1"), 403, "node-bound", "reserved");
+  EXPECT_EQ(StatusOf(Start(speech, "two", "speech-1")), 200);
+  ExpectProblem(Start(speech, "two", "host"), 403, "forbidden", "host");
+}
+
 TEST_F(SendingTest, AnAdminLetsANodeChangeHands) {
   const std::string a = TokenOf("a"), b = TokenOf("b");
   EXPECT_EQ(StatusOf(Start(a, "one", "host/7")), 200);

@@ -66,6 +66,8 @@ TEST_F(TokenCommandTest, WhatIsMissingOrWrongIsNamed) {
       {{"--role", "root", "--name", "x"}, "role"},
       {{"--role", "agent", "--name", "x", "--scope", "a b"}, "scope"},
       {{"--role", "admin", "--name", "x", "--scope", "a"}, "scopes"},
+      {{"--role", "reader", "--name", "x", "--nodes", "a"}, "nodes"},
+      {{"--role", "agent", "--name", "certificate:x"}, "name"},
       {{"--role", "agent", "--name", "x", "--expires", "0"}, "expires"},
       {{"--role", "agent", "--name", "x", "--expires", "x"}, "--expires"},
       {{"--role", "agent", "--name", "x", "--secret", "x"}, "--secret"},
@@ -77,6 +79,15 @@ TEST_F(TokenCommandTest, WhatIsMissingOrWrongIsNamed) {
     EXPECT_NE(answer.error().message.find(named), std::string::npos) << answer.error().message;
   }
   EXPECT_EQ(List(), "");
+}
+
+TEST_F(TokenCommandTest, ATokenMayBeForSomeNodes) {
+  const auto answer = Create({"--role", "agent", "--name", "a", "--nodes", "speech-*, old-7"});
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_NE(answer->note.find("all jobs on nodes speech-*,old-7"), std::string::npos);
+  const auto token = FindToken(*connection_, IdIn(answer->out));
+  ASSERT_TRUE(token.ok() && *token);
+  EXPECT_EQ((*token)->nodes, (std::vector<std::string>{"speech-*", "old-7"}));
 }
 
 TEST_F(TokenCommandTest, TheListSaysWhatBecameOfEach) {

@@ -98,7 +98,9 @@ TEST_F(SamplesTest, CountAgainstTheSeriesOfTheirSender) {
     if (push < 4) ExpectStoredSamples(reply, 20'000);
     if (push == 4) ExpectProblem(reply, 429, "limit-series");  // the times are a column too
   }
-  ExpectStoredSamples(ingest_->PushSamples("train", Of({kStartUs}, {1}), "others"), 1);
+  Samples of_others = Of({kStartUs}, {1});
+  of_others.node = "others";
+  ExpectStoredSamples(ingest_->PushSamples("train", of_others, "others"), 1);
 }
 
 TEST_F(SamplesTest, OfManySendersAtOnceAreAllStored) {

@@ -135,7 +135,8 @@ create function create_distributed_table(table_name regclass, distribution_colum
     colocate_with text default 'default') returns void language sql
     as 'insert into calls (said) values (concat_ws('' '', table_name, distribution_column, colocate_with))';
 create function citus_total_relation_size(name regclass) returns bigint language sql
-    as 'select 42::bigint';
+    as 'select 42::bigint')";
+constexpr char kStandInExtension[] = R"(
 insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
 select 16000, 'citus', usesysid, 'public'::regnamespace, false, 'stand-in'
 from pg_user
@@ -145,6 +146,7 @@ TEST(Migrate, DistributesTheTablesOnceWhereCitusIsInstalled) {
   const TestDatabase database = TestDatabase::Empty();
   const auto connection = database.Connect();
   ASSERT_TRUE(connection->Execute(kStandIn));
+  ASSERT_TRUE(database.ConnectAsSuperuser()->Execute(kStandInExtension));
   ASSERT_TRUE(Migrate(*connection));
   ASSERT_TRUE(Migrate(*connection));
   const auto calls = connection->Query("select said from calls order by call");
@@ -161,6 +163,7 @@ TEST(Migrate, DistributesADatabaseThatGetsCitusLater) {
   const auto connection = database.Connect();
   EXPECT_FALSE(connection->Query("select 1 from schema_migrations_citus"));
   ASSERT_TRUE(connection->Execute(kStandIn));
+  ASSERT_TRUE(database.ConnectAsSuperuser()->Execute(kStandInExtension));
   ASSERT_TRUE(Migrate(*connection));
   EXPECT_EQ(connection->Query("select version, name from schema_migrations_citus")->Text(0, 1),
             "distribute");
