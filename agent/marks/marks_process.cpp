@@ -1,12 +1,13 @@
 #include "agent/marks/marks_process.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
 #include <utility>
 
-#include "agent/marks/marks_socket.h"
 #include "core/base/text.h"
 #include "core/model/span_bins.h"
 
@@ -37,22 +38,40 @@ HeldSteps::Take AddTo(RankRecord& rank, const Ring& ring) {
 
 }  // namespace
 
-Result<MarkProcess::State> MarkProcess::Receive() {
-  for (int i = 0; i < kMessagesAtOnce; ++i) {
-    Result<MarkPacket> packet = ReceivePacket(socket_);
-    if (!packet) return packet.error();
-    if (packet->state == MarkPacket::kNothing) return State::kOpen;
-    if (packet->state == MarkPacket::kClosed) return State::kEnded;
-    if (++messages_ > kMostMessages) return Invalid("too many messages");
-    const Result<MarkMessage> message = DecodeMarkMessage(packet->bytes);
-    if (!message) return message.error();
-    const Result<State> state = Take(*message, packet->passed);
-    if (!state || state.value() == State::kEnded) return state;
-  }
-  return State::kOpen;
+// Ends the connection now, also while the closer still waits for another descriptor.
+MarkProcess::~MarkProcess() {
+  shutdown(socket_.get(), SHUT_RDWR);
+  closer_.Close(user_, std::move(socket_));
 }
 
-Result<MarkProcess::State> MarkProcess::Take(const MarkMessage& message, const Descriptor& passed) {
+Result<MarkProcess::State> MarkProcess::Receive() {
+  Passed passed;
+  Result<State> state = State::kOpen;
+  for (int i = 0; i < kMessagesAtOnce; ++i) {
+    const Result<MarkPacket> packet = ReceivePacket(socket_, passed);
+    const bool any = packet && packet->state == MarkPacket::kPacket;
+    if (any) {
+      state = Take(packet->bytes, passed);
+    } else if (!packet) {
+      state = packet.error();
+    } else if (packet->state == MarkPacket::kClosed) {
+      state = State::kEnded;
+    }
+    for (Descriptor& each : passed) closer_.Close(user_, std::move(each));
+    passed.clear();
+    if (!any || !state || state.value() == State::kEnded) break;
+  }
+  return state;
+}
+
+Result<MarkProcess::State> MarkProcess::Take(std::string_view bytes, Passed& passed) {
+  if (++messages_ > kMostMessages) return Invalid("too many messages");
+  const Result<MarkMessage> message = DecodeMarkMessage(bytes);
+  if (!message) return message.error();
+  return Take(*message, passed);
+}
+
+Result<MarkProcess::State> MarkProcess::Take(const MarkMessage& message, Passed& passed) {
   const auto* hello = std::get_if<MarkHello>(&message);
   if ((hello != nullptr) == introduced_) {
     return Invalid(introduced_ ? "a second hello" : "a message before the hello");
@@ -86,11 +105,12 @@ void MarkProcess::TakeAnswer(const MarkAnswer& answer) {
   SetFact(std::exchange(asked_, ""), Format("{} ({})", outcome, argument_));
 }
 
-Status MarkProcess::AddRing(const Descriptor& memory) {
-  if (!memory) return Invalid("no ring was passed");
+Status MarkProcess::AddRing(Passed& passed) {
+  if (passed.empty()) return Invalid("no ring was passed");
   if (rings_.size() >= kMostRings) return Invalid(Format("more than {} rings", kMostRings));
-  Result<MarkRingReader> reader = MarkRingReader::Map(memory);
+  Result<MarkRingReader> reader = MarkRingReader::Map(passed.front());
   if (!reader) return reader.error();
+  passed.erase(passed.begin());  // closing a memfd never waits
   const bool continued = reader->continued();
   const auto thread = static_cast<std::int32_t>(rings_.size());
   rings_.push_back(std::make_unique<Ring>(

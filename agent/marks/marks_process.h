@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "agent/marks/closer.h"
 #include "agent/marks/held_steps.h"
 #include "agent/marks/marks_fold.h"
 #include "agent/marks/marks_rank.h"
 #include "agent/marks/marks_ring.h"
+#include "agent/marks/marks_socket.h"
 #include "agent/marks/wall_offset.h"
 #include "core/base/clock.h"
 #include "core/base/descriptor.h"
@@ -19,17 +21,19 @@
 namespace stepscope {
 
 // One connected training process: its socket, its names and its rings. Its messages are folded into
-// the record of its rank. After any error it must be dropped. Not for use by several threads at
-// once.
+// the record of its rank. After any error it must be dropped. Its socket, and descriptors that it
+// passed and that are no rings, are closed by the closer. Not for use by several threads at once.
 class MarkProcess {
  public:
   enum class State { kOpen, kEnded };
 
   // `clock` outlives it.
-  MarkProcess(Descriptor socket, std::int64_t pid, const Clock& clock)
-      : socket_(std::move(socket)), offset_(clock) {
-    source_.pid = pid;
+  MarkProcess(MarkPeer peer, const Clock& clock, Closer closer)
+      : socket_(std::move(peer.socket)), user_(peer.user), closer_(closer), offset_(clock) {
+    source_.pid = peer.pid;
   }
+  MarkProcess(const MarkProcess&) = delete;
+  ~MarkProcess();
 
   // Takes the messages that have arrived, at most 512. kEnded after bye or at the connection's end;
   // an error is the process's fault.
@@ -43,6 +47,9 @@ class MarkProcess {
 
   // Tells the process whether its hello was accepted; never waits.
   void Answer(bool refused, const std::string& detail);
+
+  // Takes no descriptors any more, where the kernel can refuse them.
+  void TakeNoRings() { TakeNoDescriptors(socket_); }
 
   // Sends a command; never waits. The process reads it at the end of its step, and its answer
   // becomes a fact of that name. False when it cannot be sent now.
@@ -68,8 +75,10 @@ class MarkProcess {
     std::uint16_t name = 0;
     SpanMark span;
   };
-  Result<State> Take(const MarkMessage& message, const Descriptor& passed);
-  Status AddRing(const Descriptor& memory);
+  using Passed = std::vector<Descriptor>;
+  Result<State> Take(std::string_view bytes, Passed& passed);
+  Result<State> Take(const MarkMessage& message, Passed& passed);
+  Status AddRing(Passed& passed);
   void TakeMark(const Mark& mark, Ring& ring, RankRecord& rank);
   // Hands over to the rank everything whose name is known; `all`: everything, as no name comes any
   // more.
@@ -81,6 +90,8 @@ class MarkProcess {
   void Count();
 
   Descriptor socket_;
+  const std::uint32_t user_;
+  const Closer closer_;
   WallOffset offset_;
   bool introduced_ = false;
   std::size_t messages_ = 0;

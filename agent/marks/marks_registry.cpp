@@ -24,6 +24,9 @@ std::string MarkRegistry::ReasonAgainst(const MarkPeer& peer) const {
   if (peer.user != options_.user && !options_.allow_other_users && !options_.group) {
     return Format("user {} is not this agent's user {}", peer.user, options_.user);
   }
+  if (closer_.Stuck(peer.user)) {
+    return Format("files that user {} passed wait to be closed", peer.user);
+  }
   const auto theirs = static_cast<std::size_t>(std::ranges::count_if(
       peers_, [&](const auto& each) { return each.second.user == peer.user; }));
   if (peers_.size() < options_.max_processes && theirs < Share(peer.user, options_.max_processes))
@@ -41,21 +44,28 @@ Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
     if (!peer || !peer->socket) break;
     const int socket = peer->socket.get();
     const std::string reason = ReasonAgainst(*peer);
-    auto process = std::make_unique<MarkProcess>(std::move(peer->socket), peer->pid, clock_);
+    const std::uint32_t user = peer->user;
+    auto process = std::make_unique<MarkProcess>(std::move(*peer), clock_, closer_);
     if (reason.empty()) {
-      peers_[socket] = {std::move(process), peer->user};
+      peers_[socket] = {std::move(process), user};
       sockets.push_back(socket);
     } else {
+      process->TakeNoRings();
       Refuse(*process, reason);
     }
   }
   return sockets;
 }
 
-void MarkRegistry::Serve(int socket) {
+bool MarkRegistry::Serve(int socket) {
   const auto place = peers_.find(socket);
-  if (place == peers_.end()) return;
+  if (place == peers_.end()) return false;
   Peer& peer = place->second;
+  // What it says next may bring more files that cannot be closed.
+  if (closer_.Stuck(peer.user)) {
+    Remove(place);
+    return false;
+  }
   MarkProcess& process = *peer.process;
   const bool introduced = process.introduced();
   const std::size_t mapped = process.ring_bytes();
@@ -65,7 +75,9 @@ void MarkRegistry::Serve(int socket) {
   }
   if (process.introduced() && !introduced) Introduce(peer);
   if (!state) Refuse(process, state.error().message);
-  if (!state || state.value() == MarkProcess::State::kEnded) Remove(place);
+  if (state && state.value() != MarkProcess::State::kEnded) return true;
+  Remove(place);
+  return false;
 }
 
 Status MarkRegistry::CheckRings(const Peer& peer) const {
@@ -115,6 +127,7 @@ void MarkRegistry::Introduce(Peer& peer) {
   const Status good = job ? CheckRank(peer, **job) : Status(job.error());
   if (!good) {
     // The process stays connected without being read, so that it does not connect again.
+    peer.process->TakeNoRings();
     Refuse(*peer.process, good.error().message);
     return;
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/marks/closer.h"
 #include "agent/marks/intake.h"
 #include "agent/marks/marks_job.h"
 #include "agent/marks/marks_process.h"
@@ -15,18 +16,20 @@
 
 namespace stepscope {
 
-// The connected processes and their jobs; never waits. Not for use by several threads at once.
+// The connected processes and their jobs. Never waits: what processes leave is closed by the
+// closer. Not for use by several threads at once.
 class MarkRegistry {
  public:
-  MarkRegistry(const IntakeOptions& options, const Clock& clock)
-      : options_(options), clock_(clock) {}
+  MarkRegistry(const IntakeOptions& options, const Clock& clock, Closer closer)
+      : options_(options), clock_(clock), closer_(std::move(closer)) {}
 
   // Accepts all waiting processes, or refuses them, which is logged; returns the sockets to watch.
   // Unavailable when there are no descriptors left.
   Result<std::vector<int>> Accept(const Descriptor& listener);
 
   // Takes the messages of the process behind `socket`, and drops it when it has ended or errs.
-  void Serve(int socket);
+  // Whether it is still connected.
+  bool Serve(int socket);
 
   void ReadRings();
 
@@ -67,6 +70,7 @@ class MarkRegistry {
 
   const IntakeOptions options_;
   const Clock& clock_;
+  const Closer closer_;
   std::map<std::string, JobRecord> jobs_;
   Peers peers_;
   std::vector<int> serving_;   // sockets that are being served
