@@ -13,6 +13,7 @@
 #include "agent/marks/marks_fold.h"
 #include "agent/marks/marks_rank.h"
 #include "agent/marks/marks_ring.h"
+#include "agent/marks/marks_room.h"
 #include "agent/marks/marks_socket.h"
 #include "agent/marks/wall_offset.h"
 #include "core/base/clock.h"
@@ -39,11 +40,14 @@ class MarkProcess {
   // an error is the process's fault.
   Result<State> Receive();
 
-  // Reads all rings into `rank`.
-  void ReadRings(RankRecord& rank);
+  // Reads the rings into `rank`, as far as `room`, which it lowers, has room.
+  void ReadRings(RankRecord& rank, MarkRoom& room);
+
+  // Gives up the marks that there was no room to read: no more come. They count as dropped.
+  void SkipMarks();
 
   // Hands over everything that is left; `rank` forgets this process.
-  void Detach(RankRecord& rank);
+  void Detach(RankRecord& rank, MarkRoom& room);
 
   // Tells the process whether its hello was accepted; never waits.
   void Answer(bool refused, const std::string& detail);
@@ -58,7 +62,13 @@ class MarkProcess {
   bool introduced() const { return introduced_; }
   std::int32_t rank() const { return source_.hello.rank; }
   const MarkSource& source() const { return source_; }
+  std::uint32_t user() const { return user_; }
+  std::size_t rings() const { return rings_.size(); }
   std::size_t ring_bytes() const;
+  // Memory that stays as long as the process is connected, about: names, facts, metrics.
+  std::size_t bytes() const { return bytes_; }
+  std::size_t waiting_sums() const { return annotations_.size(); }
+  std::size_t held_steps() const;
 
  private:
   struct Ring {
@@ -79,12 +89,16 @@ class MarkProcess {
   Result<State> Take(std::string_view bytes, Passed& passed);
   Result<State> Take(const MarkMessage& message, Passed& passed);
   Status AddRing(Passed& passed);
-  void TakeMark(const Mark& mark, Ring& ring, RankRecord& rank);
+  void TakeNames(const MarkNames& names);
+  // By its number; "" until it is declared.
+  const std::string& NameOf(std::uint16_t id) const;
+  void ReadRing(Ring& ring, RankRecord& rank, MarkRoom& room);
+  void TakeMark(const Mark& mark, Ring& ring, RankRecord& rank, MarkRoom& room);
   // Hands over to the rank everything whose name is known; `all`: everything, as no name comes any
   // more.
-  void HandOver(RankRecord& rank, bool all);
-  void TakeAnnotation(const Mark& mark, Ring& ring, RankRecord& rank);
-  void TakeMetric(const Mark& mark, const Ring& ring);
+  void HandOver(RankRecord& rank, bool all, MarkRoom& room);
+  void TakeAnnotation(const Mark& mark, Ring& ring, RankRecord& rank, MarkRoom& room);
+  void TakeMetric(const Mark& mark, const Ring& ring, MarkRoom& room);
   void TakeAnswer(const MarkAnswer& answer);
   void SetFact(const std::string& key, const std::string& value);
   void Count();
@@ -95,10 +109,13 @@ class MarkProcess {
   WallOffset offset_;
   bool introduced_ = false;
   std::size_t messages_ = 0;
+  std::size_t bytes_ = 0;
+  std::int64_t no_room_ = 0;      // marks that were read and for which there was no room
   std::uint32_t asked_id_ = 0;    // id of the newest command
   std::string asked_, argument_;  // the newest command
   MarkSource source_;
   std::vector<std::string> names_;  // by id; empty until one is declared
+  const std::string no_name_{};
   // Annotations whose name is unknown yet, by id and bin of their durations.
   std::map<std::pair<std::uint16_t, int>, AnnotationSums> annotations_;
   std::vector<NamedSpan> spans_;  // spans of a window whose name is unknown yet

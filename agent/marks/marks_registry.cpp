@@ -3,21 +3,31 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/marks/marks_bounds.h"
 #include "core/base/log.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::size_t kMostRanks = 4096;  // in all jobs
-constexpr std::size_t kMostRingBytes = std::size_t{512} << 20;
-constexpr std::size_t kMostWaitingSteps = std::size_t{1} << 20;  // in all ranks
 constexpr int kMostAtOnce = 128;
 constexpr Duration kQuiet = 10s;
+constexpr Duration kHelloWithin = 10s;
 
 }  // namespace
 
-std::size_t MarkRegistry::Share(std::uint32_t user, std::size_t most) const {
-  return user == options_.user ? most : most / 2;
+MarkRegistry::MarkRegistry(const IntakeOptions& options, const Clock& clock, Closer closer)
+    : options_(options),
+      clock_(clock),
+      closer_(std::move(closer)),
+      sums_(kMostSums, options.user),
+      held_(kMostHeldSteps, options.user),
+      bytes_(kMostBytes, options.user) {}
+
+template <typename Amount>
+Shares MarkRegistry::SharesOf(std::size_t most, Amount amount) const {
+  Shares shares(most, options_.user);
+  for (const auto& [socket, each] : peers_) shares.Add(each.user, amount(*each.process));
+  return shares;
 }
 
 std::string MarkRegistry::ReasonAgainst(const MarkPeer& peer) const {
@@ -27,12 +37,11 @@ std::string MarkRegistry::ReasonAgainst(const MarkPeer& peer) const {
   if (closer_.Stuck(peer.user)) {
     return Format("files that user {} passed wait to be closed", peer.user);
   }
-  const auto theirs = static_cast<std::size_t>(std::ranges::count_if(
-      peers_, [&](const auto& each) { return each.second.user == peer.user; }));
-  if (peers_.size() < options_.max_processes && theirs < Share(peer.user, options_.max_processes))
-    return "";
-  return Format("{} processes are connected already, {} of user {}", peers_.size(), theirs,
-                peer.user);
+  const Shares processes =
+      SharesOf(options_.max_processes, [](const MarkProcess&) { return std::size_t{1}; });
+  if (processes.HasRoom(peer.user, 1)) return "";
+  return Format("{} processes are connected already, {} of user {}", processes.all(),
+                processes.Of(peer.user), peer.user);
 }
 
 Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
@@ -43,18 +52,23 @@ Result<std::vector<int>> MarkRegistry::Accept(const Descriptor& listener) {
     if (!peer && sockets.empty()) return peer.error();
     if (!peer || !peer->socket) break;
     const int socket = peer->socket.get();
-    const std::string reason = ReasonAgainst(*peer);
-    const std::uint32_t user = peer->user;
-    auto process = std::make_unique<MarkProcess>(std::move(*peer), clock_, closer_);
-    if (reason.empty()) {
-      peers_[socket] = {std::move(process), user};
-      sockets.push_back(socket);
-    } else {
-      process->TakeNoRings();
-      Refuse(*process, reason);
-    }
+    if (Add(std::move(*peer))) sockets.push_back(socket);
   }
   return sockets;
+}
+
+bool MarkRegistry::Add(MarkPeer peer) {
+  const std::string reason = ReasonAgainst(peer);
+  const int socket = peer.socket.get();
+  const std::uint32_t user = peer.user;
+  auto process = std::make_unique<MarkProcess>(std::move(peer), clock_, closer_);
+  if (!reason.empty()) {
+    process->TakeNoRings();
+    Refuse(*process, reason);
+    return false;
+  }
+  peers_[socket] = {std::move(process), user, clock_.Steady()};
+  return true;
 }
 
 bool MarkRegistry::Serve(int socket) {
@@ -68,27 +82,37 @@ bool MarkRegistry::Serve(int socket) {
   }
   MarkProcess& process = *peer.process;
   const bool introduced = process.introduced();
-  const std::size_t mapped = process.ring_bytes();
+  const std::size_t rings = process.rings(), bytes = process.bytes();
   Result<MarkProcess::State> state = process.Receive();
-  if (process.ring_bytes() != mapped) {
-    if (const Status small = CheckRings(peer); !small) state = small.error();
-  }
-  if (process.introduced() && !introduced) Introduce(peer);
+  const bool more = process.rings() != rings || process.bytes() > bytes;
+  const Status fits = more ? CheckSize(peer) : Status();
+  if (!fits) state = fits.error();
+  if (fits && process.introduced() && !introduced) Introduce(peer);
   if (!state) Refuse(process, state.error().message);
   if (state && state.value() != MarkProcess::State::kEnded) return true;
   Remove(place);
   return false;
 }
 
-Status MarkRegistry::CheckRings(const Peer& peer) const {
-  std::size_t all = 0, theirs = 0;
-  for (const auto& [socket, each] : peers_) {
-    const std::size_t bytes = each.process->ring_bytes();
-    all += bytes;
-    if (each.user == peer.user) theirs += bytes;
+void MarkRegistry::SumBytes(Shares& bytes) const {
+  for (const auto& [socket, peer] : peers_) bytes.Add(peer.user, peer.process->bytes());
+  for (const auto& [name, job] : jobs_) bytes.Add(job.user(), job.Bytes());
+}
+
+Status MarkRegistry::CheckSize(const Peer& peer) const {
+  const auto rings = SharesOf(kMostRings, [](const MarkProcess& each) { return each.rings(); });
+  const auto ring_bytes =
+      SharesOf(kMostRingBytes, [](const MarkProcess& each) { return each.ring_bytes(); });
+  const bool fits = rings.HasRoom(peer.user, 0) && ring_bytes.HasRoom(peer.user, 0) &&
+                    ring_bytes.Of(peer.user) <= kMostRingBytesOfUser;
+  if (!fits) {
+    return Invalid(
+        Format("the {} rings of user {} together are too large", rings.Of(peer.user), peer.user));
   }
-  const bool fits = all <= kMostRingBytes && theirs <= Share(peer.user, kMostRingBytes);
-  return fits ? Status() : Invalid("all rings together are too large");
+  Shares bytes(kMostBytes, options_.user);
+  SumBytes(bytes);
+  if (bytes.HasRoom(peer.user, 0)) return {};
+  return Invalid(Format("names and facts of user {} together are too large", peer.user));
 }
 
 Result<JobRecord*> MarkRegistry::JobOf(const Peer& peer) {
@@ -103,23 +127,20 @@ Result<JobRecord*> MarkRegistry::JobOf(const Peer& peer) {
     if (theirs) return &found->second;
     return Invalid(Format("job {} belongs to user {}", *name, found->second.user()));
   }
-  const auto jobs = static_cast<std::size_t>(std::ranges::count_if(
-      jobs_, [&](const auto& each) { return each.second.user() == peer.user; }));
-  if (jobs_.size() < options_.max_jobs && jobs < Share(peer.user, options_.max_jobs))
-    return &jobs_.emplace(*name, peer.user).first->second;
-  return Unavailable(
-      Format("{} jobs are running already, {} of user {}", jobs_.size(), jobs, peer.user));
+  Shares jobs(options_.max_jobs, options_.user);
+  for (const auto& [other, job] : jobs_) jobs.Add(job.user(), 1);
+  if (jobs.HasRoom(peer.user, 1)) return &jobs_.emplace(*name, peer.user).first->second;
+  return Unavailable(Format("{} jobs are running already, {} of user {}", jobs.all(),
+                            jobs.Of(peer.user), peer.user));
 }
 
 Status MarkRegistry::CheckRank(const Peer& peer, const JobRecord& job) const {
   if (job.Knows(peer.process->rank())) return {};
-  std::size_t all = 0, theirs = 0;
-  for (const auto& [name, each] : jobs_) {
-    all += each.ranks();
-    if (each.user() == peer.user) theirs += each.ranks();
-  }
-  const bool fits = all < kMostRanks && theirs < Share(peer.user, kMostRanks);
-  return fits ? Status() : Unavailable(Format("{} ranks are known already", all));
+  Shares ranks(kMostRanks, options_.user);
+  for (const auto& [name, each] : jobs_) ranks.Add(each.user(), each.ranks());
+  if (ranks.HasRoom(peer.user, 1)) return {};
+  return Unavailable(Format("{} ranks are known already, {} of user {}", ranks.all(),
+                            ranks.Of(peer.user), peer.user));
 }
 
 void MarkRegistry::Introduce(Peer& peer) {
@@ -134,17 +155,38 @@ void MarkRegistry::Introduce(Peer& peer) {
   ++changes_;
   peer.job = *job;
   peer.job->Join(*peer.process, clock_.Now());
-  std::size_t ranks = 0;
-  for (const auto& [name, each] : jobs_) ranks += each.ranks();
-  for (auto& [name, each] : jobs_) each.LimitSteps(kMostWaitingSteps / ranks);
+  LimitSteps();
   peer.process->Answer(false, "");
+}
+
+// Users have equal parts of the steps that may wait, and so have the ranks of a user.
+void MarkRegistry::LimitSteps() {
+  std::map<std::uint32_t, std::size_t> ranks;
+  for (const auto& [name, job] : jobs_) ranks[job.user()] += job.ranks();
+  for (auto& [name, job] : jobs_) {
+    const std::size_t all = std::max<std::size_t>(ranks[job.user()], 1);
+    job.LimitSteps(kMostWaitingSteps / ranks.size() / all);
+  }
 }
 
 void MarkRegistry::Remove(Peers::iterator place) {
   ++changes_;
   Peer& peer = place->second;
-  if (peer.job != nullptr) peer.job->Detach(*peer.process);
+  if (peer.job != nullptr) {
+    FillRooms();
+    peer.job->Detach(*peer.process, RoomOf(peer.job->user()));
+  }
   peers_.erase(place);
+}
+
+void MarkRegistry::DropSilent() {
+  const SteadyTime now = clock_.Steady();
+  for (auto place = peers_.begin(); place != peers_.end();) {
+    const auto each = place++;
+    if (each->second.process->introduced() || now - each->second.came < kHelloWithin) continue;
+    Refuse(*each->second.process, "it said no hello within 10 s");
+    Remove(each);
+  }
 }
 
 void MarkRegistry::Refuse(MarkProcess& process, std::string_view reason) {
@@ -162,8 +204,38 @@ void MarkRegistry::Report(std::string_view sentence) {
   LogWarning("marks: {} ({} more unsaid)", sentence, std::exchange(suppressed_, 0));
 }
 
+void MarkRegistry::FillRooms() {
+  for (Shares* each : {&sums_, &held_, &bytes_}) each->Clear();
+  for (const auto& [socket, peer] : peers_) {
+    sums_.Add(peer.user, peer.process->waiting_sums());
+    held_.Add(peer.user, peer.process->held_steps());
+  }
+  for (const auto& [name, job] : jobs_) {
+    sums_.Add(job.user(), job.WaitingSums());
+    reading_.try_emplace(job.user());
+  }
+  SumBytes(bytes_);
+  std::erase_if(reading_, [this](const auto& each) {
+    return std::ranges::none_of(jobs_,
+                                [&](const auto& job) { return job.second.user() == each.first; });
+  });
+  const SteadyTime now = clock_.Steady();
+  for (auto& [user, reading] : reading_) {
+    const std::size_t share = kMarksASecond / reading_.size();
+    const auto since = std::min<Duration>(now - reading.filled, 1s);
+    const auto more = static_cast<std::size_t>(since / 1us) * share / 1'000'000;
+    if (more > 0) reading.filled = now;
+    reading.room = {.marks = std::min(reading.room.marks + more, share),
+                    .sums = sums_.Room(user),
+                    .held_steps = held_.Room(user),
+                    .bytes = bytes_.Room(user)};
+  }
+}
+
 void MarkRegistry::ReadRings() {
-  for (auto& [name, job] : jobs_) job.ReadRings();
+  DropSilent();
+  FillRooms();
+  for (auto& [name, job] : jobs_) job.ReadRings(RoomOf(job.user()));
 }
 
 JobRecord* MarkRegistry::Read(const std::string& name) {
@@ -176,7 +248,8 @@ JobRecord* MarkRegistry::Read(const std::string& name) {
   for (const int socket : serving_) Serve(socket);
   const auto job = jobs_.find(name);
   if (job == jobs_.end()) return nullptr;
-  job->second.ReadRings();
+  FillRooms();
+  job->second.ReadRings(RoomOf(job->second.user()));
   return &job->second;
 }
 

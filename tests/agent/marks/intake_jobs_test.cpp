@@ -189,7 +189,7 @@ TEST_F(IntakeJobsTest, TheKernelLetsAGroupIn) {
 TEST_F(IntakeJobsTest, HearsAThousandProcesses) {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
-  if (files.rlim_max < 2200) GTEST_SKIP() << "needs 2200 open files";
+  if (files.rlim_max < 3300) GTEST_SKIP() << "needs 3300 open files";
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
   Start();

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "core/base/descriptor.h"
+#include "core/base/detached_thread.h"
 
 namespace stepscope::testing_support {
 
@@ -32,6 +33,12 @@ class LingeringSocket {
     while (send(near.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) continue;
     const linger slow{.l_onoff = 1, .l_linger = 25};
     EXPECT_EQ(setsockopt(near.get(), SOL_SOCKET, SO_LINGER, &slow, sizeof slow), 0);
+  }
+
+  // Closes this end here without a wait. Where it could not be passed on, it lingers on a thread of
+  // its own.
+  void CloseHere() {
+    StartDetachedThread("slow", [copy = near.Release()] { close(copy); });
   }
 
   Descriptor near;

@@ -35,7 +35,7 @@ TEST_F(PassedFilesTest, ASocketThatLingersInPlaceOfARingHoldsNobodyUp) {
   LingeringSocket slow;
   FakeProcess hostile(options_.socket_path);
   hostile.Send(MarkHello{}, slow.near.get());
-  slow.near = Descriptor();
+  slow.CloseHere();
   EXPECT_NE(Refusal(hostile), "");
   ExpectHearsSoon(1);
 }
@@ -47,7 +47,7 @@ TEST_F(PassedFilesTest, ASocketThatLingersInAQueueHoldsNobodyUp) {
   hostile.SendBytes("no hello");
   hostile.Send(MarkFacts{}, slow.near.get());
   hostile.Close();
-  slow.near = Descriptor();
+  slow.CloseHere();
   ExpectHearsSoon(1);
 }
 
@@ -57,7 +57,7 @@ TEST_F(PassedFilesTest, MoreFilesThanARingHoldNobodyUp) {
   LingeringSocket slow;
   auto hostile = Connect(0, ring);
   hostile->Send(MarkFacts{{{"key", "value"}}}, slow.near.get());
-  slow.near = Descriptor();
+  slow.CloseHere();
   intake_->Drain();
   ExpectHearsSoon(1);
 }
@@ -68,7 +68,7 @@ TEST_F(PassedFilesTest, AnIntakeEndsWhileASocketWaitsUnaccepted) {
   FakeProcess hostile(options_.socket_path);
   hostile.Send(MarkHello{}, slow.near.get());
   hostile.Close();
-  slow.near = Descriptor();
+  slow.CloseHere();
   intake_.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - begin_, kSoon);
 }

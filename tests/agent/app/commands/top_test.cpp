@@ -8,7 +8,6 @@
 
 #include "agent/app/job/live_socket.h"
 #include "agent/top/jobs_text.h"
-#include "core/base/detached_thread.h"
 #include "tests/agent/marks/lingering_socket.h"
 #include "tests/support/agent_process.h"
 #include "tests/support/eventually.h"
@@ -130,8 +129,7 @@ TEST_F(TopTest, AClientThatPassesASlowSocketHoldsNoOtherUp) {
   testing_support::LingeringSocket slow;
   testing_support::FakeProcess hostile(path);
   hostile.Send(MarkHello{}, slow.near.get());
-  // Lingers here where the kernel refuses to pass it.
-  StartDetachedThread("slow", [copy = slow.near.Release()] { close(copy); });
+  slow.CloseHere();
   EXPECT_TRUE(Eventually([&] { return AskAgent(path).ok(); }));
   agent.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
